@@ -1,0 +1,85 @@
+/**
+ * A dimension: an integer, the name of a symbol, `'?'` for one that nothing is known of, or
+ * arithmetic over dimensions.
+ */
+export type Dim = number | string | DimExpression;
+
+export interface DimExpression {
+  readonly op: DimOperator;
+  readonly left: Dim;
+  readonly right: Dim;
+}
+
+export const DIM_OPERATORS = ['add', 'sub', 'mul', 'floordiv', 'mod', 'min', 'max'] as const;
+
+/** Integer arithmetic. `floordiv` and `mod` round towards minus infinity. */
+export type DimOperator = (typeof DIM_OPERATORS)[number];
+
+/** The exact value of one operation, or undefined for a zero divisor or beyond 2^53. */
+export function applyDimOperator(op: DimOperator, left: number, right: number): number | undefined {
+  const value = rawValue(op, left, right);
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+function rawValue(op: DimOperator, left: number, right: number): number {
+  switch (op) {
+    case 'add':
+      return left + right;
+    case 'sub':
+      return left - right;
+    case 'mul':
+      return left * right;
+    case 'floordiv':
+      return Math.floor(left / right);
+    case 'mod':
+      return left - Math.floor(left / right) * right;
+    case 'min':
+      return Math.min(left, right);
+    case 'max':
+      return Math.max(left, right);
+    default:
+      return op satisfies never;
+  }
+}
+
+/** The value of a dimension under a binding of its symbols; undefined when one is missing. */
+export function evaluateDim(dim: Dim, symbols: ReadonlyMap<string, number>): number | undefined {
+  if (typeof dim === 'number') return dim;
+  if (typeof dim === 'string') return symbols.get(dim);
+  const left = evaluateDim(dim.left, symbols);
+  const right = evaluateDim(dim.right, symbols);
+  if (left === undefined || right === undefined) return undefined;
+  return applyDimOperator(dim.op, left, right);
+}
+
+const INFIX: Partial<Record<DimOperator, string>> = {
+  add: '+',
+  sub: '-',
+  mul: '*',
+  floordiv: '//',
+  mod: '%',
+};
+
+/** `n`, `(n + 1)`, `max(n, 2)`. */
+export function formatDim(dim: Dim): string {
+  if (typeof dim !== 'object') return String(dim);
+  const left = formatDim(dim.left);
+  const right = formatDim(dim.right);
+  const sign = INFIX[dim.op];
+  return sign === undefined ? `${dim.op}(${left}, ${right})` : `(${left} ${sign} ${right})`;
+}
+
+export function sameDim(a: Dim, b: Dim): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object') return a === b;
+  return a.op === b.op && sameDim(a.left, b.left) && sameDim(a.right, b.right);
+}
+
+/** The shape as numbers when every dimension is one, else undefined. */
+export function concreteShape(shape: readonly Dim[]): number[] | undefined {
+  const dims: number[] = [];
+  for (const dim of shape) {
+    if (typeof dim !== 'number') return undefined;
+    dims.push(dim);
+  }
+  return dims;
+}

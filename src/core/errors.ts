@@ -1,0 +1,170 @@
+/**
+ * What a {@link WeftError} has to say: what was got, what was expected, where, and what to do.
+ * `got` and `expected` are noun phrases; `remedy` is a sentence.
+ */
+export interface Complaint {
+  readonly where?: string | undefined;
+  readonly got: string;
+  readonly expected: string;
+  readonly remedy?: string | undefined;
+}
+
+/** An error as plain data, so that it crosses a worker or a remote session whole. */
+export interface ErrorData {
+  readonly name: string;
+  readonly message: string;
+  readonly details: Readonly<Record<string, ErrorDetail>>;
+  readonly stack?: string | undefined;
+  readonly cause?: ErrorData | undefined;
+}
+
+/** A structured-cloneable detail of an error, such as sizes in bytes or a list of node names. */
+export type ErrorDetail = string | number | boolean | readonly string[] | readonly number[];
+
+export interface WeftErrorOptions {
+  readonly cause?: unknown;
+  readonly details?: Readonly<Record<string, ErrorDetail>>;
+}
+
+/** The base of every error that Weft throws on purpose. */
+export class WeftError extends Error {
+  readonly details: Readonly<Record<string, ErrorDetail>>;
+
+  constructor(complaint: string | Complaint, options: WeftErrorOptions = {}) {
+    super(
+      typeof complaint === 'string' ? complaint : sentence(complaint),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
+    this.name = new.target.errorName;
+    this.details = options.details ?? {};
+  }
+
+  /** The class's name as it crosses a worker; a bundler may rename the class itself. */
+  static readonly errorName: string = 'WeftError';
+}
+
+function sentence({ where, got, expected, remedy }: Complaint): string {
+  const place = where === undefined ? '' : `${where}: `;
+  const advice = remedy === undefined ? '' : ` ${remedy}`;
+  return `${place}got ${got}, expected ${expected}.${advice}`;
+}
+
+/** The bytes are not a readable executable, model or image. */
+export class FormatError extends WeftError {
+  static override readonly errorName: string = 'FormatError';
+}
+
+/** The executable is readable, but its code or tables break a rule of the machine. */
+export class VerifyError extends WeftError {
+  static override readonly errorName: string = 'VerifyError';
+}
+
+/** A text (listing, IR, expression) has a syntax error. */
+export class ParseError extends WeftError {
+  static override readonly errorName: string = 'ParseError';
+}
+
+/** The IR is not well-typed. */
+export class TypeCheckError extends WeftError {
+  static override readonly errorName: string = 'TypeCheckError';
+}
+
+/** Shapes, ranks or dtypes of tensors do not fit an operator or a signature. */
+export class ShapeError extends WeftError {
+  static override readonly errorName: string = 'ShapeError';
+}
+
+/** The input is valid, but uses something that Weft does not have. */
+export class UnsupportedError extends WeftError {
+  static override readonly errorName: string = 'UnsupportedError';
+}
+
+/** A call of the public interface is wrong: an unknown name, a missing input, a use after dispose. */
+export class UsageError extends WeftError {
+  static override readonly errorName: string = 'UsageError';
+}
+
+/** A program failed while it ran: a packed function threw, an assertion or `fatal` was reached. */
+export class RuntimeError extends WeftError {
+  static override readonly errorName: string = 'RuntimeError';
+}
+
+/** The device refused something: no adapter, a shader that does not compile, a validation error. */
+export class DeviceError extends WeftError {
+  static override readonly errorName: string = 'DeviceError';
+}
+
+/** The GPU device is gone; load the session again to go on. */
+export class DeviceLostError extends DeviceError {
+  static override readonly errorName: string = 'DeviceLostError';
+}
+
+/** An allocation went beyond the byte budget or the device's memory. */
+export class OutOfMemoryError extends WeftError {
+  static override readonly errorName: string = 'OutOfMemoryError';
+}
+
+/** The worker that held the session stopped. */
+export class WorkerError extends WeftError {
+  static override readonly errorName: string = 'WorkerError';
+}
+
+const ERROR_CLASSES = [
+  WeftError,
+  FormatError,
+  VerifyError,
+  ParseError,
+  TypeCheckError,
+  ShapeError,
+  UnsupportedError,
+  UsageError,
+  RuntimeError,
+  DeviceError,
+  DeviceLostError,
+  OutOfMemoryError,
+  WorkerError,
+];
+
+/** Turns anything thrown into data. The inverse is {@link errorFromData}. */
+export function errorToData(thrown: unknown): ErrorData {
+  if (!(thrown instanceof Error)) {
+    return { name: 'Error', message: String(thrown), details: {} };
+  }
+  return {
+    name: thrown.name,
+    message: thrown.message,
+    details: thrown instanceof WeftError ? thrown.details : {},
+    stack: thrown.stack,
+    cause: thrown.cause === undefined ? undefined : errorToData(thrown.cause),
+  };
+}
+
+/** Rebuilds an error of the same class, with the stack of the side that threw it. */
+export function errorFromData(data: ErrorData): Error {
+  const cause = data.cause === undefined ? undefined : errorFromData(data.cause);
+  const error = instantiate(data, cause);
+  if (data.stack !== undefined) {
+    Object.defineProperty(error, 'stack', { value: data.stack, configurable: true });
+  }
+  return error;
+}
+
+function instantiate(data: ErrorData, cause: Error | undefined): Error {
+  if (data.name === 'AbortError') return new DOMException(data.message, 'AbortError');
+  const weftClass = ERROR_CLASSES.find((candidate) => candidate.errorName === data.name);
+  if (weftClass !== undefined) return new weftClass(data.message, { cause, details: data.details });
+  const error = new Error(data.message, cause === undefined ? undefined : { cause });
+  error.name = data.name;
+  return error;
+}
+
+/** The error with which an aborted call rejects: the signal's own reason if it is an error. */
+export function abortError(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  return reason instanceof Error ? reason : new DOMException('The call was aborted.', 'AbortError');
+}
+
+/** A bug of Weft's own, never the caller's. */
+export function internalError(message: string): Error {
+  return new Error(`internal: ${message}`);
+}

@@ -1,0 +1,110 @@
+import { type DType, dtypeInfo, type TypedArray } from './dtype.ts';
+import { ShapeError } from './errors.ts';
+import { elementCount, formatShape, type Shape } from './shape.ts';
+
+/**
+ * A tensor in host memory, row-major. A *splat* holds one element that stands for all of them, so
+ * that a 100 MB constant of equal values costs a few bytes until somebody asks for its `data`.
+ */
+export class HostTensor {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  /** True when `elements` holds one element for the whole tensor. */
+  readonly isSplat: boolean;
+  /** The elements as stored: one for a splat, else `elementCount(shape)`. */
+  readonly elements: TypedArray;
+
+  constructor(dtype: DType, shape: Shape, elements: TypedArray, isSplat = false) {
+    const expected = isSplat ? 1 : elementCount(shape);
+    if (elements.length !== expected) {
+      throw new ShapeError({
+        where: 'tensor',
+        got: `${elements.length} elements`,
+        expected: `${expected} for ${dtype} ${formatShape(shape)}`,
+      });
+    }
+    if (!(elements instanceof dtypeInfo(dtype).array)) {
+      throw new ShapeError({
+        where: 'tensor',
+        got: elements.constructor.name,
+        expected: `${dtypeInfo(dtype).array.name} for ${dtype}`,
+      });
+    }
+    this.dtype = dtype;
+    this.shape = shape;
+    this.elements = elements;
+    this.isSplat = isSplat;
+  }
+
+  /** A tensor of zeros. */
+  static zeros(dtype: DType, shape: Shape): HostTensor {
+    return new HostTensor(dtype, shape, new (dtypeInfo(dtype).array)(elementCount(shape)));
+  }
+
+  /** A tensor whose elements all equal `value` (raw bits for float16). */
+  static splat(dtype: DType, shape: Shape, value: number | bigint): HostTensor {
+    const elements = new (dtypeInfo(dtype).array)(1);
+    setElement(elements, 0, value);
+    return new HostTensor(dtype, shape, elements, true);
+  }
+
+  /** A tensor from numbers; bigints are converted where the dtype holds them. */
+  static from(dtype: DType, shape: Shape, values: ArrayLike<number | bigint>): HostTensor {
+    const elements = new (dtypeInfo(dtype).array)(values.length);
+    for (let i = 0; i < values.length; i++) setElement(elements, i, values[i] ?? 0);
+    return new HostTensor(dtype, shape, elements);
+  }
+
+  /** Views bytes as a tensor, without a copy where the alignment allows. */
+  static fromBytes(dtype: DType, shape: Shape, bytes: Uint8Array): HostTensor {
+    const { array, byteLength } = dtypeInfo(dtype);
+    const count = elementCount(shape);
+    if (bytes.byteLength !== count * byteLength) {
+      throw new ShapeError({
+        where: 'tensor',
+        got: `${bytes.byteLength} bytes`,
+        expected: `${count * byteLength} for ${dtype} ${formatShape(shape)}`,
+      });
+    }
+    const aligned = bytes.byteOffset % byteLength === 0 ? bytes : bytes.slice();
+    return new HostTensor(dtype, shape, new array(aligned.buffer, aligned.byteOffset, count));
+  }
+
+  get elementCount(): number {
+    return elementCount(this.shape);
+  }
+
+  /** Bytes of the whole tensor, a splat counted in full. */
+  get byteLength(): number {
+    return this.elementCount * dtypeInfo(this.dtype).byteLength;
+  }
+
+  /** All elements. For a splat a new array at each call. */
+  get data(): TypedArray {
+    if (!this.isSplat) return this.elements;
+    const data = new (dtypeInfo(this.dtype).array)(this.elementCount);
+    const value = this.elements[0] ?? 0;
+    if (data instanceof BigInt64Array || data instanceof BigUint64Array) data.fill(BigInt(value));
+    else data.fill(Number(value));
+    return data;
+  }
+
+  /** The bytes of {@link data}. */
+  get bytes(): Uint8Array {
+    const data = this.data;
+    return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  }
+
+  /** The same elements under another shape of equal size. */
+  reshape(shape: Shape): HostTensor {
+    return new HostTensor(this.dtype, shape, this.elements, this.isSplat);
+  }
+}
+
+function setElement(array: TypedArray, index: number, value: number | bigint): void {
+  if (array instanceof BigInt64Array || array instanceof BigUint64Array) {
+    array[index] = BigInt(value);
+  } else {
+    array[index] = Number(value);
+  }
+}

@@ -1,0 +1,49 @@
+import type { Dim } from './dim.ts';
+import type { DType } from './dtype.ts';
+import type { Shape } from './shape.ts';
+
+/** An operator attribute. Lists are homogeneous. */
+export type AttributeValue = number | string | boolean | readonly number[] | readonly string[];
+
+export type Attributes = Readonly<Record<string, AttributeValue>>;
+
+/** The type of a tensor whose dimensions may be symbolic. */
+export interface TensorType {
+  readonly dtype: DType;
+  readonly shape: readonly Dim[];
+}
+
+/** The type of a tensor at run time. */
+export interface ConcreteTensorType {
+  readonly dtype: DType;
+  readonly shape: Shape;
+}
+
+/** One call of an operator inside a primitive function. It yields one value. */
+export interface OperatorCall {
+  /** Name of the operator in `ops/`. */
+  readonly op: string;
+  /** Values it reads: parameters come first, then the calls in order. -1: an absent optional input. */
+  readonly inputs: readonly number[];
+  readonly attributes: Attributes;
+}
+
+/**
+ * A fused group of operators that a device compiles to one kernel or a few (Relay's `Primitive`
+ * function), as plain data that names no device. Called in destination-passing style: the tensors
+ * of `params`, then one preallocated tensor for each of `results`.
+ *
+ * Value `i` is parameter `i` for `i < params.length`, else the result of `body[i - params.length]`.
+ */
+export interface PrimitiveFunction {
+  readonly name: string;
+  readonly params: readonly TensorType[];
+  readonly body: readonly OperatorCall[];
+  /** Values that are results, with their types, in the order of the destination arguments. */
+  readonly results: readonly PrimitiveResult[];
+}
+
+export interface PrimitiveResult {
+  readonly value: number;
+  readonly type: TensorType;
+}

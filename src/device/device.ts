@@ -1,0 +1,128 @@
+import type { DType } from '../core/dtype.ts';
+import type { DeviceLostError } from '../core/errors.ts';
+import type { AdapterClass } from '../core/launch-plan.ts';
+import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import type { Shape } from '../core/shape.ts';
+
+/** Where tensors live and kernels run. The VM knows devices by this interface only. */
+export interface Device {
+  readonly kind: 'host' | 'webgpu';
+  readonly info: DeviceInfo;
+
+  /**
+   * Compiles everything that `primitives` need, so that launching compiles nothing. Throws
+   * UnsupportedError that names every primitive the device cannot run, before it compiles any.
+   */
+  prepare(
+    primitives: readonly PrimitiveFunction[],
+    options?: PrepareOptions,
+  ): Promise<PreparedKernels>;
+
+  /** A zeroed buffer. Throws OutOfMemoryError or DeviceLostError. */
+  createBuffer(byteLength: number): DeviceBuffer;
+
+  /** Copies host bytes in, ordered after everything launched so far. Length: whole words. */
+  write(buffer: DeviceBuffer, byteOffset: number, bytes: Uint8Array): void;
+
+  /** Copies within the device, in order with launches. */
+  copy(from: DeviceRange, to: DeviceRange): void;
+
+  /**
+   * Bytes of ranges after all work launched so far, in one round trip. Rejects with the first
+   * error of that work; never resolves to bytes that the work did not produce.
+   */
+  read(ranges: readonly DeviceRange[]): Promise<Uint8Array[]>;
+
+  /** Reads without waiting where the device can (the host); undefined where it must wait. */
+  readSync(range: DeviceRange): Uint8Array | undefined;
+
+  /** Hands pending launches to the device without waiting for them. */
+  flush(): void;
+
+  /** Resolves when all work launched so far is done; rejects with its first error. */
+  synchronize(): Promise<void>;
+
+  /** From now on records the time of each launch, until the returned function is called. */
+  startProfile(): () => Promise<readonly KernelTiming[]>;
+
+  /** Resolves when the device is lost without having been destroyed by us. */
+  readonly lost: Promise<DeviceLostError>;
+
+  /** Counters since creation, for tests, benchmarks and the inspector. */
+  counters(): DeviceCounters;
+
+  destroy(): void;
+}
+
+export interface DeviceInfo {
+  /** Human-readable, such as `SwiftShader` or `host`. */
+  readonly name: string;
+  readonly vendor: string;
+  readonly architecture: string;
+  readonly adapterClass: AdapterClass | 'host';
+  /** The largest buffer, in bytes. */
+  readonly maxBufferByteLength: number;
+}
+
+export interface DeviceBuffer {
+  readonly byteLength: number;
+  /** Frees the memory once work that was launched before has finished. Idempotent. */
+  destroy(): void;
+}
+
+/** Bytes of a buffer; offset and length are multiples of 4. */
+export interface DeviceRange {
+  readonly buffer: DeviceBuffer;
+  readonly byteOffset: number;
+  readonly byteLength: number;
+}
+
+/** A typed view of device memory, row-major. `byteOffset` is a multiple of 256. */
+export interface DeviceTensor {
+  readonly buffer: DeviceBuffer;
+  readonly byteOffset: number;
+  readonly dtype: DType;
+  readonly shape: Shape;
+}
+
+export interface PrepareOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+export interface PreparedKernels {
+  /** The kernel of a primitive by name. */
+  get(name: string): Kernel | undefined;
+  dispose(): void;
+}
+
+/** A primitive function made ready on one device. */
+export interface Kernel {
+  readonly name: string;
+  /**
+   * Enqueues the kernel: inputs, then outputs. Never waits. Shapes are those of the arguments and
+   * have been checked by the caller's signature or by the compiler.
+   */
+  launch(args: readonly DeviceTensor[]): void;
+}
+
+export interface KernelTiming {
+  /** Name of the primitive function. */
+  readonly primitive: string;
+  /** Name of the shader, or of the operator on the host. */
+  readonly label: string;
+  readonly workgroups: readonly [number, number, number];
+  /** Undefined where the adapter has no timestamps. */
+  readonly durationMs: number | undefined;
+}
+
+export interface DeviceCounters {
+  readonly buffersCreated: number;
+  readonly buffersLive: number;
+  readonly bytesLive: number;
+  readonly pipelinesCreated: number;
+  readonly bindGroupsCreated: number;
+  readonly launches: number;
+  readonly submits: number;
+  readonly readbacks: number;
+}

@@ -1,0 +1,151 @@
+import type { DType } from '../core/dtype.ts';
+import type { HostTensor } from '../core/host-tensor.ts';
+import type { Attributes, AttributeValue, ConcreteTensorType } from '../core/primitive-function.ts';
+import type { Dim } from '../core/dim.ts';
+import type { Shape } from '../core/shape.ts';
+import type { KernelSpec, LoweringCall } from './lowering.ts';
+
+/**
+ * How an operator may be fused:
+ * - `elementwise`: output element i depends on input elements i, after broadcasting;
+ * - `injective`: each output element is one input element (or a constant), found by an index map;
+ * - `reduction`, `anchor`: has its own kernel, takes elementwise consumers into it;
+ * - `opaque`: never fused.
+ */
+export type OpKind = 'elementwise' | 'injective' | 'reduction' | 'anchor' | 'opaque';
+
+export interface InputSpec {
+  readonly name: string;
+  readonly dtypes: readonly DType[];
+  /** May be absent; later inputs keep their position. */
+  readonly optional?: boolean;
+  /** Repeats, zero or more times; only the last input may. */
+  readonly variadic?: boolean;
+}
+
+export interface AttributeSpec {
+  readonly type: 'int' | 'ints' | 'float' | 'floats' | 'string' | 'bool' | 'dtype';
+  /** Absent: the attribute is required. */
+  readonly default?: AttributeValue;
+}
+
+/** The operands of a reference or a shape rule; an absent optional input is undefined. */
+export type Operands<T> = readonly (T | undefined)[];
+
+export interface SymbolicTensorType {
+  readonly dtype: DType;
+  readonly shape: readonly Dim[];
+}
+
+/** One generated test: inputs are filled from a seeded source unless given. */
+export interface OpCase {
+  readonly title: string;
+  readonly inputs: readonly (OpCaseInput | undefined)[];
+  readonly attributes?: Attributes;
+}
+
+export interface OpCaseInput {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  /** Half-open range for random data; default [-2, 2) for floats, [-8, 8) for ints. */
+  readonly range?: readonly [number, number];
+  readonly values?: readonly number[];
+}
+
+export interface Tolerance {
+  readonly rtol: number;
+  readonly atol: number;
+}
+
+/** The scalar function of an elementwise operator, once for the GPU and once for the host. */
+export interface ScalarFunction {
+  /**
+   * A WGSL expression over operand expressions. The operands have the type of their dtype (`f32`,
+   * `i32`, `u32`, `bool`) or are vec4 of it; the expression must be right for both.
+   */
+  wgsl(operands: readonly string[], context: ScalarContext): string;
+  /** Module-scope WGSL declarations that the expression calls, by name; deduplicated by name. */
+  readonly declarations?: Readonly<Record<string, string>>;
+  host(operands: readonly number[], context: ScalarContext): number;
+}
+
+export interface ScalarContext {
+  readonly attributes: Attributes;
+  /** dtype of each operand. */
+  readonly dtypes: readonly DType[];
+  readonly output: DType;
+  /** 1, or 4 when operands are vectors. */
+  readonly width: 1 | 4;
+}
+
+/** Where an output element of an injective operator comes from. */
+export interface IndexMap {
+  /**
+   * WGSL statements' worth of information for output coordinates `coords` (one `u32` expression per
+   * output axis): which input, at which coordinates, under which condition. The first source whose
+   * `when` holds gives the element; a source without `when` always holds. If none holds, `fill`.
+   */
+  sources(context: IndexMapContext): readonly IndexSource[];
+  /** The element where no source holds, as a number; default 0. */
+  fill?(attributes: Attributes): number;
+}
+
+export interface IndexMapContext {
+  readonly attributes: Attributes;
+  readonly inputs: readonly ConcreteTensorType[];
+  readonly output: ConcreteTensorType;
+  /** u32 expressions, one per output axis. */
+  readonly coords: readonly string[];
+  /**
+   * A u32 or i32 expression for a number that depends on shapes or attributes (a stride, a begin);
+   * it travels as a parameter so that another shape compiles nothing.
+   */
+  param(value: number, type: 'u32' | 'i32'): string;
+}
+
+export interface IndexSource {
+  readonly input: number;
+  /** u32 expressions, one per axis of that input. */
+  readonly coords: readonly string[];
+  /** A bool expression. */
+  readonly when?: string;
+}
+
+export interface OpDefinition {
+  readonly name: string;
+  readonly kind: OpKind;
+  /** One sentence for the operator table. */
+  readonly summary: string;
+  readonly inputs: readonly InputSpec[];
+  readonly attributes: Readonly<Record<string, AttributeSpec>>;
+  /** The type of the result. Throws ShapeError. Attributes are complete (defaults filled in). */
+  infer(inputs: Operands<ConcreteTensorType>, attributes: Attributes): ConcreteTensorType;
+  /** Writes the result into `output`, whose type is what `infer` gave. This defines the operator. */
+  reference(inputs: Operands<HostTensor>, attributes: Attributes, output: HostTensor): void;
+  /** For `elementwise`. */
+  readonly scalar?: ScalarFunction;
+  /** For `injective`. */
+  readonly indexMap?: IndexMap;
+  /** For `reduction` and `anchor`: kernels by adapter class. */
+  lower?(call: LoweringCall): readonly KernelSpec[];
+  readonly tolerance: Tolerance;
+  /** Odd, tiny, zero-size and large shapes; every attribute off its default at least once. */
+  cases(): readonly OpCase[];
+  /** Calls that `infer` must refuse, for snapshots of the messages. */
+  badCases(): readonly OpCase[];
+}
+
+/** Checks the entry's own consistency and returns it. */
+export function defineOp(definition: OpDefinition): OpDefinition {
+  const { name, kind } = definition;
+  if (kind === 'elementwise' && definition.scalar === undefined) {
+    throw new Error(`internal: elementwise operator ${name} has no scalar function`);
+  }
+  if (kind === 'injective' && definition.indexMap === undefined) {
+    throw new Error(`internal: injective operator ${name} has no index map`);
+  }
+  if ((kind === 'anchor' || kind === 'reduction') && definition.lower === undefined) {
+    throw new Error(`internal: operator ${name} has no lowering`);
+  }
+  return definition;
+}

@@ -1,0 +1,67 @@
+import type { PlannerCaps } from '../core/launch-plan.ts';
+import type { Attributes, ConcreteTensorType } from '../core/primitive-function.ts';
+import type { Operands } from './define-op.ts';
+
+/** What an anchor's lowering sees: concrete types and the adapter, never a GPU. */
+export interface LoweringCall {
+  readonly inputs: Operands<ConcreteTensorType>;
+  readonly output: ConcreteTensorType;
+  readonly attributes: Attributes;
+  readonly caps: PlannerCaps;
+}
+
+/**
+ * One dispatch of a hand-written shader. The planner assembles the module:
+ * a prelude (`const` declarations, `struct Params`, bindings, hooks) and then `source`, which
+ * reads and writes only through its hooks:
+ *
+ * - for `reads: [{ hook: 'a', width: 1 }]`: `fn load_a(i: u32) -> f32`, i counts elements;
+ * - with `width: 4`: `fn load_a4(i: u32) -> vec4<f32>`, i counts groups of four elements;
+ * - for `writes: [{ hook: '', width: 1 }]`: `fn store(i: u32, value: f32)`, or `store4` for
+ *   width 4; a hook named `sum` gives `store_sum` or `store_sum4`.
+ *
+ * A read of an input may be fused with elementwise producers, a write of the output with
+ * elementwise consumers; scratch is read and written as it is. The element type is that of the
+ * operand (`f32` for scratch).
+ */
+export interface KernelSpec {
+  /** Name of the shader without `.wgsl`, such as `matmul-direct`. */
+  readonly name: string;
+  /** Text of the shader, imported from `shaders/` with `?raw`. Its entry point is `main`. */
+  readonly source: string;
+  /** Module-scope `const`s that shape the code; u32 unless boolean. Keep them few: each set is a pipeline. */
+  readonly constants: Readonly<Record<string, number | boolean>>;
+  /** Fields of the uniform `params`, in order. Everything that comes from shapes goes here. */
+  readonly params: Readonly<Record<string, KernelParam>>;
+  /** Declared as `const WORKGROUP_SIZE_X`, `_Y`, `_Z`. */
+  readonly workgroupSize: readonly [number, number, number];
+  readonly workgroups: readonly [number, number, number];
+  readonly reads: readonly KernelRead[];
+  readonly writes: readonly KernelWrite[];
+}
+
+export interface KernelParam {
+  readonly type: 'u32' | 'i32' | 'f32';
+  readonly value: number;
+}
+
+export interface KernelRead {
+  readonly hook: string;
+  readonly from: KernelOperand;
+  readonly width: 1 | 4;
+}
+
+export interface KernelWrite {
+  readonly hook: string;
+  readonly to: KernelOperand;
+  readonly width: 1 | 4;
+}
+
+export type KernelOperand =
+  | { readonly kind: 'input'; readonly index: number }
+  | { readonly kind: 'output' }
+  | { readonly kind: 'scratch'; readonly index: number; readonly byteLength: number };
+
+export const u32 = (value: number): KernelParam => ({ type: 'u32', value });
+export const i32 = (value: number): KernelParam => ({ type: 'i32', value });
+export const f32 = (value: number): KernelParam => ({ type: 'f32', value });

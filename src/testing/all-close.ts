@@ -1,0 +1,65 @@
+import type { HostTensor } from '../core/host-tensor.ts';
+import { formatShape, sameShape } from '../core/shape.ts';
+
+export interface Tolerance {
+  readonly rtol: number;
+  readonly atol: number;
+}
+
+/**
+ * Compares as numpy's allclose does: |actual - expected| <= atol + rtol * |expected|, NaN equal to
+ * NaN, infinities equal to themselves; dtype and shape must be the same, integers and booleans
+ * exactly equal. Returns undefined when close, else one line that says where and by how much.
+ */
+export function firstDifference(
+  actual: HostTensor,
+  expected: HostTensor,
+  { rtol, atol }: Tolerance,
+): string | undefined {
+  if (actual.dtype !== expected.dtype) return `dtype ${actual.dtype}, expected ${expected.dtype}`;
+  if (!sameShape(actual.shape, expected.shape)) {
+    return `shape ${formatShape(actual.shape)}, expected ${formatShape(expected.shape)}`;
+  }
+  const a = floats(actual);
+  const e = floats(expected);
+  const exact = !expected.dtype.startsWith('float');
+  let count = 0;
+  let worst = { index: -1, error: -1 };
+  for (let i = 0; i < e.length; i++) {
+    const x = a[i];
+    const y = e[i];
+    if (x === undefined || y === undefined || x === y) continue;
+    if (typeof x === 'bigint' || typeof y === 'bigint') {
+      count++;
+      if (worst.index < 0) worst = { index: i, error: 0 };
+      continue;
+    }
+    if (Number.isNaN(x) && Number.isNaN(y)) continue;
+    const error = Math.abs(x - y);
+    if (!exact && error <= atol + rtol * Math.abs(y)) continue;
+    count++;
+    if (!(error <= worst.error)) worst = { index: i, error };
+  }
+  if (count === 0) return undefined;
+  const { index } = worst;
+  return (
+    `${count} of ${e.length} elements differ; the worst is at ${index}: ` +
+    `got ${a[index]}, expected ${e[index]} (rtol ${rtol}, atol ${atol})`
+  );
+}
+
+function floats(tensor: HostTensor): ArrayLike<number | bigint> {
+  const data = tensor.data;
+  if (tensor.dtype !== 'float16' || !(data instanceof Uint16Array)) return data;
+  return Array.from(data, float16ToNumber);
+}
+
+/** The value of IEEE binary16 bits. */
+export function float16ToNumber(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction === 0 ? sign * Infinity : Number.NaN;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
