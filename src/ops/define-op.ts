@@ -1,9 +1,8 @@
 import type { DType } from '../core/dtype.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes, AttributeValue, ConcreteTensorType } from '../core/primitive-function.ts';
-import type { Dim } from '../core/dim.ts';
 import type { Shape } from '../core/shape.ts';
-import type { KernelSpec, LoweringCall } from './lowering.ts';
+import type { KernelSpec, LoweringCall, Operands } from './lowering.ts';
 
 /**
  * How an operator may be fused:
@@ -27,14 +26,6 @@ export interface AttributeSpec {
   readonly type: 'int' | 'ints' | 'float' | 'floats' | 'string' | 'bool' | 'dtype';
   /** Absent: the attribute is required. */
   readonly default?: AttributeValue;
-}
-
-/** The operands of a reference or a shape rule; an absent optional input is undefined. */
-export type Operands<T> = readonly (T | undefined)[];
-
-export interface SymbolicTensorType {
-  readonly dtype: DType;
-  readonly shape: readonly Dim[];
 }
 
 /** One generated test: inputs are filled from a seeded source unless given. */

@@ -1,6 +1,8 @@
 import type { PlannerCaps } from '../core/launch-plan.ts';
 import type { Attributes, ConcreteTensorType } from '../core/primitive-function.ts';
-import type { Operands } from './define-op.ts';
+
+/** The operands of an operator; an absent optional input is undefined. */
+export type Operands<T> = readonly (T | undefined)[];
 
 /** What an anchor's lowering sees: concrete types and the adapter, never a GPU. */
 export interface LoweringCall {
