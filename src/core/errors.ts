@@ -104,6 +104,11 @@ export class OutOfMemoryError extends WeftError {
   static override readonly errorName: string = 'OutOfMemoryError';
 }
 
+/** The bytes of a source could not be fetched: an HTTP status, or a connection that broke off. */
+export class DownloadError extends WeftError {
+  static override readonly errorName: string = 'DownloadError';
+}
+
 /** The worker that held the session stopped. */
 export class WorkerError extends WeftError {
   static override readonly errorName: string = 'WorkerError';
@@ -122,6 +127,7 @@ const ERROR_CLASSES = [
   DeviceError,
   DeviceLostError,
   OutOfMemoryError,
+  DownloadError,
   WorkerError,
 ];
 

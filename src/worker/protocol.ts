@@ -1,0 +1,176 @@
+import type { DType, TypedArray } from '../core/dtype.ts';
+import type { ErrorData } from '../core/errors.ts';
+import type { TensorType } from '../core/primitive-function.ts';
+import type { Shape } from '../core/shape.ts';
+
+/**
+ * What the page and its worker say to each other: plain, structured-cloneable data. Every call
+ * carries a number that the page chose, so that it can be cancelled while it is under way.
+ */
+export interface SessionService {
+  /**
+   * Holds the named lock for as long as the worker lives. The page queues for the same lock: it is
+   * granted when the worker is gone, however it went.
+   */
+  holdLock(name: string): Promise<void>;
+  load(
+    call: CallId,
+    request: LoadRequest,
+    onProgress: (progress: LoadProgress) => void,
+  ): Promise<Reply<LoadedSession>>;
+  run(call: CallId, request: RunRequest): Promise<Reply<WireResult[]>>;
+  profile(call: CallId, request: RunRequest): Promise<Reply<WireProfile>>;
+  warmup(call: CallId, session: SessionId, dims: Dims): Promise<Reply<null>>;
+  read(call: CallId, session: SessionId, handle: HandleId): Promise<Reply<WireTensor>>;
+  memory(call: CallId, session: SessionId): Promise<Reply<SessionMemory>>;
+  listing(call: CallId, session: SessionId): Promise<Reply<string>>;
+  release(session: SessionId, handle: HandleId): Promise<void>;
+  dispose(session: SessionId): Promise<void>;
+  /** Stops a call that is under way; it then rejects with an AbortError. */
+  cancel(call: CallId): Promise<void>;
+}
+
+export type CallId = number;
+export type SessionId = number;
+/** A tensor that stays on the device for the page. */
+export type HandleId = number;
+
+/** Values of symbolic dimensions by name. */
+export type Dims = Readonly<Record<string, number>>;
+
+export type Reply<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: ErrorData };
+
+export type DeviceKind = 'webgpu' | 'host';
+
+export interface LoadRequest {
+  readonly source: WireSource;
+  readonly device: DeviceKind | 'auto';
+  /** Fixes symbolic dimensions of an ONNX model while it is compiled. */
+  readonly dims: Dims;
+  /** At most so many bytes of device memory; absent: what the device gives. */
+  readonly byteBudget?: number | undefined;
+}
+
+export type WireSource =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly kind: 'blob'; readonly blob: Blob }
+  | {
+      readonly kind: 'stream';
+      readonly stream: ReadableStream<Uint8Array>;
+      readonly byteLength: number | undefined;
+    };
+
+/**
+ * How far a load is. Phases overlap: kernels compile and weights go up while bytes still arrive.
+ * `download` and `upload` count bytes (`total` is undefined while unknown), `verify` goes from 0
+ * to 1, `compile` counts kernels.
+ */
+export interface LoadProgress {
+  readonly phase: 'download' | 'verify' | 'compile' | 'upload';
+  readonly loaded: number;
+  readonly total: number | undefined;
+}
+
+export interface LoadedSession {
+  readonly session: SessionId;
+  readonly functions: readonly FunctionInfo[];
+  readonly device: SessionDevice;
+}
+
+/** A function of the executable that a page can call. */
+export interface FunctionInfo {
+  readonly name: string;
+  readonly params: readonly NamedType[];
+  readonly results: readonly NamedType[];
+}
+
+export interface NamedType {
+  readonly name: string;
+  readonly type: WireType;
+}
+
+export type WireType =
+  | ({ readonly kind: 'tensor' } & TensorType)
+  | { readonly kind: 'int' | 'float' | 'any' };
+
+/** What a session really runs on. */
+export interface SessionDevice {
+  readonly kind: DeviceKind;
+  /** Name of the adapter, such as `SwiftShader`; `host` for the host device. */
+  readonly name: string;
+  readonly vendor: string;
+  readonly architecture: string;
+  readonly adapterClass: string;
+  /** Why `device: 'auto'` did not take WebGPU. */
+  readonly fallbackReason?: string | undefined;
+}
+
+export interface RunRequest {
+  readonly session: SessionId;
+  readonly functionName: string;
+  /** In the order of the function's parameters. */
+  readonly args: readonly WireValue[];
+  readonly keep: 'host' | 'device';
+}
+
+export interface WireTensor {
+  readonly kind: 'tensor';
+  readonly dtype: DType;
+  readonly shape: Shape;
+  readonly data: TypedArray;
+}
+
+export interface WireHandle {
+  readonly kind: 'handle';
+  readonly handle: HandleId;
+  readonly dtype: DType;
+  readonly shape: Shape;
+}
+
+export type WireValue =
+  | WireTensor
+  | WireHandle
+  | { readonly kind: 'int' | 'float'; readonly value: number }
+  | { readonly kind: 'string'; readonly value: string }
+  | { readonly kind: 'shape'; readonly value: Shape }
+  | { readonly kind: 'null' }
+  | { readonly kind: 'tuple'; readonly tag: number; readonly fields: readonly WireValue[] };
+
+export interface WireResult {
+  readonly name: string;
+  readonly value: WireValue;
+}
+
+/** One kernel launch of a profiled run. */
+export interface KernelProfile {
+  /** Name of the primitive function. */
+  readonly primitive: string;
+  /** Name of the shader, or of the operator on the host. */
+  readonly label: string;
+  readonly workgroups: readonly [number, number, number];
+  /** Undefined where the adapter has no timestamps. */
+  readonly durationMs: number | undefined;
+}
+
+export interface WireProfile {
+  readonly results: readonly WireResult[];
+  readonly kernels: readonly KernelProfile[];
+  /** From the upload of the inputs until the device is idle. */
+  readonly totalMs: number;
+  /** Bytecode instructions that were executed. */
+  readonly instructions: number;
+}
+
+/** Memory of a session, in bytes. */
+export interface SessionMemory {
+  /** In use by tensors, weights included. */
+  readonly liveBytes: number;
+  /** Freed and kept for the next allocation. */
+  readonly pooledBytes: number;
+  readonly peakBytes: number;
+  /** Weights and other constants. */
+  readonly constantBytes: number;
+}
