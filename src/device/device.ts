@@ -11,7 +11,8 @@ export interface Device {
 
   /**
    * Compiles everything that `primitives` need, so that launching compiles nothing. Throws
-   * UnsupportedError that names every primitive the device cannot run, before it compiles any.
+   * UnsupportedError that names every primitive the device cannot run, before it compiles any;
+   * `details.primitives` lists the names, and the machine then asks the next device for those.
    */
   prepare(
     primitives: readonly PrimitiveFunction[],
