@@ -66,7 +66,7 @@ export class HostTensor {
         expected: `${count * byteLength} for ${dtype} ${formatShape(shape)}`,
       });
     }
-    const aligned = bytes.byteOffset % byteLength === 0 ? bytes : bytes.slice();
+    const aligned = bytes.byteOffset % byteLength === 0 ? bytes : new Uint8Array(bytes);
     return new HostTensor(dtype, shape, new array(aligned.buffer, aligned.byteOffset, count));
   }
 

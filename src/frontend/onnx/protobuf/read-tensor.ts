@@ -1,0 +1,145 @@
+import { type DType, dtypeInfo, type TypedArray } from '../../../core/dtype.ts';
+import { FormatError, UnsupportedError } from '../../../core/errors.ts';
+import { HostTensor } from '../../../core/host-tensor.ts';
+import { elementCount, formatShape } from '../../../core/shape.ts';
+import { readMessage } from './read-message.ts';
+import type { TensorProto } from './schema.ts';
+
+/** TensorProto.DataType: the dtype, or the name of an element type that Weft does not have. */
+const DATA_TYPES: Readonly<Record<number, { dtype?: DType; name: string }>> = {
+  1: { dtype: 'float32', name: 'float' },
+  2: { dtype: 'uint8', name: 'uint8' },
+  3: { dtype: 'int8', name: 'int8' },
+  4: { dtype: 'uint16', name: 'uint16' },
+  5: { dtype: 'int16', name: 'int16' },
+  6: { dtype: 'int32', name: 'int32' },
+  7: { dtype: 'int64', name: 'int64' },
+  8: { name: 'string' },
+  9: { dtype: 'bool', name: 'bool' },
+  10: { dtype: 'float16', name: 'float16' },
+  11: { dtype: 'float64', name: 'double' },
+  12: { dtype: 'uint32', name: 'uint32' },
+  13: { dtype: 'uint64', name: 'uint64' },
+  14: { name: 'complex64' },
+  15: { name: 'complex128' },
+  16: { name: 'bfloat16' },
+  17: { name: 'float8e4m3fn' },
+  18: { name: 'float8e4m3fnuz' },
+  19: { name: 'float8e5m2' },
+  20: { name: 'float8e5m2fnuz' },
+  21: { name: 'uint4' },
+  22: { name: 'int4' },
+  23: { name: 'float4e2m1' },
+  24: { name: 'float8e8m0' },
+  25: { name: 'uint2' },
+  26: { name: 'int2' },
+};
+
+const EXTERNAL = 1;
+
+/** The dtype of ONNX's element type `code`. Throws FormatError or UnsupportedError. */
+export function dtypeFromOnnx(code: number | undefined, where: string): DType {
+  const entry = code === undefined ? undefined : DATA_TYPES[code];
+  if (entry === undefined) {
+    throw new FormatError({
+      where,
+      got: code === undefined || code === 0 ? 'no element type' : `element type ${code}`,
+      expected: 'an element type of ONNX',
+    });
+  }
+  if (entry.dtype === undefined) {
+    throw new UnsupportedError({
+      where,
+      got: `element type ${entry.name}`,
+      expected: 'float, an integer of 8 to 64 bits, or bool',
+    });
+  }
+  return entry.dtype;
+}
+
+/** Decodes a serialized TensorProto, such as `input_0.pb` of a test data set. */
+export function readTensorFile(bytes: Uint8Array): { name: string; tensor: HostTensor } {
+  const proto = readMessage('TensorProto', bytes);
+  return { name: proto.name ?? '', tensor: tensorFromProto(proto, 'tensor file') };
+}
+
+/**
+ * The tensor of a TensorProto, a view of the file's bytes where it holds raw, aligned data.
+ *
+ * Throws FormatError when data and dimensions disagree, UnsupportedError for external data and for
+ * element types that Weft does not have.
+ */
+export function tensorFromProto(proto: TensorProto, where: string): HostTensor {
+  if (proto.dataLocation === EXTERNAL || proto.externalData.length > 0) {
+    const location = proto.externalData.find((entry) => entry.key === 'location')?.value;
+    throw new UnsupportedError({
+      where,
+      got: `tensor data in an external file${location === undefined ? '' : ` (${location})`}`,
+      expected: 'data inside the model file',
+      remedy: 'Save the model with its tensors inside (onnx.save without external data).',
+    });
+  }
+  const dtype = dtypeFromOnnx(proto.dataType, where);
+  const shape = checkedShape(proto.dims, where);
+  const count = elementCount(shape);
+  if (proto.rawData !== undefined && (proto.rawData.length > 0 || count === 0)) {
+    const expected = count * dtypeInfo(dtype).byteLength;
+    if (proto.rawData.byteLength !== expected) {
+      throw mismatch(where, `${proto.rawData.byteLength} bytes of raw data`, {
+        expected: `${expected} bytes for ${dtype} ${formatShape(shape)}`,
+      });
+    }
+    return HostTensor.fromBytes(dtype, shape, proto.rawData);
+  }
+  const elements = typedData(proto, dtype);
+  if (elements.length !== count) {
+    throw mismatch(where, `${elements.length} elements`, {
+      expected: `${count} for ${dtype} ${formatShape(shape)}`,
+    });
+  }
+  return new HostTensor(dtype, shape, elements);
+}
+
+function mismatch(where: string, got: string, { expected }: { expected: string }): FormatError {
+  return new FormatError({ where, got, expected, remedy: 'The file may be damaged.' });
+}
+
+function checkedShape(dims: readonly number[], where: string): number[] {
+  if (dims.some((dim) => dim < 0) || !Number.isSafeInteger(elementCount(dims))) {
+    throw mismatch(where, `dimensions ${formatShape(dims)}`, {
+      expected: 'non-negative dimensions with a product below 2^53',
+    });
+  }
+  return [...dims];
+}
+
+/** Small types share `int32_data`, one number each; float16 travels there as its bits. */
+function typedData(proto: TensorProto, dtype: DType): TypedArray {
+  switch (dtype) {
+    case 'float32':
+      return proto.floatData;
+    case 'float64':
+      return proto.doubleData;
+    case 'int64':
+      return proto.int64Data;
+    case 'uint64':
+      return proto.uint64Data;
+    case 'uint32':
+      return Uint32Array.from(proto.uint64Data, Number);
+    case 'int32':
+      return Int32Array.from(proto.int32Data);
+    case 'int16':
+      return Int16Array.from(proto.int32Data);
+    case 'int8':
+      return Int8Array.from(proto.int32Data);
+    case 'uint16':
+    case 'float16':
+      return Uint16Array.from(proto.int32Data);
+    case 'uint8':
+      return Uint8Array.from(proto.int32Data);
+    case 'bool':
+      return Uint8Array.from(proto.int32Data, (value) => (value === 0 ? 0 : 1));
+    default:
+      return dtype satisfies never;
+  }
+}
