@@ -1,4 +1,4 @@
-import type { DType } from '../core/dtype.ts';
+import type { DType, TypedArray } from '../core/dtype.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes, AttributeValue, ConcreteTensorType } from '../core/primitive-function.ts';
 import type { Shape } from '../core/shape.ts';
@@ -26,6 +26,12 @@ export interface AttributeSpec {
   readonly type: 'int' | 'ints' | 'float' | 'floats' | 'string' | 'bool' | 'dtype';
   /** Absent: the attribute is required. */
   readonly default?: AttributeValue;
+  /** The least value, of each element for a list. */
+  readonly minimum?: number;
+  /** The number of elements of a list. */
+  readonly length?: number;
+  /** The only values allowed. */
+  readonly oneOf?: readonly string[];
 }
 
 /** One generated test: inputs are filled from a seeded source unless given. */
@@ -58,7 +64,15 @@ export interface ScalarFunction {
   /** Module-scope WGSL declarations that the expression calls, by name; deduplicated by name. */
   readonly declarations?: Readonly<Record<string, string>>;
   host(operands: readonly number[], context: ScalarContext): number;
+  /**
+   * The same as `host` for whole arrays of equal length, for operators that networks spend their
+   * time in. The output may be one of the operands.
+   */
+  hostBlock?(operands: readonly NumberArray[], output: NumberArray, context: ScalarContext): void;
 }
+
+/** Elements of the dtypes that scalar functions compute with. */
+export type NumberArray = Exclude<TypedArray, BigInt64Array | BigUint64Array>;
 
 export interface ScalarContext {
   readonly attributes: Attributes;
@@ -79,6 +93,8 @@ export interface IndexMap {
   sources(context: IndexMapContext): readonly IndexSource[];
   /** The element where no source holds, as a number; default 0. */
   fill?(attributes: Attributes): number;
+  /** Element i of the output is element i of input 0, counted row-major (reshape). */
+  readonly keepsOrder?: boolean;
 }
 
 export interface IndexMapContext {

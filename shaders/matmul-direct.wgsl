@@ -1,0 +1,22 @@
+// C = alpha * A B + beta * bias, one element per invocation.
+@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  let column = id.x;
+  let row = id.y;
+  if (row >= params.m || column >= params.n) {
+    return;
+  }
+  let batch0 = id.z / params.batch_size1;
+  let batch1 = id.z % params.batch_size1;
+  let a0 = batch0 * params.a_batch0 + batch1 * params.a_batch1 + row * params.a_row;
+  let b0 = batch0 * params.b_batch0 + batch1 * params.b_batch1 + column * params.b_column;
+  var sum = Element();
+  for (var k = 0u; k < params.k; k++) {
+    sum += load_a(a0 + k * params.a_k) * load_b(b0 + k * params.b_k);
+  }
+  sum *= Element(params.alpha);
+  if (HAS_C) {
+    sum += Element(params.beta) * load_c(row * params.c_row + column * params.c_column);
+  }
+  store((id.z * params.m + row) * params.n + column, sum);
+}

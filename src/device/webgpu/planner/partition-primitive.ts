@@ -1,0 +1,162 @@
+import { elementCount, sameShape } from '../../../core/shape.ts';
+import type { TypedCall, TypedPrimitive } from './typed-primitive.ts';
+
+/** One piece of a primitive: an anchor with what is fused behind it, or values without anchors. */
+export type Step = AnchorStep | MapStep;
+
+export interface AnchorStep {
+  readonly kind: 'anchor';
+  readonly call: TypedCall;
+  /** The value that the kernel stores: the anchor itself or the end of its fused consumers. */
+  readonly output: number;
+}
+
+export interface MapStep {
+  readonly kind: 'map';
+  /** Values stored by one kernel; they have equal element counts. */
+  readonly values: readonly number[];
+}
+
+/**
+ * Cuts a primitive into steps in an order in which every step reads only parameters, values of
+ * earlier steps, and what can be computed from those in place.
+ */
+export function partitionPrimitive(typed: TypedPrimitive): Step[] {
+  const graph = new ValueGraph(typed);
+  const steps: Step[] = [];
+  const stored = new Set<number>();
+  for (const call of typed.calls) {
+    if (!isAnchor(call)) continue;
+    for (const value of operandsToStore(call, graph, stored)) {
+      steps.push({ kind: 'map', values: [value] });
+      stored.add(value);
+    }
+    const output = fusedOutput(call, graph, stored);
+    steps.push({ kind: 'anchor', call, output });
+    stored.add(output);
+  }
+  return [...steps, ...mapSteps(typed, stored)];
+}
+
+/** Results that no anchor stores, grouped by element count so that one kernel writes them. */
+function mapSteps(typed: TypedPrimitive, stored: ReadonlySet<number>): MapStep[] {
+  const byShape = new Map<string, number[]>();
+  for (const value of new Set(typed.results)) {
+    if (stored.has(value)) continue;
+    const key = String(elementCount(typed.types[value]?.shape ?? []));
+    byShape.set(key, [...(byShape.get(key) ?? []), value]);
+  }
+  return [...byShape.values()].map((values) => ({ kind: 'map', values }));
+}
+
+/**
+ * Operands of an anchor that reads each element many times: where finding one takes an index
+ * computation, it is done once, into scratch.
+ */
+function operandsToStore(
+  call: TypedCall,
+  graph: ValueGraph,
+  stored: ReadonlySet<number>,
+): number[] {
+  if (call.op.kind !== 'anchor') return [];
+  return [...new Set(call.inputs)].filter(
+    (input) => input >= 0 && !stored.has(input) && graph.needsIndexMap(input, stored),
+  );
+}
+
+/**
+ * The farthest value to which everything that uses the anchor leads through elementwise calls of
+ * the same element count, so that the kernel can store that value instead of the anchor's.
+ */
+function fusedOutput(call: TypedCall, graph: ValueGraph, stored: ReadonlySet<number>): number {
+  let output = call.value;
+  for (let value = call.value + 1; value < graph.valueCount; value++) {
+    if (graph.canStoreInstead(call.value, value, stored)) output = value;
+  }
+  return output;
+}
+
+function isAnchor(call: TypedCall): boolean {
+  return call.op.kind === 'anchor' || call.op.kind === 'reduction';
+}
+
+class ValueGraph {
+  readonly #typed: TypedPrimitive;
+  readonly #results: ReadonlySet<number>;
+
+  constructor(typed: TypedPrimitive) {
+    this.#typed = typed;
+    this.#results = new Set(typed.results);
+  }
+
+  get valueCount(): number {
+    return this.#typed.types.length;
+  }
+
+  #call(value: number): TypedCall | undefined {
+    return this.#typed.calls[value - this.#typed.paramCount];
+  }
+
+  #shape(value: number): readonly number[] {
+    return this.#typed.types[value]?.shape ?? [];
+  }
+
+  /** Whether computing an element of `value` in place takes a map of indices. */
+  needsIndexMap(value: number, stored: ReadonlySet<number>): boolean {
+    const call = stored.has(value) ? undefined : this.#call(value);
+    if (call === undefined) return false;
+    if (call.op.kind === 'injective' && call.op.indexMap?.keepsOrder !== true) return true;
+    return call.inputs.some((input) => input >= 0 && this.needsIndexMap(input, stored));
+  }
+
+  canStoreInstead(anchor: number, output: number, stored: ReadonlySet<number>): boolean {
+    const between = this.#dependents(anchor, output);
+    if (!between.has(output)) return false;
+    const inside = new Set([anchor, ...between]);
+    for (const value of inside) {
+      if (value !== anchor && !this.#isFusable(value, inside, stored)) return false;
+      if (value === output) continue;
+      if (this.#results.has(value)) return false;
+      if (this.#users(value).some((user) => !inside.has(user))) return false;
+    }
+    return true;
+  }
+
+  /** Values up to `last` that depend on `source`. */
+  #dependents(source: number, last: number): Set<number> {
+    const found = new Set([source]);
+    for (const { value, inputs } of this.#typed.calls) {
+      if (value > source && value <= last && inputs.some((input) => found.has(input))) {
+        found.add(value);
+      }
+    }
+    found.delete(source);
+    return found;
+  }
+
+  #users(value: number): number[] {
+    return this.#typed.calls.filter(({ inputs }) => inputs.includes(value)).map((c) => c.value);
+  }
+
+  #isFusable(value: number, inside: ReadonlySet<number>, stored: ReadonlySet<number>): boolean {
+    const call = this.#call(value);
+    if (call === undefined) return false;
+    const keepsOrder = call.op.indexMap?.keepsOrder === true;
+    if (call.op.kind !== 'elementwise' && !keepsOrder) return false;
+    const shape = this.#shape(value);
+    return call.inputs.every((input) => {
+      if (input < 0) return true;
+      if (!inside.has(input)) return !this.#needsAnchor(input, stored);
+      if (keepsOrder) return true;
+      const from = this.#shape(input);
+      return sameShape(from, shape) || elementCount(from) === elementCount(shape);
+    });
+  }
+
+  /** Whether computing `value` in place would take an anchor that has not run yet. */
+  #needsAnchor(value: number, stored: ReadonlySet<number>): boolean {
+    const call = stored.has(value) ? undefined : this.#call(value);
+    if (call === undefined) return false;
+    return isAnchor(call) || call.inputs.some((i) => i >= 0 && this.#needsAnchor(i, stored));
+  }
+}

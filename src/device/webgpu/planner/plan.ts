@@ -1,0 +1,69 @@
+import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
+import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
+import { elementCount } from '../../../core/shape.ts';
+import { elementTypeOf } from './element-type.ts';
+import { partitionPrimitive } from './partition-primitive.ts';
+import { planAnchorStep } from './plan-anchor-step.ts';
+import { planMapStep } from './plan-map-step.ts';
+import { PlanBuilder } from './plan-builder.ts';
+import { type CallShapes, type Operators, typePrimitive } from './typed-primitive.ts';
+
+export type { CallShapes, Operators } from './typed-primitive.ts';
+
+/** What a plan is made for. */
+export interface PlanTarget {
+  readonly caps: PlannerCaps;
+  readonly operators: Operators;
+}
+
+/**
+ * How a WebGPU device runs a primitive function on given shapes. Pure: equal arguments give equal
+ * plans, and shapes that differ only in sizes give equal code wherever the kernels allow.
+ *
+ * A primitive with one anchor becomes one launch with its elementwise neighbours fused in, or the
+ * launches that the anchor's lowering asks for; one without anchors becomes one launch per result
+ * shape. Anything else is cut into such steps, whose values pass through scratch buffers.
+ * Throws UnsupportedError that names the kernel and what WebGPU lacks.
+ */
+export function plan(
+  primitive: PrimitiveFunction,
+  shapes: CallShapes,
+  target: PlanTarget,
+): LaunchPlan {
+  const typed = typePrimitive(primitive, shapes, target.operators);
+  if (typed.results.every((value) => elementCount(typed.types[value]?.shape ?? []) === 0)) {
+    return { launches: [], scratchByteLengths: [] };
+  }
+  const builder = new PlanBuilder(typed, target.caps);
+  for (const step of partitionPrimitive(typed)) {
+    if (step.kind === 'anchor') planAnchorStep(builder, step);
+    else planMapStep(builder, step);
+  }
+  return builder.build();
+}
+
+/** Why a primitive cannot run on any WebGPU device; undefined when it can. Needs no shapes. */
+export function supports(primitive: PrimitiveFunction, operators: Operators): string | undefined {
+  const tensors = [...primitive.params, ...primitive.results.map(({ type }) => type)];
+  for (const { dtype } of tensors) {
+    if (elementTypeOf(dtype) === undefined) return `${opNames(primitive)}: no kernels for ${dtype}`;
+  }
+  for (const call of primitive.body) {
+    const op = operators.get(call.op);
+    if (op === undefined) return `unknown operator ${call.op}`;
+    if (op.kind === 'opaque') return `${call.op} runs on the host only`;
+    for (const [name, spec] of Object.entries(op.attributes)) {
+      const dtype = call.attributes[name] ?? spec.default;
+      if (spec.type === 'dtype' && !isKernelType(dtype)) return `${call.op}: no kernels for ${dtype}`;
+    }
+  }
+  return undefined;
+}
+
+function isKernelType(dtype: unknown): boolean {
+  return dtype === 'float32' || dtype === 'int32' || dtype === 'uint32' || dtype === 'bool';
+}
+
+function opNames(primitive: PrimitiveFunction): string {
+  return primitive.body.map(({ op }) => op).join(', ');
+}

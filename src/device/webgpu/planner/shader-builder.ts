@@ -1,0 +1,107 @@
+import type { LaunchBinding, LaunchBuffer } from '../../../core/launch-plan.ts';
+import type { KernelParam } from '../../../ops/lowering.ts';
+import { type ElementType, storageType } from './element-type.ts';
+
+/**
+ * Collects the pieces of one shader module: constants, parameters, bindings, declarations and
+ * functions. The text depends on structure alone: names are numbered in order of use and values of
+ * parameters stay out, so that another shape of the same structure gives equal text.
+ */
+export class ShaderBuilder {
+  readonly #constants: string[] = [];
+  readonly #paramNames: string[] = [];
+  readonly #paramTypes: KernelParam['type'][] = [];
+  readonly #paramWords: number[] = [];
+  readonly #bindings: LaunchBinding[] = [];
+  readonly #bindingNames = new Map<string, string>();
+  readonly #bindingLines: string[] = [];
+  readonly #declarations = new Map<string, string>();
+  readonly #functions: string[] = [];
+  #nameCount = 0;
+
+  constant(name: string, value: number | boolean): void {
+    const isBool = typeof value === 'boolean';
+    this.#constants.push(`const ${name}: ${isBool ? 'bool' : 'u32'} = ${value}${isBool ? '' : 'u'};`);
+  }
+
+  alias(name: string, type: string): void {
+    this.#constants.push(`alias ${name} = ${type};`);
+  }
+
+  /** Adds a field to `params` and returns the expression that reads it. */
+  param(value: number, type: KernelParam['type'], name = `p${this.#paramNames.length}`): string {
+    this.#paramNames.push(name);
+    this.#paramTypes.push(type);
+    this.#paramWords.push(wordOf(value, type));
+    return `params.${name}`;
+  }
+
+  /** Binds a buffer and returns its variable; the same buffer and type share one binding. */
+  bind(buffer: LaunchBuffer, type: ElementType, options: BindOptions): string {
+    const { width, access } = options;
+    const key = `${buffer.kind} ${buffer.index} ${type} ${width} ${access}`;
+    const known = this.#bindingNames.get(key);
+    if (known !== undefined) return known;
+    this.#bindings.push({ buffer, access });
+    const name = `buffer${this.#bindings.length}`;
+    this.#bindingNames.set(key, name);
+    this.#bindingLines.push(
+      `@group(0) @binding(${this.#bindings.length}) var<storage, ${access}> ${name}: ` +
+        `array<${storageType(type, width)}>;`,
+    );
+    return name;
+  }
+
+  /** Adds a module-scope declaration once. */
+  declare(name: string, text: string): void {
+    this.#declarations.set(name, text);
+  }
+
+  addFunction(text: string): void {
+    this.#functions.push(text);
+  }
+
+  /** A name that nothing else in the module has. */
+  uniqueName(prefix: string): string {
+    return `${prefix}${this.#nameCount++}`;
+  }
+
+  get bindings(): readonly LaunchBinding[] {
+    return this.#bindings;
+  }
+
+  get params(): Uint32Array {
+    return Uint32Array.from(this.#paramWords);
+  }
+
+  /** The module's text: prelude, hooks, then the hand-written or generated source. */
+  code(source: string): string {
+    const fields = this.#paramNames.map((name, i) => `  ${name}: ${this.#paramTypes[i]},`);
+    const uniform =
+      fields.length === 0
+        ? []
+        : ['struct Params {', ...fields, '}', '@group(0) @binding(0) var<uniform> params: Params;'];
+    return [
+      ...this.#constants,
+      ...uniform,
+      ...this.#bindingLines,
+      ...this.#declarations.values(),
+      ...this.#functions,
+      source,
+    ].join('\n');
+  }
+}
+
+export interface BindOptions {
+  readonly width: 1 | 4;
+  readonly access: LaunchBinding['access'];
+}
+
+const scratchWord = new DataView(new ArrayBuffer(4));
+
+function wordOf(value: number, type: KernelParam['type']): number {
+  if (type === 'f32') scratchWord.setFloat32(0, value);
+  else if (type === 'i32') scratchWord.setInt32(0, value);
+  else scratchWord.setUint32(0, value);
+  return scratchWord.getUint32(0);
+}

@@ -1,0 +1,102 @@
+import { UnsupportedError } from '../../../core/errors.ts';
+import type {
+  Attributes,
+  ConcreteTensorType,
+  OperatorCall,
+  PrimitiveFunction,
+} from '../../../core/primitive-function.ts';
+import type { Shape } from '../../../core/shape.ts';
+import type { OpDefinition } from '../../../ops/define-op.ts';
+import { type ElementType, elementTypeOf } from './element-type.ts';
+
+/** Operators by name. */
+export type Operators = ReadonlyMap<string, OpDefinition>;
+
+/** Shapes of the tensors of one call: parameters, then results. */
+export interface CallShapes {
+  readonly params: readonly Shape[];
+  readonly results: readonly Shape[];
+}
+
+/** A primitive whose values all have concrete types. */
+export interface TypedPrimitive {
+  readonly name: string;
+  readonly paramCount: number;
+  /** Types of all values: parameters, then calls. */
+  readonly types: readonly ConcreteTensorType[];
+  readonly calls: readonly TypedCall[];
+  /** Values that are results, in the order of the destination arguments. */
+  readonly results: readonly number[];
+}
+
+export interface TypedCall {
+  readonly value: number;
+  readonly op: OpDefinition;
+  readonly inputs: readonly number[];
+  readonly attributes: Attributes;
+}
+
+/** Infers the type of every value. Throws UnsupportedError for what kernels do not have. */
+export function typePrimitive(
+  primitive: PrimitiveFunction,
+  shapes: CallShapes,
+  operators: Operators,
+): TypedPrimitive {
+  const types: ConcreteTensorType[] = primitive.params.map(({ dtype }, i) => ({
+    dtype,
+    shape: shapes.params[i] ?? [],
+  }));
+  const calls: TypedCall[] = [];
+  for (const call of primitive.body) {
+    const op = operatorOf(call, operators, primitive.name);
+    const attributes = completeAttributes(op, call.attributes);
+    const inputs = call.inputs.map((input) => (input < 0 ? undefined : types[input]));
+    calls.push({ value: types.length, op, inputs: call.inputs, attributes });
+    types.push(op.infer(inputs, attributes));
+  }
+  for (const { dtype } of types) requireElementType(dtype, primitive.name);
+  return {
+    name: primitive.name,
+    paramCount: primitive.params.length,
+    types,
+    calls,
+    results: primitive.results.map(({ value }) => value),
+  };
+}
+
+export function operatorOf(
+  call: OperatorCall,
+  operators: Operators,
+  primitive: string,
+): OpDefinition {
+  const op = operators.get(call.op);
+  if (op !== undefined) return op;
+  throw new UnsupportedError({
+    where: `kernel ${primitive}`,
+    got: `operator ${call.op}`,
+    expected: 'an operator of this version',
+  });
+}
+
+export function completeAttributes(op: OpDefinition, given: Attributes): Attributes {
+  const complete: Record<string, Attributes[string]> = { ...given };
+  for (const [name, spec] of Object.entries(op.attributes)) {
+    if (complete[name] === undefined && spec.default !== undefined) complete[name] = spec.default;
+  }
+  return complete;
+}
+
+/** The WGSL type of a dtype. Throws UnsupportedError that names the kernel. */
+export function requireElementType(
+  dtype: ConcreteTensorType['dtype'],
+  primitive: string,
+): ElementType {
+  const type = elementTypeOf(dtype);
+  if (type !== undefined) return type;
+  throw new UnsupportedError({
+    where: `kernel ${primitive}`,
+    got: `a ${dtype} tensor`,
+    expected: 'float32, int32, uint32 or bool, which WebGPU kernels have',
+    remedy: 'Run it on the host device.',
+  });
+}
