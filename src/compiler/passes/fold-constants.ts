@@ -1,0 +1,90 @@
+import { dtypeInfo } from '../../core/dtype.ts';
+import { HostTensor } from '../../core/host-tensor.ts';
+import type { Attributes, ConcreteTensorType } from '../../core/primitive-function.ts';
+import { elementCount } from '../../core/shape.ts';
+import { evaluateCall, inferCall, opDefinition } from '../../ops/registry.ts';
+import { constant } from '../ir/build.ts';
+import type { CallExpr, Expr } from '../ir/expr.ts';
+import { rewriteBodies } from '../ir/visit.ts';
+import type { Pass } from './pass.ts';
+
+/** Results beyond this are computed at run time: they would only make the executable larger. */
+const MAX_RESULT_BYTES = 64 * 2 ** 20;
+
+/**
+ * Replaces calls of operators on constants by their results, computed with the host references.
+ * Constants of one repeated value (splats) stay so wherever the result is one too.
+ */
+export const foldConstants: Pass = {
+  name: 'fold-constants',
+  run(module, { types }) {
+    return rewriteBodies(module, (expr) => {
+      if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return expr;
+      const inputs = constantArgs(expr.args);
+      if (inputs === undefined) return expr;
+      const value = foldCall(expr, expr.callee.name, { inputs, type: types.tensor(expr) });
+      return value === undefined ? expr : constant(value, expr.span);
+    });
+  },
+};
+
+function constantArgs(args: readonly Expr[]): HostTensor[] | undefined {
+  const values: HostTensor[] = [];
+  for (const arg of args) {
+    if (arg.kind !== 'constant') return undefined;
+    values.push(arg.value);
+  }
+  return values;
+}
+
+interface Fold {
+  readonly inputs: readonly HostTensor[];
+  readonly type: ConcreteTensorType;
+}
+
+function foldCall(
+  { attributes }: CallExpr,
+  op: string,
+  { inputs, type }: Fold,
+): HostTensor | undefined {
+  const splat = splatResult(op, attributes, { inputs, type });
+  if (splat !== undefined) return splat;
+  const resultBytes = elementCount(type.shape) * dtypeInfo(type.dtype).byteLength;
+  if (resultBytes > MAX_RESULT_BYTES) return undefined;
+  return evaluateCall(op, inputs, attributes);
+}
+
+/** The result as a splat, when the operator's kind says that it is one. */
+function splatResult(
+  op: string,
+  attributes: Attributes,
+  { inputs, type }: Fold,
+): HostTensor | undefined {
+  if (inputs.some((input) => !input.isSplat && input.elementCount !== 1)) return undefined;
+  const { kind, indexMap } = opDefinition(op);
+  if (kind === 'elementwise') {
+    const points = inputs.map(
+      (input) => new HostTensor(input.dtype, input.shape.map(() => 1), input.elements),
+    );
+    const { dtype, shape } = inferCall(op, points, attributes);
+    if (elementCount(shape) !== 1 || dtype !== type.dtype) return undefined;
+    return asSplat(type, evaluateCall(op, points, attributes));
+  }
+  if (kind !== 'injective') return undefined;
+  const fill = indexMap?.fill?.(attributes);
+  const first = inputs[0];
+  if (first === undefined) {
+    return fill === undefined ? undefined : HostTensor.splat(type.dtype, type.shape, fill);
+  }
+  const value = first.elements[0];
+  const isUniform =
+    first.dtype === type.dtype &&
+    inputs.every((input) => input.elements[0] === value) &&
+    (fill === undefined || fill === value);
+  return isUniform ? asSplat(type, first) : undefined;
+}
+
+function asSplat(type: ConcreteTensorType, point: HostTensor): HostTensor {
+  const isSplat = elementCount(type.shape) !== 1;
+  return new HostTensor(type.dtype, type.shape, point.elements, isSplat);
+}

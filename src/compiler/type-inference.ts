@@ -1,0 +1,129 @@
+import { concreteShape, formatDim } from '../core/dim.ts';
+import { ShapeError, TypeCheckError, WeftError } from '../core/errors.ts';
+import type { ConcreteTensorType } from '../core/primitive-function.ts';
+import { inferCall } from '../ops/registry.ts';
+import { type CallExpr, type Expr, formatSpan, type FunctionExpr, type Span } from './ir/expr.ts';
+import { formatType, sameType, tensorType, type Type } from './ir/type.ts';
+import { postOrder } from './ir/visit.ts';
+
+/**
+ * The types of expressions. A node's type follows from the node alone, so that it is inferred once
+ * and a pass may ask for the type of a node that it has just made.
+ */
+export class TypeInference {
+  readonly #types = new WeakMap<Expr, Type>();
+
+  /** Throws TypeCheckError or ShapeError with the place in the source model. */
+  of(expr: Expr): Type {
+    const known = this.#types.get(expr);
+    if (known !== undefined) return known;
+    for (const node of postOrder(expr, (inner) => !this.#types.has(inner))) {
+      // An operator has a type only together with the operands of its call.
+      if (node.kind === 'operator' || this.#types.has(node)) continue;
+      this.#types.set(node, this.#infer(node));
+    }
+    return this.#typed(expr);
+  }
+
+  /** The type of an expression that must be a tensor with all dimensions known. */
+  tensor(expr: Expr): ConcreteTensorType {
+    return concreteTensor(this.of(expr), spanOf(expr));
+  }
+
+  #typed(expr: Expr): Type {
+    const type = this.#types.get(expr);
+    if (type === undefined) throw new Error(`internal: a ${expr.kind} has no type`);
+    return type;
+  }
+
+  #infer(expr: Expr): Type {
+    switch (expr.kind) {
+      case 'var':
+        return expr.type;
+      case 'constant':
+        return tensorType(expr.value);
+      case 'call':
+        return expr.callee.kind === 'operator'
+          ? this.#operatorCall(expr, expr.callee.name)
+          : this.#functionCall(expr, expr.callee);
+      case 'function':
+        return {
+          kind: 'function',
+          params: expr.params.map((param) => param.type),
+          result: this.#typed(expr.body),
+        };
+      case 'tuple':
+        return { kind: 'tuple', fields: expr.fields.map((field) => this.#typed(field)) };
+      case 'projection':
+        return this.#field(this.#typed(expr.tuple), expr.index, expr.span);
+      case 'operator':
+        throw new Error(`internal: operator ${expr.name} outside a call`);
+      default:
+        return expr satisfies never;
+    }
+  }
+
+  #operatorCall(expr: CallExpr, op: string): Type {
+    const inputs = expr.args.map((arg) => concreteTensor(this.#typed(arg), expr.span));
+    try {
+      return tensorType(inferCall(op, inputs, expr.attributes));
+    } catch (thrown) {
+      if (expr.span === undefined || !(thrown instanceof WeftError)) throw thrown;
+      const message = `${formatSpan(expr.span, op)}: ${thrown.message}`;
+      throw new (thrown.constructor as typeof ShapeError)(message, { cause: thrown });
+    }
+  }
+
+  #functionCall(expr: CallExpr, callee: FunctionExpr): Type {
+    const where = formatSpan(expr.span, 'function call');
+    if (expr.args.length !== callee.params.length) {
+      throw new TypeCheckError({
+        where,
+        got: `${expr.args.length} arguments`,
+        expected: `${callee.params.length}`,
+      });
+    }
+    for (const [i, param] of callee.params.entries()) {
+      const arg = expr.args[i];
+      const type = arg === undefined ? undefined : this.#typed(arg);
+      if (type !== undefined && !sameType(type, param.type)) {
+        throw new TypeCheckError({
+          where: `${where}, argument ${param.name}`,
+          got: formatType(type),
+          expected: formatType(param.type),
+        });
+      }
+    }
+    return this.#typed(callee.body);
+  }
+
+  #field(type: Type, index: number, span: Span | undefined): Type {
+    const field = type.kind === 'tuple' ? type.fields[index] : undefined;
+    if (field !== undefined) return field;
+    throw new TypeCheckError({
+      where: formatSpan(span, 'projection'),
+      got: `field ${index} of ${formatType(type)}`,
+      expected: type.kind === 'tuple' ? `one of ${type.fields.length} fields` : 'a tuple',
+    });
+  }
+}
+
+function spanOf(expr: Expr): Span | undefined {
+  return expr.kind === 'operator' ? undefined : expr.span;
+}
+
+function concreteTensor(type: Type, span: Span | undefined): ConcreteTensorType {
+  const where = formatSpan(span, 'expression');
+  if (type.kind !== 'tensor') {
+    throw new TypeCheckError({ where, got: formatType(type), expected: 'a tensor' });
+  }
+  const shape = concreteShape(type.shape);
+  if (shape !== undefined) return { dtype: type.dtype, shape };
+  const free = type.shape.find((dim) => typeof dim !== 'number') ?? '?';
+  throw new TypeCheckError({
+    where,
+    got: `${formatType(type)}, whose dimension ${formatDim(free)} is unknown`,
+    expected: 'a shape of numbers',
+    remedy: `Bind the symbol when compiling: dims: { ${formatDim(free)}: 1 }.`,
+  });
+}
