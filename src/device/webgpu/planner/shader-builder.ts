@@ -21,7 +21,9 @@ export class ShaderBuilder {
 
   constant(name: string, value: number | boolean): void {
     const isBool = typeof value === 'boolean';
-    this.#constants.push(`const ${name}: ${isBool ? 'bool' : 'u32'} = ${value}${isBool ? '' : 'u'};`);
+    this.#constants.push(
+      `const ${name}: ${isBool ? 'bool' : 'u32'} = ${value}${isBool ? '' : 'u'};`,
+    );
   }
 
   alias(name: string, type: string): void {

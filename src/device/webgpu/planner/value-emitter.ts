@@ -1,0 +1,266 @@
+import { rowMajorStrides, type Shape } from '../../../core/shape.ts';
+import { type Broadcast, classifyBroadcast, padRank } from './broadcast.ts';
+import { type ElementType, fromStorage, literal, vectorType } from './element-type.ts';
+import { analyzeIndexMap, type MapLayout } from './index-map-layout.ts';
+import type { PlanBuilder } from './plan-builder.ts';
+import { type Position, Scope, valueKey } from './scope.ts';
+import type { ShaderBuilder } from './shader-builder.ts';
+import type { TypedCall } from './typed-primitive.ts';
+
+/**
+ * Writes the expressions of values on demand: a stored value is read from its buffer, an elementwise
+ * call is computed in place, an injective one becomes a map of indices.
+ */
+export class ValueEmitter {
+  readonly #plan: PlanBuilder;
+  readonly #shader: ShaderBuilder;
+
+  constructor(plan: PlanBuilder, shader: ShaderBuilder) {
+    this.#plan = plan;
+    this.#shader = shader;
+  }
+
+  /** An expression of the value's WGSL type (vec4 of it for width 4) at a position. */
+  emit(value: number, at: Position, scope: Scope): string {
+    return scope.once(valueKey(value, at), () => {
+      const buffer = this.#plan.storedIn(value);
+      if (buffer !== undefined) {
+        const type = this.#plan.elementType(value);
+        const name = this.#shader.bind(buffer, type, { width: at.width, access: 'read' });
+        const element = fromStorage(type, at.width, `${name}[${at.linear}]`);
+        return scope.let(this.#shader.uniqueName('v'), element);
+      }
+      const call = this.#plan.callOf(value);
+      if (call.op.kind === 'elementwise') return this.#elementwise(call, at, scope);
+      return this.#injective(call, at, scope);
+    });
+  }
+
+  #elementwise(call: TypedCall, at: Position, scope: Scope): string {
+    const scalar = call.op.scalar;
+    if (scalar === undefined) throw new Error(`internal: ${call.op.name} has no scalar function`);
+    const operands = call.inputs.map((input) => this.#operand(input, call.value, { at, scope }));
+    for (const [name, text] of Object.entries(scalar.declarations ?? {})) {
+      this.#shader.declare(name, text);
+    }
+    const expression = scalar.wgsl(operands, {
+      attributes: call.attributes,
+      dtypes: call.inputs.map((input) => this.#plan.type(input).dtype),
+      output: this.#plan.type(call.value).dtype,
+      width: at.width,
+    });
+    return scope.let(this.#shader.uniqueName('v'), expression);
+  }
+
+  /** An operand of an elementwise call, broadcast to the call's shape. */
+  #operand(input: number, result: number, { at, scope }: EmitContext): string {
+    const from = this.#plan.type(input).shape;
+    const to = this.#plan.type(result).shape;
+    const broadcast = classifyBroadcast(from, to);
+    if (broadcast.kind === 'same') return this.emit(input, at, scope);
+    const key = `operand ${input} of ${to.join()} ${at.width} ${at.linear}`;
+    return scope.once(key, () => this.#broadcast({ input, from, to, broadcast }, { at, scope }));
+  }
+
+  #broadcast(operand: BroadcastOperand, { at, scope }: EmitContext): string {
+    const { input, to, broadcast } = operand;
+    const splat = (linear: string) => {
+      const element = this.emit(input, { linear, width: 1 }, scope);
+      return at.width === 1
+        ? element
+        : `${vectorType(this.#plan.elementType(input), 4)}(${element})`;
+    };
+    if (broadcast.kind === 'scalar') return splat('0u');
+    if (broadcast.kind === 'run') {
+      const { inner, size } = broadcast;
+      if (inner % at.width === 0) {
+        const index = this.#runIndex(at.linear, { ...broadcast, inner: inner / at.width });
+        return splat(scope.let(this.#shader.uniqueName('i'), index));
+      }
+      if (inner === 1 && size % 4 === 0) {
+        const index = this.#runIndex(at.linear, { ...broadcast, size: size / 4 });
+        const linear = scope.let(this.#shader.uniqueName('i'), index);
+        return this.emit(input, { linear, width: 4 }, scope);
+      }
+    } else if (at.width === 1 || (to.at(-1) ?? 1) % 4 === 0) {
+      return this.#strided(operand, { at, scope }, splat);
+    }
+    return this.#perLane(this.#plan.elementType(input), at, (lane, inner) =>
+      this.#broadcast(operand, { at: lane, scope: inner }),
+    );
+  }
+
+  #runIndex(linear: string, run: Broadcast & { kind: 'run' }): string {
+    const divided =
+      run.inner === 1 ? linear : `${linear} / ${this.#shader.param(run.inner, 'u32')}`;
+    return run.isFirst ? divided : `(${divided}) % ${this.#shader.param(run.size, 'u32')}`;
+  }
+
+  /** A broadcast along several separate axes. */
+  #strided(
+    { input, from, to }: BroadcastOperand,
+    { at, scope }: EmitContext,
+    splat: (linear: string) => string,
+  ): string {
+    const padded = padRank(from, to.length);
+    const isVector = at.width === 4 && padded.at(-1) !== 1;
+    const coords = this.#coords(at.linear, grouped(to, at.width), scope);
+    const strides = rowMajorStrides(grouped(padded, isVector ? 4 : 1));
+    const terms = coords.flatMap((coord, axis) =>
+      padded[axis] === 1 ? [] : [this.#term(coord, strides[axis] ?? 1, axis === to.length - 1)],
+    );
+    const linear = scope.let(this.#shader.uniqueName('i'), terms.join(' + '));
+    return isVector || at.width === 1
+      ? this.emit(input, { linear, width: at.width }, scope)
+      : splat(linear);
+  }
+
+  #injective(call: TypedCall, at: Position, scope: Scope): string {
+    const map = call.op.indexMap;
+    if (map === undefined)
+      throw new Error(`internal: ${call.op.name} was fused but has no index map`);
+    if (map.keepsOrder === true) return this.emit(call.inputs[0] ?? 0, at, scope);
+    const output = this.#plan.type(call.value);
+    const inputs = call.inputs.map((input) => this.#plan.type(input));
+    const layout = analyzeIndexMap(map, { attributes: call.attributes, inputs, output });
+    if (at.width === 4 && !layout.isVectorizable) {
+      return this.#perLane(this.#plan.elementType(call.value), at, (lane, inner) =>
+        this.#mapped(call, layout, { at: lane, scope: inner }),
+      );
+    }
+    return this.#mapped(call, layout, { at, scope });
+  }
+
+  #mapped(call: TypedCall, layout: MapLayout, { at, scope }: EmitContext): string {
+    const output = this.#plan.type(call.value);
+    const inputs = call.inputs.map((input) => this.#plan.type(input));
+    const outer = output.shape.slice(0, output.shape.length - layout.trailingAxes);
+    const inner = layout.innerSize / at.width;
+    const coords = this.#coords(
+      at.linear,
+      layout.trailingAxes > 0 ? [...outer, inner] : outer,
+      scope,
+    );
+    const padding = new Array<string>(Math.max(0, layout.trailingAxes - 1)).fill('0u');
+    const param = (value: number, type: 'u32' | 'i32') => this.#shader.param(value, type);
+    const sources = call.op.indexMap?.sources({
+      attributes: call.attributes,
+      inputs,
+      output,
+      coords: [...coords, ...padding],
+      param,
+    });
+    const read = (source: { input: number; coords: readonly string[] }, block: Scope) => {
+      const shape = inputs[source.input]?.shape ?? [];
+      const linear = this.#sourceIndex(source.coords, shape, { layout, width: at.width });
+      const name = block.let(this.#shader.uniqueName('i'), linear);
+      return this.emit(call.inputs[source.input] ?? 0, { linear: name, width: at.width }, block);
+    };
+    const only = sources?.[0];
+    if (only !== undefined && only.when === undefined) return read(only, scope);
+    return this.#choose(call, { sources: sources ?? [], read, at, scope });
+  }
+
+  /** The first source whose condition holds, else the fill value. */
+  #choose(call: TypedCall, choice: Choice): string {
+    const { sources, read, at, scope } = choice;
+    const type = this.#plan.elementType(call.value);
+    const result = this.#shader.uniqueName('v');
+    const fill = this.#constant(type, call.op.indexMap?.fill?.(call.attributes) ?? 0);
+    scope.lines.push(`var ${result} = ${vectorType(type, at.width)}(${fill});`);
+    let keyword = 'if';
+    for (const source of sources) {
+      const block = new Scope(scope);
+      block.lines.push(`${result} = ${read(source, block)};`);
+      scope.block(source.when === undefined ? 'else' : `${keyword} (${source.when})`, block);
+      if (source.when === undefined) break;
+      keyword = 'else if';
+    }
+    return result;
+  }
+
+  #sourceIndex(
+    coords: readonly string[],
+    shape: Shape,
+    { layout, width }: { layout: MapLayout; width: 1 | 4 },
+  ): string {
+    const strides = rowMajorStrides(shape);
+    const outerRank = shape.length - layout.trailingAxes;
+    const terms = coords
+      .slice(0, outerRank)
+      .map((coord, axis) =>
+        this.#term(coord, (strides[axis] ?? 1) / width, axis === shape.length - 1),
+      );
+    const inner = layout.trailingAxes > 0 ? [coords[outerRank] ?? '0u'] : [];
+    return [...terms, ...inner].join(' + ') || '0u';
+  }
+
+  #term(coord: string, stride: number, isLast: boolean): string {
+    return isLast ? `(${coord})` : `(${coord}) * ${this.#shader.param(stride, 'u32')}`;
+  }
+
+  /** Coordinates of a row-major position, outermost first. */
+  #coords(linear: string, shape: Shape, scope: Scope): string[] {
+    const key = `coords ${shape.join()} ${linear}`;
+    const joined = scope.once(key, () => this.#splitIndex(linear, shape, scope).join());
+    return joined === '' ? [] : joined.split(',');
+  }
+
+  #splitIndex(linear: string, shape: Shape, scope: Scope): string[] {
+    const coords: string[] = [];
+    let rest = linear;
+    for (let axis = shape.length - 1; axis > 0; axis--) {
+      const size = this.#shader.param(shape[axis] ?? 1, 'u32');
+      const outer = scope.let(this.#shader.uniqueName('c'), `${rest} / ${size}`);
+      coords.unshift(scope.let(this.#shader.uniqueName('c'), `${rest} - ${outer} * ${size}`));
+      rest = outer;
+    }
+    return shape.length === 0 ? [] : [rest, ...coords];
+  }
+
+  /** Four scalar computations, in a function of their own, for what has no vector form. */
+  #perLane(
+    type: ElementType,
+    at: Position,
+    emit: (lane: Position, scope: Scope) => string,
+  ): string {
+    const name = this.#shader.uniqueName('element');
+    const body = new Scope();
+    const result = emit({ linear: 'i', width: 1 }, body);
+    const lines = [
+      `fn ${name}(i: u32) -> ${type} {`,
+      ...body.indented(),
+      `  return ${result};`,
+      '}',
+    ];
+    this.#shader.addFunction(lines.join('\n'));
+    const lanes = [0, 1, 2, 3].map((lane) => `${name}(${at.linear} * 4u + ${lane}u)`);
+    return `${vectorType(type, 4)}(${lanes.join(', ')})`;
+  }
+
+  #constant(type: ElementType, value: number): string {
+    if (type === 'f32' && !Number.isFinite(value)) return this.#shader.param(value, 'f32');
+    return literal(type, value);
+  }
+}
+
+interface EmitContext {
+  readonly at: Position;
+  readonly scope: Scope;
+}
+
+interface BroadcastOperand {
+  readonly input: number;
+  readonly from: Shape;
+  readonly to: Shape;
+  readonly broadcast: Broadcast;
+}
+
+interface Choice extends EmitContext {
+  readonly sources: readonly { input: number; coords: readonly string[]; when?: string }[];
+  readonly read: (source: { input: number; coords: readonly string[] }, block: Scope) => string;
+}
+
+function grouped(shape: Shape, width: 1 | 4): number[] {
+  return shape.map((dim, axis) => (axis === shape.length - 1 ? dim / width : dim));
+}
