@@ -64,7 +64,12 @@ function splatResult(
   const { kind, indexMap } = opDefinition(op);
   if (kind === 'elementwise') {
     const points = inputs.map(
-      (input) => new HostTensor(input.dtype, input.shape.map(() => 1), input.elements),
+      (input) =>
+        new HostTensor(
+          input.dtype,
+          input.shape.map(() => 1),
+          input.elements,
+        ),
     );
     const { dtype, shape } = inferCall(op, points, attributes);
     if (elementCount(shape) !== 1 || dtype !== type.dtype) return undefined;

@@ -29,9 +29,17 @@ const RULES: readonly Rule[] = [
   { op: 'reshape', title: 'reshape to the same shape', apply: sameTypeAsArgument },
   { op: 'reshape', title: 'reshape of reshape', apply: reshapeOfReshape },
   { op: 'broadcast_to', title: 'broadcast to the same shape', apply: sameTypeAsArgument },
-  { op: 'pad', title: 'pad by nothing', apply: (e) => (allEqual(e, 'pads', 0) ? e.args[0] : undefined) },
+  {
+    op: 'pad',
+    title: 'pad by nothing',
+    apply: (e) => (allEqual(e, 'pads', 0) ? e.args[0] : undefined),
+  },
   { op: 'slice', title: 'slice of everything', apply: wholeSlice },
-  { op: 'concat', title: 'concat of one', apply: (e) => (e.args.length === 1 ? e.args[0] : undefined) },
+  {
+    op: 'concat',
+    title: 'concat of one',
+    apply: (e) => (e.args.length === 1 ? e.args[0] : undefined),
+  },
   { op: 'transpose', title: 'transpose of transpose', apply: transposeOfTranspose },
   { op: 'transpose', title: 'transpose that moves nothing', apply: identityTranspose },
 ];
@@ -74,7 +82,13 @@ function neutral(
 ): Expr | undefined {
   const [left, right] = expr.args;
   if (left === undefined || right === undefined) return undefined;
-  const candidates: [Expr, Expr][] = side === 'both' ? [[left, right], [right, left]] : [[left, right]];
+  const candidates: [Expr, Expr][] =
+    side === 'both'
+      ? [
+          [left, right],
+          [right, left],
+        ]
+      : [[left, right]];
   for (const [kept, dropped] of candidates) {
     if (dropped.kind !== 'constant' || !isFilledWith(dropped.value, value)) continue;
     if (sameShape(types.tensor(kept).shape, types.tensor(expr).shape)) return kept;

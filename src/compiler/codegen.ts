@@ -1,0 +1,264 @@
+import { storageByteLength } from '../core/dtype.ts';
+import type {
+  ConcreteTensorType,
+  OperatorCall,
+  PrimitiveFunction,
+} from '../core/primitive-function.ts';
+import { elementCount } from '../core/shape.ts';
+import { BUILTIN_PREFIX, type BuiltinName, MatchCode } from '../bytecode/builtins.ts';
+import { ExecBuilder } from '../bytecode/exec-builder.ts';
+import type { FunctionSignature, NamedResult, ValueType } from '../bytecode/executable.ts';
+import type { Executable } from '../bytecode/executable-file.ts';
+import type { FunctionBuilder, Operand, OperandLike } from '../bytecode/function-builder.ts';
+import { opDefinition } from '../ops/registry.ts';
+import { completeAttributes } from '../ops/attributes.ts';
+import type { CallExpr, Expr, FunctionExpr, Module } from './ir/expr.ts';
+import type { Type } from './ir/type.ts';
+import { postOrder } from './ir/visit.ts';
+import { type ScheduledExpr, scheduleBody } from './liveness.ts';
+import type { TypeInference } from './type-inference.ts';
+
+const SESSION_DEVICE = 0;
+
+/**
+ * Bytecode of a module whose operator calls are all inside primitive functions, but for reshape,
+ * which is a view. Kernels are called in destination-passing style on tensors from the pool; a
+ * register is killed after its last use.
+ */
+export function generateCode(module: Module, types: TypeInference): Executable {
+  const builder = new ExecBuilder();
+  const primitives = new PrimitiveTable(builder, types);
+  for (const [name, fn] of module.functions) {
+    new FunctionGenerator({ builder, primitives, types }, name, fn).generate();
+  }
+  for (const [key, value] of Object.entries(module.metadata)) builder.metadata(key, value);
+  return builder.build();
+}
+
+interface GeneratorContext {
+  readonly builder: ExecBuilder;
+  readonly primitives: PrimitiveTable;
+  readonly types: TypeInference;
+}
+
+class FunctionGenerator {
+  readonly #builder: ExecBuilder;
+  readonly #primitives: PrimitiveTable;
+  readonly #types: TypeInference;
+  readonly #fn: FunctionExpr;
+  readonly #code: FunctionBuilder;
+  readonly #operands = new Map<Expr, Operand>();
+
+  constructor(context: GeneratorContext, name: string, fn: FunctionExpr) {
+    this.#builder = context.builder;
+    this.#primitives = context.primitives;
+    this.#types = context.types;
+    this.#fn = fn;
+    this.#code = context.builder.function(
+      name,
+      fn.params.map((param) => param.name),
+      { signature: signatureOf(fn, context.types) },
+    );
+  }
+
+  generate(): void {
+    for (const param of this.#fn.params) {
+      this.#operands.set(param, this.#code.param(param.name));
+    }
+    this.#checkParams();
+    const schedule = scheduleBody(this.#fn.body);
+    for (const step of schedule) this.#step(step);
+    this.#code.ret(this.#owned(this.#fn.body));
+  }
+
+  #checkParams(): void {
+    const tensors = this.#fn.params.filter((param) => param.type.kind === 'tensor');
+    if (tensors.length === 0) return;
+    const heap = this.#builtin('alloc_shape_heap', [0]);
+    for (const param of tensors) {
+      const { dtype, shape } = this.#types.tensor(param);
+      const register = this.#operand(param);
+      const where = this.#builder.string(`input "${param.name}"`);
+      this.#builtin('check_tensor_info', [
+        register,
+        shape.length,
+        this.#builder.dtype(dtype),
+        where,
+      ]);
+      const pairs = shape.flatMap((dim) => [MatchCode.assertImmediate, dim]);
+      this.#builtin('match_shape', [register, heap, shape.length, ...pairs, where]);
+    }
+    this.#builtin('kill', [], heap);
+  }
+
+  #step({ expr, dying }: ScheduledExpr): void {
+    this.#evaluate(expr);
+    for (const dead of dying) {
+      const register = this.#operands.get(dead);
+      if (register?.kind === 'register') this.#builtin('kill', [], register);
+    }
+  }
+
+  #evaluate(expr: Expr): void {
+    switch (expr.kind) {
+      case 'call':
+        this.#operands.set(expr, this.#call(expr));
+        return;
+      case 'tuple':
+        this.#operands.set(
+          expr,
+          this.#builtin(
+            'make_tuple',
+            expr.fields.map((field) => this.#owned(field)),
+          ),
+        );
+        return;
+      case 'projection':
+        this.#operands.set(
+          expr,
+          this.#builtin('tuple_get', [this.#operand(expr.tuple), expr.index]),
+        );
+        return;
+      case 'var':
+        if (!this.#operands.has(expr)) {
+          throw new Error(`internal: variable ${expr.name} is free in a global function`);
+        }
+        return;
+      case 'constant':
+      case 'operator':
+      case 'function':
+        return;
+      default:
+        expr satisfies never;
+    }
+  }
+
+  #call(expr: CallExpr): Operand {
+    const args = expr.args.map((arg) => this.#operand(arg));
+    if (expr.callee.kind === 'operator') {
+      if (expr.callee.name !== 'reshape') {
+        throw new Error(`internal: a call of ${expr.callee.name} outside a primitive function`);
+      }
+      const { shape } = this.#types.tensor(expr);
+      return this.#builtin('reshape', [...args, this.#builder.shape(shape)]);
+    }
+    const result = this.#allocate(this.#types.tensor(expr));
+    this.#code.call(this.#primitives.nameOf(expr.callee), [...args, result]);
+    return result;
+  }
+
+  #allocate({ dtype, shape }: ConcreteTensorType): Operand {
+    const byteLength = storageByteLength(dtype, elementCount(shape));
+    const storage = this.#builtin('alloc_storage', [byteLength, SESSION_DEVICE]);
+    const tensor = this.#builtin('alloc_tensor', [
+      storage,
+      0,
+      this.#builder.shape(shape),
+      this.#builder.dtype(dtype),
+    ]);
+    this.#builtin('kill', [], storage);
+    return tensor;
+  }
+
+  /** An operand that may leave the function: constants and parameters are copied out. */
+  #owned(expr: Expr): Operand {
+    const operand = this.#operand(expr);
+    const isOwned = expr.kind !== 'constant' && expr.kind !== 'var';
+    return isOwned ? operand : this.#builtin('copy', [operand]);
+  }
+
+  #operand(expr: Expr): Operand {
+    const known = this.#operands.get(expr);
+    if (known !== undefined) return known;
+    if (expr.kind !== 'constant') {
+      throw new Error(`internal: a ${expr.kind} is used before it is evaluated`);
+    }
+    const operand = this.#builder.tensor(expr.value);
+    this.#operands.set(expr, operand);
+    return operand;
+  }
+
+  #builtin(name: BuiltinName, args: readonly OperandLike[], into?: Operand): Operand {
+    const options =
+      into?.kind === 'register' ? { into: { kind: into.kind, value: into.value } } : {};
+    return this.#code.call(BUILTIN_PREFIX + name, args, options);
+  }
+}
+
+function signatureOf(fn: FunctionExpr, types: TypeInference): FunctionSignature {
+  const { body } = fn;
+  const result = types.of(body);
+  const fields = result.kind === 'tuple' ? result.fields : [result];
+  const names = fn.attributes.resultNames ?? [];
+  return {
+    params: fn.params.map((param) => valueType(param.type)),
+    results: fields.map(
+      (type, i): NamedResult => ({
+        name: names[i] ?? (fields.length === 1 ? 'result' : `result${i}`),
+        type: valueType(type),
+      }),
+    ),
+  };
+}
+
+function valueType(type: Type): ValueType {
+  return type.kind === 'tensor' ? type : { kind: 'any' };
+}
+
+/** Primitive functions of the executable: equal ones are stored once. */
+class PrimitiveTable {
+  readonly #builder: ExecBuilder;
+  readonly #types: TypeInference;
+  readonly #names = new Map<FunctionExpr, string>();
+  readonly #byContent = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+
+  constructor(builder: ExecBuilder, types: TypeInference) {
+    this.#builder = builder;
+    this.#types = types;
+  }
+
+  nameOf(fn: FunctionExpr): string {
+    const known = this.#names.get(fn);
+    if (known !== undefined) return known;
+    const base = fn.attributes.primitive ?? 'primitive';
+    const content = this.#contentOf(fn);
+    const key = `${base} ${JSON.stringify(content, exactNumber)}`;
+    let name = this.#byContent.get(key);
+    if (name === undefined) {
+      const count = this.#counts.get(base) ?? 0;
+      this.#counts.set(base, count + 1);
+      name = count === 0 ? base : `${base}.${count}`;
+      this.#byContent.set(key, name);
+      this.#builder.primitive({ name, ...content });
+    }
+    this.#names.set(fn, name);
+    return name;
+  }
+
+  #contentOf(fn: FunctionExpr): Omit<PrimitiveFunction, 'name'> {
+    const values = new Map<Expr, number>(fn.params.map((param, i) => [param, i]));
+    const body: OperatorCall[] = [];
+    for (const expr of postOrder(fn.body)) {
+      if (expr.kind !== 'call' || expr.callee.kind !== 'operator') continue;
+      const op = expr.callee.name;
+      const inputs = expr.args.map((arg) => values.get(arg) ?? -1);
+      const attributes = completeAttributes(opDefinition(op), expr.attributes);
+      values.set(expr, fn.params.length + body.length);
+      body.push({ op, inputs, attributes });
+    }
+    const result = values.get(fn.body);
+    if (result === undefined) throw new Error('internal: a primitive function has no result');
+    return {
+      params: fn.params.map((param) => this.#types.tensor(param)),
+      body,
+      results: [{ value: result, type: this.#types.tensor(fn.body) }],
+    };
+  }
+}
+
+/** JSON does not tell -0, infinities and NaN apart. */
+function exactNumber(_key: string, value: unknown): unknown {
+  if (typeof value !== 'number') return value;
+  return Object.is(value, -0) ? '-0' : String(value);
+}
