@@ -1,0 +1,250 @@
+import { internalError } from '../../core/errors.ts';
+import type { DeviceRange, DeviceTensor } from '../device.ts';
+import type { BindGroupCache } from './bind-group-cache.ts';
+import { asWebGpuBuffer, type BufferTable, type WebGpuBuffer } from './buffers.ts';
+import type { CompiledLaunch, CompiledPlan } from './compiled-plan.ts';
+import type { DeviceFaults } from './device-faults.ts';
+import type { LaunchProfiler } from './launch-profiler.ts';
+import type { ScratchPool } from './scratch-pool.ts';
+
+/** The first submission of a run goes out early, so that the GPU starts while the rest is recorded. */
+const FIRST_FLUSH_LAUNCHES = 8;
+const NEXT_FLUSH_LAUNCHES = 48;
+/** `writeBuffer` stages its bytes until the next submission, so large writes go in portions. */
+const WRITE_PORTION_BYTE_LENGTH = 16 * 1024 * 1024;
+
+export interface CommandQueueParts {
+  readonly device: GPUDevice;
+  readonly faults: DeviceFaults;
+  readonly buffers: BufferTable;
+  readonly bindGroups: BindGroupCache;
+  readonly scratch: ScratchPool;
+}
+
+/**
+ * Records launches and copies into one encoder with one open pass, and submits them in order.
+ * Everything between two submissions shares error scopes, whose errors reach the next reader.
+ */
+export class CommandQueue {
+  launches = 0;
+  submits = 0;
+  profiler: LaunchProfiler | undefined;
+
+  readonly #parts: CommandQueueParts;
+  #encoder: GPUCommandEncoder | undefined;
+  #pass: GPUComputePassEncoder | undefined;
+  #passPipeline: GPUComputePipeline | undefined;
+  #recorded = 0;
+  #flushAfter = FIRST_FLUSH_LAUNCHES;
+
+  /** Reused for every launch: the bindings that are being put together. */
+  readonly #boundBuffers: WebGpuBuffer[] = [];
+  readonly #boundOffsets: number[] = [];
+  readonly #dynamicOffset = new Uint32Array(1);
+
+  constructor(parts: CommandQueueParts) {
+    this.#parts = parts;
+  }
+
+  /** Records all launches of a plan. */
+  launch(plan: CompiledPlan, args: readonly DeviceTensor[]): void {
+    this.#parts.faults.throwIfEnded();
+    for (const launch of plan.launches) this.#dispatch(launch, plan, args);
+    if (this.#recorded >= this.#flushAfter) {
+      this.flush();
+      this.#flushAfter = NEXT_FLUSH_LAUNCHES;
+    }
+  }
+
+  copy(from: DeviceRange, to: DeviceRange): void {
+    const { byteLength } = from;
+    checkRange('copy from', from);
+    checkRange('copy to', to);
+    if (to.byteLength !== byteLength) {
+      throw internalError(`a copy of ${byteLength} bytes into ${to.byteLength}`);
+    }
+    if (byteLength === 0) return;
+    const source = asWebGpuBuffer(from.buffer);
+    const target = asWebGpuBuffer(to.buffer);
+    if (source === target) {
+      if (from.byteOffset === to.byteOffset) return;
+      // WebGPU copies only between different buffers.
+      const between = this.#parts.scratch.get(0, byteLength);
+      this.#copy(source, from.byteOffset, { target: between, byteOffset: 0, byteLength });
+      this.#copy(between, 0, { target, byteOffset: to.byteOffset, byteLength });
+    } else {
+      this.#copy(source, from.byteOffset, { target, byteOffset: to.byteOffset, byteLength });
+    }
+  }
+
+  write(target: DeviceRange, bytes: Uint8Array): void {
+    this.#parts.faults.throwIfEnded();
+    checkRange('write', target);
+    const buffer = asWebGpuBuffer(target.buffer);
+    const { device, faults } = this.#parts;
+    if (buffer.lastUse === faults.serial) this.flush();
+    const source = bytes as Uint8Array<ArrayBuffer>;
+    for (let done = 0; done < bytes.byteLength; done += WRITE_PORTION_BYTE_LENGTH) {
+      const size = Math.min(WRITE_PORTION_BYTE_LENGTH, bytes.byteLength - done);
+      faults.scoped('write', () =>
+        device.queue.writeBuffer(buffer.gpuBuffer, target.byteOffset + done, source, done, size),
+      );
+      if (size === WRITE_PORTION_BYTE_LENGTH) device.queue.submit([]);
+    }
+    buffer.lastWrite = faults.serial;
+  }
+
+  /** Lets `record` add commands outside a compute pass. They are submitted with the rest. */
+  record(record: (encoder: GPUCommandEncoder) => void): void {
+    const encoder = this.#open();
+    this.#endPass();
+    record(encoder);
+  }
+
+  /** Submits what was recorded. Returns the serial of the last submission. */
+  flush(): number {
+    const { device, faults, buffers } = this.#parts;
+    const encoder = this.#encoder;
+    if (encoder === undefined) return faults.serial - 1;
+    this.#endPass();
+    const serial = faults.serial;
+    this.#encoder = undefined;
+    this.#recorded = 0;
+    device.queue.submit([encoder.finish()]);
+    faults.closeScopes('launch', serial);
+    faults.serial++;
+    this.submits++;
+    buffers.submitted();
+    return serial;
+  }
+
+  /** Submits, and expects a new run: its first launches will go out early again. */
+  finishRun(): number {
+    this.#flushAfter = FIRST_FLUSH_LAUNCHES;
+    return this.flush();
+  }
+
+  #dispatch(launch: CompiledLaunch, plan: CompiledPlan, args: readonly DeviceTensor[]): void {
+    const encoder = this.#open();
+    this.#collectBindings(launch, plan, args);
+    const group = this.#bindGroup(launch);
+    const { pipeline } = launch.pipeline;
+    const pass = this.#beginPass(encoder, launch);
+    if (pipeline !== this.#passPipeline) {
+      pass.setPipeline(pipeline);
+      this.#passPipeline = pipeline;
+    }
+    if (launch.params === undefined) {
+      pass.setBindGroup(0, group);
+    } else {
+      this.#dynamicOffset[0] = launch.params.byteOffset;
+      pass.setBindGroup(0, group, this.#dynamicOffset, 0, 1);
+    }
+    const [x, y, z] = launch.workgroups;
+    pass.dispatchWorkgroups(x, y, z);
+    if (this.profiler !== undefined) this.#endPass();
+    this.launches++;
+    this.#recorded++;
+  }
+
+  #bindGroup(launch: CompiledLaunch): GPUBindGroup {
+    return this.#parts.bindGroups.get({
+      label: launch.label,
+      layout: launch.pipeline.layout,
+      page: launch.params?.page,
+      paramByteLength: launch.params?.byteLength ?? 0,
+      buffers: this.#boundBuffers,
+      byteOffsets: this.#boundOffsets,
+      byteLengths: launch.byteLengths,
+      writes: launch.writes,
+    });
+  }
+
+  #collectBindings(
+    launch: CompiledLaunch,
+    plan: CompiledPlan,
+    args: readonly DeviceTensor[],
+  ): void {
+    const { faults, scratch } = this.#parts;
+    const { bindings, writes } = launch;
+    this.#boundBuffers.length = bindings.length;
+    this.#boundOffsets.length = bindings.length;
+    for (let i = 0; i < bindings.length; i++) {
+      const binding = bindings[i];
+      if (binding === undefined) continue;
+      let buffer: WebGpuBuffer;
+      let byteOffset = 0;
+      if (binding.kind === 'argument') {
+        const tensor = args[binding.index];
+        if (tensor === undefined) {
+          throw internalError(`${launch.primitive} was called without argument ${binding.index}`);
+        }
+        buffer = asWebGpuBuffer(tensor.buffer);
+        byteOffset = tensor.byteOffset;
+      } else if (binding.kind === 'scratch') {
+        buffer = scratch.get(binding.index, plan.scratchByteLengths[binding.index] ?? 0);
+      } else {
+        buffer = scratch.empty(writes[i] === true);
+      }
+      this.#boundBuffers[i] = buffer;
+      this.#boundOffsets[i] = byteOffset;
+      buffer.lastUse = faults.serial;
+      if (writes[i] === true) buffer.lastWrite = faults.serial;
+    }
+  }
+
+  #open(): GPUCommandEncoder {
+    if (this.#encoder !== undefined) return this.#encoder;
+    this.#parts.faults.throwIfEnded();
+    this.#parts.faults.openScopes();
+    this.#encoder = this.#parts.device.createCommandEncoder({ label: 'weft' });
+    return this.#encoder;
+  }
+
+  #beginPass(encoder: GPUCommandEncoder, launch: CompiledLaunch): GPUComputePassEncoder {
+    if (this.#pass !== undefined) return this.#pass;
+    const descriptor = this.profiler?.beginPass(launch) ?? {};
+    this.#pass = encoder.beginComputePass(descriptor);
+    this.#passPipeline = undefined;
+    return this.#pass;
+  }
+
+  #endPass(): void {
+    this.#pass?.end();
+    this.#pass = undefined;
+  }
+
+  #copy(
+    source: WebGpuBuffer,
+    sourceOffset: number,
+    to: { readonly target: WebGpuBuffer; readonly byteOffset: number; readonly byteLength: number },
+  ): void {
+    const { serial } = this.#parts.faults;
+    this.record((encoder) =>
+      encoder.copyBufferToBuffer(
+        source.gpuBuffer,
+        sourceOffset,
+        to.target.gpuBuffer,
+        to.byteOffset,
+        to.byteLength,
+      ),
+    );
+    source.lastUse = serial;
+    to.target.lastUse = serial;
+    to.target.lastWrite = serial;
+  }
+}
+
+/** Throws for a range that is not whole words inside its buffer. */
+export function checkRange(where: string, { buffer, byteOffset, byteLength }: DeviceRange): void {
+  const isWhole = byteOffset % 4 === 0 && byteLength % 4 === 0;
+  if (!isWhole || !(byteOffset >= 0 && byteLength >= 0)) {
+    throw internalError(`${where} bytes ${byteOffset} + ${byteLength}: not whole words`);
+  }
+  const end = Math.ceil(buffer.byteLength / 4) * 4;
+  if (byteOffset + byteLength > end) {
+    throw internalError(
+      `${where} bytes ${byteOffset} + ${byteLength} of a buffer of ${buffer.byteLength} bytes`,
+    );
+  }
+}

@@ -1,0 +1,103 @@
+import { storageByteLength } from '../../core/dtype.ts';
+import { internalError } from '../../core/errors.ts';
+import type { Launch, LaunchPlan } from '../../core/launch-plan.ts';
+import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import { elementCount, type Shape } from '../../core/shape.ts';
+import { roundUpToGranule } from './buffers.ts';
+import type { ParamArena, ParamSlot } from './param-arena.ts';
+import type { CachedPipeline, PipelineCache } from './pipeline-cache.ts';
+
+/** A launch plan with its pipelines and parameters in place: launching it computes nothing. */
+export interface CompiledPlan {
+  readonly launches: readonly CompiledLaunch[];
+  readonly scratchByteLengths: readonly number[];
+}
+
+export interface CompiledLaunch {
+  readonly primitive: string;
+  readonly label: string;
+  readonly pipeline: CachedPipeline;
+  readonly params: ParamSlot | undefined;
+  readonly workgroups: readonly [number, number, number];
+  readonly bindings: readonly CompiledBinding[];
+  readonly byteLengths: readonly number[];
+  readonly writes: readonly boolean[];
+}
+
+export interface CompiledBinding {
+  readonly kind: 'argument' | 'scratch' | 'empty';
+  readonly index: number;
+}
+
+/** What binds where a tensor has no elements, since WebGPU binds no empty range. */
+const EMPTY: CompiledBinding = { kind: 'empty', index: 0 };
+
+/** The launches of a plan that dispatch anything. */
+export function realLaunches(plan: LaunchPlan): readonly Launch[] {
+  return plan.launches.filter(({ workgroups }) => workgroups.every((count) => count > 0));
+}
+
+/** Puts parameters into GPU memory. `pipelines` are those of {@link realLaunches}, in order. */
+export function assemblePlan(
+  plan: LaunchPlan,
+  pipelines: readonly CachedPipeline[],
+  context: PlanContext,
+): CompiledPlan {
+  const launches = realLaunches(plan).map((launch, i) => {
+    const pipeline = pipelines[i];
+    if (pipeline === undefined) throw internalError(`${launch.label} has no pipeline`);
+    context.pipelines.retain(pipeline);
+    return assembleLaunch(launch, pipeline, { ...context, plan });
+  });
+  return { launches, scratchByteLengths: plan.scratchByteLengths };
+}
+
+export function releasePlan(plan: CompiledPlan, context: PlanStores): void {
+  for (const { pipeline, params } of plan.launches) {
+    context.pipelines.release(pipeline);
+    if (params !== undefined) context.params.release(params);
+  }
+}
+
+export interface PlanStores {
+  readonly pipelines: PipelineCache;
+  readonly params: ParamArena;
+}
+
+export interface PlanContext extends PlanStores {
+  readonly primitive: PrimitiveFunction;
+  /** Shapes of parameters, then results. */
+  readonly shapes: readonly Shape[];
+}
+
+function assembleLaunch(
+  launch: Launch,
+  pipeline: CachedPipeline,
+  context: PlanContext & { readonly plan: LaunchPlan },
+): CompiledLaunch {
+  const byteLengths = launch.bindings.map(({ buffer }) =>
+    buffer.kind === 'argument'
+      ? argumentByteLength(context, buffer.index)
+      : (context.plan.scratchByteLengths[buffer.index] ?? 0),
+  );
+  return {
+    primitive: context.primitive.name,
+    label: launch.label,
+    pipeline,
+    params: launch.params.length === 0 ? undefined : context.params.acquire(launch.params),
+    workgroups: launch.workgroups,
+    bindings: launch.bindings.map(({ buffer }, i) => (byteLengths[i] === 0 ? EMPTY : buffer)),
+    byteLengths: byteLengths.map(roundUpToGranule),
+    writes: launch.bindings.map(({ access }) => access === 'read_write'),
+  };
+}
+
+function argumentByteLength({ primitive, shapes }: PlanContext, index: number): number {
+  const { params, results } = primitive;
+  const type = params[index] ?? results[index - params.length]?.type;
+  const shape = shapes[index];
+  if (type === undefined || shape === undefined) {
+    throw internalError(`a plan of ${primitive.name} binds argument ${index}, which it has not`);
+  }
+  return storageByteLength(type.dtype, elementCount(shape));
+}

@@ -1,0 +1,198 @@
+import { DeviceError, DeviceLostError, OutOfMemoryError } from '../../core/errors.ts';
+
+/** Faults kept to recognise buffers that never got the bytes they should hold. */
+const KEPT_FAULTS = 16;
+
+const SCOPES = ['validation', 'out-of-memory', 'internal'] as const;
+
+interface Fault {
+  readonly error: Error;
+  /** Submission whose work went wrong. */
+  readonly serial: number;
+  /** Submission that was being recorded when somebody was told; infinite before that. */
+  reportedAt: number;
+}
+
+/**
+ * Collects what goes wrong on a GPU device. WebGPU reports most errors later and elsewhere than
+ * at the call that caused them; here they wait for whoever asks for results of that work.
+ *
+ * Submissions have serial numbers. A fault of submission `n` that is reported while submission `m`
+ * is recorded makes the results of submissions `n` to `m` worthless, for later readers too.
+ */
+export class DeviceFaults {
+  /** Resolves when the device is lost without `destroyed` having been called. */
+  readonly lost: Promise<DeviceLostError>;
+  /** Serial of the submission that is being recorded, or comes next. */
+  serial = 1;
+
+  readonly #device: GPUDevice;
+  readonly #faults: Fault[] = [];
+  readonly #waiting = new Set<(error: Error) => void>();
+  readonly #unsettled = new Set<Promise<void>>();
+  #end: DeviceLostError | undefined;
+
+  constructor(device: GPUDevice) {
+    this.#device = device;
+    this.lost = this.#watchLoss(device);
+    device.addEventListener('uncapturederror', (event) => {
+      event.preventDefault();
+      this.record(fromGpuError(event.error, 'WebGPU'));
+    });
+  }
+
+  /** Throws when the device is lost or destroyed. */
+  throwIfEnded(): void {
+    if (this.#end !== undefined) throw this.#end;
+  }
+
+  /** Makes every pending and later call fail. Call before destroying the GPU device. */
+  destroyed(): void {
+    if (this.#end !== undefined) return;
+    this.#finish(
+      new DeviceLostError({
+        where: 'WebGPU device',
+        got: 'a call after or while the device was destroyed by its owner',
+        expected: 'a live device',
+        remedy: 'Await pending calls before destroying the device.',
+      }),
+    );
+  }
+
+  record(error: Error): void {
+    this.#add(error, this.serial);
+  }
+
+  /** Runs `make` in error scopes; what they catch is reported to the next reader. */
+  scoped<T>(where: string, make: () => T): T {
+    this.openScopes();
+    try {
+      return make();
+    } finally {
+      this.closeScopes(where);
+    }
+  }
+
+  openScopes(): void {
+    for (const scope of SCOPES) this.#device.pushErrorScope(scope);
+  }
+
+  /** Closes the scopes that were opened last, and attributes their errors to `serial`. */
+  closeScopes(where: string, serial = this.serial): void {
+    for (let i = 0; i < SCOPES.length; i++) {
+      const noted = this.#noteErrors(this.#device.popErrorScope(), where, serial);
+      this.#unsettled.add(noted);
+      void noted.finally(() => this.#unsettled.delete(noted));
+    }
+  }
+
+  /** `promise`, or DeviceLostError as soon as the device is lost or destroyed. */
+  untilLost<T>(promise: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#end !== undefined) reject(this.#end);
+      else this.#waiting.add(reject);
+      void this.#forward(promise, resolve, reject);
+    });
+  }
+
+  /**
+   * Resolves when the errors of all work up to submission `serial` are known and there are none
+   * that concern it or buffers last written in one of `lastWrites`; else rejects with the first.
+   */
+  async settle(serial: number, lastWrites: readonly number[] = []): Promise<void> {
+    await Promise.all(this.#unsettled);
+    this.throwIfEnded();
+    for (const fault of this.#faults) {
+      if (concerns(fault, serial) || lastWrites.some((write) => spoils(fault, write))) {
+        for (const known of this.#faults) {
+          if (known.reportedAt === Infinity) known.reportedAt = this.serial;
+        }
+        throw fault.error;
+      }
+    }
+  }
+
+  async #watchLoss(device: GPUDevice): Promise<DeviceLostError> {
+    const { reason, message } = await device.lost;
+    if (this.#end !== undefined) return new Promise(() => undefined);
+    const error = lostError(message === '' ? reason : message);
+    this.#finish(error);
+    return error;
+  }
+
+  async #noteErrors(
+    popped: Promise<GPUError | null>,
+    where: string,
+    serial: number,
+  ): Promise<void> {
+    try {
+      const gpuError = await popped;
+      if (gpuError !== null) this.#add(fromGpuError(gpuError, where), serial);
+    } catch {
+      // Scopes of a lost device may reject; whoever waits hears of the loss itself.
+    }
+  }
+
+  async #forward<T>(
+    promise: Promise<T>,
+    resolve: (value: T) => void,
+    reject: (error: Error) => void,
+  ): Promise<void> {
+    try {
+      const value = await promise;
+      if (this.#waiting.delete(reject)) resolve(value);
+    } catch (error) {
+      // Mapping fails just before the loss is announced, so give the reason time to arrive.
+      await new Promise((wake) => setTimeout(wake, 0));
+      if (this.#waiting.delete(reject)) {
+        reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    }
+  }
+
+  #add(error: Error, serial: number): void {
+    this.#faults.push({ error, serial, reportedAt: Infinity });
+    if (this.#faults.length > KEPT_FAULTS) this.#faults.shift();
+  }
+
+  #finish(error: DeviceLostError): void {
+    this.#end = error;
+    for (const reject of this.#waiting) reject(error);
+    this.#waiting.clear();
+  }
+}
+
+function concerns(fault: Fault, serial: number): boolean {
+  return fault.serial <= serial && serial <= fault.reportedAt;
+}
+
+function spoils(fault: Fault, lastWrite: number): boolean {
+  return fault.serial <= lastWrite && lastWrite <= fault.reportedAt;
+}
+
+function lostError(message: string): DeviceLostError {
+  return new DeviceLostError({
+    where: 'WebGPU device',
+    got: `a lost device (${message})`,
+    expected: 'a live one',
+    remedy: 'Load the session again; its buffers are gone.',
+  });
+}
+
+function fromGpuError(error: GPUError, where: string): Error {
+  // The classes are not global in Node, so their names have to do.
+  const message = error.message.trim();
+  if (error.constructor.name === 'GPUOutOfMemoryError') {
+    return new OutOfMemoryError({
+      where,
+      got: `no memory from the GPU (${firstLine(message)})`,
+      expected: 'room for the allocation',
+      remedy: 'Use smaller inputs, or dispose of sessions and tensors that are no longer needed.',
+    });
+  }
+  return new DeviceError(`${where}: the GPU refused: ${message}`);
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? text;
+}

@@ -1,0 +1,97 @@
+import type { KernelTiming } from '../device.ts';
+import { BUFFER_USAGE } from './buffer-usage.ts';
+import type { BufferTable } from './buffers.ts';
+import type { CompiledLaunch } from './compiled-plan.ts';
+
+/** Passes per query set; two timestamps each. */
+const SET_CAPACITY = 512;
+const TIMESTAMP_BYTE_LENGTH = 8;
+
+interface TimestampSet {
+  readonly querySet: GPUQuerySet;
+  readonly resolved: GPUBuffer;
+  passCount: number;
+}
+
+/** Records which kernels ran and, where the adapter has timestamps, for how long. */
+export class LaunchProfiler {
+  readonly #device: GPUDevice;
+  readonly #buffers: BufferTable;
+  readonly #hasTimestamps: boolean;
+  readonly #launches: CompiledLaunch[] = [];
+  readonly #sets: TimestampSet[] = [];
+
+  constructor(device: GPUDevice, buffers: BufferTable, hasTimestamps: boolean) {
+    this.#device = device;
+    this.#buffers = buffers;
+    this.#hasTimestamps = hasTimestamps;
+  }
+
+  /** Notes a launch; the result goes into the descriptor of the pass that holds it alone. */
+  beginPass(launch: CompiledLaunch): GPUComputePassDescriptor {
+    this.#launches.push(launch);
+    if (!this.#hasTimestamps) return { label: launch.label };
+    const set = this.#currentSet();
+    const first = set.passCount * 2;
+    set.passCount++;
+    return {
+      label: launch.label,
+      timestampWrites: {
+        querySet: set.querySet,
+        beginningOfPassWriteIndex: first,
+        endOfPassWriteIndex: first + 1,
+      },
+    };
+  }
+
+  /** Copies all timestamps into `staging`, whose layout {@link timings} knows. */
+  resolve(encoder: GPUCommandEncoder, staging: GPUBuffer): void {
+    let byteOffset = 0;
+    for (const { querySet, resolved, passCount } of this.#sets) {
+      const byteLength = passCount * 2 * TIMESTAMP_BYTE_LENGTH;
+      encoder.resolveQuerySet(querySet, 0, passCount * 2, resolved, 0);
+      encoder.copyBufferToBuffer(resolved, 0, staging, byteOffset, byteLength);
+      byteOffset += byteLength;
+    }
+  }
+
+  /** Bytes that {@link resolve} writes; zero where there are no timestamps. */
+  get byteLength(): number {
+    return this.#hasTimestamps ? this.#launches.length * 2 * TIMESTAMP_BYTE_LENGTH : 0;
+  }
+
+  timings(bytes: ArrayBuffer | undefined): KernelTiming[] {
+    const ticks = bytes === undefined ? undefined : new BigUint64Array(bytes);
+    return this.#launches.map(({ primitive, label, workgroups }, i) => {
+      const begin = ticks?.[2 * i];
+      const end = ticks?.[2 * i + 1];
+      const isTimed = begin !== undefined && end !== undefined && end >= begin;
+      const durationMs = isTimed ? Number(end - begin) / 1e6 : undefined;
+      return { primitive, label, workgroups, durationMs };
+    });
+  }
+
+  destroy(): void {
+    for (const { querySet, resolved } of this.#sets) {
+      querySet.destroy();
+      resolved.destroy();
+    }
+  }
+
+  #currentSet(): TimestampSet {
+    const last = this.#sets.at(-1);
+    if (last !== undefined && last.passCount < SET_CAPACITY) return last;
+    const count = SET_CAPACITY * 2;
+    const set: TimestampSet = {
+      querySet: this.#device.createQuerySet({ type: 'timestamp', count }),
+      resolved: this.#buffers.createRaw(
+        count * TIMESTAMP_BYTE_LENGTH,
+        BUFFER_USAGE.queryResolve | BUFFER_USAGE.copySource,
+        'timestamps',
+      ),
+      passCount: 0,
+    };
+    this.#sets.push(set);
+    return set;
+  }
+}

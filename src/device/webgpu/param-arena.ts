@@ -1,0 +1,111 @@
+import { internalError } from '../../core/errors.ts';
+import { BUFFER_USAGE } from './buffer-usage.ts';
+import type { BufferTable } from './buffers.ts';
+
+/** The alignment of dynamic offsets that every adapter supports. */
+const SLOT_BYTE_LENGTH = 256;
+/** Every adapter binds uniforms of this size. */
+const PAGE_BYTE_LENGTH = 64 * 1024;
+
+/** A uniform buffer that slots are cut from. */
+export interface ParamPage {
+  readonly id: number;
+  readonly gpuBuffer: GPUBuffer;
+}
+
+/** Parameter words in GPU memory, shared by all launches that have equal words. */
+export interface ParamSlot {
+  readonly key: string;
+  readonly page: ParamPage;
+  readonly byteOffset: number;
+  /** Multiple of 256. */
+  readonly byteLength: number;
+}
+
+type Place = Pick<ParamSlot, 'page' | 'byteOffset'>;
+
+/**
+ * Uniform memory for launch parameters. Slots are interned by content and written when a plan is
+ * made, so that running a plan writes nothing.
+ */
+export class ParamArena {
+  readonly #queue: GPUQueue;
+  readonly #buffers: BufferTable;
+  readonly #flush: () => void;
+  readonly #pages: ParamPage[] = [];
+  readonly #interned = new Map<string, { readonly slot: ParamSlot; userCount: number }>();
+  /** Places that were released, by byte length. */
+  readonly #free = new Map<number, Place[]>();
+  #pageUse = PAGE_BYTE_LENGTH;
+
+  /** `flush` submits recorded launches, which may still read a place that is about to be reused. */
+  constructor(queue: GPUQueue, buffers: BufferTable, flush: () => void) {
+    this.#queue = queue;
+    this.#buffers = buffers;
+    this.#flush = flush;
+  }
+
+  /** A slot that holds `words` (at least one). Pair every call with {@link release}. */
+  acquire(words: Uint32Array): ParamSlot {
+    const key = words.join();
+    const known = this.#interned.get(key);
+    if (known !== undefined) {
+      known.userCount++;
+      return known.slot;
+    }
+    const byteLength = Math.ceil(words.byteLength / SLOT_BYTE_LENGTH) * SLOT_BYTE_LENGTH;
+    const slot = { key, byteLength, ...(this.#reuse(byteLength) ?? this.#cut(byteLength)) };
+    const { buffer, byteOffset } = new Uint32Array(words);
+    this.#queue.writeBuffer(
+      slot.page.gpuBuffer,
+      slot.byteOffset,
+      buffer,
+      byteOffset,
+      words.byteLength,
+    );
+    this.#interned.set(key, { slot, userCount: 1 });
+    return slot;
+  }
+
+  release(slot: ParamSlot): void {
+    const known = this.#interned.get(slot.key);
+    if (known === undefined) throw internalError('a parameter slot was released twice');
+    known.userCount--;
+    if (known.userCount > 0) return;
+    this.#interned.delete(slot.key);
+    const places = this.#free.get(slot.byteLength);
+    if (places === undefined) this.#free.set(slot.byteLength, [slot]);
+    else places.push(slot);
+  }
+
+  destroy(): void {
+    for (const page of this.#pages) page.gpuBuffer.destroy();
+  }
+
+  #reuse(byteLength: number): Place | undefined {
+    const place = this.#free.get(byteLength)?.pop();
+    if (place === undefined) return undefined;
+    this.#flush();
+    return { page: place.page, byteOffset: place.byteOffset };
+  }
+
+  #cut(byteLength: number): Place {
+    if (byteLength > PAGE_BYTE_LENGTH) {
+      throw internalError(`${byteLength} bytes of launch parameters, at most ${PAGE_BYTE_LENGTH}`);
+    }
+    if (this.#pageUse + byteLength > PAGE_BYTE_LENGTH) {
+      const gpuBuffer = this.#buffers.createRaw(
+        PAGE_BYTE_LENGTH,
+        BUFFER_USAGE.uniform | BUFFER_USAGE.copyTarget,
+        'launch parameters',
+      );
+      this.#pages.push({ id: this.#pages.length + 1, gpuBuffer });
+      this.#pageUse = 0;
+    }
+    const page = this.#pages.at(-1);
+    if (page === undefined) throw internalError('the parameter arena has no page');
+    const byteOffset = this.#pageUse;
+    this.#pageUse += byteLength;
+    return { page, byteOffset };
+  }
+}

@@ -1,0 +1,48 @@
+import { type Dim, evaluateDim } from '../../core/dim.ts';
+import type { PrimitiveFunction, TensorType } from '../../core/primitive-function.ts';
+import type { Shape } from '../../core/shape.ts';
+import type { CallShapes } from './planner/plan.ts';
+
+/**
+ * Values that stand for a symbolic dimension while code is compiled: planners tell sizes apart by
+ * being one, by divisibility, and by being large, so these meet the variants that occur.
+ */
+const REPRESENTATIVES = [1, 3, 4, 31, 32, 256, 1024];
+
+/** The shapes of a primitive whose dimensions are all numbers, else undefined. */
+export function staticShapes(primitive: PrimitiveFunction): CallShapes | undefined {
+  return shapesUnder(primitive, () => undefined);
+}
+
+/** Some shapes that a primitive with symbolic dimensions may be called with. */
+export function representativeShapes(primitive: PrimitiveFunction): CallShapes[] {
+  return REPRESENTATIVES.flatMap((value) => shapesUnder(primitive, () => value) ?? []);
+}
+
+type ValueOf = (symbol: string) => number | undefined;
+
+function shapesUnder(primitive: PrimitiveFunction, valueOf: ValueOf): CallShapes | undefined {
+  const params = primitive.params.map((type) => shapeUnder(type, valueOf));
+  const results = primitive.results.map(({ type }) => shapeUnder(type, valueOf));
+  return params.every(isShape) && results.every(isShape) ? { params, results } : undefined;
+}
+
+function shapeUnder({ shape }: TensorType, valueOf: ValueOf): Shape | undefined {
+  const symbols = new Map<string, number>();
+  for (const name of shape.flatMap(symbolsOf)) {
+    const value = valueOf(name);
+    if (value !== undefined) symbols.set(name, value);
+  }
+  const dims = shape.map((dim) => evaluateDim(dim, symbols));
+  return dims.every((dim) => dim !== undefined && dim >= 0) ? dims.map(Number) : undefined;
+}
+
+function symbolsOf(dim: Dim): string[] {
+  if (typeof dim === 'number') return [];
+  if (typeof dim === 'string') return [dim];
+  return [...symbolsOf(dim.left), ...symbolsOf(dim.right)];
+}
+
+function isShape(shape: Shape | undefined): shape is Shape {
+  return shape !== undefined;
+}

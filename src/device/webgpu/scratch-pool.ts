@@ -1,0 +1,53 @@
+import type { BufferTable, WebGpuBuffer } from './buffers.ts';
+
+/**
+ * Temporary buffers of launch plans. All plans share them by position, since launches run in order:
+ * scratch `i` of one plan is dead when the next plan begins. They live while kernels do.
+ */
+export class ScratchPool {
+  readonly #buffers: BufferTable;
+  #pool: WebGpuBuffer[] = [];
+  #empty: readonly [WebGpuBuffer, WebGpuBuffer] | undefined;
+  #userCount = 0;
+
+  constructor(buffers: BufferTable) {
+    this.#buffers = buffers;
+  }
+
+  retain(): void {
+    this.#userCount++;
+  }
+
+  /** The last user frees the memory. */
+  release(): void {
+    this.#userCount--;
+    if (this.#userCount > 0) return;
+    for (const buffer of [...this.#pool, ...(this.#empty ?? [])]) buffer.destroy();
+    this.#pool = [];
+    this.#empty = undefined;
+  }
+
+  /** Makes room before a run, so that none is made during it. */
+  reserve(byteLengths: readonly number[]): void {
+    for (const [index, byteLength] of byteLengths.entries()) this.get(index, byteLength);
+  }
+
+  get(index: number, byteLength: number): WebGpuBuffer {
+    const known = this.#pool[index];
+    if (known !== undefined && known.byteLength >= byteLength) return known;
+    for (let i = this.#pool.length; i < index; i++) this.get(i, 4);
+    const buffer = this.#buffers.create(byteLength, `scratch ${index}`);
+    known?.destroy();
+    this.#pool[index] = buffer;
+    return buffer;
+  }
+
+  /** Stands for a tensor without elements, apart for reading and writing. */
+  empty(isWritten: boolean): WebGpuBuffer {
+    this.#empty ??= [
+      this.#buffers.create(4, 'empty input'),
+      this.#buffers.create(4, 'empty output'),
+    ];
+    return this.#empty[isWritten ? 1 : 0];
+  }
+}

@@ -1,0 +1,231 @@
+import type { DeviceLostError } from '../../core/errors.ts';
+import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type {
+  Device,
+  DeviceBuffer,
+  DeviceCounters,
+  DeviceInfo,
+  DeviceRange,
+  KernelTiming,
+  PreparedKernels,
+  PrepareOptions,
+} from '../device.ts';
+import { type AdapterOptions, type OpenedAdapter, openAdapter } from './adapter.ts';
+import { BindGroupCache } from './bind-group-cache.ts';
+import { asWebGpuBuffer, BufferTable } from './buffers.ts';
+import { CommandQueue, checkRange } from './command-queue.ts';
+import { DeviceFaults } from './device-faults.ts';
+import { type KernelPlanner, kernelPlanner } from './kernel-planner.ts';
+import { LaunchProfiler } from './launch-profiler.ts';
+import { ParamArena } from './param-arena.ts';
+import { PipelineCache } from './pipeline-cache.ts';
+import type { Operators } from './planner/plan.ts';
+import { prepareKernels } from './prepare-kernels.ts';
+import { ReadbackRing } from './readback-ring.ts';
+import { ScratchPool } from './scratch-pool.ts';
+
+export interface WebGpuDeviceOptions extends AdapterOptions {
+  /** Operators that primitives may call. */
+  readonly operators: Operators;
+}
+
+/**
+ * A device on WebGPU, in a page, a worker or Node. Throws DeviceError when there is no adapter.
+ * Work is submitted in order; errors of the GPU reject the next read or synchronize.
+ */
+export async function createWebGpuDevice(options: WebGpuDeviceOptions): Promise<Device> {
+  const opened = await openAdapter(options);
+  return new WebGpuDevice(opened, kernelPlanner(opened.caps, options.operators));
+}
+
+export class WebGpuDevice implements Device {
+  readonly kind = 'webgpu';
+  readonly info: DeviceInfo;
+  readonly lost: Promise<DeviceLostError>;
+
+  readonly #device: GPUDevice;
+  readonly #planner: KernelPlanner;
+  readonly #hasTimestamps: boolean;
+  readonly #faults: DeviceFaults;
+  readonly #buffers: BufferTable;
+  readonly #pipelines: PipelineCache;
+  readonly #bindGroups: BindGroupCache;
+  readonly #scratch: ScratchPool;
+  readonly #queue: CommandQueue;
+  readonly #params: ParamArena;
+  readonly #readbacks: ReadbackRing;
+  #readbackCount = 0;
+
+  constructor({ device, info, hasTimestamps }: OpenedAdapter, planner: KernelPlanner) {
+    this.info = info;
+    this.#device = device;
+    this.#planner = planner;
+    this.#hasTimestamps = hasTimestamps;
+    this.#faults = new DeviceFaults(device);
+    this.lost = this.#faults.lost;
+    this.#buffers = new BufferTable(device, this.#faults, info.name);
+    this.#pipelines = new PipelineCache(device, this.#faults);
+    this.#bindGroups = new BindGroupCache(device);
+    this.#scratch = new ScratchPool(this.#buffers);
+    this.#queue = new CommandQueue({
+      device,
+      faults: this.#faults,
+      buffers: this.#buffers,
+      bindGroups: this.#bindGroups,
+      scratch: this.#scratch,
+    });
+    this.#params = new ParamArena(device.queue, this.#buffers, () => this.#queue.flush());
+    this.#readbacks = new ReadbackRing(this.#buffers);
+  }
+
+  async prepare(
+    primitives: readonly PrimitiveFunction[],
+    options: PrepareOptions = {},
+  ): Promise<PreparedKernels> {
+    this.#faults.throwIfEnded();
+    const parts = {
+      planner: this.#planner,
+      queue: this.#queue,
+      params: this.#params,
+      pipelines: this.#pipelines,
+      scratch: this.#scratch,
+      adapterName: this.info.name,
+    };
+    return this.#faults.untilLost(prepareKernels(primitives, parts, options));
+  }
+
+  createBuffer(byteLength: number): DeviceBuffer {
+    return this.#buffers.create(byteLength, 'buffer');
+  }
+
+  write(buffer: DeviceBuffer, byteOffset: number, bytes: Uint8Array): void {
+    this.#queue.write({ buffer, byteOffset, byteLength: bytes.byteLength }, bytes);
+  }
+
+  copy(from: DeviceRange, to: DeviceRange): void {
+    this.#queue.copy(from, to);
+  }
+
+  async read(ranges: readonly DeviceRange[]): Promise<Uint8Array[]> {
+    this.#faults.throwIfEnded();
+    const byteLength = ranges.reduce((sum, range) => sum + alignedByteLength(range), 0);
+    if (byteLength === 0) return ranges.map(() => new Uint8Array());
+    const lastWrites: number[] = [];
+    for (const range of ranges) {
+      checkRange('read', range);
+      lastWrites.push(asWebGpuBuffer(range.buffer).lastWrite);
+    }
+    const staging = this.#readbacks.take(byteLength);
+    this.#queue.record((encoder) => this.#copyToStaging(encoder, ranges, staging));
+    const serial = this.#queue.finishRun();
+    this.#readbackCount++;
+    const mapped = this.#readbacks.map(staging, (bytes) => sliceRanges(bytes, ranges));
+    return this.#faults.untilLost(this.#afterErrors(mapped, serial, lastWrites));
+  }
+
+  readSync(): undefined {
+    return undefined;
+  }
+
+  flush(): void {
+    this.#faults.throwIfEnded();
+    this.#queue.finishRun();
+  }
+
+  async synchronize(): Promise<void> {
+    this.#faults.throwIfEnded();
+    const serial = this.#queue.finishRun();
+    const done = this.#device.queue.onSubmittedWorkDone().then(() => undefined);
+    return this.#faults.untilLost(this.#afterErrors(done, serial, []));
+  }
+
+  startProfile(): () => Promise<readonly KernelTiming[]> {
+    this.#faults.throwIfEnded();
+    this.#queue.record(() => undefined);
+    this.#queue.flush();
+    const profiler = new LaunchProfiler(this.#device, this.#buffers, this.#hasTimestamps);
+    this.#queue.profiler = profiler;
+    return () => this.#stopProfile(profiler);
+  }
+
+  counters(): DeviceCounters {
+    return {
+      buffersCreated: this.#buffers.created,
+      buffersLive: this.#buffers.live,
+      bytesLive: this.#buffers.bytesLive,
+      pipelinesCreated: this.#pipelines.created,
+      bindGroupsCreated: this.#bindGroups.created,
+      launches: this.#queue.launches,
+      submits: this.#queue.submits,
+      readbacks: this.#readbackCount,
+    };
+  }
+
+  destroy(): void {
+    this.#faults.destroyed();
+    this.#device.destroy();
+  }
+
+  /** The value of `work` unless something up to `serial` failed; that error comes first. */
+  async #afterErrors<T>(
+    work: Promise<T>,
+    serial: number,
+    lastWrites: readonly number[],
+  ): Promise<T> {
+    const [outcome] = await Promise.allSettled([work]);
+    await this.#faults.settle(serial, lastWrites);
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  }
+
+  #copyToStaging(
+    encoder: GPUCommandEncoder,
+    ranges: readonly DeviceRange[],
+    staging: GPUBuffer,
+  ): void {
+    let target = 0;
+    for (const range of ranges) {
+      const buffer = asWebGpuBuffer(range.buffer);
+      buffer.lastUse = this.#faults.serial;
+      if (range.byteLength > 0) {
+        const { byteOffset, byteLength } = range;
+        encoder.copyBufferToBuffer(buffer.gpuBuffer, byteOffset, staging, target, byteLength);
+      }
+      target += alignedByteLength(range);
+    }
+  }
+
+  async #stopProfile(profiler: LaunchProfiler): Promise<readonly KernelTiming[]> {
+    if (this.#queue.profiler === profiler) this.#queue.profiler = undefined;
+    const { byteLength } = profiler;
+    if (byteLength === 0) {
+      await this.synchronize();
+      return profiler.timings(undefined);
+    }
+    const staging = this.#readbacks.take(byteLength);
+    this.#queue.record((encoder) => profiler.resolve(encoder, staging));
+    const serial = this.#queue.finishRun();
+    const timings = this.#readbacks.map(staging, (bytes) =>
+      profiler.timings(bytes.slice(0, byteLength)),
+    );
+    try {
+      return await this.#faults.untilLost(this.#afterErrors(timings, serial, []));
+    } finally {
+      profiler.destroy();
+    }
+  }
+}
+
+/** Ranges start at multiples of 8 in a staging buffer, so that any typed array can view them. */
+function alignedByteLength({ byteLength }: DeviceRange): number {
+  return Math.ceil(byteLength / 8) * 8;
+}
+
+function sliceRanges(bytes: ArrayBuffer, ranges: readonly DeviceRange[]): Uint8Array[] {
+  let start = 0;
+  return ranges.map((range) => {
+    const copy = new Uint8Array(bytes.slice(start, start + range.byteLength));
+    start += alignedByteLength(range);
+    return copy;
+  });
+}

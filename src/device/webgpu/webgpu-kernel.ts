@@ -1,0 +1,134 @@
+import type { LaunchPlan } from '../../core/launch-plan.ts';
+import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { DeviceTensor, Kernel } from '../device.ts';
+import type { CommandQueue } from './command-queue.ts';
+import { assemblePlan, type CompiledPlan, realLaunches, releasePlan } from './compiled-plan.ts';
+import type { KernelPlanner } from './kernel-planner.ts';
+import type { ParamArena } from './param-arena.ts';
+import type { CachedPipeline, PipelineCache } from './pipeline-cache.ts';
+import type { CallShapes } from './planner/plan.ts';
+
+/** Plans kept per kernel with symbolic shapes: enough for a loop over lengths or buckets. */
+const KEPT_PLANS = 64;
+
+export interface KernelParts {
+  readonly planner: KernelPlanner;
+  readonly queue: CommandQueue;
+  readonly params: ParamArena;
+  readonly pipelines: PipelineCache;
+}
+
+interface KnownPlan {
+  /** Ranks and dimensions of the arguments. */
+  readonly dims: readonly number[];
+  readonly compiled: CompiledPlan;
+}
+
+/** A primitive function on a WebGPU device. */
+export class WebGpuKernel implements Kernel {
+  readonly name: string;
+
+  readonly #primitive: PrimitiveFunction;
+  readonly #parts: KernelParts;
+  /** The plan for all calls, when the shapes are static. */
+  #staticPlan: CompiledPlan | undefined;
+  /** Most recently used last. */
+  #plans: KnownPlan[] = [];
+  /** Compiled ahead for shapes that may come. */
+  readonly #kept: CachedPipeline[] = [];
+
+  constructor(primitive: PrimitiveFunction, parts: KernelParts) {
+    this.name = primitive.name;
+    this.#primitive = primitive;
+    this.#parts = parts;
+  }
+
+  /** Sets the plan for all calls. `pipelines` are those of its launches, in order. */
+  setStaticPlan(
+    plan: LaunchPlan,
+    pipelines: readonly CachedPipeline[],
+    shapes: CallShapes,
+  ): CompiledPlan {
+    this.#staticPlan = this.#assemble(plan, pipelines, shapes);
+    return this.#staticPlan;
+  }
+
+  /** Holds on to a pipeline that later shapes may want. */
+  keep(pipeline: CachedPipeline): void {
+    this.#parts.pipelines.retain(pipeline);
+    this.#kept.push(pipeline);
+  }
+
+  launch(args: readonly DeviceTensor[]): void {
+    this.#parts.queue.launch(this.#staticPlan ?? this.#planFor(args), args);
+  }
+
+  dispose(): void {
+    for (const plan of [this.#staticPlan, ...this.#plans.map(({ compiled }) => compiled)]) {
+      if (plan !== undefined) releasePlan(plan, this.#parts);
+    }
+    for (const pipeline of this.#kept) this.#parts.pipelines.release(pipeline);
+    this.#staticPlan = undefined;
+    this.#plans = [];
+    this.#kept.length = 0;
+  }
+
+  #planFor(args: readonly DeviceTensor[]): CompiledPlan {
+    for (let i = this.#plans.length - 1; i >= 0; i--) {
+      const known = this.#plans[i];
+      if (known === undefined || !isFor(known.dims, args)) continue;
+      if (i !== this.#plans.length - 1) {
+        this.#plans.splice(i, 1);
+        this.#plans.push(known);
+      }
+      return known.compiled;
+    }
+    return this.#planNow(args);
+  }
+
+  #planNow(args: readonly DeviceTensor[]): CompiledPlan {
+    const { planner, pipelines } = this.#parts;
+    const { params } = this.#primitive;
+    const shapes = args.map(({ shape }) => shape);
+    const callShapes = {
+      params: shapes.slice(0, params.length),
+      results: shapes.slice(params.length),
+    };
+    const plan = planner.plan(this.#primitive, callShapes);
+    const compiled = this.#assemble(
+      plan,
+      realLaunches(plan).map((launch) => pipelines.compileNow(launch)),
+      callShapes,
+    );
+    const oldest = this.#plans.length >= KEPT_PLANS ? this.#plans.shift() : undefined;
+    if (oldest !== undefined) releasePlan(oldest.compiled, this.#parts);
+    const dims = shapes.flatMap((shape) => [shape.length, ...shape]);
+    this.#plans.push({ dims, compiled });
+    return compiled;
+  }
+
+  #assemble(
+    plan: LaunchPlan,
+    pipelines: readonly CachedPipeline[],
+    { params, results }: CallShapes,
+  ): CompiledPlan {
+    return assemblePlan(plan, pipelines, {
+      primitive: this.#primitive,
+      shapes: [...params, ...results],
+      ...this.#parts,
+    });
+  }
+}
+
+function isFor(dims: readonly number[], args: readonly DeviceTensor[]): boolean {
+  let position = 0;
+  for (const { shape } of args) {
+    if (dims[position] !== shape.length) return false;
+    position++;
+    for (const dim of shape) {
+      if (dims[position] !== dim) return false;
+      position++;
+    }
+  }
+  return position === dims.length;
+}

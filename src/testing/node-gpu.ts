@@ -1,0 +1,38 @@
+import { DeviceError } from '../core/errors.ts';
+
+let created: Promise<GPU> | undefined;
+
+/**
+ * Dawn's `gpu` object in Node. Throws DeviceError that says what is missing: the optional `webgpu`
+ * package, or a Vulkan driver (`VK_ICD_FILENAMES`; Chromium brings SwiftShader's).
+ */
+export function nodeGpu(): Promise<GPU> {
+  created ??= openNodeGpu();
+  return created;
+}
+
+async function openNodeGpu(): Promise<GPU> {
+  const { create, globals } = await import('webgpu').catch((cause: unknown) => {
+    throw new DeviceError(
+      {
+        where: 'WebGPU in Node',
+        got: `no usable \`webgpu\` package (${cause instanceof Error ? cause.message : String(cause)})`,
+        expected: 'the optional dependency that brings Dawn',
+        remedy: 'Run `npm install webgpu`.',
+      },
+      { cause },
+    );
+  });
+  Object.assign(globalThis, globals);
+  const gpu = create([]);
+  if ((await gpu.requestAdapter()) === null) {
+    throw new DeviceError({
+      where: 'WebGPU in Node',
+      got: `no adapter (VK_ICD_FILENAMES is ${process.env.VK_ICD_FILENAMES ?? 'not set'})`,
+      expected: 'a Vulkan driver, Metal or Direct3D 12',
+      remedy:
+        'Start through `node scripts/with-gpu.mjs`, which finds the SwiftShader of an installed Chromium; `npm test` installs one.',
+    });
+  }
+  return gpu;
+}
