@@ -1,0 +1,43 @@
+/** Attributes by name; `true` sets an empty one, `undefined` and `false` none. */
+export type ElementAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** Makes an element. Text children are text, never markup. */
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: ElementAttributes = {},
+  ...children: readonly (Node | string)[]
+): HTMLElementTagNameMap[Tag] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === false) continue;
+    made.setAttribute(name, value === true ? '' : String(value));
+  }
+  made.append(...children);
+  return made;
+}
+
+/** The element of `index.html` with this id and class. */
+export function byId<T extends Element>(id: string, type: new () => T): T {
+  const found = document.getElementById(id);
+  if (found instanceof type) return found;
+  throw new Error(`internal: index.html has no ${type.name} with id ${id}`);
+}
+
+/** The first match of a selector below `root`, as an HTMLElement. */
+export function select(root: ParentNode, selector: string): HTMLElement {
+  const found = root.querySelector(selector);
+  if (found instanceof HTMLElement) return found;
+  throw new Error(`internal: nothing matches ${selector}`);
+}
+
+/** The 2D context of a canvas. */
+export function context2d(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+  const context = canvas.getContext('2d');
+  if (context === null) throw new Error('This browser gives no 2D canvas.');
+  return context;
+}
+
+/** Sets or removes an attribute that style sheets look at. */
+export function toggleData(target: HTMLElement, name: string, on: boolean): void {
+  target.toggleAttribute(`data-${name}`, on);
+}

@@ -1,0 +1,59 @@
+import type { SessionDevice } from '../client/index.ts';
+import { formatCount, formatMs } from './format-quantity.ts';
+import { select, toggleData } from './element.ts';
+
+/** One run as the diagram tells it. */
+export interface RunSummary {
+  /** From the page's call to the result in the page. */
+  readonly roundTripMs: number;
+  readonly instructions?: number | undefined;
+  readonly kernels?: number | undefined;
+  readonly kernelMs?: number | undefined;
+}
+
+const ACTIVE_MS = 350;
+
+/** The diagram in the page's head: page, worker, device, and what the last run did in each. */
+export class FlowDiagram {
+  readonly #root: HTMLElement;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(root: HTMLElement) {
+    this.#root = root;
+  }
+
+  showDevice(device: SessionDevice): void {
+    const isHost = device.kind === 'host';
+    this.#text('device', '[data-place]', isHost ? 'CPU, in the worker' : 'WebGPU');
+    this.#text('device', '[data-name]', isHost ? 'Host device' : adapterName(device));
+    const detail = isHost ? 'runs the reference kernels' : `${device.adapterClass} adapter`;
+    this.#text('device', '[data-detail]', detail);
+  }
+
+  showRun(run: RunSummary): void {
+    this.#text('page', '[data-detail]', `round trip ${formatMs(run.roundTripMs)}`);
+    if (run.instructions !== undefined) {
+      this.#text('worker', '[data-detail]', formatCount(run.instructions, 'instruction'));
+    }
+    if (run.kernels !== undefined) {
+      const time = run.kernelMs === undefined ? '' : `, ${formatMs(run.kernelMs)}`;
+      this.#text('device', '[data-detail]', `${formatCount(run.kernels, 'kernel')}${time}`);
+    }
+    this.#pulse();
+  }
+
+  #pulse(): void {
+    clearTimeout(this.#timer);
+    toggleData(this.#root, 'active', true);
+    this.#timer = setTimeout(() => toggleData(this.#root, 'active', false), ACTIVE_MS);
+  }
+
+  #text(node: string, selector: string, text: string): void {
+    select(this.#root, `[data-node="${node}"] ${selector}`).textContent = text;
+  }
+}
+
+/** A name that people know their GPU by. */
+export function adapterName({ name, vendor, architecture }: SessionDevice): string {
+  return name || [vendor, architecture].filter(Boolean).join(' ') || 'unnamed adapter';
+}

@@ -1,0 +1,101 @@
+import { formatMs } from './format-quantity.ts';
+import { element, toggleData } from './element.ts';
+
+/** Time of a primitive function in the last run, over all its launches. */
+export interface PrimitiveTime {
+  readonly launches: number;
+  readonly durationMs: number | undefined;
+}
+
+const TOKEN =
+  /(?<comment>[;#].*$|\/\/.*$)|(?<register>%\w+)|(?<keyword>\b(?:call|ret|if|goto|function|func|def|const|primitive)\b)|(?<name>[A-Za-z_][\w.$-]*)/gm;
+
+/** An executable's text, with the calls of kernels marked and their last times beside them. */
+export class ListingView {
+  readonly root: HTMLPreElement;
+  #lines: { readonly line: HTMLElement; readonly time: HTMLElement; readonly text: string }[] = [];
+  #marked = new Map<HTMLElement, string>();
+
+  constructor() {
+    this.root = element('pre', {
+      class: 'listing',
+      tabindex: 0,
+      role: 'region',
+      'aria-label': 'Listing of the executable',
+    });
+  }
+
+  show(text: string): void {
+    this.#marked.clear();
+    this.#lines = text.trimEnd().split('\n').map((source) => {
+      const time = element('span', { class: 'listing-time' });
+      const line = element('span', { class: 'listing-line' }, source === '' ? ' ' : source, time);
+      return { line, time, text: source };
+    });
+    this.root.replaceChildren(...this.#lines.map(({ line }) => line));
+    this.root.scrollTop = 0;
+  }
+
+  /** Colours the text and marks calls of `kernels`; keyed by the primitive's name. */
+  mark(kernels: ReadonlyMap<string, PrimitiveTime>): void {
+    for (const entry of this.#lines) {
+      const callee = calledKernel(entry.text, kernels);
+      if (this.#marked.get(entry.line) !== callee || !entry.line.querySelector('[class^=token]')) {
+        entry.line.replaceChildren(...colour(entry.text, callee), entry.time);
+      }
+      if (callee === undefined) this.#marked.delete(entry.line);
+      else this.#marked.set(entry.line, callee);
+      toggleData(entry.line, 'kernel', callee !== undefined);
+      entry.time.textContent = callee === undefined ? '' : timeText(kernels.get(callee));
+    }
+  }
+
+  /** Brings out the calls of one kernel; undefined: of none. */
+  select(kernel: string | undefined): void {
+    let first: HTMLElement | undefined;
+    for (const [line, name] of this.#marked) {
+      const isSelected = name === kernel;
+      toggleData(line, 'selected', isSelected);
+      if (isSelected) first ??= line;
+    }
+    if (first === undefined) return;
+    const middle = first.offsetTop - this.root.offsetTop - this.root.clientHeight / 2;
+    this.root.scrollTop = Math.max(0, middle);
+  }
+}
+
+function timeText(time: PrimitiveTime | undefined): string {
+  if (time === undefined) return '';
+  const launches = time.launches === 1 ? '' : `${time.launches}×, `;
+  return time.durationMs === undefined ? launches : `${launches}${formatMs(time.durationMs)}`;
+}
+
+/** The kernel that a line of code calls. */
+function calledKernel(
+  text: string,
+  kernels: ReadonlyMap<string, PrimitiveTime>,
+): string | undefined {
+  if (!/\bcall\b/.test(text)) return undefined;
+  return text.match(/[A-Za-z_][\w.$-]*/g)?.find((word) => kernels.has(word));
+}
+
+function colour(text: string, callee: string | undefined): (Node | string)[] {
+  const parts: (Node | string)[] = [];
+  let end = 0;
+  for (const match of text.matchAll(TOKEN)) {
+    const kind = tokenKind(match, callee);
+    if (kind === undefined) continue;
+    parts.push(text.slice(end, match.index), element('span', { class: `token-${kind}` }, match[0]));
+    end = match.index + match[0].length;
+  }
+  parts.push(text.slice(end) || (parts.length === 0 ? ' ' : ''));
+  return parts;
+}
+
+function tokenKind(match: RegExpMatchArray, callee: string | undefined): string | undefined {
+  const { comment, register, keyword, name } = match.groups ?? {};
+  if (comment !== undefined) return 'comment';
+  if (register !== undefined) return 'register';
+  if (keyword !== undefined) return 'keyword';
+  return name !== undefined && name === callee ? 'kernel' : undefined;
+}
