@@ -1,3 +1,4 @@
+import { float16ToNumber } from '../core/float16.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import { formatShape, sameShape } from '../core/shape.ts';
 
@@ -52,14 +53,4 @@ function floats(tensor: HostTensor): ArrayLike<number | bigint> {
   const data = tensor.data;
   if (tensor.dtype !== 'float16' || !(data instanceof Uint16Array)) return data;
   return Array.from(data, float16ToNumber);
-}
-
-/** The value of IEEE binary16 bits. */
-export function float16ToNumber(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 0x1f;
-  const fraction = bits & 0x3ff;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 31) return fraction === 0 ? sign * Infinity : Number.NaN;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }

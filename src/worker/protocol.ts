@@ -16,7 +16,7 @@ export interface SessionService {
   load(
     call: CallId,
     request: LoadRequest,
-    onProgress: (progress: LoadProgress) => void,
+    onProgress: ((progress: LoadProgress) => void) | undefined,
   ): Promise<Reply<LoadedSession>>;
   run(call: CallId, request: RunRequest): Promise<Reply<WireResult[]>>;
   profile(call: CallId, request: RunRequest): Promise<Reply<WireProfile>>;
@@ -25,7 +25,7 @@ export interface SessionService {
   memory(call: CallId, session: SessionId): Promise<Reply<SessionMemory>>;
   listing(call: CallId, session: SessionId): Promise<Reply<string>>;
   release(session: SessionId, handle: HandleId): Promise<void>;
-  dispose(session: SessionId): Promise<void>;
+  dispose(call: CallId, session: SessionId): Promise<Reply<null>>;
   /** Stops a call that is under way; it then rejects with an AbortError. */
   cancel(call: CallId): Promise<void>;
 }
@@ -59,9 +59,25 @@ export type WireSource =
   | { readonly kind: 'blob'; readonly blob: Blob }
   | {
       readonly kind: 'stream';
-      readonly stream: ReadableStream<Uint8Array>;
-      readonly byteLength: number | undefined;
+      readonly stream: ReadableStream<Uint8Array> | null;
+      /** Absent for a stream that is no answer to a request. */
+      readonly http?: HttpInfo | undefined;
     };
+
+/** What matters of a Response, which itself cannot be posted. */
+export interface HttpInfo {
+  readonly url: string;
+  readonly status: number;
+  readonly statusText: string;
+  /** Of the body as it is read; undefined while unknown. */
+  readonly byteLength: number | undefined;
+}
+
+export function httpInfo({ url, status, statusText, headers }: Response): HttpInfo {
+  // Of a compressed body the header counts the compressed bytes.
+  const length = headers.has('content-encoding') ? 0 : Number(headers.get('content-length'));
+  return { url, status, statusText, byteLength: length > 0 ? length : undefined };
+}
 
 /**
  * How far a load is. Phases overlap: kernels compile and weights go up while bytes still arrive.

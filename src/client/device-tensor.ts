@@ -1,0 +1,41 @@
+import type { DType } from '../core/dtype.ts';
+import type { Shape } from '../core/shape.ts';
+import type { HandleId } from '../worker/protocol.ts';
+import type { Tensor } from './tensor.ts';
+
+/** What a {@link DeviceTensor} needs of the session that made it. */
+export interface HandleOwner {
+  readHandle(handle: HandleId, signal: AbortSignal | undefined): Promise<Tensor>;
+  releaseHandle(handle: HandleId): void;
+}
+
+/**
+ * A result that stayed on the session's device (`keep: 'device'`). Feed it to further runs of the
+ * same session, and dispose of it: its memory is held until then, or until the session is.
+ */
+export class DeviceTensor {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  /** For the session only. */
+  readonly owner: HandleOwner;
+  /** For the session only. Undefined after {@link dispose}. */
+  handle: HandleId | undefined;
+
+  constructor(owner: HandleOwner, handle: HandleId, type: { dtype: DType; shape: Shape }) {
+    this.owner = owner;
+    this.handle = handle;
+    this.dtype = type.dtype;
+    this.shape = type.shape;
+  }
+
+  /** Copies the elements to the page. Rejects with UsageError after {@link dispose}. */
+  read(options: { signal?: AbortSignal } = {}): Promise<Tensor> {
+    return this.owner.readHandle(this.handle ?? -1, options.signal);
+  }
+
+  /** Frees the device memory, after runs that already use it. Idempotent. */
+  dispose(): void {
+    if (this.handle !== undefined) this.owner.releaseHandle(this.handle);
+    this.handle = undefined;
+  }
+}

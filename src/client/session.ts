@@ -1,0 +1,327 @@
+import { proxy, transfer } from 'comlink';
+import { formatDim } from '../core/dim.ts';
+import type { DType } from '../core/dtype.ts';
+import { UsageError } from '../core/errors.ts';
+import type {
+  Dims,
+  FunctionInfo,
+  HandleId,
+  KernelProfile,
+  LoadedSession,
+  LoadProgress,
+  NamedType,
+  RunRequest,
+  SessionDevice,
+  SessionId,
+  SessionMemory,
+  SessionService,
+  WireResult,
+  WireValue,
+} from '../worker/protocol.ts';
+import { bindInputs, closest, type Inputs } from './bind-inputs.ts';
+import { type CallOptions, Connection, type Send } from './connection.ts';
+import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
+import { type SessionSource, toWireSource } from './source.ts';
+import { Tensor } from './tensor.ts';
+
+export interface LoadOptions {
+  /** Default `auto`: WebGPU, or the host when there is none; see {@link Session.device}. */
+  readonly device?: 'auto' | 'webgpu' | 'host';
+  /**
+   * Default true: the worker that the sessions of this page share. A function starts another one,
+   * shared by the sessions that pass the same function and terminated with the last of them.
+   * false: in this page.
+   */
+  readonly worker?: boolean | (() => Worker);
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+  /** Fixes symbolic dimensions of an ONNX model, such as `{ batch: 1 }`. */
+  readonly dims?: Dims;
+  /** At most so many bytes of device memory. */
+  readonly byteBudget?: number;
+  /** With `worker: false`: the WebGPU to use. Default `navigator.gpu`. */
+  readonly gpu?: GPU;
+}
+
+export interface RunOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** The function to call. Default `main`. */
+  readonly function?: string;
+  /** Where results go. `device`: {@link DeviceTensor} handles. Default `host`. */
+  readonly keep?: 'host' | 'device';
+  /** Moves the data of input tensors to the worker instead of copying it: they are empty then. */
+  readonly transfer?: boolean;
+}
+
+/** An input or output. Symbolic dimensions are names or expressions; `?` is one that is unknown. */
+export interface ValueInfo {
+  readonly name: string;
+  readonly dtype: DType | 'int' | 'float' | 'any';
+  readonly shape: readonly (number | string)[];
+}
+
+export interface AdtOutput {
+  readonly tag: number;
+  readonly fields: readonly OutputValue[];
+}
+
+/** Everything that a function can return. Those of ONNX models return tensors only. */
+export type OutputValue =
+  | Tensor
+  | DeviceTensor
+  | AdtOutput
+  | readonly number[]
+  | number
+  | string
+  | null;
+
+export interface Profile {
+  readonly outputs: Record<string, Tensor>;
+  readonly kernels: readonly KernelProfile[];
+  /** From the upload of the inputs until the device is idle. */
+  readonly totalMs: number;
+  /** Bytecode instructions that were executed. */
+  readonly instructions: number;
+}
+
+/**
+ * A program loaded on a device, ready to run. All methods may be called at any time and several at
+ * once. They reject with the signal's reason when it aborts, with UsageError after
+ * {@link Session.dispose}, with WorkerError when the worker is gone and with DeviceLostError when
+ * the device is; load the session again then.
+ */
+export class Session implements HandleOwner, AsyncDisposable {
+  /** Of `main`, or of the first function when there is no `main`. */
+  readonly inputs: readonly ValueInfo[];
+  readonly outputs: readonly ValueInfo[];
+  /** Names of the functions that {@link Session.run} can call. */
+  readonly functions: readonly string[];
+  /** What the session really runs on. */
+  readonly device: SessionDevice;
+  readonly #connection: Connection;
+  readonly #id: SessionId;
+  readonly #functions: ReadonlyMap<string, FunctionInfo>;
+  readonly #closed = new AbortController();
+  #disposal: Promise<void> | undefined;
+
+  /**
+   * Loads a `.weft` executable or an `.onnx` model from a URL, bytes, a Blob, a stream or a
+   * Response. Rejects with DownloadError, FormatError, VerifyError, UnsupportedError, DeviceError
+   * or OutOfMemoryError.
+   */
+  static async load(source: SessionSource, options: LoadOptions = {}): Promise<Session> {
+    const { device = 'auto', worker = true, signal, onProgress, dims = {} } = options;
+    signal?.throwIfAborted();
+    const connection = Connection.acquire({ worker, gpu: options.gpu });
+    try {
+      const { source: wire, transfers } = await toWireSource(source);
+      const request = { source: wire, device, dims, byteBudget: options.byteBudget };
+      const report =
+        onProgress &&
+        proxy((progress: LoadProgress) => {
+          if (signal?.aborted !== true) onProgress(progress);
+        });
+      const loaded = await connection.call(
+        (service, call) => service.load(call, transfer(request, transfers), report),
+        { signal, discard: ({ session }, service) => void service.dispose(0, session) },
+      );
+      return new Session(connection, loaded);
+    } catch (error) {
+      connection.release();
+      throw error;
+    }
+  }
+
+  private constructor(connection: Connection, { session, functions, device }: LoadedSession) {
+    this.#connection = connection;
+    this.#id = session;
+    this.#functions = new Map(functions.map((info) => [info.name, info]));
+    this.device = device;
+    this.functions = functions.map((info) => info.name);
+    const main = this.#functions.get('main') ?? functions[0];
+    this.inputs = (main?.params ?? []).map(toValueInfo);
+    this.outputs = (main?.results ?? []).map(toValueInfo);
+  }
+
+  /**
+   * Runs a function. `inputs` are tensors, handles, pictures (for inputs of shape [1, C, H, W] or
+   * [1, H, W, C]) and, for int and float parameters, plain numbers. Resolves to the results by
+   * name; for a function that returns other things than tensors, name their types:
+   * `run<number>(…)`. Rejects with UsageError that lists all wrong names, with ShapeError that
+   * lists all wrong types, and with RuntimeError when the program fails.
+   */
+  run(
+    inputs: Inputs,
+    options: RunOptions & { keep: 'device' },
+  ): Promise<Record<string, DeviceTensor>>;
+  run<Output extends OutputValue = Tensor>(
+    inputs: Inputs,
+    options?: RunOptions,
+  ): Promise<Record<string, Output>>;
+  async run(inputs: Inputs, options: RunOptions = {}): Promise<Record<string, OutputValue>> {
+    const { request, transfers } = this.#request(inputs, options);
+    const results = await this.#call(
+      options.signal,
+      (service, call) => service.run(call, transfer(request, transfers)),
+      (late, service) => late.forEach(({ value }) => this.#discard(value, service)),
+    );
+    return this.#outputs(results);
+  }
+
+  /** Runs a function and times its kernels. No other run of the device overlaps with it. */
+  async profile(inputs: Inputs, options: RunOptions = {}): Promise<Profile> {
+    const { request, transfers } = this.#request(inputs, { ...options, keep: 'host' });
+    const { results, ...measured } = await this.#call(options.signal, (service, call) =>
+      service.profile(call, transfer(request, transfers)),
+    );
+    return { ...measured, outputs: this.#outputs(results) as Record<string, Tensor> };
+  }
+
+  /**
+   * Runs `main` once on zeros, so that the first real run finds everything planned. `dims` gives
+   * symbolic dimensions; those not given are 1.
+   */
+  async warmup(dims: Dims = {}, options: { signal?: AbortSignal } = {}): Promise<void> {
+    await this.#call(options.signal, (service, call) => service.warmup(call, this.#id, dims));
+  }
+
+  /** Memory that the session holds now. */
+  memory(): Promise<SessionMemory> {
+    return this.#call(undefined, (service, call) => service.memory(call, this.#id));
+  }
+
+  /** The executable as text. */
+  listing(): Promise<string> {
+    return this.#call(undefined, (service, call) => service.listing(call, this.#id));
+  }
+
+  /** Frees everything. Pending calls reject with UsageError. Idempotent. */
+  dispose(): Promise<void> {
+    this.#disposal ??= this.#dispose();
+    return this.#disposal;
+  }
+
+  // In a browser without the symbol this is a method called "undefined", which harms nobody.
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  /** @internal See {@link DeviceTensor.read}. */
+  async readHandle(handle: HandleId, signal: AbortSignal | undefined): Promise<Tensor> {
+    const read = await this.#call(signal, (service, call) => service.read(call, this.#id, handle));
+    return new Tensor(read.dtype, read.data, read.shape);
+  }
+
+  /** @internal See {@link DeviceTensor.dispose}. */
+  releaseHandle(handle: HandleId): void {
+    this.#connection.post((service) => service.release(this.#id, handle));
+  }
+
+  async #dispose(): Promise<void> {
+    this.#closed.abort(new UsageError('The session was disposed.'));
+    try {
+      await this.#connection.call((service, call) => service.dispose(call, this.#id));
+    } catch {
+      // The worker is gone, and the session with it.
+    } finally {
+      this.#connection.release();
+    }
+  }
+
+  #call<T>(
+    signal: AbortSignal | undefined,
+    send: Send<T>,
+    discard?: CallOptions<T>['discard'],
+  ): Promise<T> {
+    const closed = this.#closed.signal;
+    const either = signal === undefined ? closed : AbortSignal.any([signal, closed]);
+    return this.#connection.call(send, { signal: either, discard });
+  }
+
+  #request(
+    inputs: Inputs,
+    options: RunOptions,
+  ): { request: RunRequest; transfers: Transferable[] } {
+    const name = options.function ?? 'main';
+    const info = this.#functions.get(name);
+    if (info === undefined) {
+      const close = closest(name, this.functions);
+      throw new UsageError({
+        where: 'run',
+        got: `function "${name}"`,
+        expected: `one of ${this.functions.join(', ')}`,
+        remedy: close === undefined ? undefined : `Did you mean "${close}"?`,
+      });
+    }
+    const transfers = new Set<Transferable>();
+    const args = bindInputs(info, inputs).map((value, index): WireValue => {
+      if (typeof value === 'string') return { kind: 'string', value };
+      if (typeof value === 'number') {
+        const isInt = info.params[index]?.type.kind !== 'float' && Number.isSafeInteger(value);
+        return { kind: isInt ? 'int' : 'float', value };
+      }
+      return this.#toWire(value, { move: options.transfer === true, transfers });
+    });
+    const request = { session: this.#id, functionName: name, args, keep: options.keep ?? 'host' };
+    return { request, transfers: [...transfers] };
+  }
+
+  #toWire(
+    value: Tensor | DeviceTensor,
+    { move, transfers }: { move: boolean; transfers: Set<Transferable> },
+  ): WireValue {
+    const { dtype, shape } = value;
+    if (value instanceof DeviceTensor) {
+      if (value.owner !== this || value.handle === undefined) {
+        throw new UsageError({
+          where: 'run',
+          got: value.handle === undefined ? 'a disposed DeviceTensor' : 'one of another session',
+          expected: 'a live DeviceTensor of this session',
+          remedy: 'Read it there and pass the Tensor.',
+        });
+      }
+      return { kind: 'handle', handle: value.handle, dtype, shape };
+    }
+    const { data } = value;
+    const isWhole =
+      data.buffer instanceof ArrayBuffer && data.byteLength === data.buffer.byteLength;
+    const sent = move && isWhole ? data : data.slice();
+    transfers.add(sent.buffer as ArrayBuffer);
+    return { kind: 'tensor', dtype, shape, data: sent };
+  }
+
+  #outputs(results: readonly WireResult[]): Record<string, OutputValue> {
+    return Object.fromEntries(results.map(({ name, value }) => [name, this.#fromWire(value)]));
+  }
+
+  #fromWire(value: WireValue): OutputValue {
+    switch (value.kind) {
+      case 'tensor':
+        return new Tensor(value.dtype, value.data, value.shape);
+      case 'handle':
+        return new DeviceTensor(this, value.handle, value);
+      case 'tuple':
+        return { tag: value.tag, fields: value.fields.map((field) => this.#fromWire(field)) };
+      case 'null':
+        return null;
+      case 'int':
+      case 'float':
+      case 'string':
+      case 'shape':
+        return value.value;
+      default:
+        return value satisfies never;
+    }
+  }
+
+  #discard(value: WireValue, service: SessionService): void {
+    if (value.kind === 'handle') void service.release(this.#id, value.handle);
+    else if (value.kind === 'tuple') value.fields.forEach((field) => this.#discard(field, service));
+  }
+}
+
+function toValueInfo({ name, type }: NamedType): ValueInfo {
+  if (type.kind !== 'tensor') return { name, dtype: type.kind, shape: [] };
+  const shape = type.shape.map((dim) => (typeof dim === 'number' ? dim : formatDim(dim)));
+  return { name, dtype: type.dtype, shape };
+}

@@ -1,0 +1,105 @@
+import { abortError, type DeviceLostError } from '../core/errors.ts';
+import type { Device } from '../device/device.ts';
+import type { DeviceKind } from './protocol.ts';
+
+/** Makes a device. Rejects with DeviceError when there is none. */
+export type CreateDevice = (kind: DeviceKind) => Promise<Device>;
+
+/** One device per kind, made when first asked for and destroyed with its last user. */
+export class DevicePool {
+  readonly #create: CreateDevice;
+  readonly #devices = new Map<DeviceKind, Promise<SharedDevice>>();
+
+  constructor(create: CreateDevice) {
+    this.#create = create;
+  }
+
+  /** A device to {@link SharedDevice.release} in the end. A lost one is never given out again. */
+  async acquire(kind: DeviceKind): Promise<SharedDevice> {
+    const known = this.#devices.get(kind) ?? this.#open(kind);
+    this.#devices.set(kind, known);
+    try {
+      const shared = await known;
+      if (shared.isUsable()) {
+        shared.retain();
+        return shared;
+      }
+    } catch (error) {
+      this.#forget(kind, known);
+      throw error;
+    }
+    this.#forget(kind, known);
+    return this.acquire(kind);
+  }
+
+  async #open(kind: DeviceKind): Promise<SharedDevice> {
+    return new SharedDevice(await this.#create(kind));
+  }
+
+  #forget(kind: DeviceKind, known: Promise<SharedDevice>): void {
+    if (this.#devices.get(kind) === known) this.#devices.delete(kind);
+  }
+}
+
+/** A device with its users and the work they have under way. */
+export class SharedDevice {
+  readonly device: Device;
+  #users = 0;
+  #isDestroyed = false;
+  #lost: DeviceLostError | undefined;
+  readonly #waiting = new Set<(error: Error) => void>();
+  readonly #active = new Set<Promise<unknown>>();
+  #exclusive: Promise<unknown> = Promise.resolve();
+
+  constructor(device: Device) {
+    this.device = device;
+    void device.lost.then((error) => {
+      this.#lost = error;
+      for (const reject of this.#waiting) reject(error);
+    });
+  }
+
+  isUsable(): boolean {
+    return this.#lost === undefined && !this.#isDestroyed;
+  }
+
+  retain(): void {
+    this.#users++;
+  }
+
+  release(): void {
+    if (--this.#users > 0) return;
+    this.#isDestroyed = true;
+    this.device.destroy();
+  }
+
+  /** Work that may overlap with that of others. Rejects at once when the device is lost. */
+  share<T>(work: () => Promise<T>): Promise<T> {
+    return this.#track(this.#exclusive.then(work));
+  }
+
+  /** Work that waits for all other work of the device and then keeps it out. */
+  exclude<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const before = Promise.allSettled([this.#exclusive, ...this.#active]);
+    const mine = before.then(() => {
+      if (signal.aborted) throw abortError(signal);
+      return work();
+    });
+    this.#exclusive = mine.catch(() => undefined);
+    return this.#track(mine);
+  }
+
+  /** Rejects at once when the device is lost, whatever the work does. */
+  guard<T>(work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.add(reject);
+      if (this.#lost !== undefined) reject(this.#lost);
+      work.then(resolve, reject).finally(() => this.#waiting.delete(reject));
+    });
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    this.#active.add(work);
+    return this.guard(work.finally(() => this.#active.delete(work)));
+  }
+}

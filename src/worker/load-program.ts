@@ -1,0 +1,76 @@
+import type { ExecutableData } from '../bytecode/executable.ts';
+import { type DataBlock, ExecutableReader } from '../bytecode/executable-reader.ts';
+import { looksLikeExecutable, MAGIC } from '../bytecode/file-format.ts';
+import { FormatError } from '../core/errors.ts';
+import { openSource, peek, readAll } from './open-source.ts';
+import type { LoadProgress, LoadRequest } from './protocol.ts';
+
+/** A verified program whose data is here, or still on its way. */
+export interface LoadedProgram {
+  readonly executable: ExecutableData;
+  /** The data section, in order. */
+  readonly blocks: AsyncIterable<DataBlock>;
+}
+
+export interface LoadContext {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: LoadProgress) => void;
+}
+
+/**
+ * Reads an executable up to its data, or an ONNX model to its end, which it compiles. Rejects with
+ * DownloadError, FormatError, VerifyError or UnsupportedError.
+ */
+export async function loadProgram(
+  { source, dims }: LoadRequest,
+  { signal, onProgress }: LoadContext,
+): Promise<LoadedProgram> {
+  const opened = await openSource(source, signal);
+  const total = opened.byteLength;
+  onProgress({ phase: 'download', loaded: 0, total });
+  const { head, stream } = await peek(opened, {
+    headByteLength: MAGIC.byteLength,
+    signal,
+    onBytes: (loaded) => onProgress({ phase: 'download', loaded, total }),
+  });
+  if (looksLikeExecutable(head)) {
+    onProgress({ phase: 'verify', loaded: 0, total: 1 });
+    const reader = await ExecutableReader.open(stream, { signal });
+    onProgress({ phase: 'verify', loaded: 1, total: 1 });
+    return { executable: reader.executable, blocks: reader.blocks() };
+  }
+  checkLooksLikeOnnx(head, opened.where);
+  const bytes = await readAll(stream);
+  const { compileOnnx } = await import('../frontend/index.ts');
+  signal.throwIfAborted();
+  const executable = compileOnnx(bytes, {
+    dims,
+    onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
+  });
+  // Whoever builds an executable verifies it.
+  onProgress({ phase: 'verify', loaded: 1, total: 1 });
+  signal.throwIfAborted();
+  return { executable, blocks: oneBlock(executable.data) };
+}
+
+async function* oneBlock(bytes: Uint8Array): AsyncGenerator<DataBlock, void> {
+  if (bytes.byteLength > 0) yield { byteOffset: 0, bytes };
+}
+
+/** Tags with which the fields of an ONNX ModelProto begin: fields 1 to 8, 14, 20 and 25. */
+const MODEL_TAGS = [0x08, 0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72, 0xa2, 0xca];
+
+function checkLooksLikeOnnx(head: Uint8Array, where: string): void {
+  const [first] = head;
+  if (first !== undefined && MODEL_TAGS.includes(first)) return;
+  const hex = Array.from(head.subarray(0, 8), (byte) => byte.toString(16).padStart(2, '0'));
+  throw new FormatError({
+    where,
+    got: first === undefined ? 'no bytes at all' : `bytes that begin with ${hex.join(' ')}`,
+    expected: 'a .weft executable or an .onnx model',
+    remedy:
+      first === 0x3c
+        ? 'This is markup: the server answered with a page. Check the address.'
+        : undefined,
+  });
+}

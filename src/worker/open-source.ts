@@ -1,0 +1,164 @@
+import { DownloadError } from '../core/errors.ts';
+import { type HttpInfo, httpInfo, type WireSource } from './protocol.ts';
+
+/** The bytes of a source, from the begin, with their number where it is known. */
+export interface OpenedSource {
+  readonly stream: ReadableStream<Uint8Array>;
+  readonly byteLength: number | undefined;
+  /** Names the source in messages. */
+  readonly where: string;
+}
+
+/** Opens a source for reading. Throws DownloadError with status and URL. */
+export async function openSource(source: WireSource, signal: AbortSignal): Promise<OpenedSource> {
+  switch (source.kind) {
+    case 'url': {
+      const response = await request(source.url, signal);
+      return fromHttp(response.body, { ...httpInfo(response), url: source.url });
+    }
+    case 'stream':
+      if (source.http !== undefined) return fromHttp(source.stream, source.http);
+      if (source.stream === null) throw new DownloadError('The stream has no body.');
+      return { stream: source.stream, byteLength: undefined, where: 'stream' };
+    case 'blob':
+      return { stream: source.blob.stream(), byteLength: source.blob.size, where: 'blob' };
+    case 'bytes':
+      return {
+        stream: streamOf(source.bytes),
+        byteLength: source.bytes.byteLength,
+        where: 'bytes',
+      };
+    default:
+      return source satisfies never;
+  }
+}
+
+async function request(url: string, signal: AbortSignal): Promise<Response> {
+  try {
+    return await fetch(url, { signal });
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    throw new DownloadError(
+      {
+        where: url,
+        got: 'no answer',
+        expected: 'the bytes of a program',
+        remedy: 'Check the address, the connection, and that the server allows this origin.',
+      },
+      { cause, details: { url } },
+    );
+  }
+}
+
+function fromHttp(body: ReadableStream<Uint8Array> | null, http: HttpInfo): OpenedSource {
+  const { status, statusText, byteLength } = http;
+  const url = http.url === '' ? 'response' : http.url;
+  if (status >= 200 && status < 300 && body !== null) {
+    return { stream: body, byteLength, where: url };
+  }
+  throw new DownloadError(
+    { where: url, got: `HTTP ${status} ${statusText}`.trim(), expected: 'the bytes of a program' },
+    { details: { status, url } },
+  );
+}
+
+function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+}
+
+/** A source whose first bytes were looked at, counted as it is read. */
+export interface PeekedSource {
+  /** The first bytes, at least as many as asked for unless the source is shorter. */
+  readonly head: Uint8Array;
+  /** All bytes, the first ones included. */
+  readonly stream: ReadableStream<Uint8Array>;
+}
+
+export interface PeekOptions {
+  readonly headByteLength: number;
+  readonly signal: AbortSignal;
+  /** Gets the number of bytes so far. */
+  readonly onBytes: (loaded: number) => void;
+}
+
+/** Reads the first bytes ahead. */
+export async function peek(
+  { stream, byteLength, where }: OpenedSource,
+  { headByteLength, signal, onBytes }: PeekOptions,
+): Promise<PeekedSource> {
+  const reader = stream.getReader();
+  let loaded = 0;
+  const stop = (): void => void reader.cancel(signal.reason).catch(() => undefined);
+  signal.addEventListener('abort', stop, { once: true });
+  const read = async (): Promise<Uint8Array | undefined> => {
+    let result: ReadableStreamReadResult<Uint8Array>;
+    try {
+      result = await reader.read();
+    } catch (cause) {
+      signal.throwIfAborted();
+      const of = byteLength === undefined ? '' : ` of ${byteLength}`;
+      throw new DownloadError(
+        { where, got: `${loaded}${of} bytes, then an error`, expected: 'all bytes' },
+        { cause, details: { loaded } },
+      );
+    }
+    // Cancelling makes a pending read end as if all bytes had come.
+    signal.throwIfAborted();
+    if (result.done) return undefined;
+    loaded += result.value.byteLength;
+    onBytes(loaded);
+    return result.value;
+  };
+
+  const chunks: Uint8Array[] = [];
+  while (loaded < headByteLength) {
+    const chunk = await read();
+    if (chunk === undefined) break;
+    chunks.push(chunk);
+  }
+  const head = concatenate(chunks);
+  return {
+    head,
+    stream: new ReadableStream<Uint8Array>(
+      {
+        start(controller) {
+          if (head.byteLength > 0) controller.enqueue(head);
+        },
+        async pull(controller) {
+          const chunk = await read();
+          if (chunk === undefined) controller.close();
+          else controller.enqueue(chunk);
+        },
+        cancel: (reason) => reader.cancel(reason),
+      },
+      { highWaterMark: 0 },
+    ),
+  };
+}
+
+/** All bytes of a stream. */
+export async function readAll(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  const reader = stream.getReader();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    chunks.push(next.value);
+  }
+  return concatenate(chunks);
+}
+
+function concatenate(chunks: readonly Uint8Array[]): Uint8Array {
+  const [only] = chunks;
+  if (only !== undefined && chunks.length === 1) return only;
+  const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}

@@ -1,0 +1,59 @@
+import { expose, releaseProxy, transfer } from 'comlink';
+import { createService, type ServiceOptions } from './create-service.ts';
+import type { LoadProgress, Reply, SessionService, WireResult, WireValue } from './protocol.ts';
+
+/** A progress callback that lives in the page. */
+interface RemoteProgress {
+  (progress: LoadProgress): Promise<void>;
+  [releaseProxy](): void;
+}
+
+/**
+ * Answers the page from a worker. Call it once, at the top of the worker's module. Results are
+ * transferred.
+ */
+export function serve(options: ServiceOptions = {}): void {
+  const service = createService(options);
+  const posted: SessionService = {
+    holdLock: (name) => service.holdLock(name),
+    load: async (call, request, onProgress) => {
+      if (onProgress === undefined) return service.load(call, request, undefined);
+      const remote = onProgress as unknown as RemoteProgress;
+      const reports: Promise<void>[] = [];
+      const reply = await service.load(call, request, (progress) => {
+        reports.push(remote(progress));
+      });
+      // Reports travel by a port of their own and could be overtaken by the reply.
+      await Promise.allSettled(reports);
+      remote[releaseProxy]();
+      return reply;
+    },
+    run: async (call, request) => posting(await service.run(call, request), (results) => results),
+    profile: async (call, request) =>
+      posting(await service.profile(call, request), ({ results }) => results),
+    warmup: (call, session, dims) => service.warmup(call, session, dims),
+    read: async (call, session, handle) =>
+      posting(await service.read(call, session, handle), (value) => [{ name: '', value }]),
+    memory: (call, session) => service.memory(call, session),
+    listing: (call, session) => service.listing(call, session),
+    release: (session, handle) => service.release(session, handle),
+    dispose: (call, session) => service.dispose(call, session),
+    cancel: (call) => service.cancel(call),
+  };
+  expose(posted);
+}
+
+/** Marks the buffers of a reply's tensors for transfer. */
+function posting<T>(reply: Reply<T>, resultsOf: (value: T) => readonly WireResult[]): Reply<T> {
+  if (!reply.ok) return reply;
+  const buffers = new Set<Transferable>();
+  for (const { value } of resultsOf(reply.value)) collect(value, buffers);
+  return transfer(reply, [...buffers]);
+}
+
+function collect(value: WireValue, buffers: Set<Transferable>): void {
+  if (value.kind === 'tuple') for (const field of value.fields) collect(field, buffers);
+  if (value.kind !== 'tensor') return;
+  const { buffer } = value.data;
+  if (buffer instanceof ArrayBuffer) buffers.add(buffer);
+}

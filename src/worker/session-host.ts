@@ -1,0 +1,232 @@
+import type { DataBlock } from '../bytecode/executable-reader.ts';
+import { DeviceError, errorToData, UsageError } from '../core/errors.ts';
+import type { Device } from '../device/device.ts';
+import type { HostFunction } from '../runtime/index.ts';
+import { VirtualMachine } from '../runtime/virtual-machine.ts';
+import { type CreateDevice, DevicePool } from './device-pool.ts';
+import { HostedSession, type SessionDevices } from './hosted-session.ts';
+import { type LoadContext, type LoadedProgram, loadProgram } from './load-program.ts';
+import type {
+  CallId,
+  DeviceKind,
+  Dims,
+  HandleId,
+  LoadedSession,
+  LoadProgress,
+  LoadRequest,
+  Reply,
+  RunRequest,
+  SessionDevice,
+  SessionId,
+  SessionMemory,
+  SessionService,
+  WireProfile,
+  WireResult,
+  WireTensor,
+} from './protocol.ts';
+
+export interface SessionHostOptions {
+  readonly createDevice: CreateDevice;
+  /** Packed functions that programs may call, by name. */
+  readonly functions?: Readonly<Record<string, HostFunction>> | undefined;
+}
+
+interface ActiveCall {
+  readonly controller: AbortController;
+  readonly session: SessionId | undefined;
+  readonly done: Promise<unknown>;
+}
+
+/** The sessions of one worker (or page): joins programs, machines and devices. */
+export class SessionHost implements SessionService {
+  readonly #pool: DevicePool;
+  readonly #functions: Readonly<Record<string, HostFunction>>;
+  readonly #sessions = new Map<SessionId, HostedSession>();
+  readonly #calls = new Map<CallId, ActiveCall>();
+  #nextSession = 1;
+
+  constructor({ createDevice, functions = {} }: SessionHostOptions) {
+    this.#pool = new DevicePool(createDevice);
+    this.#functions = functions;
+  }
+
+  async holdLock(name: string): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const forever = (): Promise<never> => {
+        resolve();
+        return new Promise(() => undefined);
+      };
+      // Never settles: the lock goes back when the worker ends.
+      void navigator.locks.request(name, forever);
+    });
+  }
+
+  load(
+    call: CallId,
+    request: LoadRequest,
+    onProgress: ((progress: LoadProgress) => void) | undefined,
+  ): Promise<Reply<LoadedSession>> {
+    return this.#answer(call, undefined, (signal) =>
+      this.#load(request, { signal, onProgress: onProgress ?? (() => undefined) }),
+    );
+  }
+
+  run(call: CallId, request: RunRequest): Promise<Reply<WireResult[]>> {
+    return this.#answer(call, request.session, (signal) =>
+      this.#session(request.session).run(request, signal),
+    );
+  }
+
+  profile(call: CallId, request: RunRequest): Promise<Reply<WireProfile>> {
+    return this.#answer(call, request.session, (signal) =>
+      this.#session(request.session).profile(request, signal),
+    );
+  }
+
+  warmup(call: CallId, session: SessionId, dims: Dims): Promise<Reply<null>> {
+    return this.#answer(call, session, async (signal) => {
+      await this.#session(session).warmup(dims, signal);
+      return null;
+    });
+  }
+
+  read(call: CallId, session: SessionId, handle: HandleId): Promise<Reply<WireTensor>> {
+    return this.#answer(call, session, () => this.#session(session).read(handle));
+  }
+
+  memory(call: CallId, session: SessionId): Promise<Reply<SessionMemory>> {
+    return this.#answer(call, session, async () => this.#session(session).memory());
+  }
+
+  listing(call: CallId, session: SessionId): Promise<Reply<string>> {
+    return this.#answer(call, session, async () => {
+      const { executable } = this.#session(session);
+      const { printExecutable } = await import('../bytecode/print.ts');
+      return printExecutable(executable);
+    });
+  }
+
+  async release(session: SessionId, handle: HandleId): Promise<void> {
+    this.#sessions.get(session)?.release(handle);
+  }
+
+  dispose(call: CallId, session: SessionId): Promise<Reply<null>> {
+    return this.#answer(call, undefined, async () => {
+      const hosted = this.#sessions.get(session);
+      if (hosted === undefined) return null;
+      this.#sessions.delete(session);
+      const own = [...this.#calls.values()].filter((active) => active.session === session);
+      for (const { controller } of own) controller.abort();
+      await Promise.allSettled(own.map(({ done }) => done));
+      hosted.dispose();
+      return null;
+    });
+  }
+
+  async cancel(call: CallId): Promise<void> {
+    this.#calls.get(call)?.controller.abort();
+  }
+
+  async #answer<T>(
+    call: CallId,
+    session: SessionId | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<Reply<T>> {
+    const controller = new AbortController();
+    const done = (async () => work(controller.signal))();
+    const active = { controller, session, done };
+    this.#calls.set(call, active);
+    try {
+      return { ok: true, value: await done };
+    } catch (error) {
+      return { ok: false, error: errorToData(error) };
+    } finally {
+      if (this.#calls.get(call) === active) this.#calls.delete(call);
+    }
+  }
+
+  #session(id: SessionId): HostedSession {
+    const session = this.#sessions.get(id);
+    if (session === undefined) throw new UsageError('The session was disposed.');
+    return session;
+  }
+
+  /** The devices open while the first bytes arrive; whichever fails first stops the other. */
+  async #load(request: LoadRequest, { signal, onProgress }: LoadContext): Promise<LoadedSession> {
+    const failed = new AbortController();
+    const context = { signal: AbortSignal.any([signal, failed.signal]), onProgress };
+    const opening = this.#openDevices(request.device);
+    try {
+      const [devices, program] = await Promise.all([opening, loadProgram(request, context)]);
+      const { main, host, fallbackReason } = devices;
+      const machine = await main.guard(
+        VirtualMachine.create(program.executable, {
+          devices: [main.device, host.device],
+          functions: this.#functions,
+          byteBudget: request.byteBudget,
+          signal: context.signal,
+          onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
+          dataBlocks: countBlocks(program, onProgress),
+        }),
+      );
+      const session = this.#nextSession++;
+      const hosted = new HostedSession(program.executable, machine, { main, host });
+      this.#sessions.set(session, hosted);
+      const device = describeDevice(main.device, fallbackReason);
+      return { session, functions: hosted.functions, device };
+    } catch (error) {
+      failed.abort();
+      await opening.then(releaseDevices, () => undefined);
+      throw error;
+    }
+  }
+
+  async #openDevices(wanted: DeviceKind | 'auto'): Promise<OpenedDevices> {
+    const { main, fallbackReason } = await this.#openMain(wanted);
+    try {
+      return { main, host: await this.#pool.acquire('host'), fallbackReason };
+    } catch (error) {
+      main.release();
+      throw error;
+    }
+  }
+
+  async #openMain(wanted: DeviceKind | 'auto'): Promise<Omit<OpenedDevices, 'host'>> {
+    if (wanted !== 'auto') return { main: await this.#pool.acquire(wanted) };
+    try {
+      return { main: await this.#pool.acquire('webgpu') };
+    } catch (error) {
+      if (!(error instanceof DeviceError)) throw error;
+      return { main: await this.#pool.acquire('host'), fallbackReason: error.message };
+    }
+  }
+}
+
+interface OpenedDevices extends SessionDevices {
+  readonly fallbackReason?: string | undefined;
+}
+
+function releaseDevices({ main, host }: SessionDevices): void {
+  main.release();
+  host.release();
+}
+
+function describeDevice({ kind, info }: Device, fallbackReason: string | undefined): SessionDevice {
+  const { name, vendor, architecture, adapterClass } = info;
+  return { kind, name, vendor, architecture, adapterClass, fallbackReason };
+}
+
+/** Reports the bytes of blocks as the machine takes them. */
+async function* countBlocks(
+  { executable, blocks }: LoadedProgram,
+  onProgress: (progress: LoadProgress) => void,
+): AsyncGenerator<DataBlock, void> {
+  const total = executable.dataByteLength;
+  let loaded = 0;
+  onProgress({ phase: 'upload', loaded, total });
+  for await (const block of blocks) {
+    yield block;
+    loaded = Math.min(total, block.byteOffset + block.bytes.byteLength);
+    onProgress({ phase: 'upload', loaded, total });
+  }
+}
