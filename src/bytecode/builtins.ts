@@ -237,3 +237,11 @@ export type BuiltinName = keyof typeof BUILTINS;
 
 /** Names of builtins in executables start so; a packed function of a user must not. */
 export const BUILTIN_PREFIX = 'vm.builtin.';
+
+/** The signature of a builtin by the full name of a function operand, `vm.builtin.copy`. */
+export function builtinSignature(functionName: string): BuiltinSignature | undefined {
+  if (!functionName.startsWith(BUILTIN_PREFIX)) return undefined;
+  const name = functionName.slice(BUILTIN_PREFIX.length);
+  const table: Readonly<Record<string, BuiltinSignature>> = BUILTINS;
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}

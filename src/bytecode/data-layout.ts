@@ -1,0 +1,28 @@
+/** Every tensor of the data section starts at a multiple of this many bytes. */
+export const TENSOR_ALIGNMENT = 256;
+
+export interface ByteRange {
+  readonly byteOffset: number;
+  readonly byteLength: number;
+}
+
+/** Rounds up to a multiple of {@link TENSOR_ALIGNMENT}; right beyond 2^32 too. */
+export function alignTensor(byteOffset: number): number {
+  return Math.ceil(byteOffset / TENSOR_ALIGNMENT) * TENSOR_ALIGNMENT;
+}
+
+/** Packs tensors in the order given. The one layout that the verifier accepts. */
+export function layoutTensors(byteLengths: readonly number[]): ByteRange[] {
+  let end = 0;
+  return byteLengths.map((byteLength) => {
+    const byteOffset = alignTensor(end);
+    end = byteOffset + byteLength;
+    return { byteOffset, byteLength };
+  });
+}
+
+/** The length of a data section of packed ranges: where the last one ends. */
+export function dataByteLengthOf(ranges: readonly ByteRange[]): number {
+  const last = ranges.at(-1);
+  return last === undefined ? 0 : last.byteOffset + last.byteLength;
+}

@@ -1,0 +1,228 @@
+import { ByteReader } from '../core/byte-reader.ts';
+import type { Dim } from '../core/dim.ts';
+import { type DType, dtypeFromCode } from '../core/dtype.ts';
+import type {
+  AttributeValue,
+  OperatorCall,
+  PrimitiveFunction,
+  TensorType,
+} from '../core/primitive-function.ts';
+import type {
+  BytecodeFunction,
+  Constant,
+  ExecutableData,
+  FunctionEntry,
+  NamedResult,
+  ShapeProgram,
+  ShapeStep,
+  ValueType,
+} from './executable.ts';
+import {
+  ATTRIBUTE_CODES,
+  CONSTANT_CODES,
+  DIM_INTEGER,
+  DIM_OPERATOR_CODES,
+  DIM_SYMBOL,
+  FUNCTION_KIND_CODES,
+  MAX_DIM_DEPTH,
+  nameOfCode,
+  SHAPE_STEP_CODES,
+  VALUE_TYPE_CODES,
+} from './file-format.ts';
+import type { FileSections } from './file-head.ts';
+
+/**
+ * The program of a file's sections. Throws FormatError where the bytes are not what the format
+ * says; what the program means is for the verifier.
+ */
+export function deserializeProgram(sections: FileSections, dataByteLength: number): ExecutableData {
+  const read = <T>(name: keyof FileSections, readSection: (r: ByteReader) => T): T => {
+    const { bytes, fileOffset } = sections[name];
+    const reader = new ByteReader(bytes, { where: `section ${name}`, fileOffset });
+    const value = readSection(reader);
+    reader.end();
+    return value;
+  };
+  return {
+    functions: read('functions', (r) => r.list('functions', 21, () => readFunction(r))),
+    code: read('code', readCode),
+    functionTable: read('functionTable', (r) =>
+      r.list('function references', 5, () => readFunctionEntry(r)),
+    ),
+    constants: read('constants', (r) => r.list('constants', 2, () => readConstant(r))),
+    primitives: read('primitives', (r) => r.list('primitives', 16, () => readPrimitive(r))),
+    shapePrograms: read('shapePrograms', (r) =>
+      r.list('shape programs', 4, () => readShapeProgram(r)),
+    ),
+    metadata: read('metadata', (r) => readRecord(r, 'metadata', () => r.string('value'))),
+    dataByteLength,
+  };
+}
+
+function readCode(r: ByteReader): Uint32Array {
+  if (r.remaining % 4 !== 0) {
+    throw r.error({ got: `${r.remaining} bytes of code`, expected: 'a multiple of 4' });
+  }
+  const code = new Uint32Array(r.remaining / 4);
+  for (let i = 0; i < code.length; i++) code[i] = r.u32('code word');
+  return code;
+}
+
+function readFunction(r: ByteReader): BytecodeFunction {
+  const name = r.string('function name');
+  const paramNames = r.list('parameters', 4, () => r.string('parameter name'));
+  const registerCount = r.u32('register count');
+  const codeStart = r.u32('code start');
+  const codeLength = r.u32('code length');
+  const fn = { name, paramNames, registerCount, codeStart, codeLength };
+  if (!r.bool('signature flag')) return fn;
+  const params = r.list('parameter types', 1, () => readValueType(r));
+  const results = r.list(
+    'results',
+    5,
+    (): NamedResult => ({ name: r.string('result name'), type: readValueType(r) }),
+  );
+  return { ...fn, signature: { params, results } };
+}
+
+function readFunctionEntry(r: ByteReader): FunctionEntry {
+  return { kind: readCodeOf(r, FUNCTION_KIND_CODES, 'function kind'), name: r.string('name') };
+}
+
+function readCodeOf<Name extends string>(
+  r: ByteReader,
+  codes: Readonly<Record<Name, number>>,
+  what: string,
+): Name {
+  const code = r.u8(what);
+  const name = nameOfCode(codes, code);
+  if (name !== undefined) return name;
+  throw r.error({ got: `${what} ${code}`, expected: Object.values(codes).join(', ') });
+}
+
+function readDType(r: ByteReader): DType {
+  const code = r.u8('dtype');
+  const dtype = dtypeFromCode(code);
+  if (dtype === undefined) throw r.error({ got: `dtype ${code}`, expected: 'a code from 1 to 12' });
+  return dtype;
+}
+
+function readValueType(r: ByteReader): ValueType {
+  const kind = readCodeOf(r, VALUE_TYPE_CODES, 'value type');
+  return kind === 'tensor' ? { kind, ...readTensorType(r) } : { kind };
+}
+
+function readTensorType(r: ByteReader): TensorType {
+  return { dtype: readDType(r), shape: r.list('dimensions', 5, () => readDim(r, 0)) };
+}
+
+function readDim(r: ByteReader, depth: number): Dim {
+  if (depth > MAX_DIM_DEPTH) {
+    throw r.error({ got: 'a deeper expression', expected: `at most ${MAX_DIM_DEPTH} levels` });
+  }
+  const code = r.u8('dimension');
+  if (code === DIM_INTEGER) return r.i64('dimension');
+  if (code === DIM_SYMBOL) return r.string('dimension');
+  const op = nameOfCode(DIM_OPERATOR_CODES, code);
+  if (op === undefined) {
+    throw r.error({ got: `dimension code ${code}`, expected: '1, 2 or that of an operator' });
+  }
+  const left = readDim(r, depth + 1);
+  return { op, left, right: readDim(r, depth + 1) };
+}
+
+function readShape(r: ByteReader): number[] {
+  return r.list('dimensions', 8, () => r.i64('dimension'));
+}
+
+function readConstant(r: ByteReader): Constant {
+  const kind = readCodeOf(r, CONSTANT_CODES, 'constant kind');
+  switch (kind) {
+    case 'tensor': {
+      const dtype = readDType(r);
+      const isSplat = r.bool('splat flag');
+      const shape = readShape(r);
+      const byteOffset = r.i64('byte offset');
+      return { kind, dtype, shape, isSplat, byteOffset, byteLength: r.i64('byte length') };
+    }
+    case 'shape':
+      return { kind, value: readShape(r) };
+    case 'string':
+      return { kind, value: r.string('string') };
+    case 'int':
+      return { kind, value: r.i64('int') };
+    case 'float':
+      return { kind, value: r.f64('float') };
+    case 'dtype':
+      return { kind, value: readDType(r) };
+    default:
+      return kind satisfies never;
+  }
+}
+
+function readPrimitive(r: ByteReader): PrimitiveFunction {
+  const name = r.string('primitive name');
+  const params = r.list('parameters', 5, () => readTensorType(r));
+  const body = r.list('operator calls', 12, () => readOperatorCall(r));
+  const results = r.list('results', 9, () => ({
+    value: r.u32('result value'),
+    type: readTensorType(r),
+  }));
+  return { name, params, body, results };
+}
+
+function readOperatorCall(r: ByteReader): OperatorCall {
+  const op = r.string('operator name');
+  const inputs = r.list('inputs', 4, () => {
+    const input = r.u32('input');
+    return input === 0xffff_ffff ? -1 : input;
+  });
+  return { op, inputs, attributes: readRecord(r, 'attributes', () => readAttribute(r)) };
+}
+
+function readAttribute(r: ByteReader): AttributeValue {
+  const kind = readCodeOf(r, ATTRIBUTE_CODES, 'attribute kind');
+  switch (kind) {
+    case 'number':
+      return r.f64('attribute');
+    case 'string':
+      return r.string('attribute');
+    case 'boolean':
+      return r.bool('attribute');
+    case 'numbers':
+      return r.list('items', 8, () => r.f64('item'));
+    case 'strings': {
+      const items = r.list('items', 4, () => r.string('item'));
+      if (items.length > 0) return items;
+      throw r.error({ got: 'an empty list of strings', expected: 'an empty list of numbers' });
+    }
+    default:
+      return kind satisfies never;
+  }
+}
+
+function readShapeProgram(r: ByteReader): ShapeProgram {
+  return { steps: r.list('steps', 1, () => readShapeStep(r)) };
+}
+
+function readShapeStep(r: ByteReader): ShapeStep {
+  const op = readCodeOf(r, SHAPE_STEP_CODES, 'shape step');
+  if (op === 'const') return { op, value: r.i64('value') };
+  if (op === 'load' || op === 'store') return { op, slot: r.u32('slot') };
+  return { op };
+}
+
+/** Entries in strictly ascending order of their keys. */
+function readRecord<T>(r: ByteReader, what: string, readValue: () => T): Record<string, T> {
+  let previous: string | undefined;
+  const entries = r.list(what, 5, (): [string, T] => {
+    const key = r.string('key');
+    if (previous !== undefined && key <= previous) {
+      throw r.error({ got: `key ${JSON.stringify(key)}`, expected: `one after ${previous}` });
+    }
+    previous = key;
+    return [key, readValue()];
+  });
+  // fromEntries defines own properties, so that a key `__proto__` is a key like any other.
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,135 @@
+import type { HostTensor } from '../core/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import type {
+  BytecodeFunction,
+  Constant,
+  ExecutableData,
+  FunctionEntry,
+  FunctionSignature,
+  ShapeProgram,
+  TensorConstant,
+} from './executable.ts';
+import {
+  ArgumentKind,
+  argumentKind,
+  argumentValue,
+  encodeInstruction,
+  type InstructionSpec,
+  operandSpec,
+  VM_REGISTER,
+} from './isa.ts';
+import { dataByteLengthOf, layoutTensors } from './data-layout.ts';
+
+/**
+ * An executable under construction: jumps go to labels, tensors are held whole, registers may have
+ * any number.
+ */
+export interface Draft {
+  readonly functions: readonly DraftFunction[];
+  readonly functionTable: readonly FunctionEntry[];
+  readonly constants: readonly DraftConstant[];
+  readonly primitives: readonly PrimitiveFunction[];
+  readonly shapePrograms: readonly ShapeProgram[];
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export interface DraftFunction {
+  readonly name: string;
+  readonly paramNames: readonly string[];
+  readonly signature?: FunctionSignature | undefined;
+  readonly instructions: readonly DraftInstruction[];
+  /** Label `i` stands before instruction `labels[i]`. */
+  readonly labels: readonly number[];
+}
+
+export interface DraftInstruction {
+  readonly spec: InstructionSpec;
+  /** Argument words; the index of a label where the table says `offset`. */
+  readonly operands: readonly number[];
+}
+
+export type DraftConstant =
+  | Exclude<Constant, TensorConstant>
+  | { readonly kind: 'tensor'; readonly tensor: HostTensor };
+
+/** The parts of an executable: the program and its data section. */
+export interface Assembled {
+  readonly program: ExecutableData;
+  readonly data: Uint8Array;
+}
+
+/** Encodes the code, patches the jumps and lays out the data section. */
+export function assemble(draft: Draft): Assembled {
+  const words: number[] = [];
+  const functions: BytecodeFunction[] = [];
+  for (const fn of draft.functions) {
+    const codeStart = words.length;
+    for (const word of functionWords(fn)) words.push(word);
+    functions.push({
+      name: fn.name,
+      paramNames: fn.paramNames,
+      registerCount: registerCount(fn),
+      codeStart,
+      codeLength: words.length - codeStart,
+      ...(fn.signature === undefined ? {} : { signature: fn.signature }),
+    });
+  }
+  const { constants, data } = layOutConstants(draft.constants);
+  const { functionTable, primitives, shapePrograms, metadata } = draft;
+  const code = Uint32Array.from(words);
+  const dataByteLength = data.byteLength;
+  const program = { functions, code, functionTable, constants, primitives, shapePrograms };
+  return { program: { ...program, metadata, dataByteLength }, data };
+}
+
+function functionWords(fn: DraftFunction): number[] {
+  const starts = [0];
+  for (const { spec, operands } of fn.instructions) {
+    starts.push((starts.at(-1) ?? 0) + encodeInstruction(spec, operands).length);
+  }
+  return fn.instructions.flatMap(({ spec, operands }, index) => {
+    const patched = operands.map((word, position) => {
+      if (operandSpec(spec, position).kind !== 'offset') return word;
+      const target = starts[fn.labels[word] ?? -1] ?? 0;
+      return target - (starts[index] ?? 0);
+    });
+    return encodeInstruction(spec, patched);
+  });
+}
+
+function registerCount(fn: DraftFunction): number {
+  let count = fn.paramNames.length;
+  for (const register of registersOf(fn)) count = Math.max(count, register + 1);
+  return count;
+}
+
+/** The registers that a function mentions, with repetitions, in order; not `%void` and `%vm`. */
+export function* registersOf(fn: DraftFunction): Generator<number, void> {
+  for (const { spec, operands } of fn.instructions) {
+    for (const [position, word] of operands.entries()) {
+      if (operandSpec(spec, position).kind === 'offset') continue;
+      if (argumentKind(word) !== ArgumentKind.register) continue;
+      const register = argumentValue(word);
+      if (register < VM_REGISTER) yield register;
+    }
+  }
+}
+
+function layOutConstants(drafts: readonly DraftConstant[]): {
+  constants: Constant[];
+  data: Uint8Array;
+} {
+  const tensors = drafts.flatMap((draft) => (draft.kind === 'tensor' ? [draft.tensor] : []));
+  const ranges = layoutTensors(tensors.map(({ elements }) => elements.byteLength));
+  const data = new Uint8Array(dataByteLengthOf(ranges));
+  let next = 0;
+  const constants = drafts.map((draft): Constant => {
+    if (draft.kind !== 'tensor') return draft;
+    const { dtype, shape, isSplat, elements } = draft.tensor;
+    const range = ranges[next++] ?? { byteOffset: 0, byteLength: 0 };
+    const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
+    data.set(bytes, range.byteOffset);
+    return { kind: 'tensor', dtype, shape, isSplat, ...range };
+  });
+  return { constants, data };
+}

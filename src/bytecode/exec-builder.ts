@@ -1,0 +1,168 @@
+import type { DType } from '../core/dtype.ts';
+import { UsageError } from '../core/errors.ts';
+import type { HostTensor } from '../core/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import type { Shape } from '../core/shape.ts';
+import { builtinSignature } from './builtins.ts';
+import { ConstantPool } from './constant-pool.ts';
+import { assemble, type Draft, type DraftConstant, type DraftFunction } from './draft.ts';
+import type { FunctionEntry, FunctionSignature, ShapeProgram, ShapeStep } from './executable.ts';
+import { Executable } from './executable-file.ts';
+import { formalize } from './formalize.ts';
+import {
+  FunctionBuilder,
+  type FunctionContext,
+  type FunctionOperand,
+  type Operand,
+} from './function-builder.ts';
+import { verifyExecutable } from './verify.ts';
+
+export interface ExecBuilderOptions {
+  /**
+   * Keep every register number, constant and function reference as given, without `formalize` and
+   * without merging equal constants. What `toTypeScript()` writes needs it to give the same bytes.
+   */
+  readonly exact?: boolean;
+}
+
+/**
+ * Builds an executable by hand or from a compiler.
+ *
+ * ```ts
+ * const b = new ExecBuilder();
+ * const f = b.function('main', ['x']);
+ * const y = f.call('test.add', [f.param('x'), 1]);
+ * f.ret(y);
+ * const executable = b.build();
+ * ```
+ */
+export class ExecBuilder {
+  /** What is suspicious but allowed: inputs that are never used. Filled by {@link build}. */
+  readonly warnings: string[] = [];
+  readonly #exact: boolean;
+  readonly #constants: ConstantPool;
+  readonly #functions: FunctionBuilder[] = [];
+  readonly #names: string[] = [];
+  readonly #references = new Map<string, number>();
+  readonly #primitives: PrimitiveFunction[] = [];
+  readonly #shapePrograms: ShapeProgram[] = [];
+  readonly #metadata = new Map<string, string>();
+  readonly #context: FunctionContext;
+
+  constructor({ exact = false }: ExecBuilderOptions = {}) {
+    this.#exact = exact;
+    this.#constants = new ConstantPool(!exact);
+    this.#context = {
+      intConstant: (value) => this.int(value),
+      functionReference: (name) => this.functionReference(name),
+      returnsVoid: ({ value }) => this.#returnsVoid(this.#names[value] ?? ''),
+      functionName: (index) => this.#names[index] ?? `f[${index}]`,
+      warn: (message) => this.warnings.push(message),
+    };
+  }
+
+  /** Starts a function. Functions may be built side by side and may call those that come later. */
+  function(
+    name: string,
+    params: readonly string[] = [],
+    options: { readonly signature?: FunctionSignature } = {},
+  ): FunctionBuilder {
+    const builder = new FunctionBuilder(this.#context, name, { params, ...options });
+    this.#functions.push(builder);
+    return builder;
+  }
+
+  /**
+   * A function as an operand: the callee of a call, or an argument. The name may be that of a
+   * function or primitive of this executable, declared before or after, else of a packed function.
+   */
+  functionReference(name: string): FunctionOperand {
+    const known = this.#references.get(name);
+    if (known !== undefined) return { kind: 'function', value: known };
+    const index = this.#names.push(name) - 1;
+    this.#references.set(name, index);
+    return { kind: 'function', value: index };
+  }
+
+  /** Adds a primitive function and gives the reference to call it by. */
+  primitive(primitive: PrimitiveFunction): FunctionOperand {
+    this.#primitives.push(primitive);
+    return this.functionReference(primitive.name);
+  }
+
+  /** Adds a shape program and gives its number, an immediate operand of `compute_shape`. */
+  shapeProgram(steps: readonly ShapeStep[]): number {
+    return this.#shapePrograms.push({ steps }) - 1;
+  }
+
+  metadata(key: string, value: string): void {
+    this.#metadata.set(key, value);
+  }
+
+  /** A tensor constant; a splat is stored as one element. */
+  tensor(tensor: HostTensor): Operand {
+    return this.#constant({ kind: 'tensor', tensor });
+  }
+
+  shape(value: Shape): Operand {
+    return this.#constant({ kind: 'shape', value: [...value] });
+  }
+
+  string(value: string): Operand {
+    return this.#constant({ kind: 'string', value });
+  }
+
+  /** An int constant, for integers that do not fit an immediate. Throws UsageError unless safe. */
+  int(value: number): Operand {
+    if (!Number.isSafeInteger(value)) {
+      throw new UsageError({ where: 'int constant', got: `${value}`, expected: 'a safe integer' });
+    }
+    return this.#constant({ kind: 'int', value: value + 0 });
+  }
+
+  float(value: number): Operand {
+    return this.#constant({ kind: 'float', value });
+  }
+
+  dtype(value: DType): Operand {
+    return this.#constant({ kind: 'dtype', value });
+  }
+
+  /**
+   * Checks every function, formalizes, and verifies. The builder can go on and build again. Throws
+   * VerifyError.
+   */
+  build(): Executable {
+    this.warnings.length = 0;
+    const draft = this.#draft(this.#functions.map((fn) => fn.finish()));
+    const { program, data } = assemble(this.#exact ? draft : formalize(draft));
+    verifyExecutable(program);
+    return new Executable(program, data);
+  }
+
+  #draft(functions: readonly DraftFunction[]): Draft {
+    const bytecodeNames = new Set(functions.map(({ name }) => name));
+    const primitiveNames = new Set(this.#primitives.map(({ name }) => name));
+    const functionTable = this.#names.map((name): FunctionEntry => {
+      if (bytecodeNames.has(name)) return { kind: 'bytecode', name };
+      return { kind: primitiveNames.has(name) ? 'primitive' : 'packed', name };
+    });
+    return {
+      functions,
+      functionTable,
+      constants: this.#constants.constants,
+      primitives: this.#primitives,
+      shapePrograms: this.#shapePrograms,
+      metadata: Object.fromEntries(this.#metadata),
+    };
+  }
+
+  #returnsVoid(name: string): boolean {
+    if (this.#primitives.some((primitive) => primitive.name === name)) return true;
+    return builtinSignature(name)?.result === 'void';
+  }
+
+  #constant(constant: DraftConstant): Operand {
+    return { kind: 'constant', value: this.#constants.add(constant) };
+  }
+}

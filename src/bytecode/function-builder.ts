@@ -1,0 +1,243 @@
+import { UsageError, VerifyError } from '../core/errors.ts';
+import type { DraftFunction, DraftInstruction } from './draft.ts';
+import type { FunctionSignature } from './executable.ts';
+import {
+  ArgumentKind,
+  type ArgumentKindName,
+  argumentKind,
+  argumentValue,
+  encodeArgument,
+  type InstructionName,
+  instructionSpec,
+  MAX_IMMEDIATE,
+  MIN_IMMEDIATE,
+  operandSpec,
+  VM_REGISTER,
+  VOID_REGISTER,
+} from './isa.ts';
+
+/** An operand of an instruction, made by a builder. */
+export interface Operand {
+  readonly kind: ArgumentKindName;
+  /** Register, constant or function number, or the immediate itself. */
+  readonly value: number;
+}
+
+export interface RegisterOperand extends Operand {
+  readonly kind: 'register';
+}
+
+export interface FunctionOperand extends Operand {
+  readonly kind: 'function';
+}
+
+/** An operand, or an integer that stands for itself. */
+export type OperandLike = Operand | number;
+
+/** A place in a function that jumps go to. */
+export interface Label {
+  readonly index: number;
+}
+
+export interface CallOptions {
+  /** The register that receives the result; `f.void` drops it. Default: a fresh register. */
+  readonly into?: RegisterOperand;
+}
+
+/** What a function needs of the executable that it is part of. */
+export interface FunctionContext {
+  intConstant(value: number): Operand;
+  functionReference(name: string): FunctionOperand;
+  /** Whether a call of this function gives nothing: a primitive, or a builtin that returns void. */
+  returnsVoid(callee: FunctionOperand): boolean;
+  functionName(callee: number): string;
+  warn(message: string): void;
+}
+
+/** Emits the instructions of one function. Made by `ExecBuilder.function`. */
+export class FunctionBuilder {
+  readonly name: string;
+  readonly paramNames: readonly string[];
+  /** As a destination it drops the result, as an argument it is null. */
+  readonly void: RegisterOperand = { kind: 'register', value: VOID_REGISTER };
+  /** The machine's state, for packed functions that ask for it. */
+  readonly vm: RegisterOperand = { kind: 'register', value: VM_REGISTER };
+  readonly #context: FunctionContext;
+  readonly #signature: FunctionSignature | undefined;
+  readonly #instructions: DraftInstruction[] = [];
+  readonly #labels: (number | undefined)[] = [];
+  #nextRegister: number;
+
+  constructor(
+    context: FunctionContext,
+    name: string,
+    { params, signature }: { params: readonly string[]; signature?: FunctionSignature | undefined },
+  ) {
+    this.#context = context;
+    this.name = name;
+    this.paramNames = params;
+    this.#signature = signature;
+    this.#nextRegister = params.length;
+  }
+
+  /** The register of a parameter. Throws UsageError for a name that the function does not have. */
+  param(name: string): RegisterOperand {
+    const index = this.paramNames.indexOf(name);
+    if (index < 0) {
+      throw new UsageError({
+        where: `function ${this.name}`,
+        got: `parameter ${JSON.stringify(name)}`,
+        expected: this.paramNames.length === 0 ? 'none' : `one of ${this.paramNames.join(', ')}`,
+      });
+    }
+    return { kind: 'register', value: index };
+  }
+
+  /** A register by number; `build()` renumbers them in order of use. */
+  r(number: number): RegisterOperand {
+    if (!Number.isInteger(number) || number < 0 || number >= VM_REGISTER) {
+      throw new UsageError({
+        where: `function ${this.name}`,
+        got: `register ${number}`,
+        expected: `an integer from 0 to ${VM_REGISTER - 1}`,
+      });
+    }
+    this.#nextRegister = Math.max(this.#nextRegister, number + 1);
+    return { kind: 'register', value: number };
+  }
+
+  /** A register that nothing uses yet. */
+  fresh(): RegisterOperand {
+    return this.r(this.#nextRegister);
+  }
+
+  /** An integer operand; beyond 28 bits it becomes a constant. */
+  imm(value: number): Operand {
+    if (!Number.isSafeInteger(value)) {
+      throw new UsageError({
+        where: `function ${this.name}`,
+        got: `immediate ${value}`,
+        expected: 'a safe integer',
+        remedy: 'Use a float constant for other numbers.',
+      });
+    }
+    if (value < MIN_IMMEDIATE || value > MAX_IMMEDIATE) return this.#context.intConstant(value);
+    return { kind: 'immediate', value: value + 0 };
+  }
+
+  /**
+   * Calls a bytecode function, a primitive or a packed function; its own name or a reference.
+   * Returns the register of the result: a fresh one, `options.into`, or `%void` for primitives and
+   * builtins that return nothing.
+   */
+  call(
+    callee: string | FunctionOperand,
+    args: readonly OperandLike[] = [],
+    options: CallOptions = {},
+  ): RegisterOperand {
+    const target = typeof callee === 'string' ? this.#context.functionReference(callee) : callee;
+    const operands = args.map((arg) => this.#word(arg));
+    const result = options.into ?? (this.#context.returnsVoid(target) ? this.void : this.fresh());
+    this.#emit('call', [this.#word(result), this.#word(target), ...operands]);
+    return result;
+  }
+
+  ret(value: OperandLike): void {
+    this.#emit('ret', [this.#word(value)]);
+  }
+
+  /** Goes on with the next instruction when the register holds a true value, else at the label. */
+  if(condition: RegisterOperand, otherwise: Label): void {
+    this.#emit('if', [this.#word(condition), otherwise.index]);
+  }
+
+  goto(target: Label): void {
+    this.#emit('goto', [target.index]);
+  }
+
+  /** A label; it must be placed once, before or after the jumps to it. */
+  label(): Label {
+    return { index: this.#labels.push(undefined) - 1 };
+  }
+
+  /** Puts a label before the next instruction. */
+  place(label: Label): void {
+    if (this.#labels[label.index] !== undefined) {
+      throw new UsageError({
+        where: `function ${this.name}`,
+        got: 'a label that was placed before',
+        expected: 'each label at one place',
+      });
+    }
+    this.#labels[label.index] = this.#instructions.length;
+  }
+
+  /**
+   * Checks the function and gives it to the executable. Throws VerifyError for a register that is
+   * used but never written and for a label that was not placed; a parameter that is never used is
+   * a warning.
+   */
+  finish(): DraftFunction {
+    const labels = this.#labels.map((target, index) => {
+      if (target !== undefined) return target;
+      throw new VerifyError({
+        where: `function ${this.name}`,
+        got: `jumps to label ${index}, which has no place`,
+        expected: 'every label to be placed',
+        remedy: 'Call place(label) before the instruction that the jump goes to.',
+      });
+    });
+    this.#checkRegisters();
+    return {
+      name: this.name,
+      paramNames: this.paramNames,
+      signature: this.#signature,
+      instructions: this.#instructions,
+      labels,
+    };
+  }
+
+  #checkRegisters(): void {
+    const written = new Set<number>(this.paramNames.keys());
+    const read = new Map<number, number>();
+    for (const [index, { spec, operands }] of this.#instructions.entries()) {
+      for (const [position, word] of operands.entries()) {
+        const { kind } = operandSpec(spec, position);
+        if (kind === 'offset' || argumentKind(word) !== ArgumentKind.register) continue;
+        const register = argumentValue(word);
+        if (kind === 'destination') written.add(register);
+        else if (!read.has(register)) read.set(register, index);
+      }
+    }
+    for (const [register, index] of read) {
+      if (register >= VM_REGISTER || written.has(register)) continue;
+      throw new VerifyError({
+        where: `function ${this.name}, instruction ${index} (${this.#describe(index)})`,
+        got: `register %${register}, which nothing writes`,
+        expected: 'a parameter or the result of a call',
+      });
+    }
+    for (const [index, name] of this.paramNames.entries()) {
+      if (read.has(index)) continue;
+      this.#context.warn(`function ${this.name}: the input ${name} (%${index}) is never used`);
+    }
+  }
+
+  #describe(index: number): string {
+    const instruction = this.#instructions[index];
+    if (instruction === undefined) return '';
+    const { spec, operands } = instruction;
+    const callee = spec.operands.findIndex(({ kind }) => kind === 'callee');
+    const name = this.#context.functionName(argumentValue(operands[callee] ?? 0));
+    return callee < 0 ? spec.name : `${spec.name} ${name}`;
+  }
+
+  #word(operand: OperandLike): number {
+    const { kind, value } = typeof operand === 'number' ? this.imm(operand) : operand;
+    return encodeArgument(kind, value);
+  }
+
+  #emit(name: InstructionName, operands: readonly number[]): void {
+    this.#instructions.push({ spec: instructionSpec(name), operands });
+  }
+}

@@ -1,0 +1,33 @@
+export {
+  BUILTIN_PREFIX,
+  type BuiltinName,
+  BUILTINS,
+  type BuiltinSignature,
+  MakeCode,
+  MatchCode,
+} from './builtins.ts';
+export { ExecBuilder, type ExecBuilderOptions } from './exec-builder.ts';
+export type {
+  BytecodeFunction,
+  Constant,
+  ExecutableData,
+  FunctionEntry,
+  FunctionSignature,
+  NamedResult,
+  ShapeProgram,
+  ShapeStep,
+  TensorConstant,
+  ValueType,
+} from './executable.ts';
+export { Executable } from './executable-file.ts';
+export { looksLikeExecutable } from './file-format.ts';
+export type {
+  CallOptions,
+  FunctionBuilder,
+  FunctionOperand,
+  Label,
+  Operand,
+  OperandLike,
+  RegisterOperand,
+} from './function-builder.ts';
+export { verifyExecutable } from './verify.ts';

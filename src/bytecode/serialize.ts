@@ -1,0 +1,237 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { ByteWriter } from '../core/byte-writer.ts';
+import type { Dim } from '../core/dim.ts';
+import { dtypeInfo } from '../core/dtype.ts';
+import { UsageError } from '../core/errors.ts';
+import type { AttributeValue, PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
+import { alignTensor } from './data-layout.ts';
+import type {
+  BytecodeFunction,
+  Constant,
+  ExecutableData,
+  FunctionSignature,
+  ShapeStep,
+  ValueType,
+} from './executable.ts';
+import {
+  ATTRIBUTE_CODES,
+  attributeKind,
+  CONSTANT_CODES,
+  DEFAULT_BLOCK_BYTE_LENGTH,
+  DIM_INTEGER,
+  DIM_OPERATOR_CODES,
+  DIM_SYMBOL,
+  FORMAT_MAJOR,
+  FORMAT_MINOR,
+  FUNCTION_KIND_CODES,
+  HASH_BYTE_LENGTH,
+  HEAD_HASH_OFFSET,
+  HEADER_BYTE_LENGTH,
+  MAGIC,
+  SECTION_ALIGNMENT,
+  SECTION_ENTRY_BYTE_LENGTH,
+  SectionId,
+  type SectionName,
+  SHAPE_STEP_CODES,
+  VALUE_TYPE_CODES,
+} from './file-format.ts';
+
+export interface SerializeOptions {
+  /** Bytes of one hashed block of the data section: a multiple of 256, at most 16 MiB. */
+  readonly blockByteLength?: number;
+}
+
+/**
+ * The bytes of a `.weft` file; `data` is the whole data section. Throws UsageError when `data` has
+ * another length than the program says. The program must have been verified.
+ */
+export function serializeExecutable(
+  program: ExecutableData,
+  data: Uint8Array,
+  { blockByteLength = DEFAULT_BLOCK_BYTE_LENGTH }: SerializeOptions = {},
+): Uint8Array<ArrayBuffer> {
+  if (data.byteLength !== program.dataByteLength) {
+    throw new UsageError({
+      where: 'serialize',
+      got: `${data.byteLength} bytes of data`,
+      expected: `${program.dataByteLength}`,
+      remedy: 'An executable that was streamed does not keep its data section.',
+    });
+  }
+  const head = serializeHead(program, data, blockByteLength);
+  const file = new Uint8Array(head.byteLength + data.byteLength);
+  file.set(head);
+  file.set(data, head.byteLength);
+  return file;
+}
+
+function serializeHead(
+  program: ExecutableData,
+  data: Uint8Array,
+  blockByteLength: number,
+): Uint8Array {
+  const sections = Object.keys(SectionId).map((key) => {
+    const name = key as SectionName;
+    const writer = new ByteWriter();
+    if (name === 'blockHashes') writeBlockHashes(writer, data, blockByteLength);
+    else SECTION_WRITERS[name](writer, program);
+    return { id: SectionId[name], bytes: writer.finish() };
+  });
+  let end = HEADER_BYTE_LENGTH + sections.length * SECTION_ENTRY_BYTE_LENGTH;
+  const table = sections.map(({ id, bytes }) => {
+    const byteOffset = Math.ceil(end / SECTION_ALIGNMENT) * SECTION_ALIGNMENT;
+    end = byteOffset + bytes.length;
+    return { id, byteOffset, byteLength: bytes.length };
+  });
+  const writer = new ByteWriter().bytes(MAGIC).u16(FORMAT_MAJOR).u16(FORMAT_MINOR);
+  writer.u32(alignTensor(end)).i64(data.byteLength).u32(blockByteLength).u32(sections.length);
+  writer.bytes(new Uint8Array(HASH_BYTE_LENGTH));
+  for (const { id, byteOffset, byteLength } of table) {
+    writer.u32(id).u32(byteOffset).u32(byteLength);
+  }
+  for (const { bytes } of sections) writer.align(SECTION_ALIGNMENT).bytes(bytes);
+  return sealHead(writer.align(256).finish());
+}
+
+/** Writes the hash of a head into it. The hash is over the head with zeros in its place. */
+export function sealHead(head: Uint8Array): Uint8Array {
+  head.fill(0, HEAD_HASH_OFFSET, HEAD_HASH_OFFSET + HASH_BYTE_LENGTH);
+  head.set(sha256(head), HEAD_HASH_OFFSET);
+  return head;
+}
+
+function writeBlockHashes(writer: ByteWriter, data: Uint8Array, blockByteLength: number): void {
+  for (let start = 0; start < data.length; start += blockByteLength) {
+    writer.bytes(sha256(data.subarray(start, start + blockByteLength)));
+  }
+}
+
+const SECTION_WRITERS: Readonly<
+  Record<Exclude<SectionName, 'blockHashes'>, (w: ByteWriter, program: ExecutableData) => void>
+> = {
+  functions: (w, { functions }) => writeList(w, functions, writeFunction),
+  code: (w, { code }) => {
+    for (const word of code) w.u32(word);
+  },
+  functionTable: (w, { functionTable }) =>
+    writeList(w, functionTable, (w, { kind, name }) => {
+      w.u8(FUNCTION_KIND_CODES[kind]).string(name);
+    }),
+  constants: (w, { constants }) => writeList(w, constants, writeConstant),
+  primitives: (w, { primitives }) => writeList(w, primitives, writePrimitive),
+  shapePrograms: (w, { shapePrograms }) =>
+    writeList(w, shapePrograms, (w, { steps }) => writeList(w, steps, writeShapeStep)),
+  metadata: (w, { metadata }) =>
+    writeList(w, sortedEntries(metadata), (w, [key, value]) => {
+      w.string(key).string(value);
+    }),
+};
+
+/** Entries by key; keys are ASCII, so this is the order of their bytes too. */
+export function sortedEntries<T>(record: Readonly<Record<string, T>>): [string, T][] {
+  return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function writeList<T>(
+  w: ByteWriter,
+  items: readonly T[],
+  write: (w: ByteWriter, item: T) => void,
+): void {
+  w.u32(items.length);
+  for (const item of items) write(w, item);
+}
+
+function writeFunction(w: ByteWriter, fn: BytecodeFunction): void {
+  w.string(fn.name);
+  writeList(w, fn.paramNames, (w, name) => w.string(name));
+  w.u32(fn.registerCount).u32(fn.codeStart).u32(fn.codeLength);
+  w.u8(fn.signature === undefined ? 0 : 1);
+  if (fn.signature !== undefined) writeSignature(w, fn.signature);
+}
+
+function writeSignature(w: ByteWriter, { params, results }: FunctionSignature): void {
+  writeList(w, params, writeValueType);
+  writeList(w, results, (w, { name, type }) => writeValueType(w.string(name), type));
+}
+
+function writeValueType(w: ByteWriter, type: ValueType): void {
+  w.u8(VALUE_TYPE_CODES[type.kind]);
+  if (type.kind === 'tensor') writeTensorType(w, type);
+}
+
+function writeTensorType(w: ByteWriter, { dtype, shape }: TensorType): void {
+  w.u8(dtypeInfo(dtype).code);
+  writeList(w, shape, writeDim);
+}
+
+function writeDim(w: ByteWriter, dim: Dim): void {
+  if (typeof dim === 'number') {
+    w.u8(DIM_INTEGER).i64(dim);
+  } else if (typeof dim === 'string') {
+    w.u8(DIM_SYMBOL).string(dim);
+  } else {
+    w.u8(DIM_OPERATOR_CODES[dim.op]);
+    writeDim(w, dim.left);
+    writeDim(w, dim.right);
+  }
+}
+
+function writeConstant(w: ByteWriter, constant: Constant): void {
+  w.u8(CONSTANT_CODES[constant.kind]);
+  switch (constant.kind) {
+    case 'tensor':
+      w.u8(dtypeInfo(constant.dtype).code).u8(constant.isSplat ? 1 : 0);
+      writeList(w, constant.shape, (w, dim) => w.i64(dim));
+      w.i64(constant.byteOffset).i64(constant.byteLength);
+      return;
+    case 'shape':
+      writeList(w, constant.value, (w, dim) => w.i64(dim));
+      return;
+    case 'string':
+      w.string(constant.value);
+      return;
+    case 'int':
+      w.i64(constant.value);
+      return;
+    case 'float':
+      w.f64(constant.value);
+      return;
+    case 'dtype':
+      w.u8(dtypeInfo(constant.value).code);
+      return;
+    default:
+      constant satisfies never;
+  }
+}
+
+function writePrimitive(w: ByteWriter, { name, params, body, results }: PrimitiveFunction): void {
+  w.string(name);
+  writeList(w, params, writeTensorType);
+  writeList(w, body, (w, call) => {
+    w.string(call.op);
+    writeList(w, call.inputs, (w, input) => w.u32(input < 0 ? 0xffff_ffff : input));
+    writeList(w, sortedEntries(call.attributes), (w, [key, value]) =>
+      writeAttribute(w.string(key), value),
+    );
+  });
+  writeList(w, results, (w, { value, type }) => writeTensorType(w.u32(value), type));
+}
+
+function writeAttribute(w: ByteWriter, value: AttributeValue): void {
+  w.u8(ATTRIBUTE_CODES[attributeKind(value)]);
+  if (typeof value === 'number') w.f64(value);
+  else if (typeof value === 'string') w.string(value);
+  else if (typeof value === 'boolean') w.u8(value ? 1 : 0);
+  else {
+    writeList<number | string>(w, value, (w, item) => {
+      if (typeof item === 'number') w.f64(item);
+      else w.string(item);
+    });
+  }
+}
+
+function writeShapeStep(w: ByteWriter, step: ShapeStep): void {
+  w.u8(SHAPE_STEP_CODES[step.op]);
+  if (step.op === 'const') w.i64(step.value);
+  else if (step.op === 'load' || step.op === 'store') w.u32(step.slot);
+}

@@ -1,0 +1,191 @@
+import { VerifyError } from '../core/errors.ts';
+import type { BytecodeFunction, ExecutableData } from './executable.ts';
+import {
+  ArgumentKind,
+  argumentKind,
+  argumentValue,
+  decodeRange,
+  type Instruction,
+  jumpTarget,
+  MAX_REGISTER_COUNT,
+  type OperandKind,
+  operandSpec,
+  VM_REGISTER,
+  VOID_REGISTER,
+} from './isa.ts';
+import { type CallTables, verifyCall } from './verify-call.ts';
+import { type FlowBudget, type FlowInstruction, verifyFlow } from './verify-flow.ts';
+
+export interface FunctionToVerify {
+  readonly program: ExecutableData;
+  readonly fn: BytecodeFunction;
+  readonly tables: CallTables;
+  readonly budget: FlowBudget;
+}
+
+/** Checks the code of one function; its range lies within `code`. Throws VerifyError. */
+export function verifyFunction(job: FunctionToVerify): void {
+  const { program, fn } = job;
+  verifyRegisterCount(fn);
+  const end = fn.codeStart + fn.codeLength;
+  const instructions = [...decodeRange(program.code, fn.codeStart, end)];
+  const indexOfPc = new Map(instructions.map(({ pc }, index) => [pc, index]));
+  const place = (index: number): string => describePlace(job, instructions[index], index);
+  const mentioned = new Uint8Array(fn.registerCount);
+  const flow = instructions.map((instruction, index): FlowInstruction => {
+    const facts = verifyOperands(instruction, { job, indexOfPc, mentioned, index, place });
+    const next = instruction.spec.fallsThrough ? [...facts.jumps, index + 1] : facts.jumps;
+    const heaps = verifyCall(instruction, { ...job, where: () => place(index) });
+    return { reads: facts.reads, write: facts.write, next, ...heaps };
+  });
+  const last = instructions.length - 1;
+  if (instructions[last]?.spec.fallsThrough === true) {
+    throw new VerifyError({
+      where: place(last),
+      got: 'an end of code that can be reached',
+      expected: 'a ret or goto as the last instruction',
+    });
+  }
+  verifyDense(fn, mentioned);
+  const paramCount = fn.paramNames.length;
+  verifyFlow(flow, { paramCount, registerCount: fn.registerCount, place, budget: job.budget });
+}
+
+function verifyRegisterCount({
+  name,
+  paramNames,
+  registerCount,
+  codeLength,
+}: BytecodeFunction): void {
+  const most = Math.min(MAX_REGISTER_COUNT, paramNames.length + codeLength);
+  if (registerCount >= paramNames.length && registerCount <= most) return;
+  throw new VerifyError({
+    where: `function ${name}`,
+    got: `${registerCount} registers`,
+    expected: `from ${paramNames.length}, its parameters, to ${most}, which its code can name`,
+    remedy: 'ExecBuilder renumbers registers in order of use.',
+  });
+}
+
+function verifyDense(fn: BytecodeFunction, mentioned: Uint8Array): void {
+  const unused = mentioned.findIndex((flag, index) => flag === 0 && index >= fn.paramNames.length);
+  if (unused < 0) return;
+  throw new VerifyError({
+    where: `function ${fn.name}`,
+    got: `${fn.registerCount} registers, of which the code never names %${unused}`,
+    expected: 'registers numbered without gaps',
+    remedy: 'ExecBuilder renumbers registers in order of use.',
+  });
+}
+
+interface OperandContext {
+  readonly job: FunctionToVerify;
+  readonly indexOfPc: ReadonlyMap<number, number>;
+  readonly mentioned: Uint8Array;
+  readonly index: number;
+  readonly place: (index: number) => string;
+}
+
+/** Argument kinds that an operand kind allows. Offsets are not argument words. */
+const ALLOWED: Readonly<Record<Exclude<OperandKind, 'offset'>, readonly number[]>> = {
+  destination: [ArgumentKind.register],
+  condition: [ArgumentKind.register],
+  callee: [ArgumentKind.function],
+  argument: Object.values(ArgumentKind),
+};
+
+function verifyOperands(
+  instruction: Instruction,
+  context: OperandContext,
+): { reads: number[]; write: number; jumps: number[] } {
+  const reads: number[] = [];
+  const jumps: number[] = [];
+  let write = -1;
+  for (const [position, word] of instruction.operands.entries()) {
+    const { kind } = operandSpec(instruction.spec, position);
+    if (kind === 'offset') {
+      jumps.push(verifyJump(instruction, word, context));
+      continue;
+    }
+    if (!ALLOWED[kind].includes(argumentKind(word))) {
+      throw operandError(context, position, instruction, `the word 0x${word.toString(16)}`);
+    }
+    verifyIndex(instruction, position, context);
+    if (argumentKind(word) !== ArgumentKind.register) continue;
+    const register = argumentValue(word);
+    if (register >= VM_REGISTER) continue;
+    context.mentioned[register] = 1;
+    if (kind === 'destination') write = register;
+    else reads.push(register);
+  }
+  return { reads, write, jumps };
+}
+
+/** Checks that an operand's index lies within the table that it points into. */
+function verifyIndex(instruction: Instruction, position: number, context: OperandContext): void {
+  const word = instruction.operands[position] ?? 0;
+  const { kind } = operandSpec(instruction.spec, position);
+  const { program, fn } = context.job;
+  const value = argumentValue(word);
+  const limits: Readonly<Record<number, readonly [number, string]>> = {
+    [ArgumentKind.register]: [fn.registerCount, 'register %'],
+    [ArgumentKind.constant]: [program.constants.length, 'constant '],
+    [ArgumentKind.function]: [program.functionTable.length, 'function reference '],
+  };
+  const limit = limits[argumentKind(word)];
+  if (limit === undefined || value < limit[0]) return;
+  const isRegister = argumentKind(word) === ArgumentKind.register;
+  // A condition must be a value; only packed functions receive the machine's state.
+  if (isRegister && value === VOID_REGISTER && kind !== 'condition') return;
+  if (
+    isRegister &&
+    value === VM_REGISTER &&
+    kind === 'argument' &&
+    instruction.spec.name === 'call'
+  ) {
+    return;
+  }
+  const special = value === VOID_REGISTER ? '%void' : '%vm';
+  const got = isRegister && value >= VM_REGISTER ? special : `${limit[1]}${value}`;
+  throw operandError(context, position, instruction, got, `below ${limit[0]}`);
+}
+
+function verifyJump(instruction: Instruction, word: number, context: OperandContext): number {
+  const target = jumpTarget(instruction.pc, word);
+  const index = context.indexOfPc.get(target);
+  if (index !== undefined) return index;
+  const { codeStart, codeLength } = context.job.fn;
+  const inside = target >= codeStart && target < codeStart + codeLength;
+  throw new VerifyError({
+    where: context.place(context.index),
+    got: `a jump to code word ${target}, ${inside ? 'inside an instruction' : 'outside the function'}`,
+    expected: `the first word of an instruction from ${codeStart} to ${codeStart + codeLength - 1}`,
+  });
+}
+
+function operandError(
+  context: OperandContext,
+  position: number,
+  instruction: Instruction,
+  ...[got, expected]: [got: string, expected?: string]
+): VerifyError {
+  const { name, kind } = operandSpec(instruction.spec, position);
+  return new VerifyError({
+    where: `${context.place(context.index)}, operand ${position} (${name})`,
+    got,
+    expected: `a ${kind}${expected === undefined ? '' : ` ${expected}`}`,
+  });
+}
+
+function describePlace(
+  { program, fn }: FunctionToVerify,
+  instruction: Instruction | undefined,
+  index: number,
+): string {
+  if (instruction === undefined) return `function ${fn.name}`;
+  const { spec, operands, pc } = instruction;
+  const callee = spec.operands.findIndex(({ kind }) => kind === 'callee');
+  const entry = program.functionTable[argumentValue(operands[callee] ?? 0)];
+  const name = callee >= 0 && entry !== undefined ? ` ${entry.name}` : '';
+  return `function ${fn.name}, instruction ${index} at code word ${pc} (${spec.name}${name})`;
+}

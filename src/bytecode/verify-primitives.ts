@@ -1,0 +1,78 @@
+import { VerifyError } from '../core/errors.ts';
+import type {
+  AttributeValue,
+  OperatorCall,
+  PrimitiveFunction,
+} from '../core/primitive-function.ts';
+import { verifyName, verifyText } from './verify-text.ts';
+import { verifyTensorType } from './verify-types.ts';
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/**
+ * Checks the structure of primitive functions: types, names, and that every value is defined
+ * before it is used. Which operators there are, and what they take, is known to devices.
+ */
+export function verifyPrimitives(primitives: readonly PrimitiveFunction[]): void {
+  for (const primitive of primitives) verifyPrimitive(primitive);
+}
+
+function verifyPrimitive({ name, params, body, results }: PrimitiveFunction): void {
+  const where = `primitive ${name}`;
+  for (const type of params) verifyTensorType(type, where);
+  for (const [position, call] of body.entries()) {
+    const valueCount = params.length + position;
+    verifyOperatorCall(call, valueCount, `${where}, value %${valueCount} (${call.op})`);
+  }
+  const valueCount = params.length + body.length;
+  if (results.length === 0) {
+    throw new VerifyError({ where, got: 'no results', expected: 'at least one' });
+  }
+  for (const { value, type } of results) {
+    verifyTensorType(type, where);
+    if (Number.isInteger(value) && value >= 0 && value < valueCount) continue;
+    throw new VerifyError({
+      where,
+      got: `result %${value}`,
+      expected: `one of its ${valueCount} values`,
+    });
+  }
+}
+
+function verifyOperatorCall(call: OperatorCall, valueCount: number, where: string): void {
+  verifyIdentifier(call.op, 'operator', where);
+  for (const input of call.inputs) {
+    if (Number.isInteger(input) && input >= -1 && input < valueCount) continue;
+    throw new VerifyError({
+      where,
+      got: `input %${input}`,
+      expected: `-1, or a value before %${valueCount}`,
+    });
+  }
+  for (const [name, value] of Object.entries(call.attributes)) {
+    verifyIdentifier(name, 'attribute', where);
+    verifyAttribute(value, `${where}, attribute ${name}`);
+  }
+}
+
+function verifyIdentifier(name: string, what: string, where: string): void {
+  verifyName(name, where);
+  // An object with a key `__proto__` is a trap for every later copy of the attributes.
+  if (IDENTIFIER.test(name) && name !== '__proto__') return;
+  throw new VerifyError({
+    where,
+    got: `${what} ${JSON.stringify(name)}`,
+    expected: 'an identifier',
+  });
+}
+
+function verifyAttribute(value: AttributeValue, where: string): void {
+  if (typeof value === 'string') return verifyText(value, where);
+  if (typeof value !== 'object') return;
+  for (const item of value) {
+    if (typeof item !== typeof value[0]) {
+      throw new VerifyError({ where, got: 'a mixed list', expected: 'numbers or strings' });
+    }
+    if (typeof item === 'string') verifyText(item, where);
+  }
+}
