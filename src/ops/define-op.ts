@@ -107,7 +107,7 @@ export interface IndexMapContext {
    * A u32 or i32 expression for a number that depends on shapes or attributes (a stride, a begin);
    * it travels as a parameter so that another shape compiles nothing.
    */
-  param(value: number, type: 'u32' | 'i32'): string;
+  readonly param: (value: number, type: 'u32' | 'i32') => string;
 }
 
 export interface IndexSource {

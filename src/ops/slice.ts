@@ -1,0 +1,128 @@
+import { ALL_DTYPES } from '../core/dtype.ts';
+import { ShapeError } from '../core/errors.ts';
+import type { Attributes } from '../core/primitive-function.ts';
+import { rowMajorStrides, type Shape } from '../core/shape.ts';
+import { intsAttribute } from './attributes.ts';
+import { defineOp, type OpCase, type OpDefinition } from './define-op.ts';
+import { EXACT } from './elementwise.ts';
+import { elementBits } from './elements.ts';
+import { operand, requireLength } from './operand-checks.ts';
+import { copyStrided } from './strided-copy.ts';
+
+/** Every step-th element from start up to end, per axis, as numpy has it. */
+export const slice: OpDefinition = defineOp({
+  name: 'slice',
+  kind: 'injective',
+  summary:
+    'Every step-th element from start up to end, along every axis. Negative starts and ends count ' +
+    'from the end; those beyond the ends are clamped. Steps may be negative.',
+  inputs: [{ name: 'x', dtypes: ALL_DTYPES }],
+  attributes: {
+    starts: { type: 'ints' },
+    ends: { type: 'ints' },
+    steps: { type: 'ints', default: [] },
+  },
+  infer(inputs, attributes) {
+    const { dtype, shape } = operand(inputs, 0);
+    return { dtype, shape: sliceAxes(shape, attributes).map((axis) => axis.count) };
+  },
+  reference(inputs, attributes, output) {
+    const x = operand(inputs, 0);
+    const strides = rowMajorStrides(x.shape);
+    const axes = sliceAxes(x.shape, attributes);
+    let offset = 0;
+    for (const [axis, { start }] of axes.entries()) offset += start * (strides[axis] ?? 0);
+    copyStrided(
+      {
+        elements: elementBits(x),
+        offset,
+        strides: axes.map(({ step }, axis) => step * (strides[axis] ?? 0)),
+      },
+      { elements: elementBits(output), offset: 0, strides: rowMajorStrides(output.shape) },
+      output.shape,
+    );
+  },
+  indexMap: {
+    sources({ attributes, inputs, coords, param }) {
+      const axes = sliceAxes(inputs[0]?.shape ?? [], attributes);
+      // u32 arithmetic wraps, so that a negative step works as its two's complement.
+      const from = axes.map(({ start, step }, axis) => {
+        const stepped = step === 1 ? coords[axis] : `${coords[axis]} * ${param(step >>> 0, 'u32')}`;
+        return `(${param(start >>> 0, 'u32')} + ${stepped})`;
+      });
+      return [{ input: 0, coords: from }];
+    },
+  },
+  tolerance: EXACT,
+  cases: () => [
+    sliceCase([], [], []),
+    sliceCase([7], [2], [5]),
+    sliceCase([7], [5], [2]),
+    sliceCase([3, 5], [1, 0], [3, 4]),
+    sliceCase([3, 5], [-2, -4], [-1, 100]),
+    sliceCase([9, 11], [0, 1], [9, 11], [2, 3]),
+    sliceCase([9, 11], [8, -1], [-100, 2], [-3, -1]),
+    sliceCase([2, 3, 4, 5], [0, 1, 1, 2], [2, 3, 3, 4]),
+    sliceCase([0, 3], [0, 1], [5, 2]),
+    sliceCase([400, 301], [3, 5], [399, 300]),
+    {
+      title: 'bool',
+      inputs: [{ dtype: 'bool', shape: [9] }],
+      attributes: { starts: [1], ends: [8], steps: [2] },
+    },
+  ],
+  badCases: () => [
+    sliceCase([3, 5], [1], [3]),
+    sliceCase([5], [0], [5], [0]),
+    { title: 'no ends', inputs: [{ dtype: 'float32', shape: [5] }], attributes: { starts: [0] } },
+  ],
+});
+
+function sliceCase(
+  shape: Shape,
+  starts: readonly number[],
+  ends: readonly number[],
+  ...[steps]: (readonly number[])[]
+): OpCase {
+  const by = steps === undefined ? '' : ` by [${steps.join(', ')}]`;
+  return {
+    title: `(${shape.join(', ')}) from [${starts.join(', ')}] to [${ends.join(', ')}]${by}`,
+    inputs: [{ dtype: 'float32', shape }],
+    attributes: { starts, ends, ...(steps === undefined ? {} : { steps }) },
+  };
+}
+
+interface SliceAxis {
+  readonly start: number;
+  readonly step: number;
+  readonly count: number;
+}
+
+function sliceAxes(shape: Shape, attributes: Attributes): SliceAxis[] {
+  const starts = intsAttribute(attributes, 'starts');
+  const ends = intsAttribute(attributes, 'ends');
+  const given = intsAttribute(attributes, 'steps');
+  const steps = given.length === 0 ? shape.map(() => 1) : given;
+  for (const [name, list] of Object.entries({ starts, ends, steps })) {
+    requireLength(list, shape.length, `slice: attribute ${name}`);
+  }
+  return shape.map((dim, axis) => {
+    const step = steps[axis] ?? 1;
+    if (step === 0) {
+      throw new ShapeError({
+        where: 'slice: attribute steps',
+        got: `0 for axis ${axis}`,
+        expected: 'a step that is not 0',
+      });
+    }
+    // Going backwards, an end of -1 after clamping means: including element 0.
+    const start = clampIndex(starts[axis] ?? 0, dim, step > 0 ? [0, dim] : [0, dim - 1]);
+    const end = clampIndex(ends[axis] ?? dim, dim, step > 0 ? [0, dim] : [-1, dim - 1]);
+    const count = dim === 0 ? 0 : Math.max(0, Math.ceil((end - start) / step));
+    return { start, step, count };
+  });
+}
+
+function clampIndex(index: number, dim: number, [low, high]: readonly [number, number]): number {
+  return Math.min(Math.max(index < 0 ? index + dim : index, low), high);
+}
