@@ -105,14 +105,12 @@ export class CommandQueue {
   flush(): number {
     const { device, faults, buffers } = this.#parts;
     const encoder = this.#encoder;
-    if (encoder === undefined) return faults.serial - 1;
+    if (encoder === undefined) return faults.serial;
     this.#endPass();
-    const serial = faults.serial;
     this.#encoder = undefined;
     this.#recorded = 0;
     device.queue.submit([encoder.finish()]);
-    faults.closeScopes('launch', serial);
-    faults.serial++;
+    const serial = faults.endSubmission();
     this.submits++;
     buffers.submitted();
     return serial;
@@ -195,9 +193,10 @@ export class CommandQueue {
 
   #open(): GPUCommandEncoder {
     if (this.#encoder !== undefined) return this.#encoder;
-    this.#parts.faults.throwIfEnded();
-    this.#parts.faults.openScopes();
-    this.#encoder = this.#parts.device.createCommandEncoder({ label: 'weft' });
+    const { device, faults } = this.#parts;
+    faults.throwIfEnded();
+    faults.beginSubmission();
+    this.#encoder = device.createCommandEncoder({ label: 'weft' });
     return this.#encoder;
   }
 
@@ -219,7 +218,6 @@ export class CommandQueue {
     sourceOffset: number,
     to: { readonly target: WebGpuBuffer; readonly byteOffset: number; readonly byteLength: number },
   ): void {
-    const { serial } = this.#parts.faults;
     this.record((encoder) =>
       encoder.copyBufferToBuffer(
         source.gpuBuffer,
@@ -229,6 +227,7 @@ export class CommandQueue {
         to.byteLength,
       ),
     );
+    const { serial } = this.#parts.faults;
     source.lastUse = serial;
     to.target.lastUse = serial;
     to.target.lastWrite = serial;

@@ -26,6 +26,8 @@ export class DeviceFaults {
   /** Serial of the submission that is being recorded, or comes next. */
   serial = 1;
 
+  #isRecording = false;
+
   readonly #device: GPUDevice;
   readonly #faults: Fault[] = [];
   readonly #waiting = new Set<(error: Error) => void>();
@@ -65,20 +67,36 @@ export class DeviceFaults {
 
   /** Runs `make` in error scopes; what they catch is reported to the next reader. */
   scoped<T>(where: string, make: () => T): T {
-    this.openScopes();
+    this.#openScopes();
     try {
       return make();
     } finally {
-      this.closeScopes(where);
+      this.#closeScopes(where, this.serial);
     }
   }
 
-  openScopes(): void {
+  /** Opens the scopes of a submission, which gets a serial that no write before it has. */
+  beginSubmission(): void {
+    this.serial++;
+    this.#isRecording = true;
+    this.#openScopes();
+  }
+
+  /** Closes the scopes of the submission that is being recorded and returns its serial. */
+  endSubmission(): number {
+    const { serial } = this;
+    this.#closeScopes('launch', serial);
+    this.serial++;
+    this.#isRecording = false;
+    return serial;
+  }
+
+  #openScopes(): void {
     for (const scope of SCOPES) this.#device.pushErrorScope(scope);
   }
 
   /** Closes the scopes that were opened last, and attributes their errors to `serial`. */
-  closeScopes(where: string, serial = this.serial): void {
+  #closeScopes(where: string, serial: number): void {
     for (let i = 0; i < SCOPES.length; i++) {
       const noted = this.#noteErrors(this.#device.popErrorScope(), where, serial);
       this.#unsettled.add(noted);
@@ -103,13 +121,18 @@ export class DeviceFaults {
     await Promise.all(this.#unsettled);
     this.throwIfEnded();
     for (const fault of this.#faults) {
-      if (concerns(fault, serial) || lastWrites.some((write) => spoils(fault, write))) {
-        for (const known of this.#faults) {
-          if (known.reportedAt === Infinity) known.reportedAt = this.serial;
-        }
-        throw fault.error;
-      }
+      if (!covers(fault, serial) && !lastWrites.some((write) => covers(fault, write))) continue;
+      this.#markReported();
+      throw fault.error;
     }
+  }
+
+  #markReported(): void {
+    for (const fault of this.#faults) {
+      if (fault.reportedAt === Infinity) fault.reportedAt = this.serial;
+    }
+    // Work from here on counts as done by somebody who knows; what is half recorded does not.
+    if (!this.#isRecording) this.serial++;
   }
 
   async #watchLoss(device: GPUDevice): Promise<DeviceLostError> {
@@ -162,12 +185,8 @@ export class DeviceFaults {
   }
 }
 
-function concerns(fault: Fault, serial: number): boolean {
+function covers(fault: Fault, serial: number): boolean {
   return fault.serial <= serial && serial <= fault.reportedAt;
-}
-
-function spoils(fault: Fault, lastWrite: number): boolean {
-  return fault.serial <= lastWrite && lastWrite <= fault.reportedAt;
 }
 
 function lostError(message: string): DeviceLostError {

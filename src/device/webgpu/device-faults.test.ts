@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { DeviceError, DeviceLostError, OutOfMemoryError } from '../../core/errors.ts';
+import { DeviceFaults } from './device-faults.ts';
+
+class GPUOutOfMemoryError {
+  readonly message = 'vkAllocateMemory failed\n - While calling [Device].CreateBuffer';
+}
+
+class GPUValidationError {
+  readonly message = 'usage is zero';
+}
+
+/** A GPU device that reports the errors it is told to, from its last scope. */
+class FakeGpuDevice {
+  readonly errors: unknown[] = [];
+  lose: (info: { reason: string; message: string }) => void = () => undefined;
+  readonly lost = new Promise((resolve) => {
+    this.lose = resolve;
+  });
+  depth = 0;
+  listener: ((event: unknown) => void) | undefined;
+
+  addEventListener(_type: string, listener: (event: unknown) => void): void {
+    this.listener = listener;
+  }
+
+  pushErrorScope(): void {
+    this.depth++;
+  }
+
+  popErrorScope(): Promise<unknown> {
+    this.depth--;
+    return Promise.resolve(this.errors.shift() ?? null);
+  }
+}
+
+function open(): { readonly gpu: FakeGpuDevice; readonly faults: DeviceFaults } {
+  const gpu = new FakeGpuDevice();
+  return { gpu, faults: new DeviceFaults(gpu as unknown as GPUDevice) };
+}
+
+test('an allocation that the GPU refuses is an OutOfMemoryError with the sizes', async () => {
+  const { gpu, faults } = open();
+  gpu.errors.push(new GPUOutOfMemoryError());
+  faults.scoped('buffer of 4096 bytes, with 512 in use on SwiftShader', () => undefined);
+  const settled = faults.settle(faults.serial);
+  await expect(settled).rejects.toBeInstanceOf(OutOfMemoryError);
+  await expect(settled).rejects.toThrowErrorMatchingInlineSnapshot(
+    `[OutOfMemoryError: buffer of 4096 bytes, with 512 in use on SwiftShader: got no memory from the GPU (vkAllocateMemory failed), expected room for the allocation. Use smaller inputs, or dispose of sessions and tensors that are no longer needed.]`,
+  );
+  await faults.settle(faults.serial);
+});
+
+test('scopes are closed when the work in them throws', async () => {
+  const { gpu, faults } = open();
+  expect(() =>
+    faults.scoped('work', () => {
+      throw new Error('broken');
+    }),
+  ).toThrow('broken');
+  expect(gpu.depth).toBe(0);
+  await faults.settle(faults.serial);
+});
+
+test('work before a fault is not spoiled by it', async () => {
+  const { gpu, faults } = open();
+  faults.beginSubmission();
+  const first = faults.endSubmission();
+  gpu.errors.push(new GPUValidationError());
+  faults.beginSubmission();
+  const second = faults.endSubmission();
+  await faults.settle(first);
+  await expect(faults.settle(second)).rejects.toThrow('launch: the GPU refused: usage is zero');
+  await faults.settle(faults.serial);
+  await expect(faults.settle(faults.serial, [second])).rejects.toBeInstanceOf(DeviceError);
+  await faults.settle(faults.serial, [first]);
+});
+
+test('an error outside of scopes waits for the next reader and is not printed', async () => {
+  const { gpu, faults } = open();
+  let isPrevented = false;
+  gpu.listener?.({
+    error: new GPUValidationError(),
+    preventDefault() {
+      isPrevented = true;
+    },
+  });
+  expect(isPrevented).toBe(true);
+  await expect(faults.settle(faults.serial)).rejects.toThrow('WebGPU: the GPU refused');
+});
+
+test('loss rejects what is pending with the reason of the browser', async () => {
+  const { gpu, faults } = open();
+  const pending = faults.untilLost(new Promise(() => undefined));
+  const mapping = faults.untilLost(
+    (async () => {
+      await gpu.lost;
+      throw new DOMException('', 'AbortError');
+    })(),
+  );
+  gpu.lose({ reason: 'unknown', message: 'the driver hung' });
+  for (const call of [pending, mapping, faults.untilLost(Promise.resolve(1))]) {
+    await expect(call).rejects.toBeInstanceOf(DeviceLostError);
+  }
+  expect((await faults.lost).message).toMatchInlineSnapshot(
+    `"WebGPU device: got a lost device (the driver hung), expected a live one. Load the session again; its buffers are gone."`,
+  );
+  expect(() => faults.throwIfEnded()).toThrow('the driver hung');
+});
