@@ -1,28 +1,23 @@
 import { type Dim, evaluateDim, formatDim } from '../core/dim.ts';
 import type { DType } from '../core/dtype.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
-import { formatShape, type Shape } from '../core/shape.ts';
+import { elementCount, formatShape, type Shape } from '../core/shape.ts';
 import type { FunctionInfo, NamedType } from '../worker/protocol.ts';
 import { DeviceTensor } from './device-tensor.ts';
-import { type ImageInput, imageToTensor, isImageInput } from './image-input.ts';
+import type { BoundValue, PlainInputs } from './input-value.ts';
 import { Tensor } from './tensor.ts';
-
-/** What `run` takes for one input. Plain numbers are for int and float parameters. */
-export type InputValue = Tensor | DeviceTensor | ImageInput | number | string;
-export type Inputs = Readonly<Record<string, InputValue>>;
-export type BoundValue = Tensor | DeviceTensor | number | string;
 
 /**
  * Values in the order of the parameters. Throws UsageError that lists all wrong and missing names,
  * then ShapeError that lists every value whose type does not fit.
  */
-export function bindInputs(info: FunctionInfo, inputs: Inputs): BoundValue[] {
+export function bindInputs(info: FunctionInfo, inputs: PlainInputs): BoundValue[] {
   checkNames(info, Object.keys(inputs));
   const symbols = new Map<string, number>();
   const origins = new Map<string, string>();
   const problems: string[] = [];
   const values = info.params.map((param) => {
-    const value = toTensor(param, inputs[param.name] ?? '');
+    const value = inputs[param.name] ?? '';
     if (param.type.kind === 'tensor' && typeof value === 'object') {
       param.type.shape.forEach((dim, axis) => {
         const size = value.shape[axis];
@@ -80,7 +75,6 @@ export function closest(name: string, candidates: readonly string[]): string | u
   let bestDistance = Math.max(2, name.length / 2);
   for (const candidate of candidates) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (distance <= bestDistance && best === undefined) best = candidate;
     if (distance >= bestDistance) continue;
     best = candidate;
     bestDistance = distance;
@@ -101,26 +95,6 @@ function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-function toTensor({ name, type }: NamedType, value: InputValue): BoundValue {
-  if (typeof value !== 'object' || value instanceof Tensor || value instanceof DeviceTensor) {
-    return value;
-  }
-  if (type.kind === 'tensor' && isImageInput(value)) {
-    const wanted = type.shape.map((dim) => (typeof dim === 'number' ? dim : -1));
-    return imageToTensor(value, { where: `input "${name}"`, dtype: type.dtype, wanted });
-  }
-  throw new UsageError({
-    where: `input "${name}"`,
-    got: describeObject(value),
-    expected: 'a Tensor, a DeviceTensor, a picture or a number',
-    remedy: 'Tensor.from makes a tensor of an array.',
-  });
-}
-
-function describeObject(value: object | null): string {
-  return value === null ? 'null' : value.constructor.name;
-}
-
 /** What was expected, when the value does not fit. */
 function mismatch(
   { type }: NamedType,
@@ -135,6 +109,9 @@ function mismatch(
     case 'float':
       return typeof value === 'number' ? undefined : 'a number';
     case 'tensor': {
+      if (value instanceof Tensor && value.data.length < elementCount(value.shape)) {
+        return 'its data, which was transferred by an earlier run';
+      }
       const fits =
         typeof value === 'object' &&
         value.dtype === type.dtype &&

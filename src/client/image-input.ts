@@ -1,17 +1,15 @@
 import type { DType } from '../core/dtype.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { formatShape } from '../core/shape.ts';
+import type { FunctionInfo } from '../worker/protocol.ts';
+import {
+  type BoundValue,
+  type ImageInput,
+  type Inputs,
+  isPlain,
+  type PlainInputs,
+} from './input-value.ts';
 import { Tensor } from './tensor.ts';
-
-/** Pictures that `run` takes for an input. */
-export type ImageInput =
-  | ImageData
-  | ImageBitmap
-  | HTMLCanvasElement
-  | OffscreenCanvas
-  | HTMLImageElement
-  | HTMLVideoElement
-  | VideoFrame;
 
 /** `wanted` is the input's shape, -1 for a dimension that may be anything. */
 export interface ImageTarget {
@@ -30,7 +28,29 @@ const CLASSES = [
   'VideoFrame',
 ];
 
-export function isImageInput(value: object): value is ImageInput {
+/** Inputs with tensors in place of pictures. Throws UsageError for objects that are neither. */
+export function convertPictures(info: FunctionInfo, inputs: Inputs): PlainInputs {
+  const entries = Object.entries(inputs).map(([name, value]): [string, BoundValue] => {
+    if (isPlain(value)) return [name, value];
+    const where = `input "${name}"`;
+    if (!isImageInput(value)) {
+      throw new UsageError({
+        where,
+        got: value === null ? 'null' : Object(value).constructor.name,
+        expected: 'a Tensor, a DeviceTensor, a picture or a number',
+        remedy: 'Tensor.from makes a tensor of an array.',
+      });
+    }
+    const type = info.params.find((param) => param.name === name)?.type;
+    // A name that does not exist is complained about together with the others.
+    if (type?.kind !== 'tensor') return [name, 'a picture'];
+    const wanted = type.shape.map((dim) => (typeof dim === 'number' ? dim : -1));
+    return [name, imageToTensor(value, { where, dtype: type.dtype, wanted })];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isImageInput(value: object | null): value is ImageInput {
   const known = globalThis as Record<string, unknown>;
   return CLASSES.some((name) => {
     const type = known[name];

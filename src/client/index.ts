@@ -21,13 +21,10 @@ export type {
   SessionDevice,
   SessionMemory,
 } from '../worker/protocol.ts';
-export type { Inputs, InputValue } from './bind-inputs.ts';
 export { DeviceTensor } from './device-tensor.ts';
-export type { ImageInput } from './image-input.ts';
+export type { ImageInput, Inputs, InputValue } from './input-value.ts';
 export {
-  type AdtOutput,
   type LoadOptions,
-  type OutputValue,
   type Profile,
   type RunOptions,
   Session,
@@ -35,3 +32,4 @@ export {
 } from './session.ts';
 export type { SessionSource } from './source.ts';
 export { type NestedArray, Tensor } from './tensor.ts';
+export type { AdtOutput, OutputValue } from './wire-values.ts';

@@ -3,6 +3,7 @@ import { formatDim } from '../core/dim.ts';
 import type { DType } from '../core/dtype.ts';
 import { UsageError } from '../core/errors.ts';
 import type {
+  CallId,
   Dims,
   FunctionInfo,
   HandleId,
@@ -10,19 +11,20 @@ import type {
   LoadedSession,
   LoadProgress,
   NamedType,
+  Reply,
   RunRequest,
   SessionDevice,
   SessionId,
   SessionMemory,
   SessionService,
-  WireResult,
-  WireValue,
 } from '../worker/protocol.ts';
-import { bindInputs, closest, type Inputs } from './bind-inputs.ts';
+import { closest } from './bind-inputs.ts';
 import { type CallOptions, Connection, type Send } from './connection.ts';
-import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
+import type { DeviceTensor, HandleOwner } from './device-tensor.ts';
+import { arePlain, type Inputs } from './input-value.ts';
 import { type SessionSource, toWireSource } from './source.ts';
 import { Tensor } from './tensor.ts';
+import { fromWire, handlesIn, type OutputValue, toWire } from './wire-values.ts';
 
 export interface LoadOptions {
   /** Default `auto`: WebGPU, or the host when there is none; see {@link Session.device}. */
@@ -59,21 +61,6 @@ export interface ValueInfo {
   readonly dtype: DType | 'int' | 'float' | 'any';
   readonly shape: readonly (number | string)[];
 }
-
-export interface AdtOutput {
-  readonly tag: number;
-  readonly fields: readonly OutputValue[];
-}
-
-/** Everything that a function can return. Those of ONNX models return tensors only. */
-export type OutputValue =
-  | Tensor
-  | DeviceTensor
-  | AdtOutput
-  | readonly number[]
-  | number
-  | string
-  | null;
 
 export interface Profile {
   readonly outputs: Record<string, Tensor>;
@@ -159,22 +146,22 @@ export class Session implements HandleOwner, AsyncDisposable {
     options?: RunOptions,
   ): Promise<Record<string, Output>>;
   async run(inputs: Inputs, options: RunOptions = {}): Promise<Record<string, OutputValue>> {
-    const { request, transfers } = this.#request(inputs, options);
-    const results = await this.#call(
-      options.signal,
-      (service, call) => service.run(call, transfer(request, transfers)),
-      (late, service) => late.forEach(({ value }) => this.#discard(value, service)),
-    );
-    return this.#outputs(results);
+    const results = await this.#request(inputs, options, {
+      send: (service, call, request) => service.run(call, request),
+      discard: (late, service) => {
+        for (const handle of handlesIn(late)) void service.release(this.#id, handle);
+      },
+    });
+    return fromWire(results, this);
   }
 
   /** Runs a function and times its kernels. No other run of the device overlaps with it. */
   async profile(inputs: Inputs, options: RunOptions = {}): Promise<Profile> {
-    const { request, transfers } = this.#request(inputs, { ...options, keep: 'host' });
-    const { results, ...measured } = await this.#call(options.signal, (service, call) =>
-      service.profile(call, transfer(request, transfers)),
-    );
-    return { ...measured, outputs: this.#outputs(results) as Record<string, Tensor> };
+    const host = { ...options, keep: 'host' as const };
+    const { results, ...measured } = await this.#request(inputs, host, {
+      send: (service, call, request) => service.profile(call, request),
+    });
+    return { ...measured, outputs: fromWire(results, this) as Record<string, Tensor> };
   }
 
   /**
@@ -238,86 +225,41 @@ export class Session implements HandleOwner, AsyncDisposable {
     return this.#connection.call(send, { signal: either, discard });
   }
 
-  #request(
-    inputs: Inputs,
-    options: RunOptions,
-  ): { request: RunRequest; transfers: Transferable[] } {
-    const name = options.function ?? 'main';
+  #function(name: string): FunctionInfo {
     const info = this.#functions.get(name);
-    if (info === undefined) {
-      const close = closest(name, this.functions);
-      throw new UsageError({
-        where: 'run',
-        got: `function "${name}"`,
-        expected: `one of ${this.functions.join(', ')}`,
-        remedy: close === undefined ? undefined : `Did you mean "${close}"?`,
-      });
-    }
-    const transfers = new Set<Transferable>();
-    const args = bindInputs(info, inputs).map((value, index): WireValue => {
-      if (typeof value === 'string') return { kind: 'string', value };
-      if (typeof value === 'number') {
-        const isInt = info.params[index]?.type.kind !== 'float' && Number.isSafeInteger(value);
-        return { kind: isInt ? 'int' : 'float', value };
-      }
-      return this.#toWire(value, { move: options.transfer === true, transfers });
+    if (info !== undefined) return info;
+    const close = closest(name, this.functions);
+    throw new UsageError({
+      where: 'run',
+      got: `function "${name}"`,
+      expected: `one of ${this.functions.join(', ')}`,
+      remedy: close === undefined ? undefined : `Did you mean "${close}"?`,
     });
-    const request = { session: this.#id, functionName: name, args, keep: options.keep ?? 'host' };
-    return { request, transfers: [...transfers] };
   }
 
-  #toWire(
-    value: Tensor | DeviceTensor,
-    { move, transfers }: { move: boolean; transfers: Set<Transferable> },
-  ): WireValue {
-    const { dtype, shape } = value;
-    if (value instanceof DeviceTensor) {
-      if (value.owner !== this || value.handle === undefined) {
-        throw new UsageError({
-          where: 'run',
-          got: value.handle === undefined ? 'a disposed DeviceTensor' : 'one of another session',
-          expected: 'a live DeviceTensor of this session',
-          remedy: 'Read it there and pass the Tensor.',
-        });
-      }
-      return { kind: 'handle', handle: value.handle, dtype, shape };
-    }
-    const { data } = value;
-    const isWhole =
-      data.buffer instanceof ArrayBuffer && data.byteLength === data.buffer.byteLength;
-    const sent = move && isWhole ? data : data.slice();
-    transfers.add(sent.buffer as ArrayBuffer);
-    return { kind: 'tensor', dtype, shape, data: sent };
+  /** Calls `send` with the request. Tensors are copied before anything is awaited. */
+  async #request<T>(
+    inputs: Inputs,
+    { signal, function: name = 'main', keep = 'host', transfer: move = false }: RunOptions,
+    { send, discard }: RequestOptions<T>,
+  ): Promise<T> {
+    const info = this.#function(name);
+    const plain = arePlain(inputs)
+      ? inputs
+      : (await import('./image-input.ts')).convertPictures(info, inputs);
+    const { args, transfers } = toWire(info, plain, { owner: this, move });
+    const request = { session: this.#id, functionName: name, args, keep };
+    return this.#call(
+      signal,
+      (service, call) => send(service, call, transfer(request, transfers)),
+      discard,
+    );
   }
+}
 
-  #outputs(results: readonly WireResult[]): Record<string, OutputValue> {
-    return Object.fromEntries(results.map(({ name, value }) => [name, this.#fromWire(value)]));
-  }
-
-  #fromWire(value: WireValue): OutputValue {
-    switch (value.kind) {
-      case 'tensor':
-        return new Tensor(value.dtype, value.data, value.shape);
-      case 'handle':
-        return new DeviceTensor(this, value.handle, value);
-      case 'tuple':
-        return { tag: value.tag, fields: value.fields.map((field) => this.#fromWire(field)) };
-      case 'null':
-        return null;
-      case 'int':
-      case 'float':
-      case 'string':
-      case 'shape':
-        return value.value;
-      default:
-        return value satisfies never;
-    }
-  }
-
-  #discard(value: WireValue, service: SessionService): void {
-    if (value.kind === 'handle') void service.release(this.#id, value.handle);
-    else if (value.kind === 'tuple') value.fields.forEach((field) => this.#discard(field, service));
-  }
+interface RequestOptions<T> {
+  readonly send: (service: SessionService, call: CallId, request: RunRequest) => Promise<Reply<T>>;
+  readonly discard?: CallOptions<T>['discard'];
 }
 
 function toValueInfo({ name, type }: NamedType): ValueInfo {

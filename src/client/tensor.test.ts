@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { Tensor } from './tensor.ts';
+
+describe('Tensor', () => {
+  test('keeps the array that it wraps', () => {
+    const data = Float32Array.of(1, 2, 3, 4, 5, 6);
+    const tensor = new Tensor('float32', data, [2, 3]);
+    expect(tensor.data).toBe(data);
+    expect(tensor.shape).toEqual([2, 3]);
+    expect(tensor.toNested()).toEqual([
+      [1, 2, 3],
+      [4, 5, 6],
+    ]);
+  });
+
+  test('says what does not fit', () => {
+    expect(
+      () => new Tensor('float32', new Float32Array(5), [2, 3]),
+    ).toThrowErrorMatchingInlineSnapshot(
+      `[ShapeError: Tensor: got 5 elements, expected 6 for float32 (2, 3).]`,
+    );
+    expect(() => new Tensor('int64', new Int32Array(1), [])).toThrowErrorMatchingInlineSnapshot(
+      `[ShapeError: Tensor: got Int32Array, expected BigInt64Array for int64. Tensor.from converts plain arrays.]`,
+    );
+    expect(
+      () => new Tensor('float32', new Float32Array(1), [-1, -1]),
+    ).toThrowErrorMatchingInlineSnapshot(
+      `[ShapeError: Tensor: got shape (-1, -1), expected dimensions that are integers from 0 up.]`,
+    );
+  });
+});
+
+describe('Tensor.from', () => {
+  test('takes shape and dtype from what it gets', () => {
+    const cases = [
+      [Tensor.from(3), 'float32', []],
+      [Tensor.from([1, 2]), 'float32', [2]],
+      [Tensor.from([[1n], [2n]]), 'int64', [2, 1]],
+      [Tensor.from([true, false]), 'bool', [2]],
+      [Tensor.from(Uint16Array.of(1)), 'uint16', [1]],
+      [Tensor.from(BigUint64Array.of(1n)), 'uint64', [1]],
+      [Tensor.from([]), 'float32', [0]],
+      [Tensor.from([[], []]), 'float32', [2, 0]],
+    ] as const;
+    for (const [tensor, dtype, shape] of cases) {
+      expect(tensor.dtype).toBe(dtype);
+      expect(tensor.shape).toEqual(shape);
+    }
+  });
+
+  test('converts, and gives back what it got', () => {
+    expect(Tensor.from([1, 2], 'int64').data).toEqual(BigInt64Array.of(1n, 2n));
+    expect(Tensor.from([1, 2, 3, 4], 'float32', [2, 2]).toNested()).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
+    expect(Tensor.from([[true], [false]]).toNested()).toEqual([[true], [false]]);
+    const half = Tensor.from([1.5, -2], 'float16');
+    expect(half.data).toEqual(Uint16Array.of(0x3e00, 0xc000));
+    expect(half.toNested()).toEqual([1.5, -2]);
+    expect(Tensor.from(Float64Array.of(0.5), 'float32').data).toEqual(Float32Array.of(0.5));
+  });
+
+  test('refuses ragged arrays', () => {
+    expect(() => Tensor.from([[1, 2], [3]])).toThrowErrorMatchingInlineSnapshot(
+      `[ShapeError: Tensor.from: got an array of 1 at depth 1, expected an array of 2, as the first one there. All arrays at one depth must have the same length.]`,
+    );
+    expect(() => Tensor.from([[1, 2], 3])).toThrowErrorMatchingInlineSnapshot(
+      `[ShapeError: Tensor.from: got a number at depth 1, expected an array of 2, as the first one there. All arrays at one depth must have the same length.]`,
+    );
+  });
+});

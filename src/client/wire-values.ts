@@ -1,0 +1,99 @@
+import { UsageError } from '../core/errors.ts';
+import type { FunctionInfo, HandleId, WireResult, WireValue } from '../worker/protocol.ts';
+import { bindInputs } from './bind-inputs.ts';
+import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
+import type { PlainInputs } from './input-value.ts';
+import { Tensor } from './tensor.ts';
+
+/** Other results than tensors and numbers. A tuple has tag 0. */
+export interface AdtOutput {
+  readonly tag: number;
+  readonly fields: readonly OutputValue[];
+}
+
+/** Everything that a function can return. Those of ONNX models return tensors only. */
+export type OutputValue =
+  | Tensor
+  | DeviceTensor
+  | AdtOutput
+  | readonly number[]
+  | number
+  | string
+  | null;
+
+export interface WireArguments {
+  readonly args: readonly WireValue[];
+  readonly transfers: Transferable[];
+}
+
+/** Checks inputs and copies their data, or with `move` hands it over. Throws as `bindInputs`. */
+export function toWire(
+  info: FunctionInfo,
+  inputs: PlainInputs,
+  { owner, move }: { owner: HandleOwner; move: boolean },
+): WireArguments {
+  // A set, because one buffer may come twice but can be transferred only once.
+  const transfers = new Set<Transferable>();
+  const args = bindInputs(info, inputs).map((value, index): WireValue => {
+    if (typeof value === 'string') return { kind: 'string', value };
+    if (typeof value === 'number') {
+      const isInt = info.params[index]?.type.kind !== 'float' && Number.isSafeInteger(value);
+      return { kind: isInt ? 'int' : 'float', value };
+    }
+    if (value instanceof DeviceTensor) return handleOf(value, owner);
+    const { dtype, shape, data } = value;
+    const { buffer } = data;
+    const canMove = move && buffer instanceof ArrayBuffer && buffer.byteLength === data.byteLength;
+    const sent = canMove ? data : data.slice();
+    if (sent.buffer instanceof ArrayBuffer) transfers.add(sent.buffer);
+    return { kind: 'tensor', dtype, shape, data: sent };
+  });
+  return { args, transfers: [...transfers] };
+}
+
+function handleOf({ owner, handle, dtype, shape }: DeviceTensor, expected: HandleOwner): WireValue {
+  if (owner === expected && handle !== undefined) return { kind: 'handle', handle, dtype, shape };
+  throw new UsageError({
+    where: 'run',
+    got: handle === undefined ? 'a disposed DeviceTensor' : 'a DeviceTensor of another session',
+    expected: 'a live one of this session',
+    remedy: 'Read it there and pass the Tensor.',
+  });
+}
+
+/** Results by name. */
+export function fromWire(
+  results: readonly WireResult[],
+  owner: HandleOwner,
+): Record<string, OutputValue> {
+  return Object.fromEntries(results.map(({ name, value }) => [name, outputOf(value, owner)]));
+}
+
+function outputOf(value: WireValue, owner: HandleOwner): OutputValue {
+  switch (value.kind) {
+    case 'tensor':
+      return new Tensor(value.dtype, value.data, value.shape);
+    case 'handle':
+      return new DeviceTensor(owner, value.handle, value);
+    case 'tuple':
+      return { tag: value.tag, fields: value.fields.map((field) => outputOf(field, owner)) };
+    case 'null':
+      return null;
+    case 'int':
+    case 'float':
+    case 'string':
+    case 'shape':
+      return value.value;
+    default:
+      return value satisfies never;
+  }
+}
+
+/** The device tensors among results. */
+export function handlesIn(results: readonly WireResult[]): HandleId[] {
+  const visit = (value: WireValue): HandleId[] => {
+    if (value.kind === 'handle') return [value.handle];
+    return value.kind === 'tuple' ? value.fields.flatMap(visit) : [];
+  };
+  return results.flatMap(({ value }) => visit(value));
+}
