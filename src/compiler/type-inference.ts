@@ -1,7 +1,7 @@
 import { concreteShape, formatDim } from '../core/dim.ts';
 import { ShapeError, TypeCheckError, WeftError } from '../core/errors.ts';
 import type { ConcreteTensorType } from '../core/primitive-function.ts';
-import { inferCall } from '../ops/registry.ts';
+import { inferOperator } from './evaluate-call.ts';
 import { type CallExpr, type Expr, formatSpan, type FunctionExpr, type Span } from './ir/expr.ts';
 import { formatType, sameType, tensorType, type Type } from './ir/type.ts';
 import { postOrder } from './ir/visit.ts';
@@ -66,7 +66,7 @@ export class TypeInference {
   #operatorCall(expr: CallExpr, op: string): Type {
     const inputs = expr.args.map((arg) => concreteTensor(this.#typed(arg), expr.span));
     try {
-      return tensorType(inferCall(op, inputs, expr.attributes));
+      return tensorType(inferOperator(op, inputs, expr.attributes));
     } catch (thrown) {
       if (expr.span === undefined || !(thrown instanceof WeftError)) throw thrown;
       const message = `${formatSpan(expr.span, op)}: ${thrown.message}`;

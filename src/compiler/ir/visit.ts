@@ -8,7 +8,7 @@ export function childrenOf(expr: Expr): readonly Expr[] {
     case 'operator':
       return [];
     case 'call':
-      return expr.callee.kind === 'operator' ? expr.args : [expr.callee, ...expr.args];
+      return expr.callee.kind === 'operator' ? expr.args : [...expr.args, expr.callee];
     case 'function':
       return [expr.body];
     case 'tuple':

@@ -2,7 +2,8 @@ import { dtypeInfo } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes, ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount } from '../../core/shape.ts';
-import { evaluateCall, inferCall, opDefinition } from '../../ops/registry.ts';
+import { opDefinition } from '../../ops/registry.ts';
+import { evaluateCall, inferOperator } from '../evaluate-call.ts';
 import { constant } from '../ir/build.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
 import { rewriteBodies } from '../ir/visit.ts';
@@ -71,7 +72,7 @@ function splatResult(
           input.elements,
         ),
     );
-    const { dtype, shape } = inferCall(op, points, attributes);
+    const { dtype, shape } = inferOperator(op, points, attributes);
     if (elementCount(shape) !== 1 || dtype !== type.dtype) return undefined;
     return asSplat(type, evaluateCall(op, points, attributes));
   }

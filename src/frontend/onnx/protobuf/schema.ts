@@ -77,7 +77,14 @@ export const ONNX_SCHEMA = {
 } as const satisfies Record<string, Readonly<Record<string, FieldEntry>>>;
 
 export type FieldEntry = readonly [number: number, type: FieldType | readonly [FieldType]];
-export type FieldType = ScalarType | 'ints' | 'floats' | 'doubles' | 'bigints' | 'biguints' | string;
+export type FieldType =
+  | ScalarType
+  | 'ints'
+  | 'floats'
+  | 'doubles'
+  | 'bigints'
+  | 'biguints'
+  | string;
 
 interface Scalars {
   int: number;

@@ -1,0 +1,30 @@
+import { HostTensor } from '../core/host-tensor.ts';
+import type { Attributes, ConcreteTensorType } from '../core/primitive-function.ts';
+import { inferCall, opDefinition } from '../ops/registry.ts';
+
+/** The type of an operator's result. Throws ShapeError or UnsupportedError. */
+export function inferOperator(
+  op: string,
+  inputs: readonly ConcreteTensorType[],
+  attributes: Attributes,
+): ConcreteTensorType {
+  return inferCall(opDefinition(op), inputs, attributes).output;
+}
+
+/** The result of an operator on constants, by its host reference. Throws as {@link inferOperator}. */
+export function evaluateCall(
+  op: string,
+  inputs: readonly HostTensor[],
+  attributes: Attributes,
+): HostTensor {
+  const definition = opDefinition(op);
+  const call = inferCall(definition, inputs, attributes);
+  const output = HostTensor.zeros(call.output.dtype, call.output.shape);
+  definition.reference(inputs.map(withAllElements), call.attributes, output);
+  return output;
+}
+
+/** References read every element, and a splat stores only one. */
+function withAllElements(tensor: HostTensor): HostTensor {
+  return tensor.isSplat ? new HostTensor(tensor.dtype, tensor.shape, tensor.data) : tensor;
+}

@@ -1,0 +1,113 @@
+import { FormatError, UnsupportedError } from '../../core/errors.ts';
+import type { HostTensor } from '../../core/host-tensor.ts';
+import { readMessage } from './protobuf/read-message.ts';
+import { tensorFromProto } from './protobuf/read-tensor.ts';
+import type { AttributeProto, NodeProto } from './protobuf/schema.ts';
+
+const ATTRIBUTE_TYPES = { float: 1, int: 2, string: 3, tensor: 4, floats: 6, ints: 7, strings: 8 };
+
+type AttributeType = keyof typeof ATTRIBUTE_TYPES;
+
+/** Hints of old opsets that never change a result. */
+const HINTS: ReadonlySet<string> = new Set(['consumed_inputs', 'doc_string']);
+
+/** The attributes of a node by name. Remembers which were asked for, so that none is overlooked. */
+export class NodeAttributes {
+  readonly #where: string;
+  readonly #byName: ReadonlyMap<string, AttributeProto>;
+  readonly #read = new Set<string>(HINTS);
+
+  /** Throws FormatError when a name stands twice. */
+  constructor(node: NodeProto, where: string) {
+    this.#where = where;
+    const byName = new Map<string, AttributeProto>();
+    for (const attribute of node.attribute) {
+      const name = attribute.name ?? '';
+      if (byName.has(name)) {
+        throw new FormatError({ where, got: `attribute ${name} twice`, expected: 'each once' });
+      }
+      byName.set(name, attribute);
+    }
+    this.#byName = byName;
+  }
+
+  int(name: string): number | undefined;
+  int(name: string, otherwise: number): number;
+  int(name: string, otherwise?: number): number | undefined {
+    const attribute = this.#get(name, 'int');
+    return attribute === undefined ? otherwise : (attribute.i ?? 0);
+  }
+
+  bool(name: string, otherwise = false): boolean {
+    return this.int(name, otherwise ? 1 : 0) !== 0;
+  }
+
+  float(name: string): number | undefined;
+  float(name: string, otherwise: number): number;
+  float(name: string, otherwise?: number): number | undefined {
+    const attribute = this.#get(name, 'float');
+    return attribute === undefined ? otherwise : (attribute.f ?? 0);
+  }
+
+  string(name: string, otherwise: string): string {
+    const attribute = this.#get(name, 'string');
+    if (attribute === undefined) return otherwise;
+    return new TextDecoder().decode(attribute.s);
+  }
+
+  ints(name: string): readonly number[] | undefined {
+    return this.#get(name, 'ints')?.ints;
+  }
+
+  floats(name: string): readonly number[] | undefined {
+    const attribute = this.#get(name, 'floats');
+    return attribute === undefined ? undefined : [...attribute.floats];
+  }
+
+  tensor(name: string): HostTensor | undefined {
+    const attribute = this.#get(name, 'tensor');
+    if (attribute === undefined) return undefined;
+    const where = `${this.#where}: attribute ${name}`;
+    const proto = attribute.t ?? readMessage('TensorProto', new Uint8Array());
+    return tensorFromProto(proto, where);
+  }
+
+  /** Marks attributes as known to make no difference. */
+  ignore(...names: readonly string[]): void {
+    for (const name of names) this.#read.add(name);
+  }
+
+  /** Throws UnsupportedError for an attribute that nobody asked for. */
+  requireAllRead(): void {
+    const unread = [...this.#byName.keys()].filter((name) => !this.#read.has(name));
+    if (unread.length === 0) return;
+    throw new UnsupportedError({
+      where: this.#where,
+      got: `attribute ${unread.join(', ')}`,
+      expected: 'attributes that the importer knows for this operator and opset',
+    });
+  }
+
+  #get(name: string, type: AttributeType): AttributeProto | undefined {
+    this.#read.add(name);
+    const attribute = this.#byName.get(name);
+    if (attribute === undefined) return undefined;
+    if (attribute.refAttrName !== undefined && attribute.refAttrName !== '') {
+      throw new FormatError({
+        where: this.#where,
+        got: `attribute ${name} that refers to a function's attribute`,
+        expected: 'such references only inside functions',
+      });
+    }
+    // Exporters before IR version 3 left the type out.
+    const isTyped = attribute.type !== undefined && attribute.type !== 0;
+    if (isTyped && attribute.type !== ATTRIBUTE_TYPES[type]) {
+      throw new FormatError({
+        where: `${this.#where}: attribute ${name}`,
+        got: `attribute type ${attribute.type}`,
+        expected: `${ATTRIBUTE_TYPES[type]} (${type})`,
+      });
+    }
+    return attribute;
+  }
+}

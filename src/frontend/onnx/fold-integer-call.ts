@@ -1,0 +1,114 @@
+import { evaluateCall } from '../../compiler/evaluate-call.ts';
+import { type DType, dtypeInfo, isBigInt, isDType } from '../../core/dtype.ts';
+import { HostTensor } from '../../core/host-tensor.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
+import { broadcastShapes, elementCount } from '../../core/shape.ts';
+import { opDefinition } from '../../ops/registry.ts';
+
+/** Shape arithmetic is small; what is larger is left to the program. */
+const MAX_ELEMENTS = 65_536;
+
+type IntegerFunction = (a: bigint, b: bigint) => bigint | boolean | undefined;
+
+/** Operators on int64, exact. Undefined: no result (a division by zero). */
+const FUNCTIONS: Readonly<Record<string, IntegerFunction>> = {
+  add: (a, b) => a + b,
+  sub: (a, b) => a - b,
+  mul: (a, b) => a * b,
+  div: (a, b) => (b === 0n ? undefined : a / b),
+  maximum: (a, b) => (a > b ? a : b),
+  minimum: (a, b) => (a < b ? a : b),
+  neg: (a) => -a,
+  abs: (a) => (a < 0n ? -a : a),
+  equal: (a, b) => a === b,
+  less: (a, b) => a < b,
+  greater: (a, b) => a > b,
+};
+
+/**
+ * The result of an operator on constants of which one is an integer or bool, so that ONNX's chains
+ * of shape arithmetic vanish while the model is read; undefined where it is not one of those.
+ */
+export function foldIntegerCall(
+  op: string,
+  inputs: readonly HostTensor[],
+  attributes: Attributes,
+): HostTensor | undefined {
+  const isSmall = inputs.every((input) => input.elementCount <= MAX_ELEMENTS);
+  if (!isSmall || inputs.some((input) => dtypeInfo(input.dtype).category === 'float')) {
+    return op === 'cast' && isSmall ? convert(inputs, attributes) : undefined;
+  }
+  if (op === 'cast') return convert(inputs, attributes);
+  const { kind, inputs: specs } = opDefinition(op);
+  const isKnown = inputs.every((input, index) =>
+    specs[Math.min(index, specs.length - 1)]?.dtypes.includes(input.dtype),
+  );
+  if (isKnown && (kind === 'injective' || kind === 'elementwise')) {
+    return evaluateCall(op, inputs, attributes);
+  }
+  if (op === 'where') return select(inputs);
+  const fn = FUNCTIONS[op];
+  return fn === undefined || kind !== 'elementwise' ? undefined : elementwise(fn, inputs);
+}
+
+function elementwise(fn: IntegerFunction, inputs: readonly HostTensor[]): HostTensor | undefined {
+  const dtype = inputs[0]?.dtype;
+  if (dtype === undefined || inputs.some((input) => input.dtype !== dtype)) return undefined;
+  const shape = broadcastShapes(
+    inputs.map((input) => input.shape),
+    'integer arithmetic',
+  );
+  const [a, b] = inputs.map((input) => broadcast(input, shape));
+  const results: bigint[] = [];
+  let isBool = false;
+  for (let i = 0; i < elementCount(shape); i++) {
+    const result = fn(BigInt(a?.[i] ?? 0), BigInt(b?.[i] ?? 0));
+    if (result === undefined) return undefined;
+    isBool = typeof result === 'boolean';
+    results.push(BigInt(result));
+  }
+  return HostTensor.from(isBool ? 'bool' : dtype, shape, results);
+}
+
+function select(inputs: readonly HostTensor[]): HostTensor | undefined {
+  const [condition, left, right] = inputs;
+  if (condition === undefined || left === undefined || right?.dtype !== left.dtype)
+    return undefined;
+  const shape = broadcastShapes(
+    inputs.map((input) => input.shape),
+    'where',
+  );
+  const [c, a, b] = inputs.map((input) => broadcast(input, shape));
+  const results = Array.from({ length: elementCount(shape) }, (_, i) =>
+    Number(c?.[i] ?? 0) === 0 ? (b?.[i] ?? 0) : (a?.[i] ?? 0),
+  );
+  return HostTensor.from(left.dtype, shape, results);
+}
+
+function broadcast(tensor: HostTensor, shape: readonly number[]): ArrayLike<number | bigint> {
+  return evaluateCall('broadcast_to', [tensor], { shape }).data;
+}
+
+function convert(inputs: readonly HostTensor[], attributes: Attributes): HostTensor | undefined {
+  const from = inputs[0];
+  const to = attributes['to'];
+  if (from === undefined || typeof to !== 'string' || !isDType(to)) return undefined;
+  if (from.dtype === to) return from;
+  if (from.dtype === 'float16' || to === 'float16') return undefined;
+  const source: ArrayLike<number | bigint> = from.data;
+  const values: (number | bigint)[] = [];
+  for (let i = 0; i < source.length; i++) {
+    const value = convertElement(source[i] ?? 0, to);
+    if (value === undefined) return undefined;
+    values.push(value);
+  }
+  return HostTensor.from(to, from.shape, values);
+}
+
+function convertElement(value: number | bigint, to: DType): number | bigint | undefined {
+  if (to === 'bool') return Number(value) === 0 ? 0 : 1;
+  if (dtypeInfo(to).category === 'float') return Number(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) return undefined;
+  const integer = BigInt(typeof value === 'number' ? Math.trunc(value) : value);
+  return isBigInt(to) ? integer : Number(integer);
+}

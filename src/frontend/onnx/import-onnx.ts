@@ -1,0 +1,281 @@
+import { constant, func, moduleOf, tuple, variable } from '../../compiler/ir/build.ts';
+import type { Expr, Module, VarExpr } from '../../compiler/ir/expr.ts';
+import { type DimBindings, unboundDim } from '../../compiler/passes/bind-dims.ts';
+import { TypeInference } from '../../compiler/type-inference.ts';
+import type { Dim } from '../../core/dim.ts';
+import { FormatError, UnsupportedError } from '../../core/errors.ts';
+import { formatShape } from '../../core/shape.ts';
+import { NodeAttributes } from './attributes.ts';
+import { ImportNode } from './import-node.ts';
+import { ONNX_IMPORTERS } from './operators/index.ts';
+import { readMessage } from './protobuf/read-message.ts';
+import { dtypeFromOnnx, tensorFromProto } from './protobuf/read-tensor.ts';
+import type { GraphProto, ModelProto, NodeProto, ValueInfoProto } from './protobuf/schema.ts';
+import { describeNode, isDefaultDomain, nodeName, operatorName, sortNodes } from './sort-nodes.ts';
+
+/** The newest operator set that the importer functions were written against. */
+const MAX_OPSET = 28;
+
+export interface ImportOptions {
+  /**
+   * Numbers for symbolic dimensions of the model's inputs, by name; a dimension without a name goes
+   * by `input.axis`, such as `data.0`.
+   */
+  readonly dims?: DimBindings | undefined;
+}
+
+/**
+ * Reads an ONNX model (a serialized ModelProto) into a module whose `main` takes the graph's inputs
+ * and gives its outputs, under their names.
+ *
+ * Throws FormatError for bytes that are no valid model, and one UnsupportedError that lists every
+ * node that cannot be imported.
+ */
+export function importOnnx(bytes: Uint8Array, options: ImportOptions = {}): Module {
+  const model = readMessage('ModelProto', bytes);
+  const { graph } = model;
+  if (graph === undefined) {
+    throw new FormatError({
+      where: 'ONNX model',
+      got: 'no graph',
+      expected: 'a ModelProto with a graph',
+      remedy: 'The file may be truncated or of another format.',
+    });
+  }
+  return new GraphImporter(graph, opsetOf(model), options.dims ?? {}).import({
+    producer: model.producerName ?? '',
+    graph: graph.name ?? '',
+  });
+}
+
+/** The version of ONNX's own operator set that the model asks for. */
+function opsetOf(model: ModelProto): number {
+  const entry = model.opsetImport.find(({ domain }) => isDefaultDomain(domain));
+  // Models of IR version 1 and 2 do not say; they mean the first.
+  const version = entry?.version ?? 1;
+  if (version >= 1 && version <= MAX_OPSET) return version;
+  throw new UnsupportedError({
+    where: 'ONNX model',
+    got: `operator set ${version}`,
+    expected: `1 to ${MAX_OPSET}`,
+    remedy: 'Convert the model to an older operator set.',
+  });
+}
+
+class GraphImporter {
+  readonly #graph: GraphProto;
+  readonly #opset: number;
+  readonly #dims: DimBindings;
+  readonly #types = new TypeInference();
+  readonly #values = new Map<string, Expr>();
+  readonly #params: VarExpr[] = [];
+
+  constructor(graph: GraphProto, opset: number, dims: DimBindings) {
+    this.#graph = graph;
+    this.#opset = opset;
+    this.#dims = dims;
+  }
+
+  import(metadata: Readonly<Record<string, string>>): Module {
+    const order = this.#liveNodes();
+    requireOperators(order);
+    this.#readInitializers();
+    this.#readInputs();
+    this.#readNodes(order);
+    const names = this.#outputNames();
+    const results = names.map((name) => this.#output(name));
+    const [first] = results;
+    if (first === undefined) {
+      throw new FormatError({ where: 'ONNX graph', got: 'no outputs', expected: 'one or more' });
+    }
+    const body = results.length === 1 ? first : tuple(results);
+    const main = func(this.#params, body, { resultNames: names });
+    const known = Object.entries(metadata).filter(([, value]) => value !== '');
+    return moduleOf({ main }, Object.fromEntries(known));
+  }
+
+  #outputNames(): string[] {
+    return this.#graph.output.map(({ name }) => name ?? '');
+  }
+
+  #liveNodes(): NodeProto[] {
+    const given = new Set<string>();
+    for (const { name } of this.#graph.initializer) given.add(name ?? '');
+    for (const { name } of this.#graph.input) given.add(name ?? '');
+    const { sparseInitializer } = this.#graph;
+    for (const { values } of sparseInitializer) given.add(values?.name ?? '');
+    return sortNodes(this.#graph.node, given, this.#outputNames());
+  }
+
+  #readInitializers(): void {
+    for (const proto of this.#graph.initializer) {
+      const name = proto.name ?? '';
+      if (this.#values.has(name)) {
+        throw new FormatError({
+          where: `initializer "${name}"`,
+          got: 'two of that name',
+          expected: 'every value to be defined once',
+        });
+      }
+      const value = tensorFromProto(proto, `initializer "${name}"`);
+      this.#values.set(name, constant(value, { source: name }));
+    }
+    const [sparse] = this.#graph.sparseInitializer;
+    if (sparse === undefined) return;
+    throw new UnsupportedError({
+      where: `initializer "${sparse.values?.name ?? ''}"`,
+      got: 'a sparse tensor',
+      expected: 'dense tensors',
+    });
+  }
+
+  /** An input that an initializer gives a default for is a constant. */
+  #readInputs(): void {
+    const seen = new Set<string>();
+    for (const info of this.#graph.input) {
+      const name = info.name ?? '';
+      if (seen.has(name)) {
+        throw new FormatError({
+          where: `input "${name}"`,
+          got: 'two of that name',
+          expected: 'every value to be defined once',
+        });
+      }
+      seen.add(name);
+      if (this.#values.has(name)) continue;
+      const param = inputVariable(info, this.#dims);
+      this.#params.push(param);
+      this.#values.set(name, param);
+    }
+  }
+
+  /** Goes on after a node that cannot be imported, so that one error lists them all. */
+  #readNodes(order: readonly NodeProto[]): void {
+    const refused: UnsupportedError[] = [];
+    const missing = new Set<string>();
+    for (const node of order) {
+      if (node.input.some((name) => missing.has(name))) {
+        for (const name of node.output) missing.add(name);
+        continue;
+      }
+      try {
+        this.#readNode(node);
+      } catch (thrown) {
+        if (!(thrown instanceof UnsupportedError)) throw thrown;
+        refused.push(thrown);
+        for (const name of node.output) missing.add(name);
+      }
+    }
+    const [first] = refused;
+    if (first === undefined) return;
+    if (refused.length === 1) throw first;
+    const messages = refused.map(({ message }) => message);
+    throw new UnsupportedError(
+      `${refused.length} nodes of the model are not supported:\n  ${messages.join('\n  ')}`,
+      { details: { nodes: messages } },
+    );
+  }
+
+  #readNode(node: NodeProto): void {
+    const where = describeNode(node);
+    const importer = ONNX_IMPORTERS.get(node.opType ?? '');
+    if (importer === undefined) throw new Error(`internal: ${where} was not refused`);
+    const attributes = new NodeAttributes(node, where);
+    const results = importer(
+      new ImportNode({
+        opType: node.opType ?? '',
+        where,
+        span: { source: nodeName(node) },
+        opset: this.#opset,
+        attributes,
+        inputs: node.input.map((name) => this.#operand(name, where)),
+        outputCount: node.output.length,
+        types: this.#types,
+      }),
+    );
+    attributes.requireAllRead();
+    const values = 'kind' in results ? [results] : results;
+    for (const [index, name] of node.output.entries()) {
+      const value = values[index];
+      if (name !== '' && value !== undefined) this.#values.set(name, value);
+    }
+  }
+
+  #operand(name: string, where: string): Expr | undefined {
+    if (name === '') return undefined;
+    const value = this.#values.get(name);
+    if (value !== undefined) return value;
+    throw new UnsupportedError({
+      where,
+      got: `input "${name}", an optional output that its node does not give here`,
+      expected: 'main outputs only',
+    });
+  }
+
+  #output(name: string): Expr {
+    const value = this.#values.get(name);
+    if (value !== undefined) return value;
+    const producer = this.#graph.node.find((node) => node.output.includes(name));
+    if (producer === undefined) {
+      throw new FormatError({
+        where: `output "${name}"`,
+        got: 'a name that nothing defines',
+        expected: 'an input, an initializer or the output of a node',
+      });
+    }
+    throw new UnsupportedError({
+      where: describeNode(producer),
+      got: `the graph's output "${name}", an optional output of the node`,
+      expected: 'main outputs only',
+    });
+  }
+}
+
+/** Throws one UnsupportedError that lists every node whose operator has no importer. */
+function requireOperators(nodes: readonly NodeProto[]): void {
+  const unknown = nodes.filter(
+    (node) => !isDefaultDomain(node.domain) || !ONNX_IMPORTERS.has(node.opType ?? ''),
+  );
+  if (unknown.length === 0) return;
+  const operators = [...new Set(unknown.map(operatorName))].sort();
+  const lines = unknown.map(describeNode);
+  throw new UnsupportedError(
+    `ONNX model: got ${unknown.length} ${unknown.length === 1 ? 'node' : 'nodes'} of ` +
+      `${operators.length === 1 ? 'an unsupported operator' : 'unsupported operators'} ` +
+      `(${operators.join(', ')}), expected operators that Weft has:\n  ${lines.join('\n  ')}`,
+    { details: { operators, nodes: lines } },
+  );
+}
+
+function inputVariable(info: ValueInfoProto, dims: DimBindings): VarExpr {
+  const name = info.name ?? '';
+  const where = `input "${name}"`;
+  const tensor = info.type?.tensorType;
+  if (tensor === undefined) {
+    throw new UnsupportedError({
+      where,
+      got: info.type === undefined ? 'no type' : 'a sequence, map, optional or sparse tensor',
+      expected: 'a tensor',
+    });
+  }
+  const dtype = dtypeFromOnnx(tensor.elemType, where);
+  if (tensor.shape === undefined) {
+    throw new UnsupportedError({
+      where,
+      got: 'a tensor of unknown rank',
+      expected: 'a shape',
+      remedy: 'Give the input a shape in the model.',
+    });
+  }
+  const symbols = tensor.shape.dim.map(
+    ({ dimValue, dimParam }, axis): Dim =>
+      dimValue ?? (dimParam === undefined || dimParam === '' ? `${name}.${axis}` : dimParam),
+  );
+  const shape = symbols.map((dim, axis) => {
+    const value = typeof dim === 'string' ? dims[dim] : dim;
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+    const type = `Tensor[${formatShape(symbols.map(String))}, ${dtype}]`;
+    throw unboundDim(where, { dim, axis, type });
+  });
+  return variable(name, dtype, shape, { source: name });
+}

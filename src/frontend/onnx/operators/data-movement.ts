@@ -1,0 +1,355 @@
+import type { Expr } from '../../../compiler/ir/expr.ts';
+import { dtypeInfo } from '../../../core/dtype.ts';
+import { HostTensor } from '../../../core/host-tensor.ts';
+import {
+  broadcastShapes,
+  elementCount,
+  formatShape,
+  normalizeAxis,
+  type Shape,
+} from '../../../core/shape.ts';
+import type { ImportNode, NodeImporter } from '../import-node.ts';
+
+function importReshape(node: ImportNode): Expr {
+  const x = node.input(0);
+  const from = node.shape(x);
+  const wanted = node.opset < 5 ? node.attributes.ints('shape') : node.intsInput(1, 'shapes');
+  if (wanted === undefined) throw node.malformed('no shape', 'one');
+  const allowZero = node.opset >= 14 && node.attributes.bool('allowzero');
+  const shape = wanted.map((dim, axis) => (dim === 0 && !allowZero ? (from[axis] ?? 0) : dim));
+  const free = shape.indexOf(-1);
+  if (free >= 0) {
+    const rest = elementCount(shape.filter((_, axis) => axis !== free));
+    const size = rest === 0 ? 0 : elementCount(from) / rest;
+    if (!Number.isInteger(size)) {
+      throw node.malformed(`shape ${formatShape(wanted)}`, `one that ${formatShape(from)} fits`);
+    }
+    shape[free] = size;
+  }
+  return node.reshape(x, shape);
+}
+
+function importFlatten(node: ImportNode): Expr {
+  const x = node.input(0);
+  const shape = node.shape(x);
+  const given = node.attributes.int('axis', 1);
+  const axis = given < 0 ? given + shape.length : given;
+  return node.reshape(x, [elementCount(shape.slice(0, axis)), elementCount(shape.slice(axis))]);
+}
+
+function axesOf(node: ImportNode): readonly number[] | undefined {
+  return node.opset < 13 ? node.attributes.ints('axes') : node.intsInput(1, 'axes');
+}
+
+function importSqueeze(node: ImportNode): Expr {
+  const x = node.input(0);
+  const shape = node.shape(x);
+  const given = axesOf(node)?.map((axis) => normalizeAxis(axis, shape.length, node.where));
+  const axes = given ?? [...shape.keys()].filter((axis) => shape[axis] === 1);
+  const wide = axes.find((axis) => shape[axis] !== 1);
+  if (wide !== undefined) {
+    throw node.malformed(`axis ${wide} of ${formatShape(shape)}`, 'an axis of size 1');
+  }
+  return node.reshape(
+    x,
+    shape.filter((_, axis) => !axes.includes(axis)),
+  );
+}
+
+function importUnsqueeze(node: ImportNode): Expr {
+  const x = node.input(0);
+  const axes = axesOf(node);
+  if (axes === undefined) throw node.malformed('no axes', 'some');
+  const from = node.shape(x);
+  const rank = from.length + axes.length;
+  const added = new Set(axes.map((axis) => normalizeAxis(axis, rank, node.where)));
+  if (added.size !== axes.length) throw node.malformed(`axes ${axes.join(', ')}`, 'each axis once');
+  let next = 0;
+  const shape = Array.from({ length: rank }, (_, axis) =>
+    added.has(axis) ? 1 : (from[next++] ?? 1),
+  );
+  return node.reshape(x, shape);
+}
+
+function importTranspose(node: ImportNode): Expr {
+  const x = node.input(0);
+  const reversed = [...node.shape(x).keys()].reverse();
+  return node.call('transpose', [x], { perm: node.attributes.ints('perm') ?? reversed });
+}
+
+function importConcat(node: ImportNode): Expr {
+  const inputs = node.allInputs();
+  const axis = node.opset < 4 ? node.attributes.int('axis', 1) : node.attributes.int('axis');
+  if (axis === undefined) throw node.malformed('no axis', 'one');
+  const rank = node.shape(node.input(0)).length;
+  return node.call('concat', inputs, { axis: normalizeAxis(axis, rank, node.where) });
+}
+
+function importExpand(node: ImportNode): Expr {
+  const x = node.input(0);
+  const wanted = node.intsInput(1, 'shapes');
+  if (wanted === undefined) throw node.malformed('no shape', 'one');
+  const shape = broadcastShapes([node.shape(x), wanted], node.where);
+  return node.call('broadcast_to', [x], { shape });
+}
+
+function importSlice(node: ImportNode): Expr {
+  const x = node.input(0);
+  const shape = node.shape(x);
+  const isAttribute = node.opset < 10;
+  const starts = isAttribute ? node.attributes.ints('starts') : node.intsInput(1, 'starts');
+  const ends = isAttribute ? node.attributes.ints('ends') : node.intsInput(2, 'ends');
+  if (starts === undefined || ends === undefined) {
+    throw node.malformed('no starts or ends', 'both');
+  }
+  const given = isAttribute ? node.attributes.ints('axes') : node.intsInput(3, 'axes');
+  const steps = isAttribute ? undefined : node.intsInput(4, 'steps');
+  const axes = (given ?? [...starts.keys()]).map((axis) =>
+    normalizeAxis(axis, shape.length, node.where),
+  );
+  const all = { starts: shape.map(() => 0), ends: [...shape], steps: shape.map(() => 1) };
+  for (const [i, axis] of axes.entries()) {
+    const dim = shape[axis] ?? 0;
+    all.starts[axis] = clampToAxis(starts[i] ?? 0, dim);
+    all.ends[axis] = clampToAxis(ends[i] ?? dim, dim);
+    all.steps[axis] = steps?.[i] ?? 1;
+  }
+  return node.call('slice', [x], all);
+}
+
+/** ONNX writes "from the first" and "to the last" as the extremes of int64. */
+function clampToAxis(position: number, dim: number): number {
+  return Math.min(Math.max(position, -dim - 1), dim);
+}
+
+function importSplit(node: ImportNode): readonly Expr[] {
+  const x = node.input(0);
+  const shape = node.shape(x);
+  const axis = normalizeAxis(node.attributes.int('axis', 0), shape.length, node.where);
+  let begin = 0;
+  return splitSizes(node, shape[axis] ?? 0).map((size) => {
+    const starts = shape.map((_, i) => (i === axis ? begin : 0));
+    const ends = shape.map((dim, i) => (i === axis ? begin + size : dim));
+    begin += size;
+    return node.call('slice', [x], { starts, ends, steps: shape.map(() => 1) });
+  });
+}
+
+function splitSizes(node: ImportNode, dim: number): readonly number[] {
+  const isAttribute = node.opset < 13;
+  const given =
+    (isAttribute ? node.attributes.ints('split') : undefined) ??
+    (node.opset === 1 || node.opset >= 13 ? node.intsInput(1, 'split sizes') : undefined);
+  const declared = node.opset >= 18 ? node.attributes.int('num_outputs') : undefined;
+  const parts = declared ?? node.outputCount;
+  const size = Math.ceil(dim / parts);
+  const sizes =
+    given ?? Array.from({ length: parts }, (_, i) => Math.max(0, Math.min(size, dim - i * size)));
+  if (sizes.some((part) => part < 0) || sizes.reduce((a, b) => a + b, 0) !== dim) {
+    throw node.malformed(`parts ${sizes.join(', ')}`, `a split of ${dim}`);
+  }
+  return sizes;
+}
+
+function importPad(node: ImportNode): Expr {
+  const x = node.input(0);
+  const rank = node.shape(x).length;
+  const mode = node.attributes.string('mode', 'constant');
+  if (mode === 'wrap') throw node.unsupported('mode wrap', 'constant, reflect or edge');
+  return node.call('pad', [x], { pads: padWidths(node, rank), mode, value: padValue(node) });
+}
+
+function padWidths(node: ImportNode, rank: number): readonly number[] {
+  const given =
+    node.opset >= 11
+      ? node.intsInput(1, 'pads')
+      : node.attributes.ints(node.opset < 2 ? 'paddings' : 'pads');
+  const axes = node.opset >= 18 ? node.intsInput(3, 'axes') : undefined;
+  const named = axes?.map((axis) => normalizeAxis(axis, rank, node.where)) ?? [
+    ...Array.from({ length: rank }).keys(),
+  ];
+  if (given?.length !== 2 * named.length) {
+    throw node.malformed(`${given?.length ?? 'no'} pads`, `${2 * named.length}`);
+  }
+  const pads = new Array<number>(2 * rank).fill(0);
+  for (const [i, axis] of named.entries()) {
+    pads[axis] = given[i] ?? 0;
+    pads[rank + axis] = given[named.length + i] ?? 0;
+  }
+  return pads;
+}
+
+function padValue(node: ImportNode): number {
+  if (node.opset < 11) return node.attributes.float('value', 0);
+  return Number(node.constantInput(2, 'fill values')?.data[0] ?? 0);
+}
+
+function importShape(node: ImportNode): Expr {
+  const shape = node.shape(node.input(0));
+  const start = node.opset >= 15 ? node.attributes.int('start', 0) : 0;
+  const end = node.opset >= 15 ? node.attributes.int('end') : undefined;
+  return node.int64s(shape.slice(start, end));
+}
+
+function importSize(node: ImportNode): Expr {
+  return node.int64s([elementCount(node.shape(node.input(0)))], []);
+}
+
+function importConstant(node: ImportNode): Expr {
+  const { attributes } = node;
+  const tensor = attributes.tensor('value');
+  if (tensor !== undefined) return node.constant(tensor);
+  const float = attributes.float('value_float');
+  if (float !== undefined) return node.scalar(float);
+  const floats = attributes.floats('value_floats');
+  if (floats !== undefined) {
+    return node.constant(HostTensor.from('float32', [floats.length], floats));
+  }
+  const int = attributes.int('value_int');
+  if (int !== undefined) return node.int64s([int], []);
+  const ints = attributes.ints('value_ints');
+  if (ints !== undefined) return node.int64s(ints);
+  throw node.unsupported('a constant that is no dense tensor of numbers', 'one that is');
+}
+
+function importConstantOfShape(node: ImportNode): Expr {
+  const shape = node.intsInput(0, 'shapes');
+  if (shape === undefined) throw node.malformed('no shape', 'one');
+  const value = node.attributes.tensor('value') ?? HostTensor.zeros('float32', [1]);
+  if (value.elementCount !== 1) {
+    throw node.malformed(`a value of ${value.elementCount} elements`, 'one element');
+  }
+  if (shape.some((dim) => dim < 0) || !Number.isSafeInteger(elementCount(shape))) {
+    throw node.malformed(`shape ${formatShape(shape)}`, 'dimensions from 0 with a safe product');
+  }
+  return node.constant(HostTensor.splat(value.dtype, shape, value.elements[0] ?? 0));
+}
+
+/** With constant indices: a constant is gathered now, a computed tensor by slices. */
+function importGather(node: ImportNode): Expr {
+  const x = node.input(0);
+  const shape = node.shape(x);
+  const axis = normalizeAxis(node.attributes.int('axis', 0), shape.length, node.where);
+  const given = node.intsInput(1, 'indices');
+  if (given === undefined) throw node.malformed('no indices', 'some');
+  const dim = shape[axis] ?? 0;
+  const indices = given.map((index) => normalizeIndex(node, index, dim));
+  const result = [...shape.slice(0, axis), ...node.shape(node.input(1)), ...shape.slice(axis + 1)];
+  if (x.kind === 'constant') {
+    return node.constant(gatherConstant(x.value, indices, { axis, result }));
+  }
+  if (indices.length === 0 || indices.length > MAX_SLICES) {
+    throw node.unsupported(`${indices.length} indices`, `1 to ${MAX_SLICES}`);
+  }
+  const parts = indices.map((index) => {
+    const starts = shape.map((_, i) => (i === axis ? index : 0));
+    const ends = shape.map((size, i) => (i === axis ? index + 1 : size));
+    return node.call('slice', [x], { starts, ends, steps: shape.map(() => 1) });
+  });
+  const [first] = parts;
+  const joined =
+    parts.length === 1 && first !== undefined ? first : node.call('concat', parts, { axis });
+  return node.reshape(joined, result);
+}
+
+const MAX_SLICES = 16;
+
+function normalizeIndex(node: ImportNode, index: number, dim: number): number {
+  if (index >= -dim && index < dim) return index < 0 ? index + dim : index;
+  throw node.malformed(`index ${index}`, `one from ${-dim} to ${dim - 1}`);
+}
+
+function gatherConstant(
+  tensor: HostTensor,
+  indices: readonly number[],
+  { axis, result }: { axis: number; result: Shape },
+): HostTensor {
+  const { dtype, shape, data } = tensor;
+  const outer = elementCount(shape.slice(0, axis));
+  const inner = elementCount(shape.slice(axis + 1));
+  const dim = shape[axis] ?? 0;
+  const { byteLength } = dtypeInfo(dtype);
+  const from = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  const gathered = HostTensor.zeros(dtype, result);
+  const to = gathered.bytes;
+  const run = inner * byteLength;
+  let at = 0;
+  for (let o = 0; o < outer; o++) {
+    for (const index of indices) {
+      const begin = (o * dim + index) * run;
+      to.set(from.subarray(begin, begin + run), at);
+      at += run;
+    }
+  }
+  return gathered;
+}
+
+function importRange(node: ImportNode): Expr {
+  const [start, limit, delta] = [0, 1, 2].map((index) => node.constantInput(index, 'bounds'));
+  if (start === undefined || limit === undefined || delta === undefined) {
+    throw node.malformed('a missing bound', 'start, limit and delta');
+  }
+  const [first, end, step] = [start, limit, delta].map((bound) => Number(bound.data[0] ?? 0));
+  if (first === undefined || end === undefined || step === undefined || step === 0) {
+    throw node.malformed('delta 0', 'another step');
+  }
+  const count = Math.max(0, Math.ceil((end - first) / step));
+  if (count > MAX_RANGE) throw node.unsupported(`${count} elements`, `at most ${MAX_RANGE}`);
+  const values = Array.from({ length: count }, (_, i) => first + i * step);
+  return node.constant(HostTensor.from(start.dtype, [count], values));
+}
+
+const MAX_RANGE = 2 ** 20;
+
+function importDropout(node: ImportNode): Expr {
+  node.attributes.ignore('ratio', 'seed', 'is_test');
+  const training = node.opset >= 12 ? node.constantInput(2, 'training modes') : undefined;
+  if (training !== undefined && Number(training.data[0] ?? 0) !== 0) {
+    throw node.unsupported('training mode', 'inference', 'Export the model for inference.');
+  }
+  return node.input(0);
+}
+
+function importDepthToSpace(node: ImportNode): Expr {
+  const x = node.input(0);
+  const [n = 1, c = 1, h = 1, w = 1] = node.shape(x);
+  const block = node.attributes.int('blocksize', 1);
+  const isColumnFirst = node.attributes.string('mode', 'DCR') === 'DCR';
+  const depth = c / (block * block);
+  const split = isColumnFirst ? [n, block, block, depth, h, w] : [n, depth, block, block, h, w];
+  const perm = isColumnFirst ? [0, 3, 4, 1, 5, 2] : [0, 1, 4, 2, 5, 3];
+  const moved = node.call('transpose', [node.reshape(x, split)], { perm });
+  return node.reshape(moved, [n, depth, h * block, w * block]);
+}
+
+function importSpaceToDepth(node: ImportNode): Expr {
+  const x = node.input(0);
+  const [n = 1, c = 1, h = 1, w = 1] = node.shape(x);
+  const block = node.attributes.int('blocksize', 1);
+  const split = node.reshape(x, [n, c, h / block, block, w / block, block]);
+  const moved = node.call('transpose', [split], { perm: [0, 3, 5, 1, 2, 4] });
+  return node.reshape(moved, [n, c * block * block, h / block, w / block]);
+}
+
+export const DATA_MOVEMENT_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
+  Concat: importConcat,
+  Constant: importConstant,
+  ConstantOfShape: importConstantOfShape,
+  DepthToSpace: importDepthToSpace,
+  Dropout: importDropout,
+  Expand: importExpand,
+  Flatten: importFlatten,
+  Gather: importGather,
+  Identity: (node) => node.input(0),
+  Pad: importPad,
+  Range: importRange,
+  Reshape: importReshape,
+  Shape: importShape,
+  Size: importSize,
+  Slice: importSlice,
+  SpaceToDepth: importSpaceToDepth,
+  Split: importSplit,
+  Squeeze: importSqueeze,
+  Transpose: importTranspose,
+  Unsqueeze: importUnsqueeze,
+};

@@ -1,0 +1,17 @@
+import type { NodeImporter } from '../import-node.ts';
+import { CONVOLUTION_IMPORTERS } from './convolution.ts';
+import { DATA_MOVEMENT_IMPORTERS } from './data-movement.ts';
+import { ELEMENTWISE_IMPORTERS } from './elementwise.ts';
+import { LINEAR_IMPORTERS } from './linear.ts';
+import { REDUCTION_IMPORTERS } from './reduction.ts';
+
+/** One importer per operator of ONNX's default domain, by the name that ONNX gives it. */
+export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
+  Object.entries({
+    ...CONVOLUTION_IMPORTERS,
+    ...DATA_MOVEMENT_IMPORTERS,
+    ...ELEMENTWISE_IMPORTERS,
+    ...LINEAR_IMPORTERS,
+    ...REDUCTION_IMPORTERS,
+  }),
+);

@@ -1,0 +1,23 @@
+import type { Expr } from '../../../compiler/ir/expr.ts';
+import type { ImportNode, NodeImporter } from '../import-node.ts';
+
+function importGemm(node: ImportNode): Expr {
+  // Before opset 7 it allowed broadcasting of c; it is always allowed here.
+  node.attributes.ignore('broadcast');
+  const c = node.inputs[2];
+  return node.call('gemm', [node.input(0), node.input(1), ...(c === undefined ? [] : [c])], {
+    alpha: node.attributes.float('alpha', 1),
+    beta: node.attributes.float('beta', 1),
+    trans_a: node.attributes.bool('transA'),
+    trans_b: node.attributes.bool('transB'),
+  });
+}
+
+function importMatMul(node: ImportNode): Expr {
+  return node.call('matmul', [node.input(0), node.input(1)]);
+}
+
+export const LINEAR_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
+  Gemm: importGemm,
+  MatMul: importMatMul,
+};
