@@ -57,9 +57,7 @@ export function imagePatches(image: Float32Array, out: Float32Array, offset: num
 
 /** Logits [n, 10] of patches [n * 196, 25]. Consumes its arguments. */
 export function logits(net: Network<Array>, patches: Array, n: number): Array {
-  const first = nn
-    .relu(np.matmul(patches, net.conv1).add(net.bias1))
-    .reshape([n, HALF, HALF, 16]);
+  const first = nn.relu(np.matmul(patches, net.conv1).add(net.bias1)).reshape([n, HALF, HALF, 16]);
   const second = nn
     .relu(np.matmul(patchesOfFeatures(first, n), net.conv2).add(net.bias2))
     .reshape([n, 1568]);
@@ -69,7 +67,12 @@ export function logits(net: Network<Array>, patches: Array, n: number): Array {
 
 /** [n * 49, 144]: 3 x 3 patches with padding 1 and stride 2, taken from an even grid. */
 function patchesOfFeatures(features: Array, n: number): Array {
-  const padding: [number, number][] = [[0, 0], [1, 1], [1, 1], [0, 0]];
+  const padding: [number, number][] = [
+    [0, 0],
+    [1, 1],
+    [1, 1],
+    [0, 0],
+  ];
   const grid = np.pad(features, padding).reshape([n, 8, 2, 8, 2, 16]);
   const taps: Array[] = [];
   for (let i = 0; i < 3; i++) {
@@ -85,5 +88,9 @@ function patchesOfFeatures(features: Array, n: number): Array {
 
 /** Mean cross entropy against targets [n, 10]. Consumes its arguments. */
 export function loss(net: Network<Array>, patches: Array, targets: Array, n: number): Array {
-  return nn.logSoftmax(logits(net, patches, n)).mul(targets).sum().mul(-1 / n);
+  return nn
+    .logSoftmax(logits(net, patches, n))
+    .mul(targets)
+    .sum()
+    .mul(-1 / n);
 }

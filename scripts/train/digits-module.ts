@@ -1,4 +1,12 @@
-import { call, constant, func, moduleOf, variable, type Expr, type Module } from '../../src/compiler/index.ts';
+import {
+  call,
+  constant,
+  func,
+  moduleOf,
+  variable,
+  type Expr,
+  type Module,
+} from '../../src/compiler/index.ts';
 import { HostTensor } from '../../src/core/host-tensor.ts';
 import { IMAGE_SIZE } from '../../src/demo/digits/rasterize-drawing.ts';
 import type { Network } from './digit-network.ts';
@@ -50,7 +58,10 @@ function reorder(
   order: readonly number[],
 ): HostTensor {
   const strides = shape.map((_, axis) => shape.slice(axis + 1).reduce((a, b) => a * b, 1));
-  const result = HostTensor.zeros('float32', order.map((axis) => shape[axis] ?? 1));
+  const result = HostTensor.zeros(
+    'float32',
+    order.map((axis) => shape[axis] ?? 1),
+  );
   const elements = result.elements as Float32Array;
   for (let i = 0; i < elements.length; i++) {
     let rest = i;

@@ -7,7 +7,14 @@
 import { defaultDevice, init, jit, numpy as np, tree, valueAndGrad } from '@jax-js/jax';
 import { sampleDigit } from '../../src/demo/digits/write-digit.ts';
 import { seededRandom } from '../../src/testing/random.ts';
-import { imagePatches, logits, loss, NETWORK_SHAPES, type Network, PATCHES } from './digit-network.ts';
+import {
+  imagePatches,
+  logits,
+  loss,
+  NETWORK_SHAPES,
+  type Network,
+  PATCHES,
+} from './digit-network.ts';
 import { main as writeExecutable, saveWeights } from './write-digits.ts';
 
 type Array = np.Array;
@@ -59,15 +66,26 @@ const zerosLike = (weights: Weights): Weights => map(weights, (w) => np.zeros(w.
 
 function map(weights: Weights, change: (value: Array, name: keyof Weights) => Array): Weights {
   const entries = Object.entries(weights);
-  return Object.fromEntries(entries.map(([name, w]) => [name, change(w, name as keyof Weights)])) as Weights;
+  return Object.fromEntries(
+    entries.map(([name, w]) => [name, change(w, name as keyof Weights)]),
+  ) as Weights;
 }
 
 const refs = (weights: Weights): Weights => map(weights, (w) => w.ref);
 
 /** One step of Adam. `rate` and the bias corrections travel as scalars so that one trace serves. */
 const step = jit(
-  (weights: Weights, mean: Weights, square: Weights, patches: Array, targets: Array, scalars: Array) => {
-    const [value, slope] = valueAndGrad((w: Weights) => loss(w, patches, targets, BATCH))(refs(weights));
+  (
+    weights: Weights,
+    mean: Weights,
+    square: Weights,
+    patches: Array,
+    targets: Array,
+    scalars: Array,
+  ) => {
+    const [value, slope] = valueAndGrad((w: Weights) => loss(w, patches, targets, BATCH))(
+      refs(weights),
+    );
     const rate = scalars.ref.slice(0);
     const fixMean = scalars.ref.slice(1);
     const fixSquare = scalars.slice(2);
@@ -124,7 +142,9 @@ export async function main(): Promise<number> {
   }
   console.log(`accuracy on 6400 fresh digits: ${await accuracy(weights, 2, 100)}`);
   const names = Object.keys(NETWORK_SHAPES) as (keyof Weights)[];
-  const values = await Promise.all(names.map(async (name) => [name, [...(await weights[name].data())]]));
+  const values = await Promise.all(
+    names.map(async (name) => [name, [...(await weights[name].data())]]),
+  );
   saveWeights(Object.fromEntries(values));
   return writeExecutable();
 }

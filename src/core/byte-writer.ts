@@ -12,26 +12,30 @@ export class ByteWriter {
 
   u8(value: number): this {
     checkUnsigned(value, 0xff);
-    this.#view.setUint8(this.#grow(1), value);
+    const at = this.#grow(1);
+    this.#view.setUint8(at, value);
     return this;
   }
 
   u16(value: number): this {
     checkUnsigned(value, 0xffff);
-    this.#view.setUint16(this.#grow(2), value, true);
+    const at = this.#grow(2);
+    this.#view.setUint16(at, value, true);
     return this;
   }
 
   u32(value: number): this {
     checkUnsigned(value, 0xffff_ffff);
-    this.#view.setUint32(this.#grow(4), value, true);
+    const at = this.#grow(4);
+    this.#view.setUint32(at, value, true);
     return this;
   }
 
   /** 64 bits; the value is a safe integer. */
   i64(value: number): this {
     if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is not a safe integer`);
-    this.#view.setBigInt64(this.#grow(8), BigInt(value), true);
+    const at = this.#grow(8);
+    this.#view.setBigInt64(at, BigInt(value), true);
     return this;
   }
 
@@ -50,7 +54,8 @@ export class ByteWriter {
   }
 
   bytes(bytes: Uint8Array): this {
-    this.#bytes.set(bytes, this.#grow(bytes.length));
+    const at = this.#grow(bytes.length);
+    this.#bytes.set(bytes, at);
     return this;
   }
 
@@ -72,6 +77,7 @@ export class ByteWriter {
     return this.#bytes.slice(0, this.#length);
   }
 
+  /** The offset of so many new bytes. Replaces the buffer and its view: call it before using either. */
   #grow(byteLength: number): number {
     const start = this.#length;
     const end = start + byteLength;

@@ -27,11 +27,14 @@ export class ListingView {
 
   show(text: string): void {
     this.#marked.clear();
-    this.#lines = text.trimEnd().split('\n').map((source) => {
-      const time = element('span', { class: 'listing-time' });
-      const line = element('span', { class: 'listing-line' }, source === '' ? ' ' : source, time);
-      return { line, time, text: source };
-    });
+    this.#lines = text
+      .trimEnd()
+      .split('\n')
+      .map((source) => {
+        const time = element('span', { class: 'listing-time' });
+        const line = element('span', { class: 'listing-line' }, source === '' ? ' ' : source, time);
+        return { line, time, text: source };
+      });
     this.root.replaceChildren(...this.#lines.map(({ line }) => line));
     this.root.scrollTop = 0;
   }

@@ -1,0 +1,53 @@
+import { DeviceTensor, type OutputValue, Tensor } from '../client/index.ts';
+import { float16ToNumber } from '../core/float16.ts';
+
+const SHOWN_VALUES = 6;
+
+export interface OutputDescription {
+  readonly type: string;
+  readonly range: string;
+  readonly values: string;
+}
+
+/** A result in a few words: type, smallest to largest value, the first values. */
+export function describeOutput(value: OutputValue): OutputDescription {
+  if (value instanceof Tensor) return describeTensor(value);
+  if (value instanceof DeviceTensor) {
+    return {
+      type: `${value.dtype} [${value.shape.join(', ')}]`,
+      range: '',
+      values: 'on the device',
+    };
+  }
+  if (value === null || typeof value !== 'object') {
+    return { type: value === null ? 'null' : typeof value, range: '', values: String(value) };
+  }
+  if ('fields' in value) {
+    const fields = value.fields.map((field) => describeOutput(field).values);
+    return { type: `ADT, tag ${value.tag}`, range: '', values: fields.join('; ') };
+  }
+  return { type: 'shape', range: '', values: `(${value.join(', ')})` };
+}
+
+function describeTensor(tensor: Tensor): OutputDescription {
+  const isHalf = tensor.dtype === 'float16';
+  const numbers = Array.from<number | bigint, number>(tensor.data, (element) =>
+    isHalf ? float16ToNumber(Number(element)) : Number(element),
+  );
+  let low = Infinity;
+  let high = -Infinity;
+  for (const number of numbers) {
+    low = Math.min(low, number);
+    high = Math.max(high, number);
+  }
+  const more = numbers.length > SHOWN_VALUES ? ', …' : '';
+  return {
+    type: `${tensor.dtype} [${tensor.shape.join(', ')}]`,
+    range: numbers.length === 0 ? 'empty' : `${formatNumber(low)} to ${formatNumber(high)}`,
+    values: numbers.slice(0, SHOWN_VALUES).map(formatNumber).join(', ') + more,
+  };
+}
+
+function formatNumber(value: number): string {
+  return Number.isInteger(value) ? String(value) : value.toPrecision(4);
+}

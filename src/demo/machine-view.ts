@@ -1,0 +1,179 @@
+import type { KernelProfile, Profile, Session } from '../client/index.ts';
+import { element, toggleData } from './element.ts';
+import { adapterName } from './flow-diagram.ts';
+import { describeError, formatBytes, formatCount, formatMs } from './format-quantity.ts';
+import { ListingView, type PrimitiveTime } from './listing-view.ts';
+
+/** All launches of one shader for one primitive function in a run. */
+interface KernelRow {
+  readonly primitive: string;
+  readonly label: string;
+  readonly workgroups: string;
+  readonly launches: number;
+  readonly durationMs: number | undefined;
+}
+
+/** Beside every section: device, memory, kernels of the last run, and the executable's text. */
+export class MachineView {
+  readonly #title = element('span', {}, 'loading');
+  readonly #facts = element('dl', { class: 'facts' });
+  readonly #kernelCaption = element('h3', {}, 'Kernels of the last run');
+  readonly #kernels = element('tbody');
+  readonly #listing = new ListingView();
+  #session: Session | undefined;
+  #selected: string | undefined;
+  #profile: Profile | undefined;
+
+  constructor(root: HTMLElement) {
+    const heading = element('h2', {}, 'What the machine did');
+    const head = element('div', { class: 'machine-head' }, heading, this.#title);
+    const columns = ['Kernel', 'Launches', 'Time'].map((text, index) =>
+      element('th', { scope: 'col', class: index > 0 && 'number' }, text),
+    );
+    const table = element(
+      'table',
+      { class: 'kernels' },
+      element('thead', {}, element('tr', {}, ...columns)),
+      this.#kernels,
+    );
+    const scroll = element('div', { class: 'scroll' }, table);
+    const listing = element('h3', {}, 'The executable');
+    root.append(head, this.#facts, this.#kernelCaption, scroll, listing, this.#listing.root);
+  }
+
+  /** Turns to another session; nothing of the one before stays. */
+  async show(session: Session | undefined, title: string): Promise<void> {
+    if (session === this.#session && session !== undefined) return;
+    this.#session = session;
+    this.#profile = undefined;
+    this.#title.textContent = title;
+    this.#showKernels([]);
+    this.#listing.show('');
+    this.#showFacts([]);
+    if (session === undefined) return;
+    try {
+      const text = await session.listing();
+      if (this.#session !== session) return;
+      this.#listing.show(text);
+      this.#listing.mark(new Map());
+      await this.#refreshFacts(session);
+    } catch (error) {
+      if (this.#session === session) this.#listing.show(describeError(error));
+    }
+  }
+
+  /** What a profiled run of the shown session did. */
+  async showProfile(session: Session, profile: Profile): Promise<void> {
+    if (session !== this.#session) return;
+    this.#profile = profile;
+    const rows = kernelRows(profile.kernels);
+    this.#showKernels(rows);
+    this.#listing.mark(primitiveTimes(profile.kernels));
+    this.#listing.select(this.#selected);
+    await this.#refreshFacts(session);
+  }
+
+  async #refreshFacts(session: Session): Promise<void> {
+    const memory = await session.memory();
+    if (session !== this.#session) return;
+    const { device } = session;
+    const profile = this.#profile;
+    const run =
+      profile === undefined
+        ? 'none yet'
+        : `${formatCount(profile.instructions, 'instruction')}, ${formatCount(profile.kernels.length, 'kernel')}, ${formatMs(profile.totalMs)}`;
+    this.#showFacts([
+      ['Runs on', device.kind === 'host' ? 'host device (CPU)' : `WebGPU: ${adapterName(device)}`],
+      ['VM', 'bytecode interpreter in a Web Worker'],
+      ['Last run', run],
+      [
+        'Memory',
+        `${formatBytes(memory.liveBytes)} live (${formatBytes(memory.constantBytes)} constants), ` +
+          `${formatBytes(memory.pooledBytes)} pooled, ${formatBytes(memory.peakBytes)} peak`,
+      ],
+    ]);
+  }
+
+  #showFacts(facts: readonly (readonly [string, string])[]): void {
+    this.#facts.replaceChildren(
+      ...facts.flatMap(([term, text]) => [element('dt', {}, term), element('dd', {}, text)]),
+    );
+  }
+
+  #showKernels(rows: readonly KernelRow[]): void {
+    const longest = Math.max(0, ...rows.map(({ durationMs }) => durationMs ?? 0));
+    this.#kernels.replaceChildren(
+      ...rows.map((row) => {
+        const share = element('span', { class: 'share' });
+        const part = longest === 0 ? 0 : (row.durationMs ?? 0) / longest;
+        share.style.transform = `scaleX(${part})`;
+        const name = element('code', {}, row.primitive);
+        const how = element('small', {}, ` ${row.label}, ${row.workgroups}`);
+        const line = element(
+          'tr',
+          {},
+          element('td', {}, name, how, share),
+          element('td', { class: 'number' }, String(row.launches)),
+          element('td', { class: 'number' }, formatMs(row.durationMs)),
+        );
+        line.addEventListener('pointerenter', () => this.#select(row.primitive));
+        line.addEventListener('pointerleave', () => this.#select(undefined));
+        toggleData(line, 'selected', row.primitive === this.#selected);
+        return line;
+      }),
+    );
+    if (rows.length === 0) {
+      this.#kernels.append(element('tr', {}, element('td', { colspan: 3 }, 'No run yet.')));
+    }
+  }
+
+  #select(primitive: string | undefined): void {
+    this.#selected = primitive;
+    this.#listing.select(primitive);
+  }
+}
+
+function kernelRows(kernels: readonly KernelProfile[]): KernelRow[] {
+  const rows = new Map<string, KernelRow>();
+  for (const { primitive, label, workgroups, durationMs } of kernels) {
+    const key = `${primitive}/${label}`;
+    const known = rows.get(key);
+    rows.set(key, {
+      primitive,
+      label,
+      workgroups: describeWorkgroups(workgroups),
+      launches: (known?.launches ?? 0) + 1,
+      durationMs: sum(known?.durationMs, durationMs),
+    });
+  }
+  return [...rows.values()];
+}
+
+function describeWorkgroups([x, y, z]: KernelProfile['workgroups']): string {
+  const dims = [x, y, z].filter((dim, axis) => axis === 0 || dim !== 1);
+  return `${dims.join('×')} ${dims.length === 1 && x === 1 ? 'workgroup' : 'workgroups'}`;
+}
+
+function primitiveTimes(kernels: readonly KernelProfile[]): Map<string, PrimitiveTime> {
+  const times = new Map<string, PrimitiveTime>();
+  for (const { primitive, durationMs } of kernels) {
+    const known = times.get(primitive);
+    times.set(primitive, {
+      launches: (known?.launches ?? 0) + 1,
+      durationMs: sum(known?.durationMs, durationMs),
+    });
+  }
+  return times;
+}
+
+function sum(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : a + (b ?? 0);
+}
+
+/** Time of all kernels of a run; undefined where the adapter has no timestamps. */
+export function kernelTime(kernels: readonly KernelProfile[]): number | undefined {
+  return kernels.reduce<number | undefined>(
+    (total, { durationMs }) => sum(total, durationMs),
+    undefined,
+  );
+}

@@ -1,0 +1,181 @@
+import type { Session } from '../client/index.ts';
+import { seededRandom } from '../testing/random.ts';
+import type { DemoContext, Section } from './demo-context.ts';
+import { DISH_SIZE, Dish, PATTERNS, type Pattern } from './dish.ts';
+import { addDrop, paintDish } from './dish-picture.ts';
+import { byId, context2d, element } from './element.ts';
+import { formatMs } from './format-quantity.ts';
+import { kernelTime } from './machine-view.ts';
+import { modelUrl, openSession } from './open-session.ts';
+
+const TITLE = 'reaction-diffusion.weft';
+const FIRST_DROPS = 14;
+const PROFILE_EVERY_MS = 3000;
+
+/** A simulation whose loop is bytecode; the page only asks for steps and paints. */
+export class SimulateSection implements Section {
+  readonly #context: DemoContext;
+  readonly #canvas = byId('dish', HTMLCanvasElement);
+  readonly #picture = context2d(this.#canvas);
+  readonly #play = byId('dish-play', HTMLButtonElement);
+  readonly #steps = byId('dish-steps', HTMLInputElement);
+  readonly #facts = byId('dish-facts', HTMLElement);
+  readonly #random = seededRandom(7);
+  #session: Session | undefined;
+  #dish: Dish | undefined;
+  #pattern: Pattern = PATTERNS[0] ?? { name: '', feed: 0, kill: 0 };
+  /** Reagent that waits for the next run. */
+  #spot: Float32Array | undefined;
+  /** The runs so far; the next one waits for them, for the state is passed on from run to run. */
+  #last: Promise<void> = Promise.resolve();
+  #isPlaying = false;
+  #profiledAt = -Infinity;
+
+  constructor(context: DemoContext) {
+    this.#context = context;
+    this.#play.addEventListener('click', () => this.#setPlaying(!this.#isPlaying));
+    byId('dish-step', HTMLButtonElement).addEventListener('click', () => {
+      this.#setPlaying(false);
+      this.#enqueue(() => this.#tick(this.#stepsPerRun, true));
+    });
+    byId('dish-reset', HTMLButtonElement).addEventListener('click', () => this.#reset());
+    this.#steps.addEventListener('input', () => {
+      byId('dish-steps-value', HTMLElement).textContent = this.#steps.value;
+    });
+    this.#listPatterns(byId('dish-pattern', HTMLSelectElement));
+    this.#listenToDrops();
+  }
+
+  async open(): Promise<void> {
+    if (this.#session === undefined) {
+      await this.#context.machine.show(undefined, TITLE);
+      const session = await openSession(modelUrl(TITLE), (text) => this.#showFacts([['', text]]));
+      this.#session = session;
+      this.#dish = new Dish(session);
+      this.#context.showDevice(session.device);
+      this.#reset();
+      if (!matchMedia('(prefers-reduced-motion: reduce)').matches) this.#setPlaying(true);
+    }
+    await this.#context.machine.show(this.#session, TITLE);
+  }
+
+  close(): void {
+    this.#setPlaying(false);
+  }
+
+  get #stepsPerRun(): number {
+    return Number(this.#steps.value);
+  }
+
+  #listPatterns(list: HTMLSelectElement): void {
+    list.append(...PATTERNS.map(({ name }) => element('option', {}, name)));
+    list.addEventListener('change', () => {
+      this.#pattern = PATTERNS[list.selectedIndex] ?? this.#pattern;
+    });
+  }
+
+  #listenToDrops(): void {
+    const drop = (event: PointerEvent): void => {
+      if (event.type === 'pointermove' && event.buttons === 0) return;
+      const box = this.#canvas.getBoundingClientRect();
+      this.#addDrop(
+        ((event.clientX - box.left) / box.width) * DISH_SIZE,
+        ((event.clientY - box.top) / box.height) * DISH_SIZE,
+      );
+    };
+    this.#canvas.addEventListener('pointerdown', drop);
+    this.#canvas.addEventListener('pointermove', drop);
+    this.#canvas.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter') return;
+      event.preventDefault();
+      this.#addDrop(this.#random() * DISH_SIZE, this.#random() * DISH_SIZE);
+      this.#context.announce('Dropped reagent.');
+    });
+  }
+
+  #addDrop(x: number, y: number): void {
+    this.#spot ??= new Float32Array(DISH_SIZE * DISH_SIZE);
+    addDrop(this.#spot, x, y);
+    if (!this.#isPlaying) this.#enqueue(() => this.#tick(0));
+  }
+
+  #reset(): void {
+    this.#enqueue(async () => {
+      this.#dish?.reset();
+      this.#spot = undefined;
+      for (let i = 0; i < FIRST_DROPS; i++) {
+        this.#addDropSilently(this.#random() * DISH_SIZE, this.#random() * DISH_SIZE);
+      }
+      await this.#tick(0);
+    });
+  }
+
+  #addDropSilently(x: number, y: number): void {
+    this.#spot ??= new Float32Array(DISH_SIZE * DISH_SIZE);
+    addDrop(this.#spot, x, y);
+  }
+
+  #setPlaying(playing: boolean): void {
+    if (playing === this.#isPlaying) return;
+    this.#isPlaying = playing;
+    this.#play.textContent = playing ? 'Pause' : 'Play';
+    this.#play.setAttribute('aria-pressed', String(playing));
+    if (playing) this.#continue();
+  }
+
+  #continue(): void {
+    this.#enqueue(async () => {
+      if (!this.#isPlaying) return;
+      await this.#tick(this.#stepsPerRun);
+      requestAnimationFrame(() => this.#continue());
+    });
+  }
+
+  #enqueue(task: () => Promise<void>): void {
+    this.#last = this.#last.then(task).catch((error: unknown) => {
+      this.#setPlaying(false);
+      this.#context.fail(error);
+    });
+  }
+
+  async #tick(steps: number, profiled = false): Promise<void> {
+    const dish = this.#dish;
+    const session = this.#session;
+    if (dish === undefined || session === undefined) return;
+    const started = performance.now();
+    if (this.#spot !== undefined) {
+      const spot = this.#spot;
+      this.#spot = undefined;
+      await dish.drop(spot);
+    }
+    const isDue = profiled || started - this.#profiledAt > PROFILE_EVERY_MS;
+    if (steps > 0 && isDue) await this.#profile(session, dish, steps);
+    else if (steps > 0) await dish.advance(steps, this.#pattern);
+    paintDish(this.#picture, await dish.read());
+    const elapsedMs = performance.now() - started;
+    this.#showFacts([
+      ['Steps so far', dish.steps.toLocaleString('en')],
+      ['Last run', `${steps} steps, ${formatMs(elapsedMs)} with the picture`],
+    ]);
+    if (steps > 0 && !isDue) this.#context.flow.showRun({ roundTripMs: elapsedMs });
+  }
+
+  async #profile(session: Session, dish: Dish, steps: number): Promise<void> {
+    const started = performance.now();
+    const profile = await dish.advanceProfiled(steps, this.#pattern);
+    this.#profiledAt = performance.now();
+    this.#context.flow.showRun({
+      roundTripMs: this.#profiledAt - started,
+      instructions: profile.instructions,
+      kernels: profile.kernels.length,
+      kernelMs: kernelTime(profile.kernels),
+    });
+    await this.#context.machine.showProfile(session, profile);
+  }
+
+  #showFacts(facts: readonly (readonly [string, string])[]): void {
+    this.#facts.replaceChildren(
+      ...facts.flatMap(([term, text]) => [element('dt', {}, term), element('dd', {}, text)]),
+    );
+  }
+}
