@@ -1,0 +1,1 @@
+export { createWebGpuDevice, type WebGpuDeviceOptions } from './webgpu-device.ts';
