@@ -1,0 +1,30 @@
+import { test as base, expect } from '@playwright/test';
+
+export { expect };
+
+export interface WatchedPage {
+  /** What went wrong so far: one line each. A test that provokes an error takes it out. */
+  readonly complaints: string[];
+}
+
+/** `test` whose page may not throw, break the security policy, or talk to another origin. */
+export const test = base.extend<{ watched: WatchedPage }>({
+  watched: [
+    async ({ page, baseURL }, use) => {
+      const complaints: string[] = [];
+      page.on('pageerror', (error) => complaints.push(`error in the page: ${error.message}`));
+      page.on('console', (message) => {
+        const text = message.text();
+        if (/content security policy/i.test(text)) complaints.push(`policy: ${text}`);
+      });
+      page.on('request', (request) => {
+        const url = new URL(request.url());
+        const isLocal = url.protocol === 'blob:' || url.protocol === 'data:';
+        if (!isLocal && url.origin !== baseURL) complaints.push(`request to ${url.href}`);
+      });
+      await use({ complaints });
+      expect(complaints, 'a page that behaves').toEqual([]);
+    },
+    { auto: true },
+  ],
+});
