@@ -30,7 +30,7 @@ export function applyScalar(
 
 /**
  * Copies elements `start` to `start + target.length` of an operand, broadcast to `shape`, into
- * `target`. An operand of the same shape or with one element takes a fast path.
+ * `target`.
  */
 export function gatherBroadcast(
   { elements, shape: from }: BroadcastOperand,
@@ -38,48 +38,52 @@ export function gatherBroadcast(
   start: number,
   target: NumberArray,
 ): void {
-  const strides = broadcastStrides(from, shape);
-  const rank = shape.length;
-  const inner = shape[rank - 1] ?? 1;
-  const innerStride = strides[rank - 1] ?? 0;
-  const coords = coordinates(start, shape);
+  const axes = mergeAxes(shape, broadcastStrides(from, shape));
+  const outer = axes.slice(0, -1);
+  const inner = axes.at(-1) ?? { size: 1, stride: 0 };
+  let row = Math.floor(start / inner.size);
+  let first = start - row * inner.size;
   let done = 0;
   while (done < target.length) {
     let offset = 0;
-    for (let axis = 0; axis < rank - 1; axis++) {
-      offset += (coords[axis] ?? 0) * (strides[axis] ?? 0);
+    let rest = row;
+    for (let axis = outer.length - 1; axis >= 0; axis--) {
+      const { size, stride } = outer[axis] ?? inner;
+      offset += (rest % size) * stride;
+      rest = Math.floor(rest / size);
     }
-    const first = coords[rank - 1] ?? 0;
-    const count = Math.min(inner - first, target.length - done);
-    if (innerStride === 0) {
+    const count = Math.min(inner.size - first, target.length - done);
+    if (inner.stride === 0) {
       target.fill(elements[offset] ?? 0, done, done + count);
     } else {
       const begin = offset + first;
       for (let i = 0; i < count; i++) target[done + i] = elements[begin + i] ?? 0;
     }
     done += count;
-    advanceRow(coords, shape);
+    first = 0;
+    row++;
   }
 }
 
-function advanceRow(coords: number[], shape: Shape): void {
-  const last = shape.length - 1;
-  if (last >= 0) coords[last] = 0;
-  for (let axis = last - 1; axis >= 0; axis--) {
-    const next = (coords[axis] ?? 0) + 1;
-    coords[axis] = next;
-    if (next < (shape[axis] ?? 1)) return;
-    coords[axis] = 0;
-  }
+interface MergedAxis {
+  readonly size: number;
+  readonly stride: number;
 }
 
-function coordinates(index: number, shape: Shape): number[] {
-  let rest = index;
-  return rowMajorStrides(shape).map((stride) => {
-    const coord = stride === 0 ? 0 : Math.floor(rest / stride);
-    rest -= coord * stride;
-    return coord;
-  });
+/** Neighbouring axes that are all repeated, or all stepped through in order, become one. */
+function mergeAxes(shape: Shape, strides: readonly number[]): MergedAxis[] {
+  const merged: MergedAxis[] = [];
+  for (const [axis, size] of shape.entries()) {
+    const stride = strides[axis] ?? 0;
+    const outer = merged.at(-1);
+    if (size === 1) continue;
+    if (outer !== undefined && outer.stride === stride * size) {
+      merged[merged.length - 1] = { size: outer.size * size, stride };
+    } else {
+      merged.push({ size, stride });
+    }
+  }
+  return merged;
 }
 
 /** Strides in elements of `from` along the axes of `shape`; 0 where it is broadcast. */

@@ -1,0 +1,118 @@
+import { storageByteLength } from '../../core/dtype.ts';
+import { internalError } from '../../core/errors.ts';
+import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
+import { elementCount, sameShape } from '../../core/shape.ts';
+import type { DeviceTensor, Kernel, KernelTiming } from '../device.ts';
+import { asHostBuffer } from './host-memory.ts';
+import { type CallStep, type HostPlan, planOnHost } from './host-plan.ts';
+import { runChain } from './run-chain.ts';
+import { type StoredTensor, storeBack, toHostTensor } from './storage-view.ts';
+
+/** What kernels of one device share. */
+export interface HostKernelContext {
+  /** False for the null device, which plans and counts but computes nothing. */
+  readonly computes: boolean;
+  /** Memory for temporaries, by slot; it grows to the largest request and is reused. */
+  scratch(slot: number, byteLength: number): ArrayBuffer;
+  /** Called for each launch. */
+  launched(): void;
+  /** The timings that are being recorded, if any. */
+  timings(): KernelTiming[] | undefined;
+}
+
+/** A primitive function made of references. Launching computes at once. */
+export class HostKernel implements Kernel {
+  readonly name: string;
+  readonly #primitive: PrimitiveFunction;
+  readonly #context: HostKernelContext;
+  #shapes: readonly ConcreteTensorType[] = [];
+  #plan: HostPlan | undefined;
+
+  constructor(primitive: PrimitiveFunction, context: HostKernelContext) {
+    this.name = primitive.name;
+    this.#primitive = primitive;
+    this.#context = context;
+  }
+
+  launch(args: readonly DeviceTensor[]): void {
+    const { params, results } = this.#primitive;
+    if (args.length !== params.length + results.length) {
+      throw internalError(
+        `${this.name} was called with ${args.length} tensors instead of ` +
+          `${params.length} and ${results.length}`,
+      );
+    }
+    const plan = this.#planFor(args.slice(0, params.length));
+    const values = this.#bindValues(plan, args);
+    this.#context.launched();
+    for (const step of plan.steps) {
+      const started = performance.now();
+      if (this.#context.computes) {
+        if (step.kind === 'chain') runChain(step, values, plan.types);
+        else runCall(step, values);
+      }
+      this.#context.timings()?.push({
+        primitive: this.name,
+        label: step.label,
+        workgroups: [1, 1, 1],
+        durationMs: this.#context.computes ? performance.now() - started : undefined,
+      });
+    }
+  }
+
+  /** The plan of the last call if the shapes are the same, else a new one. */
+  #planFor(params: readonly DeviceTensor[]): HostPlan {
+    const isSame =
+      this.#plan !== undefined &&
+      params.every(({ dtype, shape }, i) => {
+        const known = this.#shapes[i];
+        return known !== undefined && known.dtype === dtype && sameShape(known.shape, shape);
+      });
+    if (isSame && this.#plan !== undefined) return this.#plan;
+    const types = params.map(({ dtype, shape }) => ({ dtype, shape }));
+    const plan = planOnHost(this.#primitive, types);
+    this.#shapes = types;
+    this.#plan = plan;
+    return plan;
+  }
+
+  /** Memory of every value: arguments, destinations, temporaries. Chain-local ones have none. */
+  #bindValues(plan: HostPlan, args: readonly DeviceTensor[]): (StoredTensor | undefined)[] {
+    const { params, results } = this.#primitive;
+    const values = plan.types.map((_, i) => {
+      const argument = i < params.length ? args[i] : undefined;
+      return argument === undefined ? undefined : storedArgument(argument);
+    });
+    for (const [i, { value }] of results.entries()) {
+      const target = args[params.length + i];
+      const type = plan.types[value];
+      if (target === undefined || type === undefined || value < params.length) {
+        throw internalError(`${this.name} has no destination for result ${i}`);
+      }
+      values[value] = { ...storedArgument(target), ...type };
+    }
+    for (const [slot, value] of plan.temporaries.entries()) {
+      const type = plan.types[value];
+      if (type === undefined) continue;
+      const byteLength = storageByteLength(type.dtype, elementCount(type.shape));
+      values[value] = { ...type, bytes: this.#context.scratch(slot, byteLength), byteOffset: 0 };
+    }
+    return values;
+  }
+}
+
+function storedArgument({ buffer, byteOffset, dtype, shape }: DeviceTensor): StoredTensor {
+  return { bytes: asHostBuffer(buffer).bytes, byteOffset, dtype, shape };
+}
+
+function runCall({ call }: CallStep, values: readonly (StoredTensor | undefined)[]): void {
+  const inputs = call.inputs.map((value) => {
+    const stored = values[value];
+    return stored === undefined ? undefined : toHostTensor(stored);
+  });
+  const target = values[call.value];
+  if (target === undefined) throw internalError(`value ${call.value} has no memory`);
+  const output = toHostTensor(target);
+  call.op.reference(inputs, call.attributes, output);
+  storeBack(output, target);
+}

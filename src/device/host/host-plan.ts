@@ -1,0 +1,122 @@
+import { concreteShape } from '../../core/dim.ts';
+import { internalError, ShapeError } from '../../core/errors.ts';
+import type {
+  Attributes,
+  ConcreteTensorType,
+  PrimitiveFunction,
+} from '../../core/primitive-function.ts';
+import { sameShape } from '../../core/shape.ts';
+import type { OpDefinition } from '../../ops/define-op.ts';
+import { formatType } from '../../ops/operand-checks.ts';
+import { inferCall, opDefinition } from '../../ops/registry.ts';
+
+/** What the host does for one primitive function on given shapes. */
+export interface HostPlan {
+  /** Types of all values: parameters, then results of calls. */
+  readonly types: readonly ConcreteTensorType[];
+  readonly steps: readonly HostStep[];
+  /** Values that need memory of their own: neither arguments nor local to a chain. */
+  readonly temporaries: readonly number[];
+}
+
+export type HostStep = CallStep | ChainStep;
+
+/** One call of an operator's reference. */
+export interface CallStep {
+  readonly kind: 'call';
+  readonly label: string;
+  readonly call: PlannedCall;
+}
+
+/** Elementwise calls over one shape, to be run block by block. */
+export interface ChainStep {
+  readonly kind: 'chain';
+  readonly label: string;
+  readonly calls: readonly PlannedCall[];
+}
+
+export interface PlannedCall {
+  readonly op: OpDefinition;
+  readonly attributes: Attributes;
+  /** Values it reads; -1 for an absent input. */
+  readonly inputs: readonly number[];
+  /** The value it makes. */
+  readonly value: number;
+}
+
+/**
+ * Infers the types of all values from those of the parameters and groups elementwise calls. Throws
+ * UnsupportedError for an unknown operator and ShapeError for types that do not fit.
+ */
+export function planOnHost(
+  primitive: PrimitiveFunction,
+  params: readonly ConcreteTensorType[],
+): HostPlan {
+  const types: ConcreteTensorType[] = [...params];
+  const calls = primitive.body.map(({ op: name, inputs, attributes }): PlannedCall => {
+    const op = opDefinition(name);
+    const operands = inputs.map((value) => (value < 0 ? undefined : types[value]));
+    const inferred = inferCall(op, operands, attributes);
+    types.push(inferred.output);
+    return { op, attributes: inferred.attributes, inputs, value: types.length - 1 };
+  });
+  checkResults(primitive, types);
+  const steps = groupCalls(calls, types);
+  return { types, steps, temporaries: temporariesOf(primitive, steps) };
+}
+
+function checkResults(primitive: PrimitiveFunction, types: readonly ConcreteTensorType[]): void {
+  for (const { value, type } of primitive.results) {
+    const actual = types[value];
+    if (actual === undefined) throw internalError(`${primitive.name} has no value ${value}`);
+    const declared = concreteShape(type.shape);
+    const fits = declared === undefined || sameShape(declared, actual.shape);
+    if (fits && type.dtype === actual.dtype) continue;
+    throw new ShapeError({
+      where: `${primitive.name}: result`,
+      got: formatType(actual),
+      expected: `${type.dtype} of the declared shape (${type.shape.map(String).join(', ')})`,
+    });
+  }
+}
+
+function groupCalls(
+  calls: readonly PlannedCall[],
+  types: readonly ConcreteTensorType[],
+): HostStep[] {
+  const steps: HostStep[] = [];
+  for (const call of calls) {
+    const last = steps.at(-1);
+    const shape = types[call.value]?.shape ?? [];
+    if (call.op.kind !== 'elementwise') {
+      steps.push({ kind: 'call', label: call.op.name, call });
+    } else if (
+      last?.kind === 'chain' &&
+      sameShape(types[last.calls[0]?.value ?? -1]?.shape ?? [], shape)
+    ) {
+      const joined = [...last.calls, call];
+      const label = joined.map(({ op }) => op.name).join('+');
+      steps[steps.length - 1] = { kind: 'chain', label, calls: joined };
+    } else {
+      steps.push({ kind: 'chain', label: call.op.name, calls: [call] });
+    }
+  }
+  return steps;
+}
+
+function temporariesOf(primitive: PrimitiveFunction, steps: readonly HostStep[]): number[] {
+  const results = new Set(primitive.results.map(({ value }) => value));
+  const stepOf = new Map<number, HostStep>();
+  const needed = new Set<number>();
+  for (const step of steps) {
+    for (const { inputs, value } of step.kind === 'chain' ? step.calls : [step.call]) {
+      stepOf.set(value, step);
+      if (step.kind === 'call' && !results.has(value)) needed.add(value);
+      for (const input of inputs) {
+        const maker = stepOf.get(input);
+        if (maker !== undefined && maker !== step && !results.has(input)) needed.add(input);
+      }
+    }
+  }
+  return [...needed];
+}

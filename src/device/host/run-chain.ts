@@ -1,0 +1,105 @@
+import { internalError } from '../../core/errors.ts';
+import type { ConcreteTensorType } from '../../core/primitive-function.ts';
+import { elementCount, sameShape } from '../../core/shape.ts';
+import type { NumberArray, ScalarContext, ScalarFunction } from '../../ops/define-op.ts';
+import { applyScalar, gatherBroadcast } from '../../ops/elementwise-reference.ts';
+import type { ChainStep, PlannedCall } from './host-plan.ts';
+import { newElements, type StoredTensor, storedElements } from './storage-view.ts';
+
+/** Elements per block: all operands of a call fit the first cache. */
+const BLOCK = 2048;
+
+/**
+ * Runs elementwise calls over one shape block by block, so that what one call makes is still in the
+ * cache when the next reads it, and values that stay inside need no memory of their own.
+ */
+export function runChain(
+  step: ChainStep,
+  values: readonly (StoredTensor | undefined)[],
+  types: readonly ConcreteTensorType[],
+): void {
+  const shape = types[step.calls[0]?.value ?? -1]?.shape ?? [];
+  const count = elementCount(shape);
+  const block = Math.min(BLOCK, count);
+  const elements = values.map((stored) =>
+    stored === undefined ? undefined : storedElements(stored),
+  );
+  const local = new Map<number, NumberArray>();
+  for (const { value } of step.calls) {
+    const type = types[value];
+    if (type !== undefined && values[value] === undefined) {
+      local.set(value, newElements(type.dtype, block));
+    }
+  }
+  const calls = step.calls.map((call) => prepareCall(call, { types, elements, local, block }));
+  for (let start = 0; start < count; start += block) {
+    const length = Math.min(block, count - start);
+    for (const { scalar, context, read, write } of calls) {
+      const operands = read.map((source) => source(start, length));
+      applyScalar(scalar, operands, write(start, length), context);
+    }
+  }
+}
+
+/** Elements `start` to `start + length` of a value, broadcast to the chain's shape. */
+type BlockSource = (start: number, length: number) => NumberArray;
+
+interface PreparedCall {
+  readonly scalar: ScalarFunction;
+  readonly context: ScalarContext;
+  readonly read: readonly BlockSource[];
+  readonly write: BlockSource;
+}
+
+interface ChainMemory {
+  readonly types: readonly ConcreteTensorType[];
+  /** Whole values that lie in memory. */
+  readonly elements: readonly (NumberArray | undefined)[];
+  /** One block of each value that only this chain knows. */
+  readonly local: ReadonlyMap<number, NumberArray>;
+  readonly block: number;
+}
+
+function prepareCall(call: PlannedCall, memory: ChainMemory): PreparedCall {
+  const { scalar } = call.op;
+  const output = memory.types[call.value];
+  if (scalar === undefined || output === undefined) {
+    throw internalError(`${call.op.name} has no scalar function`);
+  }
+  const inputs = call.inputs.filter((value) => value >= 0);
+  const dtypes = inputs.map((value) => memory.types[value]?.dtype ?? 'float32');
+  return {
+    scalar,
+    context: { attributes: call.attributes, dtypes, output: output.dtype, width: 1 },
+    read: inputs.map((value) => blockSource(value, output, memory)),
+    write: blockSource(call.value, output, memory),
+  };
+}
+
+function blockSource(
+  value: number,
+  { shape }: ConcreteTensorType,
+  { types, elements, local, block }: ChainMemory,
+): BlockSource {
+  const own = local.get(value);
+  if (own !== undefined) {
+    return (_, length) => (length === own.length ? own : own.subarray(0, length));
+  }
+  const whole = elements[value];
+  const type = types[value];
+  if (whole === undefined || type === undefined)
+    throw internalError(`value ${value} has no memory`);
+  if (sameShape(type.shape, shape)) {
+    return (start, length) => whole.subarray(start, start + length);
+  }
+  const spread = newElements(type.dtype, block);
+  if (whole.length === 1) {
+    spread.fill(whole[0] ?? 0);
+    return (_, length) => spread.subarray(0, length);
+  }
+  return (start, length) => {
+    const target = spread.subarray(0, length);
+    gatherBroadcast({ elements: whole, shape: type.shape }, shape, start, target);
+    return target;
+  };
+}
