@@ -3,7 +3,6 @@ import type { DType } from '../core/dtype.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { elementCount, formatShape, type Shape } from '../core/shape.ts';
 import type { FunctionInfo, NamedType } from '../worker/protocol.ts';
-import { DeviceTensor } from './device-tensor.ts';
 import type { BoundValue, PlainInputs } from './input-value.ts';
 import { Tensor } from './tensor.ts';
 

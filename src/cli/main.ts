@@ -1,0 +1,137 @@
+import { Command, CommanderError, Option } from 'commander';
+import packageFile from '../../package.json' with { type: 'json' };
+import { UsageError, WeftError } from '../core/errors.ts';
+import { type CompileFlags, compileCommand } from './compile-command.ts';
+import { type InspectFlags, inspectCommand } from './inspect-command.ts';
+import { collectDims, collectPairs, positiveNumber } from './parse-options.ts';
+import { type RunFlags, runCommand } from './run-command.ts';
+import { processTerminal, type Terminal } from './terminal.ts';
+
+const EXIT_FAILURE = 1;
+const EXIT_USAGE = 2;
+
+/** The `weft` command. Resolves to the exit status: 0, 1 for a failure, 2 for wrong usage. */
+export async function main(
+  args: readonly string[],
+  terminal: Terminal = processTerminal,
+): Promise<number> {
+  let status = 0;
+  const run = async (command: Promise<number>): Promise<void> => {
+    status = await command;
+  };
+  try {
+    await makeProgram(terminal, run).parseAsync([...args], { from: 'user' });
+    return status;
+  } catch (error) {
+    // Commander has written its message already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+    terminal.err(`weft: ${describe(error)}\n`);
+    return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE;
+  }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof WeftError) return error.message;
+  // Not thrown on purpose: the stack belongs into the report.
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+type Run = (command: Promise<number>) => Promise<void>;
+
+function makeProgram(terminal: Terminal, run: Run): Command {
+  const program = new Command('weft')
+    .description('Compiles neural networks to executables for a tensor VM, and runs them.')
+    .version(packageFile.version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.out(text),
+      writeErr: (text) => terminal.err(text),
+    })
+    .showHelpAfterError('(add --help for how it is used)')
+    .addHelpText('after', HELP);
+  const dims = new Option(
+    '--dim <NAME=N>',
+    'fix a symbolic dimension of an ONNX model; repeatable',
+  ).argParser(collectDims);
+
+  program
+    .command('compile')
+    .summary('compile an ONNX model to a .weft file')
+    .description('Compiles an ONNX model to an executable that any Weft session loads.')
+    .argument('<model.onnx>', 'the model')
+    .requiredOption('-o, --output <file.weft>', 'where the executable goes')
+    .addOption(dims)
+    .option('--dump', 'print the program after each pass')
+    .addHelpText('after', COMPILE_HELP)
+    .action((path: string, flags: CompileFlags) => run(compileCommand(path, flags, terminal)));
+
+  program
+    .command('inspect')
+    .summary('list a program')
+    .description('Lists a .weft file (or what an .onnx file compiles to): functions and bytecode.')
+    .argument('<file>', 'a .weft or .onnx file')
+    .addOption(new Option('--ts', 'TypeScript that builds the same executable').conflicts('stats'))
+    .option('--stats', 'counts of functions, registers, constants and bytes')
+    .addOption(dims)
+    .action((path: string, flags: InspectFlags) => run(inspectCommand(path, flags, terminal)));
+
+  program
+    .command('run')
+    .summary('run a program once')
+    .description('Runs the function main of a .weft or .onnx file and prints its outputs.')
+    .argument('<file>', 'a .weft or .onnx file')
+    .option(
+      '-i, --input <NAME=FILE>',
+      'a .pb, .npy or .json file (a number for an int or float input); repeatable',
+      collectPairs,
+    )
+    .option(
+      '-o, --output <NAME=FILE>',
+      'write an output as .npy or .json; repeatable',
+      collectPairs,
+    )
+    .option(
+      '--expect <NAME=FILE>',
+      'compare an output with a .pb, .npy or .json file; repeatable',
+      collectPairs,
+    )
+    .option('--rtol <number>', 'relative tolerance of --expect', positiveNumber, 1e-3)
+    .option('--atol <number>', 'absolute tolerance of --expect', positiveNumber, 1e-5)
+    .addOption(
+      new Option('--device <device>', 'where it runs')
+        .choices(['auto', 'host', 'webgpu'])
+        .default('auto'),
+    )
+    .addOption(dims)
+    .option('--profile', 'run twice and print the kernels of the second run with their times')
+    .addHelpText('after', RUN_HELP)
+    .action((path: string, flags: RunFlags) => run(runCommand(path, flags, terminal)));
+
+  for (const command of program.commands) command.copyInheritedSettings(program);
+  return program;
+}
+
+const HELP = `
+Examples:
+  weft compile model.onnx -o model.weft      compile once ...
+  weft inspect model.weft                    ... see what it became ...
+  weft run model.weft --input x=x.npy        ... and run it
+
+An .onnx file works wherever a .weft file does; it is then compiled first.
+Exit status: 0, 1 when something failed, 2 for wrong usage.`;
+
+const COMPILE_HELP = `
+Examples:
+  weft compile mnist.onnx -o mnist.weft
+  weft compile bert.onnx -o bert.weft --dim batch=1 --dim sequence=128
+  weft compile mnist.onnx -o mnist.weft --dump | less`;
+
+const RUN_HELP = `
+Examples:
+  weft run mnist.weft --input Input3=digit.npy
+  weft run mnist.onnx --input Input3=input_0.pb --expect Plus214_Output_0=output_0.pb
+  weft run mnist.weft --input Input3=digit.json --output Plus214_Output_0=logits.npy
+  weft run life.weft --input board=board.npy --input steps=100 --profile
+
+Devices: webgpu needs the package "webgpu" (npm install webgpu); auto takes it where it is
+there and says so when it is not; host needs nothing and is slow.`;

@@ -1,0 +1,32 @@
+import { InvalidArgumentError } from 'commander';
+
+/** One `NAME=VALUE` of a repeatable option, gathered into a record. */
+export function collectPairs(
+  pair: string,
+  previous: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const at = pair.indexOf('=');
+  if (at <= 0 || at === pair.length - 1) {
+    throw new InvalidArgumentError('Write it as NAME=VALUE.');
+  }
+  return { ...previous, [pair.slice(0, at)]: pair.slice(at + 1) };
+}
+
+/** As {@link collectPairs}, for `NAME=N` with N an integer from 0 up. */
+export function collectDims(
+  pair: string,
+  previous: Readonly<Record<string, number>> = {},
+): Record<string, number> {
+  const pairs = Object.entries(collectPairs(pair));
+  const dims = pairs.map(([name, text]): [string, number] => {
+    if (!/^\d+$/.test(text)) throw new InvalidArgumentError('Write it as NAME=N, N an integer.');
+    return [name, Number(text)];
+  });
+  return { ...previous, ...Object.fromEntries(dims) };
+}
+
+export function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (!(value >= 0)) throw new InvalidArgumentError('It has to be a number from 0 up.');
+  return value;
+}
