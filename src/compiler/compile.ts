@@ -11,6 +11,8 @@ import type { Pass } from './passes/pass.ts';
 import { simplify } from './passes/simplify.ts';
 import { TypeInference } from './type-inference.ts';
 
+export type { Executable };
+
 export interface CompileOptions {
   /** Numbers for the symbolic dimensions of inputs. */
   readonly dims?: DimBindings | undefined;

@@ -1,4 +1,4 @@
-export { compile, type CompileOptions } from './compile.ts';
+export { compile, type CompileOptions, type Executable } from './compile.ts';
 export {
   call,
   callFunction,

@@ -1,5 +1,5 @@
 import { concreteShape, formatDim } from '../core/dim.ts';
-import { ShapeError, TypeCheckError, WeftError } from '../core/errors.ts';
+import { ShapeError, TypeCheckError, UnsupportedError } from '../core/errors.ts';
 import type { ConcreteTensorType } from '../core/primitive-function.ts';
 import { inferOperator } from './evaluate-call.ts';
 import { type CallExpr, type Expr, formatSpan, type FunctionExpr, type Span } from './ir/expr.ts';
@@ -68,9 +68,7 @@ export class TypeInference {
     try {
       return tensorType(inferOperator(op, inputs, expr.attributes));
     } catch (thrown) {
-      if (expr.span === undefined || !(thrown instanceof WeftError)) throw thrown;
-      const message = `${formatSpan(expr.span, op)}: ${thrown.message}`;
-      throw new (thrown.constructor as typeof ShapeError)(message, { cause: thrown });
+      throw atPlace(thrown, expr.span);
     }
   }
 
@@ -126,4 +124,13 @@ function concreteTensor(type: Type, span: Span | undefined): ConcreteTensorType 
     expected: 'a shape of numbers',
     remedy: `Bind the symbol when compiling: dims: { ${formatDim(free)}: 1 }.`,
   });
+}
+
+/** The complaint of an operator with the node of the source model before it. */
+function atPlace(thrown: unknown, span: Span | undefined): unknown {
+  if (span === undefined || !(thrown instanceof Error)) return thrown;
+  const message = `${formatSpan(span, '')}: ${thrown.message}`;
+  if (thrown instanceof ShapeError) return new ShapeError(message, { cause: thrown });
+  if (thrown instanceof UnsupportedError) return new UnsupportedError(message, { cause: thrown });
+  return thrown;
 }

@@ -1,5 +1,4 @@
-import type { Executable } from '../../bytecode/executable-file.ts';
-import { compile, type CompileOptions } from '../../compiler/compile.ts';
+import { compile, type CompileOptions, type Executable } from '../../compiler/compile.ts';
 import { importOnnx } from './import-onnx.ts';
 
 /**

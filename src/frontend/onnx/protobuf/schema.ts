@@ -76,15 +76,8 @@ export const ONNX_SCHEMA = {
   DimensionProto: { dimValue: [1, 'int'], dimParam: [2, 'string'] },
 } as const satisfies Record<string, Readonly<Record<string, FieldEntry>>>;
 
-export type FieldEntry = readonly [number: number, type: FieldType | readonly [FieldType]];
-export type FieldType =
-  | ScalarType
-  | 'ints'
-  | 'floats'
-  | 'doubles'
-  | 'bigints'
-  | 'biguints'
-  | string;
+/** The field number, and the type's name; in a list when the field repeats a string or message. */
+export type FieldEntry = readonly [number: number, type: string | readonly [string]];
 
 interface Scalars {
   int: number;
@@ -101,7 +94,6 @@ interface Repeated {
   biguints: BigUint64Array;
 }
 
-export type ScalarType = keyof Scalars;
 export type RepeatedType = keyof Repeated;
 export type MessageName = keyof typeof ONNX_SCHEMA;
 

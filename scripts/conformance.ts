@@ -1,0 +1,88 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { type CaseRunner, openBrowserRunner } from './conformance/browser-runner.ts';
+import type { Outcome } from './conformance/conformance-case.ts';
+import { findCases, type FoundCase } from './conformance/find-cases.ts';
+import { closingLine, formatReport } from './conformance/report.ts';
+import { runCase } from './conformance/run-case.ts';
+
+interface Options {
+  readonly device: string;
+  readonly filter?: string;
+  readonly json?: string;
+}
+
+const HELP = `
+Each folder below a DIR with a model.onnx and test_data_set_* folders is a case; each data set
+counts once. Integers and booleans have to be equal, floats within rtol 1e-3 and atol 1e-5.
+
+Examples:
+  npm run conformance -- ../shared/models --filter '^mnist'
+  npm run conformance -- ../shared/onnx --device host --json report.json`;
+
+/** `npm run conformance -- DIR...`: resolves to the exit status. */
+export async function main(args: readonly string[]): Promise<number> {
+  const command = new Command('conformance')
+    .description('Runs ONNX models through the public Session and compares the results.')
+    .argument('<dir...>', 'folders that hold cases')
+    .option('--device <name>', 'webgpu (headless Chromium) or host (in Node)', 'webgpu')
+    .option('--filter <regexp>', 'only cases whose name matches')
+    .option('--json <file>', 'write all outcomes to a file')
+    .addHelpText('after', HELP)
+    .exitOverride();
+  try {
+    command.parse(args, { from: 'user' });
+    return await runAll(command.args, command.opts<Options>());
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return thrown.exitCode;
+    console.error(thrown instanceof Error ? thrown.message : String(thrown));
+    return 1;
+  }
+}
+
+async function runAll(roots: readonly string[], options: Options): Promise<number> {
+  const { device, filter, json } = options;
+  if (device !== 'webgpu' && device !== 'host') {
+    throw new Error(`--device: got ${device}, expected webgpu or host.`);
+  }
+  const pattern = filter === undefined ? undefined : new RegExp(filter);
+  const cases = roots
+    .flatMap((root) => findCases(resolve(root)))
+    .filter(({ name }) => pattern?.test(name) ?? true);
+  if (cases.length === 0) throw new Error(`No case matches --filter ${filter}.`);
+  const runner = device === 'host' ? hostRunner() : await openBrowserRunner();
+  console.log(`${cases.length} cases on ${runner.title}`);
+  const outcomes = await runCases(cases, runner);
+  console.log(`\n${formatReport(outcomes)}`);
+  if (json !== undefined) await writeFile(json, `${JSON.stringify(outcomes, undefined, 1)}\n`);
+  return outcomes.some(({ status }) => status === 'failed') ? 1 : 0;
+}
+
+async function runCases(cases: readonly FoundCase[], runner: CaseRunner): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  try {
+    for (const [index, found] of cases.entries()) {
+      outcomes.push(...(await runner.run(found)));
+      if (process.stderr.isTTY) {
+        process.stderr.write(`\r${index + 1} of ${cases.length}: ${closingLine(outcomes)} `);
+      }
+    }
+  } finally {
+    await runner.close();
+  }
+  return outcomes;
+}
+
+function hostRunner(): CaseRunner {
+  return {
+    title: 'the host device in Node',
+    run: (found) =>
+      runCase(found, {
+        device: 'host',
+        worker: false,
+        read: async (file) => new Uint8Array(await readFile(join(found.folder, file))),
+      }),
+    close: async () => {},
+  };
+}

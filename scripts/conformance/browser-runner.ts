@@ -1,0 +1,114 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright';
+import { createServer, type Plugin } from 'vite';
+import { findChromium } from '../find-chromium.mjs';
+import type { CaseFiles, Outcome } from './conformance-case.ts';
+import type { FoundCase } from './find-cases.ts';
+
+/** DESIGN of the browser tier: without the first flag there is no adapter in headless Chromium. */
+const CHROMIUM_FLAGS = [
+  '--enable-unsafe-webgpu',
+  '--use-webgpu-adapter=swiftshader',
+  '--no-sandbox',
+];
+
+const ROUTE = '/conformance-files/';
+
+export interface CaseRunner {
+  run(found: FoundCase): Promise<Outcome[]>;
+  /** What the cases run on, for the report. */
+  readonly title: string;
+  close(): Promise<void>;
+}
+
+/** What the page gives to this script. */
+export interface ConformancePage {
+  weftConformance: {
+    adapterName(): Promise<string>;
+    run(files: CaseFiles, baseUrl: string): Promise<Outcome[]>;
+  };
+}
+
+/**
+ * One headless Chromium with one page, and in it one worker with one WebGPU device for all cases.
+ * A server on loopback gives the page its code and the files of the case at hand.
+ */
+export async function openBrowserRunner(): Promise<CaseRunner> {
+  let current: FoundCase | undefined;
+  const server = await createServer({
+    root: fileURLToPath(new URL('../..', import.meta.url)),
+    configFile: false,
+    logLevel: 'error',
+    worker: { format: 'es' },
+    server: { host: '127.0.0.1', port: 0, hmr: false, watch: null },
+    plugins: [caseFilesPlugin(() => current)],
+  });
+  await server.listen();
+  const executablePath = findChromium();
+  const browser = await chromium.launch({
+    args: CHROMIUM_FLAGS,
+    ...(executablePath === undefined ? {} : { executablePath }),
+  });
+  const close = async (): Promise<void> => {
+    await browser.close();
+    await server.close();
+  };
+  try {
+    const page = await browser.newPage();
+    const origin = server.resolvedUrls?.local[0];
+    if (origin === undefined) throw new Error('The server for the page has no address.');
+    page.on('pageerror', (error) => console.error(`page: ${error.message}`));
+    await page.goto(`${origin}e2e/pages/conformance.html`);
+    await page.waitForSelector('html[data-ready]', { state: 'attached' });
+    const adapter = await page.evaluate(() =>
+      (globalThis as unknown as ConformancePage).weftConformance.adapterName(),
+    );
+    return {
+      title: `WebGPU (${adapter}) in a worker of headless Chromium ${browser.version()}`,
+      async run(found) {
+        current = found;
+        const { name, dataSets } = found;
+        return page.evaluate(
+          ([files, route]) =>
+            (globalThis as unknown as ConformancePage).weftConformance.run(files, route),
+          [{ name, dataSets }, ROUTE] as const,
+        );
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Serves the files of one case, which are named by the case and nothing else. */
+function caseFilesPlugin(current: () => FoundCase | undefined): Plugin {
+  return {
+    name: 'conformance-files',
+    configureServer(server) {
+      server.middlewares.use(ROUTE, (request, response) => {
+        const file = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname.slice(1));
+        const found = current();
+        const known = found !== undefined && [
+          'model.onnx',
+          ...found.dataSets.flatMap((set) => [...set.inputs, ...set.outputs]),
+        ];
+        if (known === false || !known.includes(file) || found === undefined) {
+          response.statusCode = 404;
+          response.end();
+          return;
+        }
+        readFile(join(found.folder, file)).then(
+          (bytes) => response.end(bytes),
+          (error: unknown) => {
+            response.statusCode = 500;
+            response.end(String(error));
+          },
+        );
+      });
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { HostTensor } from '../../src/core/host-tensor.ts';
+import { readMessage } from '../../src/frontend/onnx/protobuf/read-message.ts';
+import { readTensorFile } from '../../src/frontend/onnx/protobuf/read-tensor.ts';
+
+/** Names of the files of a case, below its folder. */
+export interface CaseFiles {
+  readonly name: string;
+  readonly dataSets: readonly DataSetFiles[];
+}
+
+/** Files in the order of the graph's inputs and outputs. */
+export interface DataSetFiles {
+  readonly name: string;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+}
+
+/** What happened to one data set. */
+export interface Outcome {
+  readonly caseName: string;
+  readonly dataSet: string;
+  readonly status: 'passed' | 'failed' | 'skipped';
+  /** One line; undefined when passed. */
+  readonly reason?: string | undefined;
+  /** The distinct operators of the model. */
+  readonly operators: readonly string[];
+}
+
+export type ReadFile = (path: string) => Promise<Uint8Array>;
+
+/** What the runner needs to know of a model beside its bytes. */
+export interface ModelSummary {
+  readonly operators: readonly string[];
+  /** Inputs that have to be given, with the names of symbolic dimensions. */
+  readonly inputs: readonly { name: string; dims: readonly (number | string)[] }[];
+  readonly outputs: readonly string[];
+}
+
+export function summarizeModel(bytes: Uint8Array): ModelSummary {
+  const { graph } = readMessage('ModelProto', bytes);
+  if (graph === undefined) throw new Error('the model has no graph');
+  const given = new Set(graph.initializer.map(({ name }) => name));
+  const inputs = graph.input.filter(({ name }) => !given.has(name));
+  return {
+    operators: [...new Set(graph.node.map(({ opType }) => opType ?? ''))].sort(),
+    inputs: inputs.map(({ name = '', type }) => ({
+      name,
+      dims: (type?.tensorType?.shape?.dim ?? []).map(
+        ({ dimValue, dimParam }, axis) => dimValue ?? (dimParam || `${name}.${axis}`),
+      ),
+    })),
+    outputs: graph.output.map(({ name }) => name ?? ''),
+  };
+}
+
+export async function readTensors(files: readonly string[], read: ReadFile): Promise<HostTensor[]> {
+  const tensors: HostTensor[] = [];
+  for (const file of files) tensors.push(readTensorFile(await read(file)).tensor);
+  return tensors;
+}
+
+/** Numbers for the symbolic dimensions of a model, from the shapes of the inputs at hand. */
+export function bindFromInputs(
+  { inputs }: ModelSummary,
+  tensors: readonly HostTensor[],
+): Record<string, number> {
+  const bound: Record<string, number> = {};
+  for (const [index, { dims }] of inputs.entries()) {
+    for (const [axis, dim] of dims.entries()) {
+      const size = tensors[index]?.shape[axis];
+      if (typeof dim === 'string' && size !== undefined) bound[dim] ??= size;
+    }
+  }
+  return bound;
+}
+
+/** Errors as one line of reason. */
+export function reasonOf(thrown: unknown): string {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  return `${error.name}: ${error.message}`.replace(/\s*\n\s*/g, '; ');
+}

@@ -1,0 +1,42 @@
+import type { Outcome } from './conformance-case.ts';
+
+/** Counts by operator, failures with their reasons, and the closing line. */
+export function formatReport(outcomes: readonly Outcome[]): string {
+  const failed = outcomes.filter(({ status }) => status === 'failed');
+  return [
+    ...operatorTable(outcomes),
+    '',
+    ...(failed.length === 0 ? [] : ['Failures', ...failed.map(formatFailure), '']),
+    closingLine(outcomes),
+  ].join('\n');
+}
+
+export function closingLine(outcomes: readonly Outcome[]): string {
+  const count = (status: Outcome['status']): number =>
+    outcomes.filter((outcome) => outcome.status === status).length;
+  return `${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`;
+}
+
+function formatFailure({ caseName, dataSet, reason }: Outcome): string {
+  return `  ${caseName} ${dataSet}: ${reason ?? ''}`;
+}
+
+function operatorTable(outcomes: readonly Outcome[]): string[] {
+  const rows = new Map<string, Record<Outcome['status'], number>>();
+  for (const { operators, status } of outcomes) {
+    for (const operator of operators) {
+      const row = rows.get(operator) ?? { passed: 0, failed: 0, skipped: 0 };
+      row[status]++;
+      rows.set(operator, row);
+    }
+  }
+  const width = Math.max(8, ...[...rows.keys()].map((name) => name.length));
+  const line = (name: string, cells: readonly (string | number)[]): string =>
+    name.padEnd(width) + cells.map((cell) => String(cell).padStart(9)).join('');
+  return [
+    line('operator', ['passed', 'failed', 'skipped']),
+    ...[...rows]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, row]) => line(name, [row.passed, row.failed, row.skipped])),
+  ];
+}

@@ -1,0 +1,123 @@
+import { Session, Tensor } from '../../src/client/index.ts';
+import { HostTensor } from '../../src/core/host-tensor.ts';
+import { firstDifference } from '../../src/testing/all-close.ts';
+import {
+  bindFromInputs,
+  type CaseFiles,
+  type DataSetFiles,
+  type ModelSummary,
+  type Outcome,
+  type ReadFile,
+  readTensors,
+  reasonOf,
+  summarizeModel,
+} from './conformance-case.ts';
+
+export interface RunCaseOptions {
+  readonly device: 'webgpu' | 'host';
+  readonly worker: boolean;
+  readonly read: ReadFile;
+}
+
+/** Nothing that finishes takes so long; it only keeps one hanging case from hiding the others. */
+const LIMIT_MS = 300_000;
+
+/** Runs all data sets of a case through the public Session. Never rejects. */
+export async function runCase(files: CaseFiles, options: RunCaseOptions): Promise<Outcome[]> {
+  let operators: readonly string[] = [];
+  const outcome = (dataSet: string, failure: string | undefined): Outcome => ({
+    caseName: files.name,
+    dataSet,
+    status: failure === undefined ? 'passed' : 'failed',
+    reason: failure,
+    operators,
+  });
+  try {
+    const bytes = await options.read('model.onnx');
+    const model = summarizeModel(bytes);
+    operators = model.operators;
+    const runner = new ModelRunner(bytes, model, options);
+    const outcomes: Outcome[] = [];
+    for (const dataSet of files.dataSets) {
+      const failure = await runner.run(dataSet).catch(reasonOf);
+      outcomes.push(outcome(dataSet.name, failure));
+    }
+    await runner.dispose();
+    return outcomes;
+  } catch (thrown) {
+    return files.dataSets.map(({ name }) => outcome(name, reasonOf(thrown)));
+  }
+}
+
+/** Keeps the session between data sets that bind the same dimensions. */
+class ModelRunner {
+  readonly #bytes: Uint8Array;
+  readonly #model: ModelSummary;
+  readonly #options: RunCaseOptions;
+  #session: Session | undefined;
+  #bound = '';
+
+  constructor(bytes: Uint8Array, model: ModelSummary, options: RunCaseOptions) {
+    this.#bytes = bytes;
+    this.#model = model;
+    this.#options = options;
+  }
+
+  /** Resolves to why the data set fails, undefined when it passes. */
+  async run({ inputs, outputs }: DataSetFiles): Promise<string | undefined> {
+    const { read } = this.#options;
+    const given = await readTensors(inputs, read);
+    const expected = await readTensors(outputs, read);
+    const session = await this.#load(bindFromInputs(this.#model, given));
+    const named = this.#model.inputs.flatMap(({ name }, index) => {
+      const tensor = given[index];
+      return tensor === undefined
+        ? []
+        : [[name, new Tensor(tensor.dtype, tensor.data, tensor.shape)] as const];
+    });
+    const results = await session.run(Object.fromEntries(named), {
+      signal: AbortSignal.timeout(LIMIT_MS),
+    });
+    return compare(results, expected, this.#model.outputs);
+  }
+
+  async dispose(): Promise<void> {
+    await this.#session?.dispose();
+    this.#session = undefined;
+  }
+
+  async #load(dims: Record<string, number>): Promise<Session> {
+    const bound = JSON.stringify(dims);
+    if (this.#session !== undefined && bound === this.#bound) return this.#session;
+    await this.dispose();
+    const { device, worker } = this.#options;
+    const signal = AbortSignal.timeout(LIMIT_MS);
+    this.#session = await Session.load(this.#bytes.slice(), { device, worker, dims, signal });
+    this.#bound = bound;
+    return this.#session;
+  }
+}
+
+function compare(
+  results: Readonly<Record<string, Tensor>>,
+  expected: readonly HostTensor[],
+  names: readonly string[],
+): string | undefined {
+  for (const [index, tensor] of expected.entries()) {
+    const name = names[index] ?? '';
+    const result = results[name];
+    if (result === undefined) return `output "${name}" is missing`;
+    const { dtype, shape, data } = result;
+    const actual = new HostTensor(dtype, shape, data);
+    const difference = firstDifference(actual, tensor, toleranceFor(tensor));
+    if (difference !== undefined) return `output "${name}": ${difference}`;
+  }
+  return undefined;
+}
+
+/** As the data's README says: float16 gets one unit in the last place more. */
+function toleranceFor({ dtype }: HostTensor): { rtol: number; atol: number } {
+  return dtype === 'float16'
+    ? { rtol: 1e-3 + 2 ** -10, atol: 1e-5 + 2 ** -24 }
+    : { rtol: 1e-3, atol: 1e-5 };
+}
