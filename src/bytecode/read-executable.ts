@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { FormatError } from '../core/errors.ts';
-import { checkDataPadding } from './data-padding.ts';
+import { DataPadding } from './data-padding.ts';
 import { deserializeProgram } from './deserialize.ts';
 import type { ExecutableData } from './executable.ts';
 import {
@@ -54,7 +54,7 @@ export function readExecutable(bytes: Uint8Array): {
   for (const [index, expectedHash] of blockHashes.entries()) {
     checkBlock(data.subarray(index * header.blockByteLength), { index, header, expectedHash });
   }
-  checkDataPadding(program, data, 0);
+  new DataPadding(program).check(data, 0);
   return { program, data };
 }
 

@@ -1,0 +1,86 @@
+import { UsageError } from '../core/errors.ts';
+import { ByteStream, type ByteStreamOptions } from './byte-stream.ts';
+import { DataPadding } from './data-padding.ts';
+import type { ExecutableData } from './executable.ts';
+import { HEADER_BYTE_LENGTH } from './file-format.ts';
+import { readHeader } from './file-head.ts';
+import { checkBlock, type FileHead, readHead } from './read-executable.ts';
+
+/** A piece of the data section that has been checked against its hash. */
+export interface DataBlock {
+  readonly byteOffset: number;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Reads a `.weft` file from a stream: first the program, checked and verified, then the data
+ * section block by block, so that no more than one block has to be in memory.
+ */
+export class ExecutableReader {
+  readonly executable: ExecutableData;
+  readonly #stream: ByteStream;
+  readonly #head: FileHead;
+  #started = false;
+
+  private constructor(stream: ByteStream, head: FileHead) {
+    this.#stream = stream;
+    this.#head = head;
+    this.executable = head.program;
+  }
+
+  /**
+   * Resolves when everything before the data section has arrived and has been verified. Rejects
+   * with FormatError, VerifyError, the signal's reason, or the stream's own error; the stream is
+   * then cancelled.
+   */
+  static async open(
+    stream: ReadableStream<Uint8Array>,
+    options: ByteStreamOptions = {},
+  ): Promise<ExecutableReader> {
+    const source = new ByteStream(stream, options);
+    try {
+      const start = await source.take(HEADER_BYTE_LENGTH, 'header');
+      const { headByteLength } = readHeader(start);
+      const rest = await source.take(headByteLength - HEADER_BYTE_LENGTH, 'head');
+      const head = new Uint8Array(headByteLength);
+      head.set(start);
+      head.set(rest, HEADER_BYTE_LENGTH);
+      return new ExecutableReader(source, readHead(head));
+    } catch (error) {
+      await source.cancel(error);
+      throw error;
+    }
+  }
+
+  /**
+   * The data section in order and without gaps, once. A block is checked against its SHA-256
+   * before it is given out. Fails as {@link open} does; leaving the loop early cancels the stream.
+   */
+  async *blocks(): AsyncGenerator<DataBlock, void> {
+    if (this.#started) {
+      throw new UsageError({
+        where: 'ExecutableReader.blocks',
+        got: 'a second call',
+        expected: 'one, for the stream can be read once',
+      });
+    }
+    this.#started = true;
+    const { header, program, blockHashes } = this.#head;
+    const padding = new DataPadding(program);
+    let finished = false;
+    try {
+      for (const [index, expectedHash] of blockHashes.entries()) {
+        const byteOffset = index * header.blockByteLength;
+        const byteLength = Math.min(header.blockByteLength, header.dataByteLength - byteOffset);
+        const bytes = await this.#stream.take(byteLength, `data block ${index}`);
+        checkBlock(bytes, { index, header, expectedHash });
+        padding.check(bytes, byteOffset);
+        yield { byteOffset, bytes };
+      }
+      await this.#stream.end();
+      finished = true;
+    } finally {
+      if (!finished) await this.#stream.cancel(undefined);
+    }
+  }
+}
