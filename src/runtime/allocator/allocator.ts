@@ -1,0 +1,87 @@
+import { OutOfMemoryError } from '../../core/errors.ts';
+import type { Device } from '../../device/device.ts';
+import type { StorageOwner, StorageValue } from '../value.ts';
+
+/** Hands out storages of one device. A storage comes back when its last reference is released. */
+export interface Allocator extends StorageOwner {
+  readonly device: Device;
+
+  /** A storage without references. Throws OutOfMemoryError; `byteLength` is an integer from 0 up. */
+  allocate(byteLength: number): StorageValue;
+
+  /** Counts bytes that somebody else holds on the device (constants) against the budget. */
+  reserve(byteLength: number): void;
+
+  /** Destroys pooled buffers and returns their bytes. */
+  trim(): number;
+
+  counters(): AllocatorCounters;
+
+  /** Destroys all buffers, those in use too. Storages that come back later are ignored. */
+  dispose(): void;
+}
+
+export interface AllocatorCounters {
+  /** Bytes reserved for constants. */
+  readonly reservedBytes: number;
+  /** Bytes of buffers in use, unused ends included. */
+  readonly liveBytes: number;
+  /** Bytes of buffers that wait for reuse. */
+  readonly pooledBytes: number;
+  /** The most that reserved, live and pooled bytes have been together. */
+  readonly peakBytes: number;
+  /** Storages handed out, and how many of them came from the pool. */
+  readonly allocations: number;
+  readonly reuses: number;
+  readonly classes: readonly SizeClassCounters[];
+}
+
+export interface SizeClassCounters {
+  readonly byteLength: number;
+  readonly live: number;
+  readonly pooled: number;
+}
+
+export interface AllocatorOptions {
+  /** The most bytes to hold on the device, reserved ones included. Default: no bound. */
+  readonly byteBudget?: number | undefined;
+}
+
+export interface Shortage {
+  readonly device: string;
+  readonly requestedBytes: number;
+  readonly liveBytes: number;
+  readonly pooledBytes: number;
+  readonly reservedBytes: number;
+  readonly budgetBytes: number;
+}
+
+/** The error of a request that does not fit, with all sizes in bytes in the message and details. */
+export function outOfBudget(shortage: Shortage): OutOfMemoryError {
+  const { device, requestedBytes, liveBytes, pooledBytes, reservedBytes, budgetBytes } = shortage;
+  return new OutOfMemoryError(
+    {
+      where: `allocation on ${device}`,
+      got:
+        `a request of ${requestedBytes} bytes with ${liveBytes} live, ${pooledBytes} pooled ` +
+        `and ${reservedBytes} in constants`,
+      expected: `at most ${budgetBytes} bytes in all`,
+      remedy: 'Raise the byte budget, use a smaller batch, or dispose of other sessions.',
+    },
+    { details: { requestedBytes, liveBytes, pooledBytes, reservedBytes, budgetBytes } },
+  );
+}
+
+/** The error of a request beyond the device's largest buffer. */
+export function beyondBufferLimit(device: Device, requestedBytes: number): OutOfMemoryError {
+  const limitBytes = device.info.maxBufferByteLength;
+  return new OutOfMemoryError(
+    {
+      where: `allocation on ${device.info.name}`,
+      got: `a request of ${requestedBytes} bytes`,
+      expected: `at most ${limitBytes}, the device's largest buffer`,
+      remedy: 'Use a smaller batch or input.',
+    },
+    { details: { requestedBytes, limitBytes } },
+  );
+}

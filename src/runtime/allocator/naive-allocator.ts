@@ -1,0 +1,86 @@
+import type { Device, DeviceBuffer } from '../../device/device.ts';
+import { StorageValue } from '../value.ts';
+import {
+  type Allocator,
+  type AllocatorCounters,
+  type AllocatorOptions,
+  beyondBufferLimit,
+  outOfBudget,
+} from './allocator.ts';
+import { STORAGE_ALIGNMENT } from './size-class.ts';
+
+/** One buffer for each storage, destroyed when it comes back: what the pooled one is tested against. */
+export class NaiveAllocator implements Allocator {
+  readonly device: Device;
+  readonly #budget: number;
+  readonly #live = new Set<DeviceBuffer>();
+  #liveBytes = 0;
+  #reservedBytes = 0;
+  #peakBytes = 0;
+  #allocations = 0;
+
+  constructor(device: Device, { byteBudget = Number.POSITIVE_INFINITY }: AllocatorOptions = {}) {
+    this.device = device;
+    this.#budget = byteBudget;
+  }
+
+  allocate(byteLength: number): StorageValue {
+    const limit = this.device.info.maxBufferByteLength;
+    if (byteLength > limit) throw beyondBufferLimit(this.device, byteLength);
+    const capacity = Math.max(STORAGE_ALIGNMENT, Math.ceil(byteLength / 4) * 4);
+    this.#checkBudget(capacity, byteLength);
+    const buffer = this.device.createBuffer(capacity);
+    this.#live.add(buffer);
+    this.#liveBytes += capacity;
+    this.#allocations++;
+    this.#peakBytes = Math.max(this.#peakBytes, this.#liveBytes + this.#reservedBytes);
+    return new StorageValue(this, { device: this.device, buffer, byteOffset: 0 }, byteLength);
+  }
+
+  reclaim({ buffer }: StorageValue): void {
+    if (!this.#live.delete(buffer)) return;
+    this.#liveBytes -= buffer.byteLength;
+    buffer.destroy();
+  }
+
+  reserve(byteLength: number): void {
+    this.#checkBudget(byteLength, byteLength);
+    this.#reservedBytes += byteLength;
+    this.#peakBytes = Math.max(this.#peakBytes, this.#liveBytes + this.#reservedBytes);
+  }
+
+  trim(): number {
+    return 0;
+  }
+
+  counters(): AllocatorCounters {
+    return {
+      reservedBytes: this.#reservedBytes,
+      liveBytes: this.#liveBytes,
+      pooledBytes: 0,
+      peakBytes: this.#peakBytes,
+      allocations: this.#allocations,
+      reuses: 0,
+      classes: [],
+    };
+  }
+
+  dispose(): void {
+    for (const buffer of this.#live) buffer.destroy();
+    this.#live.clear();
+    this.#liveBytes = 0;
+    this.#reservedBytes = 0;
+  }
+
+  #checkBudget(capacity: number, requestedBytes: number): void {
+    if (this.#liveBytes + this.#reservedBytes + capacity <= this.#budget) return;
+    throw outOfBudget({
+      device: this.device.info.name,
+      requestedBytes,
+      liveBytes: this.#liveBytes,
+      pooledBytes: 0,
+      reservedBytes: this.#reservedBytes,
+      budgetBytes: this.#budget,
+    });
+  }
+}

@@ -1,0 +1,164 @@
+import { OutOfMemoryError } from '../../core/errors.ts';
+import type { Device, DeviceBuffer } from '../../device/device.ts';
+import { StorageValue } from '../value.ts';
+import {
+  type Allocator,
+  type AllocatorCounters,
+  type AllocatorOptions,
+  beyondBufferLimit,
+  outOfBudget,
+} from './allocator.ts';
+import { sizeClass } from './size-class.ts';
+
+interface Pool {
+  live: number;
+  readonly free: DeviceBuffer[];
+}
+
+/**
+ * Keeps freed buffers in lists by size class. A freed buffer may be handed out at once: devices
+ * run launches in the order of submission, so its last user is always ahead of the next. Pooled
+ * buffers are given up, the least recently used class first, before a request fails.
+ */
+export class PooledAllocator implements Allocator {
+  readonly device: Device;
+  readonly #budget: number;
+  /** By capacity; a class moves to the end when it is used. */
+  readonly #pools = new Map<number, Pool>();
+  readonly #live = new Set<DeviceBuffer>();
+  #liveBytes = 0;
+  #pooledBytes = 0;
+  #reservedBytes = 0;
+  #peakBytes = 0;
+  #allocations = 0;
+  #reuses = 0;
+  #disposed = false;
+
+  constructor(device: Device, { byteBudget = Number.POSITIVE_INFINITY }: AllocatorOptions = {}) {
+    this.device = device;
+    this.#budget = byteBudget;
+  }
+
+  allocate(byteLength: number): StorageValue {
+    const limit = this.device.info.maxBufferByteLength;
+    if (byteLength > limit) throw beyondBufferLimit(this.device, byteLength);
+    const capacity = sizeClass(byteLength, limit);
+    const pool = this.#pool(capacity);
+    const buffer = this.#takeFree(pool, capacity) ?? this.#create(capacity, byteLength);
+    pool.live++;
+    this.#live.add(buffer);
+    this.#liveBytes += buffer.byteLength;
+    this.#allocations++;
+    this.#notePeak();
+    return new StorageValue(this, { device: this.device, buffer, byteOffset: 0 }, byteLength);
+  }
+
+  reclaim({ buffer }: StorageValue): void {
+    if (this.#disposed || !this.#live.delete(buffer)) return;
+    const pool = this.#pool(buffer.byteLength);
+    pool.live--;
+    pool.free.push(buffer);
+    this.#liveBytes -= buffer.byteLength;
+    this.#pooledBytes += buffer.byteLength;
+  }
+
+  reserve(byteLength: number): void {
+    this.#makeRoom(byteLength, byteLength);
+    this.#reservedBytes += byteLength;
+    this.#notePeak();
+  }
+
+  trim(): number {
+    return this.#evict(this.#pooledBytes);
+  }
+
+  counters(): AllocatorCounters {
+    const classes = [...this.#pools]
+      .map(([byteLength, { live, free }]) => ({ byteLength, live, pooled: free.length }))
+      .filter(({ live, pooled }) => live + pooled > 0)
+      .sort((a, b) => a.byteLength - b.byteLength);
+    return {
+      reservedBytes: this.#reservedBytes,
+      liveBytes: this.#liveBytes,
+      pooledBytes: this.#pooledBytes,
+      peakBytes: this.#peakBytes,
+      allocations: this.#allocations,
+      reuses: this.#reuses,
+      classes,
+    };
+  }
+
+  dispose(): void {
+    this.trim();
+    this.#disposed = true;
+    for (const buffer of this.#live) buffer.destroy();
+    this.#live.clear();
+    this.#pools.clear();
+    this.#liveBytes = 0;
+    this.#reservedBytes = 0;
+  }
+
+  #pool(capacity: number): Pool {
+    const pool = this.#pools.get(capacity) ?? { live: 0, free: [] };
+    this.#pools.delete(capacity);
+    this.#pools.set(capacity, pool);
+    return pool;
+  }
+
+  #takeFree(pool: Pool, capacity: number): DeviceBuffer | undefined {
+    const buffer = pool.free.pop();
+    if (buffer === undefined) return undefined;
+    this.#pooledBytes -= capacity;
+    this.#reuses++;
+    return buffer;
+  }
+
+  #create(capacity: number, requested: number): DeviceBuffer {
+    this.#makeRoom(capacity, requested);
+    try {
+      return this.device.createBuffer(capacity);
+    } catch (error) {
+      if (!(error instanceof OutOfMemoryError) || this.trim() === 0) throw error;
+      return this.device.createBuffer(capacity);
+    }
+  }
+
+  #makeRoom(capacity: number, requested: number): void {
+    const held = this.#liveBytes + this.#pooledBytes + this.#reservedBytes;
+    const excess = held + capacity - this.#budget;
+    if (excess <= 0) return;
+    if (excess > this.#pooledBytes) throw this.#shortage(requested);
+    this.#evict(excess);
+  }
+
+  /** Destroys pooled buffers until so many bytes are gone. */
+  #evict(byteLength: number): number {
+    let evicted = 0;
+    for (const [capacity, { free }] of this.#pools) {
+      while (evicted < byteLength) {
+        const buffer = free.pop();
+        if (buffer === undefined) break;
+        buffer.destroy();
+        evicted += capacity;
+      }
+    }
+    this.#pooledBytes -= evicted;
+    return evicted;
+  }
+
+  #notePeak(): void {
+    const held = this.#liveBytes + this.#pooledBytes + this.#reservedBytes;
+    if (held > this.#peakBytes) this.#peakBytes = held;
+  }
+
+  #shortage(requestedBytes: number): OutOfMemoryError {
+    return outOfBudget({
+      device: this.device.info.name,
+      requestedBytes,
+      liveBytes: this.#liveBytes,
+      pooledBytes: this.#pooledBytes,
+      reservedBytes: this.#reservedBytes,
+      budgetBytes: this.#budget,
+    });
+  }
+}

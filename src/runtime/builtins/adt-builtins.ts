@@ -1,0 +1,26 @@
+import type { BuiltinName } from '../../bytecode/builtins.ts';
+import { RuntimeError } from '../../core/errors.ts';
+import { AdtValue, describeValue, type PackedFunction, type Value } from '../value.ts';
+import { expectAdt, expectInt } from './operand.ts';
+
+/** Tuples and other ADT values. */
+export const adtBuiltins = {
+  make_tuple: (...fields: Value[]) => new AdtValue(0, fields),
+  tuple_get: (tuple: Value, index: Value) => field(tuple, index, 'tuple_get'),
+  make_adt: (tag: Value, ...fields: Value[]) => new AdtValue(expectInt(tag, 'make_adt'), fields),
+  get_tag: (adt: Value) => expectAdt(adt, 'get_tag').tag,
+  get_field: (adt: Value, index: Value) => field(adt, index, 'get_field'),
+} satisfies Partial<Record<BuiltinName, PackedFunction>>;
+
+function field(value: Value, index: Value, where: string): Value {
+  const { fields } = expectAdt(value, where);
+  const position = expectInt(index, where);
+  const found = fields[position];
+  if (found !== undefined) return found;
+  throw new RuntimeError({
+    where,
+    got: `field ${position} of ${describeValue(value)}`,
+    expected:
+      fields.length === 0 ? 'a value with fields' : `a field from 0 to ${fields.length - 1}`,
+  });
+}

@@ -1,0 +1,74 @@
+import type { BuiltinName } from '../../bytecode/builtins.ts';
+import { RuntimeError, ShapeError } from '../../core/errors.ts';
+import type { HostTensor } from '../../core/host-tensor.ts';
+import { formatValues } from '../format-value.ts';
+import { readTensors, readTensorSync } from '../tensor-read.ts';
+import {
+  ClosureValue,
+  describeValue,
+  PackedFunctionValue,
+  type PackedFunction,
+  TensorValue,
+  type Value,
+} from '../value.ts';
+import type { VmState } from '../vm-state.ts';
+
+import { expectInt, expectString, wrongKind } from './operand.ts';
+
+/** Conditions, closures, and what ends or reports a program. */
+export function controlBuiltins(state: VmState) {
+  return {
+    read_if_cond: (condition: Value) => readCondition(condition, 'read_if_cond'),
+    assert: (condition: Value, message: Value) => {
+      const holds = readCondition(condition, 'assert');
+      if (typeof holds === 'number') return assertHolds(holds, message);
+      return holds.then((late) => assertHolds(late, message));
+    },
+    fatal: (message: Value) => {
+      throw new RuntimeError(expectString(message, 'fatal'));
+    },
+    print: (...values: Value[]) => {
+      const write = (line: string): null => {
+        state.log(line);
+        return null;
+      };
+      const line = formatValues(values);
+      return typeof line === 'string' ? write(line) : line.then(write);
+    },
+    make_closure: (callee: Value, ...captured: Value[]) => {
+      if (callee instanceof PackedFunctionValue) {
+        return new ClosureValue(state.machine, callee, captured);
+      }
+      if (callee instanceof ClosureValue) {
+        return new ClosureValue(callee.machine, callee.target, [...captured, ...callee.captured]);
+      }
+      throw wrongKind(callee, 'a function', 'make_closure');
+    },
+    // The dispatch loop pushes a frame instead; this serves a closure over invoke_closure itself.
+    invoke_closure: (callee: Value, ...args: Value[]) => state.machine.toFunction(callee)(...args),
+  } satisfies Partial<Record<BuiltinName, PackedFunction>>;
+}
+
+function assertHolds(condition: number, message: Value): null {
+  if (condition !== 0) return null;
+  throw new RuntimeError(`assertion failed: ${expectString(message, 'assert')}`);
+}
+
+/** 0 or 1; a promise only where the device cannot be read without waiting. */
+function readCondition(condition: Value, where: string): number | Promise<number> {
+  if (!(condition instanceof TensorValue)) return expectInt(condition, where) === 0 ? 0 : 1;
+  if (condition.shape.some((dim) => dim !== 1)) {
+    throw new ShapeError({ where, got: describeValue(condition), expected: 'one element' });
+  }
+  const ready = readTensorSync(condition);
+  return ready === undefined
+    ? readTensors([condition]).then(([late]) => truthOf(late))
+    : truthOf(ready);
+}
+
+function truthOf(scalar: HostTensor | undefined): number {
+  const element = Number(scalar?.elements[0] ?? 0);
+  // The sign bit of a float16 zero is set in -0.
+  const magnitude = scalar?.dtype === 'float16' ? element & 0x7fff : element;
+  return magnitude === 0 ? 0 : 1;
+}

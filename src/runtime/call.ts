@@ -1,0 +1,107 @@
+import { RuntimeError } from '../core/errors.ts';
+import type { LinkedFunction, LinkedInstruction } from './linked-code.ts';
+import type { LinkedProgram } from './link.ts';
+import { ClosureValue, describeValue, PackedFunctionValue, retain, type Value } from './value.ts';
+
+/** An operand's value: a register, or for a negative operand a constant. */
+export function read(operand: number, registers: Value[], constants: readonly Value[]): Value {
+  return (operand >= 0 ? registers[operand] : constants[~operand]) as Value;
+}
+
+/** Calls a packed function. Up to three arguments go without an array. */
+export function callPacked(
+  instruction: LinkedInstruction,
+  registers: Value[],
+  constants: readonly Value[],
+): Value | Promise<Value> {
+  const { packed, args } = instruction;
+  switch (args.length) {
+    case 0:
+      return packed();
+    case 1:
+      return packed(read(instruction.a, registers, constants));
+    case 2:
+      return packed(
+        read(instruction.a, registers, constants),
+        read(instruction.b, registers, constants),
+      );
+    case 3:
+      return packed(
+        read(instruction.a, registers, constants),
+        read(instruction.b, registers, constants),
+        read(instruction.c, registers, constants),
+      );
+    default:
+      return packed(...args.map((operand) => read(operand, registers, constants)));
+  }
+}
+
+/** The registers of a call of a bytecode function, holding references to the arguments. */
+export function argumentRegisters(
+  callee: LinkedFunction,
+  instruction: LinkedInstruction,
+  registers: Value[],
+  constants: readonly Value[],
+): Value[] {
+  const { args } = instruction;
+  const next = new Array<Value>(callee.registerCount).fill(null);
+  for (let i = 0; i < args.length; i++) {
+    const value = read(args[i] as number, registers, constants);
+    retain(value);
+    next[i] = value;
+  }
+  return next;
+}
+
+/** What `invoke_closure` calls, with the arguments and then the captured values. */
+export interface ClosureCall {
+  readonly callee: LinkedFunction | PackedFunctionValue;
+  readonly args: readonly Value[];
+}
+
+/** Throws RuntimeError when the value is no function, or the number of arguments is wrong. */
+export function closureCall(
+  { functions, machine }: LinkedProgram,
+  value: Value,
+  args: readonly Value[],
+): ClosureCall {
+  if (value instanceof PackedFunctionValue) return { callee: value, args };
+  if (!(value instanceof ClosureValue)) {
+    const got = describeValue(value);
+    throw new RuntimeError({ where: 'invoke_closure', got, expected: 'a closure or a function' });
+  }
+  const all = value.captured.length === 0 ? args : [...args, ...value.captured];
+  if (typeof value.target !== 'number') return { callee: value.target, args: all };
+  const callee = value.machine === machine ? functions[value.target] : undefined;
+  if (callee === undefined) {
+    throw new RuntimeError({
+      where: 'invoke_closure',
+      got: 'a closure of another machine',
+      expected: 'a closure that this machine made',
+      remedy: 'Pass it as a JS function: otherMachine.toFunction(closure).',
+    });
+  }
+  if (all.length !== callee.paramCount) throw wrongArity(callee, args.length, value);
+  return { callee, args: all };
+}
+
+/** The registers of a call with these arguments, holding references to them. */
+export function registersOf(callee: LinkedFunction, args: readonly Value[]): Value[] {
+  const registers = new Array<Value>(callee.registerCount).fill(null);
+  for (let i = 0; i < args.length; i++) {
+    const value = args[i] ?? null;
+    retain(value);
+    registers[i] = value;
+  }
+  return registers;
+}
+
+function wrongArity(callee: LinkedFunction, got: number, closure: ClosureValue): RuntimeError {
+  const captured = closure.captured.length;
+  const { name, paramNames } = callee.source;
+  return new RuntimeError({
+    where: `call of ${name} through a closure`,
+    got: `${got} arguments${captured === 0 ? '' : ` and ${captured} captured values`}`,
+    expected: `${paramNames.length} in all (${paramNames.join(', ')})`,
+  });
+}

@@ -1,0 +1,169 @@
+import { internalError, RuntimeError } from '../core/errors.ts';
+import { argumentRegisters, callPacked, closureCall, read, registersOf } from './call.ts';
+import { type Frame, releaseRegisters } from './frame.ts';
+import type { Invocation } from './invocation.ts';
+import { type LinkedFunction, type LinkedInstruction, LinkedOp } from './linked-code.ts';
+import {
+  describeValue,
+  discard,
+  PackedFunctionValue,
+  release,
+  retain,
+  type Value,
+} from './value.ts';
+
+/** Instructions between two looks at the clock and at the caller's signal. */
+const SLICE = 1 << 16;
+/** What a packed function that is called through a value counts for, in instructions. */
+const INVOKE_COST = 64;
+
+/**
+ * Runs until the call is done, a slice is used up (both undefined), or a packed function returned
+ * a promise, whose value goes to {@link resume}. The verifier has bounded every index, so only
+ * what depends on values is checked.
+ */
+export function run(invocation: Invocation): Promise<Value> | undefined {
+  const { functions, constants } = invocation.program;
+  let frame = topFrame(invocation);
+  let { registers, pc } = frame;
+  let { code } = frame.function;
+  let executed = 0;
+  let limit = sliceOf(invocation);
+  try {
+    while (executed < limit) {
+      const instruction = code[pc++] as LinkedInstruction;
+      executed++;
+      switch (instruction.op) {
+        case LinkedOp.packed: {
+          const result = callPacked(instruction, registers, constants);
+          limit -= instruction.cost;
+          if (result instanceof Promise) return result;
+          assign(registers, instruction.destination, result);
+          continue;
+        }
+        case LinkedOp.goto:
+          pc = instruction.target;
+          continue;
+        case LinkedOp.if:
+          if (isFalse(registers[instruction.a] as Value)) pc = instruction.target;
+          continue;
+        case LinkedOp.call:
+        case LinkedOp.tailCall: {
+          const callee = functions[instruction.callee] as LinkedFunction;
+          const next = argumentRegisters(callee, instruction, registers, constants);
+          frame.pc = pc;
+          frame = enter(invocation, callee, next, instruction.op === LinkedOp.tailCall);
+          break;
+        }
+        case LinkedOp.invoke:
+        case LinkedOp.tailInvoke: {
+          const [closure = null, ...args] = instruction.args.map((i) =>
+            read(i, registers, constants),
+          );
+          const call = closureCall(invocation.program, closure, args);
+          if (call.callee instanceof PackedFunctionValue) {
+            const result = call.callee.call(...call.args);
+            limit -= INVOKE_COST;
+            if (result instanceof Promise) return result;
+            assign(registers, instruction.destination, result);
+            continue;
+          }
+          const next = registersOf(call.callee, call.args);
+          frame.pc = pc;
+          frame = enter(invocation, call.callee, next, instruction.op === LinkedOp.tailInvoke);
+          break;
+        }
+        default: {
+          const caller = leave(invocation, read(instruction.a, registers, constants));
+          if (caller === undefined) return undefined;
+          frame = caller;
+        }
+      }
+      registers = frame.registers;
+      code = frame.function.code;
+      pc = frame.pc;
+    }
+    return undefined;
+  } finally {
+    frame.pc = pc;
+    invocation.executed += executed;
+  }
+}
+
+/** Gives the instruction that {@link run} stopped at its value. */
+export function resume(invocation: Invocation, value: Value): void {
+  const { registers, function: callee, pc } = topFrame(invocation);
+  assign(registers, (callee.code[pc - 1] as LinkedInstruction).destination, value);
+}
+
+/** Stores a value, or frees one that nobody takes. */
+function assign(registers: Value[], destination: number, value: Value): void {
+  if (destination < 0) {
+    discard(value);
+    return;
+  }
+  const old = registers[destination] as Value;
+  if (typeof value === 'object') retain(value);
+  registers[destination] = value;
+  if (typeof old === 'object') release(old);
+}
+
+function enter(
+  invocation: Invocation,
+  callee: LinkedFunction,
+  registers: Value[],
+  isTail: boolean,
+): Frame {
+  if (!isTail) return invocation.push(callee, registers);
+  const frame = topFrame(invocation);
+  const old = frame.registers;
+  frame.function = callee;
+  frame.registers = registers;
+  frame.pc = 0;
+  releaseRegisters(old);
+  return frame;
+}
+
+/** Pops a frame; the caller's, or undefined when the call from outside is done. */
+function leave(invocation: Invocation, result: Value): Frame | undefined {
+  retain(result);
+  invocation.pop();
+  const caller = invocation.frames.at(-1);
+  if (caller === undefined) {
+    invocation.result = result;
+    invocation.isDone = true;
+    return undefined;
+  }
+  const call = caller.function.code[caller.pc - 1] as LinkedInstruction;
+  assign(caller.registers, call.destination, result);
+  release(result);
+  return caller;
+}
+
+function isFalse(condition: Value): boolean {
+  if (typeof condition === 'number') return condition === 0;
+  throw new RuntimeError({
+    where: 'if',
+    got: describeValue(condition),
+    expected: 'an int',
+    remedy: 'Pass the condition through vm.builtin.read_if_cond.',
+  });
+}
+
+function sliceOf({ executed, limits }: Invocation): number {
+  const left = limits.instructions - executed;
+  if (left > 0) return Math.min(SLICE, left);
+  throw new RuntimeError(
+    {
+      got: `a program that runs beyond ${limits.instructions} instructions`,
+      expected: 'an end within limits.instructions',
+    },
+    { details: { limit: limits.instructions } },
+  );
+}
+
+function topFrame({ frames }: Invocation): Frame {
+  const frame = frames.at(-1);
+  if (frame === undefined) throw internalError('the call has no frame');
+  return frame;
+}

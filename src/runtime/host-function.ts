@@ -1,0 +1,67 @@
+import { RuntimeError } from '../core/errors.ts';
+import { HostTensor } from '../core/host-tensor.ts';
+import {
+  AdtValue,
+  FloatValue,
+  isValue,
+  type PackedFunction,
+  PackedFunctionValue,
+  type Value,
+} from './value.ts';
+import type { VmState } from './vm-state.ts';
+
+/**
+ * What JavaScript may hand to the machine in place of a value. A number that is a safe integer is
+ * an int, any other a float; a boolean is 0 or 1; a HostTensor is uploaded to device 0; a
+ * function becomes a packed function, an array a tuple.
+ */
+export type HostInput = Value | boolean | HostTensor | HostFunction | readonly HostInput[];
+
+export type HostResult = HostInput | undefined | void;
+
+/**
+ * A JS function that a program can call. Arguments are borrowed for the time of the call (until
+ * the promise settles, for an async one): `vm.retain` what is kept longer. A tensor that it
+ * returns and made with `vm.tensor` stays owned by the function; returning a HostTensor needs no
+ * release. Parameters may be narrower than Value; the program must then pass such values.
+ */
+export type HostFunction = {
+  call(...args: Value[]): HostResult | Promise<HostResult>;
+}['call'];
+
+/** Wraps a JS function for the dispatch loop. */
+export function adaptHostFunction(
+  name: string,
+  call: HostFunction,
+  state: VmState,
+): PackedFunction {
+  return (...args) => {
+    const result = call(...args);
+    if (result instanceof Promise) return result.then((late) => toValue(late, name, state));
+    return toValue(result, name, state);
+  };
+}
+
+/** Converts; a value that has to be made (a tensor, a tuple) has no reference yet. */
+export function toValue(input: HostResult, where: string, state: VmState): Value {
+  if (input === undefined) return null;
+  if (isValue(input)) return input === 0 ? 0 : input;
+  if (typeof input === 'number') return new FloatValue(input);
+  if (typeof input === 'boolean') return input ? 1 : 0;
+  if (typeof input === 'function') {
+    const name = input.name === '' ? 'anonymous function' : input.name;
+    return new PackedFunctionValue(name, adaptHostFunction(name, input, state));
+  }
+  if (input instanceof HostTensor) return state.upload(input, 0);
+  if (Array.isArray(input)) {
+    return new AdtValue(
+      0,
+      input.map((field: HostInput) => toValue(field, where, state)),
+    );
+  }
+  throw new RuntimeError({
+    where,
+    got: `a ${Object.prototype.toString.call(input).slice(8, -1)}`,
+    expected: 'a value of the machine, a number, string, boolean, HostTensor, array or function',
+  });
+}

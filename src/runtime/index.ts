@@ -1,0 +1,33 @@
+/** Package entry `weft-vm/vm`: runs executables on devices. Bundles no compiler and no printer. */
+export type {
+  Allocator,
+  AllocatorCounters,
+  AllocatorOptions,
+  SizeClassCounters,
+} from './allocator/allocator.ts';
+export { NaiveAllocator } from './allocator/naive-allocator.ts';
+export { PooledAllocator } from './allocator/pooled-allocator.ts';
+export type { DataBlock } from './constant-upload.ts';
+export type { HostFunction, HostInput, HostResult } from './host-function.ts';
+export type { Limits } from './invocation.ts';
+export type { MachineOptions, MachineProgress } from './load-machine.ts';
+export type { DeviceMemory, MemoryReport } from './memory-report.ts';
+export {
+  AdtValue,
+  ClosureValue,
+  DTypeValue,
+  FloatValue,
+  type MachineValue,
+  PackedFunctionValue,
+  ShapeHeap,
+  ShapeValue,
+  StorageValue,
+  TensorValue,
+  type Value,
+} from './value.ts';
+export {
+  type InvokeOptions,
+  type MachineFunction,
+  type Profile,
+  VirtualMachine,
+} from './virtual-machine.ts';

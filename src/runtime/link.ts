@@ -1,0 +1,246 @@
+import { BUILTIN_PREFIX } from '../bytecode/builtins.ts';
+import type { BytecodeFunction, ExecutableData, FunctionEntry } from '../bytecode/executable.ts';
+import {
+  argumentKind,
+  ArgumentKind,
+  argumentValue,
+  decodeRange,
+  type Instruction,
+  jumpTarget,
+  Opcode,
+  VM_REGISTER,
+  VOID_REGISTER,
+} from '../bytecode/isa.ts';
+import { internalError, UsageError } from '../core/errors.ts';
+import { LinkedInstruction, type LinkedFunction, LinkedOp, NO_DESTINATION } from './linked-code.ts';
+import type { Module } from './module.ts';
+import {
+  ClosureValue,
+  type MachineValue,
+  type PackedFunction,
+  PackedFunctionValue,
+  type Value,
+} from './value.ts';
+
+/** What an entry of the function table became. */
+type Callee =
+  | { readonly kind: 'bytecode'; readonly index: number; readonly name: string }
+  | {
+      readonly kind: 'packed';
+      readonly name: string;
+      readonly call: PackedFunction;
+      readonly cost: number;
+    };
+
+export interface LinkOptions {
+  /** Asked for primitives, in this order. */
+  readonly deviceModules: readonly Module[];
+  readonly builtins: Module;
+  /** Asked for packed functions that are no builtins. */
+  readonly hostFunctions: Module;
+  /** Values of the constant pool. */
+  readonly constants: readonly Value[];
+  /** The value of `%vm`. */
+  readonly machine: MachineValue;
+}
+
+export interface LinkedProgram {
+  readonly functions: readonly LinkedFunction[];
+  /** What negative operands index: `~operand`. */
+  readonly constants: readonly Value[];
+  /** What closures over these functions name as their machine. */
+  readonly machine: MachineValue;
+}
+
+/**
+ * Resolves every name of the function table once: the executable's own functions, builtins,
+ * primitives by the device modules in order, then the user's functions; and decodes all code.
+ * Throws one UsageError that lists every name without a definition.
+ */
+export function link(program: ExecutableData, options: LinkOptions): LinkedProgram {
+  const { machine } = options;
+  const callees = resolveAll(program, options);
+  const constants = new ConstantTable(callees, options);
+  const functions = program.functions.map((source, index) =>
+    linkFunction(program, { source, index, callees, constants }),
+  );
+  return { functions, constants: constants.values, machine };
+}
+
+function resolveAll(program: ExecutableData, options: LinkOptions): Callee[] {
+  const indices = new Map(program.functions.map(({ name }, index) => [name, index]));
+  const missing: string[] = [];
+  const callees: Callee[] = [];
+  for (const entry of program.functionTable) {
+    const callee = resolve(entry, indices, options);
+    if (callee === undefined) missing.push(`${entry.name} (${entry.kind})`);
+    else callees.push(callee);
+  }
+  if (missing.length === 0) return callees;
+  throw new UsageError(
+    {
+      where: 'linking',
+      got: `no definition of ${missing.join(', ')}`,
+      expected: 'a definition of every function that the executable calls',
+      remedy: 'Pass packed functions to VirtualMachine.create as `functions`.',
+    },
+    { details: { missing } },
+  );
+}
+
+function resolve(
+  { kind, name }: FunctionEntry,
+  indices: ReadonlyMap<string, number>,
+  { builtins, deviceModules, hostFunctions }: LinkOptions,
+): Callee | undefined {
+  if (kind === 'bytecode') {
+    const index = indices.get(name);
+    return index === undefined ? undefined : { kind: 'bytecode', index, name };
+  }
+  const isBuiltin = name.startsWith(BUILTIN_PREFIX);
+  const packedModule = isBuiltin ? builtins : hostFunctions;
+  for (const module of kind === 'primitive' ? deviceModules : [packedModule]) {
+    const call = module.get(name);
+    if (call !== undefined) return { kind: 'packed', name, call, cost: module.callCost };
+  }
+  return undefined;
+}
+
+/** The constant pool, `null`, `%vm`, functions as values, and the immediates of all code. */
+class ConstantTable {
+  readonly values: Value[];
+  readonly #firstFunction: number;
+  readonly #immediates = new Map<number, number>();
+
+  constructor(callees: readonly Callee[], { constants, machine }: LinkOptions) {
+    this.#firstFunction = constants.length + 2;
+    const functions = callees.map((callee) => functionValue(machine, callee));
+    this.values = [...constants, null, machine, ...functions];
+  }
+
+  /** The operand for an argument word. */
+  operand(word: number): number {
+    const value = argumentValue(word);
+    switch (argumentKind(word)) {
+      case ArgumentKind.register:
+        if (value === VOID_REGISTER) return ~(this.#firstFunction - 2);
+        return value === VM_REGISTER ? ~(this.#firstFunction - 1) : value;
+      case ArgumentKind.constant:
+        return ~value;
+      case ArgumentKind.function:
+        return ~(this.#firstFunction + value);
+      default:
+        return ~this.#immediate(value);
+    }
+  }
+
+  #immediate(value: number): number {
+    const known = this.#immediates.get(value);
+    if (known !== undefined) return known;
+    const index = this.values.push(value) - 1;
+    this.#immediates.set(value, index);
+    return index;
+  }
+}
+
+function functionValue(machine: MachineValue, callee: Callee): Value {
+  if (callee.kind === 'bytecode') return new ClosureValue(machine, callee.index);
+  return new PackedFunctionValue(callee.name, callee.call);
+}
+
+interface FunctionLinking {
+  readonly source: BytecodeFunction;
+  readonly index: number;
+  readonly callees: readonly Callee[];
+  readonly constants: ConstantTable;
+}
+
+function linkFunction(program: ExecutableData, linking: FunctionLinking): LinkedFunction {
+  const { source, index } = linking;
+  const end = source.codeStart + source.codeLength;
+  const instructions = [...decodeRange(program.code, source.codeStart, end)];
+  const positions = new Map(instructions.map(({ pc }, position) => [pc, position]));
+  const code = instructions.map((instruction, position) =>
+    linkInstruction(instruction, {
+      ...linking,
+      positions,
+      isTail: isTailCall(instructions, position, positions),
+    }),
+  );
+  const { registerCount, paramNames } = source;
+  return { index, source, registerCount, paramCount: paramNames.length, code };
+}
+
+interface InstructionLinking extends FunctionLinking {
+  readonly positions: ReadonlyMap<number, number>;
+  readonly isTail: boolean;
+}
+
+function linkInstruction(instruction: Instruction, linking: InstructionLinking): LinkedInstruction {
+  const { constants, positions } = linking;
+  const { operands, pc: codeIndex } = instruction;
+  const [first = 0, second = 0] = operands;
+  const target = (offset: number): number =>
+    positions.get(jumpTarget(codeIndex, offset)) ?? lostTarget(codeIndex);
+  switch (instruction.spec.opcode) {
+    case Opcode.call:
+      return linkCall(instruction, linking);
+    case Opcode.ret:
+      return new LinkedInstruction({
+        op: LinkedOp.ret,
+        codeIndex,
+        args: [constants.operand(first)],
+      });
+    case Opcode.if: {
+      const args = [constants.operand(first)];
+      return new LinkedInstruction({ op: LinkedOp.if, codeIndex, args, target: target(second) });
+    }
+    case Opcode.goto:
+      return new LinkedInstruction({ op: LinkedOp.goto, codeIndex, target: target(first) });
+    default:
+      throw internalError(`no linking for ${instruction.spec.name}`);
+  }
+}
+
+function linkCall(instruction: Instruction, linking: InstructionLinking): LinkedInstruction {
+  const [destinationWord = VOID_REGISTER, calleeWord = 0, ...argumentWords] = instruction.operands;
+  const { constants, callees, isTail } = linking;
+  const callee = callees[argumentValue(calleeWord)];
+  if (callee === undefined) throw internalError(`no function ${argumentValue(calleeWord)}`);
+  const destination = destinationWord === VOID_REGISTER ? NO_DESTINATION : destinationWord;
+  const args = argumentWords.map((word) => constants.operand(word));
+  const fields = { destination, args, codeIndex: instruction.pc };
+  if (callee.kind === 'bytecode') {
+    const op = isTail ? LinkedOp.tailCall : LinkedOp.call;
+    return new LinkedInstruction({ ...fields, op, callee: callee.index });
+  }
+  if (callee.name === `${BUILTIN_PREFIX}invoke_closure`) {
+    const op = isTail ? LinkedOp.tailInvoke : LinkedOp.invoke;
+    return new LinkedInstruction({ ...fields, op });
+  }
+  const { call, cost } = callee;
+  return new LinkedInstruction({ ...fields, op: LinkedOp.packed, packed: call, cost });
+}
+
+/**
+ * Whether what follows a call, gotos skipped, returns exactly its result. A call whose result is
+ * dropped is none: its caller returns null.
+ */
+function isTailCall(
+  instructions: readonly Instruction[],
+  position: number,
+  positions: ReadonlyMap<number, number>,
+): boolean {
+  const call = instructions[position];
+  if (call?.spec.opcode !== Opcode.call || call.operands[0] === VOID_REGISTER) return false;
+  let next = instructions[position + 1];
+  for (let jumps = 0; next?.spec.opcode === Opcode.goto && jumps < 16; jumps++) {
+    const at = positions.get(jumpTarget(next.pc, next.operands[0] ?? 0));
+    next = at === undefined ? undefined : instructions[at];
+  }
+  return next?.spec.opcode === Opcode.ret && next.operands[0] === call.operands[0];
+}
+
+function lostTarget(codeIndex: number): never {
+  throw internalError(`the jump at code word ${codeIndex} leaves its function`);
+}

@@ -1,0 +1,145 @@
+import type { ExecutableData } from '../bytecode/executable.ts';
+import { abortError, UsageError } from '../core/errors.ts';
+import type { Device } from '../device/device.ts';
+import type { Allocator } from './allocator/allocator.ts';
+import { PooledAllocator } from './allocator/pooled-allocator.ts';
+import { ConstantUpload, type DataBlock } from './constant-upload.ts';
+import { loadDeviceModules } from './device-module.ts';
+import type { HostFunction } from './host-function.ts';
+import type { Limits } from './invocation.ts';
+import { link, type LinkedProgram } from './link.ts';
+import { builtinModule, hostModule, type Module } from './module.ts';
+import type { MachineValue } from './value.ts';
+import { VmState } from './vm-state.ts';
+
+export interface MachineOptions {
+  /** Index 0 is the session's device, 1 the host. */
+  readonly devices: readonly Device[];
+  /** Functions that the program calls by name, beside builtins and kernels. */
+  readonly functions?: Readonly<Record<string, HostFunction>> | undefined;
+  /** The most bytes to hold on each device, constants included. */
+  readonly byteBudget?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: MachineProgress) => void) | undefined;
+  /** The data section as it arrives, in place of `executable.data`. */
+  readonly dataBlocks?: AsyncIterable<DataBlock> | undefined;
+  readonly limits?: Partial<Limits> | undefined;
+  /** Takes the lines of `vm.builtin.print`; default: the console. */
+  readonly log?: ((line: string) => void) | undefined;
+  /** Default: a pooled allocator for each device. */
+  readonly createAllocator?: ((device: Device, byteBudget?: number) => Allocator) | undefined;
+}
+
+/** `compile` counts primitives, `upload` bytes of the data section. */
+export interface MachineProgress {
+  readonly phase: 'compile' | 'upload';
+  readonly loaded: number;
+  readonly total: number;
+}
+
+/** What a machine stands on, once everything is resolved, prepared and uploaded. */
+export interface LoadedMachine {
+  readonly state: VmState;
+  readonly linked: LinkedProgram;
+  readonly constants: ConstantUpload;
+  readonly modules: readonly Module[];
+}
+
+type Program = ExecutableData & { readonly data?: Uint8Array };
+
+/** Prepares kernels while data blocks are uploaded, then links. Frees everything on failure. */
+export async function loadMachine(
+  program: Program,
+  machine: MachineValue,
+  options: MachineOptions,
+): Promise<LoadedMachine> {
+  const { signal, log = (line) => console.log(line) } = options;
+  if (signal?.aborted === true) throw abortError(signal);
+  const allocators = createAllocators(options);
+  const [first] = allocators;
+  if (first === undefined) throw noDevice();
+  const state = new VmState({ program, machine, allocators, log });
+  const hostFunctions = hostModule(options.functions ?? {}, state);
+  const constants = new ConstantUpload(program.constants, first);
+  let deviceModules: readonly Module[] = [];
+  try {
+    deviceModules = await prepareAndUpload(program, constants, options);
+    const builtins = builtinModule(state);
+    const { values } = constants;
+    const parts = { deviceModules, builtins, hostFunctions, constants: values, machine };
+    const linked = link(program, parts);
+    return { state, linked, constants, modules: [...deviceModules, builtins, hostFunctions] };
+  } catch (error) {
+    for (const module of deviceModules) module.dispose();
+    constants.dispose();
+    for (const allocator of allocators) allocator.dispose();
+    throw error;
+  }
+}
+
+/** One allocator for each distinct device; a machine on the host alone has it at both indices. */
+function createAllocators({ devices, byteBudget, createAllocator }: MachineOptions): Allocator[] {
+  const create = createAllocator ?? ((device) => new PooledAllocator(device, { byteBudget }));
+  const made = new Map<Device, Allocator>();
+  const [first] = devices;
+  const all = devices.length === 1 && first?.kind === 'host' ? [first, first] : devices;
+  return all.map((device) => {
+    const allocator = made.get(device) ?? create(device, byteBudget);
+    made.set(device, allocator);
+    return allocator;
+  });
+}
+
+/** When one half fails the other is stopped, so that nothing goes on after the error. */
+async function prepareAndUpload(
+  program: Program,
+  constants: ConstantUpload,
+  options: MachineOptions,
+): Promise<readonly Module[]> {
+  const { devices, onProgress } = options;
+  const stop = new AbortController();
+  const signal =
+    options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
+  const compiling = loadDeviceModules(devices, program.primitives, {
+    signal,
+    onProgress: (loaded, total) => onProgress?.({ phase: 'compile', loaded, total }),
+  });
+  const uploading = upload(program, constants, { ...options, signal });
+  const stopOther = (error: unknown): never => {
+    stop.abort(error);
+    throw error;
+  };
+  const [compiled, uploaded] = await Promise.allSettled([
+    compiling.catch(stopOther),
+    uploading.catch(stopOther),
+  ]);
+  if (compiled.status === 'fulfilled' && uploaded.status === 'fulfilled') return compiled.value;
+  if (compiled.status === 'fulfilled') for (const module of compiled.value) module.dispose();
+  throw stop.signal.reason;
+}
+
+async function upload(
+  program: Program,
+  constants: ConstantUpload,
+  { dataBlocks, signal, onProgress }: MachineOptions,
+): Promise<void> {
+  const total = program.dataByteLength;
+  const whole: DataBlock[] =
+    program.data === undefined ? [] : [{ byteOffset: 0, bytes: program.data }];
+  for await (const block of dataBlocks ?? whole) {
+    if (signal?.aborted === true) throw abortError(signal);
+    constants.write(block);
+    const loaded = block.byteOffset + block.bytes.byteLength;
+    onProgress?.({ phase: 'upload', loaded, total });
+  }
+  constants.finish();
+}
+
+function noDevice(): UsageError {
+  return new UsageError({
+    where: 'VirtualMachine.create',
+    got: 'no device',
+    expected: 'at least one device',
+    remedy: 'Pass `devices: [device]`.',
+  });
+}

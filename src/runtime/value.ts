@@ -1,0 +1,300 @@
+import { type DType, storageByteLength } from '../core/dtype.ts';
+import { internalError, UsageError } from '../core/errors.ts';
+import type { HostTensor } from '../core/host-tensor.ts';
+import { elementCount, type Shape } from '../core/shape.ts';
+import type { Device, DeviceBuffer, DeviceTensor } from '../device/device.ts';
+
+/**
+ * What a register holds. An int is a JS number (a safe integer); everything that is not an int, a
+ * string or null is an object with a `kind`. All of them are plain data without behaviour.
+ */
+export type Value =
+  | null
+  | number
+  | string
+  | FloatValue
+  | DTypeValue
+  | ShapeValue
+  | TensorValue
+  | StorageValue
+  | AdtValue
+  | ClosureValue
+  | PackedFunctionValue
+  | ShapeHeap
+  | MachineValue;
+
+/** A function that the dispatch loop calls: a builtin, a kernel, or an adapted JS function. */
+export type PackedFunction = (...args: Value[]) => Value | Promise<Value>;
+
+/** The machine itself, which a packed function gets where the code passes `%vm`. */
+export interface MachineValue {
+  readonly kind: 'vm';
+  /** Uploads a tensor (device 0: the session's, 1: the host). The caller owns one reference. */
+  tensor(tensor: HostTensor, deviceIndex?: number): TensorValue;
+  /** Contents of tensors, in one round trip per device. */
+  read(tensors: readonly TensorValue[]): Promise<HostTensor[]>;
+  /** Contents of a tensor in host memory; undefined where reading has to wait for a device. */
+  readSync(tensor: TensorValue): HostTensor | undefined;
+  /** A closure or packed function as a JS function. */
+  toFunction(callee: Value): (...args: Value[]) => Promise<Value>;
+  retain(value: Value): void;
+  release(value: Value): void;
+}
+
+export class FloatValue {
+  readonly kind = 'float';
+  readonly value: number;
+
+  constructor(value: number) {
+    this.value = value;
+  }
+}
+
+export class DTypeValue {
+  readonly kind = 'dtype';
+  readonly dtype: DType;
+
+  constructor(dtype: DType) {
+    this.dtype = dtype;
+  }
+}
+
+export class ShapeValue {
+  readonly kind = 'shape';
+  readonly dims: Shape;
+
+  constructor(dims: Shape) {
+    this.dims = dims;
+  }
+}
+
+/** Integer slots for symbolic dimensions; mutable, and shared by whoever holds it. */
+export class ShapeHeap {
+  readonly kind = 'heap';
+  readonly slots: Float64Array;
+
+  constructor(slotCount: number) {
+    this.slots = new Float64Array(slotCount);
+  }
+}
+
+/** Takes a storage back when nothing refers to it any more. */
+export interface StorageOwner {
+  reclaim(storage: StorageValue): void;
+}
+
+/** A piece of device memory with a reference count: tensors over it, registers and fields count. */
+export class StorageValue {
+  readonly kind = 'storage';
+  readonly owner: StorageOwner;
+  readonly device: Device;
+  readonly buffer: DeviceBuffer;
+  /** Where the storage begins in its buffer; a multiple of 256. */
+  readonly byteOffset: number;
+  /** Bytes that were asked for. */
+  readonly byteLength: number;
+  /** Holds constants: no kernel may write here. */
+  readonly isReadOnly: boolean;
+  references = 0;
+
+  constructor(owner: StorageOwner, place: StoragePlace, byteLength: number) {
+    this.owner = owner;
+    this.device = place.device;
+    this.buffer = place.buffer;
+    this.byteOffset = place.byteOffset;
+    this.byteLength = byteLength;
+    this.isReadOnly = place.isReadOnly === true;
+  }
+}
+
+export interface StoragePlace {
+  readonly device: Device;
+  readonly buffer: DeviceBuffer;
+  readonly byteOffset: number;
+  readonly isReadOnly?: boolean;
+}
+
+/** A view of a storage. It has no count of its own: a reference to it is one to its storage. */
+export class TensorValue implements DeviceTensor {
+  readonly kind = 'tensor';
+  readonly storage: StorageValue;
+  readonly buffer: DeviceBuffer;
+  /** From the begin of the buffer; a multiple of 256. */
+  readonly byteOffset: number;
+  readonly dtype: DType;
+  readonly shape: Shape;
+
+  constructor(storage: StorageValue, view: TensorView) {
+    this.storage = storage;
+    this.buffer = storage.buffer;
+    this.byteOffset = view.byteOffset;
+    this.dtype = view.dtype;
+    this.shape = view.shape;
+  }
+
+  /** Bytes in the storage, in whole words. */
+  get byteLength(): number {
+    return storageByteLength(this.dtype, elementCount(this.shape));
+  }
+}
+
+/** `byteOffset` counts from the begin of the buffer. */
+export interface TensorView {
+  readonly byteOffset: number;
+  readonly dtype: DType;
+  readonly shape: Shape;
+}
+
+/** A constructor tag with fields. A tuple has tag 0. Immutable, so that values form no cycle. */
+export class AdtValue {
+  readonly kind = 'adt';
+  readonly tag: number;
+  readonly fields: readonly Value[];
+  references = 0;
+
+  /** Retains the fields. */
+  constructor(tag: number, fields: readonly Value[]) {
+    this.tag = tag;
+    this.fields = fields;
+    for (const field of fields) retain(field);
+  }
+}
+
+/** A function with captured values, which follow the arguments when it is invoked. */
+export class ClosureValue {
+  readonly kind = 'closure';
+  /** Index of a bytecode function, or a packed function. */
+  readonly target: number | PackedFunctionValue;
+  /** The machine whose functions `target` indexes. */
+  readonly machine: MachineValue;
+  readonly captured: readonly Value[];
+  references = 0;
+
+  /** Retains the captured values. */
+  constructor(
+    machine: MachineValue,
+    target: number | PackedFunctionValue,
+    captured: readonly Value[] = [],
+  ) {
+    this.machine = machine;
+    this.target = target;
+    this.captured = captured;
+    for (const value of captured) retain(value);
+  }
+}
+
+/** A packed function as a value. */
+export class PackedFunctionValue {
+  readonly kind = 'packed';
+  readonly name: string;
+  readonly call: PackedFunction;
+
+  constructor(name: string, call: PackedFunction) {
+    this.name = name;
+    this.call = call;
+  }
+}
+
+/** Counts one more reference to a value. */
+export function retain(value: Value): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (value.kind === 'tensor') value.storage.references++;
+  else if (isCounted(value)) value.references++;
+}
+
+/** Drops one reference; at zero a storage goes back to its owner and fields are dropped in turn. */
+export function release(value: Value): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (value.kind === 'tensor') releaseStorage(value.storage);
+  else if (value.kind === 'storage') releaseStorage(value);
+  else if (value.kind === 'adt' || value.kind === 'closure') releaseFields(value);
+}
+
+/** Frees a value that a function made and nobody took. */
+export function discard(value: Value): void {
+  if (typeof value !== 'object' || value === null) return;
+  retain(value);
+  release(value);
+}
+
+function isCounted(value: object & Value): value is StorageValue | AdtValue | ClosureValue {
+  return value.kind === 'storage' || value.kind === 'adt' || value.kind === 'closure';
+}
+
+function releaseStorage(storage: StorageValue): void {
+  if (storage.references <= 0) throw overReleased('storage');
+  if (--storage.references === 0) storage.owner.reclaim(storage);
+}
+
+/** Iterative, because a list of a million cells is nested a million deep. */
+function releaseFields(root: AdtValue | ClosureValue): void {
+  const pending: (AdtValue | ClosureValue)[] = [root];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (node.references <= 0) throw overReleased(node.kind);
+    if (--node.references > 0) continue;
+    for (const field of node.kind === 'adt' ? node.fields : node.captured) {
+      if (typeof field !== 'object' || field === null) continue;
+      if (field.kind === 'adt' || field.kind === 'closure') pending.push(field);
+      else release(field);
+    }
+  }
+}
+
+function overReleased(kind: string): Error {
+  return new UsageError({
+    where: 'release',
+    got: `a ${kind} whose last reference was already released`,
+    expected: 'one release for each retain',
+    remedy: 'Call vm.retain before handing a value to a second owner.',
+  });
+}
+
+/** What a value is, for messages: `float32 tensor (2, 3)`, `int 4`, `null`. */
+export function describeValue(value: Value): string {
+  if (value === null) return 'null';
+  if (typeof value === 'number') return `int ${value}`;
+  if (typeof value === 'string') return `string ${JSON.stringify(value)}`;
+  switch (value.kind) {
+    case 'float':
+      return `float ${value.value}`;
+    case 'dtype':
+      return `dtype ${value.dtype}`;
+    case 'shape':
+      return `shape (${value.dims.join(', ')})`;
+    case 'tensor':
+      return `${value.dtype} tensor (${value.shape.join(', ')})`;
+    case 'storage':
+      return `storage of ${value.byteLength} bytes`;
+    case 'adt':
+      return `tag ${value.tag} with ${value.fields.length} fields`;
+    case 'closure':
+      return 'closure';
+    case 'packed':
+      return `packed function ${value.name}`;
+    case 'heap':
+      return `shape heap of ${value.slots.length} slots`;
+    case 'vm':
+      return 'virtual machine';
+    default:
+      throw internalError(`unknown value ${String(value satisfies never)}`);
+  }
+}
+
+/** Whether something from outside is a value of a machine. */
+export function isValue(candidate: unknown): candidate is Value {
+  if (candidate === null || candidate === undefined) return candidate === null;
+  if (typeof candidate === 'string') return true;
+  if (typeof candidate === 'number') return Number.isSafeInteger(candidate);
+  return (
+    candidate instanceof TensorValue ||
+    candidate instanceof AdtValue ||
+    candidate instanceof FloatValue ||
+    candidate instanceof ShapeValue ||
+    candidate instanceof ClosureValue ||
+    candidate instanceof PackedFunctionValue ||
+    candidate instanceof StorageValue ||
+    candidate instanceof DTypeValue ||
+    candidate instanceof ShapeHeap ||
+    (typeof candidate === 'object' && 'kind' in candidate && candidate.kind === 'vm')
+  );
+}

@@ -1,0 +1,258 @@
+import type { ExecutableData, FunctionSignature } from '../bytecode/executable.ts';
+import { abortError, internalError, UsageError } from '../core/errors.ts';
+import type { HostTensor } from '../core/host-tensor.ts';
+import type { KernelTiming } from '../device/device.ts';
+import { type CallOutcome, CallRunner } from './call-runner.ts';
+import { closureCall, registersOf } from './call.ts';
+import { checkArguments } from './check-arguments.ts';
+import { type HostInput, toValue } from './host-function.ts';
+import { DEFAULT_LIMITS } from './invocation.ts';
+import type { LinkedFunction } from './linked-code.ts';
+import { type LoadedMachine, loadMachine, type MachineOptions } from './load-machine.ts';
+import { memoryReport, type MemoryReport } from './memory-report.ts';
+import { readTensors, readTensorSync, requireLive } from './tensor-read.ts';
+import {
+  type MachineValue,
+  PackedFunctionValue,
+  release,
+  retain,
+  TensorValue,
+  type Value,
+} from './value.ts';
+import type { VmState } from './vm-state.ts';
+
+export interface InvokeOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Profile {
+  /** The caller owns one reference. */
+  readonly result: Value;
+  /** Launches on all devices, in order for each device. */
+  readonly timings: readonly KernelTiming[];
+  readonly instructionCount: number;
+}
+
+/** A function of a program as a JS function. The caller owns a reference to the result. */
+export type MachineFunction = (...args: HostInput[]) => Promise<Value>;
+
+interface Parts extends LoadedMachine {
+  readonly runner: CallRunner;
+}
+
+/**
+ * Runs one executable on given devices. Several calls may be in flight at once, each with a stack
+ * of its own. Memory is counted by reference: a result belongs to the caller, who drops it with
+ * {@link release}; arguments stay the caller's.
+ */
+export class VirtualMachine implements MachineValue {
+  readonly kind = 'vm';
+  readonly executable: ExecutableData;
+  /** Undefined while loading and after the end. */
+  #parts: Parts | undefined;
+  /** Why no further call is taken. */
+  #end: Error | undefined;
+
+  private constructor(executable: ExecutableData) {
+    this.executable = executable;
+  }
+
+  /**
+   * Resolves all names, prepares kernels and uploads constants. Takes over no device: whoever
+   * created them destroys them, after {@link dispose}. Throws UsageError with every missing name,
+   * UnsupportedError, OutOfMemoryError, DeviceLostError, or the signal's reason.
+   */
+  static async create(
+    executable: ExecutableData & { readonly data?: Uint8Array },
+    options: MachineOptions,
+  ): Promise<VirtualMachine> {
+    const machine = new VirtualMachine(executable);
+    const loaded = await loadMachine(executable, machine, options);
+    const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    machine.#parts = { ...loaded, runner: new CallRunner(executable, loaded.linked, limits) };
+    for (const device of new Set(options.devices)) {
+      void device.lost.then((error) => machine.#stop(error));
+    }
+    return machine;
+  }
+
+  /** A function of the executable. Throws UsageError for a name that it does not have. */
+  get(name: string): MachineFunction {
+    const callee = this.#function(name);
+    return (...args) => this.#call(callee, args, {}).then(({ value }) => value);
+  }
+
+  /** Calls a function. Rejects with the signal's reason when it is aborted before the end. */
+  async invoke(
+    name: string,
+    args: readonly HostInput[] = [],
+    options: InvokeOptions = {},
+  ): Promise<Value> {
+    const { value } = await this.#call(this.#function(name), args, options);
+    return value;
+  }
+
+  /** Calls a function and records every launch. Other calls in flight are recorded with it. */
+  async profile(
+    name: string,
+    args: readonly HostInput[] = [],
+    options: InvokeOptions = {},
+  ): Promise<Profile> {
+    const { state } = this.#live();
+    const callee = this.#function(name);
+    const stops = [...new Set(state.allocators)].map(({ device }) => device.startProfile());
+    const outcome = await this.#call(callee, args, options).catch(async (error: unknown) => {
+      await Promise.allSettled(stops.map((stop) => stop()));
+      throw error;
+    });
+    const timings = (await Promise.all(stops.map((stop) => stop()))).flat();
+    return { result: outcome.value, timings, instructionCount: outcome.instructionCount };
+  }
+
+  /** Types of parameters and results, where the function promises any. */
+  signature(name: string): FunctionSignature | undefined {
+    return this.#function(name).source.signature;
+  }
+
+  /** A closure or packed function as a JS function, which holds one reference to it for good. */
+  toFunction(callee: Value): MachineFunction {
+    retain(callee);
+    return async (...inputs) => {
+      const { state, linked } = this.#live();
+      const args = toArguments(inputs, state);
+      try {
+        const call = closureCall(linked, callee, args);
+        if (call.callee instanceof PackedFunctionValue) {
+          const result = await call.callee.call(...call.args);
+          retain(result);
+          return result;
+        }
+        const { value } = await this.#run(call.callee, registersOf(call.callee, call.args));
+        return value;
+      } finally {
+        for (const arg of args) release(arg);
+      }
+    };
+  }
+
+  /** Uploads a tensor (device 0: the session's, 1: the host). The caller owns one reference. */
+  tensor(tensor: HostTensor, deviceIndex = 0): TensorValue {
+    const value = this.#live().state.upload(tensor, deviceIndex);
+    retain(value);
+    return value;
+  }
+
+  /** Contents of tensors after all work launched so far, in one round trip for each device. */
+  async read(tensors: readonly TensorValue[]): Promise<HostTensor[]> {
+    this.#live();
+    return readTensors(tensors);
+  }
+
+  /** Contents of a tensor in host memory; undefined where reading has to wait for a device. */
+  readSync(tensor: TensorValue): HostTensor | undefined {
+    this.#live();
+    return readTensorSync(tensor);
+  }
+
+  retain(value: Value): void {
+    retain(value);
+  }
+
+  /** Drops one reference that the caller owns. Allowed after {@link dispose}, without effect. */
+  release(value: Value): void {
+    release(value);
+  }
+
+  /** Counters in bytes; all zero after {@link dispose}. */
+  memory(): MemoryReport {
+    return memoryReport(this.#parts?.state.allocators ?? []);
+  }
+
+  /** Gives pooled buffers back to the devices; returns their bytes. */
+  trim(): number {
+    const allocators = new Set(this.#live().state.allocators);
+    return [...allocators].reduce((sum, allocator) => sum + allocator.trim(), 0);
+  }
+
+  /** Frees all memory and kernels. Every call in flight and every later one rejects. Idempotent. */
+  dispose(): void {
+    this.#stop(
+      new UsageError({
+        where: 'virtual machine',
+        got: 'a call of a machine that was disposed of',
+        expected: 'a live machine',
+        remedy: 'Load the executable again.',
+      }),
+    );
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  #stop(error: Error): void {
+    if (this.#parts === undefined) return;
+    const { runner, modules, constants, state } = this.#parts;
+    this.#end = error;
+    this.#parts = undefined;
+    runner.cancelAll(error);
+    for (const module of modules) module.dispose();
+    constants.dispose();
+    for (const allocator of new Set(state.allocators)) allocator.dispose();
+  }
+
+  #live(): Parts {
+    if (this.#parts !== undefined) return this.#parts;
+    throw this.#end ?? internalError('the machine is used while it loads');
+  }
+
+  #function(name: string): LinkedFunction {
+    const { functions } = this.#live().linked;
+    const found = functions.find(({ source }) => source.name === name);
+    if (found !== undefined) return found;
+    throw new UsageError({
+      where: 'virtual machine',
+      got: `the function name ${JSON.stringify(name)}`,
+      expected: `one of ${functions.map(({ source }) => source.name).join(', ')}`,
+    });
+  }
+
+  async #call(
+    callee: LinkedFunction,
+    inputs: readonly HostInput[],
+    options: InvokeOptions,
+  ): Promise<CallOutcome> {
+    const { signal } = options;
+    if (signal?.aborted === true) throw abortError(signal);
+    const args = toArguments(inputs, this.#live().state);
+    let registers: Value[];
+    try {
+      registers = registersOf(callee, checkArguments(callee.source, args));
+    } finally {
+      for (const arg of args) release(arg);
+    }
+    return this.#run(callee, registers, signal);
+  }
+
+  /** Takes over the references that `registers` hold. */
+  #run(callee: LinkedFunction, registers: Value[], signal?: AbortSignal): Promise<CallOutcome> {
+    return this.#live().runner.run(callee, registers, signal);
+  }
+}
+
+/** Values with one reference each, which the caller of this function drops. */
+function toArguments(inputs: readonly HostInput[], state: VmState): Value[] {
+  const values: Value[] = [];
+  try {
+    for (const [index, input] of inputs.entries()) {
+      if (input instanceof TensorValue) requireLive(input, `argument ${index}`);
+      const value = toValue(input, `argument ${index}`, state);
+      retain(value);
+      values.push(value);
+    }
+  } catch (error) {
+    for (const value of values) release(value);
+    throw error;
+  }
+  return values;
+}

@@ -1,0 +1,48 @@
+import type { ExecutableData } from '../bytecode/executable.ts';
+import { errorFromData, RuntimeError, WeftError } from '../core/errors.ts';
+import type { Frame } from './frame.ts';
+
+/** Innermost frames that an error shows, and outermost ones; a deep recursion repeats itself. */
+const INNER_FRAMES = 12;
+const OUTER_FRAMES = 4;
+
+/**
+ * The error of a program that stopped: of the same class when Weft threw it, else RuntimeError;
+ * the thrown error is the cause. Message and `details.vmStack` name the calls, innermost first:
+ * function, instruction, and its line in the listing.
+ */
+export function withVmStack(
+  thrown: unknown,
+  program: ExecutableData,
+  frames: readonly Frame[],
+): Error {
+  const vmStack = stackLines(program, frames);
+  const message = [thrown instanceof Error ? thrown.message : String(thrown), ...vmStack];
+  const data = {
+    name: thrown instanceof WeftError ? thrown.name : RuntimeError.errorName,
+    message: message.join('\n'),
+    details: { ...(thrown instanceof WeftError ? thrown.details : {}), vmStack },
+  };
+  const error = errorFromData(data);
+  const typed = error instanceof WeftError ? error : new RuntimeError(data.message, data);
+  Object.defineProperty(typed, 'cause', { value: thrown, configurable: true, writable: true });
+  return typed;
+}
+
+function stackLines(program: ExecutableData, frames: readonly Frame[]): string[] {
+  const lines: string[] = [];
+  for (let depth = frames.length - 1; depth >= 0; depth--) {
+    const shown = frames.length - 1 - depth < INNER_FRAMES || depth < OUTER_FRAMES;
+    const frame = frames[depth];
+    if (shown && frame !== undefined) lines.push(frameLine(program, frame));
+    else if (depth === OUTER_FRAMES) {
+      lines.push(`    … ${frames.length - INNER_FRAMES - OUTER_FRAMES} more`);
+    }
+  }
+  return lines;
+}
+
+function frameLine(_program: ExecutableData, { function: callee, pc }: Frame): string {
+  const index = Math.max(0, pc - 1);
+  return `    at ${callee.source.name}, instruction ${index}`;
+}

@@ -1,0 +1,79 @@
+import type { ExecutableData } from '../bytecode/executable.ts';
+import { RuntimeError } from '../core/errors.ts';
+import type { HostTensor } from '../core/host-tensor.ts';
+import { elementCount } from '../core/shape.ts';
+import { storageByteLength } from '../core/dtype.ts';
+import type { Device } from '../device/device.ts';
+import type { Allocator } from './allocator/allocator.ts';
+import { writeTensor } from './tensor-transfer.ts';
+import { discard, type MachineValue, TensorValue, type TensorView } from './value.ts';
+
+/** What packed functions need of the machine: its devices, their allocators, the program's tables. */
+export class VmState {
+  readonly program: ExecutableData;
+  readonly machine: MachineValue;
+  /** Index 0 is the session's device, 1 the host. */
+  readonly allocators: readonly Allocator[];
+  readonly log: (line: string) => void;
+
+  constructor(options: VmStateOptions) {
+    this.program = options.program;
+    this.machine = options.machine;
+    this.allocators = options.allocators;
+    this.log = options.log;
+  }
+
+  /** Throws RuntimeError when the machine has no such device. */
+  allocator(deviceIndex: number): Allocator {
+    const allocator = this.allocators[deviceIndex];
+    if (allocator !== undefined) return allocator;
+    throw new RuntimeError({
+      got: `device index ${deviceIndex}`,
+      expected: `an index below ${this.allocators.length}`,
+      remedy: 'Give the machine the devices that the executable was compiled for.',
+    });
+  }
+
+  allocatorOf(device: Device): Allocator {
+    const allocator = this.allocators.find((candidate) => candidate.device === device);
+    if (allocator !== undefined) return allocator;
+    throw new RuntimeError({
+      got: `a tensor on ${device.info.name}`,
+      expected: 'a tensor on a device of this machine',
+      remedy: 'Read the tensor and upload it again with vm.tensor.',
+    });
+  }
+
+  /** A new tensor without references, its contents undefined. */
+  allocateTensor(allocator: Allocator, view: Omit<TensorView, 'byteOffset'>): TensorValue {
+    const byteLength = storageByteLength(view.dtype, elementCount(view.shape));
+    const storage = allocator.allocate(byteLength);
+    return new TensorValue(storage, { ...view, byteOffset: storage.byteOffset });
+  }
+
+  /** A new tensor without references, with the contents of a host tensor. */
+  upload(tensor: HostTensor, deviceIndex: number): TensorValue {
+    const allocator = this.allocator(deviceIndex);
+    const value = this.allocateTensor(allocator, tensor);
+    const { buffer, byteOffset } = value;
+    try {
+      writeTensor({ device: allocator.device, buffer, byteOffset }, tensor);
+    } catch (error) {
+      discard(value);
+      throw error;
+    }
+    return value;
+  }
+}
+
+export interface VmStateOptions {
+  readonly program: ExecutableData;
+  readonly machine: MachineValue;
+  readonly allocators: readonly Allocator[];
+  readonly log: (line: string) => void;
+}
+
+/** The device that a tensor lives on, as a word for messages. */
+export function deviceName({ storage }: TensorValue): string {
+  return storage.device.info.name;
+}
