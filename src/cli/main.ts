@@ -71,6 +71,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .description('Lists a .weft file (or what an .onnx file compiles to): functions and bytecode.')
     .argument('<file>', 'a .weft or .onnx file')
     .addOption(new Option('--ts', 'TypeScript that builds the same executable').conflicts('stats'))
+    .option('--data', 'a listing with all weights, which can be parsed back')
     .option('--stats', 'counts of functions, registers, constants and bytes')
     .addOption(dims)
     .action((path: string, flags: InspectFlags) => run(inspectCommand(path, flags, terminal)));

@@ -65,7 +65,7 @@ export interface ValueInfo {
 export interface Profile {
   readonly outputs: Record<string, Tensor>;
   readonly kernels: readonly KernelProfile[];
-  /** From the upload of the inputs until the device is idle. */
+  /** From the call until the device is idle. */
   readonly totalMs: number;
   /** Bytecode instructions that were executed. */
   readonly instructions: number;

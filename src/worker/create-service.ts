@@ -1,6 +1,6 @@
-import { createHostDevice } from '../device/host/index.ts';
+import { createHostDevice } from '../device/host/host-device.ts';
 import { createWebGpuDevice } from '../device/webgpu/index.ts';
-import { operators } from '../ops/index.ts';
+import { OPS } from '../ops/registry.ts';
 import type { HostFunction } from '../runtime/index.ts';
 import type { SessionService } from './protocol.ts';
 import { SessionHost } from './session-host.ts';
@@ -18,7 +18,7 @@ export function createService({ functions, gpu }: ServiceOptions = {}): SessionS
     functions,
     createDevice: async (kind) =>
       kind === 'host'
-        ? createHostDevice({ operators })
-        : createWebGpuDevice({ operators, gpu: gpu ?? globalThis.navigator?.gpu }),
+        ? createHostDevice()
+        : createWebGpuDevice({ operators: OPS, gpu: gpu ?? globalThis.navigator?.gpu }),
   });
 }

@@ -53,10 +53,13 @@ export class SharedDevice {
 
   constructor(device: Device) {
     this.device = device;
-    void device.lost.then((error) => {
-      this.#lost = error;
-      for (const reject of this.#waiting) reject(error);
-    });
+    void this.#watch();
+  }
+
+  async #watch(): Promise<void> {
+    const error = await this.device.lost;
+    this.#lost = error;
+    for (const reject of this.#waiting) reject(error);
   }
 
   isUsable(): boolean {

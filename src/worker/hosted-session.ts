@@ -12,6 +12,7 @@ import type {
   HandleId,
   NamedType,
   RunRequest,
+  SessionMemory,
   WireProfile,
   WireResult,
   WireTensor,
@@ -48,24 +49,19 @@ export class HostedSession {
 
   /** Runs while no other session uses the device, so that all launches are this run's. */
   profile(request: RunRequest, signal: AbortSignal): Promise<WireProfile> {
-    return this.#device.exclude(async () => {
-      const { device } = this.#device;
-      const before = this.machine.counters().instructions;
-      const stop = device.startProfile();
-      const start = performance.now();
-      let results: WireResult[];
-      try {
-        results = await this.#run(request, signal);
-        await device.synchronize();
-      } catch (error) {
-        await stop().catch(() => undefined);
-        throw error;
-      }
-      const totalMs = performance.now() - start;
-      const kernels = await stop();
-      const instructions = this.machine.counters().instructions - before;
-      return { results, kernels, totalMs, instructions };
-    }, signal);
+    return this.#device.exclude(
+      () =>
+        this.#withArguments(request, async (args) => {
+          const start = performance.now();
+          const profile = await this.machine.profile(request.functionName, args, { signal });
+          await this.#device.device.synchronize();
+          const totalMs = performance.now() - start;
+          const { timings: kernels, instructionCount: instructions } = profile;
+          const results = await this.#deliver(request, profile.result);
+          return { results, kernels, totalMs, instructions };
+        }),
+      signal,
+    );
   }
 
   async warmup(dims: Dims, signal: AbortSignal): Promise<void> {
@@ -105,17 +101,25 @@ export class HostedSession {
     this.#devices.host.release();
   }
 
-  async #run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
-    signal.throwIfAborted();
+  memory(): SessionMemory {
+    const { constantBytes, liveBytes, pooledBytes, peakBytes } = this.machine.memory();
+    return { constantBytes, liveBytes, pooledBytes, peakBytes };
+  }
+
+  #run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
+    return this.#withArguments(request, async (args) =>
+      this.#deliver(request, await this.machine.invoke(request.functionName, args, { signal })),
+    );
+  }
+
+  async #withArguments<T>(
+    request: RunRequest,
+    call: (args: readonly Value[]) => Promise<T>,
+  ): Promise<T> {
     const args: Value[] = [];
     try {
       for (const arg of request.args) args.push(this.#toValue(arg));
-      const result = await this.machine.invoke(request.functionName, args, { signal });
-      try {
-        return await this.#deliver(request, result);
-      } finally {
-        this.machine.release(result);
-      }
+      return await call(args);
     } finally {
       for (const arg of args) this.machine.release(arg);
     }
@@ -162,17 +166,22 @@ export class HostedSession {
     });
   }
 
+  /** Reads or keeps what a function returned, and drops the reference to it. */
   async #deliver(request: RunRequest, result: Value): Promise<WireResult[]> {
-    const info = this.functions.find(({ name }) => name === request.functionName);
-    const names = info?.results ?? [];
-    const values = names.length === 1 ? [result] : fieldsOf(result);
-    const tensors = request.keep === 'host' ? values.flatMap(tensorsIn) : [];
-    const read = tensors.length === 0 ? [] : await this.machine.read(tensors);
-    const hosts = new Map(tensors.map((tensor, index) => [tensor, read[index]]));
-    return names.map(({ name }, index) => ({
-      name,
-      value: this.#toWire(values[index] ?? null, hosts),
-    }));
+    try {
+      const info = this.functions.find(({ name }) => name === request.functionName);
+      const names = info?.results ?? [];
+      const values = names.length === 1 ? [result] : fieldsOf(result);
+      const tensors = request.keep === 'host' ? values.flatMap(tensorsIn) : [];
+      const read = tensors.length === 0 ? [] : await this.machine.read(tensors);
+      const hosts = new Map(tensors.map((tensor, index) => [tensor, read[index]]));
+      return names.map(({ name }, index) => ({
+        name,
+        value: this.#toWire(values[index] ?? null, hosts),
+      }));
+    } finally {
+      this.machine.release(result);
+    }
   }
 
   #toWire(value: Value, hosts: ReadonlyMap<TensorValue, HostTensor | undefined>): WireValue {

@@ -50,7 +50,9 @@ export async function loadProgram(
   // Whoever builds an executable verifies it.
   onProgress({ phase: 'verify', loaded: 1, total: 1 });
   signal.throwIfAborted();
-  return { executable, blocks: oneBlock(executable.data) };
+  // What is kept for listings must not hold the weights.
+  const { data, ...program } = executable;
+  return { executable: program, blocks: oneBlock(data) };
 }
 
 async function* oneBlock(bytes: Uint8Array): AsyncGenerator<DataBlock, void> {

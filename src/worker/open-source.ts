@@ -116,10 +116,11 @@ export async function peek(
   };
 
   const chunks: Uint8Array[] = [];
-  while (loaded < headByteLength) {
+  for (let missing = headByteLength; missing > 0; ) {
     const chunk = await read();
     if (chunk === undefined) break;
     chunks.push(chunk);
+    missing -= chunk.byteLength;
   }
   const head = concatenate(chunks);
   return {

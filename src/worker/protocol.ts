@@ -174,19 +174,20 @@ export interface KernelProfile {
 export interface WireProfile {
   readonly results: readonly WireResult[];
   readonly kernels: readonly KernelProfile[];
-  /** From the upload of the inputs until the device is idle. */
+  /** From the call until the device is idle. */
   readonly totalMs: number;
   /** Bytecode instructions that were executed. */
   readonly instructions: number;
 }
 
-/** Memory of a session, in bytes. */
+/** Device memory of a session, in bytes. */
 export interface SessionMemory {
-  /** In use by tensors, weights included. */
+  /** Weights and other constants. */
+  readonly constantBytes: number;
+  /** Tensors in use. */
   readonly liveBytes: number;
   /** Freed and kept for the next allocation. */
   readonly pooledBytes: number;
+  /** The most that was ever held, constants and pool included. */
   readonly peakBytes: number;
-  /** Weights and other constants. */
-  readonly constantBytes: number;
 }

@@ -1,11 +1,10 @@
-import type { DataBlock } from '../bytecode/executable-reader.ts';
 import { DeviceError, errorToData, UsageError } from '../core/errors.ts';
 import type { Device } from '../device/device.ts';
 import type { HostFunction } from '../runtime/index.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { type CreateDevice, DevicePool } from './device-pool.ts';
 import { HostedSession, type SessionDevices } from './hosted-session.ts';
-import { type LoadContext, type LoadedProgram, loadProgram } from './load-program.ts';
+import { type LoadContext, loadProgram } from './load-program.ts';
 import type {
   CallId,
   DeviceKind,
@@ -165,8 +164,8 @@ export class SessionHost implements SessionService {
           functions: this.#functions,
           byteBudget: request.byteBudget,
           signal: context.signal,
-          onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
-          dataBlocks: countBlocks(program, onProgress),
+          onProgress,
+          dataBlocks: program.blocks,
         }),
       );
       const session = this.#nextSession++;
@@ -214,19 +213,4 @@ function releaseDevices({ main, host }: SessionDevices): void {
 function describeDevice({ kind, info }: Device, fallbackReason: string | undefined): SessionDevice {
   const { name, vendor, architecture, adapterClass } = info;
   return { kind, name, vendor, architecture, adapterClass, fallbackReason };
-}
-
-/** Reports the bytes of blocks as the machine takes them. */
-async function* countBlocks(
-  { executable, blocks }: LoadedProgram,
-  onProgress: (progress: LoadProgress) => void,
-): AsyncGenerator<DataBlock, void> {
-  const total = executable.dataByteLength;
-  let loaded = 0;
-  onProgress({ phase: 'upload', loaded, total });
-  for await (const block of blocks) {
-    yield block;
-    loaded = Math.min(total, block.byteOffset + block.bytes.byteLength);
-    onProgress({ phase: 'upload', loaded, total });
-  }
 }
