@@ -1,0 +1,113 @@
+// Runs what the documentation shows: in README.md and docs/*.md
+//   ```sh run   is a shell script, run in the root of the repository with `sh -e`;
+//   ```ts run   is a module, type-checked and run in Node with WebGPU; `weft-vm` is src/;
+//   ```ts check is a module that is type-checked only.
+// Blocks run in order, files in order of name, README.md first. The first line that fails is shown
+// with its output.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = join(root, '.weft-cache/documentation');
+
+/** The marked blocks of a Markdown file. */
+function blocksOf(file) {
+  const blocks = [];
+  let open;
+  for (const [index, line] of readFileSync(join(root, file), 'utf8').split('\n').entries()) {
+    const fence = /^\s*```(.*)$/.exec(line);
+    if (fence === null) open?.lines.push(line);
+    else if (open === undefined)
+      open = { place: `${file}:${index + 1}`, info: fence[1].trim(), lines: [] };
+    else {
+      blocks.push(open);
+      open = undefined;
+    }
+  }
+  return blocks.filter(({ info }) => /^(sh run|ts run|ts check)$/.test(info));
+}
+
+/** Runs a command; returns its output when it failed. */
+function failureOf(command, args) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, CI: '1' },
+  });
+  return status === 0 ? undefined : `${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}`.trim();
+}
+
+const gpu = (...command) => failureOf(process.execPath, ['scripts/with-gpu.mjs', ...command]);
+
+function runShell({ lines }) {
+  return failureOf('sh', ['-e', '-c', lines.join('\n')]);
+}
+
+function writeModules(blocks) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [index, block] of blocks.entries()) {
+    block.file = `.weft-cache/documentation/block-${index + 1}.ts`;
+    // A module even without imports, so that names of one block do not meet those of another.
+    writeFileSync(join(root, block.file), `${block.lines.join('\n')}\nexport {};\n`);
+  }
+}
+
+function typeCheck(blocks) {
+  if (blocks.length === 0) return undefined;
+  const config = {
+    extends: '../../tsconfig.json',
+    compilerOptions: {
+      noUnusedLocals: false,
+      paths: {
+        'weft-vm': ['../../src/client/index.ts'],
+        'weft-vm/worker': ['../../src/worker/index.ts'],
+        'weft-vm/compiler': ['../../src/frontend/index.ts'],
+        'weft-vm/executable': ['../../src/bytecode/index.ts'],
+        'weft-vm/vm': ['../../src/runtime/index.ts'],
+      },
+    },
+    include: ['*.ts'],
+    exclude: [],
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config, null, 2));
+  return gpu('tsc', '--noEmit', '-p', '.weft-cache/documentation');
+}
+
+const files = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'))
+    .sort()
+    .map((name) => `docs/${name}`),
+];
+const present = files.filter((file) => file.endsWith('.md') && existsSync(join(root, file)));
+const blocks = present.flatMap(blocksOf);
+const modules = blocks.filter(({ info }) => info.startsWith('ts'));
+writeModules(modules);
+
+const failures = [];
+const typeFailure = typeCheck(modules);
+if (typeFailure !== undefined) {
+  const places = modules.map(({ file, place }) => `${file} is ${place}`);
+  failures.push(`types of examples:\n${typeFailure}\n${places.join('\n')}`);
+}
+for (const block of blocks) {
+  if (block.info === 'ts check') continue;
+  const failure =
+    block.info === 'sh run'
+      ? runShell(block)
+      : gpu('node', 'scripts/run-ts.mjs', 'scripts/run-example.ts', block.file);
+  console.log(`${failure === undefined ? 'ok    ' : 'FAILED'} ${block.place} ${block.info}`);
+  if (failure !== undefined)
+    failures.push(`${block.place}:\n${block.lines.join('\n')}\n${failure}`);
+}
+for (const failure of failures) console.error(`\n${failure}`);
+if (!present.includes('README.md')) failures.push('README.md is missing');
+if (!blocks.some(({ place }) => place.startsWith('README.md'))) {
+  console.error('README.md has no block marked `sh run` or `ts run`.');
+  failures.push('no block');
+}
+console.log(`${blocks.length} blocks, ${failures.length} failures`);
+process.exitCode = failures.length > 0 ? 1 : 0;

@@ -1,0 +1,84 @@
+import { dirname, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type Plugin } from 'vite';
+import { minifyWgsl } from './minify-wgsl.ts';
+
+// The published package: one file per entry and shared chunks. Dependencies are inside, so that the
+// files also work straight from a server without a bundler; what only Node loads stays outside.
+
+const source = (path: string): string => fileURLToPath(new URL(`../src/${path}`, import.meta.url));
+
+/** Entries of package.json's `exports` and `bin`, and the worker that the client starts. */
+export const ENTRIES = {
+  client: source('client/index.ts'),
+  worker: source('worker/index.ts'),
+  compiler: source('frontend/index.ts'),
+  executable: source('bytecode/index.ts'),
+  vm: source('runtime/index.ts'),
+  'worker-main': source('worker/worker-main.ts'),
+};
+
+const NODE_ONLY = [/^node:/, 'webgpu', 'commander'];
+
+const WORKER_ENTRY = 'worker-main';
+const WORKER_SOURCE = '../worker/worker-main.ts';
+const WORKER_MARK = '__WEFT_WORKER_ADDRESS__';
+
+/**
+ * Keeps `new Worker(new URL(…, import.meta.url))` in the published client, so that the bundler of
+ * whoever uses the package finds the worker. Vite would put the worker's code in its place.
+ */
+export function keepWorkerAddress(): Plugin {
+  return {
+    name: 'weft:keep-worker-address',
+    enforce: 'pre',
+    transform(code) {
+      if (!code.includes(`'${WORKER_SOURCE}'`)) return null;
+      return { code: code.replace(`'${WORKER_SOURCE}'`, WORKER_MARK), map: null };
+    },
+    renderChunk(code, chunk) {
+      if (!code.includes(WORKER_MARK)) return null;
+      const path = relative(dirname(chunk.fileName), `${WORKER_ENTRY}.js`).replaceAll('\\', '/');
+      const address = path.startsWith('.') ? path : `./${path}`;
+      return { code: code.replaceAll(WORKER_MARK, JSON.stringify(address)), map: null };
+    },
+  };
+}
+
+const COMMAND = '\0weft-command';
+
+/** The `weft` command as a file that Node runs. */
+function commandEntry(): Plugin {
+  return {
+    name: 'weft:command-entry',
+    resolveId: (id) => (id === 'weft-command' ? COMMAND : null),
+    load(id) {
+      if (id !== COMMAND) return null;
+      const main = JSON.stringify(source('cli/main.ts'));
+      return `#!/usr/bin/env node\nimport { main } from ${main};\nprocess.exitCode = await main(process.argv.slice(2));\n`;
+    },
+  };
+}
+
+export default defineConfig({
+  publicDir: false,
+  plugins: [minifyWgsl(), keepWorkerAddress(), commandEntry()],
+  build: {
+    outDir: fileURLToPath(new URL('../dist', import.meta.url)),
+    emptyOutDir: true,
+    target: 'es2022',
+    minify: false,
+    reportCompressedSize: false,
+    lib: {
+      entry: { ...ENTRIES, cli: 'weft-command' },
+      formats: ['es'],
+    },
+    rolldownOptions: {
+      external: NODE_ONLY,
+      output: {
+        entryFileNames: '[name].js',
+        chunkFileNames: 'chunks/[name]-[hash].js',
+      },
+    },
+  },
+});

@@ -1,0 +1,25 @@
+import { resolve } from 'node:path';
+import { runnerImport } from 'vite';
+import { nodeGpu } from '../src/testing/node-gpu.ts';
+
+const entry = (path: string): string => resolve(`src/${path}`);
+
+/** Runs a module of the documentation in Node, where `navigator.gpu` is Dawn's. */
+export async function main([file]: readonly string[]): Promise<number> {
+  if (file === undefined) throw new Error('usage: run-example.ts FILE');
+  Object.defineProperty(globalThis.navigator ?? {}, 'gpu', { value: await nodeGpu() });
+  await runnerImport(resolve(file), {
+    configFile: false,
+    logLevel: 'error',
+    resolve: {
+      alias: [
+        { find: /^weft-vm$/, replacement: entry('client/index.ts') },
+        { find: 'weft-vm/worker', replacement: entry('worker/index.ts') },
+        { find: 'weft-vm/compiler', replacement: entry('frontend/index.ts') },
+        { find: 'weft-vm/executable', replacement: entry('bytecode/index.ts') },
+        { find: 'weft-vm/vm', replacement: entry('runtime/index.ts') },
+      ],
+    },
+  });
+  return 0;
+}
