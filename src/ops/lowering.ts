@@ -31,6 +31,8 @@ export interface KernelSpec {
   readonly name: string;
   /** Text of the shader, imported from `shaders/` with `?raw`. Its entry point is `main`. */
   readonly source: string;
+  /** WGSL extensions to enable, such as `subgroups`; the adapter must have them. */
+  readonly enables?: readonly string[];
   /** Module-scope `const`s that shape the code; u32 unless boolean. Keep them few: each set is a pipeline. */
   readonly constants: Readonly<Record<string, number | boolean>>;
   /** Fields of the uniform `params`, in order. Everything that comes from shapes goes here. */

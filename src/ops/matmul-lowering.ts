@@ -1,15 +1,64 @@
 import direct from '../../shaders/matmul-direct.wgsl?raw';
+import tile from '../../shaders/matmul-tile.wgsl?raw';
+import type { PlannerCaps } from '../core/launch-plan.ts';
 import { f32, type KernelSpec, type LoweringCall, u32 } from './lowering.ts';
 import { gemmProblem, type MatmulProblem, matmulProblem } from './matmul-problem.ts';
+import { matmulTileSource } from './register-tile.ts';
 
 /** Kernels of `matmul`. */
 export function lowerMatmul(call: LoweringCall): readonly KernelSpec[] {
-  return [directKernel(matmulProblem(call))];
+  return [matmulKernel(matmulProblem(call), call.caps)];
 }
 
 /** Kernels of `gemm`. */
 export function lowerGemm(call: LoweringCall): readonly KernelSpec[] {
-  return [directKernel(gemmProblem(call))];
+  return [matmulKernel(gemmProblem(call), call.caps)];
+}
+
+/** The kernel for a product whose operands are inputs 0, 1 and, for the bias, 2. */
+export function matmulKernel(problem: MatmulProblem, caps: PlannerCaps): KernelSpec {
+  if (caps.adapterClass === 'software') return tileKernel(problem, caps);
+  return directKernel(problem);
+}
+
+/** Whether lanes 0 to 3 of a quad are invocations 4i to 4i+3, as on SwiftShader. */
+export function hasLinearQuads(caps: PlannerCaps): boolean {
+  return caps.subgroups && caps.subgroupMinSize === 4 && caps.adapterClass === 'software';
+}
+
+function tileKernel(problem: MatmulProblem, caps: PlannerCaps): KernelSpec {
+  const { m, n, a, batch } = problem;
+  const rows = m <= 4 ? 4 : m <= 8 ? 8 : 16;
+  const quads = hasLinearQuads(caps);
+  const vectorRows = a.column === 1 && [problem.k, a.row, ...a.batch].every((x) => x % 4 === 0);
+  const workgroupSize = m <= 16 ? ([16, 1, 1] as const) : ([4, 4, 1] as const);
+  return {
+    name: 'matmul-tile',
+    source: matmulTileSource({ rows, vectorRows, quads }) + tile,
+    enables: quads ? ['subgroups'] : [],
+    constants: {
+      TILE_ROWS: rows,
+      HAS_C: problem.c !== undefined,
+      HAS_ALPHA: problem.alpha !== 1,
+    },
+    params: problemParams(problem),
+    workgroupSize,
+    workgroups: [
+      Math.ceil(n / (workgroupSize[0] * 4)),
+      Math.ceil(m / (workgroupSize[1] * rows)),
+      batch[0] * batch[1],
+    ],
+    reads: problemReads(vectorRows ? 4 : 1),
+    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  };
+}
+
+function problemReads(aWidth: 1 | 4): KernelSpec['reads'] {
+  return [
+    { hook: 'a', from: { kind: 'input', index: 0 }, width: aWidth },
+    { hook: 'b', from: { kind: 'input', index: 1 }, width: 1 },
+    { hook: 'c', from: { kind: 'input', index: 2 }, width: 1 },
+  ];
 }
 
 function directKernel(problem: MatmulProblem): KernelSpec {
@@ -21,11 +70,7 @@ function directKernel(problem: MatmulProblem): KernelSpec {
     params: problemParams(problem),
     workgroupSize: [16, 4, 1],
     workgroups: [Math.ceil(n / 16), Math.ceil(m / 4), batch[0] * batch[1]],
-    reads: [
-      { hook: 'a', from: { kind: 'input', index: 0 }, width: 1 },
-      { hook: 'b', from: { kind: 'input', index: 1 }, width: 1 },
-      { hook: 'c', from: { kind: 'input', index: 2 }, width: 1 },
-    ],
+    reads: problemReads(1),
     writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
   };
 }

@@ -56,7 +56,7 @@ export function requireLength(list: readonly number[], length: number, where: st
   if (list.length === length) return;
   throw new ShapeError({
     where,
-    got: `${list.length} elements [${list.join(', ')}]`,
-    expected: `${length}`,
+    got: `[${list.join(', ')}]`,
+    expected: length === 1 ? '1 integer' : `${length} integers`,
   });
 }

@@ -49,6 +49,7 @@ export const pad: OpDefinition = defineOp({
     padCase([], []),
     padCase([4], [1, 2]),
     padCase([0], [1, 2]),
+    padCase([0, 3], [0, 1, 0, 1]),
     padCase([3, 5], [0, 2, 1, 0], { value: 1.5 }),
     padCase([4, 6], [-1, 2, 1, -2]),
     padCase([1, 2, 5, 5], [0, 0, 1, 2, 0, 0, 3, 4]),

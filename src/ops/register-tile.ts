@@ -37,7 +37,7 @@ fn load_row_element(row: u32, a_start: u32, k: u32) -> Element {
       : 'return load_a(a_start + min(row, params.m - 1u) * params.a_row + k * params.a_k);'
   }
 }
-fn add_products(tile: ptr<function, Tile>, row: u32, a_start: u32, k: u32,
+fn add_products(tile: ptr<function, Tile>, row: u32, lane: u32, a_start: u32, k: u32,
     b0: Element4, b1: Element4, b2: Element4, b3: Element4) {
 ${unroll(rows / 4, (block) => rowBlock(block * 4, quads))}
 }
@@ -51,7 +51,7 @@ ${unroll(rows, (i) => `  store_row(row + ${i}u, column, batch, (*tile)[${i}]);`)
 }
 
 function rowBlock(first: number, quads: boolean): string {
-  const shared = `  let rows${first} = load_row(row + ${first}u + quad_lane, a_start, k);`;
+  const shared = `  let rows${first} = load_row(row + ${first}u + lane, a_start, k);`;
   const add = unroll(4, (j) => {
     const i = first + j;
     const a = quads ? `quadBroadcast(rows${first}, ${j}u)` : `load_row(row + ${i}u, a_start, k)`;

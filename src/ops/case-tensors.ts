@@ -1,0 +1,58 @@
+import { dtypeInfo } from '../core/dtype.ts';
+import { HostTensor } from '../core/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import { elementCount } from '../core/shape.ts';
+import type { OpCase, OpCaseInput, OpDefinition } from './define-op.ts';
+import { inferCall } from './registry.ts';
+
+/** The inputs of a case, filled from `random` (numbers in [0, 1)) where it gives no values. */
+export function caseTensors(opCase: OpCase, random: () => number): (HostTensor | undefined)[] {
+  return opCase.inputs.map((input) =>
+    input === undefined ? undefined : caseTensor(input, random),
+  );
+}
+
+function caseTensor(input: OpCaseInput, random: () => number): HostTensor {
+  const { dtype, shape, values } = input;
+  if (values !== undefined) return HostTensor.from(dtype, shape, values);
+  const { category } = dtypeInfo(dtype);
+  const [low, high] = input.range ?? DEFAULT_RANGES[category];
+  const numbers = Array.from({ length: elementCount(shape) }, () => {
+    const value = low + random() * (high - low);
+    return category === 'float' ? value : Math.floor(value);
+  });
+  return HostTensor.from(dtype, shape, numbers);
+}
+
+const DEFAULT_RANGES = {
+  float: [-2, 2],
+  int: [-8, 8],
+  uint: [0, 16],
+  bool: [0, 2],
+} as const;
+
+/** A case as a primitive function of one call. */
+export function casePrimitive(op: OpDefinition, opCase: OpCase, name: string): PrimitiveFunction {
+  const { attributes, output } = inferCall(op, opCase.inputs, opCase.attributes ?? {});
+  const params = opCase.inputs.filter((input) => input !== undefined);
+  let next = 0;
+  const inputs = opCase.inputs.map((input) => (input === undefined ? -1 : next++));
+  return {
+    name,
+    params: params.map(({ dtype, shape }) => ({ dtype, shape })),
+    body: [{ op: op.name, inputs, attributes }],
+    results: [{ value: params.length, type: output }],
+  };
+}
+
+/** What the reference makes of a case. */
+export function caseResult(
+  op: OpDefinition,
+  opCase: OpCase,
+  inputs: readonly (HostTensor | undefined)[],
+): HostTensor {
+  const { attributes, output } = inferCall(op, opCase.inputs, opCase.attributes ?? {});
+  const result = HostTensor.zeros(output.dtype, output.shape);
+  op.reference(inputs, attributes, result);
+  return result;
+}
