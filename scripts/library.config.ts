@@ -51,7 +51,8 @@ const COMMAND = '\0weft-command';
 function commandEntry(): Plugin {
   return {
     name: 'weft:command-entry',
-    resolveId: (id) => (id === 'weft-command' ? COMMAND : null),
+    // Vite has made a path of the entry's name by now.
+    resolveId: (id) => (id.endsWith('/weft-command') ? COMMAND : null),
     load(id) {
       if (id !== COMMAND) return null;
       const main = JSON.stringify(source('cli/main.ts'));

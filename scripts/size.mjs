@@ -32,9 +32,8 @@ async function bundle(entry) {
       build: {
         write: false,
         target: 'es2022',
-        minify: true,
-        modulePreload: false,
-        rolldownOptions: { input: join(root, entry), preserveEntrySignatures: 'strict' },
+        lib: { entry: join(root, entry), formats: ['es'] },
+        rolldownOptions: { output: { minify: true } },
       },
     }),
   ].flat();
