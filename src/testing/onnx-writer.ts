@@ -96,7 +96,8 @@ function writeNode(writer: BinaryWriter, node: OnnxNodeSpec): void {
 
 function writeAttribute(writer: BinaryWriter, name: string, value: OnnxAttribute): void {
   writer.tag(1, WireType.LengthDelimited).string(name);
-  writer.tag(20, WireType.Varint).int32(writeAttributeValue(writer, value));
+  const type = writeAttributeValue(writer, value);
+  writer.tag(20, WireType.Varint).int32(type);
 }
 
 /** Returns the code of the attribute's type. */
