@@ -30,6 +30,7 @@ const STAGES = [
   },
   { title: 'bundle sizes', command: ['node', 'scripts/size.mjs'] },
   { title: 'library build', command: ['node', 'scripts/build.mjs'] },
+  { title: 'package entries', command: ['node', 'scripts/check-package.mjs'] },
   { title: 'commands of the documentation', command: ['node', 'scripts/check-readme.mjs'] },
   {
     title: 'browser tests',
