@@ -17,32 +17,35 @@ export interface MatmulTileOptions {
   readonly quads: boolean;
 }
 
-/** `Tile`, `add_products`, `add_product` and `store_tile` for `matmul-tile.wgsl`. */
+/** `Tile`, `row_starts`, `add_products`, `add_product` and `store_tile` for `matmul-tile.wgsl`. */
 export function matmulTileSource({ rows, vectorRows, quads }: MatmulTileOptions): string {
-  const load = vectorRows
-    ? 'return load_a4((a_start + min(row, params.m - 1u) * params.a_row + k) / 4u);'
-    : [
-        'let at = a_start + min(row, params.m - 1u) * params.a_row + k * params.a_k;',
-        '  return Element4(load_a(at), load_a(at + params.a_k), load_a(at + 2u * params.a_k),',
-        '    load_a(at + 3u * params.a_k));',
-      ].join('\n');
+  const loads = quads ? rows / 4 : rows;
+  const rowOf = (i: number) => (quads ? `row + ${i * 4}u + lane` : `row + ${i}u`);
   return `alias Tile = array<Element4, ${rows}>;
-fn load_row(row: u32, a_start: u32, k: u32) -> Element4 {
-  ${load}
+alias RowStarts = array<u32, ${loads}>;
+fn row_starts(row: u32, lane: u32, a_start: u32) -> RowStarts {
+  return RowStarts(
+${unroll(loads, (i) => `    a_start + min(${rowOf(i)}, params.m - 1u) * params.a_row,`)}
+  );
 }
-fn load_row_element(row: u32, a_start: u32, k: u32) -> Element {
-  ${
-    vectorRows
-      ? 'return load_row(row, a_start, k & ~3u)[k & 3u];'
-      : 'return load_a(a_start + min(row, params.m - 1u) * params.a_row + k * params.a_k);'
-  }
+fn load_products(start: u32, k: u32) -> Element4 {
+  ${vectorRows ? VECTOR_ROW : SCALAR_ROW}
 }
-fn add_products(tile: ptr<function, Tile>, row: u32, lane: u32, a_start: u32, k: u32,
+fn load_product(start: u32, k: u32) -> Element {
+  ${vectorRows ? 'return load_products(start, k & ~3u)[k & 3u];' : 'return load_a(start + k * params.a_k);'}
+}
+fn add_products(tile: ptr<function, Tile>, starts: RowStarts, k: u32,
     b0: Element4, b1: Element4, b2: Element4, b3: Element4) {
-${unroll(rows / 4, (block) => rowBlock(block * 4, quads))}
+${unroll(loads, (i) => `  let loaded${i} = load_products(starts[${i}], k);`)}
+${unroll(rows, (i) => {
+  const a = rowValue(i, quads);
+  return `  let a${i} = ${a};
+  (*tile)[${i}] = (*tile)[${i}] + a${i}.x * b0 + a${i}.y * b1 + a${i}.z * b2 + a${i}.w * b3;`;
+})}
 }
-fn add_product(tile: ptr<function, Tile>, row: u32, a_start: u32, k: u32, b: Element4) {
-${unroll(rows, (i) => `  (*tile)[${i}] += load_row_element(row + ${i}u, a_start, k) * b;`)}
+fn add_product(tile: ptr<function, Tile>, starts: RowStarts, k: u32, b: Element4) {
+${unroll(loads, (i) => `  let loaded${i} = load_product(starts[${i}], k);`)}
+${unroll(rows, (i) => `  (*tile)[${i}] += ${rowValue(i, quads)} * b;`)}
 }
 fn store_tile(tile: ptr<function, Tile>, row: u32, column: u32, batch: u32) {
 ${unroll(rows, (i) => `  store_row(row + ${i}u, column, batch, (*tile)[${i}]);`)}
@@ -50,13 +53,12 @@ ${unroll(rows, (i) => `  store_row(row + ${i}u, column, batch, (*tile)[${i}]);`)
 `;
 }
 
-function rowBlock(first: number, quads: boolean): string {
-  const shared = `  let rows${first} = load_row(row + ${first}u + lane, a_start, k);`;
-  const add = unroll(4, (j) => {
-    const i = first + j;
-    const a = quads ? `quadBroadcast(rows${first}, ${j}u)` : `load_row(row + ${i}u, a_start, k)`;
-    return `  let a${i} = ${a};
-  (*tile)[${i}] = (*tile)[${i}] + a${i}.x * b0 + a${i}.y * b1 + a${i}.z * b2 + a${i}.w * b3;`;
-  });
-  return quads ? `${shared}\n${add}` : add;
+const VECTOR_ROW = 'return load_a4((start + k) / 4u);';
+
+const SCALAR_ROW = `let at = start + k * params.a_k;
+  return Element4(load_a(at), load_a(at + params.a_k), load_a(at + 2u * params.a_k),
+    load_a(at + 3u * params.a_k));`;
+
+function rowValue(i: number, quads: boolean): string {
+  return quads ? `quadBroadcast(loaded${i >> 2}, ${i & 3}u)` : `loaded${i}`;
 }

@@ -37,6 +37,7 @@ interface HookContext {
 
 function assembleLaunch(kernel: KernelSpec, context: HookContext): Launch {
   const shader = new ShaderBuilder();
+  for (const extension of kernel.enables ?? []) shader.enable(extension);
   const type = context.plan.elementType(context.step.call.value);
   shader.alias('Element', type);
   shader.alias('Element4', vectorType(type, 4));

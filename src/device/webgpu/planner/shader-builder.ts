@@ -8,6 +8,7 @@ import { type ElementType, storageType } from './element-type.ts';
  * parameters stay out, so that another shape of the same structure gives equal text.
  */
 export class ShaderBuilder {
+  readonly #enables: string[] = [];
   readonly #constants: string[] = [];
   readonly #paramNames: string[] = [];
   readonly #paramTypes: KernelParam['type'][] = [];
@@ -18,6 +19,10 @@ export class ShaderBuilder {
   readonly #declarations = new Map<string, string>();
   readonly #functions: string[] = [];
   #nameCount = 0;
+
+  enable(extension: string): void {
+    this.#enables.push(`enable ${extension};`);
+  }
 
   constant(name: string, value: number | boolean): void {
     const isBool = typeof value === 'boolean';
@@ -84,6 +89,7 @@ export class ShaderBuilder {
         ? []
         : ['struct Params {', ...fields, '}', '@group(0) @binding(0) var<uniform> params: Params;'];
     return [
+      ...this.#enables,
       ...this.#constants,
       ...uniform,
       ...this.#bindingLines,

@@ -6,6 +6,7 @@ import type {
   PrimitiveFunction,
 } from '../../../core/primitive-function.ts';
 import type { Shape } from '../../../core/shape.ts';
+import { completeAttributes } from '../../../ops/attributes.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import { type ElementType, elementTypeOf } from './element-type.ts';
 
@@ -76,14 +77,6 @@ export function operatorOf(
     got: `operator ${call.op}`,
     expected: 'an operator of this version',
   });
-}
-
-export function completeAttributes(op: OpDefinition, given: Attributes): Attributes {
-  const complete: Record<string, Attributes[string]> = { ...given };
-  for (const [name, spec] of Object.entries(op.attributes)) {
-    if (complete[name] === undefined && spec.default !== undefined) complete[name] = spec.default;
-  }
-  return complete;
 }
 
 /** The WGSL type of a dtype. Throws UnsupportedError that names the kernel. */

@@ -1,0 +1,67 @@
+import type { LaunchPlan } from '../../src/core/launch-plan.ts';
+import { type Gpu, preparePlan, storageBuffer } from './gpu.ts';
+
+/** What the adapter can do at best, by this process's own measurement. */
+export interface Ceilings {
+  /** Multiply-adds in registers, two operations each. */
+  readonly gflops: number;
+  /** Bytes read plus bytes written by a copy kernel. */
+  readonly gbps: number;
+}
+
+const CHAINS = 16;
+const STEPS = 16;
+const ITERATIONS = 256;
+const INVOCATIONS = 64 * 128;
+const COPY_WORDS = 1 << 22;
+
+/** Measures both ceilings, best of five. */
+export async function measureCeilings(gpu: Gpu): Promise<Ceilings> {
+  const words = storageBuffer(gpu, new Float32Array(COPY_WORDS));
+  const copy = storageBuffer(gpu, new Float32Array(COPY_WORDS));
+  const fmaMs = await best(gpu, singleLaunch(fmaCode(), INVOCATIONS / 64, 1), [words]);
+  const copyMs = await best(gpu, singleLaunch(COPY_CODE, COPY_WORDS / 4 / 64, 2), [words, copy]);
+  return {
+    gflops: (INVOCATIONS * CHAINS * STEPS * ITERATIONS * 2) / fmaMs / 1e6,
+    gbps: (COPY_WORDS * 8) / copyMs / 1e6,
+  };
+}
+
+async function best(gpu: Gpu, plan: LaunchPlan, buffers: readonly GPUBuffer[]): Promise<number> {
+  const prepared = await preparePlan(gpu, plan, buffers);
+  let ms = await prepared.run();
+  for (let i = 0; i < 5; i++) ms = Math.min(ms, await prepared.run());
+  return ms;
+}
+
+function singleLaunch(code: string, groups: number, buffers: number): LaunchPlan {
+  const bindings = Array.from({ length: buffers }, (_, index) => ({
+    buffer: { kind: 'argument', index } as const,
+    access: index === buffers - 1 ? ('read_write' as const) : ('read' as const),
+  }));
+  const launch = { label: 'ceiling', code, bindings, params: new Uint32Array() };
+  return { launches: [{ ...launch, workgroups: [groups, 1, 1] }], scratchByteLengths: [] };
+}
+
+const COPY_CODE = `@group(0) @binding(1) var<storage, read> source: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> target_: array<vec4<f32>>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  target_[id.x] = source[id.x];
+}`;
+
+function fmaCode(): string {
+  const chains = Array.from({ length: CHAINS }, (_, i) => i);
+  const step = chains.map((i) => `c${i} = c${i} * y + x;`).join(' ');
+  return `@group(0) @binding(1) var<storage, read_write> buffer: array<f32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  let x = f32(id.x) * 1e-9;
+  let y = buffer[0];
+  ${chains.map((i) => `var c${i} = x + ${i}.0;`).join(' ')}
+  for (var k = 0u; k < ${ITERATIONS}u; k++) {
+    ${Array.from({ length: STEPS }, () => step).join('\n    ')}
+  }
+  buffer[id.x] = ${chains.map((i) => `c${i}`).join(' + ')};
+}`;
+}
