@@ -49,7 +49,7 @@ const imports = entries.map(({ specifier }, i) => `import * as entry${i} from '$
 const uses = entries.map((_, i) => `entry${i}`);
 writeFileSync(
   join(folder, 'main.ts'),
-  `${imports.join('\n')}\nexport const all: object[] = [${uses}];\n`,
+  `${imports.join('\n')}\nexport const all: object[] = [${uses.join(', ')}];\n`,
 );
 const compilerOptions = {
   target: 'es2022',
