@@ -71,7 +71,7 @@ function quoted(names: readonly string[]): string {
 /** The name at the smallest edit distance, if it is near. */
 export function closest(name: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.max(2, name.length / 2);
+  let bestDistance = Math.min(name.length, Math.max(2, name.length / 2));
   for (const candidate of candidates) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance >= bestDistance) continue;

@@ -53,11 +53,12 @@ export function toWire(
 
 function handleOf({ owner, handle, dtype, shape }: DeviceTensor, expected: HandleOwner): WireValue {
   if (owner === expected && handle !== undefined) return { kind: 'handle', handle, dtype, shape };
+  const isDisposed = handle === undefined;
   throw new UsageError({
     where: 'run',
-    got: handle === undefined ? 'a disposed DeviceTensor' : 'a DeviceTensor of another session',
+    got: isDisposed ? 'a disposed DeviceTensor' : 'a DeviceTensor of another session',
     expected: 'a live one of this session',
-    remedy: 'Read it there and pass the Tensor.',
+    remedy: isDisposed ? undefined : 'Read it there and pass the Tensor.',
   });
 }
 

@@ -1,0 +1,263 @@
+import { describe, expect, test } from 'vitest';
+import { nodeGpu } from '../testing/node-gpu.ts';
+import { HostTensor } from '../core/host-tensor.ts';
+import { writeOnnxModel } from '../testing/onnx-writer.ts';
+import { addWeights, callsTwice, countingLoop, sumAndProduct } from '../worker/test-programs.ts';
+import {
+  DeviceTensor,
+  type LoadOptions,
+  type LoadProgress,
+  Session,
+  type SessionSource,
+  Tensor,
+} from './index.ts';
+
+const x = Tensor.from([1, 2, 3]);
+const y = Tensor.from([10, 20, 30]);
+
+/** Opens a session in this thread. */
+async function open(
+  device: 'host' | 'webgpu',
+  source: SessionSource,
+  options: LoadOptions = {},
+): Promise<Session> {
+  const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+  return Session.load(source, { worker: false, device, ...gpu, ...options });
+}
+
+describe.each(['host', 'webgpu'] as const)('a session on %s', (device) => {
+  test('describes itself and runs', async () => {
+    const session = await open(device, sumAndProduct().toBytes());
+    expect(session.inputs).toEqual([
+      { name: 'x', dtype: 'float32', shape: ['n'] },
+      { name: 'y', dtype: 'float32', shape: ['n'] },
+    ]);
+    expect(session.outputs.map(({ name }) => name)).toEqual(['sum', 'product']);
+    expect(session.functions).toEqual(['main']);
+    expect(session.device.kind).toBe(device);
+    expect(session.device.fallbackReason).toBe(undefined);
+    const outputs = await session.run({ x, y });
+    expect(outputs['sum']?.toNested()).toEqual([11, 22, 33]);
+    expect(outputs['product']?.toNested()).toEqual([10, 40, 90]);
+    await session.dispose();
+  });
+
+  test('copies inputs when run is called, and moves them only when told to', async () => {
+    const session = await open(device, sumAndProduct().toBytes());
+    const data = Float32Array.of(1, 2, 3);
+    const mutable = new Tensor('float32', data, [3]);
+    const running = session.run({ x: mutable, y });
+    data.fill(0);
+    expect((await running)['sum']?.toNested()).toEqual([11, 22, 33]);
+    await session.dispose();
+  });
+
+  test('keeps results on the device and takes them as inputs', async () => {
+    const session = await open(device, sumAndProduct().toBytes());
+    const { sum, product } = await session.run({ x, y }, { keep: 'device' });
+    expect(sum).toBeInstanceOf(DeviceTensor);
+    if (sum === undefined || product === undefined) throw new Error('no outputs');
+    const chained = await session.run({ x: sum, y: sum });
+    expect(chained['sum']?.toNested()).toEqual([22, 44, 66]);
+    expect((await product.read()).toNested()).toEqual([10, 40, 90]);
+    const before = await session.memory();
+    sum.dispose();
+    sum.dispose();
+    product.dispose();
+    const after = await session.memory();
+    expect(after.liveBytes).toBeLessThan(before.liveBytes);
+    expect(after.liveBytes).toBe(0);
+    await expect(sum.read()).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[UsageError: DeviceTensor: got a handle that was disposed of, expected a live one.]`,
+    );
+    await expect(session.run({ x: sum, y })).rejects.toThrowErrorMatchingInlineSnapshot(`[UsageError: run: got a disposed DeviceTensor, expected a live one of this session.]`);
+    await session.dispose();
+  });
+
+  test('runs many calls and several sessions at once', async () => {
+    const bytes = sumAndProduct().toBytes();
+    const sessions = await Promise.all([open(device, bytes), open(device, bytes)]);
+    const runs = Array.from({ length: 10 }, (_, i) => {
+      const session = sessions[i % 2];
+      return session?.run({ x: Tensor.from([i]), y: Tensor.from([1]) });
+    });
+    const sums = (await Promise.all(runs)).map((outputs) => outputs?.['sum']?.toNested());
+    expect(sums).toEqual(Array.from({ length: 10 }, (_, i) => [i + 1]));
+    await Promise.all(sessions.map((session) => session.dispose()));
+  });
+
+  test('profiles, warms up, lists and counts', async () => {
+    const session = await open(device, sumAndProduct().toBytes());
+    await session.warmup({ n: 3 });
+    await expect(session.warmup({ m: 3 })).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[UsageError: warmup: got dimension m, expected n.]`,
+    );
+    const { outputs, kernels, totalMs, instructions } = await session.profile({ x, y });
+    expect(outputs['sum']?.toNested()).toEqual([11, 22, 33]);
+    expect(kernels.map(({ primitive }) => primitive)).toEqual(['add', 'mul']);
+    expect(instructions).toBeGreaterThan(5);
+    expect(Number.isFinite(totalMs)).toBe(true);
+    expect(await session.listing()).toContain('func main(x: Tensor[(n,), float32]');
+    await session.dispose();
+  });
+
+  test('stops a run when its signal aborts', async () => {
+    const session = await open(device, countingLoop().toBytes());
+    expect(await session.run<number>({ steps: 5 })).toEqual({ count: 5 });
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const running = session.run({ steps: 1e12 }, { signal: controller.signal });
+    setTimeout(() => controller.abort(reason), 20);
+    await expect(running).rejects.toBe(reason);
+    expect(await session.run<number>({ steps: 7 })).toEqual({ count: 7 });
+    await expect(session.run({ steps: 1 }, { signal: controller.signal })).rejects.toBe(reason);
+    await session.dispose();
+  });
+
+  test('rejects pending and later calls after dispose', async () => {
+    const session = await open(device, countingLoop().toBytes());
+    const running = session.run({ steps: 1e12 });
+    const rejected = expect(running).rejects.toThrow('The session was disposed.');
+    await session.dispose();
+    await session.dispose();
+    await rejected;
+    await expect(session.run({ steps: 1 })).rejects.toMatchObject({ name: 'UsageError' });
+    await expect(session.memory()).rejects.toThrow('The session was disposed.');
+  });
+
+  test('loads a stream whose weights arrive late, with progress through the phases', async () => {
+    const size = 600_000;
+    const bytes = addWeights(size).toBytes();
+    const reports: LoadProgress[] = [];
+    const session = await open(device, chunked(bytes, 100_000), {
+      onProgress: (progress) => reports.push(progress),
+    });
+    const phases = [...new Set(reports.map(({ phase }) => phase))];
+    expect(phases.slice(0, 2)).toEqual(['download', 'verify']);
+    expect(phases.slice(2).sort()).toEqual(['compile', 'upload']);
+    for (const phase of phases) {
+      const own = reports.filter((report) => report.phase === phase);
+      const loaded = own.map((report) => report.loaded);
+      expect(loaded).toEqual(loaded.toSorted((a, b) => a - b));
+      const expected = { download: bytes.length, verify: 1, compile: 1, upload: size * 4 }[phase];
+      expect(loaded.at(-1)).toBe(expected);
+    }
+    // The program was verified before the last bytes came.
+    const verified = reports.findIndex(({ phase, loaded }) => phase === 'verify' && loaded === 1);
+    const downloaded = reports.findIndex(({ loaded }) => loaded === bytes.length);
+    expect(verified).toBeLessThan(downloaded);
+    const { y: sum } = await session.run({
+      x: new Tensor('float32', new Float32Array(size), [1, size]),
+    });
+    expect(sum?.data[123_456]).toBe(456);
+    expect((await session.memory()).constantBytes).toBeGreaterThanOrEqual(size * 4);
+    await session.dispose();
+  });
+
+  test('compiles an ONNX model, told apart by its bytes', async () => {
+    const session = await open(device, onnxModel());
+    expect(session.inputs).toEqual([{ name: 'a', dtype: 'float32', shape: [2] }]);
+    const { b } = await session.run({ a: Tensor.from([1, 2]) });
+    expect(b?.toNested()).toEqual([2, 4]);
+    await session.dispose();
+  });
+});
+
+function onnxModel(op = 'Add'): Uint8Array {
+  return writeOnnxModel({
+    nodes: [{ op, name: 'node', inputs: ['a', 'two'], outputs: ['b'] }],
+    inputs: [{ name: 'a', shape: [2] }],
+    outputs: ['b'],
+    initializers: { two: HostTensor.from('float32', [2], [1, 2]) },
+  });
+}
+
+function chunked(bytes: Uint8Array, size: number): ReadableStream<Uint8Array> {
+  let at = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      controller.enqueue(bytes.slice(at, at + size));
+      at += size;
+      if (at >= bytes.length) controller.close();
+    },
+  });
+}
+
+describe('what cannot be loaded', () => {
+  const cases: [string, () => SessionSource][] = [
+    ['nothing', () => new Uint8Array()],
+    ['a page', () => new Blob(['<!doctype html>'])],
+    ['a truncated file', () => sumAndProduct().toBytes().slice(0, 300)],
+    ['an answer of 404', () => new Response('no', { status: 404, statusText: 'Not Found' })],
+    ['an unknown operator', () => onnxModel('Frobnicate')],
+    ['a function that nobody brings', () => callsTwice().toBytes()],
+  ];
+  test.each(cases)('%s', async (_name, source) => {
+    const error: unknown = await open('host', source()).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchSnapshot();
+  });
+
+  test('webgpu where there is none, unless auto falls back and says so', async () => {
+    const bytes = sumAndProduct().toBytes();
+    const noGpu = { requestAdapter: async () => null } as unknown as GPU;
+    await expect(
+      Session.load(bytes, { worker: false, device: 'webgpu', gpu: noGpu }),
+    ).rejects.toMatchObject({ name: 'DeviceError' });
+    const session = await Session.load(bytes, { worker: false, gpu: noGpu });
+    expect(session.device.kind).toBe('host');
+    expect(session.device.fallbackReason).toMatch(/adapter/);
+    await session.dispose();
+  });
+
+  test('a load that is aborted, before and while bytes come', async () => {
+    const reason = new Error('changed my mind');
+    const signal = AbortSignal.abort(reason);
+    await expect(open('host', sumAndProduct().toBytes(), { signal })).rejects.toBe(reason);
+    const controller = new AbortController();
+    let wasCancelled = false;
+    const endless = new ReadableStream<Uint8Array>({
+      pull: () => new Promise(() => undefined),
+      cancel() {
+        wasCancelled = true;
+      },
+    });
+    const loading = open('host', endless, { signal: controller.signal });
+    setTimeout(() => controller.abort(reason), 10);
+    await expect(loading).rejects.toBe(reason);
+    await expect.poll(() => wasCancelled).toBe(true);
+  });
+});
+
+describe('wrong use', () => {
+  test('unknown functions and inputs are named before anything runs', async () => {
+    const session = await open('host', sumAndProduct().toBytes());
+    await expect(
+      session.run({ x, y }, { function: 'mian' }),
+    ).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[UsageError: run: got function "mian", expected one of main.]`,
+    );
+    await expect(session.run({ x, z: y })).rejects.toThrowErrorMatchingInlineSnapshot(`[UsageError: inputs of main: unknown "z", missing "y"; expected "x", "y".]`);
+    await expect(
+      session.run({ x, y: Tensor.from([1]) }),
+    ).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[ShapeError: inputs of main: "y": got float32 (1,), expected float32 (n,) (n is 3 in "x").]`,
+    );
+    const wrong: unknown = new Map();
+    await expect(session.run({ x, y: wrong as Tensor })).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[UsageError: input "y": got Map, expected a Tensor, a DeviceTensor, a picture or a number. Tensor.from makes a tensor of an array.]`,
+    );
+    await session.dispose();
+  });
+
+  test('a handle of another session is refused', async () => {
+    const bytes = sumAndProduct().toBytes();
+    const [a, b] = await Promise.all([open('host', bytes), open('host', bytes)]);
+    const { sum } = await a.run({ x, y }, { keep: 'device' });
+    await expect(b.run({ x: sum ?? x, y })).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[UsageError: run: got a DeviceTensor of another session, expected a live one of this session. Read it there and pass the Tensor.]`,
+    );
+    await Promise.all([a.dispose(), b.dispose()]);
+  });
+});
