@@ -7,7 +7,8 @@ const entry = (path: string): string => resolve(`src/${path}`);
 /** Runs a module of the documentation in Node, where `navigator.gpu` is Dawn's. */
 export async function main([file]: readonly string[]): Promise<number> {
   if (file === undefined) throw new Error('usage: run-example.ts FILE');
-  Object.defineProperty(globalThis.navigator ?? {}, 'gpu', { value: await nodeGpu() });
+  const gpu = await nodeGpu();
+  Object.defineProperty(globalThis, 'navigator', { value: { gpu }, configurable: true });
   await runnerImport(resolve(file), {
     configFile: false,
     logLevel: 'error',
