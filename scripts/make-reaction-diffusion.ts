@@ -1,14 +1,17 @@
 // Writes public/models/reaction-diffusion.weft: node scripts/run-ts.mjs scripts/make-reaction-diffusion.ts
 //
-// An executable that is no neural network, built by hand. Two chemicals, u and v, live on a dish
-// whose edges wrap around. They diffuse, v eats u and feeds on it, u is fed and v is removed:
+// An executable that is no neural network, built by hand. Two chemicals, u and v, live on a dish.
+// They diffuse, v eats u and grows by it, u is fed and v is removed:
 //
 //   u' = u + Du * laplacian(u) - u v v + feed (1 - u)
 //   v' = v + Dv * laplacian(v) + u v v - (feed + kill) v
 //
 // (P. Gray and S. K. Scott 1983; the diffusion rates and the nine-point Laplacian are those of
-// K. Sims' tutorial.) The loop is bytecode; one run of `main` takes any number of steps without
-// the page, and the dish never leaves the device.
+// K. Sims' tutorial.) Outside the dish is fresh u. So the program keeps `spent` = 1 - u, which is
+// 0 there, as is v: a convolution padded with zeros is then the Laplacian, edges included.
+//
+// The loop is bytecode; one run of `main` takes any number of steps without the page, and the dish
+// never leaves the device.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ExecBuilder } from '../src/bytecode/exec-builder.ts';
@@ -24,13 +27,11 @@ import type {
 
 const SIZE = 192;
 const DISH: TensorType = { dtype: 'float32', shape: [1, 1, SIZE, SIZE] };
-/** The dish with a border of one cell that repeats the opposite edge. */
-const WRAPPED: TensorType = { dtype: 'float32', shape: [1, 1, SIZE + 2, SIZE + 2] };
 const STENCIL: TensorType = { dtype: 'float32', shape: [1, 1, 3, 3] };
 const RATE: TensorType = { dtype: 'float32', shape: [] };
 const DEVICE = 0;
 
-const DIFFUSION_U = 1;
+const DIFFUSION_SPENT = 1;
 const DIFFUSION_V = 0.5;
 const LAPLACIAN = [0.05, 0.2, 0.05, 0.2, -1, 0.2, 0.05, 0.2, 0.05];
 
@@ -61,67 +62,45 @@ function primitive({ name, params, result, write }: PrimitiveDraft): PrimitiveFu
   return { name, params, body: body.calls, results: [{ value, type: result }] };
 }
 
-/** Rows or columns `from` to `to` of a rank-4 tensor. */
-function cut(body: Body, value: number, range: { axis: 2 | 3; from: number; to: number }): number {
-  const { axis, from, to } = range;
-  const lastRow = axis === 2 ? SIZE : SIZE + 2;
-  const starts = axis === 2 ? [0, 0, from, 0] : [0, 0, 0, from];
-  const ends = axis === 2 ? [1, 1, to, SIZE] : [1, 1, lastRow, to];
-  return body.op('slice', [value], { starts, ends, steps: [1, 1, 1, 1] });
-}
-
-function wrap(body: Body, value: number, axis: 2 | 3): number {
-  const last = cut(body, value, { axis, from: SIZE - 1, to: SIZE });
-  const first = cut(body, value, { axis, from: 0, to: 1 });
-  return body.op('concat', [last, value, first], { axis });
-}
-
-/** Index maps only: fused, it is one kernel that copies. */
-const WRAP = primitive({
-  name: 'wrap_edges',
-  params: [DISH],
-  result: WRAPPED,
-  write: (body) => wrap(body, wrap(body, 0, 2), 3),
-});
-
-const CONVOLUTION = { strides: [1, 1], pads: [0, 0, 0, 0], dilations: [1, 1], groups: 1 };
+const CONVOLUTION = { strides: [1, 1], pads: [1, 1, 1, 1], dilations: [1, 1], groups: 1 };
 const ABSENT = -1;
 
 /** A convolution with the reaction as its epilogue: one kernel. */
-const REACT_U = primitive({
-  name: 'diffuse_and_react_u',
-  params: [WRAPPED, STENCIL, DISH, DISH, RATE],
+const REACT_SPENT = primitive({
+  name: 'diffuse_and_spend',
+  params: [DISH, STENCIL, DISH, RATE],
   result: DISH,
   write: (body) => {
-    const [wrapped, stencil, u, v, feed] = [0, 1, 2, 3, 4] as const;
-    const spread = body.op('conv2d', [wrapped, stencil, ABSENT], CONVOLUTION);
-    const eaten = body.op('mul', [u, body.op('mul', [v, v])]);
-    const fed = body.op('sub', [feed, body.op('mul', [feed, u])]);
-    const change = body.op('add', [body.op('sub', [spread, eaten]), fed]);
-    return body.op('add', [change, u]);
+    const [spent, stencil, v, feed] = [0, 1, 2, 3] as const;
+    const spread = body.op('conv2d', [spent, stencil, ABSENT], CONVOLUTION);
+    const square = body.op('mul', [v, v]);
+    const eaten = body.op('sub', [square, body.op('mul', [square, spent])]);
+    const change = body.op('sub', [body.op('add', [spread, eaten]), body.op('mul', [feed, spent])]);
+    return body.op('add', [change, spent]);
   },
 });
 
 const REACT_V = primitive({
-  name: 'diffuse_and_react_v',
-  params: [WRAPPED, STENCIL, DISH, DISH, RATE, RATE],
+  name: 'diffuse_and_grow',
+  params: [DISH, STENCIL, DISH, RATE, RATE],
   result: DISH,
   write: (body) => {
-    const [wrapped, stencil, u, v, feed, kill] = [0, 1, 2, 3, 4, 5] as const;
-    const spread = body.op('conv2d', [wrapped, stencil, ABSENT], CONVOLUTION);
-    const grown = body.op('mul', [u, body.op('mul', [v, v])]);
+    const [v, stencil, spent, feed, kill] = [0, 1, 2, 3, 4] as const;
+    const spread = body.op('conv2d', [v, stencil, ABSENT], CONVOLUTION);
+    const square = body.op('mul', [v, v]);
+    const grown = body.op('sub', [square, body.op('mul', [square, spent])]);
     const removed = body.op('mul', [body.op('add', [feed, kill]), v]);
     const change = body.op('sub', [body.op('add', [spread, grown]), removed]);
     return body.op('add', [change, v]);
   },
 });
 
-/** u (1 - spot): where the drop falls, u is displaced. */
+/** 1 - (1 - spent) (1 - spot): where the drop falls, u is displaced. */
 const DISPLACE = primitive({
   name: 'displace',
   params: [DISH, DISH],
   result: DISH,
-  write: (body) => body.op('sub', [0, body.op('mul', [0, 1])]),
+  write: (body) => body.op('sub', [body.op('add', [0, 1]), body.op('mul', [0, 1])]),
 });
 
 const DRIP = primitive({
@@ -134,7 +113,7 @@ const DRIP = primitive({
 const tensor = (type: TensorType): ValueType => ({ kind: 'tensor', ...type });
 const dish = tensor(DISH);
 const state = [
-  { name: 'u', type: dish },
+  { name: 'spent', type: dish },
   { name: 'v', type: dish },
 ];
 
@@ -143,11 +122,10 @@ const MAIN_SIGNATURE: FunctionSignature = {
   results: state,
 };
 
-/** A new tensor in a storage of its own. The allocator reuses what earlier runs gave back. */
-function allocate(b: ExecBuilder, f: FunctionBuilder, type: TensorType): RegisterOperand {
-  const shape = type.shape.map(Number);
-  const byteLength = shape.reduce((product, dim) => product * dim, 4);
-  const storage = f.call('vm.builtin.alloc_storage', [byteLength, DEVICE]);
+/** A new dish in a storage of its own. The allocator reuses what earlier runs gave back. */
+function allocate(b: ExecBuilder, f: FunctionBuilder): RegisterOperand {
+  const shape = DISH.shape.map(Number);
+  const storage = f.call('vm.builtin.alloc_storage', [4 * SIZE * SIZE, DEVICE]);
   const made = f.call('vm.builtin.alloc_tensor', [storage, 0, b.shape(shape), b.dtype('float32')]);
   // The tensor holds the storage; the register need not.
   f.call('vm.builtin.kill', [], { into: storage });
@@ -155,11 +133,12 @@ function allocate(b: ExecBuilder, f: FunctionBuilder, type: TensorType): Registe
 }
 
 /**
- * `main(u, v, feed, kill, pairs)` takes two steps for each of `pairs`: there and back between
+ * `main(spent, v, feed, kill, pairs)` takes two steps for each of `pairs`: there and back between
  * two pairs of buffers, so that nothing is allocated or copied inside the loop.
  */
 function buildMain(b: ExecBuilder): void {
-  const f = b.function('main', ['u', 'v', 'feed', 'kill', 'pairs'], { signature: MAIN_SIGNATURE });
+  const params = ['spent', 'v', 'feed', 'kill', 'pairs'];
+  const f = b.function('main', params, { signature: MAIN_SIGNATURE });
   const [feed, kill, pairs] = [f.param('feed'), f.param('kill'), f.param('pairs')];
   const stencil = (rate: number) =>
     b.tensor(
@@ -169,27 +148,16 @@ function buildMain(b: ExecBuilder): void {
         LAPLACIAN.map((weight) => rate * weight),
       ),
     );
-  const wrappedU = allocate(b, f, WRAPPED);
-  const wrappedV = allocate(b, f, WRAPPED);
-  const there = { u: allocate(b, f, DISH), v: allocate(b, f, DISH) };
   // The caller's tensors stay as they are: the loop works on copies.
   const here = {
-    u: f.call('vm.builtin.copy', [f.param('u')]),
+    spent: f.call('vm.builtin.copy', [f.param('spent')]),
     v: f.call('vm.builtin.copy', [f.param('v')]),
   };
+  const there = { spent: allocate(b, f), v: allocate(b, f) };
   const step = (from: typeof here, to: typeof here): void => {
-    f.call('wrap_edges', [from.u, wrappedU]);
-    f.call('wrap_edges', [from.v, wrappedV]);
-    f.call('diffuse_and_react_u', [wrappedU, stencil(DIFFUSION_U), from.u, from.v, feed, to.u]);
-    f.call('diffuse_and_react_v', [
-      wrappedV,
-      stencil(DIFFUSION_V),
-      from.u,
-      from.v,
-      feed,
-      kill,
-      to.v,
-    ]);
+    const { spent, v } = from;
+    f.call('diffuse_and_spend', [spent, stencil(DIFFUSION_SPENT), v, feed, to.spent]);
+    f.call('diffuse_and_grow', [v, stencil(DIFFUSION_V), spent, feed, kill, to.v]);
   };
   const loop = f.label();
   const done = f.label();
@@ -201,27 +169,27 @@ function buildMain(b: ExecBuilder): void {
   f.call('vm.builtin.int_add', [count, 1], { into: count });
   f.goto(loop);
   f.place(done);
-  for (const register of [wrappedU, wrappedV, there.u, there.v]) {
+  for (const register of [there.spent, there.v]) {
     f.call('vm.builtin.kill', [], { into: register });
   }
-  f.ret(f.call('vm.builtin.make_tuple', [here.u, here.v]));
+  f.ret(f.call('vm.builtin.make_tuple', [here.spent, here.v]));
 }
 
-/** `drop(u, v, spot)` adds reagent where `spot`, from 0 to 1, is. */
+/** `drop(spent, v, spot)` adds reagent where `spot`, from 0 to 1, is. */
 function buildDrop(b: ExecBuilder): void {
   const signature = { params: [dish, dish, dish], results: state };
-  const f = b.function('drop', ['u', 'v', 'spot'], { signature });
-  const u = allocate(b, f, DISH);
-  const v = allocate(b, f, DISH);
-  f.call('displace', [f.param('u'), f.param('spot'), u]);
+  const f = b.function('drop', ['spent', 'v', 'spot'], { signature });
+  const spent = allocate(b, f);
+  const v = allocate(b, f);
+  f.call('displace', [f.param('spent'), f.param('spot'), spent]);
   f.call('drip', [f.param('v'), f.param('spot'), v]);
-  f.ret(f.call('vm.builtin.make_tuple', [u, v]));
+  f.ret(f.call('vm.builtin.make_tuple', [spent, v]));
 }
 
 export function buildReactionDiffusion(): Executable {
   const b = new ExecBuilder();
   b.metadata('title', 'Reaction-diffusion (Gray-Scott)');
-  for (const fn of [WRAP, REACT_U, REACT_V, DISPLACE, DRIP]) b.primitive(fn);
+  for (const fn of [REACT_SPENT, REACT_V, DISPLACE, DRIP]) b.primitive(fn);
   buildMain(b);
   buildDrop(b);
   return b.build();

@@ -49,5 +49,5 @@ function describeTensor(tensor: Tensor): OutputDescription {
 }
 
 function formatNumber(value: number): string {
-  return Number.isInteger(value) ? String(value) : value.toPrecision(4);
+  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)));
 }

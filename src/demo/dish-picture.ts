@@ -39,18 +39,17 @@ function colourAt(position: number): Colour {
   return [mix(0), mix(1), mix(2)];
 }
 
-/** Adds a round drop with a soft edge to `spot`; the dish wraps around. Coordinates in cells. */
+/** Adds a round drop with a soft edge to `spot`, cut off at the dish's edge. Coordinates in cells. */
 export function addDrop(spot: Float32Array, x: number, y: number, radius = 5): void {
   const reach = Math.ceil(radius) + 1;
   for (let dy = -reach; dy <= reach; dy++) {
     for (let dx = -reach; dx <= reach; dx++) {
       const strength = Math.min(1, Math.max(0, radius + 0.5 - Math.hypot(dx, dy)));
-      const index = wrap(Math.floor(y) + dy) * DISH_SIZE + wrap(Math.floor(x) + dx);
+      const row = Math.floor(y) + dy;
+      const column = Math.floor(x) + dx;
+      if (Math.min(row, column) < 0 || Math.max(row, column) >= DISH_SIZE) continue;
+      const index = row * DISH_SIZE + column;
       spot[index] = Math.max(spot[index] ?? 0, 0.8 * strength);
     }
   }
-}
-
-function wrap(coordinate: number): number {
-  return ((coordinate % DISH_SIZE) + DISH_SIZE) % DISH_SIZE;
 }

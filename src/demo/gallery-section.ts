@@ -1,4 +1,4 @@
-import type { Session } from '../client/index.ts';
+import type { LoadProgress, Session } from '../client/index.ts';
 import type { DemoContext, Section } from './demo-context.ts';
 import { byId, element, toggleData } from './element.ts';
 import { describeError } from './format-quantity.ts';
@@ -79,7 +79,9 @@ export class GallerySection implements Section {
     this.#loading?.abort();
     const loading = new AbortController();
     this.#loading = loading;
-    const report = (text: string): void => {
+    let byteLength = file.byteLength;
+    const report = (text: string, progress?: LoadProgress): void => {
+      if (progress?.phase === 'download') byteLength = progress.total ?? byteLength;
       if (this.#loading === loading) this.#inspector.showStatus(`${file.name}: ${text}`);
     };
     try {
@@ -94,7 +96,7 @@ export class GallerySection implements Section {
       }
       this.#session = session;
       this.#shownName = file.name;
-      this.#inspector.show(session, file);
+      this.#inspector.show(session, { name: file.name, byteLength });
       this.#context.announce(`${file.name} is loaded.`);
       await this.#context.machine.show(session, file.name);
     } catch (error) {

@@ -34,7 +34,8 @@ export class Inspector {
 
   show(session: Session, file: InspectedFile): void {
     const { device } = session;
-    const size = file.byteLength === undefined ? '' : `${formatBytes(file.byteLength)}, `;
+    const size =
+      file.byteLength === undefined ? 'Loaded' : `${formatBytes(file.byteLength)}, loaded`;
     const where = device.kind === 'host' ? 'host device' : `WebGPU (${adapterName(device)})`;
     const fields = numbersToChoose(session.inputs).map(numberField);
     const results = element('div', { class: 'scroll' });
@@ -51,7 +52,7 @@ export class Inspector {
     this.#root.hidden = false;
     this.#root.replaceChildren(
       element('h2', {}, file.name),
-      element('p', {}, `${size}loaded on ${where}. Functions: ${session.functions.join(', ')}.`),
+      element('p', {}, `${size} on ${where}. Functions: ${session.functions.join(', ')}.`),
       element('div', { class: 'scroll' }, signatureTable(session)),
       controls,
       status,

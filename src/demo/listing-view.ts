@@ -7,6 +7,9 @@ export interface PrimitiveTime {
   readonly durationMs: number | undefined;
 }
 
+/** Lines that stay visible above the first call. */
+const CONTEXT_LINES = 3;
+
 const TOKEN =
   /(?<comment>[;#].*$|\/\/.*$)|(?<register>%\w+)|(?<keyword>\b(?:call|ret|if|goto|function|func|def|const|primitive)\b)|(?<name>[A-Za-z_][\w.$-]*)/gm;
 
@@ -15,6 +18,7 @@ export class ListingView {
   readonly root: HTMLPreElement;
   #lines: { readonly line: HTMLElement; readonly time: HTMLElement; readonly text: string }[] = [];
   #marked = new Map<HTMLElement, string>();
+  #hasScrolled = false;
 
   constructor() {
     this.root = element('pre', {
@@ -37,6 +41,7 @@ export class ListingView {
       });
     this.root.replaceChildren(...this.#lines.map(({ line }) => line));
     this.root.scrollTop = 0;
+    this.#hasScrolled = false;
   }
 
   /** Colours the text and marks calls of `kernels`; keyed by the primitive's name. */
@@ -51,6 +56,19 @@ export class ListingView {
       toggleData(entry.line, 'kernel', callee !== undefined);
       entry.time.textContent = callee === undefined ? '' : timeText(kernels.get(callee));
     }
+    this.#scrollToCalls();
+  }
+
+  /** Once for each executable, so that the first run shows what was called. */
+  #scrollToCalls(): void {
+    const [first] = this.#marked.keys();
+    if (first === undefined || this.#hasScrolled) return;
+    this.#hasScrolled = true;
+    this.#scrollTo(first, CONTEXT_LINES * first.offsetHeight);
+  }
+
+  #scrollTo(line: HTMLElement, above: number): void {
+    this.root.scrollTop = Math.max(0, line.offsetTop - this.root.offsetTop - above);
   }
 
   /** Brings out the calls of one kernel; undefined: of none. */
@@ -61,9 +79,7 @@ export class ListingView {
       toggleData(line, 'selected', isSelected);
       if (isSelected) first ??= line;
     }
-    if (first === undefined) return;
-    const middle = first.offsetTop - this.root.offsetTop - this.root.clientHeight / 2;
-    this.root.scrollTop = Math.max(0, middle);
+    if (first !== undefined) this.#scrollTo(first, this.root.clientHeight / 2);
   }
 }
 

@@ -27,8 +27,8 @@ export class MachineView {
   constructor(root: HTMLElement) {
     const heading = element('h2', {}, 'What the machine did');
     const head = element('div', { class: 'machine-head' }, heading, this.#title);
-    const columns = ['Kernel', 'Launches', 'Time'].map((text, index) =>
-      element('th', { scope: 'col', class: index > 0 && 'number' }, text),
+    const columns = ['Kernel', 'Shader, workgroups', 'Runs', 'Time'].map((text, index) =>
+      element('th', { scope: 'col', class: index > 1 && 'number' }, text),
     );
     const table = element(
       'table',
@@ -88,7 +88,7 @@ export class MachineView {
       ['Last run', run],
       [
         'Memory',
-        `${formatBytes(memory.liveBytes)} live (${formatBytes(memory.constantBytes)} constants), ` +
+        `${formatBytes(memory.constantBytes)} constants, ${formatBytes(memory.liveBytes)} live, ` +
           `${formatBytes(memory.pooledBytes)} pooled, ${formatBytes(memory.peakBytes)} peak`,
       ],
     ]);
@@ -108,11 +108,11 @@ export class MachineView {
         const part = longest === 0 ? 0 : (row.durationMs ?? 0) / longest;
         share.style.transform = `scaleX(${part})`;
         const name = element('code', {}, row.primitive);
-        const how = element('small', {}, ` ${row.label}, ${row.workgroups}`);
         const line = element(
           'tr',
           {},
-          element('td', {}, name, how, share),
+          element('td', {}, name, share),
+          element('td', {}, `${row.label} ${row.workgroups}`),
           element('td', { class: 'number' }, String(row.launches)),
           element('td', { class: 'number' }, formatMs(row.durationMs)),
         );
@@ -123,7 +123,7 @@ export class MachineView {
       }),
     );
     if (rows.length === 0) {
-      this.#kernels.append(element('tr', {}, element('td', { colspan: 3 }, 'No run yet.')));
+      this.#kernels.append(element('tr', {}, element('td', { colspan: 4 }, 'No run yet.')));
     }
   }
 
@@ -150,8 +150,8 @@ function kernelRows(kernels: readonly KernelProfile[]): KernelRow[] {
 }
 
 function describeWorkgroups([x, y, z]: KernelProfile['workgroups']): string {
-  const dims = [x, y, z].filter((dim, axis) => axis === 0 || dim !== 1);
-  return `${dims.join('×')} ${dims.length === 1 && x === 1 ? 'workgroup' : 'workgroups'}`;
+  const isFlat = z === 1;
+  return (isFlat && y === 1 ? [x] : isFlat ? [x, y] : [x, y, z]).join('×');
 }
 
 function primitiveTimes(kernels: readonly KernelProfile[]): Map<string, PrimitiveTime> {

@@ -10,13 +10,13 @@ export function requestedDevice(): 'auto' | 'host' | 'webgpu' {
 /** Loads a model on the device that the address asks for, saying how far it is. */
 export function openSession(
   source: SessionSource,
-  onStatus: (text: string) => void,
+  onStatus: (text: string, progress: LoadProgress) => void,
   signal?: AbortSignal,
 ): Promise<Session> {
   return Session.load(source, {
     device: requestedDevice(),
     signal,
-    onProgress: (progress) => onStatus(describeProgress(progress)),
+    onProgress: (progress) => onStatus(describeProgress(progress), progress),
   });
 }
 

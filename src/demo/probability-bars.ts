@@ -42,8 +42,8 @@ export function bestDigit(probabilities: ArrayLike<number>): number {
   return best;
 }
 
-/** `0.3 %`, `97 %`. */
+/** `0.3 %`, `97 %`, never broken over two lines. */
 export function formatPercent(probability: number): string {
   const percent = probability * 100;
-  return `${percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`;
+  return `${percent < 10 ? percent.toFixed(1) : Math.round(percent)}\u00a0%`;
 }
