@@ -15,10 +15,30 @@ export function lowerGemm(call: LoweringCall): readonly KernelSpec[] {
   return [matmulKernel(gemmProblem(call), call.caps)];
 }
 
-/** The kernel for a product whose operands are inputs 0, 1 and, for the bias, 2. */
-export function matmulKernel(problem: MatmulProblem, caps: PlannerCaps): KernelSpec {
-  if (caps.adapterClass === 'software') return tileKernel(problem, caps);
-  return directKernel(problem);
+/** Which inputs of the operator are the matrices A and B and the bias. */
+export interface MatmulOperands {
+  readonly a: number;
+  readonly b: number;
+  readonly c: number;
+}
+
+const IN_ORDER: MatmulOperands = { a: 0, b: 1, c: 2 };
+
+/** The kernel for a product of two inputs. */
+export function matmulKernel(
+  problem: MatmulProblem,
+  caps: PlannerCaps,
+  operands: MatmulOperands = IN_ORDER,
+): KernelSpec {
+  const kernel =
+    caps.adapterClass === 'software' ? tileKernel(problem, caps) : directKernel(problem);
+  const reads = kernel.reads.map((read) => ({ ...read, from: inputOf(read.hook, operands) }));
+  return { ...kernel, reads };
+}
+
+function inputOf(hook: string, operands: MatmulOperands): { kind: 'input'; index: number } {
+  const index = hook === 'a' ? operands.a : hook === 'b' ? operands.b : operands.c;
+  return { kind: 'input', index };
 }
 
 /** Whether lanes 0 to 3 of a quad are invocations 4i to 4i+3, as on SwiftShader. */
