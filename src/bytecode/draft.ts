@@ -10,9 +10,12 @@ import type {
   TensorConstant,
 } from './executable.ts';
 import {
+  ARGUMENT_KINDS,
   ArgumentKind,
+  type ArgumentKindName,
   argumentKind,
   argumentValue,
+  encodeArgument,
   encodeInstruction,
   type InstructionSpec,
   operandSpec,
@@ -113,6 +116,40 @@ export function* registersOf(fn: DraftFunction): Generator<number, void> {
       if (register < VM_REGISTER) yield register;
     }
   }
+}
+
+/** A copy of a function with other numbers in its argument words, by kind. */
+export function mapArguments(
+  fn: DraftFunction,
+  maps: Partial<Readonly<Record<ArgumentKindName, (value: number) => number>>>,
+): DraftFunction {
+  const mapWord = (word: number): number => {
+    for (const name of ARGUMENT_KINDS) {
+      if (argumentKind(word) !== ArgumentKind[name]) continue;
+      const map = maps[name];
+      return map === undefined ? word : encodeArgument(name, map(argumentValue(word)));
+    }
+    return word;
+  };
+  const instructions = fn.instructions.map(
+    ({ spec, operands }): DraftInstruction => ({
+      spec,
+      operands: operands.map((word, position) =>
+        operandSpec(spec, position).kind === 'offset' ? word : mapWord(word),
+      ),
+    }),
+  );
+  return { ...fn, instructions };
+}
+
+/** The entry of the function table for a name: names of the executable's own functions win. */
+export function resolveEntry(
+  name: string,
+  functions: ReadonlySet<string>,
+  primitives: ReadonlySet<string>,
+): FunctionEntry {
+  if (functions.has(name)) return { kind: 'bytecode', name };
+  return { kind: primitives.has(name) ? 'primitive' : 'packed', name };
 }
 
 function layOutConstants(drafts: readonly DraftConstant[]): {

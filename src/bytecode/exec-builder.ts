@@ -5,8 +5,14 @@ import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import type { Shape } from '../core/shape.ts';
 import { builtinSignature } from './builtins.ts';
 import { ConstantPool } from './constant-pool.ts';
-import { assemble, type Draft, type DraftConstant, type DraftFunction } from './draft.ts';
-import type { FunctionEntry, FunctionSignature, ShapeProgram, ShapeStep } from './executable.ts';
+import {
+  assemble,
+  type Draft,
+  type DraftConstant,
+  type DraftFunction,
+  resolveEntry,
+} from './draft.ts';
+import type { FunctionSignature, ShapeProgram, ShapeStep } from './executable.ts';
 import { Executable } from './executable-file.ts';
 import { formalize } from './formalize.ts';
 import {
@@ -86,8 +92,13 @@ export class ExecBuilder {
 
   /** Adds a primitive function and gives the reference to call it by. */
   primitive(primitive: PrimitiveFunction): FunctionOperand {
-    this.#primitives.push(primitive);
+    this.definePrimitive(primitive);
     return this.functionReference(primitive.name);
+  }
+
+  /** Adds a primitive function that calls name, if anything calls it. */
+  definePrimitive(primitive: PrimitiveFunction): void {
+    this.#primitives.push(primitive);
   }
 
   /** Adds a shape program and gives its number, an immediate operand of `compute_shape`. */
@@ -143,10 +154,9 @@ export class ExecBuilder {
   #draft(functions: readonly DraftFunction[]): Draft {
     const bytecodeNames = new Set(functions.map(({ name }) => name));
     const primitiveNames = new Set(this.#primitives.map(({ name }) => name));
-    const functionTable = this.#names.map((name): FunctionEntry => {
-      if (bytecodeNames.has(name)) return { kind: 'bytecode', name };
-      return { kind: primitiveNames.has(name) ? 'primitive' : 'packed', name };
-    });
+    const functionTable = this.#names.map((name) =>
+      resolveEntry(name, bytecodeNames, primitiveNames),
+    );
     return {
       functions,
       functionTable,

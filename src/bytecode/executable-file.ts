@@ -1,16 +1,20 @@
-import { HostTensor } from '../core/host-tensor.ts';
+import type { HostTensor } from '../core/host-tensor.ts';
 import { UsageError } from '../core/errors.ts';
+import { tensorOf } from './constant-tensor.ts';
 import type {
   BytecodeFunction,
   Constant,
   ExecutableData,
   FunctionEntry,
   ShapeProgram,
-  TensorConstant,
 } from './executable.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import { parseExecutable } from './parse.ts';
+import { printExecutable } from './print.ts';
 import { readExecutable } from './read-executable.ts';
 import { type SerializeOptions, serializeExecutable } from './serialize.ts';
+import { executableStats } from './stats.ts';
+import { toTypeScript, type ToTypeScriptOptions } from './to-typescript.ts';
 
 /** A verified program together with its data section. Immutable. */
 export class Executable implements ExecutableData {
@@ -52,6 +56,30 @@ export class Executable implements ExecutableData {
     return serializeExecutable(this, this.data, options);
   }
 
+  /**
+   * Reads a listing; the inverse of `toText`. Throws ParseError with line and column, or
+   * VerifyError.
+   */
+  static fromText(text: string): Executable {
+    const { program, data } = parseExecutable(text);
+    return new Executable(program, data);
+  }
+
+  /** The listing. */
+  toText(): string {
+    return printExecutable(this);
+  }
+
+  /** A TypeScript module whose `buildExecutable()` gives an executable of the same bytes. */
+  toTypeScript(options?: ToTypeScriptOptions): string {
+    return toTypeScript(this, this.data, options);
+  }
+
+  /** What the executable consists of: functions, constants with shapes, bytes by section. */
+  stats(): string {
+    return executableStats(this);
+  }
+
   /** A tensor constant, as a view of the data section. Throws UsageError for another constant. */
   tensor(index: number): HostTensor {
     const constant = this.constants[index];
@@ -62,13 +90,4 @@ export class Executable implements ExecutableData {
       expected: 'a tensor',
     });
   }
-}
-
-/** A tensor constant over the data section. */
-export function tensorOf(constant: TensorConstant, data: Uint8Array): HostTensor {
-  const { dtype, shape, isSplat, byteOffset, byteLength } = constant;
-  const bytes = data.subarray(byteOffset, byteOffset + byteLength);
-  if (!isSplat) return HostTensor.fromBytes(dtype, shape, bytes);
-  const { elements } = HostTensor.fromBytes(dtype, [1], bytes);
-  return new HostTensor(dtype, shape, elements, true);
 }

@@ -36,6 +36,17 @@ export const SectionId = {
 
 export type SectionName = keyof typeof SectionId;
 
+export const SECTION_NAMES: readonly SectionName[] = [
+  'functions',
+  'code',
+  'functionTable',
+  'constants',
+  'primitives',
+  'shapePrograms',
+  'metadata',
+  'blockHashes',
+];
+
 export const DEFAULT_BLOCK_BYTE_LENGTH = 2 ** 20;
 export const MAX_BLOCK_BYTE_LENGTH = 2 ** 24;
 

@@ -1,14 +1,6 @@
-import type { Draft, DraftConstant, DraftFunction, DraftInstruction } from './draft.ts';
+import { type Draft, type DraftConstant, type DraftFunction, mapArguments } from './draft.ts';
 import type { FunctionEntry } from './executable.ts';
-import {
-  ArgumentKind,
-  type ArgumentKindName,
-  argumentKind,
-  argumentValue,
-  encodeArgument,
-  operandSpec,
-  VM_REGISTER,
-} from './isa.ts';
+import { VM_REGISTER } from './isa.ts';
 
 /**
  * Numbers registers, constants and function references in the order in which the code first uses
@@ -36,29 +28,11 @@ function formalizeFunction(
     registers.set(register, fresh);
     return fresh;
   };
-  const byKind: Partial<Record<ArgumentKindName, (index: number) => number>> = {
+  return mapArguments(fn, {
     register: renumber,
     constant: (index) => constants.renumber(index),
     function: (index) => table.renumber(index),
-  };
-  const mapWord = (word: number): number => {
-    for (const [name, map] of Object.entries(byKind)) {
-      const kind = name as ArgumentKindName;
-      if (argumentKind(word) === ArgumentKind[kind]) {
-        return encodeArgument(kind, map(argumentValue(word)));
-      }
-    }
-    return word;
-  };
-  const instructions = fn.instructions.map(
-    ({ spec, operands }): DraftInstruction => ({
-      spec,
-      operands: operands.map((word, position) =>
-        operandSpec(spec, position).kind === 'offset' ? word : mapWord(word),
-      ),
-    }),
-  );
-  return { ...fn, instructions };
+  });
 }
 
 /** Renumbers indices into a list in order of first use. */

@@ -1,3 +1,5 @@
+export { HostTensor } from '../core/host-tensor.ts';
+export type { PrimitiveFunction } from '../core/primitive-function.ts';
 export {
   BUILTIN_PREFIX,
   type BuiltinName,
@@ -20,6 +22,7 @@ export type {
   ValueType,
 } from './executable.ts';
 export { Executable } from './executable-file.ts';
+export { type DataBlock, ExecutableReader } from './executable-reader.ts';
 export { looksLikeExecutable } from './file-format.ts';
 export type {
   CallOptions,

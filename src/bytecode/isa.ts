@@ -96,6 +96,13 @@ export const ArgumentKind = { register: 0, immediate: 1, constant: 2, function: 
 
 export type ArgumentKindName = keyof typeof ArgumentKind;
 
+export const ARGUMENT_KINDS: readonly ArgumentKindName[] = [
+  'register',
+  'immediate',
+  'constant',
+  'function',
+];
+
 /** The value of an argument word: its lower 28 bits; immediates are signed. */
 const VALUE_BITS = 28;
 const VALUE_MASK = 2 ** VALUE_BITS - 1;

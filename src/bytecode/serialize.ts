@@ -30,11 +30,13 @@ import {
   MAGIC,
   SECTION_ALIGNMENT,
   SECTION_ENTRY_BYTE_LENGTH,
+  SECTION_NAMES,
   SectionId,
   type SectionName,
   SHAPE_STEP_CODES,
   VALUE_TYPE_CODES,
 } from './file-format.ts';
+import { sortedEntries } from './sorted-entries.ts';
 
 export interface SerializeOptions {
   /** Bytes of one hashed block of the data section: a multiple of 256, at most 16 MiB. */
@@ -70,8 +72,7 @@ function serializeHead(
   data: Uint8Array,
   blockByteLength: number,
 ): Uint8Array {
-  const sections = Object.keys(SectionId).map((key) => {
-    const name = key as SectionName;
+  const sections = SECTION_NAMES.map((name) => {
     const writer = new ByteWriter();
     if (name === 'blockHashes') writeBlockHashes(writer, data, blockByteLength);
     else SECTION_WRITERS[name](writer, program);
@@ -91,6 +92,21 @@ function serializeHead(
   }
   for (const { bytes } of sections) writer.align(SECTION_ALIGNMENT).bytes(bytes);
   return sealHead(writer.align(256).finish());
+}
+
+/** Bytes that each section of the file takes, in order, with default blocks. */
+export function sectionByteLengths(program: ExecutableData): Map<SectionName, number> {
+  return new Map(
+    SECTION_NAMES.map((name) => {
+      if (name === 'blockHashes') {
+        const blockCount = Math.ceil(program.dataByteLength / DEFAULT_BLOCK_BYTE_LENGTH);
+        return [name, blockCount * HASH_BYTE_LENGTH];
+      }
+      const writer = new ByteWriter();
+      SECTION_WRITERS[name](writer, program);
+      return [name, writer.byteLength];
+    }),
+  );
 }
 
 /** Writes the hash of a head into it. The hash is over the head with zeros in its place. */
@@ -126,11 +142,6 @@ const SECTION_WRITERS: Readonly<
       w.string(key).string(value);
     }),
 };
-
-/** Entries by key; keys are ASCII, so this is the order of their bytes too. */
-export function sortedEntries<T>(record: Readonly<Record<string, T>>): [string, T][] {
-  return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
-}
 
 function writeList<T>(
   w: ByteWriter,

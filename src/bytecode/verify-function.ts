@@ -47,6 +47,7 @@ export function verifyFunction(job: FunctionToVerify): void {
     });
   }
   verifyDense(fn, mentioned);
+  verifyWritten(fn, flow, place);
   const paramCount = fn.paramNames.length;
   verifyFlow(flow, { paramCount, registerCount: fn.registerCount, place, budget: job.budget });
 }
@@ -76,6 +77,25 @@ function verifyDense(fn: BytecodeFunction, mentioned: Uint8Array): void {
     expected: 'registers numbered without gaps',
     remedy: 'ExecBuilder renumbers registers in order of use.',
   });
+}
+
+/** Unreachable code is held to this too; the flow analysis does not see it. */
+function verifyWritten(
+  { paramNames }: BytecodeFunction,
+  flow: readonly FlowInstruction[],
+  place: (index: number) => string,
+): void {
+  const written = new Set<number>(paramNames.keys());
+  for (const { write } of flow) written.add(write);
+  for (const [index, { reads }] of flow.entries()) {
+    const register = reads.find((candidate) => !written.has(candidate));
+    if (register === undefined) continue;
+    throw new VerifyError({
+      where: place(index),
+      got: `register %${register}, which nothing writes`,
+      expected: 'a parameter or the result of a call',
+    });
+  }
 }
 
 interface OperandContext {

@@ -1,4 +1,5 @@
 import { VerifyError } from '../core/errors.ts';
+import { resolveEntry } from './draft.ts';
 import type { ExecutableData, FunctionEntry } from './executable.ts';
 import { builtinSignature, BUILTIN_PREFIX } from './builtins.ts';
 import type { CallTables } from './verify-call.ts';
@@ -79,7 +80,7 @@ function verifyFunctionTable({ functions, primitives, functionTable }: Executabl
     'function references',
   );
   for (const [index, entry] of functionTable.entries()) {
-    const expected = expectedKind(entry.name, functionNames, primitiveNames);
+    const expected = resolveEntry(entry.name, functionNames, primitiveNames).kind;
     const unknownBuiltin =
       entry.name.startsWith(BUILTIN_PREFIX) && builtinSignature(entry.name) === undefined;
     if (entry.kind === expected && !unknownBuiltin) continue;
@@ -92,15 +93,6 @@ function verifyFunctionTable({ functions, primitives, functionTable }: Executabl
         : undefined,
     });
   }
-}
-
-function expectedKind(
-  name: string,
-  functions: ReadonlySet<string>,
-  primitives: ReadonlySet<string>,
-): FunctionEntry['kind'] {
-  if (functions.has(name)) return 'bytecode';
-  return primitives.has(name) ? 'primitive' : 'packed';
 }
 
 function describeExpected(entry: FunctionEntry, expected: FunctionEntry['kind']): string {

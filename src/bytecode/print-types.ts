@@ -1,0 +1,62 @@
+import type { Dim, DimOperator } from '../core/dim.ts';
+import type { AttributeValue, TensorType } from '../core/primitive-function.ts';
+import type { FunctionSignature, ValueType } from './executable.ts';
+import { formatName, formatNumber } from './text-format.ts';
+
+/** Operators that stand between their operands; the others are written as calls. */
+export const DIM_SIGNS: Readonly<Partial<Record<DimOperator, string>>> = {
+  add: '+',
+  sub: '-',
+  mul: '*',
+  floordiv: '//',
+  mod: '%',
+};
+
+const PLAIN_SYMBOL = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** `n`, `(n + 1)`, `max(n, 2)`; symbols that are not plain are quoted. */
+export function printDim(dim: Dim): string {
+  if (typeof dim === 'number') return String(dim);
+  if (typeof dim === 'string') {
+    return dim === '?' || PLAIN_SYMBOL.test(dim) ? dim : JSON.stringify(dim);
+  }
+  const left = printDim(dim.left);
+  const right = printDim(dim.right);
+  const sign = DIM_SIGNS[dim.op];
+  return sign === undefined ? `${dim.op}(${left}, ${right})` : `(${left} ${sign} ${right})`;
+}
+
+/** `(2, 3)`, `(n,)`, `()`. */
+export function printShape(shape: readonly Dim[]): string {
+  const dims = shape.map(printDim).join(', ');
+  return shape.length === 1 ? `(${dims},)` : `(${dims})`;
+}
+
+/** `Tensor[(n, 3), float32]`. */
+export function printTensorType({ dtype, shape }: TensorType): string {
+  return `Tensor[${printShape(shape)}, ${dtype}]`;
+}
+
+export function printValueType(type: ValueType): string {
+  return type.kind === 'tensor' ? printTensorType(type) : type.kind;
+}
+
+/** `(x: int, y: any) -> (z: float)`, or names alone without a signature. */
+export function printSignature(
+  paramNames: readonly string[],
+  signature: FunctionSignature | undefined,
+): string {
+  const names = paramNames.map(formatName);
+  if (signature === undefined) return `(${names.join(', ')})`;
+  const params = signature.params.map((type, i) => `${names[i]}: ${printValueType(type)}`);
+  const results = signature.results.map(
+    ({ name, type }) => `${formatName(name)}: ${printValueType(type)}`,
+  );
+  return `(${params.join(', ')}) -> (${results.join(', ')})`;
+}
+
+export function printAttribute(value: AttributeValue): string {
+  if (typeof value === 'object') return `[${value.map(printAttribute).join(', ')}]`;
+  if (typeof value === 'string') return JSON.stringify(value);
+  return typeof value === 'number' ? formatNumber(value) : String(value);
+}

@@ -1,0 +1,119 @@
+import { UsageError } from '../core/errors.ts';
+import type { HostTensor } from '../core/host-tensor.ts';
+import type { OperatorCall, PrimitiveFunction } from '../core/primitive-function.ts';
+import { tensorOf } from './constant-tensor.ts';
+import type { Constant, ExecutableData, ShapeStep } from './executable.ts';
+import { FORMAT_MAJOR, FORMAT_MINOR } from './file-format.ts';
+import { printInstructions } from './print-instruction.ts';
+import { printAttribute, printShape, printSignature, printTensorType } from './print-types.ts';
+import { formatBase64, formatElements, MAX_PRINTED_ELEMENTS } from './tensor-text.ts';
+import { sortedEntries } from './sorted-entries.ts';
+import { formatName, formatNumber } from './text-format.ts';
+
+/** Beyond this the text would come near the longest string of an engine. */
+const MAX_PRINTED_DATA = 256 * 2 ** 20;
+
+/**
+ * The listing of a program. With its whole data section `parseExecutable` gives back an equal
+ * executable; without, tensors are printed without their elements. Throws UsageError for a data
+ * section above 256 MiB.
+ */
+export function printExecutable(program: ExecutableData & { readonly data?: Uint8Array }): string {
+  const data = program.data?.byteLength === program.dataByteLength ? program.data : undefined;
+  if (data !== undefined && data.byteLength > MAX_PRINTED_DATA) {
+    throw new UsageError({
+      where: 'printExecutable',
+      got: `${data.byteLength} bytes of data`,
+      expected: `at most ${MAX_PRINTED_DATA}`,
+      remedy: 'Print the program without its data.',
+    });
+  }
+  const parts = [
+    `weft ${FORMAT_MAJOR}.${FORMAT_MINOR}\n`,
+    ...program.functions.map((fn) =>
+      block(
+        `func ${formatName(fn.name)}${printSignature(fn.paramNames, fn.signature)}`,
+        numbered(printInstructions(program, fn)),
+      ),
+    ),
+    section('references', program.functionTable, ({ kind, name }, index) => [
+      `f[${index}] = ${kind} ${formatName(name)}`,
+    ]),
+    section('constants', program.constants, (constant, index) =>
+      printConstant(constant, `c[${index}]`, data),
+    ),
+    ...program.primitives.map(printPrimitive),
+    section('shape_programs', program.shapePrograms, ({ steps }, index) => [
+      `p[${index}] = { ${steps.map(printStep).join(', ')} }`,
+    ]),
+    section('metadata', sortedEntries(program.metadata), ([key, value]) => [
+      `${formatName(key)} = ${JSON.stringify(value)}`,
+    ]),
+  ];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+function block(header: string, lines: readonly string[]): string {
+  return [`${header} {`, ...lines.map((line) => `  ${line}`), '}', ''].join('\n');
+}
+
+function section<T>(
+  name: string,
+  items: readonly T[],
+  print: (item: T, index: number) => string[],
+): string {
+  return items.length === 0 ? '' : block(name, items.flatMap(print));
+}
+
+function numbered(lines: readonly string[]): string[] {
+  const width = String(lines.length - 1).length;
+  return lines.map((line, index) => `${String(index).padStart(width)}: ${line}`);
+}
+
+function printConstant(constant: Constant, name: string, data: Uint8Array | undefined): string[] {
+  switch (constant.kind) {
+    case 'tensor': {
+      const word = constant.isSplat ? 'splat' : 'tensor';
+      const head = `${name} = ${word} ${constant.dtype} ${printShape(constant.shape)}`;
+      if (data === undefined) return [`${head} elided`];
+      return printElements(head, tensorOf(constant, data));
+    }
+    case 'shape':
+      return [`${name} = shape ${printShape(constant.value)}`];
+    case 'string':
+      return [`${name} = string ${JSON.stringify(constant.value)}`];
+    case 'float':
+      return [`${name} = float ${formatNumber(constant.value)}`];
+    default:
+      return [`${name} = ${constant.kind} ${constant.value}`];
+  }
+}
+
+function printElements(head: string, { dtype, elements }: HostTensor): string[] {
+  if (elements.length <= MAX_PRINTED_ELEMENTS) {
+    return [`${head} [${formatElements(dtype, elements).join(', ')}]`];
+  }
+  const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
+  return [`${head} base64`, ...formatBase64(bytes).map((line) => `  "${line}"`)];
+}
+
+function printPrimitive({ name, params, body, results }: PrimitiveFunction): string {
+  const inputs = params.map((type, i) => `%${i}: ${printTensorType(type)}`);
+  const outputs = results.map(({ value, type }) => `%${value}: ${printTensorType(type)}`);
+  return block(
+    `primitive ${formatName(name)}(${inputs.join(', ')}) -> (${outputs.join(', ')})`,
+    body.map((call, i) => `%${params.length + i} = ${printOperatorCall(call)}`),
+  );
+}
+
+function printOperatorCall({ op, inputs, attributes }: OperatorCall): string {
+  const values = inputs.map((input) => (input < 0 ? '_' : `%${input}`));
+  const pairs = sortedEntries(attributes).map(([key, value]) => `${key}: ${printAttribute(value)}`);
+  const suffix = pairs.length === 0 ? '' : ` {${pairs.join(', ')}}`;
+  return `${op}(${values.join(', ')})${suffix}`;
+}
+
+function printStep(step: ShapeStep): string {
+  if (step.op === 'const') return `const ${step.value}`;
+  return step.op === 'load' || step.op === 'store' ? `${step.op} ${step.slot}` : step.op;
+}
