@@ -1,7 +1,6 @@
-import type { DType } from '../core/dtype.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { formatShape } from '../core/shape.ts';
-import type { FunctionInfo } from '../worker/protocol.ts';
+import type { FunctionInfo, ValueInfo } from '../worker/protocol.ts';
 import {
   type BoundValue,
   type ImageInput,
@@ -14,7 +13,7 @@ import { Tensor } from './tensor.ts';
 /** `wanted` is the input's shape, -1 for a dimension that may be anything. */
 export interface ImageTarget {
   readonly where: string;
-  readonly dtype: DType;
+  readonly dtype: ValueInfo['dtype'];
   readonly wanted: readonly number[];
 }
 
@@ -41,11 +40,11 @@ export function convertPictures(info: FunctionInfo, inputs: Inputs): PlainInputs
         remedy: 'Tensor.from makes a tensor of an array.',
       });
     }
-    const type = info.params.find((param) => param.name === name)?.type;
+    const param = info.params.find((candidate) => candidate.name === name);
     // A name that does not exist is complained about together with the others.
-    if (type?.kind !== 'tensor') return [name, 'a picture'];
-    const wanted = type.shape.map((dim) => (typeof dim === 'number' ? dim : -1));
-    return [name, imageToTensor(value, { where, dtype: type.dtype, wanted })];
+    if (param === undefined) return [name, 'a picture'];
+    const wanted = param.shape.map((dim) => (typeof dim === 'number' ? dim : -1));
+    return [name, imageToTensor(value, { where, dtype: param.dtype, wanted })];
   });
   return Object.fromEntries(entries);
 }

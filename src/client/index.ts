@@ -20,6 +20,7 @@ export type {
   LoadProgress,
   SessionDevice,
   SessionMemory,
+  ValueInfo,
 } from '../worker/protocol.ts';
 export { DeviceTensor } from './device-tensor.ts';
 export type { ImageInput, Inputs, InputValue } from './input-value.ts';
@@ -28,7 +29,6 @@ export {
   type Profile,
   type RunOptions,
   Session,
-  type ValueInfo,
 } from './session.ts';
 export type { SessionSource } from './source.ts';
 export { type NestedArray, Tensor } from './tensor.ts';

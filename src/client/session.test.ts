@@ -70,7 +70,9 @@ describe.each(['host', 'webgpu'] as const)('a session on %s', (device) => {
     await expect(sum.read()).rejects.toThrowErrorMatchingInlineSnapshot(
       `[UsageError: DeviceTensor: got a handle that was disposed of, expected a live one.]`,
     );
-    await expect(session.run({ x: sum, y })).rejects.toThrowErrorMatchingInlineSnapshot(`[UsageError: run: got a disposed DeviceTensor, expected a live one of this session.]`);
+    await expect(session.run({ x: sum, y })).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[UsageError: run: got a disposed DeviceTensor, expected a live one of this session.]`,
+    );
     await session.dispose();
   });
 
@@ -79,9 +81,10 @@ describe.each(['host', 'webgpu'] as const)('a session on %s', (device) => {
     const sessions = await Promise.all([open(device, bytes), open(device, bytes)]);
     const runs = Array.from({ length: 10 }, (_, i) => {
       const session = sessions[i % 2];
-      return session?.run({ x: Tensor.from([i]), y: Tensor.from([1]) });
+      if (session === undefined) throw new Error('no session');
+      return session.run({ x: Tensor.from([i]), y: Tensor.from([1]) });
     });
-    const sums = (await Promise.all(runs)).map((outputs) => outputs?.['sum']?.toNested());
+    const sums = (await Promise.all(runs)).map((outputs) => outputs['sum']?.toNested());
     expect(sums).toEqual(Array.from({ length: 10 }, (_, i) => [i + 1]));
     await Promise.all(sessions.map((session) => session.dispose()));
   });
@@ -238,7 +241,9 @@ describe('wrong use', () => {
     ).rejects.toThrowErrorMatchingInlineSnapshot(
       `[UsageError: run: got function "mian", expected one of main.]`,
     );
-    await expect(session.run({ x, z: y })).rejects.toThrowErrorMatchingInlineSnapshot(`[UsageError: inputs of main: unknown "z", missing "y"; expected "x", "y".]`);
+    await expect(session.run({ x, z: y })).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[UsageError: inputs of main: unknown "z", missing "y"; expected "x", "y".]`,
+    );
     await expect(
       session.run({ x, y: Tensor.from([1]) }),
     ).rejects.toThrowErrorMatchingInlineSnapshot(

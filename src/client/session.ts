@@ -1,6 +1,4 @@
 import { proxy, transfer } from 'comlink';
-import { formatDim } from '../core/dim.ts';
-import type { DType } from '../core/dtype.ts';
 import { UsageError } from '../core/errors.ts';
 import type {
   CallId,
@@ -10,15 +8,15 @@ import type {
   KernelProfile,
   LoadedSession,
   LoadProgress,
-  NamedType,
   Reply,
   RunRequest,
   SessionDevice,
   SessionId,
   SessionMemory,
   SessionService,
+  ValueInfo,
 } from '../worker/protocol.ts';
-import { closest } from './bind-inputs.ts';
+import { bindInputs } from './bind-inputs.ts';
 import { type CallOptions, Connection, type Send } from './connection.ts';
 import type { DeviceTensor, HandleOwner } from './device-tensor.ts';
 import { arePlain, type Inputs } from './input-value.ts';
@@ -53,13 +51,6 @@ export interface RunOptions {
   readonly keep?: 'host' | 'device';
   /** Moves the data of input tensors to the worker instead of copying it: they are empty then. */
   readonly transfer?: boolean;
-}
-
-/** An input or output. Symbolic dimensions are names or expressions; `?` is one that is unknown. */
-export interface ValueInfo {
-  readonly name: string;
-  readonly dtype: DType | 'int' | 'float' | 'any';
-  readonly shape: readonly (number | string)[];
 }
 
 export interface Profile {
@@ -126,8 +117,8 @@ export class Session implements HandleOwner, AsyncDisposable {
     this.device = device;
     this.functions = functions.map((info) => info.name);
     const main = this.#functions.get('main') ?? functions[0];
-    this.inputs = (main?.params ?? []).map(toValueInfo);
-    this.outputs = (main?.results ?? []).map(toValueInfo);
+    this.inputs = main?.params ?? [];
+    this.outputs = main?.results ?? [];
   }
 
   /**
@@ -225,29 +216,26 @@ export class Session implements HandleOwner, AsyncDisposable {
     return this.#connection.call(send, { signal: either, discard });
   }
 
-  #function(name: string): FunctionInfo {
-    const info = this.#functions.get(name);
-    if (info !== undefined) return info;
-    const close = closest(name, this.functions);
-    throw new UsageError({
-      where: 'run',
-      got: `function "${name}"`,
-      expected: `one of ${this.functions.join(', ')}`,
-      remedy: close === undefined ? undefined : `Did you mean "${close}"?`,
-    });
-  }
-
   /** Calls `send` with the request. Tensors are copied before anything is awaited. */
   async #request<T>(
     inputs: Inputs,
     { signal, function: name = 'main', keep = 'host', transfer: move = false }: RunOptions,
     { send, discard }: RequestOptions<T>,
   ): Promise<T> {
-    const info = this.#function(name);
+    const info = this.#functions.get(name);
+    if (info === undefined) {
+      const { explainFunction } = await import('./explain-inputs.ts');
+      throw explainFunction(name, this.functions);
+    }
     const plain = arePlain(inputs)
       ? inputs
       : (await import('./image-input.ts')).convertPictures(info, inputs);
-    const { args, transfers } = toWire(info, plain, { owner: this, move });
+    const values = bindInputs(info, plain);
+    if (values === undefined) {
+      const { explainInputs } = await import('./explain-inputs.ts');
+      throw explainInputs(info, plain);
+    }
+    const { args, transfers } = toWire(info, values, { owner: this, move });
     const request = { session: this.#id, functionName: name, args, keep };
     return this.#call(
       signal,
@@ -260,10 +248,4 @@ export class Session implements HandleOwner, AsyncDisposable {
 interface RequestOptions<T> {
   readonly send: (service: SessionService, call: CallId, request: RunRequest) => Promise<Reply<T>>;
   readonly discard?: CallOptions<T>['discard'];
-}
-
-function toValueInfo({ name, type }: NamedType): ValueInfo {
-  if (type.kind !== 'tensor') return { name, dtype: type.kind, shape: [] };
-  const shape = type.shape.map((dim) => (typeof dim === 'number' ? dim : formatDim(dim)));
-  return { name, dtype: type.dtype, shape };
 }

@@ -1,8 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import type { FunctionInfo, HandleId, WireResult, WireValue } from '../worker/protocol.ts';
-import { bindInputs } from './bind-inputs.ts';
 import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
-import type { PlainInputs } from './input-value.ts';
+import type { BoundValue } from './input-value.ts';
 import { Tensor } from './tensor.ts';
 
 /** Other results than tensors and numbers. A tuple has tag 0. */
@@ -26,18 +25,18 @@ export interface WireArguments {
   readonly transfers: Transferable[];
 }
 
-/** Checks inputs and copies their data, or with `move` hands it over. Throws as `bindInputs`. */
+/** Copies the data of bound inputs, or with `move` hands it over. */
 export function toWire(
   info: FunctionInfo,
-  inputs: PlainInputs,
+  values: readonly BoundValue[],
   { owner, move }: { owner: HandleOwner; move: boolean },
 ): WireArguments {
   // A set, because one buffer may come twice but can be transferred only once.
   const transfers = new Set<Transferable>();
-  const args = bindInputs(info, inputs).map((value, index): WireValue => {
+  const args = values.map((value, index): WireValue => {
     if (typeof value === 'string') return { kind: 'string', value };
     if (typeof value === 'number') {
-      const isInt = info.params[index]?.type.kind !== 'float' && Number.isSafeInteger(value);
+      const isInt = info.params[index]?.dtype !== 'float' && Number.isSafeInteger(value);
       return { kind: isInt ? 'int' : 'float', value };
     }
     if (value instanceof DeviceTensor) return handleOf(value, owner);

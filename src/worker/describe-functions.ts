@@ -1,22 +1,23 @@
-import type { BytecodeFunction, ExecutableData } from '../bytecode/executable.ts';
-import type { FunctionInfo } from './protocol.ts';
+import type { BytecodeFunction, ExecutableData, ValueType } from '../bytecode/executable.ts';
+import { formatDim } from '../core/dim.ts';
+import type { FunctionInfo, ValueInfo } from './protocol.ts';
 
 /** Name of the result of a function without a signature. */
-export const UNNAMED_RESULT = 'result';
+const UNNAMED_RESULT = 'result';
 
 /** The functions of an executable as a page sees them. */
 export function describeFunctions(executable: ExecutableData): FunctionInfo[] {
   return executable.functions.map(describeFunction);
 }
 
-export function describeFunction({ name, paramNames, signature }: BytecodeFunction): FunctionInfo {
-  const any = { kind: 'any' } as const;
-  return {
-    name,
-    params: paramNames.map((param, index) => ({
-      name: param,
-      type: signature?.params[index] ?? any,
-    })),
-    results: signature?.results ?? [{ name: UNNAMED_RESULT, type: any }],
-  };
+function describeFunction({ name, paramNames, signature }: BytecodeFunction): FunctionInfo {
+  const params = paramNames.map((param, index) => describeValue(param, signature?.params[index]));
+  const results = signature?.results.map((result) => describeValue(result.name, result.type));
+  return { name, params, results: results ?? [describeValue(UNNAMED_RESULT, undefined)] };
+}
+
+function describeValue(name: string, type: ValueType | undefined): ValueInfo {
+  if (type?.kind !== 'tensor') return { name, dtype: type?.kind ?? 'any', shape: [] };
+  const shape = type.shape.map((dim) => (typeof dim === 'number' ? dim : formatDim(dim)));
+  return { name, dtype: type.dtype, shape };
 }

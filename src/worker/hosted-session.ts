@@ -1,5 +1,5 @@
-import type { ExecutableData } from '../bytecode/executable.ts';
-import { evaluateDim } from '../core/dim.ts';
+import type { BytecodeFunction, ExecutableData, ValueType } from '../bytecode/executable.ts';
+import { type Dim, evaluateDim } from '../core/dim.ts';
 import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { AdtValue, FloatValue, ShapeValue, TensorValue, type Value } from '../runtime/value.ts';
@@ -10,7 +10,6 @@ import type {
   Dims,
   FunctionInfo,
   HandleId,
-  NamedType,
   RunRequest,
   SessionMemory,
   WireProfile,
@@ -65,10 +64,12 @@ export class HostedSession {
   }
 
   async warmup(dims: Dims, signal: AbortSignal): Promise<void> {
-    const main = this.functions.find(({ name }) => name === 'main') ?? this.functions[0];
+    const { functions } = this.executable;
+    const main = functions.find(({ name }) => name === 'main') ?? functions[0];
     if (main === undefined) return;
-    checkDimNames(main, dims);
-    const args = main.params.map((param) => zeroOf(param, dims));
+    const symbols = symbolsOf(main, dims);
+    checkDimNames(symbols, dims);
+    const args = main.paramNames.map((_, index) => zeroOf(main.signature?.params[index], symbols));
     const request = { session: 0, functionName: main.name, args, keep: 'device' as const };
     const results = await this.run(request, signal);
     for (const { value } of results) this.#drop(value);
@@ -232,30 +233,33 @@ function toWireTensor({ dtype, shape, data }: HostTensor): WireTensor {
   return { kind: 'tensor', dtype, shape, data };
 }
 
-function checkDimNames(main: FunctionInfo, dims: Dims): void {
-  const known = new Set<string>();
-  for (const { type } of main.params) {
-    if (type.kind !== 'tensor') continue;
-    for (const dim of type.shape) if (typeof dim === 'string' && dim !== '?') known.add(dim);
-  }
-  const unknown = Object.keys(dims).filter((name) => !known.has(name));
+function checkDimNames(symbols: ReadonlyMap<string, number>, dims: Dims): void {
+  const known = [...symbols.keys()].filter((name) => name !== '?');
+  const unknown = Object.keys(dims).filter((name) => !known.includes(name));
   if (unknown.length === 0) return;
   throw new UsageError({
     where: 'warmup',
     got: `dimension ${unknown.join(', ')}`,
-    expected: known.size === 0 ? 'none: all dimensions are fixed' : [...known].join(', '),
+    expected: known.length === 0 ? 'none: all dimensions are fixed' : known.join(', '),
   });
 }
 
-function zeroOf({ type }: NamedType, dims: Dims): WireValue {
-  if (type.kind === 'int' || type.kind === 'float') return { kind: type.kind, value: 0 };
-  if (type.kind !== 'tensor') return { kind: 'null' };
-  const symbols = new Map(Object.entries(dims));
-  const shape = type.shape.map((dim) => evaluateDim(dim, symbols) ?? 1);
-  return {
-    kind: 'tensor',
-    shape,
-    dtype: type.dtype,
-    data: HostTensor.zeros(type.dtype, shape).data,
+/** Values of all symbols; 1 for those not given, so that expressions over them have a value. */
+function symbolsOf(main: BytecodeFunction, dims: Dims): Map<string, number> {
+  const symbols = new Map<string, number>();
+  const visit = (dim: Dim): void => {
+    if (typeof dim === 'string') symbols.set(dim, dims[dim] ?? 1);
+    else if (typeof dim === 'object') [dim.left, dim.right].forEach(visit);
   };
+  for (const type of main.signature?.params ?? []) {
+    if (type.kind === 'tensor') type.shape.forEach(visit);
+  }
+  return symbols;
+}
+
+function zeroOf(type: ValueType | undefined, symbols: ReadonlyMap<string, number>): WireValue {
+  if (type?.kind === 'int' || type?.kind === 'float') return { kind: type.kind, value: 0 };
+  if (type?.kind !== 'tensor') return { kind: 'null' };
+  const shape = type.shape.map((dim) => evaluateDim(dim, symbols) ?? 1);
+  return toWireTensor(HostTensor.zeros(type.dtype, shape));
 }

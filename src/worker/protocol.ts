@@ -1,6 +1,5 @@
 import type { DType, TypedArray } from '../core/dtype.ts';
 import type { ErrorData } from '../core/errors.ts';
-import type { TensorType } from '../core/primitive-function.ts';
 import type { Shape } from '../core/shape.ts';
 
 /**
@@ -99,18 +98,19 @@ export interface LoadedSession {
 /** A function of the executable that a page can call. */
 export interface FunctionInfo {
   readonly name: string;
-  readonly params: readonly NamedType[];
-  readonly results: readonly NamedType[];
+  readonly params: readonly ValueInfo[];
+  readonly results: readonly ValueInfo[];
 }
 
-export interface NamedType {
+/**
+ * An input or output. A dimension is a number, a name (equal names are equal numbers), `?` when
+ * nothing is known of it, or an expression over names such as `(n + 1)`.
+ */
+export interface ValueInfo {
   readonly name: string;
-  readonly type: WireType;
+  readonly dtype: DType | 'int' | 'float' | 'any';
+  readonly shape: readonly (number | string)[];
 }
-
-export type WireType =
-  | ({ readonly kind: 'tensor' } & TensorType)
-  | { readonly kind: 'int' | 'float' | 'any' };
 
 /** What a session really runs on. */
 export interface SessionDevice {

@@ -1,0 +1,115 @@
+import { ShapeError, UsageError } from '../core/errors.ts';
+import { formatShape } from '../core/shape.ts';
+import type { FunctionInfo, ValueInfo } from '../worker/protocol.ts';
+import { type DimSizes, valueFits, wasTransferred } from './bind-inputs.ts';
+import type { BoundValue, PlainInputs } from './input-value.ts';
+
+/**
+ * Why inputs do not fit a function: UsageError that lists all wrong and missing names, else
+ * ShapeError that lists every value whose type does not fit. Loaded only when there is an error.
+ */
+export function explainInputs(info: FunctionInfo, inputs: PlainInputs): Error {
+  const expected = info.params.map((param) => param.name);
+  const given = Object.keys(inputs).filter((name) => inputs[name] !== undefined);
+  const unknown = given.filter((name) => !expected.includes(name));
+  const missing = expected.filter((name) => !given.includes(name));
+  if (unknown.length > 0 || missing.length > 0) {
+    return wrongNames(info, { expected, unknown, missing });
+  }
+  const sizes: DimSizes = new Map();
+  const problems: string[] = [];
+  for (const param of info.params) {
+    const value = inputs[param.name] ?? '';
+    // Sizes that are known before a value is looked at come from other inputs.
+    const before = new Map(sizes);
+    if (!valueFits(param, value, sizes)) problems.push(describeMismatch(param, value, before));
+  }
+  return new ShapeError(`inputs of ${info.name}: ${problems.join('; ')}.`);
+}
+
+/** UsageError for a function that the program does not have. */
+export function explainFunction(name: string, known: readonly string[]): Error {
+  const close = closest(name, known);
+  return new UsageError({
+    where: 'run',
+    got: `function "${name}"`,
+    expected: `one of ${known.join(', ')}`,
+    remedy: close === undefined ? undefined : `Did you mean "${close}"?`,
+  });
+}
+
+interface Names {
+  readonly expected: readonly string[];
+  readonly unknown: readonly string[];
+  readonly missing: readonly string[];
+}
+
+function wrongNames(info: FunctionInfo, { expected, unknown, missing }: Names): Error {
+  const hints = unknown.map((name) => {
+    const close = closest(name, missing);
+    return close === undefined ? '' : ` Did you mean "${close}" instead of "${name}"?`;
+  });
+  const parts = [
+    ...(unknown.length === 0 ? [] : [`unknown ${quoted(unknown)}`]),
+    ...(missing.length === 0 ? [] : [`missing ${quoted(missing)}`]),
+  ];
+  return new UsageError(
+    `inputs of ${info.name}: ${parts.join(', ')}; expected ${quoted(expected)}.${hints.join('')}`,
+    { details: { unknown, missing, expected } },
+  );
+}
+
+function quoted(names: readonly string[]): string {
+  return names.length === 0 ? 'no input' : names.map((name) => `"${name}"`).join(', ');
+}
+
+function describeMismatch(
+  { name, dtype, shape }: ValueInfo,
+  value: BoundValue,
+  sizes: DimSizes,
+): string {
+  if (wasTransferred(value)) {
+    return `"${name}": got a tensor whose data an earlier run took (transfer: true), expected data`;
+  }
+  const got =
+    typeof value === 'object'
+      ? `${value.dtype} ${formatShape(value.shape)}`
+      : `${typeof value} ${value}`;
+  const facts = shape.flatMap((dim) => {
+    const known = sizes.get(String(dim));
+    return known === undefined ? [] : [`${dim} is ${known.size} in "${known.origin}"`];
+  });
+  const because = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
+  return `"${name}": got ${got}, expected ${expectation(dtype, shape)}${because}`;
+}
+
+function expectation(dtype: ValueInfo['dtype'], shape: ValueInfo['shape']): string {
+  if (dtype === 'int') return 'an integer (a plain number)';
+  return dtype === 'float' ? 'a number' : `${dtype} ${formatShape(shape)}`;
+}
+
+/** The name at the smallest edit distance, if it is near. */
+export function closest(name: string, candidates: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.min(name.length, Math.max(2, name.length / 2));
+  for (const candidate of candidates) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    if (distance >= bestDistance) continue;
+    best = candidate;
+    bestDistance = distance;
+  }
+  return best;
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
