@@ -1,5 +1,6 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import { abortError } from '../core/errors.ts';
+import type { Device } from '../device/device.ts';
 import { resume, run } from './dispatch.ts';
 import { type FrameCount, Invocation, type Limits } from './invocation.ts';
 import type { LinkedFunction } from './linked-code.ts';
@@ -17,6 +18,11 @@ export interface CallOutcome {
   readonly instructionCount: number;
 }
 
+export interface CallRunnerOptions {
+  readonly limits: Limits;
+  readonly devices: readonly Device[];
+}
+
 /** Drives the calls in flight: slices, waiting, cancellation, errors. */
 export class CallRunner {
   readonly #program: ExecutableData;
@@ -27,10 +33,13 @@ export class CallRunner {
   #nesting = 0;
   #busyMs = 0;
 
-  constructor(program: ExecutableData, linked: LinkedProgram, limits: Limits) {
+  readonly #devices: readonly Device[];
+
+  constructor(program: ExecutableData, linked: LinkedProgram, options: CallRunnerOptions) {
     this.#program = program;
     this.#linked = linked;
-    this.#limits = limits;
+    this.#limits = options.limits;
+    this.#devices = options.devices;
   }
 
   /** Frames in use by all calls. */
@@ -75,7 +84,11 @@ export class CallRunner {
       if (call.cancellation !== undefined) throw call.cancellation;
       const pending = this.#runSlice(invocation);
       if (invocation.isDone) return;
-      if (pending !== undefined) resume(invocation, await call.wait(pending));
+      if (pending !== undefined) {
+        // Devices work on what was launched while the program waits.
+        for (const device of this.#devices) device.flush();
+        resume(invocation, await call.wait(pending));
+      }
       if (this.#busyMs >= this.#limits.sliceMs) {
         this.#busyMs = 0;
         await call.wait(macrotask());

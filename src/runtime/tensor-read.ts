@@ -30,8 +30,7 @@ export async function readTensors(tensors: readonly TensorValue[]): Promise<Host
 export function readTensorSync(tensor: TensorValue): HostTensor | undefined {
   requireLive(tensor, 'read');
   if (tensor.byteLength === 0) return hostTensor(tensor);
-  // A copy, because what a device gives without waiting may be a view of its memory.
-  const bytes = tensor.storage.device.readSync(rangeOf(tensor))?.slice();
+  const bytes = tensor.storage.device.readSync(rangeOf(tensor));
   return bytes === undefined ? undefined : hostTensor(tensor, bytes);
 }
 

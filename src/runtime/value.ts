@@ -222,7 +222,7 @@ function isCounted(value: object & Value): value is StorageValue | AdtValue | Cl
 }
 
 function releaseStorage(storage: StorageValue): void {
-  if (storage.references <= 0) throw overReleased('storage');
+  if (storage.references <= 0) throw overReleased('a storage');
   if (--storage.references === 0) storage.owner.reclaim(storage);
 }
 
@@ -230,7 +230,8 @@ function releaseStorage(storage: StorageValue): void {
 function releaseFields(root: AdtValue | ClosureValue): void {
   const pending: (AdtValue | ClosureValue)[] = [root];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if (node.references <= 0) throw overReleased(node.kind);
+    if (node.references <= 0)
+      throw overReleased(node.kind === 'adt' ? 'an ADT value' : 'a closure');
     if (--node.references > 0) continue;
     for (const field of node.kind === 'adt' ? node.fields : node.captured) {
       if (typeof field !== 'object' || field === null) continue;
@@ -243,7 +244,7 @@ function releaseFields(root: AdtValue | ClosureValue): void {
 function overReleased(kind: string): Error {
   return new UsageError({
     where: 'release',
-    got: `a ${kind} whose last reference was already released`,
+    got: `${kind} whose last reference was already released`,
     expected: 'one release for each retain',
     remedy: 'Call vm.retain before handing a value to a second owner.',
   });

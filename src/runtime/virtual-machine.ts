@@ -69,8 +69,10 @@ export class VirtualMachine implements MachineValue {
     const machine = new VirtualMachine(executable);
     const loaded = await loadMachine(executable, machine, options);
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
-    machine.#parts = { ...loaded, runner: new CallRunner(executable, loaded.linked, limits) };
-    for (const device of new Set(options.devices)) {
+    const devices = [...new Set(options.devices)];
+    const runner = new CallRunner(executable, loaded.linked, { limits, devices });
+    machine.#parts = { ...loaded, runner };
+    for (const device of devices) {
       void device.lost.then((error) => machine.#stop(error));
     }
     return machine;

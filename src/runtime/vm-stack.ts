@@ -1,4 +1,5 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
+import { listingLine } from '../bytecode/print-instruction.ts';
 import { errorFromData, RuntimeError, WeftError } from '../core/errors.ts';
 import type { Frame } from './frame.ts';
 
@@ -42,7 +43,10 @@ function stackLines(program: ExecutableData, frames: readonly Frame[]): string[]
   return lines;
 }
 
-function frameLine(_program: ExecutableData, { function: callee, pc }: Frame): string {
+function frameLine(program: ExecutableData, { function: callee, pc }: Frame): string {
+  const { name } = callee.source;
   const index = Math.max(0, pc - 1);
-  return `    at ${callee.source.name}, instruction ${index}`;
+  const found = listingLine(program, name, index);
+  const place = `    at ${name}, instruction ${index}`;
+  return found === undefined ? place : `${place} (line ${found.line}): ${found.text}`;
 }

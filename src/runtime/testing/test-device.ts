@@ -109,10 +109,12 @@ export class TestDevice implements Device {
   }
 
   readSync(range: DeviceRange): Uint8Array | undefined {
-    return this.#options.mustWait === true ? undefined : viewOf(range);
+    return this.#options.mustWait === true ? undefined : viewOf(range).slice();
   }
 
-  flush(): void {}
+  flush(): void {
+    this.journal.push('flush');
+  }
 
   async synchronize(): Promise<void> {}
 
