@@ -1,5 +1,4 @@
 import { OPS } from '../ops/registry.ts';
-import { nodeGpu } from '../testing/node-gpu.ts';
 import type { Device } from './device.ts';
 import { createHostDevice } from './host/host-device.ts';
 import { createWebGpuDevice } from './webgpu/webgpu-device.ts';
@@ -10,11 +9,13 @@ export interface TestedDevice {
 }
 
 /** Every implementation of a device, WebGPU once for each class of adapters it has kernels for. */
-export const TESTED_DEVICES: readonly TestedDevice[] = [
-  { title: 'the host', open: async () => createHostDevice() },
-  ...(['software', 'integrated', 'discrete'] as const).map((adapterClass) => ({
-    title: `WebGPU as on ${adapterClass} adapters`,
-    open: async () =>
-      createWebGpuDevice({ gpu: await nodeGpu(), adapterClass, operators: OPS }),
-  })),
-];
+export function testedDevices(gpu: () => Promise<GPU>): readonly TestedDevice[] {
+  const classes = ['software', 'integrated', 'discrete'] as const;
+  return [
+    { title: 'the host', open: async () => createHostDevice() },
+    ...classes.map((adapterClass) => ({
+      title: `WebGPU as on ${adapterClass} adapters`,
+      open: async () => createWebGpuDevice({ gpu: await gpu(), adapterClass, operators: OPS }),
+    })),
+  ];
+}

@@ -16,10 +16,7 @@ export function uploadTensor(device: Device, tensor: HostTensor): DeviceTensor {
 }
 
 /** A new device tensor of zeros. */
-export function allocateTensor(
-  device: Device,
-  { dtype, shape }: ConcreteTensorType,
-): DeviceTensor {
+export function allocateTensor(device: Device, { dtype, shape }: ConcreteTensorType): DeviceTensor {
   const buffer = device.createBuffer(storageByteLength(dtype, elementCount(shape)));
   return { buffer, byteOffset: 0, dtype, shape };
 }

@@ -4,10 +4,13 @@ import { caseResult, casePrimitive, caseTensors } from '../ops/case-tensors.ts';
 import type { OpDefinition } from '../ops/define-op.ts';
 import { OPS } from '../ops/registry.ts';
 import { firstDifference } from '../testing/all-close.ts';
+import { nodeGpu } from '../testing/node-gpu.ts';
 import { seededRandom } from '../testing/random.ts';
-import { TESTED_DEVICES } from './conformance-devices.ts';
+import { testedDevices } from './conformance-devices.ts';
 import type { Device, DeviceTensor } from './device.ts';
 import { allocateTensor, downloadTensors, uploadTensor } from './device-tensors.ts';
+
+const DEVICES = testedDevices(nodeGpu);
 
 /** A case in the middle of running: what was launched and what has to come out. */
 interface Launched {
@@ -17,34 +20,40 @@ interface Launched {
   readonly expected: HostTensor;
 }
 
-const REFERENCES = new Map<string, { readonly inputs: (HostTensor | undefined)[]; readonly expected: HostTensor }>();
+const REFERENCES = new Map<
+  string,
+  { readonly inputs: (HostTensor | undefined)[]; readonly expected: HostTensor }
+>();
 
-describe.each(TESTED_DEVICES)('operators on $title', ({ open }) => {
-  let device: Device;
-  beforeAll(async () => {
-    device = await open();
-  });
-  afterAll(() => device.destroy());
+describe.each(DEVICES.map(({ title, open }) => [title, open] as const))(
+  'operators on %s',
+  (_, open) => {
+    let device: Device;
+    beforeAll(async () => {
+      device = await open();
+    });
+    afterAll(() => device.destroy());
 
-  test.each([...OPS.values()].map((op) => [op.name, op] as const))(
-    '%s gives what its reference gives',
-    async (_, op) => {
-      const launched = await launchCases(device, op);
-      const results = await downloadTensors(
-        device,
-        launched.map(({ output }) => output),
-      );
-      const differences = launched.flatMap(({ title, expected }, i) => {
-        const actual = results[i];
-        const difference =
-          actual === undefined ? 'no result' : firstDifference(actual, expected, op.tolerance);
-        return difference === undefined ? [] : [`${title}: ${difference}`];
-      });
-      for (const { tensors } of launched) for (const { buffer } of tensors) buffer.destroy();
-      expect(differences).toEqual([]);
-    },
-  );
-});
+    test.each([...OPS.values()].map((op) => [op.name, op] as const))(
+      '%s gives what its reference gives',
+      async (_, op) => {
+        const launched = await launchCases(device, op);
+        const results = await downloadTensors(
+          device,
+          launched.map(({ output }) => output),
+        );
+        const differences = launched.flatMap(({ title, expected }, i) => {
+          const actual = results[i];
+          const difference =
+            actual === undefined ? 'no result' : firstDifference(actual, expected, op.tolerance);
+          return difference === undefined ? [] : [`${title}: ${difference}`];
+        });
+        for (const { tensors } of launched) for (const { buffer } of tensors) buffer.destroy();
+        expect(differences).toEqual([]);
+      },
+    );
+  },
+);
 
 async function launchCases(device: Device, op: OpDefinition): Promise<Launched[]> {
   const cases = op.cases();

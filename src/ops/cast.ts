@@ -19,8 +19,8 @@ const target = (attributes: Attributes): DType => {
 export const cast: OpDefinition = defineElementwise({
   name: 'cast',
   summary:
-    'x as another dtype. Floats to integers round towards zero and saturate; integers of the same ' +
-    'width keep their bits; to bool: whether x is not 0.',
+    'x as another dtype. Floats to integers round towards zero and saturate at the last float32 ' +
+    'inside the range; integers of the same width keep their bits; to bool: whether x is not 0.',
   inputs: [{ name: 'x', dtypes: DTYPES }],
   attributes: { to: { type: 'dtype', oneOf: DTYPES } },
   output: (_, attributes) => target(attributes),
@@ -68,6 +68,6 @@ export const cast: OpDefinition = defineElementwise({
 function convert(x: number, { dtypes, output }: ScalarContext): number {
   if (output === 'bool') return x === 0 ? 0 : 1;
   if (dtypes[0] !== 'float32' || output === 'float32') return x;
-  const [low, high] = output === 'int32' ? [-(2 ** 31), 2 ** 31 - 1] : [0, 2 ** 32 - 1];
+  const [low, high] = output === 'int32' ? [-(2 ** 31), 2 ** 31 - 128] : [0, 2 ** 32 - 256];
   return Number.isNaN(x) ? 0 : Math.trunc(Math.min(Math.max(x, low), high));
 }

@@ -81,7 +81,9 @@ describe.each([...OPS.values()].map((op) => [op.name, op] as const))('%s', (_, o
         const { output } = inferCall(op, inputs, attributes ?? {});
         return `${title}: accepted as ${output.dtype} (${output.shape.join(', ')})`;
       } catch (error) {
-        return error instanceof Error ? `${title} -> ${error.name}: ${error.message}` : 'not an error';
+        return error instanceof Error
+          ? `${title} -> ${error.name}: ${error.message}`
+          : 'not an error';
       }
     });
     expect(messages.filter((message) => message.includes(': accepted'))).toEqual([]);

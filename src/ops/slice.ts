@@ -9,7 +9,7 @@ import { elementBits } from './elements.ts';
 import { operand, requireLength } from './operand-checks.ts';
 import { copyStrided } from './strided-copy.ts';
 
-/** Every step-th element from start up to end, per axis, as numpy has it. */
+/** Every step-th element from start up to end, per axis, with ONNX's rules for clamping. */
 export const slice: OpDefinition = defineOp({
   name: 'slice',
   kind: 'injective',

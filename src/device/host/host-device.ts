@@ -1,10 +1,4 @@
-import {
-  abortError,
-  type DeviceLostError,
-  UnsupportedError,
-  UsageError,
-  WeftError,
-} from '../../core/errors.ts';
+import { abortError, DeviceLostError, UnsupportedError, WeftError } from '../../core/errors.ts';
 import { concreteShape } from '../../core/dim.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
 import { OPS } from '../../ops/registry.ts';
@@ -164,10 +158,10 @@ class HostDevice implements Device {
 
   #requireLive(): void {
     if (!this.#isDestroyed) return;
-    throw new UsageError({
+    throw new DeviceLostError({
       where: `${this.info.name} device`,
-      got: 'a call after destroy',
-      expected: 'a device that lives',
+      got: 'a call after the device was destroyed by its owner',
+      expected: 'a live device',
     });
   }
 }
