@@ -71,9 +71,9 @@ export class BufferTable {
 
   /** A zeroed storage buffer. Throws OutOfMemoryError beyond the adapter's limit. */
   create(byteLength: number, label: string): WebGpuBuffer {
-    const size = roundUpToGranule(byteLength);
+    this.#checkSize(byteLength, label);
     const gpuBuffer = this.createRaw(
-      size,
+      roundUpToGranule(byteLength),
       BUFFER_USAGE.storage | BUFFER_USAGE.copySource | BUFFER_USAGE.copyTarget,
       label,
     );
@@ -85,19 +85,7 @@ export class BufferTable {
 
   /** A buffer for the device's own use, not counted. */
   createRaw(size: number, usage: GPUBufferUsageFlags, label: string): GPUBuffer {
-    this.#faults.throwIfEnded();
-    const limit = this.#device.limits.maxBufferSize;
-    if (!(size <= limit)) {
-      throw new OutOfMemoryError(
-        {
-          where: label,
-          got: `a request for ${size} bytes`,
-          expected: `at most ${limit}, the largest buffer of ${this.#adapterName}`,
-          remedy: 'Use smaller inputs or a smaller batch.',
-        },
-        { details: { requestedBytes: size, limitBytes: limit, liveBytes: this.bytesLive } },
-      );
-    }
+    this.#checkSize(size, label);
     return this.#faults.scoped(
       `${label} of ${size} bytes, with ${this.bytesLive} in use on ${this.#adapterName}`,
       () => this.#device.createBuffer({ label, size, usage }),
@@ -120,5 +108,21 @@ export class BufferTable {
   submitted(): void {
     for (const gpuBuffer of this.#doomed) gpuBuffer.destroy();
     this.#doomed = [];
+  }
+
+  #checkSize(byteLength: number, label: string): void {
+    this.#faults.throwIfEnded();
+    const limit = this.#device.limits.maxBufferSize;
+    if (!(byteLength <= limit)) {
+      throw new OutOfMemoryError(
+        {
+          where: label,
+          got: `a request for ${byteLength} bytes`,
+          expected: `at most ${limit}, the largest buffer of ${this.#adapterName}`,
+          remedy: 'Use smaller inputs or a smaller batch.',
+        },
+        { details: { requestedBytes: byteLength, limitBytes: limit, liveBytes: this.bytesLive } },
+      );
+    }
   }
 }
