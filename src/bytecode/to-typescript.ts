@@ -101,13 +101,13 @@ function elementLiterals({ dtype, elements }: HostTensor): string[] | undefined 
 
 function functionLines(program: ExecutableData, fn: BytecodeFunction): string[] {
   const instructions = [...decodeRange(program.code, fn.codeStart, fn.codeStart + fn.codeLength)];
+  const indexOfPc = new Map(instructions.map(({ pc }, index) => [pc, index]));
   const labels = new Map<number, string>();
   for (const { spec, operands, pc } of instructions) {
     for (const [position, word] of operands.entries()) {
       if (operandSpec(spec, position).kind !== 'offset') continue;
       const target = jumpTarget(pc, word);
-      const index = instructions.findIndex((candidate) => candidate.pc === target);
-      labels.set(target, `l${index}`);
+      labels.set(target, `l${indexOfPc.get(target)}`);
     }
   }
   const options = fn.signature === undefined ? '' : `, ${literal({ signature: fn.signature })}`;
