@@ -1,5 +1,6 @@
 // `npm test`: installs what is missing, then runs every check and every test. A stage that fails
-// does not stop the later ones. The last line counts them all.
+// does not stop the later ones. The last line counts them all. `npm test -- lint browser` runs the
+// stages whose titles hold one of the words.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -93,8 +94,19 @@ installChromium(root);
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });
 
+const words = process.argv.slice(2);
+const stages = STAGES.filter(
+  ({ title }) => words.length === 0 || words.some((word) => title.includes(word)),
+);
+if (stages.length === 0) {
+  console.error(
+    `no stage holds ${words.join(' or ')}: ${STAGES.map(({ title }) => title).join(', ')}`,
+  );
+  process.exit(1);
+}
+
 const results = [];
-for (const stage of STAGES) results.push(await runStage(stage));
+for (const stage of stages) results.push(await runStage(stage));
 
 const sum = (key) => results.reduce((total, result) => total + result[key], 0);
 console.log('');
