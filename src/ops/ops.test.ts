@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { ExecBuilder } from '../bytecode/exec-builder.ts';
+import { Executable } from '../bytecode/executable-file.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { firstDifference } from '../testing/all-close.ts';
 import { seededRandom } from '../testing/random.ts';
-import { caseResult, caseTensors } from './case-tensors.ts';
+import { casePrimitive, caseResult, caseTensors } from './case-tensors.ts';
 import type { OpCase } from './define-op.ts';
 import { fillElements } from './elements.ts';
 import { inferCall, OPS } from './registry.ts';
@@ -73,6 +75,17 @@ describe.each([...OPS.values()].map((op) => [op.name, op] as const))('%s', (_, o
     );
     const expected = caseResult(op, opCase, whole);
     expect(firstDifference(caseResult(op, opCase, splats), expected, EXACT)).toBeUndefined();
+  });
+
+  test('its calls survive the binary and the text form of an executable', () => {
+    const builder = new ExecBuilder();
+    for (const [i, opCase] of cases.entries()) {
+      builder.definePrimitive(casePrimitive(op, opCase, `${op.name}_${i}`));
+    }
+    const executable = builder.build();
+    expect(executable.primitives).toHaveLength(cases.length);
+    expect(Executable.fromBytes(executable.toBytes()).primitives).toEqual(executable.primitives);
+    expect(Executable.fromText(executable.toText()).primitives).toEqual(executable.primitives);
   });
 
   test('refused calls', () => {
