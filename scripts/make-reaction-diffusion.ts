@@ -7,8 +7,7 @@
 //   v' = v + Dv * laplacian(v) + u v v - (feed + kill) v
 //
 // (P. Gray and S. K. Scott 1983; the diffusion rates and the nine-point Laplacian are those of
-// K. Sims' tutorial.) Outside the dish is fresh u. So the program keeps `spent` = 1 - u, which is
-// 0 there, as is v: a convolution padded with zeros is then the Laplacian, edges included.
+// K. Sims' tutorial.) Outside the dish is nothing: the convolution pads with zeros.
 //
 // The loop is bytecode; one run of `main` takes any number of steps without the page, and the dish
 // never leaves the device.
@@ -31,7 +30,7 @@ const STENCIL: TensorType = { dtype: 'float32', shape: [1, 1, 3, 3] };
 const RATE: TensorType = { dtype: 'float32', shape: [] };
 const DEVICE = 0;
 
-const DIFFUSION_SPENT = 1;
+const DIFFUSION_U = 1;
 const DIFFUSION_V = 0.5;
 const LAPLACIAN = [0.05, 0.2, 0.05, 0.2, -1, 0.2, 0.05, 0.2, 0.05];
 
@@ -66,17 +65,17 @@ const CONVOLUTION = { strides: [1, 1], pads: [1, 1, 1, 1], dilations: [1, 1], gr
 const ABSENT = -1;
 
 /** A convolution with the reaction as its epilogue: one kernel. */
-const REACT_SPENT = primitive({
-  name: 'diffuse_and_spend',
+const REACT_U = primitive({
+  name: 'diffuse_and_feed',
   params: [DISH, STENCIL, DISH, RATE],
   result: DISH,
   write: (body) => {
-    const [spent, stencil, v, feed] = [0, 1, 2, 3] as const;
-    const spread = body.op('conv2d', [spent, stencil, ABSENT], CONVOLUTION);
-    const square = body.op('mul', [v, v]);
-    const eaten = body.op('sub', [square, body.op('mul', [square, spent])]);
-    const change = body.op('sub', [body.op('add', [spread, eaten]), body.op('mul', [feed, spent])]);
-    return body.op('add', [change, spent]);
+    const [u, stencil, v, feed] = [0, 1, 2, 3] as const;
+    const spread = body.op('conv2d', [u, stencil, ABSENT], CONVOLUTION);
+    const eaten = body.op('mul', [u, body.op('mul', [v, v])]);
+    const fed = body.op('sub', [feed, body.op('mul', [feed, u])]);
+    const change = body.op('add', [body.op('sub', [spread, eaten]), fed]);
+    return body.op('add', [change, u]);
   },
 });
 
@@ -85,22 +84,21 @@ const REACT_V = primitive({
   params: [DISH, STENCIL, DISH, RATE, RATE],
   result: DISH,
   write: (body) => {
-    const [v, stencil, spent, feed, kill] = [0, 1, 2, 3, 4] as const;
+    const [v, stencil, u, feed, kill] = [0, 1, 2, 3, 4] as const;
     const spread = body.op('conv2d', [v, stencil, ABSENT], CONVOLUTION);
-    const square = body.op('mul', [v, v]);
-    const grown = body.op('sub', [square, body.op('mul', [square, spent])]);
+    const grown = body.op('mul', [u, body.op('mul', [v, v])]);
     const removed = body.op('mul', [body.op('add', [feed, kill]), v]);
     const change = body.op('sub', [body.op('add', [spread, grown]), removed]);
     return body.op('add', [change, v]);
   },
 });
 
-/** 1 - (1 - spent) (1 - spot): where the drop falls, u is displaced. */
+/** u (1 - spot): where the drop falls, u is displaced. */
 const DISPLACE = primitive({
   name: 'displace',
   params: [DISH, DISH],
   result: DISH,
-  write: (body) => body.op('sub', [body.op('add', [0, 1]), body.op('mul', [0, 1])]),
+  write: (body) => body.op('sub', [0, body.op('mul', [0, 1])]),
 });
 
 const DRIP = primitive({
@@ -113,7 +111,7 @@ const DRIP = primitive({
 const tensor = (type: TensorType): ValueType => ({ kind: 'tensor', ...type });
 const dish = tensor(DISH);
 const state = [
-  { name: 'spent', type: dish },
+  { name: 'u', type: dish },
   { name: 'v', type: dish },
 ];
 
@@ -133,11 +131,11 @@ function allocate(b: ExecBuilder, f: FunctionBuilder): RegisterOperand {
 }
 
 /**
- * `main(spent, v, feed, kill, pairs)` takes two steps for each of `pairs`: there and back between
+ * `main(u, v, feed, kill, pairs)` takes two steps for each of `pairs`: there and back between
  * two pairs of buffers, so that nothing is allocated or copied inside the loop.
  */
 function buildMain(b: ExecBuilder): void {
-  const params = ['spent', 'v', 'feed', 'kill', 'pairs'];
+  const params = ['u', 'v', 'feed', 'kill', 'pairs'];
   const f = b.function('main', params, { signature: MAIN_SIGNATURE });
   const [feed, kill, pairs] = [f.param('feed'), f.param('kill'), f.param('pairs')];
   const stencil = (rate: number) =>
@@ -150,14 +148,14 @@ function buildMain(b: ExecBuilder): void {
     );
   // The caller's tensors stay as they are: the loop works on copies.
   const here = {
-    spent: f.call('vm.builtin.copy', [f.param('spent')]),
+    u: f.call('vm.builtin.copy', [f.param('u')]),
     v: f.call('vm.builtin.copy', [f.param('v')]),
   };
-  const there = { spent: allocate(b, f), v: allocate(b, f) };
+  const there = { u: allocate(b, f), v: allocate(b, f) };
   const step = (from: typeof here, to: typeof here): void => {
-    const { spent, v } = from;
-    f.call('diffuse_and_spend', [spent, stencil(DIFFUSION_SPENT), v, feed, to.spent]);
-    f.call('diffuse_and_grow', [v, stencil(DIFFUSION_V), spent, feed, kill, to.v]);
+    const { u, v } = from;
+    f.call('diffuse_and_feed', [u, stencil(DIFFUSION_U), v, feed, to.u]);
+    f.call('diffuse_and_grow', [v, stencil(DIFFUSION_V), u, feed, kill, to.v]);
   };
   const loop = f.label();
   const done = f.label();
@@ -169,27 +167,27 @@ function buildMain(b: ExecBuilder): void {
   f.call('vm.builtin.int_add', [count, 1], { into: count });
   f.goto(loop);
   f.place(done);
-  for (const register of [there.spent, there.v]) {
+  for (const register of [there.u, there.v]) {
     f.call('vm.builtin.kill', [], { into: register });
   }
-  f.ret(f.call('vm.builtin.make_tuple', [here.spent, here.v]));
+  f.ret(f.call('vm.builtin.make_tuple', [here.u, here.v]));
 }
 
-/** `drop(spent, v, spot)` adds reagent where `spot`, from 0 to 1, is. */
+/** `drop(u, v, spot)` adds reagent where `spot`, from 0 to 1, is. */
 function buildDrop(b: ExecBuilder): void {
   const signature = { params: [dish, dish, dish], results: state };
-  const f = b.function('drop', ['spent', 'v', 'spot'], { signature });
-  const spent = allocate(b, f);
+  const f = b.function('drop', ['u', 'v', 'spot'], { signature });
+  const u = allocate(b, f);
   const v = allocate(b, f);
-  f.call('displace', [f.param('spent'), f.param('spot'), spent]);
+  f.call('displace', [f.param('u'), f.param('spot'), u]);
   f.call('drip', [f.param('v'), f.param('spot'), v]);
-  f.ret(f.call('vm.builtin.make_tuple', [spent, v]));
+  f.ret(f.call('vm.builtin.make_tuple', [u, v]));
 }
 
 export function buildReactionDiffusion(): Executable {
   const b = new ExecBuilder();
   b.metadata('title', 'Reaction-diffusion (Gray-Scott)');
-  for (const fn of [REACT_SPENT, REACT_V, DISPLACE, DRIP]) b.primitive(fn);
+  for (const fn of [REACT_U, REACT_V, DISPLACE, DRIP]) b.primitive(fn);
   buildMain(b);
   buildDrop(b);
   return b.build();

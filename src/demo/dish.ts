@@ -29,8 +29,8 @@ export class Dish {
   /** Steps since the last {@link reset}. */
   steps = 0;
   readonly #session: Session;
-  #spent: Cells = emptyCells();
-  #v: Cells = emptyCells();
+  #u: Cells = cellsOf(1);
+  #v: Cells = cellsOf(0);
 
   constructor(session: Session) {
     this.#session = session;
@@ -38,12 +38,12 @@ export class Dish {
 
   reset(): void {
     this.steps = 0;
-    this.#replace(emptyCells(), emptyCells());
+    this.#replace(cellsOf(1), cellsOf(0));
   }
 
   /** Adds reagent where `spot` [192 * 192] is above 0. */
   async drop(spot: Float32Array): Promise<void> {
-    const inputs = { spent: this.#spent, v: this.#v, spot: new Tensor('float32', spot, SHAPE) };
+    const inputs = { u: this.#u, v: this.#v, spot: new Tensor('float32', spot, SHAPE) };
     this.#keep(await this.#session.run(inputs, { function: 'drop', keep: 'device' }));
   }
 
@@ -70,7 +70,7 @@ export class Dish {
 
   #inputs(steps: number, { feed, kill }: Pattern) {
     return {
-      spent: this.#spent,
+      u: this.#u,
       v: this.#v,
       feed: new Tensor('float32', Float32Array.of(feed), []),
       kill: new Tensor('float32', Float32Array.of(kill), []),
@@ -78,18 +78,17 @@ export class Dish {
     };
   }
 
-  #keep({ spent, v }: Readonly<Record<string, Cells>>): void {
-    if (spent !== undefined && v !== undefined) this.#replace(spent, v);
+  #keep({ u, v }: Readonly<Record<string, Cells>>): void {
+    if (u !== undefined && v !== undefined) this.#replace(u, v);
   }
 
-  #replace(spent: Cells, v: Cells): void {
-    for (const old of [this.#spent, this.#v]) if (old instanceof DeviceTensor) old.dispose();
-    this.#spent = spent;
+  #replace(u: Cells, v: Cells): void {
+    for (const old of [this.#u, this.#v]) if (old instanceof DeviceTensor) old.dispose();
+    this.#u = u;
     this.#v = v;
   }
 }
 
-/** Fresh u everywhere, no v. */
-function emptyCells(): Tensor {
-  return new Tensor('float32', new Float32Array(DISH_SIZE * DISH_SIZE), SHAPE);
+function cellsOf(value: number): Tensor {
+  return new Tensor('float32', new Float32Array(DISH_SIZE * DISH_SIZE).fill(value), SHAPE);
 }
