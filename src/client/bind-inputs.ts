@@ -1,55 +1,70 @@
-import { elementCount, type Shape } from '../core/shape.ts';
+import { elementCount } from '../core/shape.ts';
 import type { FunctionInfo, ValueInfo } from '../worker/protocol.ts';
+import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
 import type { BoundValue, PlainInputs } from './input-value.ts';
-import { Tensor } from './tensor.ts';
 
-/** Sizes of named dimensions, with the input that fixed each. */
-export type DimSizes = Map<string, { readonly size: number; readonly origin: string }>;
-
-/**
- * Values in the order of the parameters; undefined when names or types are wrong, which
- * `explainInputs` puts into words.
- */
-export function bindInputs(info: FunctionInfo, inputs: PlainInputs): BoundValue[] | undefined {
-  const sizes: DimSizes = new Map();
-  const values: BoundValue[] = [];
-  for (const param of info.params) {
-    const value = inputs[param.name];
-    if (value === undefined || !valueFits(param, value, sizes)) return undefined;
-    values.push(value);
-  }
-  return Object.keys(inputs).length === values.length ? values : undefined;
+/** Inputs in the order of the parameters, with what does not fit. */
+export interface Binding {
+  /** Meaningless where {@link misfits} has the parameter. */
+  readonly values: readonly BoundValue[];
+  /** Parameters that got nothing, or a value of another type. */
+  readonly misfits: readonly ValueInfo[];
+  /** Sizes of named dimensions, each with the input that fixed it. */
+  readonly sizes: ReadonlyMap<string, DimSize>;
+  /** The session whose handles fit. */
+  readonly owner: HandleOwner | undefined;
 }
 
-/** Whether a value has the type of an input. Records the sizes of names that are new. */
-export function valueFits(param: ValueInfo, value: BoundValue, sizes: DimSizes): boolean {
-  const { name, dtype, shape } = param;
+export interface DimSize {
+  readonly size: number;
+  readonly origin: string;
+}
+
+/** Binds inputs by name. `explainInputs` puts misfits and unknown names into words. */
+export function bindInputs(
+  info: FunctionInfo,
+  inputs: PlainInputs,
+  owner: HandleOwner | undefined,
+): Binding {
+  const sizes = new Map<string, DimSize>();
+  const misfits: ValueInfo[] = [];
+  const values = info.params.map((param) => {
+    const value = inputs[param.name] ?? '';
+    if (!(param.name in inputs) || !valueFits(param, value, { owner, sizes })) misfits.push(param);
+    return value;
+  });
+  return { values, misfits, sizes, owner };
+}
+
+interface FitContext {
+  readonly owner: HandleOwner | undefined;
+  readonly sizes: Map<string, DimSize>;
+}
+
+function valueFits(
+  { name, dtype, shape }: ValueInfo,
+  value: BoundValue,
+  { owner, sizes }: FitContext,
+): boolean {
+  if (typeof value === 'object') {
+    const isUsable =
+      value instanceof DeviceTensor
+        ? value.owner === owner && value.handle !== undefined
+        : // Less when an earlier run transferred the data.
+          value.data.length === elementCount(value.shape);
+    if (!isUsable) return false;
+  }
   if (dtype === 'any') return true;
   if (dtype === 'int') return Number.isSafeInteger(value);
   if (typeof value !== 'object') return dtype === 'float' && typeof value === 'number';
-  return (
-    dtype === value.dtype &&
-    shape.length === value.shape.length &&
-    !wasTransferred(value) &&
-    shape.every((dim, axis) => dimFits(dim, value.shape[axis] ?? 0, { name, sizes }))
-  );
-}
-
-/** Whether an earlier run took the data of a tensor away. */
-export function wasTransferred(value: BoundValue): boolean {
-  return value instanceof Tensor && value.data.length < elementCount(value.shape);
-}
-
-function dimFits(
-  dim: number | string,
-  size: Shape[number],
-  { name, sizes }: { name: string; sizes: DimSizes },
-): boolean {
-  if (typeof dim === 'number') return dim === size;
-  // The machine evaluates expressions and checks them.
-  if (!/^\w+$/.test(dim)) return true;
-  const known = sizes.get(dim);
-  if (known !== undefined) return known.size === size;
-  sizes.set(dim, { size, origin: name });
-  return true;
+  const dimFits = (dim: number | string, axis: number): boolean => {
+    const size = value.shape[axis] ?? 0;
+    if (typeof dim === 'number') return dim === size;
+    // The machine evaluates expressions and checks them.
+    if (!/^\w+$/.test(dim)) return true;
+    const known = sizes.get(dim);
+    if (known === undefined) sizes.set(dim, { size, origin: name });
+    return (known?.size ?? size) === size;
+  };
+  return dtype === value.dtype && shape.length === value.shape.length && shape.every(dimFits);
 }

@@ -1,29 +1,24 @@
 import { ShapeError, UsageError } from '../core/errors.ts';
-import { formatShape } from '../core/shape.ts';
+import { elementCount, formatShape } from '../core/shape.ts';
 import type { FunctionInfo, ValueInfo } from '../worker/protocol.ts';
-import { type DimSizes, valueFits, wasTransferred } from './bind-inputs.ts';
+import type { Binding } from './bind-inputs.ts';
 import type { BoundValue, PlainInputs } from './input-value.ts';
 
 /**
  * Why inputs do not fit a function: UsageError that lists all wrong and missing names, else
  * ShapeError that lists every value whose type does not fit. Loaded only when there is an error.
  */
-export function explainInputs(info: FunctionInfo, inputs: PlainInputs): Error {
+export function explainInputs(info: FunctionInfo, inputs: PlainInputs, binding: Binding): Error {
   const expected = info.params.map((param) => param.name);
-  const given = Object.keys(inputs).filter((name) => inputs[name] !== undefined);
+  const given = Object.keys(inputs);
   const unknown = given.filter((name) => !expected.includes(name));
   const missing = expected.filter((name) => !given.includes(name));
   if (unknown.length > 0 || missing.length > 0) {
     return wrongNames(info, { expected, unknown, missing });
   }
-  const sizes: DimSizes = new Map();
-  const problems: string[] = [];
-  for (const param of info.params) {
-    const value = inputs[param.name] ?? '';
-    // Sizes that are known before a value is looked at come from other inputs.
-    const before = new Map(sizes);
-    if (!valueFits(param, value, sizes)) problems.push(describeMismatch(param, value, before));
-  }
+  const problems = binding.misfits.map((param) =>
+    describeMisfit(param, inputs[param.name] ?? '', binding),
+  );
   return new ShapeError(`inputs of ${info.name}: ${problems.join('; ')}.`);
 }
 
@@ -63,27 +58,33 @@ function quoted(names: readonly string[]): string {
   return names.length === 0 ? 'no input' : names.map((name) => `"${name}"`).join(', ');
 }
 
-function describeMismatch(
+function describeMisfit(
   { name, dtype, shape }: ValueInfo,
   value: BoundValue,
-  sizes: DimSizes,
+  { sizes, owner }: Binding,
 ): string {
-  if (wasTransferred(value)) {
-    return `"${name}": got a tensor whose data an earlier run took (transfer: true), expected data`;
-  }
-  const got =
-    typeof value === 'object'
-      ? `${value.dtype} ${formatShape(value.shape)}`
-      : `${typeof value} ${value}`;
   const facts = shape.flatMap((dim) => {
     const known = sizes.get(String(dim));
-    return known === undefined ? [] : [`${dim} is ${known.size} in "${known.origin}"`];
+    if (known === undefined || known.origin === name) return [];
+    return [`${dim} is ${known.size} in "${known.origin}"`];
   });
   const because = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
-  return `"${name}": got ${got}, expected ${expectation(dtype, shape)}${because}`;
+  return `"${name}": got ${describeValue(value, owner)}, expected ${expectation(dtype, shape)}${because}`;
+}
+
+function describeValue(value: BoundValue, owner: Binding['owner']): string {
+  if (typeof value !== 'object') return `${typeof value} ${value}`;
+  const type = `${value.dtype} ${formatShape(value.shape)}`;
+  if ('handle' in value) {
+    if (value.handle === undefined) return `${type} in a DeviceTensor that was disposed of`;
+    return value.owner === owner ? type : `${type} in a DeviceTensor of another session`;
+  }
+  const isTransferred = value.data.length < elementCount(value.shape);
+  return isTransferred ? `${type} whose data an earlier run took (transfer: true)` : type;
 }
 
 function expectation(dtype: ValueInfo['dtype'], shape: ValueInfo['shape']): string {
+  if (dtype === 'any') return 'anything that this session can use';
   if (dtype === 'int') return 'an integer (a plain number)';
   return dtype === 'float' ? 'a number' : `${dtype} ${formatShape(shape)}`;
 }

@@ -230,12 +230,12 @@ export class Session implements HandleOwner, AsyncDisposable {
     const plain = arePlain(inputs)
       ? inputs
       : (await import('./image-input.ts')).convertPictures(info, inputs);
-    const values = bindInputs(info, plain);
-    if (values === undefined) {
+    const binding = bindInputs(info, plain, this);
+    if (binding.misfits.length > 0 || Object.keys(plain).length > info.params.length) {
       const { explainInputs } = await import('./explain-inputs.ts');
-      throw explainInputs(info, plain);
+      throw explainInputs(info, plain, binding);
     }
-    const { args, transfers } = toWire(info, values, { owner: this, move });
+    const { args, transfers } = toWire(info, binding.values, move);
     const request = { session: this.#id, functionName: name, args, keep };
     return this.#call(
       signal,

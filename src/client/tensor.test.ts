@@ -17,15 +17,15 @@ describe('Tensor', () => {
     expect(
       () => new Tensor('float32', new Float32Array(5), [2, 3]),
     ).toThrowErrorMatchingInlineSnapshot(
-      `[ShapeError: Tensor: got 5 elements, expected 6 for float32 (2, 3).]`,
+      `[ShapeError: Tensor: got 5 elements in Float32Array, expected 6 in Float32Array for float32 (2, 3). Tensor.from converts arrays.]`,
     );
     expect(() => new Tensor('int64', new Int32Array(1), [])).toThrowErrorMatchingInlineSnapshot(
-      `[ShapeError: Tensor: got Int32Array, expected BigInt64Array for int64. Tensor.from converts plain arrays.]`,
+      `[ShapeError: Tensor: got 1 elements in Int32Array, expected 1 in BigInt64Array for int64 (). Tensor.from converts arrays.]`,
     );
     expect(
       () => new Tensor('float32', new Float32Array(1), [-1, -1]),
     ).toThrowErrorMatchingInlineSnapshot(
-      `[ShapeError: Tensor: got shape (-1, -1), expected dimensions that are integers from 0 up.]`,
+      `[ShapeError: Tensor: got 1 elements in Float32Array, expected dimensions from 0 up in Float32Array for float32 (-1, -1). Tensor.from converts arrays.]`,
     );
   });
 });

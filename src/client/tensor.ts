@@ -15,29 +15,14 @@ export class Tensor {
 
   /** Wraps `data` without a copy. Throws ShapeError when array type or length do not fit. */
   constructor(dtype: DType, data: TypedArray, shape: Shape) {
-    const wrong = shape.find((dim) => !Number.isSafeInteger(dim) || dim < 0);
-    if (wrong !== undefined) {
-      throw new ShapeError({
-        where: 'Tensor',
-        got: `shape ${formatShape(shape)}`,
-        expected: 'dimensions that are integers from 0 up',
-      });
-    }
     const { array } = dtypeInfo(dtype);
-    if (!(data instanceof array)) {
+    const areDims = shape.every((dim) => Number.isSafeInteger(dim) && dim >= 0);
+    if (!(data instanceof array) || data.length !== elementCount(shape) || !areDims) {
       throw new ShapeError({
         where: 'Tensor',
-        got: (data as object).constructor.name,
-        expected: `${array.name} for ${dtype}`,
-        remedy: 'Tensor.from converts plain arrays.',
-      });
-    }
-    const expected = elementCount(shape);
-    if (data.length !== expected) {
-      throw new ShapeError({
-        where: 'Tensor',
-        got: `${data.length} elements`,
-        expected: `${expected} for ${dtype} ${formatShape(shape)}`,
+        got: `${(data as ArrayLike<number>).length} elements in ${(data as object).constructor.name}`,
+        expected: `${areDims ? elementCount(shape) : 'dimensions from 0 up'} in ${array.name} for ${dtype} ${formatShape(shape)}`,
+        remedy: 'Tensor.from converts arrays.',
       });
     }
     this.dtype = dtype;

@@ -1,4 +1,3 @@
-import { UsageError } from '../core/errors.ts';
 import type { FunctionInfo, HandleId, WireResult, WireValue } from '../worker/protocol.ts';
 import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
 import type { BoundValue } from './input-value.ts';
@@ -29,7 +28,7 @@ export interface WireArguments {
 export function toWire(
   info: FunctionInfo,
   values: readonly BoundValue[],
-  { owner, move }: { owner: HandleOwner; move: boolean },
+  move: boolean,
 ): WireArguments {
   // A set, because one buffer may come twice but can be transferred only once.
   const transfers = new Set<Transferable>();
@@ -39,8 +38,11 @@ export function toWire(
       const isInt = info.params[index]?.dtype !== 'float' && Number.isSafeInteger(value);
       return { kind: isInt ? 'int' : 'float', value };
     }
-    if (value instanceof DeviceTensor) return handleOf(value, owner);
-    const { dtype, shape, data } = value;
+    const { dtype, shape } = value;
+    if (value instanceof DeviceTensor) {
+      return { kind: 'handle', handle: value.handle ?? -1, dtype, shape };
+    }
+    const { data } = value;
     const { buffer } = data;
     const canMove = move && buffer instanceof ArrayBuffer && buffer.byteLength === data.byteLength;
     const sent = canMove ? data : data.slice();
@@ -48,17 +50,6 @@ export function toWire(
     return { kind: 'tensor', dtype, shape, data: sent };
   });
   return { args, transfers: [...transfers] };
-}
-
-function handleOf({ owner, handle, dtype, shape }: DeviceTensor, expected: HandleOwner): WireValue {
-  if (owner === expected && handle !== undefined) return { kind: 'handle', handle, dtype, shape };
-  const isDisposed = handle === undefined;
-  throw new UsageError({
-    where: 'run',
-    got: isDisposed ? 'a disposed DeviceTensor' : 'a DeviceTensor of another session',
-    expected: 'a live one of this session',
-    remedy: isDisposed ? undefined : 'Read it there and pass the Tensor.',
-  });
 }
 
 /** Results by name. */

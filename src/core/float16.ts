@@ -1,6 +1,3 @@
-const word = new Float32Array(1);
-const wordBits = new Uint32Array(word.buffer);
-
 /** The value of IEEE binary16 bits. */
 export function float16ToNumber(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
@@ -11,26 +8,15 @@ export function float16ToNumber(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** IEEE binary16 bits of a number, rounded to nearest, ties to even; beyond 65,519 infinity. */
+/** IEEE binary16 bits of a number, rounded once, to nearest, ties to even; from 65,520 infinity. */
 export function numberToFloat16(value: number): number {
-  word[0] = value;
-  const bits = wordBits[0] ?? 0;
-  const sign = (bits >>> 16) & 0x8000;
-  const magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000) return sign | 0x7e00;
-  const absolute = Math.abs(value);
-  if (absolute >= 65520) return sign | 0x7c00;
-  if (absolute < 2 ** -14) return sign | roundToEven(absolute * 2 ** 24);
-  const exponent = Math.floor(Math.log2(absolute));
-  // log2 rounds up just below a power of two.
-  const power = 2 ** exponent > absolute ? exponent - 1 : exponent;
-  // A fraction that rounds up to 1024 carries into the exponent, as it should.
-  return sign | (((power + 15) << 10) + roundToEven((absolute / 2 ** power - 1) * 1024));
-}
-
-function roundToEven(value: number): number {
-  const floor = Math.floor(value);
-  const rest = value - floor;
-  if (rest !== 0.5) return rest < 0.5 ? floor : floor + 1;
-  return floor % 2 === 0 ? floor : floor + 1;
+  if (Number.isNaN(value)) return 0x7e00;
+  const sign = Object.is(value, -0) || value < 0 ? 0x8000 : 0;
+  const magnitude = Math.abs(value);
+  if (magnitude >= 65520) return sign | 0x7c00;
+  const exponent = Math.max(-14, Math.floor(Math.log2(magnitude)));
+  // A double has no fraction from 2^52 on, so that the sum rounds to an integer, ties to even.
+  const significand = magnitude / 2 ** (exponent - 10) + 2 ** 52 - 2 ** 52;
+  // Subnormal numbers and a significand that rounds up to the next power of two come out right.
+  return sign | ((exponent + 14) * 1024 + significand);
 }

@@ -77,10 +77,10 @@ export function addWeights(size: number): Executable {
   return b.build();
 }
 
-/** main(x) -> test.twice(x), a function that the worker has to bring. No signature. */
-export function callsTwice(): Executable {
+/** main(x) -> NAME(x), a packed function that the worker has to bring. No signature. */
+export function callsPacked(name: string): Executable {
   const b = new ExecBuilder();
   const f = b.function('main', ['x']);
-  f.ret(f.call('test.twice', [f.param('x')]));
+  f.ret(f.call(name, [f.param('x')]));
   return b.build();
 }

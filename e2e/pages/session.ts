@@ -1,0 +1,35 @@
+import { DeviceTensor, Session, Tensor } from '../../src/client/index.ts';
+
+/** What the tests find in the page. */
+const page = {
+  Session,
+  Tensor,
+  DeviceTensor,
+  workers: [] as Worker[],
+  /** A worker of the page's own, which it can get at. */
+  startWorker: (): Worker => {
+    const url = new URL('./session-worker.ts', import.meta.url);
+    const worker = new Worker(url, { type: 'module' });
+    page.workers.push(worker);
+    return worker;
+  },
+  startMissingWorker: () => new Worker('/no-such-worker.js', { type: 'module' }),
+  async bytes(url: string): Promise<Uint8Array<ArrayBuffer>> {
+    return new Uint8Array(await (await fetch(url)).arrayBuffer());
+  },
+  /** Name and message with which a promise rejects. */
+  async failure(promise: Promise<unknown>): Promise<{ name: string; message: string }> {
+    try {
+      await promise;
+    } catch (error) {
+      if (error instanceof Error) return { name: error.name, message: error.message };
+      return { name: typeof error, message: String(error) };
+    }
+    return { name: 'none', message: 'it resolved' };
+  },
+};
+
+export type SessionPage = typeof page;
+
+Object.assign(globalThis, { weft: page });
+document.documentElement.dataset['ready'] = 'true';

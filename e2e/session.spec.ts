@@ -1,0 +1,371 @@
+import type { Page } from '@playwright/test';
+import { HostTensor } from '../src/core/host-tensor.ts';
+import { writeOnnxModel } from '../src/testing/onnx-writer.ts';
+import {
+  addWeights,
+  callsPacked,
+  countingLoop,
+  sumAndProduct,
+} from '../src/worker/test-programs.ts';
+import { expect, test } from './fixtures.ts';
+import type { SessionPage } from './pages/session.ts';
+
+declare const weft: SessionPage;
+
+const WEIGHT_COUNT = 1_500_000;
+
+const sum = Buffer.from(sumAndProduct().toBytes());
+const weights = Buffer.from(addWeights(WEIGHT_COUNT).toBytes());
+const FILES: Readonly<Record<string, Buffer>> = {
+  'sum.weft': sum,
+  'weights.weft': weights,
+  'cut-head.weft': sum.subarray(0, 400),
+  'cut-data.weft': weights.subarray(0, weights.length - 1000),
+  'loop.weft': Buffer.from(countingLoop().toBytes()),
+  'twice.weft': Buffer.from(callsPacked('test.twice').toBytes()),
+  'half.weft': Buffer.from(callsPacked('test.half').toBytes()),
+  'close.weft': Buffer.from(callsPacked('test.close').toBytes()),
+  'add.onnx': Buffer.from(
+    writeOnnxModel({
+      nodes: [{ op: 'Add', inputs: ['a', 'c'], outputs: ['b'] }],
+      inputs: [{ name: 'a', shape: [2] }],
+      outputs: ['b'],
+      initializers: { c: HostTensor.from('float32', [2], [10, 20]) },
+    }),
+  ),
+  'picture.onnx': Buffer.from(
+    writeOnnxModel({
+      nodes: [{ op: 'Relu', inputs: ['picture'], outputs: ['same'] }],
+      inputs: [{ name: 'picture', shape: [1, 3, 2, 2] }],
+      outputs: ['same'],
+    }),
+  ),
+};
+
+async function serveFiles(page: Page): Promise<void> {
+  await page.route('**/served/*', async (route) => {
+    const name = new URL(route.request().url()).pathname.split('/').at(-1) ?? '';
+    const body = FILES[name];
+    if (body === undefined) return route.fulfill({ status: 404, body: 'not here' });
+    return route.fulfill({ body, contentType: 'application/octet-stream' });
+  });
+}
+
+test.beforeEach(async ({ page }) => {
+  await serveFiles(page);
+  await page.goto('/e2e/pages/session.html');
+  await expect(page.locator('html')).toHaveAttribute('data-ready', 'true');
+});
+
+test.afterEach(async ({ page }) => {
+  // The last session that goes takes the worker with it.
+  await expect.poll(() => page.workers().length).toBe(0);
+});
+
+test('loads from a URL, bytes, a Blob, a stream and a Response, in one worker', async ({
+  page,
+}) => {
+  const sums = await page.evaluate(async () => {
+    const { Session, Tensor } = weft;
+    const bytes = await weft.bytes('/served/sum.weft');
+    const sources = [
+      '/served/sum.weft',
+      new URL('/served/sum.weft', location.href),
+      bytes,
+      bytes.buffer,
+      new Blob([bytes]),
+      new Blob([bytes]).stream(),
+      await fetch('/served/sum.weft'),
+    ];
+    const sessions = await Promise.all(sources.map((source) => Session.load(source)));
+    const inputs = { x: Tensor.from([1, 2]), y: Tensor.from([3, 4]) };
+    const outputs = await Promise.all(sessions.map((session) => session.run(inputs)));
+    const kinds = sessions.map(({ device }) => device.kind);
+    const loaded = bytes.byteLength;
+    globalThis.addEventListener('weft-done', () => {
+      for (const session of sessions) void session.dispose();
+    });
+    return { sums: outputs.map(({ sum }) => sum?.toNested()), kinds, loaded };
+  });
+  expect(sums.sums).toEqual(Array.from({ length: 7 }, () => [4, 6]));
+  expect(new Set(sums.kinds)).toEqual(new Set(['webgpu']));
+  expect(sums.loaded).toBe(sum.length);
+  expect(page.workers()).toHaveLength(1);
+  await page.evaluate(() => globalThis.dispatchEvent(new Event('weft-done')));
+});
+
+test('reports progress through the phases while weights arrive', async ({ page }) => {
+  const { reports, value } = await page.evaluate(async () => {
+    const reports: { phase: string; loaded: number; total: number | undefined }[] = [];
+    const session = await weft.Session.load('/served/weights.weft', {
+      onProgress: (progress) => reports.push(progress),
+    });
+    const count = 1_500_000;
+    const x = new weft.Tensor('float32', new Float32Array(count).fill(1), [1, count]);
+    const { y } = await session.run({ x });
+    await session.dispose();
+    return { reports, value: y?.data[1234] };
+  });
+  expect(value).toBe(235);
+  const last = new Map(reports.map((report) => [report.phase, report]));
+  expect([...last.keys()].sort()).toEqual(['compile', 'download', 'upload', 'verify']);
+  for (const { loaded, total } of last.values()) expect(loaded).toBe(total);
+  expect(last.get('download')?.total).toBe(weights.length);
+  expect(last.get('upload')?.total).toBe(WEIGHT_COUNT * 4);
+});
+
+test('tells .onnx from .weft and compiles it in the worker', async ({ page }) => {
+  const result = await page.evaluate(async () => {
+    const session = await weft.Session.load('/served/add.onnx');
+    const { b } = await session.run({ a: weft.Tensor.from([1, 2]) });
+    const listing = await session.listing();
+    await session.dispose();
+    return { values: b?.toNested(), listing };
+  });
+  expect(result.values).toEqual([11, 22]);
+  expect(result.listing).toContain('func main(a: Tensor[(2,), float32])');
+});
+
+test('takes pictures', async ({ page }) => {
+  const values = await page.evaluate(async () => {
+    const session = await weft.Session.load('/served/picture.onnx');
+    const data = new ImageData(2, 2);
+    data.data.set([255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 51, 102, 204, 255]);
+    const canvas = new OffscreenCanvas(8, 8);
+    const context = canvas.getContext('2d');
+    if (context === null) throw new Error('no canvas');
+    context.fillStyle = 'rgb(51 102 204)';
+    context.fillRect(0, 0, 8, 8);
+    const pictures = [data, canvas, await createImageBitmap(canvas)];
+    const outputs = [];
+    for (const picture of pictures) outputs.push(await session.run({ picture }));
+    const none = await weft.failure(session.run({ picture: new Image() }));
+    await session.dispose();
+    return { nested: outputs.map(({ same }) => Array.from(same?.data ?? [], Number)), none };
+  });
+  const round = values.nested.map((numbers) => numbers.map((value) => Math.round(value * 255)));
+  expect(round[0]).toEqual([255, 0, 0, 51, 0, 255, 0, 102, 0, 0, 255, 204]);
+  expect(round[1]).toEqual([51, 51, 51, 51, 102, 102, 102, 102, 204, 204, 204, 204]);
+  expect(round[2]).toEqual(round[1]);
+  expect(values.none.message).toBe(
+    'input "picture": got a picture of 0 x 0, expected one with pixels. Wait until the image or video has loaded.',
+  );
+});
+
+test('names what is wrong with inputs', async ({ page }) => {
+  const failures = await page.evaluate(async () => {
+    const { Session, Tensor } = weft;
+    const session = await Session.load('/served/sum.weft');
+    const x = Tensor.from([1]);
+    const found = [
+      await weft.failure(session.run({ x, why: x })),
+      await weft.failure(session.run({ x, y: Tensor.from([1, 2]) })),
+      await weft.failure(session.run({ x, y: Tensor.from([1], 'int32') })),
+    ];
+    await session.dispose();
+    return found;
+  });
+  expect(failures).toEqual([
+    {
+      name: 'UsageError',
+      message: 'inputs of main: unknown "why", missing "y"; expected "x", "y".',
+    },
+    {
+      name: 'ShapeError',
+      message: 'inputs of main: "y": got float32 (2,), expected float32 (n,) (n is 1 in "x").',
+    },
+    {
+      name: 'ShapeError',
+      message: 'inputs of main: "y": got int32 (1,), expected float32 (n,) (n is 1 in "x").',
+    },
+  ]);
+});
+
+test('runs many calls at once, moves inputs when told to, and feeds results back', async ({
+  page,
+}) => {
+  const result = await page.evaluate(async () => {
+    const { Session, Tensor } = weft;
+    const session = await Session.load('/served/sum.weft');
+    const y = Tensor.from([1]);
+    const runs = Array.from({ length: 20 }, (_, i) => session.run({ x: Tensor.from([i]), y }));
+    const sums = (await Promise.all(runs)).map((outputs) => outputs['sum']?.toNested());
+    const moved = Tensor.from([5]);
+    await session.run({ x: moved, y }, { transfer: false });
+    const kept = moved.data.length;
+    await session.run({ x: moved, y }, { transfer: true });
+    const after = moved.data.length;
+    const again = await weft.failure(session.run({ x: moved, y }));
+    const first = await session.run({ x: Tensor.from([7]), y }, { keep: 'device' });
+    const handle = first['sum'];
+    if (handle === undefined) throw new Error('no handle');
+    const second = await session.run({ x: handle, y: handle });
+    const read = await handle.read();
+    for (const output of Object.values(first)) output.dispose();
+    const memory = await session.memory();
+    const profile = await session.profile({ x: Tensor.from([7]), y });
+    await session.dispose();
+    return {
+      sums,
+      kept,
+      after,
+      again,
+      chained: second['sum']?.toNested(),
+      read: read.toNested(),
+      liveBytes: memory.liveBytes,
+      kernels: profile.kernels.map(({ primitive }) => primitive),
+    };
+  });
+  expect(result.sums).toEqual(Array.from({ length: 20 }, (_, i) => [i + 1]));
+  expect(result.kept).toBe(1);
+  expect(result.after).toBe(0);
+  expect(result.again.message).toContain('whose data an earlier run took (transfer: true)');
+  expect(result.chained).toEqual([16]);
+  expect(result.read).toEqual([8]);
+  expect(result.liveBytes).toBe(0);
+  expect(result.kernels).toEqual(['add', 'mul']);
+});
+
+test('aborts a load and a run promptly, with the reason of the signal', async ({ page }) => {
+  const found = await page.evaluate(async () => {
+    const { Session } = weft;
+    const reason = new Error('enough');
+    const early = await weft.failure(
+      Session.load('/served/sum.weft', { signal: AbortSignal.abort(reason) }),
+    );
+    const stuck = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) });
+    const loadAbort = new AbortController();
+    const loading = weft.failure(Session.load(stuck, { signal: loadAbort.signal }));
+    setTimeout(() => loadAbort.abort(), 50);
+    const load = await loading;
+    const session = await Session.load('/served/loop.weft');
+    const runAbort = new AbortController();
+    const running = weft.failure(session.run({ steps: 1e12 }, { signal: runAbort.signal }));
+    // Another run gets its turn while the long one goes on.
+    const beside = await session.run<number>({ steps: 3 });
+    runAbort.abort(reason);
+    const run = await running;
+    const after = await session.run<number>({ steps: 4 });
+    await session.dispose();
+    return { early, load, run, beside, after };
+  });
+  expect(found.early).toEqual({ name: 'Error', message: 'enough' });
+  expect(found.load.name).toBe('AbortError');
+  expect(found.run).toEqual({ name: 'Error', message: 'enough' });
+  expect(found.beside).toEqual({ count: 3 });
+  expect(found.after).toEqual({ count: 4 });
+});
+
+test('rejects what is pending when a session is disposed of', async ({ page }) => {
+  const found = await page.evaluate(async () => {
+    const [a, b] = await Promise.all([
+      weft.Session.load('/served/loop.weft'),
+      weft.Session.load('/served/sum.weft'),
+    ]);
+    const running = weft.failure(a.run({ steps: 1e12 }));
+    await a.dispose();
+    const later = await weft.failure(a.run({ steps: 1 }));
+    const one = weft.Tensor.from([1]);
+    const { sum } = await b.run({ x: one, y: one });
+    await b.dispose();
+    return { running: await running, later, sum: sum?.toNested() };
+  });
+  const disposed = { name: 'UsageError', message: 'The session was disposed.' };
+  expect(found).toEqual({ running: disposed, later: disposed, sum: [2] });
+});
+
+test('a page of its own worker: packed functions, and its end in every way', async ({ page }) => {
+  const found = await page.evaluate(async () => {
+    const { Session, startWorker } = weft;
+    const twice = await Session.load('/served/twice.weft', { worker: startWorker });
+    const half = await Session.load('/served/half.weft', { worker: startWorker });
+    const values = [await twice.run<number>({ x: 21 }), await half.run<number>({ x: 3 })];
+    const shared = weft.workers.length;
+    const loop = await Session.load('/served/loop.weft', { worker: startWorker });
+    const running = weft.failure(loop.run({ steps: 1e12 }));
+    weft.workers[0]?.terminate();
+    const terminated = await running;
+    const later = await weft.failure(twice.run({ x: 1 }));
+    await Promise.all([twice.dispose(), half.dispose(), loop.dispose()]);
+
+    const close = await Session.load('/served/close.weft', { worker: startWorker });
+    const closed = await weft.failure(close.run({ x: 1 }).then(() => close.memory()));
+    await close.dispose();
+
+    const fresh = await Session.load('/served/twice.weft', { worker: startWorker });
+    values.push(await fresh.run<number>({ x: 4 }));
+    await fresh.dispose();
+
+    const loading = weft.failure(Session.load('/served/twice.weft', { worker: startWorker }));
+    weft.workers.at(-1)?.terminate();
+    const early = await loading;
+    const missing = await weft.failure(
+      Session.load('/served/twice.weft', { worker: weft.startMissingWorker }),
+    );
+    const lacking = await weft.failure(Session.load('/served/twice.weft'));
+    return { values, shared, terminated, later, closed, early, missing, lacking };
+  });
+  expect(found.values).toEqual([{ result: 42 }, { result: 1.5 }, { result: 8 }]);
+  expect(found.shared).toBe(1);
+  const gone = (how: string) => ({
+    name: 'WorkerError',
+    message: `The worker ${how}. Load the session again to go on.`,
+  });
+  expect(found.terminated).toEqual(gone('was terminated'));
+  expect(found.later).toEqual(gone('was terminated'));
+  expect(found.closed).toEqual(gone('stopped'));
+  expect(found.early).toEqual(gone('was terminated'));
+  expect(found.missing).toEqual(gone('could not be loaded'));
+  expect(found.lacking.name).toBe('UsageError');
+  expect(found.lacking.message).toContain('test.twice');
+});
+
+test('says what is wrong with a file that does not come whole', async ({ page }) => {
+  const found = await page.evaluate(async () => {
+    const load = (source: string) => weft.failure(weft.Session.load(source));
+    const status = await weft.Session.load('/served/nothing.weft').catch((error: unknown) => error);
+    return {
+      missing: await load('/served/nothing.weft'),
+      details:
+        status !== null && typeof status === 'object' && 'details' in status && status.details,
+      head: await load('/served/cut-head.weft'),
+      data: await load('/served/cut-data.weft'),
+      page: await load('/e2e/pages/blank.html'),
+    };
+  });
+  const url = new URL('/served/nothing.weft', page.url()).href;
+  expect(found.missing).toEqual({
+    name: 'DownloadError',
+    message: `${url}: got HTTP 404 Not Found, expected the bytes of a program.`,
+  });
+  expect(found.details).toEqual({ status: 404, url });
+  expect(found.head.name).toBe('FormatError');
+  expect(found.head.message).toContain('The file is cut short');
+  expect(found.data.name).toBe('FormatError');
+  expect(found.data.message).toContain('The file is cut short');
+  expect(found.page.message).toContain('This is markup: the server answered with a page.');
+});
+
+test('runs in the page itself, on the host and on WebGPU', async ({ page }) => {
+  const found = await page.evaluate(async () => {
+    const { Session, Tensor } = weft;
+    const inputs = { x: Tensor.from([1, 2]), y: Tensor.from([3, 4]) };
+    const results = [];
+    for (const [worker, device] of [
+      [false, 'host'],
+      [false, 'webgpu'],
+      [true, 'host'],
+    ] as const) {
+      const session = await Session.load('/served/sum.weft', { worker, device });
+      const { product } = await session.run(inputs);
+      results.push([session.device.kind, product?.toNested()]);
+      await session.dispose();
+    }
+    return results;
+  });
+  expect(found).toEqual([
+    ['host', [3, 8]],
+    ['webgpu', [3, 8]],
+    ['host', [3, 8]],
+  ]);
+});
