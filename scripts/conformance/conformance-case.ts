@@ -24,6 +24,8 @@ export interface Outcome {
   readonly reason?: string | undefined;
   /** The distinct operators of the model. */
   readonly operators: readonly string[];
+  /** Why its nodes ran on the host device; undefined when they did not. */
+  readonly hostReason?: string | undefined;
 }
 
 export type ReadFile = (path: string) => Promise<Uint8Array>;
@@ -32,8 +34,15 @@ export type ReadFile = (path: string) => Promise<Uint8Array>;
 export interface ModelSummary {
   readonly operators: readonly string[];
   /** Inputs that have to be given, with the names of symbolic dimensions. */
-  readonly inputs: readonly { name: string; dims: readonly (number | string)[] }[];
+  readonly inputs: readonly ModelInput[];
   readonly outputs: readonly string[];
+}
+
+export interface ModelInput {
+  readonly name: string;
+  /** False for sequences, optional values and maps, whose files hold another message. */
+  readonly isTensor: boolean;
+  readonly dims: readonly (number | string)[];
 }
 
 export function summarizeModel(bytes: Uint8Array): ModelSummary {
@@ -45,6 +54,7 @@ export function summarizeModel(bytes: Uint8Array): ModelSummary {
     operators: [...new Set(graph.node.map(({ opType }) => opType ?? ''))].sort(),
     inputs: inputs.map(({ name = '', type }) => ({
       name,
+      isTensor: type?.tensorType !== undefined,
       dims: (type?.tensorType?.shape?.dim ?? []).map(
         ({ dimValue, dimParam }, axis) => dimValue ?? (dimParam || `${name}.${axis}`),
       ),

@@ -6,6 +6,8 @@ export function formatReport(outcomes: readonly Outcome[]): string {
   return [
     ...operatorTable(outcomes),
     '',
+    ...hostNodes(outcomes),
+    '',
     ...(failed.length === 0 ? [] : ['Failures', ...failed.map(formatFailure), '']),
     closingLine(outcomes),
   ].join('\n');
@@ -15,6 +17,17 @@ export function closingLine(outcomes: readonly Outcome[]): string {
   const count = (status: Outcome['status']): number =>
     outcomes.filter((outcome) => outcome.status === status).length;
   return `${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`;
+}
+
+function hostNodes(outcomes: readonly Outcome[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { hostReason } of outcomes) {
+    if (hostReason !== undefined) counts.set(hostReason, (counts.get(hostReason) ?? 0) + 1);
+  }
+  if (counts.size === 0) return ['Nodes on the host device: none'];
+  return [...counts].map(
+    ([reason, count]) => `Nodes on the host device: all of ${count} data sets (${reason})`,
+  );
 }
 
 function formatFailure({ caseName, dataSet, reason }: Outcome): string {

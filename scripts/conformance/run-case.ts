@@ -25,18 +25,20 @@ const LIMIT_MS = 300_000;
 /** Runs all data sets of a case through the public Session. Never rejects. */
 export async function runCase(files: CaseFiles, options: RunCaseOptions): Promise<Outcome[]> {
   let operators: readonly string[] = [];
+  let runner: ModelRunner | undefined;
   const outcome = (dataSet: string, failure: string | undefined): Outcome => ({
     caseName: files.name,
     dataSet,
     status: failure === undefined ? 'passed' : 'failed',
     reason: failure,
     operators,
+    hostReason: runner?.hostReason,
   });
   try {
     const bytes = await options.read('model.onnx');
     const model = summarizeModel(bytes);
     operators = model.operators;
-    const runner = new ModelRunner(bytes, model, options);
+    runner = new ModelRunner(bytes, model, options);
     const outcomes: Outcome[] = [];
     for (const dataSet of files.dataSets) {
       const failure = await runner.run(dataSet).catch(reasonOf);
@@ -66,6 +68,8 @@ class ModelRunner {
   /** Resolves to why the data set fails, undefined when it passes. */
   async run({ inputs, outputs }: DataSetFiles): Promise<string | undefined> {
     const { read } = this.#options;
+    const other = this.#model.inputs.find(({ isTensor }) => !isTensor);
+    if (other !== undefined) return `UnsupportedError: input "${other.name}" is no tensor`;
     const given = await readTensors(inputs, read);
     const expected = await readTensors(outputs, read);
     const session = await this.#load(bindFromInputs(this.#model, given));
@@ -79,6 +83,12 @@ class ModelRunner {
       signal: AbortSignal.timeout(LIMIT_MS),
     });
     return compare(results, expected, this.#model.outputs);
+  }
+
+  get hostReason(): string | undefined {
+    const device = this.#session?.device;
+    if (device?.kind !== 'host') return undefined;
+    return device.fallbackReason ?? 'the session runs there, as asked';
   }
 
   async dispose(): Promise<void> {

@@ -14,7 +14,7 @@ import type { Pass } from './pass.ts';
 const MAX_TENSORS = 8;
 
 /** Done by the machine as a view of the same storage, so it is no kernel. */
-const VIEW = 'reshape';
+export const VIEW_OPERATOR = 'reshape';
 
 /**
  * Partitions the calls of operators into primitive functions, each of which becomes one kernel
@@ -83,7 +83,7 @@ function countReaders(order: readonly Expr[]): ReadonlyMap<Expr, number> {
 /** The kind of an operator call that needs a kernel. */
 function kernelKind(expr: Expr): OpKind | undefined {
   if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return undefined;
-  return expr.callee.name === VIEW ? undefined : opDefinition(expr.callee.name).kind;
+  return expr.callee.name === VIEW_OPERATOR ? undefined : opDefinition(expr.callee.name).kind;
 }
 
 function canJoin(

@@ -99,7 +99,7 @@ function neutral(
 /** Looks only at splats and at single elements: larger constants are seldom neutral. */
 function isFilledWith(tensor: HostTensor, value: number): boolean {
   const element = tensor.elements[0];
-  // Adding +0 turns -0 into +0; only -0 is neutral in the strict sense, but no model can tell.
+  // Adding +0 turns -0 into +0: the one place where these rules may change a sign of zero.
   return tensor.elements.length === 1 && element !== undefined && Number(element) === value;
 }
 

@@ -1,5 +1,6 @@
-import { type DType, dtypeInfo } from '../../../core/dtype.ts';
+import { type DType, dtypeInfo, isDType } from '../../../core/dtype.ts';
 import type { Expr } from '../../../compiler/ir/expr.ts';
+import { opDefinition } from '../../../ops/registry.ts';
 import { dtypeFromOnnx } from '../protobuf/read-tensor.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 
@@ -37,7 +38,7 @@ function importPow(node: ImportNode): Expr {
   const exponent = alignedSecondInput(node);
   const { dtype } = node.type(base);
   const same = node.type(exponent).dtype === dtype;
-  return node.call('pow', [base, same ? exponent : node.call('cast', [exponent], { to: dtype })]);
+  return node.call('pow', [base, same ? exponent : cast(node, exponent, dtype)]);
 }
 
 function importCast(node: ImportNode): Expr {
@@ -49,8 +50,17 @@ function importCast(node: ImportNode): Expr {
           .toLowerCase()
           .replace(/^float$/, 'float32')
       : dtypeFromOnnx(node.attributes.int('to'), node.where);
-  const input = node.input(0);
-  return node.type(input).dtype === to ? input : node.call('cast', [input], { to });
+  if (!isDType(to)) throw node.malformed(`a cast to ${JSON.stringify(to)}`, 'an element type');
+  return cast(node, node.input(0), to);
+}
+
+function cast(node: ImportNode, x: Expr, to: DType): Expr {
+  if (node.type(x).dtype === to) return x;
+  const dtypes = opDefinition('cast').inputs[0]?.dtypes ?? [];
+  if (x.kind !== 'constant' && !dtypes.includes(to)) {
+    throw node.unsupported(`a cast to ${to}`, `to ${dtypes.join(', ')}`);
+  }
+  return node.call('cast', [x], { to });
 }
 
 function importClip(node: ImportNode): Expr {

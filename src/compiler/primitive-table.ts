@@ -1,0 +1,65 @@
+import type { ExecBuilder } from '../bytecode/exec-builder.ts';
+import type { OperatorCall, PrimitiveFunction } from '../core/primitive-function.ts';
+import { completeAttributes } from '../ops/attributes.ts';
+import { opDefinition } from '../ops/registry.ts';
+import type { Expr, FunctionExpr } from './ir/expr.ts';
+import { postOrder } from './ir/visit.ts';
+import type { TypeInference } from './type-inference.ts';
+
+/** Primitive functions of the executable: equal ones are stored once. */
+export class PrimitiveTable {
+  readonly #builder: ExecBuilder;
+  readonly #types: TypeInference;
+  readonly #names = new Map<FunctionExpr, string>();
+  readonly #byContent = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+
+  constructor(builder: ExecBuilder, types: TypeInference) {
+    this.#builder = builder;
+    this.#types = types;
+  }
+
+  nameOf(fn: FunctionExpr): string {
+    const known = this.#names.get(fn);
+    if (known !== undefined) return known;
+    const base = fn.attributes.primitive ?? 'primitive';
+    const content = this.#contentOf(fn);
+    const key = `${base} ${JSON.stringify(content, exactNumber)}`;
+    let name = this.#byContent.get(key);
+    if (name === undefined) {
+      const count = this.#counts.get(base) ?? 0;
+      this.#counts.set(base, count + 1);
+      name = count === 0 ? base : `${base}.${count}`;
+      this.#byContent.set(key, name);
+      this.#builder.primitive({ name, ...content });
+    }
+    this.#names.set(fn, name);
+    return name;
+  }
+
+  #contentOf(fn: FunctionExpr): Omit<PrimitiveFunction, 'name'> {
+    const values = new Map<Expr, number>(fn.params.map((param, i) => [param, i]));
+    const body: OperatorCall[] = [];
+    for (const expr of postOrder(fn.body)) {
+      if (expr.kind !== 'call' || expr.callee.kind !== 'operator') continue;
+      const op = expr.callee.name;
+      const inputs = expr.args.map((arg) => values.get(arg) ?? -1);
+      const attributes = completeAttributes(opDefinition(op), expr.attributes);
+      values.set(expr, fn.params.length + body.length);
+      body.push({ op, inputs, attributes });
+    }
+    const result = values.get(fn.body);
+    if (result === undefined) throw new Error('internal: a primitive function has no result');
+    return {
+      params: fn.params.map((param) => this.#types.tensor(param)),
+      body,
+      results: [{ value: result, type: this.#types.tensor(fn.body) }],
+    };
+  }
+}
+
+/** JSON does not tell -0, infinities and NaN apart. */
+function exactNumber(_key: string, value: unknown): unknown {
+  if (typeof value !== 'number') return value;
+  return Object.is(value, -0) ? '-0' : String(value);
+}
