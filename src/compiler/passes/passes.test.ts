@@ -1,0 +1,428 @@
+import { describe, expect, test } from 'vitest';
+import { HostTensor } from '../../core/host-tensor.ts';
+import { call, constant, func, moduleOf, scalar, tuple, variable } from '../ir/build.ts';
+import type { Expr, Module } from '../ir/expr.ts';
+import { printModule } from '../ir/print.ts';
+import { TypeInference } from '../type-inference.ts';
+import { bindDims } from './bind-dims.ts';
+import { eliminateCommonSubexpressions } from './eliminate-common-subexpressions.ts';
+import { foldBatchNorm } from './fold-batch-norm.ts';
+import { foldConstants } from './fold-constants.ts';
+import { fuse } from './fuse.ts';
+import { inferTypes } from './infer-types.ts';
+import type { Pass } from './pass.ts';
+import { simplify } from './simplify.ts';
+
+const x = variable('x', 'float32', [1, 3, 4, 4]);
+const main = (body: Expr): Module => moduleOf({ main: func([x], body) });
+
+function run(body: Expr, ...passes: readonly Pass[]): string {
+  const context = { types: new TypeInference() };
+  return printModule(passes.reduce((module, pass) => pass.run(module, context), main(body)));
+}
+
+function splat(shape: readonly number[], value: number): Expr {
+  return constant(HostTensor.splat('float32', shape, value));
+}
+
+function values(shape: readonly number[], ...elements: readonly number[]): Expr {
+  return constant(HostTensor.from('float32', shape, elements));
+}
+
+const CONV = { strides: [1, 1], pads: [0, 0, 0, 0], dilations: [1, 1], groups: 1 };
+
+describe('every pass leaves alone what it has no business with', () => {
+  const nothing = main(call('softmax', [call('max_pool2d', [x], { kernel: [2, 2] })], { axis: 1 }));
+
+  test.each([
+    bindDims({ n: 2 }),
+    inferTypes,
+    foldConstants,
+    simplify,
+    foldBatchNorm,
+    eliminateCommonSubexpressions,
+  ])('$name', (pass) => {
+    expect(pass.run(nothing, { types: new TypeInference() })).toBe(nothing);
+  });
+
+  test('fuse, once everything is in primitive functions', () => {
+    const context = { types: new TypeInference() };
+    const fused = fuse.run(nothing, context);
+    expect(fuse.run(fused, context)).toBe(fused);
+  });
+});
+
+describe('bind-dims', () => {
+  const n = variable('data', 'float32', [{ op: 'mul', left: 'n', right: 2 }, 3]);
+  const module = moduleOf({ main: func([n], call('relu', [n])) });
+  const bind = (dims: Record<string, number>) => () =>
+    printModule(bindDims(dims).run(module, { types: new TypeInference() }));
+
+  test('replaces symbols and what is computed from them', () => {
+    expect(bind({ n: 4 })()).toMatchInlineSnapshot(`
+      "def @main(%data: Tensor[(8, 3), float32]) {
+        relu(%data)
+      }
+      "
+    `);
+  });
+
+  test('names the input, the dimension and the remedy', () => {
+    expect(bind({ m: 4 })).toThrowErrorMatchingInlineSnapshot(`[UnsupportedError: input "data": got dimension 0 as the symbol (n * 2) in Tensor[((n * 2), 3), float32], expected a number for every dimension at compile time. Bind it: --dim (n * 2)=1, or dims: { "(n * 2)": 1 }.]`);
+  });
+});
+
+describe('infer-types', () => {
+  test('names the node of the source model', () => {
+    const bad = call('add', [x, values([2], 1, 2)], {}, { source: 'sum' });
+    expect(() => run(bad, inferTypes)).toThrowErrorMatchingInlineSnapshot(`[ShapeError: node "sum": add: got (1, 3, 4, 4) and (2,), expected shapes that broadcast (dimension -1 is 4 and 2). Dimensions must be equal or 1, aligned from the right.]`);
+  });
+
+  test('an operator that does not exist', () => {
+    expect(() => run(call('frobnicate', [x]), inferTypes)).toThrowErrorMatchingInlineSnapshot(`[UnsupportedError: got operator frobnicate, expected an operator that Weft has.]`);
+  });
+});
+
+describe('fold-constants', () => {
+  test('computes with the references', () => {
+    const sum = call('add', [values([2], 1, 2), scalar(0.5)]);
+    expect(
+      run(call('add', [x, call('reshape', [sum], { shape: [2, 1, 1, 1] })]), foldConstants),
+    ).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        add(%x, meta[0])
+      }
+
+      meta[0]: Tensor[(2, 1, 1, 1), float32]
+      "
+    `);
+  });
+
+  test('keeps splats through elementwise operators and moves of data', () => {
+    const big = [1024, 1024, 1024, 16];
+    const product = call('mul', [splat(big, 3), scalar(2)]);
+    const moved = call('transpose', [product], { perm: [3, 2, 1, 0] });
+    const padded = call('pad', [moved], { pads: [0, 0, 0, 0, 1, 0, 0, 0], value: 6 });
+    const joined = call('concat', [padded, splat([1, 1024, 1024, 1024], 6)], { axis: 0 });
+    expect(run(joined, foldConstants)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        meta[0]
+      }
+
+      meta[0]: Tensor[(18, 1024, 1024, 1024), float32] = 6f
+      "
+    `);
+  });
+
+  test('a pad of another value is no splat', () => {
+    const padded = call('pad', [splat([2], 6)], { pads: [0, 1], value: 1 });
+    expect(run(padded, foldConstants)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        [6f, 6f, 1f]
+      }
+      "
+    `);
+  });
+
+  test('a tensor without inputs', () => {
+    const full = call('full', [], { shape: [100, 100], value: 2, dtype: 'int32' });
+    expect(run(full, foldConstants)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        meta[0]
+      }
+
+      meta[0]: Tensor[(100, 100), int32] = 2
+      "
+    `);
+  });
+
+  test('leaves results that would only make the file larger', () => {
+    const wide = call('broadcast_to', [values([2], 1, 2)], { shape: [2 ** 24, 2] });
+    expect(run(wide, foldConstants)).toContain('broadcast_to([1f, 2f], shape=[16777216, 2])');
+  });
+});
+
+describe('simplify', () => {
+  const rows: [string, Expr, string][] = [
+    ['x + 0', call('add', [x, scalar(0)]), '%x'],
+    ['0 + x', call('add', [scalar(0), x]), '%x'],
+    ['x - 0', call('sub', [x, scalar(0)]), '%x'],
+    ['0 - x', call('sub', [scalar(0), x]), 'sub(0f, %x)'],
+    ['x * 1', call('mul', [x, splat([1, 3, 1, 1], 1)]), '%x'],
+    ['x * 1 that broadcasts', call('mul', [x, splat([2, 3, 4, 4], 1)]), 'mul(%x, meta[0])'],
+    ['x / 1', call('div', [x, scalar(1)]), '%x'],
+    ['1 / x', call('div', [scalar(1), x]), 'div(1f, %x)'],
+    ['-(-x)', call('neg', [call('neg', [x])]), '%x'],
+    ['relu of relu', call('relu', [call('relu', [x])]), 'relu(%x)'],
+    ['cast to the same', call('cast', [x], { to: 'float32' }), '%x'],
+    ['pad by nothing', call('pad', [x], { pads: [0, 0, 0, 0, 0, 0, 0, 0] }), '%x'],
+    ['concat of one', call('concat', [x], { axis: 1 }), '%x'],
+    [
+      'reshapes',
+      call('reshape', [call('reshape', [x], { shape: [48] })], { shape: [3, 16] }),
+      'reshape(%x, shape=[3, 16])',
+    ],
+    [
+      'reshapes there and back',
+      call('reshape', [call('reshape', [x], { shape: [48] })], { shape: [1, 3, 4, 4] }),
+      '%x',
+    ],
+    [
+      'transposes',
+      call('transpose', [call('transpose', [x], { perm: [1, 2, 3, 0] })], { perm: [1, 0, 3, 2] }),
+      'transpose(%x, perm=[2, 1, 0, 3])',
+    ],
+    [
+      'transposes there and back',
+      call('transpose', [call('transpose', [x], { perm: [1, 2, 3, 0] })], { perm: [3, 0, 1, 2] }),
+      '%x',
+    ],
+    [
+      'a slice of everything',
+      call('slice', [x], { starts: [0, 0, 0, 0], ends: [1, 3, 4, 4], steps: [1, 1, 1, 1] }),
+      '%x',
+    ],
+    [
+      'a reversal',
+      call('slice', [x], { starts: [0, 0, 0, -1], ends: [1, 3, 4, -9], steps: [1, 1, 1, -1] }),
+      'slice(%x, starts=[0, 0, 0, -1], ends=[1, 3, 4, -9], steps=[1, 1, 1, -1])',
+    ],
+  ];
+
+  test.each(rows)('%s', (_, body, expected) => {
+    expect(run(body, simplify).split('\n')[1]).toBe(`  ${expected}`);
+  });
+});
+
+describe('fold-batch-norm', () => {
+  const weights = values([2, 3, 1, 1], 1, 2, 3, 4, 5, 6);
+  const norm = (input: Expr, channels: number) =>
+    call(
+      'batch_norm',
+      [
+        input,
+        splat([channels], 2),
+        splat([channels], 1),
+        splat([channels], 0.5),
+        splat([channels], 3),
+      ],
+      { epsilon: 1 },
+    );
+
+  test('into the weights and bias of a convolution', () => {
+    const conv = call('conv2d', [x, weights, values([2], 10, 20)], CONV);
+    const text = run(norm(conv, 2), foldBatchNorm, foldConstants);
+    expect(text).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        conv2d(%x, meta[0], [10.5f, 20.5f], strides=[1, 1], pads=[0, 0, 0, 0], dilations=[1, 1], groups=1)
+      }
+
+      meta[0]: Tensor[(2, 3, 1, 1), float32]
+      "
+    `);
+  });
+
+  test('a convolution without bias gets one', () => {
+    const text = run(norm(call('conv2d', [x, weights], CONV), 2), foldBatchNorm, foldConstants);
+    expect(text).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        conv2d(%x, meta[0], [0.5f, 0.5f], strides=[1, 1], pads=[0, 0, 0, 0], dilations=[1, 1], groups=1)
+      }
+
+      meta[0]: Tensor[(2, 3, 1, 1), float32]
+      "
+    `);
+  });
+
+  test('splat weights stay splat', () => {
+    const conv = call('conv2d', [x, splat([2, 3, 1, 1], 0.25)], CONV);
+    expect(run(norm(conv, 2), foldBatchNorm, foldConstants)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        conv2d(%x, meta[0], [0.5f, 0.5f], strides=[1, 1], pads=[0, 0, 0, 0], dilations=[1, 1], groups=1)
+      }
+
+      meta[0]: Tensor[(2, 3, 1, 1), float32] = 0.25f
+      "
+    `);
+  });
+
+  test('a multiplication and an addition elsewhere, also when the convolution has another reader', () => {
+    expect(run(norm(x, 3), foldBatchNorm, foldConstants)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        %0 = mul(%x, meta[0]);
+        add(%0, meta[1])
+      }
+
+      meta[0]: Tensor[(1, 3, 1, 1), float32] = 1f
+      meta[1]: Tensor[(1, 3, 1, 1), float32] = 0.5f
+      "
+    `);
+    const conv = call('conv2d', [x, weights], CONV);
+    const shared = run(tuple([norm(conv, 2), conv]), foldBatchNorm, foldConstants);
+    expect(shared).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        %0 = conv2d(%x, meta[0], strides=[1, 1], pads=[0, 0, 0, 0], dilations=[1, 1], groups=1);
+        %1 = mul(%0, meta[1]);
+        %2 = add(%1, meta[2]);
+        (%2, %0)
+      }
+
+      meta[0]: Tensor[(2, 3, 1, 1), float32]
+      meta[1]: Tensor[(1, 2, 1, 1), float32] = 1f
+      meta[2]: Tensor[(1, 2, 1, 1), float32] = 0.5f
+      "
+    `);
+  });
+
+  test('statistics that are computed stay a call', () => {
+    const mean = call('reduce_mean', [x], { axes: [0, 2, 3], keepdims: false });
+    const body = call('batch_norm', [x, splat([3], 1), splat([3], 0), mean, splat([3], 1)]);
+    expect(run(body, foldBatchNorm)).toContain('batch_norm(');
+  });
+});
+
+describe('eliminate-common-subexpressions', () => {
+  test('equal calls become one, whatever the order of attributes', () => {
+    const pool = (attributes: Record<string, number[]>) => call('max_pool2d', [x], attributes);
+    const body = call('add', [
+      pool({ kernel: [2, 2], strides: [1, 1] }),
+      call('mul', [pool({ strides: [1, 1], kernel: [2, 2] }), pool({ kernel: [2, 2] })]),
+    ]);
+    expect(run(body, eliminateCommonSubexpressions)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        %0 = max_pool2d(%x, kernel=[2, 2], strides=[1, 1]);
+        %1 = max_pool2d(%x, kernel=[2, 2]);
+        %2 = mul(%0, %1);
+        add(%0, %2)
+      }
+      "
+    `);
+  });
+
+  test('-0 is not 0', () => {
+    const body = tuple([call('add', [x, scalar(0)]), call('add', [x, scalar(-0)])]);
+    expect(run(body, eliminateCommonSubexpressions)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        %0 = add(%x, 0f);
+        %1 = add(%x, 0f);
+        (%0, %1)
+      }
+      "
+    `);
+  });
+});
+
+describe('fuse', () => {
+  const conv = call('conv2d', [x, splat([3, 3, 1, 1], 1)], CONV);
+  const bias = splat([3, 1, 1], 1);
+
+  test('an anchor takes bias, residual and activation', () => {
+    const body = call('relu', [call('add', [call('add', [conv, bias]), x])]);
+    expect(run(body, fuse)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        %0 = fn (%p0: Tensor[(1, 3, 4, 4), float32], %p1: Tensor[(3, 3, 1, 1), float32], %p2: Tensor[(3, 1, 1), float32], primitive="conv2d_add_add_relu") {
+          %1 = conv2d(%p0, %p1, strides=[1, 1], pads=[0, 0, 0, 0], dilations=[1, 1], groups=1);
+          %2 = add(%1, %p2);
+          %3 = add(%2, %p0);
+          relu(%3)
+        };
+        %0(%x, meta[0], meta[1])
+      }
+
+      meta[0]: Tensor[(3, 3, 1, 1), float32] = 1f
+      meta[1]: Tensor[(3, 1, 1), float32] = 1f
+      "
+    `);
+  });
+
+  test('a value with two readers is computed once', () => {
+    const body = call('mul', [conv, call('sigmoid', [conv])]);
+    expect(run(body, fuse)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        %0 = fn (%p0: Tensor[(1, 3, 4, 4), float32], %p1: Tensor[(3, 3, 1, 1), float32], primitive="conv2d") {
+          conv2d(%p0, %p1, strides=[1, 1], pads=[0, 0, 0, 0], dilations=[1, 1], groups=1)
+        };
+        %1 = %0(%x, meta[0]);
+        %2 = fn (%p0_1: Tensor[(1, 3, 4, 4), float32], primitive="sigmoid_mul") {
+          %3 = sigmoid(%p0_1);
+          mul(%p0_1, %3)
+        };
+        %2(%1)
+      }
+
+      meta[0]: Tensor[(3, 3, 1, 1), float32] = 1f
+      "
+    `);
+  });
+
+  test('two anchors stay apart, a reshape is no kernel', () => {
+    const flat = call('reshape', [call('relu', [conv])], { shape: [1, 48] });
+    const body = call('relu', [call('matmul', [flat, splat([48, 2], 1)])]);
+    expect(run(body, fuse)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        %0 = fn (%p0: Tensor[(1, 3, 4, 4), float32], %p1: Tensor[(3, 3, 1, 1), float32], primitive="conv2d_relu") {
+          %1 = conv2d(%p0, %p1, strides=[1, 1], pads=[0, 0, 0, 0], dilations=[1, 1], groups=1);
+          relu(%1)
+        };
+        %2 = %0(%x, meta[0]);
+        %3 = reshape(%2, shape=[1, 48]);
+        %4 = fn (%p0_1: Tensor[(1, 48), float32], %p1_1: Tensor[(48, 2), float32], primitive="matmul_relu") {
+          %5 = matmul(%p0_1, %p1_1);
+          relu(%5)
+        };
+        %4(%3, meta[1])
+      }
+
+      meta[0]: Tensor[(3, 3, 1, 1), float32] = 1f
+      meta[1]: Tensor[(48, 2), float32] = 1f
+      "
+    `);
+  });
+
+  test('moves of data and elementwise calls share a kernel without an anchor', () => {
+    const body = call('exp', [call('transpose', [call('neg', [x])], { perm: [0, 2, 3, 1] })]);
+    expect(run(body, fuse)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        %0 = fn (%p0: Tensor[(1, 3, 4, 4), float32], primitive="neg_transpose_exp") {
+          %1 = neg(%p0);
+          %2 = transpose(%1, perm=[0, 2, 3, 1]);
+          exp(%2)
+        };
+        %0(%x)
+      }
+      "
+    `);
+  });
+
+  test('a value that is broadcast is not computed again for each reader', () => {
+    const row = call('exp', [call('slice', [x], { starts: [0, 0, 0, 0], ends: [1, 1, 1, 4] })]);
+    expect(run(call('add', [x, row]), fuse)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
+        %0 = fn (%p0: Tensor[(1, 3, 4, 4), float32], primitive="slice_exp") {
+          %1 = slice(%p0, starts=[0, 0, 0, 0], ends=[1, 1, 1, 4]);
+          exp(%1)
+        };
+        %2 = %0(%x);
+        %3 = fn (%p0_1: Tensor[(1, 3, 4, 4), float32], %p1: Tensor[(1, 1, 1, 4), float32], primitive="add") {
+          add(%p0_1, %p1)
+        };
+        %3(%x, %2)
+      }
+      "
+    `);
+  });
+
+  test('no kernel touches more than eight tensors', () => {
+    const inputs = Array.from({ length: 12 }, (_, i) => variable(`v${i}`, 'float32', [4]));
+    const sum = inputs.reduce<Expr>(
+      (left, right) => call('add', [left, right]),
+      variable('w', 'float32', [4]),
+    );
+    const module = moduleOf({ main: func([...inputs], sum) });
+    const fused = fuse.run(module, { types: new TypeInference() });
+    const heads = printModule(fused)
+      .split('\n')
+      .filter((line) => line.includes('primitive='));
+    expect(heads.map((line) => line.match(/%p\d/g)?.length)).toEqual([7, 7]);
+  });
+});
