@@ -1,5 +1,5 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
-import { abortError } from '../core/errors.ts';
+import { abortError, internalError } from '../core/errors.ts';
 import type { Device } from '../device/device.ts';
 import { resume, run } from './dispatch.ts';
 import { type FrameCount, Invocation, type Limits } from './invocation.ts';
@@ -62,7 +62,7 @@ export class CallRunner {
       invocation.push(callee, registers);
       if (this.#nesting >= MAX_NESTING) await call.wait(macrotask());
       await this.#drive(call);
-      return { value: invocation.result, instructionCount: invocation.executed };
+      return { value: invocation.takeResult(), instructionCount: invocation.executed };
     } catch (error) {
       if (call.cancellation !== undefined) throw call.cancellation;
       throw withVmStack(error, this.#program, invocation.frames);
@@ -81,8 +81,8 @@ export class CallRunner {
   async #drive(call: Call): Promise<void> {
     const { invocation } = call;
     for (;;) {
-      if (call.cancellation !== undefined) throw call.cancellation;
       const pending = this.#runSlice(invocation);
+      if (call.cancellation !== undefined) return call.abandon(pending);
       if (invocation.isDone) return;
       if (pending !== undefined) {
         // Devices work on what was launched while the program waits.
@@ -138,6 +138,12 @@ class Call {
         },
       );
     });
+  }
+
+  /** Throws the cancellation of a call that was cancelled while its code ran. */
+  abandon(pending: Promise<Value> | undefined): never {
+    this.#pending = pending?.then(discard, () => undefined);
+    throw this.cancellation ?? internalError('the call was not cancelled');
   }
 
   /** Whoever still works on the arguments of a cancelled call keeps them until it is done. */

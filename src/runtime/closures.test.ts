@@ -71,7 +71,7 @@ describe.each(FORMS)('closures, %s', (_, form) => {
     const main = b.function('main');
     const one = main.call('vm.builtin.make_closure', [b.functionReference('join'), 3]);
     main.ret(main.call('vm.builtin.invoke_closure', [one, 1, 2]));
-    const vm = await load(b, { 'test.join': (...args: Value[]) => args.join('-') });
+    const vm = await load(b, { 'test.join': (...args: Value[]) => args.map(String).join('-') });
     expect(await vm.invoke('main')).toBe('1-2-3');
   });
 

@@ -31,7 +31,7 @@ export class Invocation {
   readonly frames: Frame[] = [];
   /** Instructions executed so far. */
   executed = 0;
-  /** Set when the first frame has returned; the caller owns the reference. */
+  /** Set when the first frame has returned; holds a reference until it is taken. */
   result: Value = null;
   isDone = false;
   readonly #frameCount: FrameCount;
@@ -62,12 +62,17 @@ export class Invocation {
     frame.registers = [];
   }
 
-  /** Pops everything, after an error or a cancellation. */
+  /** Hands the reference to the result over. */
+  takeResult(): Value {
+    const { result } = this;
+    this.result = null;
+    return result;
+  }
+
+  /** Drops everything, after an error or a cancellation. */
   unwind(): void {
     while (this.frames.length > 0) this.pop();
-    if (this.isDone) return;
-    release(this.result);
-    this.result = null;
+    release(this.takeResult());
   }
 }
 
