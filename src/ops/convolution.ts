@@ -20,12 +20,15 @@ export interface ConvolutionPlan {
   readonly columns: WindowAxis;
 }
 
-/** Sums in double precision. Few channels per group go pixel by pixel, else it is a matrix product. */
+/** Below this, packing the image would cost more than the product saves. */
+const FEW_OUTPUTS = 6;
+
+/** Sums in double precision. */
 export function convolve(plan: ConvolutionPlan): void {
   const groupOut = plan.outChannels / plan.groups;
   for (let image = 0; image < plan.batch; image++) {
     for (let group = 0; group < plan.groups; group++) {
-      if (groupOut < 3) convolveByPixel(plan, image, group);
+      if (groupOut < FEW_OUTPUTS) convolveByTap(plan, image, group);
       else convolveByProduct(plan, image, group);
     }
   }
@@ -115,53 +118,58 @@ function packTap(x: Float32Array, target: Float64Array, run: TapBlock): void {
   }
 }
 
-/** The definition, one output element at a time. */
-export function convolveByPixel(plan: ConvolutionPlan, image: number, group: number): void {
-  const { rows, columns, y } = plan;
-  const groupOut = plan.outChannels / plan.groups;
-  for (let k = group * groupOut; k < (group + 1) * groupOut; k++) {
-    let out = (image * plan.outChannels + k) * rows.count * columns.count;
-    for (let i = 0; i < rows.count; i++) {
-      for (let j = 0; j < columns.count; j++) {
-        y[out] = pixel(plan, { image, group, k, i, j });
-        out++;
-      }
-    }
-  }
-}
-
-interface PixelPlace {
-  readonly image: number;
-  readonly group: number;
-  readonly k: number;
-  readonly i: number;
-  readonly j: number;
-}
-
-function pixel(plan: ConvolutionPlan, { image, group, k, i, j }: PixelPlace): number {
-  const { x, w, bias, rows, columns } = plan;
+/**
+ * One kernel tap after the other over whole planes, for groups of so few outputs that unfolding the
+ * image would cost more than the sums.
+ */
+export function convolveByTap(plan: ConvolutionPlan, image: number, group: number): void {
+  const { w, rows, columns } = plan;
   const groupIn = plan.channels / plan.groups;
-  const y0 = i * rows.stride - rows.padBefore;
-  const x0 = j * columns.stride - columns.padBefore;
-  const [rStart, rEnd] = tapRange(rows, y0);
-  const [sStart, sEnd] = tapRange(columns, x0);
-  let sum = bias?.[k] ?? 0;
-  for (let c = 0; c < groupIn; c++) {
-    const plane = (image * plan.channels + group * groupIn + c) * rows.size;
-    for (let r = rStart; r < rEnd; r++) {
-      const from = (plane + y0 + r * rows.dilation) * columns.size + x0;
-      const weights = ((k * groupIn + c) * rows.kernel + r) * columns.kernel;
-      for (let s = sStart; s < sEnd; s++) {
-        sum += (w[weights + s] ?? 0) * (x[from + s * columns.dilation] ?? 0);
+  const groupOut = plan.outChannels / plan.groups;
+  const sums = new Float64Array(rows.count * columns.count);
+  for (let k = group * groupOut; k < (group + 1) * groupOut; k++) {
+    sums.fill(plan.bias?.[k] ?? 0);
+    for (let c = 0; c < groupIn; c++) {
+      const plane = (image * plan.channels + group * groupIn + c) * rows.size * columns.size;
+      for (let r = 0; r < rows.kernel; r++) {
+        for (let s = 0; s < columns.kernel; s++) {
+          const weight = w[((k * groupIn + c) * rows.kernel + r) * columns.kernel + s] ?? 0;
+          addTap(plan, sums, { plane, r, s, weight });
+        }
       }
     }
+    plan.y.set(sums, (image * plan.outChannels + k) * sums.length);
   }
-  return sum;
 }
 
-/** The taps, from and up to, whose source lies inside when the window begins at `start`. */
-export function tapRange({ size, kernel, dilation }: WindowAxis, start: number): [number, number] {
-  const from = start >= 0 ? 0 : Math.ceil(-start / dilation);
-  const to = Math.min(kernel, Math.ceil((size - start) / dilation));
+interface Tap {
+  /** Where the channel begins in x. */
+  readonly plane: number;
+  readonly r: number;
+  readonly s: number;
+  readonly weight: number;
+}
+
+function addTap({ x, rows, columns }: ConvolutionPlan, sums: Float64Array, tap: Tap): void {
+  const { stride } = columns;
+  const { weight } = tap;
+  const y0 = tap.r * rows.dilation - rows.padBefore;
+  const x0 = tap.s * columns.dilation - columns.padBefore;
+  const [iStart, iEnd] = insideRange(rows, y0);
+  const [jStart, jEnd] = insideRange(columns, x0);
+  for (let i = iStart; i < iEnd; i++) {
+    let from = tap.plane + (i * rows.stride + y0) * columns.size + jStart * stride + x0;
+    const end = i * columns.count + jEnd;
+    for (let to = i * columns.count + jStart; to < end; to++) {
+      sums[to] = (sums[to] ?? 0) + weight * (x[from] ?? 0);
+      from += stride;
+    }
+  }
+}
+
+/** The outputs, from and up to, whose source lies inside for a tap at `offset`. */
+function insideRange({ size, stride, count }: WindowAxis, offset: number): [number, number] {
+  const from = Math.max(0, Math.ceil(-offset / stride));
+  const to = Math.min(count, Math.ceil((size - offset) / stride));
   return [from, Math.max(from, to)];
 }

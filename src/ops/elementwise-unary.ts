@@ -1,6 +1,6 @@
 import type { DType } from '../core/dtype.ts';
 import { floatAttribute } from './attributes.ts';
-import type { OpCase, OpDefinition, ScalarContext, Tolerance } from './define-op.ts';
+import type { NumberArray, OpCase, OpDefinition, ScalarContext, Tolerance } from './define-op.ts';
 import { defineElementwise, type ElementwiseSpec } from './elementwise.ts';
 import { ERF_DECLARATIONS, erf } from './erf.ts';
 import { wgslLiteral } from './wgsl-literal.ts';
@@ -15,6 +15,8 @@ interface UnarySpec extends Pick<ElementwiseSpec, 'name' | 'summary' | 'attribut
   readonly declarations?: Readonly<Record<string, string>>;
   /** Range of the random inputs. */
   readonly range?: readonly [number, number];
+  /** For operators that networks spend their time in: `host` for whole arrays. */
+  readonly hostBlock?: (x: NumberArray, y: NumberArray, context: ScalarContext) => void;
   readonly cases?: readonly OpCase[];
   readonly badCases?: readonly OpCase[];
   wgsl(x: string, context: ScalarContext): string;
@@ -31,8 +33,9 @@ function defineUnary(spec: UnarySpec): OpDefinition {
     scalar: {
       wgsl: ([x = ''], context) => spec.wgsl(x, context),
       host: ([x = 0], context) => spec.host(x, context),
-      hostBlock([x], output, context) {
-        for (let i = 0; i < output.length; i++) output[i] = spec.host(x?.[i] ?? 0, context);
+      hostBlock([x = new Float32Array()], y, context) {
+        if (spec.hostBlock !== undefined) spec.hostBlock(x, y, context);
+        else for (let i = 0; i < y.length; i++) y[i] = spec.host(x[i] ?? 0, context);
       },
       ...(spec.declarations === undefined ? {} : { declarations: spec.declarations }),
     },
@@ -89,6 +92,12 @@ const relu = defineUnary({
   dtypes: SIGNED,
   wgsl: (x, { output, width }) => `max(${x}, ${wgslLiteral(0, output, width)})`,
   host: (x) => (x < 0 ? 0 : x),
+  hostBlock(x, y) {
+    for (let i = 0; i < y.length; i++) {
+      const value = x[i] ?? 0;
+      y[i] = value < 0 ? 0 : value;
+    }
+  },
 });
 
 const leakyRelu = defineUnary({
@@ -102,6 +111,13 @@ const leakyRelu = defineUnary({
     return `select(${x}, ${x} * ${alpha}, ${x} < ${wgslLiteral(0, output, width)})`;
   },
   host: (x, { attributes }) => (x < 0 ? x * floatAttribute(attributes, 'alpha') : x),
+  hostBlock(x, y, { attributes }) {
+    const alpha = floatAttribute(attributes, 'alpha');
+    for (let i = 0; i < y.length; i++) {
+      const value = x[i] ?? 0;
+      y[i] = value < 0 ? value * alpha : value;
+    }
+  },
   cases: [
     {
       title: 'alpha 0.3',
@@ -229,6 +245,11 @@ const clip = defineUnary({
     const low = clipBound(floatAttribute(attributes, 'min'), output);
     const high = clipBound(floatAttribute(attributes, 'max'), output);
     return Math.min(Math.max(x, low), high);
+  },
+  hostBlock(x, y, { attributes, output }) {
+    const low = clipBound(floatAttribute(attributes, 'min'), output);
+    const high = clipBound(floatAttribute(attributes, 'max'), output);
+    for (let i = 0; i < y.length; i++) y[i] = Math.min(Math.max(x[i] ?? 0, low), high);
   },
   cases: [
     {

@@ -3,13 +3,12 @@ import type { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes } from '../core/primitive-function.ts';
 import { elementCount } from '../core/shape.ts';
 import { boolAttribute, intsAttribute } from './attributes.ts';
-import { tapRange } from './convolution.ts';
 import { type AttributeSpec, defineOp, type OpCase, type OpDefinition } from './define-op.ts';
 import { float32Elements } from './elements.ts';
 import { formatType, operand, requireMinimumRank, requireRank } from './operand-checks.ts';
 import { lowerGlobalPool2d, lowerPool2d } from './pool2d-lowering.ts';
 import { reduceTensor } from './reduce.ts';
-import { type WindowAxis, windowAxes } from './window.ts';
+import { tapRange, type WindowAxis, windowAxes } from './window.ts';
 
 type PoolKind = 'max' | 'average';
 
@@ -106,45 +105,58 @@ function poolPlanes(x: HostTensor, output: HostTensor, plan: PoolPlan): void {
   const from = float32Elements(x);
   const to = float32Elements(output);
   const planes = elementCount(output.shape.slice(0, 2));
+  const rowWindows = windows(rows, plan.countsPad);
+  const columnWindows = windows(columns, plan.countsPad);
   let out = 0;
   for (let plane = 0; plane < planes; plane++) {
     const offset = plane * rows.size * columns.size;
-    for (let i = 0; i < rows.count; i++) {
-      for (let j = 0; j < columns.count; j++) {
-        to[out] = poolWindow(from, offset, { plan, i, j });
+    for (const row of rowWindows) {
+      for (const column of columnWindows) {
+        to[out] = poolWindow(from, offset, { plan, row, column });
         out++;
       }
     }
   }
 }
 
-interface PoolPlace {
-  readonly plan: PoolPlan;
-  readonly i: number;
-  readonly j: number;
+/** One position of a window along an axis: its taps that lie inside, and how many count. */
+interface PlacedWindow {
+  /** Source index of tap 0, inside or not. */
+  readonly start: number;
+  readonly firstTap: number;
+  readonly endTap: number;
+  readonly counted: number;
 }
 
-function poolWindow(x: Float32Array, offset: number, { plan, i, j }: PoolPlace): number {
-  const { kind, countsPad, rows, columns } = plan;
-  const y0 = i * rows.stride - rows.padBefore;
-  const x0 = j * columns.stride - columns.padBefore;
-  const [rStart, rEnd] = tapRange(rows, y0);
-  const [sStart, sEnd] = tapRange(columns, x0);
+function windows(axis: WindowAxis, countsPad: boolean): PlacedWindow[] {
+  return Array.from({ length: axis.count }, (_, i) => {
+    const start = i * axis.stride - axis.padBefore;
+    const [firstTap, endTap] = tapRange(axis, start);
+    const counted = countsPad ? paddedTaps(axis, start) : endTap - firstTap;
+    return { start, firstTap, endTap, counted };
+  });
+}
+
+interface PoolPlace {
+  readonly plan: PoolPlan;
+  readonly row: PlacedWindow;
+  readonly column: PlacedWindow;
+}
+
+function poolWindow(x: Float32Array, offset: number, { plan, row, column }: PoolPlace): number {
+  const { rows, columns } = plan;
   let largest = -Infinity;
   let sum = 0;
-  for (let r = rStart; r < rEnd; r++) {
-    const row = offset + (y0 + r * rows.dilation) * columns.size + x0;
-    for (let s = sStart; s < sEnd; s++) {
-      const value = x[row + s * columns.dilation] ?? 0;
+  for (let r = row.firstTap; r < row.endTap; r++) {
+    const from = offset + (row.start + r * rows.dilation) * columns.size + column.start;
+    for (let s = column.firstTap; s < column.endTap; s++) {
+      const value = x[from + s * columns.dilation] ?? 0;
       sum += value;
       if (value > largest || Number.isNaN(value)) largest = value;
     }
   }
-  if (kind === 'max') return largest;
-  const count = countsPad
-    ? paddedTaps(rows, y0) * paddedTaps(columns, x0)
-    : (rEnd - rStart) * (sEnd - sStart);
-  return sum / Math.max(count, 1);
+  if (plan.kind === 'max') return largest;
+  return sum / Math.max(row.counted * column.counted, 1);
 }
 
 function paddedTaps({ size, kernel, dilation, padAfter }: WindowAxis, start: number): number {

@@ -6,7 +6,7 @@ import { elementCount, rowMajorStrides, type Shape } from '../core/shape.ts';
 import { firstDifference } from '../testing/all-close.ts';
 import { seededRandom } from '../testing/random.ts';
 import { caseResult } from './case-tensors.ts';
-import { type ConvolutionPlan, convolveByPixel, convolveByProduct } from './convolution.ts';
+import { type ConvolutionPlan, convolveByTap, convolveByProduct } from './convolution.ts';
 import { erf } from './erf.ts';
 import { multiplyMatrices, packStrided } from './matrix-product.ts';
 import { floatPower, integerPower } from './pow.ts';
@@ -142,12 +142,12 @@ describe('convolution', () => {
     };
   }
 
-  test('as a product and pixel by pixel it equals the definition', () => {
+  test('as a product and tap by tap it equals the definition', () => {
     fc.assert(
       fc.property(sizes, axisArbitrary, axisArbitrary, (counts, rows, columns) => {
         const plan = planOf(counts, rows, columns);
         const expected = defineConvolution(plan);
-        for (const algorithm of [convolveByPixel, convolveByProduct]) {
+        for (const algorithm of [convolveByTap, convolveByProduct]) {
           plan.y.fill(Number.NaN);
           for (let image = 0; image < plan.batch; image++) {
             for (let group = 0; group < plan.groups; group++) algorithm(plan, image, group);

@@ -61,3 +61,10 @@ function windowCount(
   const count = Math.ceil(room / stride) + 1;
   return (count - 1) * stride >= size + padBefore ? count - 1 : count;
 }
+
+/** The taps, from and up to, whose source lies inside when the window begins at `start`. */
+export function tapRange({ size, kernel, dilation }: WindowAxis, start: number): [number, number] {
+  const from = start >= 0 ? 0 : Math.ceil(-start / dilation);
+  const to = Math.min(kernel, Math.ceil((size - start) / dilation));
+  return [from, Math.max(from, to)];
+}
