@@ -187,13 +187,14 @@ test('runs many calls at once, moves inputs when told to, and feeds results back
   const result = await page.evaluate(async () => {
     const { Session, Tensor } = weft;
     const session = await Session.load('/served/sum.weft');
-    const y = Tensor.from([1]);
+    const one = () => Tensor.from([1]);
+    const y = one();
     const runs = Array.from({ length: 20 }, (_, i) => session.run({ x: Tensor.from([i]), y }));
     const sums = (await Promise.all(runs)).map((outputs) => outputs['sum']?.toNested());
     const moved = Tensor.from([5]);
     await session.run({ x: moved, y }, { transfer: false });
     const kept = moved.data.length;
-    await session.run({ x: moved, y }, { transfer: true });
+    await session.run({ x: moved, y: one() }, { transfer: true });
     const after = moved.data.length;
     const again = await weft.failure(session.run({ x: moved, y }));
     const first = await session.run({ x: Tensor.from([7]), y }, { keep: 'device' });

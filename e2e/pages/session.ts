@@ -8,8 +8,7 @@ const page = {
   workers: [] as Worker[],
   /** A worker of the page's own, which it can get at. */
   startWorker: (): Worker => {
-    const url = new URL('./session-worker.ts', import.meta.url);
-    const worker = new Worker(url, { type: 'module' });
+    const worker = new Worker(new URL('./session-worker.ts', import.meta.url), { type: 'module' });
     page.workers.push(worker);
     return worker;
   },
