@@ -1,0 +1,3 @@
+import { checkDevice } from './check-device.ts';
+
+postMessage(await checkDevice());
