@@ -13,8 +13,13 @@ interface TimestampSet {
   passCount: number;
 }
 
-/** Records which kernels ran and, where the adapter has timestamps, for how long. */
+/**
+ * Records which kernels ran and, where the adapter has timestamps, for how long. Profiles that
+ * overlap share one: each takes the launches between its start and its end.
+ */
 export class LaunchProfiler {
+  userCount = 0;
+
   readonly #device: GPUDevice;
   readonly #buffers: BufferTable;
   readonly #hasTimestamps: boolean;
@@ -53,6 +58,10 @@ export class LaunchProfiler {
       encoder.copyBufferToBuffer(resolved, 0, staging, byteOffset, byteLength);
       byteOffset += byteLength;
     }
+  }
+
+  get launchCount(): number {
+    return this.#launches.length;
   }
 
   /** Bytes that {@link resolve} writes; zero where there are no timestamps. */

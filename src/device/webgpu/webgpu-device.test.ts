@@ -333,6 +333,27 @@ describe('WebGpuDevice', () => {
     output.destroy();
   });
 
+  test('profiles that overlap each get the launches of their own time', async () => {
+    const { device } = opened;
+    const kernel = await kernelOf('increment', 2);
+    const input = floatBuffer(device, [1, 2]);
+    const output = device.createBuffer(8);
+    const args = [floatTensor(input, [2]), floatTensor(output, [2])];
+    const stopFirst = device.startProfile();
+    kernel.launch(args);
+    const stopSecond = device.startProfile();
+    kernel.launch(args);
+    expect(await stopFirst()).toHaveLength(2);
+    kernel.launch(args);
+    const second = await stopSecond();
+    expect(second).toHaveLength(2);
+    expect(await stopSecond()).toBe(second);
+    kernel.launch(args);
+    expect(await device.startProfile()()).toHaveLength(0);
+    input.destroy();
+    output.destroy();
+  });
+
   test('ranges outside a buffer are bugs that are named', () => {
     const { device } = opened;
     const buffer = device.createBuffer(8);

@@ -141,11 +141,16 @@ export class WebGpuDevice implements Device {
 
   startProfile(): () => Promise<readonly KernelTiming[]> {
     this.#faults.throwIfEnded();
-    this.#queue.record(() => undefined);
     this.#queue.flush();
-    const profiler = new LaunchProfiler(this.#device, this.#buffers, this.#hasTimestamps);
-    this.#queue.profiler = profiler;
-    return () => this.#stopProfile(profiler);
+    this.#queue.profiler ??= new LaunchProfiler(this.#device, this.#buffers, this.#hasTimestamps);
+    const { profiler } = this.#queue;
+    const first = profiler.launchCount;
+    profiler.userCount++;
+    let timings: Promise<readonly KernelTiming[]> | undefined;
+    return () => {
+      timings ??= this.#stopProfile(profiler, first);
+      return timings;
+    };
   }
 
   counters(): DeviceCounters {
@@ -195,8 +200,20 @@ export class WebGpuDevice implements Device {
     }
   }
 
-  async #stopProfile(profiler: LaunchProfiler): Promise<readonly KernelTiming[]> {
-    if (this.#queue.profiler === profiler) this.#queue.profiler = undefined;
+  async #stopProfile(profiler: LaunchProfiler, first: number): Promise<readonly KernelTiming[]> {
+    const last = profiler.launchCount;
+    profiler.userCount--;
+    const isLast = profiler.userCount === 0;
+    if (isLast) this.#queue.profiler = undefined;
+    try {
+      return (await this.#timings(profiler)).slice(first, last);
+    } finally {
+      if (isLast) profiler.destroy();
+    }
+  }
+
+  async #timings(profiler: LaunchProfiler): Promise<readonly KernelTiming[]> {
+    this.#faults.throwIfEnded();
     const { byteLength } = profiler;
     if (byteLength === 0) {
       await this.synchronize();
@@ -208,11 +225,7 @@ export class WebGpuDevice implements Device {
     const timings = this.#readbacks.map(staging, (bytes) =>
       profiler.timings(bytes.slice(0, byteLength)),
     );
-    try {
-      return await this.#faults.untilLost(this.#afterErrors(timings, serial, []));
-    } finally {
-      profiler.destroy();
-    }
+    return this.#faults.untilLost(this.#afterErrors(timings, serial, []));
   }
 }
 
