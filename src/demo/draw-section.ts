@@ -27,6 +27,8 @@ export class DrawSection implements Section {
   readonly #preview = context2d(byId('preview', HTMLCanvasElement));
   readonly #runner: LatestRunner<Drawing>;
   #session: Session | undefined;
+  #opening: Promise<Session> | undefined;
+  #isOpen = false;
   #lastImage: Tensor | undefined;
   #profileTimer: ReturnType<typeof setTimeout> | undefined;
   #announceTimer: ReturnType<typeof setTimeout> | undefined;
@@ -45,23 +47,34 @@ export class DrawSection implements Section {
   }
 
   async open(): Promise<void> {
-    if (this.#session !== undefined) {
-      await this.#context.machine.show(this.#session, TITLE);
-      return;
+    this.#isOpen = true;
+    await this.#context.machine.show(this.#session, TITLE);
+    this.#opening ??= this.#load();
+    try {
+      const session = await this.#opening;
+      if (this.#isOpen) await this.#context.machine.show(session, TITLE);
+    } catch (error) {
+      this.#opening = undefined;
+      this.#text.textContent = 'The network could not be loaded.';
+      throw error;
     }
-    await this.#context.machine.show(undefined, TITLE);
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    clearTimeout(this.#profileTimer);
+  }
+
+  async #load(): Promise<Session> {
     const session = await openSession(modelUrl(TITLE), (text) => {
       this.#text.textContent = `${text}…`;
     });
     this.#session = session;
     this.#text.textContent = 'Draw a digit.';
     this.#context.showDevice(session.device);
-    await this.#context.machine.show(session, TITLE);
+    // What was drawn meanwhile is read now.
     this.#runner.submit(this.#pad.drawing);
-  }
-
-  close(): void {
-    clearTimeout(this.#profileTimer);
+    return session;
   }
 
   #addExamples(group: HTMLElement): void {

@@ -18,6 +18,7 @@ export class GallerySection implements Section {
   readonly #context: DemoContext;
   readonly #inspector: Inspector;
   readonly #cards = byId('cards', HTMLElement);
+  #isOpen = false;
   #hasCards = false;
   #session: Session | undefined;
   #shownName = 'no file';
@@ -37,17 +38,18 @@ export class GallerySection implements Section {
   }
 
   async open(): Promise<void> {
+    this.#isOpen = true;
     await this.#context.machine.show(this.#session, this.#shownName);
     if (this.#hasCards) return;
-    this.#hasCards = true;
     const response = await fetch(modelUrl('index.json'));
     if (!response.ok) throw new Error(`The gallery's index gave HTTP status ${response.status}.`);
     const entries: GalleryEntry[] = await response.json();
+    this.#hasCards = true;
     this.#cards.replaceChildren(...entries.map((entry) => this.#card(entry)));
   }
 
   close(): void {
-    this.#loading?.abort();
+    this.#isOpen = false;
   }
 
   #card({ title, description, file }: GalleryEntry): HTMLElement {
@@ -98,7 +100,7 @@ export class GallerySection implements Section {
       this.#shownName = file.name;
       this.#inspector.show(session, { name: file.name, byteLength });
       this.#context.announce(`${file.name} is loaded.`);
-      await this.#context.machine.show(session, file.name);
+      if (this.#isOpen) await this.#context.machine.show(session, file.name);
     } catch (error) {
       if (this.#loading !== loading || loading.signal.aborted) return;
       this.#inspector.showStatus(`${file.name}: ${describeError(error)}`, 'error');

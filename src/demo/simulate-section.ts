@@ -22,6 +22,8 @@ export class SimulateSection implements Section {
   readonly #facts = byId('dish-facts', HTMLElement);
   readonly #random = seededRandom(7);
   #session: Session | undefined;
+  #opening: Promise<Session> | undefined;
+  #isOpen = false;
   #dish: Dish | undefined;
   #pattern: Pattern = PATTERNS[0] ?? { name: '', feed: 0, kill: 0 };
   /** Reagent that waits for the next run. */
@@ -47,20 +49,32 @@ export class SimulateSection implements Section {
   }
 
   async open(): Promise<void> {
-    if (this.#session === undefined) {
-      await this.#context.machine.show(undefined, TITLE);
-      const session = await openSession(modelUrl(TITLE), (text) => this.#showFacts([['', text]]));
-      this.#session = session;
-      this.#dish = new Dish(session);
-      this.#context.showDevice(session.device);
-      this.#reset();
-      if (!matchMedia('(prefers-reduced-motion: reduce)').matches) this.#setPlaying(true);
-    }
+    this.#isOpen = true;
     await this.#context.machine.show(this.#session, TITLE);
+    this.#opening ??= this.#load();
+    try {
+      const session = await this.#opening;
+      if (this.#isOpen) await this.#context.machine.show(session, TITLE);
+    } catch (error) {
+      this.#opening = undefined;
+      throw error;
+    }
   }
 
   close(): void {
+    this.#isOpen = false;
     this.#setPlaying(false);
+  }
+
+  async #load(): Promise<Session> {
+    const session = await openSession(modelUrl(TITLE), (text) => this.#showFacts([['', text]]));
+    this.#session = session;
+    this.#dish = new Dish(session);
+    this.#context.showDevice(session.device);
+    this.#reset();
+    const mayMove = !matchMedia('(prefers-reduced-motion: reduce)').matches;
+    if (mayMove && this.#isOpen) this.#setPlaying(true);
+    return session;
   }
 
   get #stepsPerRun(): number {
@@ -102,17 +116,13 @@ export class SimulateSection implements Section {
   #reset(): void {
     this.#enqueue(async () => {
       this.#dish?.reset();
-      this.#spot = undefined;
+      const spot = new Float32Array(DISH_SIZE * DISH_SIZE);
       for (let i = 0; i < FIRST_DROPS; i++) {
-        this.#addDropSilently(this.#random() * DISH_SIZE, this.#random() * DISH_SIZE);
+        addDrop(spot, this.#random() * DISH_SIZE, this.#random() * DISH_SIZE);
       }
+      this.#spot = spot;
       await this.#tick(0);
     });
-  }
-
-  #addDropSilently(x: number, y: number): void {
-    this.#spot ??= new Float32Array(DISH_SIZE * DISH_SIZE);
-    addDrop(this.#spot, x, y);
   }
 
   #setPlaying(playing: boolean): void {
