@@ -17,6 +17,8 @@ export interface RunCaseOptions {
   readonly device: 'webgpu' | 'host';
   readonly worker: boolean;
   readonly read: ReadFile;
+  /** The WebGPU to use without a worker. */
+  readonly gpu?: GPU;
 }
 
 /** Nothing that finishes takes so long; it only keeps one hanging case from hiding the others. */
@@ -100,9 +102,14 @@ class ModelRunner {
     const bound = JSON.stringify(dims);
     if (this.#session !== undefined && bound === this.#bound) return this.#session;
     await this.dispose();
-    const { device, worker } = this.#options;
-    const signal = AbortSignal.timeout(LIMIT_MS);
-    this.#session = await Session.load(this.#bytes.slice(), { device, worker, dims, signal });
+    const { device, worker, gpu } = this.#options;
+    this.#session = await Session.load(this.#bytes.slice(), {
+      device,
+      worker,
+      dims,
+      signal: AbortSignal.timeout(LIMIT_MS),
+      ...(gpu === undefined ? {} : { gpu }),
+    });
     this.#bound = bound;
     return this.#session;
   }

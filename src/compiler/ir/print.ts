@@ -178,7 +178,7 @@ const SUFFIX = {
 function formatElement(tensor: HostTensor, index: number): string {
   const element = tensor.elements[index] ?? 0;
   if (tensor.dtype === 'bool') return element === 0 ? 'false' : 'true';
-  return `${element}${SUFFIX[tensor.dtype]}`;
+  return `${formatNumber(element)}${SUFFIX[tensor.dtype]}`;
 }
 
 function formatAttributes(attributes: Attributes): string[] {
@@ -186,7 +186,11 @@ function formatAttributes(attributes: Attributes): string[] {
 }
 
 function formatAttribute(value: AttributeValue): string {
-  if (typeof value === 'number') return String(value);
+  if (typeof value === 'number') return formatNumber(value);
   if (typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value);
   return `[${value.map((item) => formatAttribute(item)).join(', ')}]`;
+}
+
+function formatNumber(value: number | bigint): string {
+  return Object.is(value, -0) ? '-0' : String(value);
 }

@@ -46,7 +46,8 @@ function bindType(type: Type, param: VarExpr, symbols: ReadonlyMap<string, numbe
       const shape = type.shape.map((dim, axis) => {
         const value = evaluateDim(dim, symbols);
         if (value !== undefined && value >= 0) return value;
-        throw unboundDim(`input "${param.name}"`, { dim, axis, type: formatType(type) });
+        const missing = symbolsOf(dim).find((symbol) => !symbols.has(symbol)) ?? dim;
+        throw unboundDim(`input "${param.name}"`, { dim: missing, axis, type: formatType(type) });
       });
       return { ...type, shape };
     }
@@ -57,6 +58,11 @@ function bindType(type: Type, param: VarExpr, symbols: ReadonlyMap<string, numbe
     default:
       return type satisfies never;
   }
+}
+
+function symbolsOf(dim: Dim): string[] {
+  if (typeof dim === 'number') return [];
+  return typeof dim === 'string' ? [dim] : [...symbolsOf(dim.left), ...symbolsOf(dim.right)];
 }
 
 /** The complaint about a dimension that has no number. */

@@ -68,18 +68,24 @@ describe('bind-dims', () => {
   });
 
   test('names the input, the dimension and the remedy', () => {
-    expect(bind({ m: 4 })).toThrowErrorMatchingInlineSnapshot(`[UnsupportedError: input "data": got dimension 0 as the symbol (n * 2) in Tensor[((n * 2), 3), float32], expected a number for every dimension at compile time. Bind it: --dim (n * 2)=1, or dims: { "(n * 2)": 1 }.]`);
+    expect(bind({ m: 4 })).toThrowErrorMatchingInlineSnapshot(
+      `[UnsupportedError: input "data": got dimension 0 as the symbol n in Tensor[((n * 2), 3), float32], expected a number for every dimension at compile time. Bind it: --dim n=1, or dims: { "n": 1 }.]`,
+    );
   });
 });
 
 describe('infer-types', () => {
   test('names the node of the source model', () => {
     const bad = call('add', [x, values([2], 1, 2)], {}, { source: 'sum' });
-    expect(() => run(bad, inferTypes)).toThrowErrorMatchingInlineSnapshot(`[ShapeError: node "sum": add: got (1, 3, 4, 4) and (2,), expected shapes that broadcast (dimension -1 is 4 and 2). Dimensions must be equal or 1, aligned from the right.]`);
+    expect(() => run(bad, inferTypes)).toThrowErrorMatchingInlineSnapshot(
+      `[ShapeError: node "sum": add: got (1, 3, 4, 4) and (2,), expected shapes that broadcast (dimension -1 is 4 and 2). Dimensions must be equal or 1, aligned from the right.]`,
+    );
   });
 
   test('an operator that does not exist', () => {
-    expect(() => run(call('frobnicate', [x]), inferTypes)).toThrowErrorMatchingInlineSnapshot(`[UnsupportedError: got operator frobnicate, expected an operator that Weft has.]`);
+    expect(() => run(call('frobnicate', [x]), inferTypes)).toThrowErrorMatchingInlineSnapshot(
+      `[UnsupportedError: got operator frobnicate, expected an operator that Weft has.]`,
+    );
   });
 });
 
@@ -304,7 +310,7 @@ describe('eliminate-common-subexpressions', () => {
     expect(run(body, eliminateCommonSubexpressions)).toMatchInlineSnapshot(`
       "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
         %0 = add(%x, 0f);
-        %1 = add(%x, 0f);
+        %1 = add(%x, -0f);
         (%0, %1)
       }
       "

@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest';
+import { HostTensor } from '../core/host-tensor.ts';
+import { createHostDevice } from '../device/host/host-device.ts';
+import { AdtValue, TensorValue, type Value } from '../runtime/value.ts';
+import { VirtualMachine } from '../runtime/virtual-machine.ts';
+import { compile } from './compile.ts';
+import { call, constant, func, moduleOf, scalar, tuple, variable } from './ir/build.ts';
+import type { Expr, Module, VarExpr } from './ir/expr.ts';
+
+const CONV = { strides: [1, 1], pads: [1, 1, 1, 1], dilations: [1, 1], groups: 1 };
+
+function classifier(): Module {
+  const x = variable('image', 'float32', ['batch', 1, 4, 4]);
+  const weights = constant(HostTensor.from('float32', [2, 1, 3, 3], [...Array(18).keys()]));
+  const conv = call('conv2d', [x, weights], CONV, { source: 'conv' });
+  const active = call('relu', [call('add', [conv, scalar(-30)])]);
+  const flat = call('reshape', [active], { shape: [1, 32] });
+  const dense = call('matmul', [flat, constant(HostTensor.splat('float32', [32, 3], 0.5))]);
+  const main = func([x], call('softmax', [dense], { axis: 1 }), { resultNames: ['scores'] });
+  return moduleOf({ main }, { producer: 'test' });
+}
+
+describe('compile', () => {
+  test('gives the same bytes twice', () => {
+    const options = { dims: { batch: 1 } };
+    expect(compile(classifier(), options).toBytes()).toEqual(
+      compile(classifier(), options).toBytes(),
+    );
+  });
+
+  test('promises names, dtypes and shapes to callers', () => {
+    const { functions, metadata } = compile(classifier(), { dims: { batch: 1 } });
+    expect(functions[0]?.signature).toEqual({
+      params: [{ kind: 'tensor', dtype: 'float32', shape: [1, 1, 4, 4] }],
+      results: [{ name: 'scores', type: { kind: 'tensor', dtype: 'float32', shape: [1, 3] } }],
+    });
+    expect(metadata).toEqual({ producer: 'test' });
+  });
+
+  test('shows the module after each pass and reports progress', () => {
+    const dumped: string[] = [];
+    const progress: string[] = [];
+    compile(classifier(), {
+      dims: { batch: 1 },
+      dump: (pass) => dumped.push(pass),
+      onProgress: (done, total) => progress.push(`${done}/${total}`),
+    });
+    expect(dumped).toMatchInlineSnapshot(`
+      [
+        "source",
+        "bind-dims",
+        "infer-types",
+        "fold-constants",
+        "simplify",
+        "fold-batch-norm",
+        "fold-constants",
+        "eliminate-common-subexpressions",
+        "fuse",
+      ]
+    `);
+    expect(progress.at(-1)).toBe(`${dumped.length}/${dumped.length}`);
+  });
+
+  test('stores equal constants and equal primitives once, splats as one element', () => {
+    const x = variable('x', 'float32', [4]);
+    const weights = () => constant(HostTensor.from('float32', [4], [1, 2, 3, 4]));
+    const first = call('softmax', [call('mul', [x, weights()])], { axis: 0 });
+    const second = call('softmax', [call('mul', [first, weights()])], { axis: 0 });
+    const wide = call('add', [second, constant(HostTensor.splat('float32', [2 ** 20, 4], 1))]);
+    const executable = compile(moduleOf({ main: func([x], wide) }));
+    expect(executable.primitives.map(({ name }) => name)).toEqual([
+      'mul',
+      'softmax_mul',
+      'softmax',
+      'add',
+    ]);
+    const tensors = executable.constants.filter((entry) => entry.kind === 'tensor');
+    expect(tensors.map(({ isSplat, byteLength }) => [isSplat, byteLength])).toEqual([
+      [false, 16],
+      [true, 4],
+    ]);
+  });
+
+  test('a chain of 10,000 operators', () => {
+    const x = variable('x', 'float32', [2]);
+    let body: Expr = x;
+    for (let i = 0; i < 5000; i++) body = call('softmax', [call('exp', [body])], { axis: 0 });
+    const { primitives } = compile(moduleOf({ main: func([x], body) }));
+    expect(primitives.map(({ name }) => name)).toEqual(['exp', 'softmax_exp', 'softmax']);
+  });
+
+  test('a symbol without a number', () => {
+    expect(() => compile(classifier())).toThrow(
+      'input "image": got dimension 0 as the symbol batch',
+    );
+  });
+});
+
+describe('a compiled program on the host device', () => {
+  async function run(
+    params: readonly VarExpr[],
+    body: Expr,
+    inputs: readonly HostTensor[],
+  ): Promise<HostTensor[]> {
+    const device = createHostDevice();
+    const vm = await VirtualMachine.create(compile(moduleOf({ main: func(params, body) })), {
+      devices: [device],
+    });
+    const result = await vm.get('main')(...inputs);
+    const results = await vm.read(tensorsOf(result));
+    vm.dispose();
+    device.destroy();
+    return results;
+  }
+
+  function tensorsOf(value: Value): TensorValue[] {
+    if (value instanceof TensorValue) return [value];
+    if (!(value instanceof AdtValue)) throw new Error(`no tensors in ${String(value)}`);
+    return value.fields.flatMap(tensorsOf);
+  }
+
+  const x = variable('x', 'float32', [2, 2]);
+  const input = HostTensor.from('float32', [2, 2], [1, -2, 3, -4]);
+
+  test('returns inputs, constants, views and repeated values', async () => {
+    const relu = call('relu', [x]);
+    const body = tuple([
+      x,
+      scalar(5),
+      call('reshape', [x], { shape: [4] }),
+      relu,
+      relu,
+      call('add', [relu, x]),
+    ]);
+    expect((await run([x], body, [input])).map(({ data }) => [...data])).toEqual([
+      [1, -2, 3, -4],
+      [5],
+      [1, -2, 3, -4],
+      [1, 0, 3, 0],
+      [1, 0, 3, 0],
+      [2, -2, 6, -4],
+    ]);
+  });
+
+  test('an input that nothing reads', async () => {
+    const unused = variable('unused', 'float32', [1]);
+    const zero = HostTensor.zeros('float32', [1]);
+    const [result] = await run([unused, x], call('neg', [x]), [zero, input]);
+    expect(result?.data).toEqual(Float32Array.of(-1, 2, -3, 4));
+  });
+
+  test('an input of another shape or dtype is refused by name', async () => {
+    const body = call('neg', [x]);
+    await expect(run([x], body, [HostTensor.zeros('float32', [2, 3])])).rejects.toThrow(/x/);
+    await expect(run([x], body, [HostTensor.zeros('int32', [2, 2])])).rejects.toThrow(/x/);
+  });
+
+  test('frees everything that it does not return', async () => {
+    const device = createHostDevice();
+    let body: Expr = x;
+    for (let i = 0; i < 20; i++) body = call('softmax', [body], { axis: 1 });
+    const vm = await VirtualMachine.create(compile(moduleOf({ main: func([x], body) })), {
+      devices: [device],
+    });
+    const result = await vm.get('main')(input);
+    const { liveBytes, peakBytes } = vm.memory();
+    vm.release(result);
+    expect(vm.memory().liveBytes).toBe(0);
+    // One result is left of twenty, and no more than two were ever held beside the input.
+    expect(peakBytes).toBeLessThanOrEqual(3 * liveBytes);
+    vm.dispose();
+    device.destroy();
+  });
+});
