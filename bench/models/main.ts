@@ -123,8 +123,11 @@ async function serve(): Promise<ViteDevServer> {
     configFile: false,
     logLevel: 'error',
     // Nothing may be discovered and bundled while a case is timed.
-    optimizeDeps: { include: ['comlink', '@noble/hashes/sha2.js', '@bufbuild/protobuf/wire'] },
-    server: { host: '127.0.0.1', port: 0 },
+    optimizeDeps: {
+      noDiscovery: true,
+      include: ['comlink', '@noble/hashes/sha2.js', '@bufbuild/protobuf/wire'],
+    },
+    server: { host: '127.0.0.1', port: 0, hmr: false, watch: null },
     plugins: [
       {
         name: 'bench-files',
