@@ -1,11 +1,11 @@
-import { concreteShape } from '../../core/dim.ts';
+import { concreteShape, formatDim } from '../../core/dim.ts';
 import { internalError, ShapeError } from '../../core/errors.ts';
 import type {
   Attributes,
   ConcreteTensorType,
   PrimitiveFunction,
 } from '../../core/primitive-function.ts';
-import { sameShape } from '../../core/shape.ts';
+import { formatShape, sameShape } from '../../core/shape.ts';
 import type { OpDefinition } from '../../ops/define-op.ts';
 import { formatType } from '../../ops/operand-checks.ts';
 import { inferCall, opDefinition } from '../../ops/registry.ts';
@@ -73,9 +73,9 @@ function checkResults(primitive: PrimitiveFunction, types: readonly ConcreteTens
     const fits = declared === undefined || sameShape(declared, actual.shape);
     if (fits && type.dtype === actual.dtype) continue;
     throw new ShapeError({
-      where: `${primitive.name}: result`,
+      where: 'result',
       got: formatType(actual),
-      expected: `${type.dtype} of the declared shape (${type.shape.map(String).join(', ')})`,
+      expected: `${type.dtype} ${formatShape(type.shape.map(formatDim))} as declared`,
     });
   }
 }

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HostTensor } from '../core/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import { elementCount } from '../core/shape.ts';
+import { inferCall, opDefinition } from '../ops/registry.ts';
+import { firstDifference } from '../testing/all-close.ts';
+import { nodeGpu } from '../testing/node-gpu.ts';
+import { seededRandom } from '../testing/random.ts';
+import { testedDevices } from './conformance-devices.ts';
+import type { Device } from './device.ts';
+import { allocateTensor, downloadTensors, uploadTensor } from './device-tensors.ts';
+import { randomPrimitive } from './random-primitive.ts';
+
+const TOLERANCE = { rtol: 1e-3, atol: 1e-3 };
+const COUNT = 40;
+
+interface Sample {
+  readonly primitive: PrimitiveFunction;
+  readonly inputs: readonly HostTensor[];
+  readonly expected: readonly HostTensor[];
+}
+
+const SAMPLES = Array.from({ length: COUNT }, (_, i): Sample => {
+  const random = seededRandom(i + 1);
+  const { primitive, params } = randomPrimitive(`fused_${i}`, random);
+  const inputs = params.map(({ dtype, shape }) => {
+    const values = Array.from({ length: elementCount(shape) }, () => random() * 2 - 1);
+    return HostTensor.from(dtype, shape, values);
+  });
+  return { primitive, inputs, expected: callByCall(primitive, inputs) };
+});
+
+/** The definition of a primitive function: one reference after the other. */
+function callByCall(primitive: PrimitiveFunction, inputs: readonly HostTensor[]): HostTensor[] {
+  const values = [...inputs];
+  for (const { op, inputs, attributes } of primitive.body) {
+    const operands = inputs.map((value) => values[value]);
+    const inferred = inferCall(opDefinition(op), operands, attributes);
+    const result = HostTensor.zeros(inferred.output.dtype, inferred.output.shape);
+    opDefinition(op).reference(operands, inferred.attributes, result);
+    values.push(result);
+  }
+  return primitive.results.flatMap(({ value }) => values[value] ?? []);
+}
+
+function describeSample({ body }: PrimitiveFunction): string {
+  return body.map(({ op, inputs }) => `${op}(${inputs.join(', ')})`).join(' ');
+}
+
+describe.each(testedDevices(nodeGpu).map(({ title, open }) => [title, open] as const))(
+  'fused primitives on %s',
+  (_, open) => {
+    let device: Device;
+    beforeAll(async () => {
+      device = await open();
+    });
+    afterAll(() => device.destroy());
+
+    test(`${COUNT} random ones give what call by call gives`, async () => {
+      const kernels = await device.prepare(SAMPLES.map(({ primitive }) => primitive));
+      const launched = SAMPLES.map(({ primitive, inputs, expected }) => {
+        const outputs = expected.map((tensor) => allocateTensor(device, tensor));
+        const params = inputs.map((tensor) => uploadTensor(device, tensor));
+        kernels.get(primitive.name)?.launch([...params, ...outputs]);
+        return outputs;
+      });
+      const results = await downloadTensors(device, launched.flat());
+      const expected = SAMPLES.flatMap((sample) =>
+        sample.expected.map((tensor) => ({ tensor, sample })),
+      );
+      const differences = expected.flatMap(({ tensor, sample }, i) => {
+        const actual = results[i];
+        const difference =
+          actual === undefined ? 'no result' : firstDifference(actual, tensor, TOLERANCE);
+        const { name } = sample.primitive;
+        return difference === undefined
+          ? []
+          : [`${name} ${describeSample(sample.primitive)}: ${difference}`];
+      });
+      expect(differences).toEqual([]);
+      expect(results).toHaveLength(expected.length);
+    });
+  },
+);
