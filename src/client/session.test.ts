@@ -70,7 +70,9 @@ describe.each(['host', 'webgpu'] as const)('a session on %s', (device) => {
     await expect(sum.read()).rejects.toThrowErrorMatchingInlineSnapshot(
       `[UsageError: DeviceTensor: got a handle that was disposed of, expected a live one.]`,
     );
-    await expect(session.run({ x: sum, y })).rejects.toThrowErrorMatchingInlineSnapshot(`[ShapeError: inputs of main: "x": got float32 (3,) in a DeviceTensor that was disposed of, expected float32 (n,) (n is 3 in "y").]`);
+    await expect(session.run({ x: sum, y })).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[ShapeError: inputs of main: "x": got float32 (3,) in a DeviceTensor that was disposed of, expected float32 (n,) (n is 3 in "y").]`,
+    );
     await session.dispose();
   });
 
@@ -248,9 +250,9 @@ describe('wrong use', () => {
       `[ShapeError: inputs of main: "y": got float32 (1,), expected float32 (n,) (n is 3 in "x").]`,
     );
     const wrong: unknown = new Map();
-    await expect(
-      session.run({ x, y: wrong as Tensor }),
-    ).rejects.toThrowErrorMatchingInlineSnapshot(`[UsageError: input "y": got Map, expected a Tensor, a DeviceTensor, a picture or a number. Tensor.from makes a tensor of an array.]`);
+    await expect(session.run({ x, y: wrong as Tensor })).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[UsageError: input "y": got Map, expected a Tensor, a DeviceTensor, a picture or a number. Tensor.from makes a tensor of an array.]`,
+    );
     await session.dispose();
   });
 
@@ -258,7 +260,9 @@ describe('wrong use', () => {
     const bytes = sumAndProduct().toBytes();
     const [a, b] = await Promise.all([open('host', bytes), open('host', bytes)]);
     const { sum } = await a.run({ x, y }, { keep: 'device' });
-    await expect(b.run({ x: sum ?? x, y })).rejects.toThrowErrorMatchingInlineSnapshot(`[ShapeError: inputs of main: "x": got float32 (3,) in a DeviceTensor of another session, expected float32 (n,) (n is 3 in "y").]`);
+    await expect(b.run({ x: sum ?? x, y })).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[ShapeError: inputs of main: "x": got float32 (3,) in a DeviceTensor of another session, expected float32 (n,) (n is 3 in "y").]`,
+    );
     await Promise.all([a.dispose(), b.dispose()]);
   });
 });

@@ -28,9 +28,9 @@ export interface LoadOptions {
   /** Default `auto`: WebGPU, or the host when there is none; see {@link Session.device}. */
   readonly device?: 'auto' | 'webgpu' | 'host';
   /**
-   * Default true: the worker that the sessions of this page share. A function starts another one,
-   * shared by the sessions that pass the same function and terminated with the last of them.
-   * false: in this page.
+   * true, the default: the worker that the sessions of this page share. A function starts another
+   * one, shared by the sessions that pass the same function and terminated with the last of them.
+   * false: in this thread, which is also the default where there are no workers (Node).
    */
   readonly worker?: boolean | (() => Worker);
   readonly signal?: AbortSignal | undefined;
@@ -88,7 +88,7 @@ export class Session implements HandleOwner, AsyncDisposable {
    * or OutOfMemoryError.
    */
   static async load(source: SessionSource, options: LoadOptions = {}): Promise<Session> {
-    const { device = 'auto', worker = true, signal, onProgress, dims = {} } = options;
+    const { device = 'auto', worker = hasWorkers(), signal, onProgress, dims = {} } = options;
     signal?.throwIfAborted();
     const connection = Connection.acquire({ worker, gpu: options.gpu });
     try {
@@ -248,4 +248,8 @@ export class Session implements HandleOwner, AsyncDisposable {
 interface RequestOptions<T> {
   readonly send: (service: SessionService, call: CallId, request: RunRequest) => Promise<Reply<T>>;
   readonly discard?: CallOptions<T>['discard'];
+}
+
+function hasWorkers(): boolean {
+  return typeof Worker === 'function';
 }

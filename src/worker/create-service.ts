@@ -1,8 +1,9 @@
+import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { createWebGpuDevice } from '../device/webgpu/index.ts';
 import { OPS } from '../ops/registry.ts';
 import type { HostFunction } from '../runtime/index.ts';
-import type { SessionService } from './protocol.ts';
+import type { DeviceKind, SessionService } from './protocol.ts';
 import { SessionHost } from './session-host.ts';
 
 export interface ServiceOptions {
@@ -12,13 +13,17 @@ export interface ServiceOptions {
   readonly gpu?: GPU | undefined;
 }
 
+/**
+ * A device for VirtualMachine, with all operators. `gpu` is that of `webgpu`, by default
+ * `navigator.gpu`; in Node it comes from the `webgpu` package. Rejects with DeviceError when there
+ * is no adapter. Destroy the device in the end.
+ */
+export async function createDevice(kind: DeviceKind, gpu?: GPU): Promise<Device> {
+  if (kind === 'host') return createHostDevice();
+  return createWebGpuDevice({ operators: OPS, gpu: gpu ?? globalThis.navigator?.gpu });
+}
+
 /** The sessions of this thread, with its WebGPU and host devices. */
 export function createService({ functions, gpu }: ServiceOptions = {}): SessionService {
-  return new SessionHost({
-    functions,
-    createDevice: async (kind) =>
-      kind === 'host'
-        ? createHostDevice()
-        : createWebGpuDevice({ operators: OPS, gpu: gpu ?? globalThis.navigator?.gpu }),
-  });
+  return new SessionHost({ functions, createDevice: (kind) => createDevice(kind, gpu) });
 }
