@@ -1,4 +1,5 @@
 /** Package entry `weft-vm/vm`: runs executables on devices. Bundles no compiler and no printer. */
+export { HostTensor } from '../core/host-tensor.ts';
 export type {
   Allocator,
   AllocatorCounters,
