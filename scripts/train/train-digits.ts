@@ -25,6 +25,7 @@ const BATCH = 64;
 const STEPS = Number(process.env.STEPS ?? 6000);
 const CHECK_EVERY = 500;
 const PEAK_RATE = 2e-3;
+const REQUIRED = 0.97;
 /** Softens the targets: the page shows probabilities, and certainty about everything is no use. */
 const SMOOTHING = 0.02;
 
@@ -140,7 +141,12 @@ export async function main(): Promise<number> {
       console.log(`step ${i}  loss ${Number(value[0]).toFixed(3)}  fresh ${fresh}  ${seconds} s`);
     }
   }
-  console.log(`accuracy on 6400 fresh digits: ${await accuracy(weights, 2, 100)}`);
+  const reached = await accuracy(weights, 2, 100);
+  console.log(`accuracy on 6400 fresh digits: ${reached}`);
+  if (reached < REQUIRED) {
+    console.error(`Nothing was written: at least ${REQUIRED} is expected.`);
+    return 1;
+  }
   const names = Object.keys(NETWORK_SHAPES) as (keyof Weights)[];
   const values = await Promise.all(
     names.map(async (name) => [name, [...(await weights[name].data())]]),

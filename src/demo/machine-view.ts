@@ -1,4 +1,4 @@
-import type { KernelProfile, Profile, Session } from '../client/index.ts';
+import type { KernelProfile, Profile, Session, SessionDevice } from '../client/index.ts';
 import { element, toggleData } from './element.ts';
 import { adapterName } from './flow-diagram.ts';
 import { describeError, formatBytes, formatCount, formatMs } from './format-quantity.ts';
@@ -8,7 +8,8 @@ import { ListingView, type PrimitiveTime } from './listing-view.ts';
 interface KernelRow {
   readonly primitive: string;
   readonly label: string;
-  readonly workgroups: string;
+  /** Undefined on the host, which has none. */
+  readonly workgroups: string | undefined;
   readonly launches: number;
   readonly durationMs: number | undefined;
 }
@@ -66,7 +67,7 @@ export class MachineView {
   async showProfile(session: Session, profile: Profile): Promise<void> {
     if (session !== this.#session) return;
     this.#profile = profile;
-    const rows = kernelRows(profile.kernels);
+    const rows = kernelRows(profile.kernels, session.device.kind);
     this.#showKernels(rows);
     this.#listing.mark(primitiveTimes(profile.kernels));
     this.#listing.select(this.#selected);
@@ -112,7 +113,7 @@ export class MachineView {
           'tr',
           {},
           element('td', {}, name, share),
-          element('td', {}, `${row.label} ${row.workgroups}`),
+          element('td', {}, [row.label, row.workgroups ?? ''].join(' ')),
           element('td', { class: 'number' }, String(row.launches)),
           element('td', { class: 'number' }, formatMs(row.durationMs)),
         );
@@ -133,7 +134,7 @@ export class MachineView {
   }
 }
 
-function kernelRows(kernels: readonly KernelProfile[]): KernelRow[] {
+function kernelRows(kernels: readonly KernelProfile[], device: SessionDevice['kind']): KernelRow[] {
   const rows = new Map<string, KernelRow>();
   for (const { primitive, label, workgroups, durationMs } of kernels) {
     const key = `${primitive}/${label}`;
@@ -141,7 +142,7 @@ function kernelRows(kernels: readonly KernelProfile[]): KernelRow[] {
     rows.set(key, {
       primitive,
       label,
-      workgroups: describeWorkgroups(workgroups),
+      workgroups: device === 'host' ? undefined : describeWorkgroups(workgroups),
       launches: (known?.launches ?? 0) + 1,
       durationMs: sum(known?.durationMs, durationMs),
     });

@@ -54,8 +54,8 @@ function showDevice(device: SessionDevice): void {
   if (isHost && asked === 'auto') {
     const reason = device.fallbackReason ?? 'the browser gives no adapter';
     showNotice(
-      `No WebGPU here: ${reason} Everything works on the host device, ` +
-        'that is on the CPU in the worker, only slower.',
+      'No WebGPU here, so everything runs on the host device: on the CPU in the worker, ' +
+        `only slower. The reason: ${reason}`,
       'info',
     );
   }
