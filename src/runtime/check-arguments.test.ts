@@ -43,44 +43,64 @@ async function load(params: Record<string, ValueType>) {
 describe('arguments against the signature', () => {
   test('their number', async () => {
     const { message } = await load({ x: tensor(1), y: { kind: 'int' } });
-    expect(await message(zeros(1))).toMatchInlineSnapshot(`"UsageError: main: got 1 arguments, expected 2 (x, y)."`);
+    expect(await message(zeros(1))).toMatchInlineSnapshot(
+      `"UsageError: main: got 1 arguments, expected 2 (x, y)."`,
+    );
   });
 
   test('dtype, rank and dimensions', async () => {
     const { message } = await load({ image: tensor('n', 3, '?') });
     expect(await message(zeros(2, 3, 9))).toBe('accepted');
-    expect(await message(zeros(2, 4, 9))).toMatchInlineSnapshot(`"ShapeError: main, parameter image, dimension 1: got 4 in shape (2, 4, 9), expected 3."`);
-    expect(await message(zeros(2, 3))).toMatchInlineSnapshot(`"ShapeError: main, parameter image: got float32 tensor (2, 3), expected a float32 tensor (n, 3, ?)."`);
-    expect(await message(HostTensor.zeros('int32', [2, 3, 9]))).toMatchInlineSnapshot(`"ShapeError: main, parameter image: got int32 tensor (2, 3, 9), expected a float32 tensor (n, 3, ?)."`);
-    expect(await message(5)).toMatchInlineSnapshot(`"UsageError: main, parameter image: got int 5, expected a float32 tensor (n, 3, ?)."`);
+    expect(await message(zeros(2, 4, 9))).toMatchInlineSnapshot(
+      `"ShapeError: main, parameter image, dimension 1: got 4 in shape (2, 4, 9), expected 3."`,
+    );
+    expect(await message(zeros(2, 3))).toMatchInlineSnapshot(
+      `"ShapeError: main, parameter image: got float32 tensor (2, 3), expected a float32 tensor (n, 3, ?)."`,
+    );
+    expect(await message(HostTensor.zeros('int32', [2, 3, 9]))).toMatchInlineSnapshot(
+      `"ShapeError: main, parameter image: got int32 tensor (2, 3, 9), expected a float32 tensor (n, 3, ?)."`,
+    );
+    expect(await message(5)).toMatchInlineSnapshot(
+      `"UsageError: main, parameter image: got int 5, expected a float32 tensor (n, 3, ?)."`,
+    );
   });
 
   test('a symbol means the same in all parameters', async () => {
     const { message } = await load({ a: tensor('m', 'k'), b: tensor('k', 'n') });
     expect(await message(zeros(2, 3), zeros(3, 4))).toBe('accepted');
-    expect(await message(zeros(2, 3), zeros(5, 4))).toMatchInlineSnapshot(`"ShapeError: main, parameter b, dimension 0: got 5 in shape (5, 4), expected 3, since k is also dimension 1 of main, parameter a."`);
+    expect(await message(zeros(2, 3), zeros(5, 4))).toMatchInlineSnapshot(
+      `"ShapeError: main, parameter b, dimension 0: got 5 in shape (5, 4), expected 3, since k is also dimension 1 of main, parameter a."`,
+    );
   });
 
   test('an expression is computed from symbols, even of later parameters', async () => {
     const half: Dim = { op: 'floordiv', left: 'n', right: 2 };
     const { message } = await load({ a: tensor(half), b: tensor('n') });
     expect(await message(zeros(3), zeros(7))).toBe('accepted');
-    expect(await message(zeros(4), zeros(7))).toMatchInlineSnapshot(`"ShapeError: main, parameter a, dimension 0: got 4 in shape (4,), expected 3, which is (n // 2)."`);
+    expect(await message(zeros(4), zeros(7))).toMatchInlineSnapshot(
+      `"ShapeError: main, parameter a, dimension 0: got 4 in shape (4,), expected 3, which is (n // 2)."`,
+    );
   });
 
   test('ints and floats', async () => {
     const { vm, message } = await load({ i: { kind: 'int' }, f: { kind: 'float' } });
     expect(await vm.invoke('main', [1, 2])).toMatchObject({ fields: [1, new FloatValue(2)] });
     expect(await vm.invoke('main', [1, 2.5])).toMatchObject({ fields: [1, new FloatValue(2.5)] });
-    expect(await message(1.5, 2)).toMatchInlineSnapshot(`"UsageError: main, parameter i: got float 1.5, expected an int."`);
-    expect(await message(1, 'two')).toMatchInlineSnapshot(`"UsageError: main, parameter f: got string "two", expected a float."`);
+    expect(await message(1.5, 2)).toMatchInlineSnapshot(
+      `"UsageError: main, parameter i: got float 1.5, expected an int."`,
+    );
+    expect(await message(1, 'two')).toMatchInlineSnapshot(
+      `"UsageError: main, parameter f: got string "two", expected a float."`,
+    );
   });
 
   test('a tensor that was released', async () => {
     const { vm } = await load({ x: tensor('n') });
     const x = vm.tensor(zeros(4));
     vm.release(x);
-    await expect(vm.invoke('main', [x])).rejects.toThrowErrorMatchingInlineSnapshot(`[UsageError: argument 0: got a float32 tensor (4) that was released, expected a tensor with a reference. Call vm.retain on a value that is used after a release.]`);
+    await expect(vm.invoke('main', [x])).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[UsageError: argument 0: got a float32 tensor (4) that was released, expected a tensor with a reference. Call vm.retain on a value that is used after a release.]`,
+    );
     await expect(vm.read([x])).rejects.toThrow('read: got a float32 tensor (4) that was released');
   });
 });

@@ -71,12 +71,24 @@ describe('kernels', () => {
         (error: unknown) => String(error).split('\n')[0],
       );
     expect(await message(zeros(2, 2), zeros(3, 7))).toBe('accepted');
-    expect(await message(zeros(2, 2), zeros(4, 7))).toMatchInlineSnapshot(`"ShapeError: kernel increment, argument 1: got float32 tensor (4, 7), expected float32 ((n + 1), ?)."`);
-    expect(await message(zeros(2, 3), zeros(3, 7))).toMatchInlineSnapshot(`"ShapeError: kernel increment, argument 0: got float32 tensor (2, 3), expected float32 (n, 2)."`);
-    expect(await message(zeros(2), zeros(3, 7))).toMatchInlineSnapshot(`"ShapeError: kernel increment, argument 0: got float32 tensor (2), expected float32 (n, 2)."`);
-    expect(await message(zeros(2, 2), HostTensor.zeros('int32', [3, 7]))).toMatchInlineSnapshot(`"ShapeError: kernel increment, argument 1: got int32 tensor (3, 7), expected float32 ((n + 1), ?)."`);
-    expect(await message(zeros(2, 2), 3)).toMatchInlineSnapshot(`"RuntimeError: kernel increment, argument 1: got int 3, expected a tensor on test device. Place a vm.builtin.to_device before the call."`);
-    expect(await message(zeros(2, 2))).toMatchInlineSnapshot(`"RuntimeError: kernel increment, argument 1: got a constant as destination, expected a tensor from alloc_tensor."`);
+    expect(await message(zeros(2, 2), zeros(4, 7))).toMatchInlineSnapshot(
+      `"ShapeError: kernel increment, argument 1: got float32 tensor (4, 7), expected float32 ((n + 1), ?)."`,
+    );
+    expect(await message(zeros(2, 3), zeros(3, 7))).toMatchInlineSnapshot(
+      `"ShapeError: kernel increment, argument 0: got float32 tensor (2, 3), expected float32 (n, 2)."`,
+    );
+    expect(await message(zeros(2), zeros(3, 7))).toMatchInlineSnapshot(
+      `"ShapeError: kernel increment, argument 0: got float32 tensor (2), expected float32 (n, 2)."`,
+    );
+    expect(await message(zeros(2, 2), HostTensor.zeros('int32', [3, 7]))).toMatchInlineSnapshot(
+      `"ShapeError: kernel increment, argument 1: got int32 tensor (3, 7), expected float32 ((n + 1), ?)."`,
+    );
+    expect(await message(zeros(2, 2), 3)).toMatchInlineSnapshot(
+      `"RuntimeError: kernel increment, argument 1: got int 3, expected a tensor on test device. Place a vm.builtin.to_device before the call."`,
+    );
+    expect(await message(zeros(2, 2))).toMatchInlineSnapshot(
+      `"RuntimeError: kernel increment, argument 1: got a constant as destination, expected a tensor from alloc_tensor."`,
+    );
     expect(vm.memory().liveBytes).toBe(256);
   });
 });

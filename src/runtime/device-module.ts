@@ -156,12 +156,13 @@ interface Misplaced {
 }
 
 function notOnDevice({ kernel, index, device, value }: Misplaced): RuntimeError {
-  const elsewhere = value instanceof TensorValue ? ` on ${value.storage.device.info.name}` : '';
+  const isTensor = value instanceof TensorValue;
+  const elsewhere = isTensor ? ` on ${value.storage.device.info.name}` : '';
   return new RuntimeError({
     where: `kernel ${kernel}, argument ${index}`,
     got: `${describeValue(value)}${elsewhere}`,
     expected: `a tensor on ${device.info.name}`,
-    remedy: 'Place a vm.builtin.to_device before the call.',
+    remedy: isTensor ? 'Place a vm.builtin.to_device before the call.' : undefined,
   });
 }
 

@@ -1,7 +1,7 @@
 import { type DType, storageByteLength } from '../core/dtype.ts';
 import { internalError, UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
-import { elementCount, type Shape } from '../core/shape.ts';
+import { elementCount, formatShape, type Shape } from '../core/shape.ts';
 import type { Device, DeviceBuffer, DeviceTensor } from '../device/device.ts';
 
 /**
@@ -261,13 +261,13 @@ export function describeValue(value: Value): string {
     case 'dtype':
       return `dtype ${value.dtype}`;
     case 'shape':
-      return `shape (${value.dims.join(', ')})`;
+      return `shape ${formatShape(value.dims)}`;
     case 'tensor':
-      return `${value.dtype} tensor (${value.shape.join(', ')})`;
+      return `${value.dtype} tensor ${formatShape(value.shape)}`;
     case 'storage':
       return `storage of ${value.byteLength} bytes`;
     case 'adt':
-      return `tag ${value.tag} with ${value.fields.length} fields`;
+      return `ADT value of tag ${value.tag} with ${value.fields.length} fields`;
     case 'closure':
       return 'closure';
     case 'packed':

@@ -70,10 +70,18 @@ describe('int arithmetic', () => {
 
   test('refuses overflow, zero divisors and other kinds', async () => {
     const max = Number.MAX_SAFE_INTEGER;
-    expect(await messageOf(binary('int_add'), [max, 1])).toMatchInlineSnapshot(`"RuntimeError: int arithmetic: got 9007199254740991 + 1, expected a result within 2^53."`);
-    expect(await messageOf(binary('int_mod'), [5, 0])).toMatchInlineSnapshot(`"RuntimeError: int arithmetic: got 5 % 0, expected a divisor other than 0."`);
-    expect(await messageOf(binary('int_floordiv'), [5, 0])).toMatchInlineSnapshot(`"RuntimeError: int arithmetic: got 5 // 0, expected a divisor other than 0."`);
-    expect(await messageOf(binary('int_lt'), [1, 'two'])).toMatchInlineSnapshot(`"RuntimeError: int arithmetic: got string "two", expected an int."`);
+    expect(await messageOf(binary('int_add'), [max, 1])).toMatchInlineSnapshot(
+      `"RuntimeError: int arithmetic: got 9007199254740991 + 1, expected a result within 2^53."`,
+    );
+    expect(await messageOf(binary('int_mod'), [5, 0])).toMatchInlineSnapshot(
+      `"RuntimeError: int arithmetic: got 5 % 0, expected a divisor other than 0."`,
+    );
+    expect(await messageOf(binary('int_floordiv'), [5, 0])).toMatchInlineSnapshot(
+      `"RuntimeError: int arithmetic: got 5 // 0, expected a divisor other than 0."`,
+    );
+    expect(await messageOf(binary('int_lt'), [1, 'two'])).toMatchInlineSnapshot(
+      `"RuntimeError: int arithmetic: got string "two", expected an int."`,
+    );
   });
 });
 
@@ -87,11 +95,19 @@ describe('memory', () => {
       };
     expect(await messageOf(tensor(0, 10, 100))).toBe('accepted');
     expect(await messageOf(tensor(768, 232))).toBe('accepted');
-    expect(await messageOf(tensor(768, 233))).toMatchInlineSnapshot(`"RuntimeError: alloc_tensor: got int8 (233,), 236 bytes at 768, expected a tensor within the 1000 bytes of the storage."`);
-    expect(await messageOf(tensor(128, 4))).toMatchInlineSnapshot(`"RuntimeError: alloc_tensor: got int8 (4,), 4 bytes at 128, expected an offset that is a multiple of 256."`);
-    expect(await messageOf(tensor(-256, 4))).toMatchInlineSnapshot(`"RuntimeError: alloc_tensor: got int8 (4,), 4 bytes at -256, expected a tensor within the 1000 bytes of the storage."`);
+    expect(await messageOf(tensor(768, 233))).toMatchInlineSnapshot(
+      `"RuntimeError: alloc_tensor: got int8 (233,), 236 bytes at 768, expected a tensor within the 1000 bytes of the storage."`,
+    );
+    expect(await messageOf(tensor(128, 4))).toMatchInlineSnapshot(
+      `"RuntimeError: alloc_tensor: got int8 (4,), 4 bytes at 128, expected an offset that is a multiple of 256."`,
+    );
+    expect(await messageOf(tensor(-256, 4))).toMatchInlineSnapshot(
+      `"RuntimeError: alloc_tensor: got int8 (4,), 4 bytes at -256, expected a tensor within the 1000 bytes of the storage."`,
+    );
     const negative: Emit = (f) => builtin(f, 'alloc_storage', f.param('x'), 0);
-    expect(await messageOf(negative, [-4])).toMatchInlineSnapshot(`"RuntimeError: alloc_storage: got -4 bytes, expected a number of bytes from 0 up."`);
+    expect(await messageOf(negative, [-4])).toMatchInlineSnapshot(
+      `"RuntimeError: alloc_storage: got -4 bytes, expected a number of bytes from 0 up."`,
+    );
     expect(await messageOf(negative, [2 ** 52])).toContain(
       'OutOfMemoryError: allocation on test device: got a request of 4503599627370496 bytes',
     );
@@ -117,7 +133,9 @@ describe('memory', () => {
     vm.release(result);
     expect(vm.memory().liveBytes).toBe(0);
     const wrong: Emit = (f, b) => builtin(f, 'reshape', f.param('x'), b.shape([4]));
-    expect(await messageOf(wrong, [x])).toMatchInlineSnapshot(`"ShapeError: reshape: got shape (4,) for a tensor (2, 3), expected a shape of 6 elements."`);
+    expect(await messageOf(wrong, [x])).toMatchInlineSnapshot(
+      `"ShapeError: reshape: got shape (4,) for a tensor (2, 3), expected a shape of 6 elements."`,
+    );
   });
 
   test('copy of a zero-size tensor', async () => {
@@ -129,9 +147,15 @@ describe('memory', () => {
 
   test('kinds are checked', async () => {
     const copy: Emit = (f) => builtin(f, 'copy', f.param('x'));
-    expect(await messageOf(copy, [3])).toMatchInlineSnapshot(`"RuntimeError: copy: got int 3, expected a tensor."`);
-    expect(await messageOf(copy, [null])).toMatchInlineSnapshot(`"RuntimeError: copy: got null, expected a tensor."`);
-    expect(await messageOf(copy, [[1, 2]])).toMatchInlineSnapshot(`"RuntimeError: copy: got tag 0 with 2 fields, expected a tensor."`);
+    expect(await messageOf(copy, [3])).toMatchInlineSnapshot(
+      `"RuntimeError: copy: got int 3, expected a tensor."`,
+    );
+    expect(await messageOf(copy, [null])).toMatchInlineSnapshot(
+      `"RuntimeError: copy: got null, expected a tensor."`,
+    );
+    expect(await messageOf(copy, [[1, 2]])).toMatchInlineSnapshot(
+      `"RuntimeError: copy: got tag 0 with 2 fields, expected a tensor."`,
+    );
   });
 });
 
@@ -146,11 +170,19 @@ describe('shapes', () => {
     const shape = new ShapeValue([2, 3]);
     expect(await messageOf(check('check_shape_info', 2), [shape])).toBe('accepted');
     expect(await messageOf(check('check_shape_info', -1), [shape])).toBe('accepted');
-    expect(await messageOf(check('check_shape_info', 3), [shape])).toMatchInlineSnapshot(`"ShapeError: model.py:7: got shape (2, 3), expected a shape of rank 3."`);
-    expect(await messageOf(check('check_shape_info', -1), [1])).toMatchInlineSnapshot(`"ShapeError: model.py:7: got int 1, expected a shape."`);
+    expect(await messageOf(check('check_shape_info', 3), [shape])).toMatchInlineSnapshot(
+      `"ShapeError: model.py:7: got shape (2, 3), expected a shape of rank 3."`,
+    );
+    expect(await messageOf(check('check_shape_info', -1), [1])).toMatchInlineSnapshot(
+      `"ShapeError: model.py:7: got int 1, expected a shape."`,
+    );
     expect(await messageOf(check('check_tuple_info', 2), [[1, 2]])).toBe('accepted');
-    expect(await messageOf(check('check_tuple_info', 3), [[1, 2]])).toMatchInlineSnapshot(`"ShapeError: model.py:7: got tag 0 with 2 fields, expected a tuple of 3 fields."`);
-    expect(await messageOf(check('check_tuple_info', -1), ['x'])).toMatchInlineSnapshot(`"ShapeError: model.py:7: got string "x", expected a tuple."`);
+    expect(await messageOf(check('check_tuple_info', 3), [[1, 2]])).toMatchInlineSnapshot(
+      `"ShapeError: model.py:7: got tag 0 with 2 fields, expected a tuple of 3 fields."`,
+    );
+    expect(await messageOf(check('check_tuple_info', -1), ['x'])).toMatchInlineSnapshot(
+      `"ShapeError: model.py:7: got string "x", expected a tuple."`,
+    );
   });
 
   test('store, load and make', async () => {
@@ -161,7 +193,9 @@ describe('shapes', () => {
     };
     const { result } = await evaluate(emit, [5]);
     expect(result).toEqual(new ShapeValue([5, 9, 0]));
-    expect(await messageOf(emit, [-5])).toMatchInlineSnapshot(`"ShapeError: make_shape: got -5 for dimension 0, expected a dimension from 0 up."`);
+    expect(await messageOf(emit, [-5])).toMatchInlineSnapshot(
+      `"ShapeError: make_shape: got -5 for dimension 0, expected a dimension from 0 up."`,
+    );
   });
 
   test('a shape program that overflows is a ShapeError', async () => {
@@ -178,7 +212,9 @@ describe('shapes', () => {
       return builtin(f, 'load_shape', heap, 0);
     };
     expect((await evaluate(square, [94_906_265])).result).toBe(94_906_265 ** 2);
-    expect(await messageOf(square, [94_906_267])).toMatchInlineSnapshot(`"ShapeError: shape program: got mul of 94906267 and 94906267, expected a result within 2^53. Check the shapes of the inputs."`);
+    expect(await messageOf(square, [94_906_267])).toMatchInlineSnapshot(
+      `"ShapeError: shape program: got mul of 94906267 and 94906267, expected a result within 2^53. Check the shapes of the inputs."`,
+    );
   });
 
   test('a heap is shared by whoever holds it', () => {
@@ -193,12 +229,18 @@ describe('ADT values', () => {
       return builtin(f, 'get_field', adt, f.param('x'));
     };
     expect((await evaluate(emit, [1])).result).toBe(20);
-    expect(await messageOf(emit, [2])).toMatchInlineSnapshot(`"RuntimeError: get_field: got field 2 of tag 4 with 2 fields, expected a field from 0 to 1."`);
-    expect(await messageOf(emit, [-1])).toMatchInlineSnapshot(`"RuntimeError: get_field: got field -1 of tag 4 with 2 fields, expected a field from 0 to 1."`);
+    expect(await messageOf(emit, [2])).toMatchInlineSnapshot(
+      `"RuntimeError: get_field: got field 2 of tag 4 with 2 fields, expected a field from 0 to 1."`,
+    );
+    expect(await messageOf(emit, [-1])).toMatchInlineSnapshot(
+      `"RuntimeError: get_field: got field -1 of tag 4 with 2 fields, expected a field from 0 to 1."`,
+    );
     const tag: Emit = (f) => builtin(f, 'get_tag', builtin(f, 'make_adt', 4));
     expect((await evaluate(tag)).result).toBe(4);
     const empty: Emit = (f) => builtin(f, 'tuple_get', builtin(f, 'make_tuple'), 0);
-    expect(await messageOf(empty)).toMatchInlineSnapshot(`"RuntimeError: tuple_get: got field 0 of tag 0 with 0 fields, expected a value with fields."`);
+    expect(await messageOf(empty)).toMatchInlineSnapshot(
+      `"RuntimeError: tuple_get: got field 0 of tag 0 with 0 fields, expected a value with fields."`,
+    );
   });
 });
 
