@@ -9,8 +9,11 @@ import type { CallExpr, Expr } from '../ir/expr.ts';
 import { rewriteBodies } from '../ir/visit.ts';
 import type { Pass } from './pass.ts';
 
-/** Results beyond this are computed at run time: they would only make the executable larger. */
-const MAX_RESULT_BYTES = 64 * 2 ** 20;
+/** Tensors beyond this are left to run time: they would only make the executable larger. */
+const MAX_BYTES = 64 * 2 ** 20;
+
+/** For operators that combine many elements for each result: input times result elements. */
+const MAX_WORK = 2 ** 28;
 
 /**
  * Replaces calls of operators on constants by their results, computed with the host references.
@@ -50,9 +53,20 @@ function foldCall(
 ): HostTensor | undefined {
   const splat = splatResult(op, attributes, { inputs, type });
   if (splat !== undefined) return splat;
-  const resultBytes = elementCount(type.shape) * dtypeInfo(type.dtype).byteLength;
-  if (resultBytes > MAX_RESULT_BYTES) return undefined;
-  return evaluateCall(op, inputs, attributes);
+  return isCheap(op, { inputs, type }) ? evaluateCall(op, inputs, attributes) : undefined;
+}
+
+/** Keeps the compiler from being slower, or its result larger, than what it is meant to save. */
+function isCheap(op: string, { inputs, type }: Fold): boolean {
+  const tensors = [type, ...inputs];
+  const bytes = tensors.map(
+    ({ dtype, shape }) => elementCount(shape) * dtypeInfo(dtype).byteLength,
+  );
+  if (Math.max(...bytes) > MAX_BYTES) return false;
+  const { kind } = opDefinition(op);
+  if (kind === 'elementwise' || kind === 'injective' || kind === 'reduction') return true;
+  const largest = Math.max(0, ...inputs.map((input) => input.elementCount));
+  return largest * elementCount(type.shape) <= MAX_WORK;
 }
 
 /** The result as a splat, when the operator's kind says that it is one. */

@@ -1,4 +1,4 @@
-import { evaluateCall } from '../../compiler/evaluate-call.ts';
+import { evaluateCall, inferOperator } from '../../compiler/evaluate-call.ts';
 import { type DType, dtypeInfo, isBigInt, isDType } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
@@ -44,6 +44,8 @@ export function foldIntegerCall(
     specs[Math.min(index, specs.length - 1)]?.dtypes.includes(input.dtype),
   );
   if (isKnown && (kind === 'injective' || kind === 'elementwise')) {
+    const { shape } = inferOperator(op, inputs, attributes);
+    if (elementCount(shape) > MAX_ELEMENTS) return undefined;
     return evaluateCall(op, inputs, attributes);
   }
   if (op === 'where') return select(inputs);
@@ -58,6 +60,7 @@ function elementwise(fn: IntegerFunction, inputs: readonly HostTensor[]): HostTe
     inputs.map((input) => input.shape),
     'integer arithmetic',
   );
+  if (elementCount(shape) > MAX_ELEMENTS) return undefined;
   const [a, b] = inputs.map((input) => broadcast(input, shape));
   const results: bigint[] = [];
   let isBool = false;
@@ -78,6 +81,7 @@ function select(inputs: readonly HostTensor[]): HostTensor | undefined {
     inputs.map((input) => input.shape),
     'where',
   );
+  if (elementCount(shape) > MAX_ELEMENTS) return undefined;
   const [c, a, b] = inputs.map((input) => broadcast(input, shape));
   const results = Array.from({ length: elementCount(shape) }, (_, i) =>
     Number(c?.[i] ?? 0) === 0 ? (b?.[i] ?? 0) : (a?.[i] ?? 0),

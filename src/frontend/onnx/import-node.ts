@@ -85,7 +85,19 @@ export class ImportNode {
   /** A constant input of integers. */
   intsInput(index: number, what: string): number[] | undefined {
     const tensor = this.constantInput(index, what);
-    return tensor === undefined ? undefined : saturatedNumbers(tensor.data);
+    if (tensor === undefined) return undefined;
+    if (tensor.elementCount > MAX_INTEGERS) {
+      throw this.unsupported(`${tensor.elementCount} ${what}`, `at most ${MAX_INTEGERS}`);
+    }
+    return saturatedNumbers(tensor.data);
+  }
+
+  /** The only element of a constant input, undefined when it is left out. */
+  numberInput(index: number, what: string): number | undefined {
+    const tensor = this.constantInput(index, what);
+    if (tensor === undefined) return undefined;
+    if (tensor.elementCount === 1) return Number(tensor.elements[0] ?? 0);
+    throw this.malformed(`${tensor.elementCount} ${what} as input ${index}`, 'one');
   }
 
   /** An operator call; evaluated at once where all operands are constant integers. */
@@ -147,6 +159,9 @@ export class ImportNode {
     }
   }
 }
+
+/** Shapes and axes are short, indices are not much longer. */
+const MAX_INTEGERS = 2 ** 20;
 
 /** Integers as numbers. ONNX writes "to the end" as the largest int64. */
 function saturatedNumbers(data: ArrayLike<number | bigint>): number[] {

@@ -4,7 +4,7 @@ import { type DimBindings, unboundDim } from '../../compiler/passes/bind-dims.ts
 import { TypeInference } from '../../compiler/type-inference.ts';
 import type { Dim } from '../../core/dim.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
-import { formatShape } from '../../core/shape.ts';
+import { elementCount, formatShape } from '../../core/shape.ts';
 import { NodeAttributes } from './attributes.ts';
 import { ImportNode } from './import-node.ts';
 import { ONNX_IMPORTERS } from './operators/index.ts';
@@ -277,5 +277,12 @@ function inputVariable(info: ValueInfoProto, dims: DimBindings): VarExpr {
     const type = `Tensor[${formatShape(symbols.map(String))}, ${dtype}]`;
     throw unboundDim(where, { dim, axis, type });
   });
+  if (!Number.isSafeInteger(elementCount(shape))) {
+    throw new FormatError({
+      where,
+      got: `shape ${formatShape(shape)}`,
+      expected: 'dimensions with a product below 2^53',
+    });
+  }
   return variable(name, dtype, shape, { source: name });
 }

@@ -141,7 +141,10 @@ function splitSizes(node: ImportNode, dim: number): readonly number[] {
     (isAttribute ? node.attributes.ints('split') : undefined) ??
     (node.opset === 1 || node.opset >= 13 ? node.intsInput(1, 'split sizes') : undefined);
   const declared = node.opset >= 18 ? node.attributes.int('num_outputs') : undefined;
-  const parts = declared ?? node.outputCount;
+  const parts = node.outputCount;
+  if (declared !== undefined && declared !== parts) {
+    throw node.malformed(`num_outputs ${declared}`, `the number of outputs, ${parts}`);
+  }
   const size = Math.ceil(dim / parts);
   const sizes =
     given ?? Array.from({ length: parts }, (_, i) => Math.max(0, Math.min(size, dim - i * size)));
@@ -181,7 +184,7 @@ function padWidths(node: ImportNode, rank: number): readonly number[] {
 
 function padValue(node: ImportNode): number {
   if (node.opset < 11) return node.attributes.float('value', 0);
-  return Number(node.constantInput(2, 'fill values')?.data[0] ?? 0);
+  return node.numberInput(2, 'fill values') ?? 0;
 }
 
 function importShape(node: ImportNode): Expr {
@@ -236,6 +239,12 @@ function importGather(node: ImportNode): Expr {
   const indices = given.map((index) => normalizeIndex(node, index, dim));
   const result = [...shape.slice(0, axis), ...node.shape(node.input(1)), ...shape.slice(axis + 1)];
   if (x.kind === 'constant') {
+    if (elementCount(result) > MAX_GATHERED || elementCount(shape) > MAX_GATHERED) {
+      throw node.unsupported(
+        `${elementCount(result)} gathered elements`,
+        `at most ${MAX_GATHERED}`,
+      );
+    }
     return node.constant(gatherConstant(x.value, indices, { axis, result }));
   }
   if (indices.length === 0 || indices.length > MAX_SLICES) {
@@ -253,6 +262,7 @@ function importGather(node: ImportNode): Expr {
 }
 
 const MAX_SLICES = 16;
+const MAX_GATHERED = 2 ** 26;
 
 function normalizeIndex(node: ImportNode, index: number, dim: number): number {
   if (index >= -dim && index < dim) return index < 0 ? index + dim : index;
@@ -285,26 +295,22 @@ function gatherConstant(
 }
 
 function importRange(node: ImportNode): Expr {
-  const [start, limit, delta] = [0, 1, 2].map((index) => node.constantInput(index, 'bounds'));
-  if (start === undefined || limit === undefined || delta === undefined) {
-    throw node.malformed('a missing bound', 'start, limit and delta');
+  const [start, end, step] = [0, 1, 2].map((index) => node.numberInput(index, 'bounds'));
+  if (start === undefined || end === undefined || step === undefined || step === 0) {
+    throw node.malformed('a missing bound or delta 0', 'start, limit and another delta');
   }
-  const [first, end, step] = [start, limit, delta].map((bound) => Number(bound.data[0] ?? 0));
-  if (first === undefined || end === undefined || step === undefined || step === 0) {
-    throw node.malformed('delta 0', 'another step');
-  }
-  const count = Math.max(0, Math.ceil((end - first) / step));
-  if (count > MAX_RANGE) throw node.unsupported(`${count} elements`, `at most ${MAX_RANGE}`);
-  const values = Array.from({ length: count }, (_, i) => first + i * step);
-  return node.constant(HostTensor.from(start.dtype, [count], values));
+  const count = Math.max(0, Math.ceil((end - start) / step));
+  if (!(count <= MAX_RANGE)) throw node.unsupported(`${count} elements`, `at most ${MAX_RANGE}`);
+  const values = Array.from({ length: count }, (_, i) => start + i * step);
+  return node.constant(HostTensor.from(node.type(node.input(0)).dtype, [count], values));
 }
 
 const MAX_RANGE = 2 ** 20;
 
 function importDropout(node: ImportNode): Expr {
   node.attributes.ignore('ratio', 'seed', 'is_test');
-  const training = node.opset >= 12 ? node.constantInput(2, 'training modes') : undefined;
-  if (training !== undefined && Number(training.data[0] ?? 0) !== 0) {
+  const training = node.opset >= 12 ? node.numberInput(2, 'training modes') : undefined;
+  if (training !== undefined && training !== 0) {
     throw node.unsupported('training mode', 'inference', 'Export the model for inference.');
   }
   return node.input(0);

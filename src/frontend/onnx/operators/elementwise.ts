@@ -74,17 +74,12 @@ function importClip(node: ImportNode): Expr {
   const [, low, high] = node.inputs;
   const isConstant = [low, high].every((bound) => bound === undefined || bound.kind === 'constant');
   if (isConstant && dtypeInfo(dtype).category === 'float') {
-    const min = scalarBound(node, 1);
-    const max = scalarBound(node, 2);
+    const min = node.numberInput(1, 'bounds');
+    const max = node.numberInput(2, 'bounds');
     return clip(node, x, { min, max });
   }
   const raised = low === undefined ? x : node.call('maximum', [x, low]);
   return high === undefined ? raised : node.call('minimum', [raised, high]);
-}
-
-function scalarBound(node: ImportNode, index: number): number | undefined {
-  const bound = node.constantInput(index, 'bounds');
-  return bound === undefined ? undefined : Number(bound.data[0] ?? 0);
 }
 
 const LARGEST_FLOAT = 3.4028234663852886e38;
