@@ -12,3 +12,8 @@ export function formatNumber(value: number): string {
   if (value === Infinity) return 'inf';
   return value === -Infinity ? '-inf' : String(value);
 }
+
+/** `a register`, `an int`. */
+export function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+}

@@ -2,6 +2,7 @@ import { VerifyError } from '../core/errors.ts';
 import { type BuiltinOperand, type BuiltinSignature, MakeCode, MatchCode } from './builtins.ts';
 import type { Constant } from './executable.ts';
 import { ArgumentKind, argumentKind, argumentValue, VM_REGISTER, VOID_REGISTER } from './isa.ts';
+import { withArticle } from './text-format.ts';
 import type { HeapUse } from './verify-flow.ts';
 import { MAX_HEAP_SLOTS } from './verify-shape-program.ts';
 
@@ -245,7 +246,7 @@ function describeType(type: BuiltinOperand): string {
   if (allowsFunction === true) forms.push('function');
   if (allowsVoid === true) forms.push('%void');
   if (immediates !== undefined) forms.push(describeImmediates(immediates));
-  return `a ${type} (${forms.join(', ')})`;
+  return `${withArticle(type)} (${forms.join(', ')})`;
 }
 
 function describeImmediates([lowest, highest]: readonly [number, number]): string {

@@ -31,14 +31,14 @@ export interface FlowContext {
  * block; a file made to be slow would need billions.
  */
 export class FlowBudget {
-  #steps = 2 ** 26;
+  #steps = 2 ** 24;
 
   spend(where: string): void {
     if (--this.#steps >= 0) return;
     throw new VerifyError({
       where,
       got: 'a control flow with too many registers living through too many blocks',
-      expected: 'at most 2^26 steps of analysis for an executable',
+      expected: 'at most 2^24 steps of analysis for an executable',
       remedy: 'Split the function.',
     });
   }

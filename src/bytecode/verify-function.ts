@@ -13,6 +13,7 @@ import {
   VM_REGISTER,
   VOID_REGISTER,
 } from './isa.ts';
+import { withArticle } from './text-format.ts';
 import { type CallTables, verifyCall } from './verify-call.ts';
 import { type FlowBudget, type FlowInstruction, verifyFlow } from './verify-flow.ts';
 
@@ -193,7 +194,7 @@ function operandError(
   return new VerifyError({
     where: `${context.place(context.index)}, operand ${position} (${name})`,
     got,
-    expected: `a ${kind}${expected === undefined ? '' : ` ${expected}`}`,
+    expected: `${withArticle(kind)}${expected === undefined ? '' : ` ${expected}`}`,
   });
 }
 
