@@ -1,6 +1,7 @@
 import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
+import { dropOpCases } from './drop-op-cases.ts';
 import { minifyWgsl } from './minify-wgsl.ts';
 
 // The published package: one file per entry and shared chunks. Dependencies are inside, so that the
@@ -63,7 +64,7 @@ function commandEntry(): Plugin {
 
 export default defineConfig({
   publicDir: false,
-  plugins: [minifyWgsl(), keepWorkerAddress(), commandEntry()],
+  plugins: [minifyWgsl(), dropOpCases(), keepWorkerAddress(), commandEntry()],
   build: {
     outDir: fileURLToPath(new URL('../dist', import.meta.url)),
     emptyOutDir: true,

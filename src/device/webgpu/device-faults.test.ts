@@ -76,6 +76,20 @@ test('work before a fault is not spoiled by it', async () => {
   await faults.settle(faults.serial, [first]);
 });
 
+test('the first of many faults is the one that is told', async () => {
+  const { gpu, faults } = open();
+  gpu.errors.push(new GPUOutOfMemoryError());
+  for (let i = 0; i < 100; i++) gpu.errors.push(new GPUValidationError());
+  const first = faults.serial;
+  for (let i = 0; i < 50; i++) {
+    faults.beginSubmission();
+    faults.endSubmission();
+  }
+  await expect(faults.settle(faults.serial)).rejects.toBeInstanceOf(OutOfMemoryError);
+  await faults.settle(faults.serial);
+  await expect(faults.settle(faults.serial, [first + 40])).rejects.toBeInstanceOf(OutOfMemoryError);
+});
+
 test('an error outside of scopes waits for the next reader and is not printed', async () => {
   const { gpu, faults } = open();
   let isPrevented = false;
