@@ -1,4 +1,6 @@
+import workgroupTile from '../../shaders/lib/workgroup-tile.wgsl?raw';
 import direct from '../../shaders/conv2d-direct.wgsl?raw';
+import tiled from '../../shaders/conv2d-tiled.wgsl?raw';
 import tileSource from '../../shaders/conv2d-tile.wgsl?raw';
 import { type ConvTile, convTileSource } from './conv-register-tile.ts';
 import { i32, type KernelSpec, type LoweringCall, u32 } from './lowering.ts';
@@ -16,10 +18,11 @@ export function lowerConv2d(call: LoweringCall): readonly KernelSpec[] {
     call,
   };
   if (isMatmul(conv)) return [pointwiseKernel(conv)];
-  if (call.caps.adapterClass === 'software' && kernelW <= MAX_TILE_KERNEL_W) {
-    return [tileKernel(conv)];
+  if (call.caps.adapterClass === 'software') {
+    return [kernelW <= MAX_TILE_KERNEL_W ? tileKernel(conv) : directKernel(conv)];
   }
-  return [directKernel(conv)];
+  // Depthwise and thin groups would leave most of a tile idle.
+  return [window.outChannels / conv.groups < 8 ? directKernel(conv) : tiledKernel(conv)];
 }
 
 /** Wider windows take more registers than a tile has. */
@@ -89,6 +92,24 @@ function tileKernel({ window, groups, hasBias, call }: Conv): KernelSpec {
       Math.ceil((blocksW * window.outH) / 4),
       Math.ceil((groupBlocks * groups) / 4),
       window.batch,
+    ],
+    reads: READS,
+    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  };
+}
+
+function tiledKernel({ window, groups, hasBias }: Conv): KernelSpec {
+  const pixels = window.outH * window.outW;
+  return {
+    name: 'conv2d-tiled',
+    source: tiled + workgroupTile,
+    constants: { HAS_BIAS: hasBias },
+    params: { ...convParams({ window, groups }), groups: u32(groups) },
+    workgroupSize: [16, 16, 1],
+    workgroups: [
+      Math.ceil(pixels / 64),
+      Math.ceil(window.outChannels / groups / 64),
+      window.batch * groups,
     ],
     reads: READS,
     writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],

@@ -1,4 +1,6 @@
+import workgroupTile from '../../shaders/lib/workgroup-tile.wgsl?raw';
 import direct from '../../shaders/matmul-direct.wgsl?raw';
+import tiled from '../../shaders/matmul-tiled.wgsl?raw';
 import tile from '../../shaders/matmul-tile.wgsl?raw';
 import type { PlannerCaps } from '../core/launch-plan.ts';
 import { f32, type KernelSpec, type LoweringCall, u32 } from './lowering.ts';
@@ -30,10 +32,15 @@ export function matmulKernel(
   caps: PlannerCaps,
   operands: MatmulOperands = IN_ORDER,
 ): KernelSpec {
-  const kernel =
-    caps.adapterClass === 'software' ? tileKernel(problem, caps) : directKernel(problem);
+  const kernel = chooseKernel(problem, caps);
   const reads = kernel.reads.map((read) => ({ ...read, from: inputOf(read.hook, operands) }));
   return { ...kernel, reads };
+}
+
+function chooseKernel(problem: MatmulProblem, caps: PlannerCaps): KernelSpec {
+  if (caps.adapterClass === 'software') return tileKernel(problem, caps);
+  // Fewer rows would leave most of a tile idle.
+  return problem.m < 16 ? directKernel(problem) : tiledKernel(problem);
 }
 
 function inputOf(hook: string, operands: MatmulOperands): { kind: 'input'; index: number } {
@@ -72,6 +79,32 @@ function tileKernel(problem: MatmulProblem, caps: PlannerCaps): KernelSpec {
     writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
   };
 }
+
+function tiledKernel(problem: MatmulProblem): KernelSpec {
+  const { m, n, b, batch } = problem;
+  const isVector = b.column === 1 && [n, b.row, ...b.batch].every((x) => x % 4 === 0);
+  const bWidths = isVector ? ([1, 4] as const) : ([1] as const);
+  const bHooks = bWidths.map(
+    (width) => ({ hook: 'b', from: { kind: 'input', index: 1 }, width }) as const,
+  );
+  return {
+    name: 'matmul-tiled',
+    source: `${isVector ? '' : NO_VECTOR_B}${tiled}${workgroupTile}`,
+    constants: {
+      HAS_C: problem.c !== undefined,
+      HAS_ALPHA: problem.alpha !== 1,
+      B_IS_VECTOR: isVector,
+    },
+    params: problemParams(problem),
+    workgroupSize: [16, 16, 1],
+    workgroups: [Math.ceil(n / 64), Math.ceil(m / 64), batch[0] * batch[1]],
+    reads: [...problemReads(1).filter(({ hook }) => hook !== 'b'), ...bHooks],
+    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  };
+}
+
+/** The shader names the vector form of the hook even where a constant rules it out. */
+const NO_VECTOR_B = 'fn load_b4(i: u32) -> Element4 { return Element4(); }\n';
 
 function problemReads(aWidth: 1 | 4): KernelSpec['reads'] {
   return [

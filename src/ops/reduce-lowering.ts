@@ -1,6 +1,8 @@
 import direct from '../../shaders/reduce-direct.wgsl?raw';
+import workgroup from '../../shaders/reduce-workgroup.wgsl?raw';
 import { UnsupportedError } from '../core/errors.ts';
 import { elementCount, formatShape, normalizeAxis, type Shape } from '../core/shape.ts';
+import { foldGroups } from './fold-groups.ts';
 import { type KernelSpec, type LoweringCall, u32 } from './lowering.ts';
 import { ints } from './window2d.ts';
 
@@ -25,21 +27,23 @@ export function lowerReduceAxes(
   const shape = call.inputs[0]?.shape ?? [];
   const { kept, reduced } = splitAxes(shape, axes);
   const count = elementCount(call.output.shape);
-  const groups = Math.ceil(count / 64);
-  const columns = Math.min(groups, 65_535);
+  const reducedCount = reduced.reduce((product, { size }) => product * size, 1);
+  const byWorkgroup = call.caps.adapterClass !== 'software' && reducedCount >= 64;
+  const outputsPerGroup = byWorkgroup ? 1 : 64;
+  const grid = foldGroups(Math.ceil(count / outputsPerGroup), call.caps);
   return [
     {
-      name: 'reduce-direct',
-      source: direct,
+      name: byWorkgroup ? 'reduce-workgroup' : 'reduce-direct',
+      source: byWorkgroup ? workgroup : direct,
       constants: { IS_MAX: kind === 'max', IS_MEAN: kind === 'mean' },
       params: {
         count: u32(count),
-        row_length: u32(columns * 64),
+        row_length: u32(grid.rowLength * outputsPerGroup),
         ...axisParams('kept', kept),
         ...axisParams('reduced', reduced),
       },
       workgroupSize: [64, 1, 1],
-      workgroups: [columns, columns === 0 ? 0 : Math.ceil(groups / columns), 1],
+      workgroups: grid.workgroups,
       reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
       writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
     },

@@ -1,5 +1,7 @@
 import direct from '../../shaders/softmax-direct.wgsl?raw';
+import workgroup from '../../shaders/softmax-workgroup.wgsl?raw';
 import { elementCount, normalizeAxis } from '../core/shape.ts';
+import { foldGroups } from './fold-groups.ts';
 import { type KernelSpec, type LoweringCall, u32 } from './lowering.ts';
 
 /** Kernels of `softmax`, or of `log_softmax` when `log`. */
@@ -10,21 +12,22 @@ export function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly Ker
     const size = shape[axis] ?? 1;
     const inner = elementCount(shape.slice(axis + 1));
     const count = elementCount(shape) === 0 ? 0 : elementCount(shape) / size;
-    const groups = Math.ceil(count / 64);
-    const columns = Math.min(groups, 65_535);
+    const byWorkgroup = call.caps.adapterClass !== 'software' && size >= 64;
+    const rowsPerGroup = byWorkgroup ? 1 : 64;
+    const grid = foldGroups(Math.ceil(count / rowsPerGroup), call.caps);
     return [
       {
-        name: 'softmax-direct',
-        source: direct,
+        name: byWorkgroup ? 'softmax-workgroup' : 'softmax-direct',
+        source: byWorkgroup ? workgroup : direct,
         constants: { IS_LOG: log },
         params: {
           count: u32(count),
-          row_length: u32(columns * 64),
+          row_length: u32(grid.rowLength * rowsPerGroup),
           size: u32(size),
           inner: u32(inner),
         },
         workgroupSize: [64, 1, 1],
-        workgroups: [columns, columns === 0 ? 0 : Math.ceil(groups / columns), 1],
+        workgroups: grid.workgroups,
         reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
         writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
       },

@@ -1,6 +1,7 @@
+import type { PlannerCaps } from '../../../core/launch-plan.ts';
 import { elementCount } from '../../../core/shape.ts';
+import { foldGroups } from '../../../ops/fold-groups.ts';
 import { toStorage } from './element-type.ts';
-import { foldWorkgroups } from './fold-workgroups.ts';
 import type { MapStep } from './partition-primitive.ts';
 import type { PlanBuilder } from './plan-builder.ts';
 import { Scope } from './scope.ts';
@@ -17,12 +18,14 @@ export function planMapStep(plan: PlanBuilder, step: MapStep): void {
   const shader = new ShaderBuilder();
   const emitter = new ValueEmitter(plan, shader);
   const items = count / width;
-  const { workgroups, rowLength } = foldWorkgroups(
-    Math.ceil(items / WORKGROUP_SIZE),
-    plan.caps.maxComputeWorkgroupsPerDimension,
+  const perInvocation = itemsPerInvocation(items, plan.caps);
+  const { workgroups, rowLength } = foldGroups(
+    Math.ceil(items / (WORKGROUP_SIZE * perInvocation)),
+    plan.caps,
   );
   const itemCount = shader.param(items, 'u32', 'item_count');
   const row = shader.param(rowLength * WORKGROUP_SIZE, 'u32', 'row_length');
+  const perLane = shader.param(perInvocation, 'u32', 'items_per_invocation');
   const scope = new Scope();
   const stores: string[] = [];
   for (const value of step.values) {
@@ -38,11 +41,15 @@ export function planMapStep(plan: PlanBuilder, step: MapStep): void {
   const source = [
     `@compute @workgroup_size(${WORKGROUP_SIZE})`,
     'fn main(@builtin(global_invocation_id) id: vec3<u32>) {',
-    `  let i = id.x + id.y * ${row};`,
-    `  if (i >= ${itemCount}) {`,
-    '    return;',
+    `  let lane = id.x + id.y * ${row};`,
+    `  let first = (lane & ~3u) * ${perLane} + (lane & 3u);`,
+    `  for (var n = 0u; n < ${perLane}; n++) {`,
+    '    let i = first + n * 4u;',
+    `    if (i >= ${itemCount}) {`,
+    '      return;',
+    '    }',
+    ...scope.indented().map((line) => `  ${line}`),
     '  }',
-    ...scope.indented(),
     '}',
     '',
   ].join('\n');
@@ -53,6 +60,15 @@ export function planMapStep(plan: PlanBuilder, step: MapStep): void {
     params: shader.params,
     workgroups,
   });
+}
+
+/**
+ * On a software adapter a workgroup costs about a microsecond, so invocations take many items;
+ * four lanes then walk through memory side by side. A GPU hides latency with more invocations.
+ */
+function itemsPerInvocation(items: number, caps: PlannerCaps): number {
+  if (caps.adapterClass !== 'software') return 1;
+  return Math.max(1, Math.min(64, Math.floor(items / (WORKGROUP_SIZE * 8))));
 }
 
 function mapLabel(plan: PlanBuilder, step: MapStep): string {

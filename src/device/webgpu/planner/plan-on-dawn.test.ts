@@ -8,11 +8,11 @@ import {
 } from '../../../../bench/kernels/gpu.ts';
 import { dtypeInfo } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
-import type { AdapterClass } from '../../../core/launch-plan.ts';
+import type { PlannerCaps } from '../../../core/launch-plan.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../../core/primitive-function.ts';
 import { elementCount } from '../../../core/shape.ts';
 import type { OpCase, OpDefinition } from '../../../ops/define-op.ts';
-import { inferCall, OPS } from '../../../ops/registry.ts';
+import { inferCall, opDefinition, OPS } from '../../../ops/registry.ts';
 import { firstDifference } from '../../../testing/all-close.ts';
 import { seededRandom } from '../../../testing/random.ts';
 import { plan } from './plan.ts';
@@ -49,7 +49,7 @@ function storageWords(tensor: HostTensor): Float32Array | Uint32Array | Int32Arr
 async function runOnGpu(
   primitive: PrimitiveFunction,
   inputs: readonly HostTensor[],
-  adapterClass: AdapterClass,
+  caps: Partial<PlannerCaps>,
 ): Promise<HostTensor[]> {
   const outputs = primitive.results.map(({ type }) =>
     HostTensor.zeros(type.dtype, type.shape.map(Number)),
@@ -57,7 +57,7 @@ async function runOnGpu(
   const launchPlan = plan(
     primitive,
     { params: inputs.map(({ shape }) => shape), results: outputs.map(({ shape }) => shape) },
-    { caps: { ...gpu.caps, adapterClass }, operators: OPS },
+    { caps: { ...gpu.caps, ...caps }, operators: OPS },
   );
   const buffers = [...inputs, ...outputs].map((tensor) => storageBuffer(gpu, storageWords(tensor)));
   const prepared = await preparePlan(gpu, launchPlan, buffers);
@@ -78,7 +78,7 @@ async function runOnGpu(
 async function differenceOf(
   op: OpDefinition,
   opCase: OpCase,
-  adapterClass: AdapterClass,
+  caps: Partial<PlannerCaps>,
 ): Promise<string | undefined> {
   const given = caseInputs(opCase);
   const types: (ConcreteTensorType | undefined)[] = given;
@@ -99,7 +99,7 @@ async function differenceOf(
     ],
     results: [{ value: present.length, type: output }],
   };
-  const [actual] = await runOnGpu(primitive, present, adapterClass);
+  const [actual] = await runOnGpu(primitive, present, caps);
   return actual === undefined ? 'no result' : firstDifference(actual, expected, op.tolerance);
 }
 
@@ -109,21 +109,115 @@ function isOnGpu(opCase: OpCase): boolean {
   );
 }
 
-describe.each(['software', 'integrated', 'discrete'] as const)(
-  'kernels of class %s',
-  (adapterClass) => {
-    const ops = [...OPS.values()].filter(
-      ({ kind }) => adapterClass === 'software' || kind === 'anchor' || kind === 'reduction',
-    );
-    test.each(ops)('$name agrees with its reference', async (op) => {
-      const differences: string[] = [];
-      for (const opCase of op.cases().filter(isOnGpu)) {
-        const difference = await differenceOf(op, opCase, adapterClass).catch(
-          (error: unknown) => `threw ${String(error)}`,
-        );
-        if (difference !== undefined) differences.push(`${opCase.title}: ${difference}`);
-      }
-      expect(differences).toEqual([]);
+/** Variants that the adapter of this machine would not choose by itself. */
+const FORCED: readonly { title: string; caps: Partial<PlannerCaps> }[] = [
+  { title: 'GPU', caps: { adapterClass: 'discrete' } },
+  { title: 'software without subgroups', caps: { subgroups: false, subgroupMinSize: 0 } },
+];
+
+/** Kernels in workgroup memory are slow on software adapters: the larger cases say nothing more. */
+const MAX_ELEMENTS = 8_000;
+
+function isSmall(opCase: OpCase): boolean {
+  return opCase.inputs.every((input) => elementCount(input?.shape ?? []) <= MAX_ELEMENTS);
+}
+
+describe.each(FORCED)('$title kernels', ({ caps }) => {
+  const ops = [...OPS.values()].filter(({ kind }) => kind === 'anchor' || kind === 'reduction');
+  test.each(ops)('$name agrees with its reference', async (op) => {
+    const differences: string[] = [];
+    for (const opCase of op.cases().filter((c) => isOnGpu(c) && isSmall(c))) {
+      const difference = await differenceOf(op, opCase, caps);
+      if (difference !== undefined) differences.push(`${opCase.title}: ${difference}`);
+    }
+    expect(differences).toEqual([]);
+  });
+});
+
+const tensor = (...shape: number[]) => ({ dtype: 'float32' as const, shape });
+const ramp = (...shape: number[]) =>
+  HostTensor.from(
+    'float32',
+    shape,
+    Array.from({ length: elementCount(shape) }, (_, i) => (i % 7) - 3),
+  );
+
+describe('fusion', () => {
+  test('elementwise producers and consumers, and a per-channel operand, join a convolution', async () => {
+    const primitive: PrimitiveFunction = {
+      name: 'fused_conv2d',
+      params: [tensor(1, 2, 6, 5), tensor(3, 2, 3, 3), tensor(3, 1, 1), tensor(1, 3, 4, 3)],
+      body: [
+        { op: 'relu', inputs: [0], attributes: {} },
+        {
+          op: 'conv2d',
+          inputs: [4, 1, -1],
+          attributes: { strides: [1, 1], pads: [0, 0, 0, 0], dilations: [1, 1], groups: 1 },
+        },
+        { op: 'add', inputs: [5, 2], attributes: {} },
+        { op: 'add', inputs: [6, 3], attributes: {} },
+        { op: 'relu', inputs: [7], attributes: {} },
+      ],
+      results: [{ value: 8, type: tensor(1, 3, 4, 3) }],
+    };
+    await expectSameAsSteps(primitive);
+  });
+
+  test('two results of one chain, and a transposed operand of a product', async () => {
+    await expectSameAsSteps({
+      name: 'two_results',
+      params: [tensor(5, 3), tensor(3)],
+      body: [
+        { op: 'add', inputs: [0, 1], attributes: {} },
+        { op: 'neg', inputs: [2], attributes: {} },
+      ],
+      results: [
+        { value: 2, type: tensor(5, 3) },
+        { value: 3, type: tensor(5, 3) },
+      ],
     });
-  },
-);
+    await expectSameAsSteps({
+      name: 'transposed_matmul',
+      params: [tensor(4, 6), tensor(5, 6)],
+      body: [
+        { op: 'transpose', inputs: [1], attributes: { perm: [1, 0] } },
+        { op: 'matmul', inputs: [0, 2], attributes: {} },
+      ],
+      results: [{ value: 3, type: tensor(4, 5) }],
+    });
+  });
+
+  test('two anchors run one after the other through scratch', async () => {
+    await expectSameAsSteps({
+      name: 'two_matmuls',
+      params: [tensor(4, 6), tensor(6, 5), tensor(5, 8)],
+      body: [
+        { op: 'matmul', inputs: [0, 1], attributes: {} },
+        { op: 'relu', inputs: [3], attributes: {} },
+        { op: 'matmul', inputs: [4, 2], attributes: {} },
+      ],
+      results: [{ value: 5, type: tensor(4, 8) }],
+    });
+  });
+});
+
+/** Runs the body by references, call by call, and compares. */
+async function expectSameAsSteps(primitive: PrimitiveFunction): Promise<void> {
+  const inputs = primitive.params.map(({ shape }) => ramp(...shape.map(Number)));
+  const values: HostTensor[] = [...inputs];
+  for (const call of primitive.body) {
+    const op = opDefinition(call.op);
+    const operands = call.inputs.map((input) => (input < 0 ? undefined : values[input]));
+    const { attributes, output } = inferCall(op, operands, call.attributes);
+    const result = HostTensor.zeros(output.dtype, output.shape);
+    op.reference(operands, attributes, result);
+    values.push(result);
+  }
+  const actual = await runOnGpu(primitive, inputs, {});
+  const differences = primitive.results.map(({ value }, i) => {
+    const [got, expected] = [actual[i], values[value]];
+    if (got === undefined || expected === undefined) return 'no result';
+    return firstDifference(got, expected, { rtol: 1e-5, atol: 1e-5 });
+  });
+  expect(differences).toEqual(primitive.results.map(() => undefined));
+}

@@ -1,0 +1,259 @@
+import { describe, expect, test } from 'vitest';
+import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
+import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
+import { OPS } from '../../../ops/registry.ts';
+import { plan, supports } from './plan.ts';
+
+const CAPS: PlannerCaps = {
+  adapterClass: 'software',
+  subgroups: true,
+  subgroupMinSize: 4,
+  shaderF16: false,
+  maxStorageBuffersPerShaderStage: 8,
+  maxComputeWorkgroupStorageSize: 16_384,
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxComputeWorkgroupsPerDimension: 65_535,
+  maxStorageBufferBindingSize: 2 ** 27,
+};
+
+const tensor = (...shape: number[]) => ({ dtype: 'float32' as const, shape });
+
+function planOf(primitive: PrimitiveFunction, caps: Partial<PlannerCaps> = {}): LaunchPlan {
+  const shapes = {
+    params: primitive.params.map(({ shape }) => shape.map(Number)),
+    results: primitive.results.map(({ type }) => type.shape.map(Number)),
+  };
+  return plan(primitive, shapes, { caps: { ...CAPS, ...caps }, operators: OPS });
+}
+
+function biasRelu(rows: number, columns: number): PrimitiveFunction {
+  return {
+    name: 'bias_relu',
+    params: [tensor(rows, columns), tensor(columns)],
+    body: [
+      { op: 'add', inputs: [0, 1], attributes: {} },
+      { op: 'relu', inputs: [2], attributes: {} },
+    ],
+    results: [{ value: 3, type: tensor(rows, columns) }],
+  };
+}
+
+function matmul(m: number, k: number, n: number): PrimitiveFunction {
+  return {
+    name: 'matmul',
+    params: [tensor(m, k), tensor(k, n)],
+    body: [{ op: 'matmul', inputs: [0, 1], attributes: {} }],
+    results: [{ value: 2, type: tensor(m, n) }],
+  };
+}
+
+function conv(kernel: number, groups = 1): PrimitiveFunction {
+  const pad = kernel >> 1;
+  return {
+    name: 'conv2d',
+    params: [tensor(1, 16, 12, 12), tensor(32, 16 / groups, kernel, kernel), tensor(32)],
+    body: [
+      {
+        op: 'conv2d',
+        inputs: [0, 1, 2],
+        attributes: { strides: [1, 1], pads: [pad, pad, pad, pad], dilations: [1, 1], groups },
+      },
+    ],
+    results: [{ value: 3, type: tensor(1, 32, 12, 12) }],
+  };
+}
+
+const labels = (launchPlan: LaunchPlan) => launchPlan.launches.map(({ label }) => label);
+
+describe('generated kernels', () => {
+  test('an elementwise chain in groups of four, with a suffix operand', () => {
+    expect(planOf(biasRelu(6, 8)).launches[0]?.code).toMatchInlineSnapshot(`
+      "struct Params {
+        item_count: u32,
+        row_length: u32,
+        items_per_invocation: u32,
+        p3: u32,
+      }
+      @group(0) @binding(0) var<uniform> params: Params;
+      @group(0) @binding(1) var<storage, read> buffer1: array<vec4<f32>>;
+      @group(0) @binding(2) var<storage, read> buffer2: array<vec4<f32>>;
+      @group(0) @binding(3) var<storage, read_write> buffer3: array<vec4<f32>>;
+      @compute @workgroup_size(64)
+      fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+        let lane = id.x + id.y * params.row_length;
+        let first = (lane & ~3u) * params.items_per_invocation + (lane & 3u);
+        for (var n = 0u; n < params.items_per_invocation; n++) {
+          let i = first + n * 4u;
+          if (i >= params.item_count) {
+            return;
+          }
+          let v0 = buffer1[i];
+          let i1 = (i) % params.p3;
+          let v2 = buffer2[i1];
+          let v3 = (v0 + v2);
+          let v4 = max(v3, vec4<f32>(0f));
+          buffer3[i] = v4;
+        }
+      }
+      "
+    `);
+  });
+
+  test('a transpose maps indices', () => {
+    const primitive: PrimitiveFunction = {
+      name: 'transpose',
+      params: [tensor(3, 5)],
+      body: [{ op: 'transpose', inputs: [0], attributes: { perm: [1, 0] } }],
+      results: [{ value: 1, type: tensor(5, 3) }],
+    };
+    expect(planOf(primitive).launches[0]?.code).toMatchInlineSnapshot(`
+      "struct Params {
+        item_count: u32,
+        row_length: u32,
+        items_per_invocation: u32,
+        p3: u32,
+        p4: u32,
+      }
+      @group(0) @binding(0) var<uniform> params: Params;
+      @group(0) @binding(1) var<storage, read> buffer1: array<f32>;
+      @group(0) @binding(2) var<storage, read_write> buffer2: array<f32>;
+      @compute @workgroup_size(64)
+      fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+        let lane = id.x + id.y * params.row_length;
+        let first = (lane & ~3u) * params.items_per_invocation + (lane & 3u);
+        for (var n = 0u; n < params.items_per_invocation; n++) {
+          let i = first + n * 4u;
+          if (i >= params.item_count) {
+            return;
+          }
+          let c0 = i / params.p3;
+          let c1 = i - c0 * params.p3;
+          let i2 = (c1) * params.p4 + (c0);
+          let v3 = buffer1[i2];
+          buffer2[i] = v3;
+        }
+      }
+      "
+    `);
+  });
+
+  test('a reshape costs nothing', () => {
+    const primitive: PrimitiveFunction = {
+      name: 'reshape_relu',
+      params: [tensor(3, 5)],
+      body: [
+        { op: 'reshape', inputs: [0], attributes: { shape: [15] } },
+        { op: 'relu', inputs: [1], attributes: {} },
+      ],
+      results: [{ value: 2, type: tensor(15) }],
+    };
+    expect(planOf(primitive).launches[0]?.code).not.toContain('/');
+  });
+});
+
+describe('shapes', () => {
+  test('travel as parameters: another size of the same structure has equal code', () => {
+    const small = planOf(biasRelu(6, 8)).launches[0];
+    const large = planOf(biasRelu(600, 800)).launches[0];
+    expect(large?.code).toBe(small?.code);
+    expect(large?.params).not.toEqual(small?.params);
+    expect(planOf(matmul(40, 64, 48)).launches[0]?.code).toBe(
+      planOf(matmul(400, 640, 52)).launches[0]?.code,
+    );
+  });
+
+  test('without elements launch nothing', () => {
+    expect(planOf(biasRelu(0, 8)).launches).toEqual([]);
+    expect(planOf(matmul(0, 3, 4)).launches).toEqual([]);
+  });
+
+  test('beyond the limit of workgroups fold to two dimensions', () => {
+    const { workgroups } = planOf(biasRelu(70_001, 4099), { adapterClass: 'discrete' })
+      .launches[0] ?? {
+      workgroups: [0, 0, 0],
+    };
+    expect(Math.max(...workgroups)).toBeLessThanOrEqual(65_535);
+    expect(workgroups[0] * workgroups[1] * 64).toBeGreaterThanOrEqual(70_001 * 4099);
+  });
+});
+
+describe('variants', () => {
+  test.each([
+    ['software', 'matmul-tile', 'conv2d-tile'],
+    ['integrated', 'matmul-tiled', 'conv2d-tiled'],
+    ['discrete', 'matmul-tiled', 'conv2d-tiled'],
+  ] as const)('of class %s', (adapterClass, product, convolution) => {
+    expect(labels(planOf(matmul(64, 64, 64), { adapterClass }))).toEqual([product]);
+    expect(labels(planOf(conv(3), { adapterClass }))).toEqual([convolution]);
+    expect(labels(planOf(conv(1), { adapterClass }))).toEqual([product]);
+  });
+
+  test('on software adapters use neither workgroup memory nor barriers', () => {
+    for (const primitive of [matmul(64, 64, 64), conv(3), conv(1), conv(3, 16)]) {
+      for (const { code } of planOf(primitive).launches) {
+        expect(code).not.toMatch(/var<workgroup>|workgroupBarrier/);
+      }
+    }
+  });
+
+  test('without subgroups enable nothing', () => {
+    const [launch] = planOf(matmul(64, 64, 64), { subgroups: false, subgroupMinSize: 0 }).launches;
+    expect(launch?.code).not.toMatch(/enable subgroups|quadBroadcast/);
+  });
+});
+
+describe('fusion', () => {
+  test('takes a consumer into the store hook', () => {
+    const primitive: PrimitiveFunction = {
+      ...matmul(4, 8, 4),
+      body: [
+        { op: 'matmul', inputs: [0, 1], attributes: {} },
+        { op: 'relu', inputs: [2], attributes: {} },
+      ],
+      results: [{ value: 3, type: tensor(4, 4) }],
+    };
+    const { launches, scratchByteLengths } = planOf(primitive);
+    expect(launches).toHaveLength(1);
+    expect(scratchByteLengths).toEqual([]);
+    expect(launches[0]?.code).toContain('fn store(i: u32, value: f32) {\n  let');
+  });
+
+  test('keeps an anchor that is also a result', () => {
+    const primitive: PrimitiveFunction = {
+      ...matmul(4, 8, 4),
+      body: [
+        { op: 'matmul', inputs: [0, 1], attributes: {} },
+        { op: 'relu', inputs: [2], attributes: {} },
+      ],
+      results: [
+        { value: 2, type: tensor(4, 4) },
+        { value: 3, type: tensor(4, 4) },
+      ],
+    };
+    expect(labels(planOf(primitive))).toEqual(['matmul-tile', 'relu']);
+  });
+});
+
+describe('refusals', () => {
+  test('name the operator and the dtype', () => {
+    const primitive: PrimitiveFunction = {
+      name: 'add_long',
+      params: [{ dtype: 'int64', shape: [2] }],
+      body: [{ op: 'add', inputs: [0, 0], attributes: {} }],
+      results: [{ value: 1, type: { dtype: 'int64', shape: [2] } }],
+    };
+    expect(supports(primitive, OPS)).toMatchInlineSnapshot(`"add: no kernels for int64"`);
+    expect(() => planOf(primitive)).toThrowErrorMatchingInlineSnapshot(`[UnsupportedError: kernel add_long: got a int64 tensor, expected float32, int32, uint32 or bool, which WebGPU kernels have. Run it on the host device.]`);
+  });
+
+  test('too many buffers for one kernel', () => {
+    const params = Array.from({ length: 12 }, () => tensor(2));
+    const primitive: PrimitiveFunction = {
+      name: 'concat',
+      params,
+      body: [{ op: 'concat', inputs: params.map((_, i) => i), attributes: { axis: 0 } }],
+      results: [{ value: 12, type: tensor(24) }],
+    };
+    expect(() => planOf(primitive)).toThrowErrorMatchingInlineSnapshot(`[UnsupportedError: kernel concat: got 13 storage buffers in concat, expected at most 8 on this adapter. Fuse fewer operators into one primitive function.]`);
+  });
+});
