@@ -30,6 +30,7 @@ export const reshape: OpDefinition = defineOp({
     elementBits(output).set(elementBits(operand(inputs, 0)));
   },
   indexMap: {
+    keepsOrder: true,
     sources({ inputs, output, coords, param }) {
       const strides = rowMajorStrides(output.shape);
       const terms = coords.map((coord, axis) => {

@@ -47,6 +47,7 @@ export const slice: OpDefinition = defineOp({
       const axes = sliceAxes(inputs[0]?.shape ?? [], attributes);
       // u32 arithmetic wraps, so that a negative step works as its two's complement.
       const from = axes.map(({ start, step }, axis) => {
+        if (start === 0 && step === 1) return coords[axis] ?? '0u';
         const stepped = step === 1 ? coords[axis] : `${coords[axis]} * ${param(step >>> 0, 'u32')}`;
         return `(${param(start >>> 0, 'u32')} + ${stepped})`;
       });
