@@ -7,6 +7,7 @@ import { seededRandom } from '../testing/random.ts';
 import { casePrimitive, caseResult, caseTensors } from './case-tensors.ts';
 import type { OpCase } from './define-op.ts';
 import { fillElements } from './elements.ts';
+import { operatorTable } from './operator-table.ts';
 import { inferCall, OPS } from './registry.ts';
 
 const EXACT = { rtol: 0, atol: 0 };
@@ -102,4 +103,23 @@ describe.each([...OPS.values()].map((op) => [op.name, op] as const))('%s', (_, o
     expect(messages.filter((message) => message.includes(': accepted'))).toEqual([]);
     expect(messages).toMatchSnapshot();
   });
+});
+
+test('the table of operators is up to date', async () => {
+  const page = `# Operators
+
+Written by \`src/ops/ops.test.ts\` from the entries in \`src/ops/\`; \`npx vitest run src/ops -u\` renews it.
+
+Every operator runs on the host device in the dtypes listed; on WebGPU in those of them that are
+float32, int32, uint32 or bool. \`every dtype\`: the operator only moves data, and on the host moves
+any. A \`?\` marks an input that may be absent, \`...\` one that repeats. Two inputs of one operator have
+one dtype, except the condition of \`where\`. The tolerance is what a device may differ by from the
+reference, which sums in double precision and rounds once.
+
+Kinds: \`elementwise\` ones broadcast and fuse in any number; \`injective\` ones fuse as index maps;
+an \`anchor\` or \`reduction\` has kernels of its own, and a primitive function is built around one.
+
+${operatorTable(OPS.values())}
+`;
+  await expect(page).toMatchFileSnapshot('../../docs/operators.md');
 });

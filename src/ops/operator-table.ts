@@ -1,0 +1,40 @@
+import type { AttributeSpec, InputSpec, OpDefinition } from './define-op.ts';
+
+const ON_GPUS = new Set(['float32', 'int32', 'uint32', 'bool']);
+
+/** All operators as the Markdown table of `docs/operators.md`. */
+export function operatorTable(ops: Iterable<OpDefinition>): string {
+  const rows = [...ops].map((op) => {
+    const { name, kind, summary, inputs, attributes } = op;
+    const cells = [
+      `\`${name}\``,
+      kind,
+      summary,
+      inputs.map(describeInput).join('; '),
+      Object.entries(attributes).map(describeAttribute).join(', '),
+      describeTolerance(op),
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return [
+    '| operator | kind | result | inputs | attributes | tolerance |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+function describeInput({ name, dtypes, optional, variadic }: InputSpec): string {
+  const mark = optional === true ? '?' : variadic === true ? '...' : '';
+  const everywhere = dtypes.filter((dtype) => ON_GPUS.has(dtype));
+  const types = everywhere.length === dtypes.length ? everywhere.join(', ') : 'every dtype';
+  return `\`${name}${mark}\`: ${types}`;
+}
+
+function describeAttribute([name, spec]: [string, AttributeSpec]): string {
+  const byDefault = spec.default === undefined ? '' : ` = ${JSON.stringify(spec.default)}`;
+  return `\`${name}${byDefault}\``;
+}
+
+function describeTolerance({ tolerance: { rtol, atol } }: OpDefinition): string {
+  return rtol === 0 && atol === 0 ? 'exact' : `${rtol} relative, ${atol} absolute`;
+}
