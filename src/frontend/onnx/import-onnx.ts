@@ -95,7 +95,14 @@ class GraphImporter {
   }
 
   #outputNames(): string[] {
-    return this.#graph.output.map(({ name }) => name ?? '');
+    const names = this.#graph.output.map(({ name }) => name ?? '');
+    const seen = new Set<string>();
+    for (const name of names) {
+      requireName(name, 'output');
+      if (seen.has(name)) throw duplicate(`output "${name}"`);
+      seen.add(name);
+    }
+    return names;
   }
 
   #liveNodes(): NodeProto[] {
@@ -111,11 +118,7 @@ class GraphImporter {
     for (const proto of this.#graph.initializer) {
       const name = proto.name ?? '';
       if (this.#values.has(name)) {
-        throw new FormatError({
-          where: `initializer "${name}"`,
-          got: 'two of that name',
-          expected: 'every value to be defined once',
-        });
+        throw duplicate(`initializer "${name}"`);
       }
       const value = tensorFromProto(proto, `initializer "${name}"`);
       this.#values.set(name, constant(value, { source: name }));
@@ -135,14 +138,11 @@ class GraphImporter {
     for (const info of this.#graph.input) {
       const name = info.name ?? '';
       if (seen.has(name)) {
-        throw new FormatError({
-          where: `input "${name}"`,
-          got: 'two of that name',
-          expected: 'every value to be defined once',
-        });
+        throw duplicate(`input "${name}"`);
       }
       seen.add(name);
       if (this.#values.has(name)) continue;
+      requireName(name, 'input');
       const param = inputVariable(info, this.#dims);
       this.#params.push(param);
       this.#values.set(name, param);
@@ -229,6 +229,20 @@ class GraphImporter {
       expected: 'main outputs only',
     });
   }
+}
+
+function duplicate(where: string): FormatError {
+  return new FormatError({ where, got: 'two of that name', expected: 'each name once' });
+}
+
+/** Callers know inputs and outputs by name, and executables bound its length. */
+function requireName(name: string, what: string): void {
+  if (name !== '' && name.length <= 1024) return;
+  throw new FormatError({
+    where: 'ONNX graph',
+    got: `an ${what} with a name of ${name.length} characters`,
+    expected: '1 to 1024',
+  });
 }
 
 /** Throws one UnsupportedError that lists every node whose operator has no importer. */
