@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { HostTensor } from '../src/core/host-tensor.ts';
 import { writeOnnxModel } from '../src/testing/onnx-writer.ts';
@@ -369,4 +370,20 @@ test('runs in the page itself, on the host and on WebGPU', async ({ page }) => {
     ['webgpu', [3, 8]],
     ['host', [3, 8]],
   ]);
+});
+
+test('the first example of the README runs as it stands', async ({ page }) => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const example = /```ts[^\n]*\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+  const [imports, ...lines] = example.split('\n');
+  expect(imports).toBe("import { Session, Tensor } from 'weft-vm';");
+  const logged = page.waitForEvent('console');
+  const script = ['const { Session, Tensor } = weft;', ...lines].join('\n');
+  await page.evaluate(`(async () => { ${script} })()`);
+  const [adapter, tensor] = (await logged).args();
+  expect(await adapter?.jsonValue()).toMatch(/./);
+  const sum = await tensor?.evaluate((value: { data: Float32Array }) =>
+    value.data.reduce((total, probability) => total + probability, 0),
+  );
+  expect(sum).toBeCloseTo(1);
 });

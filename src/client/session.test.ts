@@ -187,6 +187,44 @@ function chunked(bytes: Uint8Array, size: number): ReadableStream<Uint8Array> {
   });
 }
 
+test('after the loss of the device calls reject, and the next load gets another one', async () => {
+  const gpu = await nodeGpu();
+  const opened: GPUDevice[] = [];
+  const watched = watchDevices(gpu, opened);
+  const bytes = sumAndProduct().toBytes();
+  const options = { worker: false, device: 'webgpu', gpu: watched } as const;
+  const [session, loop] = await Promise.all([
+    Session.load(bytes, options),
+    Session.load(countingLoop().toBytes(), options),
+  ]);
+  expect(opened).toHaveLength(1);
+  const pending = loop.run({ steps: 1e12 });
+  const rejected = expect(pending).rejects.toMatchObject({ name: 'DeviceLostError' });
+  opened[0]?.destroy();
+  await rejected;
+  await expect(session.run({ x, y })).rejects.toMatchObject({ name: 'DeviceLostError' });
+  const next = await Session.load(bytes, options);
+  expect(opened).toHaveLength(2);
+  expect((await next.run({ x, y }))['sum']?.toNested()).toEqual([11, 22, 33]);
+  await Promise.all([session.dispose(), loop.dispose(), next.dispose()]);
+});
+
+/** A GPU that notes the devices it opens, so that a test can take them away. */
+function watchDevices(gpu: GPU, opened: GPUDevice[]): GPU {
+  const adapterOf = async (options?: GPURequestAdapterOptions): Promise<GPUAdapter | null> => {
+    const adapter = await gpu.requestAdapter(options);
+    if (adapter === null) return null;
+    const requestDevice = adapter.requestDevice.bind(adapter);
+    adapter.requestDevice = async (descriptor) => {
+      const device = await requestDevice(descriptor);
+      opened.push(device);
+      return device;
+    };
+    return adapter;
+  };
+  return { requestAdapter: adapterOf } as unknown as GPU;
+}
+
 describe('what cannot be loaded', () => {
   const cases: [string, () => SessionSource][] = [
     ['nothing', () => new Uint8Array()],
