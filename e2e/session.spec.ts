@@ -34,6 +34,13 @@ const FILES: Readonly<Record<string, Buffer>> = {
       initializers: { c: HostTensor.from('float32', [2], [10, 20]) },
     }),
   ),
+  'grey.onnx': Buffer.from(
+    writeOnnxModel({
+      nodes: [{ op: 'Relu', inputs: ['picture'], outputs: ['same'] }],
+      inputs: [{ name: 'picture', shape: [1, 2, 2, 1] }],
+      outputs: ['same'],
+    }),
+  ),
   'picture.onnx': Buffer.from(
     writeOnnxModel({
       nodes: [{ op: 'Relu', inputs: ['picture'], outputs: ['same'] }],
@@ -42,6 +49,11 @@ const FILES: Readonly<Record<string, Buffer>> = {
     }),
   ),
 };
+
+/** Elements from 0 to 1 as 8-bit colours. */
+function toBytes(numbers: readonly number[]): number[] {
+  return numbers.map((value) => Math.round(value * 255));
+}
 
 async function serveFiles(page: Page): Promise<void> {
   await page.route('**/served/*', async (route) => {
@@ -142,9 +154,14 @@ test('takes pictures', async ({ page }) => {
     for (const picture of pictures) outputs.push(await session.run({ picture }));
     const none = await weft.failure(session.run({ picture: new Image() }));
     await session.dispose();
-    return { nested: outputs.map(({ same }) => Array.from(same?.data ?? [], Number)), none };
+    const greySession = await weft.Session.load('/served/grey.onnx');
+    const { same } = await greySession.run({ picture: data });
+    const grey = Array.from(same?.data ?? [], Number);
+    await greySession.dispose();
+    return { grey, nested: outputs.map(({ same }) => Array.from(same?.data ?? [], Number)), none };
   });
-  const round = values.nested.map((numbers) => numbers.map((value) => Math.round(value * 255)));
+  const round = values.nested.map(toBytes);
+  expect(toBytes(values.grey)).toEqual([76, 150, 29, 98]);
   expect(round[0]).toEqual([255, 0, 0, 51, 0, 255, 0, 102, 0, 0, 255, 204]);
   expect(round[1]).toEqual([51, 51, 51, 51, 102, 102, 102, 102, 204, 204, 204, 204]);
   expect(round[2]).toEqual(round[1]);

@@ -76,6 +76,20 @@ describe.each(['host', 'webgpu'] as const)('a session on %s', (device) => {
     await session.dispose();
   });
 
+  test('a handle that is disposed of right after a call is still good for it', async () => {
+    const session = await open(device, sumAndProduct().toBytes());
+    const { sum, product } = await session.run({ x, y }, { keep: 'device' });
+    if (sum === undefined || product === undefined) throw new Error('no outputs');
+    const profiling = session.profile({ x, y });
+    const running = session.run({ x: sum, y: sum });
+    sum.dispose();
+    product.dispose();
+    expect((await running)['sum']?.toNested()).toEqual([22, 44, 66]);
+    expect((await profiling).kernels).toHaveLength(2);
+    expect((await session.memory()).liveBytes).toBe(0);
+    await session.dispose();
+  });
+
   test('runs many calls and several sessions at once', async () => {
     const bytes = sumAndProduct().toBytes();
     const sessions = await Promise.all([open(device, bytes), open(device, bytes)]);

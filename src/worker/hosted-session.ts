@@ -43,24 +43,26 @@ export class HostedSession {
   }
 
   run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
-    return this.#device.share(() => this.#run(request, signal));
+    return this.#withArguments(request, (args) =>
+      this.#device.share(async () => {
+        const result = await this.machine.invoke(request.functionName, args, { signal });
+        return this.#deliver(request, result);
+      }),
+    );
   }
 
   /** Runs while no other session uses the device, so that all launches are this run's. */
   profile(request: RunRequest, signal: AbortSignal): Promise<WireProfile> {
-    return this.#device.exclude(
-      () =>
-        this.#withArguments(request, async (args) => {
-          const start = performance.now();
-          const profile = await this.machine.profile(request.functionName, args, { signal });
-          await this.#device.device.synchronize();
-          const totalMs = performance.now() - start;
-          const { timings: kernels, instructionCount: instructions } = profile;
-          const results = await this.#deliver(request, profile.result);
-          return { results, kernels, totalMs, instructions };
-        }),
-      signal,
-    );
+    const work = async (args: readonly Value[]): Promise<WireProfile> => {
+      const start = performance.now();
+      const profile = await this.machine.profile(request.functionName, args, { signal });
+      await this.#device.device.synchronize();
+      const totalMs = performance.now() - start;
+      const { timings: kernels, instructionCount: instructions } = profile;
+      const results = await this.#deliver(request, profile.result);
+      return { results, kernels, totalMs, instructions };
+    };
+    return this.#withArguments(request, (args) => this.#device.exclude(() => work(args), signal));
   }
 
   async warmup(dims: Dims, signal: AbortSignal): Promise<void> {
@@ -107,12 +109,10 @@ export class HostedSession {
     return { constantBytes, liveBytes, pooledBytes, peakBytes };
   }
 
-  #run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
-    return this.#withArguments(request, async (args) =>
-      this.#deliver(request, await this.machine.invoke(request.functionName, args, { signal })),
-    );
-  }
-
+  /**
+   * Takes the arguments before anything is awaited: a handle that is disposed of right after the
+   * call is still good for it.
+   */
   async #withArguments<T>(
     request: RunRequest,
     call: (args: readonly Value[]) => Promise<T>,

@@ -81,7 +81,7 @@ export function httpInfo({ url, status, statusText, headers }: Response): HttpIn
 /**
  * How far a load is. Phases overlap: kernels compile and weights go up while bytes still arrive.
  * `download` and `upload` count bytes (`total` is undefined while unknown), `verify` goes from 0
- * to 1, `compile` counts kernels.
+ * to 1, `compile` counts the compiler's passes for an ONNX model, then kernels.
  */
 export interface LoadProgress {
   readonly phase: 'download' | 'verify' | 'compile' | 'upload';
