@@ -72,7 +72,7 @@ function constantLines(constants: readonly Constant[], data: Uint8Array): string
     if (constant.kind !== 'tensor') return `b.${constant.kind}(${literal(constant.value)}),`;
     return `b.tensor(${tensorExpression(tensorOf(constant, data))}),`;
   });
-  return ['const c = [', ...calls.map(indent), '];'];
+  return ['const c = [', ...calls.map(indent), '] as const;'];
 }
 
 function tensorExpression(tensor: HostTensor): string {
