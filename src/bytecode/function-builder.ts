@@ -65,7 +65,9 @@ export class FunctionBuilder {
   readonly #context: FunctionContext;
   readonly #signature: FunctionSignature | undefined;
   readonly #instructions: DraftInstruction[] = [];
-  readonly #labels: (number | undefined)[] = [];
+  readonly #labels: Label[] = [];
+  /** Instructions before which labels stand, once they do. */
+  readonly #places = new Map<Label, number>();
   #nextRegister: number;
 
   constructor(
@@ -148,28 +150,31 @@ export class FunctionBuilder {
 
   /** Goes on with the next instruction when the register holds a true value, else at the label. */
   if(condition: RegisterOperand, otherwise: Label): void {
-    this.#emit('if', [this.#word(condition), otherwise.index]);
+    this.#emit('if', [this.#word(condition), this.#labelIndex(otherwise)]);
   }
 
   goto(target: Label): void {
-    this.#emit('goto', [target.index]);
+    this.#emit('goto', [this.#labelIndex(target)]);
   }
 
   /** A label; it must be placed once, before or after the jumps to it. */
   label(): Label {
-    return { index: this.#labels.push(undefined) - 1 };
+    const label = { index: this.#labels.length };
+    this.#labels.push(label);
+    return label;
   }
 
   /** Puts a label before the next instruction. */
   place(label: Label): void {
-    if (this.#labels[label.index] !== undefined) {
+    this.#labelIndex(label);
+    if (this.#places.has(label)) {
       throw new UsageError({
         where: `function ${this.name}`,
         got: 'a label that was placed before',
         expected: 'each label at one place',
       });
     }
-    this.#labels[label.index] = this.#instructions.length;
+    this.#places.set(label, this.#instructions.length);
   }
 
   /**
@@ -178,11 +183,12 @@ export class FunctionBuilder {
    * a warning.
    */
   finish(): DraftFunction {
-    const labels = this.#labels.map((target, index) => {
-      if (target !== undefined) return target;
+    const labels = this.#labels.map((label) => {
+      const place = this.#places.get(label);
+      if (place !== undefined) return place;
       throw new VerifyError({
         where: `function ${this.name}`,
-        got: `jumps to label ${index}, which has no place`,
+        got: `label ${label.index} without a place`,
         expected: 'every label to be placed',
         remedy: 'Call place(label) before the instruction that the jump goes to.',
       });
@@ -230,6 +236,15 @@ export class FunctionBuilder {
     const callee = spec.operands.findIndex(({ kind }) => kind === 'callee');
     const name = this.#context.functionName(argumentValue(operands[callee] ?? 0));
     return callee < 0 ? spec.name : `${spec.name} ${name}`;
+  }
+
+  #labelIndex(label: Label): number {
+    if (this.#labels[label.index] === label) return label.index;
+    throw new UsageError({
+      where: `function ${this.name}`,
+      got: 'a label of another function',
+      expected: 'one that label() of this function made',
+    });
   }
 
   #word(operand: OperandLike): number {
