@@ -142,6 +142,12 @@ describe('an executable', () => {
     expect(() => executable.tensor(1)).toThrow('constant 1: got no constant, expected a tensor.');
   });
 
+  test('is written in blocks that a reader takes', () => {
+    expect(() => executable.toBytes({ blockByteLength: 100 })).toThrow(
+      'serialize: got blocks of 100 bytes, expected a multiple of 256 up to 16777216.',
+    );
+  });
+
   test('is written with all of its data only', () => {
     const streamed = new Executable(executable, new Uint8Array(0));
     expect(() => streamed.toBytes()).toThrow(

@@ -50,6 +50,11 @@ export const SECTION_NAMES: readonly SectionName[] = [
 export const DEFAULT_BLOCK_BYTE_LENGTH = 2 ** 20;
 export const MAX_BLOCK_BYTE_LENGTH = 2 ** 24;
 
+/** Whether a data section may be cut into blocks of so many bytes. */
+export function isBlockByteLength(byteLength: number): boolean {
+  return byteLength % 256 === 0 && byteLength > 0 && byteLength <= MAX_BLOCK_BYTE_LENGTH;
+}
+
 /** The deepest nesting of a dimension expression. */
 export const MAX_DIM_DEPTH = 32;
 

@@ -8,6 +8,7 @@ import {
   HASH_BYTE_LENGTH,
   HEAD_HASH_OFFSET,
   HEADER_BYTE_LENGTH,
+  isBlockByteLength,
   looksLikeExecutable,
   MAGIC,
   MAX_BLOCK_BYTE_LENGTH,
@@ -92,9 +93,7 @@ function checkSizes(header: FileHeader): void {
       'from 0 to 2^53 bytes',
     ],
     [
-      blockByteLength % TENSOR_ALIGNMENT === 0 &&
-        blockByteLength > 0 &&
-        blockByteLength <= MAX_BLOCK_BYTE_LENGTH,
+      isBlockByteLength(blockByteLength),
       24,
       `blocks of ${blockByteLength} bytes`,
       `a multiple of ${TENSOR_ALIGNMENT} up to ${MAX_BLOCK_BYTE_LENGTH}`,

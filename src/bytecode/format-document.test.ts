@@ -80,8 +80,7 @@ test('a file can be read by its description alone', () => {
   ]);
   const code = section(2);
   expect(Array.from({ length: 9 }, code.u32)).toEqual([
-    ...[1, 1, 0x3000_0000, 3, 0, 0x2000_0000, 0x1fff_fffd],
-    ...[2, 1],
+    1, 1, 0x3000_0000, 3, 0, 0x2000_0000, 0x1fff_fffd, 2, 1,
   ]);
   const table = section(3);
   expect(table.list(() => [table.u8(), table.string()])).toEqual([[3, 'user.add']]);

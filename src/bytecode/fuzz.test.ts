@@ -153,7 +153,7 @@ test('mutated code is refused, or no walk through it reads an unwritten register
     for (let count = 1 + below(random, 2); count > 0; count--) {
       code[below(random, code.length)] = plausibleWord(random);
     }
-    const mutated = { ...program, code };
+    const mutated: ExecutableData = Object.assign(Object.create(program), { code });
     try {
       verifyExecutable(mutated);
     } catch (error) {

@@ -27,7 +27,9 @@ import {
   HASH_BYTE_LENGTH,
   HEAD_HASH_OFFSET,
   HEADER_BYTE_LENGTH,
+  isBlockByteLength,
   MAGIC,
+  MAX_BLOCK_BYTE_LENGTH,
   SECTION_ALIGNMENT,
   SECTION_ENTRY_BYTE_LENGTH,
   SECTION_NAMES,
@@ -58,6 +60,13 @@ export function serializeExecutable(
       got: `${data.byteLength} bytes of data`,
       expected: `${program.dataByteLength}`,
       remedy: 'An executable that was streamed does not keep its data section.',
+    });
+  }
+  if (!isBlockByteLength(blockByteLength)) {
+    throw new UsageError({
+      where: 'serialize',
+      got: `blocks of ${blockByteLength} bytes`,
+      expected: `a multiple of 256 up to ${MAX_BLOCK_BYTE_LENGTH}`,
     });
   }
   const head = serializeHead(program, data, blockByteLength);

@@ -214,7 +214,10 @@ class OperandCursor {
   }
 
   #useHeap(slots: number): void {
-    this.heapUses.push({ register: this.#heap, slots });
+    // One use for each heap of a call, of its highest slot: each is a walk through the blocks.
+    const last = this.heapUses.at(-1);
+    if (last?.register !== this.#heap) this.heapUses.push({ register: this.#heap, slots });
+    else if (slots > last.slots) this.heapUses.splice(-1, 1, { register: this.#heap, slots });
   }
 
   #next(name: string): number {
