@@ -1,6 +1,7 @@
 // Two-dimensional convolution for adapters without fast workgroup memory: every invocation keeps
 // TILE_CHANNELS output channels of TILE_PIXELS adjacent pixels of one row in registers.
-// `accumulate` and `store_tile` are unrolled for the tile and the window's width.
+// `accumulate` and `store_tile` are unrolled for the tile and the window's width; `store_four` is in
+// lib/store-four-*.wgsl.
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let lane = id.x & 3u;
@@ -56,16 +57,5 @@ fn store_pixels(batch: u32, group: u32, channel: u32, y: u32, x: u32, sums: Elem
     result += load_bias(out_channel);
   }
   let start = ((batch * params.out_channels + out_channel) * params.out_h + y) * params.out_w + x;
-  if (x < params.out_w) {
-    store(start, result.x);
-  }
-  if (x + 1u < params.out_w) {
-    store(start + 1u, result.y);
-  }
-  if (x + 2u < params.out_w) {
-    store(start + 2u, result.z);
-  }
-  if (x + 3u < params.out_w) {
-    store(start + 3u, result.w);
-  }
+  store_four(start, x, result);
 }

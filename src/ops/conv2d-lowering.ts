@@ -1,3 +1,5 @@
+import storeFourScalar from '../../shaders/lib/store-four-scalar.wgsl?raw';
+import storeFourVector from '../../shaders/lib/store-four-vector.wgsl?raw';
 import workgroupTile from '../../shaders/lib/workgroup-tile.wgsl?raw';
 import direct from '../../shaders/conv2d-direct.wgsl?raw';
 import tiled from '../../shaders/conv2d-tiled.wgsl?raw';
@@ -72,9 +74,10 @@ function tileKernel({ window, groups, hasBias, call }: Conv): KernelSpec {
   const tile: ConvTile = { ...shape, kernelH, kernelW, strideW, dilationW, quads };
   const blocksW = Math.ceil(window.outW / tile.pixels);
   const groupBlocks = Math.ceil(groupOut / tile.channels);
+  const wholeGroups = window.outW % 4 === 0;
   return {
     name: 'conv2d-tile',
-    source: convTileSource(tile) + tileSource,
+    source: convTileSource(tile) + tileSource + (wholeGroups ? storeFourVector : storeFourScalar),
     enables: quads ? ['subgroups'] : [],
     constants: {
       HAS_BIAS: hasBias,
@@ -94,7 +97,7 @@ function tileKernel({ window, groups, hasBias, call }: Conv): KernelSpec {
       window.batch,
     ],
     reads: READS,
-    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+    writes: [{ hook: '', to: { kind: 'output' }, width: wholeGroups ? 4 : 1 }],
   };
 }
 

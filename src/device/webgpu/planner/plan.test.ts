@@ -243,7 +243,9 @@ describe('refusals', () => {
       results: [{ value: 1, type: { dtype: 'int64', shape: [2] } }],
     };
     expect(supports(primitive, OPS)).toMatchInlineSnapshot(`"add: no kernels for int64"`);
-    expect(() => planOf(primitive)).toThrowErrorMatchingInlineSnapshot(`[UnsupportedError: kernel add_long: got a int64 tensor, expected float32, int32, uint32 or bool, which WebGPU kernels have. Run it on the host device.]`);
+    expect(() => planOf(primitive)).toThrowErrorMatchingInlineSnapshot(
+      `[UnsupportedError: kernel add_long: got a int64 tensor, expected float32, int32, uint32 or bool, which WebGPU kernels have. Run it on the host device.]`,
+    );
   });
 
   test('too many buffers for one kernel', () => {
@@ -254,6 +256,8 @@ describe('refusals', () => {
       body: [{ op: 'concat', inputs: params.map((_, i) => i), attributes: { axis: 0 } }],
       results: [{ value: 12, type: tensor(24) }],
     };
-    expect(() => planOf(primitive)).toThrowErrorMatchingInlineSnapshot(`[UnsupportedError: kernel concat: got 13 storage buffers in concat, expected at most 8 on this adapter. Fuse fewer operators into one primitive function.]`);
+    expect(() => planOf(primitive)).toThrowErrorMatchingInlineSnapshot(
+      `[UnsupportedError: kernel concat: got 13 storage buffers in concat, expected at most 8 on this adapter. Fuse fewer operators into one primitive function.]`,
+    );
   });
 });
