@@ -2,14 +2,17 @@
 // nearest element inside of the image, and replaced where it is outside: no branches that differ.
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let x_out = id.x;
-  let y_out = id.y;
-  if (x_out >= params.out_w || y_out >= params.out_h) {
+  let i = id.x + id.y * params.row_length;
+  if (i >= params.count) {
     return;
   }
+  let row_out = i / params.out_w;
+  let x_out = i - row_out * params.out_w;
+  let image = row_out / params.out_h;
+  let y_out = row_out - image * params.out_h;
   let y0 = i32(y_out * params.stride_h) - params.pad_top;
   let x0 = i32(x_out * params.stride_w) - params.pad_left;
-  let plane = id.z * params.in_h * params.in_w;
+  let plane = image * params.in_h * params.in_w;
   let outside = Element(select(0.0, -3.4028234663852886e38, IS_MAX));
   var result = outside;
   for (var r = 0u; r < params.kernel_h; r++) {
@@ -32,7 +35,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let columns = taps_counted(x0, vec3<u32>(params.kernel_w, params.dilation_w, params.in_w), params.counted_w);
     result /= Element(max(rows * columns, 1u));
   }
-  store((id.z * params.out_h + y_out) * params.out_w + x_out, result);
+  store(i, result);
 }
 
 fn is_inside(at: i32, size: u32) -> bool {

@@ -1,5 +1,7 @@
 import direct from '../../shaders/pool2d-direct.wgsl?raw';
+import { elementCount } from '../core/shape.ts';
 import { windowParams } from './conv2d-lowering.ts';
+import { foldGroups } from './fold-groups.ts';
 import { type KernelSpec, type LoweringCall, u32 } from './lowering.ts';
 import { lowerReduceAxes } from './reduce-lowering.ts';
 import { ints, window2d } from './window2d.ts';
@@ -12,6 +14,8 @@ export function lowerPool2d(
     const [kernelH = 1, kernelW = 1] = ints(call.attributes, 'kernel');
     const window = window2d(call, [kernelH, kernelW]);
     const countsPad = Boolean(call.attributes.count_include_pad);
+    const count = elementCount(call.output.shape);
+    const grid = foldGroups(Math.ceil(count / 64), call.caps);
     return [
       {
         name: 'pool2d-direct',
@@ -19,15 +23,13 @@ export function lowerPool2d(
         constants: { IS_MAX: kind === 'max', COUNTS_PAD: countsPad },
         params: {
           ...windowParams(window),
+          count: u32(count),
+          row_length: u32(grid.rowLength * 64),
           counted_h: u32(window.inH + window.padBottom),
           counted_w: u32(window.inW + window.padRight),
         },
-        workgroupSize: [16, 4, 1],
-        workgroups: [
-          Math.ceil(window.outW / 16),
-          Math.ceil(window.outH / 4),
-          window.batch * window.channels,
-        ],
+        workgroupSize: [64, 1, 1],
+        workgroups: grid.workgroups,
         reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
         writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
       },

@@ -81,6 +81,15 @@ export class PlanBuilder {
         remedy: 'Fuse fewer operators into one primitive function.',
       });
     }
+    const limit = this.caps.maxComputeWorkgroupsPerDimension;
+    if (Math.max(...launch.workgroups) > limit) {
+      throw new UnsupportedError({
+        where: `kernel ${this.name}`,
+        got: `${launch.workgroups.join(' x ')} workgroups of ${launch.label}`,
+        expected: `at most ${limit} in a dimension`,
+        remedy: 'Split the batch.',
+      });
+    }
     if (!launch.workgroups.includes(0)) this.#launches.push(launch);
   }
 

@@ -1,4 +1,4 @@
-import type { PlannerCaps } from '../../../core/launch-plan.ts';
+import type { LaunchBuffer, PlannerCaps } from '../../../core/launch-plan.ts';
 import { elementCount } from '../../../core/shape.ts';
 import { foldGroups } from '../../../ops/fold-groups.ts';
 import { toStorage } from './element-type.ts';
@@ -28,16 +28,19 @@ export function planMapStep(plan: PlanBuilder, step: MapStep): void {
   const perLane = shader.param(perInvocation, 'u32', 'items_per_invocation');
   const scope = new Scope();
   const stores: string[] = [];
+  const written: [number, LaunchBuffer][] = [];
   for (const value of step.values) {
     const result = emitter.emit(value, { linear: 'i', width }, scope);
     const type = plan.elementType(value);
     for (const buffer of plan.destinations(value)) {
       const name = shader.bind(buffer, type, { width, access: 'read_write' });
+      written.push([value, buffer]);
       stores.push(`${name}[i] = ${toStorage(type, width, result)};`);
-      plan.markStored(value, buffer);
     }
   }
   scope.lines.push(...stores);
+  // Only now: within this kernel a value must not be read from a buffer that it writes.
+  for (const [value, buffer] of written) plan.markStored(value, buffer);
   const source = [
     `@compute @workgroup_size(${WORKGROUP_SIZE})`,
     'fn main(@builtin(global_invocation_id) id: vec3<u32>) {',

@@ -218,6 +218,25 @@ describe('fusion', () => {
     expect(launches[0]?.code).toContain('fn store(i: u32, value: f32) {\n  let');
   });
 
+  test('never reads a buffer that the same kernel writes', () => {
+    const primitive: PrimitiveFunction = {
+      name: 'relu_and_its_transpose',
+      params: [tensor(3, 5)],
+      body: [
+        { op: 'relu', inputs: [0], attributes: {} },
+        { op: 'transpose', inputs: [1], attributes: { perm: [1, 0] } },
+      ],
+      results: [
+        { value: 1, type: tensor(3, 5) },
+        { value: 2, type: tensor(5, 3) },
+      ],
+    };
+    const [launch] = planOf(primitive).launches;
+    const written = launch?.bindings.filter(({ access }) => access === 'read_write');
+    expect(launch?.bindings).toHaveLength(3);
+    expect(written?.map(({ buffer }) => buffer.index)).toEqual([1, 2]);
+  });
+
   test('keeps an anchor that is also a result', () => {
     const primitive: PrimitiveFunction = {
       ...matmul(4, 8, 4),
@@ -246,6 +265,16 @@ describe('refusals', () => {
     expect(() => planOf(primitive)).toThrowErrorMatchingInlineSnapshot(
       `[UnsupportedError: kernel add_long: got a int64 tensor, expected float32, int32, uint32 or bool, which WebGPU kernels have. Run it on the host device.]`,
     );
+  });
+
+  test('a batch beyond the grid', () => {
+    const primitive: PrimitiveFunction = {
+      name: 'batched',
+      params: [tensor(70_000, 2, 2), tensor(70_000, 2, 2)],
+      body: [{ op: 'matmul', inputs: [0, 1], attributes: {} }],
+      results: [{ value: 2, type: tensor(70_000, 2, 2) }],
+    };
+    expect(() => planOf(primitive)).toThrowErrorMatchingInlineSnapshot(`[UnsupportedError: kernel batched: got 1 x 1 x 70000 workgroups of matmul-tile, expected at most 65535 in a dimension. Split the batch.]`);
   });
 
   test('too many buffers for one kernel', () => {
