@@ -156,25 +156,33 @@ const ramp = (...shape: number[]) =>
   );
 
 describe('fusion', () => {
-  test('elementwise producers and consumers, and a per-channel operand, join a convolution', async () => {
-    const primitive: PrimitiveFunction = {
-      name: 'fused_conv2d',
-      params: [tensor(1, 2, 6, 5), tensor(3, 2, 3, 3), tensor(3, 1, 1), tensor(1, 3, 4, 3)],
-      body: [
-        { op: 'relu', inputs: [0], attributes: {} },
-        {
-          op: 'conv2d',
-          inputs: [4, 1, -1],
-          attributes: { strides: [1, 1], pads: [0, 0, 0, 0], dilations: [1, 1], groups: 1 },
-        },
-        { op: 'add', inputs: [5, 2], attributes: {} },
-        { op: 'add', inputs: [6, 3], attributes: {} },
-        { op: 'relu', inputs: [7], attributes: {} },
-      ],
-      results: [{ value: 8, type: tensor(1, 3, 4, 3) }],
-    };
-    await expectSameAsSteps(primitive);
-  });
+  test.each([5, 6])(
+    'elementwise neighbours and a per-channel operand join a convolution of width %i',
+    async (width) => {
+      const primitive: PrimitiveFunction = {
+        name: 'fused_conv2d',
+        params: [
+          tensor(1, 2, 6, width),
+          tensor(3, 2, 3, 3),
+          tensor(3, 1, 1),
+          tensor(1, 3, 4, width - 2),
+        ],
+        body: [
+          { op: 'relu', inputs: [0], attributes: {} },
+          {
+            op: 'conv2d',
+            inputs: [4, 1, -1],
+            attributes: { strides: [1, 1], pads: [0, 0, 0, 0], dilations: [1, 1], groups: 1 },
+          },
+          { op: 'add', inputs: [5, 2], attributes: {} },
+          { op: 'add', inputs: [6, 3], attributes: {} },
+          { op: 'relu', inputs: [7], attributes: {} },
+        ],
+        results: [{ value: 8, type: tensor(1, 3, 4, width - 2) }],
+      };
+      await expectSameAsSteps(primitive);
+    },
+  );
 
   test('two results of one chain, and a transposed operand of a product', async () => {
     await expectSameAsSteps({

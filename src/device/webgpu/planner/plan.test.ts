@@ -274,7 +274,9 @@ describe('refusals', () => {
       body: [{ op: 'matmul', inputs: [0, 1], attributes: {} }],
       results: [{ value: 2, type: tensor(70_000, 2, 2) }],
     };
-    expect(() => planOf(primitive)).toThrowErrorMatchingInlineSnapshot(`[UnsupportedError: kernel batched: got 1 x 1 x 70000 workgroups of matmul-tile, expected at most 65535 in a dimension. Split the batch.]`);
+    expect(() => planOf(primitive)).toThrowErrorMatchingInlineSnapshot(
+      `[UnsupportedError: kernel batched: got 1 x 1 x 70000 workgroups of matmul-tile, expected at most 65535 in a dimension. Split the batch.]`,
+    );
   });
 
   test('too many buffers for one kernel', () => {
