@@ -44,12 +44,13 @@ export function argumentRegisters(
   constants: readonly Value[],
 ): Value[] {
   const { args } = instruction;
-  const next = new Array<Value>(callee.registerCount).fill(null);
+  const next: Value[] = [];
   for (let i = 0; i < args.length; i++) {
     const value = read(args[i] as number, registers, constants);
-    retain(value);
-    next[i] = value;
+    if (typeof value === 'object') retain(value);
+    next.push(value);
   }
+  for (let i = args.length; i < callee.registerCount; i++) next.push(null);
   return next;
 }
 

@@ -99,8 +99,8 @@ describe('arguments against the signature', () => {
     const x = vm.tensor(zeros(4));
     vm.release(x);
     await expect(vm.invoke('main', [x])).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[UsageError: argument 0: got a float32 tensor (4) that was released, expected a tensor with a reference. Call vm.retain on a value that is used after a release.]`,
+      `[UsageError: argument 0: got a float32 tensor (4,) that was released, expected a tensor with a reference. Call vm.retain on a value that is used after a release.]`,
     );
-    await expect(vm.read([x])).rejects.toThrow('read: got a float32 tensor (4) that was released');
+    await expect(vm.read([x])).rejects.toThrow('read: got a float32 tensor (4,) that was released');
   });
 });

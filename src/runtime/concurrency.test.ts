@@ -76,7 +76,7 @@ describe('a branch on a tensor', () => {
   test('on more than one element is a ShapeError', async () => {
     const vm = await load(new TestDevice());
     await expect(vm.invoke('branch', [HostTensor.zeros('int32', [2])])).rejects.toThrow(
-      'read_if_cond: got int32 tensor (2), expected one element.',
+      'read_if_cond: got int32 tensor (2,), expected one element.',
     );
   });
 });
@@ -179,6 +179,21 @@ describe('the end of a machine', () => {
     expect(vm.memory()).toMatchObject({ liveBytes: 0, pooledBytes: 0, constantBytes: 0 });
     expect(device.counters()).toMatchObject({ buffersLive: 0, bytesLive: 0 });
     vm.release(kept);
+  });
+
+  test('a tensor that comes from a function after dispose leaves no buffer', async () => {
+    const device = new TestDevice();
+    const hold = gate();
+    const vm = await load(device, async () => {
+      await hold.promise;
+      return HostTensor.zeros('float32', [100]);
+    });
+    const call = vm.invoke('wait', [1]);
+    vm.dispose();
+    await expect(call).rejects.toThrow('a machine that was disposed of');
+    hold.open();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    expect(device.counters()).toMatchObject({ buffersCreated: 0, bytesLive: 0 });
   });
 
   test('a function that disposes of its own machine', async () => {

@@ -1,4 +1,5 @@
 import type { Constant, TensorConstant } from '../bytecode/executable.ts';
+import type { DataBlock } from '../bytecode/executable-reader.ts';
 import { storageByteLength } from '../core/dtype.ts';
 import { FormatError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
@@ -16,12 +17,6 @@ import {
   TensorValue,
   type Value,
 } from './value.ts';
-
-/** A piece of the data section; pieces come in order and without gaps. */
-export interface DataBlock {
-  readonly byteOffset: number;
-  readonly bytes: Uint8Array;
-}
 
 /** Few buffers, so that bind groups differ little; larger tensors get one of their own. */
 const CHUNK_BYTE_LENGTH = 64 * 1024 * 1024;

@@ -78,13 +78,13 @@ describe('kernels', () => {
       `"ShapeError: kernel increment, argument 0: got float32 tensor (2, 3), expected float32 (n, 2)."`,
     );
     expect(await message(zeros(2), zeros(3, 7))).toMatchInlineSnapshot(
-      `"ShapeError: kernel increment, argument 0: got float32 tensor (2), expected float32 (n, 2)."`,
+      `"ShapeError: kernel increment, argument 0: got float32 tensor (2,), expected float32 (n, 2)."`,
     );
     expect(await message(zeros(2, 2), HostTensor.zeros('int32', [3, 7]))).toMatchInlineSnapshot(
       `"ShapeError: kernel increment, argument 1: got int32 tensor (3, 7), expected float32 ((n + 1), ?)."`,
     );
     expect(await message(zeros(2, 2), 3)).toMatchInlineSnapshot(
-      `"RuntimeError: kernel increment, argument 1: got int 3, expected a tensor on test device. Place a vm.builtin.to_device before the call."`,
+      `"RuntimeError: kernel increment, argument 1: got int 3, expected a tensor on test device."`,
     );
     expect(await message(zeros(2, 2))).toMatchInlineSnapshot(
       `"RuntimeError: kernel increment, argument 1: got a constant as destination, expected a tensor from alloc_tensor."`,
@@ -131,7 +131,7 @@ describe('two devices', () => {
     await expect(
       vm.invoke('main', [zeros(3), zeros(3)]),
     ).rejects.toThrowErrorMatchingInlineSnapshot(`
-      [RuntimeError: kernel host, argument 0: got float32 tensor (3) on the GPU, expected a tensor on the host. Place a vm.builtin.to_device before the call.
+      [RuntimeError: kernel host, argument 0: got float32 tensor (3,) on the GPU, expected a tensor on the host. Place a vm.builtin.to_device before the call.
           at main, instruction 1 (line 5): call host(%1, %0)]
     `);
   });

@@ -20,7 +20,8 @@ export class Frame {
 
 /** Drops everything that a register file holds. */
 export function releaseRegisters(registers: readonly Value[]): void {
-  for (const value of registers) {
+  for (let i = 0; i < registers.length; i++) {
+    const value = registers[i];
     if (typeof value === 'object' && value !== null) release(value);
   }
 }

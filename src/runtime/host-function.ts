@@ -2,6 +2,7 @@ import { RuntimeError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import {
   AdtValue,
+  discard,
   FloatValue,
   isValue,
   type PackedFunction,
@@ -37,9 +38,15 @@ export function adaptHostFunction(
 ): PackedFunction {
   return (...args) => {
     const result = call(...args);
-    if (result instanceof Promise) return result.then((late) => toValue(late, name, state));
-    return toValue(result, name, state);
+    if (!isThenable(result)) return toValue(result, name, state);
+    return Promise.resolve(result).then((late) => toValue(late, name, state));
   };
+}
+
+/** Promises of other realms and libraries too. */
+function isThenable(result: HostResult | Promise<HostResult>): result is Promise<HostResult> {
+  if (typeof result !== 'object' || result === null || !('then' in result)) return false;
+  return typeof result.then === 'function';
 }
 
 /** Converts; a value that has to be made (a tensor, a tuple) has no reference yet. */
@@ -53,15 +60,21 @@ export function toValue(input: HostResult, where: string, state: VmState): Value
     return new PackedFunctionValue(name, adaptHostFunction(name, input, state));
   }
   if (input instanceof HostTensor) return state.upload(input, 0);
-  if (Array.isArray(input)) {
-    return new AdtValue(
-      0,
-      input.map((field: HostInput) => toValue(field, where, state)),
-    );
-  }
+  if (Array.isArray(input)) return toTuple(input, where, state);
   throw new RuntimeError({
     where,
     got: `a ${Object.prototype.toString.call(input).slice(8, -1)}`,
     expected: 'a value of the machine, a number, string, boolean, HostTensor, array or function',
   });
+}
+
+function toTuple(inputs: readonly HostInput[], where: string, state: VmState): AdtValue {
+  const fields: Value[] = [];
+  try {
+    for (const input of inputs) fields.push(toValue(input, where, state));
+  } catch (error) {
+    for (const field of fields) discard(field);
+    throw error;
+  }
+  return new AdtValue(0, fields);
 }

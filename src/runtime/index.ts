@@ -8,7 +8,7 @@ export type {
 } from './allocator/allocator.ts';
 export { NaiveAllocator } from './allocator/naive-allocator.ts';
 export { PooledAllocator } from './allocator/pooled-allocator.ts';
-export type { DataBlock } from './constant-upload.ts';
+export type { DataBlock } from '../bytecode/executable-reader.ts';
 export type { HostFunction, HostInput, HostResult } from './host-function.ts';
 export type { Limits } from './invocation.ts';
 export type { MachineOptions, MachineProgress } from './load-machine.ts';

@@ -1,9 +1,10 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
+import type { DataBlock } from '../bytecode/executable-reader.ts';
 import { abortError, UsageError } from '../core/errors.ts';
 import type { Device } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
 import { PooledAllocator } from './allocator/pooled-allocator.ts';
-import { ConstantUpload, type DataBlock } from './constant-upload.ts';
+import { ConstantUpload } from './constant-upload.ts';
 import { loadDeviceModules } from './device-module.ts';
 import type { HostFunction } from './host-function.ts';
 import type { Limits } from './invocation.ts';

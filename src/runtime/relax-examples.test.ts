@@ -130,7 +130,7 @@ describe.each(FORMS)('the examples of the Relax VM, %s', (_, form) => {
       'input x: got int32 tensor (32, 16), expected a float32 tensor.',
     );
     await expect(vm.invoke('main', [HostTensor.zeros('float32', [4])])).rejects.toThrow(
-      'input x: got float32 tensor (4), expected a tensor of rank 2.',
+      'input x: got float32 tensor (4,), expected a tensor of rank 2.',
     );
     expect(vm.memory().liveBytes).toBe(0);
   });

@@ -222,7 +222,7 @@ function isCounted(value: object & Value): value is StorageValue | AdtValue | Cl
 }
 
 function releaseStorage(storage: StorageValue): void {
-  if (storage.references <= 0) throw overReleased('a storage');
+  if (storage.references <= 0) throw overReleased(KIND_NAMES.storage);
   if (--storage.references === 0) storage.owner.reclaim(storage);
 }
 
@@ -230,8 +230,7 @@ function releaseStorage(storage: StorageValue): void {
 function releaseFields(root: AdtValue | ClosureValue): void {
   const pending: (AdtValue | ClosureValue)[] = [root];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if (node.references <= 0)
-      throw overReleased(node.kind === 'adt' ? 'an ADT value' : 'a closure');
+    if (node.references <= 0) throw overReleased(KIND_NAMES[node.kind]);
     if (--node.references > 0) continue;
     for (const field of node.kind === 'adt' ? node.fields : node.captured) {
       if (typeof field !== 'object' || field === null) continue;
@@ -240,6 +239,8 @@ function releaseFields(root: AdtValue | ClosureValue): void {
     }
   }
 }
+
+const KIND_NAMES = { storage: 'a storage', adt: 'an ADT value', closure: 'a closure' };
 
 function overReleased(kind: string): Error {
   return new UsageError({

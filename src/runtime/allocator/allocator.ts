@@ -1,4 +1,4 @@
-import { OutOfMemoryError } from '../../core/errors.ts';
+import { OutOfMemoryError, UsageError } from '../../core/errors.ts';
 import type { Device } from '../../device/device.ts';
 import type { StorageOwner, StorageValue } from '../value.ts';
 
@@ -84,4 +84,13 @@ export function beyondBufferLimit(device: Device, requestedBytes: number): OutOf
     },
     { details: { requestedBytes, limitBytes } },
   );
+}
+
+/** The error of a request that comes when the machine has ended. */
+export function allocatesAfterDispose(device: Device): UsageError {
+  return new UsageError({
+    where: `allocation on ${device.info.name}`,
+    got: 'a request after dispose',
+    expected: 'a live machine',
+  });
 }

@@ -4,6 +4,7 @@ import {
   type Allocator,
   type AllocatorCounters,
   type AllocatorOptions,
+  allocatesAfterDispose,
   beyondBufferLimit,
   outOfBudget,
 } from './allocator.ts';
@@ -18,6 +19,7 @@ export class NaiveAllocator implements Allocator {
   #reservedBytes = 0;
   #peakBytes = 0;
   #allocations = 0;
+  #disposed = false;
 
   constructor(device: Device, { byteBudget = Number.POSITIVE_INFINITY }: AllocatorOptions = {}) {
     this.device = device;
@@ -25,6 +27,7 @@ export class NaiveAllocator implements Allocator {
   }
 
   allocate(byteLength: number): StorageValue {
+    if (this.#disposed) throw allocatesAfterDispose(this.device);
     const limit = this.device.info.maxBufferByteLength;
     if (byteLength > limit) throw beyondBufferLimit(this.device, byteLength);
     const capacity = Math.max(STORAGE_ALIGNMENT, Math.ceil(byteLength / 4) * 4);
@@ -66,6 +69,7 @@ export class NaiveAllocator implements Allocator {
   }
 
   dispose(): void {
+    this.#disposed = true;
     for (const buffer of this.#live) buffer.destroy();
     this.#live.clear();
     this.#liveBytes = 0;

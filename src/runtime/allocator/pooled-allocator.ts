@@ -5,6 +5,7 @@ import {
   type Allocator,
   type AllocatorCounters,
   type AllocatorOptions,
+  allocatesAfterDispose,
   beyondBufferLimit,
   outOfBudget,
 } from './allocator.ts';
@@ -40,6 +41,7 @@ export class PooledAllocator implements Allocator {
   }
 
   allocate(byteLength: number): StorageValue {
+    if (this.#disposed) throw allocatesAfterDispose(this.device);
     const limit = this.device.info.maxBufferByteLength;
     if (byteLength > limit) throw beyondBufferLimit(this.device, byteLength);
     const capacity = sizeClass(byteLength, limit);

@@ -4,7 +4,7 @@ import type { FunctionBuilder, OperandLike } from '../../bytecode/index.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { HostInput } from '../host-function.ts';
 import { TestDevice } from '../testing/test-device.ts';
-import { ShapeHeap, ShapeValue, TensorValue, type Value } from '../value.ts';
+import { AdtValue, ShapeHeap, ShapeValue, TensorValue, type Value } from '../value.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
 import { createBuiltins } from './create-builtins.ts';
 import type { VmState } from '../vm-state.ts';
@@ -154,7 +154,7 @@ describe('memory', () => {
       `"RuntimeError: copy: got null, expected a tensor."`,
     );
     expect(await messageOf(copy, [[1, 2]])).toMatchInlineSnapshot(
-      `"RuntimeError: copy: got tag 0 with 2 fields, expected a tensor."`,
+      `"RuntimeError: copy: got ADT value of tag 0 with 2 fields, expected a tensor."`,
     );
   });
 });
@@ -178,7 +178,7 @@ describe('shapes', () => {
     );
     expect(await messageOf(check('check_tuple_info', 2), [[1, 2]])).toBe('accepted');
     expect(await messageOf(check('check_tuple_info', 3), [[1, 2]])).toMatchInlineSnapshot(
-      `"ShapeError: model.py:7: got tag 0 with 2 fields, expected a tuple of 3 fields."`,
+      `"ShapeError: model.py:7: got ADT value of tag 0 with 2 fields, expected a tuple of 3 fields."`,
     );
     expect(await messageOf(check('check_tuple_info', -1), ['x'])).toMatchInlineSnapshot(
       `"ShapeError: model.py:7: got string "x", expected a tuple."`,
@@ -230,19 +230,25 @@ describe('ADT values', () => {
     };
     expect((await evaluate(emit, [1])).result).toBe(20);
     expect(await messageOf(emit, [2])).toMatchInlineSnapshot(
-      `"RuntimeError: get_field: got field 2 of tag 4 with 2 fields, expected a field from 0 to 1."`,
+      `"RuntimeError: get_field: got field 2 of ADT value of tag 4 with 2 fields, expected a field from 0 to 1."`,
     );
     expect(await messageOf(emit, [-1])).toMatchInlineSnapshot(
-      `"RuntimeError: get_field: got field -1 of tag 4 with 2 fields, expected a field from 0 to 1."`,
+      `"RuntimeError: get_field: got field -1 of ADT value of tag 4 with 2 fields, expected a field from 0 to 1."`,
     );
     const tag: Emit = (f) => builtin(f, 'get_tag', builtin(f, 'make_adt', 4));
     expect((await evaluate(tag)).result).toBe(4);
     const empty: Emit = (f) => builtin(f, 'tuple_get', builtin(f, 'make_tuple'), 0);
     expect(await messageOf(empty)).toMatchInlineSnapshot(
-      `"RuntimeError: tuple_get: got field 0 of tag 0 with 0 fields, expected a value with fields."`,
+      `"RuntimeError: tuple_get: got field 0 of ADT value of tag 0 with 0 fields, expected a value with fields."`,
     );
   });
 });
+
+function deepTuple(depth: number): Value {
+  let value: Value = null;
+  for (let i = 0; i < depth; i++) value = new AdtValue(0, [value]);
+  return value;
+}
 
 describe('print, assert and fatal', () => {
   const values = [
@@ -279,6 +285,16 @@ describe('print, assert and fatal', () => {
     };
     const { lines } = await evaluate(print, [HostTensor.splat('int32', [20], 4).reshape([4, 5])]);
     expect(lines).toEqual([`int32 (4, 5) [${'4, '.repeat(16)}…]`]);
+  });
+
+  test('print cuts deep values', async () => {
+    const print: Emit = (f) => {
+      builtin(f, 'print', f.param('x'));
+      return 0;
+    };
+    const device = new TestDevice();
+    const { lines } = await evaluate(print, [deepTuple(10_000)], device);
+    expect(lines).toEqual([`${'('.repeat(32)}…${')'.repeat(32)}`]);
   });
 
   test('assert and fatal stop with their message', async () => {
