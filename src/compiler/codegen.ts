@@ -1,12 +1,13 @@
 import { storageByteLength } from '../core/dtype.ts';
 import type { ConcreteTensorType } from '../core/primitive-function.ts';
+import { UnsupportedError } from '../core/errors.ts';
 import { elementCount } from '../core/shape.ts';
 import { BUILTIN_PREFIX, type BuiltinName, MatchCode } from '../bytecode/builtins.ts';
 import { ExecBuilder } from '../bytecode/exec-builder.ts';
 import type { FunctionSignature, NamedResult, ValueType } from '../bytecode/executable.ts';
 import type { Executable } from '../bytecode/executable-file.ts';
 import type { FunctionBuilder, Operand, OperandLike } from '../bytecode/function-builder.ts';
-import type { CallExpr, Expr, FunctionExpr, Module } from './ir/expr.ts';
+import { type CallExpr, type Expr, formatSpan, type FunctionExpr, type Module } from './ir/expr.ts';
 import type { Type } from './ir/type.ts';
 import { type ScheduledExpr, scheduleBody } from './liveness.ts';
 import { VIEW_OPERATOR } from './passes/fuse.ts';
@@ -67,7 +68,7 @@ class FunctionGenerator {
   }
 
   #checkParams(): void {
-    const tensors = this.#fn.params.filter((param) => param.type.kind === 'tensor');
+    const tensors = this.#fn.params.filter((param) => this.#types.of(param).kind === 'tensor');
     if (tensors.length === 0) return;
     const heap = this.#builtin('alloc_shape_heap', [0]);
     for (const param of tensors) {
@@ -123,6 +124,17 @@ class FunctionGenerator {
       case 'operator':
       case 'function':
         return;
+      case 'int':
+      case 'constructor':
+      case 'global':
+      case 'let':
+      case 'if':
+      case 'match':
+        throw new UnsupportedError({
+          where: formatSpan(expr.span, 'code generation'),
+          got: `a ${expr.kind} expression`,
+          expected: 'a program of operator calls and tuples',
+        });
       default:
         expr satisfies never;
     }
@@ -136,6 +148,13 @@ class FunctionGenerator {
       }
       const { shape } = this.#types.tensor(expr);
       return this.#builtin('reshape', [...args, this.#builder.shape(shape)]);
+    }
+    if (expr.callee.kind !== 'function') {
+      throw new UnsupportedError({
+        where: formatSpan(expr.span, 'code generation'),
+        got: `a call of a ${expr.callee.kind}`,
+        expected: 'calls of operators and of primitive functions',
+      });
     }
     const result = this.#allocate(this.#types.tensor(expr));
     this.#code.call(this.#primitives.nameOf(expr.callee), [...args, result]);
@@ -186,7 +205,7 @@ function signatureOf(fn: FunctionExpr, types: TypeInference): FunctionSignature 
   const fields = result.kind === 'tuple' ? result.fields : [result];
   const names = fn.attributes.resultNames ?? [];
   return {
-    params: fn.params.map((param) => valueType(param.type)),
+    params: fn.params.map((param) => valueType(types.of(param))),
     results: fields.map(
       (type, i): NamedResult => ({
         name: names[i] ?? (fields.length === 1 ? 'result' : `result${i}`),

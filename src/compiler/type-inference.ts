@@ -2,8 +2,15 @@ import { concreteShape, formatDim } from '../core/dim.ts';
 import { ShapeError, TypeCheckError, UnsupportedError } from '../core/errors.ts';
 import type { ConcreteTensorType } from '../core/primitive-function.ts';
 import { inferOperator } from './evaluate-call.ts';
-import { type CallExpr, type Expr, formatSpan, type FunctionExpr, type Span } from './ir/expr.ts';
-import { formatType, sameType, tensorType, type Type } from './ir/type.ts';
+import {
+  type CallExpr,
+  type Expr,
+  formatSpan,
+  type Span,
+  spanOf,
+  type VarExpr,
+} from './ir/expr.ts';
+import { formatType, INT_TYPE, sameType, tensorType, type Type } from './ir/type.ts';
 import { postOrder } from './ir/visit.ts';
 
 /**
@@ -39,23 +46,35 @@ export class TypeInference {
   #infer(expr: Expr): Type {
     switch (expr.kind) {
       case 'var':
-        return expr.type;
+        return declaredType(expr);
       case 'constant':
         return tensorType(expr.value);
       case 'call':
         return expr.callee.kind === 'operator'
           ? this.#operatorCall(expr, expr.callee.name)
-          : this.#functionCall(expr, expr.callee);
+          : this.#functionCall(expr);
       case 'function':
         return {
           kind: 'function',
-          params: expr.params.map((param) => param.type),
+          params: expr.params.map(declaredType),
           result: this.#typed(expr.body),
         };
       case 'tuple':
         return { kind: 'tuple', fields: expr.fields.map((field) => this.#typed(field)) };
       case 'projection':
         return this.#field(this.#typed(expr.tuple), expr.index, expr.span);
+      case 'int':
+        return INT_TYPE;
+      case 'constructor':
+      case 'global':
+      case 'let':
+      case 'if':
+      case 'match':
+        throw new UnsupportedError({
+          where: formatSpan(expr.span, 'type inference'),
+          got: `a ${expr.kind} expression`,
+          expected: 'a program of operator calls and tuples',
+        });
       case 'operator':
         throw new Error(`internal: operator ${expr.name} outside a call`);
       default:
@@ -72,8 +91,16 @@ export class TypeInference {
     }
   }
 
-  #functionCall(expr: CallExpr, callee: FunctionExpr): Type {
+  #functionCall(expr: CallExpr): Type {
+    const { callee } = expr;
     const where = formatSpan(expr.span, 'function call');
+    if (callee.kind !== 'function') {
+      throw new UnsupportedError({
+        where,
+        got: `a call of a ${callee.kind}`,
+        expected: 'a call of an operator or of a function that stands there',
+      });
+    }
     if (expr.args.length !== callee.params.length) {
       throw new TypeCheckError({
         where,
@@ -84,11 +111,12 @@ export class TypeInference {
     for (const [i, param] of callee.params.entries()) {
       const arg = expr.args[i];
       const type = arg === undefined ? undefined : this.#typed(arg);
-      if (type !== undefined && !sameType(type, param.type)) {
+      const expected = declaredType(param);
+      if (type !== undefined && !sameType(type, expected)) {
         throw new TypeCheckError({
           where: `${where}, argument ${param.name}`,
           got: formatType(type),
-          expected: formatType(param.type),
+          expected: formatType(expected),
         });
       }
     }
@@ -106,8 +134,13 @@ export class TypeInference {
   }
 }
 
-function spanOf(expr: Expr): Span | undefined {
-  return expr.kind === 'operator' ? undefined : expr.span;
+function declaredType(variable: VarExpr): Type {
+  if (variable.type !== undefined) return variable.type;
+  throw new TypeCheckError({
+    where: formatSpan(variable.span, `variable ${variable.name}`),
+    got: 'no type',
+    expected: 'the type of every variable',
+  });
 }
 
 function concreteTensor(type: Type, span: Span | undefined): ConcreteTensorType {

@@ -5,16 +5,26 @@ import type { Attributes } from '../../core/primitive-function.ts';
 import type {
   CallExpr,
   ConstantExpr,
+  ConstructorExpr,
+  ConstructorPattern,
   Expr,
   FunctionAttributes,
   FunctionExpr,
+  GlobalExpr,
+  IfExpr,
+  IntExpr,
+  LetExpr,
+  MatchExpr,
   Module,
+  Pattern,
   ProjectionExpr,
   Span,
   TupleExpr,
+  TuplePattern,
   VarExpr,
+  WildcardPattern,
 } from './expr.ts';
-import { tensorType } from './type.ts';
+import { tensorType, type Type, type TypeDefinition } from './type.ts';
 
 /**
  * The builder: one function per kind of expression.
@@ -33,6 +43,11 @@ export function constant(value: HostTensor, span?: Span): ConstantExpr {
   return withSpan({ kind: 'constant', value }, span);
 }
 
+/** A variable of any type, or of one that is to be inferred. */
+export function variableOf(name: string, type?: Type, span?: Span): VarExpr {
+  return withSpan({ kind: 'var', name, type }, span);
+}
+
 /** A constant of rank 0. */
 export function scalar(value: number, dtype: DType = 'float32'): ConstantExpr {
   return constant(HostTensor.from(dtype, [], [value]));
@@ -48,8 +63,82 @@ export function call(
   return withSpan({ kind: 'call', callee: { kind: 'operator', name: op }, args, attributes }, span);
 }
 
-export function callFunction(callee: FunctionExpr, args: readonly Expr[], span?: Span): CallExpr {
+/** A call of a function: a global, a variable, a function that stands here, … */
+export function callFunction(callee: Expr, args: readonly Expr[], span?: Span): CallExpr {
   return withSpan({ kind: 'call', callee, args, attributes: {} }, span);
+}
+
+/** A value of an algebraic data type: `construct('Cons', [head, tail])`. */
+export function construct(name: string, args: readonly Expr[], span?: Span): CallExpr {
+  return callFunction(constructorOf(name), args, span);
+}
+
+/** A constructor as a function. */
+export function constructorOf(name: string): ConstructorExpr {
+  return { kind: 'constructor', name };
+}
+
+/** The global function `name` of the module. */
+export function global(name: string): GlobalExpr {
+  return { kind: 'global', name };
+}
+
+/** An integer of the host. */
+export function int(value: number): IntExpr {
+  return { kind: 'int', value };
+}
+
+/** `let variable = value; body` */
+export function letIn(variable: VarExpr, value: Expr, body: Expr): LetExpr {
+  return { kind: 'let', variable, value, body };
+}
+
+export function ifElse(condition: Expr, thenBranch: Expr, elseBranch: Expr): IfExpr {
+  return { kind: 'if', condition, thenBranch, elseBranch };
+}
+
+/**
+ * The first clause that fits:
+ *
+ * ```ts
+ * match(list, [
+ *   [constructorPattern('Cons', [head, wildcard()]), head],
+ *   [constructorPattern('Nil'), zero],
+ * ]);
+ * ```
+ *
+ * A variable stands for the pattern that binds it.
+ */
+export function match(
+  value: Expr,
+  clauses: readonly (readonly [Pattern | VarExpr, Expr])[],
+  { complete = true }: { complete?: boolean } = {},
+): MatchExpr {
+  return {
+    kind: 'match',
+    value,
+    clauses: clauses.map(([pattern, body]) => ({ pattern: asPattern(pattern), body })),
+    complete,
+  };
+}
+
+export function wildcard(): WildcardPattern {
+  return { kind: 'wildcard' };
+}
+
+export function constructorPattern(
+  name: string,
+  fields: readonly (Pattern | VarExpr)[] = [],
+): ConstructorPattern {
+  return { kind: 'constructor-pattern', constructor: name, fields: fields.map(asPattern) };
+}
+
+export function tuplePattern(fields: readonly (Pattern | VarExpr)[]): TuplePattern {
+  return { kind: 'tuple-pattern', fields: fields.map(asPattern) };
+}
+
+function asPattern(pattern: Pattern | VarExpr): Pattern {
+  return pattern.kind === 'var' ? { kind: 'var-pattern', variable: pattern } : pattern;
 }
 
 export function func(
@@ -60,6 +149,15 @@ export function func(
   return { kind: 'function', params, body, attributes };
 }
 
+/** A function with type parameters: `fn<A, B>(...) -> resultType`. */
+export function polymorphic(
+  typeParams: readonly string[],
+  fn: FunctionExpr,
+  resultType?: Type,
+): FunctionExpr {
+  return { ...fn, typeParams, ...(resultType === undefined ? {} : { resultType }) };
+}
+
 export function tuple(fields: readonly Expr[]): TupleExpr {
   return { kind: 'tuple', fields };
 }
@@ -68,11 +166,17 @@ export function projection(of: Expr, index: number): ProjectionExpr {
   return { kind: 'projection', tuple: of, index };
 }
 
+/** A module. Metadata are facts that travel into the executable. */
 export function moduleOf(
   functions: Readonly<Record<string, FunctionExpr>>,
   metadata: Readonly<Record<string, string>> = {},
+  types: readonly TypeDefinition[] = [],
 ): Module {
-  return { functions: new Map(Object.entries(functions)), metadata };
+  return {
+    functions: new Map(Object.entries(functions)),
+    types: new Map(types.map((type) => [type.name, type])),
+    metadata,
+  };
 }
 
 function withSpan<T extends object>(node: T, span: Span | undefined): T {

@@ -1,30 +1,42 @@
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
-import type { Type } from './type.ts';
+import type { Type, TypeDefinition } from './type.ts';
 
 /**
  * A functional program in graph form, as Relay has it: an expression that is referred to twice is
- * one shared node and is computed once. Nodes are immutable plain data; identity is sharing.
+ * one shared node and is computed once, at the innermost scope that holds all its uses. Nodes are
+ * immutable plain data; identity is sharing.
  */
 export type Expr =
   | VarExpr
   | ConstantExpr
+  | IntExpr
   | OperatorExpr
+  | ConstructorExpr
+  | GlobalExpr
   | CallExpr
   | FunctionExpr
   | TupleExpr
-  | ProjectionExpr;
+  | ProjectionExpr
+  | LetExpr
+  | IfExpr
+  | MatchExpr;
 
-/** Where a node comes from, for messages: the name of a node in the source model. */
+/** Where a node comes from, for messages. */
 export interface Span {
+  /** The name of a node in the source model; the name of the file where there is a line. */
   readonly source: string;
+  /** Line and column in a text, from 1. */
+  readonly line?: number;
+  readonly column?: number;
 }
 
-/** A parameter of a function. Two variables are the same only if they are the same node. */
+/** A variable. Two are the same only if they are the same node; one node is bound in one place. */
 export interface VarExpr {
   readonly kind: 'var';
   readonly name: string;
-  readonly type: Type;
+  /** Absent until it is inferred. */
+  readonly type?: Type | undefined;
   readonly span?: Span;
 }
 
@@ -34,25 +46,51 @@ export interface ConstantExpr {
   readonly span?: Span;
 }
 
-/** An operator of `ops/`, as the callee of a call. */
+/** An integer of the host, such as a dimension. */
+export interface IntExpr {
+  readonly kind: 'int';
+  readonly value: number;
+  readonly span?: Span;
+}
+
+/** An operator of `ops/` or a scalar operator of the IR, as the callee of a call. */
 export interface OperatorExpr {
   readonly kind: 'operator';
   readonly name: string;
 }
 
-/** A call of an operator or of a function. Absent trailing optional operands are left out. */
+/** A constructor of a type of the module: a callee, or a function as a value. */
+export interface ConstructorExpr {
+  readonly kind: 'constructor';
+  readonly name: string;
+  readonly span?: Span;
+}
+
+/** A global function of the module: `@name`. */
+export interface GlobalExpr {
+  readonly kind: 'global';
+  readonly name: string;
+  readonly span?: Span;
+}
+
+/** A call. Absent trailing optional operands of operators are left out. */
 export interface CallExpr {
   readonly kind: 'call';
-  readonly callee: OperatorExpr | FunctionExpr;
+  readonly callee: Expr;
   readonly args: readonly Expr[];
-  /** Attributes of the operator; empty for functions. */
+  /** Attributes of the operator; empty for all other callees. */
   readonly attributes: Attributes;
+  /** What the type parameters of the callee stand for; filled in by inference. */
+  readonly typeArguments?: readonly Type[];
   readonly span?: Span;
 }
 
 export interface FunctionExpr {
   readonly kind: 'function';
+  readonly typeParams?: readonly string[];
   readonly params: readonly VarExpr[];
+  /** Absent until it is inferred. */
+  readonly resultType?: Type | undefined;
   readonly body: Expr;
   readonly attributes: FunctionAttributes;
   readonly span?: Span;
@@ -79,14 +117,79 @@ export interface ProjectionExpr {
   readonly span?: Span;
 }
 
+/** `let variable = value; body`: the value is computed here, before the body. */
+export interface LetExpr {
+  readonly kind: 'let';
+  readonly variable: VarExpr;
+  readonly value: Expr;
+  readonly body: Expr;
+  readonly span?: Span;
+}
+
+/** The condition is a bool tensor of rank 0, or an int, where 0 is false. */
+export interface IfExpr {
+  readonly kind: 'if';
+  readonly condition: Expr;
+  readonly thenBranch: Expr;
+  readonly elseBranch: Expr;
+  readonly span?: Span;
+}
+
+/** The first clause whose pattern fits. */
+export interface MatchExpr {
+  readonly kind: 'match';
+  readonly value: Expr;
+  readonly clauses: readonly Clause[];
+  /** Whether the clauses have to cover every value; else one that none fits is a run-time error. */
+  readonly complete: boolean;
+  readonly span?: Span;
+}
+
+export interface Clause {
+  readonly pattern: Pattern;
+  readonly body: Expr;
+}
+
+export type Pattern = WildcardPattern | VarPattern | ConstructorPattern | TuplePattern;
+
+/** `_` */
+export interface WildcardPattern {
+  readonly kind: 'wildcard';
+}
+
+export interface VarPattern {
+  readonly kind: 'var-pattern';
+  readonly variable: VarExpr;
+}
+
+export interface ConstructorPattern {
+  readonly kind: 'constructor-pattern';
+  readonly constructor: string;
+  readonly fields: readonly Pattern[];
+}
+
+export interface TuplePattern {
+  readonly kind: 'tuple-pattern';
+  readonly fields: readonly Pattern[];
+}
+
 /** A program: global functions by name. `main` is the one that a session runs. */
 export interface Module {
   readonly functions: ReadonlyMap<string, FunctionExpr>;
+  /** Algebraic data types by name. Names of constructors are unique in a module. */
+  readonly types: ReadonlyMap<string, TypeDefinition>;
   /** Facts about the program that travel into the executable, such as its producer. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** `node "Conv_0"`, or what is at hand instead. */
+/** The place of an expression in its source; undefined where none is known. */
+export function spanOf(expr: Expr): Span | undefined {
+  return expr.kind === 'operator' ? undefined : expr.span;
+}
+
+/** `node "Conv_0"`, `file.ir:3:14`, or what is at hand instead. */
 export function formatSpan(span: Span | undefined, otherwise: string): string {
-  return span === undefined ? otherwise : `node "${span.source}"`;
+  if (span === undefined) return otherwise;
+  if (span.line === undefined) return `node "${span.source}"`;
+  return `${span.source}:${span.line}:${span.column ?? 1}`;
 }

@@ -1,3 +1,4 @@
+import { UnsupportedError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
 import type { ConstantExpr, Expr, FunctionExpr, Module } from './expr.ts';
@@ -61,7 +62,11 @@ class Printer {
   }
 
   #head(fn: FunctionExpr): string {
-    const params = fn.params.map((param) => `${this.#reference(param)}: ${formatType(param.type)}`);
+    const params = fn.params.map((param) =>
+      param.type === undefined
+        ? this.#reference(param)
+        : `${this.#reference(param)}: ${formatType(param.type)}`,
+    );
     const { primitive, resultNames } = fn.attributes;
     if (primitive !== undefined) params.push(`primitive=${JSON.stringify(primitive)}`);
     if (resultNames !== undefined) params.push(`results=${JSON.stringify(resultNames)}`);
@@ -129,6 +134,20 @@ class Printer {
         return `${this.#reference(expr.tuple)}.${expr.index}`;
       case 'function':
         return this.#reference(expr);
+      case 'int':
+        return String(expr.value);
+      case 'constructor':
+        return expr.name;
+      case 'global':
+        return `@${identifier(expr.name)}`;
+      case 'let':
+      case 'if':
+      case 'match':
+        throw new UnsupportedError({
+          where: 'printModule',
+          got: `a ${expr.kind} expression`,
+          expected: 'operator calls, functions and tuples',
+        });
       default:
         return expr satisfies never;
     }

@@ -3,7 +3,13 @@ import type { TensorType } from '../../core/primitive-function.ts';
 import { formatShape } from '../../core/shape.ts';
 
 /** The type of an expression. Dimensions of tensors may be symbolic. */
-export type Type = TensorTypeNode | TupleTypeNode | FunctionTypeNode;
+export type Type =
+  | TensorTypeNode
+  | TupleTypeNode
+  | FunctionTypeNode
+  | AdtTypeNode
+  | TypeVarNode
+  | ScalarTypeNode;
 
 export interface TensorTypeNode extends TensorType {
   readonly kind: 'tensor';
@@ -16,9 +22,46 @@ export interface TupleTypeNode {
 
 export interface FunctionTypeNode {
   readonly kind: 'function';
+  /** Bound in `params` and `result`; absent for a function that is not polymorphic. */
+  readonly typeParams?: readonly string[];
   readonly params: readonly Type[];
   readonly result: Type;
 }
+
+/** An algebraic data type of the module, applied: `List[Tensor[(4,), float32]]`. */
+export interface AdtTypeNode {
+  readonly kind: 'adt';
+  readonly name: string;
+  readonly args: readonly Type[];
+}
+
+/** A type parameter of the function or type definition around it. */
+export interface TypeVarNode {
+  readonly kind: 'type-var';
+  readonly name: string;
+}
+
+/** A value of the host: an integer, or a list of integers. */
+export interface ScalarTypeNode {
+  readonly kind: 'scalar';
+  readonly scalar: 'int' | 'shape';
+}
+
+/** `type List[A] { Cons(A, List[A]), Nil }` */
+export interface TypeDefinition {
+  readonly name: string;
+  readonly params: readonly string[];
+  /** Their order gives the tags, from 0. */
+  readonly constructors: readonly ConstructorDefinition[];
+}
+
+export interface ConstructorDefinition {
+  readonly name: string;
+  readonly fields: readonly Type[];
+}
+
+export const INT_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'int' };
+export const SHAPE_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'shape' };
 
 export function tensorType({ dtype, shape }: TensorType): TensorTypeNode {
   return { kind: 'tensor', dtype, shape };
@@ -33,14 +76,38 @@ export function formatType(type: Type): string {
       const fields = type.fields.map(formatType);
       return fields.length === 1 ? `(${fields[0]},)` : `(${fields.join(', ')})`;
     }
-    case 'function':
-      return `fn (${type.params.map(formatType).join(', ')}) -> ${formatType(type.result)}`;
+    case 'function': {
+      const { typeParams = [], params, result } = type;
+      const binder = typeParams.length === 0 ? '' : `<${typeParams.join(', ')}>`;
+      return `fn${binder} (${params.map(formatType).join(', ')}) -> ${formatType(result)}`;
+    }
+    case 'adt':
+      return type.args.length === 0
+        ? type.name
+        : `${type.name}[${type.args.map(formatType).join(', ')}]`;
+    case 'type-var':
+      return type.name;
+    case 'scalar':
+      return type.scalar;
     default:
       return type satisfies never;
   }
 }
 
+/**
+ * Whether two types are the same. Dimensions are compared as they are written; the names of the
+ * type parameters of functions do not matter.
+ */
 export function sameType(a: Type, b: Type): boolean {
+  return sameTypeUnder(a, b, NO_RENAMING);
+}
+
+/** Type parameters of `a` that are bound at this place, with their names in `b`. */
+type Renaming = ReadonlyMap<string, string>;
+
+const NO_RENAMING: Renaming = new Map();
+
+function sameTypeUnder(a: Type, b: Type, names: Renaming): boolean {
   switch (a.kind) {
     case 'tensor':
       return (
@@ -50,20 +117,41 @@ export function sameType(a: Type, b: Type): boolean {
         a.shape.every((dim, axis) => sameDim(dim, b.shape[axis] ?? -1))
       );
     case 'tuple':
-      return b.kind === 'tuple' && sameTypes(a.fields, b.fields);
+      return b.kind === 'tuple' && sameTypes(a.fields, b.fields, names);
     case 'function':
-      return b.kind === 'function' && sameTypes(a.params, b.params) && sameType(a.result, b.result);
+      return b.kind === 'function' && sameFunctionType(a, b, names);
+    case 'adt':
+      return b.kind === 'adt' && a.name === b.name && sameTypes(a.args, b.args, names);
+    case 'type-var': {
+      if (b.kind !== 'type-var') return false;
+      const renamed = names.get(a.name);
+      if (renamed !== undefined) return renamed === b.name;
+      return a.name === b.name && ![...names.values()].includes(b.name);
+    }
+    case 'scalar':
+      return b.kind === 'scalar' && a.scalar === b.scalar;
     default:
       return a satisfies never;
   }
 }
 
-function sameTypes(a: readonly Type[], b: readonly Type[]): boolean {
+function sameFunctionType(a: FunctionTypeNode, b: FunctionTypeNode, names: Renaming): boolean {
+  const { typeParams: params = [] } = a;
+  const { typeParams: others = [] } = b;
+  if (params.length !== others.length) return false;
+  const inner =
+    params.length === 0
+      ? names
+      : new Map([...names, ...params.map((name, i) => [name, others[i] ?? name] as const)]);
+  return sameTypes(a.params, b.params, inner) && sameTypeUnder(a.result, b.result, inner);
+}
+
+function sameTypes(a: readonly Type[], b: readonly Type[], names: Renaming): boolean {
   return (
     a.length === b.length &&
     a.every((type, i) => {
       const other = b[i];
-      return other !== undefined && sameType(type, other);
+      return other !== undefined && sameTypeUnder(type, other, names);
     })
   );
 }

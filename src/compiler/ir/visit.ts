@@ -1,11 +1,18 @@
-import type { CallExpr, Expr, FunctionExpr, Module } from './expr.ts';
+import type { Expr, FunctionExpr, Module, Pattern, VarExpr } from './expr.ts';
 
-/** The expressions that an expression is made of, in order of evaluation. */
+/**
+ * The expressions that an expression is made of, in order of evaluation. Of an `if` or `match` only
+ * one branch is evaluated, and the body of a function only when it is called. Binders are no
+ * children: see {@link bindersOf}. Neither is an operator that is called, which is no value.
+ */
 export function childrenOf(expr: Expr): readonly Expr[] {
   switch (expr.kind) {
     case 'var':
     case 'constant':
+    case 'int':
     case 'operator':
+    case 'constructor':
+    case 'global':
       return [];
     case 'call':
       return expr.callee.kind === 'operator' ? expr.args : [...expr.args, expr.callee];
@@ -15,9 +22,40 @@ export function childrenOf(expr: Expr): readonly Expr[] {
       return expr.fields;
     case 'projection':
       return [expr.tuple];
+    case 'let':
+      return [expr.value, expr.body];
+    case 'if':
+      return [expr.condition, expr.thenBranch, expr.elseBranch];
+    case 'match':
+      return [expr.value, ...expr.clauses.map((clause) => clause.body)];
     default:
       return expr satisfies never;
   }
+}
+
+/** The variables that an expression binds: for a `match` those of all its clauses. */
+export function bindersOf(expr: Expr): readonly VarExpr[] {
+  switch (expr.kind) {
+    case 'function':
+      return expr.params;
+    case 'let':
+      return [expr.variable];
+    case 'match':
+      return expr.clauses.flatMap((clause) => variablesOf(clause.pattern));
+    default:
+      return [];
+  }
+}
+
+/** The variables that a pattern binds, from left to right. */
+export function variablesOf(pattern: Pattern): VarExpr[] {
+  const variables: VarExpr[] = [];
+  const stack = [pattern];
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    if (top.kind === 'var-pattern') variables.push(top.variable);
+    else if (top.kind !== 'wildcard') stack.push(...top.fields.toReversed());
+  }
+  return variables;
 }
 
 /**
@@ -46,7 +84,7 @@ export function postOrder(root: Expr, enter: (expr: Expr) => boolean = () => tru
 /**
  * Rebuilds an expression from its leaves. `replace` sees each node once, with its children already
  * replaced, and the original node. A node whose children did not change keeps its identity, and so
- * does sharing.
+ * does sharing. A variable that is replaced by another variable is replaced where it is bound too.
  */
 export function rewrite(root: Expr, replace: (expr: Expr, original: Expr) => Expr): Expr {
   const results = new Map<Expr, Expr>();
@@ -57,34 +95,78 @@ export function rewrite(root: Expr, replace: (expr: Expr, original: Expr) => Exp
   return resultOf(root);
 }
 
-/** The same node over other children. */
+/**
+ * The same node over other children; the same object when none differs. Binders are replaced where
+ * `resultOf` gives another variable for them.
+ */
 export function withChildren(expr: Expr, resultOf: (child: Expr) => Expr): Expr {
-  if (childrenOf(expr).every((child) => resultOf(child) === child)) return expr;
+  const isSame = (child: Expr): boolean => resultOf(child) === child;
+  const binder = (variable: VarExpr): VarExpr => {
+    const result = resultOf(variable);
+    return result.kind === 'var' ? result : variable;
+  };
+  const binds = (variable: VarExpr): boolean => binder(variable) === variable;
+  if (childrenOf(expr).every(isSame) && bindersOf(expr).every(binds)) return expr;
   switch (expr.kind) {
     case 'var':
     case 'constant':
+    case 'int':
     case 'operator':
+    case 'constructor':
+    case 'global':
       return expr;
     case 'call': {
       const callee = expr.callee.kind === 'operator' ? expr.callee : resultOf(expr.callee);
-      return { ...expr, callee: asCallee(callee), args: expr.args.map(resultOf) };
+      return { ...expr, callee, args: expr.args.map(resultOf) };
     }
     case 'function':
-      return { ...expr, body: resultOf(expr.body) };
+      return { ...expr, params: expr.params.map(binder), body: resultOf(expr.body) };
     case 'tuple':
       return { ...expr, fields: expr.fields.map(resultOf) };
     case 'projection':
       return { ...expr, tuple: resultOf(expr.tuple) };
+    case 'let':
+      return {
+        ...expr,
+        variable: binder(expr.variable),
+        value: resultOf(expr.value),
+        body: resultOf(expr.body),
+      };
+    case 'if':
+      return {
+        ...expr,
+        condition: resultOf(expr.condition),
+        thenBranch: resultOf(expr.thenBranch),
+        elseBranch: resultOf(expr.elseBranch),
+      };
+    case 'match':
+      return {
+        ...expr,
+        value: resultOf(expr.value),
+        clauses: expr.clauses.map(({ pattern, body }) => ({
+          pattern: withBinders(pattern, binder),
+          body: resultOf(body),
+        })),
+      };
     default:
       return expr satisfies never;
   }
 }
 
-function asCallee(expr: Expr): CallExpr['callee'] {
-  if (expr.kind !== 'function' && expr.kind !== 'operator') {
-    throw new Error(`internal: a pass put a ${expr.kind} where a function is called`);
+/** The same pattern over other variables; the same object when none differs. */
+export function withBinders(pattern: Pattern, binder: (variable: VarExpr) => VarExpr): Pattern {
+  if (variablesOf(pattern).every((variable) => binder(variable) === variable)) return pattern;
+  switch (pattern.kind) {
+    case 'wildcard':
+      return pattern;
+    case 'var-pattern':
+      return { ...pattern, variable: binder(pattern.variable) };
+    case 'constructor-pattern':
+    case 'tuple-pattern':
+      return { ...pattern, fields: pattern.fields.map((field) => withBinders(field, binder)) };
+    default:
+      return pattern satisfies never;
   }
-  return expr;
 }
 
 /** The module with each global function replaced; the same module when nothing changed. */

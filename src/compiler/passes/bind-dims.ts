@@ -24,7 +24,7 @@ export function bindDims(dims: DimBindings): Pass {
 function bindFunction(fn: FunctionExpr, symbols: ReadonlyMap<string, number>): FunctionExpr {
   const bound = new Map<Expr, VarExpr>();
   for (const param of fn.params) {
-    if (isConcrete(param.type)) continue;
+    if (param.type === undefined || isConcrete(param.type)) continue;
     bound.set(param, { ...param, type: bindType(param.type, param, symbols) });
   }
   if (bound.size === 0) return fn;
@@ -37,7 +37,7 @@ function bindFunction(fn: FunctionExpr, symbols: ReadonlyMap<string, number>): F
 
 function isConcrete(type: Type): boolean {
   if (type.kind === 'tensor') return type.shape.every((dim) => typeof dim === 'number');
-  return type.kind === 'tuple' && type.fields.every(isConcrete);
+  return type.kind !== 'tuple' || type.fields.every(isConcrete);
 }
 
 function bindType(type: Type, param: VarExpr, symbols: ReadonlyMap<string, number>): Type {
@@ -54,6 +54,9 @@ function bindType(type: Type, param: VarExpr, symbols: ReadonlyMap<string, numbe
     case 'tuple':
       return { ...type, fields: type.fields.map((field) => bindType(field, param, symbols)) };
     case 'function':
+    case 'adt':
+    case 'type-var':
+    case 'scalar':
       return type;
     default:
       return type satisfies never;

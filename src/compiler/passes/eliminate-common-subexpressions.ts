@@ -33,7 +33,16 @@ function keyOf(expr: Expr, idOf: (object: unknown) => number): string | undefine
     case 'var':
     case 'operator':
     case 'function':
+    case 'let':
+    case 'if':
+    case 'match':
       return undefined;
+    case 'int':
+      return `int ${expr.value}`;
+    case 'constructor':
+      return `constructor ${expr.name}`;
+    case 'global':
+      return `global ${expr.name}`;
     case 'constant': {
       const { dtype, shape, isSplat, elements } = expr.value;
       const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
