@@ -211,6 +211,11 @@ export const BUILTINS = {
     result: 'int',
     summary: '0 or 1 for a scalar; waits for the device when the tensor lives there.',
   },
+  move: {
+    params: [p('value', 'value')],
+    result: 'value',
+    summary: 'The value itself: copies a register, or loads a constant or function into one.',
+  },
   kill: { params: [], result: 'value', summary: 'Null: drops what the destination register held.' },
   print: {
     params: [],

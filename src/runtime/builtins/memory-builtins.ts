@@ -27,6 +27,7 @@ export function memoryBuiltins(state: VmState) {
     },
     to_device: (value: Value, device: Value) =>
       toDevice(state, expectTensor(value, 'to_device'), expectInt(device, 'to_device')),
+    move: (value: Value) => value,
     kill: () => null,
   } satisfies Partial<Record<BuiltinName, PackedFunction>>;
 }
