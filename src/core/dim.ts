@@ -18,7 +18,8 @@ export type DimOperator = (typeof DIM_OPERATORS)[number];
 /** The exact value of one operation, or undefined for a zero divisor or beyond 2^53. */
 export function applyDimOperator(op: DimOperator, left: number, right: number): number | undefined {
   const value = rawValue(op, left, right);
-  return Number.isSafeInteger(value) ? value : undefined;
+  // A sum with 0 makes -0 a plain 0.
+  return Number.isSafeInteger(value) ? value + 0 : undefined;
 }
 
 function rawValue(op: DimOperator, left: number, right: number): number {
@@ -30,9 +31,10 @@ function rawValue(op: DimOperator, left: number, right: number): number {
     case 'mul':
       return left * right;
     case 'floordiv':
-      return Math.floor(left / right);
+      // The quotient of doubles would round where the operands are large.
+      return (left - floorMod(left, right)) / right;
     case 'mod':
-      return left - Math.floor(left / right) * right;
+      return floorMod(left, right);
     case 'min':
       return Math.min(left, right);
     case 'max':
@@ -40,6 +42,11 @@ function rawValue(op: DimOperator, left: number, right: number): number {
     default:
       return op satisfies never;
   }
+}
+
+function floorMod(left: number, right: number): number {
+  const rest = left % right;
+  return rest !== 0 && rest < 0 !== right < 0 ? rest + right : rest;
 }
 
 /** The value of a dimension under a binding of its symbols; undefined when one is missing. */
@@ -67,6 +74,36 @@ export function formatDim(dim: Dim): string {
   const right = formatDim(dim.right);
   const sign = INFIX[dim.op];
   return sign === undefined ? `${dim.op}(${left}, ${right})` : `(${left} ${sign} ${right})`;
+}
+
+/** The dimension with symbols replaced; those without a replacement stay. */
+export function substituteDim(dim: Dim, symbols: ReadonlyMap<string, Dim>): Dim {
+  if (typeof dim === 'number') return dim;
+  if (typeof dim === 'string') return symbols.get(dim) ?? dim;
+  const left = substituteDim(dim.left, symbols);
+  const right = substituteDim(dim.right, symbols);
+  if (left === dim.left && right === dim.right) return dim;
+  const value =
+    typeof left === 'number' && typeof right === 'number'
+      ? applyDimOperator(dim.op, left, right)
+      : undefined;
+  return value ?? { op: dim.op, left, right };
+}
+
+/** Calls `visit` for each symbol, from left to right, a repeated one again; `'?'` is none. */
+export function forEachSymbol(dim: Dim, visit: (symbol: string) => void): void {
+  if (typeof dim === 'string') {
+    if (dim !== '?') visit(dim);
+  } else if (typeof dim === 'object') {
+    forEachSymbol(dim.left, visit);
+    forEachSymbol(dim.right, visit);
+  }
+}
+
+/** Whether `'?'` stands somewhere in the dimension. */
+export function isUnknownDim(dim: Dim): boolean {
+  if (typeof dim !== 'object') return dim === '?';
+  return isUnknownDim(dim.left) || isUnknownDim(dim.right);
 }
 
 export function sameDim(a: Dim, b: Dim): boolean {

@@ -1,0 +1,138 @@
+import { type Dim, type DimOperator, isUnknownDim } from './dim.ts';
+import { type DimFacts, intervalOf, proveNonNegative } from './dim-bounds.ts';
+import { divideDims, maximumOf, minimumOf, remainderOf } from './dim-division.ts';
+import {
+  addScaled,
+  type Atom,
+  constantPolynomial,
+  multiply,
+  operationPolynomial,
+  type Polynomial,
+  symbolPolynomial,
+  type Term,
+} from './dim-polynomial.ts';
+
+const NO_FACTS: DimFacts = new Map();
+
+/**
+ * The dimension in canonical form: a sum of products of symbols and of those `floordiv`, `mod`,
+ * `min` and `max` that cannot be taken apart. Wherever the dimension has a value under symbols
+ * within `facts`, the result has the same. A dimension with `'?'` in it is `'?'`.
+ */
+export function simplifyDim(dim: Dim, facts: DimFacts = NO_FACTS): Dim {
+  if (typeof dim !== 'object') return dim;
+  return isUnknownDim(dim) ? '?' : dimOf(polynomialOf(dim, { facts, keepMod: true }));
+}
+
+/** Whether both have the same value under all symbols within `facts`. `false`: not proved. */
+export function proveEqual(left: Dim, right: Dim, facts: DimFacts = NO_FACTS): boolean {
+  const difference = differenceOf(left, right, facts);
+  return difference !== undefined && difference.size === 0;
+}
+
+/** Whether both differ under all symbols within `facts`. `false`: not proved. */
+export function proveDifferent(left: Dim, right: Dim, facts: DimFacts = NO_FACTS): boolean {
+  return proveLess(left, right, facts) || proveLess(right, left, facts);
+}
+
+/** Whether left <= right under all symbols within `facts`. `false`: not proved. */
+export function proveLessEqual(left: Dim, right: Dim, facts: DimFacts = NO_FACTS): boolean {
+  const difference = differenceOf(right, left, facts);
+  return difference !== undefined && proveNonNegative(difference, facts);
+}
+
+/** Whether left < right under all symbols within `facts`. `false`: not proved. */
+export function proveLess(left: Dim, right: Dim, facts: DimFacts = NO_FACTS): boolean {
+  return proveLessEqual({ op: 'add', left, right: 1 }, right, facts);
+}
+
+/** The least and the largest value, as far as interval arithmetic knows them. */
+export function boundsOfDim(dim: Dim, facts: DimFacts = NO_FACTS): readonly [number, number] {
+  if (isUnknownDim(dim)) return [0, Infinity];
+  return intervalOf(polynomialOf(dim, { facts, keepMod: true }), facts);
+}
+
+/** left - right, every `mod` written as what `floordiv` leaves. */
+function differenceOf(left: Dim, right: Dim, facts: DimFacts): Polynomial | undefined {
+  if (isUnknownDim(left) || isUnknownDim(right)) return undefined;
+  return polynomialOf({ op: 'sub', left, right }, { facts, keepMod: false });
+}
+
+interface CanonicalOptions {
+  readonly facts: DimFacts;
+  /** Otherwise a mod b is a - b floordiv(a, b), so that what is equal looks the same. */
+  readonly keepMod: boolean;
+}
+
+function polynomialOf(dim: Dim, options: CanonicalOptions): Polynomial {
+  if (typeof dim === 'number') return constantPolynomial(dim);
+  if (typeof dim === 'string') return symbolPolynomial(dim);
+  const left = polynomialOf(dim.left, options);
+  const right = polynomialOf(dim.right, options);
+  return combine(dim.op, [left, right], options) ?? operationPolynomial(dim.op, [left, right]);
+}
+
+function combine(
+  op: DimOperator,
+  [left, right]: readonly [Polynomial, Polynomial],
+  { facts, keepMod }: CanonicalOptions,
+): Polynomial | undefined {
+  switch (op) {
+    case 'add':
+      return addScaled(left, right, 1);
+    case 'sub':
+      return addScaled(left, right, -1);
+    case 'mul':
+      return multiply(left, right);
+    case 'floordiv':
+      return divideDims(left, right, facts);
+    case 'mod': {
+      if (keepMod) return remainderOf(left, right, facts);
+      const quotient = divideDims(left, right, facts);
+      const taken = quotient && multiply(quotient, right);
+      return taken && addScaled(left, taken, -1);
+    }
+    case 'min':
+      return minimumOf([left, right], facts);
+    case 'max':
+      return maximumOf([left, right], facts);
+    default:
+      return op satisfies never;
+  }
+}
+
+/** `n * 2 + m - k + 1`: positive terms first, in order of their keys, the constant last. */
+function dimOf(p: Polynomial): Dim {
+  const terms = [...p].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, term]) => term);
+  const products = terms.filter(({ factors }) => factors.length > 0);
+  const constant = terms.find(({ factors }) => factors.length === 0)?.coefficient ?? 0;
+  const positive = products.filter(({ coefficient }) => coefficient > 0);
+  const negative = products.filter(({ coefficient }) => coefficient < 0);
+  let sum: Dim | undefined;
+  for (const term of positive) sum = sum === undefined ? termDim(term) : plus(sum, termDim(term));
+  let rest = constant;
+  if (sum === undefined && constant > 0) [sum, rest] = [constant, 0];
+  for (const term of negative) {
+    if (sum === undefined) sum = termDim(term);
+    else
+      sum = { op: 'sub', left: sum, right: termDim({ ...term, coefficient: -term.coefficient }) };
+  }
+  if (sum === undefined) return rest;
+  if (rest === 0) return sum;
+  return rest > 0 ? plus(sum, rest) : { op: 'sub', left: sum, right: -rest };
+}
+
+function plus(left: Dim, right: Dim): Dim {
+  return { op: 'add', left, right };
+}
+
+function termDim({ coefficient, factors }: Term): Dim {
+  const dims = factors.map(atomDim);
+  if (coefficient !== 1) dims.push(coefficient);
+  return dims.reduce((left, right) => ({ op: 'mul', left, right }));
+}
+
+function atomDim(atom: Atom): Dim {
+  if (atom.kind === 'symbol') return atom.name;
+  return atom.operands.map(dimOf).reduce((left, right) => ({ op: atom.op, left, right }));
+}

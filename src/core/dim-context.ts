@@ -1,0 +1,65 @@
+import { type Dim, formatDim } from './dim.ts';
+import { type Complaint, internalError, ShapeError } from './errors.ts';
+import { broadcastShapes } from './shape.ts';
+
+/**
+ * The arithmetic that shape rules are written in, so that one rule serves numbers and symbols:
+ * `D` is `number` on devices and {@link Dim} in the compiler.
+ *
+ * A requirement that does not hold throws ShapeError. One that cannot be decided is a check that
+ * the program makes when it runs.
+ */
+export interface DimContext<D extends Dim> {
+  /** A dimension from an attribute or a literal. */
+  of(dim: Dim): D;
+  /** The dimension as a number where it is one. */
+  known(dim: D): number | undefined;
+  add(left: D, right: Dim): D;
+  sub(left: D, right: Dim): D;
+  mul(left: D, right: Dim): D;
+  /** Rounds towards minus infinity. */
+  floordiv(left: D, right: Dim): D;
+  mod(left: D, right: Dim): D;
+  min(left: D, right: Dim): D;
+  max(left: D, right: Dim): D;
+  /** Gives the one of both that says more: a number rather than a symbol. */
+  requireEqual(left: D, right: Dim, complaint: () => Complaint): D;
+  /** left <= right. */
+  requireAtMost(left: D, right: Dim, complaint: () => Complaint): void;
+  /**
+   * Numpy broadcasting. A symbol is taken not to be 1: against a number other than 1 or another
+   * symbol it has to be equal.
+   */
+  broadcast(shapes: readonly (readonly D[])[], where: string): D[];
+}
+
+/** Arithmetic of numbers: decides everything at once. */
+export const CONCRETE_DIMS: DimContext<number> = {
+  of: number,
+  known: (dim) => dim,
+  add: (left, right) => left + number(right),
+  sub: (left, right) => left - number(right),
+  mul: (left, right) => left * number(right),
+  floordiv: (left, right) => Math.floor(left / number(right)),
+  mod: (left, right) => left - Math.floor(left / number(right)) * number(right),
+  min: (left, right) => Math.min(left, number(right)),
+  max: (left, right) => Math.max(left, number(right)),
+  requireEqual(left, right, complaint) {
+    if (left !== right) throw new ShapeError(complaint());
+    return left;
+  },
+  requireAtMost(left, right, complaint) {
+    if (left > number(right)) throw new ShapeError(complaint());
+  },
+  broadcast: broadcastShapes,
+};
+
+function number(dim: Dim): number {
+  if (typeof dim === 'number') return dim;
+  throw internalError(`the symbolic dimension ${formatDim(dim)} where numbers are computed`);
+}
+
+/** The number of elements of a shape. */
+export function countElements<D extends Dim>(shape: readonly D[], dims: DimContext<D>): D {
+  return shape.reduce((count, dim) => dims.mul(count, dim), dims.of(1));
+}
