@@ -1,6 +1,6 @@
 import { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes, ConcreteTensorType } from '../core/primitive-function.ts';
-import { inferCall, opDefinition } from '../ops/registry.ts';
+import { inferConcreteCall, opDefinition } from '../ops/registry.ts';
 
 /** The type of an operator's result. Throws ShapeError or UnsupportedError. */
 export function inferOperator(
@@ -8,7 +8,7 @@ export function inferOperator(
   inputs: readonly ConcreteTensorType[],
   attributes: Attributes,
 ): ConcreteTensorType {
-  return inferCall(opDefinition(op), inputs, attributes).output;
+  return inferConcreteCall(opDefinition(op), inputs, attributes).output;
 }
 
 /** The result of an operator on constants, by its host reference. Throws as {@link inferOperator}. */
@@ -18,7 +18,7 @@ export function evaluateCall(
   attributes: Attributes,
 ): HostTensor {
   const definition = opDefinition(op);
-  const call = inferCall(definition, inputs, attributes);
+  const call = inferConcreteCall(definition, inputs, attributes);
   const output = HostTensor.zeros(call.output.dtype, call.output.shape);
   definition.reference(inputs.map(withAllElements), call.attributes, output);
   return output;

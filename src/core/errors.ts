@@ -32,7 +32,7 @@ export class WeftError extends Error {
 
   constructor(complaint: string | Complaint, options: WeftErrorOptions = {}) {
     super(
-      typeof complaint === 'string' ? complaint : sentence(complaint),
+      typeof complaint === 'string' ? complaint : complaintText(complaint),
       options.cause === undefined ? undefined : { cause: options.cause },
     );
     this.name = new.target.errorName;
@@ -43,7 +43,8 @@ export class WeftError extends Error {
   static readonly errorName: string = 'WeftError';
 }
 
-function sentence({ where, got, expected, remedy }: Complaint): string {
+/** The complaint as the sentence that an error has as its message. */
+export function complaintText({ where, got, expected, remedy }: Complaint): string {
   const place = where === undefined ? '' : `${where}: `;
   const advice = remedy === undefined ? '' : ` ${remedy}`;
   return `${place}got ${got}, expected ${expected}.${advice}`;

@@ -1,23 +1,28 @@
 import type { Dim } from './dim.ts';
 import type { DType } from './dtype.ts';
-import type { Shape } from './shape.ts';
 
 /** An operator attribute. Lists are homogeneous. */
-export type AttributeValue = number | string | boolean | readonly number[] | readonly string[];
+export type AttributeValue =
+  | number
+  | string
+  | boolean
+  | readonly number[]
+  | readonly string[]
+  | readonly Dim[];
 
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** The type of a tensor whose dimensions may be symbolic. */
-export interface TensorType {
+/** The type of a tensor whose dimensions are of type `D`: numbers, or symbols too. */
+export interface TensorTypeOf<D extends Dim> {
   readonly dtype: DType;
-  readonly shape: readonly Dim[];
+  readonly shape: readonly D[];
 }
 
+/** The type of a tensor whose dimensions may be symbolic. */
+export type TensorType = TensorTypeOf<Dim>;
+
 /** The type of a tensor at run time. */
-export interface ConcreteTensorType {
-  readonly dtype: DType;
-  readonly shape: Shape;
-}
+export type ConcreteTensorType = TensorTypeOf<number>;
 
 /** One call of an operator inside a primitive function. It yields one value. */
 export interface OperatorCall {

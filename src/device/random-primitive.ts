@@ -5,7 +5,7 @@ import type {
   PrimitiveFunction,
 } from '../core/primitive-function.ts';
 import { elementCount, type Shape } from '../core/shape.ts';
-import { inferCall, opDefinition } from '../ops/registry.ts';
+import { inferConcreteCall, opDefinition } from '../ops/registry.ts';
 
 /** A primitive function with static shapes, and the types of all its values. */
 export interface RandomPrimitive {
@@ -102,7 +102,7 @@ class Draft {
 
   #call(op: string, inputs: readonly Value[], attributes: Attributes = {}): Value {
     const types = inputs.map((input) => this.#type(input));
-    const inferred = inferCall(opDefinition(op), types, attributes);
+    const inferred = inferConcreteCall(opDefinition(op), types, attributes);
     this.#calls.push({ op, inputs, attributes: inferred.attributes });
     this.#types.push(inferred.output);
     return this.#calls.length - 1;

@@ -1,3 +1,4 @@
+import { type Dim, DIM_OPERATORS } from '../core/dim.ts';
 import { isDType } from '../core/dtype.ts';
 import { internalError, ShapeError, UnsupportedError } from '../core/errors.ts';
 import type { Attributes, AttributeValue } from '../core/primitive-function.ts';
@@ -43,8 +44,9 @@ function checkAttribute(value: AttributeValue, spec: AttributeSpec, where: strin
     complain(typeName(spec));
   }
   if (minimum !== undefined) {
-    const numbers = typeof value === 'number' ? [value] : Array.isArray(value) ? value : [];
-    if (numbers.some((number) => number < minimum)) complain(`${typeName(spec)} from ${minimum}`);
+    const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (items.some((item) => typeof item === 'number' && item < minimum))
+      complain(`${typeName(spec)} from ${minimum}`);
   }
   if (oneOf !== undefined && !(typeof value === 'string' && oneOf.includes(value))) {
     complain(`one of ${oneOf.join(', ')}`);
@@ -57,6 +59,8 @@ function hasType(value: AttributeValue, type: AttributeSpec['type']): boolean {
       return Number.isSafeInteger(value);
     case 'ints':
       return Array.isArray(value) && value.every((item) => Number.isSafeInteger(item));
+    case 'dims':
+      return Array.isArray(value) && value.every(isDim);
     case 'float':
       return typeof value === 'number';
     case 'floats':
@@ -72,9 +76,18 @@ function hasType(value: AttributeValue, type: AttributeSpec['type']): boolean {
   }
 }
 
+function isDim(item: unknown): item is Dim {
+  if (typeof item === 'number') return Number.isSafeInteger(item);
+  if (typeof item === 'string') return true;
+  if (typeof item !== 'object' || item === null) return false;
+  const { op, left, right } = item as Readonly<Record<string, unknown>>;
+  return DIM_OPERATORS.some((known) => known === op) && isDim(left) && isDim(right);
+}
+
 const TYPE_NAMES: Readonly<Record<AttributeSpec['type'], string>> = {
   int: 'an integer',
   ints: 'a list of integers',
+  dims: 'a list of integers',
   float: 'a number',
   floats: 'a list of numbers',
   string: 'a string',
@@ -115,6 +128,12 @@ export function intsAttribute(attributes: Attributes, name: string): readonly nu
   const value = attributes[name];
   if (!Array.isArray(value)) return missing(name);
   return value.map(Number);
+}
+
+/** Elements that {@link completeAttributes} has found to be dimensions. */
+export function dimsAttribute(attributes: Attributes, name: string): readonly Dim[] {
+  const value = attributes[name];
+  return Array.isArray(value) ? (value as readonly Dim[]) : missing(name);
 }
 
 function missing(name: string): never {

@@ -1,4 +1,4 @@
-import { ShapeError } from '../core/errors.ts';
+import { formatDim } from '../core/dim.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes } from '../core/primitive-function.ts';
 import { elementCount } from '../core/shape.ts';
@@ -7,7 +7,7 @@ import { lowerBatchNorm } from './batch-norm-lowering.ts';
 import { defineOp, type OpCase, type OpDefinition } from './define-op.ts';
 import { float32Elements } from './elements.ts';
 import type { Operands } from './lowering.ts';
-import { formatType, operand, requireMinimumRank } from './operand-checks.ts';
+import { formatType, operand, requireMinimumRank, requireVector } from './operand-checks.ts';
 
 const STATISTICS = ['scale', 'bias', 'mean', 'var'] as const;
 
@@ -19,17 +19,19 @@ export const batchNorm: OpDefinition = defineOp({
     '(x - mean) / sqrt(var + epsilon) * scale + bias, with one of each per channel (axis 1).',
   inputs: ['x', ...STATISTICS].map((name) => ({ name, dtypes: ['float32'] })),
   attributes: { epsilon: { type: 'float', default: 1e-5, minimum: 0 } },
-  infer(inputs) {
+  infer(inputs, _, dims) {
     const x = operand(inputs, 0);
     requireMinimumRank(x, 2, 'batch_norm: input x');
-    const channels = x.shape[1] ?? 0;
+    const channels = x.shape[1] ?? dims.of(0);
     for (const [i, name] of STATISTICS.entries()) {
       const type = operand(inputs, i + 1);
-      if (type.shape.length === 1 && type.shape[0] === channels) continue;
-      throw new ShapeError({
-        where: `batch_norm: input ${name}`,
-        got: formatType(type),
-        expected: `(${channels},) for x of ${formatType(x)}`,
+      requireVector(type, channels, {
+        dims,
+        complaint: () => ({
+          where: `batch_norm: input ${name}`,
+          got: formatType(type),
+          expected: `(${formatDim(channels)},) for x of ${formatType(x)}`,
+        }),
       });
     }
     return { dtype: 'float32', shape: x.shape };

@@ -1,12 +1,12 @@
 import { ALL_DTYPES } from '../core/dtype.ts';
-import { ShapeError } from '../core/errors.ts';
+import { formatDim } from '../core/dim.ts';
 import { formatShape, rowMajorStrides } from '../core/shape.ts';
-import { intsAttribute } from './attributes.ts';
+import { dimsAttribute } from './attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from './define-op.ts';
 import { EXACT } from './elementwise.ts';
 import { broadcastStrides } from './elementwise-reference.ts';
 import { elementBits } from './elements.ts';
-import { formatType, operand } from './operand-checks.ts';
+import { formatType, operand, requireBroadcastsTo } from './operand-checks.ts';
 import { copyStrided } from './strided-copy.ts';
 
 /** Repetition along axes of size 1 and along new leading axes. */
@@ -15,19 +15,19 @@ export const broadcastTo: OpDefinition = defineOp({
   kind: 'injective',
   summary: 'x repeated along axes of size 1 and along new leading axes.',
   inputs: [{ name: 'x', dtypes: ALL_DTYPES }],
-  attributes: { shape: { type: 'ints', minimum: 0 } },
-  infer(inputs, attributes) {
+  attributes: { shape: { type: 'dims', minimum: 0 } },
+  infer(inputs, attributes, dims) {
     const x = operand(inputs, 0);
-    const shape = intsAttribute(attributes, 'shape');
-    const lead = shape.length - x.shape.length;
-    if (lead < 0 || x.shape.some((dim, axis) => dim !== 1 && dim !== shape[lead + axis])) {
-      throw new ShapeError({
+    const shape = dimsAttribute(attributes, 'shape').map((dim) => dims.of(dim));
+    requireBroadcastsTo(x, shape, {
+      dims,
+      complaint: () => ({
         where: 'broadcast_to: attribute shape',
-        got: formatShape(shape),
+        got: formatShape(shape.map(formatDim)),
         expected: `a shape that ${formatType(x)} broadcasts to`,
         remedy: 'Each dimension of x must be 1 or the one of the result, aligned from the right.',
-      });
-    }
+      }),
+    });
     return { dtype: x.dtype, shape };
   },
   reference(inputs, _, output) {

@@ -3,7 +3,7 @@ import { HostTensor } from '../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { elementCount } from '../core/shape.ts';
 import type { OpCase, OpCaseInput, OpDefinition } from './define-op.ts';
-import { inferCall } from './registry.ts';
+import { inferConcreteCall } from './registry.ts';
 
 /** The inputs of a case, filled from `random` (numbers in [0, 1)) where it gives no values. */
 export function caseTensors(opCase: OpCase, random: () => number): (HostTensor | undefined)[] {
@@ -33,7 +33,7 @@ const DEFAULT_RANGES = {
 
 /** A case as a primitive function of one call. */
 export function casePrimitive(op: OpDefinition, opCase: OpCase, name: string): PrimitiveFunction {
-  const { attributes, output } = inferCall(op, opCase.inputs, opCase.attributes ?? {});
+  const { attributes, output } = inferConcreteCall(op, opCase.inputs, opCase.attributes ?? {});
   const params = opCase.inputs.filter((input) => input !== undefined);
   let next = 0;
   const inputs = opCase.inputs.map((input) => (input === undefined ? -1 : next++));
@@ -51,7 +51,7 @@ export function caseResult(
   opCase: OpCase,
   inputs: readonly (HostTensor | undefined)[],
 ): HostTensor {
-  const { attributes, output } = inferCall(op, opCase.inputs, opCase.attributes ?? {});
+  const { attributes, output } = inferConcreteCall(op, opCase.inputs, opCase.attributes ?? {});
   const result = HostTensor.zeros(output.dtype, output.shape);
   op.reference(inputs, attributes, result);
   return result;

@@ -16,7 +16,7 @@ export const concat: OpDefinition = defineOp({
   summary: 'Tensors one after the other along an axis; all other dimensions are equal.',
   inputs: [{ name: 'x', dtypes: ALL_DTYPES, variadic: true }],
   attributes: { axis: { type: 'int' } },
-  infer(inputs, attributes) {
+  infer(inputs, attributes, dims) {
     const types = present(inputs);
     const first = types[0];
     if (first === undefined) {
@@ -24,19 +24,20 @@ export const concat: OpDefinition = defineOp({
     }
     const dtype = commonDType(types, 'concat');
     const axis = axisOf(attributes, first.shape.length);
-    for (const type of types) {
-      const fits =
-        type.shape.length === first.shape.length &&
-        type.shape.every((dim, i) => i === axis || dim === first.shape[i]);
-      if (fits) continue;
-      throw new ShapeError({
+    const shape = [...first.shape];
+    for (const type of types.slice(1)) {
+      const complaint = () => ({
         where: 'concat',
         got: `${formatType(first)} and ${formatType(type)}`,
         expected: `shapes that differ along axis ${axis} only`,
       });
+      if (type.shape.length !== shape.length) throw new ShapeError(complaint());
+      for (const [i, dim] of type.shape.entries()) {
+        const total = shape[i] ?? dim;
+        shape[i] = i === axis ? dims.add(total, dim) : dims.requireEqual(total, dim, complaint);
+      }
     }
-    const total = types.reduce((sum, type) => sum + (type.shape[axis] ?? 0), 0);
-    return { dtype, shape: first.shape.map((dim, i) => (i === axis ? total : dim)) };
+    return { dtype, shape };
   },
   reference(inputs, attributes, output) {
     const axis = axisOf(attributes, output.shape.length);

@@ -1,4 +1,5 @@
-import { ShapeError } from '../core/errors.ts';
+import { CONCRETE_DIMS } from '../core/dim-context.ts';
+import { type Dim, formatDim } from '../core/dim.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes } from '../core/primitive-function.ts';
 import { intAttribute } from './attributes.ts';
@@ -7,7 +8,7 @@ import { type ConvolutionPlan, convolve } from './convolution.ts';
 import { defineOp, type OpCase, type OpDefinition } from './define-op.ts';
 import { float32Elements } from './elements.ts';
 import type { Operands } from './lowering.ts';
-import { formatType, operand, requireRank } from './operand-checks.ts';
+import { formatType, operand, requireRank, requireVector } from './operand-checks.ts';
 import { windowAxes } from './window.ts';
 
 const WINDOW = { name: 'conv2d', ceilMode: false };
@@ -30,30 +31,34 @@ export const conv2d: OpDefinition = defineOp({
     dilations: { type: 'ints', default: [1, 1], length: 2, minimum: 1 },
     groups: { type: 'int', default: 1, minimum: 1 },
   },
-  infer(inputs, attributes) {
+  infer(inputs, attributes, dims) {
     const x = operand(inputs, 0);
     const w = operand(inputs, 1);
     requireRank(x, 4, 'conv2d: input x');
     requireRank(w, 4, 'conv2d: input w');
     const groups = intAttribute(attributes, 'groups');
-    const [batch = 0, channels = 0] = x.shape;
-    const [outChannels = 0, groupChannels = 0, ...kernel] = w.shape;
-    if (channels !== groupChannels * groups || outChannels % groups !== 0) {
-      throw new ShapeError({
-        where: 'conv2d: input w',
-        got: formatType(w),
-        expected: `(K, ${channels / groups}, R, S) with K a multiple of ${groups} for x of ${formatType(x)} in ${groups} groups`,
-      });
-    }
+    const none = dims.of(0);
+    const [batch = none, channels = none] = x.shape;
+    const [outChannels = none, groupChannels = none, ...kernel] = w.shape;
+    const wrongWeights = () => ({
+      where: 'conv2d: input w',
+      got: formatType(w),
+      expected: `(K, ${formatQuotient(channels, groups)}, R, S) with K a multiple of ${groups} for x of ${formatType(x)} in ${groups} groups`,
+    });
+    dims.requireEqual(channels, dims.mul(groupChannels, groups), wrongWeights);
+    dims.requireEqual(dims.mod(outChannels, groups), 0, wrongWeights);
     const bias = inputs[2];
-    if (bias !== undefined && (bias.shape.length !== 1 || bias.shape[0] !== outChannels)) {
-      throw new ShapeError({
-        where: 'conv2d: input bias',
-        got: formatType(bias),
-        expected: `(${outChannels},)`,
+    if (bias !== undefined) {
+      requireVector(bias, outChannels, {
+        dims,
+        complaint: () => ({
+          where: 'conv2d: input bias',
+          got: formatType(bias),
+          expected: `(${formatDim(outChannels)},)`,
+        }),
       });
     }
-    const [rows, columns] = windowAxes(x.shape, attributes, { ...WINDOW, kernel });
+    const [rows, columns] = windowAxes(x.shape, attributes, { ...WINDOW, kernel, dims });
     return { dtype: 'float32', shape: [batch, outChannels, rows.count, columns.count] };
   },
   reference: (inputs, attributes, output) => convolve(convolutionPlan(inputs, attributes, output)),
@@ -120,6 +125,11 @@ function convCase(
   };
 }
 
+function formatQuotient(dim: Dim, divisor: number): string {
+  if (typeof dim === 'number') return String(dim / divisor);
+  return divisor === 1 ? formatDim(dim) : formatDim({ op: 'floordiv', left: dim, right: divisor });
+}
+
 function convolutionPlan(
   inputs: Operands<HostTensor>,
   attributes: Attributes,
@@ -131,6 +141,7 @@ function convolutionPlan(
   const [rows, columns] = windowAxes(x.shape, attributes, {
     ...WINDOW,
     kernel: w.shape.slice(2),
+    dims: CONCRETE_DIMS,
   });
   return {
     x: float32Elements(x),

@@ -1,6 +1,13 @@
 import type { DType, TypedArray } from '../core/dtype.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
-import type { Attributes, AttributeValue, ConcreteTensorType } from '../core/primitive-function.ts';
+import type { DimContext } from '../core/dim-context.ts';
+import type { Dim } from '../core/dim.ts';
+import type {
+  Attributes,
+  AttributeValue,
+  ConcreteTensorType,
+  TensorTypeOf,
+} from '../core/primitive-function.ts';
 import type { Shape } from '../core/shape.ts';
 import type { KernelSpec, LoweringCall, Operands } from './lowering.ts';
 
@@ -23,7 +30,8 @@ export interface InputSpec {
 }
 
 export interface AttributeSpec {
-  readonly type: 'int' | 'ints' | 'float' | 'floats' | 'string' | 'bool' | 'dtype';
+  /** `dims`: integers that may be symbolic. */
+  readonly type: 'int' | 'ints' | 'dims' | 'float' | 'floats' | 'string' | 'bool' | 'dtype';
   /** Absent: the attribute is required. */
   readonly default?: AttributeValue;
   /** The least value, of each element for a list. */
@@ -125,8 +133,15 @@ export interface OpDefinition {
   readonly summary: string;
   readonly inputs: readonly InputSpec[];
   readonly attributes: Readonly<Record<string, AttributeSpec>>;
-  /** The type of the result. Throws ShapeError. Attributes are complete (defaults filled in). */
-  infer(inputs: Operands<ConcreteTensorType>, attributes: Attributes): ConcreteTensorType;
+  /**
+   * The type of the result, for numbers and for symbols. Throws ShapeError. Attributes are complete
+   * (defaults filled in).
+   */
+  infer<D extends Dim>(
+    inputs: Operands<TensorTypeOf<D>>,
+    attributes: Attributes,
+    dims: DimContext<D>,
+  ): TensorTypeOf<D>;
   /** Writes the result into `output`, whose type is what `infer` gave. This defines the operator. */
   reference(inputs: Operands<HostTensor>, attributes: Attributes, output: HostTensor): void;
   /** For `elementwise`. */

@@ -1,7 +1,7 @@
 import type { DType } from '../core/dtype.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes } from '../core/primitive-function.ts';
-import { broadcastShapes, sameShape } from '../core/shape.ts';
+import { sameShape } from '../core/shape.ts';
 import {
   type AttributeSpec,
   defineOp,
@@ -45,7 +45,7 @@ export function defineElementwise(spec: ElementwiseSpec): OpDefinition {
     summary,
     inputs,
     attributes: spec.attributes ?? {},
-    infer(operands, attributes) {
+    infer(operands, attributes, dims) {
       const types = present(operands);
       const alike = spec.sameDType ?? types.map((_, index) => index);
       commonDType(
@@ -58,7 +58,7 @@ export function defineElementwise(spec: ElementwiseSpec): OpDefinition {
           types.map((type) => type.dtype),
           attributes,
         ),
-        shape: broadcastShapes(shapes, name),
+        shape: dims.broadcast(shapes, name),
       };
     },
     reference: (operands, attributes, output) =>

@@ -1,6 +1,6 @@
 import { type DType, isDType } from '../core/dtype.ts';
 import { internalError } from '../core/errors.ts';
-import { floatAttribute, intsAttribute, stringAttribute } from './attributes.ts';
+import { dimsAttribute, floatAttribute, stringAttribute } from './attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from './define-op.ts';
 import { EXACT } from './elementwise.ts';
 import { fillElements } from './elements.ts';
@@ -14,14 +14,14 @@ export const full: OpDefinition = defineOp({
   summary: 'A tensor whose elements all equal value.',
   inputs: [],
   attributes: {
-    shape: { type: 'ints', minimum: 0 },
+    shape: { type: 'dims', minimum: 0 },
     value: { type: 'float' },
     dtype: { type: 'dtype', default: 'float32', oneOf: DTYPES },
   },
-  infer(_, attributes) {
+  infer(_, attributes, dims) {
     const dtype = stringAttribute(attributes, 'dtype');
     if (!isDType(dtype)) throw internalError(`full of ${dtype}`);
-    return { dtype, shape: intsAttribute(attributes, 'shape') };
+    return { dtype, shape: dimsAttribute(attributes, 'shape').map((dim) => dims.of(dim)) };
   },
   reference(_, attributes, output) {
     fillElements(output, floatAttribute(attributes, 'value'));

@@ -1,6 +1,7 @@
-import { ShapeError } from '../core/errors.ts';
+import { type Dim, formatDim } from '../core/dim.ts';
+import { internalError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
-import type { Attributes, ConcreteTensorType } from '../core/primitive-function.ts';
+import type { Attributes, TensorTypeOf } from '../core/primitive-function.ts';
 import { boolAttribute, floatAttribute } from './attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from './define-op.ts';
 import { broadcastStrides } from './elementwise-reference.ts';
@@ -8,7 +9,7 @@ import { float32Elements } from './elements.ts';
 import type { Operands } from './lowering.ts';
 import { lowerGemm } from './matmul-lowering.ts';
 import { multiplyMatrices, packStrided } from './matrix-product.ts';
-import { formatType, operand, requireRank } from './operand-checks.ts';
+import { formatType, operand, requireBroadcastsTo, requireRank } from './operand-checks.ts';
 
 /** alpha * op(a) op(b) + beta * c, where op may transpose. */
 export const gemm: OpDefinition = defineOp({
@@ -26,21 +27,28 @@ export const gemm: OpDefinition = defineOp({
     trans_a: { type: 'bool', default: false },
     trans_b: { type: 'bool', default: false },
   },
-  infer(inputs, attributes) {
+  infer(inputs, attributes, dims) {
     const a = operand(inputs, 0);
     const b = operand(inputs, 1);
     requireRank(a, 2, 'gemm: input a');
     requireRank(b, 2, 'gemm: input b');
     const { m, n, aDepth, bDepth } = gemmSizes(a, b, attributes);
-    if (aDepth !== bDepth) {
-      throw new ShapeError({
-        where: 'gemm',
-        got: `${formatType(a)} and ${formatType(b)}`,
-        expected: `equal inner dimensions (they are ${aDepth} and ${bDepth})`,
+    dims.requireEqual(aDepth, bDepth, () => ({
+      where: 'gemm',
+      got: `${formatType(a)} and ${formatType(b)}`,
+      expected: `equal inner dimensions (they are ${formatDim(aDepth)} and ${formatDim(bDepth)})`,
+    }));
+    const c = inputs[2];
+    if (c !== undefined) {
+      requireBroadcastsTo(c, [m, n], {
+        dims,
+        complaint: () => ({
+          where: 'gemm: input c',
+          got: formatType(c),
+          expected: `a shape that broadcasts to (${formatDim(m)}, ${formatDim(n)})`,
+        }),
       });
     }
-    const c = inputs[2];
-    if (c !== undefined) requireBroadcast(c, [m, n]);
     return { dtype: 'float32', shape: [m, n] };
   },
   reference: multiplyAdd,
@@ -79,7 +87,9 @@ function gemmCase(
   ...[attributes = {}]: Attributes[]
 ): OpCase {
   const shapes = c === undefined ? [a, b] : [a, b, c];
-  const more = Object.entries(attributes).map(([name, value]) => `, ${name} ${String(value)}`);
+  const more = Object.entries(attributes).map(
+    ([name, value]) => `, ${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`,
+  );
   return {
     title: shapes.map((shape) => `(${shape.join(', ')})`).join(' and ') + more.join(''),
     inputs: shapes.map((shape) => ({ dtype: 'float32', shape })),
@@ -87,20 +97,20 @@ function gemmCase(
   };
 }
 
-interface GemmSizes {
-  readonly m: number;
-  readonly n: number;
-  readonly aDepth: number;
-  readonly bDepth: number;
+interface GemmSizes<D extends Dim> {
+  readonly m: D;
+  readonly n: D;
+  readonly aDepth: D;
+  readonly bDepth: D;
 }
 
-function gemmSizes(
-  a: ConcreteTensorType,
-  b: ConcreteTensorType,
+function gemmSizes<D extends Dim>(
+  a: TensorTypeOf<D>,
+  b: TensorTypeOf<D>,
   attributes: Attributes,
-): GemmSizes {
-  const [aRows = 0, aColumns = 0] = a.shape;
-  const [bRows = 0, bColumns = 0] = b.shape;
+): GemmSizes<D> {
+  const [aRows, aColumns] = matrixShape(a);
+  const [bRows, bColumns] = matrixShape(b);
   const transA = boolAttribute(attributes, 'trans_a');
   const transB = boolAttribute(attributes, 'trans_b');
   return {
@@ -111,15 +121,10 @@ function gemmSizes(
   };
 }
 
-function requireBroadcast(c: ConcreteTensorType, shape: readonly number[]): void {
-  const lead = shape.length - c.shape.length;
-  const fits = lead >= 0 && c.shape.every((dim, axis) => dim === 1 || dim === shape[lead + axis]);
-  if (fits) return;
-  throw new ShapeError({
-    where: 'gemm: input c',
-    got: formatType(c),
-    expected: `a shape that broadcasts to (${shape.join(', ')})`,
-  });
+function matrixShape<D extends Dim>({ shape }: TensorTypeOf<D>): readonly [D, D] {
+  const [rows, columns] = shape;
+  if (rows === undefined || columns === undefined) throw internalError('gemm of no matrix');
+  return [rows, columns];
 }
 
 function multiplyAdd(

@@ -20,18 +20,19 @@ export const matmul: OpDefinition = defineOp({
     { name: 'b', dtypes: ['float32'] },
   ],
   attributes: {},
-  infer(inputs) {
+  infer(inputs, _, dims) {
     const a = operand(inputs, 0);
     const b = operand(inputs, 1);
+    const depth = a.shape.at(-1);
     const inner = b.shape.at(b.shape.length === 1 ? -1 : -2);
-    if (a.shape.length === 0 || b.shape.length === 0 || a.shape.at(-1) !== inner) {
-      throw new ShapeError({
-        where: 'matmul',
-        got: `${formatType(a)} and ${formatType(b)}`,
-        expected: 'rank 1 or more, and as many columns in a as rows in b',
-      });
-    }
-    const batch = broadcastShapes([a.shape.slice(0, -2), b.shape.slice(0, -2)], 'matmul: batch');
+    const complaint = () => ({
+      where: 'matmul',
+      got: `${formatType(a)} and ${formatType(b)}`,
+      expected: 'rank 1 or more, and as many columns in a as rows in b',
+    });
+    if (depth === undefined || inner === undefined) throw new ShapeError(complaint());
+    dims.requireEqual(depth, inner, complaint);
+    const batch = dims.broadcast([a.shape.slice(0, -2), b.shape.slice(0, -2)], 'matmul: batch');
     const rows = a.shape.length === 1 ? [] : a.shape.slice(-2, -1);
     const columns = b.shape.length === 1 ? [] : b.shape.slice(-1);
     return { dtype: 'float32', shape: [...batch, ...rows, ...columns] };

@@ -1,10 +1,12 @@
+import { countElements, type DimContext } from '../core/dim-context.ts';
+import { type Dim, formatDim } from '../core/dim.ts';
 import type { DType } from '../core/dtype.ts';
-import { internalError, ShapeError } from '../core/errors.ts';
-import type { ConcreteTensorType } from '../core/primitive-function.ts';
+import { type Complaint, internalError, ShapeError } from '../core/errors.ts';
+import type { TensorType, TensorTypeOf } from '../core/primitive-function.ts';
 import { formatShape } from '../core/shape.ts';
 import type { Operands } from './lowering.ts';
 
-/** The input at `index`, which `inferCall` has found to be there. */
+/** The input at `index`, which `inferConcreteCall` has found to be there. */
 export function operand<T>(inputs: Operands<T>, index: number): T {
   const input = inputs[index];
   if (input === undefined) throw internalError(`operand ${index} is missing`);
@@ -17,11 +19,11 @@ export function present<T>(inputs: Operands<T>): T[] {
 }
 
 /** `float32 (2, 3)`. */
-export function formatType(type: ConcreteTensorType): string {
-  return `${type.dtype} ${formatShape(type.shape)}`;
+export function formatType(type: TensorType): string {
+  return `${type.dtype} ${formatShape(type.shape.map(formatDim))}`;
 }
 
-export function requireRank(type: ConcreteTensorType, rank: number, where: string): void {
+export function requireRank(type: TensorType, rank: number, where: string): void {
   if (type.shape.length === rank) return;
   throw new ShapeError({
     where,
@@ -30,7 +32,7 @@ export function requireRank(type: ConcreteTensorType, rank: number, where: strin
   });
 }
 
-export function requireMinimumRank(type: ConcreteTensorType, rank: number, where: string): void {
+export function requireMinimumRank(type: TensorType, rank: number, where: string): void {
   if (type.shape.length >= rank) return;
   throw new ShapeError({
     where,
@@ -40,7 +42,7 @@ export function requireMinimumRank(type: ConcreteTensorType, rank: number, where
 }
 
 /** The dtype that all types share. */
-export function commonDType(types: readonly ConcreteTensorType[], where: string): DType {
+export function commonDType(types: readonly TensorType[], where: string): DType {
   const first = types[0]?.dtype ?? 'float32';
   if (types.every((type) => type.dtype === first)) return first;
   throw new ShapeError({
@@ -52,11 +54,48 @@ export function commonDType(types: readonly ConcreteTensorType[], where: string)
 }
 
 /** A list attribute with one element per axis. */
-export function requireLength(list: readonly number[], length: number, where: string): void {
+export function requireLength(list: readonly Dim[], length: number, where: string): void {
   if (list.length === length) return;
   throw new ShapeError({
     where,
-    got: `[${list.join(', ')}]`,
+    got: `[${list.map(formatDim).join(', ')}]`,
     expected: length === 1 ? '1 integer' : `${length} integers`,
   });
+}
+
+/** The type broadcasts to a shape that it does not widen. */
+export function requireBroadcastsTo<D extends Dim>(
+  type: TensorTypeOf<D>,
+  shape: readonly D[],
+  { dims, complaint }: { readonly dims: DimContext<D>; readonly complaint: () => Complaint },
+): void {
+  const lead = shape.length - type.shape.length;
+  if (lead < 0) throw new ShapeError(complaint());
+  for (const [axis, dim] of type.shape.entries()) {
+    const target = shape[lead + axis];
+    if (dim === 1 || target === undefined) continue;
+    dims.requireEqual(dim, target, complaint);
+  }
+}
+
+/** The type has one axis, of `size` elements. */
+export function requireVector<D extends Dim>(
+  type: TensorTypeOf<D>,
+  size: D,
+  { dims, complaint }: { readonly dims: DimContext<D>; readonly complaint: () => Complaint },
+): void {
+  const [length, ...more] = type.shape;
+  if (length === undefined || more.length > 0) throw new ShapeError(complaint());
+  dims.requireEqual(length, size, complaint);
+}
+
+/** There is something to reduce for each element that the result has. */
+export function requireElements<D extends Dim>(
+  { kept, reduced }: { readonly kept: readonly D[]; readonly reduced: readonly D[] },
+  dims: DimContext<D>,
+  complaint: () => Complaint,
+): void {
+  // The result's element count, but at most 1, so that the requirement is one of numbers of elements.
+  const results = dims.min(countElements(kept, dims), 1);
+  dims.requireAtMost(results, countElements(reduced, dims), complaint);
 }

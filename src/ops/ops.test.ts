@@ -8,7 +8,7 @@ import { casePrimitive, caseResult, caseTensors } from './case-tensors.ts';
 import type { OpCase } from './define-op.ts';
 import { fillElements } from './elements.ts';
 import { operatorTable } from './operator-table.ts';
-import { inferCall, OPS } from './registry.ts';
+import { inferConcreteCall, OPS } from './registry.ts';
 
 const EXACT = { rtol: 0, atol: 0 };
 
@@ -43,7 +43,9 @@ describe.each([...OPS.values()].map((op) => [op.name, op] as const))('%s', (_, o
     for (const dtype of onDevices) {
       if (!movesData && accepted.includes(dtype)) expect(used).toContain(dtype);
     }
-    const outputs = cases.map(({ inputs, attributes }) => inferCall(op, inputs, attributes ?? {}));
+    const outputs = cases.map(({ inputs, attributes }) =>
+      inferConcreteCall(op, inputs, attributes ?? {}),
+    );
     expect(outputs.some(({ output }) => output.shape.includes(0))).toBe(true);
   });
 
@@ -51,7 +53,7 @@ describe.each([...OPS.values()].map((op) => [op.name, op] as const))('%s', (_, o
     'the reference writes all of its result: %s',
     (_title, opCase) => {
       const inputs = caseTensors(opCase, seededRandom(1));
-      const { attributes, output } = inferCall(op, opCase.inputs, opCase.attributes ?? {});
+      const { attributes, output } = inferConcreteCall(op, opCase.inputs, opCase.attributes ?? {});
       const results = [0, 77].map((before) => {
         const result = HostTensor.zeros(output.dtype, output.shape);
         fillElements(result, before);
@@ -92,7 +94,7 @@ describe.each([...OPS.values()].map((op) => [op.name, op] as const))('%s', (_, o
   test('refused calls', () => {
     const messages = op.badCases().map(({ title, inputs, attributes }) => {
       try {
-        const { output } = inferCall(op, inputs, attributes ?? {});
+        const { output } = inferConcreteCall(op, inputs, attributes ?? {});
         return `${title}: accepted as ${output.dtype} (${output.shape.join(', ')})`;
       } catch (error) {
         return error instanceof Error

@@ -1,5 +1,6 @@
 import { ALL_DTYPES } from '../core/dtype.ts';
-import { ShapeError } from '../core/errors.ts';
+import type { DimContext } from '../core/dim-context.ts';
+import { type Dim, formatDim } from '../core/dim.ts';
 import { elementCount, rowMajorStrides, type Shape } from '../core/shape.ts';
 import { floatAttribute, intsAttribute, stringAttribute } from './attributes.ts';
 import { defineOp, type IndexMapContext, type OpCase, type OpDefinition } from './define-op.ts';
@@ -20,15 +21,16 @@ export const pad: OpDefinition = defineOp({
     mode: { type: 'string', default: 'constant', oneOf: ['constant', 'reflect', 'edge'] },
     value: { type: 'float', default: 0 },
   },
-  infer(inputs, attributes) {
+  infer(inputs, attributes, dims) {
     const { dtype, shape } = operand(inputs, 0);
     const pads = intsAttribute(attributes, 'pads');
     requireLength(pads, shape.length * 2, 'pad: attribute pads');
     const padded = shape.map((dim, axis) => {
       const before = pads[axis] ?? 0;
       const after = pads[axis + shape.length] ?? 0;
-      checkAxis(dim, [before, after], { axis, mode: stringAttribute(attributes, 'mode') });
-      return dim + before + after;
+      const padded = dims.add(dim, before + after);
+      checkAxis({ dim, padded, before, after, axis }, stringAttribute(attributes, 'mode'), dims);
+      return padded;
     });
     return { dtype, shape: padded };
   },
@@ -78,22 +80,33 @@ export const pad: OpDefinition = defineOp({
   ],
 });
 
-function checkAxis(
-  dim: number,
-  [before, after]: readonly [number, number],
-  { axis, mode }: { readonly axis: number; readonly mode: string },
+interface PaddedAxis<D extends Dim> {
+  readonly dim: D;
+  readonly padded: D;
+  readonly before: number;
+  readonly after: number;
+  readonly axis: number;
+}
+
+function checkAxis<D extends Dim>(
+  { dim, padded, before, after, axis }: PaddedAxis<D>,
+  mode: string,
+  dims: DimContext<D>,
 ): void {
-  const where = 'pad: attribute pads';
-  const got = `${before} and ${after} for axis ${axis} of size ${dim}`;
-  if (dim + before + after < 0) {
-    throw new ShapeError({ where, got, expected: 'no more elements taken away than there are' });
+  const complaint = (expected: string) => () => ({
+    where: 'pad: attribute pads',
+    got: `${before} and ${after} for axis ${axis} of size ${formatDim(dim)}`,
+    expected,
+  });
+  const least = dims.of(0);
+  dims.requireAtMost(least, padded, complaint('no more elements taken away than there are'));
+  const largest = dims.of(Math.max(before, after));
+  if (mode === 'reflect') {
+    const room = dims.max(dims.sub(dim, 1), 0);
+    dims.requireAtMost(largest, room, complaint('less than the size, to reflect'));
   }
-  const largest = Math.max(before, after);
-  if (mode === 'reflect' && largest > Math.max(dim - 1, 0)) {
-    throw new ShapeError({ where, got, expected: 'less than the size, to reflect' });
-  }
-  if (mode === 'edge' && largest > 0 && dim === 0) {
-    throw new ShapeError({ where, got, expected: 'an edge to repeat' });
+  if (mode === 'edge' && (before > 0 || after > 0)) {
+    dims.requireAtMost(dims.of(1), dim, complaint('an edge to repeat'));
   }
 }
 

@@ -1,3 +1,5 @@
+import { CONCRETE_DIMS, type DimContext } from '../core/dim-context.ts';
+import type { Dim } from '../core/dim.ts';
 import { ShapeError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes } from '../core/primitive-function.ts';
@@ -5,7 +7,13 @@ import { elementCount } from '../core/shape.ts';
 import { boolAttribute, intsAttribute } from './attributes.ts';
 import { type AttributeSpec, defineOp, type OpCase, type OpDefinition } from './define-op.ts';
 import { float32Elements } from './elements.ts';
-import { formatType, operand, requireMinimumRank, requireRank } from './operand-checks.ts';
+import {
+  formatType,
+  operand,
+  requireElements,
+  requireMinimumRank,
+  requireRank,
+} from './operand-checks.ts';
 import { lowerGlobalPool2d, lowerPool2d } from './pool2d-lowering.ts';
 import { reduceTensor } from './reduce.ts';
 import { tapRange, type WindowAxis, windowAxes } from './window.ts';
@@ -35,16 +43,16 @@ function definePool({ name, kind, summary }: PoolSpec): OpDefinition {
     summary,
     inputs: [{ name: 'x', dtypes: ['float32'] }],
     attributes: { ...WINDOW_ATTRIBUTES, ...counted },
-    infer(inputs, attributes) {
+    infer(inputs, attributes, dims) {
       const x = operand(inputs, 0);
       requireRank(x, 4, `${name}: input x`);
-      const [rows, columns] = poolAxes(x.shape, attributes, name);
-      for (const axis of [rows, columns]) checkPads(axis, name);
+      const [rows, columns] = poolAxes(x.shape, attributes, { name, dims });
+      checkPads(attributes, name);
       return { dtype: 'float32', shape: [...x.shape.slice(0, 2), rows.count, columns.count] };
     },
     reference(inputs, attributes, output) {
       const x = operand(inputs, 0);
-      const [rows, columns] = poolAxes(x.shape, attributes, name);
+      const [rows, columns] = poolAxes(x.shape, attributes, { name, dims: CONCRETE_DIMS });
       const countsPad = kind === 'average' && boolAttribute(attributes, 'count_include_pad');
       poolPlanes(x, output, { kind, countsPad, rows, columns });
     },
@@ -67,26 +75,33 @@ function definePool({ name, kind, summary }: PoolSpec): OpDefinition {
   });
 }
 
-function poolAxes(
-  shape: readonly number[],
+function poolAxes<D extends Dim>(
+  shape: readonly D[],
   attributes: Attributes,
-  name: string,
-): [WindowAxis, WindowAxis] {
+  { name, dims }: { readonly name: string; readonly dims: DimContext<D> },
+): [WindowAxis<D>, WindowAxis<D>] {
   return windowAxes(shape, attributes, {
     name,
-    kernel: intsAttribute(attributes, 'kernel'),
+    kernel: intsAttribute(attributes, 'kernel').map((size) => dims.of(size)),
     ceilMode: boolAttribute(attributes, 'ceil_mode'),
+    dims,
   });
 }
 
-function checkPads({ kernel, dilation, padBefore, padAfter }: WindowAxis, name: string): void {
-  const extent = dilation * (kernel - 1) + 1;
-  if (padBefore < extent && padAfter < extent) return;
-  throw new ShapeError({
-    where: `${name}: attribute pads`,
-    got: `${Math.max(padBefore, padAfter)}`,
-    expected: `less than the window of ${extent}, so that no window lies in the padding`,
-  });
+function checkPads(attributes: Attributes, name: string): void {
+  const [kernel, dilations, pads] = ['kernel', 'dilations', 'pads'].map((list) =>
+    intsAttribute(attributes, list),
+  );
+  for (const axis of [0, 1]) {
+    const extent = (dilations?.[axis] ?? 1) * ((kernel?.[axis] ?? 1) - 1) + 1;
+    const largest = Math.max(pads?.[axis] ?? 0, pads?.[axis + 2] ?? 0);
+    if (largest < extent) continue;
+    throw new ShapeError({
+      where: `${name}: attribute pads`,
+      got: `${largest}`,
+      expected: `less than the window of ${extent}, so that no window lies in the padding`,
+    });
+  }
 }
 
 interface PoolPlan {
@@ -209,14 +224,17 @@ function defineGlobalPool({ name, kind, summary }: PoolSpec): OpDefinition {
     summary,
     inputs: [{ name: 'x', dtypes: ['float32'] }],
     attributes: {},
-    infer(inputs) {
+    infer(inputs, _, dims) {
       const x = operand(inputs, 0);
       requireMinimumRank(x, 3, `${name}: input x`);
-      const [batch = 0, channels = 0, ...spatial] = x.shape;
-      if (spatial.includes(0) && batch * channels > 0) {
-        throw new ShapeError({ where: name, got: formatType(x), expected: 'elements to pool' });
-      }
-      return { dtype: 'float32', shape: [batch, channels, ...spatial.map(() => 1)] };
+      const kept = x.shape.slice(0, 2);
+      const spatial = x.shape.slice(2);
+      requireElements({ kept, reduced: spatial }, dims, () => ({
+        where: name,
+        got: formatType(x),
+        expected: 'elements to pool',
+      }));
+      return { dtype: 'float32', shape: [...kept, ...spatial.map(() => dims.of(1))] };
     },
     reference(inputs, _, output) {
       const x = operand(inputs, 0);

@@ -2,11 +2,11 @@ import type { DType } from '../core/dtype.ts';
 import { ShapeError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes } from '../core/primitive-function.ts';
-import { elementCount, normalizeAxis, rowMajorStrides, type Shape } from '../core/shape.ts';
+import { normalizeAxis, rowMajorStrides, type Shape } from '../core/shape.ts';
 import { boolAttribute, intsAttribute } from './attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from './define-op.ts';
 import { numberElements } from './elements.ts';
-import { formatType, operand } from './operand-checks.ts';
+import { formatType, operand, requireElements } from './operand-checks.ts';
 import { lowerReduce, type Reduction } from './reduce-lowering.ts';
 
 interface ReduceSpec {
@@ -26,15 +26,20 @@ function defineReduce({ name, kind, summary, dtypes }: ReduceSpec): OpDefinition
       axes: { type: 'ints', default: [] },
       keepdims: { type: 'bool', default: false },
     },
-    infer(inputs, attributes) {
+    infer(inputs, attributes, dims) {
       const x = operand(inputs, 0);
       const reduced = reducedAxes(attributes, x.shape.length, name);
-      const shape = boolAttribute(attributes, 'keepdims')
-        ? x.shape.map((dim, axis) => (reduced.has(axis) ? 1 : dim))
-        : x.shape.filter((_, axis) => !reduced.has(axis));
-      if (kind !== 'sum' && elementCount(x.shape) === 0 && elementCount(shape) > 0) {
-        throw new ShapeError({ where: name, got: formatType(x), expected: 'elements to reduce' });
+      const kept = x.shape.filter((_, axis) => !reduced.has(axis));
+      if (kind !== 'sum') {
+        const sizes = { kept, reduced: x.shape.filter((_, axis) => reduced.has(axis)) };
+        requireElements(sizes, dims, () => ({
+          where: name,
+          got: formatType(x),
+          expected: 'elements to reduce',
+        }));
       }
+      if (!boolAttribute(attributes, 'keepdims')) return { dtype: x.dtype, shape: kept };
+      const shape = x.shape.map((dim, axis) => (reduced.has(axis) ? dims.of(1) : dim));
       return { dtype: x.dtype, shape };
     },
     reference(inputs, attributes, output) {

@@ -1,5 +1,14 @@
+import type { DimFacts } from '../core/dim-bounds.ts';
+import { CONCRETE_DIMS } from '../core/dim-context.ts';
+import type { Dim } from '../core/dim.ts';
 import { ShapeError, UnsupportedError } from '../core/errors.ts';
-import type { Attributes, ConcreteTensorType } from '../core/primitive-function.ts';
+import type {
+  Attributes,
+  ConcreteTensorType,
+  TensorType,
+  TensorTypeOf,
+} from '../core/primitive-function.ts';
+import { type DimCheck, SymbolicDims } from '../core/symbolic-dims.ts';
 import { completeAttributes } from './attributes.ts';
 import { batchNorm } from './batch-norm.ts';
 import { broadcastTo } from './broadcast-to.ts';
@@ -55,26 +64,43 @@ export function opDefinition(name: string): OpDefinition {
 }
 
 /** A call that has been checked: complete attributes and the type of the result. */
-export interface InferredCall {
+export interface InferredCall<D extends Dim = Dim> {
   readonly attributes: Attributes;
-  readonly output: ConcreteTensorType;
+  readonly output: TensorTypeOf<D>;
+  /** What has to hold when the program runs, because symbols leave it open. */
+  readonly checks: readonly DimCheck[];
 }
 
 /**
- * Checks a call's attributes, number of inputs and dtypes, then infers the type of its result.
+ * Checks a call's attributes, number of inputs and dtypes, then infers the type of its result, whose
+ * dimensions are in canonical form. `facts` are bounds of the symbols.
  * Throws UnsupportedError for attributes the operator does not have, ShapeError for all else.
  */
 export function inferCall(
   op: OpDefinition,
-  inputs: Operands<ConcreteTensorType>,
+  inputs: Operands<TensorType>,
   attributes: Attributes,
+  ...[facts]: DimFacts[]
 ): InferredCall {
   const complete = completeAttributes(op, attributes);
   checkInputs(op, inputs);
-  return { attributes: complete, output: op.infer(inputs, complete) };
+  const dims = new SymbolicDims(facts);
+  const output = op.infer(inputs, complete, dims);
+  return { attributes: complete, output, checks: dims.checks };
 }
 
-function checkInputs(op: OpDefinition, inputs: Operands<ConcreteTensorType>): void {
+/** {@link inferCall} where all dimensions are numbers. */
+export function inferConcreteCall(
+  op: OpDefinition,
+  inputs: Operands<ConcreteTensorType>,
+  attributes: Attributes,
+): InferredCall<number> {
+  const complete = completeAttributes(op, attributes);
+  checkInputs(op, inputs);
+  return { attributes: complete, output: op.infer(inputs, complete, CONCRETE_DIMS), checks: [] };
+}
+
+function checkInputs(op: OpDefinition, inputs: Operands<TensorType>): void {
   const last = op.inputs.at(-1);
   const isVariadic = last?.variadic === true;
   const required = op.inputs.filter((spec) => spec.optional !== true && spec.variadic !== true);
@@ -91,7 +117,7 @@ function checkInputs(op: OpDefinition, inputs: Operands<ConcreteTensorType>): vo
   }
 }
 
-function checkInput(type: ConcreteTensorType | undefined, spec: InputSpec, name: string): void {
+function checkInput(type: TensorType | undefined, spec: InputSpec, name: string): void {
   const where = `${name}: input ${spec.name}`;
   if (type === undefined) {
     if (spec.optional === true) return;

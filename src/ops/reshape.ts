@@ -1,7 +1,8 @@
 import { ALL_DTYPES } from '../core/dtype.ts';
-import { ShapeError } from '../core/errors.ts';
-import { elementCount, formatShape, rowMajorStrides } from '../core/shape.ts';
-import { intsAttribute } from './attributes.ts';
+import { countElements } from '../core/dim-context.ts';
+import { formatDim } from '../core/dim.ts';
+import { formatShape, rowMajorStrides } from '../core/shape.ts';
+import { dimsAttribute } from './attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from './define-op.ts';
 import { EXACT } from './elementwise.ts';
 import { elementBits } from './elements.ts';
@@ -13,17 +14,17 @@ export const reshape: OpDefinition = defineOp({
   kind: 'injective',
   summary: 'The same elements in the same order under another shape.',
   inputs: [{ name: 'x', dtypes: ALL_DTYPES }],
-  attributes: { shape: { type: 'ints', minimum: 0 } },
-  infer(inputs, attributes) {
+  attributes: { shape: { type: 'dims', minimum: 0 } },
+  infer(inputs, attributes, dims) {
     const x = operand(inputs, 0);
-    const shape = intsAttribute(attributes, 'shape');
-    if (elementCount(shape) !== elementCount(x.shape)) {
-      throw new ShapeError({
-        where: 'reshape: attribute shape',
-        got: `${formatShape(shape)} of ${elementCount(shape)} elements`,
-        expected: `${elementCount(x.shape)} elements as in ${formatType(x)}`,
-      });
-    }
+    const shape = dimsAttribute(attributes, 'shape').map((dim) => dims.of(dim));
+    const count = countElements(shape, dims);
+    const expected = countElements(x.shape, dims);
+    dims.requireEqual(count, expected, () => ({
+      where: 'reshape: attribute shape',
+      got: `${formatShape(shape.map(formatDim))} of ${formatDim(count)} elements`,
+      expected: `${formatDim(expected)} elements as in ${formatType(x)}`,
+    }));
     return { dtype: x.dtype, shape };
   },
   reference(inputs, _, output) {

@@ -1,8 +1,10 @@
 import { ALL_DTYPES } from '../core/dtype.ts';
+import { CONCRETE_DIMS, type DimContext } from '../core/dim-context.ts';
+import type { Dim } from '../core/dim.ts';
 import { ShapeError } from '../core/errors.ts';
 import type { Attributes } from '../core/primitive-function.ts';
 import { rowMajorStrides, type Shape } from '../core/shape.ts';
-import { intsAttribute } from './attributes.ts';
+import { dimsAttribute, intsAttribute } from './attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from './define-op.ts';
 import { EXACT } from './elementwise.ts';
 import { elementBits } from './elements.ts';
@@ -18,18 +20,18 @@ export const slice: OpDefinition = defineOp({
     'from the end; those beyond the ends are clamped. Steps may be negative.',
   inputs: [{ name: 'x', dtypes: ALL_DTYPES }],
   attributes: {
-    starts: { type: 'ints' },
-    ends: { type: 'ints' },
+    starts: { type: 'dims' },
+    ends: { type: 'dims' },
     steps: { type: 'ints', default: [] },
   },
-  infer(inputs, attributes) {
+  infer(inputs, attributes, dims) {
     const { dtype, shape } = operand(inputs, 0);
-    return { dtype, shape: sliceAxes(shape, attributes).map((axis) => axis.count) };
+    return { dtype, shape: sliceAxes(shape, attributes, dims).map((axis) => axis.count) };
   },
   reference(inputs, attributes, output) {
     const x = operand(inputs, 0);
     const strides = rowMajorStrides(x.shape);
-    const axes = sliceAxes(x.shape, attributes);
+    const axes = sliceAxes(x.shape, attributes, CONCRETE_DIMS);
     let offset = 0;
     for (const [axis, { start }] of axes.entries()) offset += start * (strides[axis] ?? 0);
     copyStrided(
@@ -44,7 +46,7 @@ export const slice: OpDefinition = defineOp({
   },
   indexMap: {
     sources({ attributes, inputs, coords, param }) {
-      const axes = sliceAxes(inputs[0]?.shape ?? [], attributes);
+      const axes = sliceAxes(inputs[0]?.shape ?? [], attributes, CONCRETE_DIMS);
       // u32 arithmetic wraps, so that a negative step works as its two's complement.
       const from = axes.map(({ start, step }, axis) => {
         if (start === 0 && step === 1) return coords[axis] ?? '0u';
@@ -93,15 +95,19 @@ function sliceCase(
   };
 }
 
-interface SliceAxis {
-  readonly start: number;
+interface SliceAxis<D extends Dim> {
+  readonly start: D;
   readonly step: number;
-  readonly count: number;
+  readonly count: D;
 }
 
-function sliceAxes(shape: Shape, attributes: Attributes): SliceAxis[] {
-  const starts = intsAttribute(attributes, 'starts');
-  const ends = intsAttribute(attributes, 'ends');
+function sliceAxes<D extends Dim>(
+  shape: readonly D[],
+  attributes: Attributes,
+  dims: DimContext<D>,
+): SliceAxis<D>[] {
+  const starts = dimsAttribute(attributes, 'starts');
+  const ends = dimsAttribute(attributes, 'ends');
   const given = intsAttribute(attributes, 'steps');
   const steps = given.length === 0 ? shape.map(() => 1) : given;
   for (const [name, list] of Object.entries({ starts, ends, steps })) {
@@ -116,14 +122,24 @@ function sliceAxes(shape: Shape, attributes: Attributes): SliceAxis[] {
         expected: 'a step that is not 0',
       });
     }
+    const last = dims.sub(dim, 1);
+    const none = dims.of(0);
     // Going backwards, an end of -1 after clamping means: including element 0.
-    const start = clampIndex(starts[axis] ?? 0, dim, step > 0 ? [0, dim] : [0, dim - 1]);
-    const end = clampIndex(ends[axis] ?? dim, dim, step > 0 ? [0, dim] : [-1, dim - 1]);
-    const count = dim === 0 ? 0 : Math.max(0, Math.ceil((end - start) / step));
-    return { start, step, count };
+    const startRange: readonly [D, D] = step > 0 ? [none, dim] : [none, last];
+    const endRange: readonly [D, D] = step > 0 ? [none, dim] : [dims.of(-1), last];
+    const start = clamp(fromBegin(starts[axis] ?? 0, dim, dims), startRange, dims);
+    const end = clamp(fromBegin(ends[axis] ?? dim, dim, dims), endRange, dims);
+    const span = step > 0 ? dims.sub(end, start) : dims.sub(start, end);
+    const rounded = dims.floordiv(dims.add(span, Math.abs(step) - 1), Math.abs(step));
+    return { start, step, count: dims.max(rounded, 0) };
   });
 }
 
-function clampIndex(index: number, dim: number, [low, high]: readonly [number, number]): number {
-  return Math.min(Math.max(index < 0 ? index + dim : index, low), high);
+/** A negative index counts from the end. A symbolic one is taken not to be negative. */
+function fromBegin<D extends Dim>(index: Dim, dim: D, dims: DimContext<D>): D {
+  return typeof index === 'number' && index < 0 ? dims.add(dim, index) : dims.of(index);
+}
+
+function clamp<D extends Dim>(index: D, [low, high]: readonly [D, D], dims: DimContext<D>): D {
+  return dims.min(dims.max(index, low), high);
 }

@@ -15,7 +15,7 @@ export const transpose: OpDefinition = defineOp({
   summary: 'Axes in another order: axis i of the result is axis perm[i] of x.',
   inputs: [{ name: 'x', dtypes: ALL_DTYPES }],
   attributes: { perm: { type: 'ints', minimum: 0 } },
-  infer(inputs, attributes) {
+  infer(inputs, attributes, dims) {
     const { dtype, shape } = operand(inputs, 0);
     const perm = intsAttribute(attributes, 'perm');
     requireLength(perm, shape.length, 'transpose: attribute perm');
@@ -26,7 +26,7 @@ export const transpose: OpDefinition = defineOp({
         expected: `each of 0 to ${perm.length - 1} once`,
       });
     }
-    return { dtype, shape: perm.map((axis) => shape[axis] ?? 1) };
+    return { dtype, shape: perm.map((axis) => shape[axis] ?? dims.of(1)) };
   },
   reference(inputs, attributes, output) {
     const x = operand(inputs, 0);

@@ -8,7 +8,7 @@ import type {
 import { formatShape, sameShape } from '../../core/shape.ts';
 import type { OpDefinition } from '../../ops/define-op.ts';
 import { formatType } from '../../ops/operand-checks.ts';
-import { inferCall, opDefinition } from '../../ops/registry.ts';
+import { inferConcreteCall, opDefinition } from '../../ops/registry.ts';
 
 /** What the host does for one primitive function on given shapes. */
 export interface HostPlan {
@@ -56,7 +56,7 @@ export function planOnHost(
   const calls = primitive.body.map(({ op: name, inputs, attributes }): PlannedCall => {
     const op = opDefinition(name);
     const operands = inputs.map((value) => (value < 0 ? undefined : types[value]));
-    const inferred = inferCall(op, operands, attributes);
+    const inferred = inferConcreteCall(op, operands, attributes);
     types.push(inferred.output);
     return { op, attributes: inferred.attributes, inputs, value: types.length - 1 };
   });

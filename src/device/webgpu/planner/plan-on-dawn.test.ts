@@ -12,7 +12,7 @@ import type { PlannerCaps } from '../../../core/launch-plan.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../../core/primitive-function.ts';
 import { elementCount } from '../../../core/shape.ts';
 import type { OpCase, OpDefinition } from '../../../ops/define-op.ts';
-import { inferCall, opDefinition, OPS } from '../../../ops/registry.ts';
+import { inferConcreteCall, opDefinition, OPS } from '../../../ops/registry.ts';
 import { firstDifference } from '../../../testing/all-close.ts';
 import { seededRandom } from '../../../testing/random.ts';
 import { plan } from './plan.ts';
@@ -82,7 +82,7 @@ async function differenceOf(
 ): Promise<string | undefined> {
   const given = caseInputs(opCase);
   const types: (ConcreteTensorType | undefined)[] = given;
-  const { attributes, output } = inferCall(op, types, opCase.attributes ?? {});
+  const { attributes, output } = inferConcreteCall(op, types, opCase.attributes ?? {});
   const expected = HostTensor.zeros(output.dtype, output.shape);
   op.reference(given, attributes, expected);
   const present = given.filter((tensor) => tensor !== undefined);
@@ -229,7 +229,7 @@ async function expectSameAsSteps(primitive: PrimitiveFunction): Promise<void> {
   for (const call of primitive.body) {
     const op = opDefinition(call.op);
     const operands = call.inputs.map((input) => (input < 0 ? undefined : values[input]));
-    const { attributes, output } = inferCall(op, operands, call.attributes);
+    const { attributes, output } = inferConcreteCall(op, operands, call.attributes);
     const result = HostTensor.zeros(output.dtype, output.shape);
     op.reference(operands, attributes, result);
     values.push(result);

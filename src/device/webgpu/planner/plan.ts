@@ -54,8 +54,9 @@ export function supports(primitive: PrimitiveFunction, operators: Operators): st
     if (op.kind === 'opaque') return `${call.op} runs on the host only`;
     for (const [name, spec] of Object.entries(op.attributes)) {
       const dtype = call.attributes[name] ?? spec.default;
-      if (spec.type === 'dtype' && !isKernelType(dtype))
-        return `${call.op}: no kernels for ${String(dtype)}`;
+      if (spec.type === 'dtype' && !isKernelType(dtype)) {
+        return `${call.op}: no kernels for ${typeof dtype === 'string' ? dtype : 'no dtype'}`;
+      }
     }
   }
   return undefined;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
 import type { OpCase, OpDefinition } from '../../../ops/define-op.ts';
-import { inferCall, OPS } from '../../../ops/registry.ts';
+import { inferConcreteCall, OPS } from '../../../ops/registry.ts';
 import { plan } from './plan.ts';
 
 const SHADERS: Readonly<Record<string, string>> = import.meta.glob('/shaders/**/*.wgsl', {
@@ -28,7 +28,7 @@ function capsOf(adapterClass: PlannerCaps['adapterClass']): PlannerCaps {
 }
 
 function planCase(op: OpDefinition, opCase: OpCase, caps: PlannerCaps): LaunchPlan {
-  const { output } = inferCall(op, opCase.inputs, opCase.attributes ?? {});
+  const { output } = inferConcreteCall(op, opCase.inputs, opCase.attributes ?? {});
   const params = opCase.inputs.filter((input) => input !== undefined);
   let next = 0;
   const primitive: PrimitiveFunction = {

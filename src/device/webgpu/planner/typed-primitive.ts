@@ -1,3 +1,4 @@
+import { CONCRETE_DIMS } from '../../../core/dim-context.ts';
 import { UnsupportedError } from '../../../core/errors.ts';
 import type {
   Attributes,
@@ -53,7 +54,7 @@ export function typePrimitive(
     const attributes = completeAttributes(op, call.attributes);
     const inputs = call.inputs.map((input) => (input < 0 ? undefined : types[input]));
     calls.push({ value: types.length, op, inputs: call.inputs, attributes });
-    types.push(op.infer(inputs, attributes));
+    types.push(op.infer(inputs, attributes, CONCRETE_DIMS));
   }
   for (const { dtype } of types) requireElementType(dtype, primitive.name);
   return {

@@ -1,0 +1,118 @@
+import {
+  proveDifferent,
+  proveEqual,
+  proveLess,
+  proveLessEqual,
+  simplifyDim,
+} from './dim-algebra.ts';
+import type { DimFacts } from './dim-bounds.ts';
+import type { DimContext } from './dim-context.ts';
+import { type Dim, type DimOperator, formatDim, sameDim } from './dim.ts';
+import { type Complaint, complaintText, ShapeError } from './errors.ts';
+import { formatShape } from './shape.ts';
+
+/** Two dimensions that have to be equal when the program runs; nothing proves it before. */
+export interface DimCheck {
+  readonly left: Dim;
+  readonly right: Dim;
+  /** What the operator says when they are not, with symbols in place of numbers. */
+  readonly message: string;
+}
+
+/** Arithmetic of symbols: results are in canonical form, what cannot be proved becomes a check. */
+export class SymbolicDims implements DimContext<Dim> {
+  readonly #facts: DimFacts;
+  readonly #checks: DimCheck[] = [];
+
+  constructor(facts: DimFacts = new Map()) {
+    this.#facts = facts;
+  }
+
+  /** In the order of their requirements, each pair once. */
+  get checks(): readonly DimCheck[] {
+    return this.#checks;
+  }
+
+  of(dim: Dim): Dim {
+    return simplifyDim(dim, this.#facts);
+  }
+
+  known(dim: Dim): number | undefined {
+    return typeof dim === 'number' ? dim : undefined;
+  }
+
+  add(left: Dim, right: Dim): Dim {
+    return this.#apply('add', left, right);
+  }
+
+  sub(left: Dim, right: Dim): Dim {
+    return this.#apply('sub', left, right);
+  }
+
+  mul(left: Dim, right: Dim): Dim {
+    return this.#apply('mul', left, right);
+  }
+
+  floordiv(left: Dim, right: Dim): Dim {
+    return this.#apply('floordiv', left, right);
+  }
+
+  mod(left: Dim, right: Dim): Dim {
+    return this.#apply('mod', left, right);
+  }
+
+  min(left: Dim, right: Dim): Dim {
+    return this.#apply('min', left, right);
+  }
+
+  max(left: Dim, right: Dim): Dim {
+    return this.#apply('max', left, right);
+  }
+
+  requireEqual(left: Dim, right: Dim, complaint: () => Complaint): Dim {
+    if (!proveEqual(left, right, this.#facts)) {
+      if (proveDifferent(left, right, this.#facts)) throw new ShapeError(complaint());
+      this.#check(left, right, complaint);
+    }
+    return typeof right === 'number' ? right : left;
+  }
+
+  requireAtMost(left: Dim, right: Dim, complaint: () => Complaint): void {
+    if (proveLessEqual(left, right, this.#facts)) return;
+    if (proveLess(right, left, this.#facts)) throw new ShapeError(complaint());
+    this.#check(this.min(left, right), left, complaint);
+  }
+
+  broadcast(shapes: readonly (readonly Dim[])[], where: string): Dim[] {
+    const rank = Math.max(0, ...shapes.map((shape) => shape.length));
+    const result = new Array<Dim>(rank).fill(1);
+    for (const shape of shapes) {
+      for (const [i, dim] of shape.entries()) {
+        const axis = rank - shape.length + i;
+        const known = result[axis] ?? 1;
+        if (dim === 1) continue;
+        result[axis] =
+          known === 1
+            ? dim
+            : this.requireEqual(known, dim, () => ({
+                where,
+                got: shapes.map((of) => formatShape(of.map(formatDim))).join(' and '),
+                expected: `shapes that broadcast (dimension ${axis - rank} is ${formatDim(known)} and ${formatDim(dim)})`,
+                remedy: 'Dimensions must be equal or 1, aligned from the right.',
+              }));
+      }
+    }
+    return result;
+  }
+
+  #apply(op: DimOperator, left: Dim, right: Dim): Dim {
+    return simplifyDim({ op, left, right }, this.#facts);
+  }
+
+  #check(left: Dim, right: Dim, complaint: () => Complaint): void {
+    const isKnown = this.#checks.some(
+      (check) => sameDim(check.left, left) && sameDim(check.right, right),
+    );
+    if (!isKnown) this.#checks.push({ left, right, message: complaintText(complaint()) });
+  }
+}
