@@ -1,0 +1,130 @@
+import { WeftError } from '../../core/errors.ts';
+import { isAtom } from '../ir/atoms.ts';
+import type { Expr, FunctionExpr, LetExpr, Module, VarExpr } from '../ir/expr.ts';
+import { computeScopes, type Scope, type Scopes } from '../ir/scopes.ts';
+import type { Type } from '../ir/type.ts';
+import { mapFunctions, withChildren } from '../ir/visit.ts';
+import type { TypeInference } from '../type-inference.ts';
+import type { Pass } from './pass.ts';
+
+/**
+ * A-normal form: every operand is an atom, and every value is bound by a `let` where it is
+ * computed, which is the innermost scope that holds all its uses. The body of a function, a branch
+ * or a clause is a chain of lets that ends in an atom or in its last value.
+ *
+ * In a module whose types were inferred the new variables have types too.
+ */
+export const toAnf: Pass = {
+  name: 'to-anf',
+  run(module, { types }) {
+    const typeOf = isTyped(module, types) ? (expr: Expr): Type => types.of(expr) : undefined;
+    return mapFunctions(module, (fn) => functionToAnf(fn, typeOf));
+  },
+};
+
+/** Whether types are known, as inference leaves a module. What is wrong with it is not said here. */
+function isTyped(module: Module, types: TypeInference): boolean {
+  try {
+    for (const fn of module.functions.values()) types.of(fn);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof WeftError) return false;
+    throw thrown;
+  }
+}
+
+function functionToAnf(fn: FunctionExpr, typeOf?: (expr: Expr) => Type): FunctionExpr {
+  const body = new AnfConverter(fn, typeOf).convert();
+  return body === fn.body ? fn : { ...fn, body };
+}
+
+interface Binding {
+  readonly variable: VarExpr;
+  readonly value: Expr;
+  /** The `let` of the source, when it is kept as it is. */
+  readonly source: LetExpr | undefined;
+}
+
+class AnfConverter {
+  readonly #scopes: Scopes;
+  readonly #typeOf: ((expr: Expr) => Type) | undefined;
+  /** What stands for an expression as an operand. */
+  readonly #atoms = new Map<Expr, Expr>();
+  /** Lets by variable, and by the expression that they name. */
+  readonly #letOf = new Map<VarExpr, LetExpr>();
+  readonly #naming = new Map<Expr, LetExpr>();
+  readonly #bindings = new Map<Scope, Binding[]>();
+  #temporaries = 0;
+
+  constructor(fn: FunctionExpr, typeOf: ((expr: Expr) => Type) | undefined) {
+    this.#scopes = computeScopes(fn, { enter: (expr) => !isAtom(expr) });
+    this.#typeOf = typeOf;
+    for (const expr of this.#scopes.order) {
+      if (expr.kind !== 'let') continue;
+      this.#letOf.set(expr.variable, expr);
+      const named = resultOf(expr.value);
+      if (!isAtom(named) && !this.#naming.has(named)) this.#naming.set(named, expr);
+    }
+  }
+
+  convert(): Expr {
+    for (const expr of this.#scopes.order) this.#atoms.set(expr, this.#convert(expr));
+    return this.#block(this.#scopes.top);
+  }
+
+  /** Binds the value of an expression in its scope, and gives the atom that stands for it. */
+  #convert(expr: Expr): Expr {
+    // A variable that names what has a name already, or an atom, gives way to it.
+    if (expr.kind === 'var') return this.#atomOf(this.#letOf.get(expr)?.value ?? expr);
+    if (isAtom(expr)) return expr;
+    if (expr.kind === 'let') return this.#atomOf(expr.body);
+    const blocks = new Map<Expr, Expr>();
+    for (const inner of this.#scopes.inside(expr)) blocks.set(inner.root, this.#block(inner));
+    // What is a block and an operand too is computed outside: its block is the same atom.
+    const value = withChildren(expr, (child) => blocks.get(child) ?? this.#atomOf(child));
+    const source = this.#naming.get(expr);
+    const variable = source?.variable ?? this.#temporary(expr);
+    const scope = this.#scopes.of(expr);
+    const bindings = this.#bindings.get(scope);
+    const binding = { variable, value, source };
+    if (bindings === undefined) this.#bindings.set(scope, [binding]);
+    else bindings.push(binding);
+    return variable;
+  }
+
+  #temporary(expr: Expr): VarExpr {
+    return { kind: 'var', name: `v${this.#temporaries++}`, type: this.#typeOf?.(expr) };
+  }
+
+  #atomOf(expr: Expr): Expr {
+    return this.#atoms.get(expr) ?? expr;
+  }
+
+  /** The chain of lets of a scope, all of whose values are known. */
+  #block(scope: Scope): Expr {
+    const bindings = this.#bindings.get(scope) ?? [];
+    let result = this.#atomOf(scope.root);
+    const last = bindings.at(-1);
+    // Nothing reads the last value but the result, so it needs no name.
+    const isDirect = last !== undefined && last.variable === result;
+    if (isDirect) result = last.value;
+    for (let i = bindings.length - (isDirect ? 2 : 1); i >= 0; i--) {
+      const binding = bindings[i];
+      if (binding !== undefined) result = chain(binding, result);
+    }
+    return result;
+  }
+}
+
+/** What a chain of lets gives. */
+function resultOf(expr: Expr): Expr {
+  let result = expr;
+  while (result.kind === 'let') result = result.body;
+  return result;
+}
+
+function chain({ variable, value, source }: Binding, body: Expr): LetExpr {
+  if (source?.value === value && source.body === body) return source;
+  const span = source?.span;
+  return { kind: 'let', variable, value, body, ...(span === undefined ? {} : { span }) };
+}

@@ -1,0 +1,74 @@
+import { isAtom } from '../ir/atoms.ts';
+import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
+import { computeScopes } from '../ir/scopes.ts';
+import { childrenOf, mapFunctions, postOrder, rewrite } from '../ir/visit.ts';
+import type { Pass } from './pass.ts';
+
+/**
+ * Graph form: what a `let` binds becomes one shared node wherever that means the same. A `let` is
+ * kept where it makes a difference: where all uses of the variable lie in a branch, a clause or a
+ * function further in, in which the value would be computed instead. What nothing refers to goes.
+ */
+export const toGraph: Pass = {
+  name: 'to-graph',
+  run: (module) => mapFunctions(module, (fn) => inlineLets(dropDeadLets(fn))),
+};
+
+function dropDeadLets(fn: FunctionExpr): FunctionExpr {
+  const live = liveVariables(fn.body);
+  return removeLets(fn, (expr) => !live.has(expr.variable));
+}
+
+/** Variables that the result depends on; those of lets only if they are referred to. */
+function liveVariables(root: Expr): ReadonlySet<Expr> {
+  const seen = new Set<Expr>([root]);
+  const values = new Map<VarExpr, Expr>();
+  const stack: Expr[] = [root];
+  const visit = (expr: Expr | undefined): void => {
+    if (expr === undefined || seen.has(expr)) return;
+    seen.add(expr);
+    stack.push(expr);
+  };
+  for (let expr = stack.pop(); expr !== undefined; expr = stack.pop()) {
+    if (expr.kind === 'let') {
+      values.set(expr.variable, expr.value);
+      visit(expr.body);
+    } else if (expr.kind === 'var') {
+      visit(values.get(expr));
+    } else {
+      for (const child of childrenOf(expr)) visit(child);
+    }
+  }
+  return seen;
+}
+
+function inlineLets(fn: FunctionExpr): FunctionExpr {
+  const scopes = computeScopes(fn);
+  return removeLets(fn, (expr) => {
+    if (isAtom(expr.value)) return true;
+    return scopes.of(expr.variable) === scopes.of(expr);
+  });
+}
+
+/** Puts values in the place of the variables of some lets. */
+function removeLets(fn: FunctionExpr, isRemoved: (expr: LetExpr) => boolean): FunctionExpr {
+  const values = new Map<Expr, Expr>();
+  const removed = new Set<Expr>();
+  for (const expr of postOrder(fn.body)) {
+    if (expr.kind !== 'let' || !isRemoved(expr)) continue;
+    removed.add(expr);
+    values.set(expr.variable, expr.value);
+  }
+  if (removed.size === 0) return fn;
+  const results = new Map<Expr, Expr>();
+  const resultOf = (expr: Expr): Expr => results.get(expr) ?? expr;
+  const body = rewrite(fn.body, (expr, original) => {
+    // The value of a let comes before its body, in which the variable stands.
+    const source =
+      original.kind === 'let' && removed.has(original) ? original.body : values.get(original);
+    const result = source === undefined ? expr : resultOf(source);
+    results.set(original, result);
+    return result;
+  });
+  return { ...fn, body };
+}
