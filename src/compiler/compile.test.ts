@@ -56,6 +56,7 @@ describe('compile', () => {
         "fold-constants",
         "eliminate-common-subexpressions",
         "fuse",
+        "to-anf",
       ]
     `);
     expect(progress.at(-1)).toBe(`${dumped.length}/${dumped.length}`);

@@ -9,6 +9,7 @@ import { fuse } from './passes/fuse.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import type { Pass } from './passes/pass.ts';
 import { simplify } from './passes/simplify.ts';
+import { toAnf } from './passes/to-anf.ts';
 import { TypeInference } from './type-inference.ts';
 
 export type { Executable };
@@ -32,6 +33,7 @@ function pipeline(dims: DimBindings): readonly Pass[] {
     foldConstants,
     eliminateCommonSubexpressions,
     fuse,
+    toAnf,
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { ExecBuilder } from '../bytecode/exec-builder.ts';
-import type { OperatorCall, PrimitiveFunction } from '../core/primitive-function.ts';
+import type { OperatorCall, PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
 import { completeAttributes } from '../ops/attributes.ts';
 import { opDefinition } from '../ops/registry.ts';
 import type { Expr, FunctionExpr } from './ir/expr.ts';
@@ -13,10 +13,13 @@ export class PrimitiveTable {
   readonly #names = new Map<FunctionExpr, string>();
   readonly #byContent = new Map<string, string>();
   readonly #counts = new Map<string, number>();
+  /** Names of functions and primitives. */
+  readonly #taken: Set<string>;
 
-  constructor(builder: ExecBuilder, types: TypeInference) {
+  constructor(builder: ExecBuilder, types: TypeInference, taken: Set<string>) {
     this.#builder = builder;
     this.#types = types;
+    this.#taken = taken;
   }
 
   nameOf(fn: FunctionExpr): string {
@@ -27,14 +30,29 @@ export class PrimitiveTable {
     const key = `${base} ${JSON.stringify(content, exactNumber)}`;
     let name = this.#byContent.get(key);
     if (name === undefined) {
-      const count = this.#counts.get(base) ?? 0;
-      this.#counts.set(base, count + 1);
-      name = count === 0 ? base : `${base}.${count}`;
+      name = this.#uniqueName(base);
       this.#byContent.set(key, name);
       this.#builder.primitive({ name, ...content });
     }
     this.#names.set(fn, name);
     return name;
+  }
+
+  #tensorType(expr: Expr): TensorType {
+    const type = this.#types.of(expr);
+    if (type.kind !== 'tensor') throw new Error('internal: a primitive function of no tensor');
+    return { dtype: type.dtype, shape: type.shape };
+  }
+
+  #uniqueName(base: string): string {
+    for (;;) {
+      const count = this.#counts.get(base) ?? 0;
+      this.#counts.set(base, count + 1);
+      const name = count === 0 ? base : `${base}.${count}`;
+      if (this.#taken.has(name)) continue;
+      this.#taken.add(name);
+      return name;
+    }
   }
 
   #contentOf(fn: FunctionExpr): Omit<PrimitiveFunction, 'name'> {
@@ -51,9 +69,9 @@ export class PrimitiveTable {
     const result = values.get(fn.body);
     if (result === undefined) throw new Error('internal: a primitive function has no result');
     return {
-      params: fn.params.map((param) => this.#types.tensor(param)),
+      params: fn.params.map((param) => this.#tensorType(param)),
       body,
-      results: [{ value: result, type: this.#types.tensor(fn.body) }],
+      results: [{ value: result, type: this.#tensorType(fn.body) }],
     };
   }
 }

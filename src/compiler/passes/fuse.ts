@@ -1,9 +1,14 @@
-import { elementCount, sameShape } from '../../core/shape.ts';
+import { applyDimOperator, type Dim, sameDim } from '../../core/dim.ts';
+import type { TensorType } from '../../core/primitive-function.ts';
 import type { OpKind } from '../../ops/define-op.ts';
 import { opDefinition } from '../../ops/registry.ts';
 import { callFunction, func, variable } from '../ir/build.ts';
 import type { CallExpr, Expr, FunctionExpr, Span, VarExpr } from '../ir/expr.ts';
-import { childrenOf, mapFunctions, postOrder, withChildren } from '../ir/visit.ts';
+import { isAtom } from '../ir/atoms.ts';
+import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
+import { computeScopes, type Scopes } from '../ir/scopes.ts';
+import { childrenOf, mapFunctions, withChildren } from '../ir/visit.ts';
+import { formatType } from '../ir/type.ts';
 import type { TypeInference } from '../type-inference.ts';
 import type { Pass } from './pass.ts';
 
@@ -20,7 +25,8 @@ export const VIEW_OPERATOR = 'reshape';
  * Partitions the calls of operators into primitive functions, each of which becomes one kernel
  * call. Greedy, in order of evaluation: a call joins the group of an operand when it is the only
  * reader of that operand, so nothing is computed twice and a group has one result. A group has at
- * most one anchor or reduction; behind that come only elementwise calls of the same shape.
+ * most one anchor or reduction; behind that come only elementwise calls of the same shape. A group
+ * lies in one scope: no work moves into or out of a branch or a closure.
  */
 export const fuse: Pass = {
   name: 'fuse',
@@ -30,11 +36,11 @@ export const fuse: Pass = {
 };
 
 function fuseFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
-  const order = postOrder(fn.body, (expr) => expr.kind !== 'function');
-  const groups = partition(order, types);
+  const scopes = computeScopes(fn, { enter: (expr) => !isAtom(expr) });
+  const groups = partition(scopes, types);
   const results = new Map<Expr, Expr>();
   const resultOf = (expr: Expr): Expr => results.get(expr) ?? expr;
-  for (const expr of order) {
+  for (const expr of scopes.order) {
     const group = groups.get(expr);
     if (group === undefined) results.set(expr, withChildren(expr, resultOf));
     else if (group.last === expr) results.set(expr, primitiveCall(group, { resultOf, types }));
@@ -51,10 +57,10 @@ interface Group {
   hasAnchor: boolean;
 }
 
-function partition(order: readonly Expr[], types: TypeInference): ReadonlyMap<Expr, Group> {
-  const readers = countReaders(order);
+function partition(scopes: Scopes, types: TypeInference): ReadonlyMap<Expr, Group> {
+  const readers = countReaders(scopes.order);
   const groups = new Map<Expr, Group>();
-  for (const expr of order) {
+  for (const expr of scopes.order) {
     const kind = kernelKind(expr);
     if (kind === undefined || expr.kind !== 'call') continue;
     const isAnchor = kind === 'anchor' || kind === 'reduction';
@@ -62,6 +68,7 @@ function partition(order: readonly Expr[], types: TypeInference): ReadonlyMap<Ex
     for (const arg of new Set(expr.args)) {
       const producer = groups.get(arg);
       if (producer === undefined || producer === group || readers.get(arg) !== 1) continue;
+      if (scopes.of(arg) !== scopes.of(expr)) continue;
       if (canJoin(producer, group, { kind, types })) merge(producer, group);
     }
     for (const member of group.members) groups.set(member, group);
@@ -83,7 +90,8 @@ function countReaders(order: readonly Expr[]): ReadonlyMap<Expr, number> {
 /** The kind of an operator call that needs a kernel. */
 function kernelKind(expr: Expr): OpKind | undefined {
   if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return undefined;
-  return expr.callee.name === VIEW_OPERATOR ? undefined : opDefinition(expr.callee.name).kind;
+  const { name } = expr.callee;
+  return name === VIEW_OPERATOR || SCALAR_OPERATORS.has(name) ? undefined : opDefinition(name).kind;
 }
 
 function canJoin(
@@ -110,13 +118,40 @@ function computesAgain(
   consumer: Group,
   { kind, types }: { kind: OpKind; types: TypeInference },
 ): boolean {
-  const from = types.tensor(producer.last).shape;
-  const to = types.tensor(consumer.last).shape;
-  if (kind === 'elementwise') return !sameShape(from, to);
+  const from = tensorTypeOf(producer.last, types).shape;
+  const to = tensorTypeOf(consumer.last, types).shape;
+  if (kind === 'elementwise') return !sameDims(from, to);
   let available = 0;
   const reader = consumer.last;
-  for (const arg of reader.args) available += elementCount(types.tensor(arg).shape);
-  return elementCount(to) > available;
+  for (const arg of reader.args) available += typicalCount(tensorTypeOf(arg, types).shape);
+  return typicalCount(to) > available;
+}
+
+function tensorTypeOf(expr: Expr, types: TypeInference): TensorType {
+  const type = types.of(expr);
+  if (type.kind === 'tensor') return type;
+  throw new Error(`internal: an operator reads ${formatType(type)}`);
+}
+
+/** Whether two shapes are certainly equal. */
+function sameDims(a: readonly Dim[], b: readonly Dim[]): boolean {
+  return (
+    a.length === b.length && a.every((dim, axis) => dim !== '?' && sameDim(dim, b[axis] ?? '?'))
+  );
+}
+
+/** A size for symbols where only the cost depends on it. */
+const TYPICAL_SIZE = 64;
+
+function typicalCount(shape: readonly Dim[]): number {
+  return shape.reduce<number>((count, dim) => count * typicalSize(dim), 1);
+}
+
+function typicalSize(dim: Dim): number {
+  if (typeof dim === 'number') return dim;
+  if (typeof dim === 'string') return TYPICAL_SIZE;
+  const size = applyDimOperator(dim.op, typicalSize(dim.left), typicalSize(dim.right));
+  return size ?? TYPICAL_SIZE;
 }
 
 function fits(producer: Group, consumer: Group): boolean {
@@ -149,7 +184,7 @@ function primitiveCall(
     const known = bodies.get(arg) ?? params.get(arg);
     if (known !== undefined) return known;
     if (members.has(arg)) throw new Error('internal: a group is out of order');
-    const { dtype, shape } = types.tensor(arg);
+    const { dtype, shape } = tensorTypeOf(arg, types);
     const param = variable(`p${params.size}`, dtype, shape);
     params.set(arg, param);
     return param;

@@ -1,0 +1,458 @@
+import type { Operand, OperandLike, RegisterOperand } from '../bytecode/function-builder.ts';
+import type { TensorType } from '../core/primitive-function.ts';
+import type { DimCheck } from '../core/symbolic-dims.ts';
+import { inferCall, opDefinition } from '../ops/registry.ts';
+import type { Block } from './block.ts';
+import { asRegister, Emitter } from './emitter.ts';
+import { ShapeSlots, symbolsOf } from './codegen-shapes.ts';
+import { type BlockEmitter, type Destination, emitMatch } from './codegen-match.ts';
+import type { FunctionSource, ModuleContext } from './module-context.ts';
+import {
+  type CallExpr,
+  type Expr,
+  formatSpan,
+  type FunctionExpr,
+  type IfExpr,
+  type MatchExpr,
+  spanOf,
+  type VarExpr,
+} from './ir/expr.ts';
+import { isAtom } from './ir/atoms.ts';
+import { SCALAR_OPERATORS } from './ir/scalar-operators.ts';
+import { runTask, type Task } from './ir/task.ts';
+import { formatType, type Type } from './ir/type.ts';
+import { postOrder } from './ir/visit.ts';
+import { VIEW_OPERATOR } from './passes/fuse.ts';
+
+const SESSION_DEVICE = 0;
+
+const RETURN: Destination = { kind: 'return' };
+
+/**
+ * Emits one function in A-normal form. Every variable has a register, killed after its last use on
+ * each path. Values are immutable and counted by reference, and a kernel writes only to tensors
+ * that were allocated for its results; so any two values may share a storage, and parameters and
+ * constants may be returned as they are.
+ */
+export class FunctionGenerator implements BlockEmitter {
+  readonly emitter: Emitter;
+  readonly slots: ShapeSlots;
+  readonly module: ModuleContext;
+  readonly #source: FunctionSource;
+  readonly #operands = new Map<VarExpr, Operand>();
+
+  constructor(module: ModuleContext, source: FunctionSource) {
+    const { fn, captured, symbols } = source;
+    this.module = module;
+    this.#source = source;
+    const names = uniqueNames([
+      ...[...fn.params, ...captured].map((param) => param.name),
+      ...symbols.map((symbol) => `dim.${symbol}`),
+    ]);
+    const options = source.signature === undefined ? {} : { signature: source.signature };
+    const code = module.builder.function(source.name, names, options);
+    this.emitter = new Emitter(module.builder, code);
+    this.slots = new ShapeSlots(this.emitter);
+    for (const [i, param] of [...fn.params, ...captured].entries()) {
+      this.#operands.set(param, code.r(i));
+    }
+  }
+
+  generate(): void {
+    const { fn, captured, symbols, blocks, signature } = this.#source;
+    this.#declareShapes();
+    const isChecked = signature !== undefined;
+    this.slots.begin(isChecked && tensorTypesOf(fn.params).length > 0);
+    for (const [i, symbol] of symbols.entries()) {
+      const register = this.emitter.code.r(fn.params.length + captured.length + i);
+      this.slots.storeSymbol(symbol, register);
+    }
+    for (const param of fn.params) this.#bindParam(param, isChecked);
+    if (isChecked) this.slots.endChecks();
+    const dying = [...fn.params, ...captured];
+    runTask(this.block(blocks.of(fn.body), RETURN, dying));
+  }
+
+  /** Emits a block. `dying` are variables from outside that nothing reads after it. */
+  *block(block: Block, destination: Destination, dying: readonly VarExpr[]): Task<void> {
+    const { steps, result, lastUse } = block;
+    const dead = deathsIn(block, dying);
+    const isLeaf = steps.length === 0 && destination.kind === 'return' && !isBranching(result);
+    if (!isLeaf) this.killAll(dead.get(-1));
+    for (const [index, { variable, value }] of steps.entries()) {
+      const dies = dead.get(index) ?? [];
+      if (isBranching(value)) {
+        const register = this.emitter.code.fresh();
+        this.#operands.set(variable, register);
+        yield this.#branches(
+          value,
+          register,
+          dies.filter((other) => other !== variable),
+        );
+        if (!lastUse.has(variable)) this.killAll([variable]);
+      } else {
+        if (this.#source.blocks.primitive(variable) === undefined) {
+          this.#operands.set(variable, this.#value(value));
+        }
+        this.killAll(dies);
+      }
+      this.#learnSymbols(variable);
+    }
+    const dies = dead.get(steps.length) ?? [];
+    if (isBranching(result)) yield this.#branches(result, destination, dies);
+    else if (destination.kind === 'return') {
+      this.emitter.code.ret(isAtom(result) ? this.operand(result) : this.#value(result));
+    } else {
+      this.#value(result, destination);
+      this.killAll(dies);
+    }
+  }
+
+  killAll(variables: readonly VarExpr[] = []): void {
+    for (const variable of variables) {
+      const operand = this.#operands.get(variable);
+      if (operand !== undefined && this.typeOf(variable)?.kind !== 'scalar') {
+        this.emitter.kill(operand);
+      }
+    }
+  }
+
+  /** The operand for an atom. */
+  operand(expr: Expr): Operand {
+    switch (expr.kind) {
+      case 'constant':
+        return this.module.builder.tensor(expr.value);
+      case 'int':
+        return this.emitter.code.imm(expr.value);
+      case 'global':
+        return this.module.builder.functionReference(expr.name);
+      case 'constructor':
+        return this.module.builder.functionReference(this.module.constructorFunction(expr.name));
+      case 'function':
+        return this.#closure(expr);
+      case 'var': {
+        const operand = this.#operands.get(expr);
+        if (operand !== undefined) return operand;
+        throw new Error(`internal: variable ${expr.name} is used before it is bound`);
+      }
+      default:
+        throw new Error(`internal: a ${expr.kind} is no operand in A-normal form`);
+    }
+  }
+
+  /** Binds a variable of a pattern to the register that holds its value. */
+  bind(variable: VarExpr, operand: Operand): void {
+    this.#operands.set(variable, operand);
+    this.#learnSymbols(variable);
+  }
+
+  blockOf(root: Expr): Block {
+    return this.#source.blocks.of(root);
+  }
+
+  /** Undefined for a variable that a pass made and gave no type. */
+  typeOf(expr: Expr): Type | undefined {
+    return expr.kind === 'var' ? expr.type : this.module.types.of(expr);
+  }
+
+  *#branches(expr: IfExpr | MatchExpr, to: Destination, dying: readonly VarExpr[]): Task<void> {
+    if (expr.kind === 'if') yield* this.#if(expr, to, dying);
+    else yield* emitMatch(this, expr, { destination: to, dying });
+  }
+
+  *#if(expr: IfExpr, destination: Destination, dying: readonly VarExpr[]): Task<void> {
+    const { code } = this.emitter;
+    const otherwise = code.label();
+    const end = code.label();
+    code.if(this.#condition(expr.condition), otherwise);
+    const known = this.slots.save();
+    yield this.block(this.blockOf(expr.thenBranch), destination, dying);
+    this.slots.restore(known);
+    if (destination.kind !== 'return') code.goto(end);
+    code.place(otherwise);
+    yield this.block(this.blockOf(expr.elseBranch), destination, dying);
+    this.slots.restore(known);
+    // Both ways to `end` are gone when the branches return.
+    code.place(end);
+  }
+
+  #condition(condition: Expr): RegisterOperand {
+    const operand = this.operand(condition);
+    const isInt = this.typeOf(condition)?.kind === 'scalar';
+    if (isInt && operand.kind === 'register') return asRegister(operand);
+    return this.emitter.builtin('read_if_cond', [operand]);
+  }
+
+  /** The register or constant that holds a value; `into` that register, if one is given. */
+  #value(value: Expr, into?: RegisterOperand): Operand {
+    switch (value.kind) {
+      case 'call':
+        return this.#call(value, into);
+      case 'tuple':
+        return this.emitter.builtin('make_tuple', this.#operandsOf(value.fields), into);
+      case 'projection':
+        return this.emitter.builtin('tuple_get', [this.operand(value.tuple), value.index], into);
+      case 'function':
+        return this.#closure(value, into);
+      default: {
+        const operand = this.operand(value);
+        // A register of its own, for it may live longer than the other variable.
+        const isCopied = into !== undefined || operand.kind === 'register';
+        return isCopied ? this.emitter.builtin('move', [operand], into) : operand;
+      }
+    }
+  }
+
+  #operandsOf(exprs: readonly Expr[]): Operand[] {
+    return exprs.map((expr) => this.operand(expr));
+  }
+
+  #call(expr: CallExpr, into?: RegisterOperand): Operand {
+    const { callee } = expr;
+    const primitive = this.#source.blocks.primitive(callee);
+    if (primitive !== undefined) return this.#kernel(expr, primitive, into);
+    if (callee.kind === 'operator') return this.#operator(expr, callee.name, into);
+    const args = this.#operandsOf(expr.args);
+    const options = into === undefined ? {} : { into };
+    if (callee.kind === 'global') return this.emitter.code.call(callee.name, args, options);
+    if (callee.kind === 'constructor') {
+      return this.emitter.builtin('make_adt', [this.module.tagOf(callee.name), ...args], into);
+    }
+    return this.emitter.builtin('invoke_closure', [this.operand(callee), ...args], into);
+  }
+
+  #operator(expr: CallExpr, name: string, into?: RegisterOperand): Operand {
+    const args = this.#operandsOf(expr.args);
+    const scalar = SCALAR_OPERATORS.get(name);
+    if (scalar?.builtin !== undefined) return this.emitter.builtin(scalar.builtin, args, into);
+    if (scalar !== undefined) return this.#dimension(expr, into);
+    if (name === VIEW_OPERATOR) {
+      this.#emitChecks(expr);
+      const { shape } = this.#tensorType(expr);
+      const place = formatSpan(expr.span, name);
+      return this.emitter.builtin('reshape', [...args, this.slots.shapeOf(shape, place)], into);
+    }
+    throw new Error(`internal: a call of ${name} outside a primitive function`);
+  }
+
+  #dimension(expr: CallExpr, into?: RegisterOperand): Operand {
+    const [tensor] = expr.args;
+    const axis = Number(expr.attributes['axis']);
+    const type = tensor === undefined ? undefined : this.typeOf(tensor);
+    const dim = type?.kind === 'tensor' ? type.shape.at(axis) : undefined;
+    if (dim === undefined) throw new Error('internal: dim of what is no tensor with that axis');
+    const value = this.slots.int(dim, into);
+    if (typeof value !== 'number') return value;
+    const immediate = this.emitter.code.imm(value);
+    return into === undefined ? immediate : this.emitter.builtin('move', [immediate], into);
+  }
+
+  #kernel(expr: CallExpr, primitive: FunctionExpr, into?: RegisterOperand): Operand {
+    this.#emitChecks(expr);
+    const args = this.#operandsOf(expr.args);
+    const type = this.#tensorType(primitive.body);
+    const layout = this.slots.layoutOf(type, formatSpan(expr.span, 'a kernel'));
+    const storage = this.emitter.builtin('alloc_storage', [layout.byteLength, SESSION_DEVICE]);
+    const tensor = this.emitter.builtin(
+      'alloc_tensor',
+      [storage, 0, layout.shape, this.module.builder.dtype(type.dtype)],
+      into,
+    );
+    this.emitter.kill(storage);
+    this.emitter.code.call(this.module.primitives.nameOf(primitive), [...args, tensor]);
+    return tensor;
+  }
+
+  /** A closure over the captured variables; a plain function where there are none. */
+  #closure(fn: FunctionExpr, into?: RegisterOperand): Operand {
+    const { blocks, name } = this.#source;
+    const captured = blocks.captured(fn);
+    const symbols = [...this.#symbolsOf(fn)].filter((symbol) => this.slots.knows(symbol));
+    const lifted = this.module.lift({
+      name: `${name}.fn`,
+      fn,
+      captured,
+      symbols,
+      blocks,
+      signature: undefined,
+    });
+    const reference = this.module.builder.functionReference(lifted);
+    const values: OperandLike[] = this.#operandsOf(captured);
+    for (const symbol of symbols) values.push(this.slots.int(symbol));
+    if (values.length > 0)
+      return this.emitter.builtin('make_closure', [reference, ...values], into);
+    return into === undefined ? reference : this.emitter.builtin('move', [reference], into);
+  }
+
+  #tensorType(expr: Expr): TensorType {
+    const type = this.module.types.of(expr);
+    if (type.kind === 'tensor') return type;
+    const place = formatSpan(spanOf(expr), expr.kind);
+    throw new Error(`internal: ${place} is ${formatType(type)}, where a tensor is needed`);
+  }
+
+  /** Reserves slots for every dimension that the function computes with. */
+  #declareShapes(): void {
+    const { fn, captured, symbols, blocks } = this.#source;
+    for (const symbol of symbols) this.slots.declareSymbol(symbol);
+    for (const type of tensorTypesOf([...fn.params, ...captured])) this.slots.declare(type);
+    for (const type of this.#computedTypes(fn)) this.slots.declare(type);
+    for (const inner of blocks.functionsIn(fn.body)) {
+      for (const symbol of this.#symbolsOf(inner)) this.slots.declareSymbol(symbol);
+    }
+  }
+
+  /** Types of tensors that a function binds or computes, those of closures left out. */
+  #computedTypes(fn: FunctionExpr): TensorType[] {
+    const { blocks } = this.#source;
+    const found: TensorType[] = [];
+    for (const { variable, value } of blocks.valuesIn(fn.body)) {
+      if (variable !== undefined) found.push(...tensorTypesOf([variable]));
+      if (value.kind !== 'call') continue;
+      const result = this.#resultOf(value);
+      if (result !== undefined) found.push(result);
+      for (const { left, right } of this.#checksOf(value)) {
+        found.push({ dtype: 'int32', shape: [left, right] });
+      }
+    }
+    return found;
+  }
+
+  /** The type of the tensor that a call allocates or views. */
+  #resultOf(call: CallExpr): TensorType | undefined {
+    const primitive = this.#source.blocks.primitive(call.callee);
+    if (primitive !== undefined) return this.#tensorType(primitive.body);
+    return isView(call) ? this.#tensorType(call) : undefined;
+  }
+
+  /** What has to hold of dimensions when a call runs. */
+  #checksOf(call: CallExpr): readonly DimCheck[] {
+    const primitive = this.#source.blocks.primitive(call.callee);
+    if (primitive === undefined) return isView(call) ? this.#checksOfOperator(call) : [];
+    if (isConcrete(this.#tensorType(primitive.body)) && primitive.params.every(isConcreteVar)) {
+      return [];
+    }
+    return postOrder(primitive.body).flatMap((expr) =>
+      expr.kind === 'call' ? this.#checksOfOperator(expr) : [],
+    );
+  }
+
+  #checksOfOperator(call: CallExpr): readonly DimCheck[] {
+    if (call.callee.kind !== 'operator') return [];
+    const inputs = call.args.map((arg) => this.#tensorType(arg));
+    if ([...inputs, this.#tensorType(call)].every(isConcrete)) return [];
+    return inferCall(opDefinition(call.callee.name), inputs, call.attributes).checks;
+  }
+
+  #emitChecks(call: CallExpr): void {
+    for (const { left, right, message } of this.#checksOf(call)) {
+      const context =
+        call.span === undefined ? message : `${formatSpan(call.span, '')}: ${message}`;
+      this.slots.requireEqual(left, right, this.module.builder.string(context));
+    }
+  }
+
+  /** Symbols in the types of a closure and of those inside it. */
+  #symbolsOf(closure: FunctionExpr): ReadonlySet<string> {
+    const symbols = new Set<string>();
+    const { blocks } = this.#source;
+    const work = [closure];
+    for (let fn = work.pop(); fn !== undefined; fn = work.pop()) {
+      for (const { shape } of [...tensorTypesOf(fn.params), ...this.#computedTypes(fn)]) {
+        for (const symbol of shape.flatMap(symbolsOf)) symbols.add(symbol);
+      }
+      work.push(...blocks.functionsIn(fn.body));
+    }
+    return symbols;
+  }
+
+  /** Learns the symbols that the type of a variable mentions for the first time. */
+  #learnSymbols(variable: VarExpr): void {
+    const operand = this.#operands.get(variable);
+    if (operand === undefined || variable.type === undefined) return;
+    if (!this.#isNew(variable.type)) return;
+    const where = formatSpan(variable.span, `%${variable.name}`);
+    this.#bindValue(operand, variable.type, { isChecked: false, where });
+  }
+
+  #isNew(type: Type): boolean {
+    return tensorTypesIn(type).some((tensor) => this.slots.tells(tensor));
+  }
+
+  /** Checks a parameter, and learns the symbols in its type. */
+  #bindParam(param: VarExpr, isChecked: boolean): void {
+    const type = this.typeOf(param);
+    const where = `input "${param.name}"`;
+    if (type !== undefined) this.#bindValue(this.operand(param), type, { isChecked, where });
+  }
+
+  #bindValue(value: Operand, type: Type, bind: { isChecked: boolean; where: string }): void {
+    const { builder } = this.module;
+    const { isChecked, where } = bind;
+    if (type.kind === 'tuple') {
+      for (const [i, field] of type.fields.entries()) {
+        if (tensorTypesIn(field).length === 0 || !(isChecked || this.#isNew(field))) continue;
+        const register = this.emitter.builtin('tuple_get', [value, i]);
+        this.#bindValue(register, field, { isChecked, where: `${where}.${i}` });
+        this.emitter.kill(register);
+      }
+    }
+    if (type.kind !== 'tensor') return;
+    const context = builder.string(where);
+    if (isChecked) {
+      const dtype = builder.dtype(type.dtype);
+      this.emitter.builtin('check_tensor_info', [value, type.shape.length, dtype, context]);
+      this.slots.match(value, type, context);
+    } else if (this.slots.tells(type)) this.slots.match(value, type, context);
+  }
+}
+
+function isView({ callee }: CallExpr): boolean {
+  return callee.kind === 'operator' && callee.name === VIEW_OPERATOR;
+}
+
+function isConcrete({ shape }: TensorType): boolean {
+  return shape.every((dim) => typeof dim === 'number');
+}
+
+function isConcreteVar({ type }: VarExpr): boolean {
+  return type?.kind === 'tensor' && isConcrete(type);
+}
+
+function isBranching(expr: Expr): expr is IfExpr | MatchExpr {
+  return expr.kind === 'if' || expr.kind === 'match';
+}
+
+/** After which step of a block a variable is dead; -1 before the first. */
+function deathsIn(block: Block, dying: readonly VarExpr[]): ReadonlyMap<number, VarExpr[]> {
+  const deaths = new Map<number, VarExpr[]>();
+  const die = (variable: VarExpr, step: number): void => {
+    const last = block.lastUse.get(variable) ?? step;
+    const others = deaths.get(last);
+    if (others === undefined) deaths.set(last, [variable]);
+    else others.push(variable);
+  };
+  for (const variable of dying) die(variable, -1);
+  for (const [index, { variable }] of block.steps.entries()) die(variable, index);
+  return deaths;
+}
+
+/** The tensors in the types of variables, those in tuples too. */
+function tensorTypesOf(variables: readonly VarExpr[]): TensorType[] {
+  return variables.flatMap(({ type }) => (type === undefined ? [] : tensorTypesIn(type)));
+}
+
+function tensorTypesIn(type: Type): TensorType[] {
+  if (type.kind === 'tensor') return [type];
+  return type.kind === 'tuple' ? type.fields.flatMap(tensorTypesIn) : [];
+}
+
+function uniqueNames(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    let candidate = name;
+    for (let i = 1; taken.has(candidate); i++) candidate = `${name}_${i}`;
+    taken.add(candidate);
+    return candidate;
+  });
+}

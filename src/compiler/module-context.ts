@@ -1,0 +1,96 @@
+import { BUILTIN_PREFIX } from '../bytecode/builtins.ts';
+import type { ExecBuilder } from '../bytecode/exec-builder.ts';
+import type { FunctionSignature } from '../bytecode/executable.ts';
+import type { BlockTable } from './block.ts';
+import type { FunctionExpr, Module, VarExpr } from './ir/expr.ts';
+import type { TypeDefinition } from './ir/type.ts';
+import { PrimitiveTable } from './primitive-table.ts';
+import type { TypeInference } from './type-inference.ts';
+
+/** A function of the executable that is to be generated. */
+export interface FunctionSource {
+  readonly name: string;
+  readonly fn: FunctionExpr;
+  /** Variables of the function around it, which follow the parameters. */
+  readonly captured: readonly VarExpr[];
+  /** Symbols of the function around it, which follow those as ints. */
+  readonly symbols: readonly string[];
+  /** Blocks of the global function that it belongs to. */
+  readonly blocks: BlockTable;
+  /** What callers from outside are promised; absent for closures. */
+  readonly signature: FunctionSignature | undefined;
+}
+
+/** What the functions of a module share while code is generated. */
+export class ModuleContext {
+  readonly builder: ExecBuilder;
+  readonly primitives: PrimitiveTable;
+  readonly types: TypeInference;
+  readonly #constructors = new Map<string, { definition: TypeDefinition; tag: number }>();
+  readonly #constructorFunctions = new Map<string, string>();
+  /** Names of functions and primitives. */
+  readonly #names: Set<string>;
+  readonly #pending: FunctionSource[] = [];
+
+  constructor(builder: ExecBuilder, module: Module, types: TypeInference) {
+    this.builder = builder;
+    this.types = types;
+    this.#names = new Set(module.functions.keys());
+    this.primitives = new PrimitiveTable(builder, types, this.#names);
+    for (const definition of module.types.values()) {
+      for (const [tag, { name }] of definition.constructors.entries()) {
+        this.#constructors.set(name, { definition, tag });
+      }
+    }
+  }
+
+  /** The next closure's function that is to be generated, in the order in which they were met. */
+  nextLifted(): FunctionSource | undefined {
+    return this.#pending.shift();
+  }
+
+  /** Takes a closure's function for later; gives the name that it will have. */
+  lift(source: FunctionSource): string {
+    const name = this.#uniqueName(source.name);
+    this.#pending.push({ ...source, name });
+    return name;
+  }
+
+  /** The place of a constructor in its type. */
+  tagOf(constructor: string): number {
+    return this.#find(constructor).tag;
+  }
+
+  typeOf(constructor: string): TypeDefinition {
+    return this.#find(constructor).definition;
+  }
+
+  /** The function that stands for a constructor as a value. */
+  constructorFunction(constructor: string): string {
+    const known = this.#constructorFunctions.get(constructor);
+    if (known !== undefined) return known;
+    const { definition, tag } = this.#find(constructor);
+    const fields = definition.constructors[tag]?.fields ?? [];
+    const name = this.#uniqueName(constructor);
+    const code = this.builder.function(
+      name,
+      fields.map((_, i) => `field${i}`),
+    );
+    code.ret(code.call(`${BUILTIN_PREFIX}make_adt`, [tag, ...fields.map((_, i) => code.r(i))]));
+    this.#constructorFunctions.set(constructor, name);
+    return name;
+  }
+
+  #find(name: string): { definition: TypeDefinition; tag: number } {
+    const found = this.#constructors.get(name);
+    if (found === undefined) throw new Error(`internal: no type has a constructor ${name}`);
+    return found;
+  }
+
+  #uniqueName(base: string): string {
+    let name = base;
+    for (let i = 1; this.#names.has(name); i++) name = `${base}.${i}`;
+    this.#names.add(name);
+    return name;
+  }
+}
