@@ -183,6 +183,11 @@ describe('proofs', () => {
     expect(proveDifferent('n', 'm')).toBe(false);
     expect(proveDifferent('n', dim(['n', 'add', 1]))).toBe(true);
     expect(proveEqual('?', '?')).toBe(false);
+    const rest = dim(['n', 'sub', ['n', 'min', 3]]);
+    expect(proveEqual(rest, dim([['n', 'sub', 3], 'max', 0]))).toBe(true);
+    expect(
+      proveEqual(dim([['n', 'min', 'm'], 'add', ['n', 'max', 'm']]), dim(['n', 'add', 'm'])),
+    ).toBe(true);
   });
 
   test('of order', () => {

@@ -1,6 +1,6 @@
 import { type Dim, type DimOperator, isUnknownDim } from './dim.ts';
 import { type DimFacts, intervalOf, proveNonNegative } from './dim-bounds.ts';
-import { divideDims, maximumOf, minimumOf, remainderOf } from './dim-division.ts';
+import { asPositivePart, divideDims, extremumOf, remainderOf } from './dim-division.ts';
 import {
   addScaled,
   type Atom,
@@ -21,7 +21,7 @@ const NO_FACTS: DimFacts = new Map();
  */
 export function simplifyDim(dim: Dim, facts: DimFacts = NO_FACTS): Dim {
   if (typeof dim !== 'object') return dim;
-  return isUnknownDim(dim) ? '?' : dimOf(polynomialOf(dim, { facts, keepMod: true }));
+  return isUnknownDim(dim) ? '?' : dimOf(polynomialOf(dim, { facts, isProof: false }));
 }
 
 /** Whether both have the same value under all symbols within `facts`. `false`: not proved. */
@@ -49,19 +49,22 @@ export function proveLess(left: Dim, right: Dim, facts: DimFacts = NO_FACTS): bo
 /** The least and the largest value, as far as interval arithmetic knows them. */
 export function boundsOfDim(dim: Dim, facts: DimFacts = NO_FACTS): readonly [number, number] {
   if (isUnknownDim(dim)) return [0, Infinity];
-  return intervalOf(polynomialOf(dim, { facts, keepMod: true }), facts);
+  return intervalOf(polynomialOf(dim, { facts, isProof: false }), facts);
 }
 
-/** left - right, every `mod` written as what `floordiv` leaves. */
+/** left - right in the form for proofs. */
 function differenceOf(left: Dim, right: Dim, facts: DimFacts): Polynomial | undefined {
   if (isUnknownDim(left) || isUnknownDim(right)) return undefined;
-  return polynomialOf({ op: 'sub', left, right }, { facts, keepMod: false });
+  return polynomialOf({ op: 'sub', left, right }, { facts, isProof: true });
 }
 
 interface CanonicalOptions {
   readonly facts: DimFacts;
-  /** Otherwise a mod b is a - b floordiv(a, b), so that what is equal looks the same. */
-  readonly keepMod: boolean;
+  /**
+   * Writes `mod`, `min` and `max` with fewer operations, so that more of what is equal looks the
+   * same: a mod b is a - b floordiv(a, b), min(a, b) is a - max(a - b, 0).
+   */
+  readonly isProof: boolean;
 }
 
 function polynomialOf(dim: Dim, options: CanonicalOptions): Polynomial {
@@ -75,7 +78,7 @@ function polynomialOf(dim: Dim, options: CanonicalOptions): Polynomial {
 function combine(
   op: DimOperator,
   [left, right]: readonly [Polynomial, Polynomial],
-  { facts, keepMod }: CanonicalOptions,
+  { facts, isProof }: CanonicalOptions,
 ): Polynomial | undefined {
   switch (op) {
     case 'add':
@@ -87,15 +90,16 @@ function combine(
     case 'floordiv':
       return divideDims(left, right, facts);
     case 'mod': {
-      if (keepMod) return remainderOf(left, right, facts);
+      if (!isProof) return remainderOf(left, right, facts);
       const quotient = divideDims(left, right, facts);
       const taken = quotient && multiply(quotient, right);
       return taken && addScaled(left, taken, -1);
     }
     case 'min':
-      return minimumOf([left, right], facts);
-    case 'max':
-      return maximumOf([left, right], facts);
+    case 'max': {
+      const extremum = extremumOf(op, [left, right], facts);
+      return isProof ? asPositivePart(extremum, facts) : extremum;
+    }
     default:
       return op satisfies never;
   }

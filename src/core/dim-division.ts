@@ -174,23 +174,18 @@ function plusConstant(p: Polynomial, constant: number): Polynomial {
   return polynomialOfTerms(total === 0 ? others : [...others, { coefficient: total, factors: [] }]);
 }
 
-/** The least of the operands in canonical form. */
-export function minimumOf(operands: readonly Polynomial[], facts: DimFacts): Polynomial {
-  return extremum('min', operands, facts);
-}
-
-/** The largest of the operands in canonical form. */
-export function maximumOf(operands: readonly Polynomial[], facts: DimFacts): Polynomial {
-  return extremum('max', operands, facts);
-}
-
-function extremum(op: 'min' | 'max', operands: readonly Polynomial[], facts: DimFacts): Polynomial {
+/** The least or the largest of the operands in canonical form. */
+export function extremumOf(
+  op: 'min' | 'max',
+  operands: readonly Polynomial[],
+  facts: DimFacts,
+): Polynomial {
   const flat = operands.flatMap((operand) => {
     const atom = soleAtom(operand);
     return atom?.kind === 'operation' && atom.op === op ? atom.operands : [operand];
   });
   const distinct = [...new Map(flat.map((operand) => [polynomialKey(operand), operand]))]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .sort(constantsLast)
     .map(([, operand]) => operand);
   const kept: Polynomial[] = [];
   for (const candidate of distinct) {
@@ -200,6 +195,28 @@ function extremum(op: 'min' | 'max', operands: readonly Polynomial[], facts: Dim
   }
   const [only] = kept;
   return only !== undefined && kept.length === 1 ? only : operationPolynomial(op, kept);
+}
+
+function constantsLast(
+  [a, left]: readonly [string, Polynomial],
+  [b, right]: readonly [string, Polynomial],
+): number {
+  const order = Number(constantOf(left) !== undefined) - Number(constantOf(right) !== undefined);
+  return order !== 0 ? order : a < b ? -1 : 1;
+}
+
+/** max(a, b) as b + max(a - b, 0) and so on, where the leading coefficient of a - b is positive. */
+export function asPositivePart(p: Polynomial, facts: DimFacts): Polynomial {
+  const atom = soleAtom(p);
+  if (atom?.kind !== 'operation' || (atom.op !== 'min' && atom.op !== 'max')) return p;
+  const [first, second, ...more] = atom.operands;
+  if (first === undefined || second === undefined || more.length > 0) return p;
+  const negated = negateIfNegative(first, addScaled(first, second, -1) ?? ZERO) !== undefined;
+  const [a, b] = negated ? [second, first] : [first, second];
+  const difference = addScaled(a, b, -1);
+  const part = difference && extremumOf('max', [difference, ZERO], facts);
+  const result = part && (atom.op === 'max' ? addScaled(b, part, 1) : addScaled(a, part, -1));
+  return result ?? p;
 }
 
 /** Whether the first is always the result of `op` with the second. */

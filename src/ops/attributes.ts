@@ -9,7 +9,10 @@ import type { AttributeSpec, OpDefinition } from './define-op.ts';
  * attributes without looking. Throws UnsupportedError for a name the operator does not have and
  * ShapeError for a missing or ill-typed value.
  */
-export function completeAttributes(op: OpDefinition, attributes: Attributes): Attributes {
+export function completeAttributes(
+  op: Pick<OpDefinition, 'name' | 'attributes'>,
+  attributes: Attributes,
+): Attributes {
   for (const name of Object.keys(attributes)) {
     if (Object.hasOwn(op.attributes, name)) continue;
     const known = Object.keys(op.attributes);

@@ -85,7 +85,10 @@ export function inferCall(
   const complete = completeAttributes(op, attributes);
   checkInputs(op, inputs);
   const dims = new SymbolicDims(facts);
-  const output = op.infer(inputs, complete, dims);
+  const canonical = inputs.map(
+    (type) => type && { dtype: type.dtype, shape: type.shape.map((dim) => dims.of(dim)) },
+  );
+  const output = op.infer(canonical, complete, dims);
   return { attributes: complete, output, checks: dims.checks };
 }
 
