@@ -1,60 +1,116 @@
-import { type Dim, evaluateDim, formatDim } from '../../core/dim.ts';
+import { type Dim, formatDim, substituteDim } from '../../core/dim.ts';
 import { UnsupportedError } from '../../core/errors.ts';
+import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
+import { OPS } from '../../ops/registry.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../ir/expr.ts';
-import { formatType, type Type } from '../ir/type.ts';
-import { mapFunctions, rewrite } from '../ir/visit.ts';
+import type { Type } from '../ir/type.ts';
+import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
 import type { Pass } from './pass.ts';
 
 /** Values for symbolic dimensions, by symbol. */
 export type DimBindings = Readonly<Record<string, number>>;
 
 /**
- * Replaces the symbols in the types of parameters by numbers.
- *
- * Throws UnsupportedError that names the input, the dimension and the remedy when one is left.
+ * Replaces symbols by numbers, wherever a type or an attribute mentions them. Other symbols stay: the
+ * program finds them out when it runs. A `?` in the type of a parameter of a global function becomes
+ * a symbol of its own, named `parameter.axis`.
  */
 export function bindDims(dims: DimBindings): Pass {
   const symbols = new Map(Object.entries(dims));
   return {
     name: 'bind-dims',
-    run: (module) => mapFunctions(module, (fn) => bindFunction(fn, symbols)),
+    run: (module) => mapFunctions(module, (fn) => bindFunction(nameUnknownDims(fn), symbols)),
   };
 }
 
 function bindFunction(fn: FunctionExpr, symbols: ReadonlyMap<string, number>): FunctionExpr {
-  const bound = new Map<Expr, VarExpr>();
-  for (const param of fn.params) {
-    if (param.type === undefined || isConcrete(param.type)) continue;
-    bound.set(param, { ...param, type: bindType(param.type, param, symbols) });
-  }
-  if (bound.size === 0) return fn;
-  return {
-    ...fn,
-    params: fn.params.map((param) => bound.get(param) ?? param),
-    body: rewrite(fn.body, (expr) => bound.get(expr) ?? expr),
+  if (symbols.size === 0) return fn;
+  const bindVariable = (variable: VarExpr): VarExpr => {
+    const type = variable.type === undefined ? undefined : bindType(variable.type, symbols);
+    return type === variable.type ? variable : { ...variable, type };
   };
+  const variables = new Map<Expr, VarExpr>();
+  for (const expr of postOrder(fn)) {
+    for (const variable of bindersOf(expr)) variables.set(variable, bindVariable(variable));
+  }
+  const body = rewrite(fn.body, (expr) => {
+    const bound = variables.get(expr);
+    if (bound !== undefined) return bound;
+    const rebound = withChildren(expr, (child) => variables.get(child) ?? child);
+    return bindNode(rebound, symbols);
+  });
+  const params = fn.params.map((param) => variables.get(param) ?? param);
+  const isSame = body === fn.body && params.every((param, i) => param === fn.params[i]);
+  return bindFunctionTypes(isSame ? fn : { ...fn, params, body }, symbols);
 }
 
-function isConcrete(type: Type): boolean {
-  if (type.kind === 'tensor') return type.shape.every((dim) => typeof dim === 'number');
-  return type.kind !== 'tuple' || type.fields.every(isConcrete);
+/** The types and attributes that stand in a node itself. */
+function bindNode(expr: Expr, symbols: ReadonlyMap<string, number>): Expr {
+  if (expr.kind === 'function') return bindFunctionTypes(expr, symbols);
+  if (expr.kind !== 'call') return expr;
+  const { callee, typeArguments } = expr;
+  const attributes =
+    callee.kind === 'operator'
+      ? bindAttributes(callee.name, expr.attributes, symbols)
+      : expr.attributes;
+  const bound = typeArguments?.map((type) => bindType(type, symbols));
+  const isSame =
+    attributes === expr.attributes && (bound?.every((t, i) => t === typeArguments?.[i]) ?? true);
+  if (isSame) return expr;
+  return { ...expr, attributes, ...(bound === undefined ? {} : { typeArguments: bound }) };
 }
 
-function bindType(type: Type, param: VarExpr, symbols: ReadonlyMap<string, number>): Type {
+function bindFunctionTypes(fn: FunctionExpr, symbols: ReadonlyMap<string, number>): FunctionExpr {
+  if (fn.resultType === undefined) return fn;
+  const resultType = bindType(fn.resultType, symbols);
+  return resultType === fn.resultType ? fn : { ...fn, resultType };
+}
+
+/** Lists of dimensions among the attributes of an operator. */
+function bindAttributes(
+  op: string,
+  attributes: Attributes,
+  symbols: ReadonlyMap<string, number>,
+): Attributes {
+  const definition = OPS.get(op);
+  const changed: Record<string, AttributeValue> = {};
+  for (const [name, value] of Object.entries(attributes)) {
+    if (definition?.attributes[name]?.type !== 'dims' || !Array.isArray(value)) continue;
+    const dims: readonly Dim[] = value;
+    const bound = dims.map((dim) => substituteDim(dim, symbols));
+    if (bound.some((dim, i) => dim !== dims[i])) changed[name] = bound;
+  }
+  return Object.keys(changed).length === 0 ? attributes : { ...attributes, ...changed };
+}
+
+function bindType(type: Type, symbols: ReadonlyMap<string, number>): Type {
+  return mapDims(type, (dim) => substituteDim(dim, symbols));
+}
+
+/** The type with its dimensions replaced; the same object when none differs. */
+function mapDims(type: Type, replace: (dim: Dim, axis: number) => Dim): Type {
+  const mapAll = (types: readonly Type[]): readonly Type[] => {
+    const mapped = types.map((each) => mapDims(each, replace));
+    return mapped.every((each, i) => each === types[i]) ? types : mapped;
+  };
   switch (type.kind) {
     case 'tensor': {
-      const shape = type.shape.map((dim, axis) => {
-        const value = evaluateDim(dim, symbols);
-        if (value !== undefined && value >= 0) return value;
-        const missing = symbolsOf(dim).find((symbol) => !symbols.has(symbol)) ?? dim;
-        throw unboundDim(`input "${param.name}"`, { dim: missing, axis, type: formatType(type) });
-      });
-      return { ...type, shape };
+      const shape = type.shape.map(replace);
+      return shape.every((dim, axis) => dim === type.shape[axis]) ? type : { ...type, shape };
     }
-    case 'tuple':
-      return { ...type, fields: type.fields.map((field) => bindType(field, param, symbols)) };
-    case 'function':
-    case 'adt':
+    case 'tuple': {
+      const fields = mapAll(type.fields);
+      return fields === type.fields ? type : { ...type, fields };
+    }
+    case 'function': {
+      const params = mapAll(type.params);
+      const result = mapDims(type.result, replace);
+      return params === type.params && result === type.result ? type : { ...type, params, result };
+    }
+    case 'adt': {
+      const args = mapAll(type.args);
+      return args === type.args ? type : { ...type, args };
+    }
     case 'type-var':
     case 'scalar':
       return type;
@@ -63,9 +119,16 @@ function bindType(type: Type, param: VarExpr, symbols: ReadonlyMap<string, numbe
   }
 }
 
-function symbolsOf(dim: Dim): string[] {
-  if (typeof dim === 'number') return [];
-  return typeof dim === 'string' ? [dim] : [...symbolsOf(dim.left), ...symbolsOf(dim.right)];
+function nameUnknownDims(fn: FunctionExpr): FunctionExpr {
+  const named = new Map<Expr, VarExpr>();
+  for (const param of fn.params) {
+    if (param.type?.kind !== 'tensor') continue;
+    const type = mapDims(param.type, (dim, axis) => (dim === '?' ? `${param.name}.${axis}` : dim));
+    if (type !== param.type) named.set(param, { ...param, type });
+  }
+  if (named.size === 0) return fn;
+  const params = fn.params.map((param) => named.get(param) ?? param);
+  return { ...fn, params, body: rewrite(fn.body, (expr) => named.get(expr) ?? expr) };
 }
 
 /** The complaint about a dimension that has no number. */
