@@ -47,7 +47,9 @@ export type {
   VarPattern,
   WildcardPattern,
 } from './ir/expr.ts';
-export { printExpr, printModule } from './ir/print.ts';
+export { parseExpr, parseModule, type ParseOptions } from './ir/parse.ts';
+export { PRELUDE } from './ir/prelude.ts';
+export { printExpr, printModule, type PrintOptions } from './ir/print.ts';
 export {
   type AdtTypeNode,
   type ConstructorDefinition,

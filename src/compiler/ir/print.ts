@@ -1,116 +1,259 @@
-import { UnsupportedError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
-import type { ConstantExpr, Expr, FunctionExpr, Module } from './expr.ts';
-import { formatType, tensorType } from './type.ts';
-import { postOrder } from './visit.ts';
+import { tensorType } from './type.ts';
+import type {
+  CallExpr,
+  Expr,
+  FunctionExpr,
+  IfExpr,
+  LetExpr,
+  MatchExpr,
+  Module,
+  Pattern,
+  VarExpr,
+} from './expr.ts';
+import { printAttribute, printData, printSmallTensor } from './print-literal.ts';
+import { type Block, type Plan, planBlocks } from './print-plan.ts';
+import { list, printName, printType, printTypeParams } from './print-type.ts';
+import { runTask, sub, type Task } from './task.ts';
 
-/** Constants up to this many elements stand in the text; larger ones in the metadata section. */
-const INLINE_ELEMENTS = 8;
+export interface PrintOptions {
+  /**
+   * `full` writes what `parseModule` needs to give the same module back: the data of large
+   * constants and the facts about the program. Default `elided`, for people.
+   */
+  readonly data?: 'full' | 'elided';
+}
 
 /**
  * A module as text in Relay's style: graph form, one numbered temporary per shared or compound
- * expression, large constants as `meta[i]` with a line each at the end that gives their type.
+ * expression, large constants as `meta[i]` with an entry each at the end.
  */
-export function printModule(module: Module): string {
+export function printModule(module: Module, { data = 'elided' }: PrintOptions = {}): string {
   const printer = new Printer();
+  for (const definition of module.types.values()) {
+    const constructors = definition.constructors.map(
+      ({ name, fields }) =>
+        `${name}${fields.length > 0 ? `(${fields.map(printType).join(', ')})` : ''}`,
+    );
+    const params = definition.params.map(printName).join(', ');
+    const head = `${printName(definition.name)}${params === '' ? '' : `[${params}]`}`;
+    printer.item([`type ${head} { ${constructors.join(', ')} }`]);
+  }
   for (const [name, fn] of module.functions) printer.global(name, fn);
+  printer.metadata(module.metadata, data);
   return printer.finish();
 }
 
 /** A single expression as text, its temporaries first. */
-export function printExpr(expr: Expr): string {
+export function printExpr(expr: Expr, { data = 'elided' }: PrintOptions = {}): string {
   const printer = new Printer();
-  printer.statement(expr);
+  printer.expression(expr);
+  printer.metadata({}, data);
   return printer.finish();
 }
 
+/** Deeper lines are not indented further, so that the text stays linear in the program. */
+const MAX_INDENT = 40;
+
 class Printer {
   readonly #lines: string[] = [];
-  readonly #meta = new Map<HostTensor, number>();
+  readonly #constants = new Map<HostTensor, number>();
   #names = new Map<Expr, string>();
   #taken = new Set<string>();
+  /** The last suffix that made a name unique. */
+  #suffixes = new Map<string, number>();
   #temporaries = 0;
-  #indent = '';
+  #depth = 0;
+  #plan: Plan | undefined;
+
+  /** Lines of their own, after an empty one. */
+  item(lines: readonly string[]): void {
+    if (this.#lines.length > 0 && lines.length > 0) this.#lines.push('');
+    for (const line of lines) this.#lines.push(line);
+  }
 
   global(name: string, fn: FunctionExpr): void {
     if (this.#lines.length > 0) this.#lines.push('');
     this.#names = new Map();
     this.#taken = new Set();
+    this.#suffixes = new Map();
     this.#temporaries = 0;
-    this.#lines.push(`def @${identifier(name)}${this.#head(fn)} {`);
-    this.#block(fn.body);
-    this.#lines.push('}');
+    this.#plan = planBlocks(fn.body);
+    this.#line(`def @${printName(name)}${this.#head(fn)} {`);
+    runTask(this.#block(this.#plan.top));
+    this.#line('}');
+  }
+
+  expression(expr: Expr): void {
+    this.#plan = planBlocks(expr);
+    this.#depth = -1;
+    runTask(this.#block(this.#plan.top));
+  }
+
+  metadata(facts: Readonly<Record<string, string>>, data: 'full' | 'elided'): void {
+    const constants = [...this.#constants].map(
+      ([tensor, index]) =>
+        `meta[${index}]: ${printType(tensorType(tensor))}${printData(tensor, data)}`,
+    );
+    this.item(constants);
+    const entries = Object.entries(facts).map(
+      ([key, value]) => `  ${printName(key)} = ${JSON.stringify(value)},`,
+    );
+    if (data === 'full' && entries.length > 0) this.item(['metadata {', ...entries, '}']);
   }
 
   finish(): string {
-    if (this.#meta.size > 0) this.#lines.push('');
-    for (const [tensor, index] of this.#meta) {
-      const splat = tensor.isSplat ? ` = ${formatElement(tensor, 0)}` : '';
-      this.#lines.push(`meta[${index}]: ${formatType(tensorType(tensor))}${splat}`);
-    }
     return `${this.#lines.join('\n')}\n`;
   }
 
-  statement(root: Expr): void {
-    const order = postOrder(root, (expr) => expr.kind !== 'function');
-    for (const expr of order) {
-      if (expr !== root && this.#names.has(expr)) continue;
-      if (expr.kind === 'function') this.#function(expr);
-      else if (expr === root || expr.kind === 'call') this.#compound(expr, expr === root);
+  #line(text: string): void {
+    this.#lines.push('  '.repeat(Math.min(this.#depth, MAX_INDENT)) + text);
+  }
+
+  *#block({ statements, result }: Block): Task<void> {
+    this.#depth++;
+    for (const { kind, expr } of statements) {
+      if (kind === 'let') yield* sub(this.#let(expr as LetExpr));
+      else yield* sub(this.#name(expr));
     }
+    yield* sub(this.#write(result, { prefix: '', suffix: '' }));
+    this.#depth--;
   }
 
-  #head(fn: FunctionExpr): string {
-    const params = fn.params.map((param) =>
-      param.type === undefined
-        ? this.#reference(param)
-        : `${this.#reference(param)}: ${formatType(param.type)}`,
-    );
-    const { primitive, resultNames } = fn.attributes;
-    if (primitive !== undefined) params.push(`primitive=${JSON.stringify(primitive)}`);
-    if (resultNames !== undefined) params.push(`results=${JSON.stringify(resultNames)}`);
-    return `(${params.join(', ')})`;
-  }
-
-  #block(body: Expr): void {
-    const indent = this.#indent;
-    this.#indent = `${indent}  `;
-    this.statement(body);
-    this.#indent = indent;
-  }
-
-  #function(fn: FunctionExpr): void {
-    const name = this.#temporary();
-    this.#lines.push(`${this.#indent}${name} = fn ${this.#head(fn)} {`);
-    this.#block(fn.body);
-    this.#lines.push(`${this.#indent}};`);
-    this.#names.set(fn, name);
-  }
-
-  #compound(expr: Expr, isResult: boolean): void {
-    const text = this.#text(expr);
-    if (isResult) {
-      this.#lines.push(`${this.#indent}${text}`);
-      return;
-    }
-    const name = this.#temporary();
-    this.#lines.push(`${this.#indent}${name} = ${text};`);
+  *#name(expr: Expr): Task<void> {
+    // `%"0"` and `%0` are one name.
+    while (this.#taken.has(String(this.#temporaries))) this.#temporaries++;
+    const number = String(this.#temporaries++);
+    this.#taken.add(number);
+    const name = `%${number}`;
+    yield* sub(this.#write(expr, { prefix: `${name} = `, suffix: ';' }));
     this.#names.set(expr, name);
   }
 
-  #temporary(): string {
-    return `%${this.#temporaries++}`;
+  *#let({ variable, value }: LetExpr): Task<void> {
+    const prefix = `let ${this.#binder(variable)} = `;
+    yield* sub(this.#write(value, { prefix, suffix: ';' }));
   }
 
-  /** An expression in operand position. Tuples and projections are written out there. */
+  /** An expression, written out unless it has a name, over one or more lines. */
+  *#write(expr: Expr, around: Around): Task<void> {
+    const { prefix, suffix } = around;
+    if (this.#names.has(expr)) {
+      this.#line(`${prefix}${this.#reference(expr)}${suffix}`);
+    } else if (expr.kind === 'if') {
+      yield* sub(this.#if(expr, around));
+    } else if (expr.kind === 'match') {
+      yield* sub(this.#match(expr, around));
+    } else if (expr.kind === 'function' || expr.kind === 'let') {
+      const head = expr.kind === 'let' ? '' : this.#functionHead(expr);
+      this.#line(`${prefix}${head}{`);
+      for (const block of this.#blocks(expr)) yield* sub(this.#block(block));
+      this.#line(`}${suffix}`);
+    } else {
+      this.#line(`${prefix}${this.#text(expr)}${suffix}`);
+    }
+  }
+
+  #functionHead(fn: FunctionExpr): string {
+    const head = this.#head(fn);
+    return `fn${head.startsWith('<') ? '' : ' '}${head} `;
+  }
+
+  *#if(expr: IfExpr, { prefix, suffix }: Around): Task<void> {
+    let head = `${prefix}if`;
+    for (let chain = expr; ; ) {
+      const [then, otherwise] = this.#blocks(chain);
+      if (then === undefined || otherwise === undefined) break;
+      this.#line(`${head} (${this.#reference(chain.condition)}) {`);
+      yield* sub(this.#block(then));
+      const { statements, result } = otherwise;
+      const isChain =
+        statements.length === 0 && result.kind === 'if' && this.#names.get(result) === undefined;
+      if (isChain) {
+        chain = result;
+        head = '} else if';
+        continue;
+      }
+      this.#line('} else {');
+      yield* sub(this.#block(otherwise));
+      break;
+    }
+    this.#line(`}${suffix}`);
+  }
+
+  *#match(expr: MatchExpr, { prefix, suffix }: Around): Task<void> {
+    const keyword = expr.complete ? 'match' : 'match?';
+    this.#line(`${prefix}${keyword} (${this.#reference(expr.value)}) {`);
+    this.#depth++;
+    const blocks = this.#blocks(expr);
+    for (const [i, { pattern }] of expr.clauses.entries()) {
+      const block = blocks[i];
+      if (block === undefined) continue;
+      const head = `${this.#pattern(pattern)} => `;
+      if (block.statements.length === 0) {
+        yield* sub(this.#write(block.result, { prefix: head, suffix: ',' }));
+      } else {
+        this.#line(`${head}{`);
+        yield* sub(this.#block(block));
+        this.#line('},');
+      }
+    }
+    this.#depth--;
+    this.#line(`}${suffix}`);
+  }
+
+  #blocks(expr: Expr): readonly Block[] {
+    return this.#plan?.inside(expr) ?? [];
+  }
+
+  #head(fn: FunctionExpr): string {
+    const params = fn.params.map((param) => this.#binder(param));
+    const { primitive, resultNames } = fn.attributes;
+    if (primitive !== undefined) params.push(`primitive=${JSON.stringify(primitive)}`);
+    if (resultNames !== undefined) params.push(`results=${JSON.stringify(resultNames)}`);
+    const result = fn.resultType === undefined ? '' : ` -> ${printType(fn.resultType)}`;
+    return `${printTypeParams(fn.typeParams)}(${params.join(', ')})${result}`;
+  }
+
+  #binder(variable: VarExpr): string {
+    const name = this.#reference(variable);
+    return variable.type === undefined ? name : `${name}: ${printType(variable.type)}`;
+  }
+
+  #pattern(pattern: Pattern): string {
+    switch (pattern.kind) {
+      case 'wildcard':
+        return '_';
+      case 'var-pattern':
+        return this.#binder(pattern.variable);
+      case 'tuple-pattern':
+        return list(pattern.fields.map((field) => this.#pattern(field)));
+      case 'constructor-pattern': {
+        const fields = pattern.fields.map((field) => this.#pattern(field)).join(', ');
+        return fields === '' ? pattern.constructor : `${pattern.constructor}(${fields})`;
+      }
+      default:
+        return pattern satisfies never;
+    }
+  }
+
+  /** An expression in operand position. */
   #reference(expr: Expr): string {
     const known = this.#names.get(expr);
     if (known !== undefined) return known;
     if (expr.kind !== 'var') return this.#text(expr);
-    const name = `%${unique(identifier(expr.name), this.#taken)}`;
+    const name = `%${printName(this.#unique(expr.name))}`;
     this.#names.set(expr, name);
     return name;
+  }
+
+  #unique(name: string): string {
+    let count = this.#suffixes.get(name) ?? 0;
+    let candidate = count === 0 ? name : `${name}_${count}`;
+    while (this.#taken.has(candidate)) candidate = `${name}_${++count}`;
+    this.#suffixes.set(name, count);
+    this.#taken.add(candidate);
+    return candidate;
   }
 
   #text(expr: Expr): string {
@@ -118,98 +261,57 @@ class Printer {
       case 'var':
         return this.#reference(expr);
       case 'constant':
-        return this.#constant(expr);
-      case 'operator':
-        return expr.name;
-      case 'call': {
-        const args = expr.args.map((arg) => this.#reference(arg));
-        const attributes = formatAttributes(expr.attributes);
-        return `${this.#reference(expr.callee)}(${[...args, ...attributes].join(', ')})`;
-      }
-      case 'tuple': {
-        const fields = expr.fields.map((field) => this.#reference(field));
-        return fields.length === 1 ? `(${fields[0]},)` : `(${fields.join(', ')})`;
-      }
-      case 'projection':
-        return `${this.#reference(expr.tuple)}.${expr.index}`;
-      case 'function':
-        return this.#reference(expr);
+        return printSmallTensor(expr.value) ?? this.#constant(expr.value);
       case 'int':
-        return String(expr.value);
+        return `#${expr.value}`;
+      case 'operator':
       case 'constructor':
         return expr.name;
       case 'global':
-        return `@${identifier(expr.name)}`;
+        return `@${printName(expr.name)}`;
+      case 'call':
+        return this.#call(expr);
+      case 'tuple':
+        return list(expr.fields.map((field) => this.#reference(field)));
+      case 'projection': {
+        const { kind } = expr.tuple;
+        const tuple = this.#reference(expr.tuple);
+        // `1.0` is a number.
+        return `${kind === 'constant' ? `(${tuple})` : tuple}.${expr.index}`;
+      }
+      case 'function':
       case 'let':
       case 'if':
       case 'match':
-        throw new UnsupportedError({
-          where: 'printModule',
-          got: `a ${expr.kind} expression`,
-          expected: 'operator calls, functions and tuples',
-        });
+        throw new Error(`internal: a ${expr.kind} has no name where it is an operand`);
       default:
         return expr satisfies never;
     }
   }
 
-  #constant({ value }: ConstantExpr): string {
-    const isInline = value.elementCount <= INLINE_ELEMENTS && value.shape.length <= 1;
-    if (isInline) {
-      const elements = Array.from({ length: value.elementCount }, (_, i) =>
-        formatElement(value, value.isSplat ? 0 : i),
-      );
-      return value.shape.length === 0 ? (elements[0] ?? '') : `[${elements.join(', ')}]`;
+  #call({ callee, args, attributes, typeArguments }: CallExpr): string {
+    const items = args.map((arg) => this.#reference(arg));
+    for (const [name, value] of Object.entries(attributes)) {
+      items.push(`${printName(name)}=${printAttribute(value)}`);
     }
-    const index = this.#meta.get(value) ?? this.#meta.size;
-    this.#meta.set(value, index);
+    const head = this.#reference(callee);
+    if (typeArguments !== undefined) {
+      return `${head}<${typeArguments.map(printType).join(', ')}>(${items.join(', ')})`;
+    }
+    return items.length === 0 && callee.kind === 'constructor'
+      ? head
+      : `${head}(${items.join(', ')})`;
+  }
+
+  #constant(tensor: HostTensor): string {
+    const index = this.#constants.get(tensor) ?? this.#constants.size;
+    this.#constants.set(tensor, index);
     return `meta[${index}]`;
   }
 }
 
-function identifier(name: string): string {
-  return /^[A-Za-z_][A-Za-z0-9_.]*$/.test(name) ? name : JSON.stringify(name);
-}
-
-function unique(name: string, taken: Set<string>): string {
-  let candidate = name;
-  for (let i = 1; taken.has(candidate); i++) candidate = `${name}_${i}`;
-  taken.add(candidate);
-  return candidate;
-}
-
-/** Suffixes tell dtypes apart: `1f`, `1i64`, `true`. */
-const SUFFIX = {
-  float32: 'f',
-  float64: 'f64',
-  float16: 'f16',
-  int8: 'i8',
-  uint8: 'u8',
-  int16: 'i16',
-  uint16: 'u16',
-  int32: '',
-  uint32: 'u',
-  int64: 'i64',
-  uint64: 'u64',
-  bool: '',
-} as const;
-
-function formatElement(tensor: HostTensor, index: number): string {
-  const element = tensor.elements[index] ?? 0;
-  if (tensor.dtype === 'bool') return element === 0 ? 'false' : 'true';
-  return `${formatNumber(element)}${SUFFIX[tensor.dtype]}`;
-}
-
-function formatAttributes(attributes: Attributes): string[] {
-  return Object.entries(attributes).map(([name, value]) => `${name}=${formatAttribute(value)}`);
-}
-
-function formatAttribute(value: AttributeValue): string {
-  if (typeof value === 'number') return formatNumber(value);
-  if (typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value);
-  return `[${value.map((item) => formatAttribute(item)).join(', ')}]`;
-}
-
-function formatNumber(value: number | bigint): string {
-  return Object.is(value, -0) ? '-0' : String(value);
+/** What stands around an expression on its first and last line. */
+interface Around {
+  readonly prefix: string;
+  readonly suffix: string;
 }

@@ -15,7 +15,8 @@ export interface Scope {
   readonly jump: Scope | undefined;
 }
 
-function scopeIn(root: Expr, parent: Scope | undefined): Scope {
+/** A scope within another; the outermost of a function without. */
+export function scopeIn(root: Expr, parent: Scope | undefined): Scope {
   const depth = parent === undefined ? 0 : parent.depth + 1;
   return { parent, root, depth, jump: parent === undefined ? undefined : jumpFrom(parent) };
 }

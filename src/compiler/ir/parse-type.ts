@@ -1,0 +1,164 @@
+import { DIM_OPERATORS, type Dim, type DimOperator } from '../../core/dim.ts';
+import { type DType, isDType } from '../../core/dtype.ts';
+import type { Bindings } from './bindings.ts';
+import type { Diagnostics } from './diagnostics.ts';
+import type { Token } from './lexer.ts';
+import { sub, type Task } from './task.ts';
+import type { TokenCursor } from './token-cursor.ts';
+import { type FunctionTypeNode, INT_TYPE, SHAPE_TYPE, type Type } from './type.ts';
+
+export interface TypeContext {
+  readonly cursor: TokenCursor;
+  readonly diagnostics: Diagnostics;
+  /** Type parameters in scope. */
+  readonly typeParams: Bindings<true>;
+  /** Called for each algebraic data type that is named, which may be defined later. */
+  refer(reference: { readonly token: Token; readonly argumentCount: number }): void;
+}
+
+/** Reads a type. */
+export function* parseType(context: TypeContext): Task<Type> {
+  const { cursor } = context;
+  const token = cursor.peek();
+  if (cursor.at('(')) return yield* sub(parseTupleType(context));
+  if (token.kind !== 'name' && token.kind !== 'string') throw cursor.unexpected('a type');
+  if (token.kind === 'name') {
+    if (token.text === 'Tensor') return yield* sub(parseTensorType(context));
+    if (token.text === 'fn') return yield* sub(parseFunctionType(context));
+    if (cursor.accept('int')) return INT_TYPE;
+    if (cursor.accept('shape')) return SHAPE_TYPE;
+  }
+  return yield* sub(parseNamedType(context));
+}
+
+/** `<A, B>`, or nothing. The names are put into the current scope. */
+export function parseTypeParams(context: TypeContext, [open, close] = ['<', '>']): string[] {
+  const { cursor } = context;
+  if (!cursor.at(open)) return [];
+  return cursor.list(open, close, () => {
+    const token = cursor.takeName('the name of a type parameter');
+    if (!context.typeParams.define(token.text, true)) {
+      context.diagnostics.report(token, {
+        got: `a second type parameter ${token.text}`,
+        expected: 'each name once',
+      });
+    }
+    return token.text;
+  });
+}
+
+function* parseNamedType(context: TypeContext): Task<Type> {
+  const { cursor } = context;
+  const token = cursor.next();
+  const isParam = context.typeParams.lookup(token.text) !== undefined;
+  if (isParam) return { kind: 'type-var', name: token.text };
+  const args = cursor.at('[')
+    ? yield* sub(cursor.listTask('[', ']', () => parseType(context)))
+    : [];
+  context.refer({ token, argumentCount: args.length });
+  return { kind: 'adt', name: token.text, args };
+}
+
+/** `()`, `(A,)`, `(A, B)`; `(A)` is A. */
+function* parseTupleType(context: TypeContext): Task<Type> {
+  const { cursor } = context;
+  const fields: Type[] = [];
+  let isTuple = false;
+  cursor.expect('(');
+  while (!cursor.accept(')')) {
+    fields.push(yield* sub(parseType(context)));
+    if (cursor.accept(',')) isTuple = true;
+    else if (!cursor.at(')')) throw cursor.unexpected('"," or ")"');
+  }
+  const [only] = fields;
+  return only !== undefined && !isTuple ? only : { kind: 'tuple', fields };
+}
+
+function* parseFunctionType(context: TypeContext): Task<FunctionTypeNode> {
+  const { cursor } = context;
+  cursor.expect('fn');
+  context.typeParams.enter();
+  try {
+    const typeParams = parseTypeParams(context);
+    const params = yield* sub(cursor.listTask('(', ')', () => parseType(context)));
+    cursor.expect('->');
+    const result = yield* sub(parseType(context));
+    return { kind: 'function', ...(typeParams.length > 0 ? { typeParams } : {}), params, result };
+  } finally {
+    context.typeParams.exit();
+  }
+}
+
+/** `Tensor[(n, 3), float32]` */
+function* parseTensorType({ cursor }: TypeContext): Task<Type> {
+  cursor.expect('Tensor');
+  cursor.expect('[');
+  const shape = yield* sub(cursor.listTask('(', ')', () => parseDim(cursor)));
+  cursor.expect(',');
+  const dtype = parseDType(cursor);
+  cursor.expect(']');
+  return { kind: 'tensor', dtype, shape };
+}
+
+export function parseDType(cursor: TokenCursor): DType {
+  const token = cursor.takeName('a dtype such as float32');
+  if (isDType(token.text)) return token.text;
+  throw cursor.unexpected('a dtype such as float32', { token });
+}
+
+/** Operators that stand between operands, the loosest first. */
+const PRECEDENCE: readonly Readonly<Record<string, DimOperator>>[] = [
+  { '+': 'add', '-': 'sub' },
+  { '*': 'mul', '//': 'floordiv', '%': 'mod' },
+];
+
+/** `n`, `n + 1`, `max(n, 2)`, `?` */
+export function* parseDim(cursor: TokenCursor, level = 0): Task<Dim> {
+  const operators = PRECEDENCE[level];
+  if (operators === undefined) return yield* sub(parseDimTerm(cursor));
+  let left = yield* sub(parseDim(cursor, level + 1));
+  for (;;) {
+    const { kind, text } = cursor.peek();
+    if (kind === 'variable') throw cursor.unexpected('a space after the % of a remainder');
+    const op = kind === 'sign' && Object.hasOwn(operators, text) ? operators[text] : undefined;
+    if (op === undefined) return left;
+    cursor.next();
+    left = { op, left, right: yield* sub(parseDim(cursor, level + 1)) };
+  }
+}
+
+function* parseDimTerm(cursor: TokenCursor): Task<Dim> {
+  const { kind, text } = cursor.peek();
+  if (cursor.accept('?')) return '?';
+  if (cursor.accept('(')) {
+    const dim = yield* sub(parseDim(cursor));
+    cursor.expect(')');
+    return dim;
+  }
+  if (kind === 'number' || cursor.at('-')) return parseInteger(cursor, 'a dimension');
+  const op = DIM_OPERATORS.find((name) => name === text);
+  if (kind === 'name' && op !== undefined && cursor.at('(', 1)) {
+    cursor.next();
+    return yield* sub(parseDimCall(cursor, op));
+  }
+  return cursor.takeName('a dimension').text;
+}
+
+/** `max(n, 2)` after its name. */
+function* parseDimCall(cursor: TokenCursor, op: DimOperator): Task<Dim> {
+  cursor.expect('(');
+  const left = yield* sub(parseDim(cursor));
+  cursor.expect(',');
+  const right = yield* sub(parseDim(cursor));
+  cursor.expect(')');
+  return { op, left, right };
+}
+
+/** A safe integer, perhaps with a minus sign. */
+export function parseInteger(cursor: TokenCursor, what: string): number {
+  const sign = cursor.accept('-') ? '-' : '';
+  const token = cursor.take('number', what);
+  const value = /^[0-9]+$/.test(token.text) ? Number(sign + token.text) : Number.NaN;
+  if (!Number.isSafeInteger(value)) throw cursor.unexpected(`${what}: a safe integer`, { token });
+  return value + 0;
+}

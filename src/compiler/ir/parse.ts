@@ -1,0 +1,270 @@
+import { HostTensor } from '../../core/host-tensor.ts';
+import { Bindings } from './bindings.ts';
+import { Diagnostics } from './diagnostics.ts';
+import type { Expr, FunctionExpr, Module } from './expr.ts';
+import { type Token, tokenize } from './lexer.ts';
+import type { ExprContext } from './parse-binder.ts';
+import { parseConstant } from './parse-constant.ts';
+import { parseBody, parseFunctionAfter } from './parse-expr.ts';
+import { parseType, parseTypeParams } from './parse-type.ts';
+import { PRELUDE } from './prelude.ts';
+import { type Library, type Reference, resolveReferences } from './resolve-references.ts';
+import { runTask, sub, type Task } from './task.ts';
+import { describeToken, SyntaxFault, TokenCursor } from './token-cursor.ts';
+import type { ConstructorDefinition, TypeDefinition } from './type.ts';
+
+export interface ParseOptions {
+  /** The name of the file, for messages and spans. Default `ir`. */
+  readonly file?: string;
+  /**
+   * Whether names that the text does not define are looked for in the prelude; what is used of it
+   * becomes part of the module. Default true.
+   */
+  readonly prelude?: boolean;
+}
+
+/** Reads a module; the inverse of `printModule`. Throws one ParseError for all errors of the text. */
+export function parseModule(text: string, options: ParseOptions = {}): Module {
+  const { file = 'ir', prelude = true } = options;
+  const parser = new ModuleParser(text, { file, library: prelude ? preludeLibrary() : undefined });
+  return parser.parse().module;
+}
+
+/**
+ * Reads statements and an expression; the inverse of `printExpr` for one without free variables. The scope
+ * of the text gives what free variables stand for. Throws ParseError.
+ */
+export function parseExpr(
+  text: string,
+  { file = 'ir', scope = new Map() }: { file?: string; scope?: ReadonlyMap<string, Expr> } = {},
+): Expr {
+  return new ModuleParser(text, { file, library: preludeLibrary() }).expr(scope);
+}
+
+let library: Library | undefined;
+
+function preludeLibrary(): Library {
+  library ??= new ModuleParser(PRELUDE, { file: 'prelude', library: undefined }).parse();
+  return library;
+}
+
+/** A definition of the text: its tokens from `start` to before `end`. */
+interface Item {
+  readonly keyword: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+interface ParserOptions {
+  readonly file: string;
+  readonly library: Library | undefined;
+}
+
+class ModuleParser {
+  readonly #file: string;
+  readonly #library: Library | undefined;
+  readonly #diagnostics: Diagnostics;
+  readonly #tokens: readonly Token[];
+  readonly #functions = new Map<string, FunctionExpr>();
+  readonly #types = new Map<string, TypeDefinition>();
+  readonly #constructors = new Map<string, ConstructorDefinition>();
+  readonly #metadata = new Map<string, string>();
+  readonly #constants = new Map<number, HostTensor>();
+  readonly #references = new Map<string, Reference[]>();
+
+  constructor(text: string, { file, library }: ParserOptions) {
+    this.#file = file;
+    this.#library = library;
+    this.#diagnostics = new Diagnostics(text, file);
+    this.#tokens = tokenize(text, this.#diagnostics);
+    for (const type of library?.module.types.values() ?? []) this.#addConstructors(type);
+  }
+
+  /** Types and constants come first, since functions may stand before those they use. */
+  parse(): Library {
+    const items = this.#items();
+    for (const item of items) if (item.keyword !== 'def') this.#definition(item);
+    for (const type of this.#types.values()) this.#addConstructors(type);
+    for (const item of items) {
+      if (item.keyword === 'def') this.#item(item, (context) => runTask(this.#function(context)));
+    }
+    const own = {
+      functions: this.#functions,
+      types: this.#types,
+      metadata: Object.fromEntries(this.#metadata),
+    };
+    const module = resolveReferences(own, {
+      references: [...this.#references.values()].flat(),
+      library: this.#library,
+      diagnostics: this.#diagnostics,
+    });
+    this.#diagnostics.throwIfAny();
+    return { module, references: this.#references };
+  }
+
+  expr(scope: ReadonlyMap<string, Expr>): Expr {
+    const context = this.#context({ keyword: '', start: -1, end: this.#tokens.length - 1 });
+    for (const [name, expr] of scope) context.variables.define(name, expr);
+    let result: Expr | undefined;
+    try {
+      result = runTask(parseBody(context));
+      if (context.cursor.peek().kind !== 'end') throw context.cursor.unexpected('the end');
+    } catch (fault) {
+      this.#report(fault);
+    }
+    this.#diagnostics.throwIfAny();
+    if (result === undefined) throw new Error('internal: no expression and no error');
+    return result;
+  }
+
+  /** Cuts the text where definitions begin, whatever braces are open there. */
+  #items(): Item[] {
+    const starts = this.#tokens.flatMap((_, index) => (this.#startsItem(index) ? [index] : []));
+    const end = this.#tokens.length - 1;
+    const first = starts[0] ?? end;
+    const token = this.#tokens[0];
+    if (first > 0 && token !== undefined) {
+      const expected = 'def, type, meta or metadata';
+      this.#diagnostics.report(token, { got: describeToken(token), expected });
+    }
+    return starts.map((start, i) => ({
+      keyword: this.#tokens[start]?.text ?? '',
+      start,
+      end: starts[i + 1] ?? end,
+    }));
+  }
+
+  #startsItem(index: number): boolean {
+    const token = this.#tokens[index];
+    if (token?.kind !== 'name') return false;
+    const follows = (distance: number, text: string): boolean => {
+      const next = this.#tokens[index + distance];
+      return next?.kind === 'sign' && next.text === text;
+    };
+    switch (token.text) {
+      case 'def':
+        return true;
+      case 'type':
+        return ['name', 'string'].includes(this.#tokens[index + 1]?.kind ?? '');
+      case 'meta':
+        return follows(1, '[') && follows(3, ']') && follows(4, ':');
+      case 'metadata':
+        return follows(1, '{');
+      default:
+        return false;
+    }
+  }
+
+  #item(item: Item, parse: (context: ExprContext) => void): void {
+    const context = this.#context(item);
+    try {
+      parse(context);
+      if (context.cursor.peek().kind !== 'end') {
+        throw context.cursor.unexpected('def, type, meta, metadata or the end of the text');
+      }
+    } catch (fault) {
+      this.#report(fault);
+    }
+  }
+
+  #report(fault: unknown): void {
+    if (!(fault instanceof SyntaxFault)) throw fault;
+    this.#diagnostics.report(fault.token, fault.complaint);
+  }
+
+  #definition(item: Item): void {
+    this.#item(item, (context) => {
+      if (item.keyword === 'type') runTask(this.#type(context));
+      else if (item.keyword === 'meta') runTask(this.#constant(context));
+      else this.#facts(context);
+    });
+  }
+
+  *#function(context: ExprContext): Task<void> {
+    const { cursor } = context;
+    const name = cursor.take('global', 'the name of a function such as @main');
+    if (this.#functions.has(name.text)) this.#duplicate(name);
+    const fn = yield* sub(parseFunctionAfter(context, name));
+    if (!this.#functions.has(name.text)) this.#functions.set(name.text, fn);
+  }
+
+  /** `List[A] { Cons(A, List[A]), Nil }` */
+  *#type(context: ExprContext): Task<void> {
+    const { cursor } = context;
+    const name = cursor.takeName('the name of a type');
+    if (this.#types.has(name.text)) this.#duplicate(name);
+    const params = parseTypeParams(context, ['[', ']']);
+    const definition = { name: name.text, params, constructors: [] as ConstructorDefinition[] };
+    // Known from here on, so that an error in a constructor is reported once.
+    if (!this.#types.has(name.text)) this.#types.set(name.text, definition);
+    yield* sub(
+      cursor.listTask('{', '}', () => this.#constructorOf(context, definition.constructors)),
+    );
+  }
+
+  *#constructorOf(context: ExprContext, constructors: ConstructorDefinition[]): Task<void> {
+    const { cursor } = context;
+    const name = cursor.take('name', 'a constructor such as Cons');
+    if (!/^[A-Z]/.test(name.text)) {
+      throw cursor.unexpected('a constructor, whose name begins with a capital', { token: name });
+    }
+    const taken = [...this.#types.values()].some((type) =>
+      type.constructors.some((other) => other.name === name.text),
+    );
+    if (taken) this.#duplicate(name);
+    const fields = cursor.at('(')
+      ? yield* sub(cursor.listTask('(', ')', () => parseType(context)))
+      : [];
+    constructors.push({ name: name.text, fields });
+  }
+
+  /** `[0]: Tensor[(2,), float32] = base64 "…"` */
+  *#constant(context: ExprContext): Task<void> {
+    const { cursor } = context;
+    cursor.expect('[');
+    const number = cursor.take('number', 'the number of a tensor');
+    cursor.expect(']');
+    cursor.expect(':');
+    const index = Number(number.text);
+    if (this.#constants.has(index)) this.#duplicate(number);
+    // Stands in when the data are broken, so that they are reported once.
+    this.#constants.set(index, HostTensor.zeros('float32', []));
+    this.#constants.set(index, yield* sub(parseConstant(context)));
+  }
+
+  /** `{ producer = "text" }` */
+  #facts({ cursor }: ExprContext): void {
+    cursor.list('{', '}', () => {
+      const key = cursor.takeName('a key');
+      if (this.#metadata.has(key.text)) this.#duplicate(key);
+      cursor.expect('=');
+      this.#metadata.set(key.text, cursor.take('string', 'a string').text);
+    });
+  }
+
+  #duplicate(token: Token): void {
+    const got = `a second definition of ${describeToken(token)}`;
+    this.#diagnostics.report(token, { got, expected: 'each name once' });
+  }
+
+  #addConstructors({ constructors }: TypeDefinition): void {
+    for (const constructor of constructors) this.#constructors.set(constructor.name, constructor);
+  }
+
+  #context({ keyword, start, end }: Item): ExprContext {
+    const owner = `${keyword} ${this.#tokens[start + 1]?.text ?? ''}`;
+    const references = this.#references.get(owner) ?? [];
+    this.#references.set(owner, references);
+    return {
+      cursor: new TokenCursor(this.#tokens, start + 1, end),
+      diagnostics: this.#diagnostics,
+      file: this.#file,
+      typeParams: new Bindings(),
+      variables: new Bindings(),
+      refer: ({ token, argumentCount }) => references.push({ kind: 'type', token, argumentCount }),
+      referTo: (kind, token) => references.push({ kind, token }),
+      metaTensor: (index) => this.#constants.get(index),
+      isNullary: (constructor) => this.#constructors.get(constructor)?.fields.length === 0,
+    };
+  }
+}
