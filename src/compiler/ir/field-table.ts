@@ -29,8 +29,9 @@ export type Node = Families[Family];
  * - `type-param`: such a name where it is used;
  * - `tensor`: the value of a constant;
  * - `shape`: dimensions;
+ * - `dtype`, `scalar`: the name of a dtype, of a type of scalars;
  * - `string`, `integer`, `boolean`: plain data;
- * - `attributes`: plain data by name, whose order does not matter;
+ * - `attributes`, `function-attributes`: plain data by name, whose order does not matter;
  * - `hint`: a name that does not matter;
  * - `span`: a place in a source, which does not matter either.
  *
@@ -47,10 +48,13 @@ export type DataRole =
   | 'type-param'
   | 'tensor'
   | 'shape'
+  | 'dtype'
+  | 'scalar'
   | 'string'
   | 'integer'
   | 'boolean'
   | 'attributes'
+  | 'function-attributes'
   | 'hint'
   | 'span';
 
@@ -83,7 +87,7 @@ const EXPR: KindsOf<Expr> = {
     typeParams: 'type-params?',
     params: 'binder*',
     resultType: 'type?',
-    attributes: 'attributes',
+    attributes: 'function-attributes',
     body: 'expr',
     span: 'span?',
   },
@@ -102,12 +106,12 @@ const PATTERN: KindsOf<Pattern> = {
 };
 
 const TYPE: KindsOf<Type> = {
-  tensor: { dtype: 'string', shape: 'shape' },
+  tensor: { dtype: 'dtype', shape: 'shape' },
   tuple: { fields: 'type*' },
   function: { typeParams: 'type-params?', params: 'type*', result: 'type' },
   adt: { name: 'string', args: 'type*' },
   'type-var': { name: 'type-param' },
-  scalar: { scalar: 'string' },
+  scalar: { scalar: 'scalar' },
 };
 
 const CLAUSE: FieldsOf<Clause> = { pattern: 'pattern', body: 'expr' };
@@ -182,6 +186,16 @@ function isFamily(name: string): name is Family {
 /** The key of a node in {@link FIELD_TABLE}. */
 export function keyOf(family: Family, node: Node): string {
   return 'kind' in node ? `${family}.${node.kind}` : family;
+}
+
+/** Whether a text is the key of a kind of node. */
+export function isKey(key: string): boolean {
+  return FIELD_TABLE.has(key);
+}
+
+/** Whether a field of this role holds no nodes. */
+export function isDataRole(role: RequiredRole): role is DataRole {
+  return familyOf(role.endsWith('*') ? role.slice(0, -1) : role) === undefined;
 }
 
 /** The fields of a kind of node. */

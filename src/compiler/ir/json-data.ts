@@ -1,0 +1,162 @@
+import { type Dim, DIM_OPERATORS, type DimOperator } from '../../core/dim.ts';
+import { isDType } from '../../core/dtype.ts';
+import { FormatError } from '../../core/errors.ts';
+import type { DataRole } from './field-table.ts';
+
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
+
+/** Nested arithmetic over dimensions is read down to this depth. */
+const MAX_DIM_DEPTH = 200;
+
+/** Data of a node as JSON. Numbers that JSON has not are written as `{ "number": "-0" }`. */
+export function dataToJson(value: unknown): JsonValue {
+  if (typeof value === 'number') {
+    return Number.isFinite(value) && !Object.is(value, -0) ? value : { number: formatOdd(value) };
+  }
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  if (Array.isArray(value)) return value.map(dataToJson);
+  if (!isRecord(value)) throw new Error(`internal: a ${typeof value} in a node`);
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(entries.map(([name, item]) => [name, dataToJson(item)]));
+}
+
+function formatOdd(value: number): string {
+  return Object.is(value, -0) ? '-0' : String(value);
+}
+
+/** The inverse of {@link dataToJson}. Throws FormatError for what the role does not allow. */
+export function dataFromJson(json: unknown, role: DataRole, where: string): unknown {
+  const value = READERS[role](json);
+  if (value !== undefined) return value;
+  const text = json === undefined ? 'nothing' : JSON.stringify(json);
+  throw new FormatError({
+    where,
+    got: text.length > 40 ? `${text.slice(0, 40)}…` : text,
+    expected: EXPECTED[role],
+  });
+}
+
+const EXPECTED: Readonly<Record<DataRole, string>> = {
+  'type-params': 'a list of names',
+  'type-param': 'a name',
+  tensor: 'a tensor',
+  shape: 'a list of dimensions',
+  dtype: 'the name of a dtype',
+  scalar: 'int or shape',
+  string: 'a text',
+  integer: 'an integer',
+  boolean: 'true or false',
+  attributes: 'attributes by name',
+  'function-attributes': 'attributes of a function',
+  hint: 'a text',
+  span: 'a source with line and column',
+};
+
+/** Readers of each role; undefined for what it does not allow. */
+const READERS: Readonly<Record<DataRole, (json: unknown) => unknown>> = {
+  'type-params': texts,
+  'type-param': text,
+  tensor: () => undefined,
+  shape: (json) => listOf(json, (item) => dimension(item, 0)),
+  dtype: (json) => (typeof json === 'string' && isDType(json) ? json : undefined),
+  scalar: (json) => (json === 'int' || json === 'shape' ? json : undefined),
+  string: text,
+  integer: (json) => (isInteger(json) ? json : undefined),
+  boolean: (json) => (typeof json === 'boolean' ? json : undefined),
+  attributes: (json) => recordOf(json, attribute),
+  'function-attributes': functionAttributes,
+  hint: text,
+  span,
+};
+
+export function isRecord(json: unknown): json is Readonly<Record<string, unknown>> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
+
+function isInteger(json: unknown): json is number {
+  return Number.isSafeInteger(json);
+}
+
+function text(json: unknown): string | undefined {
+  return typeof json === 'string' ? json : undefined;
+}
+
+function texts(json: unknown): readonly string[] | undefined {
+  return listOf(json, text);
+}
+
+/** A list of which every item can be read. */
+function listOf<T>(json: unknown, read: (item: unknown) => T | undefined): T[] | undefined {
+  if (!Array.isArray(json)) return undefined;
+  const items: T[] = [];
+  for (const item of json as readonly unknown[]) {
+    const value = read(item);
+    if (value === undefined) return undefined;
+    items.push(value);
+  }
+  return items;
+}
+
+/** An object of which every value can be read. */
+function recordOf(json: unknown, read: (item: unknown) => unknown): unknown {
+  if (!isRecord(json)) return undefined;
+  const values = listOf(Object.values(json), read);
+  if (values === undefined) return undefined;
+  return Object.fromEntries(Object.keys(json).map((name, i) => [name, values[i]]));
+}
+
+const ODD_NUMBERS: ReadonlyMap<unknown, number> = new Map([
+  ['-0', -0],
+  ['NaN', NaN],
+  ['Infinity', Infinity],
+  ['-Infinity', -Infinity],
+]);
+
+function number(json: unknown): number | undefined {
+  if (typeof json === 'number') return json;
+  return isRecord(json) ? ODD_NUMBERS.get(json['number']) : undefined;
+}
+
+function attribute(json: unknown): unknown {
+  if (typeof json === 'boolean') return json;
+  return text(json) ?? number(json) ?? texts(json) ?? listOf(json, number);
+}
+
+function functionAttributes(json: unknown): unknown {
+  if (!isRecord(json)) return undefined;
+  const { primitive, resultNames, ...others } = json;
+  const isRight =
+    Object.keys(others).length === 0 &&
+    (primitive === undefined || text(primitive) !== undefined) &&
+    (resultNames === undefined || texts(resultNames) !== undefined);
+  return isRight ? json : undefined;
+}
+
+function dimension(json: unknown, depth: number): Dim | undefined {
+  if (isInteger(json) || typeof json === 'string') return json;
+  if (!isRecord(json) || depth === MAX_DIM_DEPTH) return undefined;
+  const op = DIM_OPERATORS.find((known: DimOperator) => known === json['op']);
+  const left = dimension(json['left'], depth + 1);
+  const right = dimension(json['right'], depth + 1);
+  if (op === undefined || left === undefined || right === undefined) return undefined;
+  return { op, left, right };
+}
+
+function span(json: unknown): unknown {
+  if (!isRecord(json)) return undefined;
+  const { source, line, column } = json;
+  if (typeof source !== 'string') return undefined;
+  if (line !== undefined && !isInteger(line)) return undefined;
+  if (column !== undefined && !isInteger(column)) return undefined;
+  return {
+    source,
+    ...(line === undefined ? {} : { line }),
+    ...(column === undefined ? {} : { column }),
+  };
+}
