@@ -1,3 +1,4 @@
+import { CONCRETE_DIMS } from '../../src/core/dim-context.ts';
 import type { DType } from '../../src/core/dtype.ts';
 import type { Attributes, PrimitiveFunction } from '../../src/core/primitive-function.ts';
 import { elementCount, type Shape } from '../../src/core/shape.ts';
@@ -27,7 +28,7 @@ export function singleCall(
     name: op,
     params,
     body: [{ op, inputs: params.map((_, i) => i), attributes: complete }],
-    results: [{ value: params.length, type: definition.infer(params, complete) }],
+    results: [{ value: params.length, type: definition.infer(params, complete, CONCRETE_DIMS) }],
   };
 }
 

@@ -110,6 +110,7 @@ const attribute: fc.Arbitrary<AttributeValue> = fc.oneof<fc.Arbitrary<AttributeV
   fc.boolean(),
   fc.array(fc.double(), { maxLength: 3 }),
   fc.array(text, { maxLength: 3 }),
+  fc.tuple(dim, fc.constantFrom<Dim>(1, { op: 'add', left: 'n', right: 2 }), fc.constant('m')),
 );
 
 const primitive = fc.record({

@@ -19,6 +19,7 @@ import type {
 } from './executable.ts';
 import {
   ATTRIBUTE_CODES,
+  attributeKind,
   CONSTANT_CODES,
   DIM_INTEGER,
   DIM_OPERATOR_CODES,
@@ -195,6 +196,11 @@ function readAttribute(r: ByteReader): AttributeValue {
       const items = r.list('items', 4, () => r.string('item'));
       if (items.length > 0) return items;
       throw r.error({ got: 'an empty list of strings', expected: 'an empty list of numbers' });
+    }
+    case 'dims': {
+      const items = r.list('items', 2, () => readDim(r, 0));
+      if (attributeKind(items) === kind) return items;
+      throw r.error({ got: 'dimensions that are a list of another kind', expected: 'that kind' });
     }
     default:
       return kind satisfies never;

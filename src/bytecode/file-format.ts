@@ -1,7 +1,7 @@
 import type { FunctionEntry, ShapeStep, ValueType } from './executable.ts';
 import type { DraftConstant } from './draft.ts';
 import type { AttributeValue } from '../core/primitive-function.ts';
-import type { DimOperator } from '../core/dim.ts';
+import type { Dim, DimOperator } from '../core/dim.ts';
 
 /**
  * Numbers of the file format; `docs/format.md` describes the layout. The first byte is not ASCII
@@ -107,14 +107,20 @@ export const ATTRIBUTE_CODES = {
   boolean: 3,
   numbers: 4,
   strings: 5,
+  dims: 6,
 } as const;
 
-/** The code of an attribute value. An empty list counts as one of numbers. */
+/**
+ * The kind of an attribute value. An empty list counts as one of numbers; dimensions that are all
+ * numbers or all symbols are a list of numbers or strings.
+ */
 export function attributeKind(value: AttributeValue): keyof typeof ATTRIBUTE_CODES {
   if (typeof value === 'number') return 'number';
   if (typeof value === 'string') return 'string';
   if (typeof value === 'boolean') return 'boolean';
-  return typeof value[0] === 'string' ? 'strings' : 'numbers';
+  const items: readonly Dim[] = value;
+  if (items.every((item) => typeof item === 'number')) return 'numbers';
+  return items.every((item) => typeof item === 'string') ? 'strings' : 'dims';
 }
 
 /** The name that has a code in one of the tables above, or undefined. */

@@ -2,7 +2,7 @@ import { DIM_OPERATORS, type Dim, type DimOperator } from '../core/dim.ts';
 import { type DType, isDType } from '../core/dtype.ts';
 import type { AttributeValue, TensorType } from '../core/primitive-function.ts';
 import type { NamedResult, ValueType } from './executable.ts';
-import { MAX_DIM_DEPTH } from './file-format.ts';
+import { attributeKind, MAX_DIM_DEPTH } from './file-format.ts';
 import { DIM_SIGNS } from './print-types.ts';
 import { parseNumber } from './tensor-text.ts';
 import type { TextLexer } from './text-lexer.ts';
@@ -85,14 +85,20 @@ function parseDimTerm(lexer: TextLexer, depth: number): Dim {
   return lexer.name('a dimension');
 }
 
-/** A number, string, boolean, or a list of numbers or strings. */
+/** A number, string, boolean, a list of numbers or strings, or dimensions as a shape. */
 export function parseAttribute(lexer: TextLexer): AttributeValue {
   if (lexer.peek().text === '[' && lexer.peek().kind === 'sign') {
     const isStrings = lexer.peek(1).kind === 'string';
     if (isStrings) return lexer.list('[', ']', () => lexer.string('a string'));
     return lexer.list('[', ']', () => parseFloatNumber(lexer));
   }
-  if (lexer.peek().kind === 'string') return lexer.string('a string');
+  const token = lexer.peek();
+  if (token.text === '(' && token.kind === 'sign') {
+    const dims = lexer.list('(', ')', () => parseDim(lexer, 0));
+    if (attributeKind(dims) === 'dims') return dims;
+    throw lexer.unexpected('a list in brackets, as no dimension of it is symbolic', token);
+  }
+  if (token.kind === 'string') return lexer.string('a string');
   if (lexer.accept('true')) return true;
   return lexer.accept('false') ? false : parseFloatNumber(lexer);
 }

@@ -1,6 +1,7 @@
 import type { Dim, DimOperator } from '../core/dim.ts';
 import type { AttributeValue, TensorType } from '../core/primitive-function.ts';
 import type { FunctionSignature, ValueType } from './executable.ts';
+import { attributeKind } from './file-format.ts';
 import { formatName, formatNumber } from './text-format.ts';
 
 /** Operators that stand between their operands; the others are written as calls. */
@@ -55,8 +56,13 @@ export function printSignature(
   return `(${params.join(', ')}) -> (${results.join(', ')})`;
 }
 
+/** `1`, `"same"`, `true`, `[1, 2]`; dimensions of which not all are numbers as a shape. */
 export function printAttribute(value: AttributeValue): string {
-  if (typeof value === 'object') return `[${value.map(printAttribute).join(', ')}]`;
+  if (typeof value === 'object') {
+    const items: readonly Dim[] = value;
+    if (attributeKind(value) === 'dims') return printShape(items);
+    return `[${items.map((item) => (typeof item === 'object' ? printDim(item) : printAttribute(item))).join(', ')}]`;
+  }
   if (typeof value === 'string') return JSON.stringify(value);
   return typeof value === 'number' ? formatNumber(value) : String(value);
 }

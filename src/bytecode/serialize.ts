@@ -238,13 +238,15 @@ function writePrimitive(w: ByteWriter, { name, params, body, results }: Primitiv
 }
 
 function writeAttribute(w: ByteWriter, value: AttributeValue): void {
-  w.u8(ATTRIBUTE_CODES[attributeKind(value)]);
+  const kind = attributeKind(value);
+  w.u8(ATTRIBUTE_CODES[kind]);
   if (typeof value === 'number') w.f64(value);
   else if (typeof value === 'string') w.string(value);
   else if (typeof value === 'boolean') w.u8(value ? 1 : 0);
   else {
-    writeList<number | string>(w, value, (w, item) => {
-      if (typeof item === 'number') w.f64(item);
+    writeList<Dim>(w, value, (w, item) => {
+      if (kind === 'dims' || typeof item === 'object') writeDim(w, item);
+      else if (typeof item === 'number') w.f64(item);
       else w.string(item);
     });
   }

@@ -4,8 +4,9 @@ import type {
   OperatorCall,
   PrimitiveFunction,
 } from '../core/primitive-function.ts';
+import { attributeKind } from './file-format.ts';
 import { verifyName, verifyText } from './verify-text.ts';
-import { verifyTensorType } from './verify-types.ts';
+import { verifyDim, verifyTensorType } from './verify-types.ts';
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -69,10 +70,9 @@ function verifyIdentifier(name: string, what: string, where: string): void {
 function verifyAttribute(value: AttributeValue, where: string): void {
   if (typeof value === 'string') return verifyText(value, where);
   if (typeof value !== 'object') return;
+  const isDims = attributeKind(value) === 'dims';
   for (const item of value) {
-    if (typeof item !== typeof value[0]) {
-      throw new VerifyError({ where, got: 'a mixed list', expected: 'numbers or strings' });
-    }
-    if (typeof item === 'string') verifyText(item, where);
+    if (isDims) verifyDim(item, where, 0);
+    else if (typeof item === 'string') verifyText(item, where);
   }
 }

@@ -49,7 +49,7 @@ export function verifyRank(rank: number, where: string): void {
   throw new VerifyError({ where, got: `rank ${rank}`, expected: `at most ${MAX_RANK}` });
 }
 
-function verifyDim(dim: Dim, where: string, depth: number): void {
+export function verifyDim(dim: Dim, where: string, depth: number): void {
   if (typeof dim === 'string') {
     verifyName(dim, `dimension in ${where}`);
   } else if (typeof dim === 'number') {

@@ -189,6 +189,8 @@ function refusal(primitive: PrimitiveFunction): string | undefined {
     if (concrete === undefined) return undefined;
     params.push({ dtype, shape: concrete });
   }
+  const results = primitive.results.map(({ type }) => concreteShape(type.shape));
+  if (results.includes(undefined)) return undefined;
   try {
     planOnHost(primitive, params);
     return undefined;

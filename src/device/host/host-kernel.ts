@@ -42,7 +42,7 @@ export class HostKernel implements Kernel {
           `${params.length} and ${results.length}`,
       );
     }
-    const plan = this.#planFor(args.slice(0, params.length));
+    const plan = this.#planFor(args);
     const values = this.#bindValues(plan, args);
     this.#context.launched();
     for (const step of plan.steps) {
@@ -61,16 +61,18 @@ export class HostKernel implements Kernel {
   }
 
   /** The plan of the last call if the shapes are the same, else a new one. */
-  #planFor(params: readonly DeviceTensor[]): HostPlan {
+  #planFor(args: readonly DeviceTensor[]): HostPlan {
     const isSame =
       this.#plan !== undefined &&
-      params.every(({ dtype, shape }, i) => {
+      args.every(({ dtype, shape }, i) => {
         const known = this.#shapes[i];
         return known !== undefined && known.dtype === dtype && sameShape(known.shape, shape);
       });
     if (isSame && this.#plan !== undefined) return this.#plan;
-    const types = params.map(({ dtype, shape }) => ({ dtype, shape }));
-    const plan = planOnHost(this.#primitive, types);
+    const types = args.map(({ dtype, shape }) => ({ dtype, shape }));
+    const count = this.#primitive.params.length;
+    const results = types.slice(count).map(({ shape }) => shape);
+    const plan = planOnHost(this.#primitive, types.slice(0, count), results);
     this.#shapes = types;
     this.#plan = plan;
     return plan;

@@ -5,7 +5,8 @@ import type {
   ConcreteTensorType,
   PrimitiveFunction,
 } from '../../core/primitive-function.ts';
-import { formatShape, sameShape } from '../../core/shape.ts';
+import { formatShape, sameShape, type Shape } from '../../core/shape.ts';
+import { bindAttributes } from '../../ops/bind-attributes.ts';
 import type { OpDefinition } from '../../ops/define-op.ts';
 import { formatType } from '../../ops/operand-checks.ts';
 import { inferConcreteCall, opDefinition } from '../../ops/registry.ts';
@@ -45,15 +46,18 @@ export interface PlannedCall {
 }
 
 /**
- * Infers the types of all values from those of the parameters and groups elementwise calls. Throws
+ * Infers the types of all values from those of the parameters and groups elementwise calls. Shapes of
+ * results are needed where attributes name their symbols. Throws
  * UnsupportedError for an unknown operator and ShapeError for types that do not fit.
  */
 export function planOnHost(
   primitive: PrimitiveFunction,
   params: readonly ConcreteTensorType[],
+  results: readonly Shape[] = [],
 ): HostPlan {
   const types: ConcreteTensorType[] = [...params];
-  const calls = primitive.body.map(({ op: name, inputs, attributes }): PlannedCall => {
+  const body = bindAttributes(primitive, { params: params.map(({ shape }) => shape), results });
+  const calls = body.map(({ op: name, inputs, attributes }): PlannedCall => {
     const op = opDefinition(name);
     const operands = inputs.map((value) => (value < 0 ? undefined : types[value]));
     const inferred = inferConcreteCall(op, operands, attributes);

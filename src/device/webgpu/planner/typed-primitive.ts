@@ -7,6 +7,7 @@ import type {
   PrimitiveFunction,
 } from '../../../core/primitive-function.ts';
 import type { Shape } from '../../../core/shape.ts';
+import { bindAttributes } from '../../../ops/bind-attributes.ts';
 import { completeAttributes } from '../../../ops/attributes.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import { type ElementType, elementTypeOf } from './element-type.ts';
@@ -49,7 +50,7 @@ export function typePrimitive(
     shape: shapes.params[i] ?? [],
   }));
   const calls: TypedCall[] = [];
-  for (const call of primitive.body) {
+  for (const call of bindAttributes(primitive, shapes)) {
     const op = operatorOf(call, operators, primitive.name);
     const attributes = completeAttributes(op, call.attributes);
     const inputs = call.inputs.map((input) => (input < 0 ? undefined : types[input]));

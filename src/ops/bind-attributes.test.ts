@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import type { Dim } from '../core/dim.ts';
+import type { Attributes, PrimitiveFunction } from '../core/primitive-function.ts';
+import { bindAttributes, unboundSymbols } from './bind-attributes.ts';
+
+function primitive(
+  op: string,
+  attributes: Attributes,
+  { from, to }: { readonly from: readonly Dim[]; readonly to: readonly Dim[] },
+): PrimitiveFunction {
+  return {
+    name: op,
+    params: [{ dtype: 'float32', shape: from }],
+    body: [{ op, inputs: [0], attributes }],
+    results: [{ value: 1, type: { dtype: 'float32', shape: to } }],
+  };
+}
+
+const half: Dim = { op: 'floordiv', left: 'n', right: 2 };
+const twice: Dim = { op: 'mul', left: 'n', right: 2 };
+
+test('takes symbols from the shapes of parameters and results', () => {
+  const broadcast = primitive(
+    'broadcast_to',
+    { shape: ['n', half, 3] },
+    {
+      from: [half, 1],
+      to: ['n', half, 3],
+    },
+  );
+  const shapes = { params: [[3, 1]], results: [[7, 3, 3]] };
+  expect(bindAttributes(broadcast, shapes)[0]?.attributes).toEqual({ shape: [7, 3, 3] });
+  expect(unboundSymbols(broadcast)).toEqual([]);
+});
+
+test('finds the symbol of a sum or product', () => {
+  const sum: Dim = { op: 'add', left: twice, right: 'm' };
+  const slice = primitive('slice', { starts: ['n'], ends: ['m'] }, { from: [twice], to: [sum] });
+  const [call] = bindAttributes(slice, { params: [[8]], results: [[13]] });
+  expect(call?.attributes).toEqual({ starts: [4], ends: [5] });
+});
+
+test('names what does not follow', () => {
+  const slice = primitive('slice', { starts: ['n'], ends: [9] }, { from: [9], to: ['k'] });
+  expect(unboundSymbols(slice)).toEqual(['n']);
+  expect(() =>
+    bindAttributes(slice, { params: [[9]], results: [[2]] }),
+  ).toThrowErrorMatchingInlineSnapshot(`[ShapeError: slice: attribute starts: got the dimension n, expected dimensions that follow from the shapes of parameters and results.]`);
+});
+
+test('leaves strings that are no dimensions, and calls without symbols', () => {
+  const pad = primitive('pad', { pads: [1, 1], mode: 'edge' }, { from: ['n'], to: ['m'] });
+  expect(bindAttributes(pad, { params: [[3]], results: [[5]] })).toBe(pad.body);
+});
