@@ -147,7 +147,9 @@ class ModuleGenerator {
     const functions = new Map<string, FunctionExpr>([['same', identity()]]);
     for (const [name, type] of this.#signatures) {
       this.#budget = this.#size;
-      functions.set(name, this.#function(type, { available: [], made: [] }));
+      const fn = this.#function(type, { available: [], made: [] });
+      // Functions that call each other need it: nothing else may tell what they give.
+      functions.set(name, { ...fn, resultType: type.result });
     }
     return {
       functions,
