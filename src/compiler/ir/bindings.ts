@@ -1,6 +1,6 @@
 /** Names of nested scopes; the innermost hides the others. */
 export class Bindings<T> {
-  readonly #values = new Map<string, { readonly value: T; readonly depth: number }[]>();
+  readonly #values = new Map<string, Binding<T>[]>();
   readonly #scopes: string[][] = [[]];
 
   enter(): void {
@@ -13,13 +13,12 @@ export class Bindings<T> {
 
   /** Returns false, and keeps the first, when this scope has the name already. */
   define(name: string, value: T): boolean {
-    const depth = this.#scopes.length;
-    const values = this.#values.get(name);
-    if (values?.at(-1)?.depth === depth) return false;
-    if (values === undefined) this.#values.set(name, [{ value, depth }]);
-    else values.push({ value, depth });
-    this.#scopes.at(-1)?.push(name);
-    return true;
+    return this.#put(name, { value, depth: this.#scopes.length, isAssumed: false });
+  }
+
+  /** Like `define`, but a definition may follow in the same scope. */
+  assume(name: string, value: T): void {
+    this.#put(name, { value, depth: this.#scopes.length, isAssumed: true });
   }
 
   lookup(name: string): T | undefined {
@@ -30,4 +29,26 @@ export class Bindings<T> {
   names(): string[] {
     return [...this.#values].flatMap(([name, values]) => (values.length > 0 ? [name] : []));
   }
+
+  #put(name: string, binding: Binding<T>): boolean {
+    const bindings = this.#values.get(name) ?? [];
+    this.#values.set(name, bindings);
+    const last = bindings.at(-1);
+    if (last?.depth !== binding.depth) {
+      bindings.push(binding);
+      this.#scopes.at(-1)?.push(name);
+    } else if (last.isAssumed) {
+      bindings.splice(-1, 1, binding);
+    } else {
+      return false;
+    }
+    return true;
+  }
+}
+
+interface Binding<T> {
+  readonly value: T;
+  /** The number of scopes that are open where it is bound. */
+  readonly depth: number;
+  readonly isAssumed: boolean;
 }

@@ -45,10 +45,10 @@ export function define(context: ExprContext, token: Token, expr: Expr): void {
   });
 }
 
-/** Stands for what was reported, so that it is reported once. */
+/** Stands for a variable that was reported, so that it is reported once. */
 export function defineUnknown(context: ExprContext, token: Token): VarExpr {
   const variable: VarExpr = { kind: 'var', name: token.text };
-  context.variables.define(token.text, variable);
+  context.variables.assume(token.text, variable);
   return variable;
 }
 

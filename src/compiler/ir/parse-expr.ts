@@ -224,7 +224,13 @@ function* parseClause(context: ExprContext): Task<Clause> {
   try {
     const pattern = yield* sub(parsePattern(context));
     context.cursor.expect('=>');
-    return { pattern, body: yield* sub(parseExpr(context)) };
+    const body = yield* sub(parseExpr(context));
+    const { cursor } = context;
+    if (!cursor.at(',') && !cursor.at('}')) throw cursor.unexpected('"," or "}"');
+    return { pattern, body };
+  } catch (fault) {
+    recover(context, fault, { semicolon: false });
+    return { pattern: { kind: 'wildcard' }, body: { kind: 'var', name: '' } };
   } finally {
     context.variables.exit();
   }
@@ -305,7 +311,7 @@ export function* parseBody(context: ExprContext): Task<Expr> {
       if (parsed === undefined) continue;
       result = parsed;
       if (!cursor.at('}') && cursor.peek().kind !== 'end') {
-        throw cursor.unexpected('"}" after the result of the block');
+        throw cursor.unexpected('the end of the block after its result');
       }
     } catch (fault) {
       recover(context, fault);
@@ -362,17 +368,24 @@ function endStatement({ cursor, diagnostics }: ExprContext): void {
   diagnostics.report(token, complaint);
 }
 
-/** Reports a syntax error and skips to after the next semicolon, or to the end of the block. */
-function recover({ cursor, diagnostics, variables }: ExprContext, fault: unknown): void {
+/**
+ * Reports a syntax error and skips to the end of the block or match, or to after the next semicolon
+ * of the block.
+ */
+function recover(
+  { cursor, diagnostics, variables }: ExprContext,
+  fault: unknown,
+  { semicolon = true } = {},
+): void {
   if (!(fault instanceof SyntaxFault)) throw fault;
   diagnostics.report(fault.token, fault.complaint);
   for (let depth = 0; cursor.peek().kind !== 'end'; ) {
     if (depth === 0 && cursor.at('}')) return;
     const isBinding = depth === 0 && cursor.peek().kind === 'variable' && cursor.at('=', 1);
     const token = cursor.next();
-    if (isBinding) variables.define(token.text, { kind: 'var', name: token.text });
+    if (isBinding) variables.assume(token.text, { kind: 'var', name: token.text });
     if (token.kind !== 'sign') continue;
-    if (token.text === ';' && depth === 0) return;
+    if (token.text === ';' && depth === 0 && semicolon) return;
     if (token.text === '{') depth++;
     else if (token.text === '}') depth--;
   }

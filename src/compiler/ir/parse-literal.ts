@@ -83,9 +83,13 @@ function tensorOf(
     elements.map(({ text }) => text),
   );
   if ('badIndex' in parsed) {
-    const token = elements[parsed.badIndex]?.token ?? cursor.peek();
+    const { text, token } = elements[parsed.badIndex] ?? { text: '', token: cursor.peek() };
+    const got = JSON.stringify(`${text}${DTYPE_SUFFIXES[dtype]}`);
     const remedy = dtype === 'int32' ? 'A float needs its suffix, such as 1.5f.' : undefined;
-    throw cursor.unexpected(`an element of ${dtype}`, remedy ? { token, remedy } : { token });
+    throw cursor.unexpected(
+      `an element of ${dtype}`,
+      remedy ? { token, got, remedy } : { token, got },
+    );
   }
   return new HostTensor(dtype, shape, parsed.elements);
 }
@@ -157,9 +161,11 @@ export function parseAttribute(cursor: TokenCursor): AttributeValue {
 }
 
 function parseAttributeItem(cursor: TokenCursor): Dim {
-  const { kind, text } = cursor.peek(cursor.at('-') ? 1 : 0);
-  const isFraction = kind === 'number' && !/^[0-9]+$/.test(text);
-  if (isFraction || text === 'nan' || text === 'inf') return parseAttributeNumber(cursor);
+  const distance = cursor.at('-') ? 1 : 0;
+  const { kind, text } = cursor.peek(distance);
+  const isAlone = cursor.at(',', distance + 1) || cursor.at(']', distance + 1);
+  const isNumber = kind === 'number' || (kind === 'name' && (text === 'nan' || text === 'inf'));
+  if (isAlone && isNumber) return parseAttributeNumber(cursor);
   return runTask(parseDim(cursor));
 }
 

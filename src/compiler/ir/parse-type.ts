@@ -130,6 +130,10 @@ export function* parseDim(cursor: TokenCursor, level = 0): Task<Dim> {
 function* parseDimTerm(cursor: TokenCursor): Task<Dim> {
   const { kind, text } = cursor.peek();
   if (cursor.accept('?')) return '?';
+  if (cursor.at('//')) {
+    const remedy = 'Among dimensions // divides; a comment there is /* … */.';
+    throw cursor.unexpected('a dimension', { remedy });
+  }
   if (cursor.accept('(')) {
     const dim = yield* sub(parseDim(cursor));
     cursor.expect(')');

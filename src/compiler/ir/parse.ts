@@ -226,7 +226,7 @@ class ModuleParser {
     cursor.expect(']');
     cursor.expect(':');
     const index = Number(number.text);
-    if (this.#constants.has(index)) this.#duplicate(number);
+    if (this.#constants.has(index)) this.#duplicate(number, `meta[${number.text}]`);
     // Stands in when the data are broken, so that they are reported once.
     this.#constants.set(index, HostTensor.zeros('float32', []));
     this.#constants.set(index, yield* sub(parseConstant(context)));
@@ -242,8 +242,8 @@ class ModuleParser {
     });
   }
 
-  #duplicate(token: Token): void {
-    const got = `a second definition of ${describeToken(token)}`;
+  #duplicate(token: Token, what = describeToken(token)): void {
+    const got = `a second definition of ${what}`;
     this.#diagnostics.report(token, { got, expected: 'each name once' });
   }
 

@@ -98,8 +98,9 @@ export class TokenCursor {
     return items;
   }
 
-  unexpected(expected: string, { token = this.peek(), remedy }: FaultOptions = {}): SyntaxFault {
-    return new SyntaxFault(token, { got: describeToken(token), expected, remedy });
+  unexpected(expected: string, options: FaultOptions = {}): SyntaxFault {
+    const { token = this.peek(), got = describeToken(token), remedy } = options;
+    return new SyntaxFault(token, { got, expected, remedy });
   }
 
   /** Takes a comma; without one it takes the closing sign and returns false. */
@@ -111,7 +112,9 @@ export class TokenCursor {
 }
 
 export interface FaultOptions {
+  /** Where; by default at the next token. */
   readonly token?: Token;
+  readonly got?: string;
   readonly remedy?: string;
 }
 
