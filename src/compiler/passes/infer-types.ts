@@ -1,14 +1,16 @@
+import { inferModule } from '../inference/infer-module.ts';
 import type { Pass } from './pass.ts';
 
 /**
- * Infers the type of every expression, so that a module that is not well-typed fails here, with the
- * place in the source model, and not inside a later pass. The module itself stays as it is: types
- * stand in the context.
+ * Infers the types of a module and writes them into it, so that a module that is not well-typed
+ * fails here, with the place in the source, and not inside a later pass. After this pass the type of
+ * a node follows from the node and the module's declarations.
  */
 export const inferTypes: Pass = {
   name: 'infer-types',
   run(module, { types }) {
-    for (const fn of module.functions.values()) types.of(fn);
-    return module;
+    const typed = inferModule(module);
+    types.declare(typed);
+    return typed;
   },
 };

@@ -1,10 +1,9 @@
-import { WeftError } from '../../core/errors.ts';
+import { isElaborated } from '../inference/elaborate.ts';
 import { isAtom } from '../ir/atoms.ts';
-import type { Expr, FunctionExpr, LetExpr, Module, VarExpr } from '../ir/expr.ts';
+import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import { computeScopes, type Scope, type Scopes } from '../ir/scopes.ts';
 import type { Type } from '../ir/type.ts';
 import { mapFunctions, withChildren } from '../ir/visit.ts';
-import type { TypeInference } from '../type-inference.ts';
 import type { Pass } from './pass.ts';
 
 /**
@@ -17,21 +16,11 @@ import type { Pass } from './pass.ts';
 export const toAnf: Pass = {
   name: 'to-anf',
   run(module, { types }) {
-    const typeOf = isTyped(module, types) ? (expr: Expr): Type => types.of(expr) : undefined;
+    types.declare(module);
+    const typeOf = isElaborated(module) ? (expr: Expr): Type => types.of(expr) : undefined;
     return mapFunctions(module, (fn) => functionToAnf(fn, typeOf));
   },
 };
-
-/** Whether types are known, as inference leaves a module. What is wrong with it is not said here. */
-function isTyped(module: Module, types: TypeInference): boolean {
-  try {
-    for (const fn of module.functions.values()) types.of(fn);
-    return true;
-  } catch (thrown) {
-    if (thrown instanceof WeftError) return false;
-    throw thrown;
-  }
-}
 
 function functionToAnf(fn: FunctionExpr, typeOf?: (expr: Expr) => Type): FunctionExpr {
   const body = new AnfConverter(fn, typeOf).convert();

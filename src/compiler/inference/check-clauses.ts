@@ -1,0 +1,125 @@
+import type { Clause, Pattern } from '../ir/expr.ts';
+import type { ConstructorDefinition } from '../ir/type.ts';
+
+/** The constructors of the data type that a constructor belongs to, in order. */
+export type Siblings = (constructor: string) => readonly ConstructorDefinition[];
+
+export interface ClauseReport {
+  /** A pattern for values that no clause takes, as text. */
+  readonly missing: string | undefined;
+  /** Clauses that are never reached, by index. */
+  readonly unreachable: readonly number[];
+}
+
+type Row = readonly Pattern[];
+
+const WILDCARD: Pattern = { kind: 'wildcard' };
+
+/**
+ * Which values clauses leave out and which clauses are never reached. After L. Maranget, "Warnings
+ * for pattern matching" (2007): a row of patterns is useful if it fits a value that no row before
+ * it fits.
+ */
+export function checkClauses(clauses: readonly Clause[], siblings: Siblings): ClauseReport {
+  const rows: Row[] = [];
+  const unreachable: number[] = [];
+  for (const [index, { pattern }] of clauses.entries()) {
+    const row = [pattern];
+    if (witness(rows, row, siblings) === undefined) unreachable.push(index);
+    else rows.push(row);
+  }
+  const [missing] = witness(rows, [WILDCARD], siblings) ?? [];
+  return { missing: missing === undefined ? undefined : formatPattern(missing), unreachable };
+}
+
+/** A row of values, as patterns, that `row` fits and none of `rows` does; undefined if none is. */
+function witness(rows: readonly Row[], row: Row, siblings: Siblings): Row | undefined {
+  const [first, ...rest] = row;
+  if (first === undefined) return rows.length === 0 ? [] : undefined;
+  if (isConstructed(first)) return constructedWitness(rows, { first, rest }, siblings);
+  const heads = rows.flatMap(([head]) => (head !== undefined && isConstructed(head) ? [head] : []));
+  const [head] = heads;
+  if (head === undefined) {
+    const others = rows.map((other) => other.slice(1));
+    const found = witness(others, rest, siblings);
+    return found === undefined ? undefined : [WILDCARD, ...found];
+  }
+  for (const alternative of alternatives(head, siblings)) {
+    const isTaken = heads.some((other) => isSameConstructor(other, alternative));
+    const found = isTaken
+      ? constructedWitness(rows, { first: alternative, rest }, siblings)
+      : absentWitness(rows, { alternative, rest }, siblings);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function constructedWitness(
+  rows: readonly Row[],
+  { first, rest }: { first: Constructed; rest: Row },
+  siblings: Siblings,
+): Row | undefined {
+  const inner = rows.flatMap((row) => {
+    const specialised = specialise(row, first);
+    return specialised === undefined ? [] : [specialised];
+  });
+  const found = witness(inner, [...first.fields, ...rest], siblings);
+  if (found === undefined) return undefined;
+  const arity = first.fields.length;
+  return [{ ...first, fields: found.slice(0, arity) }, ...found.slice(arity)];
+}
+
+/** A constructor that no row names is taken only by rows that begin with a wildcard. */
+function absentWitness(
+  rows: readonly Row[],
+  { alternative, rest }: { alternative: Constructed; rest: Row },
+  siblings: Siblings,
+): Row | undefined {
+  const open = rows.filter(([head]) => head !== undefined && !isConstructed(head));
+  const found = witness(
+    open.map((row) => row.slice(1)),
+    rest,
+    siblings,
+  );
+  return found === undefined ? undefined : [alternative, ...found];
+}
+
+/** The row for values of this constructor, its fields in front; undefined if it fits none. */
+function specialise([head, ...rest]: Row, of: Constructed): Row | undefined {
+  if (head === undefined || !isConstructed(head)) {
+    return [...of.fields.map(() => WILDCARD), ...rest];
+  }
+  return isSameConstructor(head, of) ? [...head.fields, ...rest] : undefined;
+}
+
+type Constructed = Exclude<Pattern, { kind: 'wildcard' | 'var-pattern' }>;
+
+function isConstructed(pattern: Pattern): pattern is Constructed {
+  return pattern.kind === 'constructor-pattern' || pattern.kind === 'tuple-pattern';
+}
+
+function isSameConstructor(a: Constructed, b: Constructed): boolean {
+  if (a.kind === 'tuple-pattern' || b.kind === 'tuple-pattern') return a.kind === b.kind;
+  return a.constructor === b.constructor;
+}
+
+/** Every form that a value can have where this pattern stands. */
+function alternatives(pattern: Constructed, siblings: Siblings): Constructed[] {
+  if (pattern.kind === 'tuple-pattern') {
+    return [{ ...pattern, fields: pattern.fields.map(() => WILDCARD) }];
+  }
+  return siblings(pattern.constructor).map(({ name, fields }) => ({
+    kind: 'constructor-pattern',
+    constructor: name,
+    fields: fields.map(() => WILDCARD),
+  }));
+}
+
+function formatPattern(pattern: Pattern): string {
+  if (!isConstructed(pattern)) return '_';
+  const fields = pattern.fields.map(formatPattern);
+  if (pattern.kind === 'tuple-pattern') {
+    return fields.length === 1 ? `(${fields[0]},)` : `(${fields.join(', ')})`;
+  }
+  return fields.length === 0 ? pattern.constructor : `${pattern.constructor}(${fields.join(', ')})`;
+}

@@ -1,0 +1,201 @@
+import type {
+  CallExpr,
+  Expr,
+  FunctionExpr,
+  LetExpr,
+  MatchExpr,
+  Module,
+  VarExpr,
+} from '../ir/expr.ts';
+import type { Type } from '../ir/type.ts';
+import { bindersOf, postOrder, rewrite, withBinders } from '../ir/visit.ts';
+import { constructorsOf, isPolymorphic } from './declarations.ts';
+import type { InferenceContext } from './inference-context.ts';
+import { isError, type Term } from './term.ts';
+
+/** Stands for types that nothing depends on, such as that of the elements of an empty list. */
+const UNIT: Type = { kind: 'tuple', fields: [] };
+
+/** Functions with the types that were found written into them, by name; none after an error. */
+export function elaborate(
+  component: readonly (readonly [string, FunctionExpr])[],
+  context: InferenceContext,
+): Map<string, FunctionExpr> {
+  const elaboration = new Elaboration(context);
+  elaboration.complainOfUnknown(component);
+  if (!context.surroundings.diagnostics.isEmpty) return new Map();
+  return new Map(component.map(([name, fn]) => [name, elaboration.function(fn)]));
+}
+
+class Elaboration {
+  readonly #context: InferenceContext;
+  readonly #variables = new Map<VarExpr, VarExpr>();
+  /** Nodes as they are where they are called or bound by a let: still polymorphic. */
+  readonly #polymorphic = new Map<Expr, Expr>();
+
+  constructor(context: InferenceContext) {
+    this.#context = context;
+  }
+
+  /** What a global function takes and gives has to be known; inside, anything will do. */
+  complainOfUnknown(component: readonly (readonly [string, FunctionExpr])[]): void {
+    if (!this.#context.surroundings.diagnostics.isEmpty) return;
+    for (const [name, fn] of component) {
+      for (const param of fn.params) {
+        const term = this.#context.termOf(param);
+        if (!this.#isKnown(term)) this.#complain(fn, `parameter %${param.name} of @${name}`, term);
+      }
+      const result = this.#context.results.get(fn);
+      if (result === undefined || this.#isKnown(result)) continue;
+      this.#complain(fn, `the result of @${name}`, result);
+    }
+  }
+
+  function(fn: FunctionExpr): FunctionExpr {
+    const result = rewrite(fn, (expr, original) => this.#write(expr, original));
+    if (result.kind !== 'function') throw new Error('internal: a function became something else');
+    return result;
+  }
+
+  #write(expr: Expr, original: Expr): Expr {
+    const written = this.#annotate(expr, original);
+    const instance = this.#context.expansions.get(original);
+    if (instance === undefined) return written;
+    this.#polymorphic.set(original, written);
+    return this.#expand(written, instance.term, instance.typeArguments);
+  }
+
+  #annotate(expr: Expr, original: Expr): Expr {
+    switch (expr.kind) {
+      case 'var':
+        return this.#variable(expr);
+      case 'function':
+        return this.#function(expr, original);
+      case 'call':
+        return this.#call(expr, original);
+      case 'let':
+        return this.#let(expr, original);
+      case 'match':
+        return this.#match(expr);
+      case 'constant':
+      case 'int':
+      case 'operator':
+      case 'constructor':
+      case 'global':
+      case 'tuple':
+      case 'projection':
+      case 'if':
+        return expr;
+      default:
+        return expr satisfies never;
+    }
+  }
+
+  /** Variables that nothing reads are annotated too, where they are bound. */
+  #variable(variable: VarExpr): VarExpr {
+    const known = this.#variables.get(variable);
+    if (known !== undefined) return known;
+    const typed =
+      variable.type === undefined
+        ? { ...variable, type: this.#typeOf(this.#context.termOf(variable)) }
+        : variable;
+    this.#variables.set(variable, typed).set(typed, typed);
+    return typed;
+  }
+
+  #function(fn: FunctionExpr, original: Expr): FunctionExpr {
+    const params = fn.params.map((param) => this.#variable(param));
+    const isSame = params.every((param, i) => param === fn.params[i]);
+    if (isSame && fn.resultType !== undefined) return fn;
+    const result = original.kind === 'function' ? this.#context.results.get(original) : undefined;
+    const resultType = fn.resultType ?? (result && this.#typeOf(result));
+    return { ...fn, params, resultType };
+  }
+
+  #call(expr: CallExpr, original: Expr): CallExpr {
+    if (original.kind !== 'call') return expr;
+    const callee = this.#polymorphic.get(original.callee) ?? expr.callee;
+    const found = this.#context.typeArguments.get(original);
+    const isComplete = found === undefined || expr.typeArguments !== undefined;
+    if (isComplete) return callee === expr.callee ? expr : { ...expr, callee };
+    return { ...expr, callee, typeArguments: found.map((term) => this.#typeOf(term)) };
+  }
+
+  #let(expr: LetExpr, original: Expr): LetExpr {
+    const variable = this.#variable(expr.variable);
+    const declared = original.kind === 'let' ? original.variable.type : undefined;
+    const isWhole = original.kind === 'let' && (declared === undefined || isPolymorphic(declared));
+    const value = (isWhole ? this.#polymorphic.get(original.value) : undefined) ?? expr.value;
+    const isSame = variable === expr.variable && value === expr.value;
+    return isSame ? expr : { ...expr, variable, value };
+  }
+
+  #match(expr: MatchExpr): MatchExpr {
+    const clauses = expr.clauses.map((clause) => {
+      const pattern = withBinders(clause.pattern, (variable) => this.#variable(variable));
+      return pattern === clause.pattern ? clause : { ...clause, pattern };
+    });
+    return clauses.every((clause, i) => clause === expr.clauses[i]) ? expr : { ...expr, clauses };
+  }
+
+  /** `fn (%a: A) { callee<A>(%a) }`: calls alone carry type arguments. */
+  #expand(callee: Expr, term: Term, typeArguments: readonly Term[]): Expr {
+    const type = this.#typeOf(term);
+    if (type.kind !== 'function') throw new Error('internal: a function has another type');
+    const params = type.params.map(
+      (param, i): VarExpr => ({
+        kind: 'var',
+        name: `a${i}`,
+        type: param,
+      }),
+    );
+    const body: CallExpr = {
+      kind: 'call',
+      callee,
+      args: params,
+      attributes: {},
+      typeArguments: typeArguments.map((argument) => this.#typeOf(argument)),
+    };
+    return { kind: 'function', params, resultType: type.result, body, attributes: {} };
+  }
+
+  #typeOf(term: Term): Type {
+    return this.#context.unifier.typeOf(term, () => UNIT);
+  }
+
+  #isKnown(term: Term): boolean {
+    let known = true;
+    this.#context.unifier.typeOf(term, () => {
+      known = false;
+      return UNIT;
+    });
+    return known || isError(term);
+  }
+
+  #complain(at: Expr, what: string, term: Term): void {
+    this.#context.complain(at, {
+      got: `${what} as ${this.#context.format(term)}`,
+      expected: 'a type that can be inferred',
+      remedy: 'Annotate it.',
+    });
+  }
+}
+
+/** Whether types follow from nodes, as inference leaves a module and passes keep it. */
+export function isElaborated(module: Module): boolean {
+  const constructors = constructorsOf(module.types);
+  const isPolymorphicCallee = (callee: Expr): boolean => {
+    if (callee.kind === 'constructor') {
+      return (constructors.get(callee.name)?.definition.params.length ?? 0) > 0;
+    }
+    const fn = callee.kind === 'global' ? module.functions.get(callee.name) : callee;
+    return fn?.kind === 'function' && (fn.typeParams?.length ?? 0) > 0;
+  };
+  const isWritten = (expr: Expr): boolean => {
+    if (!bindersOf(expr).every(({ type }) => type !== undefined)) return false;
+    if (expr.kind === 'global') return module.functions.get(expr.name)?.resultType !== undefined;
+    if (expr.kind !== 'call' || expr.typeArguments !== undefined) return true;
+    return !isPolymorphicCallee(expr.callee);
+  };
+  return [...module.functions.values()].every((fn) => postOrder(fn).every(isWritten));
+}

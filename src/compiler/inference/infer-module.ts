@@ -1,0 +1,104 @@
+import type { Expr, FunctionExpr, Module } from '../ir/expr.ts';
+import type { Type } from '../ir/type.ts';
+import { postOrder } from '../ir/visit.ts';
+import { checkDefinitions } from './check-definitions.ts';
+import { constructorsOf } from './declarations.ts';
+import { elaborate } from './elaborate.ts';
+import { ExpressionInference } from './infer-expression.ts';
+import { InferenceContext, type Signature } from './inference-context.ts';
+import { stronglyConnected } from './strongly-connected.ts';
+import { type AppliedTerm, functionTerm, termOf } from './term.ts';
+import { type SourceTexts, TypeDiagnostics } from './type-diagnostics.ts';
+
+export interface InferOptions {
+  /** Texts by the name in spans, for excerpts in messages. */
+  readonly texts?: SourceTexts | undefined;
+  /** Called with what is well-typed and yet odd: a clause that is never reached. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/**
+ * Infers the types of a module and writes them down: afterwards every variable has a type, every
+ * function its `resultType`, and every call of a polymorphic function its `typeArguments`. The same
+ * module when all of that is there already.
+ *
+ * Throws one TypeCheckError for all that is wrong (the first 20 places); a single complaint of an
+ * operator is thrown as it is (ShapeError, UnsupportedError).
+ */
+export function inferModule(module: Module, options: InferOptions = {}): Module {
+  const { texts, onWarning } = options;
+  const diagnostics = new TypeDiagnostics(texts);
+  const constructors = constructorsOf(module.types);
+  const signatures = new Map<string, Signature>();
+  const surroundings = { types: module.types, constructors, signatures, diagnostics, onWarning };
+  checkDefinitions(module.types, diagnostics);
+  for (const [name, fn] of module.functions) {
+    const term = declaredSignature(fn);
+    if (term !== undefined) signatures.set(name, { term, isOpen: false, paramNames: names(fn) });
+  }
+  const elaborated = new Map<string, FunctionExpr>();
+  for (const component of componentsOf(module.functions)) {
+    const context = new InferenceContext(surroundings);
+    const inference = new ExpressionInference(context);
+    for (const [name, fn] of component) {
+      if (signatures.has(name)) continue;
+      signatures.set(name, { term: inference.open(fn), isOpen: true, paramNames: names(fn) });
+    }
+    for (const [name, fn] of component) inference.inferGlobal(name, fn);
+    context.solve();
+    for (const [name, result] of elaborate(component, context)) {
+      elaborated.set(name, result);
+      const term = declaredSignature(result);
+      if (term !== undefined)
+        signatures.set(name, { term, isOpen: false, paramNames: names(result) });
+    }
+  }
+  diagnostics.throwIfAny();
+  return withFunctions(module, elaborated);
+}
+
+/** The type of a function whose parameters and result are all declared. */
+function declaredSignature(fn: FunctionExpr): AppliedTerm | undefined {
+  const params = fn.params.flatMap(({ type }): Type[] => (type === undefined ? [] : [type]));
+  if (fn.resultType === undefined || params.length !== fn.params.length) return undefined;
+  return functionTerm(params.map(termOf), termOf(fn.resultType), fn.typeParams);
+}
+
+function names(fn: FunctionExpr): string[] {
+  return fn.params.map(({ name }) => name);
+}
+
+/**
+ * Functions that have to be inferred together, after those that they use. A function whose
+ * signature is declared is used by that, so it binds nothing together.
+ */
+function componentsOf(
+  functions: ReadonlyMap<string, FunctionExpr>,
+): (readonly (readonly [string, FunctionExpr])[])[] {
+  const references = (name: string): string[] => {
+    const fn = functions.get(name);
+    return fn === undefined ? [] : globalsIn(fn, functions);
+  };
+  return stronglyConnected(functions.keys(), references).map((members) => {
+    const chosen = new Set(members);
+    return [...functions].filter(([name]) => chosen.has(name));
+  });
+}
+
+function globalsIn(fn: Expr, functions: ReadonlyMap<string, FunctionExpr>): string[] {
+  const found = new Set<string>();
+  for (const expr of postOrder(fn)) {
+    if (expr.kind !== 'global') continue;
+    const target = functions.get(expr.name);
+    if (target !== undefined && declaredSignature(target) === undefined) found.add(expr.name);
+  }
+  return [...found];
+}
+
+function withFunctions(module: Module, elaborated: ReadonlyMap<string, FunctionExpr>): Module {
+  const functions = new Map(
+    [...module.functions].map(([name, fn]) => [name, elaborated.get(name) ?? fn]),
+  );
+  const changed = [...module.functions].some(([name, fn]) => functions.get(name) !== fn);
+  return changed ? { ...module, functions } : module;
+}

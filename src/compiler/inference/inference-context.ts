@@ -1,0 +1,208 @@
+import { type Dim, formatDim } from '../../core/dim.ts';
+import type { Complaint } from '../../core/errors.ts';
+import { type CallExpr, type Expr, formatSpan, type FunctionExpr, spanOf } from '../ir/expr.ts';
+import { formatType, type Type, type TypeDefinition } from '../ir/type.ts';
+import { type DeclaredConstructor, typeFault } from './declarations.ts';
+import { describeExpr } from './describe-expr.ts';
+import { type AppliedTerm, ERROR_TERM, resolve, type Term, termOf } from './term.ts';
+import type { TypeDiagnostics } from './type-diagnostics.ts';
+import { type Instance, Unifier } from './unifier.ts';
+import { type Constraint, Worklist } from './worklist.ts';
+
+/** What a global function is known to be where it is used. */
+export interface Signature {
+  readonly term: AppliedTerm;
+  /** Still being inferred: used as it is, for the same types and symbols everywhere. */
+  readonly isOpen: boolean;
+  readonly paramNames: readonly string[];
+}
+
+export interface Surroundings {
+  readonly types: ReadonlyMap<string, TypeDefinition>;
+  readonly constructors: ReadonlyMap<string, DeclaredConstructor>;
+  readonly signatures: ReadonlyMap<string, Signature>;
+  readonly diagnostics: TypeDiagnostics;
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** Symbols and type parameters that are known at a place. */
+export interface Scope {
+  readonly symbols: ReadonlySet<string>;
+  readonly typeParams: ReadonlySet<string>;
+}
+
+export const EMPTY_SCOPE: Scope = { symbols: new Set(), typeParams: new Set() };
+
+/**
+ * What is known of the expressions of global functions that are inferred together, because they
+ * call each other. Every node has one type; what waits for the type of another stands in the
+ * worklist.
+ */
+export class InferenceContext {
+  readonly unifier = new Unifier();
+  readonly worklist = new Worklist();
+  readonly surroundings: Surroundings;
+  /** What the type parameters of the callee stand for, by call. */
+  readonly typeArguments = new Map<CallExpr, readonly Term[]>();
+  /** Polymorphic functions that are used as values, with the type at which they are. */
+  readonly expansions = new Map<Expr, Instance>();
+  /** The results of functions. */
+  readonly results = new Map<FunctionExpr, Term>();
+  readonly #rechecks: (() => void)[] = [];
+  readonly #terms = new Map<Expr, Term>();
+  readonly #values = new Map<Expr, Term>();
+  /** Where expressions are being inferred now. */
+  scope = EMPTY_SCOPE;
+  /** The global function around them. */
+  global = '';
+
+  constructor(surroundings: Surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  /** The type of a node that has been inferred, polymorphic where it is. */
+  termOf(expr: Expr): Term {
+    return this.#terms.get(expr) ?? ERROR_TERM;
+  }
+
+  knownTerm(expr: Expr): Term | undefined {
+    return this.#terms.get(expr);
+  }
+
+  setTerm(expr: Expr, term: Term): void {
+    this.#terms.set(expr, term);
+  }
+
+  /** The type of an expression where its value is used: polymorphic functions are instances. */
+  useOf(expr: Expr): Term {
+    const known = this.#values.get(expr);
+    if (known !== undefined) return known;
+    const term = this.termOf(expr);
+    const raw = resolve(term);
+    // What a metavariable leads to may still become wider: only functions are looked through.
+    if (raw.kind !== 'applied' || raw.head !== 'function') return term;
+    const instance = this.instantiate(expr, raw);
+    if (instance.typeArguments.length > 0) this.expansions.set(expr, instance);
+    this.#values.set(expr, instance.term);
+    return instance.term;
+  }
+
+  format(term: Term): string {
+    return formatType(this.unifier.typeOf(term, () => ({ kind: 'type-var', name: '_' })));
+  }
+
+  where(expr: Expr): string {
+    return formatSpan(spanOf(expr), `@${this.global}, ${describeExpr(expr)}`);
+  }
+
+  complain(expr: Expr, complaint: Omit<Complaint, 'where'>, part?: string): AppliedTerm {
+    const where = part === undefined ? this.where(expr) : `${this.where(expr)}, ${part}`;
+    this.surroundings.diagnostics.complain(spanOf(expr), { where, ...complaint });
+    return ERROR_TERM;
+  }
+
+  /** Requires that a value of type `actual` fits `expected`, and complains at `expr` otherwise. */
+  require(
+    actual: Term,
+    expected: Term,
+    {
+      at,
+      part,
+      atRunTime = false,
+      remedy,
+    }: { at: Expr; part?: string; atRunTime?: boolean; remedy?: string },
+  ): void {
+    const where = part === undefined ? this.where(at) : `${this.where(at)}, ${part}`;
+    const complain = (complaint: Complaint): void => {
+      this.surroundings.diagnostics.complain(spanOf(at), { ...complaint, where });
+    };
+    const onMismatch = (got: Dim, wanted: Dim): void =>
+      complain({ got: `dimension ${formatDim(got)}`, expected: formatDim(wanted) });
+    // As text before unification: half of an equation may be solved when it fails.
+    const expectedBefore = this.format(expected);
+    if (this.unifier.flow(actual, expected, { atRunTime, onMismatch })) return;
+    const got = this.format(actual);
+    const after = this.format(expected);
+    const wanted = after === got ? expectedBefore : after;
+    complain({ got, expected: wanted, remedy: remedy ?? remedyFor(actual, expected) });
+  }
+
+  /** Complaints of the module so far. */
+  get complaintCount(): number {
+    return this.surroundings.diagnostics.count;
+  }
+
+  /** Asks to be called when all types are found, in the order of the requests. */
+  recheck(check: () => void): void {
+    const global = this.global;
+    this.#rechecks.push(() => {
+      this.global = global;
+      check();
+    });
+  }
+
+  /** Solves what waits, and looks again at what was decided before all was known. */
+  solve(): void {
+    this.worklist.solve();
+    this.unifier.settle();
+    if (!this.surroundings.diagnostics.isEmpty) return;
+    for (const check of this.#rechecks) check();
+  }
+
+  /** The declared type of a variable as a term, after a look at how it is written. */
+  declaredTerm(type: Type, at: Expr, scope: { anySymbol: boolean }): Term {
+    const { symbols, typeParams } = this.scope;
+    const { types } = this.surroundings;
+    const allowed = scope.anySymbol ? undefined : symbols;
+    const fault = typeFault(type, { types, typeParams, symbols: allowed });
+    return fault === undefined ? termOf(type) : this.complain(at, fault);
+  }
+
+  /** A constraint that is attempted as if it stood where it is stated. */
+  defer(constraint: Constraint): void {
+    const place = { global: this.global, scope: this.scope };
+    const inPlace = <T>(run: () => T): T => {
+      const now = { global: this.global, scope: this.scope };
+      this.global = place.global;
+      this.scope = place.scope;
+      const result = run();
+      this.global = now.global;
+      this.scope = now.scope;
+      return result;
+    };
+    this.worklist.add({
+      attempt: (closed) => inPlace(() => constraint.attempt(closed)),
+      giveUp: () => inPlace(() => constraint.giveUp()),
+    });
+  }
+
+  /** Only the first such complaint is worth reading: the others may follow from it. */
+  giveUp(expr: Expr, what: string): void {
+    if (!this.surroundings.diagnostics.isEmpty) return;
+    this.complain(expr, {
+      got: `${what} without a known type`,
+      expected: 'one that can be inferred',
+      remedy: 'Annotate the parameter or variable that it comes from.',
+    });
+  }
+
+  /** The type of a function at one of its uses. */
+  instantiate(expr: Expr, fn: AppliedTerm, given?: readonly Term[]): Instance {
+    const isGlobal = expr.kind === 'global';
+    if (isGlobal && this.surroundings.signatures.get(expr.name)?.isOpen === true) {
+      return { term: fn, typeArguments: [] };
+    }
+    const scope = isGlobal ? EMPTY_SCOPE.symbols : this.scope.symbols;
+    return this.unifier.instantiate(fn, { scope, given });
+  }
+}
+
+function remedyFor(actual: Term, expected: Term): string | undefined {
+  const from = resolve(actual);
+  const to = resolve(expected);
+  if (from.kind !== 'tensor' || to.kind !== 'tensor') return undefined;
+  if (from.dtype !== to.dtype) return 'Insert a cast.';
+  const isClear = [...from.shape, ...to.shape].every((dim) => typeof dim === 'number');
+  if (isClear || from.shape.length !== to.shape.length) return undefined;
+  return 'Declare a dimension as ? where it is known only when the program runs.';
+}

@@ -1,0 +1,110 @@
+import type { TensorType } from '../../core/primitive-function.ts';
+import { type CallExpr, spanOf } from '../ir/expr.ts';
+import { SCALAR_OPERATORS, type ScalarOperator } from '../ir/scalar-operators.ts';
+import { formatType, tensorType, type Type } from '../ir/type.ts';
+import { applyOperator, atPlace } from './apply-operator.ts';
+import { applyScalarOperator } from './apply-scalar-operator.ts';
+import type { InferenceContext } from './inference-context.ts';
+import { applied, ERROR_TERM, isError, type MetaTerm, resolve, type Term, termOf } from './term.ts';
+import type { Constraint } from './worklist.ts';
+
+interface OperatorContext {
+  /** Bound to the type of the result. */
+  readonly result: MetaTerm;
+  readonly context: InferenceContext;
+}
+
+const INT = applied('scalar', 'int', []);
+
+/** The rule of an operator, which wants its operands to be tensors of known types. */
+export function operatorConstraint(
+  expr: CallExpr,
+  op: string,
+  { result, context }: OperatorContext,
+): Constraint {
+  const scalar = SCALAR_OPERATORS.get(op);
+  const operands = (): Term[] => {
+    if (scalar !== undefined) bindInts(expr, scalar, context);
+    return expr.args.map((arg) => resolve(context.useOf(arg)));
+  };
+  const finish = (term: Term): true => {
+    // Others may have used the result already, and so may have said what it has to be.
+    context.require(term, result, { at: expr, part: 'result' });
+    return true;
+  };
+  return {
+    attempt(closed) {
+      const terms = operands();
+      if (terms.some(isError)) return finish(ERROR_TERM);
+      if (!closed && terms.some((term) => isOpen(term, context))) return false;
+      if (terms.some((term) => term.kind === 'meta')) return false;
+      context.recheck(() => complainOfChange(expr, { terms, now: operands() }, context));
+      return finish(applyRule(expr, typesOf(terms, context), { op, context }));
+    },
+    giveUp() {
+      context.giveUp(expr, 'an operand');
+      finish(ERROR_TERM);
+    },
+  };
+}
+
+/** An operand may have got a wider type after the rule was applied. */
+function complainOfChange(
+  expr: CallExpr,
+  { terms, now }: { terms: readonly Term[]; now: readonly Term[] },
+  context: InferenceContext,
+): void {
+  const index = terms.findIndex((term, i) => term !== now[i]);
+  if (index < 0) return;
+  const [was, is] = [terms, now].map((all) => context.format(all[index] ?? ERROR_TERM));
+  if (was === is) return;
+  context.complain(expr, {
+    got: `${is} for input ${index}`,
+    expected: `${was}, as which it was used before`,
+    remedy: 'Annotate the variable or function that it comes from.',
+  });
+}
+
+function typesOf(terms: readonly Term[], { unifier }: InferenceContext): Type[] {
+  return terms.map((term) => unifier.typeOf(term, () => ({ kind: 'type-var', name: '_' })));
+}
+
+/** Operands of integer operators that are not known yet are integers. */
+function bindInts(expr: CallExpr, { inputs }: ScalarOperator, context: InferenceContext): void {
+  for (const [i, arg] of expr.args.entries()) {
+    const term = resolve(context.useOf(arg));
+    if (inputs[i] === 'int' && term.kind === 'meta') context.unifier.flow(term, INT);
+  }
+}
+
+function isOpen(term: Term, { unifier }: InferenceContext): boolean {
+  if (term.kind === 'meta') return true;
+  return term.kind === 'tensor' && term.shape.some((dim) => unifier.hasOpenDims(dim));
+}
+
+function applyRule(
+  expr: CallExpr,
+  inputs: readonly Type[],
+  { op, context }: { op: string; context: InferenceContext },
+): Term {
+  const scalar = SCALAR_OPERATORS.get(op);
+  const tensors: TensorType[] = [];
+  for (const [i, type] of inputs.entries()) {
+    if (type.kind === 'tensor') tensors.push(type);
+    else if (scalar === undefined) {
+      return context.complain(expr, { got: formatType(type), expected: 'a tensor' }, `input ${i}`);
+    }
+  }
+  const { attributes } = expr;
+  try {
+    return scalar === undefined
+      ? termOf(tensorType(applyOperator(op, tensors, attributes).output))
+      : termOf(applyScalarOperator(scalar, inputs, attributes));
+  } catch (thrown) {
+    const error = atPlace(thrown, spanOf(expr));
+    if (!(error instanceof Error)) throw error;
+    if (error.message.startsWith('internal:')) throw error;
+    context.surroundings.diagnostics.add(spanOf(expr), error);
+    return ERROR_TERM;
+  }
+}

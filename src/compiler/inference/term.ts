@@ -1,0 +1,168 @@
+import { type Dim, forEachSymbol, substituteDim } from '../../core/dim.ts';
+import type { DType } from '../../core/dtype.ts';
+import type { Type } from '../ir/type.ts';
+
+/**
+ * A type during inference: one with metavariables, uniform enough to be unified by few rules.
+ * Metavariables of dimensions are symbols that start with `#`, which no program can write.
+ */
+export type Term = MetaTerm | TensorTerm | AppliedTerm;
+
+/** An unknown type. `binding` is what it was found to be. */
+export interface MetaTerm {
+  readonly kind: 'meta';
+  binding: Term | undefined;
+}
+
+export interface TensorTerm {
+  readonly kind: 'tensor';
+  readonly dtype: DType;
+  readonly shape: readonly Dim[];
+}
+
+/** A type constructor applied. The arguments of a function are its parameters and its result. */
+export interface AppliedTerm {
+  readonly kind: 'applied';
+  readonly head: Head;
+  /** The name of a data type or type parameter, or which scalar. */
+  readonly name: string;
+  readonly args: readonly Term[];
+  /** Type parameters that a polymorphic function binds. */
+  readonly typeParams: readonly string[];
+}
+
+/** `error` stands for what has been complained of, and fits everything. */
+export type Head = 'tuple' | 'function' | 'adt' | 'type-var' | 'scalar' | 'error';
+
+export const ERROR_TERM: AppliedTerm = applied('error', '', []);
+
+export function applied(head: Head, name: string, args: readonly Term[]): AppliedTerm {
+  return { kind: 'applied', head, name, args, typeParams: [] };
+}
+
+export function functionTerm(
+  params: readonly Term[],
+  result: Term,
+  typeParams: readonly string[] = [],
+): AppliedTerm {
+  return { ...applied('function', '', [...params, result]), typeParams };
+}
+
+export function freshMeta(): MetaTerm {
+  return { kind: 'meta', binding: undefined };
+}
+
+/** The term without the metavariables that lead to it. */
+export function resolve(term: Term): Term {
+  let current = term;
+  while (current.kind === 'meta' && current.binding !== undefined) current = current.binding;
+  return current;
+}
+
+export function isError(term: Term): boolean {
+  const resolved = resolve(term);
+  return resolved.kind === 'applied' && resolved.head === 'error';
+}
+
+export function termOf(type: Type): Term {
+  switch (type.kind) {
+    case 'tensor':
+      return { kind: 'tensor', dtype: type.dtype, shape: type.shape };
+    case 'tuple':
+      return applied('tuple', '', type.fields.map(termOf));
+    case 'function':
+      return functionTerm(type.params.map(termOf), termOf(type.result), type.typeParams);
+    case 'adt':
+      return applied('adt', type.name, type.args.map(termOf));
+    case 'type-var':
+      return applied('type-var', type.name, []);
+    case 'scalar':
+      return applied('scalar', type.scalar, []);
+    default:
+      return type satisfies never;
+  }
+}
+
+export interface TypeOfOptions {
+  /** The type in place of an unbound metavariable. */
+  readonly unknown: () => Type;
+  /** A dimension without metavariables. */
+  readonly dim: (dim: Dim) => Dim;
+}
+
+/** The type that a term stands for. */
+export function typeOfTerm(term: Term, options: TypeOfOptions): Type {
+  const resolved = resolve(term);
+  if (resolved.kind === 'meta') return options.unknown();
+  if (resolved.kind === 'tensor') {
+    const { dtype, shape } = resolved;
+    return { kind: 'tensor', dtype, shape: shape.map(options.dim) };
+  }
+  const args = resolved.args.map((arg) => typeOfTerm(arg, options));
+  const { head, name, typeParams } = resolved;
+  switch (head) {
+    case 'tuple':
+      return { kind: 'tuple', fields: args };
+    case 'function': {
+      const result = args.pop() ?? options.unknown();
+      const binder = typeParams.length === 0 ? {} : { typeParams };
+      return { kind: 'function', ...binder, params: args, result };
+    }
+    case 'adt':
+      return { kind: 'adt', name, args };
+    case 'type-var':
+      return { kind: 'type-var', name };
+    case 'scalar':
+      return { kind: 'scalar', scalar: name === 'shape' ? 'shape' : 'int' };
+    case 'error':
+      return options.unknown();
+    default:
+      return head satisfies never;
+  }
+}
+
+/** What a substitution puts in the place of names. A name that it does not know stays. */
+export interface Substitution {
+  readonly types: ReadonlyMap<string, Term>;
+  readonly dims: ReadonlyMap<string, Dim>;
+}
+
+/** The term with type parameters and symbols replaced. Inner binders hide their names. */
+export function substitute(term: Term, substitution: Substitution): Term {
+  const { types, dims } = substitution;
+  if (types.size === 0 && dims.size === 0) return term;
+  const resolved = resolve(term);
+  if (resolved.kind === 'meta') return resolved;
+  if (resolved.kind === 'tensor') {
+    if (dims.size === 0 || resolved.shape.every((dim) => typeof dim === 'number')) return resolved;
+    return { ...resolved, shape: resolved.shape.map((dim) => substituteDim(dim, dims)) };
+  }
+  if (resolved.head === 'type-var') return types.get(resolved.name) ?? resolved;
+  if (resolved.args.length === 0) return resolved;
+  const hidden = resolved.typeParams.some((name) => types.has(name));
+  const inner = hidden ? { types: without(types, resolved.typeParams), dims } : substitution;
+  return { ...resolved, args: resolved.args.map((arg) => substitute(arg, inner)) };
+}
+
+function without(
+  types: ReadonlyMap<string, Term>,
+  names: readonly string[],
+): ReadonlyMap<string, Term> {
+  return new Map([...types].filter(([name]) => !names.includes(name)));
+}
+
+/** The symbols in a term; those inside function types only if asked for. */
+export function symbolsOfTerm(
+  term: Term,
+  { intoFunctions }: { intoFunctions: boolean },
+  symbols: Set<string> = new Set(),
+): Set<string> {
+  const resolved = resolve(term);
+  if (resolved.kind === 'tensor') {
+    for (const dim of resolved.shape) forEachSymbol(dim, (symbol) => symbols.add(symbol));
+  }
+  if (resolved.kind === 'applied' && (intoFunctions || resolved.head !== 'function')) {
+    for (const arg of resolved.args) symbolsOfTerm(arg, { intoFunctions }, symbols);
+  }
+  return symbols;
+}

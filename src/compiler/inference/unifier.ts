@@ -1,0 +1,300 @@
+import { type Dim, forEachSymbol, isUnknownDim, substituteDim } from '../../core/dim.ts';
+import { simplifyDim } from '../../core/dim-algebra.ts';
+import type { Type } from '../ir/type.ts';
+import { compareDims } from './compare-dims.ts';
+import {
+  type AppliedTerm,
+  freshMeta,
+  type MetaTerm,
+  resolve,
+  substitute,
+  symbolsOfTerm,
+  type Term,
+  type TensorTerm,
+  typeOfTerm,
+} from './term.ts';
+
+export interface FlowOptions {
+  /**
+   * Dimensions of tensors that cannot be compared now are compared when the program runs: so for
+   * arguments, which a function checks when it is entered.
+   */
+  readonly atRunTime?: boolean | undefined;
+  /** Told of a pair of dimensions that has to be compared when the program runs. */
+  readonly onCheck?: ((actual: Dim, expected: Dim) => void) | undefined;
+  /** Told when dimensions that were not yet known turn out to differ. */
+  readonly onMismatch?: ((actual: Dim, expected: Dim) => void) | undefined;
+}
+
+export interface Instance {
+  readonly term: AppliedTerm;
+  /** What the type parameters stand for. */
+  readonly typeArguments: readonly Term[];
+}
+
+interface PostponedDims {
+  readonly actual: Dim;
+  readonly expected: Dim;
+  readonly options: FlowOptions;
+}
+
+const META = '#';
+
+/**
+ * Solves equations between types. Types are unified structurally, after Hindley and Milner;
+ * dimensions of tensors have a direction: a value whose dimension is known fits where any is
+ * accepted (`?`), not the other way round.
+ */
+export class Unifier {
+  readonly #dims = new Map<string, Dim>();
+  #serial = 0;
+  #postponed: PostponedDims[] = [];
+
+  /** Whether a value of type `actual` fits where `expected` is asked for; binds metavariables. */
+  flow(actual: Term, expected: Term, options: FlowOptions = {}): boolean {
+    if (expected.kind === 'meta') return this.join(actual, expected, options) !== undefined;
+    const from = resolve(actual);
+    if (from.kind === 'meta') return bind(from, expected);
+    if (from === expected) return true;
+    if (isErrorHead(from) || isErrorHead(expected)) return true;
+    if (from.kind === 'tensor' || expected.kind === 'tensor') {
+      return (
+        from.kind === 'tensor' &&
+        expected.kind === 'tensor' &&
+        isSameKindOfTensor(from, expected) &&
+        from.shape.every((dim, axis) => this.#flowDim(dim, expected.shape[axis] ?? '?', options))
+      );
+    }
+    if (from.head === 'function' && expected.head === 'function') {
+      return this.#flowFunction(from, expected, options);
+    }
+    const inner = from.head === 'tuple' ? options : { ...options, atRunTime: false };
+    return (
+      isSameHead(from, expected) &&
+      from.args.every((arg, i) => this.flow(arg, argument(expected, i), inner))
+    );
+  }
+
+  /**
+   * The type of which both are: `expected`, with `?` for dimensions that are `?` in either. Where a
+   * metavariable leads to such a dimension, it is bound anew. Undefined when there is none.
+   */
+  join(actual: Term, expected: Term, options: FlowOptions = {}): Term | undefined {
+    if (expected.kind === 'meta') {
+      if (expected.binding === undefined) return bind(expected, actual) ? expected : undefined;
+      const joined = this.join(actual, expected.binding, options);
+      if (joined !== undefined && joined !== expected) expected.binding = joined;
+      return joined === undefined ? undefined : expected;
+    }
+    const from = resolve(actual);
+    if (from === expected) return expected;
+    if (from.kind === 'meta') return bind(from, expected) ? expected : undefined;
+    if (isErrorHead(from) || isErrorHead(expected)) return expected;
+    if (from.kind === 'tensor' || expected.kind === 'tensor') {
+      if (from.kind !== 'tensor' || expected.kind !== 'tensor') return undefined;
+      return this.#joinTensors(from, expected, options);
+    }
+    if (from.head === 'function') {
+      return this.flow(from, expected, options) ? expected : undefined;
+    }
+    if (!isSameHead(from, expected)) return undefined;
+    const args: Term[] = [];
+    for (const [i, arg] of from.args.entries()) {
+      const joined = this.join(arg, argument(expected, i), options);
+      if (joined === undefined) return undefined;
+      args.push(joined);
+    }
+    return args.every((arg, i) => arg === expected.args[i]) ? expected : { ...expected, args };
+  }
+
+  /**
+   * A use of a function: fresh metavariables for its type parameters (or `given`) and for its own
+   * symbols, which are those that stand in its parameters and not in the `scope` around it.
+   */
+  instantiate(
+    fn: AppliedTerm,
+    { scope, given }: { scope: ReadonlySet<string>; given?: readonly Term[] | undefined },
+  ): Instance {
+    const typeArguments = fn.typeParams.map((_, i) => given?.[i] ?? freshMeta());
+    const params = fn.args.slice(0, -1);
+    const own = new Set<string>();
+    for (const param of params) symbolsOfTerm(param, { intoFunctions: false }, own);
+    const dims = new Map<string, Dim>();
+    for (const symbol of symbolsOfTerm(fn, { intoFunctions: true })) {
+      if (symbol.startsWith(META)) continue;
+      // Every function type inside binds its own symbols: they must not meet those of the caller.
+      if (!scope.has(symbol))
+        dims.set(symbol, own.has(symbol) ? this.freshDim() : this.#rename(symbol));
+    }
+    if (dims.size === 0 && typeArguments.length === 0) return { term: fn, typeArguments };
+    const types = new Map(fn.typeParams.map((name, i) => [name, typeArguments[i] ?? freshMeta()]));
+    const args = fn.args.map((arg) => substitute(arg, { types, dims }));
+    return { term: { ...fn, typeParams: [], args }, typeArguments };
+  }
+
+  /** A metavariable of dimensions. */
+  freshDim(): Dim {
+    return `${META}${this.#serial++}`;
+  }
+
+  /** The dimension with what its metavariables were found to be. */
+  resolveDim(dim: Dim): Dim {
+    if (typeof dim === 'number' || this.#dims.size === 0) return dim;
+    let current: Dim = dim;
+    for (;;) {
+      const next = substituteDim(current, this.#dims);
+      if (next === current) return current;
+      current = next;
+    }
+  }
+
+  hasOpenDims(dim: Dim): boolean {
+    let open = false;
+    forEachSymbol(this.resolveDim(dim), (symbol) => {
+      open ||= symbol.startsWith(META);
+    });
+    return open;
+  }
+
+  /** Compares the dimensions that had to wait; what is open still says nothing of a dimension. */
+  settle(): void {
+    for (;;) {
+      const postponed = this.#postponed;
+      this.#postponed = [];
+      for (const { actual, expected, options } of postponed) {
+        if (!this.#flowDim(actual, expected, options)) {
+          options.onMismatch?.(this.resolveDim(actual), this.resolveDim(expected));
+        }
+      }
+      if (this.#postponed.length === 0 || this.#postponed.length === postponed.length) return;
+    }
+  }
+
+  /** The type of a term, with `?` for open dimensions. */
+  typeOf(term: Term, unknown: () => Type): Type {
+    return typeOfTerm(term, { unknown, dim: (dim) => this.closedDim(dim) });
+  }
+
+  /** The dimension as a program may write it. */
+  closedDim(dim: Dim): Dim {
+    const resolved = this.resolveDim(dim);
+    if (typeof resolved === 'number') return resolved;
+    const closing = new Map<string, Dim>();
+    forEachSymbol(resolved, (symbol) => {
+      if (symbol.startsWith(META)) closing.set(symbol, '?');
+      else if (symbol.includes("'")) closing.set(symbol, symbol.slice(0, symbol.indexOf("'")));
+    });
+    const closed = closing.size === 0 ? resolved : substituteDim(resolved, closing);
+    return simplifyDim(closed);
+  }
+
+  #rename(symbol: string): Dim {
+    const end = symbol.indexOf("'");
+    return `${end < 0 ? symbol : symbol.slice(0, end)}'${this.#serial++}`;
+  }
+
+  /** Parameters against the direction, the result along it. */
+  #flowFunction(from: AppliedTerm, expected: AppliedTerm, options: FlowOptions): boolean {
+    const inner = { ...options, atRunTime: false };
+    const isPolymorphic = from.typeParams.length + expected.typeParams.length > 0;
+    const last = expected.args.length - 1;
+    if (isPolymorphic || from.args.length !== expected.args.length) return false;
+    return from.args.every((arg, i) => {
+      const other = argument(expected, i);
+      return i === last ? this.flow(arg, other, inner) : this.flow(other, arg, inner);
+    });
+  }
+
+  #joinTensors(from: TensorTerm, expected: TensorTerm, options: FlowOptions): Term | undefined {
+    if (!isSameKindOfTensor(from, expected)) return undefined;
+    const shape: Dim[] = [];
+    for (const [axis, dim] of from.shape.entries()) {
+      const other = expected.shape[axis] ?? '?';
+      const isWider = isUnknownDim(this.resolveDim(dim)) && !this.hasOpenDims(other);
+      if (!isWider && !this.#flowDim(dim, other, { ...options, atRunTime: false }))
+        return undefined;
+      shape.push(isWider ? '?' : other);
+    }
+    return shape.every((dim, axis) => dim === expected.shape[axis])
+      ? expected
+      : { ...expected, shape };
+  }
+
+  #flowDim(actual: Dim, expected: Dim, options: FlowOptions): boolean {
+    if (actual === expected) return true;
+    const from = this.resolveDim(actual);
+    const to = this.resolveDim(expected);
+    if (isMetaDim(to)) return this.#bindDim(to, from);
+    if (isMetaDim(from)) return this.#bindDim(from, to);
+    if (isUnknownDim(to)) return this.#refine(expected, from);
+    if (this.hasOpenDims(from) || this.hasOpenDims(to)) {
+      this.#postponed.push({ actual, expected, options });
+      return true;
+    }
+    const comparison = isUnknownDim(from) ? 'unknown' : compareDims(from, to);
+    if (comparison === 'unknown' && options.atRunTime === true) {
+      options.onCheck?.(from, to);
+      return true;
+    }
+    return comparison === 'equal';
+  }
+
+  #bindDim(symbol: string, dim: Dim): boolean {
+    if (symbol === dim) return true;
+    let isCyclic = false;
+    forEachSymbol(dim, (other) => {
+      isCyclic ||= other === symbol;
+    });
+    if (!isCyclic) this.#dims.set(symbol, dim);
+    return !isCyclic;
+  }
+
+  /** A symbol that stood for `?` stands for a dimension that says more: the callee compares them. */
+  #refine(expected: Dim, known: Dim): boolean {
+    let symbol = expected;
+    while (isMetaDim(symbol)) {
+      const next: Dim = this.#dims.get(symbol) ?? '?';
+      if (next === '?' && !isUnknownDim(known)) this.#dims.set(symbol, known);
+      symbol = next;
+    }
+    return true;
+  }
+}
+
+function isMetaDim(dim: Dim): dim is string {
+  return typeof dim === 'string' && dim.startsWith(META);
+}
+
+function isErrorHead(term: Term): boolean {
+  return term.kind === 'applied' && term.head === 'error';
+}
+
+function isSameKindOfTensor(a: TensorTerm, b: TensorTerm): boolean {
+  return a.dtype === b.dtype && a.shape.length === b.shape.length;
+}
+
+function isSameHead(a: AppliedTerm, b: AppliedTerm): boolean {
+  return a.head === b.head && a.name === b.name && a.args.length === b.args.length;
+}
+
+function argument(term: AppliedTerm, index: number): Term {
+  const arg = term.args[index];
+  if (arg === undefined) throw new Error('internal: a type has fewer arguments than its like');
+  return arg;
+}
+
+/** Binds to the type itself, so that what widens this variable leaves the others alone. */
+function bind(meta: MetaTerm, term: Term): boolean {
+  const target = resolve(term);
+  if (target === meta) return true;
+  if (occurs(meta, target)) return false;
+  meta.binding = target;
+  return true;
+}
+
+/** Whether a type would contain itself. */
+function occurs(meta: MetaTerm, term: Term): boolean {
+  const resolved = resolve(term);
+  if (resolved === meta) return true;
+  return resolved.kind === 'applied' && resolved.args.some((arg) => occurs(meta, arg));
+}
