@@ -47,9 +47,11 @@ export type {
   VarPattern,
   WildcardPattern,
 } from './ir/expr.ts';
+export { type JsonModule, moduleFromJson, moduleToJson } from './ir/json.ts';
 export { parseExpr, parseModule, type ParseOptions } from './ir/parse.ts';
 export { PRELUDE } from './ir/prelude.ts';
 export { printExpr, printModule, type PrintOptions } from './ir/print.ts';
+export { equalExprs, equalModules, hashExpr, hashModule } from './ir/structural-equal.ts';
 export {
   type AdtTypeNode,
   type ConstructorDefinition,
