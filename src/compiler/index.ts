@@ -67,3 +67,4 @@ export {
   type TypeVarNode,
 } from './ir/type.ts';
 export type { DimBindings } from './passes/bind-dims.ts';
+export { type VerifyOptions, verifyModule } from './verify-module.ts';

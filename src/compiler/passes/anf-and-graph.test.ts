@@ -13,6 +13,8 @@ import {
   variableOf,
 } from '../ir/build.ts';
 import type { Expr, FunctionExpr, Module, Pattern } from '../ir/expr.ts';
+import { parseModule } from '../ir/parse.ts';
+import { printModule } from '../ir/print.ts';
 import { randomModule } from '../ir/random-module.ts';
 import { computeScopes, type Scope, type Scopes } from '../ir/scopes.ts';
 import { equalModules } from '../ir/structural-equal.ts';
@@ -320,4 +322,107 @@ test('a let of an atom, or of what has a name, leaves no trace', () => {
     body: { kind: 'call', args: [a, a] },
   });
   expect(equalModules(run(toGraph, module), main(call('add', [relu, relu])))).toBe(true);
+});
+
+describe('text in, text out', () => {
+  const pass = (by: Pass, text: string): string => printModule(run(by, parseModule(text)));
+
+  const GRAPH = `
+    def @main(%x: Tensor[(4,), float32], %c: int) -> Tensor[(4,), float32] {
+      %0 = log(%x);
+      %1 = if (%c) {
+        %2 = neg(%x);
+        add(%0, mul(%2, %2))
+      } else {
+        %3 = fn (%y: Tensor[(4,), float32]) -> Tensor[(4,), float32] { add(exp(%x), %y) };
+        %3(%3(%x))
+      };
+      sub(%1, %0)
+    }`;
+
+  test('to-anf', () => {
+    expect(pass(toAnf, GRAPH)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(4,), float32], %c: int) -> Tensor[(4,), float32] {
+        let %v0: Tensor[(4,), float32] = log(%x);
+        let %v9: Tensor[(4,), float32] = if (%c) {
+          let %v1: Tensor[(4,), float32] = neg(%x);
+          let %v2: Tensor[(4,), float32] = mul(%v1, %v1);
+          add(%v0, %v2)
+        } else {
+          let %v6: fn (Tensor[(4,), float32]) -> Tensor[(4,), float32] = fn (%y: Tensor[(4,), float32]) -> Tensor[(4,), float32] {
+            let %v4: Tensor[(4,), float32] = exp(%x);
+            add(%v4, %y)
+          };
+          let %v7: Tensor[(4,), float32] = %v6(%x);
+          %v6(%v7)
+        };
+        sub(%v9, %v0)
+      }
+      "
+    `);
+  });
+
+  test('to-graph takes it back', () => {
+    const graph = parseModule(GRAPH);
+    expect(printModule(run(toGraph, run(toAnf, graph)))).toBe(printModule(graph));
+  });
+
+  test('to-graph keeps the let that makes a difference', () => {
+    expect(
+      pass(
+        toGraph,
+        `def @main(%x: Tensor[(4,), float32]) {
+          let %unused = exp(%x);
+          let %log = log(%x);
+          let %twice = add(%log, %log);
+          let %once = neg(%x);
+          fn (%y: Tensor[(4,), float32]) { mul(%once, add(%y, %twice)) }
+        }`,
+      ),
+    ).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(4,), float32]) {
+        %0 = log(%x);
+        let %twice = add(%0, %0);
+        let %once = neg(%x);
+        fn (%y: Tensor[(4,), float32]) {
+          %1 = add(%y, %twice);
+          mul(%once, %1)
+        }
+      }
+      "
+    `);
+  });
+
+  test('clauses', () => {
+    expect(
+      pass(
+        toAnf,
+        `type List[A] { Cons(A, List[A]), Nil }
+        def @last(%list: List[int], %default: int) -> int {
+          match (%list) {
+            Cons(%head, Nil) => int_add(%head, int_mul(%default, #2)),
+            Cons(_, %tail) => @last(%tail, int_mul(%default, #2)),
+            Nil => %default,
+          }
+        }`,
+      ),
+    ).toMatchInlineSnapshot(`
+      "type List[A] { Cons(A, List[A]), Nil }
+
+      def @last(%list: List[int], %default: int) -> int {
+        match (%list) {
+          Cons(%head, Nil) => {
+            let %v0 = int_mul(%default, #2);
+            int_add(%head, %v0)
+          },
+          Cons(_, %tail) => {
+            let %v2 = int_mul(%default, #2);
+            @last(%tail, %v2)
+          },
+          Nil => %default,
+        }
+      }
+      "
+    `);
+  });
 });
