@@ -1,7 +1,6 @@
 import type { Operand, OperandLike, RegisterOperand } from '../bytecode/function-builder.ts';
 import type { TensorType } from '../core/primitive-function.ts';
 import type { DimCheck } from '../core/symbolic-dims.ts';
-import { inferCall, opDefinition } from '../ops/registry.ts';
 import type { Block } from './block.ts';
 import { asRegister, Emitter } from './emitter.ts';
 import { ShapeSlots, symbolsOf } from './codegen-shapes.ts';
@@ -209,6 +208,7 @@ export class FunctionGenerator implements BlockEmitter {
 
   #call(expr: CallExpr, into?: RegisterOperand): Operand {
     const { callee } = expr;
+    this.#emitChecks(expr);
     const primitive = this.#source.blocks.primitive(callee);
     if (primitive !== undefined) return this.#kernel(expr, primitive, into);
     if (callee.kind === 'operator') return this.#operator(expr, callee.name, into);
@@ -227,7 +227,6 @@ export class FunctionGenerator implements BlockEmitter {
     if (scalar?.builtin !== undefined) return this.emitter.builtin(scalar.builtin, args, into);
     if (scalar !== undefined) return this.#dimension(expr, into);
     if (name === VIEW_OPERATOR) {
-      this.#emitChecks(expr);
       const { shape } = this.#tensorType(expr);
       const place = formatSpan(expr.span, name);
       return this.emitter.builtin('reshape', [...args, this.slots.shapeOf(shape, place)], into);
@@ -248,7 +247,6 @@ export class FunctionGenerator implements BlockEmitter {
   }
 
   #kernel(expr: CallExpr, primitive: FunctionExpr, into?: RegisterOperand): Operand {
-    this.#emitChecks(expr);
     const args = this.#operandsOf(expr.args);
     const type = this.#tensorType(primitive.body);
     const layout = this.slots.layoutOf(type, formatSpan(expr.span, 'a kernel'));
@@ -327,21 +325,11 @@ export class FunctionGenerator implements BlockEmitter {
 
   /** What has to hold of dimensions when a call runs. */
   #checksOf(call: CallExpr): readonly DimCheck[] {
+    const { types } = this.module;
     const primitive = this.#source.blocks.primitive(call.callee);
-    if (primitive === undefined) return isView(call) ? this.#checksOfOperator(call) : [];
-    if (isConcrete(this.#tensorType(primitive.body)) && primitive.params.every(isConcreteVar)) {
-      return [];
-    }
-    return postOrder(primitive.body).flatMap((expr) =>
-      expr.kind === 'call' ? this.#checksOfOperator(expr) : [],
-    );
-  }
-
-  #checksOfOperator(call: CallExpr): readonly DimCheck[] {
-    if (call.callee.kind !== 'operator') return [];
-    const inputs = call.args.map((arg) => this.#tensorType(arg));
-    if ([...inputs, this.#tensorType(call)].every(isConcrete)) return [];
-    return inferCall(opDefinition(call.callee.name), inputs, call.attributes).checks;
+    if (primitive === undefined) return types.checks(call);
+    const calls = postOrder(primitive.body).filter((expr) => expr.kind === 'call');
+    return calls.flatMap((inner) => types.checks(inner));
   }
 
   #emitChecks(call: CallExpr): void {
@@ -409,14 +397,6 @@ export class FunctionGenerator implements BlockEmitter {
 
 function isView({ callee }: CallExpr): boolean {
   return callee.kind === 'operator' && callee.name === VIEW_OPERATOR;
-}
-
-function isConcrete({ shape }: TensorType): boolean {
-  return shape.every((dim) => typeof dim === 'number');
-}
-
-function isConcreteVar({ type }: VarExpr): boolean {
-  return type?.kind === 'tensor' && isConcrete(type);
 }
 
 function isBranching(expr: Expr): expr is IfExpr | MatchExpr {

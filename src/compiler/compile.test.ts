@@ -50,6 +50,7 @@ describe('compile', () => {
         "source",
         "bind-dims",
         "infer-types",
+        "to-graph",
         "fold-constants",
         "simplify",
         "fold-batch-norm",

@@ -10,6 +10,7 @@ import { inferTypes } from './passes/infer-types.ts';
 import type { Pass } from './passes/pass.ts';
 import { simplify } from './passes/simplify.ts';
 import { toAnf } from './passes/to-anf.ts';
+import { toGraph } from './passes/to-graph.ts';
 import { TypeInference } from './type-inference.ts';
 
 export type { Executable };
@@ -27,6 +28,7 @@ function pipeline(dims: DimBindings): readonly Pass[] {
   return [
     bindDims(dims),
     inferTypes,
+    toGraph,
     foldConstants,
     simplify,
     foldBatchNorm,

@@ -1,31 +1,50 @@
-import type { Expr } from '../ir/expr.ts';
-import { rewriteBodies } from '../ir/visit.ts';
+import { isAtom } from '../ir/atoms.ts';
+import type { Expr, FunctionExpr } from '../ir/expr.ts';
+import { computeScopes, holds, type Scope } from '../ir/scopes.ts';
+import { formatType } from '../ir/type.ts';
+import { mapFunctions, rewrite } from '../ir/visit.ts';
 import type { Pass } from './pass.ts';
 
 /** Constants up to this many elements are compared by content, larger ones by identity. */
 const MAX_COMPARED_ELEMENTS = 64;
 
-/** Makes equal expressions one shared node, so that they are computed once. */
+/**
+ * Makes equal expressions one shared node, so that they are computed once. One gives way to another
+ * only where the other is computed anyway: in its own scope or one around it. Equal expressions in
+ * two branches stay where they are.
+ */
 export const eliminateCommonSubexpressions: Pass = {
   name: 'eliminate-common-subexpressions',
-  run(module) {
-    const ids = new Map<unknown, number>();
-    const idOf = (object: unknown): number => {
-      const known = ids.get(object);
-      if (known !== undefined) return known;
-      ids.set(object, ids.size);
-      return ids.size - 1;
-    };
-    const byKey = new Map<string, Expr>();
-    return rewriteBodies(module, (expr) => {
-      const key = keyOf(expr, idOf);
-      if (key === undefined) return expr;
-      const first = byKey.get(key);
-      if (first === undefined) byKey.set(key, expr);
-      return first ?? expr;
-    });
-  },
+  run: (module) => mapFunctions(module, shareEqual),
 };
+
+interface Candidate {
+  readonly expr: Expr;
+  readonly scope: Scope;
+}
+
+function shareEqual(fn: FunctionExpr): FunctionExpr {
+  const ids = new Map<unknown, number>();
+  const idOf = (object: unknown): number => {
+    const known = ids.get(object);
+    if (known !== undefined) return known;
+    ids.set(object, ids.size);
+    return ids.size - 1;
+  };
+  const scopes = computeScopes(fn);
+  const candidates = new Map<string, Candidate[]>();
+  const body = rewrite(fn.body, (expr, original) => {
+    const key = keyOf(expr, idOf);
+    if (key === undefined) return expr;
+    const scope = scopes.of(original);
+    const equal = candidates.get(key) ?? [];
+    const first = equal.find((candidate) => isAtom(expr) || holds(candidate.scope, scope));
+    if (first !== undefined) return first.expr;
+    candidates.set(key, [...equal, { expr, scope }]);
+    return expr;
+  });
+  return body === fn.body ? fn : { ...fn, body };
+}
 
 /** Equal for expressions that compute the same; undefined for what is only equal to itself. */
 function keyOf(expr: Expr, idOf: (object: unknown) => number): string | undefined {
@@ -54,7 +73,8 @@ function keyOf(expr: Expr, idOf: (object: unknown) => number): string | undefine
       const callee =
         expr.callee.kind === 'operator' ? expr.callee.name : `function ${idOf(expr.callee)}`;
       const attributes = Object.entries(expr.attributes).sort(([a], [b]) => (a < b ? -1 : 1));
-      return `${callee}(${expr.args.map(idOf).join()}) ${formatAttributes(attributes)}`;
+      const types = expr.typeArguments?.map(formatType).join() ?? '';
+      return `${callee}<${types}>(${expr.args.map(idOf).join()}) ${formatAttributes(attributes)}`;
     }
     case 'tuple':
       return `(${expr.fields.map(idOf).join()})`;

@@ -73,7 +73,7 @@ function intoConvolution({ x, s, t, norm }: Affine, types: TypeInference): Expr 
   const [input, weights, bias] = x.args;
   if (input === undefined || weights?.kind !== 'constant') return undefined;
   if (bias !== undefined && bias.kind !== 'constant') return undefined;
-  const perOutputChannel = perChannel(s, types.tensor(weights).shape, { axis: 0, types });
+  const perOutputChannel = perChannel(s, weights.value.shape, { axis: 0, types });
   const scaledWeights = call('mul', [weights, perOutputChannel]);
   const scaledBias = bias === undefined ? t : call('add', [call('mul', [bias, s]), t]);
   const span = norm.span ?? x.span;
@@ -81,7 +81,8 @@ function intoConvolution({ x, s, t, norm }: Affine, types: TypeInference): Expr 
 }
 
 function asMulAdd({ x, s, t, norm }: Affine, types: TypeInference): Expr {
-  const { shape } = types.tensor(x);
+  const type = types.of(x);
+  const shape = type.kind === 'tensor' ? type.shape : [];
   const scaled = call('mul', [x, perChannel(s, shape, { axis: 1, types })], {}, norm.span);
   return call('add', [scaled, perChannel(t, shape, { axis: 1, types })], {}, norm.span);
 }
@@ -89,7 +90,7 @@ function asMulAdd({ x, s, t, norm }: Affine, types: TypeInference): Expr {
 /** A vector of channels laid along one axis of a tensor, to broadcast over the others. */
 function perChannel(
   vector: Expr,
-  shape: readonly number[],
+  shape: readonly unknown[],
   { axis, types }: { axis: number; types: TypeInference },
 ): Expr {
   const channels = types.tensor(vector).shape[0] ?? 1;

@@ -1,3 +1,4 @@
+import { concreteShape } from '../../core/dim.ts';
 import { dtypeInfo } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes, ConcreteTensorType } from '../../core/primitive-function.ts';
@@ -6,6 +7,8 @@ import { opDefinition } from '../../ops/registry.ts';
 import { evaluateCall, inferOperator } from '../evaluate-call.ts';
 import { constant } from '../ir/build.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
+import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
+import type { Type } from '../ir/type.ts';
 import { rewriteBodies } from '../ir/visit.ts';
 import type { Pass } from './pass.ts';
 
@@ -25,12 +28,20 @@ export const foldConstants: Pass = {
     return rewriteBodies(module, (expr) => {
       if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return expr;
       const inputs = constantArgs(expr.args);
-      if (inputs === undefined) return expr;
-      const value = foldCall(expr, expr.callee.name, { inputs, type: types.tensor(expr) });
+      if (inputs === undefined || SCALAR_OPERATORS.has(expr.callee.name)) return expr;
+      const type = concreteType(types.of(expr));
+      if (type === undefined) return expr;
+      const value = foldCall(expr, expr.callee.name, { inputs, type });
       return value === undefined ? expr : constant(value, expr.span);
     });
   },
 };
+
+/** Undefined where an attribute mentions a symbol. */
+function concreteType(type: Type): ConcreteTensorType | undefined {
+  const shape = type.kind === 'tensor' ? concreteShape(type.shape) : undefined;
+  return type.kind === 'tensor' && shape !== undefined ? { dtype: type.dtype, shape } : undefined;
+}
 
 function constantArgs(args: readonly Expr[]): HostTensor[] | undefined {
   const values: HostTensor[] = [];

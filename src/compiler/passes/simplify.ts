@@ -1,6 +1,7 @@
+import { proveEqual } from '../../core/dim-algebra.ts';
+import type { DType } from '../../core/dtype.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { AttributeValue } from '../../core/primitive-function.ts';
-import { sameShape } from '../../core/shape.ts';
 import { call } from '../ir/build.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
 import { rewriteBodies } from '../ir/visit.ts';
@@ -91,7 +92,7 @@ function neutral(
       : [[left, right]];
   for (const [kept, dropped] of candidates) {
     if (dropped.kind !== 'constant' || !isFilledWith(dropped.value, value)) continue;
-    if (sameShape(types.tensor(kept).shape, types.tensor(expr).shape)) return kept;
+    if (sameShape(kept, expr, types)) return kept;
   }
   return undefined;
 }
@@ -114,16 +115,32 @@ function innerCall(expr: CallExpr, op: string): CallExpr | undefined {
 function sameTypeAsArgument(expr: CallExpr, types: TypeInference): Expr | undefined {
   const arg = expr.args[0];
   if (arg === undefined) return undefined;
-  const from = types.tensor(arg);
-  const to = types.tensor(expr);
-  return from.dtype === to.dtype && sameShape(from.shape, to.shape) ? arg : undefined;
+  return dtypeOf(arg, types) === dtypeOf(expr, types) && sameShape(arg, expr, types)
+    ? arg
+    : undefined;
+}
+
+/** Whether two tensors certainly have the same shape. */
+function sameShape(a: Expr, b: Expr, types: TypeInference): boolean {
+  const [from, to] = [types.of(a), types.of(b)];
+  if (from.kind !== 'tensor' || to.kind !== 'tensor') return false;
+  return (
+    from.shape.length === to.shape.length &&
+    from.shape.every((dim, axis) => proveEqual(dim, to.shape[axis] ?? '?'))
+  );
+}
+
+function dtypeOf(expr: Expr, types: TypeInference): DType | undefined {
+  const type = types.of(expr);
+  return type.kind === 'tensor' ? type.dtype : undefined;
 }
 
 function reshapeOfReshape(expr: CallExpr, types: TypeInference): Expr | undefined {
   const source = innerCall(expr, 'reshape')?.args[0];
-  return source === undefined
+  const type = types.of(expr);
+  return source === undefined || type.kind !== 'tensor'
     ? undefined
-    : call('reshape', [source], { shape: types.tensor(expr).shape }, expr.span);
+    : call('reshape', [source], { shape: type.shape }, expr.span);
 }
 
 function ints(value: AttributeValue | undefined): readonly number[] | undefined {

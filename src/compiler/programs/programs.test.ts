@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, test } from 'vitest';
+import { HostTensor } from '../../core/host-tensor.ts';
+import { testedDevices } from '../../device/conformance-devices.ts';
+import type { Device } from '../../device/device.ts';
+import { nodeGpu } from '../../testing/node-gpu.ts';
+import { f32, type LoadedProgram, loadProgram } from './load-program.ts';
+
+/** The host, and WebGPU as on software adapters. */
+const DEVICES = testedDevices(nodeGpu).slice(0, 2);
+
+const bool = (value: number): HostTensor => HostTensor.from('bool', [], [value]);
+
+describe.each(DEVICES)('programs on $title', ({ open }) => {
+  const used: { vm: LoadedProgram['vm']; device: Device }[] = [];
+
+  afterEach(() => {
+    for (const { vm, device } of used.splice(0)) {
+      vm.dispose();
+      device.destroy();
+    }
+  });
+
+  async function load(name: string): Promise<LoadedProgram> {
+    const device = await open();
+    const text = readFileSync(new URL(`${name}.ir`, import.meta.url), 'utf8');
+    const program = await loadProgram(text, { device });
+    used.push({ vm: program.vm, device });
+    return program;
+  }
+
+  test('functions that call each other', async () => {
+    const { run } = await load('mutual-calls');
+    expect(await run('main', f32([2], 1, 2), f32([2], 3, 4), f32([2], 5, 6))).toEqual([29, 62]);
+  });
+
+  test('a recursion that ends by a comparison of tensors', async () => {
+    const { run } = await load('recursion');
+    expect(await run('sum_to', f32([], 10))).toBe(55);
+  });
+
+  test('closures', async () => {
+    const { run, launches } = await load('closures');
+    const e = f32([], Math.E);
+    for (const name of ['inside', 'shared', 'outside']) {
+      expect(await run(name, e)).toBeCloseTo(Math.E + 2);
+    }
+    expect(await launches('inside', e)).toEqual(['log_add', 'log_add']);
+    expect(await launches('shared', e)).toEqual(['log_add', 'log_add']);
+    expect(await launches('outside', e)).toEqual(['log', 'add', 'add']);
+    const [tag, first, second] = (await run('use_adder', e)) as number[];
+    expect([tag, first?.toFixed(4), second?.toFixed(4)]).toEqual([0, '3.7183', '2.0000']);
+    expect(await run('use_global', e)).toBeCloseTo(Math.E);
+    expect(await run('use_constructor', f32([], 3))).toEqual([0, 3]);
+    expect(await run('capture_branch', 0, f32([], 3))).toBe(9);
+    expect(await run('capture_branch', 1, f32([], 0))).toBe(2);
+    expect(await run('nested', f32([], 2))).toBe(50);
+  });
+
+  test('lists', async () => {
+    const { run } = await load('lists');
+    const x = f32([2], 1, 2);
+    const cells = (...values: readonly unknown[]): unknown =>
+      values.reduceRight((tail, head) => [0, head, tail], [1]);
+    expect(await run('map_exp', x)).toEqual(cells([-1, -2], [-2, -3], [-3, -4]));
+    expect(await run('map_to_ints', x)).toEqual(cells(2, 2, 2));
+    expect(await run('sum', x)).toEqual([7, 11]);
+    expect(await run('fold_right', x)).toEqual([2, 3]);
+    expect(await run('reversed', x)).toEqual(cells([3, 4], [2, 3], [1, 2]));
+    expect(await run('appended', x)).toEqual(
+      cells([1, 2], [2, 3], [3, 4], [-1, -2], [0, -1], [1, 0]),
+    );
+    expect(await run('zipped', x)).toEqual(cells([0, [1, 2], 1], [0, [2, 3], 2]));
+    expect(await run('second', x)).toEqual([2, 3]);
+    await expect(run('missing', x)).rejects.toThrow(/prelude:\d+:3: no clause fits the value/);
+    expect(await run('long_length')).toBe(10_000);
+  });
+
+  test('loops', async () => {
+    const { run, vm } = await load('loops');
+    expect(await run('even', 1001)).toBe(0);
+    expect(await run('odd', 1001)).toBe(1);
+    expect(await run('double_until', f32([], 3), f32([], 100))).toBe(192);
+    expect(await run('iterate', 2, f32([4], 1, 0, 2, 3))).toEqual([
+      0.53125, 0.28125, 2.78125, 11.53125,
+    ]);
+    expect(vm.memory().liveBytes).toBeLessThan(1024);
+  });
+
+  test('branches', async () => {
+    const { run, launches } = await load('branches');
+    const zeros = f32([2], 0, 0);
+    expect(await run('join', 1, zeros)).toEqual([5, 5]);
+    expect(await run('join', 0, zeros)).toEqual([1, 1]);
+    expect(await run('all_three', 1, f32([2], 1, 1))).toEqual([-0.5, -0.5]);
+    expect(await run('all_three', 0, f32([2], 1, 1))).toEqual([-0.5, -0.5]);
+    const [x, y] = [f32([2], 1, 2), f32([2], 10, 20)];
+    expect(await run('pair', 1, x, y)).toEqual([0, [1, 2], [10, 20]]);
+    expect(await run('pair', 0, x, y)).toEqual([0, [11, 22], [1, 2]]);
+    expect(await run('pair_inside', 1, x, y)).toEqual([-9, -18]);
+    expect(await run('pair_inside', 0, x, y)).toEqual([10, 20]);
+    expect(await run('nested', bool(1), bool(1), x)).toEqual([2, 4]);
+    expect(await run('nested', bool(1), bool(0), x)).toEqual([0, 0]);
+    expect(await run('nested', bool(0), bool(1), x)).toEqual([8, 10]);
+    expect(await run('nested', bool(0), bool(0), zeros)).toEqual([1, 1]);
+    expect(await launches('lazy', 0, x)).toEqual([]);
+    expect(await launches('lazy', 1, x)).not.toEqual([]);
+    expect(await launches('eager', 0, x)).toEqual(['softmax']);
+    expect(await launches('twins', 0, 0, x)).toEqual([]);
+    expect(await launches('twins', 0, 1, x)).toEqual(['softmax']);
+  });
+
+  test('trees', async () => {
+    const { run } = await load('trees');
+    const result = (await run(
+      'main',
+      f32([1, 2], 0, 0),
+      f32([2, 2], 0.1, 0.2, 0.3, 0.4),
+    )) as number[];
+    const expected = [0.4, 0.6].map((sum) => Math.tanh(Math.tanh(sum) + 1));
+    expect(result.map((value) => value.toFixed(5))).toEqual(expected.map((v) => v.toFixed(5)));
+    expect(await run('rose', f32([2], 1, 2))).toEqual([
+      0,
+      [-1, -2],
+      [0, [0, [-2, -3], [1]], [0, [0, [-3, -4], [1]], [1]]],
+    ]);
+  });
+
+  test('shapes that only the run knows', async () => {
+    const { run } = await load('shapes');
+    const x = f32([1, 2], 1, 2);
+    expect(await run('grow', x)).toEqual([
+      [1, 2, 0],
+      [0, 0, 0],
+    ]);
+    const grown = (await run('grow_twice', f32([2, 1], 0, 0))) as number[][];
+    expect([grown.length, grown[0]?.length]).toEqual([4, 3]);
+    expect(grown[3]).toEqual([1, 1, 1]);
+    expect(await run('join', f32([2], 1, 2), f32([1], 3))).toEqual([1, 2, 3]);
+    expect(await run('join', f32([0]), f32([2], 3, 4))).toEqual([3, 4]);
+    const w = f32([3, 4], 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0);
+    const v = f32([4, 2], 1, 0, 0, 1, 1, 1, 5, 5);
+    expect(await run('chain', f32([2, 3], 1, 2, 3, -1, 4, 1), w, v)).toEqual([
+      [4, 5],
+      [1, 5],
+    ]);
+    expect(await run('chain', f32([1, 3], 1, 2, 3), w, v)).toEqual([[4, 5]]);
+    expect(await run('flatten', f32([1, 2, 2], 1, 2, 3, 4))).toEqual([[1, 2, 3, 4]]);
+    expect(await run('sum', x, x)).toEqual([[2, 4]]);
+    expect(await run('sum_unproved', f32([2], 1, 2), f32([2], 3, 4))).toEqual([4, 6]);
+    expect(await run('size', f32([2, 3], 1, 2, 3, 4, 5, 6))).toBe(6);
+    expect(await run('scale_rows', x, f32([2], 3, 4))).toEqual([0, [9, 16], [1]]);
+  });
+
+  test('shapes that do not fit are refused by name', async () => {
+    const { run } = await load('shapes');
+    const two = f32([2], 1, 2);
+    await expect(run('sum', f32([1, 2], 1, 2), f32([1, 3], 1, 2, 3))).rejects.toThrow(
+      'sum, parameter b, dimension 1: got 3 in shape (1, 3), expected 2, since n is also dimension 1 of sum, parameter a.',
+    );
+    await expect(run('sum_unproved', two, f32([3], 1, 2, 3))).rejects.toThrow(
+      /add: got \(m,\) and \(n,\)/,
+    );
+  });
+});
+
+test('1,000,000 iterations in constant frames, 10,000 on tensors in flat memory', async () => {
+  const text = readFileSync(new URL('loops.ir', import.meta.url), 'utf8');
+  const { run, vm, device } = await loadProgram(text);
+  expect(await run('count', 1_000_000, 0)).toBe(500_000_500_000);
+  expect(await run('even', 1_000_000)).toBe(1);
+  await run('iterate', 10, f32([4], 0, 0, 0, 0));
+  const { peakBytes } = vm.memory();
+  await run('iterate', 10_000, f32([4], 0, 0, 0, 0));
+  expect(vm.memory().peakBytes).toBe(peakBytes);
+  vm.dispose();
+  device.destroy();
+});
