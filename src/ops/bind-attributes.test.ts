@@ -45,7 +45,9 @@ test('names what does not follow', () => {
   expect(unboundSymbols(slice)).toEqual(['n']);
   expect(() =>
     bindAttributes(slice, { params: [[9]], results: [[2]] }),
-  ).toThrowErrorMatchingInlineSnapshot(`[ShapeError: slice: attribute starts: got the dimension n, expected dimensions that follow from the shapes of parameters and results.]`);
+  ).toThrowErrorMatchingInlineSnapshot(
+    `[ShapeError: slice: attribute starts: got the dimension n, expected dimensions that follow from the shapes of parameters and results.]`,
+  );
 });
 
 test('leaves strings that are no dimensions, and calls without symbols', () => {

@@ -84,12 +84,31 @@ export function inferCall(
 ): InferredCall {
   const complete = completeAttributes(op, attributes);
   checkInputs(op, inputs);
+  if (isConcrete(op, inputs, complete)) {
+    return { attributes: complete, output: op.infer(inputs, complete, CONCRETE_DIMS), checks: [] };
+  }
   const dims = new SymbolicDims(facts);
   const canonical = inputs.map(
     (type) => type && { dtype: type.dtype, shape: type.shape.map((dim) => dims.of(dim)) },
   );
   const output = op.infer(canonical, complete, dims);
   return { attributes: complete, output, checks: dims.checks };
+}
+
+function isConcrete(
+  op: OpDefinition,
+  inputs: Operands<TensorType>,
+  attributes: Attributes,
+): inputs is Operands<ConcreteTensorType> {
+  const isNumber = (dim: unknown): boolean => typeof dim === 'number';
+  if (!inputs.every((type) => type === undefined || type.shape.every(isNumber))) return false;
+  for (const name in op.attributes) {
+    const value = attributes[name];
+    if (op.attributes[name]?.type === 'dims' && Array.isArray(value) && !value.every(isNumber)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /** {@link inferCall} where all dimensions are numbers. */

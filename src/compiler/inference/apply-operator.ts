@@ -1,8 +1,7 @@
-import { concreteShape } from '../../core/dim.ts';
 import { ShapeError, UnsupportedError } from '../../core/errors.ts';
-import type { Attributes, ConcreteTensorType, TensorType } from '../../core/primitive-function.ts';
+import type { Attributes, TensorType } from '../../core/primitive-function.ts';
 import type { DimCheck } from '../../core/symbolic-dims.ts';
-import { inferCall, inferConcreteCall, opDefinition } from '../../ops/registry.ts';
+import { inferCall, opDefinition } from '../../ops/registry.ts';
 import { formatSpan, type Span } from '../ir/expr.ts';
 
 export interface AppliedOperator {
@@ -17,21 +16,7 @@ export function applyOperator(
   inputs: readonly TensorType[],
   attributes: Attributes,
 ): AppliedOperator {
-  const definition = opDefinition(op);
-  const concrete = concreteTypes(inputs);
-  return concrete === undefined
-    ? inferCall(definition, inputs, attributes)
-    : inferConcreteCall(definition, concrete, attributes);
-}
-
-function concreteTypes(inputs: readonly TensorType[]): ConcreteTensorType[] | undefined {
-  const concrete: ConcreteTensorType[] = [];
-  for (const { dtype, shape } of inputs) {
-    const known = concreteShape(shape);
-    if (known === undefined) return undefined;
-    concrete.push({ dtype, shape: known });
-  }
-  return concrete;
+  return inferCall(opDefinition(op), inputs, attributes);
 }
 
 /** The complaint of an operator with the node of the source model before it. */

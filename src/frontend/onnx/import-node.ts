@@ -1,11 +1,15 @@
-import { call, constant } from '../../compiler/ir/build.ts';
+import { call, constant, variable } from '../../compiler/ir/build.ts';
 import type { Expr, Span } from '../../compiler/ir/expr.ts';
 import type { TypeInference } from '../../compiler/type-inference.ts';
+import { evaluateSymbolicCall } from '../../compiler/values/evaluate-symbolic-call.ts';
+import { SymbolicTensor } from '../../compiler/values/symbolic-tensor.ts';
+import { type Dim, formatDim } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes, ConcreteTensorType } from '../../core/primitive-function.ts';
+import type { Attributes, TensorType } from '../../core/primitive-function.ts';
 import { formatShape, type Shape } from '../../core/shape.ts';
+import { SymbolicDims } from '../../core/symbolic-dims.ts';
 import { opDefinition } from '../../ops/registry.ts';
 import type { NodeAttributes } from './attributes.ts';
 import { foldIntegerCall } from './fold-integer-call.ts';
@@ -24,7 +28,14 @@ export interface ImportNodeParts {
   readonly inputs: readonly (Expr | undefined)[];
   readonly outputCount: number;
   readonly types: TypeInference;
+  readonly shapeValues: ShapeValues;
 }
+
+/**
+ * What shape arithmetic has computed so far, by the variable that stands for it. No program reads
+ * these variables: whoever takes one takes its value.
+ */
+export type ShapeValues = WeakMap<Expr, SymbolicTensor>;
 
 /** A node of the source model, as an importer function sees it. */
 export class ImportNode {
@@ -36,6 +47,9 @@ export class ImportNode {
   readonly outputCount: number;
   readonly #span: Span;
   readonly #types: TypeInference;
+  readonly #shapeValues: ShapeValues;
+  /** Arithmetic on dimensions. What operators require of them is found again when they are called. */
+  readonly dims = new SymbolicDims();
 
   constructor(parts: ImportNodeParts) {
     this.opType = parts.opType;
@@ -46,6 +60,7 @@ export class ImportNode {
     this.outputCount = parts.outputCount;
     this.#span = parts.span;
     this.#types = parts.types;
+    this.#shapeValues = parts.shapeValues;
   }
 
   /** A required input. Throws FormatError when the node leaves it out. */
@@ -66,12 +81,29 @@ export class ImportNode {
       : this.inputs.map((_, index) => this.input(index));
   }
 
-  type(expr: Expr): ConcreteTensorType {
-    return this.#types.tensor(expr);
+  type(expr: Expr): TensorType {
+    const type = this.#types.of(expr);
+    if (type.kind === 'tensor') return type;
+    throw new Error(`internal: an ONNX value of type ${type.kind}`);
   }
 
-  shape(expr: Expr): Shape {
+  shape(expr: Expr): readonly Dim[] {
     return this.type(expr).shape;
+  }
+
+  /** A dimension that importing needs as a number. Throws UnsupportedError for a symbol. */
+  number(dim: Dim, what: string): number {
+    if (typeof dim === 'number') return dim;
+    throw this.unsupported(
+      `${formatDim(dim)} as ${what}`,
+      'a number at compile time',
+      typeof dim === 'string' ? `Bind it: --dim ${dim}=1, or dims: { "${dim}": 1 }.` : undefined,
+    );
+  }
+
+  /** Dimensions as numbers; see {@link number}. */
+  numbers(dims: readonly Dim[], what: string): number[] {
+    return dims.map((dim) => this.number(dim, what));
   }
 
   /** The value of a constant input, undefined when it is left out. Throws UnsupportedError if computed. */
@@ -79,6 +111,8 @@ export class ImportNode {
     const input = this.inputs[index];
     if (input === undefined) return undefined;
     if (input.kind === 'constant') return input.value;
+    const value = this.#shapeValues.get(input);
+    if (value !== undefined) this.numbers(value.elements, what);
     throw this.unsupported(`${what} that are computed while the model runs`, 'constants');
   }
 
@@ -90,6 +124,27 @@ export class ImportNode {
       throw this.unsupported(`${tensor.elementCount} ${what}`, `at most ${MAX_INTEGERS}`);
     }
     return saturatedNumbers(tensor.data);
+  }
+
+  /** An input of integers that are constants or follow from dimensions of the model's inputs. */
+  dimsInput(index: number, what: string): readonly Dim[] | undefined {
+    const input = this.inputs[index];
+    const value = input && this.shapeValue(input);
+    return value === undefined ? this.intsInput(index, what) : value.elements;
+  }
+
+  /** The elements of a tensor as dimensions, where not all are numbers. */
+  shapeValue(expr: Expr): SymbolicTensor | undefined {
+    return this.#shapeValues.get(expr);
+  }
+
+  /** An expression for a value of shape arithmetic: a constant, or what only calls here may read. */
+  shapeResult(value: SymbolicTensor): Expr {
+    const host = value.toHost();
+    if (host !== undefined) return this.constant(host);
+    const expr = variable('shape', value.dtype, value.shape, this.#span);
+    this.#shapeValues.set(expr, value);
+    return expr;
   }
 
   /** The only element of a constant input, undefined when it is left out. */
@@ -108,10 +163,34 @@ export class ImportNode {
       const folded = foldIntegerCall(op, inputs, attributes);
       if (folded !== undefined) return constant(folded, this.#span);
     }
+    const symbolic = this.#symbolicCall(op, args, attributes);
+    if (symbolic !== undefined) return symbolic;
     this.#requireDTypes(op, args);
     const expr = call(op, args, attributes, this.#span);
     this.#types.of(expr);
     return expr;
+  }
+
+  /** The result of shape arithmetic. Throws UnsupportedError where it is not known. */
+  #symbolicCall(op: string, args: readonly Expr[], attributes: Attributes): Expr | undefined {
+    const symbol = args
+      .flatMap((arg) => this.#shapeValues.get(arg)?.elements ?? [])
+      .find((element) => typeof element !== 'number');
+    if (symbol === undefined) return undefined;
+    const values: SymbolicTensor[] = [];
+    for (const arg of args) {
+      const value =
+        arg.kind === 'constant' ? SymbolicTensor.fromHost(arg.value) : this.#shapeValues.get(arg);
+      if (value !== undefined) values.push(value);
+    }
+    const isKnown = values.length === args.length;
+    const result = isKnown ? evaluateSymbolicCall(op, values, attributes) : undefined;
+    if (result !== undefined) return this.shapeResult(result);
+    throw this.unsupported(
+      `the dimension ${formatDim(symbol)} as an operand of ${op}`,
+      'dimensions in shapes, and integer arithmetic on them, only',
+      'Bind the dimensions of the inputs: --dim NAME=SIZE, or dims: { NAME: SIZE }.',
+    );
   }
 
   /** {@link call} of a binary operator over several operands, from the left. */
@@ -121,7 +200,7 @@ export class ImportNode {
     return rest.reduce((left, right) => this.call(op, [left, right]), first);
   }
 
-  reshape(expr: Expr, shape: Shape): Expr {
+  reshape(expr: Expr, shape: readonly Dim[]): Expr {
     return this.call('reshape', [expr], { shape });
   }
 
@@ -153,7 +232,7 @@ export class ImportNode {
       const { dtype, shape } = this.type(arg);
       if (spec === undefined || spec.dtypes.includes(dtype)) continue;
       throw this.unsupported(
-        `${dtype} ${formatShape(shape)} as ${spec.name} of ${op}`,
+        `${dtype} ${formatShape(shape.map(formatDim))} as ${spec.name} of ${op}`,
         spec.dtypes.join(', '),
       );
     }

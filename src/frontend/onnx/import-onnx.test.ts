@@ -146,16 +146,36 @@ describe('models that are refused', () => {
     );
   });
 
-  test('a symbolic dimension without a number', () => {
-    const nodes = [relu('x', 'y')];
-    const spec = { nodes, outputs: ['y'] };
-    expect(
-      failure({ ...spec, inputs: [{ name: 'x', shape: ['batch', 3] }] }),
-    ).toThrowErrorMatchingInlineSnapshot(
-      `[UnsupportedError: input "x": got dimension 0 as the symbol batch in Tensor[(batch, 3), float32], expected a number for every dimension at compile time. Bind it: --dim batch=1, or dims: { "batch": 1 }.]`,
+  test('a symbolic dimension where a number is needed', () => {
+    const weights = HostTensor.zeros('float32', [1, 1, 3, 3]);
+    const conv = { op: 'Conv', inputs: ['x', 'w'], outputs: ['y'] };
+    const spec = {
+      inputs: [{ name: 'x', shape: [1, 1, 'height', 8] }],
+      initializers: { w: weights },
+      nodes: [{ ...conv, attributes: { auto_pad: 'SAME_UPPER', strides: [2, 2] } }],
+      outputs: ['y'],
+    };
+    expect(failure(spec)).toThrowErrorMatchingInlineSnapshot(
+      `[UnsupportedError: node "y" (Conv): got height as the size of an axis that is padded automatically, expected a number at compile time. Bind it: --dim height=1, or dims: { "height": 1 }.]`,
     );
-    expect(failure({ ...spec, inputs: [{ name: 'x', shape: ['', 3] }] })).toThrow(
-      'Bind it: --dim x.0=1',
+    expect(
+      importText({ ...spec, nodes: [{ ...conv, attributes: { auto_pad: 'SAME_UPPER' } }] }),
+    ).toMatch('pads=[1, 1, 1, 1]');
+  });
+
+  test('a dimension as data', () => {
+    const inputs = [{ name: 'x', shape: ['n', 3] }];
+    const shape = { op: 'Shape', inputs: ['x'], outputs: ['s'] };
+    expect(failure({ inputs, nodes: [shape], outputs: ['s'] })).toThrowErrorMatchingInlineSnapshot(
+      `[UnsupportedError: output "s": got dimensions that are known only when the model runs, expected tensors that it computes. Bind the dimensions of the inputs: --dim NAME=SIZE, or dims: { NAME: SIZE }.]`,
+    );
+    const nodes = [
+      shape,
+      { op: 'Cast', inputs: ['s'], outputs: ['f'], attributes: { to: 1 } },
+      { op: 'ReduceSum', inputs: ['f'], outputs: ['y'] },
+    ];
+    expect(failure({ inputs, nodes, outputs: ['y'] })).toThrowErrorMatchingInlineSnapshot(
+      `[UnsupportedError: node "f" (Cast): got the dimension n as an operand of cast, expected dimensions in shapes, and integer arithmetic on them, only. Bind the dimensions of the inputs: --dim NAME=SIZE, or dims: { NAME: SIZE }.]`,
     );
   });
 

@@ -2,11 +2,11 @@ import { constant, func, moduleOf, tuple, variable } from '../../compiler/ir/bui
 import type { Expr, Module, VarExpr } from '../../compiler/ir/expr.ts';
 import { type DimBindings, unboundDim } from '../../compiler/passes/bind-dims.ts';
 import { TypeInference } from '../../compiler/type-inference.ts';
-import type { Dim } from '../../core/dim.ts';
+import { type Dim, formatDim } from '../../core/dim.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import { elementCount, formatShape } from '../../core/shape.ts';
 import { NodeAttributes } from './attributes.ts';
-import { ImportNode } from './import-node.ts';
+import { ImportNode, type ShapeValues } from './import-node.ts';
 import { ONNX_IMPORTERS } from './operators/index.ts';
 import { readMessage } from './protobuf/read-message.ts';
 import { dtypeFromOnnx, tensorFromProto } from './protobuf/read-tensor.ts';
@@ -67,6 +67,7 @@ class GraphImporter {
   readonly #opset: number;
   readonly #dims: DimBindings;
   readonly #types = new TypeInference();
+  readonly #shapeValues: ShapeValues = new WeakMap();
   readonly #values = new Map<string, Expr>();
   readonly #params: VarExpr[] = [];
 
@@ -191,6 +192,7 @@ class GraphImporter {
         inputs: node.input.map((name) => this.#operand(name, where)),
         outputCount: node.output.length,
         types: this.#types,
+        shapeValues: this.#shapeValues,
       }),
     );
     attributes.requireAllRead();
@@ -214,7 +216,15 @@ class GraphImporter {
 
   #output(name: string): Expr {
     const value = this.#values.get(name);
-    if (value !== undefined) return value;
+    if (value !== undefined && !this.#shapeValues.has(value)) return value;
+    if (value !== undefined) {
+      throw new UnsupportedError({
+        where: `output "${name}"`,
+        got: 'dimensions that are known only when the model runs',
+        expected: 'tensors that it computes',
+        remedy: 'Bind the dimensions of the inputs: --dim NAME=SIZE, or dims: { NAME: SIZE }.',
+      });
+    }
     const producer = this.#graph.node.find((node) => node.output.includes(name));
     if (producer === undefined) {
       throw new FormatError({
@@ -285,16 +295,17 @@ function inputVariable(info: ValueInfoProto, dims: DimBindings): VarExpr {
     ({ dimValue, dimParam }, axis): Dim =>
       dimValue ?? (dimParam === undefined || dimParam === '' ? `${name}.${axis}` : dimParam),
   );
-  const shape = symbols.map((dim, axis) => {
-    const value = typeof dim === 'string' ? dims[dim] : dim;
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  const shape = symbols.map((dim, axis): Dim => {
+    const value = typeof dim === 'string' ? (dims[dim] ?? dim) : dim;
+    if (typeof value !== 'number' || (Number.isSafeInteger(value) && value >= 0)) return value;
     const type = `Tensor[${formatShape(symbols.map(String))}, ${dtype}]`;
     throw unboundDim(where, { dim, axis, type });
   });
-  if (!Number.isSafeInteger(elementCount(shape))) {
+  const known = shape.filter((dim) => typeof dim === 'number');
+  if (!Number.isSafeInteger(elementCount(known))) {
     throw new FormatError({
       where,
-      got: `shape ${formatShape(shape)}`,
+      got: `shape ${formatShape(shape.map(formatDim))}`,
       expected: 'dimensions with a product below 2^53',
     });
   }

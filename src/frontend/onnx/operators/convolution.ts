@@ -1,4 +1,5 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
+import { type Dim, formatDim } from '../../../core/dim.ts';
 import type { Attributes } from '../../../core/primitive-function.ts';
 import { formatShape } from '../../../core/shape.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
@@ -19,7 +20,7 @@ interface Window {
 interface Planes {
   readonly x: Expr;
   readonly isLine: boolean;
-  readonly spatial: readonly number[];
+  readonly spatial: readonly Dim[];
 }
 
 function planesOf(node: ImportNode): Planes {
@@ -28,7 +29,10 @@ function planesOf(node: ImportNode): Planes {
   const [batch = 1, channels = 1, ...spatial] = shape;
   if (shape.length === 4) return { x, isLine: false, spatial };
   if (shape.length !== 3) {
-    throw node.unsupported(`an input of shape ${formatShape(shape)}`, 'one or two spatial axes');
+    throw node.unsupported(
+      `an input of shape ${formatShape(shape.map(formatDim))}`,
+      'one or two spatial axes',
+    );
   }
   const lifted = node.reshape(x, [batch, channels, 1, ...spatial]);
   return { x: lifted, isLine: true, spatial: [1, ...spatial] };
@@ -78,7 +82,7 @@ function lifted({ kernel, strides, dilations, pads }: Window): Window {
 function padsFor(
   node: ImportNode,
   autoPad: string,
-  { window, spatial }: { window: Window; spatial: readonly number[] },
+  { window, spatial }: { window: Window; spatial: readonly Dim[] },
 ): readonly number[] {
   if (autoPad === 'NOTSET') return window.pads;
   if (autoPad === 'VALID') return window.pads.map(() => 0);
@@ -88,7 +92,10 @@ function padsFor(
   const totals = spatial.map((size, axis) => {
     const stride = window.strides[axis] ?? 1;
     const extent = ((window.kernel[axis] ?? 1) - 1) * (window.dilations[axis] ?? 1) + 1;
-    return Math.max(0, (Math.ceil(size / stride) - 1) * stride + extent - size);
+    // By single steps, the padding does not depend on the size.
+    if (stride === 1) return extent - 1;
+    const known = node.number(size, 'the size of an axis that is padded automatically');
+    return Math.max(0, (Math.ceil(known / stride) - 1) * stride + extent - known);
   });
   const smaller = totals.map((total) => Math.floor(total / 2));
   const larger = totals.map((total) => Math.ceil(total / 2));
@@ -98,7 +105,8 @@ function padsFor(
 function importConv(node: ImportNode): Expr {
   const planes = planesOf(node);
   const weights = node.input(1);
-  const [outputs = 1, perGroup = 1, ...kernelShape] = node.shape(weights);
+  const [outputs = 1, perGroup = 1, ...window] = node.shape(weights);
+  const kernelShape = node.numbers(window, 'the size of a kernel');
   const declared = node.attributes.ints('kernel_shape');
   if (declared !== undefined && declared.join() !== kernelShape.join()) {
     throw node.malformed(

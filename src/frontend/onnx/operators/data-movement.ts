@@ -1,30 +1,36 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
+import { SymbolicTensor } from '../../../compiler/values/symbolic-tensor.ts';
+import { proveLess, proveLessEqual } from '../../../core/dim-algebra.ts';
+import { MAX_DIMENSION } from '../../../core/dim-bounds.ts';
+import { countElements } from '../../../core/dim-context.ts';
+import { concreteShape, type Dim, formatDim } from '../../../core/dim.ts';
 import { dtypeInfo } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
-import {
-  broadcastShapes,
-  elementCount,
-  formatShape,
-  normalizeAxis,
-  type Shape,
-} from '../../../core/shape.ts';
+import { elementCount, formatShape, normalizeAxis, type Shape } from '../../../core/shape.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+
+function format(shape: readonly Dim[]): string {
+  return formatShape(shape.map(formatDim));
+}
 
 function importReshape(node: ImportNode): Expr {
   const x = node.input(0);
   const from = node.shape(x);
-  const wanted = node.opset < 5 ? node.attributes.ints('shape') : node.intsInput(1, 'shapes');
+  const wanted = node.opset < 5 ? node.attributes.ints('shape') : node.dimsInput(1, 'shapes');
   if (wanted === undefined) throw node.malformed('no shape', 'one');
   const allowZero = node.opset >= 14 && node.attributes.bool('allowzero');
   const shape = wanted.map((dim, axis) => (dim === 0 && !allowZero ? (from[axis] ?? 0) : dim));
   const free = shape.indexOf(-1);
   if (free >= 0) {
-    const rest = elementCount(shape.filter((_, axis) => axis !== free));
-    const size = rest === 0 ? 0 : elementCount(from) / rest;
-    if (!Number.isInteger(size)) {
-      throw node.malformed(`shape ${formatShape(wanted)}`, `one that ${formatShape(from)} fits`);
+    const { dims } = node;
+    const count = countElements(from, dims);
+    const others = shape.filter((_, axis) => axis !== free);
+    const rest = countElements(others, dims);
+    // An inexact quotient of symbols is left to the check of the reshape.
+    if (typeof count === 'number' && typeof rest === 'number' && rest > 0 && count % rest > 0) {
+      throw node.malformed(`shape ${format(wanted)}`, `one that ${format(from)} fits`);
     }
-    shape[free] = size;
+    shape[free] = rest === 0 ? 0 : dims.floordiv(count, rest);
   }
   return node.reshape(x, shape);
 }
@@ -34,7 +40,10 @@ function importFlatten(node: ImportNode): Expr {
   const shape = node.shape(x);
   const given = node.attributes.int('axis', 1);
   const axis = given < 0 ? given + shape.length : given;
-  return node.reshape(x, [elementCount(shape.slice(0, axis)), elementCount(shape.slice(axis))]);
+  return node.reshape(x, [
+    countElements(shape.slice(0, axis), node.dims),
+    countElements(shape.slice(axis), node.dims),
+  ]);
 }
 
 function axesOf(node: ImportNode): readonly number[] | undefined {
@@ -48,7 +57,7 @@ function importSqueeze(node: ImportNode): Expr {
   const axes = given ?? [...shape.keys()].filter((axis) => shape[axis] === 1);
   const wide = axes.find((axis) => shape[axis] !== 1);
   if (wide !== undefined) {
-    throw node.malformed(`axis ${wide} of ${formatShape(shape)}`, 'an axis of size 1');
+    throw node.malformed(`axis ${wide} of ${format(shape)}`, 'an axis of size 1');
   }
   return node.reshape(
     x,
@@ -87,9 +96,9 @@ function importConcat(node: ImportNode): Expr {
 
 function importExpand(node: ImportNode): Expr {
   const x = node.input(0);
-  const wanted = node.intsInput(1, 'shapes');
+  const wanted = node.dimsInput(1, 'shapes');
   if (wanted === undefined) throw node.malformed('no shape', 'one');
-  const shape = broadcastShapes([node.shape(x), wanted], node.where);
+  const shape = node.dims.broadcast([node.shape(x), wanted], node.where);
   return node.call('broadcast_to', [x], { shape });
 }
 
@@ -97,8 +106,8 @@ function importSlice(node: ImportNode): Expr {
   const x = node.input(0);
   const shape = node.shape(x);
   const isAttribute = node.opset < 10;
-  const starts = isAttribute ? node.attributes.ints('starts') : node.intsInput(1, 'starts');
-  const ends = isAttribute ? node.attributes.ints('ends') : node.intsInput(2, 'ends');
+  const starts = isAttribute ? node.attributes.ints('starts') : node.dimsInput(1, 'starts');
+  const ends = isAttribute ? node.attributes.ints('ends') : node.dimsInput(2, 'ends');
   if (starts === undefined || ends === undefined) {
     throw node.malformed('no starts or ends', 'both');
   }
@@ -107,19 +116,43 @@ function importSlice(node: ImportNode): Expr {
   const axes = (given ?? [...starts.keys()]).map((axis) =>
     normalizeAxis(axis, shape.length, node.where),
   );
-  const all = { starts: shape.map(() => 0), ends: [...shape], steps: shape.map(() => 1) };
+  const all = wholeSlice(shape);
   for (const [i, axis] of axes.entries()) {
     const dim = shape[axis] ?? 0;
-    all.starts[axis] = clampToAxis(starts[i] ?? 0, dim);
-    all.ends[axis] = clampToAxis(ends[i] ?? dim, dim);
+    all.starts[axis] = slicePosition(node, starts[i] ?? 0, dim);
+    all.ends[axis] = slicePosition(node, ends[i] ?? MAX_DIMENSION, dim);
     all.steps[axis] = steps?.[i] ?? 1;
   }
-  return node.call('slice', [x], all);
+  return node.call('slice', [x], { ...all });
+}
+
+interface SliceAttributes {
+  readonly starts: Dim[];
+  readonly ends: Dim[];
+  readonly steps: number[];
+}
+
+/** A slice of everything. Of a symbolic axis it goes to a number that no axis reaches. */
+function wholeSlice(shape: readonly Dim[]): SliceAttributes {
+  return {
+    starts: shape.map(() => 0),
+    ends: shape.map((dim) => (typeof dim === 'number' ? dim : MAX_DIMENSION)),
+    steps: shape.map(() => 1),
+  };
 }
 
 /** ONNX writes "from the first" and "to the last" as the extremes of int64. */
-function clampToAxis(position: number, dim: number): number {
-  return Math.min(Math.max(position, -dim - 1), dim);
+function slicePosition(node: ImportNode, position: Dim, dim: Dim): Dim {
+  if (typeof position === 'number') {
+    const size = typeof dim === 'number' ? dim : MAX_DIMENSION;
+    return Math.min(Math.max(position, -size - 1), size);
+  }
+  if (proveLessEqual(0, position)) return position;
+  if (proveLess(position, 0)) return node.dims.add(dim, position);
+  throw node.unsupported(
+    `${formatDim(position)} as the bound of a slice`,
+    'a bound that is known to be negative or not',
+  );
 }
 
 function importSplit(node: ImportNode): readonly Expr[] {
@@ -127,11 +160,12 @@ function importSplit(node: ImportNode): readonly Expr[] {
   const shape = node.shape(x);
   const axis = normalizeAxis(node.attributes.int('axis', 0), shape.length, node.where);
   let begin = 0;
-  return splitSizes(node, shape[axis] ?? 0).map((size) => {
-    const starts = shape.map((_, i) => (i === axis ? begin : 0));
-    const ends = shape.map((dim, i) => (i === axis ? begin + size : dim));
+  return splitSizes(node, node.number(shape[axis] ?? 0, 'an axis to split')).map((size) => {
+    const part = wholeSlice(shape);
+    part.starts[axis] = begin;
+    part.ends[axis] = begin + size;
     begin += size;
-    return node.call('slice', [x], { starts, ends, steps: shape.map(() => 1) });
+    return node.call('slice', [x], { ...part });
   });
 }
 
@@ -191,11 +225,13 @@ function importShape(node: ImportNode): Expr {
   const shape = node.shape(node.input(0));
   const start = node.opset >= 15 ? node.attributes.int('start', 0) : 0;
   const end = node.opset >= 15 ? node.attributes.int('end') : undefined;
-  return node.int64s(shape.slice(start, end));
+  const dims = shape.slice(start, end);
+  return node.shapeResult(new SymbolicTensor('int64', [dims.length], dims));
 }
 
 function importSize(node: ImportNode): Expr {
-  return node.int64s([elementCount(node.shape(node.input(0)))], []);
+  const count = countElements(node.shape(node.input(0)), node.dims);
+  return node.shapeResult(new SymbolicTensor('int64', [], [count]));
 }
 
 function importConstant(node: ImportNode): Expr {
@@ -216,11 +252,16 @@ function importConstant(node: ImportNode): Expr {
 }
 
 function importConstantOfShape(node: ImportNode): Expr {
-  const shape = node.intsInput(0, 'shapes');
-  if (shape === undefined) throw node.malformed('no shape', 'one');
+  const dims = node.dimsInput(0, 'shapes');
+  if (dims === undefined) throw node.malformed('no shape', 'one');
   const value = node.attributes.tensor('value') ?? HostTensor.zeros('float32', [1]);
   if (value.elementCount !== 1) {
     throw node.malformed(`a value of ${value.elementCount} elements`, 'one element');
+  }
+  const shape = concreteShape(dims);
+  if (shape === undefined) {
+    const number = Number(value.elements[0] ?? 0);
+    return node.call('full', [], { shape: dims, value: number, dtype: value.dtype });
   }
   if (shape.some((dim) => dim < 0) || !Number.isSafeInteger(elementCount(shape))) {
     throw node.malformed(`shape ${formatShape(shape)}`, 'dimensions from 0 with a safe product');
@@ -238,22 +279,26 @@ function importGather(node: ImportNode): Expr {
   const dim = shape[axis] ?? 0;
   const indices = given.map((index) => normalizeIndex(node, index, dim));
   const result = [...shape.slice(0, axis), ...node.shape(node.input(1)), ...shape.slice(axis + 1)];
-  if (x.kind === 'constant') {
-    if (elementCount(result) > MAX_GATHERED || elementCount(shape) > MAX_GATHERED) {
-      throw node.unsupported(
-        `${elementCount(result)} gathered elements`,
-        `at most ${MAX_GATHERED}`,
-      );
+  const value = node.shapeValue(x);
+  if (x.kind === 'constant' || value !== undefined) {
+    const counted = node.numbers(result, 'the size of constants');
+    const count = elementCount(counted);
+    if (count > MAX_GATHERED || elementCount(node.numbers(shape, 'sizes')) > MAX_GATHERED) {
+      throw node.unsupported(`${count} gathered elements`, `at most ${MAX_GATHERED}`);
     }
-    return node.constant(gatherConstant(x.value, indices, { axis, result }));
+    const gather = (tensor: HostTensor) =>
+      gatherConstant(tensor, indices, { axis, result: counted });
+    if (x.kind === 'constant') return node.constant(gather(x.value));
+    if (value !== undefined) return node.shapeResult(gatherSymbols(value, gather));
   }
   if (indices.length === 0 || indices.length > MAX_SLICES) {
     throw node.unsupported(`${indices.length} indices`, `1 to ${MAX_SLICES}`);
   }
   const parts = indices.map((index) => {
-    const starts = shape.map((_, i) => (i === axis ? index : 0));
-    const ends = shape.map((size, i) => (i === axis ? index + 1 : size));
-    return node.call('slice', [x], { starts, ends, steps: shape.map(() => 1) });
+    const part = wholeSlice(shape);
+    part.starts[axis] = index;
+    part.ends[axis] = index === -1 ? MAX_DIMENSION : index + 1;
+    return node.call('slice', [x], { ...part });
   });
   const [first] = parts;
   const joined =
@@ -264,9 +309,21 @@ function importGather(node: ImportNode): Expr {
 const MAX_SLICES = 16;
 const MAX_GATHERED = 2 ** 26;
 
-function normalizeIndex(node: ImportNode, index: number, dim: number): number {
+/** An index of a symbolic axis stays as it is; one that is not there leaves a slice too short. */
+function normalizeIndex(node: ImportNode, index: number, dim: Dim): number {
+  if (typeof dim !== 'number') return index;
   if (index >= -dim && index < dim) return index < 0 ? index + dim : index;
   throw node.malformed(`index ${index}`, `one from ${-dim} to ${dim - 1}`);
+}
+
+function gatherSymbols(
+  value: SymbolicTensor,
+  gather: (tensor: HostTensor) => HostTensor,
+): SymbolicTensor {
+  const { shape, data } = gather(value.positions());
+  const source: ArrayLike<number | bigint> = data;
+  const elements = Array.from(source, (position) => value.elements[Number(position)] ?? '?');
+  return new SymbolicTensor(value.dtype, shape, elements);
 }
 
 function gatherConstant(
@@ -318,23 +375,26 @@ function importDropout(node: ImportNode): Expr {
 
 function importDepthToSpace(node: ImportNode): Expr {
   const x = node.input(0);
-  const [n = 1, c = 1, h = 1, w = 1] = node.shape(x);
+  const [n = 1, channels = 1, h = 1, w = 1] = node.shape(x);
+  const c = node.number(channels, 'channels');
   const block = node.attributes.int('blocksize', 1);
   const isColumnFirst = node.attributes.string('mode', 'DCR') === 'DCR';
   const depth = c / (block * block);
   const split = isColumnFirst ? [n, block, block, depth, h, w] : [n, depth, block, block, h, w];
   const perm = isColumnFirst ? [0, 3, 4, 1, 5, 2] : [0, 1, 4, 2, 5, 3];
   const moved = node.call('transpose', [node.reshape(x, split)], { perm });
-  return node.reshape(moved, [n, depth, h * block, w * block]);
+  return node.reshape(moved, [n, depth, node.dims.mul(h, block), node.dims.mul(w, block)]);
 }
 
 function importSpaceToDepth(node: ImportNode): Expr {
   const x = node.input(0);
-  const [n = 1, c = 1, h = 1, w = 1] = node.shape(x);
+  const [n = 1, channels = 1, height = 1, width = 1] = node.shape(x);
+  const c = node.number(channels, 'channels');
   const block = node.attributes.int('blocksize', 1);
-  const split = node.reshape(x, [n, c, h / block, block, w / block, block]);
+  const [h, w] = [node.dims.floordiv(height, block), node.dims.floordiv(width, block)];
+  const split = node.reshape(x, [n, c, h, block, w, block]);
   const moved = node.call('transpose', [split], { perm: [0, 3, 5, 1, 2, 4] });
-  return node.reshape(moved, [n, c * block * block, h / block, w / block]);
+  return node.reshape(moved, [n, c * block * block, h, w]);
 }
 
 export const DATA_MOVEMENT_IMPORTERS: Readonly<Record<string, NodeImporter>> = {

@@ -1,5 +1,6 @@
+import { countElements } from '../../../core/dim-context.ts';
 import type { Expr } from '../../../compiler/ir/expr.ts';
-import { elementCount, normalizeAxis } from '../../../core/shape.ts';
+import { normalizeAxis } from '../../../core/shape.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 
 /**
@@ -18,8 +19,8 @@ const softmax =
       node.where,
     );
     if (!isMatrix || axis === shape.length - 1) return node.call(op, [x], { axis });
-    const rows = elementCount(shape.slice(0, axis));
-    const matrix = node.reshape(x, [rows, elementCount(shape.slice(axis))]);
+    const rows = countElements(shape.slice(0, axis), node.dims);
+    const matrix = node.reshape(x, [rows, countElements(shape.slice(axis), node.dims)]);
     return node.reshape(node.call(op, [matrix], { axis: 1 }), shape);
   };
 

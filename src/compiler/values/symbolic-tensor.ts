@@ -1,0 +1,64 @@
+import { proveEqual } from '../../core/dim-algebra.ts';
+import type { Dim } from '../../core/dim.ts';
+import { type DType, dtypeInfo } from '../../core/dtype.ts';
+import { HostTensor } from '../../core/host-tensor.ts';
+import { elementCount, type Shape } from '../../core/shape.ts';
+
+/** Shapes are short; what is longer is data. */
+const MAX_ELEMENTS = 1024;
+
+/**
+ * A small tensor of integers whose elements are known as expressions over dimensions: what shape
+ * arithmetic works on before the program runs. A bool is 0 or 1.
+ */
+export class SymbolicTensor {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  /** In row-major order. */
+  readonly elements: readonly Dim[];
+
+  constructor(dtype: DType, shape: Shape, elements: readonly Dim[]) {
+    if (elements.length !== elementCount(shape)) {
+      throw new Error(`internal: ${elements.length} elements in a tensor of ${shape.join('x')}`);
+    }
+    this.dtype = dtype;
+    this.shape = shape;
+    this.elements = elements;
+  }
+
+  /** Undefined for floats, for too many elements, and for integers beyond 2^53. */
+  static fromHost(tensor: HostTensor): SymbolicTensor | undefined {
+    if (tensor.elementCount > MAX_ELEMENTS || !isInteger(tensor.dtype)) return undefined;
+    const elements = Array.from(tensor.data, Number);
+    if (!elements.every(Number.isSafeInteger)) return undefined;
+    return new SymbolicTensor(tensor.dtype, tensor.shape, elements);
+  }
+
+  /** The tensor itself once no element is symbolic. */
+  toHost(): HostTensor | undefined {
+    const numbers: number[] = [];
+    for (const element of this.elements) {
+      if (typeof element !== 'number') return undefined;
+      numbers.push(element);
+    }
+    return HostTensor.from(this.dtype, this.shape, numbers);
+  }
+
+  /** The position of each element, for operators that only move them. */
+  positions(first = 0): HostTensor {
+    const positions = this.elements.map((_, i) => first + i);
+    return HostTensor.from('int32', this.shape, positions);
+  }
+
+  equals(other: SymbolicTensor): boolean {
+    return (
+      this.dtype === other.dtype &&
+      this.shape.join() === other.shape.join() &&
+      this.elements.every((element, i) => proveEqual(element, other.elements[i] ?? '?'))
+    );
+  }
+}
+
+export function isInteger(dtype: DType): boolean {
+  return dtypeInfo(dtype).category !== 'float';
+}

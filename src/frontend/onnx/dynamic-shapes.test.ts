@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest';
+import { printModule } from '../../compiler/ir/print.ts';
+import { HostTensor } from '../../core/host-tensor.ts';
+import { createHostDevice } from '../../device/host/host-device.ts';
+import { AdtValue, TensorValue } from '../../runtime/value.ts';
+import { VirtualMachine } from '../../runtime/virtual-machine.ts';
+import { firstDifference } from '../../testing/all-close.ts';
+import {
+  type OnnxModelSpec,
+  type OnnxNodeSpec,
+  writeOnnxModel,
+} from '../../testing/onnx-writer.ts';
+import { seededRandom } from '../../testing/random.ts';
+import { compileOnnx } from './compile-onnx.ts';
+import { importOnnx } from './import-onnx.ts';
+
+function importText(spec: OnnxModelSpec): string {
+  return printModule(importOnnx(writeOnnxModel(spec)));
+}
+
+function int64s(...values: number[]): HostTensor {
+  return HostTensor.from('int64', [values.length], values);
+}
+
+async function run(
+  spec: OnnxModelSpec,
+  inputs: readonly HostTensor[],
+  dims?: Readonly<Record<string, number>>,
+): Promise<HostTensor[]> {
+  const device = createHostDevice();
+  const executable = compileOnnx(writeOnnxModel(spec), { dims });
+  const vm = await VirtualMachine.create(executable, { devices: [device] });
+  const result = await vm.get('main')(...inputs.map((input) => vm.tensor(input)));
+  const fields = result instanceof AdtValue ? result.fields : [result];
+  const tensors = fields.filter((field) => field instanceof TensorValue);
+  const read = await vm.read(tensors);
+  vm.dispose();
+  device.destroy();
+  return read;
+}
+
+function randomTensor(shape: readonly number[]): HostTensor {
+  const random = seededRandom(shape.join().length);
+  const count = shape.reduce((a, b) => a * b, 1);
+  return HostTensor.from(
+    'float32',
+    shape,
+    Array.from({ length: count }, () => random() - 0.5),
+  );
+}
+
+/** What the program for any size computes is what the program for this size computes. */
+async function agrees(
+  spec: OnnxModelSpec,
+  dims: Readonly<Record<string, number>>,
+): Promise<readonly HostTensor[]> {
+  const inputs = (spec.inputs ?? []).map(({ shape }) =>
+    randomTensor(shape.map((dim) => (typeof dim === 'number' ? dim : (dims[dim] ?? 1)))),
+  );
+  const dynamic = await run(spec, inputs);
+  const fixed = await run(spec, inputs, dims);
+  expect(dynamic.map(({ shape }) => shape)).toEqual(fixed.map(({ shape }) => shape));
+  for (const [i, tensor] of dynamic.entries()) {
+    const expected = fixed[i];
+    if (expected === undefined) throw new Error('a result is missing');
+    expect(firstDifference(tensor, expected, { rtol: 1e-6, atol: 1e-6 })).toBeUndefined();
+  }
+  return dynamic;
+}
+
+const node = (
+  op: string,
+  inputs: readonly string[],
+  output: string,
+  attributes: OnnxNodeSpec['attributes'] = {},
+): OnnxNodeSpec => ({ op, inputs, outputs: [output], attributes });
+
+/** Heads of attention: (batch, length, 12) to (batch, length, 3, 4), (batch, 3, length, 4) and back. */
+const heads: OnnxModelSpec = {
+  inputs: [{ name: 'x', shape: ['batch', 'length', 12] }],
+  initializers: {
+    zero: HostTensor.from('int64', [], [0]),
+    one: HostTensor.from('int64', [], [1]),
+    first: int64s(0),
+    three: int64s(3),
+    four: int64s(4),
+    rest: int64s(-1),
+  },
+  nodes: [
+    node('Shape', ['x'], 's'),
+    node('Gather', ['s', 'zero'], 'b0'),
+    node('Gather', ['s', 'one'], 'l0'),
+    node('Unsqueeze', ['b0', 'first'], 'b'),
+    node('Unsqueeze', ['l0', 'first'], 'l'),
+    node('Concat', ['b', 'l', 'three', 'four'], 'split', { axis: 0 }),
+    node('Reshape', ['x', 'split'], 'h'),
+    node('Transpose', ['h'], 't', { perm: [0, 2, 1, 3] }),
+    node('Transpose', ['h'], 'k', { perm: [0, 2, 3, 1] }),
+    node('MatMul', ['t', 'k'], 'scores'),
+    node('Softmax', ['scores'], 'p', { axis: -1 }),
+    node('MatMul', ['p', 't'], 'o'),
+    node('Transpose', ['o'], 'u', { perm: [0, 2, 1, 3] }),
+    node('Concat', ['b', 'l', 'rest'], 'joined', { axis: 0 }),
+    node('Reshape', ['u', 'joined'], 'y'),
+  ],
+  outputs: ['y'],
+};
+
+describe('a model with symbolic dimensions', () => {
+  test('shape arithmetic becomes dimension expressions', () => {
+    expect(importText(heads)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(batch, length, 12), float32], results=["y"]) {
+        %0 = reshape(%x, shape=[batch, length, 3, 4]);
+        %1 = transpose(%0, perm=[0, 2, 1, 3]);
+        %2 = transpose(%0, perm=[0, 2, 3, 1]);
+        %3 = matmul(%1, %2);
+        %4 = softmax(%3, axis=3);
+        %5 = matmul(%4, %1);
+        %6 = transpose(%5, perm=[0, 2, 1, 3]);
+        reshape(%6, shape=[batch, length, 12])
+      }
+      "
+    `);
+  });
+
+  test.each([
+    [1, 1],
+    [2, 5],
+    [3, 2],
+  ])('computes for batch %i and length %i', async (batch, length) => {
+    const [y] = await agrees(heads, { batch, length });
+    expect(y?.shape).toEqual([batch, length, 12]);
+  });
+
+  const image: OnnxModelSpec = {
+    inputs: [{ name: 'x', shape: ['n', 2, 'h', 'w'] }],
+    initializers: {
+      weights: randomTensor([3, 2, 3, 3]),
+      bias: randomTensor([3]),
+      table: randomTensor([3, 5]),
+    },
+    nodes: [
+      node('Conv', ['x', 'weights', 'bias'], 'c', { strides: [2, 2], pads: [1, 1, 1, 1] }),
+      node('Relu', ['c'], 'r'),
+      node('MaxPool', ['r'], 'm', { kernel_shape: [2, 2], strides: [2, 2], ceil_mode: 1 }),
+      node('GlobalAveragePool', ['m'], 'g'),
+      node('Flatten', ['g'], 'f'),
+      node('MatMul', ['f', 'table'], 'z'),
+      node('Softmax', ['z'], 'y', { axis: 1 }),
+    ],
+    outputs: ['y', 'm'],
+  };
+
+  test('images of any size', async () => {
+    const [, pooled] = await agrees(image, { n: 2, h: 9, w: 12 });
+    expect(pooled?.shape).toEqual([2, 3, 3, 3]);
+    await agrees(image, { n: 1, h: 4, w: 3 });
+  });
+
+  const moves: OnnxModelSpec = {
+    inputs: [
+      { name: 'x', shape: ['n', 4] },
+      { name: 'z', shape: ['m', 4] },
+    ],
+    initializers: {
+      starts: int64s(1, -3),
+      ends: int64s(Number.MAX_SAFE_INTEGER, -1),
+      wide: int64s(2, 1, 1),
+      last: HostTensor.from('int64', [], [-1]),
+    },
+    nodes: [
+      node('Concat', ['x', 'z'], 'joined', { axis: 0 }),
+      node('Slice', ['joined', 'starts', 'ends'], 'part'),
+      node('Expand', ['part', 'wide'], 'twice'),
+      node('Shape', ['x'], 's'),
+      node('ConstantOfShape', ['s'], 'zeros', { value: HostTensor.from('float32', [1], [1]) }),
+      node('Add', ['x', 'zeros'], 'sum'),
+      node('Gather', ['sum', 'last'], 'row', { axis: 0 }),
+      node('Split', ['x'], 'left', { axis: 1 }),
+    ],
+    outputs: ['twice', 'row', 'left'],
+  };
+
+  test('data movement', async () => {
+    expect(importText(moves)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(n, 4), float32], %z: Tensor[(m, 4), float32], results=["twice","row","left"]) {
+        %0 = concat(%x, %z, axis=0);
+        %1 = slice(%0, starts=[1, -3], ends=[2147483647, -1], steps=[1, 1]);
+        %2 = broadcast_to(%1, shape=[2, (min((m + n), 2147483647) - min((m + n), 1)), 2]);
+        %3 = full(shape=[n, 4], value=1, dtype="float32");
+        %4 = add(%x, %3);
+        %5 = slice(%4, starts=[-1, 0], ends=[2147483647, 4], steps=[1, 1]);
+        %6 = reshape(%5, shape=[4]);
+        %7 = slice(%x, starts=[0, 0], ends=[2147483647, 4], steps=[1, 1]);
+        (%2, %6, %7)
+      }
+      "
+    `);
+    const [twice] = await agrees(moves, { n: 3, m: 2 });
+    expect(twice?.shape).toEqual([2, 4, 2]);
+  });
+
+  test('a size that does not fit is refused while it runs', async () => {
+    const spec: OnnxModelSpec = {
+      inputs: [
+        { name: 'x', shape: ['n', 4] },
+        { name: 'z', shape: ['m', 4] },
+      ],
+      nodes: [{ ...node('Add', ['x', 'z'], 'y'), name: 'sum' }],
+      outputs: ['y'],
+    };
+    await agrees(spec, { n: 3, m: 3 });
+    await expect(run(spec, [randomTensor([3, 4]), randomTensor([2, 4])])).rejects.toThrow(/sum/);
+  });
+});
