@@ -43,6 +43,8 @@ export interface RandomModuleOptions {
   readonly symbolic?: boolean;
   /** Whether every variable and result has its type; by default some have none. */
   readonly annotated?: boolean;
+  /** Names of variables, each of which many have; by default odd ones. */
+  readonly names?: readonly string[];
 }
 
 /**
@@ -107,7 +109,7 @@ const CONSTANT_DTYPES: readonly DType[] = [
   'int64',
   'uint64',
 ];
-const NAMES = ['x', 'y', 'x', 'lstm.h0', 'a b', 'fn', 'let', '0', '%', 'quote"', 'größe', ''];
+const ODD_NAMES = ['x', 'y', 'x', 'lstm.h0', 'a b', 'fn', 'let', '0', '%', 'quote"', 'größe', ''];
 const ODD_NUMBERS = [0, -0, 1, -1.5, 0.1, 1e-7, 3e38, 16777217, Infinity, -Infinity, NaN];
 
 /** What may be referred to at a place: variables, and expressions to be shared. */
@@ -127,14 +129,22 @@ class ModuleGenerator {
   readonly #size: number;
   readonly #symbolic: boolean;
   readonly #annotated: boolean;
+  readonly #names: readonly string[];
   readonly #signatures = new Map<string, FunctionTypeNode>();
   #budget = 0;
 
-  constructor({ random, size = 30, symbolic = true, annotated = false }: RandomModuleOptions) {
+  constructor({
+    random,
+    size = 30,
+    symbolic = true,
+    annotated = false,
+    names = ODD_NAMES,
+  }: RandomModuleOptions) {
     this.#random = random;
     this.#size = size;
     this.#symbolic = symbolic;
     this.#annotated = annotated;
+    this.#names = names;
   }
 
   module(): Module {
@@ -197,7 +207,7 @@ class ModuleGenerator {
 
   #variable(type: Type, { optional = false } = {}): VarExpr {
     const isTyped = this.#annotated || !optional || this.#chance(0.5);
-    return variableOf(this.#pick(NAMES), isTyped ? type : undefined);
+    return variableOf(this.#pick(this.#names), isTyped ? type : undefined);
   }
 
   #function(type: FunctionTypeNode, scope: Scope): FunctionExpr {
