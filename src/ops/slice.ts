@@ -1,4 +1,5 @@
 import { ALL_DTYPES } from '../core/dtype.ts';
+import { MAX_DIMENSION } from '../core/dim-bounds.ts';
 import { CONCRETE_DIMS, type DimContext } from '../core/dim-context.ts';
 import type { Dim } from '../core/dim.ts';
 import { ShapeError } from '../core/errors.ts';
@@ -127,19 +128,29 @@ function sliceAxes<D extends Dim>(
     // Going backwards, an end of -1 after clamping means: including element 0.
     const startRange: readonly [D, D] = step > 0 ? [none, dim] : [none, last];
     const endRange: readonly [D, D] = step > 0 ? [none, dim] : [dims.of(-1), last];
-    const start = clamp(fromBegin(starts[axis] ?? 0, dim, dims), startRange, dims);
-    const end = clamp(fromBegin(ends[axis] ?? dim, dim, dims), endRange, dims);
+    const start = position(starts[axis] ?? 0, { dim, range: startRange, dims });
+    const end = position(ends[axis] ?? dim, { dim, range: endRange, dims });
     const span = step > 0 ? dims.sub(end, start) : dims.sub(start, end);
     const rounded = dims.floordiv(dims.add(span, Math.abs(step) - 1), Math.abs(step));
     return { start, step, count: dims.max(rounded, 0) };
   });
 }
 
-/** A negative index counts from the end. A symbolic one is taken not to be negative. */
-function fromBegin<D extends Dim>(index: Dim, dim: D, dims: DimContext<D>): D {
-  return typeof index === 'number' && index < 0 ? dims.add(dim, index) : dims.of(index);
+interface PositionOptions<D extends Dim> {
+  readonly dim: D;
+  readonly range: readonly [D, D];
+  readonly dims: DimContext<D>;
 }
 
-function clamp<D extends Dim>(index: D, [low, high]: readonly [D, D], dims: DimContext<D>): D {
-  return dims.min(dims.max(index, low), high);
+/** A negative index counts from the end. A symbolic one is taken not to be negative. */
+function position<D extends Dim>(
+  index: Dim,
+  { dim, range: [low, high], dims }: PositionOptions<D>,
+): D {
+  // No axis is longer, though a sum of symbols could be.
+  const isBeyond = typeof index === 'number' && Math.abs(index) >= MAX_DIMENSION;
+  if (isBeyond && dims.known(dim) === undefined) return index < 0 ? low : high;
+  const isFromEnd = typeof index === 'number' && index < 0;
+  const begin = isFromEnd ? dims.add(dim, index) : dims.of(index);
+  return dims.min(dims.max(begin, low), high);
 }
