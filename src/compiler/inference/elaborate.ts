@@ -9,6 +9,7 @@ import type {
 } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf, postOrder, rewrite, withBinders } from '../ir/visit.ts';
+import { escapesOf } from './check-escapes.ts';
 import { constructorsOf, isPolymorphic } from './declarations.ts';
 import type { InferenceContext } from './inference-context.ts';
 import { isError, type Term } from './term.ts';
@@ -24,7 +25,16 @@ export function elaborate(
   const elaboration = new Elaboration(context);
   elaboration.complainOfUnknown(component);
   if (!context.surroundings.diagnostics.isEmpty) return new Map();
-  return new Map(component.map(([name, fn]) => [name, elaboration.function(fn)]));
+  const elaborated = new Map(component.map(([name, fn]) => [name, elaboration.function(fn)]));
+  for (const fn of elaborated.values()) {
+    for (const { at, name, type } of escapesOf(fn)) {
+      context.complain(at, {
+        got: `the type ${type}`,
+        expected: `a type without ${name}, which only the polymorphic function inside knows`,
+      });
+    }
+  }
+  return elaborated;
 }
 
 class Elaboration {

@@ -1,11 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../testing/random.ts';
-import { call, func, letIn, moduleOf, variable, variableOf } from '../ir/build.ts';
+import {
+  call,
+  callFunction,
+  construct,
+  func,
+  global,
+  letIn,
+  moduleOf,
+  tuple,
+  variable,
+  variableOf,
+} from '../ir/build.ts';
 import type { Expr, Module } from '../ir/expr.ts';
 import { parseModule } from '../ir/parse.ts';
 import { printModule } from '../ir/print.ts';
 import { randomModule } from '../ir/random-module.ts';
-import { formatType } from '../ir/type.ts';
+import { formatType, type Type } from '../ir/type.ts';
 import { postOrder } from '../ir/visit.ts';
 import { TypeInference } from '../type-inference.ts';
 import { isElaborated } from './elaborate.ts';
@@ -433,6 +444,93 @@ def @g<A, B>(%x: A) -> B { %x }
       test.ir:3:14, result: got A, expected B.
       3 | def @g<A, B>(%x: A) -> B { %x }
         |              ^"
+    `);
+  });
+
+  test('type parameters stay inside', () => {
+    expect(
+      errorOf(`
+def @main(%i: int) {
+  let %use = fn (%y) { %y };
+  let %f = fn<A>(%x: A) -> A { %use(%x) };
+  %f(%i)
+}
+`),
+    ).toMatchInlineSnapshot(`
+      "TypeCheckError: test.ir:3:3: got the type fn (A) -> A, expected a type without A, which only the polymorphic function inside knows.
+      3 |   let %use = fn (%y) { %y };
+        |   ^"
+    `);
+  });
+
+  test('types that are not well-formed, calls of what is no function', () => {
+    expect(
+      errorOf(`
+type Bad { Bad(Tensor[(n), float32]) }
+def @main(%f: fn<A>(A) -> A) {
+  let %z: Tensor[(k), float32] = [1f];
+  let %g = fn<A>(%x: A) -> A { fn<A>(%x: A) -> A { %x }(%x) };
+  (%z.0, #1(#2))
+}
+`),
+    ).toMatchInlineSnapshot(`
+      "TypeCheckError: type Bad, constructor Bad: got the dimension n, expected a symbol that a parameter has as a dimension, or ?.
+
+      test.ir:3:5: got the type of a polymorphic function, expected types without parameters of their own: only globals and let are polymorphic.
+      3 | def @main(%f: fn<A>(A) -> A) {
+        |     ^
+
+      test.ir:4:3: got the dimension k, expected a symbol that a parameter has as a dimension, or ?.
+      4 |   let %z: Tensor[(k), float32] = [1f];
+        |   ^
+
+      test.ir:5:32: got the type parameter A again, expected another name than that of a function around it.
+      5 |   let %g = fn<A>(%x: A) -> A { fn<A>(%x: A) -> A { %x }(%x) };
+        |                                ^
+
+      test.ir:6:10: got a call of int, expected a function.
+      6 |   (%z.0, #1(#2))
+        |          ^"
+    `);
+  });
+
+  test('names that the module does not define', () => {
+    const lost: Type = { kind: 'adt', name: 'Lost', args: [] };
+    const free = variableOf('free');
+    const body = tuple([callFunction(global('lost'), []), construct('Lost', []), free]);
+    const module = moduleOf({ main: func([variableOf('x', lost)], body) });
+    expect(() => inferModule(module)).toThrowErrorMatchingInlineSnapshot(`
+      [TypeCheckError: @main, fn (%x): got the type Lost, expected a type that the module defines.
+
+      @main, @lost: got @lost, expected a function that the module defines.
+
+      @main, Lost: got the constructor Lost, expected one that a type of the module has.
+
+      @main, %free: got %free, which nothing binds here, expected a parameter, or a variable of a let or match around it.]
+    `);
+  });
+
+  test('an operand may become wider before its rule is applied, not after', () => {
+    expect(
+      signatures(`
+def @main(%a: Tensor[(4), float32], %b: Tensor[(?), float32]) {
+  let %f = fn (%y) { exp(%y) };
+  (%f(%a), %f(%b))
+}
+`),
+    ).toMatchInlineSnapshot(
+      `"@main: fn (Tensor[(4,), float32], Tensor[(?,), float32]) -> (Tensor[(?,), float32], Tensor[(?,), float32])"`,
+    );
+    expect(
+      errorOf(`
+def @f(%a: Tensor[(4), float32], %i: int) { @g(%a, %i) }
+def @g(%x, %i: int) { if (%i) { @f(exp(%x), %i) } else { @h(%x, %i) } }
+def @h(%b: Tensor[(?), float32], %i: int) { @g(%b, %i) }
+`),
+    ).toMatchInlineSnapshot(`
+      "TypeCheckError: test.ir:3:36: got Tensor[(?,), float32] for input 0, expected Tensor[(4,), float32], as which it was used before. Annotate the variable or function that it comes from.
+      3 | def @g(%x, %i: int) { if (%i) { @f(exp(%x), %i) } else { @h(%x, %i) } }
+        |                                    ^"
     `);
   });
 

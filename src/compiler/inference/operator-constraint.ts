@@ -29,7 +29,8 @@ export function operatorConstraint(
   };
   const finish = (term: Term): true => {
     // Others may have used the result already, and so may have said what it has to be.
-    context.require(term, result, { at: expr, part: 'result' });
+    if (result.binding === undefined) result.binding = term;
+    else context.require(term, result, { at: expr, part: 'result' });
     return true;
   };
   return {
