@@ -1,5 +1,6 @@
 import type { Executable } from '../bytecode/executable-file.ts';
 import { generateCode } from './codegen.ts';
+import type { SourceTexts } from './inference/type-diagnostics.ts';
 import type { Module } from './ir/expr.ts';
 import { bindDims, type DimBindings } from './passes/bind-dims.ts';
 import { eliminateCommonSubexpressions } from './passes/eliminate-common-subexpressions.ts';
@@ -20,6 +21,8 @@ export interface CompileOptions {
   readonly dims?: DimBindings | undefined;
   /** Called with the module as it came (`source`) and after each pass. */
   readonly dump?: ((pass: string, module: Module) => void) | undefined;
+  /** Texts of programs by the name in spans, so that errors of types show the line. */
+  readonly texts?: SourceTexts | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
@@ -46,9 +49,9 @@ function pipeline(dims: DimBindings): readonly Pass[] {
  * dimension that has no number.
  */
 export function compile(module: Module, options: CompileOptions = {}): Executable {
-  const { dims = {}, dump, onProgress } = options;
+  const { dims = {}, dump, texts, onProgress } = options;
   const passes = pipeline(dims);
-  const context = { types: new TypeInference() };
+  const context = { types: new TypeInference(), texts };
   dump?.('source', module);
   let current = module;
   for (const [index, pass] of passes.entries()) {

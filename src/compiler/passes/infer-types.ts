@@ -8,8 +8,8 @@ import type { Pass } from './pass.ts';
  */
 export const inferTypes: Pass = {
   name: 'infer-types',
-  run(module, { types }) {
-    const typed = inferModule(module);
+  run(module, { types, texts }) {
+    const typed = inferModule(module, { texts });
     types.declare(typed);
     return typed;
   },

@@ -1,9 +1,12 @@
+import type { SourceTexts } from '../inference/type-diagnostics.ts';
 import type { Module } from '../ir/expr.ts';
 import type { TypeInference } from '../type-inference.ts';
 
 /** What passes of one compilation share. */
 export interface PassContext {
   readonly types: TypeInference;
+  /** Texts of programs by the name in spans, for messages. */
+  readonly texts?: SourceTexts | undefined;
 }
 
 /** A function from module to module. It never changes the nodes it is given. */
