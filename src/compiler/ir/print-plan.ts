@@ -1,4 +1,4 @@
-import type { Expr, LetExpr } from './expr.ts';
+import type { CallExpr, Expr, LetExpr } from './expr.ts';
 import { commonScope, type Scope, scopeIn } from './scopes.ts';
 import { childrenOf } from './visit.ts';
 
@@ -188,6 +188,8 @@ class Planner {
         if (this.#usesOf(expr).count === 1 && this.#isShallow(expr)) return false;
         break;
       case 'call':
+        if (isConstant(expr) && this.#usesOf(expr).count === 1) return false;
+        break;
       case 'function':
       case 'if':
       case 'match':
@@ -207,6 +209,11 @@ class Planner {
     this.#inlineDepth.set(expr, depth);
     return depth <= MAX_INLINE_DEPTH;
   }
+}
+
+/** `Nil` reads as a constant does. */
+function isConstant({ callee, args }: CallExpr): boolean {
+  return callee.kind === 'constructor' && args.length === 0;
 }
 
 interface UseOptions {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { seededRandom } from '../../testing/random.ts';
+import { inferModule } from '../inference/infer-module.ts';
+import { verifyModule } from '../verify-module.ts';
 import {
   call,
   callFunction,
@@ -46,6 +48,13 @@ describe('a printed module is read as the same module', () => {
   test('with every variable annotated', () => {
     for (let seed = 0; seed < 40; seed++) {
       roundTrip(randomModule({ random: seededRandom(seed), annotated: true }));
+    }
+  });
+
+  test('after inference', () => {
+    for (let seed = 0; seed < 40; seed++) {
+      const random = seededRandom(seed);
+      roundTrip(inferModule(randomModule({ random, size: 15, annotated: true })));
     }
   });
 
@@ -336,7 +345,9 @@ describe('the language', () => {
 
   test('the prelude is complete in itself', () => {
     expect(reprint(PRELUDE)).toContain('def @tree_map<A, B>');
-    const { functions } = parseModule(PRELUDE, { prelude: false });
+    const prelude = parseModule(PRELUDE, { prelude: false });
+    verifyModule(prelude);
+    const { functions } = prelude;
     expect([...functions.keys()]).toEqual([
       'map',
       'foldl',
