@@ -1,7 +1,8 @@
 import { ShapeError, UnsupportedError } from '../../core/errors.ts';
 import type { Attributes, TensorType } from '../../core/primitive-function.ts';
 import type { DimCheck } from '../../core/symbolic-dims.ts';
-import { inferCall, opDefinition } from '../../ops/registry.ts';
+import { inferCall } from '../../ops/infer-call.ts';
+import { opDefinition } from '../../ops/registry.ts';
 import { formatSpan, type Span } from '../ir/expr.ts';
 
 export interface AppliedOperator {

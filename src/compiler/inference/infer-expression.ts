@@ -26,11 +26,14 @@ import {
   termOf,
 } from './term.ts';
 
+/** Expressions may be as deep as they like; types are walked by recursion. */
+const MAX_DEPTH = 500;
 const INT = applied('scalar', 'int', []);
 
 /** Walks over expressions and states what their types have to fulfil. */
 export class ExpressionInference {
   readonly #context: InferenceContext;
+  #saidTooDeep = false;
 
   constructor(context: InferenceContext) {
     this.#context = context;
@@ -49,9 +52,24 @@ export class ExpressionInference {
   *#visit(expr: Expr, expected?: Term): Task<Term> {
     const known = this.#context.knownTerm(expr);
     if (known !== undefined) return known;
-    const term = yield* this.#infer(expr, expected);
+    const inferred = yield* this.#infer(expr, expected);
+    const term = this.#isTooDeep(inferred) ? this.#tooDeep(expr) : inferred;
     this.#context.setTerm(expr, term);
     return term;
+  }
+
+  #isTooDeep(term: Term): boolean {
+    return term.kind === 'applied' && term.depth > MAX_DEPTH;
+  }
+
+  /** Said once: what is around it is as deep. */
+  #tooDeep(expr: Expr): Term {
+    if (this.#saidTooDeep) return ERROR_TERM;
+    this.#saidTooDeep = true;
+    return this.#context.complain(expr, {
+      got: `a type more than ${MAX_DEPTH} levels deep`,
+      expected: 'one of fewer levels',
+    });
   }
 
   *#infer(expr: Expr, expected: Term | undefined): Task<Term> {

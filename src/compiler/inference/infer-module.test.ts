@@ -6,6 +6,7 @@ import {
   construct,
   func,
   global,
+  int,
   letIn,
   moduleOf,
   tuple,
@@ -624,4 +625,12 @@ test('10,000 lets, operators and functions inside each other', () => {
   const types = new TypeInference(module);
   const results = [...module.functions.values()].map((fn) => formatType(types.of(fn.body)));
   expect(new Set(results)).toEqual(new Set(['Tensor[(n,), float32]']));
+});
+
+test('10,000 tuples inside each other are refused', () => {
+  let nest: Expr = int(0);
+  for (let i = 0; i < 10_000; i++) nest = tuple([nest]);
+  expect(() =>
+    inferModule(moduleOf({ main: func([], nest) })),
+  ).toThrowErrorMatchingInlineSnapshot(`[TypeCheckError: @main, tuple: got a type more than 500 levels deep, expected one of fewer levels.]`);
 });

@@ -119,11 +119,11 @@ export class InferenceContext {
     const onMismatch = (got: Dim, wanted: Dim): void =>
       complain({ got: `dimension ${formatDim(got)}`, expected: formatDim(wanted) });
     // As text before unification: half of an equation may be solved when it fails.
-    const expectedBefore = this.format(expected);
+    const before = resolve(expected).kind === 'meta' ? '_' : this.format(expected);
     if (this.unifier.flow(actual, expected, { atRunTime, onMismatch })) return;
     const got = this.format(actual);
     const after = this.format(expected);
-    const wanted = after === got ? expectedBefore : after;
+    const wanted = after === got ? before : after;
     complain({ got, expected: wanted, remedy: remedy ?? remedyFor(actual, expected) });
   }
 

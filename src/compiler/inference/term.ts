@@ -29,6 +29,8 @@ export interface AppliedTerm {
   readonly args: readonly Term[];
   /** Type parameters that a polymorphic function binds. */
   readonly typeParams: readonly string[];
+  /** How deep it is as a tree, as far as was known when it was made. */
+  readonly depth: number;
 }
 
 /** `error` stands for what has been complained of, and fits everything. */
@@ -37,7 +39,13 @@ export type Head = 'tuple' | 'function' | 'adt' | 'type-var' | 'scalar' | 'error
 export const ERROR_TERM: AppliedTerm = applied('error', '', []);
 
 export function applied(head: Head, name: string, args: readonly Term[]): AppliedTerm {
-  return { kind: 'applied', head, name, args, typeParams: [] };
+  const depth = args.reduce((deepest, arg) => Math.max(deepest, depthOf(arg)), 0) + 1;
+  return { kind: 'applied', head, name, args, typeParams: [], depth };
+}
+
+function depthOf(term: Term): number {
+  const resolved = resolve(term);
+  return resolved.kind === 'applied' ? resolved.depth : 0;
 }
 
 export function functionTerm(
