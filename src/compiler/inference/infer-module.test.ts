@@ -630,7 +630,7 @@ test('10,000 lets, operators and functions inside each other', () => {
 test('10,000 tuples inside each other are refused', () => {
   let nest: Expr = int(0);
   for (let i = 0; i < 10_000; i++) nest = tuple([nest]);
-  expect(() =>
-    inferModule(moduleOf({ main: func([], nest) })),
-  ).toThrowErrorMatchingInlineSnapshot(`[TypeCheckError: @main, tuple: got a type more than 500 levels deep, expected one of fewer levels.]`);
+  expect(() => inferModule(moduleOf({ main: func([], nest) }))).toThrowErrorMatchingInlineSnapshot(
+    `[TypeCheckError: @main, tuple: got a type more than 500 levels deep, expected one of fewer levels.]`,
+  );
 });
