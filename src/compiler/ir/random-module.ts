@@ -43,6 +43,8 @@ export interface RandomModuleOptions {
   readonly symbolic?: boolean;
   /** Whether every variable and result has its type; by default some have none. */
   readonly annotated?: boolean;
+  /** Whether functions may call themselves and each other, with no end; default true. */
+  readonly recursive?: boolean;
   /** Names of variables, each of which many have; by default odd ones. */
   readonly names?: readonly string[];
 }
@@ -129,6 +131,7 @@ class ModuleGenerator {
   readonly #size: number;
   readonly #symbolic: boolean;
   readonly #annotated: boolean;
+  readonly #recursive: boolean;
   readonly #names: readonly string[];
   readonly #signatures = new Map<string, FunctionTypeNode>();
   #budget = 0;
@@ -138,12 +141,14 @@ class ModuleGenerator {
     size = 30,
     symbolic = true,
     annotated = false,
+    recursive = true,
     names = ODD_NAMES,
   }: RandomModuleOptions) {
     this.#random = random;
     this.#size = size;
     this.#symbolic = symbolic;
     this.#annotated = annotated;
+    this.#recursive = recursive;
     this.#names = names;
   }
 
@@ -156,6 +161,8 @@ class ModuleGenerator {
     }
     const functions = new Map<string, FunctionExpr>([['same', identity()]]);
     for (const [name, type] of this.#signatures) {
+      // What is not there cannot be called: a function calls only those after it.
+      if (!this.#recursive) this.#signatures.delete(name);
       this.#budget = this.#size;
       const fn = this.#function(type, { available: [], made: [] });
       // Functions that call each other need it: nothing else may tell what they give.
