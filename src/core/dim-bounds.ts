@@ -1,3 +1,4 @@
+import { MAX_DIMENSION } from './dim.ts';
 import {
   addScaled,
   type Atom,
@@ -17,9 +18,6 @@ export interface DimBounds {
 
 /** Bounds of symbols by name. Any other symbol is from 0 to {@link MAX_DIMENSION}. */
 export type DimFacts = ReadonlyMap<string, DimBounds>;
-
-/** Kernels count in 32 bits, so that no dimension is larger. */
-export const MAX_DIMENSION = 2 ** 31 - 1;
 
 type Interval = readonly [number, number];
 

@@ -10,6 +10,9 @@ export interface DimExpression {
   readonly right: Dim;
 }
 
+/** Kernels count in 32 bits, so that no dimension is larger. */
+export const MAX_DIMENSION = 2 ** 31 - 1;
+
 export const DIM_OPERATORS = ['add', 'sub', 'mul', 'floordiv', 'mod', 'min', 'max'] as const;
 
 /** Integer arithmetic. `floordiv` and `mod` round towards minus infinity. */

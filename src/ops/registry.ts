@@ -1,4 +1,3 @@
-import type { DimFacts } from '../core/dim-bounds.ts';
 import { CONCRETE_DIMS } from '../core/dim-context.ts';
 import type { Dim } from '../core/dim.ts';
 import { ShapeError, UnsupportedError } from '../core/errors.ts';
@@ -8,7 +7,6 @@ import type {
   TensorType,
   TensorTypeOf,
 } from '../core/primitive-function.ts';
-import { type DimCheck, SymbolicDims } from '../core/symbolic-dims.ts';
 import { completeAttributes } from './attributes.ts';
 import { batchNorm } from './batch-norm.ts';
 import { broadcastTo } from './broadcast-to.ts';
@@ -64,62 +62,34 @@ export function opDefinition(name: string): OpDefinition {
 }
 
 /** A call that has been checked: complete attributes and the type of the result. */
-export interface InferredCall<D extends Dim = Dim> {
+export interface InferredCall<D extends Dim> {
   readonly attributes: Attributes;
   readonly output: TensorTypeOf<D>;
-  /** What has to hold when the program runs, because symbols leave it open. */
-  readonly checks: readonly DimCheck[];
 }
 
 /**
- * Checks a call's attributes, number of inputs and dtypes, then infers the type of its result, whose
- * dimensions are in canonical form. `facts` are bounds of the symbols.
+ * Checks a call's attributes, number of inputs and dtypes, then infers the type of its result, all
+ * dimensions being numbers; `inferCall` also takes symbols.
  * Throws UnsupportedError for attributes the operator does not have, ShapeError for all else.
  */
-export function inferCall(
-  op: OpDefinition,
-  inputs: Operands<TensorType>,
-  attributes: Attributes,
-  ...[facts]: DimFacts[]
-): InferredCall {
-  const complete = completeAttributes(op, attributes);
-  checkInputs(op, inputs);
-  if (isConcrete(op, inputs, complete)) {
-    return { attributes: complete, output: op.infer(inputs, complete, CONCRETE_DIMS), checks: [] };
-  }
-  const dims = new SymbolicDims(facts);
-  const canonical = inputs.map(
-    (type) => type && { dtype: type.dtype, shape: type.shape.map((dim) => dims.of(dim)) },
-  );
-  const output = op.infer(canonical, complete, dims);
-  return { attributes: complete, output, checks: dims.checks };
-}
-
-function isConcrete(
-  op: OpDefinition,
-  inputs: Operands<TensorType>,
-  attributes: Attributes,
-): inputs is Operands<ConcreteTensorType> {
-  const isNumber = (dim: unknown): boolean => typeof dim === 'number';
-  if (!inputs.every((type) => type === undefined || type.shape.every(isNumber))) return false;
-  for (const name in op.attributes) {
-    const value = attributes[name];
-    if (op.attributes[name]?.type === 'dims' && Array.isArray(value) && !value.every(isNumber)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/** {@link inferCall} where all dimensions are numbers. */
 export function inferConcreteCall(
   op: OpDefinition,
   inputs: Operands<ConcreteTensorType>,
   attributes: Attributes,
 ): InferredCall<number> {
+  const complete = checkCall(op, inputs, attributes);
+  return { attributes: complete, output: op.infer(inputs, complete, CONCRETE_DIMS) };
+}
+
+/** Checks a call but for its shapes, and gives its complete attributes. */
+export function checkCall(
+  op: OpDefinition,
+  inputs: Operands<TensorType>,
+  attributes: Attributes,
+): Attributes {
   const complete = completeAttributes(op, attributes);
   checkInputs(op, inputs);
-  return { attributes: complete, output: op.infer(inputs, complete, CONCRETE_DIMS), checks: [] };
+  return complete;
 }
 
 function checkInputs(op: OpDefinition, inputs: Operands<TensorType>): void {

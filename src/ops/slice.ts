@@ -1,7 +1,6 @@
 import { ALL_DTYPES } from '../core/dtype.ts';
-import { MAX_DIMENSION } from '../core/dim-bounds.ts';
 import { CONCRETE_DIMS, type DimContext } from '../core/dim-context.ts';
-import type { Dim } from '../core/dim.ts';
+import { type Dim, MAX_DIMENSION } from '../core/dim.ts';
 import { ShapeError } from '../core/errors.ts';
 import type { Attributes } from '../core/primitive-function.ts';
 import { rowMajorStrides, type Shape } from '../core/shape.ts';

@@ -1,9 +1,8 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import { SymbolicTensor } from '../../../compiler/values/symbolic-tensor.ts';
 import { proveLess, proveLessEqual } from '../../../core/dim-algebra.ts';
-import { MAX_DIMENSION } from '../../../core/dim-bounds.ts';
 import { countElements } from '../../../core/dim-context.ts';
-import { concreteShape, type Dim, formatDim } from '../../../core/dim.ts';
+import { concreteShape, type Dim, formatDim, MAX_DIMENSION } from '../../../core/dim.ts';
 import { dtypeInfo } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import { elementCount, formatShape, normalizeAxis, type Shape } from '../../../core/shape.ts';

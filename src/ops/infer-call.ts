@@ -1,0 +1,53 @@
+import type { DimFacts } from '../core/dim-bounds.ts';
+import { CONCRETE_DIMS } from '../core/dim-context.ts';
+import type { Dim } from '../core/dim.ts';
+import type { Attributes, ConcreteTensorType, TensorType } from '../core/primitive-function.ts';
+import { type DimCheck, SymbolicDims } from '../core/symbolic-dims.ts';
+import type { OpDefinition } from './define-op.ts';
+import type { Operands } from './lowering.ts';
+import { checkCall, type InferredCall } from './registry.ts';
+
+export interface SymbolicCall extends InferredCall<Dim> {
+  /** What has to hold when the program runs, because symbols leave it open. */
+  readonly checks: readonly DimCheck[];
+}
+
+/**
+ * Checks a call's attributes, number of inputs and dtypes, then infers the type of its result, whose
+ * dimensions are in canonical form. `facts` are bounds of the symbols. Kept apart from the registry,
+ * because devices need numbers only.
+ * Throws UnsupportedError for attributes the operator does not have, ShapeError for all else.
+ */
+export function inferCall(
+  op: OpDefinition,
+  inputs: Operands<TensorType>,
+  attributes: Attributes,
+  ...[facts]: DimFacts[]
+): SymbolicCall {
+  const complete = checkCall(op, inputs, attributes);
+  if (isConcrete(op, inputs, complete)) {
+    return { attributes: complete, output: op.infer(inputs, complete, CONCRETE_DIMS), checks: [] };
+  }
+  const dims = new SymbolicDims(facts);
+  const canonical = inputs.map(
+    (type) => type && { dtype: type.dtype, shape: type.shape.map((dim) => dims.of(dim)) },
+  );
+  const output = op.infer(canonical, complete, dims);
+  return { attributes: complete, output, checks: dims.checks };
+}
+
+function isConcrete(
+  op: OpDefinition,
+  inputs: Operands<TensorType>,
+  attributes: Attributes,
+): inputs is Operands<ConcreteTensorType> {
+  const isNumber = (dim: unknown): boolean => typeof dim === 'number';
+  if (!inputs.every((type) => type === undefined || type.shape.every(isNumber))) return false;
+  for (const name in op.attributes) {
+    const value = attributes[name];
+    if (op.attributes[name]?.type === 'dims' && Array.isArray(value) && !value.every(isNumber)) {
+      return false;
+    }
+  }
+  return true;
+}
