@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { FormatError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { seededRandom } from '../../testing/random.ts';
+import { compile } from '../compile.ts';
 import {
   call,
   constant,
@@ -126,6 +127,17 @@ test('random modules come back whole', () => {
     }),
     { numRuns: 100, seed: 5 },
   );
+});
+
+test('modules come back whole after every pass', () => {
+  for (let seed = 0; seed < 20; seed++) {
+    const module = randomModule({ random: seededRandom(seed), annotated: true, names: ['x', 'y'] });
+    compile(module, {
+      dump: (pass, after) => {
+        expect(equalModules(copy(after), after), `seed ${seed}, ${pass}`).toBe(true);
+      },
+    });
+  }
 });
 
 test('constants of every size come back to the byte', () => {
