@@ -11,7 +11,7 @@ import { constant, construct, int, tuple } from './build.ts';
 import type { Expr, Module } from './expr.ts';
 import { parseExpr, parseModule } from './parse.ts';
 import { printExpr, printModule } from './print.ts';
-import { equalExprs } from './structural-equal.ts';
+import { equalExprs, equalModules } from './structural-equal.ts';
 import { formatType, type Type } from './type.ts';
 
 const document = readFileSync(new URL('../../../docs/ir.md', import.meta.url), 'utf8');
@@ -29,6 +29,17 @@ describe.each(PROGRAMS)('docs/ir.md, line $line', ({ text }) => {
     expect(printModule(parseModule(printModule(module, { data: 'full' })))).toBe(
       printModule(module),
     );
+  });
+
+  test('is text after every pass too', () => {
+    const dump = (pass: string, module: Module): void => {
+      const after = printModule(module, { data: 'full' });
+      expect(
+        equalModules(parseModule(after, { prelude: false }), module),
+        `${pass}\n${after}`,
+      ).toBe(true);
+    };
+    compile(parseModule(text), { dump });
   });
 
   const runs = [...text.matchAll(/^\/\/ run: (.*) => (.*)$/gm)];
