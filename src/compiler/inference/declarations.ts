@@ -108,7 +108,7 @@ function symbolFault(
   if (unknown === undefined) return undefined;
   return {
     got: `the dimension ${unknown}`,
-    expected: 'a symbol that a parameter has as a dimension, or ?',
+    expected: 'a symbol that a parameter or variable has as a dimension, or ?',
   };
 }
 

@@ -10,9 +10,9 @@ import type {
 } from '../ir/expr.ts';
 import { runTask, sub, type Task } from '../ir/task.ts';
 import { formatType, sameType, type Type } from '../ir/type.ts';
-import { isPolymorphic, plainSymbols, typeFault } from './declarations.ts';
-import { inferMatch } from './infer-match.ts';
-import { EMPTY_SCOPE, type InferenceContext } from './inference-context.ts';
+import { isPolymorphic, plainSymbols } from './declarations.ts';
+import { bindClause, checkMatch } from './infer-match.ts';
+import type { InferenceContext } from './inference-context.ts';
 import { operatorConstraint } from './operator-constraint.ts';
 import {
   applied,
@@ -42,7 +42,7 @@ export class ExpressionInference {
   /** Infers a global function, whose declared part is in `signature`. */
   inferGlobal(name: string, fn: FunctionExpr): AppliedTerm {
     this.#context.global = name;
-    this.#context.scope = EMPTY_SCOPE;
+    this.#context.scope = { symbols: new Set(), typeParams: new Set() };
     const term = resolve(runTask(this.#visit(fn)));
     if (term.kind !== 'applied') throw new Error('internal: a function without a function type');
     return term;
@@ -147,30 +147,23 @@ export class ExpressionInference {
         expected: 'another name than that of a function around it',
       });
     }
-    this.#context.scope = { ...outer, typeParams: union(outer.typeParams, fn.typeParams ?? []) };
     const types = fn.params.flatMap(({ type }) => (type === undefined ? [] : [type]));
+    this.#context.scope = {
+      typeParams: new Set([...outer.typeParams, ...(fn.typeParams ?? [])]),
+      symbols: new Set([...outer.symbols, ...plainSymbols(types)]),
+    };
     const params = fn.params.map((param) => {
       const term = this.#parameter(param, fn);
       this.#context.setTerm(param, term);
       return term;
     });
-    this.#context.scope = {
-      ...this.#context.scope,
-      symbols: union(outer.symbols, plainSymbols(types)),
-    };
-    for (const [i, { type, name }] of fn.params.entries()) {
-      // Symbols of a parameter are known only now.
-      if (type !== undefined && !isError(params[i] ?? ERROR_TERM)) {
-        this.#checkSymbols(type, fn, `parameter ${name}`);
-      }
-    }
-    const declared =
-      fn.resultType === undefined
-        ? undefined
-        : this.#context.declaredTerm(fn.resultType, fn, { anySymbol: false });
+    const { resultType } = fn;
+    const declared = resultType && this.#context.declaredTerm(resultType, fn);
     const result = this.#resultOf(fn, declared);
+    const { leave } = this.#context.enterPart();
     yield* sub(this.#visit(fn.body, result));
-    this.#context.require(this.#context.useOf(fn.body), result, { at: fn.body, part: 'result' });
+    const body = leave(this.#context.useOf(fn.body));
+    this.#context.require(body, result, { at: fn.body, part: 'result' });
     this.#context.scope = outer;
     return functionTerm(params, result, fn.typeParams);
   }
@@ -183,15 +176,8 @@ export class ExpressionInference {
   }
 
   #parameter(param: VarExpr, fn: FunctionExpr): Term {
-    if (param.type !== undefined)
-      return this.#context.declaredTerm(param.type, fn, { anySymbol: true });
-    return this.#context.knownTerm(param) ?? freshMeta();
-  }
-
-  #checkSymbols(type: Type, fn: FunctionExpr, part: string): void {
-    const { symbols, typeParams } = this.#context.scope;
-    const fault = typeFault(type, { types: this.#context.surroundings.types, typeParams, symbols });
-    if (fault !== undefined) this.#context.complain(fn, fault, part);
+    if (param.type === undefined) return this.#context.knownTerm(param) ?? freshMeta();
+    return this.#context.declaredTerm(param.type, fn, `parameter ${param.name}`);
   }
 
   /** Metavariables for what an open global function does not say. */
@@ -213,9 +199,9 @@ export class ExpressionInference {
       this.#context.setTerm(variable, this.#context.termOf(value));
       if (variable.type !== undefined) this.#requireSame(expr, variable.type);
     } else {
-      const declared = this.#context.declaredTerm(variable.type, expr, { anySymbol: false });
-      yield* sub(this.#visit(value, declared));
-      this.#context.require(this.#context.useOf(value), declared, { at: expr });
+      const { declared, expected: wanted } = this.#context.declareBinding(variable.type, expr);
+      yield* sub(this.#visit(value, wanted));
+      this.#context.require(this.#context.useOf(value), wanted, { at: expr });
       this.#context.setTerm(variable, declared);
     }
     yield* sub(this.#visit(expr.body, expected));
@@ -248,8 +234,9 @@ export class ExpressionInference {
       ['then', expr.thenBranch],
       ['else', expr.elseBranch],
     ] as const) {
+      const { leave } = this.#context.enterPart();
       yield* sub(this.#visit(branch, expected));
-      this.#context.require(this.#context.useOf(branch), result, { at: expr, part });
+      this.#context.require(leave(this.#context.useOf(branch)), result, { at: expr, part });
     }
     return result;
   }
@@ -269,14 +256,15 @@ export class ExpressionInference {
   *#match(expr: MatchExpr, expected: Term | undefined): Task<Term> {
     yield* sub(this.#visit(expr.value));
     const result = freshMeta();
-    inferMatch(expr, this.#context);
+    let fits = true;
     for (const [index, { body }] of expr.clauses.entries()) {
+      const { leave } = this.#context.enterPart();
+      fits = bindClause(expr, index, this.#context) && fits;
       yield* sub(this.#visit(body, expected));
-      this.#context.require(this.#context.useOf(body), result, {
-        at: expr,
-        part: `clause ${index + 1}`,
-      });
+      const part = `clause ${index + 1}`;
+      this.#context.require(leave(this.#context.useOf(body)), result, { at: expr, part });
     }
+    if (fits) checkMatch(expr, this.#context);
     return result;
   }
 
@@ -340,9 +328,7 @@ export class ExpressionInference {
   }
 
   *#apply(expr: CallExpr, callee: AppliedTerm, expected: Term | undefined): Task<Term> {
-    const given = expr.typeArguments?.map((type) =>
-      this.#context.declaredTerm(type, expr, { anySymbol: false }),
-    );
+    const given = expr.typeArguments?.map((type) => this.#context.declaredTerm(type, expr));
     const { term, typeArguments } = this.#context.instantiate(expr.callee, callee, given);
     if (typeArguments.length > 0) this.#context.typeArguments.set(expr, typeArguments);
     const result = term.args[expr.args.length] ?? ERROR_TERM;
@@ -375,11 +361,6 @@ export class ExpressionInference {
     const known = callee.kind === 'global' ? signatures.get(callee.name)?.paramNames : names;
     return known?.[index] ?? index + 1;
   }
-}
-
-function union<T>(set: ReadonlySet<T>, more: Iterable<T>): ReadonlySet<T> {
-  const all = new Set([...set, ...more]);
-  return all.size === set.size ? set : all;
 }
 
 /** What is expected of a field of a tuple. */

@@ -4,14 +4,18 @@ import type { DeclaredConstructor } from './declarations.ts';
 import type { InferenceContext } from './inference-context.ts';
 import { applied, ERROR_TERM, freshMeta, resolve, substitute, type Term, termOf } from './term.ts';
 
-/** Binds the variables of the patterns, and checks which values the clauses take. */
-export function inferMatch(expr: MatchExpr, inference: InferenceContext): void {
+/** Binds the variables of a clause's pattern; false when the pattern does not fit the value. */
+export function bindClause(expr: MatchExpr, index: number, inference: InferenceContext): boolean {
+  const pattern = expr.clauses[index]?.pattern;
+  if (pattern === undefined) return true;
   const before = inference.complaintCount;
-  for (const [index, { pattern }] of expr.clauses.entries()) {
-    const part = `clause ${index + 1}`;
-    bindPattern(pattern, inference.useOf(expr.value), { expr, part, inference });
-  }
-  if (inference.complaintCount > before) return;
+  const part = `clause ${index + 1}`;
+  bindPattern(pattern, inference.useOf(expr.value), { expr, part, inference });
+  return inference.complaintCount === before;
+}
+
+/** Checks which values the clauses take. */
+export function checkMatch(expr: MatchExpr, inference: InferenceContext): void {
   const { constructors } = inference.surroundings;
   const { missing, unreachable } = checkClauses(
     expr.clauses,
@@ -110,7 +114,7 @@ function bindVariable(variable: VarExpr, value: Term, context: PatternContext): 
     inference.setTerm(variable, value);
     return;
   }
-  const declared = inference.declaredTerm(variable.type, expr, { anySymbol: false });
-  inference.require(value, declared, { at: expr, part: `${part}, %${variable.name}` });
+  const { declared, expected } = inference.declareBinding(variable.type, expr);
+  inference.require(value, expected, { at: expr, part: `${part}, %${variable.name}` });
   inference.setTerm(variable, declared);
 }

@@ -272,6 +272,26 @@ describe('signatures', () => {
     );
   });
 
+  test('the type of a variable names dimensions of its value', () => {
+    expect(
+      signatures(`
+        def @f(%x: Tensor[(?), float32], %xs: List[Tensor[(?), float32]]) {
+          let %y: Tensor[(k), float32] = %x;
+          let %z: Tensor[(k * 2,), float32] = concat(%y, %y, axis=0);
+          let %sum = match (%xs) {
+            Cons(%head: Tensor[(m), float32], _) => add(%head, full(shape=[m], value=1, dtype="float32")),
+            Nil => full(shape=[k], value=1, dtype="float32"),
+          };
+          (%z, add(%y, full(shape=[k], value=1, dtype="float32")), dim(%y, axis=0), %sum)
+        }
+        def @main(%x: Tensor[(n), float32]) { @f(%x, Nil) }
+      `),
+    ).toMatchInlineSnapshot(`
+      "@f: fn (Tensor[(?,), float32], List[Tensor[(?,), float32]]) -> (Tensor[(?,), float32], Tensor[(?,), float32], int, Tensor[(?,), float32])
+      @main: fn (Tensor[(n,), float32]) -> (Tensor[(?,), float32], Tensor[(?,), float32], int, Tensor[(?,), float32])"
+    `);
+  });
+
   test('integers and dimensions', () => {
     expect(
       signatures(`
@@ -469,20 +489,20 @@ def @main(%i: int) {
       errorOf(`
 type Bad { Bad(Tensor[(n), float32]) }
 def @main(%f: fn<A>(A) -> A) {
-  let %z: Tensor[(k), float32] = [1f];
+  let %z: Tensor[((k + 1)), float32] = [1f];
   let %g = fn<A>(%x: A) -> A { fn<A>(%x: A) -> A { %x }(%x) };
-  (%z.0, #1(#2))
+  (%z.0, #1(#2), full(shape=[m], value=1, dtype="float32"))
 }
 `),
     ).toMatchInlineSnapshot(`
-      "TypeCheckError: type Bad, constructor Bad: got the dimension n, expected a symbol that a parameter has as a dimension, or ?.
+      "TypeCheckError: type Bad, constructor Bad: got the dimension n, expected a symbol that a parameter or variable has as a dimension, or ?.
 
-      test.ir:3:5: got the type of a polymorphic function, expected types without parameters of their own: only globals and let are polymorphic.
+      test.ir:3:5, parameter f: got the type of a polymorphic function, expected types without parameters of their own: only globals and let are polymorphic.
       3 | def @main(%f: fn<A>(A) -> A) {
         |     ^
 
-      test.ir:4:3: got the dimension k, expected a symbol that a parameter has as a dimension, or ?.
-      4 |   let %z: Tensor[(k), float32] = [1f];
+      test.ir:4:3: got the dimension k, expected a symbol that a parameter or variable has as a dimension, or ?.
+      4 |   let %z: Tensor[((k + 1)), float32] = [1f];
         |   ^
 
       test.ir:5:32: got the type parameter A again, expected another name than that of a function around it.
@@ -490,8 +510,12 @@ def @main(%f: fn<A>(A) -> A) {
         |                                ^
 
       test.ir:6:10: got a call of int, expected a function.
-      6 |   (%z.0, #1(#2))
-        |          ^"
+      6 |   (%z.0, #1(#2), full(shape=[m], value=1, dtype="float32"))
+        |          ^
+
+      test.ir:6:18, attribute shape: got the dimension m, expected a symbol that a parameter or variable has as a dimension.
+      6 |   (%z.0, #1(#2), full(shape=[m], value=1, dtype="float32"))
+        |                  ^"
     `);
   });
 
@@ -501,7 +525,7 @@ def @main(%f: fn<A>(A) -> A) {
     const body = tuple([callFunction(global('lost'), []), construct('Lost', []), free]);
     const module = moduleOf({ main: func([variableOf('x', lost)], body) });
     expect(() => inferModule(module)).toThrowErrorMatchingInlineSnapshot(`
-      [TypeCheckError: @main, fn (%x): got the type Lost, expected a type that the module defines.
+      [TypeCheckError: @main, fn (%x), parameter x: got the type Lost, expected a type that the module defines.
 
       @main, @lost: got @lost, expected a function that the module defines.
 
@@ -574,11 +598,11 @@ def @i(%x: Tensor[((n + 1)), float32]) -> int { #0 }
       3 | def @g(%x: Tensor[(n), float32]) -> Tensor[(n), float32] { concat(%x, [1f], axis=0) }
         |                                                            ^
 
-      test.ir:4:5: got the dimension m, expected a symbol that a parameter has as a dimension, or ?.
+      test.ir:4:5: got the dimension m, expected a symbol that a parameter or variable has as a dimension, or ?.
       4 | def @h(%x: Tensor[(n), float32]) -> Tensor[(m), float32] { %x }
         |     ^
 
-      test.ir:5:5, parameter x: got the dimension n, expected a symbol that a parameter has as a dimension, or ?.
+      test.ir:5:5, parameter x: got the dimension n, expected a symbol that a parameter or variable has as a dimension, or ?.
       5 | def @i(%x: Tensor[((n + 1)), float32]) -> int { #0 }
         |     ^"
     `);

@@ -2,9 +2,9 @@ import { type Dim, formatDim } from '../../core/dim.ts';
 import type { Complaint } from '../../core/errors.ts';
 import { type CallExpr, type Expr, formatSpan, type FunctionExpr, spanOf } from '../ir/expr.ts';
 import { formatType, type Type, type TypeDefinition } from '../ir/type.ts';
-import { type DeclaredConstructor, typeFault } from './declarations.ts';
+import { type DeclaredConstructor, plainSymbols, typeFault } from './declarations.ts';
 import { describeExpr } from './describe-expr.ts';
-import { type AppliedTerm, ERROR_TERM, resolve, type Term, termOf } from './term.ts';
+import { type AppliedTerm, ERROR_TERM, resolve, substitute, type Term, termOf } from './term.ts';
 import type { TypeDiagnostics } from './type-diagnostics.ts';
 import { type Instance, Unifier } from './unifier.ts';
 import { type Constraint, Worklist } from './worklist.ts';
@@ -27,11 +27,12 @@ export interface Surroundings {
 
 /** Symbols and type parameters that are known at a place. */
 export interface Scope {
-  readonly symbols: ReadonlySet<string>;
+  /** Grows: the type of a variable may name dimensions of its value, from there on. */
+  readonly symbols: Set<string>;
   readonly typeParams: ReadonlySet<string>;
 }
 
-export const EMPTY_SCOPE: Scope = { symbols: new Set(), typeParams: new Set() };
+const NO_SYMBOLS: ReadonlySet<string> = new Set();
 
 /**
  * What is known of the expressions of global functions that are inferred together, because they
@@ -52,7 +53,7 @@ export class InferenceContext {
   readonly #terms = new Map<Expr, Term>();
   readonly #values = new Map<Expr, Term>();
   /** Where expressions are being inferred now. */
-  scope = EMPTY_SCOPE;
+  scope: Scope = { symbols: new Set(), typeParams: new Set() };
   /** The global function around them. */
   global = '';
 
@@ -149,13 +150,43 @@ export class InferenceContext {
     for (const check of this.#rechecks) check();
   }
 
-  /** The declared type of a variable as a term, after a look at how it is written. */
-  declaredTerm(type: Type, at: Expr, scope: { anySymbol: boolean }): Term {
-    const { symbols, typeParams } = this.scope;
+  /** A declared type as a term, after a look at how it is written. */
+  declaredTerm(type: Type, at: Expr, part?: string): Term {
     const { types } = this.surroundings;
-    const allowed = scope.anySymbol ? undefined : symbols;
-    const fault = typeFault(type, { types, typeParams, symbols: allowed });
-    return fault === undefined ? termOf(type) : this.complain(at, fault);
+    const fault = typeFault(type, { types, ...this.scope });
+    return fault === undefined ? termOf(type) : this.complain(at, fault, part);
+  }
+
+  /**
+   * The declared type of a variable that is bound to a value. Symbols that are new here name
+   * dimensions of the value, whatever they are: `expected` has `?` in their place.
+   */
+  declareBinding(type: Type, at: Expr): { declared: Term; expected: Term } {
+    const { symbols } = this.scope;
+    const named = [...plainSymbols([type])].filter((symbol) => !symbols.has(symbol));
+    for (const symbol of named) symbols.add(symbol);
+    const declared = this.declaredTerm(type, at);
+    return { declared, expected: withUnknown(declared, named) };
+  }
+
+  /**
+   * A part that is not always evaluated: a body, a branch or a clause. `leave` gives the type of its
+   * result outside, where symbols that were named inside say nothing.
+   */
+  enterPart(): { leave: (result: Term) => Term } {
+    const outer = this.scope;
+    this.scope = { ...outer, symbols: new Set(outer.symbols) };
+    const { symbols } = this.scope;
+    return {
+      leave: (result) => {
+        this.scope = outer;
+        if (symbols.size === outer.symbols.size) return result;
+        return withUnknown(
+          result,
+          [...symbols].filter((symbol) => !outer.symbols.has(symbol)),
+        );
+      },
+    };
   }
 
   /** A constraint that is attempted as if it stood where it is stated. */
@@ -192,9 +223,18 @@ export class InferenceContext {
     if (isGlobal && this.surroundings.signatures.get(expr.name)?.isOpen === true) {
       return { term: fn, typeArguments: [] };
     }
-    const scope = isGlobal ? EMPTY_SCOPE.symbols : this.scope.symbols;
+    const scope = isGlobal ? NO_SYMBOLS : this.scope.symbols;
     return this.unifier.instantiate(fn, { scope, given });
   }
+}
+
+/** The term with `?` in place of symbols. */
+function withUnknown(term: Term, symbols: readonly string[]): Term {
+  if (symbols.length === 0) return term;
+  return substitute(term, {
+    types: new Map(),
+    dims: new Map(symbols.map((symbol) => [symbol, '?'])),
+  });
 }
 
 function remedyFor(actual: Term, expected: Term): string | undefined {

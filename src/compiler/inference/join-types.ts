@@ -1,43 +1,50 @@
-import { sameDim } from '../../core/dim.ts';
 import { TypeCheckError } from '../../core/errors.ts';
 import { formatType, sameType, type Type } from '../ir/type.ts';
-import { freshMeta, termOf } from './term.ts';
-import { Unifier } from './unifier.ts';
+import { compareDims } from './compare-dims.ts';
 
 /**
- * The type of a value that has one of two types, of branches that inference has found to agree.
- * Where dimensions differ, because a pass gave a name to one that was unknown, the result's is `?`.
- * Throws TypeCheckError.
+ * The type of a value that has one of two types, after inference found that they go together: `?`
+ * for dimensions that are not the same. Throws TypeCheckError where nothing could go together.
  */
 export function joinTypes(a: Type, b: Type, where: string): Type {
-  if (sameType(a, b)) return a;
-  const unifier = new Unifier();
-  const joined = freshMeta();
-  if (unifier.flow(termOf(a), joined) && unifier.flow(termOf(b), joined)) {
-    return unifier.typeOf(joined, () => ({ kind: 'tuple', fields: [] }));
-  }
-  const widened = widen(a, b);
-  if (widened !== undefined) return widened;
+  const joined = join(a, b);
+  if (joined !== undefined) return joined;
   throw new TypeCheckError({ where, got: formatType(b), expected: formatType(a) });
 }
 
-function widen(a: Type, b: Type): Type | undefined {
+function join(a: Type, b: Type): Type | undefined {
+  if (sameType(a, b)) return a;
   if (a.kind === 'tensor' && b.kind === 'tensor') {
     if (a.dtype !== b.dtype || a.shape.length !== b.shape.length) return undefined;
-    return {
-      ...a,
-      shape: a.shape.map((dim, axis) => (sameDim(dim, b.shape[axis] ?? '?') ? dim : '?')),
-    };
+    const shape = a.shape.map((dim, axis) =>
+      compareDims(dim, b.shape[axis] ?? '?') === 'equal' ? dim : '?',
+    );
+    return { ...a, shape };
   }
-  if (a.kind !== 'tuple' || b.kind !== 'tuple' || a.fields.length !== b.fields.length) {
-    return sameType(a, b) ? a : undefined;
+  if (a.kind === 'tuple' && b.kind === 'tuple') {
+    const fields = joinAll(a.fields, b.fields);
+    return fields && { ...a, fields };
   }
-  const fields: Type[] = [];
-  for (const [i, field] of a.fields.entries()) {
-    const other = b.fields[i];
-    const widened = other === undefined ? undefined : widen(field, other);
-    if (widened === undefined) return undefined;
-    fields.push(widened);
+  if (a.kind === 'adt' && b.kind === 'adt' && a.name === b.name) {
+    const args = joinAll(a.args, b.args);
+    return args && { ...a, args };
   }
-  return { ...a, fields };
+  // Inference has found one function type for both: its parameters are those of either.
+  if (a.kind === 'function' && b.kind === 'function') {
+    const result = a.params.length === b.params.length ? join(a.result, b.result) : undefined;
+    return result && { ...a, result };
+  }
+  return undefined;
+}
+
+function joinAll(a: readonly Type[], b: readonly Type[]): Type[] | undefined {
+  if (a.length !== b.length) return undefined;
+  const joined: Type[] = [];
+  for (const [i, type] of a.entries()) {
+    const other = b[i];
+    const both = other && join(type, other);
+    if (both === undefined) return undefined;
+    joined.push(both);
+  }
+  return joined;
 }

@@ -1,4 +1,6 @@
+import { forEachSymbol } from '../../core/dim.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
+import { OPS } from '../../ops/registry.ts';
 import { type CallExpr, spanOf } from '../ir/expr.ts';
 import { SCALAR_OPERATORS, type ScalarOperator } from '../ir/scalar-operators.ts';
 import { formatType, tensorType, type Type } from '../ir/type.ts';
@@ -23,6 +25,7 @@ export function operatorConstraint(
   { result, context }: OperatorContext,
 ): Constraint {
   const scalar = SCALAR_OPERATORS.get(op);
+  checkSymbols(expr, op, context);
   const operands = (): Term[] => {
     if (scalar !== undefined) bindInts(expr, scalar, context);
     return expr.args.map((arg) => resolve(context.useOf(arg)));
@@ -47,6 +50,21 @@ export function operatorConstraint(
       finish(ERROR_TERM);
     },
   };
+}
+
+/** Symbols in attributes have to be known where the call stands. */
+function checkSymbols(expr: CallExpr, op: string, context: InferenceContext): void {
+  for (const [name, spec] of Object.entries(OPS.get(op)?.attributes ?? {})) {
+    const value = expr.attributes[name];
+    if (spec.type !== 'dims' || typeof value !== 'object') continue;
+    for (const dim of value) {
+      forEachSymbol(dim, (symbol) => {
+        if (context.scope.symbols.has(symbol)) return;
+        const expected = 'a symbol that a parameter or variable has as a dimension';
+        context.complain(expr, { got: `the dimension ${symbol}`, expected }, `attribute ${name}`);
+      });
+    }
+  }
 }
 
 /** An operand may have got a wider type after the rule was applied. */

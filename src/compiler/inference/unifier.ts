@@ -119,12 +119,13 @@ export class Unifier {
     const params = fn.args.slice(0, -1);
     const own = new Set<string>();
     for (const param of params) symbolsOfTerm(param, { intoFunctions: false }, own);
+    const ofResult = symbolsOfTerm(fn.args.at(-1) ?? fn, { intoFunctions: false });
     const dims = new Map<string, Dim>();
     for (const symbol of symbolsOfTerm(fn, { intoFunctions: true })) {
-      if (symbol.startsWith(META)) continue;
+      if (symbol.startsWith(META) || scope.has(symbol)) continue;
       // Every function type inside binds its own symbols: they must not meet those of the caller.
-      if (!scope.has(symbol))
-        dims.set(symbol, own.has(symbol) ? this.freshDim() : this.#rename(symbol));
+      if (own.has(symbol)) dims.set(symbol, this.freshDim());
+      else dims.set(symbol, ofResult.has(symbol) ? '?' : this.#rename(symbol));
     }
     if (dims.size === 0 && typeArguments.length === 0) return { term: fn, typeArguments };
     const types = new Map(fn.typeParams.map((name, i) => [name, typeArguments[i] ?? freshMeta()]));
