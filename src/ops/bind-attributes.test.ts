@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Dim } from '../core/dim.ts';
 import type { Attributes, PrimitiveFunction } from '../core/primitive-function.ts';
-import { bindAttributes, unboundSymbols } from './bind-attributes.ts';
+import { bindAttributes, undeterminedDims } from './bind-attributes.ts';
 
 function primitive(
   op: string,
@@ -14,6 +14,10 @@ function primitive(
     body: [{ op, inputs: [0], attributes }],
     results: [{ value: 1, type: { dtype: 'float32', shape: to } }],
   };
+}
+
+function undetermined({ body, params, results }: PrimitiveFunction): readonly Dim[] {
+  return undeterminedDims(body, [...params, ...results.map(({ type }) => type)]);
 }
 
 const half: Dim = { op: 'floordiv', left: 'n', right: 2 };
@@ -30,7 +34,7 @@ test('takes symbols from the shapes of parameters and results', () => {
   );
   const shapes = { params: [[3, 1]], results: [[7, 3, 3]] };
   expect(bindAttributes(broadcast, shapes)[0]?.attributes).toEqual({ shape: [7, 3, 3] });
-  expect(unboundSymbols(broadcast)).toEqual([]);
+  expect(undetermined(broadcast)).toEqual([]);
 });
 
 test('finds the symbol of a sum or product', () => {
@@ -42,7 +46,7 @@ test('finds the symbol of a sum or product', () => {
 
 test('names what does not follow', () => {
   const slice = primitive('slice', { starts: ['n'], ends: [9] }, { from: [9], to: ['k'] });
-  expect(unboundSymbols(slice)).toEqual(['n']);
+  expect(undetermined(slice)).toEqual(['n']);
   expect(() =>
     bindAttributes(slice, { params: [[9]], results: [[2]] }),
   ).toThrowErrorMatchingInlineSnapshot(

@@ -5,6 +5,7 @@ import type {
   AttributeValue,
   OperatorCall,
   PrimitiveFunction,
+  TensorType,
 } from '../core/primitive-function.ts';
 import type { Shape } from '../core/shape.ts';
 import { opDefinition } from './registry.ts';
@@ -31,27 +32,24 @@ export function bindAttributes(
   return body.map((call) => ({ ...call, attributes: bindCall(call, values) }));
 }
 
-/** Symbols of attributes that neither parameters nor results of a primitive function determine. */
-export function unboundSymbols(primitive: PrimitiveFunction): readonly string[] {
-  // Any numbers will do: whether a symbol follows from sizes does not depend on them.
-  const sizes = (shape: readonly Dim[]) => shape.map(() => 1);
+/** Dimensions in attributes of calls that do not follow from the sizes of tensors of these types. */
+export function undeterminedDims(
+  calls: readonly Pick<OperatorCall, 'op' | 'attributes'>[],
+  types: readonly TensorType[],
+): readonly Dim[] {
+  const dims = calls.flatMap(symbolicDims);
+  if (dims.length === 0) return [];
   const values = new DimValues();
-  for (const { shape } of primitive.params) values.learn(shape, sizes(shape));
-  for (const { type } of primitive.results) values.learn(type.shape, sizes(type.shape));
-  const unbound = new Set<string>();
-  for (const call of primitive.body) {
-    for (const dim of symbolicDims(call)) {
-      if (values.of(dim) === undefined) unbound.add(formatDim(dim));
-    }
-  }
-  return [...unbound];
+  // Any sizes will do: whether a symbol follows from them does not depend on them.
+  for (const { shape } of types) values.learn(shape, new Array<number>(shape.length).fill(1));
+  return dims.filter((dim) => values.of(dim) === undefined);
 }
 
 function isSymbolic(value: AttributeValue): boolean {
   return Array.isArray(value) && value.some((item) => typeof item !== 'number');
 }
 
-function symbolicDims({ op, attributes }: OperatorCall): Dim[] {
+function symbolicDims({ op, attributes }: Pick<OperatorCall, 'op' | 'attributes'>): Dim[] {
   const specs = opDefinition(op).attributes;
   return Object.entries(attributes).flatMap(([name, value]) =>
     specs[name]?.type === 'dims' && typeof value === 'object'

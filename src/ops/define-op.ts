@@ -70,7 +70,7 @@ export interface ScalarFunction {
    */
   wgsl(operands: readonly string[], context: ScalarContext): string;
   /** Module-scope WGSL declarations that the expression calls, by name; deduplicated by name. */
-  readonly declarations?: Readonly<Record<string, string>>;
+  readonly declarations?: (context: ScalarContext) => Readonly<Record<string, string>>;
   host(operands: readonly number[], context: ScalarContext): number;
   /**
    * The same as `host` for whole arrays of equal length, for operators that networks spend their
@@ -116,6 +116,11 @@ export interface IndexMapContext {
    * it travels as a parameter so that another shape compiles nothing.
    */
   readonly param: (value: number, type: 'u32' | 'i32') => string;
+  /**
+   * An i32 expression for an element of an integer input, at u32 expressions for its coordinates.
+   * int64 saturates, which no index notices: axes are shorter than 2^31.
+   */
+  readonly integer: (input: number, coords: readonly string[]) => string;
 }
 
 export interface IndexSource {

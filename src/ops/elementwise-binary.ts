@@ -41,7 +41,7 @@ function defineBinary(spec: BinarySpec): OpDefinition {
       wgsl: ([a = '', b = ''], context) => spec.wgsl(a, b, context),
       host: ([a = 0, b = 0], context) => spec.host(a, b, context),
       hostBlock: spec.hostBlock ?? blockOf(spec),
-      ...(spec.declarations === undefined ? {} : { declarations: spec.declarations }),
+      declarations: () => spec.declarations ?? {},
     },
     ...(spec.tolerance === undefined ? {} : { tolerance: spec.tolerance }),
     cases: () => [...broadcastCases(dtypes, spec.ranges), ...(spec.cases ?? [])],

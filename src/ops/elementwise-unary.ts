@@ -37,7 +37,7 @@ function defineUnary(spec: UnarySpec): OpDefinition {
         if (spec.hostBlock !== undefined) spec.hostBlock(x, y, context);
         else for (let i = 0; i < y.length; i++) y[i] = spec.host(x[i] ?? 0, context);
       },
-      ...(spec.declarations === undefined ? {} : { declarations: spec.declarations }),
+      declarations: () => spec.declarations ?? {},
     },
     ...(spec.tolerance === undefined ? {} : { tolerance: spec.tolerance }),
     cases: () => [...unaryCases(dtypes, range), ...(spec.cases ?? [])],

@@ -18,6 +18,7 @@ import type { InputSpec, OpDefinition } from './define-op.ts';
 import { BINARY_OPS } from './elementwise-binary.ts';
 import { UNARY_OPS } from './elementwise-unary.ts';
 import { full } from './full.ts';
+import { gather } from './gather.ts';
 import { gemm } from './gemm.ts';
 import type { Operands } from './lowering.ts';
 import { matmul } from './matmul.ts';
@@ -49,6 +50,7 @@ export const OPS: ReadonlyMap<string, OpDefinition> = new Map(
     broadcastTo,
     concat,
     slice,
+    gather,
     pad,
     full,
   ].map((op) => [op.name, op]),

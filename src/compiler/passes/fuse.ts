@@ -11,6 +11,7 @@ import { childrenOf, mapFunctions, withChildren } from '../ir/visit.ts';
 import { formatType } from '../ir/type.ts';
 import type { TypeInference } from '../type-inference.ts';
 import type { Pass } from './pass.ts';
+import { symbolCarriers } from './symbol-carriers.ts';
 
 /**
  * The most tensors that one kernel may touch: WebGPU guarantees eight storage buffers in a shader
@@ -43,7 +44,9 @@ function fuseFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
   for (const expr of scopes.order) {
     const group = groups.get(expr);
     if (group === undefined) results.set(expr, withChildren(expr, resultOf));
-    else if (group.last === expr) results.set(expr, primitiveCall(group, { resultOf, types }));
+    else if (group.last === expr) {
+      results.set(expr, primitiveCall(group, { resultOf, types, fn }));
+    }
   }
   const body = resultOf(fn.body);
   return body === fn.body ? fn : { ...fn, body };
@@ -172,11 +175,15 @@ function merge(producer: Group, consumer: Group): void {
   consumer.hasAnchor ||= producer.hasAnchor;
 }
 
+interface PrimitiveContext {
+  readonly resultOf: (expr: Expr) => Expr;
+  readonly types: TypeInference;
+  /** The function that the group is in. */
+  readonly fn: FunctionExpr;
+}
+
 /** A call of a new primitive function with the members of a group as its body. */
-function primitiveCall(
-  group: Group,
-  { resultOf, types }: { resultOf: (expr: Expr) => Expr; types: TypeInference },
-): CallExpr {
+function primitiveCall(group: Group, { resultOf, types, fn }: PrimitiveContext): CallExpr {
   const members = new Set<Expr>(group.members);
   const params = new Map<Expr, VarExpr>();
   const bodies = new Map<Expr, Expr>();
@@ -192,6 +199,8 @@ function primitiveCall(
   for (const member of group.members) {
     bodies.set(member, { ...member, args: member.args.map(inner) });
   }
+  const known = [...params.keys(), group.last].map((expr) => tensorTypeOf(expr, types));
+  for (const carrier of symbolCarriers(group.members, known, fn)) inner(carrier);
   const names = group.members.map(({ callee }) => (callee.kind === 'operator' ? callee.name : ''));
   const primitive = func([...params.values()], inner(group.last), { primitive: names.join('_') });
   return callFunction(primitive, [...params.keys()].map(resultOf), groupSpan(group));

@@ -75,9 +75,9 @@ function castTo(x: SymbolicTensor | undefined, to: unknown): SymbolicTensor | un
   return known(to, x.shape, truth);
 }
 
-/** `pad` also makes elements, which have no position. */
+/** `pad` and `gather` also make elements, which have no position. */
 function movesElements(op: string): boolean {
-  return op !== 'pad' && opDefinition(op).kind === 'injective';
+  return op !== 'pad' && op !== 'gather' && opDefinition(op).kind === 'injective';
 }
 
 /** Lets the operator's own reference move the positions of elements. */

@@ -1,4 +1,3 @@
-import { proveEqual } from '../../core/dim-algebra.ts';
 import type { Dim } from '../../core/dim.ts';
 import { type DType, dtypeInfo } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
@@ -48,14 +47,6 @@ export class SymbolicTensor {
   positions(first = 0): HostTensor {
     const positions = this.elements.map((_, i) => first + i);
     return HostTensor.from('int32', this.shape, positions);
-  }
-
-  equals(other: SymbolicTensor): boolean {
-    return (
-      this.dtype === other.dtype &&
-      this.shape.join() === other.shape.join() &&
-      this.elements.every((element, i) => proveEqual(element, other.elements[i] ?? '?'))
-    );
   }
 }
 

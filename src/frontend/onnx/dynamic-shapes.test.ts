@@ -210,11 +210,61 @@ describe('a model with symbolic dimensions', () => {
     expect(twice?.shape).toEqual([2, 4, 2]);
   });
 
+  /** A mask for the last rows and all columns of a table, as language models with a past cut it. */
+  const past: OnnxModelSpec = {
+    inputs: [
+      { name: 'past', shape: ['before', 4] },
+      { name: 'x', shape: ['n', 4] },
+    ],
+    initializers: {
+      table: randomTensor([20, 20]),
+      zero: HostTensor.from('int64', [], [0]),
+      first: int64s(0),
+      both: int64s(0, 1),
+    },
+    nodes: [
+      node('Concat', ['past', 'x'], 'keys', { axis: 0 }),
+      node('Shape', ['x'], 'sx'),
+      node('Gather', ['sx', 'zero'], 'rows0'),
+      node('Unsqueeze', ['rows0', 'first'], 'rows'),
+      node('Shape', ['keys'], 'sk'),
+      node('Gather', ['sk', 'zero'], 'columns0'),
+      node('Unsqueeze', ['columns0', 'first'], 'columns'),
+      node('Sub', ['columns', 'rows'], 'begin'),
+      node('Concat', ['begin', 'first'], 'starts', { axis: 0 }),
+      node('Concat', ['columns', 'columns'], 'ends', { axis: 0 }),
+      node('Slice', ['table', 'starts', 'ends', 'both'], 'mask'),
+      node('Transpose', ['keys'], 't', { perm: [1, 0] }),
+      node('MatMul', ['x', 't'], 'scores'),
+      node('Add', ['scores', 'mask'], 'y'),
+    ],
+    outputs: ['y'],
+  };
+
+  test('a constant cut to lengths that other tensors have', async () => {
+    expect(importText(past)).toMatchInlineSnapshot(`
+      "def @main(%past: Tensor[(before, 4), float32], %x: Tensor[(n, 4), float32], results=["y"]) {
+        %0 = concat(%past, %x, axis=0);
+        %1 = transpose(%0, perm=[1, 0]);
+        %2 = matmul(%x, %1);
+        %3 = slice(meta[0], starts=[before, 0], ends=[(before + n), (before + n)], steps=[1, 1]);
+        add(%2, %3)
+      }
+
+      meta[0]: Tensor[(20, 20), float32]
+      "
+    `);
+    const [y] = await agrees(past, { before: 3, n: 2 });
+    expect(y?.shape).toEqual([2, 5]);
+    await agrees(past, { before: 0, n: 4 });
+  });
+
   test('on WebGPU', async () => {
     const open = async () => createWebGpuDevice({ gpu: await nodeGpu(), operators: OPS });
     await agrees(heads, { batch: 2, length: 5 }, open);
     await agrees(image, { n: 2, h: 9, w: 12 }, open);
     await agrees(moves, { n: 3, m: 2 }, open);
+    await agrees(past, { before: 3, n: 2 }, open);
   });
 
   test('a size that does not fit is refused while it runs', async () => {
