@@ -20,7 +20,7 @@ import { isAtom } from './ir/atoms.ts';
 import { SCALAR_OPERATORS } from './ir/scalar-operators.ts';
 import { runTask, type Task } from './ir/task.ts';
 import { formatType, type Type } from './ir/type.ts';
-import { postOrder } from './ir/visit.ts';
+import { bindersOf, postOrder } from './ir/visit.ts';
 import { VIEW_OPERATOR } from './passes/fuse.ts';
 
 const SESSION_DEVICE = 0;
@@ -88,14 +88,15 @@ export class FunctionGenerator implements BlockEmitter {
           register,
           dies.filter((other) => other !== variable),
         );
+        this.#learnSymbols(variable);
         if (!lastUse.has(variable)) this.killAll([variable]);
       } else {
         if (this.#source.blocks.primitive(variable) === undefined) {
           this.#operands.set(variable, this.#value(value));
         }
+        this.#learnSymbols(variable);
         this.killAll(dies);
       }
-      this.#learnSymbols(variable);
     }
     const dies = dead.get(steps.length) ?? [];
     if (isBranching(result)) yield this.#branches(result, destination, dies);
@@ -306,6 +307,7 @@ export class FunctionGenerator implements BlockEmitter {
     const found: TensorType[] = [];
     for (const { variable, value } of blocks.valuesIn(fn.body)) {
       if (variable !== undefined) found.push(...tensorTypesOf([variable]));
+      if (value.kind === 'match') found.push(...tensorTypesOf(bindersOf(value)));
       if (value.kind !== 'call') continue;
       const result = this.#resultOf(value);
       if (result !== undefined) found.push(result);

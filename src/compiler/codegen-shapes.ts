@@ -183,7 +183,7 @@ export class ShapeSlots {
         where,
         got: dim === '?' ? 'an unknown dimension' : `the dimension ${dim}, which no value here has`,
         expected: 'dimensions that follow from those of parameters',
-        remedy: 'Name the dimension in the type of a parameter.',
+        remedy: 'Compute this in a global function that names the dimension in a parameter.',
       });
     }
   }

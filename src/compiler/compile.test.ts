@@ -50,6 +50,7 @@ describe('compile', () => {
         "source",
         "bind-dims",
         "infer-types",
+        "name-unknown-dims",
         "to-graph",
         "fold-constants",
         "simplify",

@@ -8,6 +8,7 @@ import { foldBatchNorm } from './passes/fold-batch-norm.ts';
 import { foldConstants } from './passes/fold-constants.ts';
 import { fuse } from './passes/fuse.ts';
 import { inferTypes } from './passes/infer-types.ts';
+import { nameUnknownDims } from './passes/name-unknown-dims.ts';
 import type { Pass } from './passes/pass.ts';
 import { simplify } from './passes/simplify.ts';
 import { toAnf } from './passes/to-anf.ts';
@@ -31,6 +32,7 @@ function pipeline(dims: DimBindings): readonly Pass[] {
   return [
     bindDims(dims),
     inferTypes,
+    nameUnknownDims,
     toGraph,
     foldConstants,
     simplify,

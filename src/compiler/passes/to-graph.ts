@@ -1,13 +1,16 @@
+import { forEachSymbol } from '../../core/dim.ts';
 import { isAtom } from '../ir/atoms.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import { computeScopes } from '../ir/scopes.ts';
-import { childrenOf, mapFunctions, postOrder, rewrite } from '../ir/visit.ts';
+import type { Type } from '../ir/type.ts';
+import { bindersOf, childrenOf, mapFunctions, postOrder, rewrite } from '../ir/visit.ts';
 import type { Pass } from './pass.ts';
 
 /**
  * Graph form: what a `let` binds becomes one shared node wherever that means the same. A `let` is
  * kept where it makes a difference: where all uses of the variable lie in a branch, a clause or a
- * function further in, in which the value would be computed instead. What nothing refers to goes.
+ * function further in, in which the value would be computed instead; and where its type gives a
+ * name to a dimension that is unknown before. What nothing refers to goes.
  */
 export const toGraph: Pass = {
   name: 'to-graph',
@@ -44,10 +47,37 @@ function liveVariables(root: Expr): ReadonlySet<Expr> {
 
 function inlineLets(fn: FunctionExpr): FunctionExpr {
   const scopes = computeScopes(fn);
+  const known = symbolsOfBinders(fn);
   return removeLets(fn, (expr) => {
     if (isAtom(expr.value)) return true;
+    if (namesDims(expr, known)) return false;
     return scopes.of(expr.variable) === scopes.of(expr);
   });
+}
+
+/** Whether the variable names dimensions of a value that nothing named before. */
+function namesDims({ variable, value }: LetExpr, known: ReadonlySet<string>): boolean {
+  const isComputed = value.kind === 'call' && value.callee.kind === 'operator';
+  if (isComputed || value.kind === 'let') return false;
+  return symbolsOf(variable).some((symbol) => !known.has(symbol));
+}
+
+/** The symbols in the types of parameters and of variables of patterns. */
+function symbolsOfBinders(fn: FunctionExpr): ReadonlySet<string> {
+  const binders = postOrder(fn).filter((expr) => expr.kind !== 'let');
+  return new Set(binders.flatMap(bindersOf).flatMap(symbolsOf));
+}
+
+function symbolsOf({ type }: VarExpr): string[] {
+  const symbols: string[] = [];
+  const work: Type[] = type === undefined ? [] : [type];
+  for (let next = work.pop(); next !== undefined; next = work.pop()) {
+    if (next.kind === 'tuple') work.push(...next.fields);
+    else if (next.kind === 'tensor') {
+      for (const dim of next.shape) forEachSymbol(dim, (symbol) => symbols.push(symbol));
+    }
+  }
+  return symbols;
 }
 
 /** Puts values in the place of the variables of some lets. */

@@ -152,6 +152,29 @@ describe.each(DEVICES)('programs on $title', ({ open }) => {
     expect(await run('scale_rows', x, f32([2], 3, 4))).toEqual([0, [9, 16], [1]]);
   });
 
+  test('dimensions that are unknown in types', async () => {
+    const { run } = await load('unknown-dims');
+    const row = f32([1, 2], 0, 0);
+    expect(await run('wrap', f32([2, 2], 0, 0, 0, 0))).toEqual([
+      0,
+      [
+        [2, 2],
+        [2, 2],
+      ],
+    ]);
+    const [x, y] = [
+      [1, 2],
+      [-1, -2],
+    ];
+    const one = f32([1, 2], 1, 2);
+    expect(await run('four_times', one)).toEqual([y, y, y, y]);
+    expect(await run('either', 1, one)).toEqual([0, [y, y], 2]);
+    expect(await run('either', 0, one)).toEqual([0, [y], 1]);
+    expect(await run('each', one)).toEqual([0, [x, y], [0, [x, x, y, y], [1]]]);
+    expect(await run('double', f32([3], 1, 2, 3))).toEqual([2, 4, 6]);
+    expect(await run('grow', row, 5)).toHaveLength(8);
+  });
+
   test('shapes that do not fit are refused by name', async () => {
     const { run } = await load('shapes');
     const two = f32([2], 1, 2);

@@ -1,0 +1,98 @@
+import { forEachSymbol, isUnknownDim } from '../../core/dim.ts';
+import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
+import type { Type } from '../ir/type.ts';
+import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
+import type { TypeInference } from '../type-inference.ts';
+import type { Pass } from './pass.ts';
+
+/**
+ * Gives each dimension that is unknown (`?`) a name where a tensor with it comes into a function:
+ * as a field of a data type, or as the result of a call or of branches that differ. What is computed from it then has dimensions over that name, which the program reads
+ * off the tensor. Parameters of closures keep theirs, since the type of the function depends on them.
+ */
+export const nameUnknownDims: Pass = {
+  name: 'name-unknown-dims',
+  run: (module, { types }) => mapFunctions(module, (fn) => nameInFunction(fn, types)),
+};
+
+function nameInFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
+  const named = namer(fn);
+  const lets = new Map<Expr, LetExpr>();
+  const variables = new Map<Expr, VarExpr>();
+  for (const expr of postOrder(fn.body)) {
+    if (expr.kind === 'let') lets.set(expr.variable, expr);
+    else if (expr.kind === 'match') {
+      for (const variable of bindersOf(expr)) {
+        const type = named(variable.type);
+        if (type !== undefined) variables.set(variable, { ...variable, type });
+      }
+    }
+  }
+  const results = new Map<Expr, Expr>();
+  const body = rewrite(fn.body, (expr, original) => {
+    if (expr.kind === 'var') {
+      // The value of a let comes before what refers to its variable.
+      const value = results.get(lets.get(expr)?.value ?? expr);
+      if (value !== undefined && hasUnknownDim(expr.type)) {
+        variables.set(expr, { ...expr, type: types.of(value) });
+      }
+      return variables.get(expr) ?? expr;
+    }
+    const rebound = withChildren(expr, (child) => variables.get(child) ?? child);
+    const isSource = bringsDims(rebound) && hasUnknownDim(types.of(rebound));
+    const result = isSource ? bindNamed(rebound, named(types.of(rebound))) : rebound;
+    results.set(original, result);
+    return result;
+  });
+  return body === fn.body ? fn : { ...fn, body };
+}
+
+/**
+ * Gives the type of a tensor with a new name for each unknown dimension; undefined for a type
+ * without any.
+ */
+function namer(fn: FunctionExpr): (type: Type | undefined) => Type | undefined {
+  const taken = new Set<string>();
+  for (const expr of postOrder(fn)) {
+    for (const { type } of bindersOf(expr)) {
+      if (type?.kind !== 'tensor') continue;
+      for (const dim of type.shape) forEachSymbol(dim, (symbol) => taken.add(symbol));
+    }
+  }
+  let count = 0;
+  const next = (): string => {
+    let name = `d${count++}`;
+    while (taken.has(name)) name = `d${count++}`;
+    return name;
+  };
+  return (type) => {
+    if (type?.kind !== 'tensor' || !hasUnknownDim(type)) return undefined;
+    return { ...type, shape: type.shape.map((dim) => (isUnknownDim(dim) ? next() : dim)) };
+  };
+}
+
+function hasUnknownDim(type: Type | undefined): boolean {
+  return type?.kind === 'tensor' && type.shape.some(isUnknownDim);
+}
+
+/** Whether the dimensions of a result do not follow from those of operands. */
+function bringsDims(expr: Expr): boolean {
+  switch (expr.kind) {
+    case 'call':
+      return expr.callee.kind !== 'operator';
+    case 'projection':
+    case 'if':
+    case 'match':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** `let v: type = value; v` */
+function bindNamed(value: Expr, type: Type | undefined): Expr {
+  if (type === undefined) return value;
+  const variable: VarExpr = { kind: 'var', name: 'named', type };
+  const bound: LetExpr = { kind: 'let', variable, value, body: variable };
+  return bound;
+}
