@@ -344,19 +344,19 @@ describe('text in, text out', () => {
     expect(pass(toAnf, GRAPH)).toMatchInlineSnapshot(`
       "def @main(%x: Tensor[(4,), float32], %c: int) -> Tensor[(4,), float32] {
         let %v0: Tensor[(4,), float32] = log(%x);
-        let %v9: Tensor[(4,), float32] = if (%c) {
+        let %v6: Tensor[(4,), float32] = if (%c) {
           let %v1: Tensor[(4,), float32] = neg(%x);
           let %v2: Tensor[(4,), float32] = mul(%v1, %v1);
           add(%v0, %v2)
         } else {
-          let %v6: fn (Tensor[(4,), float32]) -> Tensor[(4,), float32] = fn (%y: Tensor[(4,), float32]) -> Tensor[(4,), float32] {
-            let %v4: Tensor[(4,), float32] = exp(%x);
-            add(%v4, %y)
+          let %v4: fn (Tensor[(4,), float32]) -> Tensor[(4,), float32] = fn (%y: Tensor[(4,), float32]) -> Tensor[(4,), float32] {
+            let %v3: Tensor[(4,), float32] = exp(%x);
+            add(%v3, %y)
           };
-          let %v7: Tensor[(4,), float32] = %v6(%x);
-          %v6(%v7)
+          let %v5: Tensor[(4,), float32] = %v4(%x);
+          %v4(%v5)
         };
-        sub(%v9, %v0)
+        sub(%v6, %v0)
       }
       "
     `);
@@ -416,8 +416,8 @@ describe('text in, text out', () => {
             int_add(%head, %v0)
           },
           Cons(_, %tail) => {
-            let %v2 = int_mul(%default, #2);
-            @last(%tail, %v2)
+            let %v1 = int_mul(%default, #2);
+            @last(%tail, %v1)
           },
           Nil => %default,
         }

@@ -43,12 +43,16 @@ class AnfConverter {
   readonly #letOf = new Map<VarExpr, LetExpr>();
   readonly #naming = new Map<Expr, LetExpr>();
   readonly #bindings = new Map<Scope, Binding[]>();
+  /** What the scopes give, lets left out. */
+  readonly #results = new Set<Expr>();
   #temporaries = 0;
 
   constructor(fn: FunctionExpr, typeOf: ((expr: Expr) => Type) | undefined) {
     this.#scopes = computeScopes(fn, { enter: (expr) => !isAtom(expr) });
     this.#typeOf = typeOf;
+    this.#results.add(resultOf(fn.body));
     for (const expr of this.#scopes.order) {
+      for (const { root } of this.#scopes.inside(expr)) this.#results.add(resultOf(root));
       if (expr.kind !== 'let') continue;
       this.#letOf.set(expr.variable, expr);
       const named = resultOf(expr.value);
@@ -82,7 +86,9 @@ class AnfConverter {
   }
 
   #temporary(expr: Expr): VarExpr {
-    return { kind: 'var', name: `v${this.#temporaries++}`, type: this.#typeOf?.(expr) };
+    // The result of a scope that is computed there keeps no name.
+    const name = this.#results.has(expr) ? 'result' : `v${this.#temporaries++}`;
+    return { kind: 'var', name, type: this.#typeOf?.(expr) };
   }
 
   #atomOf(expr: Expr): Expr {
