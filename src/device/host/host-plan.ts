@@ -1,3 +1,4 @@
+import { isBigInt } from '../../core/dtype.ts';
 import { concreteShape, formatDim } from '../../core/dim.ts';
 import { internalError, ShapeError } from '../../core/errors.ts';
 import type {
@@ -92,7 +93,11 @@ function groupCalls(
   for (const call of calls) {
     const last = steps.at(-1);
     const shape = types[call.value]?.shape ?? [];
-    if (call.op.kind !== 'elementwise') {
+    const isWide = [...call.inputs, call.value].some((value) => {
+      const type = types[value];
+      return type !== undefined && isBigInt(type.dtype);
+    });
+    if (call.op.kind !== 'elementwise' || isWide) {
       steps.push({ kind: 'call', label: call.op.name, call });
     } else if (
       last?.kind === 'chain' &&

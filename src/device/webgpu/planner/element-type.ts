@@ -1,13 +1,17 @@
 import type { DType } from '../../../core/dtype.ts';
 
-/** Scalar types of WGSL that values have inside a kernel. */
-export type ElementType = 'f32' | 'i32' | 'u32' | 'bool';
+/**
+ * Types that values have inside a kernel: scalar types of WGSL, and `i64`, a vec2<u32> with the low
+ * word first, which has no vectors of its own.
+ */
+export type ElementType = 'f32' | 'i32' | 'u32' | 'bool' | 'i64';
 
 const ELEMENT_TYPES: Partial<Record<DType, ElementType>> = {
   float32: 'f32',
   int32: 'i32',
   uint32: 'u32',
   bool: 'bool',
+  int64: 'i64',
 };
 
 /** The WGSL type of a dtype's elements; undefined for a dtype that kernels do not have. */
@@ -17,6 +21,10 @@ export function elementTypeOf(dtype: DType): ElementType | undefined {
 
 /** `f32` or `vec4<f32>`. */
 export function vectorType(type: ElementType, width: 1 | 4): string {
+  if (type === 'i64') {
+    if (width === 1) return 'vec2<u32>';
+    throw new Error('internal: a vector of int64');
+  }
   return width === 1 ? type : `vec4<${type}>`;
 }
 
@@ -49,6 +57,10 @@ export function literal(type: ElementType, value: number): string {
       return `${Math.trunc(value)}u`;
     case 'bool':
       return value === 0 ? 'false' : 'true';
+    case 'i64': {
+      const bits = BigInt.asUintN(64, BigInt(Math.trunc(value)));
+      return `vec2<u32>(${bits & 0xffff_ffffn}u, ${bits >> 32n}u)`;
+    }
     default:
       return type satisfies never;
   }

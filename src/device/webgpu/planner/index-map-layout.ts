@@ -24,7 +24,12 @@ export function analyzeIndexMap(
   const { inputs, output } = context;
   const rank = output.shape.length;
   const coords = output.shape.map((_, axis) => `axis_${axis}_`);
-  const sources = map.sources({ ...context, coords, param: () => 'param_' });
+  const sources = map.sources({
+    ...context,
+    coords,
+    param: () => 'param_',
+    integer: (input, at) => `integer_${input}(${at.join(' ')})`,
+  });
   const isPassed = (fromEnd: number) =>
     sources.every((source) => passesThrough(source, coords.at(-fromEnd) ?? '', fromEnd));
   const sameSize = (fromEnd: number) =>

@@ -14,7 +14,8 @@ const WORKGROUP_SIZE = 64;
 export function planMapStep(plan: PlanBuilder, step: MapStep): void {
   const count = elementCount(plan.type(step.values[0] ?? 0).shape);
   if (count === 0) return;
-  const width = count % 4 === 0 ? 4 : 1;
+  const isWide = step.values.some((value) => plan.elementType(value) === 'i64');
+  const width = count % 4 === 0 && !isWide ? 4 : 1;
   const shader = new ShaderBuilder();
   const emitter = new ValueEmitter(plan, shader);
   const items = count / width;

@@ -1,3 +1,4 @@
+import { isDType } from '../../../core/dtype.ts';
 import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
 import { elementCount } from '../../../core/shape.ts';
@@ -6,7 +7,7 @@ import { partitionPrimitive } from './partition-primitive.ts';
 import { planAnchorStep } from './plan-anchor-step.ts';
 import { planMapStep } from './plan-map-step.ts';
 import { PlanBuilder } from './plan-builder.ts';
-import { type CallShapes, type Operators, typePrimitive } from './typed-primitive.ts';
+import { type CallShapes, type Operators, takesDType, typePrimitive } from './typed-primitive.ts';
 
 export type { CallShapes, Operators } from './typed-primitive.ts';
 
@@ -52,6 +53,12 @@ export function supports(primitive: PrimitiveFunction, operators: Operators): st
     const op = operators.get(call.op);
     if (op === undefined) return `unknown operator ${call.op}`;
     if (op.kind === 'opaque') return `${call.op} runs on the host only`;
+    for (const [i, input] of call.inputs.entries()) {
+      const dtype = primitive.params[input]?.dtype;
+      if (dtype !== undefined && !takesDType(op, i, dtype)) {
+        return `${call.op}: no kernels for ${dtype}`;
+      }
+    }
     for (const [name, spec] of Object.entries(op.attributes)) {
       const dtype = call.attributes[name] ?? spec.default;
       if (spec.type === 'dtype' && !isKernelType(dtype)) {
@@ -63,7 +70,7 @@ export function supports(primitive: PrimitiveFunction, operators: Operators): st
 }
 
 function isKernelType(dtype: unknown): boolean {
-  return dtype === 'float32' || dtype === 'int32' || dtype === 'uint32' || dtype === 'bool';
+  return typeof dtype === 'string' && isDType(dtype) && elementTypeOf(dtype) !== undefined;
 }
 
 function opNames(primitive: PrimitiveFunction): string {

@@ -1,3 +1,4 @@
+import type { DType } from '../../../core/dtype.ts';
 import { CONCRETE_DIMS } from '../../../core/dim-context.ts';
 import { UnsupportedError } from '../../../core/errors.ts';
 import type {
@@ -54,6 +55,10 @@ export function typePrimitive(
     const op = operatorOf(call, operators, primitive.name);
     const attributes = completeAttributes(op, call.attributes);
     const inputs = call.inputs.map((input) => (input < 0 ? undefined : types[input]));
+    for (const [i, type] of inputs.entries()) {
+      if (type !== undefined)
+        requireOperand(op, i, { dtype: type.dtype, primitive: primitive.name });
+    }
     calls.push({ value: types.length, op, inputs: call.inputs, attributes });
     types.push(op.infer(inputs, attributes, CONCRETE_DIMS));
   }
@@ -81,6 +86,25 @@ export function operatorOf(
   });
 }
 
+/** Whether an operator takes a dtype as its input; kernels exist for no other. */
+export function takesDType(op: OpDefinition, input: number, dtype: DType): boolean {
+  const spec = op.inputs[input] ?? op.inputs.at(-1);
+  return spec?.dtypes.includes(dtype) ?? true;
+}
+
+function requireOperand(
+  op: OpDefinition,
+  input: number,
+  { dtype, primitive }: { readonly dtype: DType; readonly primitive: string },
+): void {
+  if (takesDType(op, input, dtype)) return;
+  throw new UnsupportedError({
+    where: `kernel ${primitive}`,
+    got: `${op.name} of ${dtype}`,
+    expected: (op.inputs[input] ?? op.inputs.at(-1))?.dtypes.join(', ') ?? 'no inputs',
+  });
+}
+
 /** The WGSL type of a dtype. Throws UnsupportedError that names the kernel. */
 export function requireElementType(
   dtype: ConcreteTensorType['dtype'],
@@ -91,7 +115,7 @@ export function requireElementType(
   throw new UnsupportedError({
     where: `kernel ${primitive}`,
     got: `a ${dtype} tensor`,
-    expected: 'float32, int32, uint32 or bool, which WebGPU kernels have',
+    expected: 'float32, int32, uint32, int64 or bool, which WebGPU kernels have',
     remedy: 'Run it on the host device.',
   });
 }

@@ -39,16 +39,23 @@ export class ValueEmitter {
   #elementwise(call: TypedCall, at: Position, scope: Scope): string {
     const scalar = call.op.scalar;
     if (scalar === undefined) throw new Error(`internal: ${call.op.name} has no scalar function`);
-    const operands = call.inputs.map((input) => this.#operand(input, call.value, { at, scope }));
-    for (const [name, text] of Object.entries(scalar.declarations ?? {})) {
-      this.#shader.declare(name, text);
+    const isWide = call.inputs.some((input) => this.#plan.elementType(input) === 'i64');
+    if (at.width === 4 && isWide) {
+      return this.#perLane(this.#plan.elementType(call.value), at, (lane, inner) =>
+        this.#elementwise(call, lane, inner),
+      );
     }
-    const expression = scalar.wgsl(operands, {
+    const operands = call.inputs.map((input) => this.#operand(input, call.value, { at, scope }));
+    const context = {
       attributes: call.attributes,
       dtypes: call.inputs.map((input) => this.#plan.type(input).dtype),
       output: this.#plan.type(call.value).dtype,
       width: at.width,
-    });
+    };
+    for (const [name, text] of Object.entries(scalar.declarations?.(context) ?? {})) {
+      this.#shader.declare(name, text);
+    }
+    const expression = scalar.wgsl(operands, context);
     return scope.let(this.#shader.uniqueName('v'), expression);
   }
 
@@ -149,6 +156,7 @@ export class ValueEmitter {
       output,
       coords: [...coords, ...padding],
       param,
+      integer: (input, at) => this.#integer(call.inputs[input] ?? 0, at, scope),
     });
     const read = (source: { input: number; coords: readonly string[] }, block: Scope) => {
       const shape = inputs[source.input]?.shape ?? [];
@@ -159,6 +167,20 @@ export class ValueEmitter {
     const only = sources?.[0];
     if (only !== undefined && only.when === undefined) return read(only, scope);
     return this.#choose(call, { sources: sources ?? [], read, at, scope });
+  }
+
+  /** An element of a tensor of integers as an i32. */
+  #integer(value: number, coords: readonly string[], scope: Scope): string {
+    const { shape } = this.#plan.type(value);
+    const strides = rowMajorStrides(shape);
+    const terms = coords.map((coord, axis) =>
+      this.#term(coord, strides[axis] ?? 1, axis === shape.length - 1),
+    );
+    const linear = scope.let(this.#shader.uniqueName('i'), terms.join(' + ') || '0u');
+    const element = this.emit(value, { linear, width: 1 }, scope);
+    if (this.#plan.elementType(value) !== 'i64') return element;
+    this.#shader.declare('saturate_i64', SATURATE_I64);
+    return scope.let(this.#shader.uniqueName('n'), `saturate_i64(${element})`);
   }
 
   /** The first source whose condition holds, else the fill value. */
@@ -243,6 +265,12 @@ export class ValueEmitter {
     return literal(type, value);
   }
 }
+
+const SATURATE_I64 = `fn saturate_i64(x: vec2<u32>) -> i32 {
+  let low = bitcast<i32>(x.x);
+  let high = bitcast<i32>(x.y);
+  return select(select(2147483647, -2147483647 - 1, high < 0), low, high == low >> 31u);
+}`;
 
 interface EmitContext {
   readonly at: Position;
