@@ -70,7 +70,8 @@ export class SymbolicDims implements DimContext<Dim> {
   }
 
   requireEqual(left: Dim, right: Dim, complaint: () => Complaint): Dim {
-    if (!proveEqual(left, right, this.#facts)) {
+    const isSame = left === right && left !== '?';
+    if (!isSame && !proveEqual(left, right, this.#facts)) {
       if (proveDifferent(left, right, this.#facts)) throw new ShapeError(complaint());
       this.#check(left, right, complaint);
     }

@@ -107,6 +107,16 @@ function formatAttribute(value: AttributeValue): string {
   return typeof value === 'number' ? String(value) : JSON.stringify(value);
 }
 
+/** Whether a dimension among the attributes is not a number. */
+export function hasSymbols(op: OpDefinition, attributes: Attributes): boolean {
+  for (const name in op.attributes) {
+    const value = attributes[name];
+    if (op.attributes[name]?.type !== 'dims' || !Array.isArray(value)) continue;
+    if (value.some((item) => typeof item !== 'number')) return true;
+  }
+  return false;
+}
+
 /** Reads an attribute that {@link completeAttributes} has checked. */
 export function intAttribute(attributes: Attributes, name: string): number {
   const value = attributes[name];

@@ -3,6 +3,7 @@ import { CONCRETE_DIMS } from '../core/dim-context.ts';
 import type { Dim } from '../core/dim.ts';
 import type { Attributes, ConcreteTensorType, TensorType } from '../core/primitive-function.ts';
 import { type DimCheck, SymbolicDims } from '../core/symbolic-dims.ts';
+import { hasSymbols } from './attributes.ts';
 import type { OpDefinition } from './define-op.ts';
 import type { Operands } from './lowering.ts';
 import { checkCall, type InferredCall } from './registry.ts';
@@ -25,7 +26,7 @@ export function inferCall(
   ...[facts]: DimFacts[]
 ): SymbolicCall {
   const complete = checkCall(op, inputs, attributes);
-  if (isConcrete(op, inputs, complete)) {
+  if (isConcrete(inputs) && !hasSymbols(op, complete)) {
     return { attributes: complete, output: op.infer(inputs, complete, CONCRETE_DIMS), checks: [] };
   }
   const dims = new SymbolicDims(facts);
@@ -36,18 +37,8 @@ export function inferCall(
   return { attributes: complete, output, checks: dims.checks };
 }
 
-function isConcrete(
-  op: OpDefinition,
-  inputs: Operands<TensorType>,
-  attributes: Attributes,
-): inputs is Operands<ConcreteTensorType> {
-  const isNumber = (dim: unknown): boolean => typeof dim === 'number';
-  if (!inputs.every((type) => type === undefined || type.shape.every(isNumber))) return false;
-  for (const name in op.attributes) {
-    const value = attributes[name];
-    if (op.attributes[name]?.type === 'dims' && Array.isArray(value) && !value.every(isNumber)) {
-      return false;
-    }
-  }
-  return true;
+function isConcrete(inputs: Operands<TensorType>): inputs is Operands<ConcreteTensorType> {
+  return inputs.every(
+    (type) => type === undefined || type.shape.every((dim) => typeof dim === 'number'),
+  );
 }

@@ -3,6 +3,7 @@ import { dtypeInfo } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes, ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount } from '../../core/shape.ts';
+import { hasSymbols } from '../../ops/attributes.ts';
 import { opDefinition } from '../../ops/registry.ts';
 import { evaluateCall, inferOperator } from '../evaluate-call.ts';
 import { constant } from '../ir/build.ts';
@@ -29,6 +30,7 @@ export const foldConstants: Pass = {
       if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return expr;
       const inputs = constantArgs(expr.args);
       if (inputs === undefined || SCALAR_OPERATORS.has(expr.callee.name)) return expr;
+      if (hasSymbols(opDefinition(expr.callee.name), expr.attributes)) return expr;
       const type = concreteType(types.of(expr));
       if (type === undefined) return expr;
       const value = foldCall(expr, expr.callee.name, { inputs, type });

@@ -10,6 +10,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes, TensorType } from '../../core/primitive-function.ts';
 import { formatShape, type Shape } from '../../core/shape.ts';
 import { SymbolicDims } from '../../core/symbolic-dims.ts';
+import { hasSymbols } from '../../ops/attributes.ts';
 import { opDefinition } from '../../ops/registry.ts';
 import type { NodeAttributes } from './attributes.ts';
 import { foldIntegerCall } from './fold-integer-call.ts';
@@ -159,7 +160,8 @@ export class ImportNode {
   call(op: string, args: readonly Expr[], attributes: Attributes = {}): Expr {
     const inputs: HostTensor[] = [];
     for (const arg of args) if (arg.kind === 'constant') inputs.push(arg.value);
-    if (inputs.length === args.length && inputs.length > 0) {
+    const isConstant = inputs.length === args.length && inputs.length > 0;
+    if (isConstant && !hasSymbols(opDefinition(op), attributes)) {
       const folded = foldIntegerCall(op, inputs, attributes);
       if (folded !== undefined) return constant(folded, this.#span);
     }
