@@ -199,8 +199,8 @@ export class ExpressionInference {
       this.#context.setTerm(variable, this.#context.termOf(value));
       if (variable.type !== undefined) this.#requireSame(expr, variable.type);
     } else {
+      yield* sub(this.#visit(value, this.#context.expectedOf(variable.type)));
       const { declared, expected: wanted } = this.#context.declareBinding(variable.type, expr);
-      yield* sub(this.#visit(value, wanted));
       this.#context.require(this.#context.useOf(value), wanted, { at: expr });
       this.#context.setTerm(variable, declared);
     }

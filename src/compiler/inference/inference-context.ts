@@ -162,11 +162,19 @@ export class InferenceContext {
    * dimensions of the value, whatever they are: `expected` has `?` in their place.
    */
   declareBinding(type: Type, at: Expr): { declared: Term; expected: Term } {
-    const { symbols } = this.scope;
-    const named = [...plainSymbols([type])].filter((symbol) => !symbols.has(symbol));
-    for (const symbol of named) symbols.add(symbol);
+    const named = this.#newSymbols(type);
+    for (const symbol of named) this.scope.symbols.add(symbol);
     const declared = this.declaredTerm(type, at);
     return { declared, expected: withUnknown(declared, named) };
+  }
+
+  /** What a value has to be for a variable of this type, as long as the value is not known. */
+  expectedOf(type: Type): Term {
+    return withUnknown(termOf(type), this.#newSymbols(type));
+  }
+
+  #newSymbols(type: Type): string[] {
+    return [...plainSymbols([type])].filter((symbol) => !this.scope.symbols.has(symbol));
   }
 
   /**
