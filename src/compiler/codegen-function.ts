@@ -1,9 +1,7 @@
 import type { Operand, OperandLike, RegisterOperand } from '../bytecode/function-builder.ts';
-import type { TensorType } from '../core/primitive-function.ts';
-import type { DimCheck } from '../core/symbolic-dims.ts';
 import type { Block } from './block.ts';
 import { asRegister, Emitter } from './emitter.ts';
-import { ShapeSlots, symbolsOf } from './codegen-shapes.ts';
+import { ShapeSlots } from './codegen-shapes.ts';
 import { type BlockEmitter, type Destination, emitMatch } from './codegen-match.ts';
 import type { FunctionSource, ModuleContext } from './module-context.ts';
 import {
@@ -13,15 +11,15 @@ import {
   type FunctionExpr,
   type IfExpr,
   type MatchExpr,
-  spanOf,
   type VarExpr,
 } from './ir/expr.ts';
 import { isAtom } from './ir/atoms.ts';
 import { SCALAR_OPERATORS } from './ir/scalar-operators.ts';
 import { runTask, type Task } from './ir/task.ts';
-import { formatType, type Type } from './ir/type.ts';
-import { bindersOf, postOrder } from './ir/visit.ts';
+import type { Type } from './ir/type.ts';
 import { VIEW_OPERATOR } from './passes/fuse.ts';
+import { ShapeBinder } from './shape-binder.ts';
+import { ShapeNeeds, tensorTypesOf } from './shape-needs.ts';
 
 const SESSION_DEVICE = 0;
 
@@ -38,6 +36,8 @@ export class FunctionGenerator implements BlockEmitter {
   readonly slots: ShapeSlots;
   readonly module: ModuleContext;
   readonly #source: FunctionSource;
+  readonly #binder: ShapeBinder;
+  readonly #shapes: ShapeNeeds;
   readonly #operands = new Map<VarExpr, Operand>();
 
   constructor(module: ModuleContext, source: FunctionSource) {
@@ -52,6 +52,8 @@ export class FunctionGenerator implements BlockEmitter {
     const code = module.builder.function(source.name, names, options);
     this.emitter = new Emitter(module.builder, code);
     this.slots = new ShapeSlots(this.emitter);
+    this.#binder = new ShapeBinder(this.emitter, this.slots);
+    this.#shapes = new ShapeNeeds(module.types, source.blocks);
     for (const [i, param] of [...fn.params, ...captured].entries()) {
       this.#operands.set(param, code.r(i));
     }
@@ -228,7 +230,7 @@ export class FunctionGenerator implements BlockEmitter {
     if (scalar?.builtin !== undefined) return this.emitter.builtin(scalar.builtin, args, into);
     if (scalar !== undefined) return this.#dimension(expr, into);
     if (name === VIEW_OPERATOR) {
-      const { shape } = this.#tensorType(expr);
+      const { shape } = this.#shapes.tensorType(expr);
       const place = formatSpan(expr.span, name);
       return this.emitter.builtin('reshape', [...args, this.slots.shapeOf(shape, place)], into);
     }
@@ -249,7 +251,7 @@ export class FunctionGenerator implements BlockEmitter {
 
   #kernel(expr: CallExpr, primitive: FunctionExpr, into?: RegisterOperand): Operand {
     const args = this.#operandsOf(expr.args);
-    const type = this.#tensorType(primitive.body);
+    const type = this.#shapes.tensorType(primitive.body);
     const layout = this.slots.layoutOf(type, formatSpan(expr.span, 'a kernel'));
     const storage = this.emitter.builtin('alloc_storage', [layout.byteLength, SESSION_DEVICE]);
     const tensor = this.emitter.builtin(
@@ -266,7 +268,7 @@ export class FunctionGenerator implements BlockEmitter {
   #closure(fn: FunctionExpr, into?: RegisterOperand): Operand {
     const { blocks, name } = this.#source;
     const captured = blocks.captured(fn);
-    const symbols = [...this.#symbolsOf(fn)].filter((symbol) => this.slots.knows(symbol));
+    const symbols = [...this.#shapes.symbolsOf(fn)].filter((symbol) => this.slots.knows(symbol));
     const lifted = this.module.lift({
       name: `${name}.fn`,
       fn,
@@ -283,122 +285,39 @@ export class FunctionGenerator implements BlockEmitter {
     return into === undefined ? reference : this.emitter.builtin('move', [reference], into);
   }
 
-  #tensorType(expr: Expr): TensorType {
-    const type = this.module.types.of(expr);
-    if (type.kind === 'tensor') return type;
-    const place = formatSpan(spanOf(expr), expr.kind);
-    throw new Error(`internal: ${place} is ${formatType(type)}, where a tensor is needed`);
-  }
-
   /** Reserves slots for every dimension that the function computes with. */
   #declareShapes(): void {
     const { fn, captured, symbols, blocks } = this.#source;
     for (const symbol of symbols) this.slots.declareSymbol(symbol);
     for (const type of tensorTypesOf([...fn.params, ...captured])) this.slots.declare(type);
-    for (const type of this.#computedTypes(fn)) this.slots.declare(type);
+    for (const type of this.#shapes.computedIn(fn)) this.slots.declare(type);
     for (const inner of blocks.functionsIn(fn.body)) {
-      for (const symbol of this.#symbolsOf(inner)) this.slots.declareSymbol(symbol);
+      for (const symbol of this.#shapes.symbolsOf(inner)) this.slots.declareSymbol(symbol);
     }
-  }
-
-  /** Types of tensors that a function binds or computes, those of closures left out. */
-  #computedTypes(fn: FunctionExpr): TensorType[] {
-    const { blocks } = this.#source;
-    const found: TensorType[] = [];
-    for (const { variable, value } of blocks.valuesIn(fn.body)) {
-      if (variable !== undefined) found.push(...tensorTypesOf([variable]));
-      if (value.kind === 'match') found.push(...tensorTypesOf(bindersOf(value)));
-      if (value.kind !== 'call') continue;
-      const result = this.#resultOf(value);
-      if (result !== undefined) found.push(result);
-      for (const { left, right } of this.#checksOf(value)) {
-        found.push({ dtype: 'int32', shape: [left, right] });
-      }
-    }
-    return found;
-  }
-
-  /** The type of the tensor that a call allocates or views. */
-  #resultOf(call: CallExpr): TensorType | undefined {
-    const primitive = this.#source.blocks.primitive(call.callee);
-    if (primitive !== undefined) return this.#tensorType(primitive.body);
-    return isView(call) ? this.#tensorType(call) : undefined;
-  }
-
-  /** What has to hold of dimensions when a call runs. */
-  #checksOf(call: CallExpr): readonly DimCheck[] {
-    const { types } = this.module;
-    const primitive = this.#source.blocks.primitive(call.callee);
-    if (primitive === undefined) return types.checks(call);
-    const calls = postOrder(primitive.body).filter((expr) => expr.kind === 'call');
-    return calls.flatMap((inner) => types.checks(inner));
   }
 
   #emitChecks(call: CallExpr): void {
-    for (const { left, right, message } of this.#checksOf(call)) {
+    for (const { left, right, message } of this.#shapes.checksOf(call)) {
       const context =
         call.span === undefined ? message : `${formatSpan(call.span, '')}: ${message}`;
       this.slots.requireEqual(left, right, this.module.builder.string(context));
     }
   }
 
-  /** Symbols in the types of a closure and of those inside it. */
-  #symbolsOf(closure: FunctionExpr): ReadonlySet<string> {
-    const symbols = new Set<string>();
-    const { blocks } = this.#source;
-    const work = [closure];
-    for (let fn = work.pop(); fn !== undefined; fn = work.pop()) {
-      for (const { shape } of [...tensorTypesOf(fn.params), ...this.#computedTypes(fn)]) {
-        for (const symbol of shape.flatMap(symbolsOf)) symbols.add(symbol);
-      }
-      work.push(...blocks.functionsIn(fn.body));
-    }
-    return symbols;
+  /** Checks a parameter, and learns the symbols in its type. */
+  #bindParam(param: VarExpr, isChecked: boolean): void {
+    const where = `input "${param.name}"`;
+    if (param.type !== undefined)
+      this.#binder.bind(this.operand(param), param.type, { isChecked, where });
   }
 
   /** Learns the symbols that the type of a variable mentions for the first time. */
   #learnSymbols(variable: VarExpr): void {
+    const { name, type, span } = variable;
     const operand = this.#operands.get(variable);
-    if (operand === undefined || variable.type === undefined) return;
-    if (!this.#isNew(variable.type)) return;
-    const where = formatSpan(variable.span, `%${variable.name}`);
-    this.#bindValue(operand, variable.type, { isChecked: false, where });
+    if (operand === undefined || type === undefined || !this.#binder.isNew(type)) return;
+    this.#binder.bind(operand, type, { isChecked: false, where: formatSpan(span, `%${name}`) });
   }
-
-  #isNew(type: Type): boolean {
-    return tensorTypesIn(type).some((tensor) => this.slots.tells(tensor));
-  }
-
-  /** Checks a parameter, and learns the symbols in its type. */
-  #bindParam(param: VarExpr, isChecked: boolean): void {
-    const type = this.typeOf(param);
-    const where = `input "${param.name}"`;
-    if (type !== undefined) this.#bindValue(this.operand(param), type, { isChecked, where });
-  }
-
-  #bindValue(value: Operand, type: Type, bind: { isChecked: boolean; where: string }): void {
-    const { builder } = this.module;
-    const { isChecked, where } = bind;
-    if (type.kind === 'tuple') {
-      for (const [i, field] of type.fields.entries()) {
-        if (tensorTypesIn(field).length === 0 || !(isChecked || this.#isNew(field))) continue;
-        const register = this.emitter.builtin('tuple_get', [value, i]);
-        this.#bindValue(register, field, { isChecked, where: `${where}.${i}` });
-        this.emitter.kill(register);
-      }
-    }
-    if (type.kind !== 'tensor') return;
-    const context = builder.string(where);
-    if (isChecked) {
-      const dtype = builder.dtype(type.dtype);
-      this.emitter.builtin('check_tensor_info', [value, type.shape.length, dtype, context]);
-      this.slots.match(value, type, context);
-    } else if (this.slots.tells(type)) this.slots.match(value, type, context);
-  }
-}
-
-function isView({ callee }: CallExpr): boolean {
-  return callee.kind === 'operator' && callee.name === VIEW_OPERATOR;
 }
 
 function isBranching(expr: Expr): expr is IfExpr | MatchExpr {
@@ -417,16 +336,6 @@ function deathsIn(block: Block, dying: readonly VarExpr[]): ReadonlyMap<number, 
   for (const variable of dying) die(variable, -1);
   for (const [index, { variable }] of block.steps.entries()) die(variable, index);
   return deaths;
-}
-
-/** The tensors in the types of variables, those in tuples too. */
-function tensorTypesOf(variables: readonly VarExpr[]): TensorType[] {
-  return variables.flatMap(({ type }) => (type === undefined ? [] : tensorTypesIn(type)));
-}
-
-function tensorTypesIn(type: Type): TensorType[] {
-  if (type.kind === 'tensor') return [type];
-  return type.kind === 'tuple' ? type.fields.flatMap(tensorTypesIn) : [];
 }
 
 function uniqueNames(names: readonly string[]): string[] {
