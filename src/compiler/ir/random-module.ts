@@ -1,4 +1,4 @@
-import { dtypeInfo, type DType } from '../../core/dtype.ts';
+import { dtypeInfo } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { elementCount } from '../../core/shape.ts';
 import {
@@ -22,6 +22,16 @@ import {
 } from './build.ts';
 import type { Expr, FunctionExpr, Module, Pattern, VarExpr } from './expr.ts';
 import {
+  BATCH,
+  BOOL,
+  definitionOf,
+  instantiate,
+  RandomTypes,
+  SCALAR,
+  TYPE_DEFINITIONS,
+  VECTOR,
+} from './random-type.ts';
+import {
   type AdtTypeNode,
   formatType,
   type FunctionTypeNode,
@@ -30,7 +40,6 @@ import {
   tensorType,
   type TupleTypeNode,
   type Type,
-  type TypeDefinition,
 } from './type.ts';
 
 /** For tests of what must hold for every module. */
@@ -57,60 +66,6 @@ export function randomModule(options: RandomModuleOptions): Module {
   return new ModuleGenerator(options).module();
 }
 
-const TYPE_DEFINITIONS: readonly TypeDefinition[] = [
-  {
-    name: 'List',
-    params: ['A'],
-    constructors: [
-      {
-        name: 'Cons',
-        fields: [
-          { kind: 'type-var', name: 'A' },
-          { kind: 'adt', name: 'List', args: [{ kind: 'type-var', name: 'A' }] },
-        ],
-      },
-      { name: 'Nil', fields: [] },
-    ],
-  },
-  {
-    name: 'Pair',
-    params: ['A', 'B'],
-    constructors: [
-      {
-        name: 'MkPair',
-        fields: [
-          { kind: 'type-var', name: 'A' },
-          { kind: 'type-var', name: 'B' },
-        ],
-      },
-    ],
-  },
-  {
-    name: 'Signal',
-    params: [],
-    constructors: [
-      { name: 'Off', fields: [] },
-      { name: 'On', fields: [tensorType({ dtype: 'float32', shape: [4] }), INT_TYPE] },
-    ],
-  },
-];
-
-const SCALAR = tensorType({ dtype: 'float32', shape: [] });
-const BOOL = tensorType({ dtype: 'bool', shape: [] });
-const VECTOR = tensorType({ dtype: 'float32', shape: [4] });
-const MATRIX = tensorType({ dtype: 'int32', shape: [2, 3] });
-const BATCH = tensorType({ dtype: 'float32', shape: ['n', 4] });
-const CONSTANT_DTYPES: readonly DType[] = [
-  'float64',
-  'float16',
-  'int8',
-  'uint8',
-  'int16',
-  'uint16',
-  'uint32',
-  'int64',
-  'uint64',
-];
 const ODD_NAMES = ['x', 'y', 'x', 'lstm.h0', 'a b', 'fn', 'let', '0', '%', 'quote"', 'größe', ''];
 const ODD_NUMBERS = [0, -0, 1, -1.5, 0.1, 1e-7, 3e38, 16777217, Infinity, -Infinity, NaN];
 
@@ -127,7 +82,7 @@ interface Available {
 }
 
 class ModuleGenerator {
-  readonly #random: () => number;
+  readonly #choose: RandomTypes;
   readonly #size: number;
   readonly #symbolic: boolean;
   readonly #annotated: boolean;
@@ -144,7 +99,7 @@ class ModuleGenerator {
     recursive = true,
     names = ODD_NAMES,
   }: RandomModuleOptions) {
-    this.#random = random;
+    this.#choose = new RandomTypes(random, symbolic);
     this.#size = size;
     this.#symbolic = symbolic;
     this.#annotated = annotated;
@@ -153,9 +108,9 @@ class ModuleGenerator {
   }
 
   module(): Module {
-    const names = ['main', 'helper', 'odd name', 'f.1'].slice(0, 1 + this.#below(4));
+    const names = ['main', 'helper', 'odd name', 'f.1'].slice(0, 1 + this.#choose.below(4));
     for (const name of names) {
-      const { params, result } = this.#functionType(this.#below(3));
+      const { params, result } = this.#choose.functionType(this.#choose.below(3));
       const rows = this.#symbolic ? [BATCH] : [];
       this.#signatures.set(name, { kind: 'function', params: [...rows, ...params], result });
     }
@@ -171,50 +126,13 @@ class ModuleGenerator {
     return {
       functions,
       types: new Map(TYPE_DEFINITIONS.map((definition) => [definition.name, definition])),
-      metadata: this.#chance(0.5) ? { producer: 'random "module"' } : {},
+      metadata: this.#choose.chance(0.5) ? { producer: 'random "module"' } : {},
     };
   }
 
-  #below(count: number): number {
-    return Math.floor(this.#random() * count);
-  }
-
-  #chance(probability: number): boolean {
-    return this.#random() < probability;
-  }
-
-  #pick<T>(items: readonly T[]): T {
-    const item = items[this.#below(items.length)];
-    if (item === undefined) throw new Error('internal: nothing to pick from');
-    return item;
-  }
-
-  #type(depth = 2): Type {
-    const tensors = [SCALAR, BOOL, VECTOR, MATRIX, ...(this.#symbolic ? [BATCH] : [])];
-    if (depth === 0 || this.#chance(0.55)) return this.#pick<Type>([...tensors, INT_TYPE]);
-    const makers: readonly (() => Type)[] = [
-      () => ({ kind: 'tuple', fields: this.#types(this.#below(4), depth - 1) }),
-      () => ({ kind: 'adt', name: 'List', args: this.#types(1, depth - 1) }),
-      () => ({ kind: 'adt', name: 'Pair', args: this.#types(2, depth - 1) }),
-      () => ({ kind: 'adt', name: 'Signal', args: [] }),
-      () => this.#functionType(this.#below(3), depth - 1),
-      () =>
-        tensorType({ dtype: this.#pick(CONSTANT_DTYPES), shape: this.#pick([[], [3], [5, 4]]) }),
-    ];
-    return this.#pick(makers)();
-  }
-
-  #types(count: number, depth: number): Type[] {
-    return Array.from({ length: count }, () => this.#type(depth));
-  }
-
-  #functionType(arity: number, depth = 1): FunctionTypeNode {
-    return { kind: 'function', params: this.#types(arity, depth), result: this.#type(depth) };
-  }
-
   #variable(type: Type, { optional = false } = {}): VarExpr {
-    const isTyped = this.#annotated || !optional || this.#chance(0.5);
-    return variableOf(this.#pick(this.#names), isTyped ? type : undefined);
+    const isTyped = this.#annotated || !optional || this.#choose.chance(0.5);
+    return variableOf(this.#choose.pick(this.#names), isTyped ? type : undefined);
   }
 
   #function(type: FunctionTypeNode, scope: Scope): FunctionExpr {
@@ -230,7 +148,7 @@ class ModuleGenerator {
       ),
     );
     const fn = func(params, body);
-    return this.#annotated || this.#chance(0.5) ? { ...fn, resultType: type.result } : fn;
+    return this.#annotated || this.#choose.chance(0.5) ? { ...fn, resultType: type.result } : fn;
   }
 
   /** An expression of a type: one that is there already, or a new one. */
@@ -239,7 +157,8 @@ class ModuleGenerator {
     const known = [...scope.available, ...scope.made].filter(
       (item) => formatType(item.type) === wanted,
     );
-    if (known.length > 0 && (this.#budget <= 0 || this.#chance(0.4))) return this.#pick(known).expr;
+    if (known.length > 0 && (this.#budget <= 0 || this.#choose.chance(0.4)))
+      return this.#choose.pick(known).expr;
     const expr = this.#budget-- <= 0 ? this.#leaf(type, scope) : this.#compound(type, scope);
     scope.made.push({ type, expr });
     return expr;
@@ -258,7 +177,7 @@ class ModuleGenerator {
       () => this.#callGlobal(type, scope),
       () => callFunction(global('same'), [this.#expr(type, scope)]),
     ];
-    return this.#pick(makers)();
+    return this.#choose.pick(makers)();
   }
 
   /** What makes a value of the type. */
@@ -286,7 +205,7 @@ class ModuleGenerator {
     if (type.kind === 'tensor') {
       return type.shape.includes('n') ? this.#rows(scope) : this.#constant(type);
     }
-    if (type.kind === 'scalar') return int(this.#below(100));
+    if (type.kind === 'scalar') return int(this.#choose.below(100));
     if (type.kind === 'adt' && type.name === 'List') return construct('Nil', []);
     if (type.kind === 'adt' && type.name === 'Signal') return construct('Off', []);
     return this.#intro(type, scope);
@@ -303,26 +222,27 @@ class ModuleGenerator {
     const dims = shape.map(Number);
     const isInteger = dtypeInfo(dtype).category !== 'float' || dtype === 'float16';
     const values = Array.from({ length: elementCount(dims) }, () =>
-      isInteger ? this.#below(dtype === 'bool' ? 2 : 100) : this.#pick(ODD_NUMBERS),
+      isInteger ? this.#choose.below(dtype === 'bool' ? 2 : 100) : this.#choose.pick(ODD_NUMBERS),
     );
-    if (this.#chance(0.3)) return constant(HostTensor.splat(dtype, dims, values[0] ?? 0));
+    if (this.#choose.chance(0.3)) return constant(HostTensor.splat(dtype, dims, values[0] ?? 0));
     return constant(HostTensor.from(dtype, dims, values));
   }
 
   #tensor(type: TensorTypeNode, scope: Scope): Expr {
     if (type.dtype === 'bool') {
-      if (this.#chance(0.3)) return call('logical_not', [this.#expr(BOOL, scope)]);
+      if (this.#choose.chance(0.3)) return call('logical_not', [this.#expr(BOOL, scope)]);
       return call('less', [this.#expr(SCALAR, scope), this.#expr(SCALAR, scope)]);
     }
     if (type.dtype === 'int32' && type.shape.length === 2) {
-      if (this.#chance(0.5)) return call('add', [this.#expr(type, scope), this.#expr(type, scope)]);
+      if (this.#choose.chance(0.5))
+        return call('add', [this.#expr(type, scope), this.#expr(type, scope)]);
       const other = tensorType({ dtype: 'int32', shape: [3, 2] });
       return call('transpose', [this.#constant(other)], { perm: [1, 0] });
     }
     if (type.dtype !== 'float32') return this.#leaf(type, scope);
     const makers: readonly (() => Expr)[] = [
       () => this.#leaf(type, scope),
-      () => call(this.#pick(['relu', 'tanh', 'exp']), [this.#expr(type, scope)]),
+      () => call(this.#choose.pick(['relu', 'tanh', 'exp']), [this.#expr(type, scope)]),
       () => call('clip', [this.#expr(type, scope)], { min: -Infinity, max: 6.5 }),
       () => call('leaky_relu', [this.#expr(type, scope)], { alpha: 0.01 }),
       () => call('mul', [this.#expr(type, scope), this.#expr(SCALAR, scope)]),
@@ -333,25 +253,32 @@ class ModuleGenerator {
           : call('softmax', [this.#expr(type, scope)], { axis: type.shape.length - 1 }),
       () => call('cast', [this.#expr(type, scope)], { to: 'float32' }),
     ];
-    return this.#pick(makers)();
+    return this.#choose.pick(makers)();
   }
 
   #int(scope: Scope): Expr {
-    const op = this.#pick(['int_add', 'int_sub', 'int_mul', 'int_floordiv', 'int_mod', 'int_lt']);
-    if (this.#chance(0.3)) return int(this.#pick([0, 1, -7, 2 ** 40]));
-    if (this.#chance(0.2)) return call('dim', [this.#expr(VECTOR, scope)], { axis: 0 });
+    const op = this.#choose.pick([
+      'int_add',
+      'int_sub',
+      'int_mul',
+      'int_floordiv',
+      'int_mod',
+      'int_lt',
+    ]);
+    if (this.#choose.chance(0.3)) return int(this.#choose.pick([0, 1, -7, 2 ** 40]));
+    if (this.#choose.chance(0.2)) return call('dim', [this.#expr(VECTOR, scope)], { axis: 0 });
     return call(op, [this.#expr(INT_TYPE, scope), this.#expr(INT_TYPE, scope)]);
   }
 
   #construct(type: AdtTypeNode, scope: Scope): Expr {
     const definition = definitionOf(type);
-    const constructor = this.#pick(definition.constructors);
+    const constructor = this.#choose.pick(definition.constructors);
     const fields = constructor.fields.map((field) => this.#expr(instantiate(field, type), scope));
     return construct(constructor.name, fields);
   }
 
   #let(type: Type, scope: Scope): Expr {
-    const bound = this.#type();
+    const bound = this.#choose.type();
     const value = this.#expr(bound, scope);
     const variable = this.#variable(bound, { optional: true });
     return letIn(
@@ -362,21 +289,21 @@ class ModuleGenerator {
   }
 
   #if(type: Type, scope: Scope): Expr {
-    const condition = this.#expr(this.#pick<Type>([BOOL, INT_TYPE]), scope);
+    const condition = this.#expr(this.#choose.pick<Type>([BOOL, INT_TYPE]), scope);
     return ifElse(condition, this.#expr(type, inner(scope)), this.#expr(type, inner(scope)));
   }
 
   #match(type: Type, scope: Scope): Expr {
-    const matched = this.#pick<Type>([
-      { kind: 'adt', name: 'List', args: this.#types(1, 1) },
-      { kind: 'adt', name: 'Pair', args: this.#types(2, 1) },
+    const matched = this.#choose.pick<Type>([
+      { kind: 'adt', name: 'List', args: this.#choose.types(1, 1) },
+      { kind: 'adt', name: 'Pair', args: this.#choose.types(2, 1) },
       { kind: 'adt', name: 'Signal', args: [] },
-      { kind: 'tuple', fields: this.#types(1 + this.#below(3), 1) },
+      { kind: 'tuple', fields: this.#choose.types(1 + this.#choose.below(3), 1) },
     ]);
     const value = this.#expr(matched, scope);
-    const complete = this.#chance(0.7);
+    const complete = this.#choose.chance(0.7);
     const patterns: (readonly [Pattern, Available[]])[] = [];
-    const count = complete ? this.#below(2) : 1 + this.#below(2);
+    const count = complete ? this.#choose.below(2) : 1 + this.#choose.below(2);
     for (let i = 0; i < count; i++) patterns.push(this.#pattern(matched, 2));
     // A wildcard or a variable at the end fits everything.
     if (complete) patterns.push(this.#pattern(matched, 0));
@@ -393,7 +320,7 @@ class ModuleGenerator {
       return [tuplePattern(fields.map(([field]) => field)), fields.flatMap(([, bound]) => bound)];
     }
     if (depth > 0 && type.kind === 'adt') {
-      const constructor = this.#pick(definitionOf(type).constructors);
+      const constructor = this.#choose.pick(definitionOf(type).constructors);
       const fields = constructor.fields.map((field) =>
         this.#pattern(instantiate(field, type), depth - 1),
       );
@@ -403,14 +330,14 @@ class ModuleGenerator {
       );
       return [pattern, fields.flatMap(([, bound]) => bound)];
     }
-    if (this.#chance(0.4)) return [wildcard(), []];
+    if (this.#choose.chance(0.4)) return [wildcard(), []];
     const variable = this.#variable(type, { optional: true });
     return [{ kind: 'var-pattern', variable }, [{ expr: variable, type }]];
   }
 
   #projection(type: Type, scope: Scope): Expr {
-    const fields = this.#types(this.#below(3), 1);
-    const index = this.#below(fields.length + 1);
+    const fields = this.#choose.types(this.#choose.below(3), 1);
+    const index = this.#choose.below(fields.length + 1);
     fields.splice(index, 0, type);
     const of: TupleTypeNode = { kind: 'tuple', fields };
     return projection(this.#expr(of, scope), index);
@@ -419,7 +346,7 @@ class ModuleGenerator {
   #callValue(type: Type, scope: Scope): Expr {
     const callee: FunctionTypeNode = {
       kind: 'function',
-      params: this.#types(this.#below(3), 1),
+      params: this.#choose.types(this.#choose.below(3), 1),
       result: type,
     };
     const fn = this.#expr(callee, scope);
@@ -450,18 +377,4 @@ function identity(): FunctionExpr {
   const type: Type = { kind: 'type-var', name: 'A' };
   const x = variableOf('x', type);
   return polymorphic(['A'], func([x], x), type);
-}
-
-function definitionOf(type: AdtTypeNode): TypeDefinition {
-  const definition = TYPE_DEFINITIONS.find(({ name }) => name === type.name);
-  if (definition === undefined) throw new Error(`internal: no definition of ${type.name}`);
-  return definition;
-}
-
-/** The type of a field of a constructor, for the arguments of its data type. */
-function instantiate(field: Type, of: AdtTypeNode): Type {
-  const { params } = definitionOf(of);
-  if (field.kind === 'type-var') return of.args[params.indexOf(field.name)] ?? field;
-  if (field.kind !== 'adt') return field;
-  return { ...field, args: field.args.map((arg) => instantiate(arg, of)) };
 }
