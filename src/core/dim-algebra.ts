@@ -1,4 +1,4 @@
-import { type Dim, type DimOperator, isUnknownDim } from './dim.ts';
+import { type Dim, type DimExpression, type DimOperator, isUnknownDim } from './dim.ts';
 import { type DimFacts, intervalOf, proveNonNegative } from './dim-bounds.ts';
 import { asPositivePart, divideDims, extremumOf, remainderOf } from './dim-division.ts';
 import {
@@ -12,7 +12,8 @@ import {
   type Term,
 } from './dim-polynomial.ts';
 
-const NO_FACTS: DimFacts = new Map();
+/** Nothing but that symbols are dimensions. */
+export const NO_FACTS: DimFacts = new Map();
 
 /**
  * The dimension in canonical form: a sum of products of symbols and of those `floordiv`, `mod`,
@@ -21,7 +22,26 @@ const NO_FACTS: DimFacts = new Map();
  */
 export function simplifyDim(dim: Dim, facts: DimFacts = NO_FACTS): Dim {
   if (typeof dim !== 'object') return dim;
-  return isUnknownDim(dim) ? '?' : dimOf(polynomialOf(dim, { facts, isProof: false }));
+  const known = simplified(facts);
+  let simple = known.get(dim);
+  if (simple === undefined) {
+    simple = isUnknownDim(dim) ? '?' : dimOf(polynomialOf(dim, { facts, isProof: false }));
+    known.set(dim, simple);
+    if (typeof simple === 'object') known.set(simple, simple);
+  }
+  return simple;
+}
+
+/** Results by expression: the types of a program share their dimensions. */
+const SIMPLIFIED = new WeakMap<DimFacts, WeakMap<DimExpression, Dim>>();
+
+function simplified(facts: DimFacts): WeakMap<DimExpression, Dim> {
+  let known = SIMPLIFIED.get(facts);
+  if (known === undefined) {
+    known = new WeakMap();
+    SIMPLIFIED.set(facts, known);
+  }
+  return known;
 }
 
 /** Whether both have the same value under all symbols within `facts`. `false`: not proved. */

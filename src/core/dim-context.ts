@@ -1,4 +1,4 @@
-import { type Dim, formatDim } from './dim.ts';
+import { type Dim, formatDim, sameDim } from './dim.ts';
 import { type Complaint, internalError, ShapeError } from './errors.ts';
 import { broadcastShapes } from './shape.ts';
 
@@ -53,6 +53,20 @@ export const CONCRETE_DIMS: DimContext<number> = {
   },
   broadcast: broadcastShapes,
 };
+
+/** Whether a dimension is certainly 0 or 1, and not a number where symbols are allowed. */
+export function isAtMostOne<D extends Dim>(dims: DimContext<D>, dim: D): boolean {
+  return typeof dim === 'object' && sameDim(dims.min(dim, 1), dim);
+}
+
+/** A dimension of 0 or 1 is repeated to any other, which has to be 0 where it is 0. */
+export function requireRepeats<D extends Dim>(
+  dims: DimContext<D>,
+  { from, to, complaint }: { readonly from: D; readonly to: D; readonly complaint: () => Complaint },
+): D {
+  dims.requireEqual(dims.mul(to, from), to, complaint);
+  return to;
+}
 
 function number(dim: Dim): number {
   if (typeof dim === 'number') return dim;

@@ -1,4 +1,5 @@
 import {
+  NO_FACTS,
   proveDifferent,
   proveEqual,
   proveLess,
@@ -6,7 +7,7 @@ import {
   simplifyDim,
 } from './dim-algebra.ts';
 import type { DimFacts } from './dim-bounds.ts';
-import type { DimContext } from './dim-context.ts';
+import { type DimContext, isAtMostOne, requireRepeats } from './dim-context.ts';
 import { type Dim, type DimOperator, formatDim, sameDim } from './dim.ts';
 import { type Complaint, complaintText, ShapeError } from './errors.ts';
 import { formatShape } from './shape.ts';
@@ -24,7 +25,7 @@ export class SymbolicDims implements DimContext<Dim> {
   readonly #facts: DimFacts;
   readonly #checks: DimCheck[] = [];
 
-  constructor(facts: DimFacts = new Map()) {
+  constructor(facts: DimFacts = NO_FACTS) {
     this.#facts = facts;
   }
 
@@ -95,7 +96,7 @@ export class SymbolicDims implements DimContext<Dim> {
         result[axis] =
           known === 1
             ? dim
-            : this.requireEqual(known, dim, () => ({
+            : this.#broadcastDims(known, dim, () => ({
                 where,
                 got: shapes.map((of) => formatShape(of.map(formatDim))).join(' and '),
                 expected: `shapes that broadcast (dimension ${axis - rank} is ${formatDim(known)} and ${formatDim(dim)})`,
@@ -104,6 +105,12 @@ export class SymbolicDims implements DimContext<Dim> {
       }
     }
     return result;
+  }
+
+  #broadcastDims(left: Dim, right: Dim, complaint: () => Complaint): Dim {
+    if (isAtMostOne(this, left)) return requireRepeats(this, { from: left, to: right, complaint });
+    if (isAtMostOne(this, right)) return requireRepeats(this, { from: right, to: left, complaint });
+    return this.requireEqual(left, right, complaint);
   }
 
   #apply(op: DimOperator, left: Dim, right: Dim): Dim {
