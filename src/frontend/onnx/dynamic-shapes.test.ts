@@ -176,6 +176,7 @@ describe('a model with symbolic dimensions', () => {
       starts: int64s(1, -3),
       ends: int64s(Number.MAX_SAFE_INTEGER, -1),
       wide: int64s(2, 1, 1),
+      ones: HostTensor.from('int32', [1], [7]),
       last: HostTensor.from('int64', [], [-1]),
     },
     nodes: [
@@ -186,14 +187,15 @@ describe('a model with symbolic dimensions', () => {
       node('ConstantOfShape', ['s'], 'zeros', { value: HostTensor.from('float32', [1], [1]) }),
       node('Add', ['x', 'zeros'], 'sum'),
       node('Gather', ['sum', 'last'], 'row', { axis: 0 }),
+      node('Expand', ['ones', 's'], 'filled'),
       node('Split', ['x'], 'left', { axis: 1 }),
     ],
-    outputs: ['twice', 'row', 'left'],
+    outputs: ['twice', 'row', 'left', 'filled'],
   };
 
   test('data movement', async () => {
     expect(importText(moves)).toMatchInlineSnapshot(`
-      "def @main(%x: Tensor[(n, 4), float32], %z: Tensor[(m, 4), float32], results=["twice","row","left"]) {
+      "def @main(%x: Tensor[(n, 4), float32], %z: Tensor[(m, 4), float32], results=["twice","row","left","filled"]) {
         %0 = concat(%x, %z, axis=0);
         %1 = slice(%0, starts=[1, -3], ends=[2147483647, -1], steps=[1, 1]);
         %2 = broadcast_to(%1, shape=[2, ((m + n) - min((m + n), 1)), 2]);
@@ -202,7 +204,8 @@ describe('a model with symbolic dimensions', () => {
         %5 = slice(%4, starts=[-1, 0], ends=[2147483647, 4], steps=[1, 1]);
         %6 = reshape(%5, shape=[4]);
         %7 = slice(%x, starts=[0, 0], ends=[2147483647, 4], steps=[1, 1]);
-        (%2, %6, %7)
+        %8 = broadcast_to([7], shape=[n, 4]);
+        (%2, %6, %7, %8)
       }
       "
     `);
