@@ -18,6 +18,7 @@ import { SCALAR_OPERATORS } from './ir/scalar-operators.ts';
 import { runTask, type Task } from './ir/task.ts';
 import type { Type } from './ir/type.ts';
 import { VIEW_OPERATOR } from './passes/fuse.ts';
+import { ShapeBounds } from './shape-bounds.ts';
 import { ShapeBinder } from './shape-binder.ts';
 import { ShapeNeeds, tensorTypesOf } from './shape-needs.ts';
 
@@ -50,7 +51,7 @@ export class FunctionGenerator implements BlockEmitter {
     ]);
     const options = source.signature === undefined ? {} : { signature: source.signature };
     const code = module.builder.function(source.name, names, options);
-    this.emitter = new Emitter(module.builder, code);
+    this.emitter = new Emitter(module.builder, code, module.shapePrograms);
     this.slots = new ShapeSlots(this.emitter);
     this.#binder = new ShapeBinder(this.emitter, this.slots);
     this.#shapes = new ShapeNeeds(module.types, source.blocks);
@@ -62,6 +63,8 @@ export class FunctionGenerator implements BlockEmitter {
   generate(): void {
     const { fn, captured, symbols, blocks, signature } = this.#source;
     this.#declareShapes();
+    const bounds = new ShapeBounds(fn);
+    bounds.declare(this.slots);
     const isChecked = signature !== undefined;
     this.slots.begin(isChecked && tensorTypesOf(fn.params).length > 0);
     for (const [i, symbol] of symbols.entries()) {
@@ -69,6 +72,7 @@ export class FunctionGenerator implements BlockEmitter {
       this.slots.storeSymbol(symbol, register);
     }
     for (const param of fn.params) this.#bindParam(param, isChecked);
+    if (isChecked) bounds.emit(this.emitter, this.slots, (param) => this.operand(param));
     if (isChecked) this.slots.endChecks();
     const dying = [...fn.params, ...captured];
     runTask(this.block(blocks.of(fn.body), RETURN, dying));
@@ -340,7 +344,8 @@ function deathsIn(block: Block, dying: readonly VarExpr[]): ReadonlyMap<number, 
 
 function uniqueNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
-  return names.map((name) => {
+  return names.map((given) => {
+    const name = given === '' ? 'unnamed' : given;
     let candidate = name;
     for (let i = 1; taken.has(candidate); i++) candidate = `${name}_${i}`;
     taken.add(candidate);

@@ -13,10 +13,13 @@ import type { Shape } from '../core/shape.ts';
 export class Emitter {
   readonly code: FunctionBuilder;
   readonly program: ExecBuilder;
+  /** Numbers of shape programs by content, for all functions. */
+  readonly #shapePrograms: Map<string, number>;
 
-  constructor(program: ExecBuilder, code: FunctionBuilder) {
+  constructor(program: ExecBuilder, code: FunctionBuilder, shapePrograms: Map<string, number>) {
     this.program = program;
     this.code = code;
+    this.#shapePrograms = shapePrograms;
   }
 
   builtin(name: BuiltinName, args: readonly OperandLike[], into?: Operand): RegisterOperand {
@@ -38,7 +41,12 @@ export class Emitter {
   }
 
   shapeProgram(steps: readonly ShapeStep[]): number {
-    return this.program.shapeProgram(steps);
+    const content = JSON.stringify(steps);
+    const known = this.#shapePrograms.get(content);
+    if (known !== undefined) return known;
+    const number = this.program.shapeProgram(steps);
+    this.#shapePrograms.set(content, number);
+    return number;
   }
 }
 

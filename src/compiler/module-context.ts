@@ -26,6 +26,8 @@ export class ModuleContext {
   readonly builder: ExecBuilder;
   readonly primitives: PrimitiveTable;
   readonly types: TypeInference;
+  /** Numbers of shape programs by content. */
+  readonly shapePrograms = new Map<string, number>();
   readonly #constructors = new Map<string, { definition: TypeDefinition; tag: number }>();
   readonly #constructorFunctions = new Map<string, string>();
   /** Names of functions and primitives. */
