@@ -63,7 +63,7 @@ function planAll(primitives: readonly PrimitiveFunction[], parts: PrepareParts):
     try {
       preparations.push(planOne(primitive, parts));
     } catch (error) {
-      if (!(error instanceof UnsupportedError)) throw error;
+      if (!(error instanceof WeftError)) throw error;
       refusals.push({ primitive, reason: error.message });
     }
   }

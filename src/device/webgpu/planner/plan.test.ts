@@ -267,6 +267,32 @@ describe('refusals', () => {
     );
   });
 
+  test('destinations of another type, inputs of a wrong number, values beyond 32 bits', () => {
+    const of = (body: PrimitiveFunction['body'], result = tensor(4)): PrimitiveFunction => ({
+      name: 'p',
+      params: [tensor(4)],
+      body,
+      results: [{ value: body.length, type: result }],
+    });
+    const relu = { op: 'relu', inputs: [0], attributes: {} };
+    const spread = { op: 'broadcast_to', inputs: [0], attributes: { shape: [2 ** 31, 4] } };
+    const cut = { starts: [2 ** 30, 0], ends: [2 ** 30 + 1, 4] };
+    const refused: [PrimitiveFunction, string][] = [
+      [of([relu], tensor(5)), 'kernel p, result 0: got float32 (4,), expected float32 (5,)'],
+      [
+        { ...of([relu]), results: [{ value: 1, type: { dtype: 'int32', shape: [4] } }] },
+        'kernel p, result 0: got float32 (4,), expected int32 (4,), that of the destination.',
+      ],
+      [of([{ ...relu, op: 'add' }]), 'add: got 1 input, expected a, b.'],
+      [of([{ ...relu, inputs: [-1] }]), 'relu: input x: got nothing, expected a tensor.'],
+      [
+        of([spread, { op: 'slice', inputs: [1], attributes: cut }], tensor(1, 4)),
+        'kernel p: got a value float32 (2147483648, 4), expected less than 2^32 elements.',
+      ],
+    ];
+    for (const [primitive, message] of refused) expect(() => planOf(primitive)).toThrow(message);
+  });
+
   test('a batch beyond the grid', () => {
     const primitive: PrimitiveFunction = {
       name: 'batched',
