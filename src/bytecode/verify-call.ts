@@ -1,5 +1,6 @@
 import { VerifyError } from '../core/errors.ts';
 import type { PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
+import { shortList } from '../core/short-list.ts';
 import { builtinSignature } from './builtins.ts';
 import type { BytecodeFunction, Constant, ExecutableData } from './executable.ts';
 import {
@@ -125,7 +126,7 @@ function verifyBytecodeCall({ name, args }: Call, context: CallContext): void {
   throw new VerifyError({
     where: context.where(),
     got: `${args.length} arguments`,
-    expected: `${fn.paramNames.length} (${fn.paramNames.join(', ')})`,
+    expected: `${fn.paramNames.length} (${shortList(fn.paramNames)})`,
   });
 }
 

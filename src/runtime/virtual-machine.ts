@@ -1,6 +1,7 @@
 import type { ExecutableData, FunctionSignature } from '../bytecode/executable.ts';
 import { abortError, internalError, UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
+import { shortList } from '../core/short-list.ts';
 import type { KernelTiming } from '../device/device.ts';
 import { type CallOutcome, CallRunner } from './call-runner.ts';
 import { closureCall, registersOf } from './call.ts';
@@ -215,7 +216,7 @@ export class VirtualMachine implements MachineValue {
     throw new UsageError({
       where: 'virtual machine',
       got: `the function name ${JSON.stringify(name)}`,
-      expected: `one of ${functions.map(({ source }) => source.name).join(', ')}`,
+      expected: `one of ${shortList(functions.map(({ source }) => source.name))}`,
     });
   }
 

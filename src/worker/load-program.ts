@@ -35,7 +35,7 @@ export async function loadProgram(
   });
   if (looksLikeExecutable(head)) {
     onProgress({ phase: 'verify', loaded: 0, total: 1 });
-    const reader = await ExecutableReader.open(stream, { signal });
+    const reader = await ExecutableReader.open(stream, { signal, byteLength: total });
     onProgress({ phase: 'verify', loaded: 1, total: 1 });
     return { executable: reader.executable, blocks: reader.blocks() };
   }
