@@ -13,6 +13,9 @@ import type { Pass } from './pass.ts';
  */
 const MAX_TENSORS = 8;
 
+/** The most calls in one kernel: its text is planned and compiled while a program loads. */
+const MAX_CALLS = 64;
+
 /** Done by the machine as a view of the same storage, so it is no kernel. */
 export const VIEW_OPERATOR = 'reshape';
 
@@ -120,7 +123,8 @@ function computesAgain(
 }
 
 function fits(producer: Group, consumer: Group): boolean {
-  return countTensors(producer, consumer) <= MAX_TENSORS;
+  const callCount = producer.members.length + consumer.members.length;
+  return callCount <= MAX_CALLS && countTensors(producer, consumer) <= MAX_TENSORS;
 }
 
 function countTensors(a: Group, b: Group): number {

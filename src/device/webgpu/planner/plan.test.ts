@@ -293,6 +293,43 @@ describe('refusals', () => {
     for (const [primitive, message] of refused) expect(() => planOf(primitive)).toThrow(message);
   });
 
+  test('primitives that no shader should be made of', () => {
+    const chain = (count: number): PrimitiveFunction => ({
+      name: 'chain',
+      params: [tensor(2)],
+      body: Array.from({ length: count }, (_, i) => ({ op: 'neg', inputs: [i], attributes: {} })),
+      results: [{ value: count, type: tensor(2) }],
+    });
+    expect(supports(chain(1000), OPS)).toBe('1000 operator calls, at most 256');
+    expect(supports(chain(256), OPS)).toBe(undefined);
+    expect(planOf(chain(256)).launches).toHaveLength(1);
+    const doubled: PrimitiveFunction = {
+      name: 'doubled',
+      params: [tensor(2, 2)],
+      body: Array.from({ length: 20 }, (_, i) => {
+        return { op: 'concat', inputs: [i, i], attributes: { axis: 0 } };
+      }),
+      results: [{ value: 20, type: tensor(2 ** 21, 2) }],
+    };
+    expect(() => planOf(doubled)).toThrowErrorMatchingInlineSnapshot(
+      `[UnsupportedError: shader: got more than 8192 computed values, expected fewer. Cut the primitive into several.]`,
+    );
+  });
+
+  test('many ways to a value are walked once', () => {
+    const count = 60;
+    const body = Array.from({ length: count }, (_, i) => {
+      return { op: 'add', inputs: [i, i], attributes: {} };
+    });
+    const primitive: PrimitiveFunction = {
+      name: 'squared',
+      params: [tensor(4, 4)],
+      body: [...body, { op: 'matmul', inputs: [count, count], attributes: {} }],
+      results: [{ value: count + 1, type: tensor(4, 4) }],
+    };
+    expect(planOf(primitive).launches).toHaveLength(1);
+  });
+
   test('a batch beyond the grid', () => {
     const primitive: PrimitiveFunction = {
       name: 'batched',
