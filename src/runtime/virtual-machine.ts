@@ -104,12 +104,19 @@ export class VirtualMachine implements MachineValue {
     const { state } = this.#live();
     const callee = this.#function(name);
     const stops = [...new Set(state.allocators)].map(({ device }) => device.startProfile());
-    const outcome = await this.#call(callee, args, options).catch(async (error: unknown) => {
-      await Promise.allSettled(stops.map((stop) => stop()));
+    const stop = () => Promise.all(stops.map((stopDevice) => stopDevice()));
+    const { value, instructionCount } = await this.#call(callee, args, options).catch(
+      async (error: unknown) => {
+        await stop().catch(() => undefined);
+        throw error;
+      },
+    );
+    try {
+      return { result: value, timings: (await stop()).flat(), instructionCount };
+    } catch (error) {
+      release(value);
       throw error;
-    });
-    const timings = (await Promise.all(stops.map((stop) => stop()))).flat();
-    return { result: outcome.value, timings, instructionCount: outcome.instructionCount };
+    }
   }
 
   /** Types of parameters and results, where the function promises any. */
