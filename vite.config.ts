@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { dropOpCases } from './scripts/drop-op-cases.ts';
+import { dropUnusedFields } from './scripts/drop-unused-fields.ts';
 import { minifyWgsl } from './scripts/minify-wgsl.ts';
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -21,7 +21,7 @@ function pages(mode: string): string[] {
 
 export default defineConfig(({ mode }) => ({
   base: './',
-  plugins: [minifyWgsl(), dropOpCases()],
+  plugins: [minifyWgsl(), dropUnusedFields()],
   build: {
     outDir: mode === 'e2e' ? 'dist-e2e' : 'dist-page',
     target: 'es2022',
@@ -30,7 +30,7 @@ export default defineConfig(({ mode }) => ({
     chunkSizeWarningLimit: 1000,
     rolldownOptions: { input: pages(mode) },
   },
-  worker: { format: 'es' as const, plugins: () => [minifyWgsl(), dropOpCases()] },
+  worker: { format: 'es' as const, plugins: () => [minifyWgsl(), dropUnusedFields()] },
   preview: { host: 'localhost', headers: SECURITY_HEADERS },
   test: {
     include: ['src/**/*.test.ts', 'scripts/**/*.test.ts'],

@@ -1,7 +1,7 @@
 import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
-import { dropOpCases } from './drop-op-cases.ts';
+import { dropUnusedFields } from './drop-unused-fields.ts';
 import { minifyWgsl } from './minify-wgsl.ts';
 
 // The published package: one file per entry and shared chunks. Dependencies are inside, so that the
@@ -64,7 +64,7 @@ function commandEntry(): Plugin {
 
 export default defineConfig({
   publicDir: false,
-  plugins: [minifyWgsl(), dropOpCases(), keepWorkerAddress(), commandEntry()],
+  plugins: [minifyWgsl(), dropUnusedFields(), keepWorkerAddress(), commandEntry()],
   build: {
     outDir: fileURLToPath(new URL('../dist', import.meta.url)),
     emptyOutDir: true,

@@ -100,14 +100,10 @@ function benchCase(name: string): BenchCase {
   const folder = join(models, name, 'test_data_set_0');
   const inputs = readdirSync(folder)
     .filter((file) => file.startsWith('input_'))
-    .map((file) => {
-      const tensor = readTensorFile(readFileSync(join(folder, file)));
-      return {
-        name: tensor.name,
-        shape: tensor.tensor.shape,
-        url: `/models/${name}/test_data_set_0/${file}`,
-      };
-    });
+    .map((file) => ({
+      shape: readTensorFile(readFileSync(join(folder, file))).tensor.shape,
+      url: `/models/${name}/test_data_set_0/${file}`,
+    }));
   return { model: `/models/${name}/model.onnx`, inputs };
 }
 

@@ -3,11 +3,8 @@ import { Session, Tensor } from '../../src/client/index.ts';
 /** One model with one input set, as URLs that the benchmark's server answers. */
 export interface BenchCase {
   readonly model: string;
-  readonly inputs: readonly {
-    readonly name: string;
-    readonly shape: readonly number[];
-    readonly url: string;
-  }[];
+  /** In the order of the model's inputs; the stored tensors need not have names. */
+  readonly inputs: readonly { readonly shape: readonly number[]; readonly url: string }[];
 }
 
 export interface BenchResult {
@@ -29,6 +26,7 @@ interface PeerTensor {
 }
 
 interface PeerSession {
+  readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   run(feeds: Record<string, object>): Promise<Record<string, PeerTensor>>;
   release(): Promise<void>;
@@ -50,8 +48,8 @@ const bytesOf = async (url: string): Promise<Uint8Array> =>
 async function startWeft(bench: BenchCase, data: readonly Float32Array[]): Promise<Runner> {
   const session = await Session.load(await bytesOf(bench.model), { device: 'webgpu' });
   const feeds = Object.fromEntries(
-    bench.inputs.map(({ name, shape }, i) => [
-      name,
+    bench.inputs.map(({ shape }, i) => [
+      session.inputs[i]?.name ?? '',
       new Tensor('float32', data[i] ?? new Float32Array(), shape),
     ]),
   );
@@ -70,8 +68,8 @@ async function startPeer(bench: BenchCase, data: readonly Float32Array[]): Promi
     executionProviders: ['webgpu'],
   });
   const feeds = Object.fromEntries(
-    bench.inputs.map(({ name, shape }, i) => [
-      name,
+    bench.inputs.map(({ shape }, i) => [
+      session.inputNames[i] ?? '',
       new peer.Tensor('float32', data[i] ?? new Float32Array(), shape),
     ]),
   );

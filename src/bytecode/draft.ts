@@ -142,16 +142,6 @@ export function mapArguments(
   return { ...fn, instructions };
 }
 
-/** The entry of the function table for a name: names of the executable's own functions win. */
-export function resolveEntry(
-  name: string,
-  functions: ReadonlySet<string>,
-  primitives: ReadonlySet<string>,
-): FunctionEntry {
-  if (functions.has(name)) return { kind: 'bytecode', name };
-  return { kind: primitives.has(name) ? 'primitive' : 'packed', name };
-}
-
 function layOutConstants(drafts: readonly DraftConstant[]): {
   constants: Constant[];
   data: Uint8Array;

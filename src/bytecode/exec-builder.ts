@@ -5,13 +5,7 @@ import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import type { Shape } from '../core/shape.ts';
 import { builtinSignature } from './builtins.ts';
 import { ConstantPool } from './constant-pool.ts';
-import {
-  assemble,
-  type Draft,
-  type DraftConstant,
-  type DraftFunction,
-  resolveEntry,
-} from './draft.ts';
+import { assemble, type Draft, type DraftConstant, type DraftFunction } from './draft.ts';
 import type { FunctionSignature, ShapeProgram, ShapeStep } from './executable.ts';
 import { Executable } from './executable-file.ts';
 import { formalize } from './formalize.ts';
@@ -21,6 +15,7 @@ import {
   type FunctionOperand,
   type Operand,
 } from './function-builder.ts';
+import { resolveEntry } from './resolve-entry.ts';
 import { verifyExecutable } from './verify.ts';
 
 export interface ExecBuilderOptions {

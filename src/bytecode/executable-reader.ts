@@ -4,12 +4,17 @@ import { DataPadding } from './data-padding.ts';
 import type { ExecutableData } from './executable.ts';
 import { HEADER_BYTE_LENGTH } from './file-format.ts';
 import { readHeader } from './file-head.ts';
-import { checkBlock, type FileHead, readHead } from './read-executable.ts';
+import { checkBlock, checkFileLength, type FileHead, readHead } from './read-executable.ts';
 
 /** A piece of the data section that has been checked against its hash. */
 export interface DataBlock {
   readonly byteOffset: number;
   readonly bytes: Uint8Array;
+}
+
+export interface ReaderOptions extends ByteStreamOptions {
+  /** Bytes of the stream, where they are known: a file of another length is refused at once. */
+  readonly byteLength?: number | undefined;
 }
 
 /**
@@ -35,12 +40,14 @@ export class ExecutableReader {
    */
   static async open(
     stream: ReadableStream<Uint8Array>,
-    options: ByteStreamOptions = {},
+    { byteLength, ...options }: ReaderOptions = {},
   ): Promise<ExecutableReader> {
     const source = new ByteStream(stream, options);
     try {
       const start = await source.take(HEADER_BYTE_LENGTH, 'header');
-      const { headByteLength } = readHeader(start);
+      const header = readHeader(start);
+      if (byteLength !== undefined) checkFileLength(header, byteLength);
+      const { headByteLength } = header;
       const rest = await source.take(headByteLength - HEADER_BYTE_LENGTH, 'head');
       const head = new Uint8Array(headByteLength);
       head.set(start);

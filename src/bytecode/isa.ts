@@ -177,8 +177,8 @@ export function decodeInstruction(code: Uint32Array, pc: number, end = code.leng
 /** The words of an instruction; the inverse of {@link decodeInstruction}. */
 export function encodeInstruction(spec: InstructionSpec, operands: readonly number[]): number[] {
   const fixed = spec.operands.length;
-  const words = [spec.opcode, ...operands.slice(0, fixed)];
-  if (spec.variadic !== undefined) words.push(operands.length - fixed, ...operands.slice(fixed));
+  const count = spec.variadic === undefined ? [] : [operands.length - fixed];
+  const words = [spec.opcode, ...operands.slice(0, fixed), ...count, ...operands.slice(fixed)];
   return words.map((word) => word >>> 0);
 }
 

@@ -13,7 +13,6 @@ import {
   type DraftFunction,
   mapArguments,
   registersOf,
-  resolveEntry,
 } from './draft.ts';
 import type { FunctionEntry, ShapeProgram, ShapeStep } from './executable.ts';
 import { FORMAT_MAJOR, FORMAT_MINOR } from './file-format.ts';
@@ -22,6 +21,7 @@ import { parseConstant } from './parse-constant.ts';
 import { parseFunction } from './parse-function.ts';
 import { parseAttribute, parseTensorType } from './parse-types.ts';
 import { TextLexer, type Token } from './text-lexer.ts';
+import { resolveEntry } from './resolve-entry.ts';
 import { verifyExecutable } from './verify.ts';
 
 /**

@@ -39,23 +39,30 @@ export function readExecutable(bytes: Uint8Array): {
   program: ExecutableData;
   data: Uint8Array;
 } {
-  const { headByteLength, dataByteLength } = readHeader(bytes);
-  const expected = headByteLength + dataByteLength;
-  if (bytes.byteLength !== expected) {
-    throw new FormatError({
-      where: `byte ${Math.min(bytes.byteLength, expected)}`,
-      got: `a file of ${bytes.byteLength} bytes`,
-      expected: `${expected}, as its header says`,
-      remedy: 'The file is cut short or damaged; fetch or write it again.',
-    });
-  }
-  const { header, program, blockHashes } = readHead(bytes.subarray(0, headByteLength));
-  const data = bytes.subarray(headByteLength);
+  const header = readHeader(bytes);
+  checkFileLength(header, bytes.byteLength);
+  const { program, blockHashes } = readHead(bytes.subarray(0, header.headByteLength));
+  const data = bytes.subarray(header.headByteLength);
   for (const [index, expectedHash] of blockHashes.entries()) {
     checkBlock(data.subarray(index * header.blockByteLength), { index, header, expectedHash });
   }
   new DataPadding(program).check(data, 0);
   return { program, data };
+}
+
+/** Throws FormatError for a file of another length than its header says. */
+export function checkFileLength(
+  { headByteLength, dataByteLength }: FileHeader,
+  byteLength: number,
+): void {
+  const expected = headByteLength + dataByteLength;
+  if (byteLength === expected) return;
+  throw new FormatError({
+    where: `byte ${Math.min(byteLength, expected)}`,
+    got: `a file of ${byteLength} bytes`,
+    expected: `${expected}, as its header says`,
+    remedy: 'The file is cut short or damaged; fetch or write it again.',
+  });
 }
 
 /**

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { arbitraryExecutable } from './arbitrary-executable.ts';
+import { ExecBuilder } from './exec-builder.ts';
 import { Executable } from './executable-file.ts';
 import { listingLine } from './print-instruction.ts';
 import { verifyExecutable } from './verify.ts';
@@ -44,20 +45,31 @@ describe('random executables', () => {
     fc.assert(property, { seed: 3, numRuns: 50 });
   });
 
+  test('names and texts are data in every form, whatever they say', async () => {
+    const text = 'a\u2028\u2029"\'`${x}\\\r\n*/ // \ud83d\ude00 __proto__';
+    const b = new ExecBuilder();
+    b.metadata('constructor', text);
+    const f = b.function(text, [text, '__proto__']);
+    f.ret(f.call(`test.${text}`, [b.string(text), f.param(text), f.param('__proto__')]));
+    const executable = b.build();
+    expect(Executable.fromText(executable.toText()).toBytes()).toEqual(executable.toBytes());
+    expect((await rebuilt([executable]))[0]).toEqual(executable.toBytes());
+  });
+
+  test('a call of 200,000 arguments', () => {
+    const names = Array.from({ length: 200_000 }, (_, index) => `p${index}`);
+    const b = new ExecBuilder();
+    const f = b.function('main', names);
+    f.ret(f.call('main', new Array(names.length).fill(1)));
+    const executable = b.build();
+    const again = Executable.fromText(executable.toText());
+    // Comparing a million bytes one by one takes seconds.
+    expect(Buffer.compare(again.toBytes(), executable.toBytes())).toBe(0);
+  });
+
   test('TypeScript rebuilds the same bytes', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'weft-typescript-'));
-    try {
-      const importFrom = new URL('./index.ts', import.meta.url).pathname;
-      const samples = fc.sample(arbitraryExecutable(), { seed: 4, numRuns: 40 });
-      for (const [index, executable] of samples.entries()) {
-        const file = join(folder, `executable-${index}.ts`);
-        await writeFile(file, executable.toTypeScript({ importFrom }));
-        const module = (await import(file)) as { buildExecutable(): Executable };
-        expect(module.buildExecutable().toBytes()).toEqual(executable.toBytes());
-      }
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const samples = fc.sample(arbitraryExecutable(), { seed: 4, numRuns: 40 });
+    expect(await rebuilt(samples)).toEqual(samples.map((executable) => executable.toBytes()));
   });
 
   test('are valid, and so is what is read back', () => {
@@ -66,3 +78,21 @@ describe('random executables', () => {
     }
   });
 });
+
+/** The bytes that the TypeScript of executables builds. */
+async function rebuilt(executables: readonly Executable[]): Promise<Uint8Array[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'weft-typescript-'));
+  try {
+    const importFrom = new URL('./index.ts', import.meta.url).pathname;
+    const all: Uint8Array[] = [];
+    for (const [index, executable] of executables.entries()) {
+      const file = join(folder, `executable-${index}.ts`);
+      await writeFile(file, executable.toTypeScript({ importFrom }));
+      const module = (await import(file)) as { buildExecutable(): Executable };
+      all.push(module.buildExecutable().toBytes());
+    }
+    return all;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}

@@ -170,7 +170,7 @@ function args(...values: readonly unknown[]): string {
 function literal(value: unknown): string {
   if (Object.is(value, -0)) return '-0';
   if (typeof value !== 'object' || value === null) {
-    return typeof value === 'string' ? JSON.stringify(value) : String(value);
+    return typeof value === 'string' ? stringLiteral(value) : String(value);
   }
   const items = Array.isArray(value)
     ? value.map(literal)
@@ -180,6 +180,14 @@ function literal(value: unknown): string {
   const line = `${open}${items.join(', ')}${close}`;
   if (line.length <= LINE_WIDTH && !line.includes('\n')) return line;
   return `${open.trim()}\n${items.map((item) => indent(`${item},`)).join('\n')}\n${close.trim()}`;
+}
+
+/** Without line separators, which JSON leaves as they are and `indent` would take for line ends. */
+function stringLiteral(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16)}`,
+  );
 }
 
 function indent(text: string): string {

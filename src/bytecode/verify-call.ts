@@ -1,5 +1,6 @@
 import { VerifyError } from '../core/errors.ts';
 import type { PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
+import { shortList } from '../core/short-list.ts';
 import { builtinSignature } from './builtins.ts';
 import type { BytecodeFunction, Constant, ExecutableData } from './executable.ts';
 import {
@@ -35,6 +36,9 @@ export interface HeapFacts {
   readonly heapUses: readonly HeapUse[];
 }
 
+/** What a JS function can surely be called with: arguments take room on the thread's stack. */
+const MAX_PACKED_ARGUMENTS = 1 << 14;
+
 const NO_HEAP: HeapFacts = { heapSlots: -1, heapUses: [] };
 
 interface Call {
@@ -52,6 +56,13 @@ export function verifyCall(instruction: Instruction, context: CallContext): Heap
   const entry = functionTable[argumentValue(callee)];
   if (entry === undefined) return NO_HEAP;
   const call = { result, name: entry.name, args };
+  if (entry.kind !== 'bytecode' && args.length > MAX_PACKED_ARGUMENTS) {
+    throw new VerifyError({
+      where: context.where(),
+      got: `${args.length} arguments`,
+      expected: `at most ${MAX_PACKED_ARGUMENTS}, for it is no bytecode function`,
+    });
+  }
   if (entry.kind === 'bytecode') verifyBytecodeCall(call, context);
   else if (entry.kind === 'primitive') verifyPrimitiveCall(call, context);
   const signature = entry.kind === 'packed' ? builtinSignature(entry.name) : undefined;
@@ -115,7 +126,7 @@ function verifyBytecodeCall({ name, args }: Call, context: CallContext): void {
   throw new VerifyError({
     where: context.where(),
     got: `${args.length} arguments`,
-    expected: `${fn.paramNames.length} (${fn.paramNames.join(', ')})`,
+    expected: `${fn.paramNames.length} (${shortList(fn.paramNames)})`,
   });
 }
 

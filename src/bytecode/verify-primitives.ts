@@ -29,13 +29,18 @@ function verifyPrimitive({ name, params, body, results }: PrimitiveFunction): vo
   if (results.length === 0) {
     throw new VerifyError({ where, got: 'no results', expected: 'at least one' });
   }
+  const written = new Set<number>();
   for (const { value, type } of results) {
     verifyTensorType(type, where);
-    if (Number.isInteger(value) && value >= 0 && value < valueCount) continue;
+    const isOfCall = Number.isInteger(value) && value >= params.length && value < valueCount;
+    if (isOfCall && !written.has(value)) {
+      written.add(value);
+      continue;
+    }
     throw new VerifyError({
       where,
-      got: `result %${value}`,
-      expected: `one of its ${valueCount} values`,
+      got: `result %${value}${isOfCall ? ' twice' : ''}`,
+      expected: isOfCall ? 'each once' : `a value of one of its ${body.length} operator calls`,
     });
   }
 }

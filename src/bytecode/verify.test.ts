@@ -665,7 +665,27 @@ const TABLES: Case[] = [
   [
     'a result that is no value',
     { primitives: [{ ...kernel, results: [{ value: 2, type: vector }] }] },
-    'got result %2, expected one of its 2 values',
+    'got result %2, expected a value of one of its 1 operator calls',
+  ],
+  [
+    'a result that is a parameter',
+    { primitives: [{ ...kernel, results: [{ value: 0, type: vector }] }] },
+    'got result %0, expected a value of one of its 1 operator calls',
+  ],
+  [
+    'a result that comes twice',
+    {
+      primitives: [
+        {
+          ...kernel,
+          results: [
+            { value: 1, type: vector },
+            { value: 1, type: vector },
+          ],
+        },
+      ],
+    },
+    'got result %1 twice, expected each once',
   ],
   [
     'no result',
@@ -778,6 +798,17 @@ describe.each([
 });
 
 describe('programs made to be slow', () => {
+  test('more arguments than a JS function takes are refused, those of a bytecode function not', () => {
+    const args = new Array<number>(200_000).fill(imm(1));
+    const draft = { code: [...call(VOID_REGISTER, 0, ...args.slice(0, 16_385)), ...RET_VOID] };
+    expect(message({ ...draft, table: ['f'] })).toContain(
+      'got 16385 arguments, expected at most 16384, for it is no bytecode function',
+    );
+    const params = args.map((_, index) => `p${index}`);
+    const code = [1, VOID_REGISTER, fn(0), args.length].concat(args, RET_VOID);
+    expect(message({ code, table: ['main'], params, registers: params.length })).toBe('accepted');
+  });
+
   test('many registers through many blocks are refused, not waited for', () => {
     const count = 20_000;
     const code: number[] = [];

@@ -1,7 +1,7 @@
 import { VerifyError } from '../core/errors.ts';
-import { resolveEntry } from './draft.ts';
 import type { ExecutableData, FunctionEntry } from './executable.ts';
 import { builtinSignature, BUILTIN_PREFIX } from './builtins.ts';
+import { resolveEntry } from './resolve-entry.ts';
 import type { CallTables } from './verify-call.ts';
 import { verifyConstants } from './verify-constants.ts';
 import { FlowBudget } from './verify-flow.ts';

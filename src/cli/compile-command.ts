@@ -25,7 +25,7 @@ export async function compileCommand(
   const { printModule } = await import('../frontend/index.ts');
   const progress = new ProgressLine(terminal);
   try {
-    const executable = await compileModel(bytes, {
+    const executable = await compileModel(bytes, path, {
       dims: dim,
       onProgress: (done, total) => progress.show(`compiling: ${done} of ${total}`),
       ...(dump && {

@@ -104,7 +104,9 @@ describe('weft compile', () => {
     `);
     const junk = await weft('compile', at('junk.weft'), '-o', at('n.weft'));
     expect(junk.status).toBe(1);
-    expect(junk.err).toContain('malformed protobuf');
+    expect(junk.err).toContain(
+      'junk.weft: got bytes that begin with 6a 75 6e 6b, expected a .weft executable or an .onnx model.',
+    );
   });
 });
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Executable, looksLikeExecutable } from '../bytecode/index.ts';
 import type { CompileOptions } from '../compiler/index.ts';
 import { UsageError } from '../core/errors.ts';
+import { checkLooksLikeOnnx } from '../worker/check-looks-like-onnx.ts';
 
 /** A file's bytes. Throws UsageError when it cannot be read. */
 export async function readBytes(path: string): Promise<Uint8Array> {
@@ -26,14 +27,16 @@ const READ_FAULTS: Readonly<Record<string, string>> = {
 export async function readProgram(path: string, options: CompileOptions): Promise<Executable> {
   const bytes = await readBytes(path);
   if (looksLikeExecutable(bytes)) return Executable.fromBytes(bytes);
-  return compileModel(bytes, options);
+  return compileModel(bytes, path, options);
 }
 
 /** Compiles an ONNX model. The importer is loaded only when there is one. */
 export async function compileModel(
   bytes: Uint8Array,
+  path: string,
   options: CompileOptions,
 ): Promise<Executable> {
+  checkLooksLikeOnnx(bytes, path);
   const { compileOnnx } = await import('../frontend/index.ts');
   return compileOnnx(bytes, options);
 }

@@ -29,9 +29,10 @@ export function bindInputs(
   const sizes = new Map<string, DimSize>();
   const misfits: ValueInfo[] = [];
   const values = info.params.map((param) => {
-    const value = inputs[param.name] ?? '';
-    if (!(param.name in inputs) || !valueFits(param, value, { owner, sizes })) misfits.push(param);
-    return value;
+    // Own names only: every object has a `constructor`.
+    const value = Object.hasOwn(inputs, param.name) ? inputs[param.name] : undefined;
+    if (value === undefined || !valueFits(param, value, { owner, sizes })) misfits.push(param);
+    return value ?? '';
   });
   return { values, misfits, sizes, owner };
 }
@@ -54,7 +55,7 @@ function valueFits(
           value.data.length === elementCount(value.shape);
     if (!isUsable) return false;
   }
-  if (dtype === 'any') return true;
+  if (dtype === 'any') return /^(object|number|string)$/.test(typeof value);
   if (dtype === 'int') return Number.isSafeInteger(value);
   if (typeof value !== 'object') return dtype === 'float' && typeof value === 'number';
   const dimFits = (dim: number | string, axis: number): boolean => {

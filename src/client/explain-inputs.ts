@@ -1,8 +1,12 @@
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { elementCount, formatShape } from '../core/shape.ts';
+import { shortList } from '../core/short-list.ts';
 import type { FunctionInfo, ValueInfo } from '../worker/protocol.ts';
 import type { Binding } from './bind-inputs.ts';
 import type { BoundValue, PlainInputs } from './input-value.ts';
+
+/** A program may have more names than can be compared at once. */
+const COMPARED_COUNT = 1000;
 
 /**
  * Why inputs do not fit a function: UsageError that lists all wrong and missing names, else
@@ -10,7 +14,7 @@ import type { BoundValue, PlainInputs } from './input-value.ts';
  */
 export function explainInputs(info: FunctionInfo, inputs: PlainInputs, binding: Binding): Error {
   const expected = info.params.map((param) => param.name);
-  const given = Object.keys(inputs);
+  const given = Object.keys(inputs).filter((name) => inputs[name] !== undefined);
   const unknown = given.filter((name) => !expected.includes(name));
   const missing = expected.filter((name) => !given.includes(name));
   if (unknown.length > 0 || missing.length > 0) {
@@ -28,7 +32,7 @@ export function explainFunction(name: string, known: readonly string[]): Error {
   return new UsageError({
     where: 'run',
     got: `function "${name}"`,
-    expected: `one of ${known.join(', ')}`,
+    expected: `one of ${shortList(known)}`,
     remedy: close === undefined ? undefined : `Did you mean "${close}"?`,
   });
 }
@@ -55,7 +59,7 @@ function wrongNames(info: FunctionInfo, { expected, unknown, missing }: Names): 
 }
 
 function quoted(names: readonly string[]): string {
-  return names.length === 0 ? 'no input' : names.map((name) => `"${name}"`).join(', ');
+  return names.length === 0 ? 'no input' : shortList(names.map((name) => `"${name}"`));
 }
 
 function describeMisfit(
@@ -73,7 +77,7 @@ function describeMisfit(
 }
 
 function describeValue(value: BoundValue, owner: Binding['owner']): string {
-  if (typeof value !== 'object') return `${typeof value} ${value}`;
+  if (typeof value !== 'object') return `${typeof value} ${String(value)}`;
   const type = `${value.dtype} ${formatShape(value.shape)}`;
   if ('handle' in value) {
     if (value.handle === undefined) return `${type} in a DeviceTensor that was disposed of`;
@@ -93,7 +97,8 @@ function expectation(dtype: ValueInfo['dtype'], shape: ValueInfo['shape']): stri
 export function closest(name: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.min(name.length, Math.max(2, name.length / 2));
-  for (const candidate of candidates) {
+  for (const candidate of candidates.slice(0, COMPARED_COUNT)) {
+    if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance >= bestDistance) continue;
     best = candidate;

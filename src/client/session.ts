@@ -218,7 +218,7 @@ export class Session implements HandleOwner, AsyncDisposable {
 
   /** Calls `send` with the request. Tensors are copied before anything is awaited. */
   async #request<T>(
-    inputs: Inputs,
+    given: Inputs,
     { signal, function: name = 'main', keep = 'host', transfer: move = false }: RunOptions,
     { send, discard }: RequestOptions<T>,
   ): Promise<T> {
@@ -227,6 +227,8 @@ export class Session implements HandleOwner, AsyncDisposable {
       const { explainFunction } = await import('./explain-inputs.ts');
       throw explainFunction(name, this.functions);
     }
+    // JavaScript passes nothing where there are no inputs.
+    const inputs = (given as Inputs | null | undefined) ?? {};
     const plain = arePlain(inputs)
       ? inputs
       : (await import('./image-input.ts')).convertPictures(info, inputs);

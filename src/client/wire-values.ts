@@ -30,8 +30,6 @@ export function toWire(
   values: readonly BoundValue[],
   move: boolean,
 ): WireArguments {
-  // A set, because one buffer may come twice but can be transferred only once.
-  const transfers = new Set<Transferable>();
   const args = values.map((value, index): WireValue => {
     if (typeof value === 'string') return { kind: 'string', value };
     if (typeof value === 'number') {
@@ -43,13 +41,20 @@ export function toWire(
       return { kind: 'handle', handle: value.handle ?? -1, dtype, shape };
     }
     const { data } = value;
-    const { buffer } = data;
-    const canMove = move && buffer instanceof ArrayBuffer && buffer.byteLength === data.byteLength;
-    const sent = canMove ? data : data.slice();
-    if (sent.buffer instanceof ArrayBuffer) transfers.add(sent.buffer);
-    return { kind: 'tensor', dtype, shape, data: sent };
+    const canMove = move && data.byteLength > 0 && data.byteLength === data.buffer.byteLength;
+    return { kind: 'tensor', dtype, shape, data: canMove ? data : data.slice() };
   });
-  return { args, transfers: [...transfers] };
+  const transfers = buffersIn(args);
+  if (!move) return { args, transfers };
+  // Taken now and not when they are posted, so that a call right after this one finds them gone.
+  const taken = structuredClone(args, { transfer: transfers });
+  return { args: taken, transfers: buffersIn(taken) };
+}
+
+/** Each buffer once, though two tensors may share it. */
+function buffersIn(args: readonly WireValue[]): Transferable[] {
+  const buffers = args.flatMap((arg) => (arg.kind === 'tensor' ? [arg.data.buffer] : []));
+  return [...new Set(buffers)].filter((buffer) => buffer instanceof ArrayBuffer);
 }
 
 /** Results by name. */

@@ -91,6 +91,15 @@ describe('compile', () => {
     const { primitives } = compile(moduleOf({ main: func([x], body) }));
     expect(primitives.map(({ name }) => name)).toEqual(['exp', 'softmax_exp', 'softmax']);
   });
+
+  test('a chain of 200 elementwise operators is cut into several kernels', () => {
+    const x = variable('x', 'float32', [2]);
+    let body: Expr = x;
+    for (let i = 0; i < 100; i++) body = call('exp', [call('sigmoid', [body])]);
+    const { primitives } = compile(moduleOf({ main: func([x], body) }));
+    // Equal ones are one.
+    expect(primitives.map((primitive) => primitive.body.length)).toEqual([64, 8]);
+  });
 });
 
 describe('a compiled program on the host device', () => {

@@ -1,5 +1,7 @@
-import { CANONICAL_NAN } from './byte-writer.ts';
 import { FormatError } from './errors.ts';
+
+/** The one NaN of serialized numbers. */
+export const CANONICAL_NAN = 0x7ff8_0000_0000_0000n;
 
 // Both options matter: a byte order mark is part of the text, and bad UTF-8 is an error.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

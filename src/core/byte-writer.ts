@@ -1,3 +1,5 @@
+import { CANONICAL_NAN } from './byte-reader.ts';
+
 const utf8 = new TextEncoder();
 
 /** Appends little-endian values to a buffer that grows. Throws RangeError on numbers out of range. */
@@ -91,9 +93,6 @@ export class ByteWriter {
     return start;
   }
 }
-
-/** The one NaN of serialized numbers. */
-export const CANONICAL_NAN = 0x7ff8_0000_0000_0000n;
 
 function checkUnsigned(value: number, max: number): void {
   if (!Number.isInteger(value) || value < 0 || value > max) {

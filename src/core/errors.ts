@@ -132,8 +132,11 @@ const ERROR_CLASSES = [
   WorkerError,
 ];
 
+/** An error may be its own cause. */
+const MAX_CAUSE_COUNT = 8;
+
 /** Turns anything thrown into data. The inverse is {@link errorFromData}. */
-export function errorToData(thrown: unknown): ErrorData {
+export function errorToData(thrown: unknown, causeCount = 0): ErrorData {
   if (!(thrown instanceof Error)) {
     return { name: 'Error', message: String(thrown), details: {} };
   }
@@ -142,7 +145,10 @@ export function errorToData(thrown: unknown): ErrorData {
     message: thrown.message,
     details: thrown instanceof WeftError ? thrown.details : {},
     stack: thrown.stack,
-    cause: thrown.cause === undefined ? undefined : errorToData(thrown.cause),
+    cause:
+      thrown.cause === undefined || causeCount === MAX_CAUSE_COUNT
+        ? undefined
+        : errorToData(thrown.cause, causeCount + 1),
   };
 }
 

@@ -29,7 +29,7 @@ export class CallRunner {
   readonly #linked: LinkedProgram;
   readonly #limits: Limits;
   readonly #calls = new Set<Call>();
-  readonly #frameCount: FrameCount = { live: 0 };
+  readonly #frameCount: FrameCount = { live: 0, registers: 0 };
   #nesting = 0;
   #busyMs = 0;
 
@@ -60,7 +60,7 @@ export class CallRunner {
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
       invocation.push(callee, registers);
-      if (this.#nesting >= MAX_NESTING) await call.wait(macrotask());
+      if (this.#nesting >= MAX_NESTING) await call.pause();
       await this.#drive(call);
       return { value: invocation.takeResult(), instructionCount: invocation.executed };
     } catch (error) {
@@ -91,7 +91,7 @@ export class CallRunner {
       }
       if (this.#busyMs >= this.#limits.sliceMs) {
         this.#busyMs = 0;
-        await call.wait(macrotask());
+        await call.pause();
       }
     }
   }
@@ -138,6 +138,13 @@ class Call {
         },
       );
     });
+  }
+
+  /** Lets others have their turn. Nobody works on the call's values meanwhile. */
+  pause(): Promise<void> {
+    const turn = this.wait(macrotask());
+    this.#pending = undefined;
+    return turn;
   }
 
   /** Throws the cancellation of a call that was cancelled while its code ran. */

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../core/errors.ts';
+import { shortList } from '../core/short-list.ts';
 import type { LinkedFunction, LinkedInstruction } from './linked-code.ts';
 import type { LinkedProgram } from './link.ts';
 import { ClosureValue, describeValue, PackedFunctionValue, retain, type Value } from './value.ts';
@@ -103,6 +104,6 @@ function wrongArity(callee: LinkedFunction, got: number, closure: ClosureValue):
   return new RuntimeError({
     where: `call of ${name} through a closure`,
     got: `${got} arguments${captured === 0 ? '' : ` and ${captured} captured values`}`,
-    expected: `${paramNames.length} in all (${paramNames.join(', ')})`,
+    expected: `${paramNames.length} in all (${shortList(paramNames)})`,
   });
 }

@@ -2,6 +2,7 @@ import type { BytecodeFunction, ValueType } from '../bytecode/executable.ts';
 import { type Dim, evaluateDim, formatDim } from '../core/dim.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { formatShape } from '../core/shape.ts';
+import { shortList } from '../core/short-list.ts';
 import { describeValue, FloatValue, TensorValue, type Value } from './value.ts';
 
 /**
@@ -16,7 +17,7 @@ export function checkArguments(callee: BytecodeFunction, args: readonly Value[])
     throw new UsageError({
       where: name,
       got: `${args.length} arguments`,
-      expected: `${paramNames.length} (${paramNames.join(', ') || 'none'})`,
+      expected: `${paramNames.length} (${shortList(paramNames) || 'none'})`,
     });
   }
   if (signature === undefined) return [...args];

@@ -1,7 +1,7 @@
 import type { Constant, TensorConstant } from '../bytecode/executable.ts';
 import type { DataBlock } from '../bytecode/executable-reader.ts';
 import { storageByteLength } from '../core/dtype.ts';
-import { FormatError } from '../core/errors.ts';
+import { FormatError, OutOfMemoryError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { elementCount } from '../core/shape.ts';
 import type { Device } from '../device/device.ts';
@@ -21,6 +21,9 @@ import {
 /** Few buffers, so that bind groups differ little; larger tensors get one of their own. */
 const CHUNK_BYTE_LENGTH = 64 * 1024 * 1024;
 
+/** A file of some bytes must not take all memory there is by way of splats. */
+const MAX_SPLAT_BYTE_LENGTH = 2 ** 30;
+
 /**
  * The values of a constant pool. Tensors share large read-only buffers, which are filled block by
  * block while the data section arrives; no block is kept.
@@ -31,7 +34,10 @@ export class ConstantUpload implements StorageOwner {
   /** Bytes of all buffers. */
   readonly byteLength: number;
   readonly #storages: StorageValue[] = [];
+  /** In the order of the data section. */
   readonly #tensors: TensorWriter[] = [];
+  /** Tensors before this one are complete. */
+  #next = 0;
 
   /** Creates the buffers, within the allocator's budget. Throws OutOfMemoryError or DeviceLostError. */
   constructor(constants: readonly Constant[], allocator: Allocator) {
@@ -49,15 +55,18 @@ export class ConstantUpload implements StorageOwner {
     this.values = constants.map((constant) => constantValue(constant, tensors));
   }
 
-  /** Writes what a block holds. */
+  /** Writes what a block holds. Blocks come in order. */
   write({ byteOffset, bytes }: DataBlock): void {
-    for (const tensor of this.#tensors) tensor.accept(byteOffset, bytes);
+    for (; this.#next < this.#tensors.length; this.#next++) {
+      const tensor = this.#tensors[this.#next];
+      tensor?.accept(byteOffset, bytes);
+      if (tensor?.isComplete === false) return;
+    }
   }
 
   /** Throws FormatError when the blocks did not cover every constant. */
   finish(): void {
-    const missing = this.#tensors.filter((tensor) => !tensor.isComplete);
-    const [first] = missing;
+    const first = this.#tensors.find((tensor) => !tensor.isComplete);
     if (first === undefined) return;
     throw new FormatError({
       where: 'data section',
@@ -103,9 +112,10 @@ function layOut(constants: readonly Constant[], device: Device): Chunk[] {
   const tensors = constants
     .filter((constant) => constant.kind === 'tensor')
     .sort((a, b) => a.byteOffset - b.byteOffset);
+  checkSplats(tensors, device);
   const chunks: Chunk[] = [];
   for (const constant of tensors) {
-    const byteLength = storageByteLength(constant.dtype, elementCount(constant.shape));
+    const byteLength = wholeByteLength(constant);
     if (byteLength > limit) throw beyondBufferLimit(device, byteLength);
     const last = chunks.at(-1);
     const begin = Math.ceil((last?.byteLength ?? 0) / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
@@ -120,6 +130,25 @@ function layOut(constants: readonly Constant[], device: Device): Chunk[] {
     }
   }
   return chunks;
+}
+
+function wholeByteLength({ dtype, shape }: TensorConstant): number {
+  return storageByteLength(dtype, elementCount(shape));
+}
+
+function checkSplats(tensors: readonly TensorConstant[], { info }: Device): void {
+  const splats = tensors.filter(({ isSplat }) => isSplat);
+  const requestedBytes = splats.reduce((sum, splat) => sum + wholeByteLength(splat), 0);
+  if (requestedBytes <= MAX_SPLAT_BYTE_LENGTH) return;
+  throw new OutOfMemoryError(
+    {
+      where: `constants on ${info.name}`,
+      got: `${requestedBytes} bytes of constants that the file stores as one element each`,
+      expected: `at most ${MAX_SPLAT_BYTE_LENGTH}`,
+      remedy: 'Make them when the program runs, with the operator full.',
+    },
+    { details: { requestedBytes, limitBytes: MAX_SPLAT_BYTE_LENGTH } },
+  );
 }
 
 function constantValue(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ExecBuilder } from '../bytecode/index.ts';
+import { ExecBuilder, type FunctionBuilder, type Operand } from '../bytecode/index.ts';
 import type { Dim } from '../core/dim.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
@@ -87,9 +87,46 @@ describe('kernels', () => {
       `"RuntimeError: kernel increment, argument 1: got int 3, expected a tensor on test device."`,
     );
     expect(await message(zeros(2, 2))).toMatchInlineSnapshot(
-      `"RuntimeError: kernel increment, argument 1: got a constant as destination, expected a tensor from alloc_tensor."`,
+      `"RuntimeError: kernel increment, argument 1: got a constant as destination, expected a tensor from alloc_tensor over memory that the call uses for nothing else."`,
     );
     expect(vm.memory().liveBytes).toBe(256);
+  });
+
+  test('refuse results over what they read, and over each other', async () => {
+    const type = { dtype: 'float32', shape: [64] } as const;
+    const [relu, abs] = ['relu', 'abs'].map((op) => ({ op, inputs: [0], attributes: {} }));
+    const b = new ExecBuilder();
+    b.definePrimitive({
+      name: 'split',
+      params: [type],
+      body: [relu, abs].flatMap((call) => call ?? []),
+      results: [1, 2].map((value) => ({ value, type })),
+    });
+    const views = (f: FunctionBuilder, storage: Operand, offsets: readonly number[]) =>
+      offsets.map((offset) =>
+        f.call('vm.builtin.alloc_tensor', [storage, offset, b.shape([64]), b.dtype('float32')]),
+      );
+    const launch = (name: string, offsets: readonly number[], isApart: boolean) => {
+      const f = b.function(name, ['x']);
+      const storage = f.call('vm.builtin.alloc_storage', [512, 0]);
+      const first = isApart ? [f.param('x')] : [];
+      f.call('split', [...first, ...views(f, storage, offsets)], { into: f.void });
+      f.ret(0);
+    };
+    launch('reads', [0, 256, 256], false);
+    launch('overlaps', [0, 0], true);
+    launch('apart', [0, 256], true);
+    const device = new TestDevice({ kernels: { split: () => undefined } });
+    const vm = await VirtualMachine.create(b.build(), { devices: [device] });
+    const x = HostTensor.zeros('float32', [64]);
+    await expect(vm.invoke('reads', [x])).rejects.toThrow(
+      'kernel split, argument 1: got a destination in the storage of argument 0, expected a tensor from alloc_tensor',
+    );
+    await expect(vm.invoke('overlaps', [x])).rejects.toThrow(
+      'kernel split, argument 2: got a destination in the storage of argument 1',
+    );
+    await expect(vm.invoke('apart', [x])).resolves.toBe(0);
+    vm.dispose();
   });
 });
 

@@ -12,7 +12,7 @@ const HOST_LAUNCH_COST = 1 << 24;
 /** The kernels of one device. */
 export class DeviceModule implements Module {
   readonly name: string;
-  readonly callCost: number;
+  readonly callCost: () => number;
   readonly device: Device;
   readonly #kernels: PreparedKernels;
   readonly #primitives: ReadonlyMap<string, PrimitiveFunction>;
@@ -24,7 +24,8 @@ export class DeviceModule implements Module {
   ) {
     this.device = device;
     this.name = `kernels on ${device.info.name}`;
-    this.callCost = device.kind === 'host' ? HOST_LAUNCH_COST : GPU_LAUNCH_COST;
+    const cost = device.kind === 'host' ? HOST_LAUNCH_COST : GPU_LAUNCH_COST;
+    this.callCost = () => cost;
     this.#kernels = kernels;
     this.#primitives = primitives;
   }
@@ -96,7 +97,7 @@ function refusedNames(error: unknown): ReadonlySet<string> | undefined {
 
 /**
  * What the verifier cannot know is checked at each launch: that arguments are tensors of the
- * primitive's types on this device, and that no result is written over a constant.
+ * primitive's types on this device, and that results go where nothing is read.
  */
 function launcher(device: Device, kernel: Kernel, primitive: PrimitiveFunction): PackedFunction {
   const types = [...primitive.params, ...primitive.results.map(({ type }) => type)];
@@ -114,7 +115,7 @@ function launcher(device: Device, kernel: Kernel, primitive: PrimitiveFunction):
       if (type === undefined || !fits(tensor, type, symbols)) {
         throw wrongType(kernel.name, i, { tensor, type });
       }
-      if (i >= inputCount && tensor.storage.isReadOnly) throw writesConstant(kernel.name, i);
+      if (i >= inputCount) checkDestination(args as TensorValue[], i, primitive);
     }
     kernel.launch(args as TensorValue[]);
     return null;
@@ -189,10 +190,31 @@ function tooMany(kernel: string, expected: number, got: number): RuntimeError {
   });
 }
 
-function writesConstant(kernel: string, index: number): RuntimeError {
+/** A GPU does not bind a buffer to be read and to be written; results must not overlap either. */
+function checkDestination(
+  args: readonly TensorValue[],
+  index: number,
+  { name, params }: PrimitiveFunction,
+): void {
+  const target = args[index] as TensorValue;
+  if (target.storage.isReadOnly) throw wrongDestination(name, index, 'a constant as destination');
+  for (let i = 0; i < index; i++) {
+    const other = args[i] as TensorValue;
+    if (other.buffer !== target.buffer) continue;
+    if (i < params.length || overlap(other, target)) {
+      throw wrongDestination(name, index, `a destination in the storage of argument ${i}`);
+    }
+  }
+}
+
+function overlap(a: TensorValue, b: TensorValue): boolean {
+  return a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength;
+}
+
+function wrongDestination(kernel: string, index: number, got: string): RuntimeError {
   return new RuntimeError({
     where: `kernel ${kernel}, argument ${index}`,
-    got: 'a constant as destination',
-    expected: 'a tensor from alloc_tensor',
+    got,
+    expected: 'a tensor from alloc_tensor over memory that the call uses for nothing else',
   });
 }

@@ -1,6 +1,6 @@
 import { internalError, RuntimeError } from '../core/errors.ts';
 import { argumentRegisters, callPacked, closureCall, read, registersOf } from './call.ts';
-import { type Frame, releaseRegisters } from './frame.ts';
+import type { Frame } from './frame.ts';
 import type { Invocation } from './invocation.ts';
 import { type LinkedFunction, type LinkedInstruction, LinkedOp } from './linked-code.ts';
 import {
@@ -14,9 +14,6 @@ import {
 
 /** Instructions between two looks at the clock and at the caller's signal. */
 const SLICE = 1 << 16;
-/** What a packed function that is called through a value counts for, in instructions. */
-const INVOKE_COST = 64;
-
 /**
  * Runs until the call is done, a slice is used up (both undefined), or a packed function returned
  * a promise, whose value goes to {@link resume}. The verifier has bounded every index, so only
@@ -51,6 +48,7 @@ export function run(invocation: Invocation): Promise<Value> | undefined {
         case LinkedOp.tailCall: {
           const callee = functions[instruction.callee] as LinkedFunction;
           const next = argumentRegisters(callee, instruction, registers, constants);
+          limit -= instruction.cost;
           frame.pc = pc;
           frame = enter(invocation, callee, next, instruction.op === LinkedOp.tailCall);
           break;
@@ -61,14 +59,15 @@ export function run(invocation: Invocation): Promise<Value> | undefined {
             read(i, registers, constants),
           );
           const call = closureCall(invocation.program, closure, args);
+          limit -= instruction.cost + call.args.length;
           if (call.callee instanceof PackedFunctionValue) {
             const result = call.callee.call(...call.args);
-            limit -= INVOKE_COST;
             if (result instanceof Promise) return result;
             assign(registers, instruction.destination, result);
             continue;
           }
           const next = registersOf(call.callee, call.args);
+          limit -= next.length;
           frame.pc = pc;
           frame = enter(invocation, call.callee, next, instruction.op === LinkedOp.tailInvoke);
           break;
@@ -116,11 +115,7 @@ function enter(
 ): Frame {
   if (!isTail) return invocation.push(callee, registers);
   const frame = topFrame(invocation);
-  const old = frame.registers;
-  frame.function = callee;
-  frame.registers = registers;
-  frame.pc = 0;
-  releaseRegisters(old);
+  invocation.replace(frame, callee, registers);
   return frame;
 }
 

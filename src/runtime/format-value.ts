@@ -7,48 +7,57 @@ import { describeValue, type TensorValue, type Value } from './value.ts';
 const SHOWN_ELEMENT_COUNT = 16;
 /** ADT values nested deeper than this are not shown: a list may be a million deep. */
 const SHOWN_DEPTH = 32;
+/** A value that holds another twice, again and again, has no end to be reached. */
+const SHOWN_VALUE_COUNT = 1000;
 
-type Contents = Map<TensorValue, HostTensor>;
+type ContentsOf = (tensor: TensorValue) => HostTensor | undefined;
 
 /** Values as `print` shows them, tensors with contents; a promise where those have to be waited for. */
 export function formatValues(values: readonly Value[]): string | Promise<string> {
-  const tensors = [...new Set(values.flatMap((value) => tensorsIn(value, 0)))];
-  const contents: Contents = new Map();
-  const format = () => values.map((value) => formatValue(value, contents, 0)).join(' ');
+  const contents = new Map<TensorValue, HostTensor | undefined>();
+  format(values, (tensor) => {
+    contents.set(tensor, undefined);
+    return undefined;
+  });
+  const finish = () => format(values, (tensor) => contents.get(tensor));
+  const tensors = [...contents.keys()];
   for (const tensor of tensors) {
     const ready = readTensorSync(tensor);
     if (ready === undefined) {
       return readTensors(tensors).then((read) => {
-        for (const [index, host] of read.entries()) contents.set(tensors[index] ?? tensor, host);
-        return format();
+        for (const [index, tensor] of tensors.entries()) contents.set(tensor, read[index]);
+        return finish();
       });
     }
     contents.set(tensor, ready);
   }
-  return format();
+  return finish();
 }
 
-function tensorsIn(value: Value, depth: number): TensorValue[] {
-  if (typeof value !== 'object' || value === null) return [];
-  if (value.kind === 'adt') {
-    if (depth === SHOWN_DEPTH) return [];
-    return value.fields.flatMap((field) => tensorsIn(field, depth + 1));
-  }
-  return value.kind === 'tensor' ? [value] : [];
-}
-
-function formatValue(value: Value, contents: Contents, depth: number): string {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number') return String(value);
-  if (value === null) return 'null';
-  if (value.kind === 'float') return String(value.value);
-  if (value.kind === 'adt') {
-    if (depth === SHOWN_DEPTH) return '…';
-    const fields = value.fields.map((field) => formatValue(field, contents, depth + 1)).join(', ');
-    return value.tag === 0 ? `(${fields})` : `#${value.tag}(${fields})`;
-  }
-  const host = value.kind === 'tensor' ? contents.get(value) : undefined;
-  return host === undefined ? describeValue(value) : formatTensor(host);
+function format(values: readonly Value[], contentsOf: ContentsOf): string {
+  let shown = 0;
+  const formatAll = (all: readonly Value[], depth: number): string[] => {
+    if (all.length > 0 && depth >= SHOWN_DEPTH) return ['…'];
+    const texts: string[] = [];
+    for (const value of all) {
+      if (shown++ >= SHOWN_VALUE_COUNT) return [...texts, '…'];
+      texts.push(formatValue(value, depth));
+    }
+    return texts;
+  };
+  const formatValue = (value: Value, depth: number): string => {
+    if (typeof value === 'string') return value;
+    if (typeof value === 'number') return String(value);
+    if (value === null) return 'null';
+    if (value.kind === 'float') return String(value.value);
+    if (value.kind === 'adt') {
+      const fields = formatAll(value.fields, depth + 1).join(', ');
+      return value.tag === 0 ? `(${fields})` : `#${value.tag}(${fields})`;
+    }
+    const host = value.kind === 'tensor' ? contentsOf(value) : undefined;
+    return host === undefined ? describeValue(value) : formatTensor(host);
+  };
+  return formatAll(values, 0).join(' ');
 }
 
 function formatTensor({ dtype, shape, elements }: HostTensor): string {

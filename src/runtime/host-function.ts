@@ -72,9 +72,9 @@ function toTuple(inputs: readonly HostInput[], where: string, state: VmState): A
   const fields: Value[] = [];
   try {
     for (const input of inputs) fields.push(toValue(input, where, state));
+    return new AdtValue(0, fields, state.fields);
   } catch (error) {
     for (const field of fields) discard(field);
     throw error;
   }
-  return new AdtValue(0, fields);
 }

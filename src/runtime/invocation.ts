@@ -7,6 +7,10 @@ import { release, type Value } from './value.ts';
 export interface Limits {
   /** Frames that all calls in flight may have together. */
   readonly callDepth: number;
+  /** Registers of all these frames. */
+  readonly registers: number;
+  /** Fields of tuples, ADT values and closures and slots of shape heaps, held at one time. */
+  readonly fields: number;
   /** Instructions of one call from outside. */
   readonly instructions: number;
   /** How long a run may hold the thread before others get their turn. */
@@ -15,13 +19,16 @@ export interface Limits {
 
 export const DEFAULT_LIMITS: Limits = {
   callDepth: 100_000,
+  registers: 1 << 24,
+  fields: 1 << 22,
   instructions: Number.POSITIVE_INFINITY,
   sliceMs: 8,
 };
 
-/** Frames in use by all calls of a machine. */
+/** Frames and registers in use by all calls of a machine. */
 export interface FrameCount {
   live: number;
+  registers: number;
 }
 
 /** One call from outside: a stack of frames, apart from those of other calls. */
@@ -42,24 +49,50 @@ export class Invocation {
     this.#frameCount = frameCount;
   }
 
-  /** Takes over the references that `registers` hold. Throws RuntimeError beyond the call depth. */
+  /** Takes over the references that `registers` hold. Throws RuntimeError beyond the limits. */
   push(callee: LinkedFunction, registers: Value[]): Frame {
-    if (this.#frameCount.live >= this.limits.callDepth) {
+    const { callDepth } = this.limits;
+    if (this.#frameCount.live >= callDepth) {
       releaseRegisters(registers);
-      throw tooDeep(this.limits.callDepth);
+      throw tooDeep(callDepth, 'frames', 'callDepth');
     }
+    this.#countRegisters(registers);
     const frame = new Frame(callee, registers);
     this.#frameCount.live++;
     this.frames.push(frame);
     return frame;
   }
 
+  /** Makes the last frame that of another call; otherwise as {@link push}. */
+  replace(frame: Frame, callee: LinkedFunction, registers: Value[]): void {
+    this.#countRegisters(registers);
+    const old = frame.registers;
+    frame.function = callee;
+    frame.registers = registers;
+    frame.pc = 0;
+    this.#drop(old);
+  }
+
   pop(): void {
     const frame = this.frames.pop();
     if (frame === undefined) return;
     this.#frameCount.live--;
-    releaseRegisters(frame.registers);
+    this.#drop(frame.registers);
     frame.registers = [];
+  }
+
+  #countRegisters(registers: readonly Value[]): void {
+    const count = this.#frameCount.registers + registers.length;
+    if (count > this.limits.registers) {
+      releaseRegisters(registers);
+      throw tooDeep(this.limits.registers, 'registers', 'registers');
+    }
+    this.#frameCount.registers = count;
+  }
+
+  #drop(registers: readonly Value[]): void {
+    this.#frameCount.registers -= registers.length;
+    releaseRegisters(registers);
   }
 
   /** Hands the reference to the result over. */
@@ -76,12 +109,12 @@ export class Invocation {
   }
 }
 
-function tooDeep(limit: number): RuntimeError {
+function tooDeep(limit: number, what: string, option: keyof Limits): RuntimeError {
   return new RuntimeError(
     {
-      got: `a call beyond ${limit} frames`,
-      expected: `at most ${limit} frames`,
-      remedy: 'Return the result of the call at once (a tail call), or raise limits.callDepth.',
+      got: `a call beyond ${limit} ${what}`,
+      expected: `at most ${limit} ${what}`,
+      remedy: `Return the result of the call at once (a tail call), or raise limits.${option}.`,
     },
     { details: { limit } },
   );

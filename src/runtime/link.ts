@@ -23,14 +23,22 @@ import {
 } from './value.ts';
 
 /** What an entry of the function table became. */
-type Callee =
-  | { readonly kind: 'bytecode'; readonly index: number; readonly name: string }
-  | {
-      readonly kind: 'packed';
-      readonly name: string;
-      readonly call: PackedFunction;
-      readonly cost: number;
-    };
+type Callee = BytecodeCallee | PackedCallee;
+
+interface BytecodeCallee {
+  readonly kind: 'bytecode';
+  readonly name: string;
+  readonly index: number;
+  /** See {@link LinkedInstruction.cost}. */
+  readonly cost: number;
+}
+
+interface PackedCallee {
+  readonly kind: 'packed';
+  readonly name: string;
+  readonly call: PackedFunction;
+  readonly cost: number;
+}
 
 export interface LinkOptions {
   /** Asked for primitives, in this order. */
@@ -68,11 +76,14 @@ export function link(program: ExecutableData, options: LinkOptions): LinkedProgr
 }
 
 function resolveAll(program: ExecutableData, options: LinkOptions): Callee[] {
-  const indices = new Map(program.functions.map(({ name }, index) => [name, index]));
+  const own = new Map<string, BytecodeCallee>();
+  for (const [index, { name, registerCount: cost }] of program.functions.entries()) {
+    own.set(name, { kind: 'bytecode', name, index, cost });
+  }
   const missing: string[] = [];
   const callees: Callee[] = [];
   for (const entry of program.functionTable) {
-    const callee = resolve(entry, indices, options);
+    const callee = resolve(entry, own, options);
     if (callee === undefined) missing.push(`${entry.name} (${entry.kind})`);
     else callees.push(callee);
   }
@@ -90,18 +101,15 @@ function resolveAll(program: ExecutableData, options: LinkOptions): Callee[] {
 
 function resolve(
   { kind, name }: FunctionEntry,
-  indices: ReadonlyMap<string, number>,
+  own: ReadonlyMap<string, Callee>,
   { builtins, deviceModules, hostFunctions }: LinkOptions,
 ): Callee | undefined {
-  if (kind === 'bytecode') {
-    const index = indices.get(name);
-    return index === undefined ? undefined : { kind: 'bytecode', index, name };
-  }
+  if (kind === 'bytecode') return own.get(name);
   const isBuiltin = name.startsWith(BUILTIN_PREFIX);
   const packedModule = isBuiltin ? builtins : hostFunctions;
   for (const module of kind === 'primitive' ? deviceModules : [packedModule]) {
     const call = module.get(name);
-    if (call !== undefined) return { kind: 'packed', name, call, cost: module.callCost };
+    if (call !== undefined) return { kind: 'packed', name, call, cost: module.callCost(name) };
   }
   return undefined;
 }
@@ -209,7 +217,8 @@ function linkCall(instruction: Instruction, linking: InstructionLinking): Linked
   if (callee === undefined) throw internalError(`no function ${argumentValue(calleeWord)}`);
   const destination = destinationWord === VOID_REGISTER ? NO_DESTINATION : destinationWord;
   const args = argumentWords.map((word) => constants.operand(word));
-  const fields = { destination, args, codeIndex: instruction.pc };
+  const cost = callee.cost + args.length;
+  const fields = { destination, args, cost, codeIndex: instruction.pc };
   if (callee.kind === 'bytecode') {
     const op = isTail ? LinkedOp.tailCall : LinkedOp.call;
     return new LinkedInstruction({ ...fields, op, callee: callee.index });
@@ -218,8 +227,7 @@ function linkCall(instruction: Instruction, linking: InstructionLinking): Linked
     const op = isTail ? LinkedOp.tailInvoke : LinkedOp.invoke;
     return new LinkedInstruction({ ...fields, op });
   }
-  const { call, cost } = callee;
-  return new LinkedInstruction({ ...fields, op: LinkedOp.packed, packed: call, cost });
+  return new LinkedInstruction({ ...fields, op: LinkedOp.packed, packed: callee.call });
 }
 
 /**

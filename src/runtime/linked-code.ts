@@ -35,7 +35,7 @@ export class LinkedInstruction {
   readonly packed: PackedFunction;
   /** Index of the bytecode function that is called. */
   readonly callee: number;
-  /** What the call counts towards the next yield point, in instructions. */
+  /** What a call counts towards the next yield point, in instructions beyond its own. */
   readonly cost: number;
   /** Index of the first word in the executable's code. */
   readonly codeIndex: number;
@@ -50,7 +50,7 @@ export class LinkedInstruction {
     this.c = this.args[2] ?? 0;
     this.packed = fields.packed ?? notPacked;
     this.callee = fields.callee ?? -1;
-    this.cost = fields.cost ?? 1;
+    this.cost = fields.cost ?? 0;
     this.codeIndex = fields.codeIndex;
   }
 }

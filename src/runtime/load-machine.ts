@@ -7,7 +7,7 @@ import { PooledAllocator } from './allocator/pooled-allocator.ts';
 import { ConstantUpload } from './constant-upload.ts';
 import { loadDeviceModules } from './device-module.ts';
 import type { HostFunction } from './host-function.ts';
-import type { Limits } from './invocation.ts';
+import { DEFAULT_LIMITS, type Limits } from './invocation.ts';
 import { link, type LinkedProgram } from './link.ts';
 import { builtinModule, hostModule, type Module } from './module.ts';
 import type { MachineValue } from './value.ts';
@@ -59,7 +59,8 @@ export async function loadMachine(
   const allocators = createAllocators(options);
   const [first] = allocators;
   if (first === undefined) throw noDevice();
-  const state = new VmState({ program, machine, allocators, log });
+  const fieldLimit = options.limits?.fields ?? DEFAULT_LIMITS.fields;
+  const state = new VmState({ program, machine, allocators, log, fieldLimit });
   const hostFunctions = hostModule(options.functions ?? {}, state);
   const constants = new ConstantUpload(program.constants, first);
   let deviceModules: readonly Module[] = [];

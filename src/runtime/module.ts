@@ -9,10 +9,24 @@ import type { VmState } from './vm-state.ts';
 export interface Module {
   readonly name: string;
   /** Further instructions that a call counts for at yield points: many where it holds the thread. */
-  readonly callCost: number;
+  callCost(name: string): number;
   get(name: string): PackedFunction | undefined;
   dispose(): void;
 }
+
+/** What a JS function counts for, of which nothing is known. Closures may be over one. */
+const HOST_FUNCTION_COST = 64;
+
+/** Builtins that may take long: they move elements, or as many slots or steps as the file says. */
+const BUILTIN_COSTS: ReadonlyMap<string, number> = new Map([
+  ['copy', 1 << 16],
+  ['to_device', 1 << 16],
+  ['print', 1 << 16],
+  ['alloc_storage', 1 << 8],
+  ['alloc_shape_heap', 1 << 12],
+  ['compute_shape', 1 << 12],
+  ['invoke_closure', HOST_FUNCTION_COST],
+]);
 
 /** The builtins, under their full names `vm.builtin.*`. */
 export function builtinModule(state: VmState): Module {
@@ -21,7 +35,7 @@ export function builtinModule(state: VmState): Module {
   );
   return {
     name: 'builtins',
-    callCost: 0,
+    callCost: (name) => BUILTIN_COSTS.get(name.slice(BUILTIN_PREFIX.length)) ?? 0,
     get: (name) => builtins.get(name),
     dispose: () => undefined,
   };
@@ -45,7 +59,7 @@ export function hostModule(
   }
   return {
     name: 'host functions',
-    callCost: 64,
+    callCost: () => HOST_FUNCTION_COST,
     get: (name) => packed.get(name),
     dispose: () => undefined,
   };

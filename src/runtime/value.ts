@@ -1,5 +1,5 @@
 import { type DType, storageByteLength } from '../core/dtype.ts';
-import { internalError, UsageError } from '../core/errors.ts';
+import { internalError, OutOfMemoryError, UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import { elementCount, formatShape, type Shape } from '../core/shape.ts';
 import type { Device, DeviceBuffer, DeviceTensor } from '../device/device.ts';
@@ -68,12 +68,53 @@ export class ShapeValue {
   }
 }
 
+/**
+ * Bounds what a program can hold in host memory: fields and slots of all values that it has made
+ * and not dropped.
+ */
+export class FieldCount {
+  readonly #limit: number;
+  #live = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get live(): number {
+    return this.#live;
+  }
+
+  /** Throws OutOfMemoryError beyond the limit. */
+  take(count: number): void {
+    if (this.#live + count <= this.#limit) {
+      this.#live += count;
+      return;
+    }
+    throw new OutOfMemoryError(
+      {
+        got: `more than ${this.#limit} fields of tuples, ADT values, closures and shape heaps`,
+        expected: 'a program that holds fewer at one time',
+        remedy: 'Drop values that are not used any more, or raise limits.fields.',
+      },
+      { details: { limit: this.#limit } },
+    );
+  }
+
+  give(count: number): void {
+    this.#live -= count;
+  }
+}
+
 /** Integer slots for symbolic dimensions; mutable, and shared by whoever holds it. */
 export class ShapeHeap {
   readonly kind = 'heap';
   readonly slots: Float64Array;
+  readonly count: FieldCount | undefined;
+  references = 0;
 
-  constructor(slotCount: number) {
+  constructor(slotCount: number, count?: FieldCount) {
+    count?.take(slotCount + 1);
+    this.count = count;
     this.slots = new Float64Array(slotCount);
   }
 }
@@ -150,10 +191,13 @@ export class AdtValue {
   readonly kind = 'adt';
   readonly tag: number;
   readonly fields: readonly Value[];
+  readonly count: FieldCount | undefined;
   references = 0;
 
   /** Retains the fields. */
-  constructor(tag: number, fields: readonly Value[]) {
+  constructor(tag: number, fields: readonly Value[], count?: FieldCount) {
+    count?.take(fields.length + 1);
+    this.count = count;
     this.tag = tag;
     this.fields = fields;
     for (const field of fields) retain(field);
@@ -168,19 +212,27 @@ export class ClosureValue {
   /** The machine whose functions `target` indexes. */
   readonly machine: MachineValue;
   readonly captured: readonly Value[];
+  readonly count: FieldCount | undefined;
   references = 0;
 
   /** Retains the captured values. */
   constructor(
     machine: MachineValue,
     target: number | PackedFunctionValue,
-    captured: readonly Value[] = [],
+    { captured = [], count }: Capture = {},
   ) {
+    count?.take(captured.length + 1);
+    this.count = count;
     this.machine = machine;
     this.target = target;
     this.captured = captured;
     for (const value of captured) retain(value);
   }
+}
+
+export interface Capture {
+  readonly captured?: readonly Value[];
+  readonly count?: FieldCount;
 }
 
 /** A packed function as a value. */
@@ -207,6 +259,7 @@ export function release(value: Value): void {
   if (typeof value !== 'object' || value === null) return;
   if (value.kind === 'tensor') releaseStorage(value.storage);
   else if (value.kind === 'storage') releaseStorage(value);
+  else if (value.kind === 'heap') releaseHeap(value);
   else if (value.kind === 'adt' || value.kind === 'closure') releaseFields(value);
 }
 
@@ -217,13 +270,21 @@ export function discard(value: Value): void {
   release(value);
 }
 
-function isCounted(value: object & Value): value is StorageValue | AdtValue | ClosureValue {
-  return value.kind === 'storage' || value.kind === 'adt' || value.kind === 'closure';
+type Counted = StorageValue | AdtValue | ClosureValue | ShapeHeap;
+
+function isCounted(value: object & Value): value is Counted {
+  const { kind } = value;
+  return kind === 'storage' || kind === 'adt' || kind === 'closure' || kind === 'heap';
 }
 
 function releaseStorage(storage: StorageValue): void {
   if (storage.references <= 0) throw overReleased(KIND_NAMES.storage);
   if (--storage.references === 0) storage.owner.reclaim(storage);
+}
+
+function releaseHeap(heap: ShapeHeap): void {
+  if (heap.references <= 0) throw overReleased(KIND_NAMES.heap);
+  if (--heap.references === 0) heap.count?.give(heap.slots.length + 1);
 }
 
 /** Iterative, because a list of a million cells is nested a million deep. */
@@ -232,7 +293,9 @@ function releaseFields(root: AdtValue | ClosureValue): void {
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     if (node.references <= 0) throw overReleased(KIND_NAMES[node.kind]);
     if (--node.references > 0) continue;
-    for (const field of node.kind === 'adt' ? node.fields : node.captured) {
+    const fields = node.kind === 'adt' ? node.fields : node.captured;
+    node.count?.give(fields.length + 1);
+    for (const field of fields) {
       if (typeof field !== 'object' || field === null) continue;
       if (field.kind === 'adt' || field.kind === 'closure') pending.push(field);
       else release(field);
@@ -240,7 +303,12 @@ function releaseFields(root: AdtValue | ClosureValue): void {
   }
 }
 
-const KIND_NAMES = { storage: 'a storage', adt: 'an ADT value', closure: 'a closure' };
+const KIND_NAMES = {
+  storage: 'a storage',
+  adt: 'an ADT value',
+  closure: 'a closure',
+  heap: 'a shape heap',
+};
 
 function overReleased(kind: string): Error {
   return new UsageError({

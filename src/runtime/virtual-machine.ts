@@ -1,6 +1,7 @@
 import type { ExecutableData, FunctionSignature } from '../bytecode/executable.ts';
 import { abortError, internalError, UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
+import { shortList } from '../core/short-list.ts';
 import type { KernelTiming } from '../device/device.ts';
 import { type CallOutcome, CallRunner } from './call-runner.ts';
 import { closureCall, registersOf } from './call.ts';
@@ -103,12 +104,19 @@ export class VirtualMachine implements MachineValue {
     const { state } = this.#live();
     const callee = this.#function(name);
     const stops = [...new Set(state.allocators)].map(({ device }) => device.startProfile());
-    const outcome = await this.#call(callee, args, options).catch(async (error: unknown) => {
-      await Promise.allSettled(stops.map((stop) => stop()));
+    const stop = () => Promise.all(stops.map((stopDevice) => stopDevice()));
+    const { value, instructionCount } = await this.#call(callee, args, options).catch(
+      async (error: unknown) => {
+        await stop().catch(() => undefined);
+        throw error;
+      },
+    );
+    try {
+      return { result: value, timings: (await stop()).flat(), instructionCount };
+    } catch (error) {
+      release(value);
       throw error;
-    });
-    const timings = (await Promise.all(stops.map((stop) => stop()))).flat();
-    return { result: outcome.value, timings, instructionCount: outcome.instructionCount };
+    }
   }
 
   /** Types of parameters and results, where the function promises any. */
@@ -215,7 +223,7 @@ export class VirtualMachine implements MachineValue {
     throw new UsageError({
       where: 'virtual machine',
       got: `the function name ${JSON.stringify(name)}`,
-      expected: `one of ${functions.map(({ source }) => source.name).join(', ')}`,
+      expected: `one of ${shortList(functions.map(({ source }) => source.name))}`,
     });
   }
 

@@ -6,6 +6,8 @@ import type { Frame } from './frame.ts';
 /** Innermost frames that an error shows, and outermost ones; a deep recursion repeats itself. */
 const INNER_FRAMES = 12;
 const OUTER_FRAMES = 4;
+/** A call may have thousands of arguments. */
+const LINE_WIDTH = 200;
 
 /**
  * The error of a program that stopped: of the same class when Weft threw it, else RuntimeError;
@@ -48,5 +50,8 @@ function frameLine(program: ExecutableData, { function: callee, pc }: Frame): st
   const index = Math.max(0, pc - 1);
   const found = listingLine(program, name, index);
   const place = `    at ${name}, instruction ${index}`;
-  return found === undefined ? place : `${place} (line ${found.line}): ${found.text}`;
+  if (found === undefined) return place;
+  const { line, text } = found;
+  const shown = text.length > LINE_WIDTH ? `${text.slice(0, LINE_WIDTH)}…` : text;
+  return `${place} (line ${line}): ${shown}`;
 }

@@ -6,7 +6,7 @@ import { storageByteLength } from '../core/dtype.ts';
 import type { Device } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
 import { writeTensor } from './tensor-transfer.ts';
-import { discard, type MachineValue, TensorValue, type TensorView } from './value.ts';
+import { discard, FieldCount, type MachineValue, TensorValue, type TensorView } from './value.ts';
 
 /** What packed functions need of the machine: its devices, their allocators, the program's tables. */
 export class VmState {
@@ -15,12 +15,14 @@ export class VmState {
   /** Index 0 is the session's device, 1 the host. */
   readonly allocators: readonly Allocator[];
   readonly log: (line: string) => void;
+  readonly fields: FieldCount;
 
   constructor(options: VmStateOptions) {
     this.program = options.program;
     this.machine = options.machine;
     this.allocators = options.allocators;
     this.log = options.log;
+    this.fields = new FieldCount(options.fieldLimit);
   }
 
   /** Throws RuntimeError when the machine has no such device. */
@@ -71,6 +73,8 @@ export interface VmStateOptions {
   readonly machine: MachineValue;
   readonly allocators: readonly Allocator[];
   readonly log: (line: string) => void;
+  /** See {@link Limits.fields}. */
+  readonly fieldLimit: number;
 }
 
 /** The device that a tensor lives on, as a word for messages. */

@@ -1,4 +1,5 @@
-import { abortError, type DeviceLostError } from '../core/errors.ts';
+import type { DeviceLostError } from '../core/errors.ts';
+import { untilAborted } from '../core/until-aborted.ts';
 import type { Device } from '../device/device.ts';
 import type { DeviceKind } from './protocol.ts';
 
@@ -77,18 +78,16 @@ export class SharedDevice {
   }
 
   /** Work that may overlap with that of others. Rejects at once when the device is lost. */
-  share<T>(work: () => Promise<T>): Promise<T> {
-    return this.#track(this.#exclusive.then(work));
+  share<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.#track(untilAborted(this.#exclusive, signal).then(work));
   }
 
   /** Work that waits for all other work of the device and then keeps it out. */
   exclude<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const before = Promise.allSettled([this.#exclusive, ...this.#active]);
-    const mine = before.then(() => {
-      if (signal.aborted) throw abortError(signal);
-      return work();
-    });
-    this.#exclusive = mine.catch(() => undefined);
+    const earlier = this.#exclusive;
+    const before = Promise.allSettled([earlier, ...this.#active]);
+    const mine = untilAborted(before, signal).then(work);
+    this.#exclusive = Promise.allSettled([earlier, mine]);
     return this.#track(mine);
   }
 

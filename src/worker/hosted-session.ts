@@ -1,7 +1,8 @@
 import type { BytecodeFunction, ExecutableData, ValueType } from '../bytecode/executable.ts';
 import { type Dim, evaluateDim } from '../core/dim.ts';
-import { UsageError } from '../core/errors.ts';
+import { internalError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
+import type { HostInput } from '../runtime/host-function.ts';
 import { AdtValue, FloatValue, ShapeValue, TensorValue, type Value } from '../runtime/value.ts';
 import type { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { describeFunctions } from './describe-functions.ts';
@@ -17,6 +18,10 @@ import type {
   WireTensor,
   WireValue,
 } from './protocol.ts';
+
+/** What a page can take as a result: messages must not exhaust stack or memory of a thread. */
+const MAX_RESULT_COUNT = 1 << 16;
+const MAX_RESULT_DEPTH = 1000;
 
 /** The device of a session and the host beside it; both the same when it runs on the host. */
 export interface SessionDevices {
@@ -47,7 +52,7 @@ export class HostedSession {
       this.#device.share(async () => {
         const result = await this.machine.invoke(request.functionName, args, { signal });
         return this.#deliver(request, result);
-      }),
+      }, signal),
     );
   }
 
@@ -70,12 +75,12 @@ export class HostedSession {
     const main = functions.find(({ name }) => name === 'main') ?? functions[0];
     if (main === undefined) return;
     const symbols = symbolsOf(main, dims);
-    checkDimNames(symbols, dims);
+    checkDims(symbols, dims);
     const args = main.paramNames.map((_, index) => zeroOf(main.signature?.params[index], symbols));
-    const request = { session: 0, functionName: main.name, args, keep: 'device' as const };
-    const results = await this.run(request, signal);
-    for (const { value } of results) this.#drop(value);
-    await this.#device.share(() => this.#device.device.synchronize());
+    await this.#device.share(async () => {
+      this.machine.release(await this.machine.invoke(main.name, args, { signal }));
+      await this.#device.device.synchronize();
+    }, signal);
   }
 
   async read(handle: HandleId): Promise<WireTensor> {
@@ -173,8 +178,9 @@ export class HostedSession {
       const info = this.functions.find(({ name }) => name === request.functionName);
       const names = info?.results ?? [];
       const values = names.length === 1 ? [result] : fieldsOf(result);
-      const tensors = request.keep === 'host' ? values.flatMap(tensorsIn) : [];
-      const read = tensors.length === 0 ? [] : await this.machine.read(tensors);
+      // Before a handle is made: nobody would drop those of a result that cannot be delivered.
+      const tensors = tensorsIn(values);
+      const read = request.keep === 'host' ? await this.machine.read(tensors) : [];
       const hosts = new Map(tensors.map((tensor, index) => [tensor, read[index]]));
       return names.map(({ name }, index) => ({
         name,
@@ -199,12 +205,7 @@ export class HostedSession {
       const fields = value.fields.map((field) => this.#toWire(field, hosts));
       return { kind: 'tuple', tag: value.tag, fields };
     }
-    throw new UsageError({
-      where: 'run',
-      got: `a ${value.kind} as a result`,
-      expected: 'tensors, numbers, strings, shapes or tuples of them',
-      remedy: 'Functions and storages stay inside the machine: use VirtualMachine for them.',
-    });
+    throw internalError(`a ${value.kind} on its way to the page`);
   }
 
   #keep(tensor: TensorValue): WireValue {
@@ -213,42 +214,69 @@ export class HostedSession {
     this.#handles.set(handle, tensor);
     return { kind: 'handle', handle, dtype: tensor.dtype, shape: tensor.shape };
   }
-
-  #drop(value: WireValue): void {
-    if (value.kind === 'handle') this.release(value.handle);
-    else if (value.kind === 'tuple') for (const field of value.fields) this.#drop(field);
-  }
 }
 
 function fieldsOf(result: Value): readonly Value[] {
   return result instanceof AdtValue ? result.fields : [result];
 }
 
-function tensorsIn(value: Value): TensorValue[] {
-  if (value instanceof TensorValue) return [value];
-  return value instanceof AdtValue ? value.fields.flatMap(tensorsIn) : [];
+/** The tensors of results. Throws UsageError for what a page cannot take. */
+function tensorsIn(results: readonly Value[]): TensorValue[] {
+  const tensors = new Set<TensorValue>();
+  let count = 0;
+  const visit = (value: Value, depth: number): void => {
+    if (++count > MAX_RESULT_COUNT || depth > MAX_RESULT_DEPTH) throw tooLarge();
+    if (typeof value !== 'object' || value === null) return;
+    if (value.kind === 'tensor') tensors.add(value);
+    else if (value.kind === 'adt') for (const field of value.fields) visit(field, depth + 1);
+    else if (value.kind !== 'float' && value.kind !== 'shape') throw staysInside(value);
+  };
+  for (const result of results) visit(result, 0);
+  return [...tensors];
+}
+
+function tooLarge(): UsageError {
+  return new UsageError({
+    where: 'run',
+    got: 'a result of too many values',
+    expected: `at most ${MAX_RESULT_COUNT} values, nested at most ${MAX_RESULT_DEPTH} deep`,
+    remedy: 'Return one tensor, or a part of the values at a time.',
+  });
+}
+
+function staysInside(value: object & Value): UsageError {
+  return new UsageError({
+    where: 'run',
+    got: `a ${value.kind} as a result`,
+    expected: 'tensors, numbers, strings, shapes or tuples of them',
+    remedy: 'Functions and storages stay inside the machine: use VirtualMachine for them.',
+  });
 }
 
 function toWireTensor({ dtype, shape, data }: HostTensor): WireTensor {
   return { kind: 'tensor', dtype, shape, data };
 }
 
-function checkDimNames(symbols: ReadonlyMap<string, number>, dims: Dims): void {
+function checkDims(symbols: ReadonlyMap<string, number>, dims: Dims): void {
   const known = [...symbols.keys()].filter((name) => name !== '?');
-  const unknown = Object.keys(dims).filter((name) => !known.includes(name));
-  if (unknown.length === 0) return;
-  throw new UsageError({
-    where: 'warmup',
-    got: `dimension ${unknown.join(', ')}`,
-    expected: known.length === 0 ? 'none: all dimensions are fixed' : known.join(', '),
-  });
+  for (const [name, size] of Object.entries(dims)) {
+    const isKnown = known.includes(name);
+    if (isKnown && Number.isSafeInteger(size) && size >= 0) continue;
+    const names = known.length === 0 ? 'none: all dimensions are fixed' : known.join(', ');
+    throw new UsageError({
+      where: 'warmup',
+      got: isKnown ? `${String(size)} for dimension ${name}` : `dimension ${name}`,
+      expected: isKnown ? 'an integer from 0 up' : names,
+    });
+  }
 }
 
 /** Values of all symbols; 1 for those not given, so that expressions over them have a value. */
 function symbolsOf(main: BytecodeFunction, dims: Dims): Map<string, number> {
+  const given = new Map(Object.entries(dims));
   const symbols = new Map<string, number>();
   const visit = (dim: Dim): void => {
-    if (typeof dim === 'string') symbols.set(dim, dims[dim] ?? 1);
+    if (typeof dim === 'string') symbols.set(dim, given.get(dim) ?? 1);
     else if (typeof dim === 'object') [dim.left, dim.right].forEach(visit);
   };
   for (const type of main.signature?.params ?? []) {
@@ -257,9 +285,9 @@ function symbolsOf(main: BytecodeFunction, dims: Dims): Map<string, number> {
   return symbols;
 }
 
-function zeroOf(type: ValueType | undefined, symbols: ReadonlyMap<string, number>): WireValue {
-  if (type?.kind === 'int' || type?.kind === 'float') return { kind: type.kind, value: 0 };
-  if (type?.kind !== 'tensor') return { kind: 'null' };
-  const shape = type.shape.map((dim) => evaluateDim(dim, symbols) ?? 1);
-  return toWireTensor(HostTensor.zeros(type.dtype, shape));
+function zeroOf(type: ValueType | undefined, symbols: ReadonlyMap<string, number>): HostInput {
+  if (type?.kind === 'int' || type?.kind === 'float') return 0;
+  if (type?.kind !== 'tensor') return null;
+  const shape = type.shape.map((dim) => Math.max(0, evaluateDim(dim, symbols) ?? 1));
+  return HostTensor.splat(type.dtype, shape, 0);
 }

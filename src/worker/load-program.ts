@@ -1,7 +1,7 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import { type DataBlock, ExecutableReader } from '../bytecode/executable-reader.ts';
 import { looksLikeExecutable, MAGIC } from '../bytecode/file-format.ts';
-import { FormatError } from '../core/errors.ts';
+import { checkLooksLikeOnnx } from './check-looks-like-onnx.ts';
 import { openSource, peek, readAll } from './open-source.ts';
 import type { LoadProgress, LoadRequest } from './protocol.ts';
 
@@ -35,7 +35,7 @@ export async function loadProgram(
   });
   if (looksLikeExecutable(head)) {
     onProgress({ phase: 'verify', loaded: 0, total: 1 });
-    const reader = await ExecutableReader.open(stream, { signal });
+    const reader = await ExecutableReader.open(stream, { signal, byteLength: total });
     onProgress({ phase: 'verify', loaded: 1, total: 1 });
     return { executable: reader.executable, blocks: reader.blocks() };
   }
@@ -57,22 +57,4 @@ export async function loadProgram(
 
 async function* oneBlock(bytes: Uint8Array): AsyncGenerator<DataBlock, void> {
   if (bytes.byteLength > 0) yield { byteOffset: 0, bytes };
-}
-
-/** Tags with which the fields of an ONNX ModelProto begin: fields 1 to 8, 14, 20 and 25. */
-const MODEL_TAGS = [0x08, 0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72, 0xa2, 0xca];
-
-function checkLooksLikeOnnx(head: Uint8Array, where: string): void {
-  const [first] = head;
-  if (first !== undefined && MODEL_TAGS.includes(first)) return;
-  const hex = Array.from(head.subarray(0, 8), (byte) => byte.toString(16).padStart(2, '0'));
-  throw new FormatError({
-    where,
-    got: first === undefined ? 'no bytes at all' : `bytes that begin with ${hex.join(' ')}`,
-    expected: 'a .weft executable or an .onnx model',
-    remedy:
-      first === 0x3c
-        ? 'This is markup: the server answered with a page. Check the address.'
-        : undefined,
-  });
 }

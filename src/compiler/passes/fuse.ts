@@ -19,6 +19,9 @@ import { symbolCarriers } from './symbol-carriers.ts';
  */
 const MAX_TENSORS = 8;
 
+/** The most calls in one kernel: its text is planned and compiled while a program loads. */
+const MAX_CALLS = 64;
+
 /** Done by the machine as a view of the same storage, so it is no kernel. */
 export const VIEW_OPERATOR = 'reshape';
 
@@ -158,7 +161,8 @@ function typicalSize(dim: Dim): number {
 }
 
 function fits(producer: Group, consumer: Group): boolean {
-  return countTensors(producer, consumer) <= MAX_TENSORS;
+  const callCount = producer.members.length + consumer.members.length;
+  return callCount <= MAX_CALLS && countTensors(producer, consumer) <= MAX_TENSORS;
 }
 
 function countTensors(a: Group, b: Group): number {

@@ -202,3 +202,67 @@ describe('the null device', () => {
     ).rejects.toThrow('fused_conv2d_add_relu_mul: no operator nothing');
   });
 });
+
+describe('primitives made to do harm', () => {
+  const reduced = (shape: readonly number[]): PrimitiveFunction => ({
+    name: 'reduced',
+    params: [],
+    body: [
+      { op: 'full', inputs: [], attributes: { shape, value: 1 } },
+      { op: 'reduce_sum', inputs: [0], attributes: {} },
+    ],
+    results: [{ value: 1, type: image() }],
+  });
+
+  test.each([[[2 ** 40]], [[2 ** 28, 5]], [[2 ** 52, 2 ** 52]]])(
+    'temporaries %j are out of memory',
+    async (shape) => {
+      const device = createHostDevice({ byteBudget: 2 ** 20 });
+      const kernel = await kernelOf(device, reduced(shape));
+      const result = allocateTensor(device, { dtype: 'float32', shape: [] });
+      expect(() => kernel.launch([result])).toThrow(OutOfMemoryError);
+      const small = await kernelOf(device, reduced([1000]));
+      small.launch([result]);
+      expect(await lastValues(device, [result])).toEqual([1000]);
+    },
+  );
+
+  test('no walk along a dimension of a tensor without elements', async () => {
+    await expect(kernelOf(createHostDevice(), reduced([2 ** 50, 0]))).rejects.toThrow(
+      'reduced: full: got a result float32 (1125899906842624, 0), expected less than 2^32 elements, not counting dimensions of 0.',
+    );
+  });
+
+  test('a destination of another shape is refused', async () => {
+    const device = createHostDevice();
+    const kernel = await kernelOf(device, {
+      name: 'p',
+      params: [image('n')],
+      body: [{ op: 'relu', inputs: [0], attributes: {} }],
+      results: [{ value: 1, type: image('?') }],
+    });
+    const x = uploadTensor(device, ramp([100]));
+    for (const count of [1, 60, 101]) {
+      const target = allocateTensor(device, { dtype: 'float32', shape: [count] });
+      expect(() => kernel.launch([x, target])).toThrow(
+        `kernel p, result 0: got float32 (100,), expected float32 (${count},), that of the destination.`,
+      );
+    }
+  });
+
+  test('a chain of 100,000 operators', async () => {
+    const count = 100_000;
+    const device = createHostDevice();
+    const kernel = await kernelOf(device, {
+      name: 'chain',
+      params: [image(2)],
+      body: Array.from({ length: count }, (_, i) => ({ op: 'neg', inputs: [i], attributes: {} })),
+      results: [{ value: count, type: image(2) }],
+    });
+    const stop = device.startProfile();
+    const target = allocateTensor(device, { dtype: 'float32', shape: [2] });
+    kernel.launch([uploadTensor(device, ramp([2])), target]);
+    expect(await lastValues(device, [target])).toEqual([0, 1]);
+    expect((await stop())[0]?.label).toBe(`${'neg+'.repeat(16)}…`);
+  });
+});

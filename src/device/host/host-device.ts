@@ -19,7 +19,7 @@ import { planOnHost } from './host-plan.ts';
 
 const GIBIBYTE = 2 ** 30;
 
-/** Limits, by default those of the JavaScript engine. */
+/** Limits, by default 4 GiB: what a program asks for must not take all memory there is. */
 export type HostDeviceOptions = Partial<HostMemoryLimits>;
 
 /** A device that runs the operators' references in this thread. */
@@ -48,7 +48,7 @@ class HostDevice implements Device {
 
   constructor(name: string, options: HostDeviceOptions, computes: boolean) {
     const maxBufferByteLength = options.maxBufferByteLength ?? 4 * GIBIBYTE;
-    const byteBudget = options.byteBudget ?? Number.POSITIVE_INFINITY;
+    const byteBudget = options.byteBudget ?? 4 * GIBIBYTE;
     this.info = { name, vendor: '', architecture: '', adapterClass: 'host', maxBufferByteLength };
     this.#memory = new HostMemory({ maxBufferByteLength, byteBudget });
     this.#context = {
@@ -151,7 +151,7 @@ class HostDevice implements Device {
   #scratchSlot(slot: number, byteLength: number): ArrayBuffer {
     const known = this.#scratch[slot];
     if (known !== undefined && known.byteLength >= byteLength) return known;
-    const grown = new ArrayBuffer(byteLength);
+    const grown = this.#memory.growScratch(byteLength, known);
     this.#scratch[slot] = grown;
     return grown;
   }
@@ -167,15 +167,17 @@ class HostDevice implements Device {
 }
 
 function refuseUnsupported(primitives: readonly PrimitiveFunction[], deviceName: string): void {
-  const reasons = primitives.flatMap((primitive) => {
+  const reasons = new Map<string, string>();
+  for (const primitive of primitives) {
     const reason = refusal(primitive);
-    return reason === undefined ? [] : [`${primitive.name}: ${reason}`];
-  });
-  if (reasons.length === 0) return;
+    if (reason !== undefined) reasons.set(primitive.name, reason);
+  }
+  if (reasons.size === 0) return;
+  const lines = Array.from(reasons, ([name, reason]) => `  ${name}: ${reason}`);
   throw new UnsupportedError(
-    `The ${deviceName} device cannot run ${reasons.length} of ${primitives.length} primitive ` +
-      `functions:\n${reasons.map((reason) => `  ${reason}`).join('\n')}`,
-    { details: { primitives: reasons } },
+    `The ${deviceName} device cannot run ${reasons.size} of ${primitives.length} primitive ` +
+      `functions:\n${lines.join('\n')}`,
+    { details: { primitives: [...reasons.keys()] } },
   );
 }
 

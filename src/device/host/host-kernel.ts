@@ -1,7 +1,8 @@
 import { storageByteLength } from '../../core/dtype.ts';
-import { internalError } from '../../core/errors.ts';
+import { internalError, ShapeError } from '../../core/errors.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
 import { elementCount, sameShape } from '../../core/shape.ts';
+import { formatType } from '../../ops/operand-checks.ts';
 import type { DeviceTensor, Kernel, KernelTiming } from '../device.ts';
 import { asHostBuffer } from './host-memory.ts';
 import { type CallStep, type HostPlan, planOnHost } from './host-plan.ts';
@@ -88,8 +89,15 @@ export class HostKernel implements Kernel {
     for (const [i, { value }] of results.entries()) {
       const target = args[params.length + i];
       const type = plan.types[value];
-      if (target === undefined || type === undefined || value < params.length) {
+      if (target === undefined || type === undefined) {
         throw internalError(`${this.name} has no destination for result ${i}`);
+      }
+      if (!sameShape(target.shape, type.shape)) {
+        throw new ShapeError({
+          where: `kernel ${this.name}, result ${i}`,
+          got: formatType(type),
+          expected: `${formatType(target)}, that of the destination`,
+        });
       }
       values[value] = { ...storedArgument(target), ...type };
     }

@@ -44,6 +44,7 @@ export class HostMemory {
   created = 0;
   live = 0;
   bytesLive = 0;
+  #scratchByteLength = 0;
   readonly #limits: HostMemoryLimits;
 
   constructor(limits: HostMemoryLimits) {
@@ -52,14 +53,6 @@ export class HostMemory {
 
   /** A zeroed buffer. Throws OutOfMemoryError with the sizes. */
   create(byteLength: number): HostBuffer {
-    const { maxBufferByteLength, byteBudget } = this.#limits;
-    if (!(byteLength <= maxBufferByteLength)) {
-      throw this.#outOfMemory(byteLength, `at most ${maxBufferByteLength}, the largest buffer`);
-    }
-    const free = byteBudget - this.bytesLive;
-    if (byteLength > free) {
-      throw this.#outOfMemory(byteLength, `at most ${free}, what is left of ${byteBudget}`);
-    }
     const buffer = new HostBuffer(this, byteLength, this.#allocate(byteLength));
     this.created++;
     this.live++;
@@ -72,7 +65,22 @@ export class HostMemory {
     this.bytesLive -= byteLength;
   }
 
+  /** Memory for temporaries in place of such memory. Throws OutOfMemoryError with the sizes. */
+  growScratch(byteLength: number, old: ArrayBuffer | undefined): ArrayBuffer {
+    const grown = this.#allocate(byteLength);
+    this.#scratchByteLength += byteLength - (old?.byteLength ?? 0);
+    return grown;
+  }
+
   #allocate(byteLength: number): ArrayBuffer {
+    const { maxBufferByteLength, byteBudget } = this.#limits;
+    if (!(byteLength <= maxBufferByteLength)) {
+      throw this.#outOfMemory(byteLength, `at most ${maxBufferByteLength}, the largest buffer`);
+    }
+    const free = byteBudget - this.bytesLive - this.#scratchByteLength;
+    if (byteLength > free) {
+      throw this.#outOfMemory(byteLength, `at most ${free}, what is left of ${byteBudget}`);
+    }
     try {
       return new ArrayBuffer(Math.ceil(byteLength / 4) * 4);
     } catch (error) {

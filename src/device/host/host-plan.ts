@@ -1,16 +1,18 @@
 import { isBigInt } from '../../core/dtype.ts';
 import { concreteShape, formatDim } from '../../core/dim.ts';
-import { internalError, ShapeError } from '../../core/errors.ts';
+import { internalError, ShapeError, UnsupportedError } from '../../core/errors.ts';
 import type {
   Attributes,
   ConcreteTensorType,
   PrimitiveFunction,
 } from '../../core/primitive-function.ts';
-import { formatShape, sameShape, type Shape } from '../../core/shape.ts';
+import { elementCount, formatShape, sameShape, type Shape } from '../../core/shape.ts';
 import { bindAttributes } from '../../ops/bind-attributes.ts';
 import type { OpDefinition } from '../../ops/define-op.ts';
 import { formatType } from '../../ops/operand-checks.ts';
 import { inferConcreteCall, opDefinition } from '../../ops/registry.ts';
+
+const LABELLED_CALL_COUNT = 16;
 
 /** What the host does for one primitive function on given shapes. */
 export interface HostPlan {
@@ -62,12 +64,24 @@ export function planOnHost(
     const op = opDefinition(name);
     const operands = inputs.map((value) => (value < 0 ? undefined : types[value]));
     const inferred = inferConcreteCall(op, operands, attributes);
+    requireWalkable(inferred.output, name);
     types.push(inferred.output);
     return { op, attributes: inferred.attributes, inputs, value: types.length - 1 };
   });
   checkResults(primitive, types);
   const steps = groupCalls(calls, types);
   return { types, steps, temporaries: temporariesOf(primitive, steps) };
+}
+
+/** References walk along dimensions even where another one is 0. */
+function requireWalkable(type: ConcreteTensorType, op: string): void {
+  const steps = elementCount(type.shape.map((dim) => Math.max(dim, 1)));
+  if (elementCount(type.shape) > 0 || steps < 2 ** 32) return;
+  throw new UnsupportedError({
+    where: op,
+    got: `a result ${formatType(type)}`,
+    expected: 'less than 2^32 elements, not counting dimensions of 0',
+  });
 }
 
 function checkResults(primitive: PrimitiveFunction, types: readonly ConcreteTensorType[]): void {
@@ -90,27 +104,33 @@ function groupCalls(
   types: readonly ConcreteTensorType[],
 ): HostStep[] {
   const steps: HostStep[] = [];
+  let chain: PlannedCall[] = [];
+  const shapeOf = ({ value }: PlannedCall) => types[value]?.shape ?? [];
+  const endChain = (): void => {
+    if (chain.length > 0) steps.push({ kind: 'chain', label: chainLabel(chain), calls: chain });
+    chain = [];
+  };
   for (const call of calls) {
-    const last = steps.at(-1);
-    const shape = types[call.value]?.shape ?? [];
+    const [first] = chain;
     const isWide = [...call.inputs, call.value].some((value) => {
       const type = types[value];
       return type !== undefined && isBigInt(type.dtype);
     });
-    if (call.op.kind !== 'elementwise' || isWide) {
-      steps.push({ kind: 'call', label: call.op.name, call });
-    } else if (
-      last?.kind === 'chain' &&
-      sameShape(types[last.calls[0]?.value ?? -1]?.shape ?? [], shape)
-    ) {
-      const joined = [...last.calls, call];
-      const label = joined.map(({ op }) => op.name).join('+');
-      steps[steps.length - 1] = { kind: 'chain', label, calls: joined };
-    } else {
-      steps.push({ kind: 'chain', label: call.op.name, calls: [call] });
+    const isElementwise = call.op.kind === 'elementwise' && !isWide;
+    if (!isElementwise || (first !== undefined && !sameShape(shapeOf(first), shapeOf(call)))) {
+      endChain();
     }
+    if (isElementwise) chain.push(call);
+    else steps.push({ kind: 'call', label: call.op.name, call });
   }
+  endChain();
   return steps;
+}
+
+/** The operators, as many as a reader can take in. */
+function chainLabel(calls: readonly PlannedCall[]): string {
+  const names = calls.slice(0, LABELLED_CALL_COUNT).map(({ op }) => op.name);
+  return calls.length > names.length ? `${names.join('+')}+…` : names.join('+');
 }
 
 function temporariesOf(primitive: PrimitiveFunction, steps: readonly HostStep[]): number[] {

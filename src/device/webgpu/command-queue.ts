@@ -1,4 +1,5 @@
 import { internalError } from '../../core/errors.ts';
+import { checkRange } from '../check-range.ts';
 import type { DeviceRange, DeviceTensor } from '../device.ts';
 import type { BindGroupCache } from './bind-group-cache.ts';
 import { asWebGpuBuffer, type BufferTable, type WebGpuBuffer } from './buffers.ts';
@@ -231,19 +232,5 @@ export class CommandQueue {
     source.lastUse = serial;
     to.target.lastUse = serial;
     to.target.lastWrite = serial;
-  }
-}
-
-/** Throws for a range that is not whole words inside its buffer. */
-export function checkRange(where: string, { buffer, byteOffset, byteLength }: DeviceRange): void {
-  const isWhole = byteOffset % 4 === 0 && byteLength % 4 === 0;
-  if (!isWhole || !(byteOffset >= 0 && byteLength >= 0)) {
-    throw internalError(`${where} bytes ${byteOffset} + ${byteLength}: not whole words`);
-  }
-  const end = Math.ceil(buffer.byteLength / 4) * 4;
-  if (byteOffset + byteLength > end) {
-    throw internalError(
-      `${where} bytes ${byteOffset} + ${byteLength} of a buffer of ${buffer.byteLength} bytes`,
-    );
   }
 }

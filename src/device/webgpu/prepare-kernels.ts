@@ -2,6 +2,7 @@ import { formatDim } from '../../core/dim.ts';
 import { abortError, UnsupportedError, WeftError } from '../../core/errors.ts';
 import type { Launch, LaunchPlan } from '../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import { untilAborted } from '../../core/until-aborted.ts';
 import type { PreparedKernels, PrepareOptions } from '../device.ts';
 import { realLaunches } from './compiled-plan.ts';
 import type { CachedPipeline } from './pipeline-cache.ts';
@@ -63,7 +64,7 @@ function planAll(primitives: readonly PrimitiveFunction[], parts: PrepareParts):
     try {
       preparations.push(planOne(primitive, parts));
     } catch (error) {
-      if (!(error instanceof UnsupportedError)) throw error;
+      if (!(error instanceof WeftError)) throw error;
       refusals.push({ primitive, reason: error.message });
     }
   }
@@ -130,17 +131,6 @@ function makeKernel(
     parts.scratch.reserve(plan.scratchByteLengths);
   }
   return kernel;
-}
-
-/** `work`, or the signal's reason as soon as it is aborted; the work then ends unheard. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  return new Promise<T>((resolve, reject) => {
-    const abort = (): void => reject(abortError(signal));
-    signal.addEventListener('abort', abort, { once: true });
-    if (signal.aborted) abort();
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }
 
 function signatureOf({ name, params }: PrimitiveFunction): string {

@@ -14,9 +14,12 @@ export function staticShapes(primitive: PrimitiveFunction): CallShapes | undefin
   return shapesUnder(primitive, () => undefined);
 }
 
-/** Some shapes that a primitive with symbolic dimensions may be called with. */
+/** Some shapes that a primitive with symbolic dimensions may be called with; none of results. */
 export function representativeShapes(primitive: PrimitiveFunction): CallShapes[] {
-  return REPRESENTATIVES.flatMap((value) => shapesUnder(primitive, () => value) ?? []);
+  return REPRESENTATIVES.flatMap((value) => {
+    const shapes = shapesUnder(primitive, () => value);
+    return shapes === undefined ? [] : { params: shapes.params, results: [] };
+  });
 }
 
 type ValueOf = (symbol: string) => number | undefined;

@@ -21,10 +21,10 @@ export async function openTestDevice(gpu: GPU, kernels: TestKernels): Promise<Te
   const opened = await openAdapter({ gpu });
   const planner: KernelPlanner = {
     refusal: ({ name }) => (name in kernels ? undefined : `no test kernel ${name}`),
-    plan(primitive, { results }) {
+    plan(primitive, { params }) {
       const kernel = kernels[primitive.name];
       if (kernel === undefined) throw new UnsupportedError(`no test kernel ${primitive.name}`);
-      return kernel(results.at(-1)?.reduce((count, dim) => count * dim, 1) ?? 0);
+      return kernel(params[0]?.reduce((count, dim) => count * dim, 1) ?? 0);
     },
   };
   return { device: new WebGpuDevice(opened, planner), gpuDevice: opened.device };

@@ -1,5 +1,6 @@
 import type { DeviceLostError } from '../../core/errors.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import { checkRange } from '../check-range.ts';
 import type {
   Device,
   DeviceBuffer,
@@ -13,7 +14,7 @@ import type {
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from './adapter.ts';
 import { BindGroupCache } from './bind-group-cache.ts';
 import { asWebGpuBuffer, BufferTable } from './buffers.ts';
-import { CommandQueue, checkRange } from './command-queue.ts';
+import { CommandQueue } from './command-queue.ts';
 import { DeviceFaults } from './device-faults.ts';
 import { type KernelPlanner, kernelPlanner } from './kernel-planner.ts';
 import { LaunchProfiler } from './launch-profiler.ts';

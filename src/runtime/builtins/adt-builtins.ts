@@ -1,16 +1,20 @@
 import type { BuiltinName } from '../../bytecode/builtins.ts';
 import { RuntimeError } from '../../core/errors.ts';
 import { AdtValue, describeValue, type PackedFunction, type Value } from '../value.ts';
+import type { VmState } from '../vm-state.ts';
 import { expectAdt, expectInt } from './operand.ts';
 
 /** Tuples and other ADT values. */
-export const adtBuiltins = {
-  make_tuple: (...fields: Value[]) => new AdtValue(0, fields),
-  tuple_get: (tuple: Value, index: Value) => field(tuple, index, 'tuple_get'),
-  make_adt: (tag: Value, ...fields: Value[]) => new AdtValue(expectInt(tag, 'make_adt'), fields),
-  get_tag: (adt: Value) => expectAdt(adt, 'get_tag').tag,
-  get_field: (adt: Value, index: Value) => field(adt, index, 'get_field'),
-} satisfies Partial<Record<BuiltinName, PackedFunction>>;
+export function adtBuiltins({ fields: count }: VmState) {
+  return {
+    make_tuple: (...fields: Value[]) => new AdtValue(0, fields, count),
+    tuple_get: (tuple: Value, index: Value) => field(tuple, index, 'tuple_get'),
+    make_adt: (tag: Value, ...fields: Value[]) =>
+      new AdtValue(expectInt(tag, 'make_adt'), fields, count),
+    get_tag: (adt: Value) => expectAdt(adt, 'get_tag').tag,
+    get_field: (adt: Value, index: Value) => field(adt, index, 'get_field'),
+  } satisfies Partial<Record<BuiltinName, PackedFunction>>;
+}
 
 function field(value: Value, index: Value, where: string): Value {
   const { fields } = expectAdt(value, where);

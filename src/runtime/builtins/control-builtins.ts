@@ -36,11 +36,13 @@ export function controlBuiltins(state: VmState) {
       return typeof line === 'string' ? write(line) : line.then(write);
     },
     make_closure: (callee: Value, ...captured: Value[]) => {
+      const { machine, fields: count } = state;
       if (callee instanceof PackedFunctionValue) {
-        return new ClosureValue(state.machine, callee, captured);
+        return new ClosureValue(machine, callee, { captured, count });
       }
       if (callee instanceof ClosureValue) {
-        return new ClosureValue(callee.machine, callee.target, [...captured, ...callee.captured]);
+        const all = [...captured, ...callee.captured];
+        return new ClosureValue(callee.machine, callee.target, { captured: all, count });
       }
       throw wrongKind(callee, 'a function', 'make_closure');
     },

@@ -12,7 +12,7 @@ export function createBuiltins(state: VmState): Record<BuiltinName, PackedFuncti
   return {
     ...memoryBuiltins(state),
     ...shapeBuiltins(state),
-    ...adtBuiltins,
+    ...adtBuiltins(state),
     ...controlBuiltins(state),
     ...intBuiltins,
   } satisfies Record<BuiltinName, PackedFunction>;

@@ -18,7 +18,8 @@ import { expectHeap, expectInt, expectTensor, wrongKind } from './operand.ts';
 /** Symbolic dimensions: they are computed on the host and never wait for a device. */
 export function shapeBuiltins(state: VmState) {
   return {
-    alloc_shape_heap: (slotCount: Value) => new ShapeHeap(expectInt(slotCount, 'alloc_shape_heap')),
+    alloc_shape_heap: (slotCount: Value) =>
+      new ShapeHeap(expectInt(slotCount, 'alloc_shape_heap'), state.fields),
     match_shape: matchShape,
     make_shape: makeShape,
     store_shape: (heap: Value, slot: Value, value: Value) => {

@@ -103,10 +103,28 @@ class ValueGraph {
 
   /** Whether computing an element of `value` in place takes a map of indices. */
   needsIndexMap(value: number, stored: ReadonlySet<number>): boolean {
-    const call = stored.has(value) ? undefined : this.#call(value);
-    if (call === undefined) return false;
-    if (call.op.kind === 'injective' && call.op.indexMap?.keepsOrder !== true) return true;
-    return call.inputs.some((input) => input >= 0 && this.needsIndexMap(input, stored));
+    return this.#takes(value, stored, ({ op }) => {
+      return op.kind === 'injective' && op.indexMap?.keepsOrder !== true;
+    });
+  }
+
+  /**
+   * Whether computing `value` in place takes such a call. Every value is looked at once: there are
+   * far more ways to a value than values.
+   */
+  #takes(
+    value: number,
+    stored: ReadonlySet<number>,
+    isSuch: (call: TypedCall) => boolean,
+  ): boolean {
+    const seen = new Set([value]);
+    for (const next of seen) {
+      const call = stored.has(next) ? undefined : this.#call(next);
+      if (call === undefined) continue;
+      if (isSuch(call)) return true;
+      for (const input of call.inputs) if (input >= 0) seen.add(input);
+    }
+    return false;
   }
 
   canStoreInstead(anchor: number, output: number, stored: ReadonlySet<number>): boolean {
@@ -155,8 +173,6 @@ class ValueGraph {
 
   /** Whether computing `value` in place would take an anchor that has not run yet. */
   #needsAnchor(value: number, stored: ReadonlySet<number>): boolean {
-    const call = stored.has(value) ? undefined : this.#call(value);
-    if (call === undefined) return false;
-    return isAnchor(call) || call.inputs.some((i) => i >= 0 && this.#needsAnchor(i, stored));
+    return this.#takes(value, stored, isAnchor);
   }
 }

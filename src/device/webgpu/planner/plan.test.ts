@@ -267,6 +267,69 @@ describe('refusals', () => {
     );
   });
 
+  test('destinations of another type, inputs of a wrong number, values beyond 32 bits', () => {
+    const of = (body: PrimitiveFunction['body'], result = tensor(4)): PrimitiveFunction => ({
+      name: 'p',
+      params: [tensor(4)],
+      body,
+      results: [{ value: body.length, type: result }],
+    });
+    const relu = { op: 'relu', inputs: [0], attributes: {} };
+    const spread = { op: 'broadcast_to', inputs: [0], attributes: { shape: [2 ** 31, 4] } };
+    const cut = { starts: [2 ** 30, 0], ends: [2 ** 30 + 1, 4] };
+    const refused: [PrimitiveFunction, string][] = [
+      [of([relu], tensor(5)), 'kernel p, result 0: got float32 (4,), expected float32 (5,)'],
+      [
+        { ...of([relu]), results: [{ value: 1, type: { dtype: 'int32', shape: [4] } }] },
+        'kernel p, result 0: got float32 (4,), expected int32 (4,), that of the destination.',
+      ],
+      [of([{ ...relu, op: 'add' }]), 'add: got 1 input, expected a, b.'],
+      [of([{ ...relu, inputs: [-1] }]), 'relu: input x: got nothing, expected a tensor.'],
+      [
+        of([spread, { op: 'slice', inputs: [1], attributes: cut }], tensor(1, 4)),
+        'kernel p: got a value float32 (2147483648, 4), expected less than 2^32 elements.',
+      ],
+    ];
+    for (const [primitive, message] of refused) expect(() => planOf(primitive)).toThrow(message);
+  });
+
+  test('primitives that no shader should be made of', () => {
+    const chain = (count: number): PrimitiveFunction => ({
+      name: 'chain',
+      params: [tensor(2)],
+      body: Array.from({ length: count }, (_, i) => ({ op: 'neg', inputs: [i], attributes: {} })),
+      results: [{ value: count, type: tensor(2) }],
+    });
+    expect(supports(chain(1000), OPS)).toBe('1000 operator calls, at most 256');
+    expect(supports(chain(256), OPS)).toBe(undefined);
+    expect(planOf(chain(256)).launches).toHaveLength(1);
+    const doubled: PrimitiveFunction = {
+      name: 'doubled',
+      params: [tensor(2, 2)],
+      body: Array.from({ length: 20 }, (_, i) => {
+        return { op: 'concat', inputs: [i, i], attributes: { axis: 0 } };
+      }),
+      results: [{ value: 20, type: tensor(2 ** 21, 2) }],
+    };
+    expect(() => planOf(doubled)).toThrowErrorMatchingInlineSnapshot(
+      `[UnsupportedError: shader: got more than 8192 computed values, expected fewer. Cut the primitive into several.]`,
+    );
+  });
+
+  test('many ways to a value are walked once', () => {
+    const count = 60;
+    const body = Array.from({ length: count }, (_, i) => {
+      return { op: 'add', inputs: [i, i], attributes: {} };
+    });
+    const primitive: PrimitiveFunction = {
+      name: 'squared',
+      params: [tensor(4, 4)],
+      body: [...body, { op: 'matmul', inputs: [count, count], attributes: {} }],
+      results: [{ value: count + 1, type: tensor(4, 4) }],
+    };
+    expect(planOf(primitive).launches).toHaveLength(1);
+  });
+
   test('a batch beyond the grid', () => {
     const primitive: PrimitiveFunction = {
       name: 'batched',

@@ -11,6 +11,9 @@ import { type CallShapes, type Operators, takesDType, typePrimitive } from './ty
 
 export type { CallShapes, Operators } from './typed-primitive.ts';
 
+/** Planning walks along chains of calls, and takes longer than linear for anchors. */
+const MAX_CALL_COUNT = 256;
+
 /** What a plan is made for. */
 export interface PlanTarget {
   readonly caps: PlannerCaps;
@@ -45,6 +48,8 @@ export function plan(
 
 /** Why a primitive cannot run on any WebGPU device; undefined when it can. Needs no shapes. */
 export function supports(primitive: PrimitiveFunction, operators: Operators): string | undefined {
+  const callCount = primitive.body.length;
+  if (callCount > MAX_CALL_COUNT) return `${callCount} operator calls, at most ${MAX_CALL_COUNT}`;
   const tensors = [...primitive.params, ...primitive.results.map(({ type }) => type)];
   for (const { dtype } of tensors) {
     if (elementTypeOf(dtype) === undefined) return `${opNames(primitive)}: no kernels for ${dtype}`;

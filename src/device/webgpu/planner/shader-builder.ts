@@ -1,6 +1,10 @@
+import { UnsupportedError } from '../../../core/errors.ts';
 import type { LaunchBinding, LaunchBuffer } from '../../../core/launch-plan.ts';
 import type { KernelParam } from '../../../ops/lowering.ts';
 import { type ElementType, storageType } from './element-type.ts';
+
+/** Index maps of index maps make text that grows with every one. */
+const MAX_NAME_COUNT = 8192;
 
 /**
  * Collects the pieces of one shader module: constants, parameters, bindings, declarations and
@@ -69,8 +73,15 @@ export class ShaderBuilder {
   }
 
   /** A name that nothing else in the module has. */
+  /** Throws UnsupportedError when the shader grows beyond what compilers take in good time. */
   uniqueName(prefix: string): string {
-    return `${prefix}${this.#nameCount++}`;
+    if (this.#nameCount < MAX_NAME_COUNT) return `${prefix}${this.#nameCount++}`;
+    throw new UnsupportedError({
+      where: 'shader',
+      got: `more than ${MAX_NAME_COUNT} computed values`,
+      expected: 'fewer',
+      remedy: 'Cut the primitive into several.',
+    });
   }
 
   get bindings(): readonly LaunchBinding[] {

@@ -1,22 +1,22 @@
 import type { DType } from '../../../core/dtype.ts';
-import { CONCRETE_DIMS } from '../../../core/dim-context.ts';
-import { UnsupportedError } from '../../../core/errors.ts';
+import { ShapeError, UnsupportedError } from '../../../core/errors.ts';
 import type {
   Attributes,
   ConcreteTensorType,
   OperatorCall,
   PrimitiveFunction,
 } from '../../../core/primitive-function.ts';
-import type { Shape } from '../../../core/shape.ts';
+import { elementCount, sameShape, type Shape } from '../../../core/shape.ts';
 import { bindAttributes } from '../../../ops/bind-attributes.ts';
-import { completeAttributes } from '../../../ops/attributes.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
+import { formatType } from '../../../ops/operand-checks.ts';
+import { inferConcreteCall } from '../../../ops/registry.ts';
 import { type ElementType, elementTypeOf } from './element-type.ts';
 
 /** Operators by name. */
 export type Operators = ReadonlyMap<string, OpDefinition>;
 
-/** Shapes of the tensors of one call: parameters, then results. */
+/** Shapes of the tensors of one call; an absent result takes what is computed. */
 export interface CallShapes {
   readonly params: readonly Shape[];
   readonly results: readonly Shape[];
@@ -40,29 +40,37 @@ export interface TypedCall {
   readonly attributes: Attributes;
 }
 
-/** Infers the type of every value. Throws UnsupportedError for what kernels do not have. */
+/**
+ * Infers the type of every value. Throws UnsupportedError for what kernels do not have, ShapeError
+ * for what does not fit.
+ */
 export function typePrimitive(
   primitive: PrimitiveFunction,
   shapes: CallShapes,
   operators: Operators,
 ): TypedPrimitive {
-  const types: ConcreteTensorType[] = primitive.params.map(({ dtype }, i) => ({
-    dtype,
-    shape: shapes.params[i] ?? [],
-  }));
+  const types: ConcreteTensorType[] = [];
+  const addType = (type: ConcreteTensorType): void => {
+    requireElementType(type.dtype, primitive.name);
+    requireIndexable(type, primitive.name);
+    types.push(type);
+  };
+  for (const [i, { dtype }] of primitive.params.entries()) {
+    addType({ dtype, shape: shapes.params[i] ?? [] });
+  }
   const calls: TypedCall[] = [];
   for (const call of bindAttributes(primitive, shapes)) {
     const op = operatorOf(call, operators, primitive.name);
-    const attributes = completeAttributes(op, call.attributes);
     const inputs = call.inputs.map((input) => (input < 0 ? undefined : types[input]));
     for (const [i, type] of inputs.entries()) {
       if (type !== undefined)
         requireOperand(op, i, { dtype: type.dtype, primitive: primitive.name });
     }
+    const { attributes, output } = inferConcreteCall(op, inputs, call.attributes);
     calls.push({ value: types.length, op, inputs: call.inputs, attributes });
-    types.push(op.infer(inputs, attributes, CONCRETE_DIMS));
+    addType(output);
   }
-  for (const { dtype } of types) requireElementType(dtype, primitive.name);
+  checkResults(primitive, types, shapes.results);
   return {
     name: primitive.name,
     paramCount: primitive.params.length,
@@ -70,6 +78,34 @@ export function typePrimitive(
     calls,
     results: primitive.results.map(({ value }) => value),
   };
+}
+
+function checkResults(
+  { name, results }: PrimitiveFunction,
+  types: readonly ConcreteTensorType[],
+  shapes: CallShapes['results'],
+): void {
+  for (const [index, { value, type }] of results.entries()) {
+    const actual = types[value];
+    const shape = shapes[index] ?? actual?.shape;
+    if (actual === undefined || shape === undefined) continue;
+    if (type.dtype === actual.dtype && sameShape(shape, actual.shape)) continue;
+    throw new ShapeError({
+      where: `kernel ${name}, result ${index}`,
+      got: formatType(actual),
+      expected: `${formatType({ dtype: type.dtype, shape })}, that of the destination`,
+    });
+  }
+}
+
+/** Kernels count elements in 32 bits. */
+function requireIndexable(type: ConcreteTensorType, primitive: string): void {
+  if (Math.max(elementCount(type.shape), ...type.shape) < 2 ** 32) return;
+  throw new UnsupportedError({
+    where: `kernel ${primitive}`,
+    got: `a value ${formatType(type)}`,
+    expected: 'less than 2^32 elements',
+  });
 }
 
 export function operatorOf(

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { withoutCases } from './drop-op-cases.ts';
+import { withoutUnusedFields } from './drop-unused-fields.ts';
 
-test('withoutCases empties the cases of object literals and leaves the rest', () => {
+test('withoutUnusedFields empties cases and summaries of object literals and leaves the rest', () => {
   const source = `export const relu: OpDefinition = defineOp({
   name: 'relu',
+  summary: 'The larger of the element ' + 'and 0.',
   cases: () => [...unaryCases(), { title: 'cases: all', inputs: [] }],
   badCases() {
     return [{ title: 'none', inputs: [] as const }];
@@ -14,9 +15,10 @@ const { cases, badCases } = spec;
 export const other = { cases, badCases };
 interface Spec { cases(): void }
 `;
-  expect(withoutCases(source, 'relu.ts')).toMatchInlineSnapshot(`
+  expect(withoutUnusedFields(source, 'relu.ts')).toMatchInlineSnapshot(`
     "export const relu: OpDefinition = defineOp({
       name: 'relu',
+      summary: '',
       cases: () => [],
       badCases: () => [],
     });

@@ -1,6 +1,9 @@
 import { type ESTree, parseSync, type Plugin } from 'vite';
 
-const DROPPED = new Set(['cases', 'badCases']);
+const CASES = new Set(['cases', 'badCases']);
+const TEXT = 'summary';
+/** The tables whose entries are also tested and documented. */
+const TABLES = /\/src\/(ops\/[^/]+|bytecode\/builtins)\.ts$/;
 
 interface Span {
   readonly start: number;
@@ -9,10 +12,11 @@ interface Span {
 }
 
 /**
- * An operator's entry holds its test cases, which nobody runs in production. Leaves `cases` and
- * `badCases` of object literals empty; what only they use is then dropped as unused.
+ * The entry of an operator or a builtin holds its test cases and its line in the documentation,
+ * which nobody reads in production. Leaves `cases`, `badCases` and `summary` of object literals
+ * empty; what only they use is then dropped as unused.
  */
-export function withoutCases(code: string, file: string): string {
+export function withoutUnusedFields(code: string, file: string): string {
   const spans: Span[] = [];
   collect(parseSync(file, code).program, spans);
   let result = code;
@@ -41,20 +45,23 @@ function isProperty(node: object): node is ESTree.ObjectProperty {
 }
 
 function emptied({ key, value, shorthand, start, end }: ESTree.ObjectProperty): Span | undefined {
-  if (shorthand || key.type !== 'Identifier' || !DROPPED.has(key.name)) return undefined;
+  if (shorthand || key.type !== 'Identifier') return undefined;
+  const isText = value.type === 'Literal' || value.type === 'BinaryExpression';
+  if (key.name === TEXT && isText) return { start, end, text: `${TEXT}: ''` };
+  if (!CASES.has(key.name)) return undefined;
   if (value.type === 'ArrayExpression') return { start, end, text: `${key.name}: []` };
   const isFunction = ['ArrowFunctionExpression', 'FunctionExpression'].includes(value.type);
   return isFunction ? { start, end, text: `${key.name}: () => []` } : undefined;
 }
 
-export function dropOpCases(): Plugin {
+export function dropUnusedFields(): Plugin {
   return {
-    name: 'weft:drop-op-cases',
+    name: 'weft:drop-unused-fields',
     apply: 'build',
     enforce: 'pre',
     transform(code, id) {
-      if (!/\/src\/ops\/[^/]+\.ts$/.test(id)) return null;
-      return { code: withoutCases(code, id), map: null };
+      if (!TABLES.test(id)) return null;
+      return { code: withoutUnusedFields(code, id), map: null };
     },
   };
 }

@@ -1,0 +1,136 @@
+import { expect, test } from 'vitest';
+import { ExecBuilder, type FunctionBuilder, type OperandLike } from '../bytecode/index.ts';
+import { HostTensor } from '../core/host-tensor.ts';
+import type { Device } from '../device/device.ts';
+import { createHostDevice } from '../device/host/host-device.ts';
+import type { RunRequest, SessionId, WireValue } from './protocol.ts';
+import { SessionHost } from './session-host.ts';
+
+type Body = (f: FunctionBuilder, b: ExecBuilder) => OperandLike;
+
+/** Functions of one parameter that end in all the ways there are. */
+const FUNCTIONS: Readonly<Record<string, Body>> = {
+  returns: (f) => f.call('vm.builtin.copy', [f.param('x')]),
+  returnsItsInput: (f) => f.call('vm.builtin.make_tuple', [f.param('x'), f.param('x')]),
+  returnsAConstant: (_, b) => b.tensor(HostTensor.zeros('float32', [100])),
+  drops: (f) => {
+    f.call('vm.builtin.copy', [f.param('x')]);
+    return 0;
+  },
+  fails: (f, b) => {
+    const copy = f.call('vm.builtin.copy', [f.param('x')]);
+    f.call('vm.builtin.make_tuple', [copy, copy]);
+    f.call('vm.builtin.fatal', [b.string('enough')], { into: f.void });
+    return copy;
+  },
+  failsOutside: (f) => f.call('test.fails', [f.call('vm.builtin.copy', [f.param('x')])]),
+  recurses: (f) => {
+    const deeper = f.call('recurses', [f.call('vm.builtin.copy', [f.param('x')])]);
+    return f.call('vm.builtin.make_tuple', [deeper]);
+  },
+  loops: (f) => {
+    const again = f.label();
+    const list = f.call('vm.builtin.make_tuple', []);
+    f.place(again);
+    f.call('vm.builtin.make_tuple', [f.call('vm.builtin.copy', [f.param('x')])], { into: list });
+    f.goto(again);
+    return list;
+  },
+  exhausts: (f) => {
+    const again = f.label();
+    const list = f.call('vm.builtin.make_tuple', []);
+    f.place(again);
+    const copy = f.call('vm.builtin.copy', [f.param('x')]);
+    f.call('vm.builtin.make_tuple', [list, copy], { into: list });
+    f.goto(again);
+    return list;
+  },
+  returnsAStorage: (f) => {
+    const storage = f.call('vm.builtin.alloc_storage', [100, 0]);
+    return f.call('vm.builtin.make_tuple', [f.param('x'), storage]);
+  },
+  // The last one: its arguments stay with a function that never ends.
+  waits: (f) => f.call('test.waits', [f.call('vm.builtin.copy', [f.param('x')])]),
+};
+
+function program(): Uint8Array {
+  const b = new ExecBuilder();
+  for (const [name, body] of Object.entries(FUNCTIONS)) {
+    const f = b.function(name, ['x']);
+    f.ret(body(f, b));
+  }
+  return b.build().toBytes();
+}
+
+const x: WireValue = { kind: 'tensor', dtype: 'float32', shape: [5], data: new Float32Array(5) };
+
+async function open(): Promise<{ host: SessionHost; session: SessionId; devices: Device[] }> {
+  const devices: Device[] = [];
+  const host = new SessionHost({
+    createDevice: async () => {
+      const device = createHostDevice();
+      devices.push(device);
+      return device;
+    },
+    functions: {
+      'test.fails': () => {
+        throw new TypeError('no');
+      },
+      'test.waits': () => new Promise<null>(() => undefined),
+    },
+  });
+  const source = { kind: 'bytes', bytes: program() } as const;
+  const request = { source, device: 'host', dims: {}, byteBudget: 1 << 20 } as const;
+  const loaded = await host.load(0, request, undefined);
+  if (!loaded.ok) throw new Error(loaded.error.message);
+  return { host, session: loaded.value.session, devices };
+}
+
+test('whatever a run does, it leaves the constants; dispose leaves nothing', async () => {
+  const { host, session, devices } = await open();
+  let call = 1;
+  const liveBytes = async (): Promise<number> => {
+    const memory = await host.memory(call++, session);
+    if (!memory.ok) throw new Error(memory.error.message);
+    expect(memory.value.constantBytes).toBe(400);
+    return memory.value.liveBytes;
+  };
+  const outcomes: Record<string, string> = {};
+  for (const functionName of Object.keys(FUNCTIONS)) {
+    for (const keep of ['host', 'device'] as const) {
+      const request: RunRequest = { session, functionName, args: [x], keep };
+      const own = call++;
+      const running = host.run(own, request);
+      if (/loops|waits/.test(functionName)) setTimeout(() => void host.cancel(own), 5);
+      const reply = await running;
+      outcomes[functionName] = reply.ok ? 'ok' : (reply.error.message.split('\n')[0] ?? '');
+      if (reply.ok) for (const { value } of reply.value) await drop(host, session, value);
+      if (functionName !== 'waits')
+        expect([functionName, await liveBytes()]).toEqual([functionName, 0]);
+    }
+  }
+  expect(outcomes).toMatchInlineSnapshot(`
+    {
+      "drops": "ok",
+      "exhausts": "allocation on host: got a request of 20 bytes with 1048064 live, 0 pooled and 400 in constants, expected at most 1048576 bytes in all. Raise the byte budget, use a smaller batch, or dispose of other sessions.",
+      "fails": "enough",
+      "failsOutside": "no",
+      "loops": "This operation was aborted",
+      "recurses": "allocation on host: got a request of 20 bytes with 1048064 live, 0 pooled and 400 in constants, expected at most 1048576 bytes in all. Raise the byte budget, use a smaller batch, or dispose of other sessions.",
+      "returns": "ok",
+      "returnsAConstant": "ok",
+      "returnsAStorage": "run: got a storage as a result, expected tensors, numbers, strings, shapes or tuples of them. Functions and storages stay inside the machine: use VirtualMachine for them.",
+      "returnsItsInput": "ok",
+      "waits": "This operation was aborted",
+    }
+  `);
+  const [device] = devices;
+  expect(device?.counters().bytesLive).toBeGreaterThan(0);
+  expect(await host.dispose(call, session)).toEqual({ ok: true, value: null });
+  expect(device?.counters()).toMatchObject({ bytesLive: 0, buffersLive: 0 });
+});
+
+async function drop(host: SessionHost, session: SessionId, value: WireValue): Promise<void> {
+  if (value.kind === 'handle') await host.release(session, value.handle);
+  if (value.kind === 'tuple') for (const field of value.fields) await drop(host, session, field);
+}
