@@ -33,6 +33,10 @@ export class ShapeSlots {
     this.#reserve(symbol);
   }
 
+  declareDim(dim: Dim): void {
+    this.#reserve(dim);
+  }
+
   /** Makes the heap, when `isNeeded` says so or a slot was declared. */
   begin(isNeeded: boolean): void {
     if (!isNeeded && this.#slots.size === 0) return;
@@ -95,11 +99,11 @@ export class ShapeSlots {
     });
     this.#emitter.builtin('match_shape', [tensor, this.heap, shape.length, ...pairs, context]);
     for (const symbol of bound) this.#known.add(symbol);
-    this.#matchComputed(tensor, { rank: shape.length, later, context });
+    this.matchComputed(tensor, { rank: shape.length, later, context });
   }
 
-  /** Dimensions such as `n + 1`, once their symbols are known. */
-  #matchComputed(
+  /** Checks dimensions such as `n + 1` of a tensor, those whose symbols are known. */
+  matchComputed(
     tensor: Operand,
     {
       rank,

@@ -2,7 +2,9 @@ import type { Executable } from '../bytecode/executable-file.ts';
 import { generateCode } from './codegen.ts';
 import type { SourceTexts } from './inference/type-diagnostics.ts';
 import type { Module } from './ir/expr.ts';
+import type { DispatchReport } from './dispatch/dispatch.ts';
 import { bindDims, type DimBindings } from './passes/bind-dims.ts';
+import { dispatchByShape, type ModuleDispatch } from './passes/dispatch-by-shape.ts';
 import { eliminateCommonSubexpressions } from './passes/eliminate-common-subexpressions.ts';
 import { foldBatchNorm } from './passes/fold-batch-norm.ts';
 import { foldConstants } from './passes/fold-constants.ts';
@@ -24,11 +26,18 @@ export interface CompileOptions {
   readonly dump?: ((pass: string, module: Module) => void) | undefined;
   /** Texts of programs by the name in spans, so that errors of types show the line. */
   readonly texts?: SourceTexts | undefined;
+  /**
+   * Makes clones of functions for intervals of sizes, chosen when they are called:
+   * `{ main: { data: { 0: logarithmic({ min: 1, max: 64, base: 2 }) } } }`.
+   */
+  readonly dispatch?: ModuleDispatch | undefined;
+  /** Called with how much larger the program became for each function that is dispatched. */
+  readonly onDispatch?: ((report: DispatchReport) => void) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 /** The passes in order. Dead code needs none: in graph form it is what nothing refers to. */
-function pipeline(dims: DimBindings): readonly Pass[] {
+function pipeline({ dims = {}, dispatch, onDispatch }: CompileOptions): readonly Pass[] {
   return [
     bindDims(dims),
     inferTypes,
@@ -38,6 +47,10 @@ function pipeline(dims: DimBindings): readonly Pass[] {
     simplify,
     foldBatchNorm,
     foldConstants,
+    // A clone knows more of its sizes than the function that it was made of.
+    ...(dispatch === undefined
+      ? []
+      : [dispatchByShape(dispatch, onDispatch), simplify, foldConstants]),
     eliminateCommonSubexpressions,
     fuse,
     toAnf,
@@ -51,8 +64,8 @@ function pipeline(dims: DimBindings): readonly Pass[] {
  * dimension that has no number.
  */
 export function compile(module: Module, options: CompileOptions = {}): Executable {
-  const { dims = {}, dump, texts, onProgress } = options;
-  const passes = pipeline(dims);
+  const { dump, texts, onProgress } = options;
+  const passes = pipeline(options);
   const context = { types: new TypeInference(), texts };
   dump?.('source', module);
   let current = module;

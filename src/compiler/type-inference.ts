@@ -1,3 +1,4 @@
+import type { DimFacts } from '../core/dim-bounds.ts';
 import { concreteShape, formatDim } from '../core/dim.ts';
 import { TypeCheckError, UnsupportedError } from '../core/errors.ts';
 import type { ConcreteTensorType, TensorType } from '../core/primitive-function.ts';
@@ -10,6 +11,7 @@ import {
   type Declared,
   type DeclaredConstructor,
 } from './inference/declarations.ts';
+import { gatherDimFacts } from './inference/gather-dim-facts.ts';
 import { joinTypes } from './inference/join-types.ts';
 import {
   type CallExpr,
@@ -38,10 +40,12 @@ export class TypeInference {
   #constructors: ReadonlyMap<string, DeclaredConstructor>;
   /** Global functions whose result is being inferred. */
   readonly #open = new Set<string>();
+  #facts: DimFacts;
 
   constructor(declared: Declared = NOTHING_DECLARED) {
     this.#declared = declared;
     this.#constructors = constructorsOf(declared.types);
+    this.#facts = gatherDimFacts(declared.functions);
   }
 
   /**
@@ -52,6 +56,7 @@ export class TypeInference {
     if (declared.types !== this.#declared.types) {
       this.#constructors = constructorsOf(declared.types);
     }
+    this.#facts = gatherDimFacts(declared.functions);
     this.#declared = declared;
   }
 
@@ -141,7 +146,7 @@ export class TypeInference {
       const scalar = SCALAR_OPERATORS.get(op);
       if (scalar !== undefined) return applyScalarOperator(scalar, inputs, expr.attributes);
       const tensors = inputs.map((type) => requireTensor(type, expr.span));
-      const { output, checks } = applyOperator(op, tensors, expr.attributes);
+      const { output, checks } = applyOperator(op, tensors, expr.attributes, this.#facts);
       if (checks.length > 0) this.#checks.set(expr, checks);
       return tensorType(output);
     } catch (thrown) {

@@ -1,3 +1,4 @@
+import type { DimFacts } from '../../core/dim-bounds.ts';
 import { ShapeError, UnsupportedError } from '../../core/errors.ts';
 import type { Attributes, TensorType } from '../../core/primitive-function.ts';
 import type { DimCheck } from '../../core/symbolic-dims.ts';
@@ -11,13 +12,14 @@ export interface AppliedOperator {
   readonly checks: readonly DimCheck[];
 }
 
-/** The type of an operator's result. Throws ShapeError or UnsupportedError. */
+/** The type of an operator's result; `facts` are bounds of symbols. Throws ShapeError or UnsupportedError. */
 export function applyOperator(
   op: string,
   inputs: readonly TensorType[],
   attributes: Attributes,
+  ...facts: DimFacts[]
 ): AppliedOperator {
-  return inferCall(opDefinition(op), inputs, attributes);
+  return inferCall(opDefinition(op), inputs, attributes, ...facts);
 }
 
 /** The complaint of an operator with the node of the source model before it. */

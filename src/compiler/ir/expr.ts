@@ -101,7 +101,12 @@ export interface FunctionAttributes {
   readonly primitive?: string;
   /** Names of the results for callers from outside, one for each field of a tuple body. */
   readonly resultNames?: readonly string[];
+  /** Sizes that symbols in the types of parameters may have; a call with others is refused. */
+  readonly bounds?: SymbolBounds;
 }
+
+/** The least and the largest size by symbol, both included. */
+export type SymbolBounds = Readonly<Record<string, readonly [min: number, max: number]>>;
 
 export interface TupleExpr {
   readonly kind: 'tuple';

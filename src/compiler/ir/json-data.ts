@@ -63,7 +63,7 @@ const READERS: Readonly<Record<DataRole, (json: unknown) => unknown>> = {
   'type-params': texts,
   'type-param': text,
   tensor: () => undefined,
-  shape: (json) => listOf(json, (item) => dimension(item, 0)),
+  shape: dimensions,
   dtype: (json) => (typeof json === 'string' && isDType(json) ? json : undefined),
   scalar: (json) => (json === 'int' || json === 'shape' ? json : undefined),
   string: text,
@@ -125,17 +125,31 @@ function number(json: unknown): number | undefined {
 
 function attribute(json: unknown): unknown {
   if (typeof json === 'boolean') return json;
-  return text(json) ?? number(json) ?? texts(json) ?? listOf(json, number);
+  return text(json) ?? number(json) ?? texts(json) ?? listOf(json, number) ?? dimensions(json);
 }
 
 function functionAttributes(json: unknown): unknown {
   if (!isRecord(json)) return undefined;
-  const { primitive, resultNames, ...others } = json;
+  const { primitive, resultNames, bounds, ...others } = json;
   const isRight =
     Object.keys(others).length === 0 &&
     (primitive === undefined || text(primitive) !== undefined) &&
-    (resultNames === undefined || texts(resultNames) !== undefined);
+    (resultNames === undefined || texts(resultNames) !== undefined) &&
+    (bounds === undefined || isBounds(bounds));
   return isRight ? json : undefined;
+}
+
+function isBounds(json: unknown): boolean {
+  if (!isRecord(json)) return false;
+  return Object.values(json).every((range) => {
+    const [min, max, ...others] = listOf(range, number) ?? [];
+    if (!isInteger(min) || !isInteger(max)) return false;
+    return min >= 0 && min <= max && others.length === 0;
+  });
+}
+
+function dimensions(json: unknown): Dim[] | undefined {
+  return listOf(json, (item) => dimension(item, 0));
 }
 
 function dimension(json: unknown, depth: number): Dim | undefined {

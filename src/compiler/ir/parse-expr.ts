@@ -8,6 +8,7 @@ import type {
   FunctionExpr,
   LetExpr,
   Span,
+  SymbolBounds,
   VarExpr,
 } from './expr.ts';
 import type { Token } from './lexer.ts';
@@ -30,7 +31,7 @@ import { parsePattern } from './parse-pattern.ts';
 import { parseType, parseTypeParams } from './parse-type.ts';
 import { SCALAR_OPERATORS } from './scalar-operators.ts';
 import { sub, type Task } from './task.ts';
-import { describeToken, SyntaxFault } from './token-cursor.ts';
+import { describeToken, SyntaxFault, type TokenCursor } from './token-cursor.ts';
 
 const KEYWORDS = new Set(['def', 'let', 'else', 'type', 'metadata', '_']);
 
@@ -274,16 +275,39 @@ export function* parseFunctionAfter(context: ExprContext, start: Token): Task<Fu
   }
 }
 
-/** `primitive="name"`, `results=["name"]` */
+/** `primitive="name"`, `results=["name"]`, `bounds={n: (1, 8)}` */
 function parseMark({ cursor }: ExprContext): FunctionAttributes {
   const token = cursor.peek();
-  const isResults = cursor.accept('results');
-  if (!isResults && !cursor.accept('primitive')) {
-    throw cursor.unexpected('a parameter such as %x, primitive= or results=', { token });
+  const mark = ['primitive', 'results', 'bounds'].find((name) => cursor.accept(name));
+  if (mark === undefined) {
+    throw cursor.unexpected('a parameter such as %x, primitive=, results= or bounds=', { token });
   }
   cursor.expect('=');
-  if (isResults) return { resultNames: parseStrings(cursor) };
+  if (mark === 'results') return { resultNames: parseStrings(cursor) };
+  if (mark === 'bounds') return { bounds: parseBounds(cursor) };
   return { primitive: cursor.take('string', 'the name of the kernel').text };
+}
+
+function parseBounds(cursor: TokenCursor): SymbolBounds {
+  return Object.fromEntries(
+    cursor.list('{', '}', () => {
+      const symbol = cursor.takeName('a symbol').text;
+      cursor.expect(':');
+      cursor.expect('(');
+      const min = parseSize(cursor);
+      cursor.expect(',');
+      const max = parseSize(cursor, min);
+      cursor.expect(')');
+      return [symbol, [min, max] as const];
+    }),
+  );
+}
+
+function parseSize(cursor: TokenCursor, least = 0): number {
+  const token = cursor.take('number', 'an integer');
+  const size = /^[0-9]+$/.test(token.text) ? Number(token.text) : -1;
+  if (Number.isSafeInteger(size) && size >= least) return size;
+  throw cursor.unexpected(`an integer from ${least} up`, { token });
 }
 
 /** `{ statements result }`, a scope of its own. */

@@ -9,6 +9,7 @@ import type {
   MatchExpr,
   Module,
   Pattern,
+  SymbolBounds,
   VarExpr,
 } from './expr.ts';
 import { printAttribute, printData, printSmallTensor } from './print-literal.ts';
@@ -208,9 +209,10 @@ class Printer {
 
   #head(fn: FunctionExpr): string {
     const params = fn.params.map((param) => this.#binder(param));
-    const { primitive, resultNames } = fn.attributes;
+    const { primitive, resultNames, bounds } = fn.attributes;
     if (primitive !== undefined) params.push(`primitive=${JSON.stringify(primitive)}`);
     if (resultNames !== undefined) params.push(`results=${JSON.stringify(resultNames)}`);
+    if (bounds !== undefined) params.push(`bounds=${printBounds(bounds)}`);
     const result = fn.resultType === undefined ? '' : ` -> ${printType(fn.resultType)}`;
     return `${printTypeParams(fn.typeParams)}(${params.join(', ')})${result}`;
   }
@@ -314,4 +316,12 @@ class Printer {
 interface Around {
   readonly prefix: string;
   readonly suffix: string;
+}
+
+/** `{n: (1, 8), m: (2, 2)}` */
+function printBounds(bounds: SymbolBounds): string {
+  const items = Object.entries(bounds).map(
+    ([symbol, [min, max]]) => `${printName(symbol)}: (${min}, ${max})`,
+  );
+  return `{${items.join(', ')}}`;
 }

@@ -1,14 +1,17 @@
 import { type Dim, formatDim, substituteDim } from '../../core/dim.ts';
-import { UnsupportedError } from '../../core/errors.ts';
+import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
 import { OPS } from '../../ops/registry.ts';
-import type { Expr, FunctionExpr, VarExpr } from '../ir/expr.ts';
+import type { Expr, FunctionAttributes, FunctionExpr, VarExpr } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
 import type { Pass } from './pass.ts';
 
 /** Values for symbolic dimensions, by symbol. */
 export type DimBindings = Readonly<Record<string, number>>;
+
+/** What stands for symbols. */
+type Replacements = ReadonlyMap<string, Dim>;
 
 /**
  * Replaces symbols by numbers, wherever a type or an attribute mentions them. Other symbols stay: the
@@ -19,15 +22,27 @@ export function bindDims(dims: DimBindings): Pass {
   const symbols = new Map(Object.entries(dims));
   return {
     name: 'bind-dims',
-    run: (module) => mapFunctions(module, (fn) => bindFunction(nameUnknownDims(fn), symbols)),
+    run: (module) => mapFunctions(module, (fn) => bindFunction(nameUnknownParams(fn), symbols)),
   };
 }
 
-function bindFunction(fn: FunctionExpr, symbols: ReadonlyMap<string, number>): FunctionExpr {
-  if (symbols.size === 0) return fn;
+function bindFunction(fn: FunctionExpr, symbols: Replacements): FunctionExpr {
+  return symbols.size === 0 ? fn : substituteSymbols(fn, symbols);
+}
+
+/**
+ * A function with other dimensions in the place of symbols. Its variables are new ones if `isCopy`
+ * says so, so that it may stand beside the function that it was made of; what depends on no variable
+ * and no symbol is shared with that.
+ */
+export function substituteSymbols(
+  fn: FunctionExpr,
+  symbols: Replacements,
+  { isCopy = false }: { isCopy?: boolean } = {},
+): FunctionExpr {
   const bindVariable = (variable: VarExpr): VarExpr => {
     const type = variable.type === undefined ? undefined : bindType(variable.type, symbols);
-    return type === variable.type ? variable : { ...variable, type };
+    return type === variable.type && !isCopy ? variable : { ...variable, type };
   };
   const variables = new Map<Expr, VarExpr>();
   for (const expr of postOrder(fn)) {
@@ -45,7 +60,7 @@ function bindFunction(fn: FunctionExpr, symbols: ReadonlyMap<string, number>): F
 }
 
 /** The types and attributes that stand in a node itself. */
-function bindNode(expr: Expr, symbols: ReadonlyMap<string, number>): Expr {
+function bindNode(expr: Expr, symbols: Replacements): Expr {
   if (expr.kind === 'function') return bindFunctionTypes(expr, symbols);
   if (expr.kind !== 'call') return expr;
   const { callee, typeArguments } = expr;
@@ -60,18 +75,31 @@ function bindNode(expr: Expr, symbols: ReadonlyMap<string, number>): Expr {
   return { ...expr, attributes, ...(bound === undefined ? {} : { typeArguments: bound }) };
 }
 
-function bindFunctionTypes(fn: FunctionExpr, symbols: ReadonlyMap<string, number>): FunctionExpr {
-  if (fn.resultType === undefined) return fn;
-  const resultType = bindType(fn.resultType, symbols);
-  return resultType === fn.resultType ? fn : { ...fn, resultType };
+function bindFunctionTypes(fn: FunctionExpr, symbols: Replacements): FunctionExpr {
+  const attributes = bindBounds(fn.attributes, symbols);
+  const resultType = fn.resultType && bindType(fn.resultType, symbols);
+  if (resultType === fn.resultType && attributes === fn.attributes) return fn;
+  return { ...fn, resultType, attributes };
+}
+
+/** Bounds of the symbols that are left. */
+function bindBounds(attributes: FunctionAttributes, symbols: Replacements): FunctionAttributes {
+  const { bounds, ...others } = attributes;
+  if (bounds === undefined || !Object.keys(bounds).some((name) => symbols.has(name))) {
+    return attributes;
+  }
+  for (const [name, [min, max]] of Object.entries(bounds)) {
+    const size = symbols.get(name);
+    if (typeof size !== 'number' || (size >= min && size <= max)) continue;
+    const expected = `a size from ${min} to ${max}`;
+    throw new UsageError({ where: `dimension ${name}`, got: String(size), expected });
+  }
+  const left = Object.entries(bounds).filter(([name]) => !symbols.has(name));
+  return left.length === 0 ? others : { ...others, bounds: Object.fromEntries(left) };
 }
 
 /** Lists of dimensions among the attributes of an operator. */
-function bindAttributes(
-  op: string,
-  attributes: Attributes,
-  symbols: ReadonlyMap<string, number>,
-): Attributes {
+function bindAttributes(op: string, attributes: Attributes, symbols: Replacements): Attributes {
   const definition = OPS.get(op);
   const changed: Record<string, AttributeValue> = {};
   for (const [name, value] of Object.entries(attributes)) {
@@ -83,7 +111,7 @@ function bindAttributes(
   return Object.keys(changed).length === 0 ? attributes : { ...attributes, ...changed };
 }
 
-function bindType(type: Type, symbols: ReadonlyMap<string, number>): Type {
+function bindType(type: Type, symbols: Replacements): Type {
   return mapDims(type, (dim) => substituteDim(dim, symbols));
 }
 
@@ -119,7 +147,8 @@ function mapDims(type: Type, replace: (dim: Dim, axis: number) => Dim): Type {
   }
 }
 
-function nameUnknownDims(fn: FunctionExpr): FunctionExpr {
+/** Gives `?` in the types of parameters a name: `parameter.axis`. */
+export function nameUnknownParams(fn: FunctionExpr): FunctionExpr {
   const named = new Map<Expr, VarExpr>();
   for (const param of fn.params) {
     if (param.type?.kind !== 'tensor') continue;

@@ -1,0 +1,76 @@
+import { symbolsIn } from '../inference/gather-dim-facts.ts';
+import { call, callFunction, global, ifElse, int } from '../ir/build.ts';
+import type { Expr, FunctionExpr, Module } from '../ir/expr.ts';
+import { substituteSymbols } from '../passes/bind-dims.ts';
+import type { BucketLeaf, BucketSplit, BucketTree, DispatchAxis } from './plan-buckets.ts';
+
+/** Makes the clones of a function and the branches that lead to them. */
+export class Cloner {
+  readonly clones = new Map<string, FunctionExpr>();
+  readonly #name: string;
+  readonly #fn: FunctionExpr;
+  readonly #names: Set<string>;
+  readonly #symbols: ReadonlySet<string>;
+  /** The size of each axis, one node for all branches. */
+  readonly #sizes = new Map<DispatchAxis, Expr>();
+
+  constructor({ functions }: Module, { name, fn }: { name: string; fn: FunctionExpr }) {
+    this.#name = name;
+    this.#fn = fn;
+    this.#names = new Set(functions.keys());
+    this.#symbols = symbolsIn(fn);
+  }
+
+  select(tree: BucketTree): Expr {
+    if (tree.kind === 'leaf') return callFunction(global(this.#clone(tree)), this.#fn.params);
+    return this.#halve(tree.axis, tree.branches);
+  }
+
+  /** Halves the intervals until one is left. Sizes between two intervals are refused by the clone. */
+  #halve(axis: DispatchAxis, branches: BucketSplit['branches']): Expr {
+    const [first] = branches;
+    if (first === undefined) throw new Error('internal: a split without branches');
+    if (branches.length === 1) return this.select(first.next);
+    const middle = branches.length >> 1;
+    const from = branches[middle]?.interval[0] ?? 0;
+    const low = this.#halve(axis, branches.slice(0, middle));
+    const high = this.#halve(axis, branches.slice(middle));
+    return ifElse(call('int_lt', [this.#size(axis), int(from)]), low, high);
+  }
+
+  #size(axis: DispatchAxis): Expr {
+    const size = this.#sizes.get(axis) ?? call('dim', [axis.param], { axis: axis.axis });
+    this.#sizes.set(axis, size);
+    return size;
+  }
+
+  #clone({ ranges }: BucketLeaf): string {
+    const replacements = new Map<string, number | string>();
+    const bounds: Record<string, readonly [number, number]> = {};
+    const parts: string[] = [];
+    for (const [symbol, { min, max }] of ranges) {
+      const plain = symbol.replaceAll(/[^A-Za-z0-9_]/g, '_');
+      parts.push(min === max ? `${plain}_${min}` : `${plain}_${min}_${max}`);
+      if (min === max) {
+        replacements.set(symbol, min);
+        continue;
+      }
+      const name = unique(`${symbol}_${min}_${max}`, this.#symbols);
+      replacements.set(symbol, name);
+      bounds[name] = [min, max];
+    }
+    const clone = substituteSymbols(this.#fn, replacements, { isCopy: true });
+    const name = unique([this.#name, ...parts].join('.'), this.#names);
+    this.#names.add(name);
+    const isBounded = Object.keys(bounds).length > 0;
+    const attributes = { ...clone.attributes, ...(isBounded && { bounds }) };
+    this.clones.set(name, { ...clone, attributes });
+    return name;
+  }
+}
+
+function unique(base: string, taken: ReadonlySet<string>): string {
+  let name = base;
+  for (let i = 1; taken.has(name); i++) name = `${base}_${i}`;
+  return name;
+}

@@ -1,0 +1,61 @@
+import type { DimBounds, DimFacts } from '../../core/dim-bounds.ts';
+import { type Dim, forEachSymbol } from '../../core/dim.ts';
+import type { FunctionExpr } from '../ir/expr.ts';
+import type { Type } from '../ir/type.ts';
+import { bindersOf, postOrder } from '../ir/visit.ts';
+
+/**
+ * What the bounds of functions say of symbols. Two functions may have a symbol of the same name; of
+ * that it is known what both say, and nothing when one says nothing.
+ */
+export function gatherDimFacts(functions: ReadonlyMap<string, FunctionExpr>): DimFacts {
+  const facts = new Map<string, DimBounds>();
+  const bounded = [...functions.values()].filter((fn) => fn.attributes.bounds !== undefined);
+  if (bounded.length === 0) return facts;
+  const unbounded = new Set<string>();
+  for (const fn of functions.values()) {
+    const bounds = new Map(Object.entries(fn.attributes.bounds ?? {}));
+    for (const [symbol, [min, max]] of bounds) {
+      const known = facts.get(symbol);
+      facts.set(symbol, {
+        min: Math.min(min, known?.min ?? min),
+        max: Math.max(max, known?.max ?? max),
+      });
+    }
+    for (const symbol of symbolsIn(fn)) if (!bounds.has(symbol)) unbounded.add(symbol);
+  }
+  for (const symbol of unbounded) facts.delete(symbol);
+  return facts;
+}
+
+/** Symbols in the types of the variables of a function. */
+export function symbolsIn(fn: FunctionExpr): ReadonlySet<string> {
+  const symbols = new Set<string>();
+  const visitDim = (dim: Dim): void => forEachSymbol(dim, (symbol) => symbols.add(symbol));
+  for (const expr of postOrder(fn)) {
+    for (const { type } of bindersOf(expr)) if (type !== undefined) forEachDim(type, visitDim);
+  }
+  return symbols;
+}
+
+function forEachDim(type: Type, visit: (dim: Dim) => void): void {
+  switch (type.kind) {
+    case 'tensor':
+      for (const dim of type.shape) visit(dim);
+      return;
+    case 'tuple':
+      for (const field of type.fields) forEachDim(field, visit);
+      return;
+    case 'function':
+      for (const param of [...type.params, type.result]) forEachDim(param, visit);
+      return;
+    case 'adt':
+      for (const argument of type.args) forEachDim(argument, visit);
+      return;
+    case 'type-var':
+    case 'scalar':
+      return;
+    default:
+      return type satisfies never;
+  }
+}
