@@ -10,6 +10,7 @@ import { foldBatchNorm } from './passes/fold-batch-norm.ts';
 import { foldConstants } from './passes/fold-constants.ts';
 import { fuse } from './passes/fuse.ts';
 import { inferTypes } from './passes/infer-types.ts';
+import { inline } from './passes/inline.ts';
 import { nameUnknownDims } from './passes/name-unknown-dims.ts';
 import type { Pass } from './passes/pass.ts';
 import { simplify } from './passes/simplify.ts';
@@ -41,6 +42,7 @@ function pipeline({ dims = {}, dispatch, onDispatch }: CompileOptions): readonly
   return [
     bindDims(dims),
     inferTypes,
+    inline,
     nameUnknownDims,
     toGraph,
     foldConstants,
