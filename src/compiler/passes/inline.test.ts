@@ -37,6 +37,38 @@ describe('inline', () => {
     `);
   });
 
+  test('names of sizes that a function knows only inside stay apart', () => {
+    const text = `
+      def @any(%x: Tensor[(m), float32], %c: int) -> Tensor[(?), float32] {
+        if (%c) { @any(concat(%x, %x, axis=0), #0) } else { %x }
+      }
+      def @padded(%x: Tensor[(n), float32], %c: int) -> Tensor[(?), float32] {
+        let %y: Tensor[(k), float32] = @any(%x, %c);
+        add(%y, full(shape=[k], value=1, dtype="float32"))
+      }
+      def @main(%x: Tensor[(k), float32]) { (@padded(%x, #0), @padded(%x, #1)) }`;
+    expect(run(text)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(k,), float32]) -> (Tensor[(?,), float32], Tensor[(?,), float32]) {
+        %0 = {
+          let %x_1: Tensor[(k,), float32] = %x;
+          let %c: int = #0;
+          let %y: Tensor[(k_1,), float32] = @any(%x_1, %c);
+          %1 = full(shape=["k_1"], value=1, dtype="float32");
+          add(%y, %1)
+        };
+        %2 = {
+          let %x_2: Tensor[(k,), float32] = %x;
+          let %c_1: int = #1;
+          let %y_1: Tensor[(k_2,), float32] = @any(%x_2, %c_1);
+          %3 = full(shape=["k_2"], value=1, dtype="float32");
+          add(%y_1, %3)
+        };
+        (%0, %2)
+      }
+      "
+    `);
+  });
+
   test('two calls share nothing', () => {
     const text = `
       def @main(%c: int) { if (%c) { @zeros() } else { neg(@zeros()) } }

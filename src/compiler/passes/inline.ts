@@ -1,4 +1,5 @@
 import { type Dim, forEachSymbol, sameDim, substituteDim } from '../../core/dim.ts';
+import { symbolsIn } from '../inference/gather-dim-facts.ts';
 import { stronglyConnected } from '../inference/strongly-connected.ts';
 import { isAtom } from '../ir/atoms.ts';
 import type { CallExpr, Expr, FunctionExpr, LetExpr, Module, VarExpr } from '../ir/expr.ts';
@@ -65,16 +66,28 @@ function inlineCalls(
   types: TypeInference,
 ): FunctionExpr {
   let size = sizeOf(fn.body);
+  const rename = namesBeside(fn);
   const body = rewrite(fn.body, (expr) => {
     if (expr.kind !== 'call' || expr.callee.kind !== 'global') return expr;
     const callee = inlinable.get(expr.callee.name);
     if (callee === undefined || size > MAX_CALLER_SIZE) return expr;
-    const copy = instantiate(callee, expr, types);
+    const copy = instantiate(callee, expr, { types, rename });
     if (copy === undefined) return expr;
     size += sizeOf(copy.body);
     return bindArguments(copy, expr);
   });
   return body === fn.body ? fn : { ...fn, body };
+}
+
+/** Gives symbols names that the function does not have yet. */
+function namesBeside(fn: FunctionExpr): (symbol: string) => string {
+  const taken = new Set(symbolsIn(fn));
+  return (symbol) => {
+    let name = symbol;
+    for (let i = 1; taken.has(name); i++) name = `${symbol}_${i}`;
+    taken.add(name);
+    return name;
+  };
 }
 
 /**
@@ -85,7 +98,7 @@ function inlineCalls(
 function instantiate(
   callee: FunctionExpr,
   call: CallExpr,
-  types: TypeInference,
+  { types, rename }: { types: TypeInference; rename: (symbol: string) => string },
 ): FunctionExpr | undefined {
   if (types.checks(call).length > 0) return undefined;
   const symbols = new Map<string, Dim>();
@@ -93,6 +106,10 @@ function instantiate(
     const arg = call.args[i];
     if (type === undefined || arg === undefined) return undefined;
     if (!matchSymbols(type, types.of(arg), symbols)) return undefined;
+  }
+  // Names of sizes that are known only inside would mean those of the caller, or of another copy.
+  for (const symbol of symbolsIn(callee)) {
+    if (!symbols.has(symbol)) symbols.set(symbol, rename(symbol));
   }
   const copy = substituteSymbols(callee, symbols, { isCopy: true });
   return { ...copy, body: rewrite(copy.body, (expr) => (isAtom(expr) ? expr : { ...expr })) };
