@@ -62,8 +62,8 @@ function pipeline({ dims = {}, dispatch, onDispatch }: CompileOptions): readonly
 /**
  * Compiles a module to an executable. Equal modules give equal bytes.
  *
- * Throws TypeCheckError or ShapeError for a module that is not well-typed, UnsupportedError for a
- * dimension that has no number.
+ * Throws TypeCheckError or ShapeError for a module that is not well-typed, UnsupportedError for an
+ * operator that Weft does not have and for a result whose size nothing tells.
  */
 export function compile(module: Module, options: CompileOptions = {}): Executable {
   const { dump, texts, onProgress } = options;
