@@ -77,4 +77,6 @@ export {
 } from './ir/type.ts';
 export type { DimBindings } from './passes/bind-dims.ts';
 export { dispatchByShape, type ModuleDispatch } from './passes/dispatch-by-shape.ts';
+export type { Pass } from './passes/pass.ts';
+export { allPasses, type PassParameters, runPasses } from './passes/pass-table.ts';
 export { type VerifyOptions, verifyModule } from './verify-module.ts';
