@@ -1,41 +1,54 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { looksLikeExecutable } from '../bytecode/index.ts';
+import type { DispatchReport, ModuleDispatch } from '../compiler/index.ts';
 import { UsageError } from '../core/errors.ts';
 import { formatBytes } from './format-bytes.ts';
-import { compileModel, readBytes } from './read-program.ts';
+import { compileFile, readBytes } from './read-program.ts';
 import { ProgressLine, type Terminal } from './terminal.ts';
 
 export interface CompileFlags {
   readonly output: string;
   readonly dim?: Record<string, number>;
+  readonly dispatch?: ModuleDispatch;
   readonly dump?: boolean;
+  readonly dumpAfter?: readonly string[];
 }
 
-/** `weft compile`: an ONNX model to a `.weft` file. */
+/** `weft compile`: an ONNX model or a program in text form to a `.weft` file. */
 export async function compileCommand(
   path: string,
-  { output, dim = {}, dump = false }: CompileFlags,
+  { output, dim = {}, dispatch, dump = false, dumpAfter = [] }: CompileFlags,
   terminal: Terminal,
 ): Promise<number> {
   const bytes = await readBytes(path);
   if (looksLikeExecutable(bytes)) {
-    throw new UsageError({ where: path, got: 'an executable', expected: 'an .onnx model' });
+    throw new UsageError({
+      where: path,
+      got: 'an executable',
+      expected: 'an .onnx model or an .ir program',
+    });
   }
-  const { printModule } = await import('../frontend/index.ts');
+  const { allPasses, printModule } = await import('../frontend/index.ts');
+  requirePasses(dumpAfter, ['source', ...allPasses().map(({ name }) => name)]);
   const progress = new ProgressLine(terminal);
   try {
-    const executable = await compileModel(bytes, path, {
+    const reports: DispatchReport[] = [];
+    const executable = await compileFile(path, bytes, {
       dims: dim,
+      dispatch,
+      onDispatch: (report) => reports.push(report),
       onProgress: (done, total) => progress.show(`compiling: ${done} of ${total}`),
-      ...(dump && {
-        dump: (pass, module) => terminal.out(`// after ${pass}\n${printModule(module)}\n`),
-      }),
+      dump: (pass, module) => {
+        if (!dump && !dumpAfter.includes(pass)) return;
+        terminal.out(`// after ${pass}\n${printModule(module)}\n`);
+      },
     });
     const file = executable.toBytes();
     await mkdir(dirname(output), { recursive: true });
     await writeFile(output, file);
     progress.clear();
+    for (const report of reports) terminal.out(describeDispatch(report));
     const { functions, primitives, dataByteLength } = executable;
     terminal.out(
       `${output}: ${formatBytes(file.byteLength)}, ${functions.length} function(s), ` +
@@ -45,4 +58,20 @@ export async function compileCommand(
   } finally {
     progress.clear();
   }
+}
+
+function requirePasses(names: readonly string[], known: readonly string[]): void {
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const expected = `one of ${known.join(', ')}`;
+  throw new UsageError({ where: '--dump-after', got: unknown, expected });
+}
+
+function describeDispatch(report: DispatchReport): string {
+  const { name, clones, pruned, expressionsBefore, expressionsAfter } = report;
+  const without = pruned === 0 ? '' : `, ${pruned} pruned`;
+  return (
+    `${name}: ${clones} clone(s) by shape${without}; ` +
+    `from ${expressionsBefore} to ${expressionsAfter} expressions, weights shared\n`
+  );
 }

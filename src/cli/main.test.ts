@@ -96,7 +96,7 @@ describe('weft compile', () => {
     await weft('compile', at('model.onnx'), '-o', at('m.weft'), ...DIM);
     expect(await weft('compile', at('m.weft'), '-o', at('n.weft'))).toMatchInlineSnapshot(`
       {
-        "err": "weft: /m.weft: got an executable, expected an .onnx model.
+        "err": "weft: /m.weft: got an executable, expected an .onnx model or an .ir program.
       ",
         "out": "",
         "status": 2,

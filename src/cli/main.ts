@@ -3,7 +3,9 @@ import packageFile from '../../package.json' with { type: 'json' };
 import { UsageError, WeftError } from '../core/errors.ts';
 import { type CompileFlags, compileCommand } from './compile-command.ts';
 import { type InspectFlags, inspectCommand } from './inspect-command.ts';
-import { collectDims, collectPairs, positiveNumber } from './parse-options.ts';
+import { type OptFlags, optCommand } from './opt-command.ts';
+import { collectDispatch } from './parse-dispatch.ts';
+import { collectDims, collectPairs, positiveNumber, splitNames } from './parse-options.ts';
 import { type RunFlags, runCommand } from './run-command.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 
@@ -53,23 +55,43 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     '--dim <NAME=N>',
     'fix a symbolic dimension of an ONNX model; repeatable',
   ).argParser(collectDims);
+  const dispatch = new Option(
+    '--dispatch <FUNCTION.INPUT.AXIS=INTERVALS>',
+    'make clones for intervals of sizes (1:2,2:4 or log:1:64 or uniform:1:64:8); repeatable',
+  ).argParser(collectDispatch);
 
   program
     .command('compile')
-    .summary('compile an ONNX model to a .weft file')
-    .description('Compiles an ONNX model to an executable that any Weft session loads.')
-    .argument('<model.onnx>', 'the model')
+    .summary('compile a model or a program to a .weft file')
+    .description(
+      'Compiles an ONNX model, or a program as text, to an executable that any Weft session loads.',
+    )
+    .argument('<file>', 'an .onnx model or an .ir program')
     .requiredOption('-o, --output <file.weft>', 'where the executable goes')
     .addOption(dims)
+    .addOption(dispatch)
     .option('--dump', 'print the program after each pass')
+    .option('--dump-after <PASS,...>', 'print the program after these passes', splitNames)
     .addHelpText('after', COMPILE_HELP)
     .action((path: string, flags: CompileFlags) => run(compileCommand(path, flags, terminal)));
 
   program
+    .command('opt')
+    .summary('run passes of the compiler on a program')
+    .description('Reads a program, runs passes on it in the order given, and prints it as text.')
+    .argument('<file>', 'an .ir program or an .onnx model')
+    .option('--pass <PASS,...>', 'the passes; none: the program is only read', splitNames)
+    .option('-o, --output <file.ir>', 'where the text goes, if not to the terminal')
+    .addOption(dims)
+    .addOption(dispatch)
+    .addHelpText('after', OPT_HELP)
+    .action((path: string, flags: OptFlags) => run(optCommand(path, flags, terminal)));
+
+  program
     .command('inspect')
     .summary('list a program')
-    .description('Lists a .weft file (or what an .onnx file compiles to): functions and bytecode.')
-    .argument('<file>', 'a .weft or .onnx file')
+    .description('Lists a .weft file, or what another file compiles to: functions and bytecode.')
+    .argument('<file>', 'a .weft, .onnx or .ir file')
     .addOption(new Option('--ts', 'TypeScript that builds the same executable').conflicts('stats'))
     .option('--data', 'a listing with all weights, which can be parsed back')
     .option('--stats', 'counts of functions, registers, constants and bytes')
@@ -79,8 +101,8 @@ function makeProgram(terminal: Terminal, run: Run): Command {
   program
     .command('run')
     .summary('run a program once')
-    .description('Runs the function main of a .weft or .onnx file and prints its outputs.')
-    .argument('<file>', 'a .weft or .onnx file')
+    .description('Runs the function main of a .weft, .onnx or .ir file and prints its outputs.')
+    .argument('<file>', 'a .weft, .onnx or .ir file')
     .option(
       '-i, --input <NAME=FILE>',
       'a .pb, .npy or .json file (a number for an int or float input); repeatable',
@@ -104,6 +126,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
         .default('auto'),
     )
     .addOption(dims)
+    .addOption(dispatch)
     .option('--profile', 'run twice and print the kernels of the second run with their times')
     .addHelpText('after', RUN_HELP)
     .action((path: string, flags: RunFlags) => run(runCommand(path, flags, terminal)));
@@ -118,14 +141,26 @@ Examples:
   weft inspect model.weft                    ... see what it became ...
   weft run model.weft --input x=x.npy        ... and run it
 
-An .onnx file works wherever a .weft file does; it is then compiled first.
+An .onnx file or a program as text (.ir) works wherever a .weft file does; it is then compiled first.
 Exit status: 0, 1 when something failed, 2 for wrong usage.`;
 
 const COMPILE_HELP = `
 Examples:
   weft compile mnist.onnx -o mnist.weft
   weft compile bert.onnx -o bert.weft --dim batch=1 --dim sequence=128
-  weft compile mnist.onnx -o mnist.weft --dump | less`;
+  weft compile mnist.onnx -o mnist.weft --dump | less
+  weft compile program.ir -o program.weft --dump-after fuse,to-anf
+  weft compile bert.onnx -o bert.weft --dispatch main.input_ids.1=log:1:512:2`;
+
+const OPT_HELP = `
+Examples:
+  weft opt program.ir                        check it, and print it with one style
+  weft opt program.ir --pass infer-types     see all types
+  weft opt model.onnx --pass fold-constants,simplify,fuse
+
+Passes: bind-dims (with --dim), infer-types, inline, name-unknown-dims, to-graph, fold-constants,
+simplify, fold-batch-norm, dispatch-by-shape (with --dispatch), eliminate-common-subexpressions,
+fuse, to-anf. Types are inferred before the first pass that needs them.`;
 
 const RUN_HELP = `
 Examples:

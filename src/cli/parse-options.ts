@@ -30,3 +30,9 @@ export function positiveNumber(text: string): number {
   if (!(value >= 0)) throw new InvalidArgumentError('It has to be a number from 0 up.');
   return value;
 }
+
+/** Names with commas between them, of an option that may be given more than once. */
+export function splitNames(text: string, previous: readonly string[] = []): string[] {
+  const names = text.split(',').map((name) => name.trim());
+  return [...previous, ...names.filter((name) => name !== '')];
+}

@@ -1,11 +1,13 @@
+import { looksLikeExecutable } from '../bytecode/index.ts';
 import { type LoadProgress, type OutputValue, Session, Tensor } from '../client/index.ts';
+import type { ModuleDispatch } from '../compiler/index.ts';
 import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { firstDifference } from '../testing/all-close.ts';
 import { formatBytes } from './format-bytes.ts';
 import { formatOutput } from './format-output.ts';
 import { openNodeGpu } from './node-gpu.ts';
-import { readBytes } from './read-program.ts';
+import { compileFile, looksLikeText, readBytes } from './read-program.ts';
 import { readTensor, writeTensor } from './tensor-file.ts';
 import { ProgressLine, type Terminal } from './terminal.ts';
 
@@ -17,6 +19,7 @@ export interface RunFlags {
   readonly atol: number;
   readonly device: 'auto' | 'host' | 'webgpu';
   readonly dim?: Record<string, number>;
+  readonly dispatch?: ModuleDispatch;
   readonly profile?: boolean;
 }
 
@@ -26,7 +29,7 @@ export async function runCommand(
   flags: RunFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const bytes = await readBytes(path);
+  const bytes = await readLoadable(path, flags);
   const gpu = flags.device === 'host' ? undefined : await nodeGpu(flags.device, terminal);
   const progress = new ProgressLine(terminal);
   const session = await Session.load(bytes, {
@@ -51,6 +54,14 @@ export async function runCommand(
   } finally {
     await session.dispose();
   }
+}
+
+/** What a session loads: it compiles models by itself, but no text, and without dispatching. */
+async function readLoadable(path: string, { dim, dispatch }: RunFlags): Promise<Uint8Array> {
+  const bytes = await readBytes(path);
+  if (looksLikeExecutable(bytes)) return bytes;
+  if (dispatch === undefined && !looksLikeText(path, bytes)) return bytes;
+  return (await compileFile(path, bytes, { dims: dim, dispatch })).toBytes();
 }
 
 async function nodeGpu(device: 'auto' | 'webgpu', terminal: Terminal): Promise<GPU | undefined> {

@@ -50,6 +50,7 @@ describe('compile', () => {
         "source",
         "bind-dims",
         "infer-types",
+        "inline",
         "name-unknown-dims",
         "to-graph",
         "fold-constants",

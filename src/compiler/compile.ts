@@ -10,6 +10,7 @@ import { foldBatchNorm } from './passes/fold-batch-norm.ts';
 import { foldConstants } from './passes/fold-constants.ts';
 import { fuse } from './passes/fuse.ts';
 import { inferTypes } from './passes/infer-types.ts';
+import { inline } from './passes/inline.ts';
 import { nameUnknownDims } from './passes/name-unknown-dims.ts';
 import type { Pass } from './passes/pass.ts';
 import { simplify } from './passes/simplify.ts';
@@ -41,6 +42,7 @@ function pipeline({ dims = {}, dispatch, onDispatch }: CompileOptions): readonly
   return [
     bindDims(dims),
     inferTypes,
+    inline,
     nameUnknownDims,
     toGraph,
     foldConstants,
@@ -60,8 +62,8 @@ function pipeline({ dims = {}, dispatch, onDispatch }: CompileOptions): readonly
 /**
  * Compiles a module to an executable. Equal modules give equal bytes.
  *
- * Throws TypeCheckError or ShapeError for a module that is not well-typed, UnsupportedError for a
- * dimension that has no number.
+ * Throws TypeCheckError or ShapeError for a module that is not well-typed, UnsupportedError for an
+ * operator that Weft does not have and for a result whose size nothing tells.
  */
 export function compile(module: Module, options: CompileOptions = {}): Executable {
   const { dump, texts, onProgress } = options;

@@ -151,7 +151,8 @@ function withPatterns(row: Row, patterns: readonly (readonly [Occurrence, Patter
     if (pattern.kind === 'var-pattern') bindings.set(pattern.variable, occurrence);
     else if (pattern.kind === 'constructor-pattern') tests.set(occurrence, pattern);
     else if (pattern.kind === 'tuple-pattern') {
-      for (const [i, field] of pattern.fields.entries()) work.push([occurrence.field(i), field]);
+      const fields = pattern.fields.map((field, i) => [occurrence.field(i), field] as const);
+      work.push(...fields.toReversed());
     }
   }
   return { clause: row.clause, tests, bindings };

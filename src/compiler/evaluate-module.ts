@@ -1,6 +1,7 @@
 import { HostTensor } from '../core/host-tensor.ts';
+import { type Dim, evaluateDim } from '../core/dim.ts';
 import { RuntimeError } from '../core/errors.ts';
-import type { Attributes } from '../core/primitive-function.ts';
+import type { Attributes, AttributeValue } from '../core/primitive-function.ts';
 import { evaluateCall } from './evaluate-call.ts';
 import type { CallExpr, Expr, FunctionExpr, MatchExpr, Module, Pattern } from './ir/expr.ts';
 import { SCALAR_OPERATORS } from './ir/scalar-operators.ts';
@@ -57,6 +58,8 @@ class FunctionEvaluator {
   readonly #inScope = new Map<Scope, Expr[]>();
   /** Values of lets by the variable. */
   readonly #letValues = new Map<Expr, Expr>();
+  /** Sizes that the arguments give to symbols. */
+  readonly #symbols = new Map<string, number>();
 
   constructor(module: Module, fn: FunctionExpr) {
     this.#module = module;
@@ -72,6 +75,13 @@ class FunctionEvaluator {
   }
 
   run(args: readonly ReferenceValue[]): ReferenceValue {
+    for (const [i, { type }] of this.#fn.params.entries()) {
+      const arg = args[i];
+      if (type?.kind !== 'tensor' || !(arg instanceof HostTensor)) continue;
+      for (const [axis, dim] of type.shape.entries()) {
+        if (typeof dim === 'string') this.#symbols.set(dim, arg.shape[axis] ?? -1);
+      }
+    }
     return this.#enter(this.#scopes.top, undefined, bind(this.#fn, args));
   }
 
@@ -148,11 +158,26 @@ class FunctionEvaluator {
   #call({ callee, attributes }: CallExpr, args: ReferenceValue[], frame: Frame): ReferenceValue {
     if (callee.kind === 'operator') {
       if (SCALAR_OPERATORS.has(callee.name)) return scalarResult(callee.name, args, attributes);
-      return evaluateCall(callee.name, args.map(asTensor), attributes);
+      return evaluateCall(callee.name, args.map(asTensor), this.#bound(attributes));
     }
     const fn = this.#value(callee, frame);
     if (isStructured(fn) && fn.kind === 'function') return fn.apply(args);
     throw new Error('internal: a call of what is no function');
+  }
+
+  /** Attributes with the sizes of symbols in lists of dimensions. */
+  #bound(attributes: Attributes): Attributes {
+    const bound: Record<string, AttributeValue> = {};
+    for (const [name, value] of Object.entries(attributes)) {
+      bound[name] = Array.isArray(value) ? value.map((dim: Dim) => this.#size(dim)) : value;
+    }
+    return bound;
+  }
+
+  #size(dim: Dim): number {
+    const size = evaluateDim(dim, this.#symbols);
+    if (size === undefined) throw new Error('internal: a symbol has no size');
+    return size;
   }
 
   #match(expr: MatchExpr, matched: ReferenceValue, frame: Frame): ReferenceValue {

@@ -1,5 +1,13 @@
 export { compile, type CompileOptions, type Executable } from './compile.ts';
 export {
+  type Dispatched,
+  type DispatchReport,
+  dispatch,
+  type FunctionDispatch,
+} from './dispatch/dispatch.ts';
+export { logarithmic, uniform } from './dispatch/dispatchers.ts';
+export type { AxisDispatcher, DimRange, Interval } from './dispatch/interval.ts';
+export {
   call,
   callFunction,
   constant,
@@ -41,6 +49,7 @@ export type {
   Pattern,
   ProjectionExpr,
   Span,
+  SymbolBounds,
   TupleExpr,
   TuplePattern,
   VarExpr,
@@ -67,4 +76,7 @@ export {
   type TypeVarNode,
 } from './ir/type.ts';
 export type { DimBindings } from './passes/bind-dims.ts';
+export { dispatchByShape, type ModuleDispatch } from './passes/dispatch-by-shape.ts';
+export type { Pass } from './passes/pass.ts';
+export { allPasses, type PassParameters, runPasses } from './passes/pass-table.ts';
 export { type VerifyOptions, verifyModule } from './verify-module.ts';

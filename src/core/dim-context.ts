@@ -62,7 +62,11 @@ export function isAtMostOne<D extends Dim>(dims: DimContext<D>, dim: D): boolean
 /** A dimension of 0 or 1 is repeated to any other, which has to be 0 where it is 0. */
 export function requireRepeats<D extends Dim>(
   dims: DimContext<D>,
-  { from, to, complaint }: { readonly from: D; readonly to: D; readonly complaint: () => Complaint },
+  {
+    from,
+    to,
+    complaint,
+  }: { readonly from: D; readonly to: D; readonly complaint: () => Complaint },
 ): D {
   dims.requireEqual(dims.mul(to, from), to, complaint);
   return to;

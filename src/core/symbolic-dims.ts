@@ -8,7 +8,7 @@ import {
 } from './dim-algebra.ts';
 import type { DimFacts } from './dim-bounds.ts';
 import { type DimContext, isAtMostOne, requireRepeats } from './dim-context.ts';
-import { type Dim, type DimOperator, formatDim, sameDim } from './dim.ts';
+import { applyDimOperator, type Dim, type DimOperator, formatDim, sameDim } from './dim.ts';
 import { type Complaint, complaintText, ShapeError } from './errors.ts';
 import { formatShape } from './shape.ts';
 
@@ -76,7 +76,7 @@ export class SymbolicDims implements DimContext<Dim> {
       if (proveDifferent(left, right, this.#facts)) throw new ShapeError(complaint());
       this.#check(left, right, complaint);
     }
-    return typeof right === 'number' ? right : left;
+    return termsOf(right) < termsOf(left) ? right : left;
   }
 
   requireAtMost(left: Dim, right: Dim, complaint: () => Complaint): void {
@@ -114,6 +114,10 @@ export class SymbolicDims implements DimContext<Dim> {
   }
 
   #apply(op: DimOperator, left: Dim, right: Dim): Dim {
+    if (typeof left === 'number' && typeof right === 'number') {
+      const value = applyDimOperator(op, left, right);
+      if (value !== undefined) return value;
+    }
     return simplifyDim({ op, left, right }, this.#facts);
   }
 
@@ -123,4 +127,10 @@ export class SymbolicDims implements DimContext<Dim> {
     );
     if (!isKnown) this.#checks.push({ left, right, message: complaintText(complaint()) });
   }
+}
+
+/** How much there is to compute; nothing for a number. */
+function termsOf(dim: Dim): number {
+  if (typeof dim === 'number') return 0;
+  return typeof dim === 'string' ? 1 : 1 + termsOf(dim.left) + termsOf(dim.right);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Dim } from '../core/dim.ts';
 import type { Attributes, PrimitiveFunction } from '../core/primitive-function.ts';
-import { bindAttributes, undeterminedDims } from './bind-attributes.ts';
+import { bindAttributes, undeterminedSymbols } from './bind-attributes.ts';
 
 function primitive(
   op: string,
@@ -16,8 +16,8 @@ function primitive(
   };
 }
 
-function undetermined({ body, params, results }: PrimitiveFunction): readonly Dim[] {
-  return undeterminedDims(body, [...params, ...results.map(({ type }) => type)]);
+function undetermined({ body, params, results }: PrimitiveFunction): readonly string[] {
+  return undeterminedSymbols(body, [...params, ...results.map(({ type }) => type)]);
 }
 
 const half: Dim = { op: 'floordiv', left: 'n', right: 2 };

@@ -1,4 +1,4 @@
-import { applyDimOperator, type Dim, evaluateDim, formatDim } from '../core/dim.ts';
+import { applyDimOperator, type Dim, evaluateDim, forEachSymbol, formatDim } from '../core/dim.ts';
 import { ShapeError } from '../core/errors.ts';
 import type {
   Attributes,
@@ -32,17 +32,24 @@ export function bindAttributes(
   return body.map((call) => ({ ...call, attributes: bindCall(call, values) }));
 }
 
-/** Dimensions in attributes of calls that do not follow from the sizes of tensors of these types. */
-export function undeterminedDims(
+/** Symbols in attributes of calls that the sizes of tensors of these types do not tell. */
+export function undeterminedSymbols(
   calls: readonly Pick<OperatorCall, 'op' | 'attributes'>[],
   types: readonly TensorType[],
-): readonly Dim[] {
+): readonly string[] {
   const dims = calls.flatMap(symbolicDims);
   if (dims.length === 0) return [];
   const values = new DimValues();
   // Any sizes will do: whether a symbol follows from them does not depend on them.
   for (const { shape } of types) values.learn(shape, new Array<number>(shape.length).fill(1));
-  return dims.filter((dim) => values.of(dim) === undefined);
+  const missing = new Set<string>();
+  for (const dim of dims) {
+    if (values.of(dim) !== undefined) continue;
+    forEachSymbol(dim, (symbol) => {
+      if (values.of(symbol) === undefined) missing.add(symbol);
+    });
+  }
+  return [...missing];
 }
 
 function isSymbolic(value: AttributeValue): boolean {

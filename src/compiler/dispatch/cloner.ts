@@ -1,6 +1,8 @@
-import { symbolsIn } from '../inference/gather-dim-facts.ts';
-import { call, callFunction, global, ifElse, int } from '../ir/build.ts';
+import { isUnknownDim } from '../../core/dim.ts';
+import { symbolsIn, symbolsOfType } from '../inference/gather-dim-facts.ts';
+import { call, callFunction, global, ifElse, int, projection, tuple } from '../ir/build.ts';
 import type { Expr, FunctionExpr, Module } from '../ir/expr.ts';
+import { formatType, type Type } from '../ir/type.ts';
 import { substituteSymbols } from '../passes/bind-dims.ts';
 import type { BucketLeaf, BucketSplit, BucketTree, DispatchAxis } from './plan-buckets.ts';
 
@@ -9,12 +11,15 @@ export class Cloner {
   readonly clones = new Map<string, FunctionExpr>();
   readonly #name: string;
   readonly #fn: FunctionExpr;
+  readonly #resultType: Type;
   readonly #names: Set<string>;
   readonly #symbols: ReadonlySet<string>;
   /** The size of each axis, one node for all branches. */
   readonly #sizes = new Map<DispatchAxis, Expr>();
 
   constructor({ functions }: Module, { name, fn }: { name: string; fn: FunctionExpr }) {
+    if (fn.resultType === undefined) throw new Error(`internal: @${name} has no result type`);
+    this.#resultType = fn.resultType;
     this.#name = name;
     this.#fn = fn;
     this.#names = new Set(functions.keys());
@@ -22,7 +27,7 @@ export class Cloner {
   }
 
   select(tree: BucketTree): Expr {
-    if (tree.kind === 'leaf') return callFunction(global(this.#clone(tree)), this.#fn.params);
+    if (tree.kind === 'leaf') return this.#clone(tree);
     return this.#halve(tree.axis, tree.branches);
   }
 
@@ -44,14 +49,15 @@ export class Cloner {
     return size;
   }
 
-  #clone({ ranges }: BucketLeaf): string {
+  /** A call of a new clone. */
+  #clone({ ranges }: BucketLeaf): Expr {
     const replacements = new Map<string, number | string>();
     const bounds: Record<string, readonly [number, number]> = {};
     const parts: string[] = [];
     for (const [symbol, { min, max }] of ranges) {
       const plain = symbol.replaceAll(/[^A-Za-z0-9_]/g, '_');
       parts.push(min === max ? `${plain}_${min}` : `${plain}_${min}_${max}`);
-      if (min === max) {
+      if (min === max && canRestore(this.#resultType, symbol)) {
         replacements.set(symbol, min);
         continue;
       }
@@ -65,8 +71,35 @@ export class Cloner {
     const isBounded = Object.keys(bounds).length > 0;
     const attributes = { ...clone.attributes, ...(isBounded && { bounds }) };
     this.clones.set(name, { ...clone, attributes });
-    return name;
+    const numbers = [...replacements].filter(([, dim]) => typeof dim === 'number');
+    const bound = new Set(numbers.map(([symbol]) => symbol));
+    const result = callFunction(global(name), this.#fn.params);
+    return restore(result, this.#resultType, bound);
   }
+}
+
+/** Whether {@link restore} can give the result of a function its dimensions back. */
+function canRestore(resultType: Type, symbol: string): boolean {
+  const work = [resultType];
+  for (let type = work.pop(); type !== undefined; type = work.pop()) {
+    if (type.kind === 'tuple') work.push(...type.fields);
+    else if (symbolsOfType(type).has(symbol)) {
+      if (type.kind !== 'tensor' || type.shape.some(isUnknownDim)) return false;
+    }
+  }
+  return true;
+}
+
+/**
+ * The result of a clone with the dimensions of the function that it is made of, so that all branches
+ * have one type: a clone says 1 where the function says n. A reshape is a view, no kernel.
+ */
+function restore(result: Expr, type: Type, bound: ReadonlySet<string>): Expr {
+  const symbols = symbolsOfType(type);
+  if (![...bound].some((symbol) => symbols.has(symbol))) return result;
+  if (type.kind === 'tensor') return call('reshape', [result], { shape: type.shape });
+  if (type.kind !== 'tuple') throw new Error(`internal: ${formatType(type)} is no tensor`);
+  return tuple(type.fields.map((field, i) => restore(projection(result, i), field, bound)));
 }
 
 function unique(base: string, taken: ReadonlySet<string>): string {

@@ -44,7 +44,8 @@ export interface Dispatched {
  */
 export function dispatch(module: Module, name: string, by: FunctionDispatch): Dispatched {
   const named = mapFunctions(module, nameUnknownParams);
-  const typed = isElaborated(named) ? named : inferModule(named);
+  const isTyped = isElaborated(named) && named.functions.get(name)?.resultType !== undefined;
+  const typed = isTyped ? named : inferModule(named);
   const fn = typed.functions.get(name);
   if (fn === undefined) {
     throw unknownName('dispatch', { what: 'function', name, known: [...typed.functions.keys()] });

@@ -38,6 +38,13 @@ export function symbolsIn(fn: FunctionExpr): ReadonlySet<string> {
   return symbols;
 }
 
+/** Symbols in a type. */
+export function symbolsOfType(type: Type): ReadonlySet<string> {
+  const symbols = new Set<string>();
+  forEachDim(type, (dim) => forEachSymbol(dim, (symbol) => symbols.add(symbol)));
+  return symbols;
+}
+
 function forEachDim(type: Type, visit: (dim: Dim) => void): void {
   switch (type.kind) {
     case 'tensor':

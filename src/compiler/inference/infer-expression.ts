@@ -10,7 +10,7 @@ import type {
 } from '../ir/expr.ts';
 import { runTask, sub, type Task } from '../ir/task.ts';
 import { formatType, sameType, type Type } from '../ir/type.ts';
-import { isPolymorphic, plainSymbols } from './declarations.ts';
+import { isPolymorphic } from './declarations.ts';
 import { bindClause, checkMatch } from './infer-match.ts';
 import type { InferenceContext } from './inference-context.ts';
 import { operatorConstraint } from './operator-constraint.ts';
@@ -41,8 +41,7 @@ export class ExpressionInference {
 
   /** Infers a global function, whose declared part is in `signature`. */
   inferGlobal(name: string, fn: FunctionExpr): AppliedTerm {
-    this.#context.global = name;
-    this.#context.scope = { symbols: new Set(), typeParams: new Set() };
+    this.#context.enterGlobal(name);
     const term = resolve(runTask(this.#visit(fn)));
     if (term.kind !== 'applied') throw new Error('internal: a function without a function type');
     return term;
@@ -150,7 +149,7 @@ export class ExpressionInference {
     const types = fn.params.flatMap(({ type }) => (type === undefined ? [] : [type]));
     this.#context.scope = {
       typeParams: new Set([...outer.typeParams, ...(fn.typeParams ?? [])]),
-      symbols: new Set([...outer.symbols, ...plainSymbols(types)]),
+      symbols: new Set([...outer.symbols, ...this.#context.declareParams(types, fn)]),
     };
     const params = fn.params.map((param) => {
       const term = this.#parameter(param, fn);

@@ -559,6 +559,27 @@ def @h(%b: Tensor[(?), float32], %i: int) { @g(%b, %i) }
     `);
   });
 
+  test('a name for two dimensions', () => {
+    expect(
+      errorOf(`
+def @main(%x: Tensor[(?), float32], %i: int) {
+  let %f = fn (%z: Tensor[(m), float32]) { %z };
+  let %g = fn (%z: Tensor[(m), float32]) { %z };
+  let %a: Tensor[(m), float32] = %f(%x);
+  if (%i) { let %b: Tensor[(k), float32] = exp(%x); %b } else { let %c: Tensor[(k), float32] = %g(%a); %c }
+}
+`),
+    ).toMatchInlineSnapshot(`
+      "TypeCheckError: test.ir:5:3: got the dimension m, which names another one elsewhere in @main, expected a name of its own.
+      5 |   let %a: Tensor[(m), float32] = %f(%x);
+        |   ^
+
+      test.ir:6:65: got the dimension k, which names another one elsewhere in @main, expected a name of its own.
+      6 |   if (%i) { let %b: Tensor[(k), float32] = exp(%x); %b } else { let %c: Tensor[(k), float32] = %g(%a); %c }
+        |                                                                 ^"
+    `);
+  });
+
   test('what cannot be inferred', () => {
     expect(errorOf('def @main() { fn (%x) { relu(%x) } }')).toMatchInlineSnapshot(`
       "TypeCheckError: test.ir:1:25: got an operand without a known type, expected one that can be inferred. Annotate the parameter or variable that it comes from.

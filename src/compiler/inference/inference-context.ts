@@ -49,6 +49,8 @@ export class InferenceContext {
   readonly expansions = new Map<Expr, Instance>();
   /** The results of functions. */
   readonly results = new Map<FunctionExpr, Term>();
+  /** Symbols of the global function, and what each is a dimension of. */
+  readonly #names = new Map<string, 'value' | 'parameter'>();
   readonly #rechecks: (() => void)[] = [];
   readonly #terms = new Map<Expr, Term>();
   readonly #values = new Map<Expr, Term>();
@@ -163,9 +165,39 @@ export class InferenceContext {
    */
   declareBinding(type: Type, at: Expr): { declared: Term; expected: Term } {
     const named = this.#newSymbols(type);
-    for (const symbol of named) this.scope.symbols.add(symbol);
+    for (const symbol of named) {
+      if (this.#names.has(symbol)) this.#complainOfName(symbol, at);
+      this.#names.set(symbol, 'value');
+      this.scope.symbols.add(symbol);
+    }
     const declared = this.declaredTerm(type, at);
     return { declared, expected: withUnknown(declared, named) };
+  }
+
+  /** Symbols of the parameters of a function, known in its body. */
+  declareParams(types: readonly Type[], at: Expr): ReadonlySet<string> {
+    const symbols = plainSymbols(types);
+    for (const symbol of symbols) {
+      if (this.scope.symbols.has(symbol)) continue;
+      if (this.#names.get(symbol) === 'value') this.#complainOfName(symbol, at);
+      else this.#names.set(symbol, 'parameter');
+    }
+    return symbols;
+  }
+
+  /** Passes may then put what a name stands for in its place without looking at scopes. */
+  #complainOfName(symbol: string, at: Expr): void {
+    this.complain(at, {
+      got: `the dimension ${symbol}, which names another one elsewhere in @${this.global}`,
+      expected: 'a name of its own',
+    });
+  }
+
+  /** Begins with a global function. */
+  enterGlobal(name: string): void {
+    this.global = name;
+    this.scope = { symbols: new Set(), typeParams: new Set() };
+    this.#names.clear();
   }
 
   /** What a value has to be for a variable of this type, as long as the value is not known. */

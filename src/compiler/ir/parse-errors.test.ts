@@ -187,6 +187,8 @@ describe('syntax', () => {
     ['a pattern', 'match (%x) { cons => %x }'],
     ['a parameter without a sign', '(fn (x) { %x })(%x)'],
     ['a mark that functions do not have', '(fn (kernel="x") { %x })(%x)'],
+    ['bounds the wrong way round', '(fn (%y: int, bounds={n: (2, 1)}) { %y })(%x)'],
+    ['bounds that are no sizes', '(fn (%y: int, bounds={n: (-2, 1)}) { %y })(%x)'],
     ['a suffix', 'add(1q, 2f)'],
     ['a fraction without a suffix', '1.5'],
     ['an element beyond its dtype', '[1u8, 256u8]'],

@@ -8,7 +8,6 @@ import type {
   FunctionExpr,
   LetExpr,
   Span,
-  SymbolBounds,
   VarExpr,
 } from './expr.ts';
 import type { Token } from './lexer.ts';
@@ -21,17 +20,13 @@ import {
   parseVariable,
   spanAt,
 } from './parse-binder.ts';
-import {
-  parseAttribute,
-  parseStrings,
-  parseTensorLiteral,
-  startsLiteral,
-} from './parse-literal.ts';
+import { parseAttribute, parseTensorLiteral, startsLiteral } from './parse-literal.ts';
+import { parseFunctionAttribute } from './parse-function-attribute.ts';
 import { parsePattern } from './parse-pattern.ts';
 import { parseType, parseTypeParams } from './parse-type.ts';
 import { SCALAR_OPERATORS } from './scalar-operators.ts';
 import { sub, type Task } from './task.ts';
-import { describeToken, SyntaxFault, type TokenCursor } from './token-cursor.ts';
+import { describeToken, SyntaxFault } from './token-cursor.ts';
 
 const KEYWORDS = new Set(['def', 'let', 'else', 'type', 'metadata', '_']);
 
@@ -254,7 +249,8 @@ export function* parseFunctionAfter(context: ExprContext, start: Token): Task<Fu
     const attributes: FunctionAttributes = {};
     yield* sub(
       cursor.listTask('(', ')', function* () {
-        if (cursor.peek().kind !== 'variable') Object.assign(attributes, parseMark(context));
+        if (cursor.peek().kind !== 'variable')
+          Object.assign(attributes, parseFunctionAttribute(context));
         else params.push(yield* sub(parseBinder(context)));
       }),
     );
@@ -273,41 +269,6 @@ export function* parseFunctionAfter(context: ExprContext, start: Token): Task<Fu
     context.variables.exit();
     context.typeParams.exit();
   }
-}
-
-/** `primitive="name"`, `results=["name"]`, `bounds={n: (1, 8)}` */
-function parseMark({ cursor }: ExprContext): FunctionAttributes {
-  const token = cursor.peek();
-  const mark = ['primitive', 'results', 'bounds'].find((name) => cursor.accept(name));
-  if (mark === undefined) {
-    throw cursor.unexpected('a parameter such as %x, primitive=, results= or bounds=', { token });
-  }
-  cursor.expect('=');
-  if (mark === 'results') return { resultNames: parseStrings(cursor) };
-  if (mark === 'bounds') return { bounds: parseBounds(cursor) };
-  return { primitive: cursor.take('string', 'the name of the kernel').text };
-}
-
-function parseBounds(cursor: TokenCursor): SymbolBounds {
-  return Object.fromEntries(
-    cursor.list('{', '}', () => {
-      const symbol = cursor.takeName('a symbol').text;
-      cursor.expect(':');
-      cursor.expect('(');
-      const min = parseSize(cursor);
-      cursor.expect(',');
-      const max = parseSize(cursor, min);
-      cursor.expect(')');
-      return [symbol, [min, max] as const];
-    }),
-  );
-}
-
-function parseSize(cursor: TokenCursor, least = 0): number {
-  const token = cursor.take('number', 'an integer');
-  const size = /^[0-9]+$/.test(token.text) ? Number(token.text) : -1;
-  if (Number.isSafeInteger(size) && size >= least) return size;
-  throw cursor.unexpected(`an integer from ${least} up`, { token });
 }
 
 /** `{ statements result }`, a scope of its own. */

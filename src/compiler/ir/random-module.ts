@@ -252,6 +252,7 @@ class ModuleGenerator {
           ? call('reduce_sum', [this.#expr(VECTOR, scope)], { axes: [0], keepdims: false })
           : call('softmax', [this.#expr(type, scope)], { axis: type.shape.length - 1 }),
       () => call('cast', [this.#expr(type, scope)], { to: 'float32' }),
+      () => call('broadcast_to', [this.#expr(SCALAR, scope)], { shape: type.shape }),
     ];
     return this.#choose.pick(makers)();
   }

@@ -150,6 +150,20 @@ describe('a printed module is read as the same module', () => {
     `);
   });
 
+  test('attributes of functions', () => {
+    const attributes = {
+      primitive: 'my "kernel"',
+      resultNames: ['y', 'a b'],
+      bounds: { n: [1, 8], 'batch size': [0, 0] },
+    } as const;
+    expect(roundTrip(moduleOf({ main: func([x], x, attributes) }))).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(n, 3), float32], primitive="my \\"kernel\\"", results=["y","a b"], bounds={n: (1, 8), "batch size": (0, 0)}) {
+        %x
+      }
+      "
+    `);
+  });
+
   test('names and symbols that are no identifiers', () => {
     const odd = variable('a b', 'float32', ['batch size', 'data.0', '?', 'mod']);
     const zero = variable('0', 'float32', []);

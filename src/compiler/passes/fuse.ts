@@ -11,7 +11,7 @@ import { childrenOf, mapFunctions, withChildren } from '../ir/visit.ts';
 import { formatType } from '../ir/type.ts';
 import type { TypeInference } from '../type-inference.ts';
 import type { Pass } from './pass.ts';
-import { symbolCarriers } from './symbol-carriers.ts';
+import { symbolCarriers, variablesAround } from './symbol-carriers.ts';
 
 /**
  * The most tensors that one kernel may touch: WebGPU guarantees eight storage buffers in a shader
@@ -48,7 +48,8 @@ function fuseFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
     const group = groups.get(expr);
     if (group === undefined) results.set(expr, withChildren(expr, resultOf));
     else if (group.last === expr) {
-      results.set(expr, primitiveCall(group, { resultOf, types, fn }));
+      const variables = () => variablesAround(expr, scopes, fn);
+      results.set(expr, primitiveCall(group, { resultOf, types, variables }));
     }
   }
   const body = resultOf(fn.body);
@@ -182,12 +183,12 @@ function merge(producer: Group, consumer: Group): void {
 interface PrimitiveContext {
   readonly resultOf: (expr: Expr) => Expr;
   readonly types: TypeInference;
-  /** The function that the group is in. */
-  readonly fn: FunctionExpr;
+  /** Variables that the group may read. */
+  readonly variables: () => Iterable<VarExpr>;
 }
 
 /** A call of a new primitive function with the members of a group as its body. */
-function primitiveCall(group: Group, { resultOf, types, fn }: PrimitiveContext): CallExpr {
+function primitiveCall(group: Group, { resultOf, types, variables }: PrimitiveContext): CallExpr {
   const members = new Set<Expr>(group.members);
   const params = new Map<Expr, VarExpr>();
   const bodies = new Map<Expr, Expr>();
@@ -204,7 +205,7 @@ function primitiveCall(group: Group, { resultOf, types, fn }: PrimitiveContext):
     bodies.set(member, { ...member, args: member.args.map(inner) });
   }
   const known = [...params.keys(), group.last].map((expr) => tensorTypeOf(expr, types));
-  for (const carrier of symbolCarriers(group.members, known, fn)) inner(carrier);
+  for (const carrier of symbolCarriers(group.members, known, variables)) inner(carrier);
   const names = group.members.map(({ callee }) => (callee.kind === 'operator' ? callee.name : ''));
   const primitive = func([...params.values()], inner(group.last), { primitive: names.join('_') });
   return callFunction(primitive, [...params.keys()].map(resultOf), groupSpan(group));

@@ -4,6 +4,7 @@ import type { Type } from '../ir/type.ts';
 import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
 import type { TypeInference } from '../type-inference.ts';
 import type { Pass } from './pass.ts';
+import { resolveDimNames } from './resolve-dim-names.ts';
 
 /**
  * Gives each dimension that is unknown (`?`) a name where a tensor with it comes into a function:
@@ -12,7 +13,8 @@ import type { Pass } from './pass.ts';
  */
 export const nameUnknownDims: Pass = {
   name: 'name-unknown-dims',
-  run: (module, { types }) => mapFunctions(module, (fn) => nameInFunction(fn, types)),
+  run: (module, { types }) =>
+    mapFunctions(module, (fn) => resolveDimNames(nameInFunction(fn, types), types)),
 };
 
 function nameInFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {

@@ -1,42 +1,72 @@
-import { formatDim } from '../../core/dim.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
-import { undeterminedDims } from '../../ops/bind-attributes.ts';
-import { type CallExpr, type FunctionExpr, formatSpan, type VarExpr } from '../ir/expr.ts';
+import { undeterminedSymbols } from '../../ops/bind-attributes.ts';
+import {
+  type CallExpr,
+  type Expr,
+  type FunctionExpr,
+  formatSpan,
+  type VarExpr,
+} from '../ir/expr.ts';
+import type { Scope, Scopes } from '../ir/scopes.ts';
+import { variablesOf } from '../ir/visit.ts';
 
 /**
- * Parameters of the function around a kernel that the kernel has to be given too, although it does
- * not read them: their shapes tell symbols in its attributes. An example is a table that is cut to
- * a length which only another tensor has.
+ * Variables around a kernel that the kernel has to be given too, although it does not read them: their
+ * shapes tell symbols in its attributes. An example is a table that is cut to a length which only
+ * another tensor has.
  *
- * Throws UnsupportedError for a symbol that no parameter has in its type.
+ * Throws UnsupportedError for a symbol that no variable has in its type.
  */
 export function symbolCarriers(
   calls: readonly CallExpr[],
   known: readonly TensorType[],
-  fn: FunctionExpr,
+  variables: () => Iterable<VarExpr>,
 ): readonly VarExpr[] {
   const operators = calls.flatMap(({ callee, attributes }) =>
     callee.kind === 'operator' ? [{ op: callee.name, attributes }] : [],
   );
-  let missing = undeterminedDims(operators, known);
+  let missing = undeterminedSymbols(operators, known);
   const types = [...known];
   const carriers: VarExpr[] = [];
-  for (const param of missing.length === 0 ? [] : fn.params) {
-    if (param.type?.kind !== 'tensor') continue;
-    const rest = undeterminedDims(operators, [...types, param.type]);
+  for (const variable of missing.length === 0 ? [] : variables()) {
+    if (variable.type?.kind !== 'tensor') continue;
+    const rest = undeterminedSymbols(operators, [...types, variable.type]);
     if (rest.length === missing.length) continue;
-    carriers.push(param);
-    types.push(param.type);
+    carriers.push(variable);
+    types.push(variable.type);
     missing = rest;
   }
-  const [dim] = missing;
-  if (dim === undefined) return carriers;
+  const [symbol] = missing;
+  if (symbol === undefined) return carriers;
   const span = calls.find((call) => call.span !== undefined)?.span;
   throw new UnsupportedError({
     where: formatSpan(span, operators.map(({ op }) => op).join(', ')),
-    got: `the dimension ${formatDim(dim)} in an attribute`,
-    expected: 'dimensions that follow from those of the kernel or of parameters',
+    got: `the dimension ${symbol} in an attribute`,
+    expected: 'dimensions that tensors around the call have',
     remedy: 'Name the dimension in the type of a parameter of the function.',
   });
+}
+
+/** The parameters and the variables of patterns that an expression may read, the nearest first. */
+export function* variablesAround(expr: Expr, scopes: Scopes, fn: FunctionExpr): Iterable<VarExpr> {
+  const bound = boundByScope(scopes);
+  let scope: Scope | undefined = scopes.of(expr);
+  while (scope !== undefined) {
+    yield* bound.get(scope) ?? [];
+    scope = scope.parent;
+  }
+  yield* fn.params;
+}
+
+function boundByScope(scopes: Scopes): ReadonlyMap<Scope, readonly VarExpr[]> {
+  const bound = new Map<Scope, readonly VarExpr[]>();
+  for (const expr of scopes.order) {
+    for (const [i, scope] of scopes.inside(expr).entries()) {
+      if (expr.kind === 'function') bound.set(scope, expr.params);
+      const clause = expr.kind === 'match' ? expr.clauses[i] : undefined;
+      if (clause !== undefined) bound.set(scope, variablesOf(clause.pattern));
+    }
+  }
+  return bound;
 }

@@ -11,6 +11,31 @@ const DEVICES = testedDevices(nodeGpu).slice(0, 2);
 
 const bool = (value: number): HostTensor => HostTensor.from('bool', [], [value]);
 
+interface State {
+  readonly hidden: readonly number[];
+  readonly memory: readonly number[];
+}
+
+const sum = (a: readonly number[], b: readonly number[]): number[] =>
+  a.map((value, i) => value + (b[i] ?? 0));
+
+function meanOfRows(rows: readonly number[][]): number[] {
+  return rows.reduce(sum).map((value) => value / rows.length);
+}
+
+const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value));
+
+/** The same cell as in tree-lstm.ir. */
+function treeLstmCell(weights: readonly number[], x: readonly number[], state: State): State {
+  const inputs = [...x, ...state.hidden];
+  const gate = (index: number): number =>
+    inputs.reduce((total, value, row) => total + value * (weights[row * 8 + index] ?? 0), 0);
+  const memory = state.memory.map(
+    (before, i) => sigmoid(gate(i)) * Math.tanh(gate(6 + i)) + sigmoid(gate(2 + i)) * before,
+  );
+  return { memory, hidden: memory.map((value, i) => sigmoid(gate(4 + i)) * Math.tanh(value)) };
+}
+
 describe.each(DEVICES)('programs on $title', ({ open }) => {
   const used: { vm: LoadedProgram['vm']; device: Device }[] = [];
 
@@ -106,6 +131,8 @@ describe.each(DEVICES)('programs on $title', ({ open }) => {
     expect(await launches('lazy', 0, x)).toEqual([]);
     expect(await launches('lazy', 1, x)).not.toEqual([]);
     expect(await launches('eager', 0, x)).toEqual(['softmax']);
+    expect(await run('added_use', 1, zeros)).toEqual([1, 1]);
+    expect(await run('added_use', 0, zeros)).toEqual([1, 1]);
     expect(await launches('twins', 0, 0, x)).toEqual([]);
     expect(await launches('twins', 0, 1, x)).toEqual(['softmax']);
   });
@@ -124,6 +151,39 @@ describe.each(DEVICES)('programs on $title', ({ open }) => {
       [-1, -2],
       [0, [0, [-2, -3], [1]], [0, [0, [-3, -4], [1]], [1]]],
     ]);
+  });
+
+  test('a TreeLSTM over words of different lengths', async () => {
+    const { run } = await load('tree-lstm');
+    const weights = Array.from({ length: 32 }, (_, i) => Math.sin(i));
+    const [a, b] = [
+      [[0.5, -1]],
+      [
+        [0.25, 1],
+        [-0.75, 2],
+        [1, 0],
+      ],
+    ];
+    const result = await run(
+      'main',
+      f32([1, 2], ...a.flat()),
+      f32([3, 2], ...b.flat()),
+      f32([4, 8], ...weights),
+    );
+    const word = (rows: readonly number[][]): State =>
+      treeLstmCell(weights, meanOfRows(rows), { hidden: [0, 0], memory: [0, 0] });
+    const phrase = (left: State, right: State): State =>
+      treeLstmCell(weights, [0, 0], {
+        hidden: sum(left.hidden, right.hidden),
+        memory: sum(left.memory, right.memory),
+      });
+    const expA = a.map((row) => row.map(Math.exp));
+    const { hidden, memory } = phrase(phrase(word(a), word(b)), word(expA));
+    const [, h, m] = result as [number, number[][], number[][]];
+    for (const i of [0, 1]) {
+      expect(h[0]?.[i]).toBeCloseTo(hidden[i] ?? NaN, 5);
+      expect(m[0]?.[i]).toBeCloseTo(memory[i] ?? NaN, 5);
+    }
   });
 
   test('shapes that only the run knows', async () => {

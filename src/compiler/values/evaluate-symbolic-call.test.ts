@@ -38,7 +38,8 @@ describe('shape arithmetic on symbols', () => {
     ['int64 (2, 1): n, n', ['broadcast_to', [vector('n')], { shape: [2, 1] }]],
     ['int32 (1): n', ['cast', [vector('n')], { to: 'int32' }]],
     ['bool (2): 1, 0', ['cast', [vector(next, 0)], { to: 'bool' }]],
-    [undefined, ['cast', [vector('n')], { to: 'float32' }]],
+    ['float32 (1): n', ['cast', [vector('n')], { to: 'float32' }]],
+    [undefined, ['cast', [vector('n')], { to: 'float16' }]],
     [undefined, ['pad', [vector('n')], { pads: [1, 0] }]],
     [undefined, ['relu', [vector('n')]]],
   ])('%s', (expected, args) => {
@@ -79,7 +80,7 @@ describe('SymbolicTensor', () => {
     expect(SymbolicTensor.fromHost(host)?.elements).toEqual([3, -1]);
     expect(SymbolicTensor.fromHost(host)?.toHost()).toEqual(host);
     expect(vector('n').toHost()).toBeUndefined();
-    expect(SymbolicTensor.fromHost(HostTensor.zeros('float32', [2]))).toBeUndefined();
+    expect(SymbolicTensor.fromHost(HostTensor.from('float32', [2], [1, 0.5]))).toBeUndefined();
     expect(SymbolicTensor.fromHost(HostTensor.zeros('int64', [2000]))).toBeUndefined();
     const beyond = new HostTensor('int64', [1], BigInt64Array.of(2n ** 60n));
     expect(SymbolicTensor.fromHost(beyond)).toBeUndefined();

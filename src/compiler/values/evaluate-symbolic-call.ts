@@ -64,12 +64,15 @@ export function evaluateSymbolicCall(
 ): SymbolicTensor | undefined {
   if (op === 'cast') return castTo(inputs[0], attributes.to);
   if (inputs.length > 0 && movesElements(op)) return moved(op, inputs, attributes);
+  // A quotient of floats is no integer.
+  if (op === 'div' && !inputs.every(({ dtype }) => isInteger(dtype))) return undefined;
   const fn = Object.hasOwn(FUNCTIONS, op) ? FUNCTIONS[op] : undefined;
   return fn === undefined ? undefined : elementwise(op, fn, inputs);
 }
 
 function castTo(x: SymbolicTensor | undefined, to: unknown): SymbolicTensor | undefined {
-  if (x === undefined || typeof to !== 'string' || !isDType(to) || !isInteger(to)) return undefined;
+  if (x === undefined || typeof to !== 'string' || !isDType(to)) return undefined;
+  if (to === 'float16') return undefined;
   if (to !== 'bool') return new SymbolicTensor(to, x.shape, x.elements);
   const truth = x.elements.map((element) => decided(proveDifferent(element, 0), element === 0));
   return known(to, x.shape, truth);

@@ -7,8 +7,8 @@ import { elementCount, type Shape } from '../../core/shape.ts';
 const MAX_ELEMENTS = 1024;
 
 /**
- * A small tensor of integers whose elements are known as expressions over dimensions: what shape
- * arithmetic works on before the program runs. A bool is 0 or 1.
+ * A small tensor of integers, of any dtype, whose elements are known as expressions over dimensions:
+ * what shape arithmetic works on before the program runs. A bool is 0 or 1.
  */
 export class SymbolicTensor {
   readonly dtype: DType;
@@ -25,9 +25,9 @@ export class SymbolicTensor {
     this.elements = elements;
   }
 
-  /** Undefined for floats, for too many elements, and for integers beyond 2^53. */
+  /** Undefined for too many elements, and for any that is no integer or beyond 2^53. */
   static fromHost(tensor: HostTensor): SymbolicTensor | undefined {
-    if (tensor.elementCount > MAX_ELEMENTS || !isInteger(tensor.dtype)) return undefined;
+    if (tensor.elementCount > MAX_ELEMENTS || tensor.dtype === 'float16') return undefined;
     const elements = Array.from(tensor.data, Number);
     if (!elements.every(Number.isSafeInteger)) return undefined;
     return new SymbolicTensor(tensor.dtype, tensor.shape, elements);

@@ -21,8 +21,10 @@ export function runChain(
   const shape = types[step.calls[0]?.value ?? -1]?.shape ?? [];
   const count = elementCount(shape);
   const block = Math.min(BLOCK, count);
-  const elements = values.map((stored) =>
-    stored === undefined ? undefined : storedElements(stored),
+  const used = new Set(step.calls.flatMap(({ inputs, value }) => [...inputs, value]));
+  // Other values of the primitive may be of dtypes that scalar functions do not compute with.
+  const elements = values.map((stored, value) =>
+    stored === undefined || !used.has(value) ? undefined : storedElements(stored),
   );
   const local = new Map<number, NumberArray>();
   for (const { value } of step.calls) {

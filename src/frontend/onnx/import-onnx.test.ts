@@ -175,7 +175,7 @@ describe('models that are refused', () => {
       { op: 'ReduceSum', inputs: ['f'], outputs: ['y'] },
     ];
     expect(failure({ inputs, nodes, outputs: ['y'] })).toThrowErrorMatchingInlineSnapshot(
-      `[UnsupportedError: node "f" (Cast): got the dimension n as an operand of cast, expected dimensions in shapes, and integer arithmetic on them, only. Bind the dimensions of the inputs: --dim NAME=SIZE, or dims: { NAME: SIZE }.]`,
+      `[UnsupportedError: node "y" (ReduceSum): got the dimension n as an operand of reduce_sum, expected dimensions in shapes, and integer arithmetic on them, only. Bind the dimensions of the inputs: --dim NAME=SIZE, or dims: { NAME: SIZE }.]`,
     );
   });
 
@@ -192,6 +192,18 @@ describe('models that are refused', () => {
     expect(failure({ inputs: [X], nodes, outputs: ['b'] })).toThrowErrorMatchingInlineSnapshot(
       `[FormatError: node "two" (Relu): got a node that depends on its own output, expected a graph without circles.]`,
     );
+  });
+
+  test('a constant that a later constant replaces', () => {
+    const constantOf = (value: number): OnnxNodeSpec => ({
+      op: 'Constant',
+      inputs: [],
+      outputs: ['c'],
+      attributes: { value: HostTensor.from('float32', [], [value]) },
+    });
+    const nodes = [constantOf(1), { op: 'Add', inputs: ['x', 'c'], outputs: ['y'] }, constantOf(2)];
+    const module = importOnnx(writeOnnxModel({ inputs: [X], nodes, outputs: ['y'] }));
+    expect(printModule(module)).toContain('add(%x, 2f)');
   });
 
   test('a value that is defined twice', () => {

@@ -65,7 +65,8 @@ function producersOf(
   for (const node of nodes) {
     for (const output of node.output) {
       if (output === '') continue;
-      if (producers.has(output) || given.has(output)) {
+      const former = producers.get(output);
+      if ((former !== undefined && !replacesConstant(node, former)) || given.has(output)) {
         throw new FormatError({
           where: describeNode(node),
           got: `output "${output}", a name that is taken`,
@@ -76,6 +77,14 @@ function producersOf(
     }
   }
   return producers;
+}
+
+/**
+ * Tools that resize models append constants under the names of old ones, and runtimes, which turn
+ * constants into initializers before all else, take the last.
+ */
+function replacesConstant(node: NodeProto, former: NodeProto): boolean {
+  return node.opType === 'Constant' && former.opType === 'Constant';
 }
 
 function producerOf(

@@ -3,10 +3,10 @@ import { SymbolicTensor } from '../../../compiler/values/symbolic-tensor.ts';
 import { proveLess, proveLessEqual } from '../../../core/dim-algebra.ts';
 import { countElements } from '../../../core/dim-context.ts';
 import { concreteShape, type Dim, formatDim, MAX_DIMENSION } from '../../../core/dim.ts';
-import { dtypeInfo } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
-import { elementCount, formatShape, normalizeAxis, type Shape } from '../../../core/shape.ts';
+import { elementCount, formatShape, normalizeAxis } from '../../../core/shape.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { wholeSlice } from './whole-slice.ts';
 
 function format(shape: readonly Dim[]): string {
   return formatShape(shape.map(formatDim));
@@ -123,21 +123,6 @@ function importSlice(node: ImportNode): Expr {
     all.steps[axis] = steps?.[i] ?? 1;
   }
   return node.call('slice', [x], { ...all });
-}
-
-interface SliceAttributes {
-  readonly starts: Dim[];
-  readonly ends: Dim[];
-  readonly steps: number[];
-}
-
-/** A slice of everything. Of a symbolic axis it goes to a number that no axis reaches. */
-function wholeSlice(shape: readonly Dim[]): SliceAttributes {
-  return {
-    starts: shape.map(() => 0),
-    ends: shape.map((dim) => (typeof dim === 'number' ? dim : MAX_DIMENSION)),
-    steps: shape.map(() => 1),
-  };
 }
 
 /** ONNX writes "from the first" and "to the last" as the extremes of int64. */
@@ -268,101 +253,6 @@ function importConstantOfShape(node: ImportNode): Expr {
   return node.constant(HostTensor.splat(value.dtype, shape, value.elements[0] ?? 0));
 }
 
-/** With constant indices: a constant is gathered now, a computed tensor by slices. */
-function importGather(node: ImportNode): Expr {
-  const x = node.input(0);
-  const shape = node.shape(x);
-  const axis = normalizeAxis(node.attributes.int('axis', 0), shape.length, node.where);
-  const given = node.intsInput(1, 'indices');
-  if (given === undefined) throw node.malformed('no indices', 'some');
-  const dim = shape[axis] ?? 0;
-  const indices = given.map((index) => normalizeIndex(node, index, dim));
-  const result = [...shape.slice(0, axis), ...node.shape(node.input(1)), ...shape.slice(axis + 1)];
-  const value = node.shapeValue(x);
-  if (x.kind === 'constant' || value !== undefined) {
-    const counted = node.numbers(result, 'the size of constants');
-    const count = elementCount(counted);
-    if (count > MAX_GATHERED || elementCount(node.numbers(shape, 'sizes')) > MAX_GATHERED) {
-      throw node.unsupported(`${count} gathered elements`, `at most ${MAX_GATHERED}`);
-    }
-    const gather = (tensor: HostTensor) =>
-      gatherConstant(tensor, indices, { axis, result: counted });
-    if (x.kind === 'constant') return node.constant(gather(x.value));
-    if (value !== undefined) return node.shapeResult(gatherSymbols(value, gather));
-  }
-  if (indices.length === 0 || indices.length > MAX_SLICES) {
-    throw node.unsupported(`${indices.length} indices`, `1 to ${MAX_SLICES}`);
-  }
-  const parts = indices.map((index) => {
-    const part = wholeSlice(shape);
-    part.starts[axis] = index;
-    part.ends[axis] = index === -1 ? MAX_DIMENSION : index + 1;
-    return node.call('slice', [x], { ...part });
-  });
-  const [first] = parts;
-  const joined =
-    parts.length === 1 && first !== undefined ? first : node.call('concat', parts, { axis });
-  return node.reshape(joined, result);
-}
-
-const MAX_SLICES = 16;
-const MAX_GATHERED = 2 ** 26;
-
-/** An index of a symbolic axis stays as it is; one that is not there leaves a slice too short. */
-function normalizeIndex(node: ImportNode, index: number, dim: Dim): number {
-  if (typeof dim !== 'number') return index;
-  if (index >= -dim && index < dim) return index < 0 ? index + dim : index;
-  throw node.malformed(`index ${index}`, `one from ${-dim} to ${dim - 1}`);
-}
-
-function gatherSymbols(
-  value: SymbolicTensor,
-  gather: (tensor: HostTensor) => HostTensor,
-): SymbolicTensor {
-  const { shape, data } = gather(value.positions());
-  const source: ArrayLike<number | bigint> = data;
-  const elements = Array.from(source, (position) => value.elements[Number(position)] ?? '?');
-  return new SymbolicTensor(value.dtype, shape, elements);
-}
-
-function gatherConstant(
-  tensor: HostTensor,
-  indices: readonly number[],
-  { axis, result }: { axis: number; result: Shape },
-): HostTensor {
-  const { dtype, shape, data } = tensor;
-  const outer = elementCount(shape.slice(0, axis));
-  const inner = elementCount(shape.slice(axis + 1));
-  const dim = shape[axis] ?? 0;
-  const { byteLength } = dtypeInfo(dtype);
-  const from = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  const gathered = HostTensor.zeros(dtype, result);
-  const to = gathered.bytes;
-  const run = inner * byteLength;
-  let at = 0;
-  for (let o = 0; o < outer; o++) {
-    for (const index of indices) {
-      const begin = (o * dim + index) * run;
-      to.set(from.subarray(begin, begin + run), at);
-      at += run;
-    }
-  }
-  return gathered;
-}
-
-function importRange(node: ImportNode): Expr {
-  const [start, end, step] = [0, 1, 2].map((index) => node.numberInput(index, 'bounds'));
-  if (start === undefined || end === undefined || step === undefined || step === 0) {
-    throw node.malformed('a missing bound or delta 0', 'start, limit and another delta');
-  }
-  const count = Math.max(0, Math.ceil((end - start) / step));
-  if (!(count <= MAX_RANGE)) throw node.unsupported(`${count} elements`, `at most ${MAX_RANGE}`);
-  const values = Array.from({ length: count }, (_, i) => start + i * step);
-  return node.constant(HostTensor.from(node.type(node.input(0)).dtype, [count], values));
-}
-
-const MAX_RANGE = 2 ** 20;
-
 function importDropout(node: ImportNode): Expr {
   node.attributes.ignore('ratio', 'seed', 'is_test');
   const training = node.opset >= 12 ? node.numberInput(2, 'training modes') : undefined;
@@ -404,10 +294,8 @@ export const DATA_MOVEMENT_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
   Dropout: importDropout,
   Expand: importExpand,
   Flatten: importFlatten,
-  Gather: importGather,
   Identity: (node) => node.input(0),
   Pad: importPad,
-  Range: importRange,
   Reshape: importReshape,
   Shape: importShape,
   Size: importSize,

@@ -2,6 +2,7 @@ import type { NodeImporter } from '../import-node.ts';
 import { CONVOLUTION_IMPORTERS } from './convolution.ts';
 import { DATA_MOVEMENT_IMPORTERS } from './data-movement.ts';
 import { ELEMENTWISE_IMPORTERS } from './elementwise.ts';
+import { INDEXING_IMPORTERS } from './indexing.ts';
 import { LINEAR_IMPORTERS } from './linear.ts';
 import { REDUCTION_IMPORTERS } from './reduction.ts';
 
@@ -11,6 +12,7 @@ export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
     ...CONVOLUTION_IMPORTERS,
     ...DATA_MOVEMENT_IMPORTERS,
     ...ELEMENTWISE_IMPORTERS,
+    ...INDEXING_IMPORTERS,
     ...LINEAR_IMPORTERS,
     ...REDUCTION_IMPORTERS,
   }),

@@ -1,0 +1,247 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HostTensor } from '../core/host-tensor.ts';
+import { writeOnnxModel } from '../testing/onnx-writer.ts';
+import { main } from './main.ts';
+
+let folder: string;
+const at = (name: string): string => join(folder, name);
+
+const PROGRAM = `// Doubles and cuts off.
+def @main(%x: Tensor[(n,), float32]) {
+  %twice = mul(add(%x, 0f), 2f);
+  slice(%twice, starts=[0], ends=[2], steps=[1])
+}
+`;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weft-ir-'));
+  await writeFile(at('program.ir'), PROGRAM);
+  await writeFile(at('program.txt'), PROGRAM);
+  await writeFile(
+    at('wrong.ir'),
+    'def @main(%x: Tensor[(2,), float32]) {\n  rleu(%x);\n  add(%x %y)\n}\n',
+  );
+  await writeFile(at('untypable.ir'), 'def @main(%x: Tensor[(2,), float32]) {\n  add(%x, #1)\n}\n');
+  await writeFile(at('x.json'), '[1, 2, 3]');
+  await writeFile(
+    at('model.onnx'),
+    writeOnnxModel({
+      nodes: [{ op: 'MatMul', name: 'product', inputs: ['x', 'w'], outputs: ['y'] }],
+      inputs: [{ name: 'x', shape: ['batch', 2] }],
+      outputs: ['y'],
+      initializers: { w: HostTensor.from('float32', [2, 3], [1, 2, 3, 4, 5, 6]) },
+    }),
+  );
+  await writeFile(at('rows.json'), '[[1, 10], [0, 1], [1, 0]]');
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Runs the command; the folder's path is left out of what it writes. */
+async function weft(...args: string[]): Promise<{ status: number; out: string; err: string }> {
+  let out = '';
+  let err = '';
+  const status = await main(args, {
+    out: (text) => {
+      out += text.replaceAll(folder, '');
+    },
+    err: (text) => {
+      err += text.replaceAll(folder, '');
+    },
+    isInteractive: false,
+  });
+  return { status, out, err };
+}
+
+describe('weft opt', () => {
+  test('reads and prints', async () => {
+    expect(await weft('opt', at('program.ir'))).toMatchInlineSnapshot(`
+      {
+        "err": "",
+        "out": "def @main(%x: Tensor[(n,), float32]) {
+        %0 = add(%x, 0f);
+        %1 = mul(%0, 2f);
+        slice(%1, starts=[0], ends=[2], steps=[1])
+      }
+      ",
+        "status": 0,
+      }
+    `);
+  });
+
+  test('runs passes in the order given', async () => {
+    const { out, err } = await weft('opt', at('program.ir'), '--pass', 'simplify,fuse');
+    expect(err).toBe('');
+    expect(out).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(n,), float32]) {
+        %0 = fn (%p0: Tensor[(n,), float32], %p1: Tensor[(), float32], primitive="mul_slice") {
+          %1 = mul(%p0, %p1);
+          slice(%1, starts=[0], ends=[2], steps=[1])
+        };
+        %0(%x, 2f)
+      }
+      "
+    `);
+    const two = await weft('opt', at('program.ir'), '--pass', 'simplify', '--pass', 'fuse');
+    expect(two.out).toBe(out);
+  });
+
+  test('writes what it reads again', async () => {
+    const passes = ['--pass', 'dispatch-by-shape', '--dispatch', 'main.x.0=1:2,2:8'];
+    const { out } = await weft('opt', at('program.ir'), ...passes, '-o', at('clones.ir'));
+    expect(out).toBe('');
+    const text = await readFile(at('clones.ir'), 'utf8');
+    expect(text).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(n,), float32], bounds={n: (1, 7)}) -> Tensor[(min(n, 2),), float32] {
+        %0 = dim(%x, axis=0);
+        %1 = int_lt(%0, #2);
+        if (%1) {
+          %2 = @main.n_1(%x);
+          reshape(%2, shape=[min(n, 2)])
+        } else {
+          @main.n_2_7(%x)
+        }
+      }
+
+      def @main.n_1(%x: Tensor[(1,), float32]) -> Tensor[(1,), float32] {
+        %0 = add(%x, 0f);
+        %1 = mul(%0, 2f);
+        slice(%1, starts=[0], ends=[2], steps=[1])
+      }
+
+      def @main.n_2_7(%x: Tensor[(n_2_7,), float32], bounds={n_2_7: (2, 7)}) -> Tensor[(min(n_2_7, 2),), float32] {
+        %0 = add(%x, 0f);
+        %1 = mul(%0, 2f);
+        slice(%1, starts=[0], ends=[2], steps=[1])
+      }
+      "
+    `);
+    expect((await weft('opt', at('clones.ir'))).out).toBe(text);
+    const ran = await weft('run', at('clones.ir'), '-i', `x=${at('x.json')}`, '--device', 'host');
+    expect(ran).toMatchObject({ status: 0, out: 'result: float32 [2]\n  [2, 4]\n' });
+  });
+
+  test('takes models and sizes', async () => {
+    const bound = ['--pass', 'bind-dims', '--dim', 'batch=4'];
+    const { out } = await weft('opt', at('model.onnx'), ...bound);
+    expect(out).toContain('%x: Tensor[(4, 2), float32]');
+  });
+
+  test('says what passes there are', async () => {
+    const { status, err } = await weft('opt', at('program.ir'), '--pass', 'simplfy');
+    expect(status).toBe(2);
+    expect(err).toMatchInlineSnapshot(`
+      "weft: --pass: got simplfy, expected one of bind-dims, infer-types, inline, name-unknown-dims, to-graph, fold-constants, simplify, fold-batch-norm, dispatch-by-shape, eliminate-common-subexpressions, fuse, to-anf.
+      "
+    `);
+  });
+});
+
+describe('programs as text', () => {
+  test('are compiled and run, told by name or by content', async () => {
+    for (const name of ['program.ir', 'program.txt']) {
+      const compiled = await weft('compile', at(name), '-o', at('program.weft'));
+      expect(compiled.err).toBe('');
+      expect(compiled.out).toMatch(/^\/program.weft: .*, 1 function\(s\), 1 kernel\(s\)/);
+      for (const file of ['program.weft', name]) {
+        const ran = await weft('run', at(file), '-i', `x=${at('x.json')}`, '--device', 'host');
+        expect(ran).toEqual({ status: 0, out: 'result: float32 [2]\n  [2, 4]\n', err: '' });
+      }
+    }
+    expect((await weft('inspect', at('program.ir'))).out).toContain('func main(x: Tensor[(n,)');
+  });
+
+  test('errors show the line', async () => {
+    const out = at('out.weft');
+    for (const args of [
+      ['opt', at('wrong.ir')],
+      ['compile', at('wrong.ir'), '-o', out],
+      ['run', at('wrong.ir'), '--device', 'host'],
+    ]) {
+      const { status, err } = await weft(...args);
+      expect(status).toBe(1);
+      expect(err).toContain('/wrong.ir:3:10: got "%y"');
+      expect(err).toContain('3 |   add(%x %y)\n  |          ^');
+    }
+    const untypable = await weft('compile', at('untypable.ir'), '-o', out);
+    expect(untypable).toMatchInlineSnapshot(`
+      {
+        "err": "weft: /untypable.ir:2:3, input 1: got int, expected a tensor.
+      2 |   add(%x, #1)
+        |   ^
+      ",
+        "out": "",
+        "status": 1,
+      }
+    `);
+  });
+});
+
+describe('weft compile', () => {
+  test('--dump-after prints the program after some passes', async () => {
+    const after = ['--dump-after', 'source,simplify'];
+    const { out } = await weft('compile', at('program.ir'), '-o', at('a.weft'), ...after);
+    expect(out.split('\n').slice(0, -2).join('\n')).toMatchInlineSnapshot(`
+      "// after source
+      def @main(%x: Tensor[(n,), float32]) {
+        %0 = add(%x, 0f);
+        %1 = mul(%0, 2f);
+        slice(%1, starts=[0], ends=[2], steps=[1])
+      }
+
+      // after simplify
+      def @main(%x: Tensor[(n,), float32]) -> Tensor[(min(n, 2),), float32] {
+        %0 = mul(%x, 2f);
+        slice(%0, starts=[0], ends=[2], steps=[1])
+      }
+      "
+    `);
+    const wrong = await weft('compile', at('program.ir'), '-o', at('a.weft'), '--dump-after', 'x');
+    expect(wrong.status).toBe(2);
+    expect(wrong.err).toContain('--dump-after: got x, expected one of source, bind-dims,');
+  });
+
+  test('--dispatch tells the growth', async () => {
+    const by = ['--dispatch', 'main.x.0=log:1:7'];
+    const { out } = await weft('compile', at('program.ir'), '-o', at('a.weft'), ...by);
+    expect(out).toMatch(
+      /^main: 3 clone\(s\) by shape; from \d+ to \d+ expressions, weights shared\n\/a\.weft: .*, 4 function/,
+    );
+    const input = `x=${at('rows.json')}`;
+    const rows = ['--dispatch', 'main.x.0=uniform:1:4:2', '-i', input, '--device', 'host'];
+    const ran = await weft('run', at('model.onnx'), ...rows);
+    expect(ran).toEqual({
+      status: 0,
+      out: 'y: float32 [3, 3]\n  [[41, 52, 63], [4, 5, 6], [1, 2, 3]]\n',
+      err: '',
+    });
+    const narrow = ['--dispatch', 'main.x.0=1:2,2:3', '-i', input, '--device', 'host'];
+    const refused = await weft('run', at('model.onnx'), ...narrow);
+    expect(refused.status).toBe(1);
+    expect(refused.err).toContain('input "x", where dimension 0 is from 1 to 2: got 3');
+  });
+
+  test('--dispatch that is written wrong', async () => {
+    const errors = [
+      await weft('compile', 'x.ir', '-o', 'y', '--dispatch', 'main.x=1:2'),
+      await weft('compile', 'x.ir', '-o', 'y', '--dispatch', 'main.x.0=1-2'),
+      await weft('compile', 'x.ir', '-o', 'y', '--dispatch', 'main.x.0=log:1'),
+      await weft('compile', at('program.ir'), '-o', 'y', '--dispatch', 'main.y.0=1:2'),
+      await weft('compile', at('program.ir'), '-o', 'y', '--dispatch', 'main.x.0=1:4,2:8'),
+    ];
+    expect(errors.map(({ status, err }) => `${status} ${err}`).join('')).toMatchInlineSnapshot(`
+      "2 error: option '--dispatch <FUNCTION.INPUT.AXIS=INTERVALS>' argument 'main.x=1:2' is invalid. Write it as FUNCTION.INPUT.AXIS=1:2,2:4 or =log:MIN:MAX[:BASE] or =uniform:MIN:MAX:STEP.
+      (add --help for how it is used)
+      2 error: option '--dispatch <FUNCTION.INPUT.AXIS=INTERVALS>' argument 'main.x.0=1-2' is invalid. Write it as FUNCTION.INPUT.AXIS=1:2,2:4 or =log:MIN:MAX[:BASE] or =uniform:MIN:MAX:STEP.
+      (add --help for how it is used)
+      2 error: option '--dispatch <FUNCTION.INPUT.AXIS=INTERVALS>' argument 'main.x.0=log:1' is invalid. Write it as FUNCTION.INPUT.AXIS=1:2,2:4 or =log:MIN:MAX[:BASE] or =uniform:MIN:MAX:STEP.
+      (add --help for how it is used)
+      2 weft: dispatch of main: got the parameter y, expected one of x.
+      2 weft: dispatch of main, axis 0 of x: got [2, 8] after sizes below 4, expected intervals in ascending order, from 0 up.
+      "
+    `);
+  });
+});

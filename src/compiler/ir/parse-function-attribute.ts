@@ -1,0 +1,44 @@
+import type { FunctionAttributes, SymbolBounds } from './expr.ts';
+import type { ExprContext } from './parse-binder.ts';
+import { parseStrings } from './parse-literal.ts';
+import { parseInteger } from './parse-type.ts';
+
+/** `primitive="name"`, `results=["name"]`, `bounds={n: (1, 8)}` */
+export function parseFunctionAttribute(context: ExprContext): FunctionAttributes {
+  const { cursor } = context;
+  const token = cursor.peek();
+  const name = ['primitive', 'results', 'bounds'].find((known) => cursor.accept(known));
+  if (name === undefined) {
+    throw cursor.unexpected('a parameter such as %x, primitive=, results= or bounds=', { token });
+  }
+  cursor.expect('=');
+  if (name === 'results') return { resultNames: parseStrings(cursor) };
+  if (name === 'bounds') return { bounds: parseBounds(context) };
+  return { primitive: cursor.take('string', 'the name of the kernel').text };
+}
+
+function parseBounds(context: ExprContext): SymbolBounds {
+  const { cursor } = context;
+  return Object.fromEntries(
+    cursor.list('{', '}', () => {
+      const symbol = cursor.takeName('a symbol').text;
+      cursor.expect(':');
+      cursor.expect('(');
+      const min = parseSize(context);
+      cursor.expect(',');
+      const max = parseSize(context, min);
+      cursor.expect(')');
+      return [symbol, [min, max] as const];
+    }),
+  );
+}
+
+/** A number that is out of range is reported, so that reading goes on after it. */
+function parseSize({ cursor, diagnostics }: ExprContext, least = 0): number {
+  const token = cursor.peek();
+  const size = parseInteger(cursor, 'a size');
+  if (size < least) {
+    diagnostics.report(token, { got: String(size), expected: `a size from ${least} up` });
+  }
+  return size;
+}

@@ -1,0 +1,74 @@
+import { type Dim, forEachSymbol, isUnknownDim, substituteDim } from '../../core/dim.ts';
+import type { FunctionExpr, LetExpr } from '../ir/expr.ts';
+import type { Type } from '../ir/type.ts';
+import { bindersOf, postOrder } from '../ir/visit.ts';
+import type { TypeInference } from '../type-inference.ts';
+import { substituteSymbols } from './bind-dims.ts';
+
+/**
+ * A function without the names that types of lets give to dimensions which are known otherwise: what
+ * such a name stands for takes its place. `let %y: Tensor[(k), float32] = concat(%x, %x, axis=0)`
+ * makes `k` another word for `n * 2`. Inference has seen to it that a name has one meaning.
+ */
+export function resolveDimNames(fn: FunctionExpr, types: TypeInference): FunctionExpr {
+  const lets: LetExpr[] = [];
+  const taken = new Set<string>();
+  for (const { type } of fn.params) addPlainSymbols(type, taken);
+  for (const expr of postOrder(fn.body)) {
+    if (expr.kind === 'let') lets.push(expr);
+    // In the type of a parameter of a closure a name may be that of a let around it.
+    if (expr.kind !== 'match') continue;
+    for (const { type } of bindersOf(expr)) addPlainSymbols(type, taken);
+  }
+  const meanings = new Map<string, Dim>();
+  // Outer lets first: they give the names that inner ones use.
+  for (const { variable, value } of lets.toReversed()) {
+    if (!namesAny(variable.type, taken)) continue;
+    addMeanings(variable.type, types.of(value), { meanings, taken });
+  }
+  return meanings.size === 0 ? fn : substituteSymbols(fn, meanings);
+}
+
+function namesAny(type: Type | undefined, taken: ReadonlySet<string>): boolean {
+  const symbols = new Set<string>();
+  addPlainSymbols(type, symbols);
+  return [...symbols].some((symbol) => !taken.has(symbol));
+}
+
+function addPlainSymbols(type: Type | undefined, symbols: Set<string>): void {
+  if (type?.kind === 'tuple') for (const field of type.fields) addPlainSymbols(field, symbols);
+  if (type?.kind !== 'tensor') return;
+  for (const dim of type.shape) if (isName(dim)) symbols.add(dim);
+}
+
+interface Names {
+  readonly meanings: Map<string, Dim>;
+  /** Symbols that mean something of their own. */
+  readonly taken: Set<string>;
+}
+
+function addMeanings(declared: Type | undefined, actual: Type | undefined, names: Names): void {
+  if (declared?.kind === 'tuple' && actual?.kind === 'tuple') {
+    for (const [i, field] of declared.fields.entries()) addMeanings(field, actual.fields[i], names);
+  }
+  if (declared?.kind !== 'tensor' || actual?.kind !== 'tensor') return;
+  for (const [axis, name] of declared.shape.entries()) {
+    if (!isName(name) || names.taken.has(name)) continue;
+    names.taken.add(name);
+    const meaning = substituteDim(actual.shape[axis] ?? '?', names.meanings);
+    if (isUnknownDim(meaning) || mentions(meaning, name)) continue;
+    names.meanings.set(name, meaning);
+  }
+}
+
+function isName(dim: Dim): dim is string {
+  return typeof dim === 'string' && dim !== '?';
+}
+
+function mentions(dim: Dim, name: string): boolean {
+  let found = false;
+  forEachSymbol(dim, (symbol) => {
+    found ||= symbol === name;
+  });
+  return found;
+}

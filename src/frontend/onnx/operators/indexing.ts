@@ -1,0 +1,174 @@
+import type { Expr } from '../../../compiler/ir/expr.ts';
+import { SymbolicTensor } from '../../../compiler/values/symbolic-tensor.ts';
+import { proveLess, proveLessEqual } from '../../../core/dim-algebra.ts';
+import { type Dim, formatDim, MAX_DIMENSION } from '../../../core/dim.ts';
+import { dtypeInfo } from '../../../core/dtype.ts';
+import { HostTensor } from '../../../core/host-tensor.ts';
+import { elementCount, normalizeAxis, type Shape } from '../../../core/shape.ts';
+import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { wholeSlice } from './whole-slice.ts';
+
+/**
+ * Constants are gathered now, by known indices a few slices do, and the rest is a kernel's work.
+ */
+function importGather(node: ImportNode): Expr {
+  const x = node.input(0);
+  const shape = node.shape(x);
+  const axis = normalizeAxis(node.attributes.int('axis', 0), shape.length, node.where);
+  const indices = knownIndices(node, shape[axis] ?? 0);
+  if (indices === undefined || indices.length > MAX_SLICES) {
+    const isConstant = x.kind === 'constant' || node.shapeValue(x) !== undefined;
+    const numbers = isConstant && indices !== undefined ? asNumbers(indices) : undefined;
+    if (numbers !== undefined) return gatherNow(node, x, { axis, indices: numbers });
+    return node.call('gather', [x, node.input(1)], { axis });
+  }
+  const numbers = asNumbers(indices);
+  if (numbers !== undefined && (x.kind === 'constant' || node.shapeValue(x) !== undefined)) {
+    return gatherNow(node, x, { axis, indices: numbers });
+  }
+  return gatherBySlices(node, x, { axis, indices });
+}
+
+/** The indices where they are constants or dimensions, none below zero if the axis has a number. */
+function knownIndices(node: ImportNode, dim: Dim): readonly Dim[] | undefined {
+  const input = node.input(1);
+  if (input.kind !== 'constant' && node.shapeValue(input) === undefined) return undefined;
+  return node.dimsInput(1, 'indices')?.map((index) => normalizeIndex(node, index, dim));
+}
+
+function asNumbers(dims: readonly Dim[]): number[] | undefined {
+  const numbers = dims.filter((dim) => typeof dim === 'number');
+  return numbers.length === dims.length ? numbers : undefined;
+}
+
+interface KnownGather<I> {
+  readonly axis: number;
+  readonly indices: readonly I[];
+}
+
+function gatheredShape(node: ImportNode, x: Expr, axis: number): Dim[] {
+  const shape = node.shape(x);
+  return [...shape.slice(0, axis), ...node.shape(node.input(1)), ...shape.slice(axis + 1)];
+}
+
+function gatherNow(node: ImportNode, x: Expr, { axis, indices }: KnownGather<number>): Expr {
+  const result = node.numbers(gatheredShape(node, x, axis), 'the size of constants');
+  const count = elementCount(result);
+  const sizes = node.numbers(node.shape(x), 'sizes');
+  if (count > MAX_GATHERED || elementCount(sizes) > MAX_GATHERED) {
+    throw node.unsupported(`${count} gathered elements`, `at most ${MAX_GATHERED}`);
+  }
+  const value = node.shapeValue(x);
+  const gather = (tensor: HostTensor) => gatherConstant(tensor, indices, { axis, result });
+  if (value !== undefined) return node.shapeResult(gatherSymbols(value, gather));
+  if (x.kind === 'constant') return node.constant(gather(x.value));
+  throw new Error('internal: a computed tensor is no constant');
+}
+
+function gatherBySlices(node: ImportNode, x: Expr, { axis, indices }: KnownGather<Dim>): Expr {
+  const shape = node.shape(x);
+  const result = gatheredShape(node, x, axis);
+  if (indices.length === 0) return node.call('gather', [x, node.input(1)], { axis });
+  const parts = indices.map((index) => {
+    const part = wholeSlice(shape);
+    part.starts[axis] = index;
+    part.ends[axis] = index === -1 ? MAX_DIMENSION : node.dims.add(index, 1);
+    return node.call('slice', [x], { ...part });
+  });
+  const [first] = parts;
+  const joined =
+    parts.length === 1 && first !== undefined ? first : node.call('concat', parts, { axis });
+  return node.reshape(joined, result);
+}
+
+const MAX_SLICES = 16;
+const MAX_GATHERED = 2 ** 26;
+
+/** An index of a symbolic axis stays as it is; one that is not there leaves a slice too short. */
+function normalizeIndex(node: ImportNode, index: Dim, dim: Dim): Dim {
+  if (typeof index !== 'number') {
+    if (proveLessEqual(0, index)) return index;
+    if (proveLess(index, 0)) return node.dims.add(dim, index);
+    throw node.unsupported(
+      `${formatDim(index)} as an index`,
+      'an index that is known to be negative or not',
+    );
+  }
+  if (typeof dim !== 'number') return index;
+  if (index >= -dim && index < dim) return index < 0 ? index + dim : index;
+  throw node.malformed(`index ${index}`, `one from ${-dim} to ${dim - 1}`);
+}
+
+function gatherSymbols(
+  value: SymbolicTensor,
+  gather: (tensor: HostTensor) => HostTensor,
+): SymbolicTensor {
+  const { shape, data } = gather(value.positions());
+  const source: ArrayLike<number | bigint> = data;
+  const elements = Array.from(source, (position) => value.elements[Number(position)] ?? '?');
+  return new SymbolicTensor(value.dtype, shape, elements);
+}
+
+function gatherConstant(
+  tensor: HostTensor,
+  indices: readonly number[],
+  { axis, result }: { axis: number; result: Shape },
+): HostTensor {
+  const { dtype, shape, data } = tensor;
+  const outer = elementCount(shape.slice(0, axis));
+  const inner = elementCount(shape.slice(axis + 1));
+  const dim = shape[axis] ?? 0;
+  const { byteLength } = dtypeInfo(dtype);
+  const from = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  const gathered = HostTensor.zeros(dtype, result);
+  const to = gathered.bytes;
+  const run = inner * byteLength;
+  let at = 0;
+  for (let o = 0; o < outer; o++) {
+    for (const index of indices) {
+      const begin = (o * dim + index) * run;
+      to.set(from.subarray(begin, begin + run), at);
+      at += run;
+    }
+  }
+  return gathered;
+}
+
+function importRange(node: ImportNode): Expr {
+  const symbolic = symbolicRange(node);
+  if (symbolic !== undefined) return symbolic;
+  const [start, end, step] = [0, 1, 2].map((index) => node.numberInput(index, 'bounds'));
+  if (start === undefined || end === undefined || step === undefined || step === 0) {
+    throw node.malformed('a missing bound or delta 0', 'start, limit and another delta');
+  }
+  const count = Math.max(0, Math.ceil((end - start) / step));
+  if (!(count <= MAX_RANGE)) throw node.unsupported(`${count} elements`, `at most ${MAX_RANGE}`);
+  const values = Array.from({ length: count }, (_, i) => start + i * step);
+  return node.constant(HostTensor.from(node.type(node.input(0)).dtype, [count], values));
+}
+
+const MAX_RANGE = 2 ** 20;
+
+/** A range between dimensions; undefined where all three bounds are constants. */
+function symbolicRange(node: ImportNode): Expr | undefined {
+  const isKnown = [0, 1, 2].every((i) => node.input(i).kind === 'constant');
+  const isInteger = dtypeInfo(node.type(node.input(0)).dtype).category === 'int';
+  if (isKnown || !isInteger) return undefined;
+  const [start = 0, end = 0, delta = 1] = [0, 1, 2].map((i) => node.dimsInput(i, 'bounds')?.[0]);
+  const step = node.number(delta, 'the step of a range');
+  if (step === 0) throw node.malformed('delta 0', 'another delta');
+  const { dims } = node;
+  const span = step > 0 ? dims.sub(end, start) : dims.sub(start, end);
+  const size = Math.abs(step);
+  const count = dims.max(dims.floordiv(dims.add(span, size - 1), size), 0);
+  const elements = Array.from({ length: node.number(count, 'the size of a range') }, (_, i) =>
+    dims.add(start, i * step),
+  );
+  const { dtype } = node.type(node.input(0));
+  return node.shapeResult(new SymbolicTensor(dtype, [elements.length], elements));
+}
+
+export const INDEXING_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
+  Gather: importGather,
+  Range: importRange,
+};
