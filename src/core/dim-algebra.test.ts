@@ -9,14 +9,8 @@ import {
   simplifyDim,
 } from './dim-algebra.ts';
 import type { DimFacts } from './dim-bounds.ts';
-import {
-  type Dim,
-  DIM_OPERATORS,
-  type DimOperator,
-  evaluateDim,
-  formatDim,
-  substituteDim,
-} from './dim.ts';
+import { substituteDim } from './dim-symbols.ts';
+import { type Dim, DIM_OPERATORS, type DimOperator, evaluateDim, formatDim } from './dim.ts';
 
 const SYMBOLS = ['n', 'm', 'k'] as const;
 

@@ -1,4 +1,5 @@
-import { type Dim, type DimExpression, type DimOperator, isUnknownDim } from './dim.ts';
+import { isUnknownDim } from './dim-symbols.ts';
+import type { Dim, DimExpression, DimOperator } from './dim.ts';
 import { type DimFacts, intervalOf, proveNonNegative } from './dim-bounds.ts';
 import { asPositivePart, divideDims, extremumOf, remainderOf } from './dim-division.ts';
 import {

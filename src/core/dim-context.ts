@@ -1,4 +1,5 @@
-import { type Dim, formatDim, sameDim } from './dim.ts';
+import { sameDim } from './dim-symbols.ts';
+import { type Dim, formatDim } from './dim.ts';
 import { type Complaint, internalError, ShapeError } from './errors.ts';
 import { broadcastShapes } from './shape.ts';
 

@@ -8,7 +8,8 @@ import {
 } from './dim-algebra.ts';
 import type { DimFacts } from './dim-bounds.ts';
 import { type DimContext, isAtMostOne, requireRepeats } from './dim-context.ts';
-import { applyDimOperator, type Dim, type DimOperator, formatDim, sameDim } from './dim.ts';
+import { sameDim } from './dim-symbols.ts';
+import { applyDimOperator, type Dim, type DimOperator, formatDim } from './dim.ts';
 import { type Complaint, complaintText, ShapeError } from './errors.ts';
 import { formatShape } from './shape.ts';
 

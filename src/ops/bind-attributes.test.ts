@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Dim } from '../core/dim.ts';
 import type { Attributes, PrimitiveFunction } from '../core/primitive-function.ts';
-import { bindAttributes, undeterminedSymbols } from './bind-attributes.ts';
+import { bindAttributes } from './bind-attributes.ts';
+import { undeterminedSymbols } from './undetermined-symbols.ts';
 
 function primitive(
   op: string,

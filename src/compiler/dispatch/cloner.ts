@@ -1,4 +1,4 @@
-import { isUnknownDim } from '../../core/dim.ts';
+import { isUnknownDim } from '../../core/dim-symbols.ts';
 import { symbolsIn, symbolsOfType } from '../inference/gather-dim-facts.ts';
 import { call, callFunction, global, ifElse, int, projection, tuple } from '../ir/build.ts';
 import type { Expr, FunctionExpr, Module } from '../ir/expr.ts';

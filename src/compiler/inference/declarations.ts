@@ -1,4 +1,4 @@
-import { forEachSymbol } from '../../core/dim.ts';
+import { forEachSymbol } from '../../core/dim-symbols.ts';
 import type { FunctionExpr } from '../ir/expr.ts';
 import type { ConstructorDefinition, FunctionTypeNode, Type, TypeDefinition } from '../ir/type.ts';
 

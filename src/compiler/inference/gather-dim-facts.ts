@@ -1,5 +1,6 @@
 import type { DimBounds, DimFacts } from '../../core/dim-bounds.ts';
-import { type Dim, forEachSymbol } from '../../core/dim.ts';
+import { forEachSymbol } from '../../core/dim-symbols.ts';
+import type { Dim } from '../../core/dim.ts';
 import type { FunctionExpr } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf, postOrder } from '../ir/visit.ts';

@@ -1,4 +1,4 @@
-import { forEachSymbol } from '../../core/dim.ts';
+import { forEachSymbol } from '../../core/dim-symbols.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import { OPS } from '../../ops/registry.ts';
 import { type CallExpr, spanOf } from '../ir/expr.ts';

@@ -1,4 +1,5 @@
-import { type Dim, forEachSymbol, substituteDim } from '../../core/dim.ts';
+import { forEachSymbol, substituteDim } from '../../core/dim-symbols.ts';
+import type { Dim } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
 import type { Type } from '../ir/type.ts';
 

@@ -1,4 +1,5 @@
-import { formatDim, sameDim } from '../../core/dim.ts';
+import { sameDim } from '../../core/dim-symbols.ts';
+import { formatDim } from '../../core/dim.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import { formatShape } from '../../core/shape.ts';
 

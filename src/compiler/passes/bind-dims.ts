@@ -1,4 +1,5 @@
-import { type Dim, formatDim, substituteDim } from '../../core/dim.ts';
+import { substituteDim } from '../../core/dim-symbols.ts';
+import { type Dim, formatDim } from '../../core/dim.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
 import { OPS } from '../../ops/registry.ts';

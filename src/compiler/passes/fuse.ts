@@ -1,4 +1,5 @@
-import { applyDimOperator, type Dim, sameDim } from '../../core/dim.ts';
+import { sameDim } from '../../core/dim-symbols.ts';
+import { applyDimOperator, type Dim } from '../../core/dim.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import type { OpKind } from '../../ops/define-op.ts';
 import { opDefinition } from '../../ops/registry.ts';

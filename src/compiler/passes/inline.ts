@@ -1,4 +1,5 @@
-import { type Dim, forEachSymbol, sameDim, substituteDim } from '../../core/dim.ts';
+import { forEachSymbol, sameDim, substituteDim } from '../../core/dim-symbols.ts';
+import type { Dim } from '../../core/dim.ts';
 import { symbolsIn } from '../inference/gather-dim-facts.ts';
 import { stronglyConnected } from '../inference/strongly-connected.ts';
 import { isAtom } from '../ir/atoms.ts';

@@ -1,4 +1,4 @@
-import { forEachSymbol, isUnknownDim } from '../../core/dim.ts';
+import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';

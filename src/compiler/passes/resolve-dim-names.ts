@@ -1,4 +1,5 @@
-import { type Dim, forEachSymbol, isUnknownDim, substituteDim } from '../../core/dim.ts';
+import { forEachSymbol, isUnknownDim, substituteDim } from '../../core/dim-symbols.ts';
+import type { Dim } from '../../core/dim.ts';
 import type { FunctionExpr, LetExpr } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf, postOrder } from '../ir/visit.ts';

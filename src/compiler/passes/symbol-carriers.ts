@@ -1,6 +1,6 @@
 import { UnsupportedError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
-import { undeterminedSymbols } from '../../ops/bind-attributes.ts';
+import { undeterminedSymbols } from '../../ops/undetermined-symbols.ts';
 import {
   type CallExpr,
   type Expr,

@@ -1,4 +1,4 @@
-import { forEachSymbol } from '../../core/dim.ts';
+import { forEachSymbol } from '../../core/dim-symbols.ts';
 import { isAtom } from '../ir/atoms.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import { computeScopes } from '../ir/scopes.ts';

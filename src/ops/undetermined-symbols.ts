@@ -1,0 +1,34 @@
+import { forEachSymbol } from '../core/dim-symbols.ts';
+import { DimValues } from '../core/dim-values.ts';
+import type { Dim } from '../core/dim.ts';
+import type { OperatorCall, TensorType } from '../core/primitive-function.ts';
+import { opDefinition } from './registry.ts';
+
+/** Symbols in attributes of calls that the sizes of tensors of these types do not tell. */
+export function undeterminedSymbols(
+  calls: readonly Pick<OperatorCall, 'op' | 'attributes'>[],
+  types: readonly TensorType[],
+): readonly string[] {
+  const dims = calls.flatMap(symbolicDims);
+  if (dims.length === 0) return [];
+  const values = new DimValues();
+  // Any sizes will do: whether a symbol follows from them does not depend on them.
+  for (const { shape } of types) values.learn(shape, new Array<number>(shape.length).fill(1));
+  const missing = new Set<string>();
+  for (const dim of dims) {
+    if (values.of(dim) !== undefined) continue;
+    forEachSymbol(dim, (symbol) => {
+      if (values.of(symbol) === undefined) missing.add(symbol);
+    });
+  }
+  return [...missing];
+}
+
+function symbolicDims({ op, attributes }: Pick<OperatorCall, 'op' | 'attributes'>): Dim[] {
+  const specs = opDefinition(op).attributes;
+  return Object.entries(attributes).flatMap(([name, value]) =>
+    specs[name]?.type === 'dims' && typeof value === 'object'
+      ? value.filter((item: Dim) => typeof item !== 'number')
+      : [],
+  );
+}
