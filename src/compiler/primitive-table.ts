@@ -1,4 +1,6 @@
 import type { ExecBuilder } from '../bytecode/exec-builder.ts';
+import { forEachSymbol, substituteDim } from '../core/dim-symbols.ts';
+import type { Dim } from '../core/dim.ts';
 import type { OperatorCall, PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
 import { completeAttributes } from '../ops/attributes.ts';
 import { opDefinition } from '../ops/registry.ts';
@@ -6,7 +8,7 @@ import type { Expr, FunctionExpr } from './ir/expr.ts';
 import { postOrder } from './ir/visit.ts';
 import type { TypeInference } from './type-inference.ts';
 
-/** Primitive functions of the executable: equal ones are stored once. */
+/** Primitive functions of the executable: those that differ in names only are stored once. */
 export class PrimitiveTable {
   readonly #builder: ExecBuilder;
   readonly #types: TypeInference;
@@ -27,7 +29,7 @@ export class PrimitiveTable {
     if (known !== undefined) return known;
     const base = fn.attributes.primitive ?? 'primitive';
     const content = this.#contentOf(fn);
-    const key = `${base} ${JSON.stringify(content, exactNumber)}`;
+    const key = `${base} ${JSON.stringify(withPlainSymbols(content), exactNumber)}`;
     let name = this.#byContent.get(key);
     if (name === undefined) {
       name = this.#uniqueName(base);
@@ -55,7 +57,7 @@ export class PrimitiveTable {
     }
   }
 
-  #contentOf(fn: FunctionExpr): Omit<PrimitiveFunction, 'name'> {
+  #contentOf(fn: FunctionExpr): Content {
     const values = new Map<Expr, number>(fn.params.map((param, i) => [param, i]));
     const body: OperatorCall[] = [];
     for (const expr of postOrder(fn.body)) {
@@ -74,6 +76,36 @@ export class PrimitiveTable {
       results: [{ value: result, type: this.#tensorType(fn.body) }],
     };
   }
+}
+
+type Content = Omit<PrimitiveFunction, 'name'>;
+
+/** With symbols by number, since the names of clones of a function differ. */
+function withPlainSymbols({ params, body, results }: Content): Content {
+  const names = new Map<string, string>();
+  const rename = (dim: Dim): Dim => {
+    forEachSymbol(dim, (symbol) => {
+      if (!names.has(symbol)) names.set(symbol, `s${names.size}`);
+    });
+    return substituteDim(dim, names);
+  };
+  const renameType = ({ dtype, shape }: TensorType): TensorType => ({
+    dtype,
+    shape: shape.map(rename),
+  });
+  return {
+    params: params.map(renameType),
+    body: body.map(({ op, inputs, attributes }) => {
+      const specs = opDefinition(op).attributes;
+      const renamed = Object.entries(attributes).map(([name, value]) => {
+        const isDims = specs[name]?.type === 'dims' && Array.isArray(value);
+        const dims: readonly Dim[] = isDims ? value : [];
+        return [name, isDims ? dims.map(rename) : value] as const;
+      });
+      return { op, inputs, attributes: Object.fromEntries(renamed) };
+    }),
+    results: results.map(({ value, type }) => ({ value, type: renameType(type) })),
+  };
 }
 
 /** JSON does not tell -0, infinities and NaN apart. */
