@@ -23,6 +23,8 @@ import { ShapeBinder } from './shape-binder.ts';
 import { ShapeNeeds, tensorTypesOf } from './shape-needs.ts';
 
 const SESSION_DEVICE = 0;
+/** Names of nested functions grow up to this many characters. */
+const MAX_NESTED_NAME = 200;
 
 const RETURN: Destination = { kind: 'return' };
 
@@ -274,7 +276,7 @@ export class FunctionGenerator implements BlockEmitter {
     const captured = blocks.captured(fn);
     const symbols = [...this.#shapes.symbolsOf(fn)].filter((symbol) => this.slots.knows(symbol));
     const lifted = this.module.lift({
-      name: `${name}.fn`,
+      name: nestedName(name),
       fn,
       captured,
       symbols,
@@ -340,6 +342,12 @@ function deathsIn(block: Block, dying: readonly VarExpr[]): ReadonlyMap<number, 
   for (const variable of dying) die(variable, -1);
   for (const [index, { variable }] of block.steps.entries()) die(variable, index);
   return deaths;
+}
+
+/** Names of deep nests begin anew with the global function, since names have a greatest length. */
+function nestedName(outer: string): string {
+  const stem = outer.length > MAX_NESTED_NAME ? outer.replace(/(\.fn(\.\d+)?)+$/, '') : outer;
+  return `${stem}.fn`;
 }
 
 function uniqueNames(names: readonly string[]): string[] {

@@ -14,6 +14,9 @@ import type { TypeInference } from '../type-inference.ts';
 import type { Pass } from './pass.ts';
 import { symbolCarriers, variablesAround } from './symbol-carriers.ts';
 
+/** Names of primitive functions list operators up to this many. */
+const MAX_NAMED_OPERATORS = 32;
+
 /**
  * The most tensors that one kernel may touch: WebGPU guarantees eight storage buffers in a shader
  * stage.
@@ -208,8 +211,17 @@ function primitiveCall(group: Group, { resultOf, types, variables }: PrimitiveCo
   const known = [...params.keys(), group.last].map((expr) => tensorTypeOf(expr, types));
   for (const carrier of symbolCarriers(group.members, known, variables)) inner(carrier);
   const names = group.members.map(({ callee }) => (callee.kind === 'operator' ? callee.name : ''));
-  const primitive = func([...params.values()], inner(group.last), { primitive: names.join('_') });
+  const primitive = func([...params.values()], inner(group.last), {
+    primitive: primitiveName(names),
+  });
   return callFunction(primitive, [...params.keys()].map(resultOf), groupSpan(group));
+}
+
+/** The operators in order; of many the first, and how many more there are. */
+function primitiveName(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMED_OPERATORS).join('_');
+  const left = names.length - MAX_NAMED_OPERATORS;
+  return left > 0 ? `${shown}_and_${left}_more` : shown;
 }
 
 function groupSpan(group: Group): Span | undefined {
