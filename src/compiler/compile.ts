@@ -38,7 +38,7 @@ export interface CompileOptions {
 }
 
 /** The passes in order. Dead code needs none: in graph form it is what nothing refers to. */
-function pipeline({ dims = {}, dispatch, onDispatch }: CompileOptions): readonly Pass[] {
+export function pipeline({ dims = {}, dispatch, onDispatch }: CompileOptions): readonly Pass[] {
   return [
     bindDims(dims),
     inferTypes,

@@ -1,18 +1,12 @@
+import { pipeline } from '../compile.ts';
 import { isElaborated } from '../inference/elaborate.ts';
 import type { SourceTexts } from '../inference/type-diagnostics.ts';
 import type { Module } from '../ir/expr.ts';
 import { TypeInference } from '../type-inference.ts';
-import { bindDims, type DimBindings } from './bind-dims.ts';
-import { dispatchByShape, type ModuleDispatch } from './dispatch-by-shape.ts';
-import { eliminateCommonSubexpressions } from './eliminate-common-subexpressions.ts';
-import { foldBatchNorm } from './fold-batch-norm.ts';
-import { foldConstants } from './fold-constants.ts';
-import { fuse } from './fuse.ts';
+import type { DimBindings } from './bind-dims.ts';
+import type { ModuleDispatch } from './dispatch-by-shape.ts';
 import { inferTypes } from './infer-types.ts';
-import { inline } from './inline.ts';
-import { nameUnknownDims } from './name-unknown-dims.ts';
 import type { Pass } from './pass.ts';
-import { simplify } from './simplify.ts';
 import { toAnf } from './to-anf.ts';
 import { toGraph } from './to-graph.ts';
 
@@ -22,22 +16,13 @@ export interface PassParameters {
   readonly dispatch?: ModuleDispatch | undefined;
 }
 
-/** All passes, in the order in which `compile` begins with them; some it runs twice. */
-export function allPasses({ dims = {}, dispatch = {} }: PassParameters = {}): readonly Pass[] {
-  return [
-    bindDims(dims),
-    inferTypes,
-    inline,
-    nameUnknownDims,
-    toGraph,
-    foldConstants,
-    simplify,
-    foldBatchNorm,
-    dispatchByShape(dispatch),
-    eliminateCommonSubexpressions,
-    fuse,
-    toAnf,
-  ];
+/** The passes of `compile`, each once, in the order in which it begins with them. */
+export function allPasses({ dims, dispatch = {} }: PassParameters = {}): readonly Pass[] {
+  const passes = new Map<string, Pass>();
+  for (const pass of pipeline({ dims, dispatch })) {
+    if (!passes.has(pass.name)) passes.set(pass.name, pass);
+  }
+  return [...passes.values()];
 }
 
 /** Passes that work on a module as it is written. */
