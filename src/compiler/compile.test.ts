@@ -55,6 +55,7 @@ describe('compile', () => {
         "to-graph",
         "fold-constants",
         "simplify",
+        "recognize-operators",
         "fold-batch-norm",
         "fold-constants",
         "eliminate-common-subexpressions",

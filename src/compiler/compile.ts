@@ -13,6 +13,7 @@ import { inferTypes } from './passes/infer-types.ts';
 import { inline } from './passes/inline.ts';
 import { nameUnknownDims } from './passes/name-unknown-dims.ts';
 import type { Pass } from './passes/pass.ts';
+import { recognizeOperators } from './passes/recognize-operators.ts';
 import { simplify } from './passes/simplify.ts';
 import { toAnf } from './passes/to-anf.ts';
 import { toGraph } from './passes/to-graph.ts';
@@ -47,6 +48,7 @@ export function pipeline({ dims = {}, dispatch, onDispatch }: CompileOptions): r
     toGraph,
     foldConstants,
     simplify,
+    recognizeOperators,
     foldBatchNorm,
     foldConstants,
     // A clone knows more of its sizes than the function that it was made of.

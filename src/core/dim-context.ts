@@ -1,4 +1,3 @@
-import { sameDim } from './dim-symbols.ts';
 import { type Dim, formatDim } from './dim.ts';
 import { type Complaint, internalError, ShapeError } from './errors.ts';
 import { broadcastShapes } from './shape.ts';
@@ -25,6 +24,13 @@ export interface DimContext<D extends Dim> {
   max(left: D, right: Dim): D;
   /** Gives the one of both that says more: a number rather than a symbol. */
   requireEqual(left: D, right: Dim, complaint: () => Complaint): D;
+  /** `from` is `to`, or is 1 and is repeated. */
+  requireRepeats(from: D, to: D, complaint: () => Complaint): D;
+  /**
+   * The length of a part between two positions of an axis that is the same for all symbols. Such a
+   * part has to lie inside, since clamped it would be shorter at the end.
+   */
+  fixedSpan(start: Dim | undefined, end: Dim | undefined, size: D): D | undefined;
   /** left <= right. */
   requireAtMost(left: D, right: Dim, complaint: () => Complaint): void;
   /**
@@ -49,29 +55,14 @@ export const CONCRETE_DIMS: DimContext<number> = {
     if (left !== right) throw new ShapeError(complaint());
     return left;
   },
+  requireRepeats: (from, to, complaint) =>
+    from === 1 ? to : CONCRETE_DIMS.requireEqual(from, to, complaint),
+  fixedSpan: () => undefined,
   requireAtMost(left, right, complaint) {
     if (left > number(right)) throw new ShapeError(complaint());
   },
   broadcast: broadcastShapes,
 };
-
-/** Whether a dimension is certainly 0 or 1, and not a number where symbols are allowed. */
-export function isAtMostOne<D extends Dim>(dims: DimContext<D>, dim: D): boolean {
-  return typeof dim === 'object' && sameDim(dims.min(dim, 1), dim);
-}
-
-/** A dimension of 0 or 1 is repeated to any other, which has to be 0 where it is 0. */
-export function requireRepeats<D extends Dim>(
-  dims: DimContext<D>,
-  {
-    from,
-    to,
-    complaint,
-  }: { readonly from: D; readonly to: D; readonly complaint: () => Complaint },
-): D {
-  dims.requireEqual(dims.mul(to, from), to, complaint);
-  return to;
-}
 
 function number(dim: Dim): number {
   if (typeof dim === 'number') return dim;

@@ -7,7 +7,7 @@ import {
   simplifyDim,
 } from './dim-algebra.ts';
 import type { DimFacts } from './dim-bounds.ts';
-import { type DimContext, isAtMostOne, requireRepeats } from './dim-context.ts';
+import type { DimContext } from './dim-context.ts';
 import { sameDim } from './dim-symbols.ts';
 import { applyDimOperator, type Dim, type DimOperator, formatDim } from './dim.ts';
 import { type Complaint, complaintText, ShapeError } from './errors.ts';
@@ -109,9 +109,35 @@ export class SymbolicDims implements DimContext<Dim> {
   }
 
   #broadcastDims(left: Dim, right: Dim, complaint: () => Complaint): Dim {
-    if (isAtMostOne(this, left)) return requireRepeats(this, { from: left, to: right, complaint });
-    if (isAtMostOne(this, right)) return requireRepeats(this, { from: right, to: left, complaint });
-    return this.requireEqual(left, right, complaint);
+    return this.#isAtMostOne(right)
+      ? this.requireRepeats(right, left, complaint)
+      : this.requireRepeats(left, right, complaint);
+  }
+
+  /** A dimension of 0 or 1 is repeated to any other, which has to be 0 where it is 0. */
+  requireRepeats(from: Dim, to: Dim, complaint: () => Complaint): Dim {
+    if (from === 1) return to;
+    if (!this.#isAtMostOne(from)) return this.requireEqual(from, to, complaint);
+    this.requireEqual(this.mul(to, from), to, complaint);
+    return to;
+  }
+
+  fixedSpan(start: Dim | undefined, end: Dim | undefined, size: Dim): Dim | undefined {
+    if (start === undefined || end === undefined) return undefined;
+    if (typeof start === 'number' || typeof end === 'number') return undefined;
+    const count = this.sub(end, start);
+    if (typeof count !== 'number' || count < 0) return undefined;
+    this.requireAtMost(this.of(end), size, () => ({
+      where: 'slice: attribute ends',
+      got: formatDim(end),
+      expected: `at most the size of the axis, ${formatDim(size)}`,
+    }));
+    return count;
+  }
+
+  /** Whether it is an expression that is certainly 0 or 1. */
+  #isAtMostOne(dim: Dim): boolean {
+    return typeof dim === 'object' && sameDim(this.min(dim, 1), dim);
   }
 
   #apply(op: DimOperator, left: Dim, right: Dim): Dim {

@@ -219,6 +219,48 @@ const erfOp = defineUnary({
   ],
 });
 
+const TANH_SCALE = Math.sqrt(2 / Math.PI);
+
+const gelu = defineUnary({
+  name: 'gelu',
+  summary:
+    'x times the probability that a normal variable is below x; approximate tanh: by ' +
+    '(1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.',
+  dtypes: FLOAT,
+  attributes: { approximate: { type: 'string', default: 'none', oneOf: ['none', 'tanh'] } },
+  tolerance: { rtol: 1e-4, atol: 1e-5 },
+  range: [-5, 5],
+  declarations: ERF_DECLARATIONS,
+  wgsl: (x, { attributes, width }) =>
+    attributes.approximate === 'tanh'
+      ? `(0.5 * ${x} * (1.0 + tanh(clamp(${TANH_SCALE} * (${x} + 0.044715 * ${x} * ${x} * ${x}), ` +
+        `${wgslLiteral(-10, 'float32', width)}, ${wgslLiteral(10, 'float32', width)}))))`
+      : `(0.5 * ${x} * (1.0 + ${width === 1 ? 'erf_f32' : 'erf_vec4'}(${x} * ${Math.SQRT1_2})))`,
+  host: (x, { attributes }) =>
+    attributes.approximate === 'tanh'
+      ? 0.5 * x * (1 + Math.tanh(TANH_SCALE * (x + 0.044715 * x ** 3)))
+      : 0.5 * x * (1 + erf(x * Math.SQRT1_2)),
+  cases: [
+    {
+      title: 'tanh',
+      inputs: [{ dtype: 'float32', shape: [9, 4], range: [-5, 5] }],
+      attributes: { approximate: 'tanh' },
+    },
+    {
+      title: 'far out by tanh',
+      inputs: [{ dtype: 'float32', shape: [4], values: [-100, -20, 20, 100] }],
+      attributes: { approximate: 'tanh' },
+    },
+  ],
+  badCases: [
+    {
+      title: 'no such approximation',
+      inputs: [{ dtype: 'float32', shape: [2] }],
+      attributes: { approximate: 'sigmoid' },
+    },
+  ],
+});
+
 const floor = defineUnary({
   name: 'floor',
   summary: 'The largest integer that is not greater than x, as a float.',
@@ -299,6 +341,7 @@ export const UNARY_OPS: readonly OpDefinition[] = [
   log,
   sqrt,
   erfOp,
+  gelu,
   floor,
   clip,
 ];

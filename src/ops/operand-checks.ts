@@ -1,9 +1,4 @@
-import {
-  countElements,
-  type DimContext,
-  isAtMostOne,
-  requireRepeats,
-} from '../core/dim-context.ts';
+import { countElements, type DimContext } from '../core/dim-context.ts';
 import { type Dim, formatDim } from '../core/dim.ts';
 import type { DType } from '../core/dtype.ts';
 import { type Complaint, internalError, ShapeError } from '../core/errors.ts';
@@ -78,9 +73,7 @@ export function requireBroadcastsTo<D extends Dim>(
   if (lead < 0) throw new ShapeError(complaint());
   for (const [axis, dim] of type.shape.entries()) {
     const target = shape[lead + axis];
-    if (dim === 1 || target === undefined) continue;
-    if (isAtMostOne(dims, dim)) requireRepeats(dims, { from: dim, to: target, complaint });
-    else dims.requireEqual(dim, target, complaint);
+    if (target !== undefined) dims.requireRepeats(dim, target, complaint);
   }
 }
 

@@ -20,6 +20,7 @@ import { UNARY_OPS } from './elementwise-unary.ts';
 import { full } from './full.ts';
 import { gather } from './gather.ts';
 import { gemm } from './gemm.ts';
+import { layerNorm } from './layer-norm.ts';
 import type { Operands } from './lowering.ts';
 import { matmul } from './matmul.ts';
 import { formatType } from './operand-checks.ts';
@@ -43,6 +44,7 @@ export const OPS: ReadonlyMap<string, OpDefinition> = new Map(
     conv2d,
     ...POOL_OPS,
     batchNorm,
+    layerNorm,
     ...SOFTMAX_OPS,
     ...REDUCE_OPS,
     transpose,

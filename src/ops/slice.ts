@@ -1,6 +1,6 @@
 import { ALL_DTYPES } from '../core/dtype.ts';
 import { CONCRETE_DIMS, type DimContext } from '../core/dim-context.ts';
-import { type Dim, formatDim, MAX_DIMENSION } from '../core/dim.ts';
+import { type Dim, MAX_DIMENSION } from '../core/dim.ts';
 import { ShapeError } from '../core/errors.ts';
 import type { Attributes } from '../core/primitive-function.ts';
 import { rowMajorStrides, type Shape } from '../core/shape.ts';
@@ -123,8 +123,8 @@ function sliceAxes<D extends Dim>(
         expected: 'a step that is not 0',
       });
     }
-    const fixed = step === 1 ? fixedSpan(starts[axis], ends[axis], { axis, dim, dims }) : undefined;
-    if (fixed !== undefined) return fixed;
+    const fixed = step === 1 ? dims.fixedSpan(starts[axis], ends[axis], dim) : undefined;
+    if (fixed !== undefined) return { start: dims.of(starts[axis] ?? 0), step, count: fixed };
     const last = dims.sub(dim, 1);
     const none = dims.of(0);
     // Going backwards, an end of -1 after clamping means: including element 0.
@@ -136,28 +136,6 @@ function sliceAxes<D extends Dim>(
     const rounded = dims.floordiv(dims.add(span, Math.abs(step) - 1), Math.abs(step));
     return { start, step, count: dims.max(rounded, 0) };
   });
-}
-
-/**
- * A part between symbols that is equally long for all of them, such as the row of a table for one
- * position. It has to lie inside, for clamped it would have another shape at the end of the axis.
- */
-function fixedSpan<D extends Dim>(
-  start: Dim | undefined,
-  end: Dim | undefined,
-  { axis, dim, dims }: { readonly axis: number; readonly dim: D; readonly dims: DimContext<D> },
-): SliceAxis<D> | undefined {
-  if (start === undefined || end === undefined) return undefined;
-  if (typeof start === 'number' || typeof end === 'number') return undefined;
-  const count = dims.sub(dims.of(end), start);
-  const known = dims.known(count);
-  if (known === undefined || known < 0) return undefined;
-  dims.requireAtMost(dims.of(end), dim, () => ({
-    where: 'slice: attribute ends',
-    got: `${formatDim(end)} for axis ${axis}`,
-    expected: `at most its size, ${formatDim(dim)}`,
-  }));
-  return { start: dims.of(start), step: 1, count };
 }
 
 interface PositionOptions<D extends Dim> {

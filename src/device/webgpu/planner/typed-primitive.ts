@@ -137,7 +137,7 @@ function requireOperand(
   throw new UnsupportedError({
     where: `kernel ${primitive}`,
     got: `${op.name} of ${dtype}`,
-    expected: (op.inputs[input] ?? op.inputs.at(-1))?.dtypes.join(', ') ?? 'no inputs',
+    expected: 'a dtype that it takes',
   });
 }
 
