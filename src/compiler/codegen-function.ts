@@ -74,7 +74,7 @@ export class FunctionGenerator implements BlockEmitter {
       this.slots.storeSymbol(symbol, register);
     }
     for (const param of fn.params) this.#bindParam(param, isChecked);
-    if (isChecked) bounds.emit(this.emitter, this.slots, (param) => this.operand(param));
+    bounds.emit(this.emitter, this.slots, (param) => this.operand(param));
     if (isChecked) this.slots.endChecks();
     const dying = [...fn.params, ...captured];
     runTask(this.block(blocks.of(fn.body), RETURN, dying));

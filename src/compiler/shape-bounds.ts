@@ -1,5 +1,6 @@
 import type { Operand } from '../bytecode/function-builder.ts';
 import type { Dim } from '../core/dim.ts';
+import { UnsupportedError } from '../core/errors.ts';
 import type { ShapeSlots } from './codegen-shapes.ts';
 import type { Emitter } from './emitter.ts';
 import type { FunctionExpr, VarExpr } from './ir/expr.ts';
@@ -18,12 +19,12 @@ interface BoundedDim {
 export class ShapeBounds {
   readonly #dims: readonly BoundedDim[];
 
+  /** Throws UnsupportedError for bounds of what is no dimension of a parameter. */
   constructor({ params, attributes }: FunctionExpr) {
-    this.#dims = Object.entries(attributes.bounds ?? {}).flatMap(([symbol, [min, max]]) => {
+    this.#dims = Object.entries(attributes.bounds ?? {}).map(([symbol, [min, max]]) => {
       const atMost: Dim = { op: 'min', left: symbol, right: max };
       const nearest: Dim = { op: 'max', left: atMost, right: min };
-      const found = firstAxis(params, symbol);
-      return found === undefined ? [] : [{ ...found, nearest, bounds: `from ${min} to ${max}` }];
+      return { ...firstAxis(params, symbol), nearest, bounds: `from ${min} to ${max}` };
     });
   }
 
@@ -45,11 +46,15 @@ export class ShapeBounds {
 function firstAxis(
   params: readonly VarExpr[],
   symbol: string,
-): Pick<BoundedDim, 'param' | 'rank' | 'axis'> | undefined {
+): Pick<BoundedDim, 'param' | 'rank' | 'axis'> {
   for (const param of params) {
     const shape = param.type?.kind === 'tensor' ? param.type.shape : [];
     const axis = shape.indexOf(symbol);
     if (axis !== -1) return { param, rank: shape.length, axis };
   }
-  return undefined;
+  throw new UnsupportedError({
+    where: 'bounds',
+    got: `the symbol ${symbol}`,
+    expected: 'one that is a dimension of a parameter that is a tensor',
+  });
 }
