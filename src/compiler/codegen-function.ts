@@ -23,8 +23,6 @@ import { ShapeBinder } from './shape-binder.ts';
 import { ShapeNeeds, tensorTypesOf } from './shape-needs.ts';
 
 const SESSION_DEVICE = 0;
-/** Names of nested functions grow up to this many characters. */
-const MAX_NESTED_NAME = 200;
 
 const RETURN: Destination = { kind: 'return' };
 
@@ -56,7 +54,7 @@ export class FunctionGenerator implements BlockEmitter {
     this.emitter = new Emitter(module.builder, code, module.shapePrograms);
     this.slots = new ShapeSlots(this.emitter);
     this.#binder = new ShapeBinder(this.emitter, this.slots);
-    this.#shapes = new ShapeNeeds(module.types, source.blocks);
+    this.#shapes = new ShapeNeeds(module.types, source.blocks, module.closureSymbols);
     for (const [i, param] of [...fn.params, ...captured].entries()) {
       this.#operands.set(param, code.r(i));
     }
@@ -272,11 +270,12 @@ export class FunctionGenerator implements BlockEmitter {
 
   /** A closure over the captured variables; a plain function where there are none. */
   #closure(fn: FunctionExpr, into?: RegisterOperand): Operand {
-    const { blocks, name } = this.#source;
+    const { blocks, owner } = this.#source;
     const captured = blocks.captured(fn);
     const symbols = [...this.#shapes.symbolsOf(fn)].filter((symbol) => this.slots.knows(symbol));
     const lifted = this.module.lift({
-      name: nestedName(name),
+      name: `${owner}.fn`,
+      owner,
       fn,
       captured,
       symbols,
@@ -342,12 +341,6 @@ function deathsIn(block: Block, dying: readonly VarExpr[]): ReadonlyMap<number, 
   for (const variable of dying) die(variable, -1);
   for (const [index, { variable }] of block.steps.entries()) die(variable, index);
   return deaths;
-}
-
-/** Names of deep nests begin anew with the global function, since names have a greatest length. */
-function nestedName(outer: string): string {
-  const stem = outer.length > MAX_NESTED_NAME ? outer.replace(/(\.fn(\.\d+)?)+$/, '') : outer;
-  return `${stem}.fn`;
 }
 
 function uniqueNames(names: readonly string[]): string[] {

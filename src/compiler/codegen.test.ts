@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AdtValue } from '../runtime/value.ts';
 import { compile } from './compile.ts';
-import { call, func, ifElse, int, moduleOf, variableOf } from './ir/build.ts';
+import { call, callFunction, func, ifElse, int, moduleOf, variableOf } from './ir/build.ts';
 import type { Expr } from './ir/expr.ts';
 import { parseModule } from './ir/parse.ts';
 import { INT_TYPE } from './ir/type.ts';
@@ -106,6 +106,18 @@ describe('closures', () => {
       }"
     `);
   });
+});
+
+test('2,000 closures inside each other', () => {
+  const n = variableOf('n', INT_TYPE);
+  let body: Expr = n;
+  for (let i = 0; i < 2000; i++) {
+    const closure = func([variableOf(`p${i}`, INT_TYPE)], body);
+    body = call('int_add', [n, callFunction(closure, [n])]);
+  }
+  const names = compile(moduleOf({ main: func([n], body) })).functions.map(({ name }) => name);
+  expect(names.slice(0, 3)).toEqual(['main', 'main.fn', 'main.fn.1']);
+  expect(names).toHaveLength(2001);
 });
 
 describe('match', () => {

@@ -19,7 +19,7 @@ export function generateCode(module: Module, types: TypeInference): Executable {
   for (const [name, fn] of module.functions) {
     const blocks = new BlockTable(fn.body);
     const signature = signatureOf(fn, types);
-    const source = { name, fn, captured: [], symbols: [], blocks, signature };
+    const source = { name, owner: name, fn, captured: [], symbols: [], blocks, signature };
     new FunctionGenerator(context, source).generate();
     for (let next = context.nextLifted(); next !== undefined; next = context.nextLifted()) {
       new FunctionGenerator(context, next).generate();

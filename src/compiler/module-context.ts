@@ -10,6 +10,8 @@ import type { TypeInference } from './type-inference.ts';
 /** A function of the executable that is to be generated. */
 export interface FunctionSource {
   readonly name: string;
+  /** The global function that it is part of. */
+  readonly owner: string;
   readonly fn: FunctionExpr;
   /** Variables of the function around it, which follow the parameters. */
   readonly captured: readonly VarExpr[];
@@ -28,10 +30,14 @@ export class ModuleContext {
   readonly types: TypeInference;
   /** Numbers of shape programs by content. */
   readonly shapePrograms = new Map<string, number>();
+  /** Symbols in closures, as far as they were asked for. */
+  readonly closureSymbols = new WeakMap<FunctionExpr, ReadonlySet<string>>();
   readonly #constructors = new Map<string, { definition: TypeDefinition; tag: number }>();
   readonly #constructorFunctions = new Map<string, string>();
   /** Names of functions and primitives. */
   readonly #names: Set<string>;
+  /** Numbers that were tried to make names unique. */
+  readonly #counts = new Map<string, number>();
   readonly #pending: FunctionSource[] = [];
 
   constructor(builder: ExecBuilder, module: Module, types: TypeInference) {
@@ -91,7 +97,9 @@ export class ModuleContext {
 
   #uniqueName(base: string): string {
     let name = base;
-    for (let i = 1; this.#names.has(name); i++) name = `${base}.${i}`;
+    let count = this.#counts.get(base) ?? 0;
+    for (; this.#names.has(name); count++) name = `${base}.${count + 1}`;
+    this.#counts.set(base, count);
     this.#names.add(name);
     return name;
   }

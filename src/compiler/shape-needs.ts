@@ -19,10 +19,17 @@ import type { TypeInference } from './type-inference.ts';
 export class ShapeNeeds {
   readonly #types: TypeInference;
   readonly #blocks: BlockTable;
+  readonly #closureSymbols: WeakMap<FunctionExpr, ReadonlySet<string>>;
 
-  constructor(types: TypeInference, blocks: BlockTable) {
+  /** `closureSymbols` keeps what {@link symbolsOf} found, for the functions of a module. */
+  constructor(
+    types: TypeInference,
+    blocks: BlockTable,
+    closureSymbols: WeakMap<FunctionExpr, ReadonlySet<string>>,
+  ) {
     this.#types = types;
     this.#blocks = blocks;
+    this.#closureSymbols = closureSymbols;
   }
 
   tensorType(expr: Expr): TensorType {
@@ -58,15 +65,22 @@ export class ShapeNeeds {
 
   /** Symbols in the types of a closure and of those inside it. */
   symbolsOf(closure: FunctionExpr): ReadonlySet<string> {
-    const symbols = new Set<string>();
+    const order: FunctionExpr[] = [];
     const work = [closure];
     for (let fn = work.pop(); fn !== undefined; fn = work.pop()) {
-      for (const { shape } of [...tensorTypesOf(fn.params), ...this.computedIn(fn)]) {
-        for (const symbol of shape.flatMap(symbolsOf)) symbols.add(symbol);
-      }
+      if (this.#closureSymbols.has(fn)) continue;
+      order.push(fn);
       work.push(...this.#blocks.functionsIn(fn.body));
     }
-    return symbols;
+    for (const fn of order.toReversed()) {
+      const types = [...tensorTypesOf(fn.params), ...this.computedIn(fn)];
+      const symbols = new Set(types.flatMap(({ shape }) => shape.flatMap(symbolsOf)));
+      for (const inner of this.#blocks.functionsIn(fn.body)) {
+        for (const symbol of this.#closureSymbols.get(inner) ?? []) symbols.add(symbol);
+      }
+      this.#closureSymbols.set(fn, symbols);
+    }
+    return this.#closureSymbols.get(closure) ?? new Set();
   }
 
   /** The type of the tensor that a call allocates or views. */
