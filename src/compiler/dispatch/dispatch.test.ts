@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
@@ -180,6 +181,17 @@ describe('dispatch', () => {
       `[UsageError: dispatch of main: got intervals that no sizes can be in, expected intervals within the bounds of the dimensions.]`,
     );
   });
+});
+
+test('docs/compiler.md shows what becomes of a program', () => {
+  const document = readFileSync(new URL('../../../docs/compiler.md', import.meta.url), 'utf8');
+  const shown = /<!-- dispatch -->\n\n```\n(.*?)```\n\nbecomes\n\n```\n(.*?)```\n/s.exec(document);
+  const [, program = '', expected] = shown ?? [];
+  const by = [
+    [1, 2],
+    [2, 8],
+  ] as const;
+  expect(dispatched(program, { x: { 0: by } }).printed).toBe(expected);
 });
 
 describe('a dispatched program', () => {
