@@ -162,9 +162,9 @@ const I64_TO_F32 = `fn i64_to_f32(x: vec2<u32>) -> f32 {
 
 /** Beyond the range: the last float32 inside it. */
 const F32_TO_I64 = `fn f32_to_i64(x: f32) -> vec2<u32> {
-  let size = min(trunc(abs(x)), select(9223371487098961920f, 9223372036854775808f, x < 0f));
-  let upper = floor(size * 0.00000000023283064365386963f);
-  let low = u32(size - upper * 4294967296f);
+  let size = min(trunc(abs(x)), select(0x1.fffffep62f, 0x1p63f, x < 0f));
+  let upper = floor(size * 0x1p-32f);
+  let low = u32(size - upper * 0x1p32f);
   let high = u32(upper);
   return select(vec2<u32>(low, high), vec2<u32>(~low + 1u, ~high + select(0u, 1u, low == 0u)), x < 0f);
 }`;
@@ -181,18 +181,9 @@ function castBigInts(x: HostTensor, output: HostTensor): void {
 
 function fromBigInt(value: number | bigint, to: DType): number {
   if (to === 'bool') return Number(value) === 0 ? 0 : 1;
-  if (to === 'float32') return roundToFloat32(BigInt(value));
+  // Exact up to 2^53; beyond, the nearest float64 is rounded once more.
+  if (to === 'float32') return Number(value);
   return Number(BigInt.asUintN(32, BigInt(value)));
-}
-
-/** Number() would round to 53 bits first. */
-function roundToFloat32(value: bigint): number {
-  const size = value < 0n ? -value : value;
-  const excess = Math.max(0, size.toString(2).length - 32);
-  const shift = BigInt(excess);
-  const above = size >> shift;
-  const rounded = Math.fround(Number(above << shift === size ? above : above | 1n)) * 2 ** excess;
-  return value < 0n ? -rounded : rounded;
 }
 
 function toBigInt(value: number | bigint): bigint {

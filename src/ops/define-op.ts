@@ -103,6 +103,8 @@ export interface IndexMap {
   fill?(attributes: Attributes): number;
   /** Element i of the output is element i of input 0, counted row-major (reshape). */
   readonly keepsOrder?: boolean;
+  /** Axis i of the output is this axis of input 0, and nothing else changes (transpose). */
+  permutation?(attributes: Attributes): readonly number[];
 }
 
 export interface IndexMapContext {

@@ -231,11 +231,13 @@ const gelu = defineUnary({
   tolerance: { rtol: 1e-4, atol: 1e-5 },
   range: [-5, 5],
   declarations: ERF_DECLARATIONS,
-  wgsl: (x, { attributes, width }) =>
-    attributes.approximate === 'tanh'
-      ? `(0.5 * ${x} * (1.0 + tanh(clamp(${TANH_SCALE} * (${x} + 0.044715 * ${x} * ${x} * ${x}), ` +
-        `${wgslLiteral(-10, 'float32', width)}, ${wgslLiteral(10, 'float32', width)}))))`
-      : `(0.5 * ${x} * (1.0 + ${width === 1 ? 'erf_f32' : 'erf_vec4'}(${x} * ${Math.SQRT1_2})))`,
+  wgsl(x, context) {
+    const [op, argument] =
+      context.attributes.approximate === 'tanh'
+        ? [tanh, `(${TANH_SCALE} * ${x} * (1.0 + 0.044715 * ${x} * ${x}))`]
+        : [erfOp, `(${x} * ${Math.SQRT1_2})`];
+    return `(0.5 * ${x} * (1.0 + ${op.scalar?.wgsl([argument], context) ?? ''}))`;
+  },
   host: (x, { attributes }) =>
     attributes.approximate === 'tanh'
       ? 0.5 * x * (1 + Math.tanh(TANH_SCALE * (x + 0.044715 * x ** 3)))

@@ -76,6 +76,7 @@ function partition(scopes: Scopes, types: TypeInference): ReadonlyMap<Expr, Grou
     if (kind === undefined || expr.kind !== 'call') continue;
     const isAnchor = kind === 'anchor' || kind === 'reduction';
     const group: Group = { members: [expr], last: expr, hasAnchor: isAnchor };
+    storePermuted(expr, group, { groups, readers, scopes });
     for (const arg of new Set(expr.args)) {
       const producer = groups.get(arg);
       if (producer === undefined || producer === group || readers.get(arg) !== 1) continue;
@@ -85,6 +86,38 @@ function partition(scopes: Scopes, types: TypeInference): ReadonlyMap<Expr, Grou
     for (const member of group.members) groups.set(member, group);
   }
   return groups;
+}
+
+/** Operators whose kernels write each element once, in any place. */
+const PERMUTED_ANCHORS: ReadonlySet<string> = new Set(['matmul', 'gemm']);
+
+/**
+ * Lets a product store its elements where a transpose of it, or of a view of it, wants them: heads
+ * of attention are made so.
+ */
+function storePermuted(expr: CallExpr, group: Group, { groups, readers, scopes }: Partition): void {
+  if (operatorName(expr) !== 'transpose') return;
+  const isOnlyRead = (arg: Expr) => readers.get(arg) === 1 && scopes.of(arg) === scopes.of(expr);
+  const [source] = expr.args;
+  if (source === undefined || !isOnlyRead(source)) return;
+  const isView = source.kind === 'call' && operatorName(source) === VIEW_OPERATOR;
+  const product = isView ? source.args[0] : source;
+  const producer = product === undefined ? undefined : groups.get(product);
+  if (product === undefined || producer?.last !== product || !isOnlyRead(product)) return;
+  const isProduct = producer.members.some((member) => PERMUTED_ANCHORS.has(operatorName(member)));
+  if (!isProduct || movesData(producer) || !fits(producer, group)) return;
+  if (isView) group.members.unshift(source);
+  merge(producer, group);
+}
+
+interface Partition {
+  readonly groups: ReadonlyMap<Expr, Group>;
+  readonly readers: ReadonlyMap<Expr, number>;
+  readonly scopes: Scopes;
+}
+
+function operatorName({ callee }: CallExpr): string {
+  return callee.kind === 'operator' ? callee.name : '';
 }
 
 /** How many different expressions read an expression; the result of the function is read once. */

@@ -26,6 +26,15 @@ function tensors(folder: string, kind: 'input' | 'output'): HostTensor[] {
   return found;
 }
 
+test('a layer of an encoder takes eleven kernels', () => {
+  const executable = compileOnnx(readFileSync(`${MODELS}bert-toy/model.onnx`));
+  const names = new Set(executable.primitives.map(({ name }) => name));
+  const calls = executable.toText().matchAll(/ call ([^\s(]+)\(/g);
+  const kernels = [...calls].filter(([, name = '']) => names.has(name));
+  // Five layers, and what comes before the first and behind the last.
+  expect(kernels).toHaveLength(5 * 11 + 11);
+});
+
 const DEVICES = [
   { name: 'the host device', open: () => Promise.resolve(createHostDevice()) },
   {

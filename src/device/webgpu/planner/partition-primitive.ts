@@ -7,8 +7,10 @@ export type Step = AnchorStep | MapStep;
 export interface AnchorStep {
   readonly kind: 'anchor';
   readonly call: TypedCall;
-  /** The value that the kernel stores: the anchor itself or the end of its fused consumers. */
+  /** The value whose elements the kernel stores: the anchor's own or its last fused consumer's. */
   readonly output: number;
+  /** That value, or a permutation of its axes, in which order the elements are then stored. */
+  readonly stored: number;
 }
 
 export interface MapStep {
@@ -32,8 +34,9 @@ export function partitionPrimitive(typed: TypedPrimitive): Step[] {
       stored.add(value);
     }
     const output = fusedOutput(call, graph, stored);
-    steps.push({ kind: 'anchor', call, output });
-    stored.add(output);
+    const last = graph.permutedInto(output) ?? output;
+    steps.push({ kind: 'anchor', call, output, stored: last });
+    stored.add(last);
   }
   return [...steps, ...mapSteps(typed, stored)];
 }
@@ -138,6 +141,13 @@ class ValueGraph {
       if (this.#users(value).some((user) => !inside.has(user))) return false;
     }
     return true;
+  }
+
+  /** The value, if there is one, that is all that anybody wants of this one: its permutation. */
+  permutedInto(value: number): number | undefined {
+    const [user, ...others] = this.#users(value);
+    if (user === undefined || others.length > 0 || this.#results.has(value)) return undefined;
+    return this.#call(user)?.op.indexMap?.permutation === undefined ? undefined : user;
   }
 
   /** Values up to `last` that depend on `source`. */

@@ -1,4 +1,5 @@
 import type { Launch, LaunchBuffer } from '../../../core/launch-plan.ts';
+import { rowMajorStrides } from '../../../core/shape.ts';
 import type { KernelOperand, KernelRead, KernelSpec, KernelWrite } from '../../../ops/lowering.ts';
 import { type ElementType, toStorage, vectorType } from './element-type.ts';
 import type { AnchorStep } from './partition-primitive.ts';
@@ -9,7 +10,7 @@ import { ValueEmitter } from './value-emitter.ts';
 
 /** The launches of an anchor or reduction, with its neighbours fused into the hooks. */
 export function planAnchorStep(plan: PlanBuilder, step: AnchorStep): void {
-  const { call, output } = step;
+  const { call, stored } = step;
   const kernels = call.op.lower?.({
     inputs: call.inputs.map((input) => (input < 0 ? undefined : plan.type(input))),
     output: plan.type(call.value),
@@ -20,12 +21,12 @@ export function planAnchorStep(plan: PlanBuilder, step: AnchorStep): void {
   const context: HookContext = {
     plan,
     step,
-    destinations: plan.destinations(output),
+    destinations: plan.destinations(stored),
     scratch: new Map(),
   };
   for (const kernel of kernels) plan.addLaunch(assembleLaunch(kernel, context));
   const [first] = context.destinations;
-  if (first !== undefined) plan.markStored(output, first);
+  if (first !== undefined) plan.markStored(stored, first);
 }
 
 interface HookContext {
@@ -98,9 +99,15 @@ function addStoreHook(shader: ShaderBuilder, write: KernelWrite, context: HookCo
     scope.define(step.call.value, at, 'value');
     const result = new ValueEmitter(plan, shader).emit(step.output, at, scope);
     const stored = plan.elementType(step.output);
+    const place = placeOf(shader, context);
+    const lanes = width === 4 && place !== undefined ? [0, 1, 2, 3] : [];
     for (const buffer of destinations) {
-      const target = shader.bind(buffer, stored, { width, access: 'read_write' });
-      scope.lines.push(`${target}[i] = ${toStorage(stored, width, result)};`);
+      const unit = lanes.length === 0 ? width : 1;
+      const target = shader.bind(buffer, stored, { width: unit, access: 'read_write' });
+      const store = (at: string, element: string) =>
+        scope.lines.push(`${target}[${place?.(at) ?? at}] = ${toStorage(stored, unit, element)};`);
+      for (const lane of lanes) store(`i * 4u + ${lane}u`, `${result}[${lane}]`);
+      if (lanes.length === 0) store('i', result);
     }
   } else {
     const target = shader.bind(operandBuffer(to, context), type, { width, access: 'read_write' });
@@ -110,6 +117,26 @@ function addStoreHook(shader: ShaderBuilder, write: KernelWrite, context: HookCo
     head: `fn ${name}(i: u32, value: ${vectorType(type, width)})`,
     lines: scope.lines,
   });
+}
+
+/** Where the element at a position goes, if the axes are stored in another order. */
+function placeOf(
+  shader: ShaderBuilder,
+  { plan, step: { output, stored } }: HookContext,
+): ((at: string) => string) | undefined {
+  if (stored === output) return undefined;
+  const { op, attributes } = plan.callOf(stored);
+  const perm = op.indexMap?.permutation?.(attributes) ?? [];
+  const from = plan.type(output).shape;
+  const inner = rowMajorStrides(from);
+  const strides = rowMajorStrides(plan.type(stored).shape);
+  const param = (value = 1) => shader.param(value, 'u32');
+  const terms = from.map(
+    (size, axis) =>
+      `i / ${param(inner[axis])} % ${param(size)} * ${param(strides[perm.indexOf(axis)])}`,
+  );
+  shader.declare('place', `fn place(i: u32) -> u32 { return ${terms.join(' + ') || '0u'}; }`);
+  return (at) => `place(${at})`;
 }
 
 function operandBuffer(operand: KernelOperand, context: HookContext): LaunchBuffer {

@@ -253,6 +253,29 @@ describe('fusion', () => {
   });
 });
 
+describe('a transpose behind a product', () => {
+  const heads: PrimitiveFunction = {
+    name: 'heads',
+    params: [tensor(6, 8), tensor(8, 12)],
+    body: [
+      { op: 'matmul', inputs: [0, 1], attributes: {} },
+      { op: 'relu', inputs: [2], attributes: {} },
+      { op: 'reshape', inputs: [3], attributes: { shape: [2, 3, 3, 4] } },
+      { op: 'transpose', inputs: [4], attributes: { perm: [0, 2, 1, 3] } },
+    ],
+    results: [{ value: 5, type: tensor(2, 3, 3, 4) }],
+  };
+
+  test('is where the product stores its elements', () => {
+    expect(labels(planOf(heads))).toEqual(['matmul-tile']);
+  });
+
+  test('is a kernel of its own where somebody wants the product as well', () => {
+    const both = { ...heads, results: [{ value: 4, type: tensor(2, 3, 3, 4) }, ...heads.results] };
+    expect(labels(planOf(both))).toEqual(['matmul-tile', 'transpose']);
+  });
+});
+
 describe('refusals', () => {
   test('name the operator and the dtype', () => {
     const primitive: PrimitiveFunction = {
@@ -263,7 +286,7 @@ describe('refusals', () => {
     };
     expect(supports(primitive, OPS)).toMatchInlineSnapshot(`"add: no kernels for int64"`);
     expect(() => planOf(primitive)).toThrowErrorMatchingInlineSnapshot(
-      `[UnsupportedError: kernel add_long: got add of int64, expected a dtype that it takes.]`,
+      `[ShapeError: add: input a: got int64 (2,), expected float32, int32, uint32.]`,
     );
   });
 

@@ -62,10 +62,6 @@ export function typePrimitive(
   for (const call of bindAttributes(primitive, shapes)) {
     const op = operatorOf(call, operators, primitive.name);
     const inputs = call.inputs.map((input) => (input < 0 ? undefined : types[input]));
-    for (const [i, type] of inputs.entries()) {
-      if (type !== undefined)
-        requireOperand(op, i, { dtype: type.dtype, primitive: primitive.name });
-    }
     const { attributes, output } = inferConcreteCall(op, inputs, call.attributes);
     calls.push({ value: types.length, op, inputs: call.inputs, attributes });
     addType(output);
@@ -126,19 +122,6 @@ export function operatorOf(
 export function takesDType(op: OpDefinition, input: number, dtype: DType): boolean {
   const spec = op.inputs[input] ?? op.inputs.at(-1);
   return spec?.dtypes.includes(dtype) ?? true;
-}
-
-function requireOperand(
-  op: OpDefinition,
-  input: number,
-  { dtype, primitive }: { readonly dtype: DType; readonly primitive: string },
-): void {
-  if (takesDType(op, input, dtype)) return;
-  throw new UnsupportedError({
-    where: `kernel ${primitive}`,
-    got: `${op.name} of ${dtype}`,
-    expected: 'a dtype that it takes',
-  });
 }
 
 /** The WGSL type of a dtype. Throws UnsupportedError that names the kernel. */

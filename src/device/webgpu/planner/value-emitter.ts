@@ -269,7 +269,7 @@ export class ValueEmitter {
 const SATURATE_I64 = `fn saturate_i64(x: vec2<u32>) -> i32 {
   let low = bitcast<i32>(x.x);
   let high = bitcast<i32>(x.y);
-  return select(select(2147483647, -2147483647 - 1, high < 0), low, high == low >> 31u);
+  return select((high >> 31u) ^ 2147483647, low, high == low >> 31u);
 }`;
 
 interface EmitContext {
