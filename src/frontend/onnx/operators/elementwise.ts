@@ -167,6 +167,10 @@ export const ELEMENTWISE_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
   Erf: unary('erf'),
   Exp: unary('exp'),
   Floor: unary('floor'),
+  Gelu: (node) =>
+    node.call('gelu', [node.input(0)], {
+      approximate: node.attributes.string('approximate', 'none'),
+    }),
   Greater: binary('greater'),
   HardSigmoid: importHardSigmoid,
   HardSwish: importHardSwish,

@@ -299,6 +299,41 @@ const ROWS: readonly Row[] = [
   {
     op: 'Gather',
     opset: 13,
+    title: 'computed indices',
+    inputs: [weights(5, 4), [2, 3]],
+    dtype: 'int64',
+    expected: ['gather(meta[0], %x1, axis=0)'],
+  },
+  {
+    op: 'LayerNormalization',
+    opset: 17,
+    title: 'along the last axis',
+    inputs: [[2, 3], [3], [3]],
+    attributes: { epsilon: { float: 0.5 } },
+    expected: ['%0 = layer_norm(%x0, epsilon=0.5);', '%1 = mul(%0, %x1);', 'add(%1, %x2)'],
+  },
+  {
+    op: 'LayerNormalization',
+    opset: 17,
+    title: 'along several axes',
+    inputs: [
+      [2, 3, 4],
+      [3, 4],
+    ],
+    attributes: { axis: 1 },
+    expected: /normalisation from axis 1 on, expected along the last, 2/,
+  },
+  {
+    op: 'Gelu',
+    opset: 20,
+    title: 'by tanh',
+    inputs: [[2]],
+    attributes: { approximate: 'tanh' },
+    expected: ['gelu(%x0, approximate="tanh")'],
+  },
+  {
+    op: 'Gather',
+    opset: 13,
     title: 'a computed tensor at constant indices',
     inputs: [[3, 4], ints(2, -3)],
     expected: [
