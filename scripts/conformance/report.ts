@@ -1,5 +1,7 @@
 import type { Outcome } from './conformance-case.ts';
 
+const REASON_LENGTH = 300;
+
 /** Counts by operator, failures with their reasons, and the closing line. */
 export function formatReport(outcomes: readonly Outcome[]): string {
   const failed = outcomes.filter(({ status }) => status === 'failed');
@@ -30,8 +32,11 @@ function hostNodes(outcomes: readonly Outcome[]): string[] {
   );
 }
 
-function formatFailure({ caseName, dataSet, reason }: Outcome): string {
-  return `  ${caseName} ${dataSet}: ${reason ?? ''}`;
+/** The reason in one line that can be read; `--json` has all of it. */
+function formatFailure({ caseName, dataSet, reason = '' }: Outcome): string {
+  const line = reason.replaceAll(/\s+/g, ' ');
+  const shown = line.length > REASON_LENGTH ? `${line.slice(0, REASON_LENGTH)}…` : line;
+  return `  ${caseName} ${dataSet}: ${shown}`;
 }
 
 function operatorTable(outcomes: readonly Outcome[]): string[] {

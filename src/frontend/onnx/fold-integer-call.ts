@@ -8,6 +8,9 @@ import { opDefinition } from '../../ops/registry.ts';
 /** Shape arithmetic is small; what is larger is left to the program. */
 const MAX_ELEMENTS = 65_536;
 
+/** The rank of no tensor is higher than this by far; a longer float constant is no shape. */
+const MAX_SHAPE_LENGTH = 16;
+
 type IntegerFunction = (a: bigint, b: bigint) => bigint | boolean | undefined;
 
 /** Operators on int64, exact. Undefined: no result (a division by zero). */
@@ -34,12 +37,14 @@ export function foldIntegerCall(
   inputs: readonly HostTensor[],
   attributes: Attributes,
 ): HostTensor | undefined {
-  const isSmall = inputs.every((input) => input.elementCount <= MAX_ELEMENTS);
-  if (!isSmall || inputs.some((input) => dtypeInfo(input.dtype).category === 'float')) {
-    return op === 'cast' && isSmall ? convert(inputs, attributes) : undefined;
-  }
+  if (inputs.some((input) => input.elementCount > MAX_ELEMENTS)) return undefined;
   if (op === 'cast') return convert(inputs, attributes);
   const { kind, inputs: specs } = opDefinition(op);
+  if (inputs.some((input) => dtypeInfo(input.dtype).category === 'float')) {
+    return kind === 'elementwise' && inputs.every(isShapeLike)
+      ? evaluateCall(op, inputs, attributes)
+      : undefined;
+  }
   const isKnown = inputs.every((input, index) =>
     specs[Math.min(index, specs.length - 1)]?.dtypes.includes(input.dtype),
   );
@@ -51,6 +56,11 @@ export function foldIntegerCall(
   if (op === 'where') return select(inputs);
   const fn = FUNCTIONS[op];
   return fn === undefined || kind !== 'elementwise' ? undefined : elementwise(fn, inputs);
+}
+
+/** Shape arithmetic may pass through float32, as exporters write the least of two lengths. */
+function isShapeLike({ dtype, shape, elementCount: count }: HostTensor): boolean {
+  return dtype === 'float32' && shape.length <= 1 && count <= MAX_SHAPE_LENGTH;
 }
 
 function elementwise(fn: IntegerFunction, inputs: readonly HostTensor[]): HostTensor | undefined {

@@ -26,6 +26,15 @@ function tensors(folder: string, kind: 'input' | 'output'): HostTensor[] {
   return found;
 }
 
+test('an encoder of one batch and one length is all numbers', () => {
+  const dims = { batch: 2, max_seq_len_in_batch: 16 };
+  const { functions } = compileOnnx(readFileSync(`${MODELS}bert-toy/model.onnx`), { dims });
+  expect(functions[0]?.signature?.results).toEqual([
+    { name: 'prediction_scores', type: { kind: 'tensor', dtype: 'float32', shape: [2, 16, 99] } },
+    { name: 'seq_relationship_score', type: { kind: 'tensor', dtype: 'float32', shape: [2, 2] } },
+  ]);
+});
+
 test('a layer of an encoder takes eleven kernels', () => {
   const executable = compileOnnx(readFileSync(`${MODELS}bert-toy/model.onnx`));
   const names = new Set(executable.primitives.map(({ name }) => name));
