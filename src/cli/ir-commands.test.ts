@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../core/host-tensor.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
-import { main } from './main.ts';
+import { type CommandResult, testCommand } from './test-command.ts';
 
 let folder: string;
 const at = (name: string): string => join(folder, name);
@@ -40,21 +40,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Runs the command; the folder's path is left out of what it writes. */
-async function weft(...args: string[]): Promise<{ status: number; out: string; err: string }> {
-  let out = '';
-  let err = '';
-  const status = await main(args, {
-    out: (text) => {
-      out += text.replaceAll(folder, '');
-    },
-    err: (text) => {
-      err += text.replaceAll(folder, '');
-    },
-    isInteractive: false,
-  });
-  return { status, out, err };
-}
+const weft = (...args: string[]): Promise<CommandResult> => testCommand(folder, args);
 
 describe('weft opt', () => {
   test('reads and prints', async () => {

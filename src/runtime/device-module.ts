@@ -55,9 +55,10 @@ export async function loadDeviceModules(
   const modules: DeviceModule[] = [];
   let remaining = primitives;
   try {
-    for (const [index, device] of [...new Set(devices)].entries()) {
+    const distinct = [...new Set(devices)];
+    for (const device of distinct) {
       if (remaining.length === 0) break;
-      const isLast = index === new Set(devices).size - 1;
+      const isLast = device === distinct.at(-1);
       const { module, refused } = await prepareOn(device, remaining, { ...options, isLast });
       modules.push(module);
       remaining = refused;

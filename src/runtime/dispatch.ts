@@ -14,6 +14,7 @@ import {
 
 /** Instructions between two looks at the clock and at the caller's signal. */
 const SLICE = 1 << 16;
+
 /**
  * Runs until the call is done, a slice is used up (both undefined), or a packed function returned
  * a promise, whose value goes to {@link resume}. The verifier has bounded every index, so only
