@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { type CaseRunner, openBrowserRunner } from './conformance/browser-runner.ts';
 import type { Outcome } from './conformance/conformance-case.ts';
 import { findCases, type FoundCase } from './conformance/find-cases.ts';
+import { nodeGpu } from '../src/testing/node-gpu.ts';
 import { closingLine, formatReport } from './conformance/report.ts';
 import { runCase } from './conformance/run-case.ts';
 
@@ -19,14 +20,18 @@ counts once. Integers and booleans have to be equal, floats within rtol 1e-3 and
 
 Examples:
   npm run conformance -- ../shared/models --filter '^mnist'
-  npm run conformance -- ../shared/onnx --device host --json report.json`;
+  npm run conformance -- ../shared/onnx --device dawn --json report.json`;
 
 /** `npm run conformance -- DIR...`: resolves to the exit status. */
 export async function main(args: readonly string[]): Promise<number> {
   const command = new Command('conformance')
     .description('Runs ONNX models through the public Session and compares the results.')
     .argument('<dir...>', 'folders that hold cases')
-    .option('--device <name>', 'webgpu (headless Chromium) or host (in Node)', 'webgpu')
+    .option(
+      '--device <name>',
+      'webgpu (headless Chromium), dawn (WebGPU in Node) or host (in Node)',
+      'webgpu',
+    )
     .option('--filter <regexp>', 'only cases whose name matches')
     .option('--json <file>', 'write all outcomes to a file')
     .addHelpText('after', HELP)
@@ -43,15 +48,15 @@ export async function main(args: readonly string[]): Promise<number> {
 
 async function runAll(roots: readonly string[], options: Options): Promise<number> {
   const { device, filter, json } = options;
-  if (device !== 'webgpu' && device !== 'host') {
-    throw new Error(`--device: got ${device}, expected webgpu or host.`);
+  if (device !== 'webgpu' && device !== 'host' && device !== 'dawn') {
+    throw new Error(`--device: got ${device}, expected webgpu, dawn or host.`);
   }
   const pattern = filter === undefined ? undefined : new RegExp(filter);
   const cases = roots
     .flatMap((root) => findCases(resolve(root)))
     .filter(({ name }) => pattern?.test(name) ?? true);
   if (cases.length === 0) throw new Error(`No case matches --filter ${filter}.`);
-  const runner = device === 'host' ? hostRunner() : await openBrowserRunner();
+  const runner = device === 'webgpu' ? await openBrowserRunner() : await nodeRunner(device);
   console.log(`${cases.length} cases on ${runner.title}`);
   const outcomes = await runCases(cases, runner);
   console.log(`\n${formatReport(outcomes)}`);
@@ -74,15 +79,23 @@ async function runCases(cases: readonly FoundCase[], runner: CaseRunner): Promis
   return outcomes;
 }
 
-function hostRunner(): CaseRunner {
+async function nodeRunner(device: 'host' | 'dawn'): Promise<CaseRunner> {
+  const read =
+    ({ folder }: FoundCase) =>
+    async (file: string) =>
+      new Uint8Array(await readFile(join(folder, file)));
+  if (device === 'host') {
+    return {
+      title: 'the host device in Node',
+      run: (found) => runCase(found, { device, worker: false, read: read(found) }),
+      close: async () => {},
+    };
+  }
+  const gpu = await nodeGpu();
+  const info = (await gpu.requestAdapter())?.info;
   return {
-    title: 'the host device in Node',
-    run: (found) =>
-      runCase(found, {
-        device: 'host',
-        worker: false,
-        read: async (file) => new Uint8Array(await readFile(join(found.folder, file))),
-      }),
+    title: `WebGPU (${info?.description ?? 'no adapter'}) in Node`,
+    run: (found) => runCase(found, { device: 'webgpu', worker: false, gpu, read: read(found) }),
     close: async () => {},
   };
 }

@@ -3,7 +3,7 @@ import { type ESTree, parseSync, type Plugin } from 'vite';
 const CASES = new Set(['cases', 'badCases']);
 const TEXT = 'summary';
 /** The tables whose entries are also tested and documented. */
-const TABLES = /\/src\/(ops\/[^/]+|bytecode\/builtins)\.ts$/;
+const TABLES = /\/src\/(ops\/(?:[a-z]+\/)?[^/]+|bytecode\/builtins)\.ts$/;
 
 interface Span {
   readonly start: number;

@@ -8,53 +8,25 @@ import type {
   TensorTypeOf,
 } from '../core/primitive-function.ts';
 import { completeAttributes } from './attributes.ts';
-import { batchNorm } from './batch-norm.ts';
-import { broadcastTo } from './broadcast-to.ts';
-import { cast } from './cast.ts';
-import { COMPARISON_OPS } from './comparison.ts';
-import { concat } from './concat.ts';
-import { conv2d } from './conv2d.ts';
 import type { InputSpec, OpDefinition } from './define-op.ts';
-import { BINARY_OPS } from './elementwise-binary.ts';
-import { UNARY_OPS } from './elementwise-unary.ts';
-import { full } from './full.ts';
-import { gather } from './gather.ts';
-import { gemm } from './gemm.ts';
-import { layerNorm } from './layer-norm.ts';
+import { ELEMENTWISE_OPS } from './elementwise/elementwise-ops.ts';
+import { LINEAR_OPS } from './linear/linear-ops.ts';
+import { CONVOLUTION_OPS } from './convolution/convolution-ops.ts';
+import { NORMALIZATION_OPS } from './normalization/normalization-ops.ts';
+import { REDUCTION_OPS } from './reduction/reduction-ops.ts';
+import { MOVEMENT_OPS } from './movement/movement-ops.ts';
 import type { Operands } from './lowering.ts';
-import { matmul } from './matmul.ts';
 import { formatType } from './operand-checks.ts';
-import { pad } from './pad.ts';
-import { POOL_OPS } from './pool2d.ts';
-import { REDUCE_OPS } from './reduce.ts';
-import { reshape } from './reshape.ts';
-import { slice } from './slice.ts';
-import { SOFTMAX_OPS } from './softmax.ts';
-import { transpose } from './transpose.ts';
 
 /** Every operator by name. */
 export const OPS: ReadonlyMap<string, OpDefinition> = new Map(
   [
-    ...UNARY_OPS,
-    ...BINARY_OPS,
-    ...COMPARISON_OPS,
-    cast,
-    matmul,
-    gemm,
-    conv2d,
-    ...POOL_OPS,
-    batchNorm,
-    layerNorm,
-    ...SOFTMAX_OPS,
-    ...REDUCE_OPS,
-    transpose,
-    reshape,
-    broadcastTo,
-    concat,
-    slice,
-    gather,
-    pad,
-    full,
+    ...ELEMENTWISE_OPS,
+    ...LINEAR_OPS,
+    ...CONVOLUTION_OPS,
+    ...NORMALIZATION_OPS,
+    ...REDUCTION_OPS,
+    ...MOVEMENT_OPS,
   ].map((op) => [op.name, op]),
 );
 

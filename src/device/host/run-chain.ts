@@ -2,7 +2,7 @@ import { internalError } from '../../core/errors.ts';
 import type { ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount, sameShape } from '../../core/shape.ts';
 import type { NumberArray, ScalarContext, ScalarFunction } from '../../ops/define-op.ts';
-import { applyScalar, gatherBroadcast } from '../../ops/elementwise-reference.ts';
+import { applyScalar, gatherBroadcast } from '../../ops/elementwise/elementwise-reference.ts';
 import type { ChainStep, PlannedCall } from './host-plan.ts';
 import { newElements, type StoredTensor, storedElements } from './storage-view.ts';
 

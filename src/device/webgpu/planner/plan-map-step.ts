@@ -1,6 +1,6 @@
 import type { LaunchBuffer, PlannerCaps } from '../../../core/launch-plan.ts';
 import { elementCount } from '../../../core/shape.ts';
-import { foldGroups } from '../../../ops/fold-groups.ts';
+import { foldGroups } from '../../../ops/linear/fold-groups.ts';
 import { toStorage } from './element-type.ts';
 import type { MapStep } from './partition-primitive.ts';
 import type { PlanBuilder } from './plan-builder.ts';

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { HostTensor } from '../../core/host-tensor.ts';
+import { caseResult, casePrimitive, caseTensors } from '../../ops/case-tensors.ts';
+import type { OpDefinition } from '../../ops/define-op.ts';
+import { firstDifference } from '../../testing/all-close.ts';
+import { nodeGpu } from '../../testing/node-gpu.ts';
+import { seededRandom } from '../../testing/random.ts';
+import { testedDevices } from '../conformance-devices.ts';
+import type { Device, DeviceTensor } from '../device.ts';
+import { allocateTensor, downloadTensors, uploadTensor } from '../device-tensors.ts';
+
+const DEVICES = testedDevices(nodeGpu);
+
+/** A case in the middle of running: what was launched and what has to come out. */
+interface Launched {
+  readonly title: string;
+  readonly output: DeviceTensor;
+  readonly tensors: readonly DeviceTensor[];
+  readonly expected: HostTensor;
+}
+
+const REFERENCES = new Map<
+  string,
+  { readonly inputs: (HostTensor | undefined)[]; readonly expected: HostTensor }
+>();
+
+/** Compares every device with the references of some operators, over all their cases. */
+export function describeOnDevices(ops: readonly OpDefinition[]): void {
+  describe.each(DEVICES.map(({ title, open }) => [title, open] as const))(
+    'operators on %s',
+    (_, open) => {
+      let device: Device;
+      beforeAll(async () => {
+        device = await open();
+      });
+      afterAll(() => device.destroy());
+
+      test.each(ops.map((op) => [op.name, op] as const))(
+        '%s gives what its reference gives',
+        async (_, op) => {
+          const launched = await launchCases(device, op);
+          const results = await downloadTensors(
+            device,
+            launched.map(({ output }) => output),
+          );
+          const differences = launched.flatMap(({ title, expected }, i) => {
+            const actual = results[i];
+            const difference =
+              actual === undefined ? 'no result' : firstDifference(actual, expected, op.tolerance);
+            return difference === undefined ? [] : [`${title}: ${difference}`];
+          });
+          for (const { tensors } of launched) for (const { buffer } of tensors) buffer.destroy();
+          expect(differences).toEqual([]);
+        },
+      );
+    },
+  );
+}
+
+async function launchCases(device: Device, op: OpDefinition): Promise<Launched[]> {
+  const cases = op.cases();
+  const primitives = cases.map((opCase, i) => casePrimitive(op, opCase, `${op.name}_${i}`));
+  const kernels = await device.prepare(primitives);
+  return cases.map((opCase, i) => {
+    const name = `${op.name}_${i}`;
+    let reference = REFERENCES.get(name);
+    if (reference === undefined) {
+      const inputs = caseTensors(opCase, seededRandom(i + 1));
+      reference = { inputs, expected: caseResult(op, opCase, inputs) };
+      REFERENCES.set(name, reference);
+    }
+    const { inputs, expected } = reference;
+    const params = inputs.flatMap((tensor) =>
+      tensor === undefined ? [] : [uploadTensor(device, tensor)],
+    );
+    const output = allocateTensor(device, expected);
+    const kernel = kernels.get(name);
+    if (kernel === undefined) throw new Error(`no kernel ${name}`);
+    kernel.launch([...params, output]);
+    return { title: opCase.title, output, tensors: [...params, output], expected };
+  });
+}

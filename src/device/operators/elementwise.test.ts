@@ -1,0 +1,4 @@
+import { ELEMENTWISE_OPS } from '../../ops/elementwise/elementwise-ops.ts';
+import { describeOnDevices } from './describe-on-devices.ts';
+
+describeOnDevices(ELEMENTWISE_OPS);

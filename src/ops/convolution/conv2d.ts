@@ -1,0 +1,158 @@
+import { CONCRETE_DIMS } from '../../core/dim-context.ts';
+import { type Dim, formatDim } from '../../core/dim.ts';
+import type { HostTensor } from '../../core/host-tensor.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
+import { intAttribute } from '../attributes.ts';
+import { lowerConv2d } from './conv2d-lowering.ts';
+import { type ConvolutionPlan, convolve } from './convolution.ts';
+import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
+import { float32Elements } from '../elements.ts';
+import type { Operands } from '../lowering.ts';
+import { formatType, operand, requireRank, requireVector } from '../operand-checks.ts';
+import { windowAxes } from './window.ts';
+
+const WINDOW = { name: 'conv2d', ceilMode: false };
+
+/** Two-dimensional convolution (cross-correlation) over NCHW images. */
+export const conv2d: OpDefinition = defineOp({
+  name: 'conv2d',
+  kind: 'anchor',
+  summary:
+    'Two-dimensional convolution: x (N, C, H, W), w (K, C / groups, R, S), bias (K). Pads are top, ' +
+    'left, bottom, right.',
+  inputs: [
+    { name: 'x', dtypes: ['float32'] },
+    { name: 'w', dtypes: ['float32'] },
+    { name: 'bias', dtypes: ['float32'], optional: true },
+  ],
+  attributes: {
+    strides: { type: 'ints', default: [1, 1], length: 2, minimum: 1 },
+    pads: { type: 'ints', default: [0, 0, 0, 0], length: 4, minimum: 0 },
+    dilations: { type: 'ints', default: [1, 1], length: 2, minimum: 1 },
+    groups: { type: 'int', default: 1, minimum: 1 },
+  },
+  infer(inputs, attributes, dims) {
+    const x = operand(inputs, 0);
+    const w = operand(inputs, 1);
+    requireRank(x, 4, 'conv2d: input x');
+    requireRank(w, 4, 'conv2d: input w');
+    const groups = intAttribute(attributes, 'groups');
+    const none = dims.of(0);
+    const [batch = none, channels = none] = x.shape;
+    const [outChannels = none, groupChannels = none, ...kernel] = w.shape;
+    const wrongWeights = () => ({
+      where: 'conv2d: input w',
+      got: formatType(w),
+      expected: `(K, ${formatQuotient(channels, groups)}, R, S) with K a multiple of ${groups} for x of ${formatType(x)} in ${groups} groups`,
+    });
+    dims.requireEqual(channels, dims.mul(groupChannels, groups), wrongWeights);
+    dims.requireEqual(dims.mod(outChannels, groups), 0, wrongWeights);
+    const bias = inputs[2];
+    if (bias !== undefined) {
+      requireVector(bias, outChannels, {
+        dims,
+        complaint: () => ({
+          where: 'conv2d: input bias',
+          got: formatType(bias),
+          expected: `(${formatDim(outChannels)},)`,
+        }),
+      });
+    }
+    const [rows, columns] = windowAxes(x.shape, attributes, { ...WINDOW, kernel, dims });
+    return { dtype: 'float32', shape: [batch, outChannels, rows.count, columns.count] };
+  },
+  reference: (inputs, attributes, output) => convolve(convolutionPlan(inputs, attributes, output)),
+  lower: lowerConv2d,
+  tolerance: { rtol: 1e-4, atol: 1e-4 },
+  cases: () => [
+    convCase([1, 1, 1, 1], [1, 1, 1, 1]),
+    convCase([1, 1, 5, 5], [1, 1, 3, 3]),
+    convCase([2, 3, 7, 9], [4, 3, 3, 3], { pads: [1, 1, 1, 1] }),
+    convCase([1, 3, 8, 8], [5, 3, 3, 2], { pads: [0, 1, 2, 0] }),
+    convCase([1, 2, 9, 10], [3, 2, 3, 3], { strides: [2, 3], pads: [1, 0, 0, 1] }),
+    convCase([1, 2, 11, 12], [3, 2, 3, 3], { dilations: [2, 3] }),
+    convCase([1, 4, 6, 6], [6, 2, 3, 3], { groups: 2 }),
+    convCase([2, 8, 9, 9], [8, 1, 3, 3], { groups: 8, pads: [1, 1, 1, 1] }),
+    convCase([1, 4, 9, 9], [8, 1, 5, 5], { groups: 4, strides: [2, 2], pads: [2, 2, 2, 2] }),
+    convCase([1, 16, 13, 13], [32, 16, 1, 1]),
+    convCase([1, 16, 13, 13], [8, 16, 1, 1], { strides: [2, 2] }),
+    convCase([0, 3, 5, 5], [2, 3, 3, 3]),
+    convCase([1, 3, 32, 32], [16, 3, 7, 7], { strides: [2, 2], pads: [3, 3, 3, 3] }),
+    convCase([1, 16, 33, 31], [24, 16, 3, 3], { pads: [1, 1, 1, 1] }),
+    convCase([1, 64, 14, 14], [65, 64, 3, 3], { pads: [1, 1, 1, 1] }),
+    convCase([1, 1, 28, 28], [8, 1, 5, 5], { pads: [2, 2, 2, 2] }, false),
+  ],
+  badCases: () => [
+    convCase([3, 5, 5], [2, 3, 3, 3]),
+    convCase([1, 3, 5, 5], [2, 4, 3, 3]),
+    convCase([1, 4, 5, 5], [3, 2, 3, 3], { groups: 2 }),
+    convCase([1, 3, 2, 2], [2, 3, 3, 3]),
+    convCase([1, 3, 5, 5], [2, 3, 3, 3], { strides: [0, 1] }),
+    convCase([1, 3, 5, 5], [2, 3, 3, 3], { pads: [1, 1] }),
+    convCase([1, 3, 5, 5], [2, 3, 3, 3], { stride: [1, 1] }),
+    {
+      title: 'bad dtype',
+      inputs: [
+        { dtype: 'int32', shape: [1, 1, 3, 3] },
+        { dtype: 'int32', shape: [1, 1, 3, 3] },
+      ],
+    },
+    {
+      title: 'wrong bias',
+      inputs: [
+        { dtype: 'float32', shape: [1, 3, 5, 5] },
+        { dtype: 'float32', shape: [2, 3, 3, 3] },
+        { dtype: 'float32', shape: [3] },
+      ],
+    },
+  ],
+});
+
+function convCase(
+  x: readonly number[],
+  w: readonly number[],
+  ...[attributes = {}, hasBias = true]: [Attributes?, boolean?]
+): OpCase {
+  const bias = { dtype: 'float32', shape: w.slice(0, 1) } as const;
+  return {
+    title: `(${x.join(', ')}) by (${w.join(', ')}) ${JSON.stringify(attributes)}${hasBias ? '' : ' without bias'}`,
+    inputs: [
+      { dtype: 'float32', shape: x },
+      { dtype: 'float32', shape: w },
+      ...(hasBias ? [bias] : []),
+    ],
+    attributes,
+  };
+}
+
+function formatQuotient(dim: Dim, divisor: number): string {
+  if (typeof dim === 'number') return String(dim / divisor);
+  return divisor === 1 ? formatDim(dim) : formatDim({ op: 'floordiv', left: dim, right: divisor });
+}
+
+function convolutionPlan(
+  inputs: Operands<HostTensor>,
+  attributes: Attributes,
+  output: HostTensor,
+): ConvolutionPlan {
+  const x = operand(inputs, 0);
+  const w = operand(inputs, 1);
+  const bias = inputs[2];
+  const [rows, columns] = windowAxes(x.shape, attributes, {
+    ...WINDOW,
+    kernel: w.shape.slice(2),
+    dims: CONCRETE_DIMS,
+  });
+  return {
+    x: float32Elements(x),
+    w: float32Elements(w),
+    bias: bias === undefined ? undefined : float32Elements(bias),
+    y: float32Elements(output),
+    batch: x.shape[0] ?? 0,
+    channels: x.shape[1] ?? 0,
+    outChannels: w.shape[0] ?? 0,
+    groups: intAttribute(attributes, 'groups'),
+    rows,
+    columns,
+  };
+}

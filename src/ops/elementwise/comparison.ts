@@ -1,0 +1,174 @@
+import type { DType } from '../../core/dtype.ts';
+import type { OpCase, OpDefinition } from '../define-op.ts';
+import { defineElementwise } from './elementwise.ts';
+import { broadcastCases } from './elementwise-binary.ts';
+
+const NUMERIC: readonly DType[] = ['float32', 'int32', 'uint32'];
+const ALL: readonly DType[] = [...NUMERIC, 'bool'];
+
+interface ComparisonSpec {
+  readonly name: string;
+  readonly summary: string;
+  readonly dtypes: readonly DType[];
+  readonly sign: '==' | '<' | '>';
+  readonly host: (a: number, b: number) => boolean;
+}
+
+function defineComparison({ name, summary, dtypes, sign, host }: ComparisonSpec): OpDefinition {
+  return defineElementwise({
+    name,
+    summary,
+    inputs: [
+      { name: 'a', dtypes },
+      { name: 'b', dtypes },
+    ],
+    output: () => 'bool',
+    scalar: {
+      wgsl: ([a = '', b = '']) => `(${a} ${sign} ${b})`,
+      host: ([a = 0, b = 0]) => (host(a, b) ? 1 : 0),
+    },
+    cases: () => [...broadcastCases(dtypes), ...dtypes.map(equalElements)],
+    badCases: () => [
+      {
+        title: 'dtypes differ',
+        inputs: [
+          { dtype: 'float32', shape: [2] },
+          { dtype: 'int32', shape: [2] },
+        ],
+      },
+      {
+        title: 'shapes do not broadcast',
+        inputs: [
+          { dtype: 'float32', shape: [2] },
+          { dtype: 'float32', shape: [3] },
+        ],
+      },
+      {
+        title: 'bad dtype',
+        inputs: [
+          { dtype: 'float64', shape: [2] },
+          { dtype: 'float64', shape: [2] },
+        ],
+      },
+    ],
+  });
+}
+
+function equalElements(dtype: DType): OpCase {
+  return {
+    title: `${dtype} with equal elements`,
+    inputs: [
+      { dtype, shape: [4], values: [0, 1, 1, 0] },
+      { dtype, shape: [4], values: [0, 1, 0, 1] },
+    ],
+  };
+}
+
+const equal = defineComparison({
+  name: 'equal',
+  summary: 'Whether a equals b.',
+  dtypes: ALL,
+  sign: '==',
+  host: (a, b) => a === b,
+});
+
+const less = defineComparison({
+  name: 'less',
+  summary: 'Whether a < b.',
+  dtypes: NUMERIC,
+  sign: '<',
+  host: (a, b) => a < b,
+});
+
+const greater = defineComparison({
+  name: 'greater',
+  summary: 'Whether a > b.',
+  dtypes: NUMERIC,
+  sign: '>',
+  host: (a, b) => a > b,
+});
+
+const logicalNot = defineElementwise({
+  name: 'logical_not',
+  summary: 'True where x is false.',
+  inputs: [{ name: 'x', dtypes: ['bool'] }],
+  scalar: {
+    wgsl: ([x = '']) => `(!${x})`,
+    host: ([x = 0]) => (x === 0 ? 1 : 0),
+  },
+  cases: () =>
+    [[], [0], [1], [6], [3, 43]].map((shape) => ({
+      title: `(${shape.join(', ')})`,
+      inputs: [{ dtype: 'bool', shape }],
+    })),
+  badCases: () => [{ title: 'bad dtype', inputs: [{ dtype: 'float32', shape: [2] }] }],
+});
+
+const where = defineElementwise({
+  name: 'where',
+  summary: 'x where the condition holds, else y, all three broadcast.',
+  inputs: [
+    { name: 'condition', dtypes: ['bool'] },
+    { name: 'x', dtypes: ALL },
+    { name: 'y', dtypes: ALL },
+  ],
+  sameDType: [1, 2],
+  output: (dtypes) => dtypes[1] ?? 'float32',
+  scalar: {
+    wgsl: ([condition = '', x = '', y = '']) => `select(${y}, ${x}, ${condition})`,
+    host: ([condition = 0, x = 0, y = 0]) => (condition === 0 ? y : x),
+  },
+  cases: () => [
+    ...ALL.map((dtype): OpCase => {
+      const value = { dtype, shape: [3, 5] };
+      return {
+        title: `${dtype} of one shape`,
+        inputs: [{ dtype: 'bool', shape: [3, 5] }, value, value],
+      };
+    }),
+    {
+      title: 'all three broadcast',
+      inputs: [
+        { dtype: 'bool', shape: [4, 1, 1] },
+        { dtype: 'float32', shape: [3, 1] },
+        { dtype: 'float32', shape: [7] },
+      ],
+    },
+    {
+      title: 'scalars',
+      inputs: [
+        { dtype: 'bool', shape: [5, 13] },
+        { dtype: 'float32', shape: [] },
+        { dtype: 'float32', shape: [] },
+      ],
+    },
+    {
+      title: 'empty',
+      inputs: [
+        { dtype: 'bool', shape: [0] },
+        { dtype: 'int32', shape: [1] },
+        { dtype: 'int32', shape: [0] },
+      ],
+    },
+  ],
+  badCases: () => [
+    {
+      title: 'condition is a float',
+      inputs: [
+        { dtype: 'float32', shape: [2] },
+        { dtype: 'float32', shape: [2] },
+        { dtype: 'float32', shape: [2] },
+      ],
+    },
+    {
+      title: 'dtypes differ',
+      inputs: [
+        { dtype: 'bool', shape: [2] },
+        { dtype: 'float32', shape: [2] },
+        { dtype: 'int32', shape: [2] },
+      ],
+    },
+  ],
+});
+
+export const COMPARISON_OPS: readonly OpDefinition[] = [equal, less, greater, logicalNot, where];

@@ -1,0 +1,265 @@
+import type { DType } from '../../core/dtype.ts';
+import type {
+  NumberArray,
+  OpCase,
+  OpDefinition,
+  ScalarContext,
+  ScalarFunction,
+  Tolerance,
+} from '../define-op.ts';
+import { defineElementwise } from './elementwise.ts';
+import { floatPower, integerPower, POW_DECLARATIONS, powExpression } from './pow.ts';
+
+const NUMERIC: readonly DType[] = ['float32', 'int32', 'uint32'];
+
+type HostBlock = NonNullable<ScalarFunction['hostBlock']>;
+
+interface BinarySpec {
+  readonly name: string;
+  readonly summary: string;
+  readonly dtypes: readonly DType[];
+  readonly tolerance?: Tolerance;
+  readonly declarations?: Readonly<Record<string, string>>;
+  /** Ranges of the random inputs. */
+  readonly ranges?: readonly [readonly [number, number], readonly [number, number]];
+  readonly cases?: readonly OpCase[];
+  wgsl(a: string, b: string, context: ScalarContext): string;
+  readonly host: (a: number, b: number, context: ScalarContext) => number;
+  readonly hostBlock?: HostBlock;
+}
+
+function defineBinary(spec: BinarySpec): OpDefinition {
+  const { name, summary, dtypes } = spec;
+  return defineElementwise({
+    name,
+    summary,
+    inputs: [
+      { name: 'a', dtypes },
+      { name: 'b', dtypes },
+    ],
+    scalar: {
+      wgsl: ([a = '', b = ''], context) => spec.wgsl(a, b, context),
+      host: ([a = 0, b = 0], context) => spec.host(a, b, context),
+      hostBlock: spec.hostBlock ?? blockOf(spec),
+      declarations: () => spec.declarations ?? {},
+    },
+    ...(spec.tolerance === undefined ? {} : { tolerance: spec.tolerance }),
+    cases: () => [...broadcastCases(dtypes, spec.ranges), ...(spec.cases ?? [])],
+    badCases: () => [
+      {
+        title: 'shapes do not broadcast',
+        inputs: [
+          { dtype: 'float32', shape: [2, 3] },
+          { dtype: 'float32', shape: [4, 3] },
+        ],
+      },
+      {
+        title: 'dtypes differ',
+        inputs: [
+          { dtype: 'float32', shape: [2] },
+          { dtype: 'int32', shape: [2] },
+        ],
+      },
+      {
+        title: 'bad dtype',
+        inputs: [
+          { dtype: 'bool', shape: [2] },
+          { dtype: 'bool', shape: [2] },
+        ],
+      },
+      { title: 'one input', inputs: [{ dtype: 'float32', shape: [2] }] },
+    ],
+  });
+}
+
+function blockOf({ host }: BinarySpec): HostBlock {
+  return (operands, output, context) => {
+    const [a, b] = pair(operands);
+    for (let i = 0; i < output.length; i++) output[i] = host(a[i] ?? 0, b[i] ?? 0, context);
+  };
+}
+
+function pair([a, b]: readonly NumberArray[]): [NumberArray, NumberArray] {
+  return [a ?? new Float32Array(), b ?? new Float32Array()];
+}
+
+/** Pairs of shapes that broadcast in every way, for operators of two inputs. */
+export function broadcastCases(dtypes: readonly DType[], ranges?: BinarySpec['ranges']): OpCase[] {
+  const pairs = [
+    [[], []],
+    [[5], []],
+    [[], [2, 3]],
+    [[7], [7]],
+    [
+      [2, 3, 5],
+      [2, 3, 5],
+    ],
+    [
+      [4, 1],
+      [1, 6],
+    ],
+    [[2, 3, 4], [4]],
+    [
+      [2, 8, 3, 3],
+      [8, 1, 1],
+    ],
+    [
+      [1, 0],
+      [3, 1],
+    ],
+    [
+      [64, 1, 33],
+      [1, 31, 1],
+    ],
+  ];
+  return dtypes.flatMap((dtype) =>
+    pairs.map(([a = [], b = []]) => ({
+      title: `${dtype} (${a.join(', ')}) and (${b.join(', ')})`,
+      inputs: [
+        { dtype, shape: a, ...(ranges === undefined ? {} : { range: ranges[0] }) },
+        { dtype, shape: b, ...(ranges === undefined ? {} : { range: ranges[1] }) },
+      ],
+    })),
+  );
+}
+
+const add = defineBinary({
+  name: 'add',
+  summary: 'a + b. Integers wrap.',
+  dtypes: NUMERIC,
+  tolerance: { rtol: 1e-6, atol: 1e-7 },
+  wgsl: (a, b) => `(${a} + ${b})`,
+  host: (a, b) => a + b,
+  hostBlock(operands, output) {
+    const [a, b] = pair(operands);
+    for (let i = 0; i < output.length; i++) output[i] = (a[i] ?? 0) + (b[i] ?? 0);
+  },
+  cases: [
+    {
+      // One dimension of workgroups holds at most 65,535, here of 64 elements each.
+      title: 'more elements than one dimension of workgroups',
+      inputs: [
+        { dtype: 'float32', shape: [4_194_305] },
+        { dtype: 'float32', shape: [] },
+      ],
+    },
+    {
+      title: 'int32 wraps',
+      inputs: [
+        { dtype: 'int32', shape: [2], values: [2 ** 31 - 1, -(2 ** 31)] },
+        { dtype: 'int32', shape: [2], values: [1, -1] },
+      ],
+    },
+  ],
+});
+
+const sub = defineBinary({
+  name: 'sub',
+  summary: 'a - b. Integers wrap.',
+  dtypes: NUMERIC,
+  tolerance: { rtol: 1e-6, atol: 1e-7 },
+  wgsl: (a, b) => `(${a} - ${b})`,
+  host: (a, b) => a - b,
+});
+
+const mul = defineBinary({
+  name: 'mul',
+  summary: 'a * b. Integers wrap.',
+  dtypes: NUMERIC,
+  tolerance: { rtol: 1e-6, atol: 1e-7 },
+  wgsl: (a, b) => `(${a} * ${b})`,
+  host: (a, b, { output }) => (output === 'float32' ? a * b : Math.imul(a, b)),
+  hostBlock(operands, output, context) {
+    const [a, b] = pair(operands);
+    if (context.output === 'float32') {
+      for (let i = 0; i < output.length; i++) output[i] = (a[i] ?? 0) * (b[i] ?? 0);
+    } else {
+      for (let i = 0; i < output.length; i++) output[i] = Math.imul(a[i] ?? 0, b[i] ?? 0);
+    }
+  },
+  cases: [
+    {
+      title: 'int32 wraps',
+      inputs: [
+        { dtype: 'int32', shape: [2], values: [65_537, -123_456_789] },
+        { dtype: 'int32', shape: [2], values: [65_537, 987_654_321] },
+      ],
+    },
+  ],
+});
+
+const div = defineBinary({
+  name: 'div',
+  summary:
+    'a / b. Integers round towards zero; a / 0 is a, and -2^31 / -1 is -2^31, as WGSL has it.',
+  dtypes: NUMERIC,
+  tolerance: { rtol: 1e-6, atol: 1e-7 },
+  wgsl: (a, b) => `(${a} / ${b})`,
+  host: (a, b, { output }) => (output === 'float32' ? a / b : b === 0 ? a : Math.trunc(a / b)),
+  cases: [
+    {
+      title: 'int32 by zero and over the edge',
+      inputs: [
+        { dtype: 'int32', shape: [5], values: [7, -7, -(2 ** 31), 5, 0] },
+        { dtype: 'int32', shape: [5], values: [-2, 2, -1, 0, 0] },
+      ],
+    },
+  ],
+});
+
+const maximum = defineBinary({
+  name: 'maximum',
+  summary: 'The greater of a and b. NaN in either gives NaN on the host; on WebGPU it may not.',
+  dtypes: NUMERIC,
+  wgsl: (a, b) => `max(${a}, ${b})`,
+  host: (a, b) => Math.max(a, b),
+});
+
+const minimum = defineBinary({
+  name: 'minimum',
+  summary: 'The lesser of a and b. NaN in either gives NaN on the host; on WebGPU it may not.',
+  dtypes: NUMERIC,
+  wgsl: (a, b) => `min(${a}, ${b})`,
+  host: (a, b) => Math.min(a, b),
+});
+
+const pow = defineBinary({
+  name: 'pow',
+  summary:
+    'a to the power b. A negative float base wants an integral exponent (else NaN); an integer ' +
+    'to a negative power is 0 unless the base is 1 or -1.',
+  dtypes: ['float32', 'int32'],
+  tolerance: { rtol: 1e-4, atol: 1e-5 },
+  ranges: [
+    [0, 5],
+    [-3, 4],
+  ],
+  declarations: POW_DECLARATIONS,
+  wgsl: powExpression,
+  host: (a, b, { output }) => (output === 'float32' ? floatPower(a, b) : integerPower(a, b)),
+  cases: [
+    {
+      title: 'signs, zeros and ones',
+      inputs: [
+        { dtype: 'float32', shape: [10], values: [-2, -2, 0, 0, 1, -3, 4, 2, -1, -1.5] },
+        { dtype: 'float32', shape: [10], values: [3, 2, 0, 2.5, -7, -1, 0.5, -2, 0, 4] },
+      ],
+    },
+    {
+      title: 'squares',
+      inputs: [
+        { dtype: 'float32', shape: [3, 65] },
+        { dtype: 'float32', shape: [], values: [2] },
+      ],
+    },
+    {
+      title: 'int32 signs',
+      inputs: [
+        { dtype: 'int32', shape: [8], values: [-2, -1, -1, 0, 0, 3, 7, 2] },
+        { dtype: 'int32', shape: [8], values: [3, -3, -2, 0, -1, -1, 11, 40] },
+      ],
+    },
+  ],
+});
+
+export const BINARY_OPS: readonly OpDefinition[] = [add, sub, mul, div, pow, maximum, minimum];

@@ -1,0 +1,349 @@
+import type { DType } from '../../core/dtype.ts';
+import { floatAttribute } from '../attributes.ts';
+import type { NumberArray, OpCase, OpDefinition, ScalarContext, Tolerance } from '../define-op.ts';
+import { defineElementwise, type ElementwiseSpec } from './elementwise.ts';
+import { ERF_DECLARATIONS, erf } from './erf.ts';
+import { wgslLiteral } from '../wgsl-literal.ts';
+
+const FLOAT: readonly DType[] = ['float32'];
+const SIGNED: readonly DType[] = ['float32', 'int32'];
+const NUMERIC: readonly DType[] = ['float32', 'int32', 'uint32'];
+
+interface UnarySpec extends Pick<ElementwiseSpec, 'name' | 'summary' | 'attributes'> {
+  readonly dtypes: readonly DType[];
+  readonly tolerance?: Tolerance;
+  readonly declarations?: Readonly<Record<string, string>>;
+  /** Range of the random inputs. */
+  readonly range?: readonly [number, number];
+  /** For operators that networks spend their time in: `host` for whole arrays. */
+  readonly hostBlock?: (x: NumberArray, y: NumberArray, context: ScalarContext) => void;
+  readonly cases?: readonly OpCase[];
+  readonly badCases?: readonly OpCase[];
+  wgsl(x: string, context: ScalarContext): string;
+  host(x: number, context: ScalarContext): number;
+}
+
+function defineUnary(spec: UnarySpec): OpDefinition {
+  const { name, summary, dtypes, range } = spec;
+  return defineElementwise({
+    name,
+    summary,
+    inputs: [{ name: 'x', dtypes }],
+    attributes: spec.attributes ?? {},
+    scalar: {
+      wgsl: ([x = ''], context) => spec.wgsl(x, context),
+      host: ([x = 0], context) => spec.host(x, context),
+      hostBlock([x = new Float32Array()], y, context) {
+        if (spec.hostBlock !== undefined) spec.hostBlock(x, y, context);
+        else for (let i = 0; i < y.length; i++) y[i] = spec.host(x[i] ?? 0, context);
+      },
+      declarations: () => spec.declarations ?? {},
+    },
+    ...(spec.tolerance === undefined ? {} : { tolerance: spec.tolerance }),
+    cases: () => [...unaryCases(dtypes, range), ...(spec.cases ?? [])],
+    badCases: () => [
+      { title: 'bad dtype', inputs: [{ dtype: 'int64', shape: [2] }] },
+      { title: 'no input', inputs: [] },
+      {
+        title: 'unknown attribute',
+        inputs: [{ dtype: 'float32', shape: [2] }],
+        attributes: { alhpa: 1 },
+      },
+      ...(spec.badCases ?? []),
+    ],
+  });
+}
+
+function unaryCases(
+  dtypes: readonly DType[],
+  range: readonly [number, number] | undefined,
+): OpCase[] {
+  const shapes = [[], [0], [1], [7], [3, 5], [2, 3, 4, 5], [4, 0, 3], [513, 129]];
+  return dtypes.flatMap((dtype) =>
+    shapes.map((shape) => ({
+      title: `${dtype} (${shape.join(', ')})`,
+      inputs: [{ dtype, shape, ...(range === undefined || dtype !== 'float32' ? {} : { range }) }],
+    })),
+  );
+}
+
+const abs = defineUnary({
+  name: 'abs',
+  summary: 'The absolute value. That of -2^31 is -2^31.',
+  dtypes: NUMERIC,
+  wgsl: (x) => `abs(${x})`,
+  host: (x) => Math.abs(x),
+  cases: [
+    { title: 'int32 limits', inputs: [{ dtype: 'int32', shape: [2], values: [-(2 ** 31), -7] }] },
+  ],
+});
+
+const neg = defineUnary({
+  name: 'neg',
+  summary: 'Minus x. That of -2^31 is -2^31.',
+  dtypes: SIGNED,
+  wgsl: (x) => `(-${x})`,
+  host: (x) => -x,
+});
+
+const relu = defineUnary({
+  name: 'relu',
+  summary: 'max(x, 0). NaN stays NaN on the host; on WebGPU it may become 0.',
+  dtypes: SIGNED,
+  wgsl: (x, { output, width }) => `max(${x}, ${wgslLiteral(0, output, width)})`,
+  host: (x) => (x < 0 ? 0 : x),
+  hostBlock(x, y) {
+    for (let i = 0; i < y.length; i++) {
+      const value = x[i] ?? 0;
+      y[i] = value < 0 ? 0 : value;
+    }
+  },
+});
+
+const leakyRelu = defineUnary({
+  name: 'leaky_relu',
+  summary: 'x where x >= 0, else alpha * x.',
+  dtypes: FLOAT,
+  attributes: { alpha: { type: 'float', default: 0.01 } },
+  tolerance: { rtol: 1e-6, atol: 1e-7 },
+  wgsl: (x, { attributes, output, width }) => {
+    const alpha = wgslLiteral(floatAttribute(attributes, 'alpha'), output, width);
+    return `select(${x}, ${x} * ${alpha}, ${x} < ${wgslLiteral(0, output, width)})`;
+  },
+  host: (x, { attributes }) => (x < 0 ? x * floatAttribute(attributes, 'alpha') : x),
+  hostBlock(x, y, { attributes }) {
+    const alpha = floatAttribute(attributes, 'alpha');
+    for (let i = 0; i < y.length; i++) {
+      const value = x[i] ?? 0;
+      y[i] = value < 0 ? value * alpha : value;
+    }
+  },
+  cases: [
+    {
+      title: 'alpha 0.3',
+      inputs: [{ dtype: 'float32', shape: [3, 17] }],
+      attributes: { alpha: 0.3 },
+    },
+    {
+      title: 'alpha above 1',
+      inputs: [{ dtype: 'float32', shape: [9] }],
+      attributes: { alpha: 1.5 },
+    },
+  ],
+  badCases: [
+    {
+      title: 'alpha is a string',
+      inputs: [{ dtype: 'float32', shape: [2] }],
+      attributes: { alpha: 'small' },
+    },
+  ],
+});
+
+const sigmoid = defineUnary({
+  name: 'sigmoid',
+  summary: '1 / (1 + exp(-x)).',
+  dtypes: FLOAT,
+  tolerance: { rtol: 1e-5, atol: 1e-6 },
+  range: [-10, 10],
+  // Beyond 88 the exponential would overflow to an infinity that WGSL does not promise.
+  wgsl: (x, { output, width }) =>
+    `(${wgslLiteral(1, output, width)} / (${wgslLiteral(1, output, width)} + ` +
+    `exp(min(-${x}, ${wgslLiteral(88, output, width)}))))`,
+  host: (x) => 1 / (1 + Math.exp(-x)),
+  cases: [
+    { title: 'far out', inputs: [{ dtype: 'float32', shape: [4], values: [-200, -90, 90, 200] }] },
+  ],
+});
+
+const tanh = defineUnary({
+  name: 'tanh',
+  summary: 'The hyperbolic tangent.',
+  dtypes: FLOAT,
+  tolerance: { rtol: 1e-5, atol: 1e-5 },
+  range: [-5, 5],
+  // Implementations divide exponentials, which overflow from 88 on; beyond 10 the result is 1.
+  wgsl: (x, { output, width }) =>
+    `tanh(clamp(${x}, ${wgslLiteral(-10, output, width)}, ${wgslLiteral(10, output, width)}))`,
+  host: (x) => Math.tanh(x),
+  cases: [
+    { title: 'far out', inputs: [{ dtype: 'float32', shape: [4], values: [-1e6, -50, 50, 1e30] }] },
+  ],
+});
+
+const exp = defineUnary({
+  name: 'exp',
+  summary: 'e to the power x. Beyond 88.72 infinity on the host, and what the adapter makes of it.',
+  dtypes: FLOAT,
+  tolerance: { rtol: 1e-5, atol: 1e-6 },
+  wgsl: (x) => `exp(${x})`,
+  host: (x) => Math.exp(x),
+  cases: [
+    { title: 'wide', inputs: [{ dtype: 'float32', shape: [5], values: [-80, -20, 0, 20, 80] }] },
+  ],
+});
+
+const log = defineUnary({
+  name: 'log',
+  summary: 'The natural logarithm. Of a negative number NaN on the host, undefined on WebGPU.',
+  dtypes: FLOAT,
+  tolerance: { rtol: 1e-5, atol: 1e-6 },
+  range: [1e-3, 100],
+  wgsl: (x) => `log(${x})`,
+  host: (x) => Math.log(x),
+});
+
+const sqrt = defineUnary({
+  name: 'sqrt',
+  summary: 'The square root. Of a negative number NaN on the host, undefined on WebGPU.',
+  dtypes: FLOAT,
+  tolerance: { rtol: 1e-6, atol: 1e-7 },
+  range: [0, 100],
+  wgsl: (x) => `sqrt(${x})`,
+  host: (x) => Math.sqrt(x),
+});
+
+const erfOp = defineUnary({
+  name: 'erf',
+  summary: 'The error function; on WebGPU within 3e-7.',
+  dtypes: FLOAT,
+  tolerance: { rtol: 1e-5, atol: 1e-6 },
+  range: [-4, 4],
+  declarations: ERF_DECLARATIONS,
+  wgsl: (x, { width }) => (width === 1 ? `erf_f32(${x})` : `erf_vec4(${x})`),
+  host: erf,
+  cases: [
+    {
+      title: 'small and far out',
+      inputs: [{ dtype: 'float32', shape: [6], values: [-40, -6, -1e-4, 1e-4, 0.04, 40] }],
+    },
+  ],
+});
+
+const TANH_SCALE = Math.sqrt(2 / Math.PI);
+
+const gelu = defineUnary({
+  name: 'gelu',
+  summary:
+    'x times the probability that a normal variable is below x; approximate tanh: by ' +
+    '(1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.',
+  dtypes: FLOAT,
+  attributes: { approximate: { type: 'string', default: 'none', oneOf: ['none', 'tanh'] } },
+  tolerance: { rtol: 1e-4, atol: 1e-5 },
+  range: [-5, 5],
+  declarations: ERF_DECLARATIONS,
+  wgsl(x, context) {
+    const [op, argument] =
+      context.attributes.approximate === 'tanh'
+        ? [tanh, `(${TANH_SCALE} * ${x} * (1.0 + 0.044715 * ${x} * ${x}))`]
+        : [erfOp, `(${x} * ${Math.SQRT1_2})`];
+    return `(0.5 * ${x} * (1.0 + ${op.scalar?.wgsl([argument], context) ?? ''}))`;
+  },
+  host: (x, { attributes }) =>
+    attributes.approximate === 'tanh'
+      ? 0.5 * x * (1 + Math.tanh(TANH_SCALE * (x + 0.044715 * x ** 3)))
+      : 0.5 * x * (1 + erf(x * Math.SQRT1_2)),
+  cases: [
+    {
+      title: 'tanh',
+      inputs: [{ dtype: 'float32', shape: [9, 4], range: [-5, 5] }],
+      attributes: { approximate: 'tanh' },
+    },
+    {
+      title: 'far out by tanh',
+      inputs: [{ dtype: 'float32', shape: [4], values: [-100, -20, 20, 100] }],
+      attributes: { approximate: 'tanh' },
+    },
+  ],
+  badCases: [
+    {
+      title: 'no such approximation',
+      inputs: [{ dtype: 'float32', shape: [2] }],
+      attributes: { approximate: 'sigmoid' },
+    },
+  ],
+});
+
+const floor = defineUnary({
+  name: 'floor',
+  summary: 'The largest integer that is not greater than x, as a float.',
+  dtypes: FLOAT,
+  range: [-20, 20],
+  wgsl: (x) => `floor(${x})`,
+  host: (x) => Math.floor(x),
+});
+
+const clip = defineUnary({
+  name: 'clip',
+  summary: 'min(max(x, min), max). NaN stays NaN on the host; on WebGPU it may become a bound.',
+  dtypes: NUMERIC,
+  attributes: {
+    min: { type: 'float', default: -3.4028234663852886e38 },
+    max: { type: 'float', default: 3.4028234663852886e38 },
+  },
+  wgsl: (x, { attributes, output, width }) => {
+    const low = wgslLiteral(floatAttribute(attributes, 'min'), output, width);
+    const high = wgslLiteral(floatAttribute(attributes, 'max'), output, width);
+    return `min(max(${x}, ${low}), ${high})`;
+  },
+  host: (x, { attributes, output }) => {
+    const low = clipBound(floatAttribute(attributes, 'min'), output);
+    const high = clipBound(floatAttribute(attributes, 'max'), output);
+    return Math.min(Math.max(x, low), high);
+  },
+  hostBlock(x, y, { attributes, output }) {
+    const low = clipBound(floatAttribute(attributes, 'min'), output);
+    const high = clipBound(floatAttribute(attributes, 'max'), output);
+    for (let i = 0; i < y.length; i++) y[i] = Math.min(Math.max(x[i] ?? 0, low), high);
+  },
+  cases: [
+    {
+      title: 'relu6',
+      inputs: [{ dtype: 'float32', shape: [3, 33], range: [-10, 10] }],
+      attributes: { min: 0, max: 6 },
+    },
+    {
+      title: 'int32',
+      inputs: [{ dtype: 'int32', shape: [65], range: [-100, 100] }],
+      attributes: { min: -10.5, max: 20 },
+    },
+    {
+      title: 'min above max',
+      inputs: [{ dtype: 'float32', shape: [5] }],
+      attributes: { min: 1, max: -1 },
+    },
+  ],
+  badCases: [
+    {
+      title: 'min is a list',
+      inputs: [{ dtype: 'float32', shape: [2] }],
+      attributes: { min: [0] },
+    },
+  ],
+});
+
+function clipBound(bound: number, dtype: DType): number {
+  switch (dtype) {
+    case 'int32':
+      return Math.trunc(Math.min(Math.max(bound, -(2 ** 31)), 2 ** 31 - 1));
+    case 'uint32':
+      return Math.trunc(Math.min(Math.max(bound, 0), 2 ** 32 - 1));
+    default:
+      return Math.fround(bound);
+  }
+}
+
+export const UNARY_OPS: readonly OpDefinition[] = [
+  abs,
+  neg,
+  relu,
+  leakyRelu,
+  sigmoid,
+  tanh,
+  exp,
+  log,
+  sqrt,
+  erfOp,
+  gelu,
+  floor,
+  clip,
+];

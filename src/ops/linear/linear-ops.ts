@@ -1,0 +1,5 @@
+import type { OpDefinition } from '../define-op.ts';
+import { gemm } from './gemm.ts';
+import { matmul } from './matmul.ts';
+
+export const LINEAR_OPS: readonly OpDefinition[] = [matmul, gemm];

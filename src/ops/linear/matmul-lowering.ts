@@ -1,0 +1,151 @@
+import workgroupTile from '../../../shaders/lib/workgroup-tile.wgsl?raw';
+import direct from '../../../shaders/matmul-direct.wgsl?raw';
+import tiled from '../../../shaders/matmul-tiled.wgsl?raw';
+import tile from '../../../shaders/matmul-tile.wgsl?raw';
+import type { PlannerCaps } from '../../core/launch-plan.ts';
+import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { gemmProblem, type MatmulProblem, matmulProblem } from './matmul-problem.ts';
+import { matmulTileSource } from './register-tile.ts';
+
+/** Kernels of `matmul`. */
+export function lowerMatmul(call: LoweringCall): readonly KernelSpec[] {
+  return [matmulKernel(matmulProblem(call), call.caps)];
+}
+
+/** Kernels of `gemm`. */
+export function lowerGemm(call: LoweringCall): readonly KernelSpec[] {
+  return [matmulKernel(gemmProblem(call), call.caps)];
+}
+
+/** Which inputs of the operator are the matrices A and B and the bias. */
+export interface MatmulOperands {
+  readonly a: number;
+  readonly b: number;
+  readonly c: number;
+}
+
+const IN_ORDER: MatmulOperands = { a: 0, b: 1, c: 2 };
+
+/** The kernel for a product of two inputs. */
+export function matmulKernel(
+  problem: MatmulProblem,
+  caps: PlannerCaps,
+  operands: MatmulOperands = IN_ORDER,
+): KernelSpec {
+  const kernel = chooseKernel(problem, caps);
+  const reads = kernel.reads.map((read) => ({ ...read, from: inputOf(read.hook, operands) }));
+  return { ...kernel, reads };
+}
+
+function chooseKernel(problem: MatmulProblem, caps: PlannerCaps): KernelSpec {
+  if (caps.adapterClass === 'software') return tileKernel(problem, caps);
+  // Fewer rows would leave most of a tile idle.
+  return problem.m < 16 ? directKernel(problem) : tiledKernel(problem);
+}
+
+function inputOf(hook: string, operands: MatmulOperands): { kind: 'input'; index: number } {
+  const index = hook === 'a' ? operands.a : hook === 'b' ? operands.b : operands.c;
+  return { kind: 'input', index };
+}
+
+/** Whether lanes 0 to 3 of a quad are invocations 4i to 4i+3, as on SwiftShader. */
+export function hasLinearQuads(caps: PlannerCaps): boolean {
+  return caps.subgroups && caps.subgroupMinSize === 4 && caps.adapterClass === 'software';
+}
+
+function tileKernel(problem: MatmulProblem, caps: PlannerCaps): KernelSpec {
+  const { m, n, a, batch } = problem;
+  const rows = m <= 4 ? 4 : m <= 8 ? 8 : 16;
+  const quads = hasLinearQuads(caps);
+  const vectorRows = a.column === 1 && [problem.k, a.row, ...a.batch].every((x) => x % 4 === 0);
+  const workgroupSize = m <= 16 ? ([16, 1, 1] as const) : ([4, 4, 1] as const);
+  return {
+    name: 'matmul-tile',
+    source: matmulTileSource({ rows, vectorRows, quads }) + tile,
+    enables: quads ? ['subgroups'] : [],
+    constants: {
+      TILE_ROWS: rows,
+      HAS_C: problem.c !== undefined,
+      HAS_ALPHA: problem.alpha !== 1,
+    },
+    params: problemParams(problem),
+    workgroupSize,
+    workgroups: [
+      Math.ceil(n / (workgroupSize[0] * 4)),
+      Math.ceil(m / (workgroupSize[1] * rows)),
+      batch[0] * batch[1],
+    ],
+    reads: problemReads(vectorRows ? 4 : 1),
+    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  };
+}
+
+function tiledKernel(problem: MatmulProblem): KernelSpec {
+  const { m, n, b, batch } = problem;
+  const isVector = b.column === 1 && [n, b.row, ...b.batch].every((x) => x % 4 === 0);
+  const bWidths = isVector ? ([1, 4] as const) : ([1] as const);
+  const bHooks = bWidths.map(
+    (width) => ({ hook: 'b', from: { kind: 'input', index: 1 }, width }) as const,
+  );
+  return {
+    name: 'matmul-tiled',
+    source: `${isVector ? '' : NO_VECTOR_B}${tiled}${workgroupTile}`,
+    constants: {
+      HAS_C: problem.c !== undefined,
+      HAS_ALPHA: problem.alpha !== 1,
+      B_IS_VECTOR: isVector,
+    },
+    params: problemParams(problem),
+    workgroupSize: [16, 16, 1],
+    workgroups: [Math.ceil(n / 64), Math.ceil(m / 64), batch[0] * batch[1]],
+    reads: [...problemReads(1).filter(({ hook }) => hook !== 'b'), ...bHooks],
+    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  };
+}
+
+/** The shader names the vector form of the hook even where a constant rules it out. */
+const NO_VECTOR_B = 'fn load_b4(i: u32) -> Element4 { return Element4(); }\n';
+
+function problemReads(aWidth: 1 | 4): KernelSpec['reads'] {
+  return [
+    { hook: 'a', from: { kind: 'input', index: 0 }, width: aWidth },
+    { hook: 'b', from: { kind: 'input', index: 1 }, width: 1 },
+    { hook: 'c', from: { kind: 'input', index: 2 }, width: 1 },
+  ];
+}
+
+function directKernel(problem: MatmulProblem): KernelSpec {
+  const { m, n, batch } = problem;
+  return {
+    name: 'matmul-direct',
+    source: direct,
+    constants: { HAS_C: problem.c !== undefined },
+    params: problemParams(problem),
+    workgroupSize: [16, 4, 1],
+    workgroups: [Math.ceil(n / 16), Math.ceil(m / 4), batch[0] * batch[1]],
+    reads: problemReads(1),
+    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  };
+}
+
+function problemParams(problem: MatmulProblem): KernelSpec['params'] {
+  const { a, b, c } = problem;
+  return {
+    m: u32(problem.m),
+    n: u32(problem.n),
+    k: u32(problem.k),
+    batch_size1: u32(problem.batch[1]),
+    a_batch0: u32(a.batch[0]),
+    a_batch1: u32(a.batch[1]),
+    a_row: u32(a.row),
+    a_k: u32(a.column),
+    b_batch0: u32(b.batch[0]),
+    b_batch1: u32(b.batch[1]),
+    b_k: u32(b.row),
+    b_column: u32(b.column),
+    c_row: u32(c?.row ?? 0),
+    c_column: u32(c?.column ?? 0),
+    alpha: f32(problem.alpha),
+    beta: f32(problem.beta),
+  };
+}

@@ -1,0 +1,119 @@
+import { UnsupportedError } from '../../core/errors.ts';
+import { formatShape, type Shape } from '../../core/shape.ts';
+import type { LoweringCall } from '../lowering.ts';
+
+/** One batched matrix product in terms of element strides, whatever operator it comes from. */
+export interface MatmulProblem {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  /** Two batch dimensions, outer first; enough for every broadcast of two adjacent groups of axes. */
+  readonly batch: readonly [number, number];
+  readonly a: MatrixStrides;
+  readonly b: MatrixStrides;
+  readonly c: { readonly row: number; readonly column: number } | undefined;
+  readonly alpha: number;
+  readonly beta: number;
+}
+
+export interface MatrixStrides {
+  readonly batch: readonly [number, number];
+  /** Stride along m for A, along k for B. */
+  readonly row: number;
+  /** Stride along k for A, along n for B. */
+  readonly column: number;
+}
+
+/** The problem of `matmul`: numpy's rules, batch dimensions broadcast, rank 1 promoted. */
+export function matmulProblem(call: LoweringCall): MatmulProblem {
+  const aShape = call.inputs[0]?.shape ?? [];
+  const bShape = call.inputs[1]?.shape ?? [];
+  const m = aShape.length > 1 ? (aShape.at(-2) ?? 1) : 1;
+  const k = aShape.at(-1) ?? 1;
+  const n = bShape.length > 1 ? (bShape.at(-1) ?? 1) : 1;
+  const groups = batchGroups(aShape.slice(0, -2), bShape.slice(0, -2));
+  return {
+    m,
+    n,
+    k,
+    batch: [groups[0].size, groups[1].size],
+    a: { batch: [groups[0].a * m * k, groups[1].a * m * k], row: k, column: 1 },
+    b: { batch: [groups[0].b * k * n, groups[1].b * k * n], row: n, column: 1 },
+    c: undefined,
+    alpha: 1,
+    beta: 0,
+  };
+}
+
+/** The problem of `gemm`: alpha op(A) op(B) + beta C. */
+export function gemmProblem(call: LoweringCall): MatmulProblem {
+  const [aRows = 1, aColumns = 1] = call.inputs[0]?.shape ?? [];
+  const [bRows = 1, bColumns = 1] = call.inputs[1]?.shape ?? [];
+  const transA = Boolean(call.attributes.trans_a);
+  const transB = Boolean(call.attributes.trans_b);
+  const c = call.inputs[2]?.shape;
+  return {
+    m: transA ? aColumns : aRows,
+    k: transA ? aRows : aColumns,
+    n: transB ? bRows : bColumns,
+    batch: [1, 1],
+    a: { batch: [0, 0], row: transA ? 1 : aColumns, column: transA ? aColumns : 1 },
+    b: { batch: [0, 0], row: transB ? 1 : bColumns, column: transB ? bColumns : 1 },
+    c: c === undefined ? undefined : biasStrides(c),
+    alpha: Number(call.attributes.alpha ?? 1),
+    beta: Number(call.attributes.beta ?? 1),
+  };
+}
+
+function biasStrides(shape: Shape): { row: number; column: number } {
+  const columns = shape.at(-1) ?? 1;
+  const rows = shape.at(-2) ?? 1;
+  return { row: rows === 1 ? 0 : columns, column: columns === 1 ? 0 : 1 };
+}
+
+interface BatchGroup {
+  readonly size: number;
+  readonly a: number;
+  readonly b: number;
+}
+
+/** Merges adjacent batch axes that both operands step through alike. Strides count matrices. */
+function batchGroups(aBatch: Shape, bBatch: Shape): [BatchGroup, BatchGroup] {
+  const rank = Math.max(aBatch.length, bBatch.length);
+  const groups: BatchGroup[] = [];
+  let aStride = 1;
+  let bStride = 1;
+  for (let i = 1; i <= rank; i++) {
+    const aDim = aBatch[aBatch.length - i] ?? 1;
+    const bDim = bBatch[bBatch.length - i] ?? 1;
+    const size = aDim === 1 ? bDim : aDim;
+    if (size === 1) continue;
+    const axis = { size, a: aDim === 1 ? 0 : aStride, b: bDim === 1 ? 0 : bStride };
+    const inner = groups.at(-1);
+    if (
+      inner !== undefined &&
+      continues(inner.a, inner.size, axis.a) &&
+      continues(inner.b, inner.size, axis.b)
+    ) {
+      groups[groups.length - 1] = { size: inner.size * size, a: inner.a, b: inner.b };
+    } else {
+      groups.push(axis);
+    }
+    aStride *= aDim;
+    bStride *= bDim;
+  }
+  if (groups.length > 2) {
+    throw new UnsupportedError({
+      where: 'matmul',
+      got: `batch dimensions ${formatShape(aBatch)} and ${formatShape(bBatch)}`,
+      expected: 'at most two groups of axes that alternate between equal and broadcast',
+      remedy: 'Expand one operand with broadcast_to first.',
+    });
+  }
+  const none = { size: 1, a: 0, b: 0 };
+  return [groups[1] ?? none, groups[0] ?? none];
+}
+
+function continues(innerStride: number, innerSize: number, outerStride: number): boolean {
+  return outerStride === innerStride * innerSize;
+}

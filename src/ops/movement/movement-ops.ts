@@ -1,0 +1,20 @@
+import type { OpDefinition } from '../define-op.ts';
+import { broadcastTo } from './broadcast-to.ts';
+import { concat } from './concat.ts';
+import { full } from './full.ts';
+import { gather } from './gather.ts';
+import { pad } from './pad.ts';
+import { reshape } from './reshape.ts';
+import { slice } from './slice.ts';
+import { transpose } from './transpose.ts';
+
+export const MOVEMENT_OPS: readonly OpDefinition[] = [
+  transpose,
+  reshape,
+  broadcastTo,
+  concat,
+  slice,
+  gather,
+  pad,
+  full,
+];

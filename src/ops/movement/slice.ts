@@ -1,0 +1,158 @@
+import { ALL_DTYPES } from '../../core/dtype.ts';
+import { CONCRETE_DIMS, type DimContext } from '../../core/dim-context.ts';
+import { type Dim, MAX_DIMENSION } from '../../core/dim.ts';
+import { ShapeError } from '../../core/errors.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
+import { rowMajorStrides, type Shape } from '../../core/shape.ts';
+import { dimsAttribute, intsAttribute } from '../attributes.ts';
+import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
+import { EXACT } from '../elementwise/elementwise.ts';
+import { elementBits } from '../elements.ts';
+import { operand, requireLength } from '../operand-checks.ts';
+import { copyStrided } from './strided-copy.ts';
+
+/** Every step-th element from start up to end, per axis, with ONNX's rules for clamping. */
+export const slice: OpDefinition = defineOp({
+  name: 'slice',
+  kind: 'injective',
+  summary:
+    'Every step-th element from start up to end, along every axis. Negative starts and ends count ' +
+    'from the end; those beyond the ends are clamped, but for a part between symbols that has one ' +
+    'length for all of them: it has to lie inside. Steps may be negative.',
+  inputs: [{ name: 'x', dtypes: ALL_DTYPES }],
+  attributes: {
+    starts: { type: 'dims' },
+    ends: { type: 'dims' },
+    steps: { type: 'ints', default: [] },
+  },
+  infer(inputs, attributes, dims) {
+    const { dtype, shape } = operand(inputs, 0);
+    return { dtype, shape: sliceAxes(shape, attributes, dims).map((axis) => axis.count) };
+  },
+  reference(inputs, attributes, output) {
+    const x = operand(inputs, 0);
+    const strides = rowMajorStrides(x.shape);
+    const axes = sliceAxes(x.shape, attributes, CONCRETE_DIMS);
+    let offset = 0;
+    for (const [axis, { start }] of axes.entries()) offset += start * (strides[axis] ?? 0);
+    copyStrided(
+      {
+        elements: elementBits(x),
+        offset,
+        strides: axes.map(({ step }, axis) => step * (strides[axis] ?? 0)),
+      },
+      { elements: elementBits(output), offset: 0, strides: rowMajorStrides(output.shape) },
+      output.shape,
+    );
+  },
+  indexMap: {
+    sources({ attributes, inputs, coords, param }) {
+      const axes = sliceAxes(inputs[0]?.shape ?? [], attributes, CONCRETE_DIMS);
+      // u32 arithmetic wraps, so that a negative step works as its two's complement.
+      const from = axes.map(({ start, step }, axis) => {
+        if (start === 0 && step === 1) return coords[axis] ?? '0u';
+        const stepped = step === 1 ? coords[axis] : `${coords[axis]} * ${param(step >>> 0, 'u32')}`;
+        return `(${param(start >>> 0, 'u32')} + ${stepped})`;
+      });
+      return [{ input: 0, coords: from }];
+    },
+  },
+  tolerance: EXACT,
+  cases: () => [
+    sliceCase([], [], []),
+    sliceCase([7], [2], [5]),
+    sliceCase([7], [5], [2]),
+    sliceCase([3, 5], [1, 0], [3, 4]),
+    sliceCase([3, 5], [-2, -4], [-1, 100]),
+    sliceCase([9, 11], [0, 1], [9, 11], [2, 3]),
+    sliceCase([9, 11], [8, -1], [-100, 2], [-3, -1]),
+    sliceCase([2, 3, 4, 5], [0, 1, 1, 2], [2, 3, 3, 4]),
+    sliceCase([0, 3], [0, 1], [5, 2]),
+    sliceCase([400, 301], [3, 5], [399, 300]),
+    {
+      title: 'bool',
+      inputs: [{ dtype: 'bool', shape: [9] }],
+      attributes: { starts: [1], ends: [8], steps: [2] },
+    },
+  ],
+  badCases: () => [
+    sliceCase([3, 5], [1], [3]),
+    sliceCase([5], [0], [5], [0]),
+    { title: 'no ends', inputs: [{ dtype: 'float32', shape: [5] }], attributes: { starts: [0] } },
+  ],
+});
+
+function sliceCase(
+  shape: Shape,
+  starts: readonly number[],
+  ends: readonly number[],
+  ...[steps]: (readonly number[])[]
+): OpCase {
+  const by = steps === undefined ? '' : ` by [${steps.join(', ')}]`;
+  return {
+    title: `(${shape.join(', ')}) from [${starts.join(', ')}] to [${ends.join(', ')}]${by}`,
+    inputs: [{ dtype: 'float32', shape }],
+    attributes: { starts, ends, ...(steps === undefined ? {} : { steps }) },
+  };
+}
+
+interface SliceAxis<D extends Dim> {
+  readonly start: D;
+  readonly step: number;
+  readonly count: D;
+}
+
+function sliceAxes<D extends Dim>(
+  shape: readonly D[],
+  attributes: Attributes,
+  dims: DimContext<D>,
+): SliceAxis<D>[] {
+  const starts = dimsAttribute(attributes, 'starts');
+  const ends = dimsAttribute(attributes, 'ends');
+  const given = intsAttribute(attributes, 'steps');
+  const steps = given.length === 0 ? shape.map(() => 1) : given;
+  for (const [name, list] of Object.entries({ starts, ends, steps })) {
+    requireLength(list, shape.length, `slice: attribute ${name}`);
+  }
+  return shape.map((dim, axis) => {
+    const step = steps[axis] ?? 1;
+    if (step === 0) {
+      throw new ShapeError({
+        where: 'slice: attribute steps',
+        got: `0 for axis ${axis}`,
+        expected: 'a step that is not 0',
+      });
+    }
+    const fixed = step === 1 ? dims.fixedSpan(starts[axis], ends[axis], dim) : undefined;
+    if (fixed !== undefined) return { start: dims.of(starts[axis] ?? 0), step, count: fixed };
+    const last = dims.sub(dim, 1);
+    const none = dims.of(0);
+    // Going backwards, an end of -1 after clamping means: including element 0.
+    const startRange: readonly [D, D] = step > 0 ? [none, dim] : [none, last];
+    const endRange: readonly [D, D] = step > 0 ? [none, dim] : [dims.of(-1), last];
+    const start = position(starts[axis] ?? 0, { dim, range: startRange, dims });
+    const end = position(ends[axis] ?? dim, { dim, range: endRange, dims });
+    const span = step > 0 ? dims.sub(end, start) : dims.sub(start, end);
+    const rounded = dims.floordiv(dims.add(span, Math.abs(step) - 1), Math.abs(step));
+    return { start, step, count: dims.max(rounded, 0) };
+  });
+}
+
+interface PositionOptions<D extends Dim> {
+  readonly dim: D;
+  readonly range: readonly [D, D];
+  readonly dims: DimContext<D>;
+}
+
+/** A negative index counts from the end. A symbolic one is taken not to be negative. */
+function position<D extends Dim>(
+  index: Dim,
+  { dim, range: [low, high], dims }: PositionOptions<D>,
+): D {
+  // No axis is longer, though a sum of symbols could be.
+  const isBeyond = typeof index === 'number' && Math.abs(index) >= MAX_DIMENSION;
+  if (isBeyond && dims.known(dim) === undefined) return index < 0 ? low : high;
+  const isFromEnd = typeof index === 'number' && index < 0;
+  const begin = isFromEnd ? dims.add(dim, index) : dims.of(index);
+  return dims.min(dims.max(begin, low), high);
+}

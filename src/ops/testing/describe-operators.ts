@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { ExecBuilder } from '../../bytecode/exec-builder.ts';
+import { Executable } from '../../bytecode/executable-file.ts';
+import { HostTensor } from '../../core/host-tensor.ts';
+import { firstDifference } from '../../testing/all-close.ts';
+import { seededRandom } from '../../testing/random.ts';
+import { casePrimitive, caseResult, caseTensors } from '../case-tensors.ts';
+import type { OpCase, OpDefinition } from '../define-op.ts';
+import { fillElements } from '../elements.ts';
+import { inferConcreteCall } from '../registry.ts';
+
+const EXACT = { rtol: 0, atol: 0 };
+
+/** Attributes that a case sets to something else than the default. */
+function changed(opCase: OpCase, name: string, byDefault: unknown): boolean {
+  const value = opCase.attributes?.[name];
+  return value !== undefined && JSON.stringify(value) !== JSON.stringify(byDefault);
+}
+
+/** What every entry of the operator table must keep: its cases, its reference and its refusals. */
+export function describeOperators(ops: readonly OpDefinition[]): void {
+  describe.each(ops.map((op) => [op.name, op] as const))('%s', (_, op) => describeOperator(op));
+}
+
+function describeOperator(op: OpDefinition): void {
+  const cases = op.cases();
+
+  test('titles of cases differ', () => {
+    for (const list of [cases, op.badCases()]) {
+      const titles = list.map(({ title }) => title);
+      expect(titles).toEqual([...new Set(titles)]);
+    }
+  });
+
+  test('every attribute is off its default in some case', () => {
+    const untested = Object.entries(op.attributes).filter(
+      ([name, spec]) => !cases.some((opCase) => changed(opCase, name, spec.default)),
+    );
+    expect(untested.map(([name]) => name)).toEqual([]);
+  });
+
+  test('cases cover every dtype and something empty', () => {
+    const used = new Set(cases.flatMap(({ inputs }) => inputs.map((input) => input?.dtype)));
+    const onDevices = ['float32', 'int32', 'uint32', 'bool'] as const;
+    const accepted = op.inputs.flatMap(({ dtypes }) => dtypes);
+    const movesData = op.kind === 'injective';
+    for (const dtype of onDevices) {
+      if (!movesData && accepted.includes(dtype)) expect(used).toContain(dtype);
+    }
+    const outputs = cases.map(({ inputs, attributes }) =>
+      inferConcreteCall(op, inputs, attributes ?? {}),
+    );
+    expect(outputs.some(({ output }) => output.shape.includes(0))).toBe(true);
+  });
+
+  test.each(cases.map((opCase) => [opCase.title, opCase] as const))(
+    'the reference writes all of its result: %s',
+    (_title, opCase) => {
+      const inputs = caseTensors(opCase, seededRandom(1));
+      const { attributes, output } = inferConcreteCall(op, opCase.inputs, opCase.attributes ?? {});
+      const results = [0, 77].map((before) => {
+        const result = HostTensor.zeros(output.dtype, output.shape);
+        fillElements(result, before);
+        op.reference(inputs, attributes, result);
+        return result;
+      });
+      const [first, second] = results;
+      if (first === undefined || second === undefined) throw new Error('no results');
+      expect(firstDifference(first, second, EXACT)).toBeUndefined();
+      expect([...first.elements].every((value) => !Number.isNaN(Number(value)))).toBe(true);
+    },
+  );
+
+  test('a splat is read as all of its elements', () => {
+    const opCase = cases.find(({ inputs }) => inputs.every((input) => input?.shape[0] !== 0));
+    if (opCase === undefined) throw new Error('no case with elements');
+    const splats = opCase.inputs.map((input) =>
+      input === undefined ? undefined : HostTensor.splat(input.dtype, input.shape, 1),
+    );
+    const whole = splats.map((tensor) =>
+      tensor === undefined ? undefined : new HostTensor(tensor.dtype, tensor.shape, tensor.data),
+    );
+    const expected = caseResult(op, opCase, whole);
+    expect(firstDifference(caseResult(op, opCase, splats), expected, EXACT)).toBeUndefined();
+  });
+
+  test('its calls survive the binary and the text form of an executable', () => {
+    const builder = new ExecBuilder();
+    for (const [i, opCase] of cases.entries()) {
+      builder.definePrimitive(casePrimitive(op, opCase, `${op.name}_${i}`));
+    }
+    const executable = builder.build();
+    expect(executable.primitives).toHaveLength(cases.length);
+    expect(Executable.fromBytes(executable.toBytes()).primitives).toEqual(executable.primitives);
+    expect(Executable.fromText(executable.toText()).primitives).toEqual(executable.primitives);
+  });
+
+  test('refused calls', () => {
+    const messages = op.badCases().map(({ title, inputs, attributes }) => {
+      try {
+        const { output } = inferConcreteCall(op, inputs, attributes ?? {});
+        return `${title}: accepted as ${output.dtype} (${output.shape.join(', ')})`;
+      } catch (error) {
+        return error instanceof Error
+          ? `${title} -> ${error.name}: ${error.message}`
+          : 'not an error';
+      }
+    });
+    expect(messages.filter((message) => message.includes(': accepted'))).toEqual([]);
+    expect(messages).toMatchSnapshot();
+  });
+}
