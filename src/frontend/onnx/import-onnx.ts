@@ -7,14 +7,11 @@ import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import { elementCount, formatShape } from '../../core/shape.ts';
 import { NodeAttributes } from './attributes.ts';
 import { ImportNode, type ShapeValues } from './import-node.ts';
-import { ONNX_IMPORTERS } from './operators/index.ts';
+import { importerOf, OperatorSets } from './operator-sets.ts';
 import { readMessage } from './protobuf/read-message.ts';
 import { dtypeFromOnnx, tensorFromProto } from './protobuf/read-tensor.ts';
-import type { GraphProto, ModelProto, NodeProto, ValueInfoProto } from './protobuf/schema.ts';
-import { describeNode, isDefaultDomain, nodeName, operatorName, sortNodes } from './sort-nodes.ts';
-
-/** The newest operator set that the importer functions were written against. */
-const MAX_OPSET = 28;
+import type { GraphProto, NodeProto, ValueInfoProto } from './protobuf/schema.ts';
+import { describeNode, nodeName, operatorName, sortNodes } from './sort-nodes.ts';
 
 export interface ImportOptions {
   /**
@@ -42,38 +39,25 @@ export function importOnnx(bytes: Uint8Array, options: ImportOptions = {}): Modu
       remedy: 'The file may be truncated or of another format.',
     });
   }
-  return new GraphImporter(graph, opsetOf(model), options.dims ?? {}).import({
+  const operatorSets = OperatorSets.of(model.opsetImport, 'ONNX model');
+  return new GraphImporter(graph, operatorSets, options.dims ?? {}).import({
     producer: model.producerName ?? '',
     graph: graph.name ?? '',
   });
 }
 
-/** The version of ONNX's own operator set that the model asks for. */
-function opsetOf(model: ModelProto): number {
-  const entry = model.opsetImport.find(({ domain }) => isDefaultDomain(domain));
-  // Models of IR version 1 and 2 do not say; they mean the first.
-  const version = entry?.version ?? 1;
-  if (version >= 1 && version <= MAX_OPSET) return version;
-  throw new UnsupportedError({
-    where: 'ONNX model',
-    got: `operator set ${version}`,
-    expected: `1 to ${MAX_OPSET}`,
-    remedy: 'Convert the model to an older operator set.',
-  });
-}
-
 class GraphImporter {
   readonly #graph: GraphProto;
-  readonly #opset: number;
+  readonly #operatorSets: OperatorSets;
   readonly #dims: DimBindings;
   readonly #types = new TypeInference();
   readonly #shapeValues: ShapeValues = new WeakMap();
   readonly #values = new Map<string, Expr>();
   readonly #params: VarExpr[] = [];
 
-  constructor(graph: GraphProto, opset: number, dims: DimBindings) {
+  constructor(graph: GraphProto, operatorSets: OperatorSets, dims: DimBindings) {
     this.#graph = graph;
-    this.#opset = opset;
+    this.#operatorSets = operatorSets;
     this.#dims = dims;
   }
 
@@ -179,7 +163,7 @@ class GraphImporter {
 
   #readNode(node: NodeProto): void {
     const where = describeNode(node);
-    const importer = ONNX_IMPORTERS.get(node.opType ?? '');
+    const importer = importerOf(node.domain, node.opType ?? '');
     if (importer === undefined) throw new Error(`internal: ${where} was not refused`);
     const attributes = new NodeAttributes(node, where);
     const results = importer(
@@ -187,7 +171,7 @@ class GraphImporter {
         opType: node.opType ?? '',
         where,
         span: { source: nodeName(node) },
-        opset: this.#opset,
+        opset: this.#operatorSets.version(node.domain),
         attributes,
         inputs: node.input.map((name) => this.#operand(name, where)),
         outputCount: node.output.length,
@@ -258,7 +242,7 @@ function requireName(name: string, what: string): void {
 /** Throws one UnsupportedError that lists every node whose operator has no importer. */
 function requireOperators(nodes: readonly NodeProto[]): void {
   const unknown = nodes.filter(
-    (node) => !isDefaultDomain(node.domain) || !ONNX_IMPORTERS.has(node.opType ?? ''),
+    ({ domain, opType = '' }) => importerOf(domain, opType) === undefined,
   );
   if (unknown.length === 0) return;
   const operators = [...new Set(unknown.map(operatorName))].sort();

@@ -16,7 +16,7 @@ export function operatorName(node: NodeProto): string {
   return isDefaultDomain(node.domain) ? opType : `${node.domain}.${opType}`;
 }
 
-export function isDefaultDomain(domain: string | undefined): boolean {
+function isDefaultDomain(domain: string | undefined): boolean {
   return domain === undefined || domain === '' || domain === 'ai.onnx';
 }
 

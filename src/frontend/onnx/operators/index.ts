@@ -17,3 +17,6 @@ export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
     ...REDUCTION_IMPORTERS,
   }),
 );
+
+/** One importer per operator of the domain com.microsoft. */
+export const MICROSOFT_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map();
