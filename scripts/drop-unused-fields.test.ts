@@ -29,3 +29,32 @@ interface Spec { cases(): void }
     "
   `);
 });
+
+test('without references, what computes on the host goes too', () => {
+  const source = `import { applyReference, withAxis } from './reference.ts';
+const scalar = { wgsl: ([x]) => \`-\${x}\`, host: ([x = 0]) => -x, hostBlock };
+export const neg = defineOp({
+  name: 'neg',
+  reference(inputs, attributes, output) {
+    applyReference(scalar, inputs, output);
+  },
+  host: 'only there',
+  scalar,
+});
+const { reference, compute = { host: withAxis } } = neg;
+`;
+  const kept = withoutUnusedFields(source, 'neg.ts');
+  expect(kept).toBe(source);
+  expect(withoutUnusedFields(source, 'neg.ts', { keepsReferences: false })).toMatchInlineSnapshot(`
+    "import { applyReference, withAxis } from './reference.ts';
+    const scalar = { wgsl: ([x]) => \`-\${x}\`, host: undefined, hostBlock: undefined };
+    export const neg = defineOp({
+      name: 'neg',
+      reference: undefined,
+      host: 'only there',
+      scalar,
+    });
+    const { reference, compute = { host: undefined } } = neg;
+    "
+  `);
+});

@@ -1,7 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { type ESTree, parseSync, type Plugin } from 'vite';
 
 const CASES = new Set(['cases', 'badCases']);
 const TEXT = 'summary';
+/** What computes on the host: only the host device's kernels and the compiler read it. */
+const REFERENCES = new Set(['reference', 'compute', 'host', 'hostBlock', 'hostBigint']);
 /** The tables whose entries are also tested and documented. */
 const TABLES = /\/src\/(ops\/(?:[a-z]+\/)?[^/]+|bytecode\/builtins)\.ts$/;
 
@@ -14,11 +17,16 @@ interface Span {
 /**
  * The entry of an operator or a builtin holds its test cases and its line in the documentation,
  * which nobody reads in production. Leaves `cases`, `badCases` and `summary` of object literals
- * empty; what only they use is then dropped as unused.
+ * empty, and without `keepsReferences` what computes on the host too; what only they use is then
+ * dropped as unused.
  */
-export function withoutUnusedFields(code: string, file: string): string {
+export function withoutUnusedFields(
+  code: string,
+  file: string,
+  { keepsReferences = true } = {},
+): string {
   const spans: Span[] = [];
-  collect(parseSync(file, code).program, spans);
+  collect(parseSync(file, code).program, { spans, keepsReferences });
   let result = code;
   for (const { start, end, text } of spans.sort((a, b) => b.start - a.start)) {
     result = result.slice(0, start) + text + result.slice(end);
@@ -26,26 +34,47 @@ export function withoutUnusedFields(code: string, file: string): string {
   return result;
 }
 
-function collect(node: unknown, spans: Span[]): void {
+interface Search {
+  readonly spans: Span[];
+  readonly keepsReferences: boolean;
+}
+
+function collect(node: unknown, search: Search): void {
   if (Array.isArray(node)) {
-    for (const child of node) collect(child, spans);
+    for (const child of node) collect(child, search);
     return;
   }
   if (typeof node !== 'object' || node === null) return;
-  const span = isProperty(node) ? emptied(node) : undefined;
+  // Names that a pattern takes out of an object are no fields of one.
+  const isPattern = 'type' in node && node.type === 'ObjectPattern';
+  const span = isProperty(node) ? emptied(node, search) : undefined;
   if (span === undefined) {
-    for (const child of Object.values(node)) collect(child, spans);
+    const children = isPattern && 'properties' in node ? patternDefaults(node.properties) : node;
+    for (const child of Object.values(children)) collect(child, search);
   } else {
-    spans.push(span);
+    search.spans.push(span);
   }
+}
+
+/** The values in a destructuring pattern, under which literals may stand as defaults. */
+function patternDefaults(properties: unknown): object {
+  if (!Array.isArray(properties)) return [];
+  return properties.map((property: { value?: unknown }) => property.value);
 }
 
 function isProperty(node: object): node is ESTree.ObjectProperty {
   return 'type' in node && node.type === 'Property';
 }
 
-function emptied({ key, value, shorthand, start, end }: ESTree.ObjectProperty): Span | undefined {
-  if (shorthand || key.type !== 'Identifier') return undefined;
+function emptied(
+  { key, value, shorthand, start, end }: ESTree.ObjectProperty,
+  { keepsReferences }: Search,
+): Span | undefined {
+  if (key.type !== 'Identifier') return undefined;
+  if (!keepsReferences && REFERENCES.has(key.name) && value.type !== 'Literal') {
+    return { start, end, text: `${key.name}: undefined` };
+  }
+  if (shorthand) return undefined;
   const isText = value.type === 'Literal' || value.type === 'BinaryExpression';
   if (key.name === TEXT && isText) return { start, end, text: `${TEXT}: ''` };
   if (!CASES.has(key.name)) return undefined;
@@ -54,14 +83,40 @@ function emptied({ key, value, shorthand, start, end }: ESTree.ObjectProperty): 
   return isFunction ? { start, end, text: `${key.name}: () => []` } : undefined;
 }
 
+/** Marks the second copy of a module of `src/ops`, the one with references. */
+const WITH_REFERENCES = '?with-references';
+const OPERATORS = /\/src\/ops\/[^?]+\.ts$/;
+/** Who computes with references: the kernels of the host device, and the compiler for folding. */
+const READS_REFERENCES =
+  /\/src\/(compiler|frontend|cli|device\/host)\/|\/src\/ops\/.*\?with-references$/;
+
+/**
+ * Drops what production does not read. Whoever computes with references gets modules of `src/ops`
+ * of its own that have them: the code that runs a program on WebGPU is then free of them, and they
+ * load with the host device's kernels or the compiler.
+ */
 export function dropUnusedFields(): Plugin {
   return {
     name: 'weft:drop-unused-fields',
     apply: 'build',
     enforce: 'pre',
+    async resolveId(source, importer) {
+      if (importer === undefined || !READS_REFERENCES.test(importer)) return null;
+      const from = importer.replace(WITH_REFERENCES, '');
+      const resolved = await this.resolve(source, from, { skipSelf: true });
+      if (resolved === null || !OPERATORS.test(resolved.id)) return resolved;
+      return { ...resolved, id: resolved.id + WITH_REFERENCES };
+    },
+    async load(id) {
+      if (!id.endsWith(WITH_REFERENCES)) return null;
+      const file = id.slice(0, -WITH_REFERENCES.length);
+      return { code: await readFile(file, 'utf8'), moduleType: 'ts' };
+    },
     transform(code, id) {
-      if (!TABLES.test(id)) return null;
-      return { code: withoutUnusedFields(code, id), map: null };
+      const file = id.replace(WITH_REFERENCES, '');
+      if (!TABLES.test(file)) return null;
+      const keepsReferences = id !== file || !OPERATORS.test(file);
+      return { code: withoutUnusedFields(code, file, { keepsReferences }), map: null };
     },
   };
 }

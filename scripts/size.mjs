@@ -11,7 +11,7 @@ const KILOBYTE = 1024;
 /** What is measured: the entry and all it imports statically; what loads on demand is not counted. */
 const BUNDLES = [
   { title: 'page side', entry: 'src/client/index.ts', budget: 8 * KILOBYTE },
-  { title: 'worker', entry: 'src/worker/worker-main.ts', budget: 80 * KILOBYTE },
+  { title: 'worker', entry: 'src/worker/worker-main.ts', budget: 120 * KILOBYTE },
 ];
 const COMPILER = /^src\/(compiler|frontend)\//;
 
@@ -81,7 +81,7 @@ for (const { title, entry, budget } of BUNDLES) {
   if (process.argv.includes('--modules')) {
     const modules = now.flatMap(({ modules }) => Object.entries(modules));
     modules.sort(([, a], [, b]) => b.renderedLength - a.renderedLength);
-    for (const [id, { renderedLength }] of modules.slice(0, 40)) {
+    for (const [id, { renderedLength }] of modules.slice(0, 60)) {
       console.log(`  ${String(renderedLength).padStart(8)}  ${relative(root, id)}`);
     }
   }

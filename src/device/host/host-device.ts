@@ -1,7 +1,5 @@
-import { abortError, DeviceLostError, UnsupportedError, WeftError } from '../../core/errors.ts';
-import { concreteShape } from '../../core/dim.ts';
-import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
-import { OPS } from '../../ops/registry.ts';
+import { abortError, DeviceLostError } from '../../core/errors.ts';
+import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import { checkRange } from '../check-range.ts';
 import type {
   Device,
@@ -13,9 +11,8 @@ import type {
   PreparedKernels,
   PrepareOptions,
 } from '../device.ts';
-import { HostKernel, type HostKernelContext } from './host-kernel.ts';
+import type { HostKernelContext } from './host-kernel.ts';
 import { asHostBuffer, HostMemory, type HostMemoryLimits } from './host-memory.ts';
-import { planOnHost } from './host-plan.ts';
 
 const GIBIBYTE = 2 ** 30;
 
@@ -68,13 +65,14 @@ class HostDevice implements Device {
   ): Promise<PreparedKernels> {
     this.#requireLive();
     if (signal?.aborted) throw abortError(signal);
-    refuseUnsupported(primitives, this.info.name);
-    const kernels = new Map<string, HostKernel>();
-    onProgress?.(0, primitives.length);
-    for (const primitive of primitives) {
-      kernels.set(primitive.name, new HostKernel(primitive, this.#context));
-      onProgress?.(kernels.size, primitives.length);
-    }
+    // The references of all operators come with it: sessions on WebGPU mostly do without.
+    const { prepareHostKernels } = await import('./prepare-host-kernels.ts');
+    if (signal?.aborted) throw abortError(signal);
+    const kernels = prepareHostKernels(primitives, {
+      deviceName: this.info.name,
+      context: this.#context,
+      onProgress,
+    });
     return { get: (name) => kernels.get(name), dispose: () => kernels.clear() };
   }
 
@@ -163,41 +161,5 @@ class HostDevice implements Device {
       got: 'a call after the device was destroyed by its owner',
       expected: 'a live device',
     });
-  }
-}
-
-function refuseUnsupported(primitives: readonly PrimitiveFunction[], deviceName: string): void {
-  const reasons = new Map<string, string>();
-  for (const primitive of primitives) {
-    const reason = refusal(primitive);
-    if (reason !== undefined) reasons.set(primitive.name, reason);
-  }
-  if (reasons.size === 0) return;
-  const lines = Array.from(reasons, ([name, reason]) => `  ${name}: ${reason}`);
-  throw new UnsupportedError(
-    `The ${deviceName} device cannot run ${reasons.size} of ${primitives.length} primitive ` +
-      `functions:\n${lines.join('\n')}`,
-    { details: { primitives: [...reasons.keys()] } },
-  );
-}
-
-function refusal(primitive: PrimitiveFunction): string | undefined {
-  const unknown = new Set(primitive.body.map(({ op }) => op).filter((op) => !OPS.has(op)));
-  if (unknown.size > 0) return `no operator ${[...unknown].join(', ')}`;
-  const params: ConcreteTensorType[] = [];
-  for (const { dtype, shape } of primitive.params) {
-    const concrete = concreteShape(shape);
-    // Symbolic shapes are checked when they are known, at the launch.
-    if (concrete === undefined) return undefined;
-    params.push({ dtype, shape: concrete });
-  }
-  const results = primitive.results.map(({ type }) => concreteShape(type.shape));
-  if (results.includes(undefined)) return undefined;
-  try {
-    planOnHost(primitive, params);
-    return undefined;
-  } catch (error) {
-    if (error instanceof WeftError) return error.message;
-    throw error;
   }
 }
