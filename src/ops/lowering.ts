@@ -24,7 +24,7 @@ export interface LoweringCall {
  *
  * A read of an input may be fused with elementwise producers, a write of the output with
  * elementwise consumers; scratch is read and written as it is. The element type is that of the
- * operand (`f32` for scratch).
+ * operand.
  */
 export interface KernelSpec {
   /** Name of the shader without `.wgsl`, such as `matmul-direct`. */
@@ -42,6 +42,8 @@ export interface KernelSpec {
   readonly workgroups: readonly [number, number, number];
   readonly reads: readonly KernelRead[];
   readonly writes: readonly KernelWrite[];
+  /** Atomic access to scratch: `fn exchange_head(i: u32, value: u32) -> u32` for the hook `head`. */
+  readonly exchanges?: readonly KernelExchange[];
 }
 
 export interface KernelParam {
@@ -61,10 +63,24 @@ export interface KernelWrite {
   readonly width: 1 | 4;
 }
 
+export interface KernelExchange {
+  readonly hook: string;
+  readonly to: ScratchOperand;
+}
+
 export type KernelOperand =
   | { readonly kind: 'input'; readonly index: number }
   | { readonly kind: 'output' }
-  | { readonly kind: 'scratch'; readonly index: number; readonly byteLength: number };
+  | ScratchOperand;
+
+/** Memory between the kernels of one call. One kernel may both read and write it. */
+export interface ScratchOperand {
+  readonly kind: 'scratch';
+  readonly index: number;
+  readonly byteLength: number;
+  /** Default `f32`. */
+  readonly type?: 'f32' | 'u32';
+}
 
 export const u32 = (value: number): KernelParam => ({ type: 'u32', value });
 export const i32 = (value: number): KernelParam => ({ type: 'i32', value });

@@ -50,8 +50,16 @@ function assembleLaunch(kernel: KernelSpec, context: HookContext): Launch {
   for (const [name, { type, value }] of Object.entries(kernel.params)) {
     shader.param(value, type, name);
   }
-  for (const read of kernel.reads) addLoadHook(shader, read, context);
+  for (const read of kernel.reads) addLoadHook(shader, { read, kernel }, context);
   for (const write of kernel.writes) addStoreHook(shader, write, context);
+  for (const { hook, to } of kernel.exchanges ?? []) {
+    const options = { width: 1, access: 'read_write', isAtomic: true } as const;
+    const target = shader.bind(operandBuffer(to, context), 'u32', options);
+    addFunction(shader, {
+      head: `fn exchange_${hook}(i: u32, value: u32) -> u32`,
+      lines: [`return atomicExchange(&${target}[i], value);`],
+    });
+  }
   return {
     label: kernel.name,
     code: shader.code(kernel.source),
@@ -61,7 +69,11 @@ function assembleLaunch(kernel: KernelSpec, context: HookContext): Launch {
   };
 }
 
-function addLoadHook(shader: ShaderBuilder, read: KernelRead, context: HookContext): void {
+function addLoadHook(
+  shader: ShaderBuilder,
+  { read, kernel }: { readonly read: KernelRead; readonly kernel: KernelSpec },
+  context: HookContext,
+): void {
   const { plan, step } = context;
   const { width, from } = read;
   const name = `load_${read.hook}${width === 4 ? '4' : ''}`;
@@ -77,8 +89,11 @@ function addLoadHook(shader: ShaderBuilder, read: KernelRead, context: HookConte
     type = plan.elementType(step.call.value);
     result = `${vectorType(type, width)}()`;
   } else {
-    const buffer = operandBuffer(from, context);
-    result = `${shader.bind(buffer, type, { width, access: 'read' })}[i]`;
+    if (from.kind === 'scratch') type = from.type ?? 'f32';
+    // One buffer cannot be bound to a dispatch in two ways.
+    const isWritten = kernel.writes.some(({ to }) => isSame(to, from));
+    const access = isWritten ? 'read_write' : 'read';
+    result = `${shader.bind(operandBuffer(from, context), type, { width, access })}[i]`;
   }
   addFunction(shader, {
     head: `fn ${name}(i: u32) -> ${vectorType(type, width)}`,
@@ -110,6 +125,7 @@ function addStoreHook(shader: ShaderBuilder, write: KernelWrite, context: HookCo
       if (lanes.length === 0) store('i', result);
     }
   } else {
+    if (to.kind === 'scratch') type = to.type ?? 'f32';
     const target = shader.bind(operandBuffer(to, context), type, { width, access: 'read_write' });
     scope.lines.push(`${target}[i] = value;`);
   }
@@ -150,6 +166,10 @@ function operandBuffer(operand: KernelOperand, context: HookContext): LaunchBuff
   const [output] = context.destinations;
   if (output === undefined) throw new Error('internal: an anchor without a destination');
   return output;
+}
+
+function isSame(a: KernelOperand, b: KernelOperand): boolean {
+  return a.kind === 'scratch' && b.kind === 'scratch' && a.index === b.index;
 }
 
 function addFunction(shader: ShaderBuilder, { head, lines }: FunctionText): void {

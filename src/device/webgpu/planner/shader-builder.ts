@@ -49,8 +49,9 @@ export class ShaderBuilder {
 
   /** Binds a buffer and returns its variable; the same buffer and type share one binding. */
   bind(buffer: LaunchBuffer, type: ElementType, options: BindOptions): string {
-    const { width, access } = options;
-    const key = `${buffer.kind} ${buffer.index} ${type} ${width} ${access}`;
+    const { width, access, isAtomic } = options;
+    const element = isAtomic === true ? 'atomic<u32>' : storageType(type, width);
+    const key = `${buffer.kind} ${buffer.index} ${type} ${width} ${access} ${element}`;
     const known = this.#bindingNames.get(key);
     if (known !== undefined) return known;
     this.#bindings.push({ buffer, access });
@@ -58,7 +59,7 @@ export class ShaderBuilder {
     this.#bindingNames.set(key, name);
     this.#bindingLines.push(
       `@group(0) @binding(${this.#bindings.length}) var<storage, ${access}> ${name}: ` +
-        `array<${storageType(type, width)}>;`,
+        `array<${element}>;`,
     );
     return name;
   }
@@ -114,6 +115,7 @@ export class ShaderBuilder {
 export interface BindOptions {
   readonly width: 1 | 4;
   readonly access: LaunchBinding['access'];
+  readonly isAtomic?: boolean;
 }
 
 const scratchWord = new DataView(new ArrayBuffer(4));
