@@ -5,6 +5,7 @@ import { type CaseRunner, openBrowserRunner } from './conformance/browser-runner
 import type { Outcome } from './conformance/conformance-case.ts';
 import { findCases, type FoundCase } from './conformance/find-cases.ts';
 import { nodeGpu } from '../src/testing/node-gpu.ts';
+import { keepDevice } from './conformance/keep-device.ts';
 import { closingLine, formatReport } from './conformance/report.ts';
 import { runCase } from './conformance/run-case.ts';
 
@@ -92,10 +93,10 @@ async function nodeRunner(device: 'host' | 'dawn'): Promise<CaseRunner> {
     };
   }
   const gpu = await nodeGpu();
-  const info = (await gpu.requestAdapter())?.info;
+  const keeper = await keepDevice({ device: 'webgpu', worker: false, gpu });
   return {
-    title: `WebGPU (${info?.description ?? 'no adapter'}) in Node`,
+    title: `WebGPU (${keeper.device.name}) in Node`,
     run: (found) => runCase(found, { device: 'webgpu', worker: false, gpu, read: read(found) }),
-    close: async () => {},
+    close: () => keeper.dispose(),
   };
 }

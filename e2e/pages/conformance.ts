@@ -1,4 +1,5 @@
 import type { ConformancePage } from '../../scripts/conformance/browser-runner.ts';
+import { keepDevice } from '../../scripts/conformance/keep-device.ts';
 import { runCase } from '../../scripts/conformance/run-case.ts';
 
 const page: ConformancePage['weftConformance'] = {
@@ -21,5 +22,6 @@ const page: ConformancePage['weftConformance'] = {
   },
 };
 
+await keepDevice({ device: 'webgpu', worker: true });
 Object.assign(globalThis, { weftConformance: page });
 document.documentElement.dataset['ready'] = 'true';
