@@ -16,9 +16,11 @@ import type { KernelSpec, LoweringCall, Operands } from './lowering.ts';
  * - `elementwise`: output element i depends on input elements i, after broadcasting;
  * - `injective`: each output element is one input element (or a constant), found by an index map;
  * - `reduction`, `anchor`: has its own kernel, takes elementwise consumers into it;
- * - `opaque`: never fused.
+ * - `opaque`: never fused;
+ * - `dynamic`: never fused; the size of the result depends on elements, so that it is known only when
+ *   it has been computed. Runs on the host.
  */
-export type OpKind = 'elementwise' | 'injective' | 'reduction' | 'anchor' | 'opaque';
+export type OpKind = 'elementwise' | 'injective' | 'reduction' | 'anchor' | 'opaque' | 'dynamic';
 
 export interface InputSpec {
   readonly name: string;
@@ -103,6 +105,8 @@ export interface IndexMap {
   fill?(attributes: Attributes): number;
   /** Element i of the output is element i of input 0, counted row-major (reshape). */
   readonly keepsOrder?: boolean;
+  /** Every element of the output is one of an input, and no input holds indices. */
+  readonly movesOnly?: boolean;
   /** Axis i of the output is this axis of input 0, and nothing else changes (transpose). */
   permutation?(attributes: Attributes): readonly number[];
 }
@@ -151,12 +155,22 @@ export interface OpDefinition {
   ): TensorTypeOf<D>;
   /** Writes the result into `output`, whose type is what `infer` gave. This defines the operator. */
   reference(inputs: Operands<HostTensor>, attributes: Attributes, output: HostTensor): void;
+  /**
+   * For `dynamic`, in place of `reference`: the result, whose sizes take the place of the unknown
+   * dimensions that `infer` gave. Throws ShapeError for elements that it cannot compute with.
+   */
+  compute?(inputs: Operands<HostTensor>, attributes: Attributes): HostTensor;
   /** For `elementwise`. */
   readonly scalar?: ScalarFunction;
   /** For `injective`. */
   readonly indexMap?: IndexMap;
   /** For `reduction` and `anchor`: kernels by adapter class. */
   lower?(call: LoweringCall): readonly KernelSpec[];
+  /**
+   * Why the operator runs on the host only, in words that follow "because": its result depends on
+   * the order of data, say. Absent for operators that have kernels.
+   */
+  readonly host?: string;
   readonly tolerance: Tolerance;
   /** Odd, tiny, zero-size and large shapes; every attribute off its default at least once. */
   cases(): readonly OpCase[];

@@ -14,6 +14,7 @@ import { LINEAR_OPS } from './linear/linear-ops.ts';
 import { CONVOLUTION_OPS } from './convolution/convolution-ops.ts';
 import { NORMALIZATION_OPS } from './normalization/normalization-ops.ts';
 import { REDUCTION_OPS } from './reduction/reduction-ops.ts';
+import { INDEXING_OPS } from './indexing/indexing-ops.ts';
 import { MOVEMENT_OPS } from './movement/movement-ops.ts';
 import type { Operands } from './lowering.ts';
 import { formatType } from './operand-checks.ts';
@@ -27,6 +28,7 @@ export const OPS: ReadonlyMap<string, OpDefinition> = new Map(
     ...NORMALIZATION_OPS,
     ...REDUCTION_OPS,
     ...MOVEMENT_OPS,
+    ...INDEXING_OPS,
   ].map((op) => [op.name, op]),
 );
 
@@ -35,6 +37,11 @@ export function opDefinition(name: string): OpDefinition {
   const op = OPS.get(name);
   if (op !== undefined) return op;
   throw new UnsupportedError({ got: `operator ${name}`, expected: 'an operator that Weft has' });
+}
+
+/** Whether the sizes of an operator's result depend on elements. False for a name that is none. */
+export function isDynamicOperator(name: string): boolean {
+  return OPS.get(name)?.kind === 'dynamic';
 }
 
 /** A call that has been checked: complete attributes and the type of the result. */

@@ -63,7 +63,7 @@ export function evaluateSymbolicCall(
   attributes: Attributes,
 ): SymbolicTensor | undefined {
   if (op === 'cast') return castTo(inputs[0], attributes.to);
-  if (inputs.length > 0 && movesElements(op)) return moved(op, inputs, attributes);
+  if (inputs.length > 0 && opDefinition(op).indexMap?.movesOnly === true) return moved(op, inputs, attributes);
   // A quotient of floats is no integer.
   if (op === 'div' && !inputs.every(({ dtype }) => isInteger(dtype))) return undefined;
   const fn = Object.hasOwn(FUNCTIONS, op) ? FUNCTIONS[op] : undefined;
@@ -76,11 +76,6 @@ function castTo(x: SymbolicTensor | undefined, to: unknown): SymbolicTensor | un
   if (to !== 'bool') return new SymbolicTensor(to, x.shape, x.elements);
   const truth = x.elements.map((element) => decided(proveDifferent(element, 0), element === 0));
   return known(to, x.shape, truth);
-}
-
-/** `pad` and `gather` also make elements, which have no position. */
-function movesElements(op: string): boolean {
-  return op !== 'pad' && op !== 'gather' && opDefinition(op).kind === 'injective';
 }
 
 /** Lets the operator's own reference move the positions of elements. */

@@ -39,6 +39,7 @@ export const broadcastTo: OpDefinition = defineOp({
     );
   },
   indexMap: {
+    movesOnly: true,
     // The last coordinate of an axis is 0 where the axis is repeated, so that one expression holds
     // for sizes that are known only at run time.
     sources({ inputs, coords, param }) {

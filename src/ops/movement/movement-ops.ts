@@ -6,6 +6,7 @@ import { gather } from './gather.ts';
 import { pad } from './pad.ts';
 import { reshape } from './reshape.ts';
 import { slice } from './slice.ts';
+import { tile } from './tile.ts';
 import { transpose } from './transpose.ts';
 
 export const MOVEMENT_OPS: readonly OpDefinition[] = [
@@ -17,4 +18,5 @@ export const MOVEMENT_OPS: readonly OpDefinition[] = [
   gather,
   pad,
   full,
+  tile,
 ];

@@ -31,6 +31,7 @@ export const reshape: OpDefinition = defineOp({
     elementBits(output).set(elementBits(operand(inputs, 0)));
   },
   indexMap: {
+    movesOnly: true,
     keepsOrder: true,
     sources({ inputs, output, coords, param }) {
       const strides = rowMajorStrides(output.shape);

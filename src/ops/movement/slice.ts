@@ -46,6 +46,7 @@ export const slice: OpDefinition = defineOp({
     );
   },
   indexMap: {
+    movesOnly: true,
     sources({ attributes, inputs, coords, param }) {
       const axes = sliceAxes(inputs[0]?.shape ?? [], attributes, CONCRETE_DIMS);
       // u32 arithmetic wraps, so that a negative step works as its two's complement.

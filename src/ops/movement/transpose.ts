@@ -39,6 +39,7 @@ export const transpose: OpDefinition = defineOp({
     );
   },
   indexMap: {
+    movesOnly: true,
     permutation: (attributes) => intsAttribute(attributes, 'perm'),
     sources({ attributes, inputs, coords }) {
       const from = new Array<string>(inputs[0]?.shape.length ?? 0).fill('0u');

@@ -1,0 +1,16 @@
+import type { OpDefinition } from '../define-op.ts';
+import { gatherElements } from './gather-elements.ts';
+import { gatherNd } from './gather-nd.ts';
+import { oneHot } from './one-hot.ts';
+import { reverseSequence } from './reverse-sequence.ts';
+import { tensorScatter } from './tensor-scatter.ts';
+import { trilu } from './trilu.ts';
+
+export const INDEXING_OPS: readonly OpDefinition[] = [
+  gatherElements,
+  gatherNd,
+  oneHot,
+  reverseSequence,
+  tensorScatter,
+  trilu,
+];
