@@ -1,5 +1,6 @@
 import { VerifyError } from '../core/errors.ts';
 import type { PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
+import { returnsTensor } from '../core/returns-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import { builtinSignature } from './builtins.ts';
 import type { BytecodeFunction, Constant, ExecutableData } from './executable.ts';
@@ -134,14 +135,16 @@ function verifyPrimitiveCall({ name, args, result }: Call, context: CallContext)
   const primitive = context.tables.primitives.get(name);
   if (primitive === undefined) return;
   const { params, results } = primitive;
-  if (args.length !== params.length + results.length) {
+  const isReturned = returnsTensor(primitive);
+  const outputCount = isReturned ? 0 : results.length;
+  if (args.length !== params.length + outputCount) {
     throw new VerifyError({
       where: context.where(),
       got: `${args.length} arguments`,
-      expected: `${params.length} inputs and then ${results.length} outputs`,
+      expected: `${params.length} inputs and then ${outputCount} outputs`,
     });
   }
-  if (argumentValue(result) !== VOID_REGISTER) {
+  if (!isReturned && argumentValue(result) !== VOID_REGISTER) {
     throw new VerifyError({
       where: context.where(),
       got: `the result register %${argumentValue(result)}`,

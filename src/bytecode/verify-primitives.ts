@@ -32,6 +32,13 @@ function verifyPrimitive({ name, params, body, results }: PrimitiveFunction): vo
   const written = new Set<number>();
   for (const { value, type } of results) {
     verifyTensorType(type, where);
+    if (results.length > 1 && type.shape.includes('?')) {
+      throw new VerifyError({
+        where,
+        got: `${results.length} results, one of unknown size`,
+        expected: 'no other beside a result of unknown size',
+      });
+    }
     const isOfCall = Number.isInteger(value) && value >= params.length && value < valueCount;
     if (isOfCall && !written.has(value)) {
       written.add(value);

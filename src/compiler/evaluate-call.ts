@@ -1,5 +1,6 @@
 import { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes, ConcreteTensorType } from '../core/primitive-function.ts';
+import { computeReference } from '../ops/compute-reference.ts';
 import { inferConcreteCall, opDefinition } from '../ops/registry.ts';
 
 /** The type of an operator's result. Throws ShapeError or UnsupportedError. */
@@ -19,8 +20,15 @@ export function evaluateCall(
 ): HostTensor {
   const definition = opDefinition(op);
   const call = inferConcreteCall(definition, inputs, attributes);
+  if (definition.compute !== undefined) {
+    return definition.compute(inputs.map(withAllElements), call.attributes);
+  }
   const output = HostTensor.zeros(call.output.dtype, call.output.shape);
-  definition.reference(inputs.map(withAllElements), call.attributes, output);
+  computeReference(definition, {
+    inputs: inputs.map(withAllElements),
+    attributes: call.attributes,
+    output,
+  });
   return output;
 }
 

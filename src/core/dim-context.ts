@@ -14,6 +14,8 @@ export interface DimContext<D extends Dim> {
   of(dim: Dim): D;
   /** The dimension as a number where it is one. */
   known(dim: D): number | undefined;
+  /** A dimension that depends on elements: `'?'`, and -1 among numbers. */
+  unknown(): D;
   add(left: D, right: Dim): D;
   sub(left: D, right: Dim): D;
   mul(left: D, right: Dim): D;
@@ -44,6 +46,7 @@ export interface DimContext<D extends Dim> {
 export const CONCRETE_DIMS: DimContext<number> = {
   of: number,
   known: (dim) => dim,
+  unknown: () => -1,
   add: (left, right) => left + number(right),
   sub: (left, right) => left - number(right),
   mul: (left, right) => left * number(right),

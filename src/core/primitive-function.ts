@@ -35,8 +35,9 @@ export interface OperatorCall {
 
 /**
  * A fused group of operators that a device compiles to one kernel or a few (Relay's `Primitive`
- * function), as plain data that names no device. Called in destination-passing style: the tensors
- * of `params`, then one preallocated tensor for each of `results`.
+ * function), as plain data that names no shader. Called in destination-passing style: the tensors
+ * of `params`, then one preallocated tensor for each of `results`. One whose result has an unknown
+ * dimension (`?`) is called with the tensors of `params` only and gives the result.
  *
  * Value `i` is parameter `i` for `i < params.length`, else the result of `body[i - params.length]`.
  */
@@ -46,6 +47,8 @@ export interface PrimitiveFunction {
   readonly body: readonly OperatorCall[];
   /** Values that are results, with their types, in the order of the destination arguments. */
   readonly results: readonly PrimitiveResult[];
+  /** Runs on the host whatever device the session is on; its tensors lie there. */
+  readonly device?: 'host';
 }
 
 export interface PrimitiveResult {

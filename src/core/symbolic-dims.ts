@@ -43,6 +43,10 @@ export class SymbolicDims implements DimContext<Dim> {
     return typeof dim === 'number' ? dim : undefined;
   }
 
+  unknown(): Dim {
+    return '?';
+  }
+
   add(left: Dim, right: Dim): Dim {
     return this.#apply('add', left, right);
   }

@@ -1,5 +1,6 @@
 import type { DType } from '../core/dtype.ts';
 import type { DeviceLostError } from '../core/errors.ts';
+import type { HostTensor } from '../core/host-tensor.ts';
 import type { AdapterClass } from '../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import type { Shape } from '../core/shape.ts';
@@ -105,6 +106,11 @@ export interface Kernel {
    * have been checked by the caller's signature or by the compiler.
    */
   launch(args: readonly DeviceTensor[]): void;
+  /**
+   * In place of `launch`, for a primitive that makes its result itself: the result of inputs in host
+   * memory. Only kernels of the host have it.
+   */
+  compute?(inputs: readonly HostTensor[]): HostTensor;
 }
 
 export interface KernelTiming {

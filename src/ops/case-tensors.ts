@@ -1,8 +1,10 @@
-import { dtypeInfo } from '../core/dtype.ts';
+import { type DType, dtypeInfo } from '../core/dtype.ts';
+import { numberToFloat16 } from '../core/float16.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
-import { elementCount } from '../core/shape.ts';
+import { elementCount, type Shape } from '../core/shape.ts';
 import type { OpCase, OpCaseInput, OpDefinition } from './define-op.ts';
+import { computeReference } from './compute-reference.ts';
 import { inferConcreteCall } from './registry.ts';
 
 /** The inputs of a case, filled from `random` (numbers in [0, 1)) where it gives no values. */
@@ -14,14 +16,18 @@ export function caseTensors(opCase: OpCase, random: () => number): (HostTensor |
 
 function caseTensor(input: OpCaseInput, random: () => number): HostTensor {
   const { dtype, shape, values } = input;
-  if (values !== undefined) return HostTensor.from(dtype, shape, values);
+  if (values !== undefined) return tensorOf(dtype, shape, values);
   const { category } = dtypeInfo(dtype);
   const [low, high] = input.range ?? DEFAULT_RANGES[category];
   const numbers = Array.from({ length: elementCount(shape) }, () => {
     const value = low + random() * (high - low);
     return category === 'float' ? value : Math.floor(value);
   });
-  return HostTensor.from(dtype, shape, numbers);
+  return tensorOf(dtype, shape, numbers);
+}
+
+function tensorOf(dtype: DType, shape: Shape, values: readonly number[]): HostTensor {
+  return HostTensor.from(dtype, shape, dtype === 'float16' ? values.map(numberToFloat16) : values);
 }
 
 const DEFAULT_RANGES = {
@@ -52,7 +58,8 @@ export function caseResult(
   inputs: readonly (HostTensor | undefined)[],
 ): HostTensor {
   const { attributes, output } = inferConcreteCall(op, opCase.inputs, opCase.attributes ?? {});
+  if (op.compute !== undefined) return op.compute(inputs, attributes);
   const result = HostTensor.zeros(output.dtype, output.shape);
-  op.reference(inputs, attributes, result);
+  computeReference(op, { inputs, attributes, output: result });
   return result;
 }

@@ -26,7 +26,7 @@ export function inferCall(
   ...[facts]: DimFacts[]
 ): SymbolicCall {
   const complete = checkCall(op, inputs, attributes);
-  if (isConcrete(inputs) && !hasSymbols(op, complete)) {
+  if (op.kind !== 'dynamic' && isConcrete(inputs) && !hasSymbols(op, complete)) {
     return { attributes: complete, output: op.infer(inputs, complete, CONCRETE_DIMS), checks: [] };
   }
   const dims = new SymbolicDims(facts);

@@ -1,13 +1,27 @@
-import { type Dim, evaluateDim, formatDim } from '../core/dim.ts';
-import { RuntimeError, ShapeError, UnsupportedError } from '../core/errors.ts';
-import type { PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
+import { internalError, RuntimeError, UnsupportedError } from '../core/errors.ts';
+import type { HostTensor } from '../core/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import { returnsTensor } from '../core/returns-tensor.ts';
 import type { Device, Kernel, PreparedKernels, PrepareOptions } from '../device/device.ts';
+import { fits, notOnDevice, tooMany, wrongType } from './kernel-arguments.ts';
 import type { Module } from './module.ts';
-import { describeValue, type PackedFunction, TensorValue, type Value } from './value.ts';
+import { readTensors, readTensorSync } from './tensor-read.ts';
+import { type PackedFunction, TensorValue } from './value.ts';
 
 /** A launch holds the thread for microseconds on a GPU, and until it is done on the host. */
 const GPU_LAUNCH_COST = 256;
 const HOST_LAUNCH_COST = 1 << 24;
+
+const NO_SYMBOLS = new Map<string, number>();
+
+/** A new tensor on a device with the contents of a host tensor. */
+export type Upload = (tensor: HostTensor, device: Device) => TensorValue;
+
+interface DeviceProgram {
+  readonly primitives: ReadonlyMap<string, PrimitiveFunction>;
+  /** For results that kernels make themselves. */
+  readonly upload: Upload;
+}
 
 /** The kernels of one device. */
 export class DeviceModule implements Module {
@@ -16,13 +30,11 @@ export class DeviceModule implements Module {
   readonly device: Device;
   readonly #kernels: PreparedKernels;
   readonly #primitives: ReadonlyMap<string, PrimitiveFunction>;
+  readonly #upload: Upload;
 
-  constructor(
-    device: Device,
-    kernels: PreparedKernels,
-    primitives: ReadonlyMap<string, PrimitiveFunction>,
-  ) {
+  constructor(device: Device, kernels: PreparedKernels, { primitives, upload }: DeviceProgram) {
     this.device = device;
+    this.#upload = upload;
     this.name = `kernels on ${device.info.name}`;
     const cost = device.kind === 'host' ? HOST_LAUNCH_COST : GPU_LAUNCH_COST;
     this.callCost = () => cost;
@@ -33,8 +45,9 @@ export class DeviceModule implements Module {
   get(name: string): PackedFunction | undefined {
     const primitive = this.#primitives.get(name);
     const kernel = this.#kernels.get(name);
-    return primitive === undefined || kernel === undefined
-      ? undefined
+    if (primitive === undefined || kernel === undefined) return undefined;
+    return returnsTensor(primitive)
+      ? returning(kernel, primitive, (tensor) => this.#upload(tensor, this.device))
       : launcher(this.device, kernel, primitive);
   }
 
@@ -43,9 +56,14 @@ export class DeviceModule implements Module {
   }
 }
 
+export interface LoadOptions extends PrepareOptions {
+  /** For results that kernels make themselves. */
+  readonly upload: Upload;
+}
+
 /**
- * Prepares the primitives on the first device; those that it does not support on the next. Throws
- * the last device's UnsupportedError.
+ * Prepares each primitive on its device: those that are placed on the host there, all others on the
+ * first device. Throws UnsupportedError that names every primitive a device refuses, and why.
  */
 export async function loadDeviceModules(
   devices: readonly Device[],
@@ -53,15 +71,10 @@ export async function loadDeviceModules(
   options: PrepareOptions,
 ): Promise<DeviceModule[]> {
   const modules: DeviceModule[] = [];
-  let remaining = primitives;
   try {
-    const distinct = [...new Set(devices)];
-    for (const device of distinct) {
-      if (remaining.length === 0) break;
-      const isLast = device === distinct.at(-1);
-      const { module, refused } = await prepareOn(device, remaining, { ...options, isLast });
-      modules.push(module);
-      remaining = refused;
+    for (const [device, placed] of byDevice(devices, primitives)) {
+      const byName = new Map(placed.map((primitive) => [primitive.name, primitive]));
+      modules.push(new DeviceModule(device, await device.prepare(placed, options), byName));
     }
   } catch (error) {
     for (const module of modules) module.dispose();
@@ -70,30 +83,27 @@ export async function loadDeviceModules(
   return modules;
 }
 
-async function prepareOn(
-  device: Device,
+function byDevice(
+  devices: readonly Device[],
   primitives: readonly PrimitiveFunction[],
-  { isLast, ...options }: PrepareOptions & { readonly isLast: boolean },
-): Promise<{ module: DeviceModule; refused: readonly PrimitiveFunction[] }> {
-  const prepare = async (accepted: readonly PrimitiveFunction[]) => {
-    const byName = new Map(accepted.map((primitive) => [primitive.name, primitive]));
-    return new DeviceModule(device, await device.prepare(accepted, options), byName);
-  };
-  try {
-    return { module: await prepare(primitives), refused: [] };
-  } catch (error) {
-    const names = isLast ? undefined : refusedNames(error);
-    if (names === undefined) throw error;
-    const refused = primitives.filter(({ name }) => names.has(name));
-    if (refused.length === 0) throw error;
-    return { module: await prepare(primitives.filter(({ name }) => !names.has(name))), refused };
+): ReadonlyMap<Device, readonly PrimitiveFunction[]> {
+  const placed = new Map<Device, PrimitiveFunction[]>();
+  const host = devices.find(({ kind }) => kind === 'host');
+  for (const primitive of primitives) {
+    const device = primitive.device === 'host' ? host : devices[0];
+    if (device === undefined) throw noHost(primitive.name);
+    placed.set(device, [...(placed.get(device) ?? []), primitive]);
   }
+  return placed;
 }
 
-function refusedNames(error: unknown): ReadonlySet<string> | undefined {
-  if (!(error instanceof UnsupportedError)) return undefined;
-  const names = error.details.primitives;
-  return Array.isArray(names) ? new Set(names.map(String)) : undefined;
+function noHost(primitive: string): UnsupportedError {
+  return new UnsupportedError({
+    where: `kernel ${primitive}`,
+    got: 'a machine without a host device',
+    expected: 'one, for the program runs this kernel on the host',
+    remedy: 'Create the machine with the host as its second device.',
+  });
 }
 
 /**
@@ -104,13 +114,16 @@ function launcher(device: Device, kernel: Kernel, primitive: PrimitiveFunction):
   const types = [...primitive.params, ...primitive.results.map(({ type }) => type)];
   const symbolic = types.some(({ shape }) => shape.some((dim) => typeof dim !== 'number'));
   const inputCount = primitive.params.length;
+  const isRead = readValues(primitive);
   return (...args) => {
     if (args.length > types.length) throw tooMany(kernel.name, types.length, args.length);
     const symbols = symbolic ? new Map<string, number>() : NO_SYMBOLS;
     for (let i = 0; i < types.length; i++) {
       const tensor = args[i];
       const type = types[i];
-      if (!(tensor instanceof TensorValue) || tensor.storage.device !== device) {
+      const isHere = tensor instanceof TensorValue && tensor.storage.device === device;
+      // Of an input that only tells sizes nothing but the shape is asked for.
+      if (!isHere && (!(tensor instanceof TensorValue) || i >= inputCount || isRead.has(i))) {
         throw notOnDevice({ kernel: kernel.name, index: i, device, value: tensor ?? null });
       }
       if (type === undefined || !fits(tensor, type, symbols)) {
@@ -123,72 +136,42 @@ function launcher(device: Device, kernel: Kernel, primitive: PrimitiveFunction):
   };
 }
 
-const NO_SYMBOLS = new Map<string, number>();
-
-function fits(tensor: TensorValue, type: TensorType, symbols: Map<string, number>): boolean {
-  const { shape } = tensor;
-  if (tensor.dtype !== type.dtype || shape.length !== type.shape.length) return false;
-  for (let axis = 0; axis < shape.length; axis++) {
-    const expected = type.shape[axis];
-    const actual = shape[axis];
-    if (expected === actual || expected === '?') continue;
-    if (typeof expected === 'number' || !dimFits(expected, actual, symbols)) return false;
-  }
-  return true;
+/** Values that calls of a primitive read. */
+function readValues({ body }: PrimitiveFunction): ReadonlySet<number> {
+  return new Set(body.flatMap(({ inputs }) => inputs));
 }
 
-/** A name is bound where it is first met; an expression over unbound names fits anything. */
-function dimFits(
-  expected: Dim | undefined,
-  actual: number | undefined,
-  symbols: Map<string, number>,
-): boolean {
-  if (expected === undefined || actual === undefined) return false;
-  const known = evaluateDim(expected, symbols);
-  if (known !== undefined) return known === actual;
-  if (typeof expected === 'string') symbols.set(expected, actual);
-  return true;
-}
-
-interface Misplaced {
-  readonly kernel: string;
-  readonly index: number;
-  readonly device: Device;
-  readonly value: Value;
-}
-
-function notOnDevice({ kernel, index, device, value }: Misplaced): RuntimeError {
-  const isTensor = value instanceof TensorValue;
-  const elsewhere = isTensor ? ` on ${value.storage.device.info.name}` : '';
-  return new RuntimeError({
-    where: `kernel ${kernel}, argument ${index}`,
-    got: `${describeValue(value)}${elsewhere}`,
-    expected: `a tensor on ${device.info.name}`,
-    remedy: isTensor ? 'Place a vm.builtin.to_device before the call.' : undefined,
-  });
-}
-
-function wrongType(
-  kernel: string,
-  index: number,
-  { tensor, type }: { tensor: TensorValue; type: TensorType | undefined },
-): ShapeError {
-  return new ShapeError({
-    where: `kernel ${kernel}, argument ${index}`,
-    got: describeValue(tensor),
-    expected:
-      type === undefined
-        ? 'no argument'
-        : `${type.dtype} (${type.shape.map(formatDim).join(', ')})`,
-  });
-}
-
-function tooMany(kernel: string, expected: number, got: number): RuntimeError {
-  return new RuntimeError({
-    where: `kernel ${kernel}`,
-    got: `${got} arguments`,
-    expected: `${expected}: the inputs and the destinations`,
-  });
+/**
+ * Calls a kernel that makes its result itself. Its inputs are read in one round trip, wherever they
+ * are; host memory is not waited for.
+ */
+function returning(
+  kernel: Kernel,
+  primitive: PrimitiveFunction,
+  upload: (tensor: HostTensor) => TensorValue,
+): PackedFunction {
+  const { params } = primitive;
+  const compute = (inputs: readonly HostTensor[]): TensorValue => {
+    const result = kernel.compute?.(inputs);
+    if (result === undefined) throw internalError(`${kernel.name} computes no result`);
+    return upload(result);
+  };
+  return (...args) => {
+    if (args.length > params.length) throw tooMany(kernel.name, params.length, args.length);
+    const symbols = new Map<string, number>();
+    const tensors = params.map((type, index) => {
+      const tensor = args[index];
+      if (tensor instanceof TensorValue && fits(tensor, type, symbols)) return tensor;
+      throw wrongType(kernel.name, index, { tensor: tensor ?? null, type });
+    });
+    const ready: HostTensor[] = [];
+    for (const tensor of tensors) {
+      const contents = readTensorSync(tensor);
+      if (contents === undefined) return readTensors(tensors).then(compute);
+      ready.push(contents);
+    }
+    return compute(ready);
+  };
 }
 
 /** A GPU does not bind a buffer to be read and to be written; results must not overlap either. */

@@ -5,7 +5,7 @@ import type { Device } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
 import { PooledAllocator } from './allocator/pooled-allocator.ts';
 import { ConstantUpload } from './constant-upload.ts';
-import { loadDeviceModules } from './device-module.ts';
+import { loadDeviceModules, type Upload } from './device-module.ts';
 import type { HostFunction } from './host-function.ts';
 import { DEFAULT_LIMITS, type Limits } from './invocation.ts';
 import { link, type LinkedProgram } from './link.ts';
@@ -57,15 +57,16 @@ export async function loadMachine(
   const { signal, log = (line) => console.log(line) } = options;
   if (signal?.aborted === true) throw abortError(signal);
   const allocators = createAllocators(options);
-  const [first] = allocators;
+  const [first, second] = allocators;
   if (first === undefined) throw noDevice();
   const fieldLimit = options.limits?.fields ?? DEFAULT_LIMITS.fields;
   const state = new VmState({ program, machine, allocators, log, fieldLimit });
   const hostFunctions = hostModule(options.functions ?? {}, state);
-  const constants = new ConstantUpload(program.constants, first);
+  const constants = new ConstantUpload(program.constants, first, second);
   let deviceModules: readonly Module[] = [];
   try {
-    deviceModules = await prepareAndUpload(program, constants, options);
+    const place: Upload = (tensor, device) => state.upload(tensor, indexOf(allocators, device));
+    deviceModules = await prepareAndUpload(program, constants, { ...options, upload: place });
     const builtins = builtinModule(state);
     const { values } = constants;
     const parts = { deviceModules, builtins, hostFunctions, constants: values, machine };
@@ -92,11 +93,15 @@ function createAllocators({ devices, byteBudget, createAllocator }: MachineOptio
   });
 }
 
+function indexOf(allocators: readonly Allocator[], device: Device): number {
+  return allocators.findIndex((allocator) => allocator.device === device);
+}
+
 /** When one half fails the other is stopped, so that nothing goes on after the error. */
 async function prepareAndUpload(
   program: Program,
   constants: ConstantUpload,
-  options: MachineOptions,
+  options: MachineOptions & { readonly upload: Upload },
 ): Promise<readonly Module[]> {
   const { devices, onProgress } = options;
   const stop = new AbortController();
@@ -104,6 +109,7 @@ async function prepareAndUpload(
     options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
   const compiling = loadDeviceModules(devices, program.primitives, {
     signal,
+    upload: options.upload,
     onProgress: (loaded, total) => onProgress?.({ phase: 'compile', loaded, total }),
   });
   const uploading = upload(program, constants, { ...options, signal });

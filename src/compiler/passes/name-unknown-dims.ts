@@ -1,5 +1,6 @@
 import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
+import { isDynamicOperator } from '../../ops/registry.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
 import type { TypeInference } from '../type-inference.ts';
@@ -8,8 +9,9 @@ import { resolveDimNames } from './resolve-dim-names.ts';
 
 /**
  * Gives each dimension that is unknown (`?`) a name where a tensor with it comes into a function:
- * as a field of a data type, or as the result of a call or of branches that differ. What is computed from it then has dimensions over that name, which the program reads
- * off the tensor. Parameters of closures keep theirs, since the type of the function depends on them.
+ * as a field of a data type, or as the result of a call, of an operator whose result has a size that
+ * depends on elements, or of branches that differ. What is computed from it then has dimensions over
+ * that name, which the program reads off the tensor. Parameters of closures keep theirs, since the type of the function depends on them.
  */
 export const nameUnknownDims: Pass = {
   name: 'name-unknown-dims',
@@ -81,7 +83,7 @@ function hasUnknownDim(type: Type | undefined): boolean {
 function bringsDims(expr: Expr): boolean {
   switch (expr.kind) {
     case 'call':
-      return expr.callee.kind !== 'operator';
+      return expr.callee.kind !== 'operator' || isDynamicOperator(expr.callee.name);
     case 'projection':
     case 'if':
     case 'match':

@@ -3,6 +3,7 @@ import { isAtom } from '../ir/atoms.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import { computeScopes } from '../ir/scopes.ts';
 import type { Type } from '../ir/type.ts';
+import { isDynamicOperator } from '../../ops/registry.ts';
 import { bindersOf, childrenOf, mapFunctions, postOrder, rewrite } from '../ir/visit.ts';
 import type { Pass } from './pass.ts';
 
@@ -57,7 +58,10 @@ function inlineLets(fn: FunctionExpr): FunctionExpr {
 
 /** Whether the variable names dimensions of a value that nothing named before. */
 function namesDims({ variable, value }: LetExpr, known: ReadonlySet<string>): boolean {
-  const isComputed = value.kind === 'call' && value.callee.kind === 'operator';
+  const isComputed =
+    value.kind === 'call' &&
+    value.callee.kind === 'operator' &&
+    !isDynamicOperator(value.callee.name);
   if (isComputed || value.kind === 'let') return false;
   return symbolsOf(variable).some((symbol) => !known.has(symbol));
 }

@@ -1,8 +1,12 @@
 import { storageByteLength } from '../../core/dtype.ts';
 import { internalError, ShapeError } from '../../core/errors.ts';
+import { HostTensor } from '../../core/host-tensor.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
 import { elementCount, sameShape } from '../../core/shape.ts';
+import { bindAttributes } from '../../ops/bind-attributes.ts';
+import { computeReference } from '../../ops/compute-reference.ts';
 import { formatType } from '../../ops/operand-checks.ts';
+import { inferConcreteCall, opDefinition } from '../../ops/registry.ts';
 import type { DeviceTensor, Kernel, KernelTiming } from '../device.ts';
 import { asHostBuffer } from './host-memory.ts';
 import { type CallStep, type HostPlan, planOnHost } from './host-plan.ts';
@@ -26,6 +30,8 @@ export class HostKernel implements Kernel {
   readonly name: string;
   readonly #primitive: PrimitiveFunction;
   readonly #context: HostKernelContext;
+  /** Values that calls read. */
+  readonly #reads: ReadonlySet<number>;
   #shapes: readonly ConcreteTensorType[] = [];
   #plan: HostPlan | undefined;
 
@@ -33,6 +39,7 @@ export class HostKernel implements Kernel {
     this.name = primitive.name;
     this.#primitive = primitive;
     this.#context = context;
+    this.#reads = new Set(primitive.body.flatMap(({ inputs }) => inputs));
   }
 
   launch(args: readonly DeviceTensor[]): void {
@@ -61,6 +68,29 @@ export class HostKernel implements Kernel {
     }
   }
 
+  compute(inputs: readonly HostTensor[]): HostTensor {
+    const [call] = bindAttributes(this.#primitive, {
+      params: inputs.map(({ shape }) => shape),
+      results: [],
+    });
+    if (call === undefined) throw internalError(`${this.name} has no call`);
+    const op = opDefinition(call.op);
+    const operands = call.inputs.map((input) => inputs[input]);
+    const { attributes, output } = inferConcreteCall(op, operands, call.attributes);
+    this.#context.launched();
+    const started = performance.now();
+    const { computes } = this.#context;
+    const result = computes ? op.compute?.(operands, attributes) : emptyOf(output);
+    if (result === undefined) throw internalError(`${op.name} computes no result`);
+    this.#context.timings()?.push({
+      primitive: this.name,
+      label: op.name,
+      workgroups: [1, 1, 1],
+      durationMs: computes ? performance.now() - started : undefined,
+    });
+    return result;
+  }
+
   /** The plan of the last call if the shapes are the same, else a new one. */
   #planFor(args: readonly DeviceTensor[]): HostPlan {
     const isSame =
@@ -83,7 +113,8 @@ export class HostKernel implements Kernel {
   #bindValues(plan: HostPlan, args: readonly DeviceTensor[]): (StoredTensor | undefined)[] {
     const { params, results } = this.#primitive;
     const values = plan.types.map((_, i) => {
-      const argument = i < params.length ? args[i] : undefined;
+      // What is not read may be on another device: its shape tells a symbol.
+      const argument = i < params.length && this.#reads.has(i) ? args[i] : undefined;
       return argument === undefined ? undefined : storedArgument(argument);
     });
     for (const [i, { value }] of results.entries()) {
@@ -111,6 +142,14 @@ export class HostKernel implements Kernel {
   }
 }
 
+/** Without elements along axes whose size depends on elements. */
+function emptyOf({ dtype, shape }: ConcreteTensorType): HostTensor {
+  return HostTensor.zeros(
+    dtype,
+    shape.map((dim) => Math.max(dim, 0)),
+  );
+}
+
 function storedArgument({ buffer, byteOffset, dtype, shape }: DeviceTensor): StoredTensor {
   return { bytes: asHostBuffer(buffer).bytes, byteOffset, dtype, shape };
 }
@@ -123,6 +162,6 @@ function runCall({ call }: CallStep, values: readonly (StoredTensor | undefined)
   const target = values[call.value];
   if (target === undefined) throw internalError(`value ${call.value} has no memory`);
   const output = toHostTensor(target);
-  call.op.reference(inputs, call.attributes, output);
+  computeReference(call.op, { inputs, attributes: call.attributes, output });
   storeBack(output, target);
 }

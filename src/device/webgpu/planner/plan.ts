@@ -57,7 +57,7 @@ export function supports(primitive: PrimitiveFunction, operators: Operators): st
   for (const call of primitive.body) {
     const op = operators.get(call.op);
     if (op === undefined) return `unknown operator ${call.op}`;
-    if (op.kind === 'opaque') return `${call.op} runs on the host only`;
+    if (op.kind === 'opaque' || op.kind === 'dynamic') return `${call.op} runs on the host only`;
     for (const [i, input] of call.inputs.entries()) {
       const dtype = primitive.params[input]?.dtype;
       if (dtype !== undefined && !takesDType(op, i, dtype)) {
