@@ -1,35 +1,38 @@
 import { ALL_DTYPES } from '../../core/dtype.ts';
 import type { DimContext } from '../../core/dim-context.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount, rowMajorStrides, type Shape } from '../../core/shape.ts';
-import { floatAttribute, intsAttribute, stringAttribute } from '../attributes.ts';
+import { dimsAttribute, floatAttribute, intsAttribute, stringAttribute } from '../attributes.ts';
 import { defineOp, type IndexMapContext, type OpCase, type OpDefinition } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { elementBits, fillElements } from '../elements.ts';
 import { operand, requireLength } from '../operand-checks.ts';
+
+const MODES = ['constant', 'reflect', 'edge', 'wrap'];
 
 /** Elements added before and after each axis; negative numbers take away. */
 export const pad: OpDefinition = defineOp({
   name: 'pad',
   kind: 'injective',
   summary:
-    'Elements added before and after each axis (negative: taken away), constant, reflected ' +
-    'without repeating the edge, or repeating the edge.',
+    'Elements added before and after each axis, constant, reflected without repeating the edge, ' +
+    'repeating the edge, or from the other end. Negative numbers take away first.',
   inputs: [{ name: 'x', dtypes: ALL_DTYPES }],
   attributes: {
-    pads: { type: 'ints' },
-    mode: { type: 'string', default: 'constant', oneOf: ['constant', 'reflect', 'edge'] },
+    pads: { type: 'dims' },
+    mode: { type: 'string', default: 'constant', oneOf: MODES },
     value: { type: 'float', default: 0 },
   },
   infer(inputs, attributes, dims) {
     const { dtype, shape } = operand(inputs, 0);
-    const pads = intsAttribute(attributes, 'pads');
+    const pads = dimsAttribute(attributes, 'pads');
     requireLength(pads, shape.length * 2, 'pad: attribute pads');
+    const mode = stringAttribute(attributes, 'mode');
     const padded = shape.map((dim, axis) => {
-      const before = pads[axis] ?? 0;
-      const after = pads[axis + shape.length] ?? 0;
-      const padded = dims.add(dim, before + after);
-      checkAxis({ dim, padded, before, after, axis }, stringAttribute(attributes, 'mode'), dims);
+      const [before, after] = [pads[axis] ?? 0, pads[axis + shape.length] ?? 0];
+      const padded = dims.add(dims.add(dim, before), after);
+      checkAxis({ dim, padded, before, after, axis }, mode, dims);
       return padded;
     });
     return { dtype, shape: padded };
@@ -38,10 +41,9 @@ export const pad: OpDefinition = defineOp({
     const x = operand(inputs, 0);
     fillElements(output, floatAttribute(attributes, 'value'));
     const tables = output.shape.map((dim, axis) => {
-      const begin = intsAttribute(attributes, 'pads')[axis] ?? 0;
-      const size = x.shape[axis] ?? 1;
+      const from = paddedAxis(attributes, x.shape, axis);
       const mode = stringAttribute(attributes, 'mode');
-      return Int32Array.from({ length: dim }, (_, i) => sourceIndex(i - begin, size, mode));
+      return Int32Array.from({ length: dim }, (_, i) => sourceIndex(i, from, mode));
     });
     gatherByAxis(elementBits(x), elementBits(output), { from: x.shape, to: output.shape, tables });
   },
@@ -59,6 +61,13 @@ export const pad: OpDefinition = defineOp({
     padCase([1, 3, 7, 9], [0, 0, 3, 2, 0, 0, 1, 8], { mode: 'reflect' }),
     padCase([4, 5], [3, 2, 7, 6], { mode: 'edge' }),
     padCase([4, 5], [-1, 2, 7, -1], { mode: 'edge' }),
+    padCase([4, 5, 1], [9, 2, 2, 7, 11, 1], { mode: 'reflect' }),
+    padCase([3, 8], [7, 0, 2, 0], { mode: 'wrap' }),
+    padCase([4, 5], [3, 2, 9, 6], { mode: 'wrap' }),
+    padCase([5, 6], [-1, 3, 4, -2], { mode: 'wrap' }),
+    padCase([5, 6], [-2, 3, 6, -1], { mode: 'reflect' }),
+    padCase([0, 3], [0, 2, 0, 1], { mode: 'wrap' }),
+    padCase([2, 1, 2, 1, 2, 1, 2, 3], [0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0]),
     padCase([301, 257], [5, 3, 0, 1]),
     {
       title: 'int32',
@@ -74,17 +83,18 @@ export const pad: OpDefinition = defineOp({
   badCases: () => [
     padCase([2, 3], [1, 1]),
     padCase([3], [-2, -2]),
-    padCase([3], [3, 0], { mode: 'reflect' }),
+    padCase([0], [1, 0], { mode: 'reflect' }),
     padCase([0], [1, 0], { mode: 'edge' }),
-    padCase([3], [1, 0], { mode: 'wrap' }),
+    padCase([0], [0, 1], { mode: 'wrap' }),
+    padCase([3], [1, 0], { mode: 'symmetric' }),
   ],
 });
 
 interface PaddedAxis<D extends Dim> {
   readonly dim: D;
   readonly padded: D;
-  readonly before: number;
-  readonly after: number;
+  readonly before: Dim;
+  readonly after: Dim;
   readonly axis: number;
 }
 
@@ -95,26 +105,47 @@ function checkAxis<D extends Dim>(
 ): void {
   const complaint = (expected: string) => () => ({
     where: 'pad: attribute pads',
-    got: `${before} and ${after} for axis ${axis} of size ${formatDim(dim)}`,
+    got: `${formatDim(before)} and ${formatDim(after)} for axis ${axis} of size ${formatDim(dim)}`,
     expected,
   });
-  const least = dims.of(0);
-  dims.requireAtMost(least, padded, complaint('no more elements taken away than there are'));
-  const largest = dims.of(Math.max(before, after));
-  if (mode === 'reflect') {
-    const room = dims.max(dims.sub(dim, 1), 0);
-    dims.requireAtMost(largest, room, complaint('less than the size, to reflect'));
-  }
-  if (mode === 'edge' && (before > 0 || after > 0)) {
-    dims.requireAtMost(dims.of(1), dim, complaint('an edge to repeat'));
-  }
+  const none = dims.of(0);
+  dims.requireAtMost(none, padded, complaint('no more elements taken away than there are'));
+  if (mode === 'constant') return;
+  const added = dims.max(dims.max(none, before), after);
+  // What is left after taking away has elements where elements are made of them.
+  const left = dims.add(dims.add(dim, dims.min(none, before)), dims.min(none, after));
+  dims.requireAtMost(dims.min(added, 1), left, complaint('something to make elements of'));
 }
 
-/** The index within `size` elements, or -1 for one that is filled. */
-function sourceIndex(index: number, size: number, mode: string): number {
-  if (mode === 'edge') return Math.min(Math.max(index, 0), size - 1);
-  if (mode === 'reflect') return size - 1 - Math.abs(size - 1 - Math.abs(index));
-  return index >= 0 && index < size ? index : -1;
+/** The elements of an axis that padding leaves, and where they begin in the result. */
+interface KeptPart {
+  readonly begin: number;
+  readonly size: number;
+  readonly shift: number;
+}
+
+function paddedAxis(attributes: Attributes, shape: Shape, axis: number): KeptPart {
+  const pads = intsAttribute(attributes, 'pads');
+  const [before, after] = [pads[axis] ?? 0, pads[axis + shape.length] ?? 0];
+  const begin = Math.max(-before, 0);
+  return {
+    begin,
+    size: (shape[axis] ?? 1) - begin - Math.max(-after, 0),
+    shift: Math.max(before, 0),
+  };
+}
+
+/** The source of element `i` of the result, or -1 for one that is filled. */
+function sourceIndex(i: number, { begin, size, shift }: KeptPart, mode: string): number {
+  const index = i - shift;
+  const within = (period: number) => ((index % period) + period) % period;
+  if (mode === 'edge') return begin + Math.min(Math.max(index, 0), size - 1);
+  if (mode === 'wrap') return begin + within(size);
+  if (mode === 'reflect') {
+    const period = Math.max(2 * (size - 1), 1);
+    return begin + Math.min(within(period), period - within(period));
+  }
+  return index >= 0 && index < size ? begin + index : -1;
 }
 
 interface AxisTables {
@@ -150,26 +181,33 @@ function gatherByAxis(from: Uint32Array, to: Uint32Array, axes: AxisTables): voi
 
 function padSources({ attributes, inputs, coords, param }: IndexMapContext) {
   const shape = inputs[0]?.shape ?? [];
-  const pads = intsAttribute(attributes, 'pads');
   const mode = stringAttribute(attributes, 'mode');
   const conditions: string[] = [];
   const from = shape.map((dim, axis) => {
     const coord = coords[axis] ?? '0u';
-    const begin = pads[axis] ?? 0;
+    const { begin, size, shift } = paddedAxis(attributes, shape, axis);
     if (mode === 'constant') {
       // Unsigned: an index before the first element wraps to one beyond the last.
-      const index = `(${coord} - ${param(begin >>> 0, 'u32')})`;
+      const index = `(${coord} - ${param((shift - begin) >>> 0, 'u32')})`;
       conditions.push(`${index} < ${param(dim, 'u32')}`);
       return index;
     }
-    const index = `(i32(${coord}) - ${param(begin, 'i32')})`;
-    const last = param(dim - 1, 'i32');
-    return mode === 'edge'
-      ? `u32(clamp(${index}, 0i, ${last}))`
-      : `u32(${last} - abs(${last} - abs(${index})))`;
+    const index = `(i32(${coord}) - ${param(shift, 'i32')})`;
+    return `u32(${param(begin, 'i32')} + ${keptIndex(index, mode, { size, param })})`;
   });
   if (conditions.length === 0) return [{ input: 0, coords: from }];
   return [{ input: 0, coords: from, when: conditions.join(' && ') }];
+}
+
+function keptIndex(
+  index: string,
+  mode: string,
+  { size, param }: { readonly size: number; readonly param: IndexMapContext['param'] },
+): string {
+  if (mode === 'edge') return `clamp(${index}, 0i, ${param(size - 1, 'i32')})`;
+  const period = param(mode === 'wrap' ? size : Math.max(2 * (size - 1), 1), 'i32');
+  const within = `(${index} % ${period} + ${period}) % ${period}`;
+  return mode === 'wrap' ? within : `min(${within}, ${period} - ${within})`;
 }
 
 function padCase(
