@@ -10,7 +10,7 @@ interface ComparisonSpec {
   readonly name: string;
   readonly summary: string;
   readonly dtypes: readonly DType[];
-  readonly sign: '==' | '<' | '>';
+  readonly sign: '==' | '<' | '<=' | '>' | '>=';
   readonly host: (a: number, b: number) => boolean;
 }
 
@@ -86,6 +86,22 @@ const greater = defineComparison({
   dtypes: NUMERIC,
   sign: '>',
   host: (a, b) => a > b,
+});
+
+const lessEqual = defineComparison({
+  name: 'less_equal',
+  summary: 'Whether a <= b.',
+  dtypes: NUMERIC,
+  sign: '<=',
+  host: (a, b) => a <= b,
+});
+
+const greaterEqual = defineComparison({
+  name: 'greater_equal',
+  summary: 'Whether a >= b.',
+  dtypes: NUMERIC,
+  sign: '>=',
+  host: (a, b) => a >= b,
 });
 
 const logicalNot = defineElementwise({
@@ -171,4 +187,12 @@ const where = defineElementwise({
   ],
 });
 
-export const COMPARISON_OPS: readonly OpDefinition[] = [equal, less, greater, logicalNot, where];
+export const COMPARISON_OPS: readonly OpDefinition[] = [
+  equal,
+  less,
+  lessEqual,
+  greater,
+  greaterEqual,
+  logicalNot,
+  where,
+];

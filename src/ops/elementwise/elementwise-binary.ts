@@ -7,14 +7,16 @@ import type {
   ScalarFunction,
   Tolerance,
 } from '../define-op.ts';
-import { defineElementwise } from './elementwise.ts';
+import { defineElementwise, type ElementwiseSpec } from './elementwise.ts';
+import { callLanewise } from './lanewise.ts';
 import { floatPower, integerPower, POW_DECLARATIONS, powExpression } from './pow.ts';
+import { wgslTypeName } from '../wgsl-literal.ts';
 
 const NUMERIC: readonly DType[] = ['float32', 'int32', 'uint32'];
 
 type HostBlock = NonNullable<ScalarFunction['hostBlock']>;
 
-interface BinarySpec {
+export interface BinarySpec {
   readonly name: string;
   readonly summary: string;
   readonly dtypes: readonly DType[];
@@ -23,12 +25,16 @@ interface BinarySpec {
   /** Ranges of the random inputs. */
   readonly ranges?: readonly [readonly [number, number], readonly [number, number]];
   readonly cases?: readonly OpCase[];
+  /** In place of the call with bool operands. */
+  readonly badCases?: readonly OpCase[];
+  readonly attributes?: ElementwiseSpec['attributes'];
   wgsl(a: string, b: string, context: ScalarContext): string;
   readonly host: (a: number, b: number, context: ScalarContext) => number;
   readonly hostBlock?: HostBlock;
 }
 
-function defineBinary(spec: BinarySpec): OpDefinition {
+/** An elementwise operator of two inputs of one dtype. */
+export function defineBinary(spec: BinarySpec): OpDefinition {
   const { name, summary, dtypes } = spec;
   return defineElementwise({
     name,
@@ -43,6 +49,7 @@ function defineBinary(spec: BinarySpec): OpDefinition {
       hostBlock: spec.hostBlock ?? blockOf(spec),
       declarations: () => spec.declarations ?? {},
     },
+    ...(spec.attributes === undefined ? {} : { attributes: spec.attributes }),
     ...(spec.tolerance === undefined ? {} : { tolerance: spec.tolerance }),
     cases: () => [...broadcastCases(dtypes, spec.ranges), ...(spec.cases ?? [])],
     badCases: () => [
@@ -60,13 +67,15 @@ function defineBinary(spec: BinarySpec): OpDefinition {
           { dtype: 'int32', shape: [2] },
         ],
       },
-      {
-        title: 'bad dtype',
-        inputs: [
-          { dtype: 'bool', shape: [2] },
-          { dtype: 'bool', shape: [2] },
-        ],
-      },
+      ...(spec.badCases ?? [
+        {
+          title: 'bad dtype',
+          inputs: [
+            { dtype: 'bool', shape: [2] },
+            { dtype: 'bool', shape: [2] },
+          ],
+        } as const,
+      ]),
       { title: 'one input', inputs: [{ dtype: 'float32', shape: [2] }] },
     ],
   });
@@ -207,19 +216,43 @@ const div = defineBinary({
   ],
 });
 
+/** `max` and `min` may give the other operand where one is NaN. */
+function extremum(name: 'max' | 'min'): Readonly<Record<string, string>> {
+  const sign = name === 'max' ? '>' : '<';
+  const text = (type: string, words: string, suffix: string) =>
+    `fn ${name}_f32${suffix}(a: ${type}, b: ${type}) -> ${type} {\n` +
+    `  let is_nan = (bitcast<${words}>(b) & ${words}(0x7fffffffu)) > ${words}(0x7f800000u);\n` +
+    `  return select(a, b, (b ${sign} a) | is_nan);\n}`;
+  return {
+    [`${name}_f32`]: text('f32', 'u32', ''),
+    [`${name}_f32x4`]: text('vec4<f32>', 'vec4<u32>', 'x4'),
+  };
+}
+
+function extremumOf(
+  name: 'max' | 'min',
+  operands: readonly string[],
+  { output, width }: ScalarContext,
+): string {
+  const isFloat = wgslTypeName(output) === 'f32';
+  return callLanewise(isFloat ? `${name}_f32` : name, operands, isFloat ? width : 1);
+}
+
 const maximum = defineBinary({
   name: 'maximum',
-  summary: 'The greater of a and b. NaN in either gives NaN on the host; on WebGPU it may not.',
+  summary: 'The greater of a and b; NaN where either is.',
   dtypes: NUMERIC,
-  wgsl: (a, b) => `max(${a}, ${b})`,
+  declarations: extremum('max'),
+  wgsl: (a, b, context) => extremumOf('max', [a, b], context),
   host: (a, b) => Math.max(a, b),
 });
 
 const minimum = defineBinary({
   name: 'minimum',
-  summary: 'The lesser of a and b. NaN in either gives NaN on the host; on WebGPU it may not.',
+  summary: 'The lesser of a and b; NaN where either is.',
   dtypes: NUMERIC,
-  wgsl: (a, b) => `min(${a}, ${b})`,
+  declarations: extremum('min'),
+  wgsl: (a, b, context) => extremumOf('min', [a, b], context),
   host: (a, b) => Math.min(a, b),
 });
 

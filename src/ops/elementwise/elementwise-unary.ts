@@ -9,7 +9,7 @@ const FLOAT: readonly DType[] = ['float32'];
 const SIGNED: readonly DType[] = ['float32', 'int32'];
 const NUMERIC: readonly DType[] = ['float32', 'int32', 'uint32'];
 
-interface UnarySpec extends Pick<ElementwiseSpec, 'name' | 'summary' | 'attributes'> {
+export interface UnarySpec extends Pick<ElementwiseSpec, 'name' | 'summary' | 'attributes'> {
   readonly dtypes: readonly DType[];
   readonly tolerance?: Tolerance;
   readonly declarations?: Readonly<Record<string, string>>;
@@ -23,7 +23,8 @@ interface UnarySpec extends Pick<ElementwiseSpec, 'name' | 'summary' | 'attribut
   host(x: number, context: ScalarContext): number;
 }
 
-function defineUnary(spec: UnarySpec): OpDefinition {
+/** An elementwise operator of one input. */
+export function defineUnary(spec: UnarySpec): OpDefinition {
   const { name, summary, dtypes, range } = spec;
   return defineElementwise({
     name,
@@ -54,7 +55,8 @@ function defineUnary(spec: UnarySpec): OpDefinition {
   });
 }
 
-function unaryCases(
+/** Shapes of every kind for operators of one input. */
+export function unaryCases(
   dtypes: readonly DType[],
   range: readonly [number, number] | undefined,
 ): OpCase[] {
@@ -88,9 +90,13 @@ const neg = defineUnary({
 
 const relu = defineUnary({
   name: 'relu',
-  summary: 'max(x, 0). NaN stays NaN on the host; on WebGPU it may become 0.',
+  summary: 'max(x, 0). NaN stays NaN.',
   dtypes: SIGNED,
-  wgsl: (x, { output, width }) => `max(${x}, ${wgslLiteral(0, output, width)})`,
+  // WGSL's max would make 0 of NaN.
+  wgsl: (x, { output, width }) => {
+    const zero = wgslLiteral(0, output, width);
+    return `select(${x}, ${zero}, ${x} < ${zero})`;
+  },
   host: (x) => (x < 0 ? 0 : x),
   hostBlock(x, y) {
     for (let i = 0; i < y.length; i++) {
@@ -148,7 +154,7 @@ const sigmoid = defineUnary({
   // Beyond 88 the exponential would overflow to an infinity that WGSL does not promise.
   wgsl: (x, { output, width }) =>
     `(${wgslLiteral(1, output, width)} / (${wgslLiteral(1, output, width)} + ` +
-    `exp(min(-${x}, ${wgslLiteral(88, output, width)}))))`,
+    `exp(select(-${x}, ${wgslLiteral(88, output, width)}, ${x} < ${wgslLiteral(-88, output, width)}))))`,
   host: (x) => 1 / (1 + Math.exp(-x)),
   cases: [
     { title: 'far out', inputs: [{ dtype: 'float32', shape: [4], values: [-200, -90, 90, 200] }] },
@@ -163,7 +169,7 @@ const tanh = defineUnary({
   range: [-5, 5],
   // Implementations divide exponentials, which overflow from 88 on; beyond 10 the result is 1.
   wgsl: (x, { output, width }) =>
-    `tanh(clamp(${x}, ${wgslLiteral(-10, output, width)}, ${wgslLiteral(10, output, width)}))`,
+    `select(tanh(${x}), sign(${x}), abs(${x}) > ${wgslLiteral(10, output, width)})`,
   host: (x) => Math.tanh(x),
   cases: [
     { title: 'far out', inputs: [{ dtype: 'float32', shape: [4], values: [-1e6, -50, 50, 1e30] }] },
@@ -274,7 +280,7 @@ const floor = defineUnary({
 
 const clip = defineUnary({
   name: 'clip',
-  summary: 'min(max(x, min), max). NaN stays NaN on the host; on WebGPU it may become a bound.',
+  summary: 'min(max(x, min), max). NaN stays NaN.',
   dtypes: NUMERIC,
   attributes: {
     min: { type: 'float', default: -3.4028234663852886e38 },
@@ -283,7 +289,8 @@ const clip = defineUnary({
   wgsl: (x, { attributes, output, width }) => {
     const low = wgslLiteral(floatAttribute(attributes, 'min'), output, width);
     const high = wgslLiteral(floatAttribute(attributes, 'max'), output, width);
-    return `min(max(${x}, ${low}), ${high})`;
+    const raised = `select(${x}, ${low}, ${x} < ${low})`;
+    return `select(${raised}, ${high}, ${raised} > ${high})`;
   },
   host: (x, { attributes, output }) => {
     const low = clipBound(floatAttribute(attributes, 'min'), output);

@@ -1,7 +1,8 @@
-import type { DType } from '../../core/dtype.ts';
+import { type DType, isBigInt } from '../../core/dtype.ts';
+import { internalError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
-import { sameShape } from '../../core/shape.ts';
+import { rowMajorStrides, sameShape } from '../../core/shape.ts';
 import {
   type AttributeSpec,
   defineOp,
@@ -11,7 +12,7 @@ import {
   type ScalarFunction,
   type Tolerance,
 } from '../define-op.ts';
-import { applyScalar, gatherBroadcast } from './elementwise-reference.ts';
+import { applyScalar, broadcastStrides, gatherBroadcast } from './elementwise-reference.ts';
 import { numberElements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
 import { commonDType, present } from '../operand-checks.ts';
@@ -76,6 +77,10 @@ function elementwiseReference(
   { attributes, output }: { readonly attributes: Attributes; readonly output: HostTensor },
 ): void {
   const tensors = present(operands);
+  if ([...tensors, output].some(({ dtype }) => isBigInt(dtype))) {
+    wideReference(scalar, tensors, { attributes, output });
+    return;
+  }
   const target = numberElements(output);
   const arrays = tensors.map((tensor): NumberArray => {
     const elements = numberElements(tensor);
@@ -86,4 +91,41 @@ function elementwiseReference(
   });
   const dtypes = tensors.map((tensor) => tensor.dtype);
   applyScalar(scalar, arrays, target, { attributes, dtypes, output: output.dtype, width: 1 });
+}
+
+/** Element by element, for calls in which int64 or uint64 takes part. */
+function wideReference(
+  scalar: ScalarFunction,
+  tensors: readonly HostTensor[],
+  { attributes, output }: { readonly attributes: Attributes; readonly output: HostTensor },
+): void {
+  const { elements, dtype } = output;
+  const dtypes = tensors.map((tensor) => tensor.dtype);
+  if (scalar.hostBigint === undefined) throw internalError(`no scalar function of ${dtypes.join()}`);
+  const context = { attributes, dtypes, output: dtype, width: 1 } as const;
+  const sources = tensors.map((tensor) => {
+    const strides = broadcastStrides(tensor.shape, output.shape);
+    return { data: tensor.data, strides, isSame: sameShape(tensor.shape, output.shape) };
+  });
+  const steps = rowMajorStrides(output.shape);
+  for (let i = 0; i < elements.length; i++) {
+    const values = sources.map(({ data, strides, isSame }) => {
+      const at = isSame ? i : offsetOf(i, steps, strides);
+      return BigInt(data[at] ?? 0);
+    });
+    const value = scalar.hostBigint(values, context);
+    if (elements instanceof BigInt64Array || elements instanceof BigUint64Array) elements[i] = value;
+    else elements[i] = Number(value);
+  }
+}
+
+function offsetOf(index: number, steps: readonly number[], strides: readonly number[]): number {
+  let rest = index;
+  let offset = 0;
+  for (const [axis, step] of steps.entries()) {
+    const coord = Math.floor(rest / step);
+    rest -= coord * step;
+    offset += coord * (strides[axis] ?? 0);
+  }
+  return offset;
 }

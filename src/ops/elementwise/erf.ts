@@ -31,6 +31,7 @@ function erfFunction(name: string, type: string): string {
   let t = 1.0 / (1.0 + 0.3275911 * a);
   let p = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t;
   let near = x * (1.1283791671 - 0.3761263890 * x * x);
-  return select(sign(x) * (1.0 - p * exp(-a * a)), near, a < ${type}(0.05));
+  let far = select(1.0 - p * exp(-a * a), p * exp(-a * a) - 1.0, x < ${type}());
+  return select(far, near, a < ${type}(0.05));
 }`;
 }
