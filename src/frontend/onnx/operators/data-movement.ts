@@ -54,7 +54,8 @@ function importSqueeze(node: ImportNode): Expr {
   const shape = node.shape(x);
   const given = axesOf(node)?.map((axis) => normalizeAxis(axis, shape.length, node.where));
   const axes = given ?? [...shape.keys()].filter((axis) => shape[axis] === 1);
-  const wide = axes.find((axis) => shape[axis] !== 1);
+  // Whether a symbol is 1 is left to the check of the reshape.
+  const wide = axes.find((axis) => typeof shape[axis] === 'number' && shape[axis] !== 1);
   if (wide !== undefined) {
     throw node.malformed(`axis ${wide} of ${format(shape)}`, 'an axis of size 1');
   }
@@ -83,14 +84,6 @@ function importTranspose(node: ImportNode): Expr {
   const x = node.input(0);
   const reversed = [...node.shape(x).keys()].reverse();
   return node.call('transpose', [x], { perm: node.attributes.ints('perm') ?? reversed });
-}
-
-function importConcat(node: ImportNode): Expr {
-  const inputs = node.allInputs();
-  const axis = node.opset < 4 ? node.attributes.int('axis', 1) : node.attributes.int('axis');
-  if (axis === undefined) throw node.malformed('no axis', 'one');
-  const rank = node.shape(node.input(0)).length;
-  return node.call('concat', inputs, { axis: normalizeAxis(axis, rank, node.where) });
 }
 
 function importExpand(node: ImportNode): Expr {
@@ -137,72 +130,6 @@ function slicePosition(node: ImportNode, position: Dim, dim: Dim): Dim {
     `${formatDim(position)} as the bound of a slice`,
     'a bound that is known to be negative or not',
   );
-}
-
-function importSplit(node: ImportNode): readonly Expr[] {
-  const x = node.input(0);
-  const shape = node.shape(x);
-  const axis = normalizeAxis(node.attributes.int('axis', 0), shape.length, node.where);
-  let begin = 0;
-  return splitSizes(node, node.number(shape[axis] ?? 0, 'an axis to split')).map((size) => {
-    const part = wholeSlice(shape);
-    part.starts[axis] = begin;
-    part.ends[axis] = begin + size;
-    begin += size;
-    return node.call('slice', [x], { ...part });
-  });
-}
-
-function splitSizes(node: ImportNode, dim: number): readonly number[] {
-  const isAttribute = node.opset < 13;
-  const given =
-    (isAttribute ? node.attributes.ints('split') : undefined) ??
-    (node.opset === 1 || node.opset >= 13 ? node.intsInput(1, 'split sizes') : undefined);
-  const declared = node.opset >= 18 ? node.attributes.int('num_outputs') : undefined;
-  const parts = node.outputCount;
-  if (declared !== undefined && declared !== parts) {
-    throw node.malformed(`num_outputs ${declared}`, `the number of outputs, ${parts}`);
-  }
-  const size = Math.ceil(dim / parts);
-  const sizes =
-    given ?? Array.from({ length: parts }, (_, i) => Math.max(0, Math.min(size, dim - i * size)));
-  if (sizes.some((part) => part < 0) || sizes.reduce((a, b) => a + b, 0) !== dim) {
-    throw node.malformed(`parts ${sizes.join(', ')}`, `a split of ${dim}`);
-  }
-  return sizes;
-}
-
-function importPad(node: ImportNode): Expr {
-  const x = node.input(0);
-  const rank = node.shape(x).length;
-  const mode = node.attributes.string('mode', 'constant');
-  if (mode === 'wrap') throw node.unsupported('mode wrap', 'constant, reflect or edge');
-  return node.call('pad', [x], { pads: padWidths(node, rank), mode, value: padValue(node) });
-}
-
-function padWidths(node: ImportNode, rank: number): readonly number[] {
-  const given =
-    node.opset >= 11
-      ? node.intsInput(1, 'pads')
-      : node.attributes.ints(node.opset < 2 ? 'paddings' : 'pads');
-  const axes = node.opset >= 18 ? node.intsInput(3, 'axes') : undefined;
-  const named = axes?.map((axis) => normalizeAxis(axis, rank, node.where)) ?? [
-    ...Array.from({ length: rank }).keys(),
-  ];
-  if (given?.length !== 2 * named.length) {
-    throw node.malformed(`${given?.length ?? 'no'} pads`, `${2 * named.length}`);
-  }
-  const pads = new Array<number>(2 * rank).fill(0);
-  for (const [i, axis] of named.entries()) {
-    pads[axis] = given[i] ?? 0;
-    pads[rank + axis] = given[named.length + i] ?? 0;
-  }
-  return pads;
-}
-
-function padValue(node: ImportNode): number {
-  if (node.opset < 11) return node.attributes.float('value', 0);
-  return node.numberInput(2, 'fill values') ?? 0;
 }
 
 function importShape(node: ImportNode): Expr {
@@ -287,7 +214,6 @@ function importSpaceToDepth(node: ImportNode): Expr {
 }
 
 export const DATA_MOVEMENT_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
-  Concat: importConcat,
   Constant: importConstant,
   ConstantOfShape: importConstantOfShape,
   DepthToSpace: importDepthToSpace,
@@ -295,13 +221,11 @@ export const DATA_MOVEMENT_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
   Expand: importExpand,
   Flatten: importFlatten,
   Identity: (node) => node.input(0),
-  Pad: importPad,
   Reshape: importReshape,
   Shape: importShape,
   Size: importSize,
   Slice: importSlice,
   SpaceToDepth: importSpaceToDepth,
-  Split: importSplit,
   Squeeze: importSqueeze,
   Transpose: importTranspose,
   Unsqueeze: importUnsqueeze,

@@ -6,6 +6,7 @@ import { dtypeInfo } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import { elementCount, normalizeAxis, type Shape } from '../../../core/shape.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { concatParts } from './joining.ts';
 import { wholeSlice } from './whole-slice.ts';
 
 /**
@@ -76,8 +77,7 @@ function gatherBySlices(node: ImportNode, x: Expr, { axis, indices }: KnownGathe
     return node.call('slice', [x], { ...part });
   });
   const [first] = parts;
-  const joined =
-    parts.length === 1 && first !== undefined ? first : node.call('concat', parts, { axis });
+  const joined = parts.length === 1 && first !== undefined ? first : concatParts(node, parts, axis);
   return node.reshape(joined, result);
 }
 
@@ -168,7 +168,65 @@ function symbolicRange(node: ImportNode): Expr | undefined {
   return node.shapeResult(new SymbolicTensor(dtype, [elements.length], elements));
 }
 
+function importGatherElements(node: ImportNode): Expr {
+  const axis = node.attributes.int('axis', 0);
+  return node.call('gather_elements', [node.input(0), node.input(1)], { axis });
+}
+
+function importGatherND(node: ImportNode): Expr {
+  const batch_dims = node.opset >= 12 ? node.attributes.int('batch_dims', 0) : 0;
+  return node.call('gather_nd', [node.input(0), node.input(1)], { batch_dims });
+}
+
+/** Indices and depth may be numbers of any dtype. */
+function importOneHot(node: ImportNode): Expr {
+  const given = node.input(0);
+  const { dtype } = node.type(given);
+  const isIndex = dtype === 'int32' || dtype === 'int64';
+  const indices = isIndex ? given : node.call('cast', [given], { to: 'int64' });
+  const depth = node.dimsInput(1, 'depths');
+  if (depth?.length !== 1) throw node.malformed(`${depth?.length ?? 'no'} depths`, 'one');
+  const axis = node.attributes.int('axis', -1);
+  return node.call('one_hot', [indices, node.input(2)], { depth, axis });
+}
+
+function importReverseSequence(node: ImportNode): Expr {
+  return node.call('reverse_sequence', [node.input(0), node.input(1)], {
+    batch_axis: node.attributes.int('batch_axis', 1),
+    time_axis: node.attributes.int('time_axis', 0),
+  });
+}
+
+function importTensorScatter(node: ImportNode): Expr {
+  const cache = node.input(0);
+  const begins =
+    node.inputs[2] ??
+    node.call('full', [], { shape: node.shape(cache).slice(0, 1), value: 0, dtype: 'int64' });
+  const mode = node.attributes.string('mode', 'linear');
+  if (mode !== 'linear' && mode !== 'circular') {
+    throw node.malformed(`mode ${mode}`, 'linear or circular');
+  }
+  return node.call('tensor_scatter', [cache, node.input(1), begins], {
+    axis: node.attributes.int('axis', -2),
+    circular: mode === 'circular',
+  });
+}
+
+function importTrilu(node: ImportNode): Expr {
+  const k = node.inputs[1];
+  const diagonal = k === undefined ? node.scalar(0, 'int64') : node.reshape(k, []);
+  return node.call('trilu', [node.input(0), diagonal], {
+    upper: node.attributes.bool('upper', true),
+  });
+}
+
 export const INDEXING_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
   Gather: importGather,
+  GatherElements: importGatherElements,
+  GatherND: importGatherND,
+  OneHot: importOneHot,
   Range: importRange,
+  ReverseSequence: importReverseSequence,
+  TensorScatter: importTensorScatter,
+  Trilu: importTrilu,
 };

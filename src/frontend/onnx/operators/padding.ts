@@ -1,0 +1,93 @@
+import type { Expr } from '../../../compiler/ir/expr.ts';
+import type { Dim } from '../../../core/dim.ts';
+import { normalizeAxis } from '../../../core/shape.ts';
+import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { wholeSlice } from './whole-slice.ts';
+
+function importPad(node: ImportNode): Expr {
+  const x = node.input(0);
+  const rank = node.shape(x).length;
+  const mode = node.attributes.string('mode', 'constant');
+  const pads = padWidths(node, rank);
+  if (node.opset < 11) {
+    const value = node.attributes.float('value', 0);
+    return node.call('pad', [x], { pads, mode, value });
+  }
+  const value = mode === 'constant' ? node.inputs[2] : undefined;
+  if (value === undefined) return node.call('pad', [x], { pads, mode });
+  const number = fillNumber(node, value);
+  if (number !== undefined) return node.call('pad', [x], { pads, mode, value: number });
+  return padWith(node, { x, pads, value: node.reshape(value, []) });
+}
+
+/** The value where it is a constant that an attribute holds exactly. */
+function fillNumber(node: ImportNode, value: Expr): number | undefined {
+  const { dtype } = node.type(value);
+  const isExact = dtype === 'float32' || dtype === 'int32' || dtype === 'bool';
+  if (value.kind !== 'constant' || !(isExact || dtype === 'int64')) return undefined;
+  const number = Number(value.value.elements[0] ?? 0);
+  return Number.isFinite(number) && Math.abs(number) <= 2 ** 31 ? number : undefined;
+}
+
+interface FilledPad {
+  readonly x: Expr;
+  readonly pads: readonly Dim[];
+  /** Of rank 0. */
+  readonly value: Expr;
+}
+
+/** Pads with what a tensor holds; all of it fuses. */
+function padWith(node: ImportNode, { x, pads, value }: FilledPad): Expr {
+  const inside = node.call('full', [], { shape: node.shape(x), value: 1, dtype: 'bool' });
+  const mask = node.call('pad', [inside], { pads });
+  return node.call('where', [mask, node.call('pad', [x], { pads }), value]);
+}
+
+function padWidths(node: ImportNode, rank: number): readonly Dim[] {
+  const given =
+    node.opset >= 11
+      ? node.dimsInput(1, 'pads')
+      : node.attributes.ints(node.opset < 2 ? 'paddings' : 'pads');
+  const axes = node.opset >= 18 ? node.intsInput(3, 'axes') : undefined;
+  const named = axes?.map((axis) => normalizeAxis(axis, rank, node.where)) ?? [
+    ...Array.from({ length: rank }).keys(),
+  ];
+  if (given?.length !== 2 * named.length) {
+    throw node.malformed(`${given?.length ?? 'no'} pads`, `${2 * named.length}`);
+  }
+  const pads = new Array<Dim>(2 * rank).fill(0);
+  for (const [i, axis] of named.entries()) {
+    pads[axis] = given[i] ?? 0;
+    pads[rank + axis] = given[named.length + i] ?? 0;
+  }
+  return pads;
+}
+
+/** An odd element goes behind where axes are padded, and is cut behind where they are cropped. */
+function importCenterCropPad(node: ImportNode): Expr {
+  const x = node.input(0);
+  const { dims } = node;
+  const shape = node.shape(x);
+  const rank = shape.length;
+  const axes = node.attributes.ints('axes')?.map((axis) => normalizeAxis(axis, rank, node.where));
+  const sizes = node.dimsInput(1, 'sizes') ?? [];
+  const part = wholeSlice(shape);
+  const pads = new Array<Dim>(2 * rank).fill(0);
+  for (const [i, axis] of (axes ?? [...shape.keys()]).entries()) {
+    const dim = shape[axis] ?? 1;
+    const size = sizes[i];
+    if (size === undefined) throw node.malformed(`${sizes.length} sizes`, 'one for each axis');
+    const begin = dims.floordiv(dims.max(dims.sub(dim, size), 0), 2);
+    part.starts[axis] = begin;
+    part.ends[axis] = dims.add(begin, dims.min(dim, size));
+    const missing = dims.max(dims.sub(size, dim), 0);
+    pads[axis] = dims.floordiv(missing, 2);
+    pads[rank + axis] = dims.sub(missing, dims.floordiv(missing, 2));
+  }
+  return node.call('pad', [node.call('slice', [x], { ...part })], { pads });
+}
+
+export const PADDING_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
+  CenterCropPad: importCenterCropPad,
+  Pad: importPad,
+};
