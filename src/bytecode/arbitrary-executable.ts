@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { DIM_OPERATORS, type Dim } from '../core/dim.ts';
 import { ALL_DTYPES, dtypeInfo } from '../core/dtype.ts';
 import { HostTensor } from '../core/host-tensor.ts';
+import { returnsTensor } from '../core/returns-tensor.ts';
 import type { AttributeValue, PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
 import { elementCount } from '../core/shape.ts';
 import { ExecBuilder } from './exec-builder.ts';
@@ -197,7 +198,7 @@ function fixPrimitive(draft: PrimitiveFunction): PrimitiveFunction {
       }),
     })),
     results: results
-      .slice(0, body.length)
+      .slice(0, returnsTensor(draft) ? 1 : body.length)
       .map(({ type }, position) => ({ value: count - 1 - position, type })),
   };
 }
@@ -249,7 +250,8 @@ function emitSteps(
         fn.params.map((_, i) => value(y + i)),
       ));
     } else if (kind === 3 && kernel !== undefined && register !== undefined) {
-      const count = kernel.params.length + kernel.results.length;
+      const outputs = returnsTensor(kernel) ? 0 : kernel.results.length;
+      const count = kernel.params.length + outputs;
       f.call(
         kernel.name,
         Array.from({ length: count }, () => register),

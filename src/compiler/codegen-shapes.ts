@@ -26,7 +26,7 @@ export class ShapeSlots {
   declare(type: TensorType): void {
     if (type.shape.every((dim) => typeof dim === 'number')) return;
     for (const dim of type.shape) this.#reserve(dim);
-    this.#reserve(byteLength(type));
+    if (!type.shape.includes('?')) this.#reserve(byteLength(type));
   }
 
   declareSymbol(symbol: string): void {

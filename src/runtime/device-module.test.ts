@@ -60,7 +60,7 @@ describe('kernels', () => {
   });
 
   test('refuse arguments of another type, and constants as results', async () => {
-    const kernel = primitive('increment', ['n', 2], [{ op: 'add', left: 'n', right: 1 }, '?']);
+    const kernel = primitive('increment', ['n', 2], [{ op: 'add', left: 'n', right: 1 }, 'm']);
     const b = launching(kernel);
     const f = b.function('constant', ['x']);
     f.ret(f.call('main', [f.param('x'), b.tensor(zeros(3, 2))]));
@@ -72,7 +72,7 @@ describe('kernels', () => {
       );
     expect(await message(zeros(2, 2), zeros(3, 7))).toBe('accepted');
     expect(await message(zeros(2, 2), zeros(4, 7))).toMatchInlineSnapshot(
-      `"ShapeError: kernel increment, argument 1: got float32 tensor (4, 7), expected float32 ((n + 1), ?)."`,
+      `"ShapeError: kernel increment, argument 1: got float32 tensor (4, 7), expected float32 ((n + 1), m)."`,
     );
     expect(await message(zeros(2, 3), zeros(3, 7))).toMatchInlineSnapshot(
       `"ShapeError: kernel increment, argument 0: got float32 tensor (2, 3), expected float32 (n, 2)."`,
@@ -81,7 +81,7 @@ describe('kernels', () => {
       `"ShapeError: kernel increment, argument 0: got float32 tensor (2,), expected float32 (n, 2)."`,
     );
     expect(await message(zeros(2, 2), HostTensor.zeros('int32', [3, 7]))).toMatchInlineSnapshot(
-      `"ShapeError: kernel increment, argument 1: got int32 tensor (3, 7), expected float32 ((n + 1), ?)."`,
+      `"ShapeError: kernel increment, argument 1: got int32 tensor (3, 7), expected float32 ((n + 1), m)."`,
     );
     expect(await message(zeros(2, 2), 3)).toMatchInlineSnapshot(
       `"RuntimeError: kernel increment, argument 1: got int 3, expected a tensor on test device."`,

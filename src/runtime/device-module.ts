@@ -68,13 +68,14 @@ export interface LoadOptions extends PrepareOptions {
 export async function loadDeviceModules(
   devices: readonly Device[],
   primitives: readonly PrimitiveFunction[],
-  options: PrepareOptions,
+  { upload, ...options }: LoadOptions,
 ): Promise<DeviceModule[]> {
   const modules: DeviceModule[] = [];
   try {
     for (const [device, placed] of byDevice(devices, primitives)) {
       const byName = new Map(placed.map((primitive) => [primitive.name, primitive]));
-      modules.push(new DeviceModule(device, await device.prepare(placed, options), byName));
+      const kernels = await device.prepare(placed, options);
+      modules.push(new DeviceModule(device, kernels, { primitives: byName, upload }));
     }
   } catch (error) {
     for (const module of modules) module.dispose();
@@ -90,7 +91,8 @@ function byDevice(
   const placed = new Map<Device, PrimitiveFunction[]>();
   const host = devices.find(({ kind }) => kind === 'host');
   for (const primitive of primitives) {
-    const device = primitive.device === 'host' ? host : devices[0];
+    const isOnHost = primitive.device === 'host' || returnsTensor(primitive);
+    const device = isOnHost ? host : devices[0];
     if (device === undefined) throw noHost(primitive.name);
     placed.set(device, [...(placed.get(device) ?? []), primitive]);
   }

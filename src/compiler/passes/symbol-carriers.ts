@@ -9,7 +9,7 @@ import {
   type VarExpr,
 } from '../ir/expr.ts';
 import type { Scope, Scopes } from '../ir/scopes.ts';
-import { variablesOf } from '../ir/visit.ts';
+import { postOrder, variablesOf } from '../ir/visit.ts';
 
 /**
  * Variables around a kernel that the kernel has to be given too, although it does not read them: their
@@ -48,8 +48,12 @@ export function symbolCarriers(
   });
 }
 
-/** The parameters and the variables of patterns that an expression may read, the nearest first. */
+/**
+ * The variables that an expression may read: those of lets around it, then parameters and the
+ * variables of patterns, the nearest first.
+ */
 export function* variablesAround(expr: Expr, scopes: Scopes, fn: FunctionExpr): Iterable<VarExpr> {
+  yield* variablesOfLets(expr, scopes);
   const bound = boundByScope(scopes);
   let scope: Scope | undefined = scopes.of(expr);
   while (scope !== undefined) {
@@ -57,6 +61,19 @@ export function* variablesAround(expr: Expr, scopes: Scopes, fn: FunctionExpr): 
     scope = scope.parent;
   }
   yield* fn.params;
+}
+
+/** The variables of lets that have an expression in their body. */
+function* variablesOfLets(expr: Expr, { order }: Scopes): Iterable<VarExpr> {
+  let position = -1;
+  const values = new Map<Expr, number>();
+  for (const [index, other] of order.entries()) {
+    values.set(other, index);
+    if (other === expr) position = index;
+    if (other.kind !== 'let' || position < 0 || other.variable.type?.kind !== 'tensor') continue;
+    const isBound = (values.get(other.value) ?? position) < position;
+    if (isBound && postOrder(other.body).includes(expr)) yield other.variable;
+  }
 }
 
 function boundByScope(scopes: Scopes): ReadonlyMap<Scope, readonly VarExpr[]> {
