@@ -71,6 +71,11 @@ export function isBigInt(dtype: DType): boolean {
   return dtype === 'int64' || dtype === 'uint64';
 }
 
+/** The dtype in which scalar functions compute: float32 for float16, which is rounded when stored. */
+export function computedDType(dtype: DType): DType {
+  return dtype === 'float16' ? 'float32' : dtype;
+}
+
 /**
  * Bytes that `elementCount` elements take in a device storage. There bool is one 32-bit word per
  * element, since WGSL has no smaller addressable type; all else is as on the host, rounded up to

@@ -67,8 +67,17 @@ export interface Tolerance {
 /** The scalar function of an elementwise operator, once for the GPU and once for the host. */
 export interface ScalarFunction {
   /**
-   * A WGSL expression over operand expressions. The operands have the type of their dtype (`f32`,
-   * `i32`, `u32`, `bool`) or are vec4 of it; the expression must be right for both.
+   * A WGSL expression over operand expressions. The operands have the type of their dtype or are
+   * vec4 of it; the expression must be right for both:
+   *
+   * - `f32` for float32 and float16 (which `context.dtypes` calls float32: it is rounded where it is
+   *   stored or converted to);
+   * - `i32` for int8, int16 and int32, `u32` for uint8, uint16 and uint32, within the range of the
+   *   dtype; a result beyond it wraps without further ado;
+   * - `bool`;
+   * - vec2<u32>, the low word first, for int64 and uint64. Such a call never has vectors: if an
+   *   operand or the output is of these dtypes, the width is 1. `wideDeclarations` has functions of
+   *   them, and `hostBigint` is wanted too.
    */
   wgsl(operands: readonly string[], context: ScalarContext): string;
   /** Module-scope WGSL declarations that the expression calls, by name; deduplicated by name. */
@@ -79,6 +88,11 @@ export interface ScalarFunction {
    * time in. The output may be one of the operands.
    */
   hostBlock?(operands: readonly NumberArray[], output: NumberArray, context: ScalarContext): void;
+  /**
+   * The same as `host` where an operand or the output is int64 or uint64. All operands come as
+   * bigints (bool as 0n and 1n). The result wraps to the dtype of the output; 1n for true.
+   */
+  hostBigint?(operands: readonly bigint[], context: ScalarContext): bigint;
 }
 
 /** Elements of the dtypes that scalar functions compute with. */
@@ -190,5 +204,12 @@ export function defineOp(definition: OpDefinition): OpDefinition {
   if ((kind === 'anchor' || kind === 'reduction') && definition.lower === undefined) {
     throw new Error(`internal: operator ${name} has no lowering`);
   }
-  return definition;
+  return { ...definition, inputs: definition.inputs.map(withFloat16) };
+}
+
+/** Whatever takes float32 takes float16 too: kernels and references compute it in float32. */
+function withFloat16(spec: InputSpec): InputSpec {
+  const { dtypes } = spec;
+  if (!dtypes.includes('float32') || dtypes.includes('float16')) return spec;
+  return { ...spec, dtypes: dtypes.flatMap((d) => (d === 'float32' ? [d, 'float16'] : [d])) };
 }

@@ -1,4 +1,5 @@
 import { internalError } from '../core/errors.ts';
+import { decodeFloat16, numberToFloat16 } from '../core/float16.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { NumberArray } from './define-op.ts';
 
@@ -9,9 +10,10 @@ export function float32Elements(tensor: HostTensor): Float32Array {
   throw internalError(`reference was given ${tensor.dtype} where it computes float32`);
 }
 
-/** The elements of a tensor whose dtype fits JavaScript numbers. */
+/** The elements of a tensor whose dtype fits JavaScript numbers; of float16 a decoded copy. */
 export function numberElements(tensor: HostTensor): NumberArray {
   const elements = tensor.data;
+  if (tensor.dtype === 'float16') return decodeFloat16(Uint16Array.from(elements, Number));
   if (elements instanceof BigInt64Array || elements instanceof BigUint64Array) {
     throw internalError(`reference was given ${tensor.dtype} where it computes numbers`);
   }
@@ -23,6 +25,8 @@ export function fillElements(tensor: HostTensor, value: number): void {
   const { elements } = tensor;
   if (elements instanceof BigInt64Array || elements instanceof BigUint64Array) {
     elements.fill(BigInt(value));
+  } else if (tensor.dtype === 'float16') {
+    elements.fill(numberToFloat16(value));
   } else {
     elements.fill(tensor.dtype === 'bool' ? Number(value !== 0) : value);
   }

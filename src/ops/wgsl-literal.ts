@@ -22,7 +22,12 @@ export function wgslTypeName(dtype: DType): 'f32' | 'i32' | 'u32' | 'bool' {
 
 const TYPE_NAMES: Partial<Record<DType, 'f32' | 'i32' | 'u32' | 'bool'>> = {
   float32: 'f32',
+  float16: 'f32',
+  int8: 'i32',
+  int16: 'i32',
   int32: 'i32',
+  uint8: 'u32',
+  uint16: 'u32',
   uint32: 'u32',
   bool: 'bool',
 };

@@ -1,4 +1,11 @@
+import { computedDType, type DType } from '../../core/dtype.ts';
 import { internalError } from '../../core/errors.ts';
+import {
+  decodeFloat16,
+  encodeFloat16,
+  float16ToNumber,
+  numberToFloat16,
+} from '../../core/float16.ts';
 import type { ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount, sameShape } from '../../core/shape.ts';
 import type { NumberArray, ScalarContext, ScalarFunction } from '../../ops/define-op.ts';
@@ -24,22 +31,47 @@ export function runChain(
   const used = new Set(step.calls.flatMap(({ inputs, value }) => [...inputs, value]));
   // Other values of the primitive may be of dtypes that scalar functions do not compute with.
   const elements = values.map((stored, value) =>
-    stored === undefined || !used.has(value) ? undefined : storedElements(stored),
+    stored === undefined || !used.has(value) ? undefined : computedElements(stored),
   );
   const local = new Map<number, NumberArray>();
   for (const { value } of step.calls) {
     const type = types[value];
     if (type !== undefined && values[value] === undefined) {
-      local.set(value, newElements(type.dtype, block));
+      local.set(value, newElements(computedDType(type.dtype), block));
     }
   }
   const calls = step.calls.map((call) => prepareCall(call, { types, elements, local, block }));
   for (let start = 0; start < count; start += block) {
     const length = Math.min(block, count - start);
-    for (const { scalar, context, read, write } of calls) {
+    for (const { scalar, context, read, write, rounds } of calls) {
       const operands = read.map((source) => source(start, length));
-      applyScalar(scalar, operands, write(start, length), context);
+      const output = write(start, length);
+      applyScalar(scalar, operands, output, context);
+      if (rounds) roundToFloat16(output);
     }
+  }
+  for (const { value } of step.calls) {
+    const stored = values[value];
+    const computed = elements[value];
+    if (stored?.dtype !== 'float16' || computed === undefined) continue;
+    encodeFloat16(computed, new Uint16Array(stored.bytes, stored.byteOffset, count));
+  }
+}
+
+/** The elements as scalar functions take them: float16 decoded, in memory of its own. */
+function computedElements(stored: StoredTensor): NumberArray {
+  const elements = storedElements(stored);
+  return stored.dtype === 'float16' ? decodeFloat16(elements) : elements;
+}
+
+/** A conversion rounds; what stays float16 keeps the precision of float32 until it is stored. */
+function isRounding(dtypes: readonly DType[], output: DType): boolean {
+  return output === 'float16' && !dtypes.includes('float16');
+}
+
+function roundToFloat16(values: NumberArray): void {
+  for (let i = 0; i < values.length; i++) {
+    values[i] = float16ToNumber(numberToFloat16(values[i] ?? 0));
   }
 }
 
@@ -51,6 +83,7 @@ interface PreparedCall {
   readonly context: ScalarContext;
   readonly read: readonly BlockSource[];
   readonly write: BlockSource;
+  readonly rounds: boolean;
 }
 
 interface ChainMemory {
@@ -72,9 +105,15 @@ function prepareCall(call: PlannedCall, memory: ChainMemory): PreparedCall {
   const dtypes = inputs.map((value) => memory.types[value]?.dtype ?? 'float32');
   return {
     scalar,
-    context: { attributes: call.attributes, dtypes, output: output.dtype, width: 1 },
+    context: {
+      attributes: call.attributes,
+      dtypes: dtypes.map(computedDType),
+      output: computedDType(output.dtype),
+      width: 1,
+    },
     read: inputs.map((value) => blockSource(value, output, memory)),
     write: blockSource(call.value, output, memory),
+    rounds: isRounding(dtypes, output.dtype),
   };
 }
 
@@ -94,7 +133,7 @@ function blockSource(
   if (sameShape(type.shape, shape)) {
     return (start, length) => whole.subarray(start, start + length);
   }
-  const spread = newElements(type.dtype, block);
+  const spread = newElements(computedDType(type.dtype), block);
   if (whole.length === 1) {
     spread.fill(whole[0] ?? 0);
     return (_, length) => spread.subarray(0, length);

@@ -101,7 +101,8 @@ function wideReference(
 ): void {
   const { elements, dtype } = output;
   const dtypes = tensors.map((tensor) => tensor.dtype);
-  if (scalar.hostBigint === undefined) throw internalError(`no scalar function of ${dtypes.join()}`);
+  if (scalar.hostBigint === undefined)
+    throw internalError(`no scalar function of ${dtypes.join()}`);
   const context = { attributes, dtypes, output: dtype, width: 1 } as const;
   const sources = tensors.map((tensor) => {
     const strides = broadcastStrides(tensor.shape, output.shape);
@@ -114,7 +115,8 @@ function wideReference(
       return BigInt(data[at] ?? 0);
     });
     const value = scalar.hostBigint(values, context);
-    if (elements instanceof BigInt64Array || elements instanceof BigUint64Array) elements[i] = value;
+    if (elements instanceof BigInt64Array || elements instanceof BigUint64Array)
+      elements[i] = value;
     else elements[i] = Number(value);
   }
 }

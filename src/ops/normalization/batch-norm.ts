@@ -34,7 +34,7 @@ export const batchNorm: OpDefinition = defineOp({
         }),
       });
     }
-    return { dtype: 'float32', shape: x.shape };
+    return { dtype: x.dtype, shape: x.shape };
   },
   reference: normalize,
   lower: lowerBatchNorm,

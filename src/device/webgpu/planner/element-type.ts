@@ -2,19 +2,25 @@ import type { DType } from '../../../core/dtype.ts';
 
 /**
  * Types that values have inside a kernel: scalar types of WGSL, and `i64`, a vec2<u32> with the low
- * word first, which has no vectors of its own.
+ * word first that holds int64 and uint64 and has no vectors of its own.
  */
 export type ElementType = 'f32' | 'i32' | 'u32' | 'bool' | 'i64';
 
 const ELEMENT_TYPES: Partial<Record<DType, ElementType>> = {
   float32: 'f32',
+  float16: 'f32',
+  int8: 'i32',
+  int16: 'i32',
   int32: 'i32',
+  uint8: 'u32',
+  uint16: 'u32',
   uint32: 'u32',
   bool: 'bool',
   int64: 'i64',
+  uint64: 'i64',
 };
 
-/** The WGSL type of a dtype's elements; undefined for a dtype that kernels do not have. */
+/** The WGSL type that a dtype is computed in; undefined for a dtype that kernels do not have. */
 export function elementTypeOf(dtype: DType): ElementType | undefined {
   return ELEMENT_TYPES[dtype];
 }
@@ -23,27 +29,19 @@ export function elementTypeOf(dtype: DType): ElementType | undefined {
 export function vectorType(type: ElementType, width: 1 | 4): string {
   if (type === 'i64') {
     if (width === 1) return 'vec2<u32>';
-    throw new Error('internal: a vector of int64');
+    throw new Error('internal: a vector of 64-bit integers');
   }
   return width === 1 ? type : `vec4<${type}>`;
 }
 
-/** The type in storage, where bool is a 32-bit word. */
-export function storageType(type: ElementType, width: 1 | 4): string {
-  return vectorType(type === 'bool' ? 'u32' : type, width);
-}
+const SMALL_BITS: Partial<Record<DType, number>> = { int8: 8, uint8: 8, int16: 16, uint16: 16 };
 
-/** Expression for a value read from storage. */
-export function fromStorage(type: ElementType, width: 1 | 4, expression: string): string {
-  return type === 'bool' ? `(${expression} != ${storageType(type, width)}())` : expression;
-}
-
-/** Expression for a value to be written to storage. */
-export function toStorage(type: ElementType, width: 1 | 4, expression: string): string {
-  if (type !== 'bool') return expression;
-  return width === 1
-    ? `select(0u, 1u, ${expression})`
-    : `select(vec4<u32>(0u), vec4<u32>(1u), ${expression})`;
+/** Expression for a value of the dtype's WGSL type brought back into the dtype's range: it wraps. */
+export function wrapped(dtype: DType, width: 1 | 4, expression: string): string {
+  const bits = SMALL_BITS[dtype];
+  if (bits === undefined) return expression;
+  const shift = width === 1 ? `${32 - bits}u` : `vec4<u32>(${32 - bits}u)`;
+  return `(((${expression}) << ${shift}) >> ${shift})`;
 }
 
 /** A WGSL literal for a finite number. */

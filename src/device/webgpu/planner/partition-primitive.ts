@@ -1,3 +1,4 @@
+import { isBigInt } from '../../../core/dtype.ts';
 import { elementCount, sameShape } from '../../../core/shape.ts';
 import type { TypedCall, TypedPrimitive } from './typed-primitive.ts';
 
@@ -134,6 +135,8 @@ class ValueGraph {
     const between = this.#dependents(anchor, output);
     if (!between.has(output)) return false;
     const inside = new Set([anchor, ...between]);
+    // Kernels that store four elements at once have no vectors of 64-bit integers.
+    if (!this.#isWide(anchor) && [...inside].some((value) => this.#isWide(value))) return false;
     for (const value of inside) {
       if (value !== anchor && !this.#isFusable(value, inside, stored)) return false;
       if (value === output) continue;
@@ -141,6 +144,10 @@ class ValueGraph {
       if (this.#users(value).some((user) => !inside.has(user))) return false;
     }
     return true;
+  }
+
+  #isWide(value: number): boolean {
+    return isBigInt(this.#typed.types[value]?.dtype ?? 'float32');
   }
 
   /** The value, if there is one, that is all that anybody wants of this one: its permutation. */

@@ -1,11 +1,12 @@
 import type { Launch, LaunchBuffer } from '../../../core/launch-plan.ts';
 import { rowMajorStrides } from '../../../core/shape.ts';
 import type { KernelOperand, KernelRead, KernelSpec, KernelWrite } from '../../../ops/lowering.ts';
-import { type ElementType, toStorage, vectorType } from './element-type.ts';
+import { vectorType, wrapped } from './element-type.ts';
 import type { AnchorStep } from './partition-primitive.ts';
 import type { PlanBuilder } from './plan-builder.ts';
 import { Scope } from './scope.ts';
 import { ShaderBuilder } from './shader-builder.ts';
+import { writeElement } from './storage-access.ts';
 import { ValueEmitter } from './value-emitter.ts';
 
 /** The launches of an anchor or reduction, with its neighbours fused into the hooks. */
@@ -37,11 +38,11 @@ interface HookContext {
 }
 
 function assembleLaunch(kernel: KernelSpec, context: HookContext): Launch {
-  const shader = new ShaderBuilder();
+  const shader = new ShaderBuilder(context.plan.caps.shaderF16);
   for (const extension of kernel.enables ?? []) shader.enable(extension);
   const type = context.plan.elementType(context.step.call.value);
   shader.alias('Element', type);
-  shader.alias('Element4', vectorType(type, 4));
+  if (type !== 'i64') shader.alias('Element4', vectorType(type, 4));
   const [x, y, z] = kernel.workgroupSize;
   shader.constant('WORKGROUP_SIZE_X', x);
   shader.constant('WORKGROUP_SIZE_Y', y);
@@ -53,8 +54,7 @@ function assembleLaunch(kernel: KernelSpec, context: HookContext): Launch {
   for (const read of kernel.reads) addLoadHook(shader, { read, kernel }, context);
   for (const write of kernel.writes) addStoreHook(shader, write, context);
   for (const { hook, to } of kernel.exchanges ?? []) {
-    const options = { width: 1, access: 'read_write', isAtomic: true } as const;
-    const target = shader.bind(operandBuffer(to, context), 'u32', options);
+    const target = shader.bind(operandBuffer(to, context), 'atomic<u32>', 'read_write');
     addFunction(shader, {
       head: `fn exchange_${hook}(i: u32, value: u32) -> u32`,
       lines: [`return atomicExchange(&${target}[i], value);`],
@@ -78,61 +78,78 @@ function addLoadHook(
   const { width, from } = read;
   const name = `load_${read.hook}${width === 4 ? '4' : ''}`;
   const scope = new Scope();
-  let type: ElementType = 'f32';
+  let type = vectorType('f32', width);
   let result: string;
   const value = from.kind === 'input' ? step.call.inputs[from.index] : undefined;
   if (value !== undefined && value >= 0) {
-    type = plan.elementType(value);
+    type = vectorType(plan.elementType(value), width);
     result = new ValueEmitter(plan, shader).emit(value, { linear: 'i', width }, scope);
   } else if (from.kind === 'input') {
     // The shader does not call the hook of an absent input, but has to compile.
-    type = plan.elementType(step.call.value);
-    result = `${vectorType(type, width)}()`;
+    type = vectorType(plan.elementType(step.call.value), width);
+    result = `${type}()`;
   } else {
-    if (from.kind === 'scratch') type = from.type ?? 'f32';
+    type = scratchType(from, width);
     // One buffer cannot be bound to a dispatch in two ways.
     const isWritten = kernel.writes.some(({ to }) => isSame(to, from));
     const access = isWritten ? 'read_write' : 'read';
-    result = `${shader.bind(operandBuffer(from, context), type, { width, access })}[i]`;
+    result = `${shader.bind(operandBuffer(from, context), type, access)}[i]`;
   }
   addFunction(shader, {
-    head: `fn ${name}(i: u32) -> ${vectorType(type, width)}`,
+    head: `fn ${name}(i: u32) -> ${type}`,
     lines: [...scope.lines, `return ${result};`],
   });
 }
 
 function addStoreHook(shader: ShaderBuilder, write: KernelWrite, context: HookContext): void {
-  const { plan, step, destinations } = context;
+  const { plan, step } = context;
   const { width, to } = write;
   const suffix = write.hook === '' ? '' : `_${write.hook}`;
   const name = `store${suffix}${width === 4 ? '4' : ''}`;
   const scope = new Scope();
-  let type: ElementType = 'f32';
+  let type = scratchType(to, width);
   if (to.kind === 'output') {
-    type = plan.elementType(step.call.value);
+    const { dtype } = plan.type(step.call.value);
+    type = vectorType(plan.elementType(step.call.value), width);
     const at = { linear: 'i', width } as const;
-    scope.define(step.call.value, at, 'value');
-    const result = new ValueEmitter(plan, shader).emit(step.output, at, scope);
-    const stored = plan.elementType(step.output);
-    const place = placeOf(shader, context);
-    const lanes = width === 4 && place !== undefined ? [0, 1, 2, 3] : [];
-    for (const buffer of destinations) {
-      const unit = lanes.length === 0 ? width : 1;
-      const target = shader.bind(buffer, stored, { width: unit, access: 'read_write' });
-      const store = (at: string, element: string) =>
-        scope.lines.push(`${target}[${place?.(at) ?? at}] = ${toStorage(stored, unit, element)};`);
-      for (const lane of lanes) store(`i * 4u + ${lane}u`, `${result}[${lane}]`);
-      if (lanes.length === 0) store('i', result);
-    }
+    scope.define(step.call.value, at, wrapped(dtype, width, 'value'));
+    storeOutput(shader, new ValueEmitter(plan, shader).emit(step.output, at, scope), {
+      ...context,
+      width,
+      scope,
+    });
   } else {
-    if (to.kind === 'scratch') type = to.type ?? 'f32';
-    const target = shader.bind(operandBuffer(to, context), type, { width, access: 'read_write' });
+    const target = shader.bind(operandBuffer(to, context), type, 'read_write');
     scope.lines.push(`${target}[i] = value;`);
   }
   addFunction(shader, {
-    head: `fn ${name}(i: u32, value: ${vectorType(type, width)})`,
+    head: `fn ${name}(i: u32, value: ${type})`,
     lines: scope.lines,
   });
+}
+
+interface OutputContext extends HookContext {
+  readonly width: 1 | 4;
+  readonly scope: Scope;
+}
+
+function storeOutput(shader: ShaderBuilder, result: string, context: OutputContext): void {
+  const { plan, step, destinations, width, scope } = context;
+  const { dtype } = plan.type(step.output);
+  const place = placeOf(shader, context);
+  for (const buffer of destinations) {
+    if (place === undefined) {
+      scope.lines.push(writeElement(shader, { buffer, dtype, width, index: 'i' }, result));
+    } else if (width === 1) {
+      const access = { buffer, dtype, width, index: place('i') } as const;
+      scope.lines.push(writeElement(shader, access, result));
+    } else {
+      for (const lane of [0, 1, 2, 3]) {
+        const access = { buffer, dtype, width: 1, index: place(`i * 4u + ${lane}u`) } as const;
+        scope.lines.push(writeElement(shader, access, `${result}[${lane}]`));
+      }
+    }
+  }
 }
 
 /** Where the element at a position goes, if the axes are stored in another order. */
@@ -166,6 +183,10 @@ function operandBuffer(operand: KernelOperand, context: HookContext): LaunchBuff
   const [output] = context.destinations;
   if (output === undefined) throw new Error('internal: an anchor without a destination');
   return output;
+}
+
+function scratchType(operand: KernelOperand, width: 1 | 4): string {
+  return vectorType((operand.kind === 'scratch' ? operand.type : undefined) ?? 'f32', width);
 }
 
 function isSame(a: KernelOperand, b: KernelOperand): boolean {

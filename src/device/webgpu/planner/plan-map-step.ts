@@ -1,11 +1,11 @@
 import type { LaunchBuffer, PlannerCaps } from '../../../core/launch-plan.ts';
 import { elementCount } from '../../../core/shape.ts';
 import { foldGroups } from '../../../ops/linear/fold-groups.ts';
-import { toStorage } from './element-type.ts';
 import type { MapStep } from './partition-primitive.ts';
 import type { PlanBuilder } from './plan-builder.ts';
 import { Scope } from './scope.ts';
 import { ShaderBuilder } from './shader-builder.ts';
+import { writeElement } from './storage-access.ts';
 import { ValueEmitter } from './value-emitter.ts';
 
 const WORKGROUP_SIZE = 64;
@@ -16,7 +16,7 @@ export function planMapStep(plan: PlanBuilder, step: MapStep): void {
   if (count === 0) return;
   const isWide = step.values.some((value) => plan.elementType(value) === 'i64');
   const width = count % 4 === 0 && !isWide ? 4 : 1;
-  const shader = new ShaderBuilder();
+  const shader = new ShaderBuilder(plan.caps.shaderF16);
   const emitter = new ValueEmitter(plan, shader);
   const items = count / width;
   const perInvocation = itemsPerInvocation(items, plan.caps);
@@ -32,11 +32,10 @@ export function planMapStep(plan: PlanBuilder, step: MapStep): void {
   const written: [number, LaunchBuffer][] = [];
   for (const value of step.values) {
     const result = emitter.emit(value, { linear: 'i', width }, scope);
-    const type = plan.elementType(value);
+    const { dtype } = plan.type(value);
     for (const buffer of plan.destinations(value)) {
-      const name = shader.bind(buffer, type, { width, access: 'read_write' });
       written.push([value, buffer]);
-      stores.push(`${name}[i] = ${toStorage(type, width, result)};`);
+      stores.push(writeElement(shader, { buffer, dtype, width, index: 'i' }, result));
     }
   }
   scope.lines.push(...stores);

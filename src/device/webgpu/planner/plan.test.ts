@@ -91,7 +91,7 @@ describe('generated kernels', () => {
           let i1 = (i) % params.p3;
           let v2 = buffer2[i1];
           let v3 = (v0 + v2);
-          let v4 = max(v3, vec4<f32>(0f));
+          let v4 = select(v3, vec4<f32>(0f), v3 < vec4<f32>(0f));
           buffer3[i] = v4;
         }
       }
@@ -286,7 +286,7 @@ describe('refusals', () => {
     };
     expect(supports(primitive, OPS)).toMatchInlineSnapshot(`"add: no kernels for int64"`);
     expect(() => planOf(primitive)).toThrowErrorMatchingInlineSnapshot(
-      `[ShapeError: add: input a: got int64 (2,), expected float32, int32, uint32.]`,
+      `[ShapeError: add: input a: got int64 (2,), expected float32, float16, int32, uint32.]`,
     );
   });
 

@@ -1,7 +1,6 @@
 import { UnsupportedError } from '../../../core/errors.ts';
 import type { LaunchBinding, LaunchBuffer } from '../../../core/launch-plan.ts';
 import type { KernelParam } from '../../../ops/lowering.ts';
-import { type ElementType, storageType } from './element-type.ts';
 
 /** Index maps of index maps make text that grows with every one. */
 const MAX_NAME_COUNT = 8192;
@@ -12,7 +11,9 @@ const MAX_NAME_COUNT = 8192;
  * parameters stay out, so that another shape of the same structure gives equal text.
  */
 export class ShaderBuilder {
-  readonly #enables: string[] = [];
+  /** Whether shaders may hold binary16 in memory (the extension `f16`). */
+  readonly hasFloat16: boolean;
+  readonly #enables = new Set<string>();
   readonly #constants: string[] = [];
   readonly #paramNames: string[] = [];
   readonly #paramTypes: KernelParam['type'][] = [];
@@ -24,8 +25,12 @@ export class ShaderBuilder {
   readonly #functions: string[] = [];
   #nameCount = 0;
 
+  constructor(hasFloat16 = false) {
+    this.hasFloat16 = hasFloat16;
+  }
+
   enable(extension: string): void {
-    this.#enables.push(`enable ${extension};`);
+    this.#enables.add(`enable ${extension};`);
   }
 
   constant(name: string, value: number | boolean): void {
@@ -47,19 +52,19 @@ export class ShaderBuilder {
     return `params.${name}`;
   }
 
-  /** Binds a buffer and returns its variable; the same buffer and type share one binding. */
-  bind(buffer: LaunchBuffer, type: ElementType, options: BindOptions): string {
-    const { width, access, isAtomic } = options;
-    const element = isAtomic === true ? 'atomic<u32>' : storageType(type, width);
-    const key = `${buffer.kind} ${buffer.index} ${type} ${width} ${access} ${element}`;
+  /**
+   * Binds a buffer as an array of a WGSL type and returns its variable; the same buffer and type
+   * share one binding.
+   */
+  bind(buffer: LaunchBuffer, type: string, access: LaunchBinding['access']): string {
+    const key = `${buffer.kind} ${buffer.index} ${type} ${access}`;
     const known = this.#bindingNames.get(key);
     if (known !== undefined) return known;
     this.#bindings.push({ buffer, access });
     const name = `buffer${this.#bindings.length}`;
     this.#bindingNames.set(key, name);
     this.#bindingLines.push(
-      `@group(0) @binding(${this.#bindings.length}) var<storage, ${access}> ${name}: ` +
-        `array<${element}>;`,
+      `@group(0) @binding(${this.#bindings.length}) var<storage, ${access}> ${name}: array<${type}>;`,
     );
     return name;
   }

@@ -134,7 +134,7 @@ export function requireElementType(
   throw new UnsupportedError({
     where: `kernel ${primitive}`,
     got: `a ${dtype} tensor`,
-    expected: 'float32, int32, uint32, int64 or bool, which WebGPU kernels have',
+    expected: 'a dtype that WebGPU kernels have',
     remedy: 'Run it on the host device.',
   });
 }

@@ -1,10 +1,13 @@
+import { computedDType } from '../../../core/dtype.ts';
 import { rowMajorStrides, type Shape } from '../../../core/shape.ts';
 import { type Broadcast, classifyBroadcast, padRank } from './broadcast.ts';
-import { type ElementType, fromStorage, literal, vectorType } from './element-type.ts';
+import { type ElementType, literal, vectorType, wrapped } from './element-type.ts';
+import { FLOAT16_BITS, ROUND_TO_FLOAT16 } from './float16-bits.ts';
 import { analyzeIndexMap, type MapLayout } from './index-map-layout.ts';
 import type { PlanBuilder } from './plan-builder.ts';
 import { type Position, Scope, valueKey } from './scope.ts';
 import type { ShaderBuilder } from './shader-builder.ts';
+import { readElement } from './storage-access.ts';
 import type { TypedCall } from './typed-primitive.ts';
 
 /**
@@ -25,9 +28,9 @@ export class ValueEmitter {
     return scope.once(valueKey(value, at), () => {
       const buffer = this.#plan.storedIn(value);
       if (buffer !== undefined) {
-        const type = this.#plan.elementType(value);
-        const name = this.#shader.bind(buffer, type, { width: at.width, access: 'read' });
-        const element = fromStorage(type, at.width, `${name}[${at.linear}]`);
+        const { dtype } = this.#plan.type(value);
+        const access = { buffer, dtype, width: at.width, index: at.linear };
+        const element = readElement(this.#shader, access);
         return scope.let(this.#shader.uniqueName('v'), element);
       }
       const call = this.#plan.callOf(value);
@@ -39,24 +42,39 @@ export class ValueEmitter {
   #elementwise(call: TypedCall, at: Position, scope: Scope): string {
     const scalar = call.op.scalar;
     if (scalar === undefined) throw new Error(`internal: ${call.op.name} has no scalar function`);
-    const isWide = call.inputs.some((input) => this.#plan.elementType(input) === 'i64');
+    const isWide = [...call.inputs, call.value].some(
+      (value) => this.#plan.elementType(value) === 'i64',
+    );
     if (at.width === 4 && isWide) {
       return this.#perLane(this.#plan.elementType(call.value), at, (lane, inner) =>
         this.#elementwise(call, lane, inner),
       );
     }
     const operands = call.inputs.map((input) => this.#operand(input, call.value, { at, scope }));
+    const types = call.inputs.map((input) => this.#plan.type(input).dtype);
+    const output = this.#plan.type(call.value).dtype;
     const context = {
       attributes: call.attributes,
-      dtypes: call.inputs.map((input) => this.#plan.type(input).dtype),
-      output: this.#plan.type(call.value).dtype,
+      dtypes: types.map(computedDType),
+      output: computedDType(output),
       width: at.width,
     };
     for (const [name, text] of Object.entries(scalar.declarations?.(context) ?? {})) {
       this.#shader.declare(name, text);
     }
-    const expression = scalar.wgsl(operands, context);
+    const result = scalar.wgsl(operands, context);
+    const expression =
+      output === 'float16' && !types.includes('float16')
+        ? this.#roundedToFloat16(result, at.width)
+        : wrapped(output, at.width, result);
     return scope.let(this.#shader.uniqueName('v'), expression);
+  }
+
+  /** A conversion rounds; what stays float16 keeps the precision of f32 until it is stored. */
+  #roundedToFloat16(expression: string, width: 1 | 4): string {
+    this.#shader.declare(`half_bits${width}`, FLOAT16_BITS[width]);
+    this.#shader.declare(`round_half${width}`, ROUND_TO_FLOAT16[width]);
+    return `round_half${width}(${expression})`;
   }
 
   /** An operand of an elementwise call, broadcast to the call's shape. */
