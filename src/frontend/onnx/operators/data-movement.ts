@@ -180,13 +180,17 @@ function importConstantOfShape(node: ImportNode): Expr {
   return node.constant(HostTensor.splat(value.dtype, shape, value.elements[0] ?? 0));
 }
 
-function importDropout(node: ImportNode): Expr {
+/** Nothing is dropped in inference, nor in training at a ratio of 0. */
+function importDropout(node: ImportNode): Expr[] {
   node.attributes.ignore('ratio', 'seed', 'is_test');
-  const training = node.opset >= 12 ? node.numberInput(2, 'training modes') : undefined;
-  if (training !== undefined && training !== 0) {
+  const isTraining = node.opset >= 12 && (node.numberInput(2, 'training modes') ?? 0) !== 0;
+  if (isTraining && node.numberInput(1, 'ratios') !== 0) {
     throw node.unsupported('training mode', 'inference', 'Export the model for inference.');
   }
-  return node.input(0);
+  const x = node.input(0);
+  if (node.outputCount < 2) return [x];
+  const dtype = node.opset >= 10 ? 'bool' : node.type(x).dtype;
+  return [x, node.call('broadcast_to', [node.scalar(1, dtype)], { shape: node.shape(x) })];
 }
 
 function importDepthToSpace(node: ImportNode): Expr {

@@ -1,22 +1,28 @@
 import type { NodeImporter } from '../import-node.ts';
+import { ACTIVATION_IMPORTERS } from './activation.ts';
 import { CONVOLUTION_IMPORTERS } from './convolution.ts';
 import { DATA_MOVEMENT_IMPORTERS } from './data-movement.ts';
 import { ELEMENTWISE_IMPORTERS } from './elementwise.ts';
 import { JOINING_IMPORTERS } from './joining.ts';
 import { INDEXING_IMPORTERS } from './indexing.ts';
 import { LINEAR_IMPORTERS } from './linear.ts';
+import { LOGICAL_IMPORTERS } from './logical.ts';
+import { NORMALIZATION_IMPORTERS } from './normalization.ts';
 import { PADDING_IMPORTERS } from './padding.ts';
 import { REDUCTION_IMPORTERS } from './reduction.ts';
 
 /** One importer per operator of ONNX's default domain, by the name that ONNX gives it. */
 export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
   Object.entries({
+    ...ACTIVATION_IMPORTERS,
     ...CONVOLUTION_IMPORTERS,
     ...DATA_MOVEMENT_IMPORTERS,
     ...ELEMENTWISE_IMPORTERS,
     ...INDEXING_IMPORTERS,
     ...JOINING_IMPORTERS,
     ...LINEAR_IMPORTERS,
+    ...LOGICAL_IMPORTERS,
+    ...NORMALIZATION_IMPORTERS,
     ...PADDING_IMPORTERS,
     ...REDUCTION_IMPORTERS,
   }),

@@ -1,0 +1,182 @@
+import type { Expr } from '../../../compiler/ir/expr.ts';
+import { dtypeInfo } from '../../../core/dtype.ts';
+import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { number, unary } from './elementwise.ts';
+
+function importClip(node: ImportNode): Expr {
+  const x = node.input(0);
+  if (node.opset < 11) {
+    const min = node.attributes.float('min');
+    const max = node.attributes.float('max');
+    return clip(node, x, { min, max });
+  }
+  const [, low, high] = node.inputs;
+  const isConstant = [low, high].every((bound) => bound === undefined || bound.kind === 'constant');
+  if (isConstant && dtypeInfo(node.type(x).dtype).category === 'float') {
+    const min = node.numberInput(1, 'bounds');
+    const max = node.numberInput(2, 'bounds');
+    return clip(node, x, { min, max });
+  }
+  const raised = low === undefined ? x : node.call('maximum', [x, low]);
+  return high === undefined ? raised : node.call('minimum', [raised, high]);
+}
+
+function clip(
+  node: ImportNode,
+  x: Expr,
+  { min, max }: { min: number | undefined; max: number | undefined },
+): Expr {
+  // A one-sided clip must leave infinities on the other side alone.
+  if (min !== undefined && max !== undefined) return node.call('clip', [x], { min, max });
+  if (min !== undefined) return node.call('maximum', [x, number(node, x, min)]);
+  return max === undefined ? x : node.call('minimum', [x, number(node, x, max)]);
+}
+
+/** x where x >= 0, else `slope` times x, which may be a tensor. */
+function importPRelu(node: ImportNode): Expr {
+  const x = node.input(0);
+  const scaled = node.call('mul', [x, alignedSlope(node, x)]);
+  return node.call('where', [node.call('less', [x, number(node, x, 0)]), scaled, x]);
+}
+
+/** Before opset 7 a slope of one dimension belongs to the channels. */
+function alignedSlope(node: ImportNode, x: Expr): Expr {
+  const slope = node.input(1);
+  const [channels, ...rest] = node.shape(slope);
+  const rank = node.shape(x).length;
+  if (node.opset >= 7 || rest.length > 0 || channels === undefined || rank < 2) return slope;
+  return node.reshape(slope, [channels, ...new Array<number>(rank - 2).fill(1)]);
+}
+
+function importHardSigmoid(node: ImportNode): Expr {
+  const alpha = node.attributes.float('alpha', 0.2);
+  const beta = node.attributes.float('beta', 0.5);
+  return hardSigmoid(node, { alpha, beta });
+}
+
+function hardSigmoid(node: ImportNode, { alpha, beta }: { alpha: number; beta: number }): Expr {
+  const x = node.input(0);
+  const scaled = node.call('mul', [x, number(node, x, alpha)]);
+  const shifted = node.call('add', [scaled, number(node, x, beta)]);
+  return node.call('clip', [shifted], { min: 0, max: 1 });
+}
+
+function importHardSwish(node: ImportNode): Expr {
+  return node.call('mul', [node.input(0), hardSigmoid(node, { alpha: 1 / 6, beta: 0.5 })]);
+}
+
+/** max(x, 0) + scale * (exp(min(x, 0) / width) - 1): no exponential overflows. */
+function exponentialUnit(
+  node: ImportNode,
+  { scale, width = 1 }: { readonly scale: number; readonly width?: number },
+): Expr {
+  const x = node.input(0);
+  const negative = node.call('minimum', [x, number(node, x, 0)]);
+  const exponent = width === 1 ? negative : node.call('div', [negative, number(node, x, width)]);
+  const below = node.call('sub', [node.call('exp', [exponent]), number(node, x, 1)]);
+  const scaled = node.call('mul', [below, number(node, x, scale)]);
+  return node.call('add', [node.call('relu', [x]), scaled]);
+}
+
+function importCelu(node: ImportNode): Expr {
+  const alpha = node.attributes.float('alpha', 1);
+  if (alpha === 0) throw node.malformed('alpha 0', 'another alpha: it is divided by');
+  if (alpha > 0) return exponentialUnit(node, { scale: alpha, width: alpha });
+  // With a negative alpha it is where x is positive that the exponential counts.
+  const x = node.input(0);
+  const grown = node.call('exp', [node.call('div', [x, number(node, x, alpha)])]);
+  const scaled = node.call('mul', [
+    node.call('sub', [grown, number(node, x, 1)]),
+    number(node, x, alpha),
+  ]);
+  const below = node.call('minimum', [scaled, number(node, x, 0)]);
+  return node.call('add', [node.call('relu', [x]), below]);
+}
+
+function importSelu(node: ImportNode): Expr {
+  const alpha = node.attributes.float('alpha', 1.6732632423543772);
+  const gamma = node.attributes.float('gamma', 1.0507009873554805);
+  const x = node.input(0);
+  return node.call('mul', [exponentialUnit(node, { scale: alpha }), number(node, x, gamma)]);
+}
+
+function softplus(node: ImportNode): Expr {
+  const x = node.input(0);
+  const decay = node.call('exp', [node.call('neg', [node.call('abs', [x])])]);
+  return node.call('add', [node.call('relu', [x]), node.call('log1p', [decay])]);
+}
+
+function importMish(node: ImportNode): Expr {
+  return node.call('mul', [node.input(0), node.call('tanh', [softplus(node)])]);
+}
+
+function importSoftsign(node: ImportNode): Expr {
+  const x = node.input(0);
+  const size = node.call('add', [number(node, x, 1), node.call('abs', [x])]);
+  return node.call('div', [x, size]);
+}
+
+function importSwish(node: ImportNode): Expr {
+  const x = node.input(0);
+  const alpha = node.attributes.float('alpha', 1);
+  const scaled = alpha === 1 ? x : node.call('mul', [x, number(node, x, alpha)]);
+  return node.call('mul', [x, node.call('sigmoid', [scaled])]);
+}
+
+function importThresholdedRelu(node: ImportNode): Expr {
+  const x = node.input(0);
+  const isAbove = node.call('greater', [x, number(node, x, node.attributes.float('alpha', 1))]);
+  return node.call('where', [isAbove, x, number(node, x, 0)]);
+}
+
+function importShrink(node: ImportNode): Expr {
+  const x = node.input(0);
+  const bias = node.attributes.float('bias', 0);
+  const lambda = node.attributes.float('lambd', 0.5);
+  if (dtypeInfo(node.type(x).dtype).category !== 'float' && !Number.isInteger(bias)) {
+    throw node.unsupported(`bias ${bias} of integers`, 'an integer');
+  }
+  const shifted = (sign: 'add' | 'sub') => node.call(sign, [x, number(node, x, bias)]);
+  const isBelow = node.call('less', [x, threshold(node, x, { value: -lambda, round: Math.ceil })]);
+  const isAbove = node.call('greater', [
+    x,
+    threshold(node, x, { value: lambda, round: Math.floor }),
+  ]);
+  const above = node.call('where', [isAbove, shifted('sub'), number(node, x, 0)]);
+  return node.call('where', [isBelow, shifted('add'), above]);
+}
+
+/** A bound that integers are compared with is rounded so that the comparison stays the same. */
+function threshold(
+  node: ImportNode,
+  x: Expr,
+  { value, round }: { readonly value: number; readonly round: (value: number) => number },
+): Expr {
+  const isFloat = dtypeInfo(node.type(x).dtype).category === 'float';
+  return number(node, x, isFloat ? value : round(value));
+}
+
+export const ACTIVATION_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
+  Celu: importCelu,
+  Clip: importClip,
+  Elu: (node) => exponentialUnit(node, { scale: node.attributes.float('alpha', 1) }),
+  Gelu: (node) =>
+    node.call('gelu', [node.input(0)], {
+      approximate: node.attributes.string('approximate', 'none'),
+    }),
+  HardSigmoid: importHardSigmoid,
+  HardSwish: importHardSwish,
+  LeakyRelu: (node) =>
+    node.call('leaky_relu', [node.input(0)], { alpha: node.attributes.float('alpha', 0.01) }),
+  Mish: importMish,
+  PRelu: importPRelu,
+  Relu: unary('relu'),
+  Selu: importSelu,
+  Shrink: importShrink,
+  Sigmoid: unary('sigmoid'),
+  Softplus: softplus,
+  Softsign: importSoftsign,
+  Swish: importSwish,
+  Tanh: unary('tanh'),
+  ThresholdedRelu: importThresholdedRelu,
+};
