@@ -1,10 +1,22 @@
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
+import type { ExternalDataReader } from './protobuf/external-data.ts';
 import { readMessage } from './protobuf/read-message.ts';
+import { denseFromProto } from './protobuf/read-sparse-tensor.ts';
 import { tensorFromProto } from './protobuf/read-tensor.ts';
-import type { AttributeProto, NodeProto } from './protobuf/schema.ts';
+import type { AttributeProto, GraphProto, NodeProto } from './protobuf/schema.ts';
 
-const ATTRIBUTE_TYPES = { float: 1, int: 2, string: 3, tensor: 4, floats: 6, ints: 7, strings: 8 };
+const ATTRIBUTE_TYPES = {
+  float: 1,
+  int: 2,
+  string: 3,
+  tensor: 4,
+  graph: 5,
+  floats: 6,
+  ints: 7,
+  strings: 8,
+  sparse: 11,
+};
 
 type AttributeType = keyof typeof ATTRIBUTE_TYPES;
 
@@ -14,12 +26,14 @@ const HINTS: ReadonlySet<string> = new Set(['consumed_inputs', 'doc_string']);
 /** The attributes of a node by name. Remembers which were asked for, so that none is overlooked. */
 export class NodeAttributes {
   readonly #where: string;
+  readonly #externalData: ExternalDataReader | undefined;
   readonly #byName: ReadonlyMap<string, AttributeProto>;
   readonly #read = new Set<string>(HINTS);
 
   /** Throws FormatError when a name stands twice. */
-  constructor(node: NodeProto, where: string) {
+  constructor(node: NodeProto, where: string, externalData?: ExternalDataReader) {
     this.#where = where;
+    this.#externalData = externalData;
     const byName = new Map<string, AttributeProto>();
     for (const attribute of node.attribute) {
       const name = attribute.name ?? '';
@@ -69,7 +83,26 @@ export class NodeAttributes {
     if (attribute === undefined) return undefined;
     const where = `${this.#where}: attribute ${name}`;
     const proto = attribute.t ?? readMessage('TensorProto', new Uint8Array());
-    return tensorFromProto(proto, where);
+    return tensorFromProto(proto, where, this.#externalData);
+  }
+
+  /** A list of strings. */
+  strings(name: string): readonly string[] | undefined {
+    const decoder = new TextDecoder();
+    return this.#get(name, 'strings')?.strings.map((bytes) => decoder.decode(bytes));
+  }
+
+  sparseTensor(name: string): HostTensor | undefined {
+    const sparse = this.#get(name, 'sparse')?.sparseTensor;
+    const where = `${this.#where}: attribute ${name}`;
+    return sparse && denseFromProto(sparse, where, this.#externalData);
+  }
+
+  /** A sub-graph. Throws FormatError where it is missing. */
+  graph(name: string): GraphProto {
+    const graph = this.#get(name, 'graph')?.g;
+    if (graph !== undefined) return graph;
+    throw new FormatError({ where: this.#where, got: `no graph ${name}`, expected: 'one' });
   }
 
   /** Marks attributes as known to make no difference. */
@@ -92,13 +125,6 @@ export class NodeAttributes {
     this.#read.add(name);
     const attribute = this.#byName.get(name);
     if (attribute === undefined) return undefined;
-    if (attribute.refAttrName !== undefined && attribute.refAttrName !== '') {
-      throw new FormatError({
-        where: this.#where,
-        got: `attribute ${name} that refers to a function's attribute`,
-        expected: 'such references only inside functions',
-      });
-    }
     // Exporters before IR version 3 left the type out.
     const isTyped = attribute.type !== undefined && attribute.type !== 0;
     if (isTyped && attribute.type !== ATTRIBUTE_TYPES[type]) {

@@ -14,6 +14,10 @@ import { hasSymbols } from '../../ops/attributes.ts';
 import { opDefinition } from '../../ops/registry.ts';
 import type { NodeAttributes } from './attributes.ts';
 import { foldIntegerCall } from './fold-integer-call.ts';
+import type { Block } from './graph-scope.ts';
+import type { ImportContext } from './import-context.ts';
+import type { ShapeValues } from './shape-values.ts';
+import type { Subgraph } from './subgraph.ts';
 
 /** Turns one ONNX node into expressions, one for each of its outputs that can be used. */
 export type NodeImporter = (node: ImportNode) => Expr | readonly Expr[];
@@ -30,13 +34,12 @@ export interface ImportNodeParts {
   readonly outputCount: number;
   readonly types: TypeInference;
   readonly shapeValues: ShapeValues;
+  readonly context: ImportContext;
+  /** Where the node is computed: what is bound here is computed before what follows. */
+  readonly block: Block;
+  /** A graph among the attributes. Throws FormatError where there is none. */
+  readonly subgraph: (attribute: string) => Subgraph;
 }
-
-/**
- * What shape arithmetic has computed so far, by the variable that stands for it. No program reads
- * these variables: whoever takes one takes its value.
- */
-export type ShapeValues = WeakMap<Expr, SymbolicTensor>;
 
 /** A node of the source model, as an importer function sees it. */
 export class ImportNode {
@@ -46,7 +49,10 @@ export class ImportNode {
   readonly attributes: NodeAttributes;
   readonly inputs: readonly (Expr | undefined)[];
   readonly outputCount: number;
-  readonly #span: Span;
+  readonly context: ImportContext;
+  readonly block: Block;
+  readonly subgraph: (attribute: string) => Subgraph;
+  readonly span: Span;
   readonly #types: TypeInference;
   readonly #shapeValues: ShapeValues;
   /** Arithmetic on dimensions. What operators require of them is found again when they are called. */
@@ -59,7 +65,10 @@ export class ImportNode {
     this.attributes = parts.attributes;
     this.inputs = parts.inputs;
     this.outputCount = parts.outputCount;
-    this.#span = parts.span;
+    this.context = parts.context;
+    this.block = parts.block;
+    this.subgraph = parts.subgraph;
+    this.span = parts.span;
     this.#types = parts.types;
     this.#shapeValues = parts.shapeValues;
   }
@@ -139,11 +148,23 @@ export class ImportNode {
     return this.#shapeValues.get(expr);
   }
 
+  /** A tensor that the program can read. Throws UnsupportedError for a value of shape arithmetic. */
+  tensor(expr: Expr): Expr {
+    const value = this.shapeValue(expr);
+    if (value === undefined) return expr;
+    const symbol = value.elements.find((element) => typeof element !== 'number') ?? '?';
+    throw this.unsupported(
+      `the dimension ${formatDim(symbol)} as data`,
+      'dimensions in shapes, and integer arithmetic on them, only',
+      'Bind the dimensions of the inputs: --dim NAME=SIZE, or dims: { NAME: SIZE }.',
+    );
+  }
+
   /** An expression for a value of shape arithmetic: a constant, or what only calls here may read. */
   shapeResult(value: SymbolicTensor): Expr {
     const host = value.toHost();
     if (host !== undefined) return this.constant(host);
-    const expr = variable('shape', value.dtype, value.shape, this.#span);
+    const expr = variable('shape', value.dtype, value.shape, this.span);
     this.#shapeValues.set(expr, value);
     return expr;
   }
@@ -163,12 +184,12 @@ export class ImportNode {
     const isConstant = inputs.length === args.length && inputs.length > 0;
     if (isConstant && !hasSymbols(opDefinition(op), attributes)) {
       const folded = foldIntegerCall(op, inputs, attributes);
-      if (folded !== undefined) return constant(folded, this.#span);
+      if (folded !== undefined) return constant(folded, this.span);
     }
     const symbolic = this.#symbolicCall(op, args, attributes);
     if (symbolic !== undefined) return symbolic;
     this.#requireDTypes(op, args);
-    const expr = call(op, args, attributes, this.#span);
+    const expr = call(op, args, attributes, this.span);
     this.#types.of(expr);
     return expr;
   }
@@ -207,7 +228,7 @@ export class ImportNode {
   }
 
   constant(tensor: HostTensor): Expr {
-    return constant(tensor, this.#span);
+    return constant(tensor, this.span);
   }
 
   /** A constant of rank 0. */

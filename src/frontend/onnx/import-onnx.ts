@@ -1,17 +1,18 @@
-import { constant, func, moduleOf, tuple, variable } from '../../compiler/ir/build.ts';
-import type { Expr, Module, VarExpr } from '../../compiler/ir/expr.ts';
+import { func, moduleOf, tuple, variable } from '../../compiler/ir/build.ts';
+import type { Expr, FunctionExpr, Module, VarExpr } from '../../compiler/ir/expr.ts';
 import { type DimBindings, unboundDim } from '../../compiler/passes/bind-dims.ts';
-import { TypeInference } from '../../compiler/type-inference.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
-import { FormatError, UnsupportedError } from '../../core/errors.ts';
+import { FormatError, UnsupportedError, WeftError } from '../../core/errors.ts';
 import { elementCount, formatShape } from '../../core/shape.ts';
-import { NodeAttributes } from './attributes.ts';
-import { ImportNode, type ShapeValues } from './import-node.ts';
-import { importerOf, OperatorSets } from './operator-sets.ts';
+import { BranchChoices } from './branch-choices.ts';
+import { GraphImporter } from './graph-importer.ts';
+import { Block, FunctionFrame } from './graph-scope.ts';
+import { ImportContext } from './import-context.ts';
+import { OperatorSets } from './operator-sets.ts';
+import type { ExternalDataReader } from './protobuf/external-data.ts';
 import { readMessage } from './protobuf/read-message.ts';
-import { dtypeFromOnnx, tensorFromProto } from './protobuf/read-tensor.ts';
-import type { GraphProto, NodeProto, ValueInfoProto } from './protobuf/schema.ts';
-import { describeNode, nodeName, operatorName, sortNodes } from './sort-nodes.ts';
+import { dtypeFromOnnx } from './protobuf/read-tensor.ts';
+import type { GraphProto, ModelProto, ValueInfoProto } from './protobuf/schema.ts';
 
 export interface ImportOptions {
   /**
@@ -19,11 +20,13 @@ export interface ImportOptions {
    * by `input.axis`, such as `data.0`.
    */
   readonly dims?: DimBindings | undefined;
+  /** Reads tensors that lie in other files than the model. */
+  readonly externalData?: ExternalDataReader | undefined;
 }
 
 /**
  * Reads an ONNX model (a serialized ModelProto) into a module whose `main` takes the graph's inputs
- * and gives its outputs, under their names.
+ * and gives its outputs, under their names. Sub-graphs of loops become functions of their own.
  *
  * Throws FormatError for bytes that are no valid model, and one UnsupportedError that lists every
  * node that cannot be imported.
@@ -39,190 +42,108 @@ export function importOnnx(bytes: Uint8Array, options: ImportOptions = {}): Modu
       remedy: 'The file may be truncated or of another format.',
     });
   }
-  const operatorSets = OperatorSets.of(model.opsetImport, 'ONNX model');
-  return new GraphImporter(graph, operatorSets, options.dims ?? {}).import({
-    producer: model.producerName ?? '',
-    graph: graph.name ?? '',
-  });
+  const choices = new BranchChoices();
+  let first: unknown;
+  do {
+    try {
+      return importGraph(model, graph, { ...options, choices });
+    } catch (thrown) {
+      if (!(thrown instanceof WeftError)) throw thrown;
+      first ??= thrown;
+    }
+  } while (choices.advance());
+  throw first;
 }
 
-class GraphImporter {
-  readonly #graph: GraphProto;
-  readonly #operatorSets: OperatorSets;
-  readonly #dims: DimBindings;
-  readonly #types = new TypeInference();
-  readonly #shapeValues: ShapeValues = new WeakMap();
-  readonly #values = new Map<string, Expr>();
-  readonly #params: VarExpr[] = [];
+function importGraph(
+  model: ModelProto,
+  graph: GraphProto,
+  { dims = {}, externalData, choices }: ImportOptions & { readonly choices: BranchChoices },
+): Module {
+  const context = new ImportContext({
+    dims,
+    localFunctions: model.functions,
+    externalData,
+    choices,
+  });
+  const frame = new FunctionFrame(context);
+  const block = new Block(context, frame);
+  const surroundings = {
+    context,
+    operatorSets: OperatorSets.of(model.opsetImport, 'ONNX model'),
+    attributes: undefined,
+    place: '',
+    calls: [],
+  };
+  const importer = new GraphImporter(surroundings, block);
+  importer.readInitializers(graph);
+  const params = readInputs(graph, importer, context);
+  for (const param of params) if (param.type !== undefined) frame.addCarriers(param, param.type);
+  const outputs = outputNames(graph);
+  const body = { nodes: graph.node, outputs, absent: new Set<string>() };
+  const results = importer.read(body).map((value, i) => requireTensor(value, outputs[i], context));
+  const main = func(params, block.wrap(resultOf(results)), { resultNames: outputs });
+  return moduleWith(main, context, { producer: model.producerName, graph: graph.name });
+}
 
-  constructor(graph: GraphProto, operatorSets: OperatorSets, dims: DimBindings) {
-    this.#graph = graph;
-    this.#operatorSets = operatorSets;
-    this.#dims = dims;
+function resultOf(results: readonly Expr[]): Expr {
+  const [first] = results;
+  if (first === undefined) {
+    throw new FormatError({ where: 'ONNX graph', got: 'no outputs', expected: 'one or more' });
   }
+  return results.length === 1 ? first : tuple(results);
+}
 
-  import(metadata: Readonly<Record<string, string>>): Module {
-    const order = this.#liveNodes();
-    requireOperators(order);
-    this.#readInitializers();
-    this.#readInputs();
-    this.#readNodes(order);
-    const names = this.#outputNames();
-    const results = names.map((name) => this.#output(name));
-    const [first] = results;
-    if (first === undefined) {
-      throw new FormatError({ where: 'ONNX graph', got: 'no outputs', expected: 'one or more' });
-    }
-    const body = results.length === 1 ? first : tuple(results);
-    const main = func(this.#params, body, { resultNames: names });
-    const known = Object.entries(metadata).filter(([, value]) => value !== '');
-    return moduleOf({ main }, Object.fromEntries(known));
+function moduleWith(
+  main: FunctionExpr,
+  { functions, typeDefinitions }: ImportContext,
+  facts: Readonly<Record<string, string | undefined>>,
+): Module {
+  const metadata: Record<string, string> = {};
+  for (const [name, value] of Object.entries(facts)) {
+    if (value !== undefined && value !== '') metadata[name] = value;
   }
+  return moduleOf({ main, ...Object.fromEntries(functions) }, metadata, [
+    ...typeDefinitions.values(),
+  ]);
+}
 
-  #outputNames(): string[] {
-    const names = this.#graph.output.map(({ name }) => name ?? '');
-    const seen = new Set<string>();
-    for (const name of names) {
-      requireName(name, 'output');
-      if (seen.has(name)) throw duplicate(`output "${name}"`);
-      seen.add(name);
-    }
-    return names;
+/** An input that an initializer gives a default for is a constant. */
+function readInputs(graph: GraphProto, importer: GraphImporter, context: ImportContext): VarExpr[] {
+  const seen = new Set<string>();
+  const params: VarExpr[] = [];
+  for (const info of graph.input) {
+    const name = info.name ?? '';
+    if (seen.has(name)) throw duplicate(`input "${name}"`);
+    seen.add(name);
+    if (importer.has(name)) continue;
+    requireName(name, 'input');
+    const param = inputVariable(info, context);
+    params.push(param);
+    importer.define(name, param, 'input');
   }
+  return params;
+}
 
-  #liveNodes(): NodeProto[] {
-    const given = new Set<string>();
-    for (const { name } of this.#graph.initializer) given.add(name ?? '');
-    for (const { name } of this.#graph.input) given.add(name ?? '');
-    const { sparseInitializer } = this.#graph;
-    for (const { values } of sparseInitializer) given.add(values?.name ?? '');
-    return sortNodes(this.#graph.node, given, this.#outputNames());
+function outputNames(graph: GraphProto): string[] {
+  const names = graph.output.map(({ name }) => name ?? '');
+  const seen = new Set<string>();
+  for (const name of names) {
+    requireName(name, 'output');
+    if (seen.has(name)) throw duplicate(`output "${name}"`);
+    seen.add(name);
   }
+  return names;
+}
 
-  #readInitializers(): void {
-    for (const proto of this.#graph.initializer) {
-      const name = proto.name ?? '';
-      if (this.#values.has(name)) {
-        throw duplicate(`initializer "${name}"`);
-      }
-      const value = tensorFromProto(proto, `initializer "${name}"`);
-      this.#values.set(name, constant(value, { source: name }));
-    }
-    const [sparse] = this.#graph.sparseInitializer;
-    if (sparse === undefined) return;
-    throw new UnsupportedError({
-      where: `initializer "${sparse.values?.name ?? ''}"`,
-      got: 'a sparse tensor',
-      expected: 'dense tensors',
-    });
-  }
-
-  /** An input that an initializer gives a default for is a constant. */
-  #readInputs(): void {
-    const seen = new Set<string>();
-    for (const info of this.#graph.input) {
-      const name = info.name ?? '';
-      if (seen.has(name)) {
-        throw duplicate(`input "${name}"`);
-      }
-      seen.add(name);
-      if (this.#values.has(name)) continue;
-      requireName(name, 'input');
-      const param = inputVariable(info, this.#dims);
-      this.#params.push(param);
-      this.#values.set(name, param);
-    }
-  }
-
-  /** Goes on after a node that cannot be imported, so that one error lists them all. */
-  #readNodes(order: readonly NodeProto[]): void {
-    const refused: UnsupportedError[] = [];
-    const missing = new Set<string>();
-    for (const node of order) {
-      if (node.input.some((name) => missing.has(name))) {
-        for (const name of node.output) missing.add(name);
-        continue;
-      }
-      try {
-        this.#readNode(node);
-      } catch (thrown) {
-        if (!(thrown instanceof UnsupportedError)) throw thrown;
-        refused.push(thrown);
-        for (const name of node.output) missing.add(name);
-      }
-    }
-    const [first] = refused;
-    if (first === undefined) return;
-    if (refused.length === 1) throw first;
-    const messages = refused.map(({ message }) => message);
-    throw new UnsupportedError(
-      `${refused.length} nodes of the model are not supported:\n  ${messages.join('\n  ')}`,
-      { details: { nodes: messages } },
-    );
-  }
-
-  #readNode(node: NodeProto): void {
-    const where = describeNode(node);
-    const importer = importerOf(node.domain, node.opType ?? '');
-    if (importer === undefined) throw new Error(`internal: ${where} was not refused`);
-    const attributes = new NodeAttributes(node, where);
-    const results = importer(
-      new ImportNode({
-        opType: node.opType ?? '',
-        where,
-        span: { source: nodeName(node) },
-        opset: this.#operatorSets.version(node.domain),
-        attributes,
-        inputs: node.input.map((name) => this.#operand(name, where)),
-        outputCount: node.output.length,
-        types: this.#types,
-        shapeValues: this.#shapeValues,
-      }),
-    );
-    attributes.requireAllRead();
-    const values = 'kind' in results ? [results] : results;
-    for (const [index, name] of node.output.entries()) {
-      const value = values[index];
-      if (name !== '' && value !== undefined) this.#values.set(name, value);
-    }
-  }
-
-  #operand(name: string, where: string): Expr | undefined {
-    if (name === '') return undefined;
-    const value = this.#values.get(name);
-    if (value !== undefined) return value;
-    throw new UnsupportedError({
-      where,
-      got: `input "${name}", an optional output that its node does not give here`,
-      expected: 'main outputs only',
-    });
-  }
-
-  #output(name: string): Expr {
-    const value = this.#values.get(name);
-    if (value !== undefined && !this.#shapeValues.has(value)) return value;
-    if (value !== undefined) {
-      throw new UnsupportedError({
-        where: `output "${name}"`,
-        got: 'dimensions that are known only when the model runs',
-        expected: 'tensors that it computes',
-        remedy: 'Bind the dimensions of the inputs: --dim NAME=SIZE, or dims: { NAME: SIZE }.',
-      });
-    }
-    const producer = this.#graph.node.find((node) => node.output.includes(name));
-    if (producer === undefined) {
-      throw new FormatError({
-        where: `output "${name}"`,
-        got: 'a name that nothing defines',
-        expected: 'an input, an initializer or the output of a node',
-      });
-    }
-    throw new UnsupportedError({
-      where: describeNode(producer),
-      got: `the graph's output "${name}", an optional output of the node`,
-      expected: 'main outputs only',
-    });
-  }
+function requireTensor(value: Expr, name: string | undefined, context: ImportContext): Expr {
+  if (!context.shapeValues.has(value)) return value;
+  throw new UnsupportedError({
+    where: `output "${name ?? ''}"`,
+    got: 'dimensions that are known only when the model runs',
+    expected: 'tensors that it computes',
+    remedy: 'Bind the dimensions of the inputs: --dim NAME=SIZE, or dims: { NAME: SIZE }.',
+  });
 }
 
 function duplicate(where: string): FormatError {
@@ -239,23 +160,7 @@ function requireName(name: string, what: string): void {
   });
 }
 
-/** Throws one UnsupportedError that lists every node whose operator has no importer. */
-function requireOperators(nodes: readonly NodeProto[]): void {
-  const unknown = nodes.filter(
-    ({ domain, opType = '' }) => importerOf(domain, opType) === undefined,
-  );
-  if (unknown.length === 0) return;
-  const operators = [...new Set(unknown.map(operatorName))].sort();
-  const lines = unknown.map(describeNode);
-  throw new UnsupportedError(
-    `ONNX model: got ${unknown.length} ${unknown.length === 1 ? 'node' : 'nodes'} of ` +
-      `${operators.length === 1 ? 'an unsupported operator' : 'unsupported operators'} ` +
-      `(${operators.join(', ')}), expected operators that Weft has:\n  ${lines.join('\n  ')}`,
-    { details: { operators, nodes: lines } },
-  );
-}
-
-function inputVariable(info: ValueInfoProto, dims: DimBindings): VarExpr {
+function inputVariable(info: ValueInfoProto, context: ImportContext): VarExpr {
   const name = info.name ?? '';
   const where = `input "${name}"`;
   const tensor = info.type?.tensorType;
@@ -280,7 +185,8 @@ function inputVariable(info: ValueInfoProto, dims: DimBindings): VarExpr {
       dimValue ?? (dimParam === undefined || dimParam === '' ? `${name}.${axis}` : dimParam),
   );
   const shape = symbols.map((dim, axis): Dim => {
-    const value = typeof dim === 'string' ? (dims[dim] ?? dim) : dim;
+    const value = typeof dim === 'string' ? (context.dims[dim] ?? dim) : dim;
+    if (typeof value === 'string') context.takeSymbol(value);
     if (typeof value !== 'number' || (Number.isSafeInteger(value) && value >= 0)) return value;
     const type = `Tensor[${formatShape(symbols.map(String))}, ${dtype}]`;
     throw unboundDim(where, { dim, axis, type });

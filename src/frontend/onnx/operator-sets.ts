@@ -1,26 +1,14 @@
 import { UnsupportedError } from '../../core/errors.ts';
-import type { NodeImporter } from './import-node.ts';
-import { MICROSOFT_IMPORTERS, ONNX_IMPORTERS } from './operators/index.ts';
 import type { Message } from './protobuf/schema.ts';
 
 /** The newest version of ONNX's own operator set that the importer functions were written against. */
 const MAX_OPSET = 28;
 
-const MICROSOFT = 'com.microsoft';
-
-const IMPORTERS: ReadonlyMap<string, ReadonlyMap<string, NodeImporter>> = new Map([
-  ['', ONNX_IMPORTERS],
-  [MICROSOFT, MICROSOFT_IMPORTERS],
-]);
+export const MICROSOFT = 'com.microsoft';
 
 /** ONNX's own domain has two names. */
 export function canonicalDomain(domain: string | undefined): string {
   return domain === undefined || domain === 'ai.onnx' ? '' : domain;
-}
-
-/** The importer function of an operator, undefined where Weft does not have it. */
-export function importerOf(domain: string | undefined, opType: string): NodeImporter | undefined {
-  return IMPORTERS.get(canonicalDomain(domain))?.get(opType);
 }
 
 /** The versions of operator sets by domain that a model, or a function in it, was written against. */

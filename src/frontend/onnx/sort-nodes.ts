@@ -1,5 +1,5 @@
 import { FormatError } from '../../core/errors.ts';
-import type { NodeProto } from './protobuf/schema.ts';
+import type { GraphProto, NodeProto } from './protobuf/schema.ts';
 
 /** The name by which messages call a node: its own, else that of its first output. */
 export function nodeName(node: NodeProto): string {
@@ -20,41 +20,87 @@ function isDefaultDomain(domain: string | undefined): boolean {
   return domain === undefined || domain === '' || domain === 'ai.onnx';
 }
 
+/** Names that a graph finds, rather than computes. */
+export interface GivenNames {
+  /** Those of the graph itself: its inputs and initializers. No node may take one again. */
+  readonly own: ReadonlySet<string>;
+  /** Whether a graph around it has a value of this name. */
+  readonly isOuter: (name: string) => boolean;
+}
+
 /**
- * The nodes that the wanted values depend on, each after the nodes whose outputs it reads.
+ * The nodes that the wanted values depend on, each after the nodes whose outputs it reads; nodes of
+ * its sub-graphs read for it.
  *
  * Throws FormatError that names the node when a value is defined twice or nowhere, or when nodes
  * depend on each other in a circle.
  */
 export function sortNodes(
   nodes: readonly NodeProto[],
-  given: ReadonlySet<string>,
+  given: GivenNames,
   wanted: readonly string[],
 ): NodeProto[] {
-  const producers = producersOf(nodes, given);
+  const producers = producersOf(nodes, given.own);
   const order: NodeProto[] = [];
   const state = new Map<NodeProto, 'open' | 'done'>();
   for (const value of wanted) {
     const root = producers.get(value);
     if (root === undefined || state.has(root)) continue;
-    const stack = [{ node: root, next: 0 }];
+    const stack = [frameOf(root)];
     state.set(root, 'open');
     for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
-      const input = top.node.input[top.next++];
-      if (input === undefined) {
+      const read = top.reads[top.next++];
+      if (read === undefined) {
         state.set(top.node, 'done');
         order.push(top.node);
         stack.pop();
         continue;
       }
-      const producer = producerOf(input, top.node, { producers, given });
+      const producer = producerOf(read, top.node, { producers, given });
       if (producer === undefined || state.get(producer) === 'done') continue;
-      if (state.get(producer) === 'open') throw circle(producer);
+      if (state.get(producer) === 'open')
+        throw circle(
+          stack.map(({ node }) => node),
+          producer,
+        );
       state.set(producer, 'open');
-      stack.push({ node: producer, next: 0 });
+      stack.push(frameOf(producer));
     }
   }
   return order;
+}
+
+/** What a node reads: its inputs, and what its sub-graphs read of the graphs around them. */
+interface Read {
+  readonly name: string;
+  readonly isInput: boolean;
+}
+
+function frameOf(node: NodeProto): { node: NodeProto; reads: readonly Read[]; next: number } {
+  const reads = node.input.map((name): Read => ({ name, isInput: true }));
+  for (const { g } of node.attribute) {
+    if (g === undefined) continue;
+    for (const name of outerReads(g)) reads.push({ name, isInput: false });
+  }
+  return { node, reads, next: 0 };
+}
+
+/** The names that a sub-graph, or one inside it, reads and does not define. */
+function outerReads(graph: GraphProto): ReadonlySet<string> {
+  const own = new Set<string>();
+  for (const { name } of [...graph.input, ...graph.initializer]) own.add(name ?? '');
+  for (const { values } of graph.sparseInitializer) own.add(values?.name ?? '');
+  const read = new Set(graph.output.map(({ name }) => name ?? ''));
+  for (const node of graph.node) {
+    for (const name of node.output) own.add(name);
+    for (const name of node.input) read.add(name);
+    for (const { g } of node.attribute) {
+      if (g !== undefined) for (const name of outerReads(g)) read.add(name);
+    }
+  }
+  for (const name of own) read.delete(name);
+  read.delete('');
+  return read;
 }
 
 function producersOf(
@@ -88,12 +134,13 @@ function replacesConstant(node: NodeProto, former: NodeProto): boolean {
 }
 
 function producerOf(
-  value: string,
+  { name: value, isInput }: Read,
   reader: NodeProto,
-  { producers, given }: { producers: ReadonlyMap<string, NodeProto>; given: ReadonlySet<string> },
+  { producers, given }: { producers: ReadonlyMap<string, NodeProto>; given: GivenNames },
 ): NodeProto | undefined {
   const producer = producers.get(value);
-  if (producer !== undefined || value === '' || given.has(value)) return producer;
+  if (producer !== undefined || value === '' || !isInput) return producer;
+  if (given.own.has(value) || given.isOuter(value)) return undefined;
   throw new FormatError({
     where: describeNode(reader),
     got: `input "${value}", which nothing defines`,
@@ -101,10 +148,16 @@ function producerOf(
   });
 }
 
-function circle(node: NodeProto): FormatError {
+/** `path` ends with a node that reads what `first`, further up on it, computes. */
+function circle(path: readonly NodeProto[], first: NodeProto): FormatError {
+  const nodes = path.slice(path.indexOf(first)).map(describeNode);
+  const others = nodes.slice(1, MAX_LISTED).join(', ');
+  const more = nodes.length > MAX_LISTED ? ` and ${nodes.length - MAX_LISTED} more` : '';
   return new FormatError({
-    where: describeNode(node),
-    got: 'a node that depends on its own output',
+    where: describeNode(first),
+    got: `a node that depends on its own output${others === '' ? '' : ` through ${others}${more}`}`,
     expected: 'a graph without circles',
   });
 }
+
+const MAX_LISTED = 8;

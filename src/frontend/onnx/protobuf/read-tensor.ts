@@ -2,6 +2,7 @@ import { type DType, dtypeInfo, type TypedArray } from '../../../core/dtype.ts';
 import { FormatError, UnsupportedError } from '../../../core/errors.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import { elementCount, formatShape } from '../../../core/shape.ts';
+import { externalBytes, type ExternalDataReader, isExternal } from './external-data.ts';
 import { readMessage } from './read-message.ts';
 import type { TensorProto } from './schema.ts';
 
@@ -35,8 +36,6 @@ const DATA_TYPES: Readonly<Record<number, { dtype?: DType; name: string }>> = {
   26: { name: 'int2' },
 };
 
-const EXTERNAL = 1;
-
 /** The dtype of ONNX's element type `code`. Throws FormatError or UnsupportedError. */
 export function dtypeFromOnnx(code: number | undefined, where: string): DType {
   const entry = code === undefined ? undefined : DATA_TYPES[code];
@@ -66,22 +65,22 @@ export function readTensorFile(bytes: Uint8Array): { name: string; tensor: HostT
 /**
  * The tensor of a TensorProto, a view of the file's bytes where it holds raw, aligned data.
  *
- * Throws FormatError when data and dimensions disagree, UnsupportedError for external data and for
- * element types that Weft does not have.
+ * Throws FormatError when data and dimensions disagree, UnsupportedError for element types that Weft
+ * does not have, and for data in an external file unless `externalData` reads it.
  */
-export function tensorFromProto(proto: TensorProto, where: string): HostTensor {
-  if (proto.dataLocation === EXTERNAL || proto.externalData.length > 0) {
-    const location = proto.externalData.find((entry) => entry.key === 'location')?.value;
-    throw new UnsupportedError({
-      where,
-      got: `tensor data in an external file${location === undefined ? '' : ` (${location})`}`,
-      expected: 'data inside the model file',
-      remedy: 'Save the model with its tensors inside (onnx.save without external data).',
-    });
-  }
+export function tensorFromProto(
+  proto: TensorProto,
+  where: string,
+  externalData?: ExternalDataReader,
+): HostTensor {
   const dtype = dtypeFromOnnx(proto.dataType, where);
   const shape = checkedShape(proto.dims, where);
   const count = elementCount(shape);
+  if (isExternal(proto)) {
+    const byteLength = count * dtypeInfo(dtype).byteLength;
+    const bytes = externalBytes(proto, byteLength, { where, read: externalData });
+    return HostTensor.fromBytes(dtype, shape, bytes);
+  }
   if (proto.rawData !== undefined && (proto.rawData.length > 0 || count === 0)) {
     const expected = count * dtypeInfo(dtype).byteLength;
     if (proto.rawData.byteLength !== expected) {

@@ -15,7 +15,17 @@ export const ONNX_SCHEMA = {
     functions: [25, ['FunctionProto']],
   },
   OperatorSetIdProto: { domain: [1, 'string'], version: [2, 'int'] },
-  FunctionProto: { name: [1, 'string'], domain: [10, 'string'] },
+  FunctionProto: {
+    name: [1, 'string'],
+    input: [4, ['string']],
+    output: [5, ['string']],
+    attribute: [6, ['string']],
+    node: [7, ['NodeProto']],
+    opsetImport: [9, ['OperatorSetIdProto']],
+    domain: [10, 'string'],
+    attributeProto: [11, ['AttributeProto']],
+    overload: [13, 'string'],
+  },
   GraphProto: {
     node: [1, ['NodeProto']],
     name: [2, 'string'],
@@ -31,6 +41,7 @@ export const ONNX_SCHEMA = {
     opType: [4, 'string'],
     attribute: [5, ['AttributeProto']],
     domain: [7, 'string'],
+    overload: [8, 'string'],
   },
   AttributeProto: {
     name: [1, 'string'],
@@ -44,6 +55,7 @@ export const ONNX_SCHEMA = {
     strings: [9, ['bytes']],
     type: [20, 'int'],
     refAttrName: [21, 'string'],
+    sparseTensor: [22, 'SparseTensorProto'],
   },
   TensorProto: {
     dims: [1, 'ints'],
@@ -59,7 +71,7 @@ export const ONNX_SCHEMA = {
     externalData: [13, ['StringStringEntryProto']],
     dataLocation: [14, 'int'],
   },
-  SparseTensorProto: { values: [1, 'TensorProto'] },
+  SparseTensorProto: { values: [1, 'TensorProto'], indices: [2, 'TensorProto'], dims: [3, 'ints'] },
   StringStringEntryProto: { key: [1, 'string'], value: [2, 'string'] },
   ValueInfoProto: { name: [1, 'string'], type: [2, 'TypeProto'] },
   TypeProto: {
@@ -121,6 +133,8 @@ export type Message<N extends MessageName> = {
 
 export type ModelProto = Message<'ModelProto'>;
 export type GraphProto = Message<'GraphProto'>;
+export type FunctionProto = Message<'FunctionProto'>;
+export type SparseTensorProto = Message<'SparseTensorProto'>;
 export type NodeProto = Message<'NodeProto'>;
 export type AttributeProto = Message<'AttributeProto'>;
 export type TensorProto = Message<'TensorProto'>;

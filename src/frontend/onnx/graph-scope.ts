@@ -1,0 +1,143 @@
+import { letIn, variableOf } from '../../compiler/ir/build.ts';
+import type { Expr, Span, VarExpr } from '../../compiler/ir/expr.ts';
+import { tensorType, type Type } from '../../compiler/ir/type.ts';
+import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
+import type { Dim } from '../../core/dim.ts';
+import type { TensorType } from '../../core/primitive-function.ts';
+import type { ImportContext } from './import-context.ts';
+
+/** A value of the scope around a function that the function takes as a parameter of its own. */
+export interface Capture {
+  readonly param: VarExpr;
+  readonly value: Expr;
+}
+
+/**
+ * A global function that is being built. What its body reads of the scope around it becomes
+ * parameters, constants excepted.
+ */
+export class FunctionFrame {
+  readonly #context: ImportContext;
+  /** Where the function is called; absent for `main`. */
+  readonly #caller: Block | undefined;
+  readonly #captures = new Map<Expr, Capture>();
+  readonly #carriers = new Map<string, Expr>();
+
+  constructor(context: ImportContext, caller?: Block) {
+    this.#context = context;
+    this.#caller = caller;
+  }
+
+  get captures(): readonly Capture[] {
+    return [...this.#captures.values()];
+  }
+
+  /** The value as the function sees it. */
+  capture(value: Expr): Expr {
+    const isFree = value.kind === 'constant' || value.kind === 'int' || value.kind === 'global';
+    if (isFree || this.#context.shapeValues.has(value)) return value;
+    const known = this.#captures.get(value);
+    if (known !== undefined) return known.param;
+    const type = this.#context.types.of(value);
+    const name = value.kind === 'var' ? value.name : 'captured';
+    const param = variableOf(name, type, value.kind === 'operator' ? undefined : value.span);
+    this.#captures.set(value, { param, value });
+    this.addCarriers(param, type);
+    return param;
+  }
+
+  /** Makes the symbols known that dimensions of a variable are. */
+  addCarriers(variable: VarExpr, type: Type): void {
+    if (type.kind !== 'tensor') return;
+    for (const dim of type.shape) {
+      if (typeof dim !== 'string' || isUnknownDim(dim) || this.#carriers.has(dim)) continue;
+      this.#carriers.set(dim, variable);
+    }
+  }
+
+  /** A tensor with a dimension that is the symbol; undefined for a symbol that nothing tells. */
+  carrier(symbol: string): Expr | undefined {
+    const known = this.#carriers.get(symbol);
+    if (known !== undefined) return known;
+    const outer = this.#caller?.frame.carrier(symbol);
+    return outer && this.capture(outer);
+  }
+}
+
+/** The body of a function or a branch: what has to be computed in order, before its result. */
+export class Block {
+  readonly frame: FunctionFrame;
+  readonly #context: ImportContext;
+  readonly #lets: { readonly variable: VarExpr; readonly value: Expr }[] = [];
+
+  constructor(context: ImportContext, frame: FunctionFrame) {
+    this.#context = context;
+    this.frame = frame;
+  }
+
+  /** A variable for a value, of any type. */
+  bind(value: Expr, { name, type, span }: { name: string; type?: Type; span?: Span }): VarExpr {
+    const variable = variableOf(name, type, span);
+    this.#lets.push({ variable, value });
+    if (type !== undefined) this.frame.addCarriers(variable, type);
+    return variable;
+  }
+
+  /** A variable for a tensor whose unknown dimensions get names, which attributes may use then. */
+  name(value: Expr, type: TensorType, span: Span): VarExpr {
+    const shape = type.shape.map(
+      (dim): Dim => (hasUnknown(dim) ? this.#context.freshSymbol() : dim),
+    );
+    return this.bind(value, { name: 'sized', type: tensorType({ ...type, shape }), span });
+  }
+
+  /** What was bound, then the result. */
+  wrap(result: Expr): Expr {
+    return this.#lets.reduceRight(
+      (body, { variable, value }) => letIn(variable, value, body),
+      result,
+    );
+  }
+}
+
+export function hasUnknown(dim: Dim): boolean {
+  let found = false;
+  forEachSymbol(dim, (symbol) => {
+    found ||= symbol === '?';
+  });
+  return found || isUnknownDim(dim);
+}
+
+/** The values that the nodes of a graph may name: its own, and those of the graphs around it. */
+export class Names {
+  readonly frame: FunctionFrame;
+  readonly #outer: Names | undefined;
+  readonly #values = new Map<string, Expr>();
+
+  constructor(frame: FunctionFrame, outer?: Names) {
+    this.frame = frame;
+    this.#outer = outer;
+  }
+
+  /** Whether the graph itself has defined the name. */
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  set(name: string, value: Expr): void {
+    this.#values.set(name, value);
+  }
+
+  /** Whether a graph around has a value of this name. */
+  isOuter(name: string): boolean {
+    return this.#outer !== undefined && (this.#outer.has(name) || this.#outer.isOuter(name));
+  }
+
+  lookup(name: string): Expr | undefined {
+    const own = this.#values.get(name);
+    if (own !== undefined) return own;
+    const outer = this.#outer?.lookup(name);
+    if (outer === undefined) return undefined;
+    return this.#outer?.frame === this.frame ? outer : this.frame.capture(outer);
+  }
+}

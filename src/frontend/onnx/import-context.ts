@@ -1,0 +1,96 @@
+import type { FunctionExpr } from '../../compiler/ir/expr.ts';
+import type { TypeDefinition } from '../../compiler/ir/type.ts';
+import type { DimBindings } from '../../compiler/passes/bind-dims.ts';
+import { TypeInference } from '../../compiler/type-inference.ts';
+import { FormatError } from '../../core/errors.ts';
+import type { BranchChoices } from './branch-choices.ts';
+import { canonicalDomain } from './operator-sets.ts';
+import type { ExternalDataReader } from './protobuf/external-data.ts';
+import type { FunctionProto, NodeProto } from './protobuf/schema.ts';
+import type { ShapeValues } from './shape-values.ts';
+
+export interface ImportContextParts {
+  readonly dims: DimBindings;
+  readonly localFunctions: readonly FunctionProto[];
+  readonly externalData: ExternalDataReader | undefined;
+  readonly choices: BranchChoices;
+}
+
+/** What the importers of all graphs of a model share. */
+export class ImportContext {
+  readonly dims: DimBindings;
+  readonly externalData: ExternalDataReader | undefined;
+  readonly choices: BranchChoices;
+  readonly types = new TypeInference();
+  readonly shapeValues: ShapeValues = new WeakMap();
+  /** Global functions that sub-graphs became, by name. */
+  readonly functions = new Map<string, FunctionExpr>();
+  readonly typeDefinitions = new Map<string, TypeDefinition>();
+  readonly #localFunctions: ReadonlyMap<string, FunctionProto>;
+  readonly #symbols = new Set<string>();
+  #symbolCount = 0;
+
+  /** Throws FormatError when two functions of the model have one name. */
+  constructor({ dims, localFunctions, externalData, choices }: ImportContextParts) {
+    this.dims = dims;
+    this.externalData = externalData;
+    this.choices = choices;
+    this.#localFunctions = byName(localFunctions);
+  }
+
+  /** The function of the model that a node calls, if it calls one. */
+  localFunction({ domain, opType, overload }: NodeProto): FunctionProto | undefined {
+    return this.#localFunctions.get(functionKey({ domain, name: opType, overload }));
+  }
+
+  /** Makes a symbol of the model's inputs known, so that no other gets its name. */
+  takeSymbol(symbol: string): void {
+    this.#symbols.add(symbol);
+  }
+
+  /** The name of a dimension that only the running program knows. */
+  freshSymbol(): string {
+    for (;;) {
+      const symbol = `size${this.#symbolCount++}`;
+      if (!this.#symbols.has(symbol)) return symbol;
+    }
+  }
+
+  /** A name for a function that none has. */
+  freshFunctionName(wanted: string): string {
+    for (let count = 0; ; count++) {
+      const candidate = count === 0 ? wanted : `${wanted}.${count}`;
+      if (candidate !== 'main' && !this.functions.has(candidate)) return candidate;
+    }
+  }
+}
+
+function byName(functions: readonly FunctionProto[]): ReadonlyMap<string, FunctionProto> {
+  const found = new Map<string, FunctionProto>();
+  for (const fn of functions) {
+    const key = functionKey(fn);
+    if (found.has(key)) {
+      throw new FormatError({
+        where: describeFunction(fn),
+        got: 'two functions of that name',
+        expected: 'each name once in a domain',
+      });
+    }
+    found.set(key, fn);
+  }
+  return found;
+}
+
+function functionKey({
+  domain,
+  name = '',
+  overload = '',
+}: Pick<FunctionProto, 'domain' | 'name' | 'overload'>): string {
+  return JSON.stringify([canonicalDomain(domain), name, overload]);
+}
+
+/** `function com.example.Gelu` */
+export function describeFunction({ domain, name = '' }: FunctionProto): string {
+  const prefix = canonicalDomain(domain);
+  return `function ${prefix === '' ? name : `${prefix}.${name}`}`;
+}
