@@ -2,6 +2,8 @@ import type { HostTensor } from '../core/host-tensor.ts';
 import { sameShape } from '../core/shape.ts';
 import type { DraftConstant } from './draft.ts';
 
+type TensorDraft = Extract<DraftConstant, { readonly kind: 'tensor' }>;
+
 /** Constants by content: adding an equal one gives the number of the first. */
 export class ConstantPool {
   readonly constants: DraftConstant[] = [];
@@ -16,7 +18,7 @@ export class ConstantPool {
 
   add(constant: DraftConstant): number {
     if (!this.#deduplicate) return this.constants.push(constant) - 1;
-    if (constant.kind === 'tensor') return this.#addTensor(constant.tensor);
+    if (constant.kind === 'tensor') return this.#addTensor(constant);
     // String() would make -0 equal to 0.
     const value = Object.is(constant.value, -0) ? '-0' : JSON.stringify(String(constant.value));
     const key = `${constant.kind} ${value}`;
@@ -27,14 +29,16 @@ export class ConstantPool {
     return index;
   }
 
-  #addTensor(tensor: HostTensor): number {
+  #addTensor(constant: TensorDraft): number {
+    const { tensor, device } = constant;
     const hash = hashBytes(elementBytes(tensor));
     const candidates = this.#tensors.get(hash) ?? [];
     for (const index of candidates) {
       const candidate = this.constants[index];
-      if (candidate?.kind === 'tensor' && sameTensor(candidate.tensor, tensor)) return index;
+      if (candidate?.kind !== 'tensor' || candidate.device !== device) continue;
+      if (sameTensor(candidate.tensor, tensor)) return index;
     }
-    const index = this.constants.push({ kind: 'tensor', tensor }) - 1;
+    const index = this.constants.push(constant) - 1;
     this.#tensors.set(hash, [...candidates, index]);
     return index;
   }

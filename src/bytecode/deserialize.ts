@@ -27,16 +27,22 @@ import {
   FUNCTION_KIND_CODES,
   MAX_DIM_DEPTH,
   nameOfCode,
+  PRIMITIVE_FLAGS,
+  PRIMITIVE_FLAGS_MINOR,
   SHAPE_STEP_CODES,
+  TENSOR_FLAGS,
   VALUE_TYPE_CODES,
 } from './file-format.ts';
-import type { FileSections } from './file-head.ts';
+import type { FileHeader, FileSections } from './file-head.ts';
 
 /**
  * The program of a file's sections. Throws FormatError where the bytes are not what the format
  * says; what the program means is for the verifier.
  */
-export function deserializeProgram(sections: FileSections, dataByteLength: number): ExecutableData {
+export function deserializeProgram(
+  sections: FileSections,
+  { minor, dataByteLength }: Pick<FileHeader, 'minor' | 'dataByteLength'>,
+): ExecutableData {
   const read = <T>(name: keyof FileSections, readSection: (r: ByteReader) => T): T => {
     const { bytes, fileOffset } = sections[name];
     const reader = new ByteReader(bytes, { where: `section ${name}`, fileOffset });
@@ -51,7 +57,7 @@ export function deserializeProgram(sections: FileSections, dataByteLength: numbe
       r.list('function references', 5, () => readFunctionEntry(r)),
     ),
     constants: read('constants', (r) => r.list('constants', 2, () => readConstant(r))),
-    primitives: read('primitives', (r) => r.list('primitives', 16, () => readPrimitive(r))),
+    primitives: read('primitives', (r) => r.list('primitives', 16, () => readPrimitive(r, minor))),
     shapePrograms: read('shapePrograms', (r) =>
       r.list('shape programs', 4, () => readShapeProgram(r)),
     ),
@@ -141,10 +147,12 @@ function readConstant(r: ByteReader): Constant {
   switch (kind) {
     case 'tensor': {
       const dtype = readDType(r);
-      const isSplat = r.bool('splat flag');
+      const flags = readFlags(r, TENSOR_FLAGS, 'flags of a tensor');
+      const isSplat = flags.has('splat');
       const shape = readShape(r);
       const byteOffset = r.i64('byte offset');
-      return { kind, dtype, shape, isSplat, byteOffset, byteLength: r.i64('byte length') };
+      const byteLength = r.i64('byte length');
+      return { kind, dtype, shape, isSplat, ...deviceOf(flags), byteOffset, byteLength };
     }
     case 'shape':
       return { kind, value: readShape(r) };
@@ -161,15 +169,36 @@ function readConstant(r: ByteReader): Constant {
   }
 }
 
-function readPrimitive(r: ByteReader): PrimitiveFunction {
+/** The bits that are set, by name. */
+function readFlags(
+  r: ByteReader,
+  bits: Readonly<Record<string, number>>,
+  what: string,
+): ReadonlySet<string> {
+  const flags = r.u8(what);
+  const names = Object.keys(bits).filter((name) => (flags & (bits[name] ?? 0)) !== 0);
+  const known = names.reduce((sum, name) => sum | (bits[name] ?? 0), 0);
+  if (known === flags) return new Set(names);
+  throw r.error({ got: `${what} ${flags}`, expected: `bits ${Object.values(bits).join(', ')}` });
+}
+
+function deviceOf(flags: ReadonlySet<string>): { device?: 'host' } {
+  return flags.has('host') ? { device: 'host' } : {};
+}
+
+function readPrimitive(r: ByteReader, minor: number): PrimitiveFunction {
   const name = r.string('primitive name');
+  const flags =
+    minor < PRIMITIVE_FLAGS_MINOR
+      ? new Set<string>()
+      : readFlags(r, PRIMITIVE_FLAGS, 'flags of a primitive');
   const params = r.list('parameters', 5, () => readTensorType(r));
   const body = r.list('operator calls', 12, () => readOperatorCall(r));
   const results = r.list('results', 9, () => ({
     value: r.u32('result value'),
     type: readTensorType(r),
   }));
-  return { name, params, body, results };
+  return { name, params, body, results, ...deviceOf(flags) };
 }
 
 function readOperatorCall(r: ByteReader): OperatorCall {

@@ -53,7 +53,7 @@ export interface DraftInstruction {
 
 export type DraftConstant =
   | Exclude<Constant, TensorConstant>
-  | { readonly kind: 'tensor'; readonly tensor: HostTensor };
+  | { readonly kind: 'tensor'; readonly tensor: HostTensor; readonly device?: 'host' };
 
 /** The parts of an executable: the program and its data section. */
 export interface Assembled {
@@ -156,7 +156,8 @@ function layOutConstants(drafts: readonly DraftConstant[]): {
     const range = ranges[next++] ?? { byteOffset: 0, byteLength: 0 };
     const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
     data.set(bytes, range.byteOffset);
-    return { kind: 'tensor', dtype, shape, isSplat, ...range };
+    const device = draft.device === undefined ? {} : { device: draft.device };
+    return { kind: 'tensor', dtype, shape, isSplat, ...device, ...range };
   });
   return { constants, data };
 }

@@ -105,9 +105,12 @@ export class ExecBuilder {
     this.#metadata.set(key, value);
   }
 
-  /** A tensor constant; a splat is stored as one element. */
-  tensor(tensor: HostTensor): Operand {
-    return this.#constant({ kind: 'tensor', tensor });
+  /**
+   * A tensor constant; a splat is stored as one element. It lies on the session's device, or on the
+   * host for primitives that run there.
+   */
+  tensor(tensor: HostTensor, device?: 'host'): Operand {
+    return this.#constant({ kind: 'tensor', tensor, ...(device === undefined ? {} : { device }) });
   }
 
   shape(value: Shape): Operand {

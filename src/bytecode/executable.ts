@@ -73,6 +73,8 @@ export interface TensorConstant {
   readonly dtype: DType;
   readonly shape: Shape;
   readonly isSplat: boolean;
+  /** For primitives that run on the host: lies there, not on the session's device. */
+  readonly device?: 'host';
   readonly byteOffset: number;
   readonly byteLength: number;
 }

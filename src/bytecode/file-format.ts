@@ -11,7 +11,10 @@ export const MAGIC = Uint8Array.of(0x89, 0x57, 0x45, 0x46, 0x54, 0x0d, 0x0a, 0x1
 
 /** A reader refuses another major version, and a minor version above its own. */
 export const FORMAT_MAJOR = 1;
-export const FORMAT_MINOR = 0;
+export const FORMAT_MINOR = 1;
+
+/** The first minor version whose primitive functions have flags. */
+export const PRIMITIVE_FLAGS_MINOR = 1;
 
 export const HEADER_BYTE_LENGTH = 64;
 export const HEAD_HASH_OFFSET = 32;
@@ -72,6 +75,12 @@ export const CONSTANT_CODES = {
   float: 5,
   dtype: 6,
 } as const satisfies Record<DraftConstant['kind'], number>;
+
+/** Bits of the flags of a tensor constant. */
+export const TENSOR_FLAGS = { splat: 1, host: 2 } as const;
+
+/** Bits of the flags of a primitive function. */
+export const PRIMITIVE_FLAGS = { host: 1 } as const;
 
 export const VALUE_TYPE_CODES = {
   tensor: 1,

@@ -11,6 +11,11 @@ export function parseConstant(lexer: TextLexer): DraftConstant {
   const token = lexer.peek();
   const kind = lexer.name('a kind of constant');
   switch (kind) {
+    case 'host': {
+      const word = lexer.name('tensor or splat');
+      if (word !== 'tensor' && word !== 'splat') throw lexer.unexpected('tensor or splat', token);
+      return { kind: 'tensor', tensor: parseTensor(lexer, word === 'splat'), device: 'host' };
+    }
     case 'tensor':
     case 'splat':
       return { kind: 'tensor', tensor: parseTensor(lexer, kind === 'splat') };
@@ -25,7 +30,7 @@ export function parseConstant(lexer: TextLexer): DraftConstant {
     case 'dtype':
       return { kind, value: parseDType(lexer) };
     default:
-      throw lexer.unexpected('tensor, splat, shape, string, int, float or dtype', token);
+      throw lexer.unexpected('tensor, splat, host, shape, string, int, float or dtype', token);
   }
 }
 

@@ -135,6 +135,8 @@ class ListingParser {
     }
     lexer.expect('->');
     const results = lexer.list('(', ')', () => this.#typedValue());
+    const isOnHost = lexer.accept('on');
+    if (isOnHost) lexer.expect('host');
     lexer.expect('{');
     const body: OperatorCall[] = [];
     while (!lexer.accept('}')) {
@@ -149,6 +151,7 @@ class ListingParser {
       params: params.map(({ type }) => type),
       body,
       results: results.map(({ value, type }) => ({ value, type })),
+      ...(isOnHost ? { device: 'host' } : {}),
     };
   }
 

@@ -74,7 +74,8 @@ function printConstant(constant: Constant, name: string, data: Uint8Array | unde
   switch (constant.kind) {
     case 'tensor': {
       const word = constant.isSplat ? 'splat' : 'tensor';
-      const head = `${name} = ${word} ${constant.dtype} ${printShape(constant.shape)}`;
+      const place = constant.device === undefined ? '' : `${constant.device} `;
+      const head = `${name} = ${place}${word} ${constant.dtype} ${printShape(constant.shape)}`;
       if (data === undefined) return [`${head} elided`];
       return printElements(head, tensorOf(constant, data));
     }
@@ -97,11 +98,12 @@ function printElements(head: string, { dtype, elements }: HostTensor): string[] 
   return [`${head} base64`, ...formatBase64(bytes).map((line) => `  "${line}"`)];
 }
 
-function printPrimitive({ name, params, body, results }: PrimitiveFunction): string {
+function printPrimitive({ name, params, body, results, device }: PrimitiveFunction): string {
   const inputs = params.map((type, i) => `%${i}: ${printTensorType(type)}`);
   const outputs = results.map(({ value, type }) => `%${value}: ${printTensorType(type)}`);
   return block(
-    `primitive ${formatName(name)}(${inputs.join(', ')}) -> (${outputs.join(', ')})`,
+    `primitive ${formatName(name)}(${inputs.join(', ')}) -> (${outputs.join(', ')})` +
+      (device === undefined ? '' : ` on ${device}`),
     body.map((call, i) => `%${params.length + i} = ${printOperatorCall(call)}`),
   );
 }

@@ -26,7 +26,7 @@ export function readHead(head: Uint8Array): FileHead {
   checkHeadHash(head, header);
   const sections = readSections(head, header);
   const blockHashes = readBlockHashes(sections, header);
-  const program = deserializeProgram(sections, header.dataByteLength);
+  const program = deserializeProgram(sections, header);
   verifyExecutable(program);
   return { header, program, blockHashes };
 }

@@ -11,6 +11,7 @@ import type {
   ExecutableData,
   FunctionSignature,
   ShapeStep,
+  TensorConstant,
   ValueType,
 } from './executable.ts';
 import {
@@ -30,12 +31,14 @@ import {
   isBlockByteLength,
   MAGIC,
   MAX_BLOCK_BYTE_LENGTH,
+  PRIMITIVE_FLAGS,
   SECTION_ALIGNMENT,
   SECTION_ENTRY_BYTE_LENGTH,
   SECTION_NAMES,
   SectionId,
   type SectionName,
   SHAPE_STEP_CODES,
+  TENSOR_FLAGS,
   VALUE_TYPE_CODES,
 } from './file-format.ts';
 import { sortedEntries } from './sorted-entries.ts';
@@ -200,7 +203,7 @@ function writeConstant(w: ByteWriter, constant: Constant): void {
   w.u8(CONSTANT_CODES[constant.kind]);
   switch (constant.kind) {
     case 'tensor':
-      w.u8(dtypeInfo(constant.dtype).code).u8(constant.isSplat ? 1 : 0);
+      w.u8(dtypeInfo(constant.dtype).code).u8(tensorFlags(constant));
       writeList(w, constant.shape, (w, dim) => w.i64(dim));
       w.i64(constant.byteOffset).i64(constant.byteLength);
       return;
@@ -224,8 +227,13 @@ function writeConstant(w: ByteWriter, constant: Constant): void {
   }
 }
 
-function writePrimitive(w: ByteWriter, { name, params, body, results }: PrimitiveFunction): void {
-  w.string(name);
+function tensorFlags({ isSplat, device }: TensorConstant): number {
+  return (isSplat ? TENSOR_FLAGS.splat : 0) | (device === undefined ? 0 : TENSOR_FLAGS.host);
+}
+
+function writePrimitive(w: ByteWriter, primitive: PrimitiveFunction): void {
+  const { name, params, body, results, device } = primitive;
+  w.string(name).u8(device === undefined ? 0 : PRIMITIVE_FLAGS.host);
   writeList(w, params, writeTensorType);
   writeList(w, body, (w, call) => {
     w.string(call.op);

@@ -70,7 +70,8 @@ function constantLines(constants: readonly Constant[], data: Uint8Array): string
   if (constants.length === 0) return [];
   const calls = constants.map((constant) => {
     if (constant.kind !== 'tensor') return `b.${constant.kind}(${literal(constant.value)}),`;
-    return `b.tensor(${tensorExpression(tensorOf(constant, data))}),`;
+    const device = constant.device === undefined ? '' : `, ${literal(constant.device)}`;
+    return `b.tensor(${tensorExpression(tensorOf(constant, data))}${device}),`;
   });
   return ['const c = [', ...calls.map(indent), '] as const;'];
 }

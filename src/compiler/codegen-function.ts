@@ -14,15 +14,16 @@ import {
   type VarExpr,
 } from './ir/expr.ts';
 import { isAtom } from './ir/atoms.ts';
-import { SCALAR_OPERATORS } from './ir/scalar-operators.ts';
+import { DEVICE_COPY, SCALAR_OPERATORS } from './ir/scalar-operators.ts';
 import { runTask, type Task } from './ir/task.ts';
 import type { Type } from './ir/type.ts';
-import { VIEW_OPERATOR } from './passes/fuse.ts';
+import { VIEW_OPERATOR } from './passes/host-values.ts';
 import { ShapeBounds } from './shape-bounds.ts';
 import { ShapeBinder } from './shape-binder.ts';
 import { ShapeNeeds, tensorTypesOf } from './shape-needs.ts';
 
 const SESSION_DEVICE = 0;
+const HOST_DEVICE = 1;
 
 const RETURN: Destination = { kind: 'return' };
 
@@ -232,6 +233,10 @@ export class FunctionGenerator implements BlockEmitter {
     const args = this.#operandsOf(expr.args);
     const scalar = SCALAR_OPERATORS.get(name);
     if (scalar?.builtin !== undefined) return this.emitter.builtin(scalar.builtin, args, into);
+    if (name === DEVICE_COPY) {
+      const device = expr.attributes['device'] === 'host' ? HOST_DEVICE : SESSION_DEVICE;
+      return this.emitter.builtin('to_device', [...args, device], into);
+    }
     if (scalar !== undefined) return this.#dimension(expr, into);
     if (name === VIEW_OPERATOR) {
       const { shape } = this.#shapes.tensorType(expr);
@@ -254,10 +259,14 @@ export class FunctionGenerator implements BlockEmitter {
   }
 
   #kernel(expr: CallExpr, primitive: FunctionExpr, into?: RegisterOperand): Operand {
-    const args = this.#operandsOf(expr.args);
+    const { device } = primitive.attributes;
+    const args = expr.args.map((arg) =>
+      arg.kind === 'constant' ? this.module.builder.tensor(arg.value, device) : this.operand(arg),
+    );
     const type = this.#shapes.tensorType(primitive.body);
     const layout = this.slots.layoutOf(type, formatSpan(expr.span, 'a kernel'));
-    const storage = this.emitter.builtin('alloc_storage', [layout.byteLength, SESSION_DEVICE]);
+    const at = device === 'host' ? HOST_DEVICE : SESSION_DEVICE;
+    const storage = this.emitter.builtin('alloc_storage', [layout.byteLength, at]);
     const tensor = this.emitter.builtin(
       'alloc_tensor',
       [storage, 0, layout.shape, this.module.builder.dtype(type.dtype)],

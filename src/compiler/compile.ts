@@ -13,6 +13,7 @@ import { inferTypes } from './passes/infer-types.ts';
 import { inline } from './passes/inline.ts';
 import { nameUnknownDims } from './passes/name-unknown-dims.ts';
 import type { Pass } from './passes/pass.ts';
+import { type Placement, placeDevices } from './passes/place-devices.ts';
 import { recognizeOperators } from './passes/recognize-operators.ts';
 import { simplify } from './passes/simplify.ts';
 import { toAnf } from './passes/to-anf.ts';
@@ -35,11 +36,14 @@ export interface CompileOptions {
   readonly dispatch?: ModuleDispatch | undefined;
   /** Called with how much larger the program became for each function that is dispatched. */
   readonly onDispatch?: ((report: DispatchReport) => void) | undefined;
+  /** Called with each call that runs on the host because WebGPU cannot do it. */
+  readonly onPlacement?: ((placement: Placement) => void) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 /** The passes in order. Dead code needs none: in graph form it is what nothing refers to. */
-export function pipeline({ dims = {}, dispatch, onDispatch }: CompileOptions): readonly Pass[] {
+export function pipeline(options: CompileOptions): readonly Pass[] {
+  const { dims = {}, dispatch, onDispatch, onPlacement } = options;
   return [
     bindDims(dims),
     inferTypes,
@@ -56,6 +60,7 @@ export function pipeline({ dims = {}, dispatch, onDispatch }: CompileOptions): r
       ? []
       : [dispatchByShape(dispatch, onDispatch), simplify, foldConstants]),
     eliminateCommonSubexpressions,
+    placeDevices(onPlacement),
     fuse,
     toAnf,
   ];
@@ -68,8 +73,12 @@ export function pipeline({ dims = {}, dispatch, onDispatch }: CompileOptions): r
  * operator that Weft does not have and for a result whose size nothing tells.
  */
 export function compile(module: Module, options: CompileOptions = {}): Executable {
-  const { dump, texts, onProgress } = options;
-  const passes = pipeline(options);
+  const { dump, texts, onProgress, onPlacement } = options;
+  const placements = new Map<string, Placement>();
+  const passes = pipeline({
+    ...options,
+    onPlacement: (placement) => placements.set(JSON.stringify(placement), placement),
+  });
   const context = { types: new TypeInference(), texts };
   dump?.('source', module);
   let current = module;
@@ -78,7 +87,15 @@ export function compile(module: Module, options: CompileOptions = {}): Executabl
     dump?.(pass.name, current);
     onProgress?.(index + 1, passes.length + 1);
   }
-  const executable = generateCode(current, context.types);
+  const placed = [...placements.values()];
+  for (const placement of placed) onPlacement?.(placement);
+  const executable = generateCode(withPlacements(current, placed), context.types);
   onProgress?.(passes.length + 1, passes.length + 1);
   return executable;
+}
+
+/** The session and `weft inspect` read the placements from the executable. */
+function withPlacements(module: Module, placements: readonly Placement[]): Module {
+  if (placements.length === 0) return module;
+  return { ...module, metadata: { ...module.metadata, placements: JSON.stringify(placements) } };
 }

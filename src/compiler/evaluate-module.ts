@@ -4,7 +4,7 @@ import { RuntimeError } from '../core/errors.ts';
 import type { Attributes, AttributeValue } from '../core/primitive-function.ts';
 import { evaluateCall } from './evaluate-call.ts';
 import type { CallExpr, Expr, FunctionExpr, MatchExpr, Module, Pattern } from './ir/expr.ts';
-import { SCALAR_OPERATORS } from './ir/scalar-operators.ts';
+import { DEVICE_COPY, SCALAR_OPERATORS } from './ir/scalar-operators.ts';
 import { computeScopes, type Scope, type Scopes } from './ir/scopes.ts';
 
 /** A value of the reference evaluator. */
@@ -157,6 +157,7 @@ class FunctionEvaluator {
 
   #call({ callee, attributes }: CallExpr, args: ReferenceValue[], frame: Frame): ReferenceValue {
     if (callee.kind === 'operator') {
+      if (callee.name === DEVICE_COPY) return asTensor(args[0] ?? 0);
       if (SCALAR_OPERATORS.has(callee.name)) return scalarResult(callee.name, args, attributes);
       return evaluateCall(callee.name, args.map(asTensor), this.#bound(attributes));
     }

@@ -74,6 +74,7 @@ export class PrimitiveTable {
       params: fn.params.map((param) => this.#tensorType(param)),
       body,
       results: [{ value: result, type: this.#tensorType(fn.body) }],
+      ...(fn.attributes.device === undefined ? {} : { device: fn.attributes.device }),
     };
   }
 }
@@ -81,7 +82,7 @@ export class PrimitiveTable {
 type Content = Omit<PrimitiveFunction, 'name'>;
 
 /** With symbols by number, since the names of clones of a function differ. */
-function withPlainSymbols({ params, body, results }: Content): Content {
+function withPlainSymbols({ params, body, results, ...others }: Content): Content {
   const names = new Map<string, string>();
   const rename = (dim: Dim): Dim => {
     forEachSymbol(dim, (symbol) => {
@@ -94,6 +95,7 @@ function withPlainSymbols({ params, body, results }: Content): Content {
     shape: shape.map(rename),
   });
   return {
+    ...others,
     params: params.map(renameType),
     body: body.map(({ op, inputs, attributes }) => {
       const specs = opDefinition(op).attributes;

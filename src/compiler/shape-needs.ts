@@ -12,7 +12,7 @@ import {
 } from './ir/expr.ts';
 import { formatType, type Type } from './ir/type.ts';
 import { bindersOf, postOrder } from './ir/visit.ts';
-import { VIEW_OPERATOR } from './passes/fuse.ts';
+import { VIEW_OPERATOR } from './passes/host-values.ts';
 import type { TypeInference } from './type-inference.ts';
 
 /** What a function in A-normal form has to know of dimensions. */

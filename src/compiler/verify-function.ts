@@ -15,6 +15,7 @@ import {
   spanOf,
   type VarExpr,
 } from './ir/expr.ts';
+import type { ScalarOperator } from './ir/scalar-operator.ts';
 import { SCALAR_OPERATORS } from './ir/scalar-operators.ts';
 import { computeScopes, holds, type Scope, type Scopes } from './ir/scopes.ts';
 import type { Type } from './ir/type.ts';
@@ -222,7 +223,7 @@ export class FunctionVerifier {
     }
     const [least, most] =
       op === undefined
-        ? [scalar?.inputs.length ?? 0, scalar?.inputs.length ?? 0]
+        ? scalarInputRange(scalar)
         : inputRange(op.inputs);
     if (expr.args.length >= least && expr.args.length <= most) return;
     const range = least === most ? String(least) : `${least} to ${most}`;
@@ -273,6 +274,11 @@ export class FunctionVerifier {
 }
 
 const NO_NAMES: ReadonlySet<string> = new Set();
+
+function scalarInputRange(op: ScalarOperator | undefined): [number, number] {
+  const count = op?.inputs.length ?? 0;
+  return [count, op?.rest === undefined ? count : Infinity];
+}
 
 /** The least and the greatest number of inputs of an operator. */
 function inputRange(inputs: readonly InputSpec[]): [number, number] {

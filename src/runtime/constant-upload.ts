@@ -39,19 +39,33 @@ export class ConstantUpload implements StorageOwner {
   /** Tensors before this one are complete. */
   #next = 0;
 
-  /** Creates the buffers, within the allocator's budget. Throws OutOfMemoryError or DeviceLostError. */
-  constructor(constants: readonly Constant[], allocator: Allocator) {
-    const { device } = allocator;
-    const chunks = layOut(constants, device);
-    this.byteLength = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
-    allocator.reserve(this.byteLength);
+  /**
+   * Creates the buffers, within the budgets of the allocators: that of the session's device, and of
+   * the host. Throws OutOfMemoryError or DeviceLostError.
+   */
+  constructor(constants: readonly Constant[], session: Allocator, host: Allocator = session) {
     const tensors = new Map<TensorConstant, TensorValue>();
+    const all = constants.filter((constant) => constant.kind === 'tensor');
+    let total = 0;
     try {
-      for (const chunk of chunks) this.#createChunk(device, chunk, tensors);
+      for (const allocator of new Set([session, host])) {
+        const { device } = allocator;
+        const placed = all.filter(
+          (tensor) => (tensor.device === 'host' ? host : session) === allocator,
+        );
+        const chunks = layOut(placed, device);
+        const byteLength = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+        allocator.reserve(byteLength);
+        total += byteLength;
+        for (const chunk of chunks) this.#createChunk(device, chunk, tensors);
+      }
     } catch (error) {
       this.dispose();
       throw error;
     }
+    this.byteLength = total;
+    // Blocks of data arrive in this order, whatever device they are for.
+    this.#tensors.sort((a, b) => a.constant.byteOffset - b.constant.byteOffset);
     this.values = constants.map((constant) => constantValue(constant, tensors));
   }
 
@@ -106,12 +120,10 @@ interface Chunk {
 }
 
 /** In the order of the data section, which is that of first use. */
-function layOut(constants: readonly Constant[], device: Device): Chunk[] {
+function layOut(constants: readonly TensorConstant[], device: Device): Chunk[] {
   const limit = device.info.maxBufferByteLength;
   const chunkLimit = Math.min(CHUNK_BYTE_LENGTH, limit);
-  const tensors = constants
-    .filter((constant) => constant.kind === 'tensor')
-    .sort((a, b) => a.byteOffset - b.byteOffset);
+  const tensors = constants.toSorted((a, b) => a.byteOffset - b.byteOffset);
   checkSplats(tensors, device);
   const chunks: Chunk[] = [];
   for (const constant of tensors) {

@@ -1,7 +1,7 @@
 import { ShapeError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
-import type { ScalarOperator } from '../ir/scalar-operators.ts';
+import type { ScalarInput, ScalarOperator } from '../ir/scalar-operator.ts';
 import { formatType, type Type } from '../ir/type.ts';
 
 /** The type of a scalar operator's result. Throws ShapeError or UnsupportedError. */
@@ -11,23 +11,35 @@ export function applyScalarOperator(
   attributes: Attributes,
 ): Type {
   const complete = completeAttributes(op, attributes);
-  if (inputs.length !== op.inputs.length) {
+  const isOpen = op.rest !== undefined && inputs.length > op.inputs.length;
+  if (inputs.length !== op.inputs.length && !isOpen) {
     const got = inputs.length === 1 ? '1 input' : `${inputs.length} inputs`;
     throw new ShapeError({ where: op.name, got, expected: String(op.inputs.length) });
   }
-  for (const [i, wanted] of op.inputs.entries()) {
-    const type = inputs[i];
-    if (type === undefined) continue;
-    const fits =
-      wanted === 'tensor'
-        ? type.kind === 'tensor'
-        : type.kind === 'scalar' && type.scalar === 'int';
-    if (fits) continue;
-    const expected = wanted === 'tensor' ? 'a tensor' : 'int';
+  for (const [i, type] of inputs.entries()) {
+    const wanted = op.inputs[i] ?? op.rest;
+    if (wanted === undefined || fits(type, wanted)) continue;
+    const expected = EXPECTED[wanted];
     throw new ShapeError({ where: `${op.name}: input ${i}`, got: formatType(type), expected });
   }
   checkAxis(op.name, inputs, complete);
-  return op.result;
+  if (typeof op.result === 'function') return op.result(inputs, complete);
+  if (op.result !== 'operand') return op.result;
+  const [operand] = inputs;
+  if (operand === undefined) throw new Error(`internal: ${op.name} without an operand`);
+  return operand;
+}
+
+const EXPECTED: Readonly<Record<ScalarInput, string>> = {
+  tensor: 'a tensor',
+  int: 'int',
+  storage: 'storage',
+  function: 'a function',
+};
+
+function fits(type: Type, wanted: ScalarInput): boolean {
+  if (wanted === 'tensor' || wanted === 'function') return type.kind === wanted;
+  return type.kind === 'scalar' && type.scalar === wanted;
 }
 
 function checkAxis(name: string, [type]: readonly Type[], { axis }: Attributes): void {

@@ -122,7 +122,7 @@ export function typeOfTerm(term: Term, options: TypeOfOptions): Type {
     case 'type-var':
       return { kind: 'type-var', name };
     case 'scalar':
-      return { kind: 'scalar', scalar: name === 'shape' ? 'shape' : 'int' };
+      return { kind: 'scalar', scalar: name === 'shape' || name === 'storage' ? name : 'int' };
     case 'error':
       return options.unknown();
     default:

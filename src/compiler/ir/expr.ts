@@ -82,8 +82,16 @@ export interface CallExpr {
   readonly attributes: Attributes;
   /** What the type parameters of the callee stand for; filled in by inference. */
   readonly typeArguments?: readonly Type[];
+  /** Where the call of an operator has to run: `on_device="host"`. */
+  readonly onDevice?: DeviceName | undefined;
   readonly span?: Span;
 }
+
+/** The name that an annotation of a call with a device has in texts. */
+export const ON_DEVICE = 'on_device';
+
+/** `session` is the device of the session, which may be a GPU or the host as well. */
+export type DeviceName = 'host' | 'session';
 
 export interface FunctionExpr {
   readonly kind: 'function';
@@ -99,6 +107,8 @@ export interface FunctionExpr {
 export interface FunctionAttributes {
   /** Marks a fused function that becomes one kernel, and names it (Relay's `Primitive`). */
   readonly primitive?: string;
+  /** Where a primitive function runs, if not on the session's device. */
+  readonly device?: 'host';
   /** Names of the results for callers from outside, one for each field of a tuple body. */
   readonly resultNames?: readonly string[];
   /** Sizes that symbols in the types of parameters may have; a call with others is refused. */

@@ -30,6 +30,7 @@ export type Node = Families[Family];
  * - `tensor`: the value of a constant;
  * - `shape`: dimensions;
  * - `dtype`, `scalar`: the name of a dtype, of a type of scalars;
+ * - `device`: the name of a device;
  * - `string`, `integer`, `boolean`: plain data;
  * - `attributes`, `function-attributes`: plain data by name, whose order does not matter;
  * - `hint`: a name that does not matter;
@@ -50,6 +51,7 @@ export type DataRole =
   | 'shape'
   | 'dtype'
   | 'scalar'
+  | 'device'
   | 'string'
   | 'integer'
   | 'boolean'
@@ -81,6 +83,7 @@ const EXPR: KindsOf<Expr> = {
     typeArguments: 'type*?',
     args: 'expr*',
     attributes: 'attributes',
+    onDevice: 'device?',
     span: 'span?',
   },
   function: {

@@ -48,7 +48,8 @@ const EXPECTED: Readonly<Record<DataRole, string>> = {
   tensor: 'a tensor',
   shape: 'a list of dimensions',
   dtype: 'the name of a dtype',
-  scalar: 'int or shape',
+  scalar: 'int, shape or storage',
+  device: 'host or session',
   string: 'a text',
   integer: 'an integer',
   boolean: 'true or false',
@@ -65,7 +66,8 @@ const READERS: Readonly<Record<DataRole, (json: unknown) => unknown>> = {
   tensor: () => undefined,
   shape: dimensions,
   dtype: (json) => (typeof json === 'string' && isDType(json) ? json : undefined),
-  scalar: (json) => (json === 'int' || json === 'shape' ? json : undefined),
+  scalar: (json) => (json === 'int' || json === 'shape' || json === 'storage' ? json : undefined),
+  device: (json) => (json === 'host' || json === 'session' ? json : undefined),
   string: text,
   integer: (json) => (isInteger(json) ? json : undefined),
   boolean: (json) => (typeof json === 'boolean' ? json : undefined),
@@ -130,10 +132,11 @@ function attribute(json: unknown): unknown {
 
 function functionAttributes(json: unknown): unknown {
   if (!isRecord(json)) return undefined;
-  const { primitive, resultNames, bounds, ...others } = json;
+  const { primitive, device, resultNames, bounds, ...others } = json;
   const isRight =
     Object.keys(others).length === 0 &&
     (primitive === undefined || text(primitive) !== undefined) &&
+    (device === undefined || device === 'host') &&
     (resultNames === undefined || texts(resultNames) !== undefined) &&
     (bounds === undefined || isBounds(bounds));
   return isRight ? json : undefined;

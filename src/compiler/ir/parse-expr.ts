@@ -1,14 +1,15 @@
-import type { AttributeValue } from '../../core/primitive-function.ts';
+import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
 import { OPS } from '../../ops/registry.ts';
-import type {
-  CallExpr,
-  Clause,
-  Expr,
-  FunctionAttributes,
-  FunctionExpr,
-  LetExpr,
-  Span,
-  VarExpr,
+import {
+  type CallExpr,
+  type Clause,
+  type Expr,
+  type FunctionAttributes,
+  type FunctionExpr,
+  type LetExpr,
+  ON_DEVICE,
+  type Span,
+  type VarExpr,
 } from './expr.ts';
 import type { Token } from './lexer.ts';
 import { nearestName } from './nearest-name.ts';
@@ -165,10 +166,25 @@ function* parseCall(context: ExprContext, callee: Expr, start: Token): Task<Call
     kind: 'call',
     callee,
     args,
-    attributes: Object.fromEntries(attributes),
+    ...withoutDevice(context, Object.fromEntries(attributes), start),
     ...(typeArguments === undefined ? {} : { typeArguments }),
     span: spanAt(context, start),
   };
+}
+
+/** Takes the annotation with a device, which every operator may have, out of the attributes. */
+function withoutDevice(
+  { diagnostics }: ExprContext,
+  { [ON_DEVICE]: device, ...attributes }: Attributes,
+  token: Token,
+): Pick<CallExpr, 'attributes' | 'onDevice'> {
+  if (device === undefined) return { attributes };
+  if (device === 'host' || device === 'session') return { attributes, onDevice: device };
+  diagnostics.report(token, {
+    got: `${ON_DEVICE}=${JSON.stringify(device)}`,
+    expected: '"host" or "session"',
+  });
+  return { attributes };
 }
 
 function parseAttributeOf(

@@ -2,19 +2,30 @@ import type { FunctionAttributes, SymbolBounds } from './expr.ts';
 import type { ExprContext } from './parse-binder.ts';
 import { parseStrings } from './parse-literal.ts';
 import { parseInteger } from './parse-type.ts';
+import { describeToken } from './token-cursor.ts';
 
-/** `primitive="name"`, `results=["name"]`, `bounds={n: (1, 8)}` */
+/** `primitive="name"`, `device="host"`, `results=["name"]`, `bounds={n: (1, 8)}` */
 export function parseFunctionAttribute(context: ExprContext): FunctionAttributes {
   const { cursor } = context;
   const token = cursor.peek();
-  const name = ['primitive', 'results', 'bounds'].find((known) => cursor.accept(known));
+  const name = ['primitive', 'device', 'results', 'bounds'].find((known) => cursor.accept(known));
   if (name === undefined) {
-    throw cursor.unexpected('a parameter such as %x, primitive=, results= or bounds=', { token });
+    const expected = 'a parameter such as %x, primitive=, device=, results= or bounds=';
+    throw cursor.unexpected(expected, { token });
   }
   cursor.expect('=');
+  if (name === 'device') return parseDevice(context);
   if (name === 'results') return { resultNames: parseStrings(cursor) };
   if (name === 'bounds') return { bounds: parseBounds(context) };
   return { primitive: cursor.take('string', 'the name of the kernel').text };
+}
+
+function parseDevice({ cursor, diagnostics }: ExprContext): FunctionAttributes {
+  const token = cursor.take('string', 'a device');
+  if (token.text !== 'host') {
+    diagnostics.report(token, { got: describeToken(token), expected: '"host"' });
+  }
+  return { device: 'host' };
 }
 
 function parseBounds(context: ExprContext): SymbolBounds {

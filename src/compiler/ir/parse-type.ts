@@ -5,7 +5,7 @@ import type { Diagnostics } from './diagnostics.ts';
 import type { Token } from './lexer.ts';
 import { sub, type Task } from './task.ts';
 import type { TokenCursor } from './token-cursor.ts';
-import { type FunctionTypeNode, INT_TYPE, SHAPE_TYPE, type Type } from './type.ts';
+import { type FunctionTypeNode, INT_TYPE, SHAPE_TYPE, STORAGE_TYPE, type Type } from './type.ts';
 
 export interface TypeContext {
   readonly cursor: TokenCursor;
@@ -27,6 +27,7 @@ export function* parseType(context: TypeContext): Task<Type> {
     if (token.text === 'fn') return yield* sub(parseFunctionType(context));
     if (cursor.accept('int')) return INT_TYPE;
     if (cursor.accept('shape')) return SHAPE_TYPE;
+    if (cursor.accept('storage')) return STORAGE_TYPE;
   }
   return yield* sub(parseNamedType(context));
 }

@@ -1,16 +1,17 @@
 import type { HostTensor } from '../../core/host-tensor.ts';
 import { tensorType } from './type.ts';
-import type {
-  CallExpr,
-  Expr,
-  FunctionExpr,
-  IfExpr,
-  LetExpr,
-  MatchExpr,
-  Module,
-  Pattern,
-  SymbolBounds,
-  VarExpr,
+import {
+  type CallExpr,
+  type Expr,
+  type FunctionExpr,
+  type IfExpr,
+  type LetExpr,
+  type MatchExpr,
+  type Module,
+  ON_DEVICE,
+  type Pattern,
+  type SymbolBounds,
+  type VarExpr,
 } from './expr.ts';
 import { printAttribute, printData, printSmallTensor } from './print-literal.ts';
 import { type Block, type Plan, planBlocks } from './print-plan.ts';
@@ -209,8 +210,9 @@ class Printer {
 
   #head(fn: FunctionExpr): string {
     const params = fn.params.map((param) => this.#binder(param));
-    const { primitive, resultNames, bounds } = fn.attributes;
+    const { primitive, device, resultNames, bounds } = fn.attributes;
     if (primitive !== undefined) params.push(`primitive=${JSON.stringify(primitive)}`);
+    if (device !== undefined) params.push(`device=${JSON.stringify(device)}`);
     if (resultNames !== undefined) params.push(`results=${JSON.stringify(resultNames)}`);
     if (bounds !== undefined) params.push(`bounds=${printBounds(bounds)}`);
     const result = fn.resultType === undefined ? '' : ` -> ${printType(fn.resultType)}`;
@@ -291,11 +293,12 @@ class Printer {
     }
   }
 
-  #call({ callee, args, attributes, typeArguments }: CallExpr): string {
+  #call({ callee, args, attributes, typeArguments, onDevice }: CallExpr): string {
     const items = args.map((arg) => this.#reference(arg));
     for (const [name, value] of Object.entries(attributes)) {
       items.push(`${printName(name)}=${printAttribute(value)}`);
     }
+    if (onDevice !== undefined) items.push(`${ON_DEVICE}=${JSON.stringify(onDevice)}`);
     const head = this.#reference(callee);
     if (typeArguments !== undefined) {
       return `${head}<${typeArguments.map(printType).join(', ')}>(${items.join(', ')})`;

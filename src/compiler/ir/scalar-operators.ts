@@ -1,17 +1,10 @@
 import type { BuiltinName } from '../../bytecode/builtins.ts';
-import type { AttributeSpec } from '../../ops/define-op.ts';
-import { INT_TYPE, type ScalarTypeNode } from './type.ts';
+import { MACHINE_OPERATORS } from './machine-operators.ts';
+import type { ScalarOperator } from './scalar-operator.ts';
+import { INT_TYPE } from './type.ts';
 
-/** An operator on integers of the host. It is a builtin of the machine, no kernel. */
-export interface ScalarOperator {
-  readonly name: string;
-  /** Ints; `tensor` takes a tensor of any type. */
-  readonly inputs: readonly ('int' | 'tensor')[];
-  readonly attributes: Readonly<Record<string, AttributeSpec>>;
-  readonly result: ScalarTypeNode;
-  /** Absent for `dim`, whose value is a symbolic dimension. */
-  readonly builtin?: BuiltinName;
-}
+/** The tensor on another device; the value itself where it is there already. */
+export const DEVICE_COPY = 'device_copy';
 
 function binary(builtin: BuiltinName): ScalarOperator {
   return {
@@ -39,5 +32,12 @@ export const SCALAR_OPERATORS: ReadonlyMap<string, ScalarOperator> = new Map(
       attributes: { axis: { type: 'int' } },
       result: INT_TYPE,
     } satisfies ScalarOperator,
+    {
+      name: DEVICE_COPY,
+      inputs: ['tensor'],
+      attributes: { device: { type: 'string', oneOf: ['host', 'session'] } },
+      result: 'operand',
+    } satisfies ScalarOperator,
+    ...MACHINE_OPERATORS,
   ].map((op: ScalarOperator) => [op.name, op]),
 );

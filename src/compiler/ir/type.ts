@@ -42,10 +42,10 @@ export interface TypeVarNode {
   readonly name: string;
 }
 
-/** A value of the host: an integer, or a list of integers. */
+/** A value of the host: an integer, a list of integers, or memory that tensors are put into. */
 export interface ScalarTypeNode {
   readonly kind: 'scalar';
-  readonly scalar: 'int' | 'shape';
+  readonly scalar: 'int' | 'shape' | 'storage';
 }
 
 /** `type List[A] { Cons(A, List[A]), Nil }` */
@@ -63,6 +63,7 @@ export interface ConstructorDefinition {
 
 export const INT_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'int' };
 export const SHAPE_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'shape' };
+export const STORAGE_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'storage' };
 
 export function tensorType({ dtype, shape }: TensorType): TensorTypeNode {
   return { kind: 'tensor', dtype, shape };

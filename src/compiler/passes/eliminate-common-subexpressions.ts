@@ -74,7 +74,8 @@ function keyOf(expr: Expr, idOf: (object: unknown) => number): string | undefine
         expr.callee.kind === 'operator' ? expr.callee.name : `function ${idOf(expr.callee)}`;
       const attributes = Object.entries(expr.attributes).sort(([a], [b]) => (a < b ? -1 : 1));
       const types = expr.typeArguments?.map(formatType).join() ?? '';
-      return `${callee}<${types}>(${expr.args.map(idOf).join()}) ${formatAttributes(attributes)}`;
+      const device = expr.onDevice ?? '';
+      return `${callee}<${types}>(${expr.args.map(idOf).join()}) ${device}${formatAttributes(attributes)}`;
     }
     case 'tuple':
       return `(${expr.fields.map(idOf).join()})`;

@@ -2,15 +2,17 @@ import { sameDim } from '../../core/dim-symbols.ts';
 import { applyDimOperator, type Dim } from '../../core/dim.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import type { OpKind } from '../../ops/define-op.ts';
+import { KERNEL_DTYPES } from '../../ops/placement.ts';
 import { opDefinition } from '../../ops/registry.ts';
-import { callFunction, func, variable } from '../ir/build.ts';
-import type { CallExpr, Expr, FunctionExpr, Span, VarExpr } from '../ir/expr.ts';
+import { call, callFunction, func, variable } from '../ir/build.ts';
+import type { CallExpr, DeviceName, Expr, FunctionExpr, Span, VarExpr } from '../ir/expr.ts';
 import { isAtom } from '../ir/atoms.ts';
-import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
+import { DEVICE_COPY, SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
 import { computeScopes, type Scopes } from '../ir/scopes.ts';
 import { childrenOf, mapFunctions, withChildren } from '../ir/visit.ts';
 import { formatType } from '../ir/type.ts';
 import type { TypeInference } from '../type-inference.ts';
+import { VIEW_OPERATOR } from './host-values.ts';
 import type { Pass } from './pass.ts';
 import { symbolCarriers, variablesAround } from './symbol-carriers.ts';
 
@@ -26,15 +28,13 @@ const MAX_TENSORS = 8;
 /** The most calls in one kernel: its text is planned and compiled while a program loads. */
 const MAX_CALLS = 64;
 
-/** Done by the machine as a view of the same storage, so it is no kernel. */
-export const VIEW_OPERATOR = 'reshape';
-
 /**
  * Partitions the calls of operators into primitive functions, each of which becomes one kernel
  * call. Greedy, in order of evaluation: a call joins the group of an operand when it is the only
  * reader of that operand, so nothing is computed twice and a group has one result. A group has at
  * most one anchor or reduction; behind that come only elementwise calls of the same shape. A group
- * lies in one scope: no work moves into or out of a branch or a closure.
+ * lies in one scope: no work moves into or out of a branch or a closure. All of it runs on one
+ * device.
  */
 export const fuse: Pass = {
   name: 'fuse',
@@ -66,6 +66,8 @@ interface Group {
   /** The member whose value leaves the group. */
   last: CallExpr;
   hasAnchor: boolean;
+  /** Where its kernel runs, if not on the session's device. */
+  readonly device: DeviceName | undefined;
 }
 
 function partition(scopes: Scopes, types: TypeInference): ReadonlyMap<Expr, Group> {
@@ -75,7 +77,8 @@ function partition(scopes: Scopes, types: TypeInference): ReadonlyMap<Expr, Grou
     const kind = kernelKind(expr);
     if (kind === undefined || expr.kind !== 'call') continue;
     const isAnchor = kind === 'anchor' || kind === 'reduction';
-    const group: Group = { members: [expr], last: expr, hasAnchor: isAnchor };
+    const { onDevice: device } = expr;
+    const group: Group = { members: [expr], last: expr, hasAnchor: isAnchor, device };
     storePermuted(expr, group, { groups, readers, scopes });
     for (const arg of new Set(expr.args)) {
       const producer = groups.get(arg);
@@ -106,6 +109,7 @@ function storePermuted(expr: CallExpr, group: Group, { groups, readers, scopes }
   if (product === undefined || producer?.last !== product || !isOnlyRead(product)) return;
   const isProduct = producer.members.some((member) => PERMUTED_ANCHORS.has(operatorName(member)));
   if (!isProduct || movesData(producer) || !fits(producer, group)) return;
+  if (producer.device !== group.device) return;
   if (isView) group.members.unshift(source);
   merge(producer, group);
 }
@@ -144,12 +148,18 @@ function canJoin(
   { kind, types }: { kind: OpKind; types: TypeInference },
 ): boolean {
   if (kind !== 'elementwise' && kind !== 'injective') return false;
-  if (producer.members.some((member) => kernelKind(member) === 'opaque')) return false;
+  if (producer.device !== consumer.device) return false;
+  if (producer.members.some(isUnfusable)) return false;
   if (producer.hasAnchor && consumer.hasAnchor) return false;
   if ((producer.hasAnchor || consumer.hasAnchor) && (movesData(producer) || movesData(consumer))) {
     return false;
   }
   return !computesAgain(producer, consumer, { kind, types }) && fits(producer, consumer);
+}
+
+function isUnfusable(member: CallExpr): boolean {
+  const kind = kernelKind(member);
+  return kind === 'opaque' || kind === 'dynamic';
 }
 
 function movesData(group: Group): boolean {
@@ -239,15 +249,35 @@ function primitiveCall(group: Group, { resultOf, types, variables }: PrimitiveCo
     return param;
   };
   for (const member of group.members) {
-    bodies.set(member, { ...member, args: member.args.map(inner) });
+    bodies.set(member, { ...withoutDevice(member), args: member.args.map(inner) });
   }
   const known = [...params.keys(), group.last].map((expr) => tensorTypeOf(expr, types));
-  for (const carrier of symbolCarriers(group.members, known, variables)) inner(carrier);
+  const isOnHost = group.device === 'host';
+  const carriers = symbolCarriers(group.members, known, () => readable(variables(), isOnHost));
+  for (const carrier of carriers) inner(carrier);
+  const operands = [...params.keys()].map((arg) => {
+    const isCopied = isOnHost && carriers.some((carrier) => carrier === arg);
+    return isCopied ? call(DEVICE_COPY, [resultOf(arg)], { device: 'host' }) : resultOf(arg);
+  });
   const names = group.members.map(({ callee }) => (callee.kind === 'operator' ? callee.name : ''));
   const primitive = func([...params.values()], inner(group.last), {
     primitive: primitiveName(names),
+    ...(isOnHost ? { device: 'host' } : {}),
   });
-  return callFunction(primitive, [...params.keys()].map(resultOf), groupSpan(group));
+  return callFunction(primitive, operands, groupSpan(group));
+}
+
+/** The variables that a kernel can be given; all of them lie on the session's device. */
+function* readable(variables: Iterable<VarExpr>, isOnHost: boolean): Iterable<VarExpr> {
+  for (const variable of variables) {
+    const { type } = variable;
+    if (isOnHost || (type?.kind === 'tensor' && KERNEL_DTYPES.has(type.dtype))) yield variable;
+  }
+}
+
+/** Its kernel has the device, for all of its calls. */
+function withoutDevice({ onDevice: _, ...call }: CallExpr): CallExpr {
+  return call;
 }
 
 /** The operators in order; of many the first, and how many more there are. */

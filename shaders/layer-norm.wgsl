@@ -1,4 +1,4 @@
-// Rows, with their mean taken off if asked, divided by their deviation, LANES invocations for each row.
+// Rows with their mean taken off and divided by their deviation, LANES invocations for each row.
 var<workgroup> partial: array<f32, WORKGROUP_SIZE_X>;
 
 fn sum_of_lanes(index: u32, value: f32) -> f32 {
@@ -21,14 +21,11 @@ fn sum_of_lanes(index: u32, value: f32) -> f32 {
 fn main(@builtin(local_invocation_index) index: u32, @builtin(workgroup_id) group: vec3<u32>) {
   let place = (group.x + group.y * params.row_length) * WORKGROUP_SIZE_X + index;
   let start = min(place / LANES, params.count - 1u) * params.size;
-  var mean = 0.0;
-  if (IS_CENTERED) {
-    var sum = 0.0;
-    for (var k = index % LANES; k < params.size; k += LANES) {
-      sum += load_x(start + k);
-    }
-    mean = sum_of_lanes(index, sum) / f32(params.size);
+  var sum = 0.0;
+  for (var k = index % LANES; k < params.size; k += LANES) {
+    sum += load_x(start + k);
   }
+  let mean = sum_of_lanes(index, sum) / f32(params.size);
   var squares = 0.0;
   for (var k = index % LANES; k < params.size; k += LANES) {
     let x = load_x(start + k) - mean;

@@ -1,0 +1,70 @@
+import { isDType } from '../../core/dtype.ts';
+import type { Dim } from '../../core/dim.ts';
+import { ShapeError } from '../../core/errors.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
+import type { ScalarOperator } from './scalar-operator.ts';
+import { formatType, STORAGE_TYPE, type Type } from './type.ts';
+
+/** Memory of a device, of `bytes` bytes: a list of one dimension. */
+export const ALLOC_STORAGE = 'alloc_storage';
+
+/** A tensor at the begin of a storage, whose elements are what the storage held before. */
+export const ALLOC_TENSOR = 'alloc_tensor';
+
+/**
+ * Calls a primitive function, the first operand, so that its result goes to the last operand, and
+ * gives that. Nothing else may refer to the last operand.
+ */
+export const CALL_INTO = 'call_into';
+
+/**
+ * Operators on memory, which `plan-memory` brings in. They have effects, so that no pass but those
+ * after it may see them.
+ */
+export const MACHINE_OPERATORS: readonly ScalarOperator[] = [
+  {
+    name: ALLOC_STORAGE,
+    inputs: [],
+    attributes: {
+      bytes: { type: 'dims', length: 1 },
+      device: { type: 'string', oneOf: ['host', 'session'], default: 'session' },
+    },
+    result: STORAGE_TYPE,
+  },
+  {
+    name: ALLOC_TENSOR,
+    inputs: ['storage'],
+    attributes: { shape: { type: 'dims' }, dtype: { type: 'dtype' } },
+    result: allocatedType,
+  },
+  { name: CALL_INTO, inputs: ['function'], rest: 'tensor', attributes: {}, result: writtenType },
+];
+
+function allocatedType(_inputs: readonly Type[], { shape, dtype }: Attributes): Type {
+  if (typeof dtype !== 'string' || !isDType(dtype) || !Array.isArray(shape)) {
+    throw new Error(`internal: ${ALLOC_TENSOR} without shape and dtype`);
+  }
+  const dims: readonly Dim[] = shape;
+  return { kind: 'tensor', dtype, shape: dims };
+}
+
+/** Dimensions are those of the destination: the function's own may have other names. */
+function writtenType([fn, ...tensors]: readonly Type[]): Type {
+  const target = tensors.at(-1);
+  const where = CALL_INTO;
+  if (fn?.kind !== 'function' || target?.kind !== 'tensor') {
+    throw new ShapeError({ where, got: 'no destination', expected: 'the tensor for the result' });
+  }
+  const { params, result } = fn;
+  if (params.length !== tensors.length - 1) {
+    const got = `${tensors.length} tensors`;
+    throw new ShapeError({ where, got, expected: `${params.length} and a destination` });
+  }
+  const fits =
+    result.kind === 'tensor' &&
+    result.dtype === target.dtype &&
+    result.shape.length === target.shape.length;
+  if (fits) return target;
+  const expected = formatType(result);
+  throw new ShapeError({ where: `${where}: destination`, got: formatType(target), expected });
+}
