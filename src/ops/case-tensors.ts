@@ -1,3 +1,4 @@
+import type { Dim } from '../core/dim.ts';
 import { type DType, dtypeInfo } from '../core/dtype.ts';
 import { numberToFloat16 } from '../core/float16.ts';
 import { HostTensor } from '../core/host-tensor.ts';
@@ -47,8 +48,13 @@ export function casePrimitive(op: OpDefinition, opCase: OpCase, name: string): P
     name,
     params: params.map(({ dtype, shape }) => ({ dtype, shape })),
     body: [{ op: op.name, inputs, attributes }],
-    results: [{ value: params.length, type: output }],
+    results: [{ value: params.length, type: { ...output, shape: output.shape.map(unknownSize) } }],
   };
+}
+
+/** Among numbers -1 stands for a size that depends on elements. */
+function unknownSize(dim: number): Dim {
+  return dim < 0 ? '?' : dim;
 }
 
 /** What the reference makes of a case. */

@@ -14,6 +14,7 @@ import { LINEAR_OPS } from './linear/linear-ops.ts';
 import { CONVOLUTION_OPS } from './convolution/convolution-ops.ts';
 import { NORMALIZATION_OPS } from './normalization/normalization-ops.ts';
 import { REDUCTION_OPS } from './reduction/reduction-ops.ts';
+import { DYNAMIC_OPS } from './dynamic/dynamic-ops.ts';
 import { INDEXING_OPS } from './indexing/indexing-ops.ts';
 import { MOVEMENT_OPS } from './movement/movement-ops.ts';
 import type { Operands } from './lowering.ts';
@@ -29,6 +30,7 @@ export const OPS: ReadonlyMap<string, OpDefinition> = new Map(
     ...REDUCTION_OPS,
     ...MOVEMENT_OPS,
     ...INDEXING_OPS,
+    ...DYNAMIC_OPS,
   ].map((op) => [op.name, op]),
 );
 
