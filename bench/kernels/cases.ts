@@ -138,7 +138,7 @@ export function benchCases(): BenchCase[] {
     moved('chain of 16 over 4M', chain(16, 1 << 22)),
     moved(
       'max_pool 3x3 s2 64 113',
-      singleCall('max_pool2d', [[1, 64, 113, 113]], {
+      singleCall('max_pool', [[1, 64, 113, 113]], {
         kernel: [3, 3],
         strides: [2, 2],
         pads: [0, 0, 0, 0],

@@ -1,5 +1,4 @@
 import { CONCRETE_DIMS } from '../../core/dim-context.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { intAttribute } from '../attributes.ts';
@@ -8,8 +7,9 @@ import { type ConvolutionPlan, convolve } from './convolution.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { float32Elements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
-import { formatType, operand, requireRank, requireVector } from '../operand-checks.ts';
-import { windowAxes } from './window.ts';
+import { operand } from '../operand-checks.ts';
+import { CONVOLUTION_INPUTS, inferConvolution } from './infer-convolution.ts';
+import { volumeAxes, windowAxes } from './window.ts';
 
 const WINDOW = { name: 'conv2d', ceilMode: false };
 
@@ -20,47 +20,17 @@ export const conv2d: OpDefinition = defineOp({
   summary:
     'Two-dimensional convolution: x (N, C, H, W), w (K, C / groups, R, S), bias (K). Pads are top, ' +
     'left, bottom, right.',
-  inputs: [
-    { name: 'x', dtypes: ['float32'] },
-    { name: 'w', dtypes: ['float32'] },
-    { name: 'bias', dtypes: ['float32'], optional: true },
-  ],
+  inputs: CONVOLUTION_INPUTS,
   attributes: {
     strides: { type: 'ints', default: [1, 1], length: 2, minimum: 1 },
-    pads: { type: 'ints', default: [0, 0, 0, 0], length: 4, minimum: 0 },
+    pads: { type: 'dims', default: [0, 0, 0, 0], length: 4, minimum: 0 },
     dilations: { type: 'ints', default: [1, 1], length: 2, minimum: 1 },
     groups: { type: 'int', default: 1, minimum: 1 },
   },
-  infer(inputs, attributes, dims) {
-    const x = operand(inputs, 0);
-    const w = operand(inputs, 1);
-    requireRank(x, 4, 'conv2d: input x');
-    requireRank(w, 4, 'conv2d: input w');
-    const groups = intAttribute(attributes, 'groups');
-    const none = dims.of(0);
-    const [batch = none, channels = none] = x.shape;
-    const [outChannels = none, groupChannels = none, ...kernel] = w.shape;
-    const wrongWeights = () => ({
-      where: 'conv2d: input w',
-      got: formatType(w),
-      expected: `(K, ${formatQuotient(channels, groups)}, R, S) with K a multiple of ${groups} for x of ${formatType(x)} in ${groups} groups`,
-    });
-    dims.requireEqual(channels, dims.mul(groupChannels, groups), wrongWeights);
-    dims.requireEqual(dims.mod(outChannels, groups), 0, wrongWeights);
-    const bias = inputs[2];
-    if (bias !== undefined) {
-      requireVector(bias, outChannels, {
-        dims,
-        complaint: () => ({
-          where: 'conv2d: input bias',
-          got: formatType(bias),
-          expected: `(${formatDim(outChannels)},)`,
-        }),
-      });
-    }
-    const [rows, columns] = windowAxes(x.shape, attributes, { ...WINDOW, kernel, dims });
-    return { dtype: 'float32', shape: [batch, outChannels, rows.count, columns.count] };
-  },
+  infer: (inputs, attributes, dims) => ({
+    dtype: operand(inputs, 0).dtype,
+    shape: inferConvolution(inputs, attributes, { name: 'conv2d', axisNames: 'R, S', dims }),
+  }),
   reference: (inputs, attributes, output) => convolve(convolutionPlan(inputs, attributes, output)),
   lower: lowerConv2d,
   tolerance: { rtol: 1e-4, atol: 1e-4 },
@@ -125,11 +95,6 @@ function convCase(
   };
 }
 
-function formatQuotient(dim: Dim, divisor: number): string {
-  if (typeof dim === 'number') return String(dim / divisor);
-  return divisor === 1 ? formatDim(dim) : formatDim({ op: 'floordiv', left: dim, right: divisor });
-}
-
 function convolutionPlan(
   inputs: Operands<HostTensor>,
   attributes: Attributes,
@@ -138,11 +103,12 @@ function convolutionPlan(
   const x = operand(inputs, 0);
   const w = operand(inputs, 1);
   const bias = inputs[2];
-  const [rows, columns] = windowAxes(x.shape, attributes, {
+  const axes = windowAxes(x.shape, attributes, {
     ...WINDOW,
     kernel: w.shape.slice(2),
     dims: CONCRETE_DIMS,
   });
+  const [, rows, columns] = volumeAxes(axes);
   return {
     x: float32Elements(x),
     w: float32Elements(w),

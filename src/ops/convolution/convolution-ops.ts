@@ -1,5 +1,12 @@
 import type { OpDefinition } from '../define-op.ts';
 import { conv2d } from './conv2d.ts';
-import { POOL_OPS } from './pool2d.ts';
+import { conv3d } from './conv3d.ts';
+import { convTranspose } from './conv-transpose.ts';
+import { POOL_OPS } from './pool.ts';
 
-export const CONVOLUTION_OPS: readonly OpDefinition[] = [conv2d, ...POOL_OPS];
+export const CONVOLUTION_OPS: readonly OpDefinition[] = [
+  conv2d,
+  conv3d,
+  convTranspose,
+  ...POOL_OPS,
+];

@@ -1,6 +1,10 @@
 import type { OpDefinition } from '../define-op.ts';
 import { batchNorm } from './batch-norm.ts';
-import { layerNorm } from './layer-norm.ts';
+import { ROW_NORM_OPS } from './row-norm.ts';
 import { SOFTMAX_OPS } from './softmax.ts';
 
-export const NORMALIZATION_OPS: readonly OpDefinition[] = [batchNorm, layerNorm, ...SOFTMAX_OPS];
+export const NORMALIZATION_OPS: readonly OpDefinition[] = [
+  batchNorm,
+  ...ROW_NORM_OPS,
+  ...SOFTMAX_OPS,
+];

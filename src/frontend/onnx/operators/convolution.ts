@@ -1,181 +1,161 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
-import { type Dim, formatDim } from '../../../core/dim.ts';
+import type { Dim } from '../../../core/dim.ts';
 import type { Attributes } from '../../../core/primitive-function.ts';
 import { formatShape } from '../../../core/shape.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { distributePads, importWindow, type ImportedWindow, readAutoPad } from './window.ts';
 
-/** The window of a convolution or pool over the two spatial axes. */
-interface Window {
-  readonly kernel: readonly number[];
-  readonly strides: readonly number[];
-  /** Begins, then ends. */
-  readonly pads: readonly number[];
-  readonly dilations: readonly number[];
+/** The sizes of a kernel of weights (K, C, ...), which kernel_shape may repeat. */
+export function kernelOfWeights(node: ImportNode, weights: Expr): readonly number[] {
+  const kernel = node.numbers(node.shape(weights).slice(2), 'the size of a kernel');
+  const declared = node.attributes.ints('kernel_shape');
+  if (declared === undefined || declared.join() === kernel.join()) return kernel;
+  throw node.malformed(
+    `kernel_shape ${formatShape(declared)}`,
+    `that of the weights, ${formatShape(kernel)}`,
+  );
 }
 
-/**
- * One spatial axis is handled as two, the first of size 1. Returns the spatial sizes as they will
- * be computed with, and how to undo it.
- */
-interface Planes {
-  readonly x: Expr;
-  readonly isLine: boolean;
-  readonly spatial: readonly Dim[];
-}
-
-function planesOf(node: ImportNode): Planes {
+export function importConv(node: ImportNode): Expr {
   const x = node.input(0);
-  const shape = node.shape(x);
-  const [batch = 1, channels = 1, ...spatial] = shape;
-  if (shape.length === 4) return { x, isLine: false, spatial };
-  if (shape.length !== 3) {
-    throw node.unsupported(
-      `an input of shape ${formatShape(shape.map(formatDim))}`,
-      'one or two spatial axes',
-    );
+  const weights = node.input(1);
+  const window = importWindow(node, x, kernelOfWeights(node, weights));
+  const bias = node.inputs[2];
+  const args = [x, weights, ...(bias === undefined ? [] : [bias])];
+  return convolve(node, args, window);
+}
+
+/** One spatial axis is handled as two, the first of size 1. */
+function convolve(node: ImportNode, args: readonly Expr[], window: ImportedWindow): Expr {
+  const [x = node.input(0), weights = node.input(1), ...bias] = args;
+  const { strides, pads, dilations } = window;
+  const groups = node.attributes.int('group', 1);
+  switch (strides.length) {
+    case 1: {
+      const [begin = 0, end = 0] = pads;
+      const attributes = {
+        strides: [1, ...strides],
+        pads: [0, begin, 0, end],
+        dilations: [1, ...dilations],
+        groups,
+      };
+      const planes = [addUnitAxis(node, x), addUnitAxis(node, weights), ...bias];
+      const result = node.call('conv2d', planes, attributes);
+      const [batch = 1, channels = 1, , length = 1] = node.shape(result);
+      return node.reshape(result, [batch, channels, length]);
+    }
+    case 2:
+      return node.call('conv2d', args, { strides, pads, dilations, groups });
+    case 3:
+      return node.call('conv3d', args, { strides, pads, dilations, groups });
+    default:
+      throw node.unsupported(`${strides.length} spatial axes`, 'one to three');
   }
-  const lifted = node.reshape(x, [batch, channels, 1, ...spatial]);
-  return { x: lifted, isLine: true, spatial: [1, ...spatial] };
 }
 
-function lowered(node: ImportNode, result: Expr, { isLine }: Planes): Expr {
-  if (!isLine) return result;
-  const [batch = 1, channels = 1, , length = 1] = node.shape(result);
-  return node.reshape(result, [batch, channels, length]);
+function addUnitAxis(node: ImportNode, expr: Expr): Expr {
+  const [batch = 1, channels = 1, ...spatial] = node.shape(expr);
+  return node.reshape(expr, [batch, channels, 1, ...spatial]);
 }
 
-/** Attributes that describe the window, filled in and lifted to two axes. */
-function windowOf(
-  node: ImportNode,
-  { isLine, spatial }: Planes,
-  kernelShape: readonly number[],
-): Window {
-  const rank = kernelShape.length;
-  const given = {
-    kernel: kernelShape,
-    strides: node.attributes.ints('strides') ?? new Array<number>(rank).fill(1),
-    dilations: node.attributes.ints('dilations') ?? new Array<number>(rank).fill(1),
-    pads: node.attributes.ints('pads') ?? new Array<number>(2 * rank).fill(0),
-  };
-  const lengths = [given.strides.length, given.dilations.length, given.pads.length / 2];
-  if (lengths.some((length) => length !== rank) || rank !== (isLine ? 1 : 2)) {
-    throw node.malformed(
-      `kernel_shape, strides, dilations and pads of ${[rank, ...lengths].join(', ')} axes`,
-      `${isLine ? 1 : 2} in each`,
-    );
-  }
-  const window = isLine ? lifted(given) : given;
-  const autoPad = node.attributes.string('auto_pad', 'NOTSET');
-  return { ...window, pads: padsFor(node, autoPad, { window, spatial }) };
-}
-
-function lifted({ kernel, strides, dilations, pads }: Window): Window {
-  const [begin = 0, end = 0] = pads;
-  return {
-    kernel: [1, ...kernel],
-    strides: [1, ...strides],
-    dilations: [1, ...dilations],
-    pads: [0, begin, 0, end],
-  };
-}
-
-function padsFor(
-  node: ImportNode,
-  autoPad: string,
-  { window, spatial }: { window: Window; spatial: readonly Dim[] },
-): readonly number[] {
-  if (autoPad === 'NOTSET') return window.pads;
-  if (autoPad === 'VALID') return window.pads.map(() => 0);
-  if (autoPad !== 'SAME_UPPER' && autoPad !== 'SAME_LOWER') {
-    throw node.malformed(`auto_pad ${autoPad}`, 'NOTSET, VALID, SAME_UPPER or SAME_LOWER');
-  }
-  const totals = spatial.map((size, axis) => {
+function importConvTranspose(node: ImportNode): Expr {
+  const { dims } = node;
+  const x = node.input(0);
+  const weights = node.input(1);
+  const window = importWindow(node, x, kernelOfWeights(node, weights));
+  const spatial = node.shape(x).slice(2);
+  const rank = spatial.length;
+  const autoPad = readAutoPad(node);
+  const added = node.attributes.ints('output_padding') ?? new Array<number>(rank).fill(0);
+  const wanted = node.attributes.ints('output_shape')?.slice(-rank);
+  const isSame = autoPad === 'SAME_UPPER' || autoPad === 'SAME_LOWER';
+  const whole = spatial.map((dim, axis) => {
     const stride = window.strides[axis] ?? 1;
     const extent = ((window.kernel[axis] ?? 1) - 1) * (window.dilations[axis] ?? 1) + 1;
-    // By single steps, the padding does not depend on the size.
-    if (stride === 1) return extent - 1;
-    const known = node.number(size, 'the size of an axis that is padded automatically');
-    return Math.max(0, (Math.ceil(known / stride) - 1) * stride + extent - known);
+    return dims.add(dims.mul(dims.sub(dim, 1), stride), extent + (added[axis] ?? 0));
   });
-  const smaller = totals.map((total) => Math.floor(total / 2));
-  const larger = totals.map((total) => Math.ceil(total / 2));
-  return autoPad === 'SAME_UPPER' ? [...smaller, ...larger] : [...larger, ...smaller];
-}
-
-function importConv(node: ImportNode): Expr {
-  const planes = planesOf(node);
-  const weights = node.input(1);
-  const [outputs = 1, perGroup = 1, ...window] = node.shape(weights);
-  const kernelShape = node.numbers(window, 'the size of a kernel');
-  const declared = node.attributes.ints('kernel_shape');
-  if (declared !== undefined && declared.join() !== kernelShape.join()) {
-    throw node.malformed(
-      `kernel_shape ${formatShape(declared)}`,
-      `that of the weights, ${formatShape(kernelShape)}`,
-    );
-  }
-  const { strides, pads, dilations, kernel } = windowOf(node, planes, kernelShape);
-  const filter = planes.isLine ? node.reshape(weights, [outputs, perGroup, ...kernel]) : weights;
+  const given = (axis: number) =>
+    wanted?.[axis] ??
+    (isSame ? dims.mul(spatial[axis] ?? 1, window.strides[axis] ?? 1) : undefined);
+  const totals = whole.map((size, axis) => dims.max(dims.sub(size, given(axis) ?? size), 0));
+  const isGiven = wanted !== undefined || isSame;
+  const pads = isGiven ? distributePads(node, totals, autoPad === 'SAME_UPPER') : window.pads;
+  const size = whole.map((dim, axis): Dim => {
+    const padding = dims.add(pads[axis] ?? 0, pads[axis + rank] ?? 0);
+    return given(axis) ?? dims.sub(dim, padding);
+  });
   const bias = node.inputs[2];
-  const groups = node.attributes.int('group', 1);
-  const result = node.call('conv2d', [planes.x, filter, ...(bias === undefined ? [] : [bias])], {
-    strides,
-    pads,
-    dilations,
-    groups,
+  return node.call('conv_transpose', [x, weights, ...(bias === undefined ? [] : [bias])], {
+    size,
+    strides: window.strides,
+    pads: pads.slice(0, rank),
+    dilations: window.dilations,
+    groups: node.attributes.int('group', 1),
   });
-  return lowered(node, result, planes);
 }
 
-function pool(node: ImportNode, op: string, more: Attributes): Expr {
-  const planes = planesOf(node);
-  const kernelShape = node.attributes.ints('kernel_shape');
-  if (kernelShape === undefined) throw node.malformed('no kernel_shape', 'one');
-  const { kernel, strides, pads, dilations } = windowOf(node, planes, kernelShape);
-  const ceil_mode = node.attributes.bool('ceil_mode');
-  const attributes = { kernel, strides, pads, dilations, ceil_mode, ...more };
-  return lowered(node, node.call(op, [planes.x], attributes), planes);
+function poolAttributes(node: ImportNode): Attributes {
+  const kernel = node.attributes.ints('kernel_shape');
+  if (kernel === undefined) throw node.malformed('no kernel_shape', 'one');
+  const { strides, pads, dilations } = importWindow(node, node.input(0), kernel);
+  return { kernel, strides, pads, dilations, ceil_mode: node.attributes.bool('ceil_mode') };
 }
 
-function importMaxPool(node: ImportNode): Expr {
-  // The order of indices, an output that is refused when somebody reads it.
-  node.attributes.ignore('storage_order');
-  return pool(node, 'max_pool2d', {});
+function importMaxPool(node: ImportNode): readonly Expr[] {
+  const x = node.input(0);
+  const attributes = poolAttributes(node);
+  const column_major = node.attributes.bool('storage_order');
+  const result = node.call('max_pool', [x], attributes);
+  if (node.outputCount < 2) return [result];
+  const places = node.call('max_pool_indices', [x], { ...attributes, column_major });
+  return [result, node.call('cast', [places], { to: 'int64' })];
 }
 
 function importAveragePool(node: ImportNode): Expr {
   const count_include_pad = node.attributes.bool('count_include_pad');
-  return pool(node, 'avg_pool2d', { count_include_pad });
+  const attributes = { ...poolAttributes(node), count_include_pad };
+  return node.call('avg_pool', [node.input(0)], attributes);
+}
+
+/** The p-th root of what `sum` makes of the p-th powers of x's magnitudes. */
+function powerNorm(node: ImportNode, sum: (powers: Expr) => Expr): Expr {
+  const x = node.input(0);
+  const p = node.opset < 2 ? node.attributes.float('p', 2) : node.attributes.int('p', 2);
+  if (p === 2) return node.call('sqrt', [sum(node.call('mul', [x, x]))]);
+  const magnitudes = node.call('abs', [x]);
+  if (p === 1) return sum(magnitudes);
+  const { dtype } = node.type(x);
+  const powers = node.call('pow', [magnitudes, node.scalar(p, dtype)]);
+  return node.call('pow', [sum(powers), node.scalar(1 / p, dtype)]);
+}
+
+function importLpPool(node: ImportNode): Expr {
+  const attributes = poolAttributes(node);
+  return powerNorm(node, (powers) => node.call('sum_pool', [powers], attributes));
+}
+
+function spatialAxes(node: ImportNode): number[] {
+  const rank = node.shape(node.input(0)).length;
+  return Array.from({ length: Math.max(rank - 2, 0) }, (_, axis) => axis + 2);
+}
+
+function importGlobalLpPool(node: ImportNode): Expr {
+  const attributes = { axes: spatialAxes(node), keepdims: true };
+  return powerNorm(node, (powers) => node.call('reduce_sum', [powers], attributes));
 }
 
 const globalPool =
   (op: string): NodeImporter =>
-  (node) => {
-    const planes = planesOf(node);
-    return lowered(node, node.call(op, [planes.x]), planes);
-  };
-
-function importBatchNormalization(node: ImportNode): Expr {
-  node.attributes.ignore('momentum');
-  if (node.opset < 9 && !node.attributes.bool('spatial', true)) {
-    throw node.unsupported('spatial = 0', 'statistics for each channel (spatial = 1)');
-  }
-  const isTraining =
-    node.opset < 7
-      ? !node.attributes.bool('is_test')
-      : node.opset >= 14 && node.attributes.bool('training_mode');
-  if (isTraining) {
-    throw node.unsupported('training mode', 'inference', 'Export the model for inference.');
-  }
-  const args = [0, 1, 2, 3, 4].map((index) => node.input(index));
-  return node.call('batch_norm', args, { epsilon: node.attributes.float('epsilon', 1e-5) });
-}
+  (node) =>
+    node.call(op, [node.input(0)]);
 
 export const CONVOLUTION_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
   AveragePool: importAveragePool,
-  BatchNormalization: importBatchNormalization,
   Conv: importConv,
+  ConvTranspose: importConvTranspose,
   GlobalAveragePool: globalPool('global_avg_pool'),
+  GlobalLpPool: importGlobalLpPool,
   GlobalMaxPool: globalPool('global_max_pool'),
+  LpPool: importLpPool,
   MaxPool: importMaxPool,
 };

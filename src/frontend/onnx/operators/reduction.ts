@@ -60,22 +60,7 @@ function minimum(node: ImportNode, x: Expr, attributes: ReduceAttributes): Expr 
   return node.call('neg', [reduced('reduce_max')(node, negated, attributes)]);
 }
 
-function importLayerNormalization(node: ImportNode): Expr {
-  node.attributes.ignore('stash_type');
-  const x = node.input(0);
-  const { length } = node.shape(x);
-  const axis = normalizeAxis(node.attributes.int('axis', -1), length, node.where);
-  if (axis !== length - 1) {
-    throw node.unsupported(`normalisation from axis ${axis} on`, `along the last, ${length - 1}`);
-  }
-  const epsilon = node.attributes.float('epsilon', 1e-5);
-  const scaled = node.call('mul', [node.call('layer_norm', [x], { epsilon }), node.input(1)]);
-  const bias = node.inputs[2];
-  return bias === undefined ? scaled : node.call('add', [scaled, bias]);
-}
-
 export const REDUCTION_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
-  LayerNormalization: importLayerNormalization,
   LogSoftmax: softmax('log_softmax'),
   ReduceL1: reduce(18, (node, x, attributes) => sum(node, node.call('abs', [x]), attributes)),
   ReduceL2: reduce(18, (node, x, attributes) =>

@@ -1,0 +1,203 @@
+import type { Expr } from '../../../compiler/ir/expr.ts';
+import { countElements } from '../../../core/dim-context.ts';
+import { normalizeAxis } from '../../../core/shape.ts';
+import type { ImportNode, NodeImporter } from '../import-node.ts';
+
+/** `op` (layer_norm or rms_norm) over all axes from `axis` on, as rows. */
+export function normalizeRows(
+  node: ImportNode,
+  x: Expr,
+  { op, axis, epsilon }: { readonly op: string; readonly axis: number; readonly epsilon: number },
+): Expr {
+  const shape = node.shape(x);
+  if (axis === shape.length - 1) return node.call(op, [x], { epsilon });
+  const rows = countElements(shape.slice(0, axis), node.dims);
+  const matrix = node.reshape(x, [rows, countElements(shape.slice(axis), node.dims)]);
+  return node.reshape(node.call(op, [matrix], { epsilon }), shape);
+}
+
+/** x times scale plus bias, both of which may be left out. */
+export function scaleAndShift(
+  node: ImportNode,
+  x: Expr,
+  [scale, bias]: readonly (Expr | undefined)[],
+): Expr {
+  const scaled = scale === undefined ? x : node.call('mul', [x, scale]);
+  return bias === undefined ? scaled : node.call('add', [scaled, bias]);
+}
+
+/** Mean and 1 / deviation over `axes`, which stay with size 1; in float32. */
+export function statistics(
+  node: ImportNode,
+  x: Expr,
+  { axes, epsilon }: { readonly axes: readonly number[]; readonly epsilon: number },
+): readonly [mean: Expr, inverse: Expr] {
+  const single = node.type(x).dtype === 'float16' ? node.call('cast', [x], { to: 'float32' }) : x;
+  const { mean, variance } = moments(node, single, axes);
+  const { dtype } = node.type(variance);
+  const deviation = node.call('sqrt', [node.call('add', [variance, node.scalar(epsilon, dtype)])]);
+  return [mean, node.call('div', [node.scalar(1, dtype), deviation])];
+}
+
+function moments(node: ImportNode, x: Expr, axes: readonly number[]) {
+  const mean = node.call('reduce_mean', [x], { axes, keepdims: true });
+  const centered = node.call('sub', [x, mean]);
+  const squares = node.call('mul', [centered, centered]);
+  const variance = node.call('reduce_mean', [squares], { axes, keepdims: true });
+  return { mean, centered, variance };
+}
+
+function axesFrom(axis: number, rank: number): number[] {
+  return Array.from({ length: rank - axis }, (_, i) => axis + i);
+}
+
+function importLayerNormalization(node: ImportNode): readonly Expr[] {
+  node.attributes.ignore('stash_type');
+  const x = node.input(0);
+  const rank = node.shape(x).length;
+  const axis = normalizeAxis(node.attributes.int('axis', -1), rank, node.where);
+  const epsilon = node.attributes.float('epsilon', 1e-5);
+  const normal = normalizeRows(node, x, { op: 'layer_norm', axis, epsilon });
+  const result = scaleAndShift(node, normal, [node.input(1), node.inputs[2]]);
+  if (node.outputCount < 2) return [result];
+  return [result, ...statistics(node, x, { axes: axesFrom(axis, rank), epsilon })];
+}
+
+function importRmsNormalization(node: ImportNode): Expr {
+  node.attributes.ignore('stash_type');
+  const x = node.input(0);
+  const axis = normalizeAxis(node.attributes.int('axis', -1), node.shape(x).length, node.where);
+  const epsilon = node.attributes.float('epsilon', 1e-5);
+  const normal = normalizeRows(node, x, { op: 'rms_norm', axis, epsilon });
+  return scaleAndShift(node, normal, [node.input(1)]);
+}
+
+/** A vector over channels, to broadcast over one axis behind them. */
+function overChannels(node: ImportNode, vector: Expr): Expr {
+  return node.reshape(vector, [...node.shape(vector), 1]);
+}
+
+function importInstanceNormalization(node: ImportNode): Expr {
+  const x = node.input(0);
+  const shape = node.shape(x);
+  const [batch = 1, channels = 1, ...spatial] = shape;
+  const rows = node.reshape(x, [batch, channels, countElements(spatial, node.dims)]);
+  const epsilon = node.attributes.float('epsilon', 1e-5);
+  const normal = node.call('layer_norm', [rows], { epsilon });
+  const affine = [node.input(1), node.input(2)].map((vector) => overChannels(node, vector));
+  return node.reshape(scaleAndShift(node, normal, affine), shape);
+}
+
+/** Before opset 21, scale and bias have one element for each group. */
+function importGroupNormalization(node: ImportNode): Expr {
+  node.attributes.ignore('stash_type');
+  const { dims } = node;
+  const x = node.input(0);
+  const shape = node.shape(x);
+  const [batch = 1, channels = 1, ...spatial] = shape;
+  const groups = node.attributes.int('num_groups');
+  if (groups === undefined) throw node.malformed('no num_groups', 'one');
+  const size = countElements(spatial, dims);
+  const groupSize = dims.mul(dims.floordiv(channels, groups), size);
+  const epsilon = node.attributes.float('epsilon', 1e-5);
+  const rows = node.reshape(x, [batch, groups, groupSize]);
+  const normal = node.call('layer_norm', [rows], { epsilon });
+  const affine = [node.input(1), node.input(2)].map((vector) => overChannels(node, vector));
+  const affected = node.opset < 21 ? normal : node.reshape(normal, [batch, channels, size]);
+  return node.reshape(scaleAndShift(node, affected, affine), shape);
+}
+
+function importLpNormalization(node: ImportNode): Expr {
+  const x = node.input(0);
+  const { dtype, shape } = node.type(x);
+  const axis = normalizeAxis(node.attributes.int('axis', -1), shape.length, node.where);
+  const p = node.attributes.int('p', 2);
+  if (p !== 1 && p !== 2) throw node.malformed(`p = ${p}`, '1 or 2');
+  const powers = p === 1 ? node.call('abs', [x]) : node.call('mul', [x, x]);
+  const sum = node.call('reduce_sum', [powers], { axes: [axis], keepdims: true });
+  const norm = p === 1 ? sum : node.call('sqrt', [sum]);
+  // Where the norm is 0 all elements are, and stay so.
+  const divisor = node.call('maximum', [norm, node.scalar(SMALLEST_NORM, dtype)]);
+  return node.call('div', [x, divisor]);
+}
+
+/** The least positive number that float16 has as well. */
+const SMALLEST_NORM = 2 ** -24;
+
+function importMeanVarianceNormalization(node: ImportNode): Expr {
+  const x = node.input(0);
+  const { dtype, shape } = node.type(x);
+  const given = node.attributes.ints('axes') ?? [0, 2, 3];
+  const axes = given.map((axis) => normalizeAxis(axis, shape.length, node.where));
+  const { centered, variance } = moments(node, x, axes);
+  const deviation = node.call('add', [node.call('sqrt', [variance]), node.scalar(1e-9, dtype)]);
+  return node.call('div', [centered, deviation]);
+}
+
+/** x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta. */
+function importLrn(node: ImportNode): Expr {
+  const x = node.input(0);
+  const { dtype, shape } = node.type(x);
+  const [batch = 1, channels = 1, ...spatial] = shape;
+  const size = node.attributes.int('size');
+  if (size === undefined) throw node.malformed('no size', 'one');
+  const squares = node.call('mul', [x, x]);
+  const planes = node.reshape(squares, [batch, 1, channels, countElements(spatial, node.dims)]);
+  const sums = node.call('sum_pool', [planes], {
+    kernel: [size, 1],
+    pads: [Math.floor((size - 1) / 2), 0, Math.ceil((size - 1) / 2), 0],
+  });
+  const number = (value: number) => node.scalar(value, dtype);
+  const alpha = node.attributes.float('alpha', 1e-4) / size;
+  const scaled = node.call('mul', [node.reshape(sums, shape), number(alpha)]);
+  const base = node.call('add', [scaled, number(node.attributes.float('bias', 1))]);
+  const beta = number(node.attributes.float('beta', 0.75));
+  return node.call('div', [x, node.call('pow', [base, beta])]);
+}
+
+function importBatchNormalization(node: ImportNode): readonly Expr[] {
+  const x = node.input(0);
+  const affine = [node.input(1), node.input(2)];
+  const [mean, variance] = [node.input(3), node.input(4)];
+  const epsilon = node.attributes.float('epsilon', 1e-5);
+  const momentum = node.attributes.float('momentum', 0.9);
+  if (node.opset < 9 && !node.attributes.bool('spatial', true)) {
+    const centered = node.call('sub', [x, mean]);
+    const shifted = node.call('add', [variance, node.scalar(epsilon, node.type(x).dtype)]);
+    const normal = node.call('div', [centered, node.call('sqrt', [shifted])]);
+    return [scaleAndShift(node, normal, affine)];
+  }
+  const isTest = node.opset < 7 ? node.attributes.bool('is_test') : node.opset < 14;
+  if (isTest || (node.opset >= 14 && !node.attributes.bool('training_mode'))) {
+    return [node.call('batch_norm', [x, ...affine, mean, variance], { epsilon })];
+  }
+  if (node.opset < 14) {
+    throw node.unsupported('training mode', 'inference', 'Export the model for inference.');
+  }
+  const channels = node.shape(x).slice(1, 2);
+  const axes = [...node.shape(x).keys()].filter((axis) => axis !== 1);
+  const found = moments(node, x, axes);
+  const batchMean = node.reshape(found.mean, channels);
+  const batchVariance = node.reshape(found.variance, channels);
+  const running = (before: Expr, now: Expr): Expr =>
+    node.call('add', [
+      node.call('mul', [before, node.scalar(momentum, node.type(before).dtype)]),
+      node.call('mul', [now, node.scalar(1 - momentum, node.type(now).dtype)]),
+    ]);
+  return [
+    node.call('batch_norm', [x, ...affine, batchMean, batchVariance], { epsilon }),
+    running(mean, batchMean),
+    running(variance, batchVariance),
+  ];
+}
+
+export const NORMALIZATION_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
+  BatchNormalization: importBatchNormalization,
+  GroupNormalization: importGroupNormalization,
+  InstanceNormalization: importInstanceNormalization,
+  LayerNormalization: importLayerNormalization,
+  LpNormalization: importLpNormalization,
+  LRN: importLrn,
+  MeanVarianceNormalization: importMeanVarianceNormalization,
+  RMSNormalization: importRmsNormalization,
+};

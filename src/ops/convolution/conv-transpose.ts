@@ -1,0 +1,160 @@
+import source from '../../../shaders/conv-transpose-direct.wgsl?raw';
+import type { DimContext } from '../../core/dim-context.ts';
+import type { Dim } from '../../core/dim.ts';
+import { formatDim } from '../../core/dim.ts';
+import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
+import { elementCount, type Shape } from '../../core/shape.ts';
+import { dimsAttribute, intAttribute, intsAttribute } from '../attributes.ts';
+import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
+import { foldGroups } from '../linear/fold-groups.ts';
+import { type KernelSpec, type LoweringCall, type Operands, u32 } from '../lowering.ts';
+import { formatType, operand, requireLength, requireRank } from '../operand-checks.ts';
+import { scatterVolumes } from './conv-transpose-reference.ts';
+import { CONVOLUTION_INPUTS, requireBias } from './infer-convolution.ts';
+import { windowParams } from './pool-lowering.ts';
+import { requireSpatial, type VolumeAxes, volumeAxes, WINDOW_ATTRIBUTES } from './window.ts';
+
+const NAME = 'conv_transpose';
+
+/**
+ * The transpose of a convolution: each element of x adds the window, times itself, to the result at
+ * its place times the stride, less the padding. What falls outside is lost.
+ */
+export const convTranspose: OpDefinition = defineOp({
+  name: NAME,
+  kind: 'anchor',
+  summary:
+    'The transpose of a convolution over one to three axes: x (N, C, ...), w (C, K / groups, ' +
+    '...), bias (K). Pads are what is cut off at the begins; size is the spatial shape of the result.',
+  inputs: CONVOLUTION_INPUTS,
+  attributes: {
+    size: { type: 'dims', minimum: 0 },
+    ...WINDOW_ATTRIBUTES,
+    groups: { type: 'int', default: 1, minimum: 1 },
+  },
+  infer: (inputs, attributes, dims) => ({
+    dtype: operand(inputs, 0).dtype,
+    shape: inferShape(inputs, attributes, dims),
+  }),
+  reference(inputs, attributes, output) {
+    const [x, w] = [operand(inputs, 0), operand(inputs, 1)];
+    const axes = transposedAxes(x.shape, w.shape, attributes);
+    const groups = intAttribute(attributes, 'groups');
+    scatterVolumes({ x, w, bias: inputs[2], axes, groups }, output);
+  },
+  lower: lowerConvTranspose,
+  tolerance: { rtol: 1e-4, atol: 1e-4 },
+  cases: () => [
+    transposeCase([1, 1, 1, 1], [1, 1, 1, 1], { size: [1, 1] }),
+    transposeCase([1, 2, 5], [2, 3, 4], { size: [13], strides: [2], pads: [1] }),
+    transposeCase([2, 3, 4, 5], [3, 2, 3, 2], { size: [6, 6] }, false),
+    transposeCase([1, 4, 5, 4], [4, 3, 3, 3], { size: [9, 11], strides: [2, 3], groups: 2 }),
+    transposeCase([1, 2, 4, 4], [2, 2, 2, 3], { size: [6, 10], dilations: [2, 3], pads: [0, 0] }),
+    transposeCase([1, 2, 3, 4, 3], [2, 2, 2, 3, 2], { size: [5, 6, 4], strides: [2, 1, 1] }),
+    transposeCase([1, 2, 3, 3], [2, 2, 2, 2], { size: [9, 3], pads: [0, 1] }),
+    transposeCase([0, 2, 3, 3], [2, 2, 2, 2], { size: [4, 4] }),
+    transposeCase([1, 16, 17, 15], [16, 12, 4, 4], {
+      size: [34, 30],
+      strides: [2, 2],
+      pads: [1, 1],
+    }),
+  ],
+  badCases: () => [
+    { ...transposeCase([1, 2, 3, 3], [2, 2, 2, 2], {}), title: 'no size' },
+    transposeCase([2, 3], [2, 2], { size: [] }),
+    transposeCase([1, 2, 3, 3], [3, 2, 2, 2], { size: [4, 4] }),
+    transposeCase([1, 3, 3, 3], [3, 2, 2, 2], { size: [4, 4], groups: 2 }),
+    transposeCase([1, 2, 3, 3], [2, 2, 2, 2], { size: [4] }),
+    transposeCase([1, 2, 3, 3], [2, 2, 2, 2], { size: [4, 4], pads: [1, 1, 1, 1] }),
+  ],
+});
+
+function transposeCase(x: Shape, w: Shape, attributes: Attributes, hasBias = true): OpCase {
+  const channels = (w[1] ?? 1) * Number(attributes['groups'] ?? 1);
+  const inputs = [x, w, ...(hasBias ? [[channels]] : [])];
+  return {
+    title: `(${x.join(', ')}) by (${w.join(', ')}) ${JSON.stringify(attributes)}`,
+    inputs: inputs.map((shape) => ({ dtype: 'float32', shape })),
+    attributes,
+  };
+}
+
+function inferShape<D extends Dim>(
+  inputs: Operands<TensorTypeOf<D>>,
+  attributes: Attributes,
+  dims: DimContext<D>,
+): D[] {
+  const x = operand(inputs, 0);
+  const w = operand(inputs, 1);
+  requireSpatial(x, `${NAME}: input x`);
+  requireRank(w, x.shape.length, `${NAME}: input w`);
+  const groups = intAttribute(attributes, 'groups');
+  const none = dims.of(0);
+  const [batch = none, channels = none] = x.shape;
+  const [inChannels = none, groupChannels = none] = w.shape;
+  const wrongWeights = () => ({
+    where: `${NAME}: input w`,
+    got: formatType(w),
+    expected: `(${formatDim(channels)}, K / ${groups}, ...), in ${groups} groups`,
+  });
+  dims.requireEqual(channels, inChannels, wrongWeights);
+  dims.requireEqual(dims.mod(channels, groups), 0, wrongWeights);
+  const outChannels = dims.mul(groupChannels, groups);
+  requireBias(inputs[2], outChannels, { name: NAME, dims });
+  const size = dimsAttribute(attributes, 'size');
+  const rank = x.shape.length - 2;
+  requireLength(size, rank, `${NAME}: attribute size`);
+  for (const name of ['strides', 'dilations', 'pads']) {
+    const list = dimsAttribute(attributes, name);
+    if (list.length > 0) requireLength(list, rank, `${NAME}: attribute ${name}`);
+  }
+  return [batch, outChannels, ...size.map((dim) => dims.of(dim))];
+}
+
+function transposedAxes(x: Shape, w: Shape, attributes: Attributes): VolumeAxes {
+  const list = (name: string) => intsAttribute(attributes, name);
+  const [size, strides, dilations, pads] = ['size', 'strides', 'dilations', 'pads'].map(list);
+  return volumeAxes(
+    x.slice(2).map((length, axis) => ({
+      size: length,
+      kernel: w[axis + 2] ?? 1,
+      stride: strides?.[axis] ?? 1,
+      dilation: dilations?.[axis] ?? 1,
+      padBefore: pads?.[axis] ?? 0,
+      padAfter: 0,
+      count: size?.[axis] ?? 0,
+    })),
+  );
+}
+
+function lowerConvTranspose(call: LoweringCall): readonly KernelSpec[] {
+  const { inputs, output, attributes, caps } = call;
+  const [x = [], w = []] = [inputs[0]?.shape, inputs[1]?.shape];
+  const count = elementCount(output.shape);
+  const grid = foldGroups(Math.ceil(count / 64), caps);
+  const groups = intAttribute(attributes, 'groups');
+  return [
+    {
+      name: 'conv-transpose-direct',
+      source,
+      constants: { HAS_BIAS: inputs[2] !== undefined },
+      params: {
+        ...windowParams(transposedAxes(x, w, attributes)),
+        count: u32(count),
+        row_length: u32(grid.rowLength * 64),
+        out_channels: u32(output.shape[1] ?? 1),
+        in_channels: u32(x[1] ?? 1),
+        group_in_channels: u32((x[1] ?? 1) / groups),
+        group_out_channels: u32(w[1] ?? 1),
+      },
+      workgroupSize: [64, 1, 1],
+      workgroups: grid.workgroups,
+      reads: [
+        { hook: 'x', from: { kind: 'input', index: 0 }, width: 1 },
+        { hook: 'w', from: { kind: 'input', index: 1 }, width: 1 },
+        { hook: 'bias', from: { kind: 'input', index: 2 }, width: 1 },
+      ],
+      writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+    },
+  ];
+}

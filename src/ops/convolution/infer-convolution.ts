@@ -1,0 +1,66 @@
+import type { DimContext } from '../../core/dim-context.ts';
+import { type Dim, formatDim } from '../../core/dim.ts';
+import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
+import { intAttribute } from '../attributes.ts';
+import type { InputSpec } from '../define-op.ts';
+import type { Operands } from '../lowering.ts';
+import { formatType, operand, requireRank, requireVector } from '../operand-checks.ts';
+import { windowAxes } from './window.ts';
+
+export const CONVOLUTION_INPUTS: readonly InputSpec[] = [
+  { name: 'x', dtypes: ['float32'] },
+  { name: 'w', dtypes: ['float32'] },
+  { name: 'bias', dtypes: ['float32'], optional: true },
+];
+
+/**
+ * The shape of a convolution of x (N, C, ...) by w (K, C / groups, ...) with the same number of
+ * spatial axes. Throws ShapeError.
+ */
+export function inferConvolution<D extends Dim>(
+  inputs: Operands<TensorTypeOf<D>>,
+  attributes: Attributes,
+  { name, axisNames, dims }: { name: string; axisNames: string; dims: DimContext<D> },
+): D[] {
+  const x = operand(inputs, 0);
+  const w = operand(inputs, 1);
+  const rank = axisNames.split(', ').length + 2;
+  requireRank(x, rank, `${name}: input x`);
+  requireRank(w, rank, `${name}: input w`);
+  const groups = intAttribute(attributes, 'groups');
+  const none = dims.of(0);
+  const [batch = none, channels = none] = x.shape;
+  const [outChannels = none, groupChannels = none, ...kernel] = w.shape;
+  const wrongWeights = () => ({
+    where: `${name}: input w`,
+    got: formatType(w),
+    expected: `(K, ${formatQuotient(channels, groups)}, ${axisNames}) with K a multiple of ${groups} for x of ${formatType(x)} in ${groups} groups`,
+  });
+  dims.requireEqual(channels, dims.mul(groupChannels, groups), wrongWeights);
+  dims.requireEqual(dims.mod(outChannels, groups), 0, wrongWeights);
+  requireBias(inputs[2], outChannels, { name, dims });
+  const axes = windowAxes(x.shape, attributes, { name, kernel, ceilMode: false, dims });
+  return [batch, outChannels, ...axes.map(({ count }) => count)];
+}
+
+/** The bias, if there is one, has one element for each output channel. */
+export function requireBias<D extends Dim>(
+  bias: TensorTypeOf<D> | undefined,
+  channels: D,
+  { name, dims }: { name: string; dims: DimContext<D> },
+): void {
+  if (bias === undefined) return;
+  requireVector(bias, channels, {
+    dims,
+    complaint: () => ({
+      where: `${name}: input bias`,
+      got: formatType(bias),
+      expected: `(${formatDim(channels)},)`,
+    }),
+  });
+}
+
+function formatQuotient(dim: Dim, divisor: number): string {
+  if (typeof dim === 'number') return String(dim / divisor);
+  return divisor === 1 ? formatDim(dim) : formatDim({ op: 'floordiv', left: dim, right: divisor });
+}

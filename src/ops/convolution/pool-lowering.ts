@@ -1,0 +1,79 @@
+import direct from '../../../shaders/pool-direct.wgsl?raw';
+import { CONCRETE_DIMS } from '../../core/dim-context.ts';
+import { elementCount } from '../../core/shape.ts';
+import { intsAttribute } from '../attributes.ts';
+import { foldGroups } from '../linear/fold-groups.ts';
+import { f32, i32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { lowerReduceAxes } from '../reduction/reduce-lowering.ts';
+import { type VolumeAxes, volumeAxes, windowAxes } from './window.ts';
+
+/** What a pool makes of the elements in its window; `place` is where the maximum stands. */
+export type PoolKind = 'max' | 'place' | 'mean' | 'sum';
+
+/** Kernels of the pools over a sliding window. */
+export function lowerPool(kind: PoolKind): (call: LoweringCall) => readonly KernelSpec[] {
+  return ({ inputs, output, attributes, caps }) => {
+    const axes = windowAxes(inputs[0]?.shape ?? [], attributes, {
+      name: 'pool',
+      kernel: intsAttribute(attributes, 'kernel'),
+      ceilMode: Boolean(attributes.ceil_mode),
+      dims: CONCRETE_DIMS,
+    });
+    const volume = volumeAxes(axes);
+    const count = elementCount(output.shape);
+    const grid = foldGroups(Math.ceil(count / 64), caps);
+    const isPlace = kind === 'place';
+    return [
+      {
+        name: 'pool-direct',
+        source: `alias Loaded = ${isPlace ? 'f32' : 'Element'};\n${direct}`,
+        constants: {
+          IS_MAX: kind === 'max' || isPlace,
+          IS_PLACE: isPlace,
+          IS_MEAN: kind === 'mean',
+          IS_COLUMN_MAJOR: Boolean(attributes.column_major),
+          COUNTS_PAD: Boolean(attributes.count_include_pad),
+        },
+        params: {
+          ...windowParams(volume),
+          count: u32(count),
+          row_length: u32(grid.rowLength * 64),
+          lowest: f32(-Infinity),
+          counted_d: u32(volume[0].size + volume[0].padAfter),
+          counted_h: u32(volume[1].size + volume[1].padAfter),
+          counted_w: u32(volume[2].size + volume[2].padAfter),
+        },
+        workgroupSize: [64, 1, 1],
+        workgroups: grid.workgroups,
+        reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
+        writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+      },
+    ];
+  };
+}
+
+/** The parameters of a kernel over windows along depth, height and width. */
+export function windowParams(axes: VolumeAxes): KernelSpec['params'] {
+  const named = axes.map((axis, i) => ({ axis, name: 'dhw'.charAt(i) }));
+  return Object.fromEntries(
+    named.flatMap(({ axis, name }) => [
+      [`in_${name}`, u32(axis.size)],
+      [`out_${name}`, u32(axis.count)],
+      [`kernel_${name}`, u32(axis.kernel)],
+      [`stride_${name}`, u32(axis.stride)],
+      [`dilation_${name}`, u32(axis.dilation)],
+      [`pad_${name}`, i32(axis.padBefore)],
+    ]),
+  );
+}
+
+/** Kernels of `global_max_pool` and `global_avg_pool`: all axes after the second. */
+export function lowerGlobalPool(
+  kind: 'max' | 'mean',
+): (call: LoweringCall) => readonly KernelSpec[] {
+  return (call) => {
+    const rank = call.inputs[0]?.shape.length ?? 0;
+    const axes = Array.from({ length: Math.max(0, rank - 2) }, (_, i) => i + 2);
+    return lowerReduceAxes(call, kind, axes);
+  };
+}

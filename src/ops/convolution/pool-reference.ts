@@ -1,0 +1,102 @@
+import type { HostTensor } from '../../core/host-tensor.ts';
+import { elementCount } from '../../core/shape.ts';
+import { numberElements } from '../elements.ts';
+import type { NumberArray } from '../define-op.ts';
+import type { PoolKind } from './pool-lowering.ts';
+import { tapRange, type VolumeAxes, type WindowAxis } from './window.ts';
+
+export interface PoolPlan {
+  readonly kind: PoolKind;
+  readonly countsPad: boolean;
+  /** Places count the first spatial axis fastest. */
+  readonly isColumnMajor: boolean;
+  readonly axes: VolumeAxes;
+}
+
+/**
+ * Pools every (N, C) volume. The mean divides by the elements inside the image, or inside image and
+ * padding with `countsPad`; what `ceil_mode` adds beyond the padding never counts. NaN in a window
+ * makes its maximum NaN. Of equal maxima the first gives the place.
+ */
+export function poolVolumes(x: HostTensor, output: HostTensor, plan: PoolPlan): void {
+  const { axes, countsPad } = plan;
+  const from = numberElements(x);
+  const to = numberElements(output);
+  const volumes = elementCount(output.shape.slice(0, 2));
+  const size = axes[0].size * axes[1].size * axes[2].size;
+  const [slices, rows, columns] = axes.map((axis) => windows(axis, countsPad));
+  let out = 0;
+  for (let volume = 0; volume < volumes; volume++) {
+    for (const slice of slices ?? []) {
+      for (const row of rows ?? []) {
+        for (const column of columns ?? []) {
+          to[out] = poolWindow(from, volume * size, { plan, slice, row, column });
+          out++;
+        }
+      }
+    }
+  }
+}
+
+/** One position of a window along an axis: its taps that lie inside, and how many count. */
+interface PlacedWindow {
+  /** Source index of tap 0, inside or not. */
+  readonly start: number;
+  readonly firstTap: number;
+  readonly endTap: number;
+  readonly counted: number;
+}
+
+function windows(axis: WindowAxis, countsPad: boolean): PlacedWindow[] {
+  return Array.from({ length: axis.count }, (_, i) => {
+    const start = i * axis.stride - axis.padBefore;
+    const [firstTap, endTap] = tapRange(axis, start);
+    const counted = countsPad ? paddedTaps(axis, start) : endTap - firstTap;
+    return { start, firstTap, endTap, counted };
+  });
+}
+
+function paddedTaps({ size, kernel, dilation, padAfter }: WindowAxis, start: number): number {
+  return Math.min(kernel, Math.ceil((size + padAfter - start) / dilation));
+}
+
+interface PoolPlace {
+  readonly plan: PoolPlan;
+  readonly slice: PlacedWindow;
+  readonly row: PlacedWindow;
+  readonly column: PlacedWindow;
+}
+
+function poolWindow(x: NumberArray, offset: number, place: PoolPlace): number {
+  const { plan, slice, row, column } = place;
+  const [depths, rows, columns] = plan.axes;
+  let largest = -Infinity;
+  let largestAt = -1;
+  let sum = 0;
+  for (let q = slice.firstTap; q < slice.endTap; q++) {
+    const plane = (slice.start + q * depths.dilation) * rows.size;
+    for (let r = row.firstTap; r < row.endTap; r++) {
+      const from = offset + (plane + row.start + r * rows.dilation) * columns.size + column.start;
+      for (let s = column.firstTap; s < column.endTap; s++) {
+        const at = from + s * columns.dilation;
+        const value = x[at] ?? 0;
+        sum += value;
+        if (largestAt >= 0 && !(value > largest || Number.isNaN(value))) continue;
+        largest = value;
+        largestAt = at;
+      }
+    }
+  }
+  if (plan.kind === 'max') return largest;
+  if (plan.kind === 'place') return plan.isColumnMajor ? columnMajor(largestAt, plan) : largestAt;
+  if (plan.kind === 'sum') return sum;
+  return sum / Math.max(slice.counted * row.counted * column.counted, 1);
+}
+
+function columnMajor(at: number, { axes: [depths, rows, columns] }: PoolPlan): number {
+  const x = at % columns.size;
+  const y = Math.floor(at / columns.size) % rows.size;
+  const z = Math.floor(at / (columns.size * rows.size)) % depths.size;
+  const volume = Math.floor(at / (columns.size * rows.size * depths.size));
+  return ((volume * columns.size + x) * rows.size + y) * depths.size + z;
+}

@@ -1,0 +1,116 @@
+import source from '../../../shaders/row-norm.wgsl?raw';
+import { elementCount, type Shape } from '../../core/shape.ts';
+import { floatAttribute } from '../attributes.ts';
+import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
+import { float32Elements } from '../elements.ts';
+import { foldGroups } from '../linear/fold-groups.ts';
+import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { operand, requireMinimumRank } from '../operand-checks.ts';
+
+interface RowNormSpec {
+  readonly name: string;
+  /** Whether the mean is taken off first. */
+  readonly isCentered: boolean;
+  readonly summary: string;
+}
+
+function defineRowNorm({ name, isCentered, summary }: RowNormSpec): OpDefinition {
+  return defineOp({
+    name,
+    kind: 'reduction',
+    summary,
+    inputs: [{ name: 'x', dtypes: ['float32'] }],
+    attributes: { epsilon: { type: 'float', default: 1e-5 } },
+    infer(inputs) {
+      const x = operand(inputs, 0);
+      requireMinimumRank(x, 1, name);
+      return { dtype: x.dtype, shape: x.shape };
+    },
+    reference(inputs, attributes, output) {
+      const x = float32Elements(operand(inputs, 0));
+      const y = float32Elements(output);
+      const size = output.shape.at(-1) ?? 1;
+      const epsilon = floatAttribute(attributes, 'epsilon');
+      for (let start = 0; start < x.length; start += size) {
+        const row = x.subarray(start, start + size);
+        const mean = isCentered ? row.reduce((sum, value) => sum + value, 0) / size : 0;
+        const squares = row.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+        const deviation = Math.sqrt(squares / size + epsilon);
+        for (let k = 0; k < size; k++) y[start + k] = ((row[k] ?? 0) - mean) / deviation;
+      }
+    },
+    lower: (call) => lowerRowNorm(call, isCentered),
+    tolerance: { rtol: 1e-4, atol: 1e-5 },
+    cases: () => [
+      rowNormCase([8]),
+      rowNormCase([1, 1]),
+      rowNormCase([3, 5], 0.5),
+      rowNormCase([2, 7, 32], 1e-12),
+      rowNormCase([0, 4]),
+      rowNormCase([3, 0]),
+      rowNormCase([70, 129]),
+      rowNormCase([3, 4099]),
+      {
+        title: 'a row of equal elements',
+        inputs: [{ dtype: 'float32', shape: [1, 4], values: [3, 3, 3, 3] }],
+      },
+    ],
+    badCases: () => [
+      rowNormCase([]),
+      { title: 'bad dtype', inputs: [{ dtype: 'int32', shape: [3] }] },
+    ],
+  });
+}
+
+/** Rows without their mean, in units of their deviation; scale and shift are operators behind it. */
+const layerNorm = defineRowNorm({
+  name: 'layer_norm',
+  isCentered: true,
+  summary:
+    '(x - mean) / sqrt(variance + epsilon), both along the last axis; the variance is the mean of ' +
+    'squares.',
+});
+
+const rmsNorm = defineRowNorm({
+  name: 'rms_norm',
+  isCentered: false,
+  summary: 'x / sqrt(mean of squares + epsilon) along the last axis.',
+});
+
+export const ROW_NORM_OPS: readonly OpDefinition[] = [layerNorm, rmsNorm];
+
+function rowNormCase(shape: Shape, ...[epsilon]: number[]): OpCase {
+  const of = epsilon === undefined ? '' : `, epsilon ${epsilon}`;
+  return {
+    title: `(${shape.join(', ')})${of}`,
+    inputs: [{ dtype: 'float32', shape, range: [-3, 5] }],
+    attributes: epsilon === undefined ? {} : { epsilon },
+  };
+}
+
+function lowerRowNorm(
+  { output, attributes, caps }: LoweringCall,
+  isCentered: boolean,
+): readonly KernelSpec[] {
+  const size = output.shape.at(-1) ?? 1;
+  const count = size === 0 ? 0 : elementCount(output.shape) / size;
+  const lanes = caps.adapterClass !== 'software' && size >= 64 ? 64 : 1;
+  const grid = foldGroups(Math.ceil((count * lanes) / 64), caps);
+  return [
+    {
+      name: 'row-norm',
+      source,
+      constants: { LANES: lanes, IS_CENTERED: isCentered },
+      params: {
+        count: u32(count),
+        row_length: u32(grid.rowLength),
+        size: u32(size),
+        epsilon: f32(floatAttribute(attributes, 'epsilon')),
+      },
+      workgroupSize: [64, 1, 1],
+      workgroups: grid.workgroups,
+      reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
+      writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+    },
+  ];
+}
