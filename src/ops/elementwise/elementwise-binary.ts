@@ -1,4 +1,4 @@
-import type { DType } from '../../core/dtype.ts';
+import { type DType, isBigInt } from '../../core/dtype.ts';
 import type {
   NumberArray,
   OpCase,
@@ -9,10 +9,17 @@ import type {
 } from '../define-op.ts';
 import { defineElementwise, type ElementwiseSpec } from './elementwise.ts';
 import { callLanewise } from './lanewise.ts';
-import { floatPower, integerPower, POW_DECLARATIONS, powExpression } from './pow.ts';
+import { isFloat, NUMERIC, wideName } from './number-dtypes.ts';
+import {
+  floatPower,
+  integerPower,
+  POW_DECLARATIONS,
+  powExpression,
+  WIDE_POW,
+  widePower,
+} from './pow.ts';
+import { wideDeclarations, type WideFunction } from '../wide-integers.ts';
 import { wgslTypeName } from '../wgsl-literal.ts';
-
-const NUMERIC: readonly DType[] = ['float32', 'int32', 'uint32'];
 
 type HostBlock = NonNullable<ScalarFunction['hostBlock']>;
 
@@ -31,6 +38,36 @@ export interface BinarySpec {
   wgsl(a: string, b: string, context: ScalarContext): string;
   readonly host: (a: number, b: number, context: ScalarContext) => number;
   readonly hostBlock?: HostBlock;
+  /** For int64 and uint64. */
+  readonly wide?: WideBinary;
+}
+
+/** A binary operator on 64-bit integers, which are vec2<u32> in WGSL. */
+export interface WideBinary {
+  /** An expression over operands, for the prefix `i64` or `u64` of functions that want to know. */
+  wgsl(a: string, b: string, prefix: 'i64' | 'u64', context: ScalarContext): string;
+  readonly functions: readonly WideFunction[];
+  readonly declarations?: Readonly<Record<string, string>>;
+  host(a: bigint, b: bigint, context: ScalarContext): bigint;
+}
+
+/** What `wide` adds to a scalar function. */
+export function wideScalar(wide: WideBinary | undefined, narrow: ScalarFunction): ScalarFunction {
+  if (wide === undefined) return narrow;
+  const isWide = ({ dtypes }: ScalarContext) => dtypes.some(isBigInt);
+  return {
+    ...narrow,
+    wgsl(operands, context) {
+      const [a = '', b = ''] = operands;
+      if (!isWide(context)) return narrow.wgsl(operands, context);
+      return wide.wgsl(a, b, wideName(context.dtypes[0]), context);
+    },
+    declarations: (context) =>
+      isWide(context)
+        ? { ...wideDeclarations(...wide.functions), ...wide.declarations }
+        : (narrow.declarations?.(context) ?? {}),
+    hostBigint: ([a = 0n, b = 0n], context) => wide.host(a, b, context),
+  };
 }
 
 /** An elementwise operator of two inputs of one dtype. */
@@ -43,12 +80,12 @@ export function defineBinary(spec: BinarySpec): OpDefinition {
       { name: 'a', dtypes },
       { name: 'b', dtypes },
     ],
-    scalar: {
+    scalar: wideScalar(spec.wide, {
       wgsl: ([a = '', b = ''], context) => spec.wgsl(a, b, context),
       host: ([a = 0, b = 0], context) => spec.host(a, b, context),
       hostBlock: spec.hostBlock ?? blockOf(spec),
       declarations: () => spec.declarations ?? {},
-    },
+    }),
     ...(spec.attributes === undefined ? {} : { attributes: spec.attributes }),
     ...(spec.tolerance === undefined ? {} : { tolerance: spec.tolerance }),
     cases: () => [...broadcastCases(dtypes, spec.ranges), ...(spec.cases ?? [])],
@@ -92,6 +129,8 @@ function pair([a, b]: readonly NumberArray[]): [NumberArray, NumberArray] {
   return [a ?? new Float32Array(), b ?? new Float32Array()];
 }
 
+const BASE_DTYPES: ReadonlySet<DType> = new Set<DType>(['float32', 'int32', 'uint32', 'bool']);
+
 /** Pairs of shapes that broadcast in every way, for operators of two inputs. */
 export function broadcastCases(dtypes: readonly DType[], ranges?: BinarySpec['ranges']): OpCase[] {
   const pairs = [
@@ -121,16 +160,20 @@ export function broadcastCases(dtypes: readonly DType[], ranges?: BinarySpec['ra
       [1, 31, 1],
     ],
   ];
-  return dtypes.flatMap((dtype) =>
-    pairs.map(([a = [], b = []]) => ({
-      title: `${dtype} (${a.join(', ')}) and (${b.join(', ')})`,
-      inputs: [
-        { dtype, shape: a, ...(ranges === undefined ? {} : { range: ranges[0] }) },
-        { dtype, shape: b, ...(ranges === undefined ? {} : { range: ranges[1] }) },
-      ],
-    })),
-  );
+  return dtypes
+    .filter((dtype) => BASE_DTYPES.has(dtype))
+    .flatMap((dtype) =>
+      pairs.map(([a = [], b = []]) => ({
+        title: `${dtype} (${a.join(', ')}) and (${b.join(', ')})`,
+        inputs: [
+          { dtype, shape: a, ...(ranges === undefined ? {} : { range: ranges[0] }) },
+          { dtype, shape: b, ...(ranges === undefined ? {} : { range: ranges[1] }) },
+        ],
+      })),
+    );
 }
+
+const callOf = (name: WideFunction) => (a: string, b: string) => `${name}(${a}, ${b})`;
 
 const add = defineBinary({
   name: 'add',
@@ -139,6 +182,7 @@ const add = defineBinary({
   tolerance: { rtol: 1e-6, atol: 1e-7 },
   wgsl: (a, b) => `(${a} + ${b})`,
   host: (a, b) => a + b,
+  wide: { wgsl: callOf('wide_add'), functions: ['wide_add'], host: (a, b) => a + b },
   hostBlock(operands, output) {
     const [a, b] = pair(operands);
     for (let i = 0; i < output.length; i++) output[i] = (a[i] ?? 0) + (b[i] ?? 0);
@@ -169,6 +213,7 @@ const sub = defineBinary({
   tolerance: { rtol: 1e-6, atol: 1e-7 },
   wgsl: (a, b) => `(${a} - ${b})`,
   host: (a, b) => a - b,
+  wide: { wgsl: callOf('wide_sub'), functions: ['wide_sub'], host: (a, b) => a - b },
 });
 
 const mul = defineBinary({
@@ -177,10 +222,11 @@ const mul = defineBinary({
   dtypes: NUMERIC,
   tolerance: { rtol: 1e-6, atol: 1e-7 },
   wgsl: (a, b) => `(${a} * ${b})`,
-  host: (a, b, { output }) => (output === 'float32' ? a * b : Math.imul(a, b)),
+  host: (a, b, { output }) => (isFloat(output) ? a * b : Math.imul(a, b)),
+  wide: { wgsl: callOf('wide_mul'), functions: ['wide_mul'], host: (a, b) => a * b },
   hostBlock(operands, output, context) {
     const [a, b] = pair(operands);
-    if (context.output === 'float32') {
+    if (isFloat(context.output)) {
       for (let i = 0; i < output.length; i++) output[i] = (a[i] ?? 0) * (b[i] ?? 0);
     } else {
       for (let i = 0; i < output.length; i++) output[i] = Math.imul(a[i] ?? 0, b[i] ?? 0);
@@ -204,7 +250,12 @@ const div = defineBinary({
   dtypes: NUMERIC,
   tolerance: { rtol: 1e-6, atol: 1e-7 },
   wgsl: (a, b) => `(${a} / ${b})`,
-  host: (a, b, { output }) => (output === 'float32' ? a / b : b === 0 ? a : Math.trunc(a / b)),
+  host: (a, b, { output }) => (isFloat(output) ? a / b : b === 0 ? a : Math.trunc(a / b)),
+  wide: {
+    wgsl: (a, b, prefix) => `${prefix}_div(${a}, ${b})`,
+    functions: ['i64_div', 'u64_div'],
+    host: (a, b) => (b === 0n ? a : a / b),
+  },
   cases: [
     {
       title: 'int32 by zero and over the edge',
@@ -245,6 +296,11 @@ const maximum = defineBinary({
   declarations: extremum('max'),
   wgsl: (a, b, context) => extremumOf('max', [a, b], context),
   host: (a, b) => Math.max(a, b),
+  wide: {
+    wgsl: (a, b, prefix) => `select(${a}, ${b}, ${prefix}_lt(${a}, ${b}))`,
+    functions: ['i64_lt', 'u64_lt'],
+    host: (a, b) => (a < b ? b : a),
+  },
 });
 
 const minimum = defineBinary({
@@ -254,6 +310,11 @@ const minimum = defineBinary({
   declarations: extremum('min'),
   wgsl: (a, b, context) => extremumOf('min', [a, b], context),
   host: (a, b) => Math.min(a, b),
+  wide: {
+    wgsl: (a, b, prefix) => `select(${a}, ${b}, ${prefix}_lt(${b}, ${a}))`,
+    functions: ['i64_lt', 'u64_lt'],
+    host: (a, b) => (b < a ? b : a),
+  },
 });
 
 const pow = defineBinary({
@@ -261,7 +322,7 @@ const pow = defineBinary({
   summary:
     'a to the power b. A negative float base wants an integral exponent (else NaN); an integer ' +
     'to a negative power is 0 unless the base is 1 or -1.',
-  dtypes: ['float32', 'int32'],
+  dtypes: NUMERIC,
   tolerance: { rtol: 1e-4, atol: 1e-5 },
   ranges: [
     [0, 5],
@@ -269,7 +330,13 @@ const pow = defineBinary({
   ],
   declarations: POW_DECLARATIONS,
   wgsl: powExpression,
-  host: (a, b, { output }) => (output === 'float32' ? floatPower(a, b) : integerPower(a, b)),
+  host: (a, b, { output }) => (isFloat(output) ? floatPower(a, b) : integerPower(a, b)),
+  wide: {
+    wgsl: (a, b, prefix) => `pow_wide(${a}, ${b}, ${prefix === 'i64'})`,
+    functions: ['wide_mul', 'u64_shr'],
+    declarations: WIDE_POW,
+    host: widePower,
+  },
   cases: [
     {
       title: 'signs, zeros and ones',

@@ -1,13 +1,13 @@
-import type { DType } from '../../core/dtype.ts';
+import { type DType, isBigInt } from '../../core/dtype.ts';
 import { floatAttribute } from '../attributes.ts';
 import type { NumberArray, OpCase, OpDefinition, ScalarContext, Tolerance } from '../define-op.ts';
 import { defineElementwise, type ElementwiseSpec } from './elementwise.ts';
 import { ERF_DECLARATIONS, erf } from './erf.ts';
+import { FLOATS, NUMERIC, SIGNED, wideName } from './number-dtypes.ts';
 import { wgslLiteral } from '../wgsl-literal.ts';
+import { wideDeclarations, type WideFunction } from '../wide-integers.ts';
 
-const FLOAT: readonly DType[] = ['float32'];
-const SIGNED: readonly DType[] = ['float32', 'int32'];
-const NUMERIC: readonly DType[] = ['float32', 'int32', 'uint32'];
+const BASE_DTYPES: ReadonlySet<DType> = new Set<DType>(['float32', 'int32', 'uint32', 'bool']);
 
 export interface UnarySpec extends Pick<ElementwiseSpec, 'name' | 'summary' | 'attributes'> {
   readonly dtypes: readonly DType[];
@@ -21,6 +21,14 @@ export interface UnarySpec extends Pick<ElementwiseSpec, 'name' | 'summary' | 'a
   readonly badCases?: readonly OpCase[];
   wgsl(x: string, context: ScalarContext): string;
   host(x: number, context: ScalarContext): number;
+  /** For int64 and uint64, which are vec2<u32> in WGSL. */
+  readonly wide?: WideUnary;
+}
+
+interface WideUnary {
+  readonly functions: readonly WideFunction[];
+  wgsl(x: string, prefix: 'i64' | 'u64'): string;
+  host(x: bigint): bigint;
 }
 
 /** An elementwise operator of one input. */
@@ -32,18 +40,25 @@ export function defineUnary(spec: UnarySpec): OpDefinition {
     inputs: [{ name: 'x', dtypes }],
     attributes: spec.attributes ?? {},
     scalar: {
-      wgsl: ([x = ''], context) => spec.wgsl(x, context),
+      wgsl: ([x = ''], context) =>
+        spec.wide !== undefined && isBigInt(context.output)
+          ? spec.wide.wgsl(x, wideName(context.output))
+          : spec.wgsl(x, context),
       host: ([x = 0], context) => spec.host(x, context),
+      hostBigint: ([x = 0n]) => spec.wide?.host(x) ?? x,
       hostBlock([x = new Float32Array()], y, context) {
         if (spec.hostBlock !== undefined) spec.hostBlock(x, y, context);
         else for (let i = 0; i < y.length; i++) y[i] = spec.host(x[i] ?? 0, context);
       },
-      declarations: () => spec.declarations ?? {},
+      declarations: ({ output }) =>
+        isBigInt(output)
+          ? wideDeclarations(...(spec.wide?.functions ?? []))
+          : (spec.declarations ?? {}),
     },
     ...(spec.tolerance === undefined ? {} : { tolerance: spec.tolerance }),
     cases: () => [...unaryCases(dtypes, range), ...(spec.cases ?? [])],
     badCases: () => [
-      { title: 'bad dtype', inputs: [{ dtype: 'int64', shape: [2] }] },
+      { title: 'bad dtype', inputs: [{ dtype: 'bool', shape: [2] }] },
       { title: 'no input', inputs: [] },
       {
         title: 'unknown attribute',
@@ -61,12 +76,16 @@ export function unaryCases(
   range: readonly [number, number] | undefined,
 ): OpCase[] {
   const shapes = [[], [0], [1], [7], [3, 5], [2, 3, 4, 5], [4, 0, 3], [513, 129]];
-  return dtypes.flatMap((dtype) =>
-    shapes.map((shape) => ({
-      title: `${dtype} (${shape.join(', ')})`,
-      inputs: [{ dtype, shape, ...(range === undefined || dtype !== 'float32' ? {} : { range }) }],
-    })),
-  );
+  return dtypes
+    .filter((dtype) => BASE_DTYPES.has(dtype))
+    .flatMap((dtype) =>
+      shapes.map((shape) => ({
+        title: `${dtype} (${shape.join(', ')})`,
+        inputs: [
+          { dtype, shape, ...(range === undefined || dtype !== 'float32' ? {} : { range }) },
+        ],
+      })),
+    );
 }
 
 const abs = defineUnary({
@@ -75,6 +94,11 @@ const abs = defineUnary({
   dtypes: NUMERIC,
   wgsl: (x) => `abs(${x})`,
   host: (x) => Math.abs(x),
+  wide: {
+    functions: ['i64_abs'],
+    wgsl: (x, prefix) => (prefix === 'i64' ? `i64_abs(${x})` : x),
+    host: (x) => (x < 0n ? -x : x),
+  },
   cases: [
     { title: 'int32 limits', inputs: [{ dtype: 'int32', shape: [2], values: [-(2 ** 31), -7] }] },
   ],
@@ -86,6 +110,7 @@ const neg = defineUnary({
   dtypes: SIGNED,
   wgsl: (x) => `(-${x})`,
   host: (x) => -x,
+  wide: { functions: ['wide_neg'], wgsl: (x) => `wide_neg(${x})`, host: (x) => -x },
 });
 
 const relu = defineUnary({
@@ -98,6 +123,11 @@ const relu = defineUnary({
     return `select(${x}, ${zero}, ${x} < ${zero})`;
   },
   host: (x) => (x < 0 ? 0 : x),
+  wide: {
+    functions: [],
+    wgsl: (x) => `select(${x}, vec2<u32>(), ${x}.y >> 31u == 1u)`,
+    host: (x) => (x < 0n ? 0n : x),
+  },
   hostBlock(x, y) {
     for (let i = 0; i < y.length; i++) {
       const value = x[i] ?? 0;
@@ -109,7 +139,7 @@ const relu = defineUnary({
 const leakyRelu = defineUnary({
   name: 'leaky_relu',
   summary: 'x where x >= 0, else alpha * x.',
-  dtypes: FLOAT,
+  dtypes: FLOATS,
   attributes: { alpha: { type: 'float', default: 0.01 } },
   tolerance: { rtol: 1e-6, atol: 1e-7 },
   wgsl: (x, { attributes, output, width }) => {
@@ -148,7 +178,7 @@ const leakyRelu = defineUnary({
 const sigmoid = defineUnary({
   name: 'sigmoid',
   summary: '1 / (1 + exp(-x)).',
-  dtypes: FLOAT,
+  dtypes: FLOATS,
   tolerance: { rtol: 1e-5, atol: 1e-6 },
   range: [-10, 10],
   // Beyond 88 the exponential would overflow to an infinity that WGSL does not promise.
@@ -164,7 +194,7 @@ const sigmoid = defineUnary({
 const tanh = defineUnary({
   name: 'tanh',
   summary: 'The hyperbolic tangent.',
-  dtypes: FLOAT,
+  dtypes: FLOATS,
   tolerance: { rtol: 1e-5, atol: 1e-5 },
   range: [-5, 5],
   // Implementations divide exponentials, which overflow from 88 on; beyond 10 the result is 1.
@@ -179,7 +209,7 @@ const tanh = defineUnary({
 const exp = defineUnary({
   name: 'exp',
   summary: 'e to the power x. Beyond 88.72 infinity on the host, and what the adapter makes of it.',
-  dtypes: FLOAT,
+  dtypes: FLOATS,
   tolerance: { rtol: 1e-5, atol: 1e-6 },
   wgsl: (x) => `exp(${x})`,
   host: (x) => Math.exp(x),
@@ -191,7 +221,7 @@ const exp = defineUnary({
 const log = defineUnary({
   name: 'log',
   summary: 'The natural logarithm. Of a negative number NaN on the host, undefined on WebGPU.',
-  dtypes: FLOAT,
+  dtypes: FLOATS,
   tolerance: { rtol: 1e-5, atol: 1e-6 },
   range: [1e-3, 100],
   wgsl: (x) => `log(${x})`,
@@ -201,7 +231,7 @@ const log = defineUnary({
 const sqrt = defineUnary({
   name: 'sqrt',
   summary: 'The square root. Of a negative number NaN on the host, undefined on WebGPU.',
-  dtypes: FLOAT,
+  dtypes: FLOATS,
   tolerance: { rtol: 1e-6, atol: 1e-7 },
   range: [0, 100],
   wgsl: (x) => `sqrt(${x})`,
@@ -211,7 +241,7 @@ const sqrt = defineUnary({
 const erfOp = defineUnary({
   name: 'erf',
   summary: 'The error function; on WebGPU within 3e-7.',
-  dtypes: FLOAT,
+  dtypes: FLOATS,
   tolerance: { rtol: 1e-5, atol: 1e-6 },
   range: [-4, 4],
   declarations: ERF_DECLARATIONS,
@@ -232,7 +262,7 @@ const gelu = defineUnary({
   summary:
     'x times the probability that a normal variable is below x; approximate tanh: by ' +
     '(1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.',
-  dtypes: FLOAT,
+  dtypes: FLOATS,
   attributes: { approximate: { type: 'string', default: 'none', oneOf: ['none', 'tanh'] } },
   tolerance: { rtol: 1e-4, atol: 1e-5 },
   range: [-5, 5],
@@ -272,7 +302,7 @@ const gelu = defineUnary({
 const floor = defineUnary({
   name: 'floor',
   summary: 'The largest integer that is not greater than x, as a float.',
-  dtypes: FLOAT,
+  dtypes: FLOATS,
   range: [-20, 20],
   wgsl: (x) => `floor(${x})`,
   host: (x) => Math.floor(x),
@@ -281,7 +311,7 @@ const floor = defineUnary({
 const clip = defineUnary({
   name: 'clip',
   summary: 'min(max(x, min), max). NaN stays NaN.',
-  dtypes: NUMERIC,
+  dtypes: ['float32', 'float64', 'int32', 'uint32'],
   attributes: {
     min: { type: 'float', default: -3.4028234663852886e38 },
     max: { type: 'float', default: 3.4028234663852886e38 },
@@ -334,6 +364,8 @@ function clipBound(bound: number, dtype: DType): number {
       return Math.trunc(Math.min(Math.max(bound, -(2 ** 31)), 2 ** 31 - 1));
     case 'uint32':
       return Math.trunc(Math.min(Math.max(bound, 0), 2 ** 32 - 1));
+    case 'float64':
+      return bound;
     default:
       return Math.fround(bound);
   }

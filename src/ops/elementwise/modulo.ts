@@ -3,6 +3,7 @@ import { boolAttribute } from '../attributes.ts';
 import { wgslTypeName } from '../wgsl-literal.ts';
 import { defineBinary } from './elementwise-binary.ts';
 import { callLanewise, lanewise } from './lanewise.ts';
+import { isFloat, NUMERIC } from './number-dtypes.ts';
 import { NOT_A_NUMBER } from './transcendental-wgsl.ts';
 
 /** Exact: what remains after subtracting b times every power of two that fits, the largest first. */
@@ -27,7 +28,7 @@ export const modulo = defineBinary({
   name: 'mod',
   summary:
     'The remainder of a / b with the sign of b, or with that of a when fmod. Integers: 0 where b is 0.',
-  dtypes: ['float32', 'int32', 'uint32'],
+  dtypes: NUMERIC,
   attributes: { fmod: { type: 'bool', default: false } },
   tolerance: { rtol: 1e-6, atol: 1e-6 },
   ranges: [
@@ -51,10 +52,22 @@ export const modulo = defineBinary({
     return callLanewise(`${isTruncated ? 'fmod' : 'mod'}_${type}`, [a, b], width);
   },
   host(a, b, { attributes, output }) {
-    if (b === 0 && output !== 'float32') return 0;
+    if (b === 0 && !isFloat(output)) return 0;
     const rest = a % b;
     if (boolAttribute(attributes, 'fmod') || rest === 0 || rest < 0 === b < 0) return rest;
     return rest + b;
+  },
+  wide: {
+    wgsl: (a, b, prefix, { attributes }) => {
+      const isTruncated = boolAttribute(attributes, 'fmod') || prefix === 'u64';
+      return `${prefix}_${isTruncated ? 'rem' : 'mod'}(${a}, ${b})`;
+    },
+    functions: ['i64_rem', 'i64_mod', 'u64_rem'],
+    host(a, b, { attributes }) {
+      const rest = b === 0n ? 0n : a % b;
+      const isRest = boolAttribute(attributes, 'fmod') || rest === 0n || rest < 0n === b < 0n;
+      return isRest ? rest : rest + b;
+    },
   },
   cases: [
     ...(['float32', 'int32', 'uint32'] as const).flatMap((dtype) =>

@@ -1,26 +1,56 @@
 import type { ScalarContext } from '../define-op.ts';
+import { NOT_A_NUMBER } from './transcendental-wgsl.ts';
+import { wgslTypeName } from '../wgsl-literal.ts';
 
 /** As IEEE pow, except that 1 to any power is 1. */
 export function floatPower(a: number, b: number): number {
   return a === 1 ? 1 : a ** b;
 }
 
-/** a^b in int32, wrapping; a negative exponent gives what rounding 1 / a^-b towards zero gives. */
+/** a^b in 32 bits, wrapping; a negative exponent gives what rounding 1 / a^-b towards zero gives. */
 export function integerPower(a: number, b: number): number {
   if (b < 0) return a === 1 ? 1 : a === -1 ? (b % 2 === 0 ? 1 : -1) : 0;
   let result = 1;
   let base = a;
-  for (let rest = b; rest > 0; rest >>= 1) {
+  for (let rest = b; rest > 0; rest = Math.floor(rest / 2)) {
     if ((rest & 1) === 1) result = Math.imul(result, base);
     base = Math.imul(base, base);
   }
   return result;
 }
 
+/** {@link integerPower} for 64 bits. */
+export function widePower(a: bigint, b: bigint): bigint {
+  if (b < 0n) return a === 1n ? 1n : a === -1n ? (b % 2n === 0n ? 1n : -1n) : 0n;
+  let result = 1n;
+  let base = a;
+  for (let rest = b; rest > 0n; rest >>= 1n) {
+    if ((rest & 1n) === 1n) result = BigInt.asUintN(64, result * base);
+    base = BigInt.asUintN(64, base * base);
+  }
+  return result;
+}
+
+export const WIDE_POW: Readonly<Record<string, string>> = {
+  pow_wide: `fn pow_wide(a: vec2<u32>, b: vec2<u32>, is_signed: bool) -> vec2<u32> {
+  let one = vec2<u32>(1u, 0u);
+  if (is_signed && b.y >> 31u == 1u) {
+    let is_unit = all(a == one) || all(a == vec2<u32>(~0u));
+    return select(vec2<u32>(), select(a, one, (b.x & 1u) == 0u), is_unit);
+  }
+  var result = one;
+  var base = a;
+  for (var rest = b; any(rest != vec2<u32>()); rest = u64_shr(rest, 1u)) {
+    if ((rest.x & 1u) == 1u) { result = wide_mul(result, base); }
+    base = wide_mul(base, base);
+  }
+  return result;
+}`,
+};
+
 /** Calls the function of {@link POW_DECLARATIONS} for the operands' type. */
 export function powExpression(a: string, b: string, { output, width }: ScalarContext): string {
-  const type = output === 'float32' ? 'f32' : 'i32';
-  return `pow_${type}${width === 1 ? '' : 'x4'}(${a}, ${b})`;
+  return `pow_${wgslTypeName(output)}${width === 1 ? '' : 'x4'}(${a}, ${b})`;
 }
 
 /**
@@ -28,11 +58,12 @@ export function powExpression(a: string, b: string, { output, width }: ScalarCon
  * multiplied by zero. It has no integer pow.
  */
 export const POW_DECLARATIONS: Readonly<Record<string, string>> = {
+  ...NOT_A_NUMBER,
   pow_f32: `fn pow_f32(a: f32, b: f32) -> f32 {
   if (b == 0.0 || a == 1.0) { return 1.0; }
   if (b == 2.0) { return a * a; }
   if (a >= 0.0) { return select(pow(a, b), 0.0, a == 0.0 && b > 0.0); }
-  if (floor(b) != b) { return pow(a, b); }
+  if (floor(b) != b) { return nan_f32(); }
   let magnitude = pow(-a, b);
   return select(magnitude, -magnitude, abs(b) - 2.0 * floor(abs(b) * 0.5) == 1.0);
 }`,
@@ -51,6 +82,18 @@ export const POW_DECLARATIONS: Readonly<Record<string, string>> = {
     base *= base;
   }
   return result;
+}`,
+  pow_u32: `fn pow_u32(a: u32, b: u32) -> u32 {
+  var result = 1u;
+  var base = a;
+  for (var rest = b; rest > 0u; rest >>= 1u) {
+    if ((rest & 1u) == 1u) { result *= base; }
+    base *= base;
+  }
+  return result;
+}`,
+  pow_u32x4: `fn pow_u32x4(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+  return vec4<u32>(pow_u32(a.x, b.x), pow_u32(a.y, b.y), pow_u32(a.z, b.z), pow_u32(a.w, b.w));
 }`,
   pow_i32x4: `fn pow_i32x4(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
   return vec4<i32>(pow_i32(a.x, b.x), pow_i32(a.y, b.y), pow_i32(a.z, b.z), pow_i32(a.w, b.w));

@@ -1,15 +1,15 @@
-import type { DType } from '../../core/dtype.ts';
 import type { OpDefinition } from '../define-op.ts';
 import { wgslOperandType } from '../wgsl-literal.ts';
 import { defineElementwise } from './elementwise.ts';
 import { defineUnary, unaryCases } from './elementwise-unary.ts';
+import { FLOATS, NUMERIC } from './number-dtypes.ts';
 
 const HALVES = [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 1e10, -3.7];
 
 const ceil = defineUnary({
   name: 'ceil',
   summary: 'The least integer that is not below x, as a float.',
-  dtypes: ['float32'],
+  dtypes: FLOATS,
   range: [-20, 20],
   wgsl: (x) => `ceil(${x})`,
   host: Math.ceil,
@@ -18,7 +18,7 @@ const ceil = defineUnary({
 const round = defineUnary({
   name: 'round',
   summary: 'The nearest integer, as a float; halves go to the even one.',
-  dtypes: ['float32'],
+  dtypes: FLOATS,
   range: [-20, 20],
   wgsl: (x) => `round(${x})`,
   host: roundToEven,
@@ -35,13 +35,21 @@ function roundToEven(x: number): number {
 const sign = defineUnary({
   name: 'sign',
   summary: '-1, 0 or 1. NaN stays NaN.',
-  dtypes: ['float32', 'int32', 'uint32'],
+  dtypes: NUMERIC,
   wgsl: (x, { output, width }) => {
     const type = wgslOperandType(output, width);
     const positive = `select(${x}, ${type}(1), ${x} > ${type}())`;
     return type.includes('u32') ? positive : `select(${positive}, ${type}(-1), ${x} < ${type}())`;
   },
   host: Math.sign,
+  wide: {
+    functions: ['i64_sign'],
+    wgsl: (x, prefix) =>
+      prefix === 'i64'
+        ? `i64_sign(${x})`
+        : `vec2<u32>(select(0u, 1u, any(${x} != vec2<u32>())), 0u)`,
+    host: (x) => (x > 0n ? 1n : x < 0n ? -1n : 0n),
+  },
 });
 
 interface ClassSpec {
@@ -50,8 +58,6 @@ interface ClassSpec {
   readonly wgsl: (bits: string, type: string) => string;
   readonly host: (x: number) => boolean;
 }
-
-const FLOATS: readonly DType[] = ['float32'];
 
 /** By the bits: implementations may assume that no value is NaN or infinite. */
 function defineClass({ name, summary, wgsl, host }: ClassSpec): OpDefinition {

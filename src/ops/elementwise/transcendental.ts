@@ -1,6 +1,7 @@
 import type { OpDefinition } from '../define-op.ts';
 import { defineUnary } from './elementwise-unary.ts';
 import { callLanewise } from './lanewise.ts';
+import { FLOATS } from './number-dtypes.ts';
 import {
   ACOS,
   ACOSH,
@@ -29,7 +30,7 @@ interface FunctionSpec {
 function defineFunction({ values, range, host, ...spec }: FunctionSpec): OpDefinition {
   return defineUnary({
     ...spec,
-    dtypes: ['float32'],
+    dtypes: FLOATS,
     tolerance: { rtol: 4e-6, atol: 1e-6 },
     ...(range === undefined ? {} : { range }),
     wgsl: (x, { width }) => callLanewise(`${spec.name}_f32`, [x], width),

@@ -1,4 +1,5 @@
 import { type DType, dtypeInfo, isDType } from '../../../core/dtype.ts';
+import { numberToFloat16 } from '../../../core/float16.ts';
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import { opDefinition } from '../../../ops/registry.ts';
 import { dtypeFromOnnx } from '../protobuf/read-tensor.ts';
@@ -71,7 +72,8 @@ export function cast(node: ImportNode, x: Expr, to: DType): Expr {
 
 /** A constant of rank 0 in the dtype of another value. */
 export function number(node: ImportNode, like: Expr, value: number): Expr {
-  return node.scalar(value, node.type(like).dtype);
+  const { dtype } = node.type(like);
+  return node.scalar(dtype === 'float16' ? numberToFloat16(value) : value, dtype);
 }
 
 function importMean(node: ImportNode): Expr {
