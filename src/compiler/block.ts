@@ -1,4 +1,5 @@
 import type { Expr, FunctionExpr, VarExpr } from './ir/expr.ts';
+import { CALL_INTO } from './ir/machine-operators.ts';
 import { childrenOf, variablesOf } from './ir/visit.ts';
 
 /** A chain of lets, as it stands in a function body, a branch of an `if` or a clause. */
@@ -45,11 +46,25 @@ export class BlockTable {
     }
   }
 
+  /** The primitive function that a value calls, with or without a destination. */
+  kernel(value: Expr): FunctionExpr | undefined {
+    if (value.kind !== 'call') return undefined;
+    const { callee, args } = value;
+    const isInto = callee.kind === 'operator' && callee.name === CALL_INTO;
+    const called = isInto ? args[0] : callee;
+    return called === undefined ? undefined : this.primitive(called);
+  }
+
   /** The block that begins with an expression: a body, a branch or a clause. */
   of(root: Expr): Block {
     const block = this.#blocks.get(root);
     if (block === undefined) throw new Error(`internal: no block begins with this ${root.kind}`);
     return block;
+  }
+
+  /** The expressions with which blocks begin; those inside a block come before it. */
+  roots(): readonly Expr[] {
+    return [...this.#blocks.keys()];
   }
 
   primitive(callee: Expr): FunctionExpr | undefined {
@@ -136,7 +151,8 @@ function readChain(root: Expr): { readonly steps: Step[]; readonly result: Expr 
   return { steps, result: last.value };
 }
 
-function innerBlocks(value: Expr): readonly Expr[] {
+/** The expressions with which the blocks inside a value begin: branches, clauses, bodies of closures. */
+export function innerBlocks(value: Expr): readonly Expr[] {
   switch (value.kind) {
     case 'if':
       return [value.thenBranch, value.elseBranch];

@@ -1,6 +1,13 @@
 import type { Operand, OperandLike, RegisterOperand } from '../bytecode/function-builder.ts';
 import type { Block } from './block.ts';
 import { asRegister, Emitter } from './emitter.ts';
+import {
+  callAfterAllocation,
+  destinationOf,
+  deviceNumber,
+  emitStorage,
+  emitTensor,
+} from './codegen-memory.ts';
 import { ShapeSlots } from './codegen-shapes.ts';
 import { type BlockEmitter, type Destination, emitMatch } from './codegen-match.ts';
 import type { FunctionSource, ModuleContext } from './module-context.ts';
@@ -14,6 +21,7 @@ import {
   type VarExpr,
 } from './ir/expr.ts';
 import { isAtom } from './ir/atoms.ts';
+import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO } from './ir/machine-operators.ts';
 import { DEVICE_COPY, SCALAR_OPERATORS } from './ir/scalar-operators.ts';
 import { runTask, type Task } from './ir/task.ts';
 import type { Type } from './ir/type.ts';
@@ -21,9 +29,6 @@ import { VIEW_OPERATOR } from './passes/host-values.ts';
 import { ShapeBounds } from './shape-bounds.ts';
 import { ShapeBinder } from './shape-binder.ts';
 import { ShapeNeeds, tensorTypesOf } from './shape-needs.ts';
-
-const SESSION_DEVICE = 0;
-const HOST_DEVICE = 1;
 
 const RETURN: Destination = { kind: 'return' };
 
@@ -41,6 +46,8 @@ export class FunctionGenerator implements BlockEmitter {
   readonly #binder: ShapeBinder;
   readonly #shapes: ShapeNeeds;
   readonly #operands = new Map<VarExpr, Operand>();
+  /** Calls whose checks were emitted. */
+  readonly #checked = new Set<CallExpr>();
 
   constructor(module: ModuleContext, source: FunctionSource) {
     const { fn, captured, symbols } = source;
@@ -83,6 +90,8 @@ export class FunctionGenerator implements BlockEmitter {
   *block(block: Block, destination: Destination, dying: readonly VarExpr[]): Task<void> {
     const { steps, result, lastUse } = block;
     const dead = deathsIn(block, dying);
+    // What the last kernel writes to is in its place from the begin.
+    const target = destinationOf(result);
     const isLeaf = steps.length === 0 && destination.kind === 'return' && !isBranching(result);
     if (!isLeaf) this.killAll(dead.get(-1));
     for (const [index, { variable, value }] of steps.entries()) {
@@ -98,14 +107,18 @@ export class FunctionGenerator implements BlockEmitter {
         this.#learnSymbols(variable);
         if (!lastUse.has(variable)) this.killAll([variable]);
       } else {
+        this.#beforeCall(block, index);
         if (this.#source.blocks.primitive(variable) === undefined) {
-          this.#operands.set(variable, this.#value(value));
+          const isResult = variable === target && destination.kind !== 'return';
+          this.#operands.set(variable, this.#value(value, isResult ? destination : undefined));
         }
         this.#learnSymbols(variable);
-        this.killAll(dies);
+        // What a kernel wrote goes on under the name of the kernel's result.
+        const written = destinationOf(value);
+        this.killAll(dies.filter((other) => other !== written));
       }
     }
-    const dies = dead.get(steps.length) ?? [];
+    const dies = (dead.get(steps.length) ?? []).filter((other) => other !== target);
     if (isBranching(result)) yield this.#branches(result, destination, dies);
     else if (destination.kind === 'return') {
       this.emitter.code.ret(isAtom(result) ? this.operand(result) : this.#value(result));
@@ -118,7 +131,7 @@ export class FunctionGenerator implements BlockEmitter {
   killAll(variables: readonly VarExpr[] = []): void {
     for (const variable of variables) {
       const operand = this.#operands.get(variable);
-      if (operand !== undefined && this.typeOf(variable)?.kind !== 'scalar') {
+      if (operand !== undefined && !isInt(this.typeOf(variable))) {
         this.emitter.kill(operand);
       }
     }
@@ -230,11 +243,17 @@ export class FunctionGenerator implements BlockEmitter {
   }
 
   #operator(expr: CallExpr, name: string, into?: RegisterOperand): Operand {
+    if (name === ALLOC_STORAGE) return emitStorage(expr, this.emitter, this.slots);
+    if (name === CALL_INTO) return this.#callInto(expr);
     const args = this.#operandsOf(expr.args);
+    const [first] = args;
+    if (name === ALLOC_TENSOR && first !== undefined) {
+      return emitTensor(expr, { storage: first, into }, this);
+    }
     const scalar = SCALAR_OPERATORS.get(name);
     if (scalar?.builtin !== undefined) return this.emitter.builtin(scalar.builtin, args, into);
     if (name === DEVICE_COPY) {
-      const device = expr.attributes['device'] === 'host' ? HOST_DEVICE : SESSION_DEVICE;
+      const device = deviceNumber(expr.attributes['device']);
       return this.emitter.builtin('to_device', [...args, device], into);
     }
     if (scalar !== undefined) return this.#dimension(expr, into);
@@ -258,23 +277,29 @@ export class FunctionGenerator implements BlockEmitter {
     return into === undefined ? immediate : this.emitter.builtin('move', [immediate], into);
   }
 
+  /** A kernel whose result has a size that is known only when it has been computed. */
   #kernel(expr: CallExpr, primitive: FunctionExpr, into?: RegisterOperand): Operand {
-    const { device } = primitive.attributes;
-    const args = expr.args.map((arg) =>
+    const name = this.module.primitives.nameOf(primitive);
+    const args = this.#kernelOperands(expr.args, primitive);
+    return this.emitter.code.call(name, args, into === undefined ? {} : { into });
+  }
+
+  /** A kernel that writes to its last operand, which is the value then. */
+  #callInto(expr: CallExpr): Operand {
+    const primitive = this.#source.blocks.kernel(expr);
+    const args = primitive && this.#kernelOperands(expr.args.slice(1), primitive);
+    const target = args?.at(-1);
+    if (primitive === undefined || args === undefined || target === undefined) {
+      throw new Error('internal: call_into without a primitive function or a destination');
+    }
+    this.emitter.code.call(this.module.primitives.nameOf(primitive), args);
+    return target;
+  }
+
+  #kernelOperands(exprs: readonly Expr[], { attributes: { device } }: FunctionExpr): Operand[] {
+    return exprs.map((arg) =>
       arg.kind === 'constant' ? this.module.builder.tensor(arg.value, device) : this.operand(arg),
     );
-    const type = this.#shapes.tensorType(primitive.body);
-    const layout = this.slots.layoutOf(type, formatSpan(expr.span, 'a kernel'));
-    const at = device === 'host' ? HOST_DEVICE : SESSION_DEVICE;
-    const storage = this.emitter.builtin('alloc_storage', [layout.byteLength, at]);
-    const tensor = this.emitter.builtin(
-      'alloc_tensor',
-      [storage, 0, layout.shape, this.module.builder.dtype(type.dtype)],
-      into,
-    );
-    this.emitter.kill(storage);
-    this.emitter.code.call(this.module.primitives.nameOf(primitive), [...args, tensor]);
-    return tensor;
   }
 
   /** A closure over the captured variables; a plain function where there are none. */
@@ -310,7 +335,17 @@ export class FunctionGenerator implements BlockEmitter {
     }
   }
 
+  /** Checks and dimensions of a kernel's call, before the first allocation for it. */
+  #beforeCall(block: Block, index: number): void {
+    const next = callAfterAllocation(block, index);
+    if (next === undefined || this.#checked.has(next.call)) return;
+    this.#emitChecks(next.call);
+    this.slots.compute(next.dims, next.where);
+  }
+
   #emitChecks(call: CallExpr): void {
+    if (this.#checked.has(call)) return;
+    this.#checked.add(call);
     for (const { left, right, message } of this.#shapes.checksOf(call)) {
       const context =
         call.span === undefined ? message : `${formatSpan(call.span, '')}: ${message}`;
@@ -332,6 +367,11 @@ export class FunctionGenerator implements BlockEmitter {
     if (operand === undefined || type === undefined || !this.#binder.isNew(type)) return;
     this.#binder.bind(operand, type, { isChecked: false, where: formatSpan(span, `%${name}`) });
   }
+}
+
+/** What a register needs no kill for. */
+function isInt(type: Type | undefined): boolean {
+  return type?.kind === 'scalar' && type.scalar !== 'storage';
 }
 
 function isBranching(expr: Expr): expr is IfExpr | MatchExpr {

@@ -2,9 +2,9 @@ import { MakeCode, MatchCode } from '../bytecode/builtins.ts';
 import type { ShapeStep } from '../bytecode/executable.ts';
 import type { Operand, OperandLike } from '../bytecode/function-builder.ts';
 import { type Dim, formatDim } from '../core/dim.ts';
-import { dtypeInfo } from '../core/dtype.ts';
 import { UnsupportedError } from '../core/errors.ts';
 import type { TensorType } from '../core/primitive-function.ts';
+import { byteLengthOf } from './byte-length.ts';
 import type { Emitter } from './emitter.ts';
 
 /**
@@ -22,11 +22,11 @@ export class ShapeSlots {
     this.#emitter = emitter;
   }
 
-  /** Reserves what {@link shapeOf} and {@link byteLengthOf} of a tensor of this type need. */
+  /** Reserves what {@link shapeOf} and {@link byteLengthOf} a tensor of this type need. */
   declare(type: TensorType): void {
     if (type.shape.every((dim) => typeof dim === 'number')) return;
     for (const dim of type.shape) this.#reserve(dim);
-    if (!type.shape.includes('?')) this.#reserve(byteLength(type));
+    if (!type.shape.includes('?')) this.#reserve(byteLengthOf(type));
   }
 
   declareSymbol(symbol: string): void {
@@ -113,7 +113,7 @@ export class ShapeSlots {
   ): void {
     const checked = new Map(later.filter(([, dim]) => this.#isComputable(dim)));
     if (checked.size === 0) return;
-    this.#compute([...checked.values()]);
+    this.compute([...checked.values()]);
     const pairs = Array.from({ length: rank }, (_, axis) => {
       const dim = checked.get(axis);
       return dim === undefined ? [MatchCode.ignore, 0] : [MatchCode.assertSlot, this.#slot(dim)];
@@ -123,7 +123,7 @@ export class ShapeSlots {
 
   /** Stops the program unless two dimensions are equal. */
   requireEqual(left: Dim, right: Dim, context: OperandLike): void {
-    this.#compute([left, right]);
+    this.compute([left, right]);
     const shape = this.shapeOf([left]);
     const pair =
       typeof right === 'number'
@@ -135,24 +135,17 @@ export class ShapeSlots {
   /** A shape constant, or a shape made from slots. */
   shapeOf(shape: readonly Dim[], where = 'a result'): Operand {
     if (shape.every((dim) => typeof dim === 'number')) return this.#emitter.shape(shape);
-    this.#compute(shape, where);
+    this.compute(shape, where);
     const pairs = shape.flatMap((dim) =>
       typeof dim === 'number' ? [MakeCode.immediate, dim] : [MakeCode.slot, this.#slot(dim)],
     );
     return this.#emitter.builtin('make_shape', [this.heap, shape.length, ...pairs]);
   }
 
-  /** Shape and size of a tensor that is to be allocated; one shape program for both. */
-  layoutOf(type: TensorType, where: string): { shape: Operand; byteLength: OperandLike } {
-    const bytes = byteLength(type);
-    this.#compute([...type.shape, bytes], where);
-    return { shape: this.shapeOf(type.shape), byteLength: this.int(bytes) };
-  }
-
   /** A dimension as an int. */
   int(dim: Dim, into?: Operand): OperandLike {
     if (typeof dim === 'number') return dim;
-    this.#compute([dim]);
+    this.compute([dim]);
     return this.#emitter.builtin('load_shape', [this.heap, this.#slot(dim)], into);
   }
 
@@ -163,7 +156,7 @@ export class ShapeSlots {
   }
 
   /** Fills the slots of dimensions that have not been computed on the way here. */
-  #compute(dims: readonly Dim[], where = 'a dimension'): void {
+  compute(dims: readonly Dim[], where = 'a dimension'): void {
     const steps: ShapeStep[] = [];
     for (const dim of dims) {
       if (typeof dim === 'number' || this.#known.has(formatDim(dim))) continue;
@@ -220,15 +213,4 @@ export function symbolsOf(dim: Dim): readonly string[] {
 
 export function isSymbol(dim: Dim): dim is string {
   return typeof dim === 'string' && dim !== '?';
-}
-
-/** Bytes of a tensor in storage: whole words, and a word for each bool. */
-function byteLength({ dtype, shape }: TensorType): Dim {
-  const size = dtype === 'bool' ? 4 : dtypeInfo(dtype).byteLength;
-  const known = shape.reduce<number>((n, dim) => (typeof dim === 'number' ? n * dim : n), size);
-  const unknown = shape.filter((dim) => typeof dim !== 'number');
-  const bytes = unknown.reduce<Dim>((left, right) => ({ op: 'mul', left, right }), known);
-  if (known % 4 === 0) return bytes;
-  const rounded: Dim = { op: 'add', left: bytes, right: 3 };
-  return { op: 'mul', left: { op: 'floordiv', left: rounded, right: 4 }, right: 4 };
 }

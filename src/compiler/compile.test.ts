@@ -59,8 +59,10 @@ describe('compile', () => {
         "fold-batch-norm",
         "fold-constants",
         "eliminate-common-subexpressions",
+        "place-devices",
         "fuse",
         "to-anf",
+        "plan-memory",
       ]
     `);
     expect(progress.at(-1)).toBe(`${dumped.length}/${dumped.length}`);

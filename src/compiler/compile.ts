@@ -3,6 +3,7 @@ import { generateCode } from './codegen.ts';
 import type { SourceTexts } from './inference/type-diagnostics.ts';
 import type { Module } from './ir/expr.ts';
 import type { DispatchReport } from './dispatch/dispatch.ts';
+import type { MemoryPlanReport } from './memory/memory-report.ts';
 import { bindDims, type DimBindings } from './passes/bind-dims.ts';
 import { dispatchByShape, type ModuleDispatch } from './passes/dispatch-by-shape.ts';
 import { eliminateCommonSubexpressions } from './passes/eliminate-common-subexpressions.ts';
@@ -13,6 +14,7 @@ import { inferTypes } from './passes/infer-types.ts';
 import { inline } from './passes/inline.ts';
 import { nameUnknownDims } from './passes/name-unknown-dims.ts';
 import type { Pass } from './passes/pass.ts';
+import { planMemory } from './passes/plan-memory.ts';
 import { type Placement, placeDevices } from './passes/place-devices.ts';
 import { recognizeOperators } from './passes/recognize-operators.ts';
 import { simplify } from './passes/simplify.ts';
@@ -38,12 +40,14 @@ export interface CompileOptions {
   readonly onDispatch?: ((report: DispatchReport) => void) | undefined;
   /** Called with each call that runs on the host because WebGPU cannot do it. */
   readonly onPlacement?: ((placement: Placement) => void) | undefined;
+  /** Called with what memory was planned for each function. */
+  readonly onMemoryPlan?: ((report: MemoryPlanReport) => void) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 /** The passes in order. Dead code needs none: in graph form it is what nothing refers to. */
 export function pipeline(options: CompileOptions): readonly Pass[] {
-  const { dims = {}, dispatch, onDispatch, onPlacement } = options;
+  const { dims = {}, dispatch, onDispatch, onPlacement, onMemoryPlan } = options;
   return [
     bindDims(dims),
     inferTypes,
@@ -63,6 +67,7 @@ export function pipeline(options: CompileOptions): readonly Pass[] {
     placeDevices(onPlacement),
     fuse,
     toAnf,
+    planMemory(onMemoryPlan),
   ];
 }
 

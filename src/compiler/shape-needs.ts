@@ -57,7 +57,7 @@ export class ShapeNeeds {
 
   /** What has to hold of dimensions when a call runs. */
   checksOf(call: CallExpr): readonly DimCheck[] {
-    const primitive = this.#blocks.primitive(call.callee);
+    const primitive = this.#blocks.kernel(call);
     if (primitive === undefined) return this.#types.checks(call);
     const calls = postOrder(primitive.body).filter((expr) => expr.kind === 'call');
     return calls.flatMap((inner) => this.#types.checks(inner));
@@ -86,7 +86,7 @@ export class ShapeNeeds {
   /** The type of the tensor that a call allocates or views. */
   #resultOf(call: CallExpr): TensorType | undefined {
     const { callee } = call;
-    const primitive = this.#blocks.primitive(callee);
+    const primitive = this.#blocks.kernel(call);
     if (primitive !== undefined) return this.tensorType(primitive.body);
     const isView = callee.kind === 'operator' && callee.name === VIEW_OPERATOR;
     return isView ? this.tensorType(call) : undefined;

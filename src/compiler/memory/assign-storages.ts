@@ -1,0 +1,151 @@
+import { RangePeaks } from './range-peaks.ts';
+
+/** A tensor that a block computes, from the step that computes it to the last that reads it. */
+export interface TensorInterval {
+  readonly first: number;
+  readonly last: number;
+  /** Bytes; undefined where nothing bounds them. */
+  readonly size: number | undefined;
+  /** Only tensors of one class share a storage: the device, and the size where it is a formula. */
+  readonly storageClass: string;
+  /** Whether its memory may be another's before and after. */
+  readonly isShared: boolean;
+}
+
+/** Memory that tensors have one after the other. */
+export interface PlannedStorage {
+  /** Bytes; undefined where nothing bounds them. */
+  size: number | undefined;
+  readonly first: number;
+  last: number;
+  /** Indices of the tensors, in order. */
+  readonly tensors: number[];
+}
+
+/** How many free storages are tried for a tensor. */
+const MAX_TRIES = 8;
+
+/**
+ * Gives each tensor of a block a storage, in order of computation. A storage is free again in the
+ * step after the last that reads its tensor: a kernel never writes where it reads.
+ *
+ * Best fit: the smallest free storage that is large enough, else the largest of the others, which
+ * grows. A reuse costs bytes that hold nothing (the storage while it is free, and what is too large
+ * of it later), and is taken only where all that is held then stays within the largest set of values
+ * that are alive at once. `others`: bytes that are held anyway, by step.
+ */
+export function assignStorages(
+  tensors: readonly TensorInterval[],
+  others: readonly number[],
+): PlannedStorage[] {
+  const held = new RangePeaks(liveBytes(tensors, others));
+  const budget = held.peak(0, others.length - 1);
+  const storages: PlannedStorage[] = [];
+  const free = new Map<string, PlannedStorage[]>();
+  /** Storages by the step after which they are free. */
+  const ending = new Map<number, [string, PlannedStorage][]>();
+  let step = 0;
+  for (const [index, tensor] of tensors.entries()) {
+    for (; step < tensor.first; step++) {
+      for (const [key, storage] of ending.get(step) ?? []) release(listOf(free, key), storage);
+      ending.delete(step);
+    }
+    const candidates = listOf(free, tensor.storageClass);
+    const reused = tensor.isShared ? take(candidates, tensor, { held, budget }) : undefined;
+    const { first, last, size } = tensor;
+    const storage = reused ?? { size, first, last, tensors: [] };
+    if (reused === undefined) storages.push(storage);
+    storage.last = last;
+    storage.tensors.push(index);
+    if (tensor.isShared) listOf(ending, last).push([tensor.storageClass, storage]);
+  }
+  return storages;
+}
+
+/** Bytes of the tensors that are alive in each step, and what is held beside them. */
+export function liveBytes(
+  tensors: readonly Pick<TensorInterval, 'first' | 'last' | 'size'>[],
+  others: readonly number[],
+): number[] {
+  const changes = new Array<number>(others.length + 1).fill(0);
+  const change = (step: number, by: number): void => {
+    changes[step] = (changes[step] ?? 0) + by;
+  };
+  for (const { first, last, size = 0 } of tensors) {
+    change(first, size);
+    change(last + 1, -size);
+  }
+  let live = 0;
+  return others.map((bytes, step) => (live += changes[step] ?? 0) + bytes);
+}
+
+interface Held {
+  readonly held: RangePeaks;
+  readonly budget: number;
+}
+
+/** Takes a storage for a tensor out of those that are free, which are ordered by size. */
+function take(
+  free: PlannedStorage[],
+  tensor: TensorInterval,
+  { held, budget }: Held,
+): PlannedStorage | undefined {
+  const { size } = tensor;
+  if (size === undefined) return free.pop();
+  const fitting = indexOfSize(free, size);
+  for (let i = 0; i < MAX_TRIES; i++) {
+    // Larger ones from the best fit upwards; after those the largest smaller one.
+    const index = fitting + i < free.length ? fitting + i : fitting - 1;
+    const storage = free[index];
+    if (storage === undefined) return undefined;
+    const costs = costOf(storage, tensor, size);
+    if (costs.every(([from, to, bytes]) => held.peak(from, to) + bytes <= budget)) {
+      for (const [from, to, bytes] of costs) held.add(from, to, bytes);
+      storage.size = Math.max(storage.size ?? 0, size);
+      free.splice(index, 1);
+      return storage;
+    }
+    if (index < fitting) return undefined;
+  }
+  return undefined;
+}
+
+/** Bytes that a reuse adds to what is held, from one step to another. */
+function costOf(
+  storage: PlannedStorage,
+  { first, last }: TensorInterval,
+  size: number,
+): readonly (readonly [from: number, to: number, bytes: number])[] {
+  const before = storage.size ?? 0;
+  const after = Math.max(before, size);
+  return [
+    [storage.first, storage.last, after - before],
+    [storage.last + 1, first - 1, after],
+    [first, last, after - size],
+  ];
+}
+
+/** Among storages of one size the one that was used last comes first. */
+function release(free: PlannedStorage[], storage: PlannedStorage): void {
+  free.splice(indexOfSize(free, storage.size ?? 0), 0, storage);
+}
+
+/** The first index of a storage that is at least so large. */
+function indexOfSize(free: readonly PlannedStorage[], size: number): number {
+  let low = 0;
+  let high = free.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((free[middle]?.size ?? 0) < size) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function listOf<K, V>(lists: Map<K, V[]>, key: K): V[] {
+  const known = lists.get(key);
+  if (known !== undefined) return known;
+  const list: V[] = [];
+  lists.set(key, list);
+  return list;
+}

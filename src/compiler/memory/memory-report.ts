@@ -1,0 +1,21 @@
+/** What `plan-memory` planned for the values that one function computes with kernels. */
+export interface FunctionMemoryPlan {
+  /** The global function; a closure in it has `.fn` behind the name. */
+  readonly name: string;
+  /** The most bytes of storages that are held at once, results of the function included. */
+  readonly plannedPeakBytes: number;
+  /** The most bytes of values that are alive at once: no plan for this order needs less. */
+  readonly largestLiveSetBytes: number;
+  /** Storages and the tensors that are put into them. */
+  readonly storages: number;
+  readonly tensors: number;
+  /** Bytes of all storages together. */
+  readonly storageBytes: number;
+  /** Tensors whose bytes only the running program knows, which the sums leave out. */
+  readonly unsizedTensors: number;
+}
+
+/** The plans of all functions of a module, in order. */
+export interface MemoryPlanReport {
+  readonly functions: readonly FunctionMemoryPlan[];
+}
