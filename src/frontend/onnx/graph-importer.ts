@@ -12,7 +12,7 @@ import { tensorFromProto } from './protobuf/read-tensor.ts';
 import type { AttributeProto, FunctionProto, GraphProto, NodeProto } from './protobuf/schema.ts';
 import { Refusals } from './refusals.ts';
 import { resolveAttributeReferences } from './resolve-attribute-references.ts';
-import { describeNode, nodeName, operatorName, sortNodes } from './sort-nodes.ts';
+import { describeNode, nodeName, operatorName, readsOf, sortNodes } from './sort-nodes.ts';
 import { Subgraph } from './subgraph.ts';
 
 /** Where the nodes of a graph or a function of the model stand. */
@@ -110,7 +110,7 @@ export class GraphImporter {
     const refusals = new Refusals();
     const missing = new Set<string>();
     for (const node of order) {
-      if (node.input.some((name) => missing.has(name))) {
+      if (readsOf(node).some(({ name }) => missing.has(name))) {
         this.#findUnknown([node], refusals, this.#surroundings);
         for (const name of node.output) missing.add(name);
         continue;

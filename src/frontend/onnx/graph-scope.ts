@@ -1,7 +1,7 @@
 import { letIn, variableOf } from '../../compiler/ir/build.ts';
 import type { Expr, Span, VarExpr } from '../../compiler/ir/expr.ts';
 import { tensorType, type Type } from '../../compiler/ir/type.ts';
-import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
+import { isUnknownDim } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import type { ImportContext } from './import-context.ts';
@@ -50,7 +50,7 @@ export class FunctionFrame {
   addCarriers(variable: VarExpr, type: Type): void {
     if (type.kind !== 'tensor') return;
     for (const dim of type.shape) {
-      if (typeof dim !== 'string' || isUnknownDim(dim) || this.#carriers.has(dim)) continue;
+      if (typeof dim !== 'string' || dim === '?' || this.#carriers.has(dim)) continue;
       this.#carriers.set(dim, variable);
     }
   }
@@ -86,9 +86,14 @@ export class Block {
   /** A variable for a tensor whose unknown dimensions get names, which attributes may use then. */
   name(value: Expr, type: TensorType, span: Span): VarExpr {
     const shape = type.shape.map(
-      (dim): Dim => (hasUnknown(dim) ? this.#context.freshSymbol() : dim),
+      (dim): Dim => (isUnknownDim(dim) ? this.#context.freshSymbol() : dim),
     );
     return this.bind(value, { name: 'sized', type: tensorType({ ...type, shape }), span });
+  }
+
+  /** Takes over what another block of the same function bound. */
+  absorb(other: Block): void {
+    this.#lets.push(...other.#lets);
   }
 
   /** What was bound, then the result. */
@@ -98,14 +103,6 @@ export class Block {
       result,
     );
   }
-}
-
-export function hasUnknown(dim: Dim): boolean {
-  let found = false;
-  forEachSymbol(dim, (symbol) => {
-    found ||= symbol === '?';
-  });
-  return found || isUnknownDim(dim);
 }
 
 /** The values that the nodes of a graph may name: its own, and those of the graphs around it. */

@@ -1,4 +1,5 @@
-import type { FunctionExpr } from '../../compiler/ir/expr.ts';
+import type { FunctionExpr, Span } from '../../compiler/ir/expr.ts';
+import { parseModule } from '../../compiler/ir/parse.ts';
 import type { TypeDefinition } from '../../compiler/ir/type.ts';
 import type { DimBindings } from '../../compiler/passes/bind-dims.ts';
 import { TypeInference } from '../../compiler/type-inference.ts';
@@ -41,6 +42,24 @@ export class ImportContext {
   /** The function of the model that a node calls, if it calls one. */
   localFunction({ domain, opType, overload }: NodeProto): FunctionProto | undefined {
     return this.#localFunctions.get(functionKey({ domain, name: opType, overload }));
+  }
+
+  /** Takes over the functions and types of a program in text form, where they are not there yet. */
+  addProgram(text: string): void {
+    const { functions, types } = parseModule(text);
+    for (const [name, fn] of functions) if (!this.functions.has(name)) this.functions.set(name, fn);
+    for (const [name, type] of types) this.typeDefinitions.set(name, type);
+  }
+
+  /** A function without parameters that stops the program with an error that names the place. */
+  stopFunction(span: Span): string {
+    this.addProgram('def @stop() -> int { match? (Cons(#0, Nil)) { Nil => #0 } }');
+    const name = this.freshFunctionName(`stop.${span.source}`);
+    const stop = this.functions.get('stop');
+    if (stop?.body.kind !== 'match') throw new Error('internal: stop is no match');
+    this.functions.delete('stop');
+    this.functions.set(name, { ...stop, body: { ...stop.body, span } });
+    return name;
   }
 
   /** Makes a symbol of the model's inputs known, so that no other gets its name. */

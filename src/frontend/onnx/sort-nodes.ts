@@ -77,12 +77,16 @@ interface Read {
 }
 
 function frameOf(node: NodeProto): { node: NodeProto; reads: readonly Read[]; next: number } {
+  return { node, reads: readsOf(node), next: 0 };
+}
+
+export function readsOf(node: NodeProto): readonly Read[] {
   const reads = node.input.map((name): Read => ({ name, isInput: true }));
   for (const { g } of node.attribute) {
     if (g === undefined) continue;
     for (const name of outerReads(g)) reads.push({ name, isInput: false });
   }
-  return { node, reads, next: 0 };
+  return reads;
 }
 
 /** The names that a sub-graph, or one inside it, reads and does not define. */

@@ -1,0 +1,97 @@
+import type { Expr } from '../../../compiler/ir/expr.ts';
+import type { Dim } from '../../../core/dim.ts';
+import { Block } from '../graph-scope.ts';
+import type { ImportNode } from '../import-node.ts';
+import { conditionOf, importLoop, isConstantTrue } from '../loop-function.ts';
+import type { Subgraph } from '../subgraph.ts';
+import { concatParts } from './joining.ts';
+
+/** What is as short is written out, so that the sizes in each iteration are known. */
+const MAX_UNROLLED_NODES = 256;
+const MAX_UNROLLED = 16;
+
+/** The body gets (iteration, condition, carried...) and gives (condition, carried..., scanned...). */
+export function Loop(node: ImportNode): readonly Expr[] {
+  const body = node.subgraph('body');
+  const initial = node.inputs.slice(2).map((_, i) => node.input(i + 2));
+  requireArity(node, body, initial.length);
+  const trip = tripCount(node);
+  const given = node.inputs[1];
+  const condition = given && conditionOf(node, given);
+  const unrolled = unroll(node, { body, trip, condition, initial });
+  if (unrolled !== undefined) return unrolled;
+  const { carried, scanned } = importLoop(node, {
+    trip,
+    condition,
+    counters: [{ dtype: 'int64', first: 0, step: 1 }],
+    initial: initial.map((value) => node.tensor(value)),
+    isReversed: () => false,
+    body: ({ block, counters, condition: before, carried: values }) => {
+      const [after, ...outputs] = body.importInto(block, [...counters, before, ...values]);
+      const tensors = outputs.map((output) => node.tensor(output));
+      return {
+        condition: after && conditionOf(node, after),
+        carried: tensors.slice(0, initial.length),
+        scanned: tensors.slice(initial.length),
+      };
+    },
+  });
+  return [...carried, ...scanned];
+}
+
+function requireArity(node: ImportNode, body: Subgraph, carriedCount: number): void {
+  const inputs = body.inputNames.length;
+  const outputs = body.outputNames.length;
+  if (inputs === carriedCount + 2 && outputs > carriedCount) return;
+  throw node.malformed(
+    `a body of ${inputs} inputs and ${outputs} outputs for ${carriedCount} carried values`,
+    `${carriedCount + 2} inputs and at least ${carriedCount + 1} outputs`,
+  );
+}
+
+/** Undefined for no limit, which exporters write as the largest int64 too. */
+function tripCount(node: ImportNode): Dim | undefined {
+  const trip = node.dimsInput(0, 'trip count')?.[0];
+  if (typeof trip !== 'number') return trip;
+  return trip === Number.MAX_SAFE_INTEGER ? undefined : Math.max(trip, 0);
+}
+
+interface LoopParts {
+  readonly body: Subgraph;
+  readonly trip: Dim | undefined;
+  readonly condition: Expr | undefined;
+  readonly initial: readonly Expr[];
+}
+
+/** The results of a short loop whose condition is constant in each iteration; else undefined. */
+function unroll(
+  node: ImportNode,
+  { body, trip, condition, initial }: LoopParts,
+): readonly Expr[] | undefined {
+  if (condition !== undefined && condition.kind !== 'constant') return undefined;
+  const isShort =
+    typeof trip === 'number' && trip <= MAX_UNROLLED && trip * body.nodeCount <= MAX_UNROLLED_NODES;
+  const isSkipped = condition !== undefined && !isConstantTrue(condition);
+  if (!isShort || (trip === 0 && !isSkipped) || isSkipped) return undefined;
+  const block = new Block(node.context, node.block.frame);
+  const scanned: Expr[][] = body.outputNames.slice(1 + initial.length).map(() => []);
+  let carried = initial;
+  let goesOn = condition ?? node.scalar(1, 'bool');
+  for (let i = 0; i < trip && isConstantTrue(goesOn); i++) {
+    const inputs = [node.scalar(i, 'int64'), goesOn, ...carried];
+    const [after, ...outputs] = body.importInto(block, inputs);
+    if (after?.kind !== 'constant') return undefined;
+    goesOn = conditionOf(node, after);
+    carried = outputs.slice(0, initial.length);
+    for (const [k, parts] of scanned.entries()) {
+      const output = outputs[initial.length + k];
+      if (output !== undefined) parts.push(asPart(node, node.tensor(output)));
+    }
+  }
+  node.block.absorb(block);
+  return [...carried, ...scanned.map((parts) => concatParts(node, parts, 0))];
+}
+
+function asPart(node: ImportNode, value: Expr): Expr {
+  return node.reshape(value, [1, ...node.shape(value)]);
+}

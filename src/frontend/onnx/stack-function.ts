@@ -1,0 +1,37 @@
+import { formatType, type TensorTypeNode } from '../../compiler/ir/type.ts';
+import type { ImportContext } from './import-context.ts';
+
+/**
+ * The name of a function that concatenates the tensors of a list along their first axis, or gives
+ * its second operand where there are none: `(List[T], T) -> T`, where the first
+ * dimension of T is unknown. It goes over the list in rounds of
+ * four, so that n tensors are moved log n times, and not n.
+ */
+export function stackFunction(context: ImportContext, element: TensorTypeNode): string {
+  const name = `stack.${element.dtype}.${element.shape.join('x').replaceAll('?', 'n')}`;
+  if (!context.functions.has(name)) context.addProgram(program(name, formatType(element)));
+  return name;
+}
+
+function program(name: string, type: string): string {
+  return `
+    def @"${name}"(%list: List[${type}], %empty: ${type}) -> ${type} {
+      match (%list) {
+        Nil => %empty,
+        Cons(%only, Nil) => %only,
+        _ => @"${name}"(@"${name}.round"(%list, Nil), %empty),
+      }
+    }
+
+    def @"${name}.round"(%list: List[${type}], %done: List[${type}]) -> List[${type}] {
+      match (%list) {
+        Nil => @reverse(%done),
+        Cons(%a, Nil) => @reverse(Cons(%a, %done)),
+        Cons(%a, Cons(%b, Nil)) => @reverse(Cons(concat(%a, %b, axis=0), %done)),
+        Cons(%a, Cons(%b, Cons(%c, Nil))) => @reverse(Cons(concat(%a, %b, %c, axis=0), %done)),
+        Cons(%a, Cons(%b, Cons(%c, Cons(%d, %rest)))) =>
+          @"${name}.round"(%rest, Cons(concat(%a, %b, %c, %d, axis=0), %done)),
+      }
+    }
+  `;
+}
