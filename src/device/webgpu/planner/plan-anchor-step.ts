@@ -41,7 +41,7 @@ function assembleLaunch(kernel: KernelSpec, context: HookContext): Launch {
   const shader = new ShaderBuilder(context.plan.caps.shaderF16);
   for (const extension of kernel.enables ?? []) shader.enable(extension);
   const type = context.plan.elementType(context.step.call.value);
-  shader.alias('Element', type);
+  shader.alias('Element', vectorType(type, 1));
   if (type !== 'i64') shader.alias('Element4', vectorType(type, 4));
   const [x, y, z] = kernel.workgroupSize;
   shader.constant('WORKGROUP_SIZE_X', x);
