@@ -6,10 +6,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (row >= params.m || column >= params.n) {
     return;
   }
-  let batch0 = id.z / params.batch_size1;
-  let batch1 = id.z % params.batch_size1;
-  let a0 = batch0 * params.a_batch0 + batch1 * params.a_batch1 + row * params.a_row;
-  let b0 = batch0 * params.b_batch0 + batch1 * params.b_batch1 + column * params.b_column;
+  let batch = params.first_batch + id.z;
+  let starts = batch_starts(batch);
+  let a0 = starts.x + row * params.a_row;
+  let b0 = starts.y + column * params.b_column;
   var sum = Element();
   for (var k = 0u; k < params.k; k++) {
     sum += load_a(a0 + k * params.a_k) * load_b(b0 + k * params.b_k);
@@ -18,5 +18,5 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (HAS_C) {
     sum += Element(params.beta) * load_c(row * params.c_row + column * params.c_column);
   }
-  store((id.z * params.m + row) * params.n + column, sum);
+  store((batch * params.m + row) * params.n + column, sum);
 }

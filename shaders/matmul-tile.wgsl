@@ -9,10 +9,10 @@ fn main(
   let row = (group.y * WORKGROUP_SIZE_Y + local.y) * TILE_ROWS;
   let lane = local.x & 3u;
   let column = (group.x * WORKGROUP_SIZE_X + local.x - lane) * 4u + lane;
-  let batch0 = group.z / params.batch_size1;
-  let batch1 = group.z - batch0 * params.batch_size1;
-  let a_start = batch0 * params.a_batch0 + batch1 * params.a_batch1;
-  let b_start = batch0 * params.b_batch0 + batch1 * params.b_batch1;
+  let batch = params.first_batch + group.z;
+  let matrices = batch_starts(batch);
+  let a_start = matrices.x;
+  let b_start = matrices.y;
   let columns = min(
     vec4<u32>(column) + vec4<u32>(0u, 4u, 8u, 12u),
     vec4<u32>(params.n - 1u),
@@ -35,7 +35,7 @@ fn main(
   for (var k = whole; k < params.k; k++) {
     add_product(&tile, starts, k, load_columns(columns + k * params.b_k));
   }
-  store_tile(&tile, row, column, group.z);
+  store_tile(&tile, row, column, batch);
 }
 
 fn load_columns(at: vec4<u32>) -> Element4 {

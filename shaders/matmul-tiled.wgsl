@@ -8,11 +8,10 @@ fn main(
   @builtin(local_invocation_id) local: vec3<u32>,
   @builtin(workgroup_id) group: vec3<u32>,
 ) {
-  batch = group.z;
-  let batch0 = batch / params.batch_size1;
-  let batch1 = batch - batch0 * params.batch_size1;
-  a_start = batch0 * params.a_batch0 + batch1 * params.a_batch1;
-  b_start = batch0 * params.b_batch0 + batch1 * params.b_batch1;
+  batch = params.first_batch + group.z;
+  let matrices = batch_starts(batch);
+  a_start = matrices.x;
+  b_start = matrices.y;
   multiply_tile(group, local, params.k);
 }
 

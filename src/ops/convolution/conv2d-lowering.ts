@@ -6,7 +6,7 @@ import tiled from '../../../shaders/conv2d-tiled.wgsl?raw';
 import tileSource from '../../../shaders/conv2d-tile.wgsl?raw';
 import { type ConvTile, convTileSource } from './conv-register-tile.ts';
 import { i32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
-import { hasLinearQuads, matmulKernel } from '../linear/matmul-lowering.ts';
+import { hasLinearQuads, matmulKernels } from '../linear/matmul-lowering.ts';
 import { type Window2d, window2d } from './window2d.ts';
 
 /** Kernels of `conv2d`: x (N, C, H, W), w (K, C / groups, R, S), bias (K) or absent. */
@@ -19,7 +19,7 @@ export function lowerConv2d(call: LoweringCall): readonly KernelSpec[] {
     hasBias: call.inputs[2] !== undefined,
     call,
   };
-  if (isMatmul(conv)) return [pointwiseKernel(conv)];
+  if (isMatmul(conv)) return pointwiseKernels(conv);
   if (call.caps.adapterClass === 'software') {
     return [kernelW <= MAX_TILE_KERNEL_W ? tileKernel(conv) : directKernel(conv)];
   }
@@ -50,7 +50,7 @@ function isMatmul({ window, groups }: Conv): boolean {
   return isPoint && groups === 1 && padTop + padLeft + padBottom + padRight === 0;
 }
 
-function pointwiseKernel({ window, hasBias, call }: Conv): KernelSpec {
+function pointwiseKernels({ window, hasBias, call }: Conv): readonly KernelSpec[] {
   const pixels = window.inH * window.inW;
   const problem = {
     m: window.outChannels,
@@ -63,7 +63,7 @@ function pointwiseKernel({ window, hasBias, call }: Conv): KernelSpec {
     alpha: 1,
     beta: 1,
   } as const;
-  return matmulKernel(problem, call.caps, { a: 1, b: 0, c: 2 });
+  return matmulKernels(problem, call.caps, { a: 1, b: 0, c: 2 });
 }
 
 function tileKernel({ window, groups, hasBias, call }: Conv): KernelSpec {

@@ -3,18 +3,19 @@ import direct from '../../../shaders/matmul-direct.wgsl?raw';
 import tiled from '../../../shaders/matmul-tiled.wgsl?raw';
 import tile from '../../../shaders/matmul-tile.wgsl?raw';
 import type { PlannerCaps } from '../../core/launch-plan.ts';
+import { elementCount } from '../../core/shape.ts';
 import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { gemmProblem, type MatmulProblem, matmulProblem } from './matmul-problem.ts';
 import { matmulTileSource } from './register-tile.ts';
 
 /** Kernels of `matmul`. */
 export function lowerMatmul(call: LoweringCall): readonly KernelSpec[] {
-  return [matmulKernel(matmulProblem(call), call.caps)];
+  return matmulKernels(matmulProblem(call), call.caps);
 }
 
 /** Kernels of `gemm`. */
 export function lowerGemm(call: LoweringCall): readonly KernelSpec[] {
-  return [matmulKernel(gemmProblem(call), call.caps)];
+  return matmulKernels(gemmProblem(call), call.caps);
 }
 
 /** Which inputs of the operator are the matrices A and B and the bias. */
@@ -26,15 +27,50 @@ export interface MatmulOperands {
 
 const IN_ORDER: MatmulOperands = { a: 0, b: 1, c: 2 };
 
-/** The kernel for a product of two inputs. */
-export function matmulKernel(
+/** The kernels for a product of two inputs: one, but for more matrices than a grid is deep. */
+export function matmulKernels(
   problem: MatmulProblem,
   caps: PlannerCaps,
   operands: MatmulOperands = IN_ORDER,
-): KernelSpec {
+): readonly KernelSpec[] {
   const kernel = chooseKernel(problem, caps);
   const reads = kernel.reads.map((read) => ({ ...read, from: inputOf(read.hook, operands) }));
-  return { ...kernel, reads };
+  const source = batchStarts(problem.batch.length) + kernel.source;
+  const limit = caps.maxComputeWorkgroupsPerDimension;
+  const [x, y, batches] = kernel.workgroups;
+  return Array.from({ length: Math.max(1, Math.ceil(batches / limit)) }, (_, i) => ({
+    ...kernel,
+    source,
+    reads,
+    params: { ...kernel.params, first_batch: u32(i * limit) },
+    workgroups: [x, y, Math.min(limit, batches - i * limit)],
+  }));
+}
+
+/** WGSL for where the matrices of a batch begin in A and B. */
+function batchStarts(rank: number): string {
+  const steps = Array.from({ length: rank - 1 }, (_, i) => {
+    const axis = rank - 1 - i;
+    return `  at += rest % params.batch_size${axis} * vec2<u32>(params.a_batch${axis}, params.b_batch${axis});
+  rest /= params.batch_size${axis};
+`;
+  });
+  return `fn batch_starts(batch: u32) -> vec2<u32> {
+  var rest = batch;
+  var at = vec2<u32>();
+${steps.join('')}  return at + rest * vec2<u32>(params.a_batch0, params.b_batch0);
+}
+`;
+}
+
+function batchParams({ batch, a, b }: MatmulProblem): KernelSpec['params'] {
+  return Object.fromEntries(
+    batch.flatMap((size, axis) => [
+      [`batch_size${axis}`, u32(size)],
+      [`a_batch${axis}`, u32(a.batch[axis] ?? 0)],
+      [`b_batch${axis}`, u32(b.batch[axis] ?? 0)],
+    ]),
+  );
 }
 
 function chooseKernel(problem: MatmulProblem, caps: PlannerCaps): KernelSpec {
@@ -73,7 +109,7 @@ function tileKernel(problem: MatmulProblem, caps: PlannerCaps): KernelSpec {
     workgroups: [
       Math.ceil(n / (workgroupSize[0] * 4)),
       Math.ceil(m / (workgroupSize[1] * rows)),
-      batch[0] * batch[1],
+      elementCount(batch),
     ],
     reads: problemReads(vectorRows ? 4 : 1),
     writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
@@ -97,7 +133,7 @@ function tiledKernel(problem: MatmulProblem): KernelSpec {
     },
     params: problemParams(problem),
     workgroupSize: [16, 16, 1],
-    workgroups: [Math.ceil(n / 64), Math.ceil(m / 64), batch[0] * batch[1]],
+    workgroups: [Math.ceil(n / 64), Math.ceil(m / 64), elementCount(batch)],
     reads: [...problemReads(1).filter(({ hook }) => hook !== 'b'), ...bHooks],
     writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
   };
@@ -122,7 +158,7 @@ function directKernel(problem: MatmulProblem): KernelSpec {
     constants: { HAS_C: problem.c !== undefined },
     params: problemParams(problem),
     workgroupSize: [16, 4, 1],
-    workgroups: [Math.ceil(n / 16), Math.ceil(m / 4), batch[0] * batch[1]],
+    workgroups: [Math.ceil(n / 16), Math.ceil(m / 4), elementCount(batch)],
     reads: problemReads(1),
     writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
   };
@@ -134,13 +170,9 @@ function problemParams(problem: MatmulProblem): KernelSpec['params'] {
     m: u32(problem.m),
     n: u32(problem.n),
     k: u32(problem.k),
-    batch_size1: u32(problem.batch[1]),
-    a_batch0: u32(a.batch[0]),
-    a_batch1: u32(a.batch[1]),
+    ...batchParams(problem),
     a_row: u32(a.row),
     a_k: u32(a.column),
-    b_batch0: u32(b.batch[0]),
-    b_batch1: u32(b.batch[1]),
     b_k: u32(b.row),
     b_column: u32(b.column),
     c_row: u32(c?.row ?? 0),

@@ -1,5 +1,4 @@
-import { UnsupportedError } from '../../core/errors.ts';
-import { formatShape, type Shape } from '../../core/shape.ts';
+import type { Shape } from '../../core/shape.ts';
 import type { LoweringCall } from '../lowering.ts';
 
 /** One batched matrix product in terms of element strides, whatever operator it comes from. */
@@ -7,8 +6,8 @@ export interface MatmulProblem {
   readonly m: number;
   readonly n: number;
   readonly k: number;
-  /** Two batch dimensions, outer first; enough for every broadcast of two adjacent groups of axes. */
-  readonly batch: readonly [number, number];
+  /** Batch dimensions, outer first, at least two. */
+  readonly batch: readonly number[];
   readonly a: MatrixStrides;
   readonly b: MatrixStrides;
   readonly c: { readonly row: number; readonly column: number } | undefined;
@@ -17,7 +16,8 @@ export interface MatmulProblem {
 }
 
 export interface MatrixStrides {
-  readonly batch: readonly [number, number];
+  /** Strides along the batch dimensions. */
+  readonly batch: readonly number[];
   /** Stride along m for A, along k for B. */
   readonly row: number;
   /** Stride along k for A, along n for B. */
@@ -36,9 +36,9 @@ export function matmulProblem(call: LoweringCall): MatmulProblem {
     m,
     n,
     k,
-    batch: [groups[0].size, groups[1].size],
-    a: { batch: [groups[0].a * m * k, groups[1].a * m * k], row: k, column: 1 },
-    b: { batch: [groups[0].b * k * n, groups[1].b * k * n], row: n, column: 1 },
+    batch: groups.map(({ size }) => size),
+    a: { batch: groups.map((group) => group.a * m * k), row: k, column: 1 },
+    b: { batch: groups.map((group) => group.b * k * n), row: n, column: 1 },
     c: undefined,
     alpha: 1,
     beta: 0,
@@ -77,8 +77,11 @@ interface BatchGroup {
   readonly b: number;
 }
 
-/** Merges adjacent batch axes that both operands step through alike. Strides count matrices. */
-function batchGroups(aBatch: Shape, bBatch: Shape): [BatchGroup, BatchGroup] {
+/**
+ * Merges adjacent batch axes that both operands step through alike; outer first, at least two.
+ * Strides count matrices.
+ */
+function batchGroups(aBatch: Shape, bBatch: Shape): BatchGroup[] {
   const rank = Math.max(aBatch.length, bBatch.length);
   const groups: BatchGroup[] = [];
   let aStride = 1;
@@ -102,16 +105,8 @@ function batchGroups(aBatch: Shape, bBatch: Shape): [BatchGroup, BatchGroup] {
     aStride *= aDim;
     bStride *= bDim;
   }
-  if (groups.length > 2) {
-    throw new UnsupportedError({
-      where: 'matmul',
-      got: `batch dimensions ${formatShape(aBatch)} and ${formatShape(bBatch)}`,
-      expected: 'at most two groups of axes that alternate between equal and broadcast',
-      remedy: 'Expand one operand with broadcast_to first.',
-    });
-  }
-  const none = { size: 1, a: 0, b: 0 };
-  return [groups[1] ?? none, groups[0] ?? none];
+  while (groups.length < 2) groups.push({ size: 1, a: 0, b: 0 });
+  return groups.reverse();
 }
 
 function continues(innerStride: number, innerSize: number, outerStride: number): boolean {

@@ -6,7 +6,7 @@ import { broadcastStrides } from '../elementwise/elementwise-reference.ts';
 import { float32Elements } from '../elements.ts';
 import { lowerMatmul } from './matmul-lowering.ts';
 import { multiplyMatrices, packStrided } from './matrix-product.ts';
-import { formatType, operand } from '../operand-checks.ts';
+import { commonDType, formatType, operand } from '../operand-checks.ts';
 
 /** The matrix product as numpy has it, batch dimensions broadcast. */
 export const matmul: OpDefinition = defineOp({
@@ -35,7 +35,7 @@ export const matmul: OpDefinition = defineOp({
     const batch = dims.broadcast([a.shape.slice(0, -2), b.shape.slice(0, -2)], 'matmul: batch');
     const rows = a.shape.length === 1 ? [] : a.shape.slice(-2, -1);
     const columns = b.shape.length === 1 ? [] : b.shape.slice(-1);
-    return { dtype: 'float32', shape: [...batch, ...rows, ...columns] };
+    return { dtype: commonDType([a, b], 'matmul'), shape: [...batch, ...rows, ...columns] };
   },
   reference: (inputs, _, output) => multiplyBatches(operand(inputs, 0), operand(inputs, 1), output),
   lower: lowerMatmul,
@@ -57,6 +57,8 @@ export const matmul: OpDefinition = defineOp({
     matmulCase([3, 4], [4, 0]),
     matmulCase([2, 3, 4], [2, 4, 5]),
     matmulCase([2, 1, 3, 4], [5, 4, 6]),
+    matmulCase([2, 1, 3, 1, 2, 3], [1, 4, 1, 2, 3, 4]),
+    matmulCase([70_000, 2, 1], [1, 2]),
     matmulCase([6, 2, 3], [3, 4]),
     matmulCase([3, 4], [6, 4, 2]),
     matmulCase([64, 64], [64, 64]),
