@@ -1,4 +1,5 @@
-// Sum, mean or maximum over up to three groups of adjacent axes, one output per workgroup.
+// A reduction over up to four groups of adjacent axes. A workgroup computes one output, or of one
+// output the part that one of several pieces of its elements makes.
 var<workgroup> partial: array<Element, WORKGROUP_SIZE_X>;
 
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
@@ -7,23 +8,19 @@ fn main(
   @builtin(workgroup_id) group: vec3<u32>,
 ) {
   let i = min(group.x + group.y * params.row_length, params.count - 1u);
-  let k0k1 = i / params.kept2;
-  let k0 = k0k1 / params.kept1;
-  let start = k0 * params.kept_stride0
-    + (k0k1 - k0 * params.kept1) * params.kept_stride1
-    + (i - k0k1 * params.kept2) * params.kept_stride2;
-  let total = params.reduced0 * params.reduced1 * params.reduced2;
-  var result = Element();
-  if (IS_MAX) {
-    result = load_x(start);
-  }
-  for (var j = lane; j < total; j += WORKGROUP_SIZE_X) {
-    let r0r1 = j / params.reduced2;
-    let r0 = r0r1 / params.reduced1;
-    let value = load_x(start + r0 * params.reduced_stride0
-      + (r0r1 - r0 * params.reduced1) * params.reduced_stride1
-      + (j - r0r1 * params.reduced2) * params.reduced_stride2);
-    result = combine(result, value);
+  let output = i / params.pieces;
+  let start = kept_offset(output);
+  let first = (i - output * params.pieces) * params.piece_size;
+  let end = min(first + params.piece_size, params.divisor);
+  var result = initial();
+  for (var j = first + lane; j < end; j += WORKGROUP_SIZE_X) {
+    let r012 = j / params.reduced3;
+    let r01 = r012 / params.reduced2;
+    let r0 = r01 / params.reduced1;
+    result = combine(result, element(start + r0 * params.reduced_stride0
+      + (r01 - r0 * params.reduced1) * params.reduced_stride1
+      + (r012 - r01 * params.reduced2) * params.reduced_stride2
+      + (j - r012 * params.reduced3) * params.reduced_stride3));
   }
   partial[lane] = result;
   for (var half = WORKGROUP_SIZE_X / 2u; half > 0u; half /= 2u) {
@@ -33,17 +30,6 @@ fn main(
     }
   }
   if (lane == 0u) {
-    result = partial[0];
-    if (IS_MEAN) {
-      result /= Element(total);
-    }
-    store(i, result);
+    finish(i, partial[0]);
   }
-}
-
-fn combine(a: Element, b: Element) -> Element {
-  if (IS_MAX) {
-    return max(a, b);
-  }
-  return a + b;
 }

@@ -12,7 +12,7 @@ import {
 } from '../operand-checks.ts';
 import { lowerGlobalPool, lowerPool, type PoolKind } from './pool-lowering.ts';
 import { poolVolumes } from './pool-reference.ts';
-import { reduceTensor } from '../reduction/reduce.ts';
+import { reduceTensor } from '../reduction/reduce-reference.ts';
 import {
   requireSpatial,
   volumeAxes,

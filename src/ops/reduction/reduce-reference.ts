@@ -1,0 +1,108 @@
+import { type DType, dtypeInfo } from '../../core/dtype.ts';
+import type { HostTensor } from '../../core/host-tensor.ts';
+import { rowMajorStrides, type Shape } from '../../core/shape.ts';
+import type { NumberArray } from '../define-op.ts';
+import { numberElements } from '../elements.ts';
+import type { Reduction } from './reduction-wgsl.ts';
+
+/**
+ * Computes in double precision; 64-bit integers as bigints, which wrap where they are stored. A NaN
+ * among the elements makes an extremum NaN. Without elements an extremum is an infinity or the last
+ * integer, and a mean is NaN.
+ */
+export function reduceTensor(
+  kind: Reduction,
+  x: HostTensor,
+  { axes, output }: { readonly axes: ReadonlySet<number>; readonly output: HostTensor },
+): void {
+  const kept = x.shape.flatMap((_, axis) => (axes.has(axis) ? [] : [axis]));
+  const starts = blockOffsets(x.shape, kept);
+  const inner = blockOffsets(
+    x.shape,
+    [...axes].sort((a, b) => a - b),
+  );
+  const { data, dtype } = x;
+  const target = output.elements;
+  if (data instanceof BigInt64Array || data instanceof BigUint64Array) {
+    const results = Array.from(starts, (start) => reduceWide(kind, dtype, { data, start, inner }));
+    if (target instanceof BigInt64Array || target instanceof BigUint64Array) target.set(results);
+    return;
+  }
+  const elements = numberElements(x);
+  const numbers = numberElements(output);
+  for (const [i, start] of starts.entries()) {
+    numbers[i] = reduceBlock(kind, dtype, { elements, start, inner });
+  }
+}
+
+interface Block {
+  readonly elements: NumberArray;
+  readonly start: number;
+  readonly inner: Int32Array;
+}
+
+function reduceBlock(kind: Reduction, dtype: DType, { elements, start, inner }: Block): number {
+  let result = emptyResult(kind, dtype);
+  // Products of integers soon leave what float64 holds exactly.
+  const multiply =
+    dtypeInfo(dtype).category === 'float' ? (a: number, b: number) => a * b : Math.imul;
+  for (let j = 0; j < inner.length; j++) {
+    const value = elements[start + (inner[j] ?? 0)] ?? 0;
+    if (kind === 'max') result = value > result || Number.isNaN(value) ? value : result;
+    else if (kind === 'min') result = value < result || Number.isNaN(value) ? value : result;
+    else if (kind === 'prod') result = multiply(result, value);
+    else result += value;
+  }
+  return kind === 'mean' ? result / inner.length : result;
+}
+
+interface WideBlock {
+  readonly data: BigInt64Array | BigUint64Array;
+  readonly start: number;
+  readonly inner: Int32Array;
+}
+
+function reduceWide(kind: Reduction, dtype: DType, { data, start, inner }: WideBlock): bigint {
+  let result = emptyWideResult(kind, dtype);
+  for (let j = 0; j < inner.length; j++) {
+    const value = data[start + (inner[j] ?? 0)] ?? 0n;
+    if (kind === 'max') result = value > result ? value : result;
+    else if (kind === 'min') result = value < result ? value : result;
+    else if (kind === 'prod') result = BigInt.asIntN(64, result * value);
+    else result += value;
+  }
+  return kind === 'mean' && inner.length > 0 ? result / BigInt(inner.length) : result;
+}
+
+function emptyResult(kind: Reduction, dtype: DType): number {
+  if (kind === 'sum' || kind === 'mean') return 0;
+  if (kind === 'prod') return 1;
+  const { category, byteLength } = dtypeInfo(dtype);
+  if (category === 'float') return kind === 'max' ? -Infinity : Infinity;
+  const range = 2 ** (8 * byteLength);
+  if (category === 'int') return kind === 'max' ? -range / 2 : range / 2 - 1;
+  return kind === 'max' ? 0 : range - 1;
+}
+
+function emptyWideResult(kind: Reduction, dtype: DType): bigint {
+  if (kind === 'sum' || kind === 'mean') return 0n;
+  if (kind === 'prod') return 1n;
+  if (dtype === 'uint64') return kind === 'max' ? 0n : 2n ** 64n - 1n;
+  return kind === 'max' ? -(2n ** 63n) : 2n ** 63n - 1n;
+}
+
+/** Offsets in row-major order of the elements along `axes` of `shape`, all others at 0. */
+function blockOffsets(shape: Shape, axes: readonly number[]): Int32Array {
+  const strides = rowMajorStrides(shape);
+  let offsets = Int32Array.of(0);
+  for (const axis of axes) {
+    const dim = shape[axis] ?? 1;
+    const stride = strides[axis] ?? 0;
+    const next = new Int32Array(offsets.length * dim);
+    for (let i = 0; i < next.length; i++) {
+      next[i] = (offsets[Math.floor(i / dim)] ?? 0) + (i % dim) * stride;
+    }
+    offsets = next;
+  }
+  return offsets;
+}
