@@ -1,5 +1,7 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { importEinsum } from './einsum.ts';
+import { multiply } from './products.ts';
 
 function importGemm(node: ImportNode): Expr {
   // Before opset 7 it allowed broadcasting of c; it is always allowed here.
@@ -14,10 +16,12 @@ function importGemm(node: ImportNode): Expr {
 }
 
 function importMatMul(node: ImportNode): Expr {
-  return node.call('matmul', [node.input(0), node.input(1)]);
+  return multiply(node, node.input(0), node.input(1));
 }
 
 export const LINEAR_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
+  Det: (node) => node.call('det', [node.input(0)]),
+  Einsum: importEinsum,
   Gemm: importGemm,
   MatMul: importMatMul,
 };
