@@ -24,7 +24,7 @@ export function numberElements(tensor: HostTensor): NumberArray {
 export function fillElements(tensor: HostTensor, value: number): void {
   const { elements } = tensor;
   if (elements instanceof BigInt64Array || elements instanceof BigUint64Array) {
-    elements.fill(BigInt(value));
+    elements.fill(BigInt(Math.trunc(value)));
   } else if (tensor.dtype === 'float16') {
     elements.fill(numberToFloat16(value));
   } else {

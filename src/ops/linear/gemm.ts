@@ -9,7 +9,14 @@ import { float32Elements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
 import { lowerGemm } from './matmul-lowering.ts';
 import { multiplyMatrices, packStrided } from './matrix-product.ts';
-import { formatType, operand, requireBroadcastsTo, requireRank } from '../operand-checks.ts';
+import {
+  commonDType,
+  formatType,
+  operand,
+  present,
+  requireBroadcastsTo,
+  requireRank,
+} from '../operand-checks.ts';
 
 /** alpha * op(a) op(b) + beta * c, where op may transpose. */
 export const gemm: OpDefinition = defineOp({
@@ -49,7 +56,7 @@ export const gemm: OpDefinition = defineOp({
         }),
       });
     }
-    return { dtype: 'float32', shape: [m, n] };
+    return { dtype: commonDType(present(inputs), 'gemm'), shape: [m, n] };
   },
   reference: multiplyAdd,
   lower: lowerGemm,
