@@ -1,5 +1,6 @@
 import type { HostTensor } from '../../src/core/host-tensor.ts';
 import { readMessage } from '../../src/frontend/onnx/protobuf/read-message.ts';
+import type { Placement } from '../../src/worker/protocol.ts';
 import { readTensorFile } from '../../src/frontend/onnx/protobuf/read-tensor.ts';
 
 /** Names of the files of a case, below its folder. */
@@ -24,8 +25,10 @@ export interface Outcome {
   readonly reason?: string | undefined;
   /** The distinct operators of the model. */
   readonly operators: readonly string[];
-  /** Why its nodes ran on the host device; undefined when they did not. */
+  /** Why all of its nodes ran on the host device; undefined when they did not. */
   readonly hostReason?: string | undefined;
+  /** Nodes of a session on WebGPU that the compiler placed on the host. */
+  readonly placements?: readonly Placement[] | undefined;
 }
 
 export type ReadFile = (path: string) => Promise<Uint8Array>;

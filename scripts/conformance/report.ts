@@ -1,3 +1,4 @@
+import type { Placement } from '../../src/worker/protocol.ts';
 import type { Outcome } from './conformance-case.ts';
 
 const REASON_LENGTH = 300;
@@ -23,13 +24,21 @@ export function closingLine(outcomes: readonly Outcome[]): string {
 
 function hostNodes(outcomes: readonly Outcome[]): string[] {
   const counts = new Map<string, number>();
-  for (const { hostReason } of outcomes) {
-    if (hostReason !== undefined) counts.set(hostReason, (counts.get(hostReason) ?? 0) + 1);
+  const add = (what: string): unknown => counts.set(what, (counts.get(what) ?? 0) + 1);
+  for (const { hostReason, placements = [] } of outcomes) {
+    if (hostReason !== undefined) add(`all nodes (${hostReason})`);
+    for (const what of new Set(placements.map(describePlacement))) add(what);
   }
   if (counts.size === 0) return ['Nodes on the host device: none'];
-  return [...counts].map(
-    ([reason, count]) => `Nodes on the host device: all of ${count} data sets (${reason})`,
-  );
+  const lines = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+  return [
+    'Nodes on the host device',
+    ...lines.map(([what, count]) => `  ${what} in ${count} data set${count === 1 ? '' : 's'}`),
+  ];
+}
+
+function describePlacement({ operator, reason }: Placement): string {
+  return `${operator} (${reason})`;
 }
 
 /** The reason in one line that can be read; `--json` has all of it. */

@@ -35,6 +35,7 @@ export async function runCase(files: CaseFiles, options: RunCaseOptions): Promis
     reason: failure,
     operators,
     hostReason: runner?.hostReason,
+    placements: runner?.placements,
   });
   try {
     const bytes = await options.read('model.onnx');
@@ -91,6 +92,10 @@ class ModelRunner {
     const device = this.#session?.device;
     if (device?.kind !== 'host') return undefined;
     return device.fallbackReason ?? 'the session runs there, as asked';
+  }
+
+  get placements(): Outcome['placements'] {
+    return this.#session?.device.kind === 'host' ? undefined : this.#session?.placements;
   }
 
   async dispose(): Promise<void> {

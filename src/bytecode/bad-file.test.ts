@@ -84,7 +84,7 @@ describe('the header', () => {
   test('refuses a newer major version', () => {
     const bytes = patched((view) => view.setUint16(8, 2, true));
     expect(() => Executable.fromBytes(bytes)).toThrowErrorMatchingInlineSnapshot(
-      `[FormatError: header, byte 8: got format version 2.0, expected 1.0 to 1.0. Update Weft, or compile the model again with this version.]`,
+      `[FormatError: header, byte 8: got format version 2.1, expected 1.0 to 1.1. Update Weft, or compile the model again with this version.]`,
     );
   });
 
@@ -94,8 +94,8 @@ describe('the header', () => {
   });
 
   test('refuses a newer minor version', () => {
-    const bytes = patched((view) => view.setUint16(10, 1, true));
-    expect(refusal(bytes).message).toContain('got format version 1.1, expected 1.0 to 1.0.');
+    const bytes = patched((view) => view.setUint16(10, 2, true));
+    expect(refusal(bytes).message).toContain('got format version 1.2, expected 1.0 to 1.1.');
   });
 
   test('refuses a data section larger than the file', () => {

@@ -12,7 +12,7 @@ const sample = sampleExecutable();
 describe('the listing', () => {
   test('of the sample', () => {
     expect(sample.toText()).toMatchInlineSnapshot(`
-      "weft 1.0
+      "weft 1.1
 
       func main(x: Tensor[(n, 4), float32], flag: int) -> (y: Tensor[((n + 1), 4), float32]) {
          0: %2 = call vm.builtin.alloc_shape_heap(2)
@@ -172,7 +172,7 @@ describe('the listing', () => {
 
   test('in numbers', () => {
     expect(sample.stats()).toMatchInlineSnapshot(`
-      "weft executable, format 1.0
+      "weft executable, format 1.1
       bytecode functions (2):
         main(x: Tensor[(n, 4), float32], flag: int) -> (y: Tensor[((n + 1), 4), float32]): 12 instructions, 8 registers
         helper(scale, x): 2 instructions, 3 registers
@@ -204,7 +204,7 @@ describe('the listing', () => {
         code: 340
         functionTable: 278
         constants: 168
-        primitives: 206
+        primitives: 207
         shapePrograms: 28
         metadata: 24
         blockHashes: 32
@@ -334,7 +334,7 @@ describe('a listing with a mistake', () => {
 
   test.each([
     ['', 'line 1, column 1: got the end of the text, expected "weft"'],
-    ['weft 2.0', 'line 1, column 6: got "2.0", expected version 1.0 to 1.0'],
+    ['weft 2.0', 'line 1, column 6: got "2.0", expected version 1.0 to 1.1'],
     ['weft 1.0\nfoo', 'line 2, column 1: got "foo", expected func, references, constants'],
     ['weft 1.0\nfunc main( {', 'line 2, column 12: got "{", expected the name of a parameter'],
     ['weft 1.0\nfunc f(x: int) {', 'line 2, column 16: got "{", expected "->"'],
@@ -363,7 +363,7 @@ describe('a listing with a mistake', () => {
     ['weft 1.0\nconstants { c[1] = int 1 }', 'line 2, column 15: got "1", expected 0'],
     [
       'weft 1.0\nconstants { c[0] = bool 1 }',
-      'expected tensor, splat, shape, string, int, float or dtype',
+      'expected tensor, splat, shape, string, int, float, dtype or host',
     ],
     ['weft 1.0\nconstants { c[0] = int 9007199254740993 }', 'expected an integer: a safe integer'],
     [

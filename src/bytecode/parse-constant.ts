@@ -30,7 +30,7 @@ export function parseConstant(lexer: TextLexer): DraftConstant {
     case 'dtype':
       return { kind, value: parseDType(lexer) };
     default:
-      throw lexer.unexpected('tensor, splat, host, shape, string, int, float or dtype', token);
+      throw lexer.unexpected('tensor, splat, shape, string, int, float, dtype or host', token);
   }
 }
 

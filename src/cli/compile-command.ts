@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { looksLikeExecutable } from '../bytecode/index.ts';
-import type { DispatchReport, ModuleDispatch } from '../compiler/index.ts';
+import type { DispatchReport, ModuleDispatch, Placement } from '../compiler/index.ts';
 import { UsageError } from '../core/errors.ts';
 import { formatBytes } from './format-bytes.ts';
 import { compileFile, readBytes } from './read-program.ts';
@@ -34,10 +34,12 @@ export async function compileCommand(
   const progress = new ProgressLine(terminal);
   try {
     const reports: DispatchReport[] = [];
+    const placements: Placement[] = [];
     const executable = await compileFile(path, bytes, {
       dims: dim,
       dispatch,
       onDispatch: (report) => reports.push(report),
+      onPlacement: (placement) => placements.push(placement),
       onProgress: (done, total) => progress.show(`compiling: ${done} of ${total}`),
       dump: (pass, module) => {
         if (!dump && !dumpAfter.includes(pass)) return;
@@ -49,6 +51,7 @@ export async function compileCommand(
     await writeFile(output, file);
     progress.clear();
     for (const report of reports) terminal.out(describeDispatch(report));
+    terminal.out(describePlacements(placements));
     const { functions, primitives, dataByteLength } = executable;
     terminal.out(
       `${output}: ${formatBytes(file.byteLength)}, ${functions.length} function(s), ` +
@@ -65,6 +68,15 @@ function requirePasses(names: readonly string[], known: readonly string[]): void
   if (unknown === undefined) return;
   const expected = `one of ${known.join(', ')}`;
   throw new UsageError({ where: '--dump-after', got: unknown, expected });
+}
+
+/** A line for each call that runs on the host, and how many there are. */
+function describePlacements(placements: readonly Placement[]): string {
+  if (placements.length === 0) return '';
+  const lines = placements.map(
+    ({ node, operator, reason }) => `${node}: ${operator} runs on the host: ${reason}\n`,
+  );
+  return `${lines.join('')}${placements.length} call(s) on the host\n`;
 }
 
 function describeDispatch(report: DispatchReport): string {

@@ -8,6 +8,7 @@ import type {
   KernelProfile,
   LoadedSession,
   LoadProgress,
+  Placement,
   Reply,
   RunRequest,
   SessionDevice,
@@ -76,6 +77,8 @@ export class Session implements HandleOwner, AsyncDisposable {
   readonly functions: readonly string[];
   /** What the session really runs on. */
   readonly device: SessionDevice;
+  /** Nodes that the compiler placed on the host, because WebGPU cannot run them, and why. */
+  readonly placements: readonly Placement[];
   readonly #connection: Connection;
   readonly #id: SessionId;
   readonly #functions: ReadonlyMap<string, FunctionInfo>;
@@ -110,11 +113,15 @@ export class Session implements HandleOwner, AsyncDisposable {
     }
   }
 
-  private constructor(connection: Connection, { session, functions, device }: LoadedSession) {
+  private constructor(
+    connection: Connection,
+    { session, functions, device, placements }: LoadedSession,
+  ) {
     this.#connection = connection;
     this.#id = session;
     this.#functions = new Map(functions.map((info) => [info.name, info]));
     this.device = device;
+    this.placements = placements;
     this.functions = functions.map((info) => info.name);
     const main = this.#functions.get('main') ?? functions[0];
     this.inputs = main?.params ?? [];

@@ -6,6 +6,7 @@ export {
   type FunctionDispatch,
 } from './dispatch/dispatch.ts';
 export { logarithmic, uniform } from './dispatch/dispatchers.ts';
+export type { FunctionMemoryPlan, MemoryPlanReport } from './memory/memory-report.ts';
 export type { AxisDispatcher, DimRange, Interval } from './dispatch/interval.ts';
 export {
   call,
@@ -80,3 +81,4 @@ export { dispatchByShape, type ModuleDispatch } from './passes/dispatch-by-shape
 export type { Pass } from './passes/pass.ts';
 export { allPasses, type PassParameters, runPasses } from './passes/pass-table.ts';
 export { type VerifyOptions, verifyModule } from './verify-module.ts';
+export type { Placement } from './passes/place-devices.ts';

@@ -12,6 +12,7 @@ import {
   type MatchExpr,
   type Module,
   type Pattern,
+  ON_DEVICE,
   spanOf,
   type VarExpr,
 } from './ir/expr.ts';
@@ -184,8 +185,13 @@ export class FunctionVerifier {
   }
 
   #verifyCall(expr: CallExpr): void {
-    const { callee, args, attributes, typeArguments = [] } = expr;
+    const { callee, args, attributes, typeArguments = [], onDevice } = expr;
     for (const type of typeArguments) this.#verifyType(expr, type, this.#scopes.of(expr));
+    const isKernel = callee.kind === 'operator' && !SCALAR_OPERATORS.has(callee.name);
+    if (onDevice !== undefined && !isKernel) {
+      const got = `${ON_DEVICE} for ${callee.kind === 'operator' ? callee.name : `a ${callee.kind}`}`;
+      this.#complain(expr, got, 'it only for operators on tensors');
+    }
     if (callee.kind === 'operator') {
       this.#verifyOperator(expr, callee.name);
       return;
@@ -221,10 +227,7 @@ export class FunctionVerifier {
       const message = `${formatSpan(spanOf(expr), `function @${this.#name}`)}: ${thrown.message}`;
       this.#diagnostics.add(spanOf(expr), new TypeCheckError(message, { cause: thrown }));
     }
-    const [least, most] =
-      op === undefined
-        ? scalarInputRange(scalar)
-        : inputRange(op.inputs);
+    const [least, most] = op === undefined ? scalarInputRange(scalar) : inputRange(op.inputs);
     if (expr.args.length >= least && expr.args.length <= most) return;
     const range = least === most ? String(least) : `${least} to ${most}`;
     this.#complain(expr, `${expr.args.length} operands of ${name}`, range);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { ExecBuilder, type FunctionBuilder, type Operand } from '../bytecode/index.ts';
+import { ExecBuilder, Executable, type FunctionBuilder, type Operand } from '../bytecode/index.ts';
 import type { Dim } from '../core/dim.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import type { DeviceTensor } from '../device/device.ts';
 import { floatsOf, TestDevice, type TestDeviceOptions } from './testing/test-device.ts';
-import { TensorValue, type Value } from './value.ts';
+import { AdtValue, TensorValue, type Value } from './value.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
 function primitive(name: string, input: readonly Dim[], output: readonly Dim[]): PrimitiveFunction {
@@ -135,7 +135,7 @@ describe('two devices', () => {
   function placed(withCopies: boolean): ExecBuilder {
     const b = new ExecBuilder();
     b.primitive(primitive('gpu', ['n'], ['n']));
-    b.primitive(primitive('host', ['n'], ['n']));
+    b.primitive({ ...primitive('host', ['n'], ['n']), device: 'host' });
     const f = b.function('main', ['x', 'y']);
     f.call('gpu', [f.param('x'), f.param('y')]);
     const to = (value: ReturnType<typeof f.param>, device: number) =>
@@ -151,7 +151,7 @@ describe('two devices', () => {
     new TestDevice({ name: 'the host', kernels: { host: increment } }),
   ];
 
-  test('a primitive that the first refuses runs on the second', async () => {
+  test('a primitive that is placed on the host runs there', async () => {
     const pair = devices();
     const vm = await VirtualMachine.create(placed(true).build(), { devices: pair });
     const result = await vm.invoke('main', [zeros(3), zeros(3)]);
@@ -173,13 +173,55 @@ describe('two devices', () => {
     `);
   });
 
-  test('what no device runs is the last one to refuse it', async () => {
-    const b = launching(primitive('nobody', ['n'], ['n']));
+  test('what the first device refuses is refused, though another one would run it', async () => {
+    const b = launching(primitive('host', ['n'], ['n']));
+    await expect(VirtualMachine.create(b.build(), { devices: devices() })).rejects.toThrow(
+      'the GPU cannot run host',
+    );
+  });
+
+  test('what one device refuses frees the kernels of the other', async () => {
+    const b = placed(true);
+    b.primitive({ ...primitive('nobody', ['n'], ['n']), device: 'host' });
     const pair = devices();
     await expect(VirtualMachine.create(b.build(), { devices: pair })).rejects.toThrow(
       'the host cannot run nobody',
     );
     expect(pair[0]?.journal).toContain('dispose kernels');
+  });
+
+  test('a machine without a host refuses what is placed there', async () => {
+    const [gpu] = devices();
+    const load = VirtualMachine.create(placed(true).build(), { devices: gpu ? [gpu] : [] });
+    await expect(load).rejects.toThrow(
+      'kernel host: got a machine without a host device, expected one, for the program runs this kernel on the host.',
+    );
+  });
+
+  test('a constant for the host lies there, and is another than the equal one of the session', async () => {
+    const b = placed(true);
+    const one = HostTensor.from('float32', [3], [1, 1, 1]);
+    const f = b.function('constants');
+    const shape = f.call('vm.builtin.shape_of', [b.tensor(one)]);
+    const place = (device: number) => {
+      const storage = f.call('vm.builtin.alloc_storage', [12, device]);
+      return f.call('vm.builtin.alloc_tensor', [storage, 0, shape, b.dtype('float32')]);
+    };
+    const [onGpu, onHost] = [place(0), place(1)];
+    f.call('gpu', [b.tensor(one), onGpu]);
+    f.call('host', [b.tensor(one, 'host'), onHost]);
+    f.ret(f.call('vm.builtin.make_tuple', [onGpu, f.call('vm.builtin.to_device', [onHost, 0])]));
+    const executable = Executable.fromBytes(b.build().toBytes());
+    expect(executable.constants.filter(({ kind }) => kind === 'tensor')).toMatchObject([
+      { byteOffset: 0 },
+      { byteOffset: 256, device: 'host' },
+    ]);
+    const pair = devices();
+    const vm = await VirtualMachine.create(executable, { devices: pair });
+    const result = await vm.invoke('constants', []);
+    if (!(result instanceof AdtValue)) throw new Error('no tuple');
+    for (const field of result.fields) expect(await floats(vm, field)).toEqual([2, 2, 2]);
+    expect(vm.memory().devices.map(({ reservedBytes }) => reservedBytes)).toEqual([256, 256]);
   });
 
   test('the host alone stands for both devices', async () => {

@@ -93,6 +93,15 @@ export interface LoadedSession {
   readonly session: SessionId;
   readonly functions: readonly FunctionInfo[];
   readonly device: SessionDevice;
+  readonly placements: readonly Placement[];
+}
+
+/** A node that the compiler placed on the host, because WebGPU cannot run it. */
+export interface Placement {
+  /** Its name in the model, or file, line and column of a program. */
+  readonly node: string;
+  readonly operator: string;
+  readonly reason: string;
 }
 
 /** A function of the executable that a page can call. */

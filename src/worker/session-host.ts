@@ -3,6 +3,7 @@ import type { Device } from '../device/device.ts';
 import type { HostFunction } from '../runtime/index.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { type CreateDevice, DevicePool } from './device-pool.ts';
+import { describePlacements } from './describe-placements.ts';
 import { HostedSession, type SessionDevices } from './hosted-session.ts';
 import { type LoadContext, loadProgram } from './load-program.ts';
 import type {
@@ -172,7 +173,8 @@ export class SessionHost implements SessionService {
       const hosted = new HostedSession(program.executable, machine, { main, host });
       this.#sessions.set(session, hosted);
       const device = describeDevice(main.device, fallbackReason);
-      return { session, functions: hosted.functions, device };
+      const placements = describePlacements(hosted.executable.metadata);
+      return { session, functions: hosted.functions, device, placements };
     } catch (error) {
       failed.abort();
       await opening.then(releaseDevices, () => undefined);
