@@ -139,7 +139,7 @@ describe.each(FORMS)('the examples of the Relax VM, %s', (_, form) => {
 test('listing and stats of the first example', () => {
   const executable = moveAddMul();
   expect(executable.toText()).toMatchInlineSnapshot(`
-    "weft 1.0
+    "weft 1.1
 
     func main(x, y) {
       0: %2 = call test.move(%0)
