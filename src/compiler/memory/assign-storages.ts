@@ -26,20 +26,26 @@ export interface PlannedStorage {
 const MAX_TRIES = 8;
 
 /**
+ * How much more than the largest set of values that are alive at once may be held. An eighth halves the
+ * number of storages, and an allocator that keeps what is freed then holds less in all.
+ */
+const SLACK = 9 / 8;
+
+/**
  * Gives each tensor of a block a storage, in order of computation. A storage is free again in the
  * step after the last that reads its tensor: a kernel never writes where it reads.
  *
  * Best fit: the smallest free storage that is large enough, else the largest of the others, which
  * grows. A reuse costs bytes that hold nothing (the storage while it is free, and what is too large
  * of it later), and is taken only where all that is held then stays within the largest set of values
- * that are alive at once. `others`: bytes that are held anyway, by step.
+ * that are alive at once, and an eighth. `others`: bytes that are held anyway, by step.
  */
 export function assignStorages(
   tensors: readonly TensorInterval[],
   others: readonly number[],
 ): PlannedStorage[] {
   const held = new RangePeaks(liveBytes(tensors, others));
-  const budget = held.peak(0, others.length - 1);
+  const budget = held.peak(0, others.length - 1) * SLACK;
   const storages: PlannedStorage[] = [];
   const free = new Map<string, PlannedStorage[]>();
   /** Storages by the step after which they are free. */

@@ -1,0 +1,249 @@
+import { describe, expect, test } from 'vitest';
+import { inferModule } from '../inference/infer-module.ts';
+import type { Module } from '../ir/expr.ts';
+import { parseModule } from '../ir/parse.ts';
+import { printModule } from '../ir/print.ts';
+import { equalModules } from '../ir/structural-equal.ts';
+import { verifyModule } from '../verify-module.ts';
+import { allPasses, runPasses } from './pass-table.ts';
+
+/** A program after passes; what the last has made is well-typed, is text, and is left alone by it. */
+function after(names: readonly string[], text: string): string {
+  const result = run(names, inferModule(parseModule(text)));
+  verifyModule(result);
+  expect(equalModules(parseModule(printModule(result)), result)).toBe(true);
+  expect(run(names.slice(-1), result)).toBe(result);
+  return printModule(result);
+}
+
+function run(names: readonly string[], module: Module): Module {
+  const passes = names.map((name) => {
+    const pass = allPasses().find((candidate) => candidate.name === name);
+    if (pass === undefined) throw new Error(`no pass ${name}`);
+    return pass;
+  });
+  return runPasses(module, passes);
+}
+
+describe('plan-memory', () => {
+  const plan = (text: string): string => after(['fuse', 'to-anf', 'plan-memory'], text);
+
+  test('values of one block have storages one after the other, and a view holds its storage', () => {
+    const text = `def @main(%x: Tensor[(8, 2), float32]) {
+      let %y = reshape(softmax(%x, axis=0), shape=[16]);
+      let %z = softmax(softmax(%y, axis=0), axis=0);
+      softmax(concat(%z, %y, axis=0), axis=0)
+    }`;
+    expect(plan(text)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(8, 2), float32]) -> Tensor[(32,), float32] {
+        let %s0: storage = alloc_storage(bytes=[256]);
+        let %t0: Tensor[(8, 2), float32] = alloc_tensor(%s0, shape=[8, 2], dtype="float32");
+        %0 = fn (%p0: Tensor[(8, 2), float32], primitive="softmax") {
+          softmax(%p0, axis=0)
+        };
+        let %v0: Tensor[(8, 2), float32] = call_into(%0, %x, %t0);
+        let %y: Tensor[(16,), float32] = reshape(%v0, shape=[16]);
+        let %s1: storage = alloc_storage(bytes=[256]);
+        let %t1: Tensor[(16,), float32] = alloc_tensor(%s1, shape=[16], dtype="float32");
+        %1 = fn (%p0_1: Tensor[(16,), float32], primitive="softmax") {
+          softmax(%p0_1, axis=0)
+        };
+        let %v1: Tensor[(16,), float32] = call_into(%1, %y, %t1);
+        let %s2: storage = alloc_storage(bytes=[256]);
+        let %t2: Tensor[(16,), float32] = alloc_tensor(%s2, shape=[16], dtype="float32");
+        %2 = fn (%p0_2: Tensor[(16,), float32], primitive="softmax") {
+          softmax(%p0_2, axis=0)
+        };
+        let %z: Tensor[(16,), float32] = call_into(%2, %v1, %t2);
+        let %t3: Tensor[(32,), float32] = alloc_tensor(%s1, shape=[32], dtype="float32");
+        %3 = fn (%p0_3: Tensor[(16,), float32], %p1: Tensor[(16,), float32], primitive="concat") {
+          concat(%p0_3, %p1, axis=0)
+        };
+        let %v2: Tensor[(32,), float32] = call_into(%3, %z, %y, %t3);
+        let %s3: storage = alloc_storage(bytes=[256]);
+        let %t4: Tensor[(32,), float32] = alloc_tensor(%s3, shape=[32], dtype="float32");
+        %4 = fn (%p0_4: Tensor[(32,), float32], primitive="softmax") {
+          softmax(%p0_4, axis=0)
+        };
+        call_into(%4, %v2, %t4)
+      }
+      "
+    `);
+  });
+
+  test('another dtype, and a result of its own', () => {
+    const text = `def @main(%x: Tensor[(64,), float32]) {
+      let %a = cast(softmax(%x, axis=0), to="int32");
+      let %b = cast(concat(%a, %a, axis=0), to="float32");
+      softmax(softmax(%b, axis=0), axis=0)
+    }`;
+    expect(plan(text)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(64,), float32]) -> Tensor[(128,), float32] {
+        let %s0: storage = alloc_storage(bytes=[512]);
+        let %t0: Tensor[(64,), int32] = alloc_tensor(%s0, shape=[64], dtype="int32");
+        %0 = fn (%p0: Tensor[(64,), float32], primitive="softmax_cast") {
+          %1 = softmax(%p0, axis=0);
+          cast(%1, to="int32")
+        };
+        let %a: Tensor[(64,), int32] = call_into(%0, %x, %t0);
+        let %s1: storage = alloc_storage(bytes=[512]);
+        let %t1: Tensor[(128,), float32] = alloc_tensor(%s1, shape=[128], dtype="float32");
+        %2 = fn (%p0_1: Tensor[(64,), int32], primitive="concat_cast") {
+          %3 = concat(%p0_1, %p0_1, axis=0);
+          cast(%3, to="float32")
+        };
+        let %b: Tensor[(128,), float32] = call_into(%2, %a, %t1);
+        let %t2: Tensor[(128,), float32] = alloc_tensor(%s0, shape=[128], dtype="float32");
+        %4 = fn (%p0_2: Tensor[(128,), float32], primitive="softmax") {
+          softmax(%p0_2, axis=0)
+        };
+        let %v0: Tensor[(128,), float32] = call_into(%4, %b, %t2);
+        let %s2: storage = alloc_storage(bytes=[512]);
+        let %t3: Tensor[(128,), float32] = alloc_tensor(%s2, shape=[128], dtype="float32");
+        %5 = fn (%p0_3: Tensor[(128,), float32], primitive="softmax") {
+          softmax(%p0_3, axis=0)
+        };
+        call_into(%5, %v0, %t3)
+      }
+      "
+    `);
+  });
+
+  test('no storage is shared across a join, with a closure, or with what a call may give back', () => {
+    const text = `def @main(%c: int, %x: Tensor[(2,), float32]) {
+      let %a = softmax(%x, axis=0);
+      let %b = if (%c) { let %d = softmax(%a, axis=0); softmax(%d, axis=0) } else { %a };
+      let %e = softmax(%b, axis=0);
+      let %f = fn () { %e };
+      let %g = softmax(%b, axis=0);
+      (%f, softmax(@same(%g), axis=0))
+    }
+    def @same(%x: Tensor[(2,), float32]) -> Tensor[(2,), float32] { %x }`;
+    expect(plan(text)).toMatchInlineSnapshot(`
+      "def @main(%c: int, %x: Tensor[(2,), float32]) -> (fn () -> Tensor[(2,), float32], Tensor[(2,), float32]) {
+        let %s0: storage = alloc_storage(bytes=[256]);
+        let %t0: Tensor[(2,), float32] = alloc_tensor(%s0, shape=[2], dtype="float32");
+        %0 = fn (%p0: Tensor[(2,), float32], primitive="softmax") {
+          softmax(%p0, axis=0)
+        };
+        let %a: Tensor[(2,), float32] = call_into(%0, %x, %t0);
+        let %b: Tensor[(2,), float32] = if (%c) {
+          let %s4: storage = alloc_storage(bytes=[256]);
+          let %t4: Tensor[(2,), float32] = alloc_tensor(%s4, shape=[2], dtype="float32");
+          %1 = fn (%p0_1: Tensor[(2,), float32], primitive="softmax") {
+            softmax(%p0_1, axis=0)
+          };
+          let %d: Tensor[(2,), float32] = call_into(%1, %a, %t4);
+          let %s5: storage = alloc_storage(bytes=[256]);
+          let %t5: Tensor[(2,), float32] = alloc_tensor(%s5, shape=[2], dtype="float32");
+          %2 = fn (%p0_2: Tensor[(2,), float32], primitive="softmax") {
+            softmax(%p0_2, axis=0)
+          };
+          call_into(%2, %d, %t5)
+        } else {
+          %a
+        };
+        let %s1: storage = alloc_storage(bytes=[256]);
+        let %t1: Tensor[(2,), float32] = alloc_tensor(%s1, shape=[2], dtype="float32");
+        %3 = fn (%p0_3: Tensor[(2,), float32], primitive="softmax") {
+          softmax(%p0_3, axis=0)
+        };
+        let %e: Tensor[(2,), float32] = call_into(%3, %b, %t1);
+        let %f: fn () -> Tensor[(2,), float32] = fn () -> Tensor[(2,), float32] {
+          %e
+        };
+        let %s2: storage = alloc_storage(bytes=[256]);
+        let %t2: Tensor[(2,), float32] = alloc_tensor(%s2, shape=[2], dtype="float32");
+        %4 = fn (%p0_4: Tensor[(2,), float32], primitive="softmax") {
+          softmax(%p0_4, axis=0)
+        };
+        let %g: Tensor[(2,), float32] = call_into(%4, %b, %t2);
+        let %v0: Tensor[(2,), float32] = @same(%g);
+        let %s3: storage = alloc_storage(bytes=[256]);
+        let %t3: Tensor[(2,), float32] = alloc_tensor(%s3, shape=[2], dtype="float32");
+        %5 = fn (%p0_5: Tensor[(2,), float32], primitive="softmax") {
+          softmax(%p0_5, axis=0)
+        };
+        let %v1: Tensor[(2,), float32] = call_into(%5, %v0, %t3);
+        (%f, %v1)
+      }
+
+      def @same(%x: Tensor[(2,), float32]) -> Tensor[(2,), float32] {
+        %x
+      }
+      "
+    `);
+  });
+
+  test('sizes that only the run knows: equal formulas, or bounds', () => {
+    const text = `def @main(%x: Tensor[(n,), float32]) {
+      softmax(softmax(softmax(softmax(%x, axis=0), axis=0), axis=0), axis=0)
+    }
+    def @bounded(%x: Tensor[(n,), float32], bounds={n: (1, 100)}) {
+      softmax(softmax(softmax(softmax(%x, axis=0), axis=0), axis=0), axis=0)
+    }`;
+    expect(plan(text)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(n,), float32]) -> Tensor[(n,), float32] {
+        let %s0: storage = alloc_storage(bytes=[(4 * n)]);
+        let %t0: Tensor[(n,), float32] = alloc_tensor(%s0, shape=["n"], dtype="float32");
+        %0 = fn (%p0: Tensor[(n,), float32], primitive="softmax") {
+          softmax(%p0, axis=0)
+        };
+        let %v0: Tensor[(n,), float32] = call_into(%0, %x, %t0);
+        let %s1: storage = alloc_storage(bytes=[(4 * n)]);
+        let %t1: Tensor[(n,), float32] = alloc_tensor(%s1, shape=["n"], dtype="float32");
+        %1 = fn (%p0_1: Tensor[(n,), float32], primitive="softmax") {
+          softmax(%p0_1, axis=0)
+        };
+        let %v1: Tensor[(n,), float32] = call_into(%1, %v0, %t1);
+        let %t2: Tensor[(n,), float32] = alloc_tensor(%s0, shape=["n"], dtype="float32");
+        %2 = fn (%p0_2: Tensor[(n,), float32], primitive="softmax") {
+          softmax(%p0_2, axis=0)
+        };
+        let %v2: Tensor[(n,), float32] = call_into(%2, %v1, %t2);
+        let %s2: storage = alloc_storage(bytes=[(4 * n)]);
+        let %t3: Tensor[(n,), float32] = alloc_tensor(%s2, shape=["n"], dtype="float32");
+        %3 = fn (%p0_3: Tensor[(n,), float32], primitive="softmax") {
+          softmax(%p0_3, axis=0)
+        };
+        call_into(%3, %v2, %t3)
+      }
+
+      def @bounded(%x: Tensor[(n,), float32], bounds={n: (1, 100)}) -> Tensor[(n,), float32] {
+        let %s0: storage = alloc_storage(bytes=[512]);
+        let %t0: Tensor[(n,), float32] = alloc_tensor(%s0, shape=["n"], dtype="float32");
+        %0 = fn (%p0: Tensor[(n,), float32], primitive="softmax") {
+          softmax(%p0, axis=0)
+        };
+        let %v0: Tensor[(n,), float32] = call_into(%0, %x, %t0);
+        let %s1: storage = alloc_storage(bytes=[(4 * n)]);
+        let %t1: Tensor[(n,), float32] = alloc_tensor(%s1, shape=["n"], dtype="float32");
+        %1 = fn (%p0_1: Tensor[(n,), float32], primitive="softmax") {
+          softmax(%p0_1, axis=0)
+        };
+        let %v1: Tensor[(n,), float32] = call_into(%1, %v0, %t1);
+        let %t2: Tensor[(n,), float32] = alloc_tensor(%s0, shape=["n"], dtype="float32");
+        %2 = fn (%p0_2: Tensor[(n,), float32], primitive="softmax") {
+          softmax(%p0_2, axis=0)
+        };
+        let %v2: Tensor[(n,), float32] = call_into(%2, %v1, %t2);
+        let %s2: storage = alloc_storage(bytes=[(4 * n)]);
+        let %t3: Tensor[(n,), float32] = alloc_tensor(%s2, shape=["n"], dtype="float32");
+        %3 = fn (%p0_3: Tensor[(n,), float32], primitive="softmax") {
+          softmax(%p0_3, axis=0)
+        };
+        call_into(%3, %v2, %t3)
+      }
+      "
+    `);
+  });
+
+  test('nothing without kernels', () => {
+    const text = `def @main(%c: int, %x: Tensor[(4,), float32]) {
+      let %y = reshape(%x, shape=[2, 2]);
+      if (%c) { (%y, dim(%x, axis=0)) } else { (%y, #0) }
+    }`;
+    const module = inferModule(parseModule(text));
+    expect(run(['plan-memory'], module)).toBe(module);
+  });
+});
