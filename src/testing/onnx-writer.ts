@@ -3,12 +3,47 @@ import type { DType } from '../core/dtype.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 
 /** A graph to be written as an ONNX model. */
-export interface OnnxModelSpec {
+export interface OnnxModelSpec extends OnnxGraphSpec {
   readonly opset?: number;
+  /** Versions of the operator sets of other domains. */
+  readonly opsets?: Readonly<Record<string, number>>;
+  readonly functions?: readonly OnnxFunctionSpec[];
+}
+
+export interface OnnxGraphSpec {
   readonly nodes: readonly OnnxNodeSpec[];
   readonly inputs?: readonly OnnxInputSpec[];
   readonly outputs: readonly string[];
   readonly initializers?: Readonly<Record<string, HostTensor>>;
+  readonly sparseInitializers?: Readonly<Record<string, OnnxSparseSpec>>;
+  readonly externalInitializers?: Readonly<Record<string, OnnxExternalSpec>>;
+}
+
+export interface OnnxSparseSpec {
+  readonly values: HostTensor;
+  readonly indices: HostTensor;
+  readonly shape: readonly number[];
+}
+
+/** A tensor whose data lies in another file, with what the model says of its place. */
+export interface OnnxExternalSpec {
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  readonly place: Readonly<Record<string, string>>;
+}
+
+/** A function of the model. */
+export interface OnnxFunctionSpec {
+  readonly domain: string;
+  readonly name: string;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly nodes: readonly OnnxNodeSpec[];
+  readonly opset?: number;
+  readonly opsets?: Readonly<Record<string, number>>;
+  /** Names of attributes without a default. */
+  readonly attributes?: readonly string[];
+  readonly defaults?: Readonly<Record<string, OnnxAttribute>>;
 }
 
 export interface OnnxNodeSpec {
@@ -27,7 +62,12 @@ export type OnnxAttribute =
   | readonly number[]
   | HostTensor
   | { readonly float: number }
-  | { readonly floats: readonly number[] };
+  | { readonly floats: readonly number[] }
+  | { readonly strings: readonly string[] }
+  | { readonly graph: OnnxGraphSpec }
+  | { readonly sparse: OnnxSparseSpec }
+  /** A reference to an attribute of the function around the node, of a type by its code. */
+  | { readonly reference: string; readonly type: number };
 
 export interface OnnxInputSpec {
   readonly name: string;
@@ -57,11 +97,35 @@ export function writeOnnxModel(spec: OnnxModelSpec): Uint8Array {
   writer.tag(1, WireType.Varint).int64(8);
   writer.tag(2, WireType.LengthDelimited).string('test');
   message(writer, 7, () => writeGraph(writer, spec));
-  message(writer, 8, () => {
-    writer.tag(1, WireType.LengthDelimited).string('');
-    writer.tag(2, WireType.Varint).int64(spec.opset ?? 17);
-  });
+  writeOpsets(writer, 8, spec);
+  for (const fn of spec.functions ?? []) message(writer, 25, () => writeFunction(writer, fn));
   return writer.finish();
+}
+
+function writeOpsets(
+  writer: BinaryWriter,
+  field: number,
+  { opset = 17, opsets = {} }: Pick<OnnxModelSpec, 'opset' | 'opsets'>,
+): void {
+  for (const [domain, version] of Object.entries({ '': opset, ...opsets })) {
+    message(writer, field, () => {
+      writer.tag(1, WireType.LengthDelimited).string(domain);
+      writer.tag(2, WireType.Varint).int64(version);
+    });
+  }
+}
+
+function writeFunction(writer: BinaryWriter, fn: OnnxFunctionSpec): void {
+  writer.tag(1, WireType.LengthDelimited).string(fn.name);
+  for (const name of fn.inputs) writer.tag(4, WireType.LengthDelimited).string(name);
+  for (const name of fn.outputs) writer.tag(5, WireType.LengthDelimited).string(name);
+  for (const name of fn.attributes ?? []) writer.tag(6, WireType.LengthDelimited).string(name);
+  for (const node of fn.nodes) message(writer, 7, () => writeNode(writer, node));
+  writeOpsets(writer, 9, fn);
+  writer.tag(10, WireType.LengthDelimited).string(fn.domain);
+  for (const [name, value] of Object.entries(fn.defaults ?? {})) {
+    message(writer, 11, () => writeAttribute(writer, name, value));
+  }
 }
 
 /** A serialized TensorProto with raw data. */
@@ -71,11 +135,17 @@ export function writeOnnxTensor(tensor: HostTensor, name = ''): Uint8Array {
   return writer.finish();
 }
 
-function writeGraph(writer: BinaryWriter, spec: OnnxModelSpec): void {
+function writeGraph(writer: BinaryWriter, spec: OnnxGraphSpec): void {
   for (const node of spec.nodes) message(writer, 1, () => writeNode(writer, node));
   writer.tag(2, WireType.LengthDelimited).string('graph');
   for (const [name, tensor] of Object.entries(spec.initializers ?? {})) {
     message(writer, 5, () => writeTensor(writer, tensor, name));
+  }
+  for (const [name, external] of Object.entries(spec.externalInitializers ?? {})) {
+    message(writer, 5, () => writeExternalTensor(writer, name, external));
+  }
+  for (const [name, sparse] of Object.entries(spec.sparseInitializers ?? {})) {
+    message(writer, 15, () => writeSparse(writer, sparse, name));
   }
   for (const input of spec.inputs ?? []) message(writer, 11, () => writeInput(writer, input));
   for (const name of spec.outputs) {
@@ -114,6 +184,22 @@ function writeAttributeValue(writer: BinaryWriter, value: OnnxAttribute): number
     message(writer, 5, () => writeTensor(writer, value, ''));
     return 4;
   }
+  if ('reference' in value) {
+    writer.tag(21, WireType.LengthDelimited).string(value.reference);
+    return value.type;
+  }
+  if ('graph' in value) {
+    message(writer, 6, () => writeGraph(writer, value.graph));
+    return 5;
+  }
+  if ('sparse' in value) {
+    message(writer, 22, () => writeSparse(writer, value.sparse, ''));
+    return 11;
+  }
+  if ('strings' in value) {
+    for (const item of value.strings) writer.tag(9, WireType.LengthDelimited).string(item);
+    return 8;
+  }
   if ('float' in value) {
     writer.tag(2, WireType.Bit32).float(value.float);
     return 1;
@@ -137,6 +223,37 @@ function writeTensor(writer: BinaryWriter, tensor: HostTensor, name: string): vo
   writer.tag(2, WireType.Varint).int32(ELEMENT_TYPES[tensor.dtype]);
   writer.tag(8, WireType.LengthDelimited).string(name);
   writer.tag(9, WireType.LengthDelimited).bytes(tensor.bytes);
+}
+
+function writeSparse(
+  writer: BinaryWriter,
+  { values, indices, shape }: OnnxSparseSpec,
+  name: string,
+): void {
+  message(writer, 1, () => writeTensor(writer, values, name));
+  message(writer, 2, () => writeTensor(writer, indices, ''));
+  message(writer, 3, () => {
+    for (const dim of shape) writer.int64(dim);
+  });
+}
+
+function writeExternalTensor(
+  writer: BinaryWriter,
+  name: string,
+  { dtype, shape, place }: OnnxExternalSpec,
+): void {
+  message(writer, 1, () => {
+    for (const dim of shape) writer.int64(dim);
+  });
+  writer.tag(2, WireType.Varint).int32(ELEMENT_TYPES[dtype]);
+  writer.tag(8, WireType.LengthDelimited).string(name);
+  for (const [key, value] of Object.entries(place)) {
+    message(writer, 13, () => {
+      writer.tag(1, WireType.LengthDelimited).string(key);
+      writer.tag(2, WireType.LengthDelimited).string(value);
+    });
+  }
+  writer.tag(14, WireType.Varint).int32(1);
 }
 
 function writeInput(writer: BinaryWriter, { name, dtype = 'float32', shape }: OnnxInputSpec): void {

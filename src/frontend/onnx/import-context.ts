@@ -1,8 +1,17 @@
+import {
+  construct,
+  constructorPattern,
+  func,
+  int,
+  match,
+  variableOf,
+} from '../../compiler/ir/build.ts';
 import type { FunctionExpr, Span } from '../../compiler/ir/expr.ts';
 import { parseModule } from '../../compiler/ir/parse.ts';
-import type { TypeDefinition } from '../../compiler/ir/type.ts';
+import { tensorType, type TypeDefinition } from '../../compiler/ir/type.ts';
 import type { DimBindings } from '../../compiler/passes/bind-dims.ts';
 import { TypeInference } from '../../compiler/type-inference.ts';
+import type { TensorType } from '../../core/primitive-function.ts';
 import { FormatError } from '../../core/errors.ts';
 import type { BranchChoices } from './branch-choices.ts';
 import { canonicalDomain } from './operator-sets.ts';
@@ -51,14 +60,18 @@ export class ImportContext {
     for (const [name, type] of types) this.typeDefinitions.set(name, type);
   }
 
-  /** A function without parameters that stops the program with an error that names the place. */
-  stopFunction(span: Span): string {
-    this.addProgram('def @stop() -> int { match? (Cons(#0, Nil)) { Nil => #0 } }');
+  /** `(T) -> T` for any sizes: stops the program with an error that names the place. */
+  stopFunction({ dtype, shape }: TensorType, span: Span): string {
+    const type = tensorType({
+      dtype,
+      shape: shape.map((dim) => (typeof dim === 'number' ? dim : this.freshSymbol())),
+    });
     const name = this.freshFunctionName(`stop.${span.source}`);
-    const stop = this.functions.get('stop');
-    if (stop?.body.kind !== 'match') throw new Error('internal: stop is no match');
-    this.functions.delete('stop');
-    this.functions.set(name, { ...stop, body: { ...stop.body, span } });
+    const x = variableOf('x', type, span);
+    const list = construct('Cons', [int(0), construct('Nil', [])]);
+    const never = match(list, [[constructorPattern('Nil'), x]], { complete: false });
+    this.addProgram('type List[A] { Cons(A, List[A]), Nil }');
+    this.functions.set(name, { ...func([x], { ...never, span }), resultType: type, span });
     return name;
   }
 

@@ -1,4 +1,5 @@
 import { formatType, type TensorTypeNode } from '../../compiler/ir/type.ts';
+import { formatDim } from '../../core/dim.ts';
 import type { ImportContext } from './import-context.ts';
 
 /**
@@ -8,7 +9,7 @@ import type { ImportContext } from './import-context.ts';
  * four, so that n tensors are moved log n times, and not n.
  */
 export function stackFunction(context: ImportContext, element: TensorTypeNode): string {
-  const name = `stack.${element.dtype}.${element.shape.join('x').replaceAll('?', 'n')}`;
+  const name = `stack.${element.dtype}.${element.shape.map(formatDim).join('x').replaceAll('?', 'n')}`;
   if (!context.functions.has(name)) context.addProgram(program(name, formatType(element)));
   return name;
 }

@@ -2,14 +2,13 @@ import {
   callFunction,
   global,
   ifElse,
-  int,
   letIn,
   projection,
   tuple,
   variableOf,
 } from '../../../compiler/ir/build.ts';
 import type { Expr } from '../../../compiler/ir/expr.ts';
-import { INT_TYPE, tensorType, type TensorTypeNode } from '../../../compiler/ir/type.ts';
+import { tensorType, type TensorTypeNode } from '../../../compiler/ir/type.ts';
 import { isUnknownDim } from '../../../core/dim-symbols.ts';
 import { Block } from '../graph-scope.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
@@ -111,12 +110,14 @@ function onlyBranch(
   branches: { thenBranch: Branch; elseBranch: Branch },
 ): readonly Expr[] {
   const isThen = node.context.choices.choose() === 'then';
-  const stop = callFunction(global(node.context.stopFunction(node.span)), [], node.span);
-  const checked = isThen ? ifElse(condition, int(1), stop) : ifElse(condition, stop, int(1));
-  node.block.bind(checked, { name: 'taken', type: INT_TYPE, span: node.span });
   const { block, results } = isThen ? branches.thenBranch : branches.elseBranch;
   node.block.absorb(block);
-  return results;
+  return results.map((result) => {
+    const type = node.type(result);
+    const stop = callFunction(global(node.context.stopFunction(type, node.span)), [result]);
+    const value = isThen ? ifElse(condition, result, stop) : ifElse(condition, stop, result);
+    return node.block.bind(value, { name: 'taken', type: tensorType(type), span: node.span });
+  });
 }
 
 export const CONTROL_FLOW_IMPORTERS: Readonly<Record<string, NodeImporter>> = { If, Loop, Scan };

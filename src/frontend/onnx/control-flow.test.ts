@@ -1,0 +1,427 @@
+import { describe, expect, test } from 'vitest';
+import { HostTensor } from '../../core/host-tensor.ts';
+import { createHostDevice } from '../../device/host/host-device.ts';
+import { AdtValue, TensorValue } from '../../runtime/value.ts';
+import { VirtualMachine } from '../../runtime/virtual-machine.ts';
+import {
+  type OnnxGraphSpec,
+  type OnnxModelSpec,
+  type OnnxNodeSpec,
+  writeOnnxModel,
+} from '../../testing/onnx-writer.ts';
+import { compileOnnx } from './compile-onnx.ts';
+
+/** Opens a program on the host device, and gives back what it computes for inputs. */
+async function open(
+  spec: OnnxModelSpec,
+): Promise<(...inputs: readonly HostTensor[]) => Promise<HostTensor[]>> {
+  const device = createHostDevice();
+  const vm = await VirtualMachine.create(compileOnnx(writeOnnxModel(spec)), { devices: [device] });
+  return async (...inputs) => {
+    const result = await vm.get('main')(...inputs.map((input) => vm.tensor(input)));
+    const fields = result instanceof AdtValue ? result.fields : [result];
+    return vm.read(fields.filter((field) => field instanceof TensorValue));
+  };
+}
+
+const floats = (shape: readonly number[], ...values: number[]) =>
+  HostTensor.from('float32', shape, values);
+const int64 = (value: number) => HostTensor.from('int64', [], [value]);
+const bool = (value: boolean) => HostTensor.from('bool', [], [value ? 1 : 0]);
+const described = ({ shape, data }: HostTensor) =>
+  `(${shape.join(', ')}): ${Array.from(data, Number).join(' ')}`;
+
+const node = (
+  op: string,
+  inputs: readonly string[],
+  outputs: string | readonly string[],
+  attributes: OnnxNodeSpec['attributes'] = {},
+): OnnxNodeSpec => ({
+  op,
+  inputs,
+  outputs: typeof outputs === 'string' ? [outputs] : outputs,
+  attributes,
+});
+
+const scalarInput = (name: string, dtype: 'int64' | 'bool' | 'float32') => ({
+  name,
+  dtype,
+  shape: [],
+});
+
+describe('If', () => {
+  const branch = (...nodes: OnnxNodeSpec[]): OnnxGraphSpec => ({ nodes, outputs: ['out'] });
+  const spec: OnnxModelSpec = {
+    inputs: [scalarInput('c', 'bool'), { name: 'x', shape: ['n', 2] }],
+    nodes: [
+      node('Exp', ['x'], 'e'),
+      node('If', ['c'], 'y', {
+        then_branch: { graph: branch(node('Concat', ['x', 'e'], 'out', { axis: 0 })) },
+        else_branch: { graph: branch(node('Neg', ['x'], 'out')) },
+      }),
+      node('Neg', ['y'], 'z'),
+    ],
+    outputs: ['z', 'y'],
+  };
+
+  test('branches of different sizes, which read values around them', async () => {
+    const run = await open(spec);
+    const x = floats([1, 2], 0, 1);
+    expect((await run(bool(true), x)).map(({ shape }) => shape)).toEqual([
+      [2, 2],
+      [2, 2],
+    ]);
+    expect((await run(bool(false), x)).map(described)).toEqual(['(1, 2): 0 1', '(1, 2): 0 -1']);
+  });
+
+  test('a constant condition leaves one branch, whatever is in the other', async () => {
+    const run = await open({
+      inputs: [{ name: 'x', shape: [2] }],
+      initializers: { c: bool(false) },
+      nodes: [
+        node('If', ['c'], 'y', {
+          then_branch: { graph: branch(node('Unknown', ['x'], 'out')) },
+          else_branch: { graph: branch(node('Neg', ['x'], 'out')) },
+        }),
+      ],
+      outputs: ['y'],
+    });
+    expect((await run(floats([2], 1, 2))).map(described)).toEqual(['(2): -1 -2']);
+  });
+
+  test('a branch may give a value around it, or an initializer of its own', async () => {
+    const run = await open({
+      inputs: [scalarInput('c', 'bool'), { name: 'x', shape: [1] }],
+      nodes: [
+        node('If', ['c'], 'y', {
+          then_branch: { graph: { nodes: [], outputs: ['x'] } },
+          else_branch: {
+            graph: { nodes: [], initializers: { w: floats([1], 7) }, outputs: ['w'] },
+          },
+        }),
+      ],
+      outputs: ['y'],
+    });
+    const x = floats([1], 3);
+    expect((await run(bool(true), x)).map(described)).toEqual(['(1): 3']);
+    expect((await run(bool(false), x)).map(described)).toEqual(['(1): 7']);
+  });
+
+  test('of ranks that differ, the one that fits what follows is taken, and checked', async () => {
+    const run = await open({
+      inputs: [scalarInput('c', 'bool'), { name: 'x', shape: ['n', 1] }],
+      initializers: { axes: HostTensor.from('int64', [1], [1]), w: floats([1, 2], 5, 6) },
+      nodes: [
+        node('If', ['c'], 'y', {
+          then_branch: { graph: branch(node('Squeeze', ['x', 'axes'], 'out')) },
+          else_branch: { graph: branch(node('Identity', ['x'], 'out')) },
+        }),
+        node('Transpose', ['y'], 't', { perm: [1, 0] }),
+      ],
+      outputs: ['t'],
+    });
+    const x = floats([2, 1], 1, 2);
+    expect((await run(bool(false), x)).map(described)).toEqual(['(1, 2): 1 2']);
+    await expect(run(bool(true), x)).rejects.toThrow('node "y"');
+  });
+
+  test('unknown operators in both branches and around them are listed together', () => {
+    const unknown: OnnxModelSpec = {
+      inputs: [scalarInput('c', 'bool'), { name: 'x', shape: [1] }],
+      nodes: [
+        node('If', ['c'], 'y', {
+          then_branch: { graph: branch(node('Foo', ['x'], 'out')) },
+          else_branch: { graph: branch(node('Bar', ['x'], 'out')) },
+        }),
+        node('Baz', ['y'], 'z'),
+      ],
+      outputs: ['z'],
+    };
+    expect(() => compileOnnx(writeOnnxModel(unknown))).toThrowErrorMatchingInlineSnapshot(`
+      [UnsupportedError: ONNX model: got 3 nodes of unsupported operators (Bar, Baz, Foo), expected operators that Weft has:
+        node "out" (Foo) of then_branch of node "y" (If)
+        node "out" (Bar) of else_branch of node "y" (If)
+        node "z" (Baz)]
+    `);
+  });
+});
+
+/** Doubles `v`, and gives the row of all values so far; goes on while `limit` is not reached. */
+const doubling: OnnxGraphSpec = {
+  inputs: [
+    scalarInput('i', 'int64'),
+    scalarInput('before', 'bool'),
+    { name: 'v', shape: [] },
+    { name: 'row', shape: ['k'] },
+  ],
+  initializers: { one: HostTensor.from('int64', [1], [1]) },
+  nodes: [
+    node('Add', ['v', 'v'], 'v2'),
+    node('Reshape', ['v2', 'one'], 'v1'),
+    node('Concat', ['row', 'v1'], 'longer', { axis: 0 }),
+    node('Less', ['v2', 'limit'], 'after'),
+    node('Cast', ['i'], 'f', { to: 1 }),
+    node('Add', ['f', 'v'], 'sum'),
+  ],
+  outputs: ['after', 'v2', 'longer', 'sum'],
+};
+
+describe('Loop', () => {
+  const spec = (trip: string, condition: string): OnnxModelSpec => ({
+    inputs: [
+      scalarInput('m', 'int64'),
+      scalarInput('c', 'bool'),
+      { name: 'first', shape: [] },
+      { name: 'start', shape: ['s'] },
+      { name: 'limit', shape: [] },
+    ],
+    nodes: [
+      node('Loop', [trip, condition, 'first', 'start'], ['last', 'row', 'sums'], {
+        body: { graph: doubling },
+      }),
+      node('Neg', ['row'], 'y'),
+    ],
+    outputs: ['last', 'y', 'sums'],
+  });
+  const values = (m: number, c: boolean, limit: number) => [
+    int64(m),
+    bool(c),
+    floats([], 1),
+    floats([1], 9),
+    floats([], limit),
+  ];
+
+  test('ends by its count, by its condition, or before it begins', async () => {
+    const run = await open(spec('m', 'c'));
+    expect((await run(...values(3, true, 100))).map(described)).toEqual([
+      '(): 8',
+      '(4): -9 -2 -4 -8',
+      '(3): 1 3 6',
+    ]);
+    expect((await run(...values(9, true, 5))).map(described)).toEqual([
+      '(): 8',
+      '(4): -9 -2 -4 -8',
+      '(3): 1 3 6',
+    ]);
+    expect((await run(...values(0, true, 5))).map(described)).toEqual([
+      '(): 1',
+      '(1): -9',
+      '(0): ',
+    ]);
+    expect((await run(...values(4, false, 5))).map(described)).toEqual([
+      '(): 1',
+      '(1): -9',
+      '(0): ',
+    ]);
+  });
+
+  test('without a count, without a condition', async () => {
+    const whileLoop = await open(spec('', 'c'));
+    expect((await whileLoop(...values(0, true, 30))).map(described)[0]).toBe('(): 32');
+    const forLoop = await open(spec('m', ''));
+    expect((await forLoop(...values(2, false, 99))).map(described)[1]).toBe('(3): -9 -2 -4');
+  });
+
+  test('collects the results of many iterations', async () => {
+    const run = await open({
+      inputs: [scalarInput('m', 'int64'), { name: 'x', shape: ['n'] }],
+      nodes: [
+        node('Loop', ['m', '', 'x'], ['last', 'all'], {
+          body: {
+            graph: {
+              inputs: [
+                scalarInput('i', 'int64'),
+                scalarInput('c', 'bool'),
+                { name: 'v', shape: ['n'] },
+              ],
+              initializers: { one: floats([], 1) },
+              nodes: [node('Identity', ['c'], 'd'), node('Add', ['v', 'one'], 'w')],
+              outputs: ['d', 'w', 'v'],
+            },
+          },
+        }),
+      ],
+      outputs: ['last', 'all'],
+    });
+    for (const count of [1, 4, 5, 6, 7, 17, 300]) {
+      const [last, all] = await run(int64(count), floats([2], 0, 10));
+      expect(last && described(last)).toBe(`(2): ${count} ${count + 10}`);
+      expect(all?.shape).toEqual([count, 2]);
+      const expected = Array.from({ length: count }, (_, i) => [i, i + 10]).flat();
+      expect(Array.from(all?.data ?? [], Number)).toEqual(expected);
+    }
+  });
+
+  test('loops in loops with an If inside, which read values around all of them', async () => {
+    const inner: OnnxGraphSpec = {
+      inputs: [scalarInput('j', 'int64'), scalarInput('cj', 'bool'), { name: 'b', shape: [2] }],
+      nodes: [
+        node('Less', ['i', 'j'], 'less'),
+        node('If', ['less'], 'step', {
+          then_branch: { graph: { nodes: [], outputs: ['x'] } },
+          else_branch: { graph: { nodes: [node('Neg', ['w'], 'nw')], outputs: ['nw'] } },
+        }),
+        node('Add', ['b', 'step'], 'b2'),
+      ],
+      outputs: ['cj', 'b2'],
+    };
+    const outer: OnnxGraphSpec = {
+      inputs: [scalarInput('i', 'int64'), scalarInput('ci', 'bool'), { name: 'a', shape: [2] }],
+      nodes: [node('Loop', ['m', '', 'a'], 'a2', { body: { graph: inner } })],
+      outputs: ['ci', 'a2', 'a2'],
+    };
+    const run = await open({
+      inputs: [scalarInput('m', 'int64'), { name: 'x', shape: [2] }],
+      nodes: [
+        node('Mul', ['x', 'x'], 'w'),
+        node('Loop', ['m', '', 'x'], ['y', 'ys'], { body: { graph: outer } }),
+      ],
+      outputs: ['y', 'ys'],
+    });
+    // For 3: of 9 steps, those with i < j (3) add x, the other 6 subtract x * x.
+    expect((await run(int64(3), floats([2], 1, 2))).map(described)).toEqual([
+      '(2): -2 -16',
+      '(3, 2): 2 2 1 -4 -2 -16',
+    ]);
+  });
+
+  test('a short loop of constant length is written out', () => {
+    const executable = compileOnnx(
+      writeOnnxModel({
+        inputs: [{ name: 'x', shape: ['n', 4] }],
+        initializers: { m: int64(3) },
+        nodes: [
+          node('Loop', ['m', '', 'x'], ['last', 'all'], {
+            body: {
+              graph: {
+                inputs: [
+                  scalarInput('i', 'int64'),
+                  scalarInput('c', 'bool'),
+                  { name: 'v', shape: ['n', 4] },
+                ],
+                initializers: { t: HostTensor.from('bool', [], [1]) },
+                nodes: [node('Concat', ['v', 'v'], 'w', { axis: 0 })],
+                outputs: ['t', 'w', 'x'],
+              },
+            },
+          }),
+        ],
+        outputs: ['last', 'all'],
+      }),
+    );
+    expect(executable.functions[0]?.signature?.results.map(({ type }) => type)).toMatchObject([
+      { shape: [{ op: 'mul' }, 4] },
+      { shape: [3, 'n', 4] },
+    ]);
+  });
+
+  test('a rank that changes is refused', () => {
+    const spec: OnnxModelSpec = {
+      inputs: [scalarInput('m', 'int64'), { name: 'x', shape: ['n'] }],
+      initializers: { axes: HostTensor.from('int64', [1], [0]) },
+      nodes: [
+        node('Loop', ['m', '', 'x'], 'y', {
+          body: {
+            graph: {
+              inputs: [
+                scalarInput('i', 'int64'),
+                scalarInput('c', 'bool'),
+                { name: 'v', shape: [] },
+              ],
+              nodes: [node('Unsqueeze', ['v', 'axes'], 'w')],
+              outputs: ['c', 'w'],
+            },
+          },
+        }),
+      ],
+      outputs: ['y'],
+    };
+    expect(() => compileOnnx(writeOnnxModel(spec))).toThrowErrorMatchingInlineSnapshot(
+      `[UnsupportedError: node "y" (Loop): got value 0 of rank 1, and of rank 2 after an iteration, expected the same rank in all iterations.]`,
+    );
+  });
+});
+
+describe('Scan', () => {
+  const body: OnnxGraphSpec = {
+    inputs: [
+      { name: 's', shape: [2] },
+      { name: 'a', shape: [2] },
+      { name: 'b', shape: [2] },
+    ],
+    nodes: [
+      node('Add', ['s', 'a'], 't'),
+      node('Mul', ['t', 'b'], 'p'),
+      node('Add', ['p', 'offset'], 'q'),
+    ],
+    outputs: ['t', 'q', 't'],
+  };
+  const spec: OnnxModelSpec = {
+    inputs: [
+      { name: 'start', shape: [2] },
+      { name: 'a', shape: ['length', 2] },
+      { name: 'b', shape: [2, 'length'] },
+      { name: 'offset', shape: [] },
+    ],
+    nodes: [
+      node('Scan', ['start', 'a', 'b'], ['last', 'q', 'ts'], {
+        num_scan_inputs: 2,
+        scan_input_axes: [0, -1],
+        scan_input_directions: [0, 1],
+        scan_output_axes: [1, -2],
+        scan_output_directions: [0, 1],
+        body: { graph: body },
+      }),
+    ],
+    outputs: ['last', 'q', 'ts'],
+  };
+
+  test('axes, directions, states, and values around it', async () => {
+    const run = await open(spec);
+    const start = floats([2], 1, 2);
+    const a = floats([3, 2], 1, 2, 3, 4, 5, 6);
+    const b = floats([2, 3], 1, 2, 3, 4, 5, 6);
+    // t: (2 4) (5 8) (10 14); b from its end: (3 6) (2 5) (1 4)
+    expect((await run(start, a, b, floats([], 100))).map(described)).toEqual([
+      '(2): 10 14',
+      '(2, 3): 106 110 110 124 140 156',
+      '(3, 2): 10 14 5 8 2 4',
+    ]);
+    expect(
+      (await run(start, floats([0, 2]), floats([2, 0]), floats([], 0))).map(described),
+    ).toEqual(['(2): 1 2', '(2, 0): ', '(0, 2): ']);
+  });
+
+  test('of opset 8, sequences of their own lengths in a batch', async () => {
+    const run = await open({
+      opset: 8,
+      inputs: [
+        { name: 'start', shape: [2, 1] },
+        { name: 'x', shape: [2, 'length', 1] },
+      ],
+      initializers: { lengths: HostTensor.from('int64', [2], [1, 3]) },
+      nodes: [
+        node('Scan', ['lengths', 'start', 'x'], ['last', 'sums'], {
+          num_scan_inputs: 1,
+          directions: [1],
+          body: {
+            graph: {
+              inputs: [
+                { name: 's', shape: [1] },
+                { name: 'v', shape: [1] },
+              ],
+              nodes: [node('Add', ['s', 'v'], 't')],
+              outputs: ['t', 't'],
+            },
+          },
+        }),
+      ],
+      outputs: ['last', 'sums'],
+    });
+    const x = floats([2, 3, 1], 1, 2, 3, 4, 5, 6);
+    expect((await run(floats([2, 1], 0, 10), x)).map(described)).toEqual([
+      '(2, 1): 1 25',
+      '(2, 3, 1): 1 0 0 16 21 25',
+    ]);
+  });
+});
