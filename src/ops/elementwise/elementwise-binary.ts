@@ -175,7 +175,7 @@ export function broadcastCases(dtypes: readonly DType[], ranges?: BinarySpec['ra
 
 const callOf = (name: WideFunction) => (a: string, b: string) => `${name}(${a}, ${b})`;
 
-const add = defineBinary({
+export const add = defineBinary({
   name: 'add',
   summary: 'a + b. Integers wrap.',
   dtypes: NUMERIC,
@@ -216,7 +216,7 @@ const sub = defineBinary({
   wide: { wgsl: callOf('wide_sub'), functions: ['wide_sub'], host: (a, b) => a - b },
 });
 
-const mul = defineBinary({
+export const mul = defineBinary({
   name: 'mul',
   summary: 'a * b. Integers wrap.',
   dtypes: NUMERIC,
@@ -289,7 +289,7 @@ function extremumOf(
   return callLanewise(isFloat ? `${name}_f32` : name, operands, isFloat ? width : 1);
 }
 
-const maximum = defineBinary({
+export const maximum = defineBinary({
   name: 'maximum',
   summary: 'The greater of a and b; NaN where either is.',
   dtypes: NUMERIC,
@@ -303,7 +303,7 @@ const maximum = defineBinary({
   },
 });
 
-const minimum = defineBinary({
+export const minimum = defineBinary({
   name: 'minimum',
   summary: 'The lesser of a and b; NaN where either is.',
   dtypes: NUMERIC,

@@ -3,6 +3,8 @@ import { gatherElements } from './gather-elements.ts';
 import { gatherNd } from './gather-nd.ts';
 import { oneHot } from './one-hot.ts';
 import { reverseSequence } from './reverse-sequence.ts';
+import { scatterElements } from './scatter-elements.ts';
+import { scatterNd } from './scatter-nd.ts';
 import { tensorScatter } from './tensor-scatter.ts';
 import { trilu } from './trilu.ts';
 
@@ -13,4 +15,6 @@ export const INDEXING_OPS: readonly OpDefinition[] = [
   reverseSequence,
   tensorScatter,
   trilu,
+  scatterElements,
+  scatterNd,
 ];
