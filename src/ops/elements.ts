@@ -10,6 +10,15 @@ export function float32Elements(tensor: HostTensor): Float32Array {
   throw internalError(`reference was given ${tensor.dtype} where it computes float32`);
 }
 
+export type FloatArray = Float32Array | Float64Array;
+
+/** The elements of a float32 or float64 tensor, a splat written out. */
+export function floatElements(tensor: HostTensor): FloatArray {
+  const elements = tensor.data;
+  if (elements instanceof Float32Array || elements instanceof Float64Array) return elements;
+  throw internalError(`reference was given ${tensor.dtype} where it computes floats`);
+}
+
 /** The elements of a tensor whose dtype fits JavaScript numbers; of float16 a decoded copy. */
 export function numberElements(tensor: HostTensor): NumberArray {
   const elements = tensor.data;

@@ -1,6 +1,6 @@
 import type { HostTensor } from '../../core/host-tensor.ts';
 import { elementCount } from '../../core/shape.ts';
-import { float32Elements } from '../elements.ts';
+import { type FloatArray, floatElements } from '../elements.ts';
 import type { VolumeAxes, WindowAxis } from './window.ts';
 
 export interface TransposePlan {
@@ -14,8 +14,8 @@ export interface TransposePlan {
 
 /** Adds each element's window to the result; sums in double precision. */
 export function scatterVolumes({ x, w, bias, axes, groups }: TransposePlan, y: HostTensor): void {
-  const [elements, weights, result] = [float32Elements(x), float32Elements(w), float32Elements(y)];
-  const biases = bias === undefined ? undefined : float32Elements(bias);
+  const [elements, weights, result] = [floatElements(x), floatElements(w), floatElements(y)];
+  const biases = bias === undefined ? undefined : floatElements(bias);
   const [batch = 0, outChannels = 0] = y.shape;
   const channels = x.shape[1] ?? 0;
   const groupIn = channels / groups;
@@ -39,8 +39,8 @@ export function scatterVolumes({ x, w, bias, axes, groups }: TransposePlan, y: H
 }
 
 interface ScatteredVolume {
-  readonly volume: Float32Array;
-  readonly weights: Float32Array;
+  readonly volume: FloatArray;
+  readonly weights: FloatArray;
   readonly axes: VolumeAxes;
 }
 

@@ -8,7 +8,14 @@ import { dimsAttribute, intAttribute, intsAttribute } from '../attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { type KernelSpec, type LoweringCall, type Operands, u32 } from '../lowering.ts';
-import { formatType, operand, requireLength, requireRank } from '../operand-checks.ts';
+import {
+  commonDType,
+  formatType,
+  operand,
+  present,
+  requireLength,
+  requireRank,
+} from '../operand-checks.ts';
 import { scatterVolumes } from './conv-transpose-reference.ts';
 import { CONVOLUTION_INPUTS, requireBias } from './infer-convolution.ts';
 import { windowParams } from './pool-lowering.ts';
@@ -86,6 +93,7 @@ function inferShape<D extends Dim>(
 ): D[] {
   const x = operand(inputs, 0);
   const w = operand(inputs, 1);
+  commonDType(present(inputs), NAME);
   requireSpatial(x, `${NAME}: input x`);
   requireRank(w, x.shape.length, `${NAME}: input w`);
   const groups = intAttribute(attributes, 'groups');

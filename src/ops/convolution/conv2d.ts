@@ -5,7 +5,7 @@ import { intAttribute } from '../attributes.ts';
 import { lowerConv2d } from './conv2d-lowering.ts';
 import { type ConvolutionPlan, convolve } from './convolution.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
-import { float32Elements } from '../elements.ts';
+import { floatElements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
 import { CONVOLUTION_INPUTS, inferConvolution } from './infer-convolution.ts';
@@ -110,10 +110,10 @@ function convolutionPlan(
   });
   const [, rows, columns] = volumeAxes(axes);
   return {
-    x: float32Elements(x),
-    w: float32Elements(w),
-    bias: bias === undefined ? undefined : float32Elements(bias),
-    y: float32Elements(output),
+    x: floatElements(x),
+    w: floatElements(w),
+    bias: bias === undefined ? undefined : floatElements(bias),
+    y: floatElements(output),
     batch: x.shape[0] ?? 0,
     channels: x.shape[1] ?? 0,
     outChannels: w.shape[0] ?? 0,

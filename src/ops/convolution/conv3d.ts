@@ -5,7 +5,7 @@ import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
-import { float32Elements } from '../elements.ts';
+import { type FloatArray, floatElements } from '../elements.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { type KernelSpec, type LoweringCall, type Operands, u32 } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
@@ -74,9 +74,9 @@ function convolveVolumes(
   output: HostTensor,
 ): void {
   const [x, w] = [operand(inputs, 0), operand(inputs, 1)];
-  const bias = inputs[2] === undefined ? undefined : float32Elements(inputs[2]);
+  const bias = inputs[2] === undefined ? undefined : floatElements(inputs[2]);
   const axes = axesOf(x.shape, w.shape, attributes);
-  const [elements, weights, y] = [float32Elements(x), float32Elements(w), float32Elements(output)];
+  const [elements, weights, y] = [floatElements(x), floatElements(w), floatElements(output)];
   const [batch = 0, outChannels = 0] = output.shape;
   const groupIn = w.shape[1] ?? 0;
   const groupOut = outChannels / intAttribute(attributes, 'groups');
@@ -99,8 +99,8 @@ function convolveVolumes(
 }
 
 interface Volume {
-  readonly volume: Float32Array;
-  readonly weights: Float32Array;
+  readonly volume: FloatArray;
+  readonly weights: FloatArray;
   readonly axes: VolumeAxes;
 }
 

@@ -5,13 +5,14 @@ import {
   packStrided,
 } from '../linear/matrix-product.ts';
 import type { WindowAxis } from './window.ts';
+import type { FloatArray } from '../elements.ts';
 
 /** A convolution over NCHW images, as arrays and sizes. */
 export interface ConvolutionPlan {
-  readonly x: Float32Array;
-  readonly w: Float32Array;
-  readonly bias: Float32Array | undefined;
-  readonly y: Float32Array;
+  readonly x: FloatArray;
+  readonly w: FloatArray;
+  readonly bias: FloatArray | undefined;
+  readonly y: FloatArray;
   readonly batch: number;
   readonly channels: number;
   readonly outChannels: number;
@@ -93,7 +94,7 @@ function laneIndex(lane: number, depth: number, p: number): number {
 }
 
 /** One kernel tap for a run of output pixels, row by row of the image. */
-function packTap(x: Float32Array, target: Float64Array, run: TapBlock): void {
+function packTap(x: FloatArray, target: Float64Array, run: TapBlock): void {
   const { block, p, tap, rows, columns } = run;
   const { first, count, depth } = block;
   const { size: width, stride, count: outWidth } = columns;

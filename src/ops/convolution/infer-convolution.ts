@@ -4,13 +4,21 @@ import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts'
 import { intAttribute } from '../attributes.ts';
 import type { InputSpec } from '../define-op.ts';
 import type { Operands } from '../lowering.ts';
-import { formatType, operand, requireRank, requireVector } from '../operand-checks.ts';
+import {
+  commonDType,
+  formatType,
+  operand,
+  present,
+  requireRank,
+  requireVector,
+} from '../operand-checks.ts';
 import { windowAxes } from './window.ts';
+import { FLOATS } from '../elementwise/number-dtypes.ts';
 
 export const CONVOLUTION_INPUTS: readonly InputSpec[] = [
-  { name: 'x', dtypes: ['float32'] },
-  { name: 'w', dtypes: ['float32'] },
-  { name: 'bias', dtypes: ['float32'], optional: true },
+  { name: 'x', dtypes: FLOATS },
+  { name: 'w', dtypes: FLOATS },
+  { name: 'bias', dtypes: FLOATS, optional: true },
 ];
 
 /**
@@ -24,6 +32,7 @@ export function inferConvolution<D extends Dim>(
 ): D[] {
   const x = operand(inputs, 0);
   const w = operand(inputs, 1);
+  commonDType(present(inputs), name);
   const rank = axisNames.split(', ').length + 2;
   requireRank(x, rank, `${name}: input x`);
   requireRank(w, rank, `${name}: input w`);

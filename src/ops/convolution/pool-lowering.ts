@@ -1,5 +1,6 @@
 import direct from '../../../shaders/pool-direct.wgsl?raw';
 import { CONCRETE_DIMS } from '../../core/dim-context.ts';
+import type { DType } from '../../core/dtype.ts';
 import { elementCount } from '../../core/shape.ts';
 import { intsAttribute } from '../attributes.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
@@ -9,6 +10,12 @@ import { type VolumeAxes, volumeAxes, windowAxes } from './window.ts';
 
 /** What a pool makes of the elements in its window; `place` is where the maximum stands. */
 export type PoolKind = 'max' | 'place' | 'mean' | 'sum';
+
+/** What kernels load, and the least of it; floats are left out. */
+const LOADED: Partial<Record<DType, readonly [string, number]>> = {
+  int8: ['i32', -128],
+  uint8: ['u32', 0],
+};
 
 /** Kernels of the pools over a sliding window. */
 export function lowerPool(kind: PoolKind): (call: LoweringCall) => readonly KernelSpec[] {
@@ -23,10 +30,11 @@ export function lowerPool(kind: PoolKind): (call: LoweringCall) => readonly Kern
     const count = elementCount(output.shape);
     const grid = foldGroups(Math.ceil(count / 64), caps);
     const isPlace = kind === 'place';
+    const [loaded, lowest] = LOADED[inputs[0]?.dtype ?? 'float32'] ?? ['f32', -Infinity];
     return [
       {
         name: 'pool-direct',
-        source: `alias Loaded = ${isPlace ? 'f32' : 'Element'};\n${direct}`,
+        source: `alias Loaded = ${isPlace ? loaded : 'Element'};\n${direct}`,
         constants: {
           IS_MAX: kind === 'max' || isPlace,
           IS_PLACE: isPlace,
@@ -38,7 +46,7 @@ export function lowerPool(kind: PoolKind): (call: LoweringCall) => readonly Kern
           ...windowParams(volume),
           count: u32(count),
           row_length: u32(grid.rowLength * 64),
-          lowest: f32(-Infinity),
+          lowest: f32(lowest),
           counted_d: u32(volume[0].size + volume[0].padAfter),
           counted_h: u32(volume[1].size + volume[1].padAfter),
           counted_w: u32(volume[2].size + volume[2].padAfter),

@@ -20,6 +20,7 @@ import {
   type WindowAxis,
   windowAxes,
 } from './window.ts';
+import { FLOATS } from '../elementwise/number-dtypes.ts';
 
 const POOL_ATTRIBUTES: Readonly<Record<string, AttributeSpec>> = {
   kernel: { type: 'ints', minimum: 1 },
@@ -45,7 +46,7 @@ function definePool({ name, kind, summary }: PoolSpec): OpDefinition {
     name,
     kind: 'anchor',
     summary,
-    inputs: [{ name: 'x', dtypes: ['float32'] }],
+    inputs: [{ name: 'x', dtypes: isExact ? [...FLOATS, 'int8', 'uint8'] : FLOATS }],
     attributes: { ...POOL_ATTRIBUTES, ...MORE_ATTRIBUTES[kind] },
     infer(inputs, attributes, dims) {
       const x = operand(inputs, 0);
@@ -111,6 +112,7 @@ function checkPads<D extends Dim>(
 }
 
 function poolCases(kind: PoolKind): OpCase[] {
+  const isExact = kind === 'max' || kind === 'place';
   const average: OpCase[] = [
     poolCase([1, 2, 5, 5], { kernel: [3, 3], pads: [1, 1, 1, 1], count_include_pad: true }),
     poolCase([1, 1, 6, 7], {
@@ -121,6 +123,13 @@ function poolCases(kind: PoolKind): OpCase[] {
       count_include_pad: true,
     }),
   ];
+  const bytes = (['int8', 'uint8'] as const).map(
+    (dtype): OpCase => ({
+      title: dtype,
+      inputs: [{ dtype, shape: [2, 1, 5, 5] }],
+      attributes: { kernel: [3, 3], pads: [1, 1, 1, 1] },
+    }),
+  );
   const places: OpCase[] = [
     poolCase([2, 2, 5, 6], { kernel: [2, 3], column_major: true }),
     poolCase([1, 2, 3, 4, 5], { kernel: [2, 2, 2], pads: [1, 0, 1, 0, 1, 0], column_major: true }),
@@ -144,6 +153,7 @@ function poolCases(kind: PoolKind): OpCase[] {
     poolCase([3, 1, 30, 31], { kernel: [5, 30], pads: [2, 0, 2, 0] }),
     ...(kind === 'mean' ? average : []),
     ...(kind === 'place' ? places : []),
+    ...(isExact ? bytes : []),
   ];
 }
 
@@ -165,7 +175,7 @@ function defineGlobalPool({
     name,
     kind: 'reduction',
     summary,
-    inputs: [{ name: 'x', dtypes: ['float32'] }],
+    inputs: [{ name: 'x', dtypes: FLOATS }],
     attributes: {},
     infer(inputs, _, dims) {
       const x = operand(inputs, 0);

@@ -2,17 +2,18 @@ import last from '../../../shaders/det-last.wgsl?raw';
 import step from '../../../shaders/det-step.wgsl?raw';
 import { elementCount } from '../../core/shape.ts';
 import { defineOp, type OpDefinition } from '../define-op.ts';
-import { float32Elements } from '../elements.ts';
+import { floatElements } from '../elements.ts';
 import { type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { formatType, operand, requireMinimumRank } from '../operand-checks.ts';
 import { foldGroups } from './fold-groups.ts';
+import { FLOATS } from '../elementwise/number-dtypes.ts';
 
 /** Determinants, by elimination with the largest pivot of a column. */
 export const det: OpDefinition = defineOp({
   name: 'det',
   kind: 'anchor',
   summary: 'The determinants of the square matrices of the last two axes; 1 for empty ones.',
-  inputs: [{ name: 'x', dtypes: ['float32'] }],
+  inputs: [{ name: 'x', dtypes: FLOATS }],
   attributes: {},
   infer(inputs, _, dims) {
     const x = operand(inputs, 0);
@@ -28,8 +29,8 @@ export const det: OpDefinition = defineOp({
   reference(inputs, _, output) {
     const x = operand(inputs, 0);
     const size = x.shape.at(-1) ?? 0;
-    const elements = float32Elements(x);
-    const results = float32Elements(output);
+    const elements = floatElements(x);
+    const results = floatElements(output);
     for (let i = 0; i < results.length; i++) {
       const matrix = elements.subarray(i * size * size, (i + 1) * size * size);
       results[i] = determinant(Float64Array.from(matrix), size);

@@ -5,7 +5,7 @@ import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts'
 import { boolAttribute, floatAttribute } from '../attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { broadcastStrides } from '../elementwise/elementwise-reference.ts';
-import { float32Elements } from '../elements.ts';
+import { floatElements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
 import { lowerGemm } from './matmul-lowering.ts';
 import { multiplyMatrices, packStrided } from './matrix-product.ts';
@@ -17,6 +17,7 @@ import {
   requireBroadcastsTo,
   requireRank,
 } from '../operand-checks.ts';
+import { FLOATS } from '../elementwise/number-dtypes.ts';
 
 /** alpha * op(a) op(b) + beta * c, where op may transpose. */
 export const gemm: OpDefinition = defineOp({
@@ -24,9 +25,9 @@ export const gemm: OpDefinition = defineOp({
   kind: 'anchor',
   summary: 'alpha * op(a) op(b) + beta * c for matrices, where op transposes if asked.',
   inputs: [
-    { name: 'a', dtypes: ['float32'] },
-    { name: 'b', dtypes: ['float32'] },
-    { name: 'c', dtypes: ['float32'], optional: true },
+    { name: 'a', dtypes: FLOATS },
+    { name: 'b', dtypes: FLOATS },
+    { name: 'c', dtypes: FLOATS, optional: true },
   ],
   attributes: {
     alpha: { type: 'float', default: 1 },
@@ -147,9 +148,9 @@ function multiplyAdd(
   const beta = floatAttribute(attributes, 'beta');
   const aStrides = boolAttribute(attributes, 'trans_a') ? [1, m] : [k, 1];
   const bStrides = boolAttribute(attributes, 'trans_b') ? [k, 1] : [1, n];
-  const bias = c === undefined ? undefined : float32Elements(c);
+  const bias = c === undefined ? undefined : floatElements(c);
   const [rowStride = 0, columnStride = 0] = broadcastStrides(c?.shape ?? [], [m, n]);
-  const target = float32Elements(output);
+  const target = floatElements(output);
   multiplyMatrices({
     m,
     n,
@@ -164,5 +165,5 @@ function multiplyAdd(
 }
 
 function packMatrix(tensor: HostTensor, [laneStride = 1, depthStride = 1]: readonly number[]) {
-  return packStrided({ elements: float32Elements(tensor), offset: 0, laneStride, depthStride });
+  return packStrided({ elements: floatElements(tensor), offset: 0, laneStride, depthStride });
 }

@@ -3,10 +3,11 @@ import type { HostTensor } from '../../core/host-tensor.ts';
 import { broadcastShapes, elementCount } from '../../core/shape.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { broadcastStrides } from '../elementwise/elementwise-reference.ts';
-import { float32Elements } from '../elements.ts';
+import { floatElements } from '../elements.ts';
 import { lowerMatmul } from './matmul-lowering.ts';
 import { multiplyMatrices, packStrided } from './matrix-product.ts';
 import { commonDType, formatType, operand } from '../operand-checks.ts';
+import { FLOATS } from '../elementwise/number-dtypes.ts';
 
 /** The matrix product as numpy has it, batch dimensions broadcast. */
 export const matmul: OpDefinition = defineOp({
@@ -16,8 +17,8 @@ export const matmul: OpDefinition = defineOp({
     'The matrix product of the last two axes, batch dimensions broadcast; a vector is a row on the ' +
     'left and a column on the right.',
   inputs: [
-    { name: 'a', dtypes: ['float32'] },
-    { name: 'b', dtypes: ['float32'] },
+    { name: 'a', dtypes: FLOATS },
+    { name: 'b', dtypes: FLOATS },
   ],
   attributes: {},
   infer(inputs, _, dims) {
@@ -106,7 +107,7 @@ function multiplyBatches(a: HostTensor, b: HostTensor, output: HostTensor): void
   const batch = broadcastShapes([aBatch, bBatch], 'matmul');
   const aOffsets = batchOffsets(aBatch, batch, m * k);
   const bOffsets = batchOffsets(bBatch, batch, k * n);
-  const [x, y, z] = [float32Elements(a), float32Elements(b), float32Elements(output)];
+  const [x, y, z] = [floatElements(a), floatElements(b), floatElements(output)];
   for (let i = 0; i < aOffsets.length; i++) {
     const base = i * m * n;
     multiplyMatrices({

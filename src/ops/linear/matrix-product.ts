@@ -1,3 +1,5 @@
+import type { FloatArray } from '../elements.ts';
+
 /**
  * Copies a block of a matrix into `target` in panels of four lanes (rows of A, columns of B):
  * lane `i` at depth `p` goes to `target[((i >> 2) * depth + p) * 4 + (i & 3)]`. Lanes from `count`
@@ -144,7 +146,7 @@ function addRow(
 
 /** Where a matrix lies in an array: strides from lane to lane and along the summed dimension. */
 export interface StridedMatrix {
-  readonly elements: Float32Array;
+  readonly elements: FloatArray;
   readonly offset: number;
   readonly laneStride: number;
   readonly depthStride: number;

@@ -5,9 +5,10 @@ import { elementCount } from '../../core/shape.ts';
 import { floatAttribute } from '../attributes.ts';
 import { lowerBatchNorm } from './batch-norm-lowering.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
-import { float32Elements } from '../elements.ts';
+import { floatElements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
 import { formatType, operand, requireMinimumRank, requireVector } from '../operand-checks.ts';
+import { FLOATS } from '../elementwise/number-dtypes.ts';
 
 const STATISTICS = ['scale', 'bias', 'mean', 'var'] as const;
 
@@ -17,7 +18,7 @@ export const batchNorm: OpDefinition = defineOp({
   kind: 'anchor',
   summary:
     '(x - mean) / sqrt(var + epsilon) * scale + bias, with one of each per channel (axis 1).',
-  inputs: ['x', ...STATISTICS].map((name) => ({ name, dtypes: ['float32'] })),
+  inputs: ['x', ...STATISTICS].map((name) => ({ name, dtypes: FLOATS })),
   attributes: { epsilon: { type: 'float', default: 1e-5, minimum: 0 } },
   infer(inputs, _, dims) {
     const x = operand(inputs, 0);
@@ -78,9 +79,9 @@ function wrongChannels(): OpCase['inputs'] {
 
 function normalize(inputs: Operands<HostTensor>, attributes: Attributes, output: HostTensor): void {
   const [x, scale, bias, mean, variance] = Array.from({ length: 5 }, (_, i) =>
-    float32Elements(operand(inputs, i)),
+    floatElements(operand(inputs, i)),
   );
-  const y = float32Elements(output);
+  const y = floatElements(output);
   const epsilon = floatAttribute(attributes, 'epsilon');
   const channels = output.shape[1] ?? 0;
   const spatial = elementCount(output.shape.slice(2));

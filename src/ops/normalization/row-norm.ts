@@ -2,10 +2,11 @@ import source from '../../../shaders/row-norm.wgsl?raw';
 import { elementCount, type Shape } from '../../core/shape.ts';
 import { floatAttribute } from '../attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
-import { float32Elements } from '../elements.ts';
+import { floatElements } from '../elements.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { operand, requireMinimumRank } from '../operand-checks.ts';
+import { FLOATS } from '../elementwise/number-dtypes.ts';
 
 interface RowNormSpec {
   readonly name: string;
@@ -19,7 +20,7 @@ function defineRowNorm({ name, isCentered, summary }: RowNormSpec): OpDefinition
     name,
     kind: 'reduction',
     summary,
-    inputs: [{ name: 'x', dtypes: ['float32'] }],
+    inputs: [{ name: 'x', dtypes: FLOATS }],
     attributes: { epsilon: { type: 'float', default: 1e-5 } },
     infer(inputs) {
       const x = operand(inputs, 0);
@@ -27,12 +28,12 @@ function defineRowNorm({ name, isCentered, summary }: RowNormSpec): OpDefinition
       return { dtype: x.dtype, shape: x.shape };
     },
     reference(inputs, attributes, output) {
-      const x = float32Elements(operand(inputs, 0));
-      const y = float32Elements(output);
+      const x = floatElements(operand(inputs, 0));
+      const y = floatElements(output);
       const size = output.shape.at(-1) ?? 1;
       const epsilon = floatAttribute(attributes, 'epsilon');
       for (let start = 0; start < x.length; start += size) {
-        const row = x.subarray(start, start + size);
+        const row = Array.from(x.subarray(start, start + size));
         const mean = isCentered ? row.reduce((sum, value) => sum + value, 0) / size : 0;
         const squares = row.reduce((sum, value) => sum + (value - mean) ** 2, 0);
         const deviation = Math.sqrt(squares / size + epsilon);

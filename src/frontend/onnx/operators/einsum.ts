@@ -66,9 +66,9 @@ function expandEllipsis(node: ImportNode, term: string, hidden: number): string[
     throw node.malformed(`"${term}" in the equation`, 'letters, and an ellipsis at most');
   }
   const [before = '', after] = term.split('...');
-  if (after === undefined) return [...before];
+  if (after === undefined) return before.split('');
   const axes = Array.from({ length: Math.max(0, hidden) }, (_, i) => String(hidden - 1 - i));
-  return [...before, ...axes, ...after];
+  return [...before.split(''), ...axes, ...after.split('')];
 }
 
 /** The axes of ellipses, then all labels that stand only once, in order. */
