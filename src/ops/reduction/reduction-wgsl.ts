@@ -18,11 +18,19 @@ export interface ReductionStage {
 export function reductionWgsl(kind: Reduction, dtype: DType, stage: ReductionStage): string {
   return [
     KEPT_OFFSET,
+    combinationWgsl(kind, dtype),
+    `fn element(i: u32) -> Element { return ${element(dtype, stage)}; }`,
+    `fn finish(i: u32, value: Element) { ${finish(kind, dtype, stage)} }`,
+    '',
+  ].join('\n');
+}
+
+/** The functions `initial` and `combine`, with those of 64-bit integers. */
+export function combinationWgsl(kind: Reduction, dtype: DType): string {
+  return [
     ...(isBigInt(dtype) ? Object.values(wideFunctions()) : []),
     `fn initial() -> Element { return ${initial(kind, dtype)}; }`,
     `fn combine(a: Element, b: Element) -> Element { ${combine(kind, dtype)} }`,
-    `fn element(i: u32) -> Element { return ${element(dtype, stage)}; }`,
-    `fn finish(i: u32, value: Element) { ${finish(kind, dtype, stage)} }`,
     '',
   ].join('\n');
 }

@@ -1,0 +1,39 @@
+import type { ConcreteTensorType } from '../../core/primitive-function.ts';
+import { elementCount, normalizeAxis } from '../../core/shape.ts';
+import { foldGroups } from '../linear/fold-groups.ts';
+import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+
+interface RowShader {
+  readonly name: string;
+  readonly source: string;
+  readonly axis: number;
+  readonly constants: KernelSpec['constants'];
+}
+
+/**
+ * A kernel over the rows of its input along one axis. `LANES` invocations share a row: one where
+ * rows are short, or where the adapter computes invocations one after another.
+ */
+export function rowKernel(call: LoweringCall, shader: RowShader): KernelSpec {
+  const { shape }: Pick<ConcreteTensorType, 'shape'> = call.inputs[0] ?? { shape: [] };
+  const axis = normalizeAxis(shader.axis, shape.length, shader.name);
+  const size = shape[axis] ?? 1;
+  const count = size === 0 ? 0 : elementCount(shape) / size;
+  const lanes = call.caps.adapterClass !== 'software' && size >= 64 ? 64 : 1;
+  const grid = foldGroups(Math.ceil((count * lanes) / 64), call.caps);
+  return {
+    name: shader.name,
+    source: shader.source,
+    constants: { LANES: lanes, ...shader.constants },
+    params: {
+      count: u32(count),
+      row_length: u32(grid.rowLength),
+      size: u32(size),
+      inner: u32(elementCount(shape.slice(axis + 1))),
+    },
+    workgroupSize: [64, 1, 1],
+    workgroups: grid.workgroups,
+    reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
+    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  };
+}
