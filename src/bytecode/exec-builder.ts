@@ -2,6 +2,7 @@ import type { DType } from '../core/dtype.ts';
 import { UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import { returnsTensor } from '../core/returns-tensor.ts';
 import type { Shape } from '../core/shape.ts';
 import { builtinSignature } from './builtins.ts';
 import { ConstantPool } from './constant-pool.ts';
@@ -166,7 +167,8 @@ export class ExecBuilder {
   }
 
   #returnsVoid(name: string): boolean {
-    if (this.#primitives.some((primitive) => primitive.name === name)) return true;
+    const primitive = this.#primitives.find((candidate) => candidate.name === name);
+    if (primitive !== undefined) return !returnsTensor(primitive);
     return builtinSignature(name)?.result === 'void';
   }
 

@@ -2,7 +2,14 @@ import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import { isDynamicOperator } from '../../ops/registry.ts';
 import type { Type } from '../ir/type.ts';
-import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
+import {
+  bindersOf,
+  childrenOf,
+  mapFunctions,
+  postOrder,
+  rewrite,
+  withChildren,
+} from '../ir/visit.ts';
 import type { TypeInference } from '../type-inference.ts';
 import type { Pass } from './pass.ts';
 import { resolveDimNames } from './resolve-dim-names.ts';
@@ -32,6 +39,7 @@ function nameInFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
       }
     }
   }
+  const hasName = valuesWithNames(fn);
   const results = new Map<Expr, Expr>();
   const body = rewrite(fn.body, (expr, original) => {
     if (expr.kind === 'var') {
@@ -43,8 +51,9 @@ function nameInFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
       return variables.get(expr) ?? expr;
     }
     const rebound = withChildren(expr, (child) => variables.get(child) ?? child);
-    const isSource = bringsDims(rebound) && hasUnknownDim(types.of(rebound));
-    const result = isSource ? bindNamed(rebound, named(types.of(rebound))) : rebound;
+    const isSource = !hasName.has(original) && bringsDims(rebound);
+    const isUnknown = isSource && hasUnknownDim(types.of(rebound));
+    const result = isUnknown ? bindNamed(rebound, named(types.of(rebound))) : rebound;
     results.set(original, result);
     return result;
   });
@@ -73,6 +82,22 @@ function namer(fn: FunctionExpr): (type: Type | undefined) => Type | undefined {
     if (type?.kind !== 'tensor' || !hasUnknownDim(type)) return undefined;
     return { ...type, shape: type.shape.map((dim) => (isUnknownDim(dim) ? next() : dim)) };
   };
+}
+
+/** Values that a let alone reads, whose type has a name for each dimension. */
+function valuesWithNames(fn: FunctionExpr): ReadonlySet<Expr> {
+  const order = postOrder(fn.body);
+  const readers = new Map<Expr, number>();
+  for (const expr of order) {
+    for (const child of childrenOf(expr)) readers.set(child, (readers.get(child) ?? 0) + 1);
+  }
+  const found = new Set<Expr>();
+  for (const expr of order) {
+    if (expr.kind !== 'let' || expr.variable.type?.kind !== 'tensor') continue;
+    const isNamed = !hasUnknownDim(expr.variable.type);
+    if (isNamed && readers.get(expr.value) === 1) found.add(expr.value);
+  }
+  return found;
 }
 
 function hasUnknownDim(type: Type | undefined): boolean {

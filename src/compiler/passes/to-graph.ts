@@ -19,31 +19,52 @@ export const toGraph: Pass = {
 };
 
 function dropDeadLets(fn: FunctionExpr): FunctionExpr {
-  const live = liveVariables(fn.body);
+  const live = liveVariables(fn);
   return removeLets(fn, (expr) => !live.has(expr.variable));
 }
 
-/** Variables that the result depends on; those of lets only if they are referred to. */
-function liveVariables(root: Expr): ReadonlySet<Expr> {
-  const seen = new Set<Expr>([root]);
-  const values = new Map<VarExpr, Expr>();
-  const stack: Expr[] = [root];
+/**
+ * Variables that the result depends on; those of lets only if they are referred to, or a name that
+ * they give to a dimension is.
+ */
+function liveVariables(fn: FunctionExpr): ReadonlySet<Expr> {
+  const values = new Map<Expr, Expr>();
+  const naming = new Map<string, VarExpr>();
+  const known = symbolsOfBinders(fn);
+  for (const expr of postOrder(fn.body)) {
+    if (expr.kind !== 'let') continue;
+    values.set(expr.variable, expr.value);
+    if (!namesDims(expr, known)) continue;
+    for (const symbol of symbolsOf(expr.variable)) naming.set(symbol, expr.variable);
+  }
+  const seen = new Set<Expr>();
+  const stack: Expr[] = [];
   const visit = (expr: Expr | undefined): void => {
     if (expr === undefined || seen.has(expr)) return;
     seen.add(expr);
     stack.push(expr);
   };
+  visit(fn.body);
   for (let expr = stack.pop(); expr !== undefined; expr = stack.pop()) {
-    if (expr.kind === 'let') {
-      values.set(expr.variable, expr.value);
-      visit(expr.body);
-    } else if (expr.kind === 'var') {
-      visit(values.get(expr));
-    } else {
-      for (const child of childrenOf(expr)) visit(child);
-    }
+    for (const symbol of mentionedBy(expr)) visit(naming.get(symbol));
+    if (expr.kind === 'let') visit(expr.body);
+    else if (expr.kind === 'var') visit(values.get(expr));
+    else for (const child of childrenOf(expr)) visit(child);
   }
   return seen;
+}
+
+/** Names of dimensions in attributes and in the types of variables. */
+function mentionedBy(expr: Expr): string[] {
+  if (expr.kind === 'var') return symbolsOf(expr);
+  if (expr.kind === 'function' || expr.kind === 'match') return bindersOf(expr).flatMap(symbolsOf);
+  if (expr.kind !== 'call') return [];
+  const symbols: string[] = [];
+  for (const value of Object.values(expr.attributes)) {
+    if (typeof value !== 'object') continue;
+    for (const dim of value) forEachSymbol(dim, (symbol) => symbols.push(symbol));
+  }
+  return symbols;
 }
 
 function inlineLets(fn: FunctionExpr): FunctionExpr {

@@ -11,7 +11,7 @@ import type { Attributes, TensorType } from '../../core/primitive-function.ts';
 import { formatShape, type Shape } from '../../core/shape.ts';
 import { SymbolicDims } from '../../core/symbolic-dims.ts';
 import { hasSymbols } from '../../ops/attributes.ts';
-import { opDefinition } from '../../ops/registry.ts';
+import { isDynamicOperator, opDefinition } from '../../ops/registry.ts';
 import type { NodeAttributes } from './attributes.ts';
 import { foldIntegerCall } from './fold-integer-call.ts';
 import type { Block } from './graph-scope.ts';
@@ -136,11 +136,42 @@ export class ImportNode {
     return saturatedNumbers(tensor.data);
   }
 
-  /** An input of integers that are constants or follow from dimensions of the model's inputs. */
+  /**
+   * An input of integers as dimensions: constants, arithmetic of dimensions, or numbers from 0 up
+   * that only the running program knows, which it reads before what follows.
+   */
   dimsInput(index: number, what: string): readonly Dim[] | undefined {
     const input = this.inputs[index];
     const value = input && this.shapeValue(input);
-    return value === undefined ? this.intsInput(index, what) : value.elements;
+    if (value !== undefined) return value.elements;
+    const isComputed = input !== undefined && input.kind !== 'constant';
+    return isComputed ? this.readSizes('sizes', input, { what }) : this.intsInput(index, what);
+  }
+
+  /** Whether an input is a tensor whose elements only the running program knows. */
+  isComputed(index: number): boolean {
+    const input = this.inputs[index];
+    if (input === undefined || input.kind === 'constant') return false;
+    return this.shapeValue(input) === undefined;
+  }
+
+  /**
+   * Dimensions that an operator such as `reshape_sizes` makes of integers which only the running
+   * program knows. What the operator does not accept is an error of the node when it runs.
+   */
+  readSizes(op: string, integers: Expr, { what, ...attributes }: SizesOptions): readonly Dim[] {
+    const { dtype, shape } = this.type(integers);
+    if (shape.length > 1 || shape.some((dim) => typeof dim !== 'number')) {
+      throw this.unsupported(
+        `${what} ${formatShape(shape.map(formatDim))}, which only the running model knows`,
+        'a list of known length, since the rank of tensors has to be known',
+        'Make it a constant of the model.',
+      );
+    }
+    const where = `${this.where}, ${what}`;
+    const isInteger = dtype === 'int64' || dtype === 'int32';
+    const list = isInteger ? integers : this.call('cast', [integers], { to: 'int64' });
+    return this.shape(this.call(op, [list], { where, ...attributes })).slice(1);
   }
 
   /** The elements of a tensor as dimensions, where not all are numbers. */
@@ -148,16 +179,14 @@ export class ImportNode {
     return this.#shapeValues.get(expr);
   }
 
-  /** A tensor that the program can read. Throws UnsupportedError for a value of shape arithmetic. */
+  /** A tensor that the program can read: one that it makes of dimensions, for shape arithmetic. */
   tensor(expr: Expr): Expr {
     const value = this.shapeValue(expr);
     if (value === undefined) return expr;
-    const symbol = value.elements.find((element) => typeof element !== 'number') ?? '?';
-    throw this.unsupported(
-      `the dimension ${formatDim(symbol)} as data`,
-      'dimensions in shapes, and integer arithmetic on them, only',
-      'Bind the dimensions of the inputs: --dim NAME=SIZE, or dims: { NAME: SIZE }.',
-    );
+    const vector = this.call('dims_tensor', [], { dims: value.elements });
+    const { dtype, shape } = value;
+    const typed = dtype === 'int64' ? vector : this.call('cast', [vector], { to: dtype });
+    return shape.length === 1 ? typed : this.reshape(typed, shape);
   }
 
   /** An expression for a value of shape arithmetic: a constant, or what only calls here may read. */
@@ -177,7 +206,10 @@ export class ImportNode {
     throw this.malformed(`${tensor.elementCount} ${what} as input ${index}`, 'one');
   }
 
-  /** An operator call; evaluated at once where all operands are constant integers. */
+  /**
+   * An operator call; evaluated at once where all operands are constant integers. Sizes that depend
+   * on elements get names, which attributes of what follows may use.
+   */
   call(op: string, args: readonly Expr[], attributes: Attributes = {}): Expr {
     const inputs: HostTensor[] = [];
     for (const arg of args) if (arg.kind === 'constant') inputs.push(arg.value);
@@ -188,32 +220,25 @@ export class ImportNode {
     }
     const symbolic = this.#symbolicCall(op, args, attributes);
     if (symbolic !== undefined) return symbolic;
-    this.#requireDTypes(op, args);
-    const expr = call(op, args, attributes, this.span);
-    this.#types.of(expr);
-    return expr;
+    const operands = args.map((arg) => this.tensor(arg));
+    this.#requireDTypes(op, operands);
+    const expr = call(op, operands, attributes, this.span);
+    const type = this.type(expr);
+    return isDynamicOperator(op) ? this.block.name(expr, type, this.span) : expr;
   }
 
-  /** The result of shape arithmetic. Throws UnsupportedError where it is not known. */
+  /** The result of shape arithmetic, where it is known. */
   #symbolicCall(op: string, args: readonly Expr[], attributes: Attributes): Expr | undefined {
-    const symbol = args
-      .flatMap((arg) => this.#shapeValues.get(arg)?.elements ?? [])
-      .find((element) => typeof element !== 'number');
-    if (symbol === undefined) return undefined;
+    if (!args.some((arg) => this.#shapeValues.has(arg))) return undefined;
     const values: SymbolicTensor[] = [];
     for (const arg of args) {
       const value =
         arg.kind === 'constant' ? SymbolicTensor.fromHost(arg.value) : this.#shapeValues.get(arg);
       if (value !== undefined) values.push(value);
     }
-    const isKnown = values.length === args.length;
+    const isKnown = values.length === args.length && !hasSymbols(opDefinition(op), attributes);
     const result = isKnown ? evaluateSymbolicCall(op, values, attributes) : undefined;
-    if (result !== undefined) return this.shapeResult(result);
-    throw this.unsupported(
-      `the dimension ${formatDim(symbol)} as an operand of ${op}`,
-      'dimensions in shapes, and integer arithmetic on them, only',
-      'Bind the dimensions of the inputs: --dim NAME=SIZE, or dims: { NAME: SIZE }.',
-    );
+    return result === undefined ? undefined : this.shapeResult(result);
   }
 
   /** {@link call} of a binary operator over several operands, from the left. */
@@ -260,6 +285,11 @@ export class ImportNode {
       );
     }
   }
+}
+
+interface SizesOptions extends Attributes {
+  /** What the integers are, for messages. */
+  readonly what: string;
 }
 
 /** Shapes and axes are short, indices are not much longer. */

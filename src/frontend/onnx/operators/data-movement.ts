@@ -1,12 +1,11 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import { SymbolicTensor } from '../../../compiler/values/symbolic-tensor.ts';
-import { proveLess, proveLessEqual } from '../../../core/dim-algebra.ts';
 import { countElements } from '../../../core/dim-context.ts';
-import { concreteShape, type Dim, formatDim, MAX_DIMENSION } from '../../../core/dim.ts';
+import { concreteShape, type Dim, formatDim } from '../../../core/dim.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import { elementCount, formatShape, normalizeAxis } from '../../../core/shape.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
-import { wholeSlice } from './whole-slice.ts';
+import { importSlice } from './slice.ts';
 
 function format(shape: readonly Dim[]): string {
   return formatShape(shape.map(formatDim));
@@ -15,6 +14,11 @@ function format(shape: readonly Dim[]): string {
 function importReshape(node: ImportNode): Expr {
   const x = node.input(0);
   const from = node.shape(x);
+  if (node.opset >= 5 && node.isComputed(1)) {
+    const allowzero = node.opset >= 14 && node.attributes.bool('allowzero');
+    const options = { what: 'shape', dims: from, allowzero };
+    return node.reshape(x, node.readSizes('reshape_sizes', node.input(1), options));
+  }
   const wanted = node.opset < 5 ? node.attributes.ints('shape') : node.dimsInput(1, 'shapes');
   if (wanted === undefined) throw node.malformed('no shape', 'one');
   const allowZero = node.opset >= 14 && node.attributes.bool('allowzero');
@@ -52,6 +56,10 @@ function axesOf(node: ImportNode): readonly number[] | undefined {
 function importSqueeze(node: ImportNode): Expr {
   const x = node.input(0);
   const shape = node.shape(x);
+  if (node.opset >= 13 && node.isComputed(1)) {
+    const options = { what: 'axes', dims: shape };
+    return node.reshape(x, node.readSizes('squeeze_sizes', node.input(1), options));
+  }
   const given = axesOf(node)?.map((axis) => normalizeAxis(axis, shape.length, node.where));
   const axes = given ?? [...shape.keys()].filter((axis) => shape[axis] === 1);
   // Whether a symbol is 1 is left to the check of the reshape.
@@ -67,6 +75,10 @@ function importSqueeze(node: ImportNode): Expr {
 
 function importUnsqueeze(node: ImportNode): Expr {
   const x = node.input(0);
+  if (node.opset >= 13 && node.isComputed(1)) {
+    const options = { what: 'axes', dims: node.shape(x) };
+    return node.reshape(x, node.readSizes('unsqueeze_sizes', node.input(1), options));
+  }
   const axes = axesOf(node);
   if (axes === undefined) throw node.malformed('no axes', 'some');
   const from = node.shape(x);
@@ -88,48 +100,15 @@ function importTranspose(node: ImportNode): Expr {
 
 function importExpand(node: ImportNode): Expr {
   const x = node.input(0);
+  if (node.isComputed(1)) {
+    const options = { what: 'shape', dims: node.shape(x) };
+    const shape = node.readSizes('broadcast_sizes', node.input(1), options);
+    return node.call('broadcast_to', [x], { shape });
+  }
   const wanted = node.dimsInput(1, 'shapes');
   if (wanted === undefined) throw node.malformed('no shape', 'one');
   const shape = node.dims.broadcast([node.shape(x), wanted], node.where);
   return node.call('broadcast_to', [x], { shape });
-}
-
-function importSlice(node: ImportNode): Expr {
-  const x = node.input(0);
-  const shape = node.shape(x);
-  const isAttribute = node.opset < 10;
-  const starts = isAttribute ? node.attributes.ints('starts') : node.dimsInput(1, 'starts');
-  const ends = isAttribute ? node.attributes.ints('ends') : node.dimsInput(2, 'ends');
-  if (starts === undefined || ends === undefined) {
-    throw node.malformed('no starts or ends', 'both');
-  }
-  const given = isAttribute ? node.attributes.ints('axes') : node.intsInput(3, 'axes');
-  const steps = isAttribute ? undefined : node.intsInput(4, 'steps');
-  const axes = (given ?? [...starts.keys()]).map((axis) =>
-    normalizeAxis(axis, shape.length, node.where),
-  );
-  const all = wholeSlice(shape);
-  for (const [i, axis] of axes.entries()) {
-    const dim = shape[axis] ?? 0;
-    all.starts[axis] = slicePosition(node, starts[i] ?? 0, dim);
-    all.ends[axis] = slicePosition(node, ends[i] ?? MAX_DIMENSION, dim);
-    all.steps[axis] = steps?.[i] ?? 1;
-  }
-  return node.call('slice', [x], { ...all });
-}
-
-/** ONNX writes "from the first" and "to the last" as the extremes of int64. */
-function slicePosition(node: ImportNode, position: Dim, dim: Dim): Dim {
-  if (typeof position === 'number') {
-    const size = typeof dim === 'number' ? dim : MAX_DIMENSION;
-    return Math.min(Math.max(position, -size - 1), size);
-  }
-  if (proveLessEqual(0, position)) return position;
-  if (proveLess(position, 0)) return node.dims.add(dim, position);
-  throw node.unsupported(
-    `${formatDim(position)} as the bound of a slice`,
-    'a bound that is known to be negative or not',
-  );
 }
 
 function importShape(node: ImportNode): Expr {

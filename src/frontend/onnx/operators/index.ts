@@ -1,5 +1,6 @@
 import type { NodeImporter } from '../import-node.ts';
 import { ACTIVATION_IMPORTERS } from './activation.ts';
+import { CONTROL_FLOW_IMPORTERS } from './control-flow.ts';
 import { CONVOLUTION_IMPORTERS } from './convolution.ts';
 import { DATA_MOVEMENT_IMPORTERS } from './data-movement.ts';
 import { ELEMENTWISE_IMPORTERS } from './elementwise.ts';
@@ -10,11 +11,13 @@ import { LOGICAL_IMPORTERS } from './logical.ts';
 import { NORMALIZATION_IMPORTERS } from './normalization.ts';
 import { PADDING_IMPORTERS } from './padding.ts';
 import { REDUCTION_IMPORTERS } from './reduction.ts';
+import { SELECTION_IMPORTERS } from './selection.ts';
 
 /** One importer per operator of ONNX's default domain, by the name that ONNX gives it. */
 export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
   Object.entries({
     ...ACTIVATION_IMPORTERS,
+    ...CONTROL_FLOW_IMPORTERS,
     ...CONVOLUTION_IMPORTERS,
     ...DATA_MOVEMENT_IMPORTERS,
     ...ELEMENTWISE_IMPORTERS,
@@ -25,6 +28,7 @@ export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
     ...NORMALIZATION_IMPORTERS,
     ...PADDING_IMPORTERS,
     ...REDUCTION_IMPORTERS,
+    ...SELECTION_IMPORTERS,
   }),
 );
 

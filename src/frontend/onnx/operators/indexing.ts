@@ -7,6 +7,7 @@ import { HostTensor } from '../../../core/host-tensor.ts';
 import { elementCount, normalizeAxis, type Shape } from '../../../core/shape.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 import { concatParts } from './joining.ts';
+import { importRange } from './range.ts';
 import { wholeSlice } from './whole-slice.ts';
 
 /**
@@ -132,40 +133,6 @@ function gatherConstant(
     }
   }
   return gathered;
-}
-
-function importRange(node: ImportNode): Expr {
-  const symbolic = symbolicRange(node);
-  if (symbolic !== undefined) return symbolic;
-  const [start, end, step] = [0, 1, 2].map((index) => node.numberInput(index, 'bounds'));
-  if (start === undefined || end === undefined || step === undefined || step === 0) {
-    throw node.malformed('a missing bound or delta 0', 'start, limit and another delta');
-  }
-  const count = Math.max(0, Math.ceil((end - start) / step));
-  if (!(count <= MAX_RANGE)) throw node.unsupported(`${count} elements`, `at most ${MAX_RANGE}`);
-  const values = Array.from({ length: count }, (_, i) => start + i * step);
-  return node.constant(HostTensor.from(node.type(node.input(0)).dtype, [count], values));
-}
-
-const MAX_RANGE = 2 ** 20;
-
-/** A range between dimensions; undefined where all three bounds are constants. */
-function symbolicRange(node: ImportNode): Expr | undefined {
-  const isKnown = [0, 1, 2].every((i) => node.input(i).kind === 'constant');
-  const isInteger = dtypeInfo(node.type(node.input(0)).dtype).category === 'int';
-  if (isKnown || !isInteger) return undefined;
-  const [start = 0, end = 0, delta = 1] = [0, 1, 2].map((i) => node.dimsInput(i, 'bounds')?.[0]);
-  const step = node.number(delta, 'the step of a range');
-  if (step === 0) throw node.malformed('delta 0', 'another delta');
-  const { dims } = node;
-  const span = step > 0 ? dims.sub(end, start) : dims.sub(start, end);
-  const size = Math.abs(step);
-  const count = dims.max(dims.floordiv(dims.add(span, size - 1), size), 0);
-  const elements = Array.from({ length: node.number(count, 'the size of a range') }, (_, i) =>
-    dims.add(start, i * step),
-  );
-  const { dtype } = node.type(node.input(0));
-  return node.shapeResult(new SymbolicTensor(dtype, [elements.length], elements));
 }
 
 function importGatherElements(node: ImportNode): Expr {
