@@ -7,6 +7,7 @@ import { describeFunction, type ImportContext } from './import-context.ts';
 import { ImportNode } from './import-node.ts';
 import { importerOf } from './importer-of.ts';
 import { OperatorSets } from './operator-sets.ts';
+import { readMessage } from './protobuf/read-message.ts';
 import { denseFromProto } from './protobuf/read-sparse-tensor.ts';
 import { tensorFromProto } from './protobuf/read-tensor.ts';
 import type { AttributeProto, FunctionProto, GraphProto, NodeProto } from './protobuf/schema.ts';
@@ -165,7 +166,7 @@ export class GraphImporter {
     inputs: readonly (Expr | undefined)[],
     where: string,
   ): readonly (Expr | undefined)[] {
-    const { context, operatorSets } = this.#surroundings;
+    const { context } = this.#surroundings;
     const importer = importerOf(node.domain, node.opType ?? '');
     const fn = context.localFunction(node);
     // What the model says of a domain that is not ONNX's own is what it means by it.
@@ -179,25 +180,37 @@ export class GraphImporter {
         expected: 'operators that Weft has',
       });
     }
-    const attributes = new NodeAttributes(node, where, context.externalData);
-    const results = importer(
-      new ImportNode({
-        opType: node.opType ?? '',
-        where,
-        span: { source: nodeName(node) },
-        opset: operatorSets.version(node.domain),
-        attributes,
-        inputs,
-        outputCount: node.output.length,
-        types: context.types,
-        shapeValues: context.shapeValues,
-        context,
-        block: this.#block,
-        subgraph: (name) => this.#subgraph(attributes.graph(name), `${name} of ${where}`),
-      }),
-    );
-    attributes.requireAllRead();
+    const imported = this.#importNode(node, inputs, where);
+    const results = importer(imported);
+    imported.attributes.requireAllRead();
     return 'kind' in results ? [results] : results;
+  }
+
+  #importNode(node: NodeProto, inputs: readonly (Expr | undefined)[], where: string): ImportNode {
+    const { context, operatorSets } = this.#surroundings;
+    const attributes = new NodeAttributes(node, where, context.externalData);
+    return new ImportNode({
+      opType: node.opType ?? '',
+      where,
+      span: { source: nodeName(node) },
+      opset: operatorSets.version(node.domain),
+      attributes,
+      inputs,
+      outputCount: node.output.length,
+      types: context.types,
+      shapeValues: context.shapeValues,
+      context,
+      block: this.#block,
+      subgraph: (name) => this.#subgraph(attributes.graph(name), `${name} of ${where}`),
+    });
+  }
+
+  /** {@link read}, with tensors in the place of shape arithmetic. */
+  readTensors(body: Body): Expr[] {
+    const name = body.outputs.join(', ');
+    const identity = { ...readMessage('NodeProto', new Uint8Array()), name };
+    const node = this.#importNode(identity, [], `output "${name}"`);
+    return this.read(body).map((value) => node.tensor(value));
   }
 
   #subgraph(graph: GraphProto, name: string): Subgraph {

@@ -81,7 +81,7 @@ function importGraph(
   for (const param of params) if (param.type !== undefined) frame.addCarriers(param, param.type);
   const outputs = outputNames(graph);
   const body = { nodes: graph.node, outputs, absent: new Set<string>() };
-  const results = importer.read(body).map((value, i) => requireTensor(value, outputs[i], context));
+  const results = importer.readTensors(body);
   const main = func(params, block.wrap(resultOf(results)), { resultNames: outputs });
   return moduleWith(main, context, { producer: model.producerName, graph: graph.name });
 }
@@ -134,16 +134,6 @@ function outputNames(graph: GraphProto): string[] {
     seen.add(name);
   }
   return names;
-}
-
-function requireTensor(value: Expr, name: string | undefined, context: ImportContext): Expr {
-  if (!context.shapeValues.has(value)) return value;
-  throw new UnsupportedError({
-    where: `output "${name ?? ''}"`,
-    got: 'dimensions that are known only when the model runs',
-    expected: 'tensors that it computes',
-    remedy: 'Bind the dimensions of the inputs: --dim NAME=SIZE, or dims: { NAME: SIZE }.',
-  });
 }
 
 function duplicate(where: string): FormatError {
