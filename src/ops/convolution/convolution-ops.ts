@@ -2,11 +2,13 @@ import type { OpDefinition } from '../define-op.ts';
 import { conv2d } from './conv2d.ts';
 import { conv3d } from './conv3d.ts';
 import { convTranspose } from './conv-transpose.ts';
+import { deformConv } from './deform-conv.ts';
 import { POOL_OPS } from './pool.ts';
 
 export const CONVOLUTION_OPS: readonly OpDefinition[] = [
   conv2d,
   conv3d,
   convTranspose,
+  deformConv,
   ...POOL_OPS,
 ];

@@ -94,6 +94,26 @@ function importConvTranspose(node: ImportNode): Expr {
   });
 }
 
+function importDeformConv(node: ImportNode): Expr {
+  const x = node.input(0);
+  const weights = node.input(1);
+  const window = importWindow(node, x, kernelOfWeights(node, weights));
+  if (window.strides.length !== 2) {
+    throw node.unsupported(`${window.strides.length} spatial axes`, 'two');
+  }
+  const [bias, mask] = [node.inputs[3], node.inputs[4]];
+  const args = [x, weights, node.input(2), ...(mask === undefined ? [] : [mask])];
+  const result = node.call('deform_conv', args, {
+    strides: window.strides,
+    pads: window.pads,
+    dilations: window.dilations,
+    groups: node.attributes.int('group', 1),
+    offset_groups: node.attributes.int('offset_group', 1),
+  });
+  if (bias === undefined) return result;
+  return node.call('add', [result, node.reshape(bias, [...node.shape(bias), 1, 1])]);
+}
+
 function poolAttributes(node: ImportNode): Attributes {
   const kernel = node.attributes.ints('kernel_shape');
   if (kernel === undefined) throw node.malformed('no kernel_shape', 'one');
@@ -153,6 +173,7 @@ export const CONVOLUTION_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
   AveragePool: importAveragePool,
   Conv: importConv,
   ConvTranspose: importConvTranspose,
+  DeformConv: importDeformConv,
   GlobalAveragePool: globalPool('global_avg_pool'),
   GlobalLpPool: importGlobalLpPool,
   GlobalMaxPool: globalPool('global_max_pool'),
