@@ -89,7 +89,8 @@ function byDevice(
   primitives: readonly PrimitiveFunction[],
 ): ReadonlyMap<Device, readonly PrimitiveFunction[]> {
   const placed = new Map<Device, PrimitiveFunction[]>();
-  const host = devices.find(({ kind }) => kind === 'host');
+  const second = devices[1] ?? devices[0];
+  const host = second?.kind === 'host' ? second : undefined;
   for (const primitive of primitives) {
     const isOnHost = primitive.device === 'host' || returnsTensor(primitive);
     const device = isOnHost ? host : devices[0];

@@ -166,24 +166,28 @@ function* parseCall(context: ExprContext, callee: Expr, start: Token): Task<Call
     kind: 'call',
     callee,
     args,
-    ...withoutDevice(context, Object.fromEntries(attributes), start),
+    ...withoutDevice(context, Object.fromEntries(attributes), { callee, start }),
     ...(typeArguments === undefined ? {} : { typeArguments }),
     span: spanAt(context, start),
   };
 }
 
-/** Takes the annotation with a device, which every operator may have, out of the attributes. */
+/** Takes the annotation with a device, which every kernel may have, out of the attributes. */
 function withoutDevice(
   { diagnostics }: ExprContext,
   { [ON_DEVICE]: device, ...attributes }: Attributes,
-  token: Token,
+  { callee, start }: { readonly callee: Expr; readonly start: Token },
 ): Pick<CallExpr, 'attributes' | 'onDevice'> {
   if (device === undefined) return { attributes };
-  if (device === 'host' || device === 'session') return { attributes, onDevice: device };
-  diagnostics.report(token, {
-    got: `${ON_DEVICE}=${JSON.stringify(device)}`,
-    expected: '"host" or "session"',
-  });
+  if (callee.kind === 'operator' && SCALAR_OPERATORS.has(callee.name)) {
+    const got = `${ON_DEVICE} for ${callee.name}`;
+    diagnostics.report(start, { got, expected: 'it only for operators on tensors' });
+  } else if (device === 'host' || device === 'session') {
+    return { attributes, onDevice: device };
+  } else {
+    const got = `${ON_DEVICE}=${JSON.stringify(device)}`;
+    diagnostics.report(start, { got, expected: '"host" or "session"' });
+  }
   return { attributes };
 }
 

@@ -246,6 +246,7 @@ class ModuleGenerator {
       () => call('clip', [this.#expr(type, scope)], { min: -Infinity, max: 6.5 }),
       () => call('leaky_relu', [this.#expr(type, scope)], { alpha: 0.01 }),
       () => call('mul', [this.#expr(type, scope), this.#expr(SCALAR, scope)]),
+      () => ({ ...call('abs', [this.#expr(type, scope)]), onDevice: 'host' }),
       () => call('sub', [this.#expr(type, scope), this.#expr(type, scope)], {}),
       () =>
         type.shape.length === 0

@@ -18,7 +18,7 @@ import {
   variable,
   variableOf,
 } from './build.ts';
-import type { Expr, Module } from './expr.ts';
+import type { CallExpr, Expr, Module } from './expr.ts';
 import { parseExpr, parseModule } from './parse.ts';
 import { PRELUDE } from './prelude.ts';
 import { printExpr, printModule } from './print.ts';
@@ -150,14 +150,28 @@ describe('a printed module is read as the same module', () => {
     `);
   });
 
+  test('calls on a device', () => {
+    const body: CallExpr = { ...call('relu', [x]), onDevice: 'host' };
+    expect(
+      roundTrip(main({ ...call('pad', [body], { pads: [1] }), onDevice: 'session' })),
+    ).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(n, 3), float32]) {
+        %0 = relu(%x, on_device="host");
+        pad(%0, pads=[1], on_device="session")
+      }
+      "
+    `);
+  });
+
   test('attributes of functions', () => {
     const attributes = {
       primitive: 'my "kernel"',
+      device: 'host',
       resultNames: ['y', 'a b'],
       bounds: { n: [1, 8], 'batch size': [0, 0] },
     } as const;
     expect(roundTrip(moduleOf({ main: func([x], x, attributes) }))).toMatchInlineSnapshot(`
-      "def @main(%x: Tensor[(n, 3), float32], primitive="my \\"kernel\\"", results=["y","a b"], bounds={n: (1, 8), "batch size": (0, 0)}) {
+      "def @main(%x: Tensor[(n, 3), float32], primitive="my \\"kernel\\"", device="host", results=["y","a b"], bounds={n: (1, 8), "batch size": (0, 0)}) {
         %x
       }
       "

@@ -199,6 +199,24 @@ describe('what a pass does', () => {
     `);
   });
 
+  test('place-devices', () => {
+    const text = `def @main(%x: Tensor[(n, 4), float64], %y: Tensor[(n, 4), float32]) {
+      %0 = greater(add(%x, 1f64), 2f64);
+      where(%0, relu(%y), %y)
+    }`;
+    expect(after('place-devices', text)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(n, 4), float64], %y: Tensor[(n, 4), float32]) {
+        %0 = device_copy(%x, device="host");
+        %1 = add(%0, 1f64, on_device="host");
+        %2 = greater(%1, 2f64, on_device="host");
+        %3 = device_copy(%2, device="session");
+        %4 = relu(%y);
+        where(%3, %4, %y)
+      }
+      "
+    `);
+  });
+
   test('fuse', () => {
     const text = `def @main(%x: Tensor[(n, 4), float32], %w: Tensor[(4, 4), float32]) {
       softmax(relu(add(matmul(exp(%x), %w), 1f)), axis=-1)
@@ -275,6 +293,13 @@ describe('what looks alike and is left alone', () => {
     [
       'eliminate-common-subexpressions',
       'def @main(%x: Tensor[(m,), float32], %c: int) { if (%c) { exp(%x) } else { neg(exp(%x)) } }',
+    ],
+    // WebGPU has kernels for it; a view of what it has no kernels for needs none.
+    [
+      'place-devices',
+      `def @main(%x: Tensor[(m,), float32], %y: Tensor[(m, 2), float64]) {
+        (exp(%x), reshape(%y, shape=[m * 2]), dim(%y, axis=0))
+      }`,
     ],
     // Arithmetic on ints is no kernel.
     ['fuse', 'def @main(%x: Tensor[(m,), float32]) { int_add(dim(%x, axis=0), #1) }'],
