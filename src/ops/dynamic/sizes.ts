@@ -185,11 +185,11 @@ export const SIZE_OPS: readonly OpDefinition[] = [
   defineSizes({
     name: 'reduce_sizes',
     summary:
-      'How many elements a reduction of the given axes of data of sizes dims keeps, and how many it ' +
-      'takes for each; then the sizes of its result.',
+      'For each axis of data of sizes dims two sizes, its own and 1: the other way round where it is ' +
+      'one of the axes that a reduction takes. Then the sizes of its result.',
     attributes: { keepdims: { type: 'bool', default: true } },
     count: (integers, dims, attributes) =>
-      boolAttribute(attributes, 'keepdims') ? dims + 2 : dims + 2 - integers,
+      3 * dims - (boolAttribute(attributes, 'keepdims') ? 0 : integers),
     sizes: reduceSizes,
     cases: [
       [[1], { dims: [3, 4] }],
@@ -199,15 +199,44 @@ export const SIZE_OPS: readonly OpDefinition[] = [
     badCases: [],
   }),
   defineSizes({
-    name: 'pad_sizes',
-    summary: 'How much is cut off before and after each axis, then how much is added, of pads.',
-    count: (integers) => integers * 2,
-    sizes: (integers) => [
-      ...integers.map((pad) => Math.max(-pad, 0)),
-      ...integers.map((pad) => Math.max(pad, 0)),
+    name: 'axis_sizes',
+    summary: 'The number of elements of data of sizes dims before an axis, along it and after it.',
+    count: () => 3,
+    sizes: ([given = 0], { dims, fail }) => {
+      const [axis = 0] = axesOf([given], { rank: dims.length, fail });
+      return [
+        elementCount(dims.slice(0, axis)),
+        dims[axis] ?? 1,
+        elementCount(dims.slice(axis + 1)),
+      ];
+    },
+    cases: [
+      [[1], { dims: [2, 3, 4] }],
+      [[-1], { dims: [2, 3] }],
     ],
+    badCases: [],
+  }),
+  defineSizes({
+    name: 'signed_sizes',
+    summary: 'How far each integer is below zero, then how far each is above.',
+    count: (integers) => integers * 2,
+    sizes: signedSizes,
     cases: [[[1, -2]], [[]], [[0, 3], { dims: [2] }]],
     badCases: [],
+  }),
+  defineSizes({
+    name: 'pad_sizes',
+    summary:
+      'As signed_sizes, what ONNX Pad adds before each axis of dims, then after each. The integers ' +
+      'are those for some axes, followed by these axes.',
+    count: (integers, dims) => (integers % 3 === 0 ? dims * 4 : -1),
+    sizes: padSizes,
+    cases: [
+      [[1, 2, 0], { dims: [3] }],
+      [[1, -2, 3, 4, 2, -3], { dims: [5, 6, 7] }],
+      [[], { dims: [] }],
+    ],
+    badCases: [[[1, 2], { dims: [3] }]],
   }),
 ];
 
@@ -247,12 +276,29 @@ function squeezeSizes(integers: readonly number[], { dims, fail }: SizeContext):
 function reduceSizes(integers: readonly number[], context: SizeContext): number[] {
   const { dims, attributes, fail } = context;
   const reduced = axesOf(integers, { rank: dims.length, fail });
-  const kept = dims.filter((_, axis) => !reduced.has(axis));
-  const taken = dims.filter((_, axis) => reduced.has(axis));
+  const pairs = dims.flatMap((dim, axis) => (reduced.has(axis) ? [1, dim] : [dim, 1]));
   const result = boolAttribute(attributes, 'keepdims')
     ? dims.map((dim, axis) => (reduced.has(axis) ? 1 : dim))
-    : kept;
-  return [elementCount(kept), elementCount(taken), ...result];
+    : dims.filter((_, axis) => !reduced.has(axis));
+  return [...pairs, ...result];
+}
+
+function signedSizes(integers: readonly number[]): number[] {
+  return [
+    ...integers.map((integer) => Math.max(-integer, 0)),
+    ...integers.map((integer) => Math.max(integer, 0)),
+  ];
+}
+
+function padSizes(integers: readonly number[], { dims, fail }: SizeContext): number[] {
+  const count = integers.length / 3;
+  const pads = new Array<number>(dims.length * 2).fill(0);
+  const axes = [...axesOf(integers.slice(2 * count), { rank: dims.length, fail })];
+  for (const [i, axis] of axes.entries()) {
+    pads[axis] = integers[i] ?? 0;
+    pads[axis + dims.length] = integers[i + count] ?? 0;
+  }
+  return signedSizes(pads);
 }
 
 function axesOf(

@@ -8,9 +8,15 @@ import { JOINING_IMPORTERS } from './joining.ts';
 import { INDEXING_IMPORTERS } from './indexing.ts';
 import { LINEAR_IMPORTERS } from './linear.ts';
 import { LOGICAL_IMPORTERS } from './logical.ts';
+import { MICROSOFT_FUSED_IMPORTERS } from './microsoft-fused.ts';
+import { MICROSOFT_NORMALIZATION_IMPORTERS } from './microsoft-normalization.ts';
 import { NORMALIZATION_IMPORTERS } from './normalization.ts';
+import { LOSS_IMPORTERS } from './loss.ts';
 import { PADDING_IMPORTERS } from './padding.ts';
+import { RANKING_IMPORTERS } from './ranking.ts';
 import { REDUCTION_IMPORTERS } from './reduction.ts';
+import { SOFTMAX_IMPORTERS } from './softmax.ts';
+import { SCATTERING_IMPORTERS } from './scattering.ts';
 import { SELECTION_IMPORTERS } from './selection.ts';
 
 /** One importer per operator of ONNX's default domain, by the name that ONNX gives it. */
@@ -25,12 +31,21 @@ export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
     ...JOINING_IMPORTERS,
     ...LINEAR_IMPORTERS,
     ...LOGICAL_IMPORTERS,
+    ...LOSS_IMPORTERS,
     ...NORMALIZATION_IMPORTERS,
     ...PADDING_IMPORTERS,
+    ...RANKING_IMPORTERS,
     ...REDUCTION_IMPORTERS,
+    ...SCATTERING_IMPORTERS,
+    ...SOFTMAX_IMPORTERS,
     ...SELECTION_IMPORTERS,
   }),
 );
 
 /** One importer per operator of the domain com.microsoft. */
-export const MICROSOFT_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map();
+export const MICROSOFT_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
+  Object.entries({
+    ...MICROSOFT_FUSED_IMPORTERS,
+    ...MICROSOFT_NORMALIZATION_IMPORTERS,
+  }),
+);

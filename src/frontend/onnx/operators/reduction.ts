@@ -1,77 +1,152 @@
-import { countElements } from '../../../core/dim-context.ts';
 import type { Expr } from '../../../compiler/ir/expr.ts';
+import { type DType, dtypeInfo } from '../../../core/dtype.ts';
 import { normalizeAxis } from '../../../core/shape.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { cast } from './elementwise.ts';
 
-/**
- * Softmax and its like. Before opset 13 the input is seen as a matrix, cut at `axis`, and every row
- * is normalised as a whole.
- */
-const softmax =
-  (op: string): NodeImporter =>
-  (node) => {
-    const x = node.input(0);
-    const shape = node.shape(x);
-    const isMatrix = node.opset < 13;
-    const axis = normalizeAxis(
-      node.attributes.int('axis', isMatrix ? 1 : -1),
-      shape.length,
-      node.where,
-    );
-    if (!isMatrix || axis === shape.length - 1) return node.call(op, [x], { axis });
-    const rows = countElements(shape.slice(0, axis), node.dims);
-    const matrix = node.reshape(x, [rows, countElements(shape.slice(axis), node.dims)]);
-    return node.reshape(node.call(op, [matrix], { axis: 1 }), shape);
-  };
+/** Which axes a reduction takes, and what it is. */
+type Reduction = (node: ImportNode, x: Expr, attributes: ReduceAttributes) => Expr;
+
+export interface ReduceAttributes {
+  readonly axes: readonly number[];
+  readonly keepdims: boolean;
+}
 
 /** Axes as an attribute, or as an input from `axesInputSince` on. */
 const reduce =
-  (
-    axesInputSince: number,
-    apply: (node: ImportNode, x: Expr, attributes: ReduceAttributes) => Expr,
-  ): NodeImporter =>
+  (axesInputSince: number, apply: Reduction): NodeImporter =>
   (node) => {
     const x = node.input(0);
     const rank = node.shape(x).length;
     const keepdims = node.attributes.bool('keepdims', true);
     const isInput = node.opset >= axesInputSince;
-    const given = isInput ? node.intsInput(1, 'axes') : node.attributes.ints('axes');
     const isNothing = isInput && node.attributes.bool('noop_with_empty_axes');
+    const given = isInput ? givenAxes(node) : node.attributes.ints('axes');
+    if (given === 'computed') return reduceComputedAxes(node, x, { apply, keepdims });
     const isEmpty = given === undefined || given.length === 0;
     const all = isNothing ? [] : Array.from({ length: rank }, (_, axis) => axis);
     const axes = isEmpty ? all : given.map((axis) => normalizeAxis(axis, rank, node.where));
     return apply(node, x, { axes: axes.sort((a, b) => a - b), keepdims });
   };
 
-interface ReduceAttributes {
-  readonly axes: readonly number[];
-  readonly keepdims: boolean;
+/** Axes that are known, and no axes even where they are an input of the model. */
+function givenAxes(node: ImportNode): readonly number[] | undefined | 'computed' {
+  if (!node.isComputed(1)) return node.intsInput(1, 'axes');
+  return node.shape(node.input(1))[0] === 0 ? [] : 'computed';
 }
 
-function reduced(op: string) {
-  return (node: ImportNode, x: Expr, { axes, keepdims }: ReduceAttributes): Expr =>
+/**
+ * Axes that only the running program knows. Each axis becomes two, of which one has its size and the
+ * other size 1, so that it is always the second of each pair that is reduced.
+ */
+function reduceComputedAxes(
+  node: ImportNode,
+  x: Expr,
+  { apply, keepdims }: { readonly apply: Reduction; readonly keepdims: boolean },
+): Expr {
+  const dims = node.shape(x);
+  const options = { what: 'axes', dims, keepdims };
+  const sizes = node.readSizes('reduce_sizes', node.input(1), options);
+  const pairs = node.reshape(x, sizes.slice(0, 2 * dims.length));
+  const axes = dims.map((_, axis) => 2 * axis + 1);
+  return node.reshape(apply(node, pairs, { axes, keepdims: false }), sizes.slice(2 * dims.length));
+}
+
+/** A reduction that is an operator; without axes it leaves everything as it is. */
+function reduced(op: string): Reduction {
+  return (node, x, { axes, keepdims }) =>
     axes.length === 0 ? x : node.call(op, [x], { axes, keepdims });
 }
 
-const sum = reduced('reduce_sum');
+export const sum = reduced('reduce_sum');
 
-function minimum(node: ImportNode, x: Expr, attributes: ReduceAttributes): Expr {
-  const negated = node.call('neg', [x]);
-  return node.call('neg', [reduced('reduce_max')(node, negated, attributes)]);
+/** Extremes of bools are those of the numbers 0 and 1. */
+function extreme(op: string): Reduction {
+  return (node, x, attributes) => {
+    const isBool = node.type(x).dtype === 'bool';
+    const result = reduced(op)(node, isBool ? cast(node, x, 'uint32') : x, attributes);
+    return isBool ? cast(node, result, 'bool') : result;
+  };
+}
+
+/** Roots and logarithms of integers are computed in float32. */
+function inFloats(apply: Reduction): Reduction {
+  return (node, x, attributes) => {
+    const { dtype } = node.type(x);
+    const to: DType = dtypeInfo(dtype).category === 'float' ? dtype : 'float32';
+    return cast(node, apply(node, cast(node, x, to), attributes), dtype);
+  };
+}
+
+const square = (node: ImportNode, x: Expr) => node.call('mul', [x, x]);
+
+/** log(sum(exp(x))), of x less its maximum: no exponential overflows. */
+function logSumExp(node: ImportNode, x: Expr, { axes, keepdims }: ReduceAttributes): Expr {
+  if (axes.length === 0) return x;
+  // An infinite maximum is left finite, since the difference of infinities is NaN.
+  const clipped = (maximum: Expr) => node.call('clip', [maximum]);
+  const keeping = node.call('reduce_max', [x], { axes, keepdims: true });
+  const shifted = node.call('exp', [node.call('sub', [x, clipped(keeping)])]);
+  const total = node.call('log', [sum(node, shifted, { axes, keepdims })]);
+  const maximum = keepdims ? keeping : node.reshape(keeping, node.shape(total));
+  return node.call('add', [total, clipped(maximum)]);
+}
+
+function argReduce(op: string): NodeImporter {
+  return (node) => {
+    const x = node.input(0);
+    const rank = node.shape(x).length;
+    const axis = normalizeAxis(node.attributes.int('axis', 0), rank, node.where);
+    const place = node.call(op, [x], {
+      axis,
+      select_last: node.attributes.bool('select_last_index'),
+    });
+    if (node.attributes.bool('keepdims', true)) return place;
+    return node.reshape(
+      place,
+      node.shape(x).filter((_, at) => at !== axis),
+    );
+  };
+}
+
+function accumulate(product: boolean): NodeImporter {
+  return (node) => {
+    const x = node.input(0);
+    const options = {
+      product,
+      exclusive: node.attributes.bool('exclusive'),
+      reverse: node.attributes.bool('reverse'),
+    };
+    if (!node.isComputed(1)) {
+      const axis = node.numberInput(1, 'axes') ?? 0;
+      return node.call('cumulative', [x], { axis, ...options });
+    }
+    const dims = node.shape(x);
+    const sizes = node.readSizes('axis_sizes', node.input(1), { what: 'axis', dims });
+    const flat = node.call('cumulative', [node.reshape(x, sizes)], { axis: 1, ...options });
+    return node.reshape(flat, dims);
+  };
 }
 
 export const REDUCTION_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
-  LogSoftmax: softmax('log_softmax'),
+  ArgMax: argReduce('arg_max'),
+  ArgMin: argReduce('arg_min'),
+  CumProd: accumulate(true),
+  CumSum: accumulate(false),
   ReduceL1: reduce(18, (node, x, attributes) => sum(node, node.call('abs', [x]), attributes)),
-  ReduceL2: reduce(18, (node, x, attributes) =>
-    node.call('sqrt', [sum(node, node.call('mul', [x, x]), attributes)]),
+  ReduceL2: reduce(
+    18,
+    inFloats((node, x, attributes) => node.call('sqrt', [sum(node, square(node, x), attributes)])),
   ),
-  ReduceMax: reduce(18, reduced('reduce_max')),
+  ReduceLogSum: reduce(
+    18,
+    inFloats((node, x, attributes) => node.call('log', [sum(node, x, attributes)])),
+  ),
+  ReduceLogSumExp: reduce(18, inFloats(logSumExp)),
+  ReduceMax: reduce(18, extreme('reduce_max')),
   ReduceMean: reduce(18, reduced('reduce_mean')),
-  ReduceMin: reduce(18, minimum),
+  ReduceMin: reduce(18, extreme('reduce_min')),
+  ReduceProd: reduce(18, reduced('reduce_prod')),
   ReduceSum: reduce(13, sum),
-  ReduceSumSquare: reduce(18, (node, x, attributes) =>
-    sum(node, node.call('mul', [x, x]), attributes),
-  ),
-  Softmax: softmax('softmax'),
+  ReduceSumSquare: reduce(18, (node, x, attributes) => sum(node, square(node, x), attributes)),
 };
