@@ -188,6 +188,24 @@ describe('weft compile', () => {
     expect(wrong.err).toContain('--dump-after: got x, expected one of source, bind-dims,');
   });
 
+  test('tells what runs on the host, and inspect shows it', async () => {
+    await writeFile(
+      at('placed.ir'),
+      'def @main(%x: Tensor[(2,), float64]) {\n  (neg(%x), exp(%x, on_device="host"))\n}\n',
+    );
+    const { out } = await weft('compile', at('placed.ir'), '-o', at('placed.weft'));
+    expect(out).toMatchInlineSnapshot(`
+      "/placed.ir:2:4: neg runs on the host: WebGPU has no kernels for float64
+      /placed.ir:2:13: exp runs on the host: WebGPU has no kernels for float64
+      2 call(s) on the host
+      /placed.weft: 1.5 KiB, 1 function(s), 2 kernel(s), 0 bytes of weights
+      "
+    `);
+    const inspected = await weft('inspect', at('placed.weft'));
+    expect(inspected.out).toContain('placements = "[{\\"node\\":');
+    expect(inspected.out).toContain('-> (%1: Tensor[(2,), float64]) on host {');
+  });
+
   test('--dispatch tells the growth', async () => {
     const by = ['--dispatch', 'main.x.0=log:1:7'];
     const { out } = await weft('compile', at('program.ir'), '-o', at('a.weft'), ...by);

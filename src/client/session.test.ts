@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import { HostTensor } from '../core/host-tensor.ts';
+import { ExecBuilder } from '../bytecode/index.ts';
+import { compile, parseModule } from '../compiler/index.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import { addWeights, callsPacked, countingLoop, sumAndProduct } from '../worker/test-programs.ts';
 import {
@@ -36,10 +38,33 @@ describe.each(['host', 'webgpu'] as const)('a session on %s', (device) => {
     expect(session.functions).toEqual(['main']);
     expect(session.device.kind).toBe(device);
     expect(session.device.fallbackReason).toBe(undefined);
+    expect(session.placements).toEqual([]);
     const outputs = await session.run({ x, y });
     expect(outputs['sum']?.toNested()).toEqual([11, 22, 33]);
     expect(outputs['product']?.toNested()).toEqual([10, 40, 90]);
     await session.dispose();
+  });
+
+  test('tells which nodes were placed on the host', async () => {
+    const text = 'def @main(%x: Tensor[(2,), float64]) { neg(%x) }';
+    const session = await open(device, compile(parseModule(text)).toBytes());
+    expect(session.placements).toEqual([
+      { node: 'ir:1:40', operator: 'neg', reason: 'WebGPU has no kernels for float64' },
+    ]);
+    const given = new Tensor('float64', Float64Array.of(1 / 3, 2), [2]);
+    const { result } = await session.run({ x: given });
+    expect(result?.toNested()).toEqual([-1 / 3, -2]);
+    await session.dispose();
+  });
+
+  test('refuses placements that are none', async () => {
+    const builder = new ExecBuilder();
+    builder.metadata('placements', '[1]');
+    const f = builder.function('main', ['x']);
+    f.ret(f.param('x'));
+    await expect(open(device, builder.build().toBytes())).rejects.toThrow(
+      'metadata, placements: got [1], expected a list of node, operator and reason as JSON.',
+    );
   });
 
   test('copies inputs when run is called, and moves them only when told to', async () => {

@@ -276,8 +276,9 @@ function* readable(variables: Iterable<VarExpr>, isOnHost: boolean): Iterable<Va
 }
 
 /** Its kernel has the device, for all of its calls. */
-function withoutDevice({ onDevice: _, ...call }: CallExpr): CallExpr {
-  return call;
+function withoutDevice(member: CallExpr): CallExpr {
+  const { onDevice: _, ...plain } = member;
+  return plain;
 }
 
 /** The operators in order; of many the first, and how many more there are. */
