@@ -1,5 +1,6 @@
 import type { OpDefinition } from '../define-op.ts';
-import { arange, axesLastIndices, dimsTensor } from './dims-tensor.ts';
+import { arange, dimsTensor } from './dims-tensor.ts';
+import { nonMaxSuppression } from './non-max-suppression.ts';
 import { nonzero } from './nonzero.ts';
 import { range } from './range.ts';
 import { SIZE_OPS } from './sizes.ts';
@@ -9,6 +10,7 @@ import { uniqueCounts, uniqueIndices, uniqueInverse } from './unique.ts';
 /** Operators between elements and sizes; they run on the host. */
 export const DYNAMIC_OPS: readonly OpDefinition[] = [
   nonzero,
+  nonMaxSuppression,
   uniqueIndices,
   uniqueCounts,
   uniqueInverse,
@@ -17,5 +19,4 @@ export const DYNAMIC_OPS: readonly OpDefinition[] = [
   sliceIndices,
   dimsTensor,
   arange,
-  axesLastIndices,
 ];

@@ -6,6 +6,7 @@ import { reverseSequence } from './reverse-sequence.ts';
 import { scatterElements } from './scatter-elements.ts';
 import { scatterNd } from './scatter-nd.ts';
 import { tensorScatter } from './tensor-scatter.ts';
+import { topK } from './top-k.ts';
 import { trilu } from './trilu.ts';
 
 export const INDEXING_OPS: readonly OpDefinition[] = [
@@ -17,4 +18,5 @@ export const INDEXING_OPS: readonly OpDefinition[] = [
   trilu,
   scatterElements,
   scatterNd,
+  topK,
 ];

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
 import type { OpCase, OpDefinition } from '../../../ops/define-op.ts';
+import { KERNEL_DTYPES } from '../../../ops/placement.ts';
 import { inferConcreteCall, OPS } from '../../../ops/registry.ts';
 import { plan } from './plan.ts';
 
@@ -52,7 +53,7 @@ test('every shader is part of some plan, as it stands in its file', () => {
   for (const op of OPS.values()) {
     if (op.lower === undefined) continue;
     for (const opCase of op.cases()) {
-      if (opCase.inputs.some((input) => input?.dtype !== undefined && input.dtype !== 'float32'))
+      if (opCase.inputs.some((input) => input !== undefined && !KERNEL_DTYPES.has(input.dtype)))
         continue;
       for (const adapterClass of CLASSES) {
         for (const { code } of planCase(op, opCase, capsOf(adapterClass)).launches)

@@ -1,0 +1,29 @@
+import type { Expr } from '../../../compiler/ir/expr.ts';
+import type { ImportNode, NodeImporter } from '../import-node.ts';
+
+const REDUCTIONS = ['none', 'add', 'mul', 'max', 'min'];
+
+function scatterReduction(node: ImportNode): string {
+  const reduction = node.attributes.string('reduction', 'none');
+  if (REDUCTIONS.includes(reduction)) return reduction;
+  throw node.malformed(`reduction ${reduction}`, REDUCTIONS.join(', '));
+}
+
+function importScatterElements(node: ImportNode): Expr {
+  const reduction = node.opset >= 16 ? scatterReduction(node) : 'none';
+  const axis = node.attributes.int('axis', 0);
+  const [x, indices, updates] = [node.input(0), node.input(1), node.input(2)];
+  return node.call('scatter_elements', [x, indices, updates], { axis, reduction });
+}
+
+function importScatterND(node: ImportNode): Expr {
+  const reduction = node.opset >= 16 ? scatterReduction(node) : 'none';
+  const [x, indices, updates] = [node.input(0), node.input(1), node.input(2)];
+  return node.call('scatter_nd', [x, indices, updates], { reduction });
+}
+
+export const SCATTERING_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
+  Scatter: importScatterElements,
+  ScatterElements: importScatterElements,
+  ScatterND: importScatterND,
+};
