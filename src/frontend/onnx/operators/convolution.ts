@@ -1,5 +1,7 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
+import { countElements } from '../../../core/dim-context.ts';
 import type { Dim } from '../../../core/dim.ts';
+import { HostTensor } from '../../../core/host-tensor.ts';
 import type { Attributes } from '../../../core/primitive-function.ts';
 import { formatShape } from '../../../core/shape.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
@@ -137,6 +139,31 @@ function importAveragePool(node: ImportNode): Expr {
   return node.call('avg_pool', [node.input(0)], attributes);
 }
 
+/** Puts elements where MaxPool found them, counted over the whole result, among zeros. */
+function importMaxUnpool(node: ImportNode): Expr {
+  const { dims } = node;
+  const x = node.input(0);
+  const { dtype, shape } = node.type(x);
+  const kernel = node.attributes.ints('kernel_shape');
+  if (kernel === undefined) throw node.malformed('no kernel_shape', 'one');
+  const { strides, pads } = importWindow(node, x, kernel);
+  const spatial = shape.slice(2).map((dim, axis) => {
+    const padding = dims.add(pads[axis] ?? 0, pads[axis + strides.length] ?? 0);
+    const covered = dims.mul(dims.sub(dim, 1), strides[axis] ?? 1);
+    return dims.sub(dims.add(covered, kernel[axis] ?? 1), padding);
+  });
+  const whole = [...shape.slice(0, 2), ...spatial];
+  const flat = (expr: Expr) => node.reshape(expr, [countElements(shape, dims)]);
+  const zero = node.constant(HostTensor.zeros(dtype, [1]));
+  const zeros = node.call('broadcast_to', [zero], { shape: [countElements(whole, dims)] });
+  const scattered = node.call('scatter_elements', [zeros, flat(node.input(1)), flat(x)]);
+  const result = node.reshape(scattered, whole);
+  const wanted = node.dimsInput(2, 'shapes');
+  if (wanted === undefined) return result;
+  const ends = whole.map((dim, axis) => dims.sub(wanted[axis] ?? dim, dim));
+  return node.call('pad', [result], { pads: [...whole.map(() => 0), ...ends] });
+}
+
 /** The p-th root of what `sum` makes of the p-th powers of x's magnitudes. */
 function powerNorm(node: ImportNode, sum: (powers: Expr) => Expr): Expr {
   const x = node.input(0);
@@ -179,4 +206,5 @@ export const CONVOLUTION_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
   GlobalMaxPool: globalPool('global_max_pool'),
   LpPool: importLpPool,
   MaxPool: importMaxPool,
+  MaxUnpool: importMaxUnpool,
 };

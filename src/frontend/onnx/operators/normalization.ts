@@ -32,11 +32,15 @@ export function statistics(
   x: Expr,
   { axes, epsilon }: { readonly axes: readonly number[]; readonly epsilon: number },
 ): readonly [mean: Expr, inverse: Expr] {
-  const single = node.type(x).dtype === 'float16' ? node.call('cast', [x], { to: 'float32' }) : x;
+  const single = inSingle(node, x);
   const { mean, variance } = moments(node, single, axes);
   const { dtype } = node.type(variance);
   const deviation = node.call('sqrt', [node.call('add', [variance, node.scalar(epsilon, dtype)])]);
   return [mean, node.call('div', [node.scalar(1, dtype), deviation])];
+}
+
+function inSingle(node: ImportNode, x: Expr): Expr {
+  return node.type(x).dtype === 'float16' ? node.call('cast', [x], { to: 'float32' }) : x;
 }
 
 function moments(node: ImportNode, x: Expr, axes: readonly number[]) {
@@ -70,6 +74,30 @@ function importRmsNormalization(node: ImportNode): Expr {
   const epsilon = node.attributes.float('epsilon', 1e-5);
   const normal = normalizeRows(node, x, { op: 'rms_norm', axis, epsilon });
   return scaleAndShift(node, normal, [node.input(1)]);
+}
+
+/** 1 / root of the mean of squares over `axes`, which stay with size 1; in float32. */
+export function inverseRms(
+  node: ImportNode,
+  x: Expr,
+  { axes, epsilon }: { readonly axes: readonly number[]; readonly epsilon: number },
+): Expr {
+  const single = inSingle(node, x);
+  const { dtype } = node.type(single);
+  const squares = node.call('mul', [single, single]);
+  const mean = node.call('reduce_mean', [squares], { axes, keepdims: true });
+  const root = node.call('sqrt', [node.call('add', [mean, node.scalar(epsilon, dtype)])]);
+  return node.call('div', [node.scalar(1, dtype), root]);
+}
+
+/** ONNX Runtime's name, in ONNX's own domain as well, for RMSNormalization with a second output. */
+export function importSimplifiedLayerNormalization(node: ImportNode): readonly Expr[] {
+  const result = importRmsNormalization(node);
+  if (node.outputCount < 2) return [result];
+  const x = node.input(0);
+  const rank = node.shape(x).length;
+  const axes = axesFrom(normalizeAxis(node.attributes.int('axis', -1), rank, node.where), rank);
+  return [result, inverseRms(node, x, { axes, epsilon: node.attributes.float('epsilon', 1e-5) })];
 }
 
 /** A vector over channels, to broadcast over one axis behind them. */
@@ -200,4 +228,5 @@ export const NORMALIZATION_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
   LRN: importLrn,
   MeanVarianceNormalization: importMeanVarianceNormalization,
   RMSNormalization: importRmsNormalization,
+  SimplifiedLayerNormalization: importSimplifiedLayerNormalization,
 };
