@@ -89,6 +89,17 @@ const ELEMENT_TYPES: Readonly<Record<DType, number>> = {
   float64: 11,
   uint32: 12,
   uint64: 13,
+  bfloat16: 16,
+  float8e4m3fn: 17,
+  float8e4m3fnuz: 18,
+  float8e5m2: 19,
+  float8e5m2fnuz: 20,
+  uint4: 21,
+  int4: 22,
+  float4e2m1: 23,
+  float8e8m0: 24,
+  uint2: 25,
+  int2: 26,
 };
 
 /** A serialized ModelProto, for tests of the importer that need no files. */

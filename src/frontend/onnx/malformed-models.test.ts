@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest';
+import { WeftError } from '../../core/errors.ts';
+import { HostTensor } from '../../core/host-tensor.ts';
+import { type OnnxModelSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
+import { seededRandom } from '../../testing/random.ts';
+import { importOnnx } from './import-onnx.ts';
+
+const scalar = (name: string, dtype: 'int64' | 'bool') => ({ name, dtype, shape: [] });
+
+/** Sub-graphs, functions, tensors of all forms and attributes of all types, in a few hundred bytes. */
+const MODELS: readonly OnnxModelSpec[] = [
+  {
+    inputs: [{ name: 'x', shape: ['n', 1, 4, 4] }],
+    initializers: {
+      w: HostTensor.from('float32', [1, 1, 2, 2], [1, 2, 3, 4]),
+      shape: HostTensor.from('int64', [2], [-1, 9]),
+    },
+    nodes: [
+      { op: 'Conv', inputs: ['x', 'w'], outputs: ['c'], attributes: { auto_pad: 'VALID' } },
+      { op: 'Reshape', inputs: ['c', 'shape'], outputs: ['r'] },
+      { op: 'Softmax', inputs: ['r'], outputs: ['y'], attributes: { axis: -1 } },
+    ],
+    outputs: ['y', 'c'],
+  },
+  {
+    inputs: [scalar('m', 'int64'), scalar('c', 'bool'), { name: 'x', shape: [2] }],
+    functions: [
+      {
+        domain: 'my',
+        name: 'F',
+        inputs: ['v'],
+        outputs: ['w'],
+        attributes: ['alpha'],
+        nodes: [
+          {
+            op: 'LeakyRelu',
+            inputs: ['v'],
+            outputs: ['w'],
+            attributes: { alpha: { reference: 'alpha', type: 1 } },
+          },
+        ],
+      },
+    ],
+    nodes: [
+      {
+        op: 'Loop',
+        inputs: ['m', 'c', 'x'],
+        outputs: ['y', 'ys'],
+        attributes: {
+          body: {
+            graph: {
+              inputs: [scalar('i', 'int64'), scalar('d', 'bool'), { name: 'v', shape: [2] }],
+              nodes: [
+                {
+                  op: 'F',
+                  domain: 'my',
+                  inputs: ['v'],
+                  outputs: ['w'],
+                  attributes: { alpha: { float: 0.5 } },
+                },
+              ],
+              outputs: ['d', 'w', 'x'],
+            },
+          },
+        },
+      },
+    ],
+    outputs: ['y', 'ys'],
+  },
+  {
+    sparseInitializers: {
+      s: {
+        values: HostTensor.from('float32', [1], [5]),
+        indices: HostTensor.from('int64', [1], [1]),
+        shape: [3],
+      },
+    },
+    externalInitializers: {
+      e: { dtype: 'float32', shape: [3], place: { location: 'e.bin', offset: '0', length: '12' } },
+    },
+    nodes: [{ op: 'Add', inputs: ['s', 'e'], outputs: ['y'] }],
+    outputs: ['y'],
+  },
+];
+
+/** What a damaged model may ask for is bounded by what the file has. */
+const externalData = (_: string, { byteLength }: { readonly byteLength: number }): Uint8Array =>
+  new Uint8Array(Math.min(byteLength, 64));
+
+/** Undefined for a model that is still valid, else the error; anything but a WeftError is a bug. */
+function failureOf(bytes: Uint8Array): string | undefined {
+  try {
+    importOnnx(bytes, { externalData });
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof WeftError) return thrown.name;
+    throw thrown;
+  }
+}
+
+test.each([0, 1, 2])('model %i is valid, and no beginning of it harms', (index) => {
+  const bytes = writeOnnxModel(MODELS[index] ?? { nodes: [], outputs: [] });
+  expect(failureOf(bytes)).toBeUndefined();
+  const failures = Array.from({ length: bytes.length }, (_, end) => failureOf(bytes.slice(0, end)));
+  expect(failures.filter((failure) => failure !== undefined).length).toBeGreaterThan(
+    bytes.length / 2,
+  );
+});
+
+test.each([0, 1, 2])('changed bytes of model %i give errors that say what is wrong', (index) => {
+  const bytes = writeOnnxModel(MODELS[index] ?? { nodes: [], outputs: [] });
+  const random = seededRandom(index + 1);
+  const pick = (below: number): number => Math.floor(random() * below);
+  let failed = 0;
+  for (let round = 0; round < 1500; round++) {
+    const damaged = bytes.slice();
+    for (let change = pick(4); change >= 0; change--) {
+      const at = pick(damaged.length);
+      damaged[at] = random() < 0.5 ? (damaged[at] ?? 0) ^ (1 << pick(8)) : pick(256);
+    }
+    if (failureOf(damaged) !== undefined) failed++;
+  }
+  expect(failed).toBeGreaterThan(500);
+});
+
+test('graphs nested without end are refused', () => {
+  let graph: OnnxModelSpec = { nodes: [], outputs: ['x'] };
+  for (let depth = 0; depth < 120; depth++) {
+    const attributes = { then_branch: { graph } };
+    graph = { nodes: [{ op: 'If', inputs: ['c'], outputs: ['y'], attributes }], outputs: ['y'] };
+  }
+  expect(() => importOnnx(writeOnnxModel(graph))).toThrow('nested more than 100 deep');
+});
