@@ -138,28 +138,24 @@ describe('match', () => {
       "func main(list: any) -> (result: int) {
          0: %1 = call vm.builtin.get_tag(%0)
          1: %2 = call vm.builtin.int_eq(%1, 0)
-         2: if %2 else 23
-         3: %3 = call vm.builtin.get_field(%0, 1)
-         4: %4 = call vm.builtin.get_tag(%3)
-         5: %5 = call vm.builtin.int_eq(%4, 1)
-         6: if %5 else 10
-         7: %6 = call vm.builtin.get_field(%0, 0)
-         8: %3 = call vm.builtin.kill()
-         9: ret %6
-        10: %7 = call vm.builtin.get_field(%3, 1)
-        11: %8 = call vm.builtin.get_tag(%7)
-        12: %9 = call vm.builtin.int_eq(%8, 1)
-        13: if %9 else 20
-        14: %6 = call vm.builtin.get_field(%0, 0)
-        15: %10 = call vm.builtin.get_field(%3, 0)
-        16: %3 = call vm.builtin.kill()
-        17: %7 = call vm.builtin.kill()
-        18: %11 = call vm.builtin.int_add(%6, %10)
-        19: ret %11
-        20: %7 = call vm.builtin.kill()
-        21: %12 = call main(%3)
-        22: ret %12
-        23: ret -1
+         2: if %2 else 19
+         3: %3 = call vm.builtin.get_field(%0, 0)
+         4: %4 = call vm.builtin.get_field(%0, 1)
+         5: %0 = call vm.builtin.kill()
+         6: %5 = call vm.builtin.get_tag(%4)
+         7: %6 = call vm.builtin.int_eq(%5, 1)
+         8: if %6 else 10
+         9: ret %3
+        10: %7 = call vm.builtin.get_field(%4, 0)
+        11: %8 = call vm.builtin.get_field(%4, 1)
+        12: %9 = call vm.builtin.get_tag(%8)
+        13: %10 = call vm.builtin.int_eq(%9, 1)
+        14: if %10 else 17
+        15: %11 = call vm.builtin.int_add(%3, %7)
+        16: ret %11
+        17: %12 = call main(%4)
+        18: ret %12
+        19: ret -1
       }"
     `);
     const { run } = await loadProgram(NESTED);

@@ -62,6 +62,7 @@ describe('compile', () => {
         "place-devices",
         "fuse",
         "to-anf",
+        "lower-match",
         "plan-memory",
       ]
     `);

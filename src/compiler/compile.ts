@@ -13,6 +13,7 @@ import { fuse } from './passes/fuse.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import { inline } from './passes/inline.ts';
 import { nameUnknownDims } from './passes/name-unknown-dims.ts';
+import { lowerMatch } from './passes/lower-match.ts';
 import type { Pass } from './passes/pass.ts';
 import { planMemory } from './passes/plan-memory.ts';
 import { type Placement, placeDevices } from './passes/place-devices.ts';
@@ -67,6 +68,7 @@ export function pipeline(options: CompileOptions): readonly Pass[] {
     placeDevices(onPlacement),
     fuse,
     toAnf,
+    lowerMatch,
     planMemory(onMemoryPlan),
   ];
 }

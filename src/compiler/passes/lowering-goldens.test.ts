@@ -25,6 +25,115 @@ function run(names: readonly string[], module: Module): Module {
   return runPasses(module, passes);
 }
 
+describe('lower-match', () => {
+  const lower = (text: string): string => after(['to-anf', 'lower-match'], text);
+
+  test('nested patterns become a match inside of others; no place is looked at twice', () => {
+    const text = `def @main(%list: List[int]) -> int {
+      match (%list) {
+        Cons(%a, Nil) => %a,
+        Cons(%a, Cons(%b, Nil)) => int_add(%a, %b),
+        Cons(_, %rest) => @main(%rest),
+        _ => #-1,
+      }
+    }`;
+    expect(lower(text)).toMatchInlineSnapshot(`
+      "type List[A] { Cons(A, List[A]), Nil }
+
+      def @main(%list: List[int]) -> int {
+        match (%list) {
+          Cons(%a: int, %rest: List[int]) => match (%rest) {
+            Nil => %a,
+            Cons(%b: int, %field: List[int]) => match (%field) {
+              Nil => int_add(%a, %b),
+              _ => @main(%rest),
+            },
+          },
+          _ => #-1,
+        }
+      }
+      "
+    `);
+  });
+
+  test('a clause that several ways lead to becomes a function; tuples are taken apart', () => {
+    const text = `def @main(%a: List[int], %b: List[int], %k: int) -> int {
+      let %found = match ((%a, %b)) {
+        (Cons(%x, _), Cons(%y, _)) => int_add(%x, %y),
+        (Nil, Nil) => #0,
+        _ => int_mul(%k, #10),
+      };
+      int_add(%found, #1)
+    }`;
+    expect(lower(text)).toMatchInlineSnapshot(`
+      "type List[A] { Cons(A, List[A]), Nil }
+
+      def @main(%a: List[int], %b: List[int], %k: int) -> int {
+        let %v0: (List[int], List[int]) = (%a, %b);
+        let %clause: fn () -> int = fn () -> int {
+          int_mul(%k, #10)
+        };
+        let %field: List[int] = %v0.0;
+        let %found: int = match (%field) {
+          Cons(%x: int, _) => {
+            let %field_1: List[int] = %v0.1;
+            match (%field_1) {
+              Cons(%y: int, _) => int_add(%x, %y),
+              _ => %clause(),
+            }
+          },
+          Nil => {
+            let %field_2: List[int] = %v0.1;
+            match (%field_2) {
+              Nil => #0,
+              _ => %clause(),
+            }
+          },
+        };
+        int_add(%found, #1)
+      }
+      "
+    `);
+  });
+
+  test('what no clause fits, and the value itself under another name', () => {
+    const text = `def @main(%list: List[List[int]]) {
+      match? (%list) { Cons(Cons(%head, _), %tail) => (%head, %tail) }
+    }
+    def @again(%list: List[int]) -> List[int] {
+      match (%list) { Cons(_, %tail) => %tail, %whole => Cons(#1, %whole) }
+    }`;
+    expect(lower(text)).toMatchInlineSnapshot(`
+      "type List[A] { Cons(A, List[A]), Nil }
+
+      def @main(%list: List[List[int]]) -> (int, List[List[int]]) {
+        match? (%list) {
+          Cons(%field: List[int], %tail: List[List[int]]) => match? (%field) {
+            Cons(%head: int, _) => (%head, %tail),
+          },
+        }
+      }
+
+      def @again(%list: List[int]) -> List[int] {
+        match (%list) {
+          Cons(_, %tail: List[int]) => %tail,
+          _ => Cons<int>(#1, %list),
+        }
+      }
+      "
+    `);
+  });
+
+  test('nothing where each clause looks at one constructor', () => {
+    const text = `def @main(%list: List[int], %tree: Tree[int]) {
+      let %n = match (%list) { Cons(%head, _) => %head, Nil => #0 };
+      match? (%tree) { Rose(%value, _) => int_add(%value, %n) }
+    }`;
+    const module = run(['to-anf'], inferModule(parseModule(text)));
+    expect(run(['lower-match'], module)).toBe(module);
+  });
+});
+
 describe('plan-memory', () => {
   const plan = (text: string): string => after(['fuse', 'to-anf', 'plan-memory'], text);
 
