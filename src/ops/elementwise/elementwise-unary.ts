@@ -3,7 +3,9 @@ import { floatAttribute } from '../attributes.ts';
 import type { NumberArray, OpCase, OpDefinition, ScalarContext, Tolerance } from '../define-op.ts';
 import { defineElementwise, type ElementwiseSpec } from './elementwise.ts';
 import { ERF_DECLARATIONS, erf } from './erf.ts';
+import { callLanewise } from './lanewise.ts';
 import { FLOATS, NUMERIC, SIGNED, wideName } from './number-dtypes.ts';
+import { EXP, LOG, SIGMOID } from './transcendental-wgsl.ts';
 import { wgslLiteral } from '../wgsl-literal.ts';
 import { wideDeclarations, type WideFunction } from '../wide-integers.ts';
 
@@ -181,10 +183,8 @@ const sigmoid = defineUnary({
   dtypes: FLOATS,
   tolerance: { rtol: 1e-5, atol: 1e-6 },
   range: [-10, 10],
-  // Beyond 88 the exponential would overflow to an infinity that WGSL does not promise.
-  wgsl: (x, { output, width }) =>
-    `(${wgslLiteral(1, output, width)} / (${wgslLiteral(1, output, width)} + ` +
-    `exp(select(-${x}, ${wgslLiteral(88, output, width)}, ${x} < ${wgslLiteral(-88, output, width)}))))`,
+  declarations: SIGMOID,
+  wgsl: (x, { width }) => callLanewise('sigmoid_f32', [x], width),
   host: (x) => 1 / (1 + Math.exp(-x)),
   cases: [
     { title: 'far out', inputs: [{ dtype: 'float32', shape: [4], values: [-200, -90, 90, 200] }] },
@@ -208,10 +208,11 @@ const tanh = defineUnary({
 
 const exp = defineUnary({
   name: 'exp',
-  summary: 'e to the power x. Beyond 88.72 infinity on the host, and what the adapter makes of it.',
+  summary: 'e to the power x.',
   dtypes: FLOATS,
   tolerance: { rtol: 1e-5, atol: 1e-6 },
-  wgsl: (x) => `exp(${x})`,
+  declarations: EXP,
+  wgsl: (x, { width }) => callLanewise('exp_f32', [x], width),
   host: (x) => Math.exp(x),
   cases: [
     { title: 'wide', inputs: [{ dtype: 'float32', shape: [5], values: [-80, -20, 0, 20, 80] }] },
@@ -220,11 +221,12 @@ const exp = defineUnary({
 
 const log = defineUnary({
   name: 'log',
-  summary: 'The natural logarithm. Of a negative number NaN on the host, undefined on WebGPU.',
+  summary: 'The natural logarithm; NaN of a negative number.',
   dtypes: FLOATS,
   tolerance: { rtol: 1e-5, atol: 1e-6 },
   range: [1e-3, 100],
-  wgsl: (x) => `log(${x})`,
+  declarations: LOG,
+  wgsl: (x, { width }) => callLanewise('log_f32', [x], width),
   host: (x) => Math.log(x),
 });
 

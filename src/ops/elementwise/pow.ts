@@ -1,10 +1,10 @@
 import type { ScalarContext } from '../define-op.ts';
-import { NOT_A_NUMBER } from './transcendental-wgsl.ts';
+import { INFINITY, NOT_A_NUMBER } from './transcendental-wgsl.ts';
 import { wgslTypeName } from '../wgsl-literal.ts';
 
-/** As IEEE pow, except that 1 to any power is 1. */
+/** As IEEE pow; in JavaScript, 1 to an unknown power and -1 to an infinite one are NaN. */
 export function floatPower(a: number, b: number): number {
-  return a === 1 ? 1 : a ** b;
+  return a === 1 || (a === -1 && Math.abs(b) === Infinity) ? 1 : a ** b;
 }
 
 /** a^b in 32 bits, wrapping; a negative exponent gives what rounding 1 / a^-b towards zero gives. */
@@ -59,13 +59,28 @@ export function powExpression(a: string, b: string, { output, width }: ScalarCon
  */
 export const POW_DECLARATIONS: Readonly<Record<string, string>> = {
   ...NOT_A_NUMBER,
+  ...INFINITY,
   pow_f32: `fn pow_f32(a: f32, b: f32) -> f32 {
+  let a_bits = bitcast<u32>(a) & 0x7fffffffu;
+  let b_bits = bitcast<u32>(b) & 0x7fffffffu;
   if (b == 0.0 || a == 1.0) { return 1.0; }
+  if (a_bits > 0x7f800000u || b_bits > 0x7f800000u) { return nan_f32(); }
+  if (b == 1.0) { return a; }
   if (b == 2.0) { return a * a; }
-  if (a >= 0.0) { return select(pow(a, b), 0.0, a == 0.0 && b > 0.0); }
-  if (floor(b) != b) { return nan_f32(); }
-  let magnitude = pow(-a, b);
-  return select(magnitude, -magnitude, abs(b) - 2.0 * floor(abs(b) * 0.5) == 1.0);
+  let size = abs(a);
+  if (b_bits == 0x7f800000u) {
+    return select(select(0.0, inf_f32(), (size > 1.0) == (b > 0.0)), 1.0, size == 1.0);
+  }
+  let is_whole = floor(b) == b;
+  var power: f32;
+  if (size == 0.0 || a_bits == 0x7f800000u) {
+    power = select(0.0, inf_f32(), (size == 0.0) == (b < 0.0));
+  } else {
+    if (a < 0.0 && !is_whole) { return nan_f32(); }
+    power = pow(size, b);
+  }
+  let is_odd = is_whole && abs(b) - 2.0 * floor(abs(b) * 0.5) == 1.0;
+  return select(power, -power, is_odd && bitcast<u32>(a) != a_bits);
 }`,
   pow_f32x4: `fn pow_f32x4(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
   return vec4<f32>(pow_f32(a.x, b.x), pow_f32(a.y, b.y), pow_f32(a.z, b.z), pow_f32(a.w, b.w));

@@ -10,7 +10,7 @@ export const NOT_A_NUMBER: Declarations = {
 }`,
 };
 
-const INFINITY: Declarations = {
+export const INFINITY: Declarations = {
   inf_f32: `fn inf_f32() -> f32 {
   var bits = 0x7f800000u;
   return bitcast<f32>(bits);
@@ -21,6 +21,28 @@ const INFINITY: Declarations = {
 const NAN_STAYS = '  if ((bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u) { return x; }\n';
 
 const guarded = (name: string, body: string): Declarations => lanewise(name, NAN_STAYS + body);
+
+/** A function of vectors as well as scalars, `T` in its text, without branches. */
+function vectorwise(name: string, expression: string): Declarations {
+  const text = (suffix: string, type: string, words: string) =>
+    `fn ${name}_f32${suffix}(x: ${type}) -> ${type} {\n` +
+    `  let is_nan = (bitcast<${words}>(x) & ${words}(0x7fffffffu)) > ${words}(0x7f800000u);\n` +
+    `  return select(${expression.replaceAll('T(', `${type}(`)}, x, is_nan);\n}`;
+  return {
+    [`${name}_f32`]: text('', 'f32', 'u32'),
+    [`${name}_f32x4`]: text('x4', 'vec4<f32>', 'vec4<u32>'),
+  };
+}
+
+export const EXP: Declarations = vectorwise('exp', 'exp(x)');
+
+export const LOG: Declarations = {
+  ...NOT_A_NUMBER,
+  ...vectorwise('log', 'select(log(x), T(nan_f32()), x < T())'),
+};
+
+/** Beyond 88 the exponential would overflow to an infinity that WGSL does not promise. */
+export const SIGMOID: Declarations = vectorwise('sigmoid', '1.0 / (1.0 + exp(min(-x, T(88.0))))');
 
 /**
  * log(1 + x). Up to 1/2 by the series of the area tangent of x / (2 + x), since 1 + x rounds

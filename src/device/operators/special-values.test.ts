@@ -1,0 +1,68 @@
+import type { InputSpec, OpCase, OpDefinition } from '../../ops/define-op.ts';
+import { ELEMENTWISE_OPS } from '../../ops/elementwise/elementwise-ops.ts';
+import { REDUCTION_OPS } from '../../ops/reduction/reduction-ops.ts';
+import { describeOnDevices } from './describe-on-devices.ts';
+
+const VALUES = [
+  Number.NaN,
+  Infinity,
+  -Infinity,
+  0,
+  -0,
+  1,
+  -1,
+  0.5,
+  -2.5,
+  3,
+  1e-30,
+  -100,
+  3.4028234663852886e38,
+];
+
+/** Every pair of values, or every value, as float32 tensors. */
+function specialCase(op: OpDefinition): OpCase {
+  const isBinary = op.inputs.length === 2;
+  const repeat = isBinary ? VALUES.length : 1;
+  const shape = [VALUES.length * repeat];
+  const firsts = VALUES.flatMap((value) => Array.from({ length: repeat }, () => value));
+  const seconds = Array.from({ length: repeat }, () => VALUES).flat();
+  return {
+    title: 'NaN, infinities, zeros and ends of the range',
+    inputs: [firsts, ...(isBinary ? [seconds] : [])].map((values) => ({
+      dtype: 'float32',
+      shape,
+      values,
+    })),
+    attributes: 'to' in op.attributes ? { to: 'int32' } : {},
+  };
+}
+
+const takesFloats = ({ inputs }: OpDefinition) =>
+  inputs.length <= 2 && inputs.every(({ dtypes }) => dtypes.includes('float32'));
+
+const rows: readonly OpCase[] = [
+  {
+    title: 'rows with NaN, infinities, both and neither',
+    inputs: [
+      {
+        dtype: 'float32',
+        shape: [5, 3],
+        values: [1, Number.NaN, 2, Infinity, 0, 1, -Infinity, 3, 4, Infinity, Number.NaN, 0, 3, 4, 5],
+      },
+    ],
+    attributes: { axes: [1] },
+  },
+];
+
+/** The operator with some cases in place of its own, for float32 only: integers have no NaN. */
+function withCases(op: OpDefinition, cases: readonly OpCase[]): OpDefinition {
+  const inputs = op.inputs.map((input): InputSpec => ({ ...input, dtypes: ['float32'] }));
+  return { ...op, inputs, cases: () => cases };
+}
+
+describeOnDevices([
+  ...ELEMENTWISE_OPS.filter(takesFloats).map((op) => withCases(op, [specialCase(op)])),
+  ...REDUCTION_OPS.filter(({ attributes }) => 'axes' in attributes).map((op) =>
+    withCases(op, rows),
+  ),
+]);
