@@ -83,15 +83,19 @@ function planOne(primitive: PrimitiveFunction, { planner }: PrepareParts): Prepa
     const plan = planner.plan(primitive, shapes);
     return { primitive, fixed: { plan, shapes }, launches: realLaunches(plan) };
   }
-  const launches = representativeShapes(primitive).flatMap((sample) => {
-    try {
-      return realLaunches(planner.plan(primitive, sample));
-    } catch (error) {
-      // Dimensions that were made up need not fit each other; those that come will.
-      if (error instanceof WeftError) return [];
-      throw error;
-    }
-  });
+  const launchesFor = (samples: readonly CallShapes[]): Launch[] =>
+    samples.flatMap((sample) => {
+      try {
+        return realLaunches(planner.plan(primitive, sample));
+      } catch (error) {
+        // Dimensions that were made up need not fit each other; those that come will.
+        if (error instanceof WeftError) return [];
+        throw error;
+      }
+    });
+  const sampled = launchesFor(representativeShapes(primitive));
+  const differing = representativeShapes(primitive, { differing: true });
+  const launches = sampled.length > 0 ? sampled : launchesFor(differing);
   return { primitive, fixed: undefined, launches };
 }
 

@@ -14,11 +14,24 @@ export function staticShapes(primitive: PrimitiveFunction): CallShapes | undefin
   return shapesUnder(primitive, () => undefined);
 }
 
-/** Some shapes that a primitive with symbolic dimensions may be called with; none of results. */
-export function representativeShapes(primitive: PrimitiveFunction): CallShapes[] {
+/**
+ * Some shapes that a primitive with symbolic dimensions may be called with; of results only where
+ * they have symbols that no parameter has. `differing` gives each symbol another multiple, the first
+ * the largest: what is between two sizes is empty where they are equal.
+ */
+export function representativeShapes(
+  primitive: PrimitiveFunction,
+  { differing = false }: { readonly differing?: boolean } = {},
+): CallShapes[] {
+  const ofParams = new Set(primitive.params.flatMap(({ shape }) => shape.flatMap(symbolsOf)));
+  const ofResults = primitive.results.flatMap(({ type }) => type.shape.flatMap(symbolsOf));
+  const needsResults = ofResults.some((symbol) => !ofParams.has(symbol));
+  const symbols = [...new Set([...ofParams, ...ofResults])];
+  const factors = new Map(symbols.map((symbol, i) => [symbol, differing ? symbols.length - i : 1]));
   return REPRESENTATIVES.flatMap((value) => {
-    const shapes = shapesUnder(primitive, () => value);
-    return shapes === undefined ? [] : { params: shapes.params, results: [] };
+    const shapes = shapesUnder(primitive, (symbol) => value * (factors.get(symbol) ?? 1));
+    if (shapes === undefined) return [];
+    return { params: shapes.params, results: needsResults ? shapes.results : [] };
   });
 }
 

@@ -174,6 +174,13 @@ export class ImportNode {
     return this.shape(this.call(op, [list], { where, ...attributes })).slice(1);
   }
 
+  /** {@link readSizes} of an operator that gives how far integers are below zero, then above. */
+  readSigned(op: string, integers: Expr, options: SizesOptions): readonly Dim[] {
+    const sizes = this.readSizes(op, integers, options);
+    const count = sizes.length / 2;
+    return sizes.slice(0, count).map((below, i) => this.dims.sub(sizes[count + i] ?? 0, below));
+  }
+
   /** The elements of a tensor as dimensions, where not all are numbers. */
   shapeValue(expr: Expr): SymbolicTensor | undefined {
     return this.#shapeValues.get(expr);

@@ -1,11 +1,8 @@
-import { countElements } from '../../core/dim-context.ts';
 import type { TypedArray } from '../../core/dtype.ts';
-import { elementCount, normalizeAxis, rowMajorStrides, type Shape } from '../../core/shape.ts';
-import { dimsAttribute, intAttribute, stringAttribute } from '../attributes.ts';
+import { elementCount } from '../../core/shape.ts';
+import { dimsAttribute, intAttribute } from '../attributes.ts';
 import { defineOp, type OpDefinition } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
-import { operand } from '../operand-checks.ts';
-import { INTEGERS, integersOf } from './integers.ts';
 
 /** Dimensions as elements, for what is no longer arithmetic of sizes: `Sqrt(Cast(Shape(x)))`. */
 export const dimsTensor: OpDefinition = defineOp({
@@ -65,61 +62,6 @@ export const arange: OpDefinition = defineOp({
     { title: 'two starts', inputs: [], attributes: { start: [0, 1], size: [1] } },
   ],
 });
-
-/** A gather by it of all elements puts axes that only the running program knows behind the others. */
-export const axesLastIndices: OpDefinition = defineOp({
-  name: 'axes_last_indices',
-  kind: 'opaque',
-  host: 'it is arithmetic of positions, which depends on few integers',
-  summary:
-    'Positions of the elements of data of sizes dims, in the order of a transpose that puts the ' +
-    'given axes behind the others.',
-  inputs: [{ name: 'axes', dtypes: INTEGERS }],
-  attributes: { dims: { type: 'dims' }, where: { type: 'string', default: 'axes_last_indices' } },
-  infer: (_, attributes, dims) => ({
-    dtype: 'int64',
-    shape: [
-      countElements(
-        dimsAttribute(attributes, 'dims').map((dim) => dims.of(dim)),
-        dims,
-      ),
-    ],
-  }),
-  reference(inputs, attributes, output) {
-    const shape = dimsAttribute(attributes, 'dims').map(Number);
-    const where = stringAttribute(attributes, 'where');
-    const last = new Set(
-      integersOf(operand(inputs, 0)).map((axis) => normalizeAxis(axis, shape.length, where)),
-    );
-    const axes = [...shape.keys()];
-    const order = [...axes.filter((axis) => !last.has(axis)), ...last];
-    store(output.elements, transposedPositions(shape, order));
-  },
-  tolerance: EXACT,
-  cases: () => [
-    {
-      title: 'the first and the last but one of three',
-      inputs: [{ dtype: 'int64', shape: [2], values: [0, -2] }],
-      attributes: { dims: [2, 3, 4], where: 'a node' },
-    },
-    {
-      title: 'int32, nothing',
-      inputs: [{ dtype: 'int32', shape: [1], values: [1] }],
-      attributes: { dims: [0, 3] },
-    },
-  ],
-  badCases: () => [{ title: 'no axes', inputs: [], attributes: { dims: [1] } }],
-});
-
-function transposedPositions(shape: Shape, order: readonly number[]): number[] {
-  const strides = rowMajorStrides(shape);
-  let positions = [0];
-  for (const axis of order) {
-    const steps = Array.from({ length: shape[axis] ?? 1 }, (_, i) => i * (strides[axis] ?? 1));
-    positions = positions.flatMap((position) => steps.map((step) => position + step));
-  }
-  return positions;
-}
 
 function store(elements: TypedArray, values: readonly number[]): void {
   if (elements instanceof BigInt64Array) elements.set(values.map(BigInt));

@@ -232,6 +232,7 @@ export const SIZE_OPS: readonly OpDefinition[] = [
     count: (integers, dims) => (integers % 3 === 0 ? dims * 4 : -1),
     sizes: padSizes,
     cases: [
+      [[1, 1, 1], { dims: [2, 3] }],
       [[1, 2, 0], { dims: [3] }],
       [[1, -2, 3, 4, 2, -3], { dims: [5, 6, 7] }],
       [[], { dims: [] }],

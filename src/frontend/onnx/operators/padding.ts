@@ -44,10 +44,16 @@ function padWith(node: ImportNode, { x, pads, value }: FilledPad): Expr {
 }
 
 function padWidths(node: ImportNode, rank: number): readonly Dim[] {
+  if (node.opset >= 18 && node.isComputed(3)) {
+    const parts = [node.input(1), node.input(3)].map((part) => asInt64(node, node.tensor(part)));
+    const integers = node.call('concat', parts, { axis: 0 });
+    return node.readSigned('pad_sizes', integers, {
+      what: 'pads',
+      dims: node.shape(node.input(0)),
+    });
+  }
   const given =
-    node.opset >= 11
-      ? node.dimsInput(1, 'pads')
-      : node.attributes.ints(node.opset < 2 ? 'paddings' : 'pads');
+    node.opset >= 11 ? padsInput(node) : node.attributes.ints(node.opset < 2 ? 'paddings' : 'pads');
   const axes = node.opset >= 18 ? node.intsInput(3, 'axes') : undefined;
   const named = axes?.map((axis) => normalizeAxis(axis, rank, node.where)) ?? [
     ...Array.from({ length: rank }).keys(),
@@ -61,6 +67,15 @@ function padWidths(node: ImportNode, rank: number): readonly Dim[] {
     pads[rank + axis] = given[named.length + i] ?? 0;
   }
   return pads;
+}
+
+function padsInput(node: ImportNode): readonly Dim[] | undefined {
+  if (!node.isComputed(1)) return node.dimsInput(1, 'pads');
+  return node.readSigned('signed_sizes', node.input(1), { what: 'pads' });
+}
+
+function asInt64(node: ImportNode, x: Expr): Expr {
+  return node.type(x).dtype === 'int64' ? x : node.call('cast', [x], { to: 'int64' });
 }
 
 /** An odd element goes behind where axes are padded, and is cut behind where they are cropped. */
