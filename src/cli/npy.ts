@@ -4,7 +4,7 @@ import { HostTensor } from '../core/host-tensor.ts';
 import { elementCount, formatShape, type Shape } from '../core/shape.ts';
 
 /** numpy's names of the dtypes, little-endian. */
-const DESCRIPTORS: Readonly<Record<DType, string>> = {
+const DESCRIPTORS: Partial<Readonly<Record<DType, string>>> = {
   float32: '<f4',
   float64: '<f8',
   float16: '<f2',
@@ -18,6 +18,13 @@ const DESCRIPTORS: Readonly<Record<DType, string>> = {
   uint64: '<u8',
   bool: '|b1',
 };
+
+/** Of a dtype that numpy has no name for: the integers, or the bits as numpy stores foreign types. */
+function descriptorOf(dtype: DType): string {
+  const { category, byteLength } = dtypeInfo(dtype);
+  const letter = category === 'float' ? 'V' : category === 'int' ? 'i' : 'u';
+  return DESCRIPTORS[dtype] ?? `|${letter}${byteLength}`;
+}
 
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 
@@ -83,7 +90,7 @@ function parseHeader(header: string, where: string): { dtype: DType; shape: numb
 /** A `.npy` file of version 1. */
 export function writeNpy({ dtype, shape, data }: NpyArray): Uint8Array {
   const dims = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(', ')})`;
-  const text = `{'descr': '${DESCRIPTORS[dtype]}', 'fortran_order': False, 'shape': ${dims}, }`;
+  const text = `{'descr': '${descriptorOf(dtype)}', 'fortran_order': False, 'shape': ${dims}, }`;
   // The data begins at a multiple of 64 and the header ends with a line feed.
   const padding = 63 - ((10 + text.length) % 64);
   const header = new TextEncoder().encode(`${text}${' '.repeat(padding)}\n`);

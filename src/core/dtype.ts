@@ -1,6 +1,7 @@
 /**
  * Element types. `code` is the number that stands in serialized executables: never reuse one.
- * float16 is held as its bits in a Uint16Array; bool as 0 or 1.
+ * float16 and the smaller floats are held as their bits; bool as 0 or 1. Types of less than 8 bits
+ * take a byte for each element.
  */
 const DTYPES = {
   float32: { code: 1, byteLength: 4, array: Float32Array, category: 'float' },
@@ -15,6 +16,17 @@ const DTYPES = {
   int64: { code: 10, byteLength: 8, array: BigInt64Array, category: 'int' },
   uint64: { code: 11, byteLength: 8, array: BigUint64Array, category: 'uint' },
   bool: { code: 12, byteLength: 1, array: Uint8Array, category: 'bool' },
+  bfloat16: { code: 13, byteLength: 2, array: Uint16Array, category: 'float' },
+  float8e4m3fn: { code: 14, byteLength: 1, array: Uint8Array, category: 'float' },
+  float8e4m3fnuz: { code: 15, byteLength: 1, array: Uint8Array, category: 'float' },
+  float8e5m2: { code: 16, byteLength: 1, array: Uint8Array, category: 'float' },
+  float8e5m2fnuz: { code: 17, byteLength: 1, array: Uint8Array, category: 'float' },
+  float8e8m0: { code: 18, byteLength: 1, array: Uint8Array, category: 'float' },
+  float4e2m1: { code: 19, byteLength: 1, array: Uint8Array, category: 'float' },
+  int4: { code: 20, byteLength: 1, array: Int8Array, category: 'int' },
+  uint4: { code: 21, byteLength: 1, array: Uint8Array, category: 'uint' },
+  int2: { code: 22, byteLength: 1, array: Int8Array, category: 'int' },
+  uint2: { code: 23, byteLength: 1, array: Uint8Array, category: 'uint' },
 } as const;
 
 export type DType = keyof typeof DTYPES;

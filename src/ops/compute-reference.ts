@@ -18,7 +18,7 @@ export interface ReferenceCall {
 export function computeReference(op: OpDefinition, call: ReferenceCall): void {
   const { inputs, attributes, output } = call;
   const isHalf = [...inputs, output].some((tensor) => tensor?.dtype === 'float16');
-  if (!isHalf || op.kind === 'injective') {
+  if (!isHalf || op.kind === 'injective' || op.takesBits === true) {
     op.reference(inputs, attributes, output);
     return;
   }

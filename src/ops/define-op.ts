@@ -33,7 +33,7 @@ export interface InputSpec {
 
 export interface AttributeSpec {
   /** `dims`: integers that may be symbolic. */
-  readonly type: 'int' | 'ints' | 'dims' | 'float' | 'floats' | 'string' | 'bool' | 'dtype';
+  readonly type: 'int' | 'ints' | 'dims' | 'float' | 'floats' | 'string' | 'strings' | 'bool' | 'dtype';
   /** Absent: the attribute is required. */
   readonly default?: AttributeValue;
   /** The least value, of each element for a list. */
@@ -174,6 +174,8 @@ export interface OpDefinition {
    * dimensions that `infer` gave. Throws ShapeError for elements that it cannot compute with.
    */
   compute?(inputs: Operands<HostTensor>, attributes: Attributes): HostTensor;
+  /** The reference reads and writes float16 as bits; else it is given float32 in its place. */
+  readonly takesBits?: boolean;
   /** For `elementwise`. */
   readonly scalar?: ScalarFunction;
   /** For `injective`. */

@@ -1,6 +1,7 @@
-import { float16ToNumber } from '../core/float16.ts';
+import { dtypeInfo } from '../core/dtype.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import { formatShape, sameShape } from '../core/shape.ts';
+import { isSmallFloat, smallFloatToNumber } from '../core/small-floats.ts';
 
 export interface Tolerance {
   readonly rtol: number;
@@ -23,7 +24,7 @@ export function firstDifference(
   }
   const a = floats(actual);
   const e = floats(expected);
-  const exact = !expected.dtype.startsWith('float');
+  const exact = dtypeInfo(expected.dtype).category !== 'float';
   let count = 0;
   let worst = { index: -1, error: -1 };
   for (let i = 0; i < e.length; i++) {
@@ -51,6 +52,9 @@ export function firstDifference(
 
 function floats(tensor: HostTensor): ArrayLike<number | bigint> {
   const data = tensor.data;
-  if (tensor.dtype !== 'float16' || !(data instanceof Uint16Array)) return data;
-  return Array.from(data, float16ToNumber);
+  const { dtype } = tensor;
+  if (!isSmallFloat(dtype)) return data;
+  return Array.from(data as ArrayLike<number | bigint>, (bits) =>
+    smallFloatToNumber(dtype, Number(bits)),
+  );
 }

@@ -8,7 +8,10 @@ import { parseDim } from './parse-type.ts';
 import { runTask } from './task.ts';
 import type { TokenCursor } from './token-cursor.ts';
 
-/** Suffixes tell dtypes apart: `1f`, `1i64`. bool is `true` and `false`. */
+/**
+ * Suffixes tell dtypes apart: `1f`, `1i64`. bool is `true` and `false`; floats smaller than float16,
+ * and bfloat16, stand as the integer that their bits are.
+ */
 export const DTYPE_SUFFIXES = {
   float32: 'f',
   float64: 'f64',
@@ -22,6 +25,17 @@ export const DTYPE_SUFFIXES = {
   int64: 'i64',
   uint64: 'u64',
   bool: '',
+  bfloat16: 'bf16',
+  float8e4m3fn: 'f8e4m3fn',
+  float8e4m3fnuz: 'f8e4m3fnuz',
+  float8e5m2: 'f8e5m2',
+  float8e5m2fnuz: 'f8e5m2fnuz',
+  float8e8m0: 'f8e8m0',
+  float4e2m1: 'f4e2m1',
+  int4: 'i4',
+  uint4: 'u4',
+  int2: 'i2',
+  uint2: 'u2',
 } as const satisfies Readonly<Record<DType, string>>;
 
 const DTYPE_OF_SUFFIX = new Map<string, DType>(

@@ -1,4 +1,4 @@
-import { isBigInt } from '../../core/dtype.ts';
+import { type DType, isBigInt } from '../../core/dtype.ts';
 import { concreteShape, formatDim } from '../../core/dim.ts';
 import { internalError, ShapeError, UnsupportedError } from '../../core/errors.ts';
 import type {
@@ -10,6 +10,7 @@ import { elementCount, formatShape, sameShape, type Shape } from '../../core/sha
 import { bindAttributes } from '../../ops/bind-attributes.ts';
 import type { OpDefinition } from '../../ops/define-op.ts';
 import { formatType } from '../../ops/operand-checks.ts';
+import { KERNEL_DTYPES } from '../../ops/placement.ts';
 import { inferConcreteCall, opDefinition } from '../../ops/registry.ts';
 
 const LABELLED_CALL_COUNT = 16;
@@ -114,7 +115,7 @@ function groupCalls(
     const [first] = chain;
     const isWide = [...call.inputs, call.value].some((value) => {
       const type = types[value];
-      return type !== undefined && isBigInt(type.dtype);
+      return type !== undefined && !isChained(type.dtype);
     });
     const isElementwise = call.op.kind === 'elementwise' && !isWide;
     if (!isElementwise || (first !== undefined && !sameShape(shapeOf(first), shapeOf(call)))) {
@@ -125,6 +126,11 @@ function groupCalls(
   }
   endChain();
   return steps;
+}
+
+/** Whether scalar functions compute the dtype as numbers. */
+function isChained(dtype: DType): boolean {
+  return dtype === 'float64' || (KERNEL_DTYPES.has(dtype) && !isBigInt(dtype));
 }
 
 /** The operators, as many as a reader can take in. */

@@ -1,15 +1,28 @@
-import type { DType } from '../../core/dtype.ts';
-import { isBigInt, isDType } from '../../core/dtype.ts';
+import { ALL_DTYPES, type DType, isBigInt, isDType } from '../../core/dtype.ts';
 import { internalError } from '../../core/errors.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
-import { stringAttribute } from '../attributes.ts';
+import { boolAttribute, stringAttribute } from '../attributes.ts';
 import type { OpCase, OpDefinition, ScalarContext } from '../define-op.ts';
+import { convertElements, roundToInteger } from './convert-elements.ts';
 import { defineElementwise } from './elementwise.ts';
 import { operand } from '../operand-checks.ts';
-import { wgslOperandType } from '../wgsl-literal.ts';
+import { wideDeclarations } from '../wide-integers.ts';
+import { wgslLiteral, wgslOperandType } from '../wgsl-literal.ts';
 
-const DTYPES: readonly DType[] = ['float32', 'int32', 'uint32', 'bool', 'int64'];
+/** What WebGPU converts, all pairs of which are tested. */
+const ON_DEVICES: readonly DType[] = [
+  'float32',
+  'float16',
+  'int8',
+  'uint8',
+  'int16',
+  'uint16',
+  'int32',
+  'uint32',
+  'int64',
+  'uint64',
+  'bool',
+];
 
 const target = (attributes: Attributes): DType => {
   const to = stringAttribute(attributes, 'to');
@@ -20,27 +33,33 @@ const target = (attributes: Attributes): DType => {
 const elementwiseCast = defineElementwise({
   name: 'cast',
   summary:
-    'x as another dtype. Floats to integers round towards zero and saturate at the last float32 ' +
-    'inside the range; integers keep their low bits; to bool: whether x is not 0.',
-  inputs: [{ name: 'x', dtypes: DTYPES }],
-  attributes: { to: { type: 'dtype', oneOf: DTYPES } },
+    'x as another dtype. Floats to integers round towards zero and saturate at the last float ' +
+    'inside the range, NaN gives 0; to less than 32 bits they go by way of int32. Integers keep ' +
+    'their low bits; to bool: whether x is not 0. ' +
+    'float8 saturates or overflows as `saturate` says, float8e8m0 rounds by `round_mode`.',
+  inputs: [{ name: 'x', dtypes: ALL_DTYPES }],
+  attributes: {
+    to: { type: 'dtype' },
+    saturate: { type: 'bool', default: true },
+    round_mode: { type: 'string', default: 'up', oneOf: ['up', 'down', 'nearest'] },
+  },
   output: (_, attributes) => target(attributes),
   scalar: {
     wgsl: ([x = ''], context) => {
       const [from = 'float32'] = context.dtypes;
-      if (from === 'int64') return fromInt64(x, context.output);
-      if (context.output === 'int64') return toInt64(x, from);
-      return `${wgslOperandType(context.output, context.width)}(${x})`;
+      if (isBigInt(from)) return fromWide(x, from, context.output);
+      if (isBigInt(context.output)) return toWide(x, from, context.output);
+      return from === 'float32' ? fromFloat(x, context) : plain(x, context);
     },
-    declarations: ({ dtypes: [from], output }): Readonly<Record<string, string>> => {
-      if (from === 'int64' && output === 'float32') return { i64_to_f32: I64_TO_F32 };
-      return from === 'float32' && output === 'int64' ? { f32_to_i64: F32_TO_I64 } : {};
+    declarations: ({ dtypes: [from = 'float32'], output }): Readonly<Record<string, string>> => {
+      if (isBigInt(from) && output === 'float32') return FROM_WIDE;
+      return from === 'float32' && isBigInt(output) ? TO_WIDE : {};
     },
     host: ([x = 0], context) => convert(x, context),
   },
   cases: () => [
-    ...DTYPES.flatMap((from) =>
-      DTYPES.map(
+    ...ON_DEVICES.flatMap((from) =>
+      ON_DEVICES.map(
         (to): OpCase => ({
           title: `${from} to ${to}`,
           inputs: [{ dtype: from, shape: [5, 7] }],
@@ -78,14 +97,72 @@ const elementwiseCast = defineElementwise({
       inputs: [{ dtype: 'uint32', shape: [4], values: [0, 1, 2 ** 31, 2 ** 32 - 1] }],
       attributes: { to: 'int64' },
     },
+    {
+      title: 'float32 that is no number, or beyond the range, to uint8',
+      inputs: [
+        { dtype: 'float32', shape: [6], values: [NaN, Infinity, -Infinity, 300, -1, 255.9] },
+      ],
+      attributes: { to: 'uint8' },
+    },
+    {
+      title: 'NaN to int32',
+      inputs: [{ dtype: 'float32', shape: [3], values: [NaN, Infinity, -Infinity] }],
+      attributes: { to: 'int32' },
+    },
+    {
+      title: 'NaN to uint64',
+      inputs: [{ dtype: 'float32', shape: [4], values: [NaN, Infinity, -Infinity, 2 ** 60] }],
+      attributes: { to: 'uint64' },
+    },
+    {
+      title: 'what is almost 0 to bool',
+      inputs: [{ dtype: 'float32', shape: [5], values: [NaN, 1e-45, -0, 0, -Infinity] }],
+      attributes: { to: 'bool' },
+    },
+    {
+      title: 'float32 to float16 rounds once, to even, to infinity',
+      inputs: [
+        {
+          dtype: 'float32',
+          shape: [9],
+          values: [
+            65519,
+            65520,
+            -7e4,
+            1 + 2 ** -11,
+            1 + 3 * 2 ** -11,
+            2 ** -25,
+            3 * 2 ** -25,
+            -0,
+            0.1,
+          ],
+        },
+      ],
+      attributes: { to: 'float16' },
+    },
+    {
+      title: 'int32 to int8 keeps the low bits',
+      inputs: [{ dtype: 'int32', shape: [5], values: [128, -129, 255, 65_663, -1] }],
+      attributes: { to: 'int8' },
+    },
+    {
+      title: 'float8 overflows',
+      inputs: [{ dtype: 'float32', shape: [4], values: [500, -500, 464, 0.1] }],
+      attributes: { to: 'float8e4m3fn', saturate: false },
+    },
+    {
+      title: 'float8e8m0 rounds to the nearest power of two',
+      inputs: [{ dtype: 'float32', shape: [4], values: [1.4, 1.5, 3, 0.75] }],
+      attributes: { to: 'float8e8m0', round_mode: 'nearest' },
+    },
     { title: 'empty', inputs: [{ dtype: 'int32', shape: [0] }], attributes: { to: 'float32' } },
   ],
   badCases: () => [
     { title: 'no dtype', inputs: [{ dtype: 'float32', shape: [2] }] },
     {
-      title: 'dtype that no kernel has',
+      title: 'round mode',
       inputs: [{ dtype: 'float32', shape: [2] }],
-      attributes: { to: 'float64' },
+      attributes: { to: 'float8e8m0', round_mode: 'even' },
     },
     {
       title: 'no such dtype',
@@ -98,10 +175,12 @@ const elementwiseCast = defineElementwise({
 /** Conversion of elements between dtypes. */
 export const cast: OpDefinition = {
   ...elementwiseCast,
+  takesBits: true,
   reference(inputs, attributes, output) {
-    const x = operand(inputs, 0);
-    if (isBigInt(x.dtype) || isBigInt(output.dtype)) castBigInts(x, output);
-    else elementwiseCast.reference(inputs, attributes, output);
+    convertElements(operand(inputs, 0), output, {
+      saturate: boolAttribute(attributes, 'saturate'),
+      roundMode: stringAttribute(attributes, 'round_mode'),
+    });
   },
 };
 
@@ -116,85 +195,81 @@ const WIDE_INTEGERS = [
   2 ** 32 + 2 ** 8 + 1,
 ];
 
-/** An expression over a vec2<u32> with the low word first. */
-function fromInt64(x: string, output: DType): string {
-  switch (output) {
-    case 'float32':
-      return `i64_to_f32(${x})`;
-    case 'int32':
-      return `bitcast<i32>(${x}.x)`;
-    case 'uint32':
-      return `${x}.x`;
-    case 'bool':
-      return `any(${x} != vec2<u32>(0u))`;
-    default:
-      return x;
-  }
+/** From and to integers of up to 32 bits, float32 and bool. */
+function plain(x: string, { output, width }: ScalarContext): string {
+  return `${wgslOperandType(output, width)}(${x})`;
 }
 
-function toInt64(x: string, from: DType): string {
-  switch (from) {
-    case 'float32':
-      return `f32_to_i64(${x})`;
-    case 'int32':
-      return `vec2<u32>(bitcast<u32>(${x}), bitcast<u32>(${x} >> 31u))`;
-    case 'bool':
-      return `vec2<u32>(select(0u, 1u, ${x}), 0u)`;
-    default:
-      return `vec2<u32>(${x}, 0u)`;
-  }
+/** Looks at the bits, for compilers may take it that there is no NaN and that denormals are 0. */
+function fromFloat(x: string, { output, width }: ScalarContext): string {
+  const u = (value: string) => (width === 1 ? value : `vec4<u32>(${value})`);
+  const size = `(bitcast<${width === 1 ? 'u32' : 'vec4<u32>'}>(${x}) & ${u('0x7fffffffu')})`;
+  if (output === 'bool') return `(${size} != ${u('0u')})`;
+  if (output === 'float32') return x;
+  const range = output === 'uint32' ? [0, 2 ** 32 - 256] : [-(2 ** 31), 2 ** 31 - 128];
+  const [low, high] = range.map((limit) => wgslLiteral(limit, 'float32', width));
+  const whole = wgslOperandType(output === 'uint32' ? 'uint32' : 'int32', width);
+  const type = wgslOperandType(output, width);
+  const integer = `${whole}(clamp(${x}, ${low}, ${high}))`;
+  return `select(${type}(${integer}), ${type}(), ${size} > ${u('0x7f800000u')})`;
+}
+
+/** An expression over a vec2<u32> with the low word first. */
+function fromWide(x: string, from: DType, output: DType): string {
+  if (isBigInt(output)) return x;
+  if (output === 'float32') return `${from === 'int64' ? 'i64' : 'u64'}_to_f32(${x})`;
+  if (output === 'bool') return `any(${x} != vec2<u32>(0u))`;
+  return output.startsWith('int') ? `bitcast<i32>(${x}.x)` : `${x}.x`;
+}
+
+function toWide(x: string, from: DType, output: DType): string {
+  if (from === 'float32') return `f32_to_${output === 'int64' ? 'i64' : 'u64'}(${x})`;
+  if (from === 'bool') return `vec2<u32>(select(0u, 1u, ${x}), 0u)`;
+  if (from.startsWith('uint')) return `vec2<u32>(${x}, 0u)`;
+  return `vec2<u32>(bitcast<u32>(${x}), bitcast<u32>(${x} >> 31u))`;
 }
 
 /** Rounds once: the highest 32 bits, the last of them set if any bit below is. */
-const I64_TO_F32 = `fn i64_to_f32(x: vec2<u32>) -> f32 {
-  let is_negative = (x.y >> 31u) == 1u;
-  let low = select(x.x, ~x.x + 1u, is_negative);
-  let high = select(x.y, ~x.y + select(0u, 1u, x.x == 0u), is_negative);
-  var size = f32(low);
-  if (high != 0u) {
-    let shift = countLeadingZeros(high);
-    let below = low << shift;
-    let above = (high << shift) | ((low >> 1u) >> (31u - shift));
-    size = ldexp(f32(above | select(0u, 1u, below != 0u)), i32(32u - shift));
+const FROM_WIDE = {
+  ...wideDeclarations('i64_abs'),
+  u64_to_f32: `fn u64_to_f32(x: vec2<u32>) -> f32 {
+  if (x.y == 0u) {
+    return f32(x.x);
   }
-  return select(size, -size, is_negative);
-}`;
+  let shift = countLeadingZeros(x.y);
+  let below = x.x << shift;
+  let above = (x.y << shift) | ((x.x >> 1u) >> (31u - shift));
+  return ldexp(f32(above | select(0u, 1u, below != 0u)), i32(32u - shift));
+}`,
+  i64_to_f32: `fn i64_to_f32(x: vec2<u32>) -> f32 {
+  let size = u64_to_f32(i64_abs(x));
+  return select(size, -size, x.y >> 31u == 1u);
+}`,
+};
 
-/** Beyond the range: the last float32 inside it. */
-const F32_TO_I64 = `fn f32_to_i64(x: f32) -> vec2<u32> {
-  let size = min(trunc(abs(x)), select(0x1.fffffep62f, 0x1p63f, x < 0f));
+/** Beyond the range: the last float32 inside it. NaN, which has its own bits, gives 0. */
+const TO_WIDE = {
+  ...wideDeclarations('wide_neg'),
+  f32_to_size: `fn f32_to_size(x: f32) -> vec2<u32> {
+  let size = min(trunc(x), 0x1.fffffep63f);
   let upper = floor(size * 0x1p-32f);
-  let low = u32(size - upper * 0x1p32f);
-  let high = u32(upper);
-  return select(vec2<u32>(low, high), vec2<u32>(~low + 1u, ~high + select(0u, 1u, low == 0u)), x < 0f);
-}`;
+  return vec2<u32>(u32(size - upper * 0x1p32f), u32(upper));
+}`,
+  f32_is_nan: `fn f32_is_nan(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+}`,
+  f32_to_u64: `fn f32_to_u64(x: f32) -> vec2<u32> {
+  return select(f32_to_size(max(x, 0f)), vec2<u32>(), f32_is_nan(x));
+}`,
+  f32_to_i64: `fn f32_to_i64(x: f32) -> vec2<u32> {
+  let size = f32_to_size(min(abs(x), select(0x1.fffffep62f, 0x1p63f, x < 0f)));
+  return select(select(size, wide_neg(size), x < 0f), vec2<u32>(), f32_is_nan(x));
+}`,
+};
 
-function castBigInts(x: HostTensor, output: HostTensor): void {
-  const source: ArrayLike<number | bigint> = x.data;
-  const target = output.elements;
-  for (let i = 0; i < source.length; i++) {
-    const value = source[i] ?? 0;
-    if (target instanceof BigInt64Array) target[i] = toBigInt(value);
-    else if (!(target instanceof BigUint64Array)) target[i] = fromBigInt(value, output.dtype);
-  }
-}
-
-function fromBigInt(value: number | bigint, to: DType): number {
-  if (to === 'bool') return Number(value) === 0 ? 0 : 1;
-  // Exact up to 2^53; beyond, the nearest float64 is rounded once more.
-  if (to === 'float32') return Number(value);
-  return Number(BigInt.asUintN(32, BigInt(value)));
-}
-
-function toBigInt(value: number | bigint): bigint {
-  if (typeof value === 'bigint') return value;
-  if (Number.isNaN(value)) return 0n;
-  return BigInt(Math.trunc(Math.min(Math.max(value, -(2 ** 63)), 2 ** 63 - 2 ** 39)));
-}
-
-function convert(x: number, { dtypes, output }: ScalarContext): number {
+/** In chains on the host, whose elements are numbers. */
+function convert(x: number, { dtypes: [from = 'float32'], output }: ScalarContext): number {
   if (output === 'bool') return x === 0 ? 0 : 1;
-  if (dtypes[0] !== 'float32' || output === 'float32') return x;
-  const [low, high] = output === 'int32' ? [-(2 ** 31), 2 ** 31 - 128] : [0, 2 ** 32 - 256];
-  return Number.isNaN(x) ? 0 : Math.trunc(Math.min(Math.max(x, low), high));
+  const isRounded = from.startsWith('float') && !output.startsWith('float');
+  return isRounded ? roundToInteger(x, output, from) : x;
 }

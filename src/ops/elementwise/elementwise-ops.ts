@@ -1,4 +1,5 @@
 import type { OpDefinition } from '../define-op.ts';
+import { bitcast } from './bitcast.ts';
 import { BITWISE_OPS } from './bitwise.ts';
 import { cast } from './cast.ts';
 import { COMPARISON_OPS } from './comparison.ts';
@@ -17,4 +18,5 @@ export const ELEMENTWISE_OPS: readonly OpDefinition[] = [
   ...BITWISE_OPS,
   ...COMPARISON_OPS,
   cast,
+  bitcast,
 ];

@@ -2,6 +2,7 @@ import { isDType } from '../../../core/dtype.ts';
 import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
 import { elementCount } from '../../../core/shape.ts';
+import { withoutAlternatives } from '../../../ops/program/wgsl-kernel.ts';
 import { elementTypeOf } from './element-type.ts';
 import { partitionPrimitive } from './partition-primitive.ts';
 import { planAnchorStep } from './plan-anchor-step.ts';
@@ -34,7 +35,7 @@ export function plan(
   shapes: CallShapes,
   target: PlanTarget,
 ): LaunchPlan {
-  const typed = typePrimitive(primitive, shapes, target.operators);
+  const typed = typePrimitive(withoutAlternatives(primitive), shapes, target.operators);
   if (typed.results.every((value) => elementCount(typed.types[value]?.shape ?? []) === 0)) {
     return { launches: [], scratchByteLengths: [] };
   }
@@ -47,7 +48,8 @@ export function plan(
 }
 
 /** Why a primitive cannot run on any WebGPU device; undefined when it can. Needs no shapes. */
-export function supports(primitive: PrimitiveFunction, operators: Operators): string | undefined {
+export function supports(whole: PrimitiveFunction, operators: Operators): string | undefined {
+  const primitive = withoutAlternatives(whole);
   const callCount = primitive.body.length;
   if (callCount > MAX_CALL_COUNT) return `${callCount} operator calls, at most ${MAX_CALL_COUNT}`;
   const tensors = [...primitive.params, ...primitive.results.map(({ type }) => type)];

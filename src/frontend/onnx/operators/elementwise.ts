@@ -1,8 +1,6 @@
-import { type DType, dtypeInfo, isDType } from '../../../core/dtype.ts';
+import { type DType, dtypeInfo } from '../../../core/dtype.ts';
 import { numberToFloat16 } from '../../../core/float16.ts';
 import type { Expr } from '../../../compiler/ir/expr.ts';
-import { opDefinition } from '../../../ops/registry.ts';
-import { dtypeFromOnnx } from '../protobuf/read-tensor.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 
 export const unary =
@@ -48,25 +46,8 @@ function importPow(node: ImportNode): Expr {
   return node.call('pow', [base, cast(node, exponent, dtype)]);
 }
 
-function importCast(node: ImportNode): Expr {
-  node.attributes.ignore('saturate', 'round_mode');
-  const to =
-    node.opset < 6
-      ? node.attributes
-          .string('to', '')
-          .toLowerCase()
-          .replace(/^float$/, 'float32')
-      : dtypeFromOnnx(node.attributes.int('to'), node.where);
-  if (!isDType(to)) throw node.malformed(`a cast to ${JSON.stringify(to)}`, 'an element type');
-  return cast(node, node.input(0), to);
-}
-
 export function cast(node: ImportNode, x: Expr, to: DType): Expr {
   if (node.type(x).dtype === to) return x;
-  const dtypes = opDefinition('cast').inputs[0]?.dtypes ?? [];
-  if (x.kind !== 'constant' && !dtypes.includes(to)) {
-    throw node.unsupported(`a cast to ${to}`, `to ${dtypes.join(', ')}`);
-  }
   return node.call('cast', [x], { to });
 }
 
@@ -100,7 +81,6 @@ export const ELEMENTWISE_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
   Asinh: unary('asinh'),
   Atan: unary('atan'),
   Atanh: unary('atanh'),
-  Cast: importCast,
   Ceil: unary('ceil'),
   Cos: unary('cos'),
   Cosh: unary('cosh'),

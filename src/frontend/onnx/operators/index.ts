@@ -1,5 +1,6 @@
 import type { NodeImporter } from '../import-node.ts';
 import { ACTIVATION_IMPORTERS } from './activation.ts';
+import { CASTING_IMPORTERS } from './casting.ts';
 import { CONTROL_FLOW_IMPORTERS } from './control-flow.ts';
 import { CONVOLUTION_IMPORTERS } from './convolution.ts';
 import { DATA_MOVEMENT_IMPORTERS } from './data-movement.ts';
@@ -23,6 +24,7 @@ import { SELECTION_IMPORTERS } from './selection.ts';
 export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
   Object.entries({
     ...ACTIVATION_IMPORTERS,
+    ...CASTING_IMPORTERS,
     ...CONTROL_FLOW_IMPORTERS,
     ...CONVOLUTION_IMPORTERS,
     ...DATA_MOVEMENT_IMPORTERS,

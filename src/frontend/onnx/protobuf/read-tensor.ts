@@ -1,8 +1,9 @@
-import { type DType, dtypeInfo, type TypedArray } from '../../../core/dtype.ts';
+import type { DType, TypedArray } from '../../../core/dtype.ts';
 import { FormatError, UnsupportedError } from '../../../core/errors.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
-import { elementCount, formatShape } from '../../../core/shape.ts';
+import { elementCount, formatShape, type Shape } from '../../../core/shape.ts';
 import { externalBytes, type ExternalDataReader, isExternal } from './external-data.ts';
+import { isPacked, packedByteLength, unpackElements } from './packed-elements.ts';
 import { readMessage } from './read-message.ts';
 import type { TensorProto } from './schema.ts';
 
@@ -23,17 +24,17 @@ const DATA_TYPES: Readonly<Record<number, { dtype?: DType; name: string }>> = {
   13: { dtype: 'uint64', name: 'uint64' },
   14: { name: 'complex64' },
   15: { name: 'complex128' },
-  16: { name: 'bfloat16' },
-  17: { name: 'float8e4m3fn' },
-  18: { name: 'float8e4m3fnuz' },
-  19: { name: 'float8e5m2' },
-  20: { name: 'float8e5m2fnuz' },
-  21: { name: 'uint4' },
-  22: { name: 'int4' },
-  23: { name: 'float4e2m1' },
-  24: { name: 'float8e8m0' },
-  25: { name: 'uint2' },
-  26: { name: 'int2' },
+  16: { dtype: 'bfloat16', name: 'bfloat16' },
+  17: { dtype: 'float8e4m3fn', name: 'float8e4m3fn' },
+  18: { dtype: 'float8e4m3fnuz', name: 'float8e4m3fnuz' },
+  19: { dtype: 'float8e5m2', name: 'float8e5m2' },
+  20: { dtype: 'float8e5m2fnuz', name: 'float8e5m2fnuz' },
+  21: { dtype: 'uint4', name: 'uint4' },
+  22: { dtype: 'int4', name: 'int4' },
+  23: { dtype: 'float4e2m1', name: 'float4e2m1' },
+  24: { dtype: 'float8e8m0', name: 'float8e8m0' },
+  25: { dtype: 'uint2', name: 'uint2' },
+  26: { dtype: 'int2', name: 'int2' },
 };
 
 /** The dtype of ONNX's element type `code`. Throws FormatError or UnsupportedError. */
@@ -50,7 +51,7 @@ export function dtypeFromOnnx(code: number | undefined, where: string): DType {
     throw new UnsupportedError({
       where,
       got: `element type ${entry.name}`,
-      expected: 'float, an integer of 8 to 64 bits, or bool',
+      expected: 'a float, an integer, or bool',
     });
   }
   return entry.dtype;
@@ -77,18 +78,18 @@ export function tensorFromProto(
   const shape = checkedShape(proto.dims, where);
   const count = elementCount(shape);
   if (isExternal(proto)) {
-    const byteLength = count * dtypeInfo(dtype).byteLength;
+    const byteLength = packedByteLength(dtype, count);
     const bytes = externalBytes(proto, byteLength, { where, read: externalData });
-    return HostTensor.fromBytes(dtype, shape, bytes);
+    return fromStoredBytes(dtype, shape, bytes);
   }
   if (proto.rawData !== undefined && (proto.rawData.length > 0 || count === 0)) {
-    const expected = count * dtypeInfo(dtype).byteLength;
+    const expected = packedByteLength(dtype, count);
     if (proto.rawData.byteLength !== expected) {
       throw mismatch(where, `${proto.rawData.byteLength} bytes of raw data`, {
         expected: `${expected} bytes for ${dtype} ${formatShape(shape)}`,
       });
     }
-    return HostTensor.fromBytes(dtype, shape, proto.rawData);
+    return fromStoredBytes(dtype, shape, proto.rawData);
   }
   const elements = typedData(proto, dtype);
   if (elements.length !== count) {
@@ -97,6 +98,11 @@ export function tensorFromProto(
     });
   }
   return new HostTensor(dtype, shape, elements);
+}
+
+function fromStoredBytes(dtype: DType, shape: Shape, bytes: Uint8Array): HostTensor {
+  if (!isPacked(dtype)) return HostTensor.fromBytes(dtype, shape, bytes);
+  return new HostTensor(dtype, shape, unpackElements(dtype, bytes, elementCount(shape)));
 }
 
 function mismatch(where: string, got: string, { expected }: { expected: string }): FormatError {
@@ -112,7 +118,10 @@ function checkedShape(dims: readonly number[], where: string): number[] {
   return [...dims];
 }
 
-/** Small types share `int32_data`, one number each; float16 travels there as its bits. */
+/**
+ * Small types share `int32_data`, one number each; small floats travel there as their bits, and of
+ * types of less than 8 bits each number is one packed byte.
+ */
 function typedData(proto: TensorProto, dtype: DType): TypedArray {
   switch (dtype) {
     case 'float32':
@@ -133,9 +142,26 @@ function typedData(proto: TensorProto, dtype: DType): TypedArray {
       return Int8Array.from(proto.int32Data);
     case 'uint16':
     case 'float16':
+    case 'bfloat16':
       return Uint16Array.from(proto.int32Data);
     case 'uint8':
+    case 'float8e4m3fn':
+    case 'float8e4m3fnuz':
+    case 'float8e5m2':
+    case 'float8e5m2fnuz':
+    case 'float8e8m0':
       return Uint8Array.from(proto.int32Data);
+    case 'float4e2m1':
+    case 'int4':
+    case 'uint4':
+    case 'int2':
+    case 'uint2': {
+      const packed = Uint8Array.from(proto.int32Data);
+      const count = elementCount(proto.dims);
+      return packed.length === packedByteLength(dtype, count)
+        ? unpackElements(dtype, packed, count)
+        : packed;
+    }
     case 'bool':
       return Uint8Array.from(proto.int32Data, (value) => (value === 0 ? 0 : 1));
     default:
