@@ -1,7 +1,10 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Executable, looksLikeExecutable } from '../bytecode/index.ts';
 import type { CompileOptions, Module } from '../compiler/index.ts';
 import { UsageError } from '../core/errors.ts';
+import type { ExternalDataReader } from '../frontend/index.ts';
 import { checkLooksLikeOnnx } from '../worker/check-looks-like-onnx.ts';
 
 /** A file's bytes. Throws UsageError when it cannot be read. */
@@ -9,13 +12,45 @@ export async function readBytes(path: string): Promise<Uint8Array> {
   try {
     return await readFile(path);
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-    throw new UsageError(
-      { where: path, got: READ_FAULTS[code] ?? code, expected: 'a file that can be read' },
-      { cause },
-    );
+    throw unreadable(path, cause);
   }
 }
+
+function unreadable(path: string, cause: unknown): UsageError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+  return new UsageError(
+    { where: path, got: READ_FAULTS[code] ?? code, expected: 'a file that can be read' },
+    { cause },
+  );
+}
+
+/** Reads pieces of files beside a model, wherever they lie in a file. */
+function siblingReader(model: string): ExternalDataReader {
+  return (path, { byteOffset, byteLength }) => {
+    const file = join(dirname(model), path);
+    let descriptor: number | undefined;
+    try {
+      descriptor = openSync(file, 'r');
+      // What a damaged model asks for may be more than there is memory.
+      const left = Math.max(fstatSync(descriptor).size - byteOffset, 0);
+      const bytes = new Uint8Array(Math.min(byteLength, left));
+      for (let loaded = 0; loaded < bytes.byteLength; ) {
+        const length = Math.min(bytes.byteLength - loaded, MAX_READ);
+        const count = readSync(descriptor, bytes, loaded, length, byteOffset + loaded);
+        if (count === 0) return bytes.subarray(0, loaded);
+        loaded += count;
+      }
+      return bytes;
+    } catch (cause) {
+      throw unreadable(file, cause);
+    } finally {
+      if (descriptor !== undefined) closeSync(descriptor);
+    }
+  };
+}
+
+/** Node reads less than 2 GiB at a time. */
+const MAX_READ = 2 ** 30;
 
 const READ_FAULTS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
@@ -42,7 +77,7 @@ export async function compileFile(
   const { compile, compileOnnx } = await import('../frontend/index.ts');
   if (!looksLikeText(path, bytes)) {
     checkLooksLikeOnnx(bytes, path);
-    return compileOnnx(bytes, options);
+    return compileOnnx(bytes, { ...options, externalData: siblingReader(path) });
   }
   const { module, texts } = await parseFile(path, bytes);
   return compile(module, { ...options, texts });
@@ -64,7 +99,8 @@ export async function readModule(path: string, dims?: Record<string, number>): P
   }
   checkLooksLikeOnnx(bytes, path);
   const { importOnnx } = await import('../frontend/index.ts');
-  return { module: importOnnx(bytes, { dims }), texts: new Map() };
+  const externalData = siblingReader(path);
+  return { module: importOnnx(bytes, { dims, externalData }), texts: new Map() };
 }
 
 async function parseFile(path: string, bytes: Uint8Array): Promise<ReadModule> {

@@ -4,6 +4,7 @@ import { looksLikeExecutable, MAGIC } from '../bytecode/file-format.ts';
 import { checkLooksLikeOnnx } from './check-looks-like-onnx.ts';
 import { openSource, peek, readAll } from './open-source.ts';
 import type { LoadProgress, LoadRequest } from './protocol.ts';
+import { SiblingFiles } from './sibling-files.ts';
 
 /** A verified program whose data is here, or still on its way. */
 export interface LoadedProgram {
@@ -41,10 +42,13 @@ export async function loadProgram(
   }
   checkLooksLikeOnnx(head, opened.where);
   const bytes = await readAll(stream);
-  const { compileOnnx } = await import('../frontend/index.ts');
+  const { compileOnnx, loadExternalData } = await import('../frontend/index.ts');
   signal.throwIfAborted();
+  const files = new SiblingFiles(source, signal);
+  const externalData = await loadExternalData(bytes, (path, range) => files.read(path, range));
   const executable = compileOnnx(bytes, {
     dims,
+    externalData,
     onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
   });
   // Whoever builds an executable verifies it.

@@ -1,0 +1,64 @@
+import { DownloadError } from '../core/errors.ts';
+import type { WireSource } from './protocol.ts';
+
+/**
+ * Files in the folder of a model, or in folders below it. Each is fetched once, as a blob, which the
+ * browser need not keep in memory, and read in pieces.
+ */
+export class SiblingFiles {
+  readonly #base: string | undefined;
+  readonly #signal: AbortSignal;
+  readonly #blobs = new Map<string, Promise<Blob>>();
+
+  constructor(source: WireSource, signal: AbortSignal) {
+    this.#base = urlOf(source);
+    this.#signal = signal;
+  }
+
+  /** Bytes of a file. Rejects with DownloadError; gives fewer bytes where the file ends before. */
+  async read(
+    path: string,
+    { byteOffset, byteLength }: { readonly byteOffset: number; readonly byteLength: number },
+  ): Promise<Uint8Array> {
+    const known = this.#blobs.get(path);
+    const pending = known ?? this.#fetch(path);
+    if (known === undefined) this.#blobs.set(path, pending);
+    const blob = await pending;
+    this.#signal.throwIfAborted();
+    const piece = blob.slice(byteOffset, byteOffset + byteLength);
+    return new Uint8Array(await piece.arrayBuffer());
+  }
+
+  async #fetch(path: string): Promise<Blob> {
+    if (this.#base === undefined) {
+      throw new DownloadError({
+        where: path,
+        got: 'a model that has tensors in another file, but no URL',
+        expected: 'the URL of the model, beside which the file lies',
+        remedy: 'Load the model by its URL, or compile it to a .weft file.',
+      });
+    }
+    const encoded = path.split('/').map(encodeURIComponent).join('/');
+    const url = new URL(`./${encoded}`, this.#base).href;
+    let response: Response;
+    try {
+      response = await fetch(url, { signal: this.#signal });
+    } catch (cause) {
+      if (this.#signal.aborted) throw cause;
+      const complaint = { where: url, got: 'no answer', expected: 'tensors of the model' };
+      throw new DownloadError(complaint, { cause, details: { url } });
+    }
+    const { status, statusText } = response;
+    if (response.ok) return response.blob();
+    throw new DownloadError(
+      { where: url, got: `HTTP ${status} ${statusText}`.trim(), expected: 'tensors of the model' },
+      { details: { status, url } },
+    );
+  }
+}
+
+function urlOf(source: WireSource): string | undefined {
+  if (source.kind === 'url') return source.url;
+  const url = source.kind === 'stream' ? source.http?.url : undefined;
+  return url === '' ? undefined : url;
+}
