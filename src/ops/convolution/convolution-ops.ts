@@ -3,6 +3,7 @@ import { conv2d } from './conv2d.ts';
 import { conv3d } from './conv3d.ts';
 import { convTranspose } from './conv-transpose.ts';
 import { deformConv } from './deform-conv.ts';
+import { maxRoiPool } from './max-roi-pool.ts';
 import { POOL_OPS } from './pool.ts';
 
 export const CONVOLUTION_OPS: readonly OpDefinition[] = [
@@ -10,5 +11,6 @@ export const CONVOLUTION_OPS: readonly OpDefinition[] = [
   conv3d,
   convTranspose,
   deformConv,
+  maxRoiPool,
   ...POOL_OPS,
 ];

@@ -139,6 +139,13 @@ function importAveragePool(node: ImportNode): Expr {
   return node.call('avg_pool', [node.input(0)], attributes);
 }
 
+function importMaxRoiPool(node: ImportNode): Expr {
+  const size = node.attributes.ints('pooled_shape');
+  if (size === undefined) throw node.malformed('no pooled_shape', 'one');
+  const scale = node.attributes.float('spatial_scale', 1);
+  return node.call('max_roi_pool', [node.input(0), node.input(1)], { size, scale });
+}
+
 /** Puts elements where MaxPool found them, counted over the whole result, among zeros. */
 function importMaxUnpool(node: ImportNode): Expr {
   const { dims } = node;
@@ -206,5 +213,6 @@ export const CONVOLUTION_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
   GlobalMaxPool: globalPool('global_max_pool'),
   LpPool: importLpPool,
   MaxPool: importMaxPool,
+  MaxRoiPool: importMaxRoiPool,
   MaxUnpool: importMaxUnpool,
 };
