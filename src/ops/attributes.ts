@@ -70,6 +70,8 @@ function hasType(value: AttributeValue, type: AttributeSpec['type']): boolean {
       return Array.isArray(value) && value.every((item) => typeof item === 'number');
     case 'string':
       return typeof value === 'string';
+    case 'strings':
+      return Array.isArray(value) && value.every((item) => typeof item === 'string');
     case 'bool':
       return typeof value === 'boolean';
     case 'dtype':
@@ -94,6 +96,7 @@ const TYPE_NAMES: Readonly<Record<AttributeSpec['type'], string>> = {
   float: 'a number',
   floats: 'a list of numbers',
   string: 'a string',
+  strings: 'a list of strings',
   bool: 'true or false',
   dtype: 'the name of a dtype',
 };

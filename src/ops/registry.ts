@@ -17,6 +17,7 @@ import { REDUCTION_OPS } from './reduction/reduction-ops.ts';
 import { DYNAMIC_OPS } from './dynamic/dynamic-ops.ts';
 import { INDEXING_OPS } from './indexing/indexing-ops.ts';
 import { MOVEMENT_OPS } from './movement/movement-ops.ts';
+import { PROGRAM_OPS } from './program/program-ops.ts';
 import type { Operands } from './lowering.ts';
 import { formatType } from './operand-checks.ts';
 
@@ -29,6 +30,7 @@ export const OPS: ReadonlyMap<string, OpDefinition> = new Map(
     ...NORMALIZATION_OPS,
     ...REDUCTION_OPS,
     ...MOVEMENT_OPS,
+    ...PROGRAM_OPS,
     ...INDEXING_OPS,
     ...DYNAMIC_OPS,
   ].map((op) => [op.name, op]),

@@ -4,6 +4,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes, ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount } from '../../core/shape.ts';
 import { hasSymbols } from '../../ops/attributes.ts';
+import { WGSL_KERNEL } from '../../ops/program/wgsl-kernel.ts';
 import { opDefinition } from '../../ops/registry.ts';
 import { evaluateCall, inferOperator } from '../evaluate-call.ts';
 import { constant } from '../ir/build.ts';
@@ -30,6 +31,7 @@ export const foldConstants: Pass = {
       if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return expr;
       const inputs = constantArgs(expr.args);
       if (inputs === undefined || SCALAR_OPERATORS.has(expr.callee.name)) return expr;
+      if (expr.callee.name === WGSL_KERNEL) return expr;
       if (hasSymbols(opDefinition(expr.callee.name), expr.attributes)) return expr;
       const type = concreteType(types.of(expr));
       if (type === undefined) return expr;

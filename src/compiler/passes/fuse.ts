@@ -1,11 +1,21 @@
 import { sameDim } from '../../core/dim-symbols.ts';
 import { applyDimOperator, type Dim } from '../../core/dim.ts';
+import { UnsupportedError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import type { OpKind } from '../../ops/define-op.ts';
+import { WGSL_KERNEL } from '../../ops/program/wgsl-kernel.ts';
 import { KERNEL_DTYPES } from '../../ops/placement.ts';
 import { opDefinition } from '../../ops/registry.ts';
 import { call, callFunction, func, variable } from '../ir/build.ts';
-import type { CallExpr, DeviceName, Expr, FunctionExpr, Span, VarExpr } from '../ir/expr.ts';
+import {
+  type CallExpr,
+  type DeviceName,
+  type Expr,
+  formatSpan,
+  type FunctionExpr,
+  type Span,
+  type VarExpr,
+} from '../ir/expr.ts';
 import { isAtom } from '../ir/atoms.ts';
 import { DEVICE_COPY, SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
 import { computeScopes, type Scopes } from '../ir/scopes.ts';
@@ -80,6 +90,7 @@ function partition(scopes: Scopes, types: TypeInference): ReadonlyMap<Expr, Grou
     const { onDevice: device } = expr;
     const group: Group = { members: [expr], last: expr, hasAnchor: isAnchor, device };
     storePermuted(expr, group, { groups, readers, scopes });
+    takeAlternative(expr, group, { groups, readers, scopes });
     for (const arg of new Set(expr.args)) {
       const producer = groups.get(arg);
       if (producer === undefined || producer === group || readers.get(arg) !== 1) continue;
@@ -112,6 +123,44 @@ function storePermuted(expr: CallExpr, group: Group, { groups, readers, scopes }
   if (producer.device !== group.device) return;
   if (isView) group.members.unshift(source);
   merge(producer, group);
+}
+
+/**
+ * The alternative of a kernel that the program brings along joins its group, with all that only the
+ * alternative reads: WebGPU leaves it out, and the host runs nothing else.
+ */
+function takeAlternative(expr: CallExpr, group: Group, context: Partition): void {
+  const { groups, readers, scopes } = context;
+  if (operatorName(expr) !== WGSL_KERNEL || expr.attributes['alternative'] !== true) return;
+  const wanted = (arg: Expr) =>
+    arg.kind === 'call' &&
+    (groups.has(arg) || operatorName(arg) === VIEW_OPERATOR) &&
+    scopes.of(arg) === scopes.of(expr) &&
+    arg.onDevice === expr.onDevice;
+  const members = new Set<Expr>();
+  const counts = new Map<Expr, number>();
+  const work = expr.args.slice(-1);
+  for (let arg = work.pop(); arg !== undefined; arg = work.pop()) {
+    const count = (counts.get(arg) ?? 0) + 1;
+    counts.set(arg, count);
+    if (count !== readers.get(arg) || !wanted(arg) || members.has(arg)) continue;
+    members.add(arg);
+    work.push(...new Set(childrenOf(arg)));
+  }
+  const last = expr.args.at(-1);
+  if (last === undefined || !members.has(last)) throw noAlternative(expr);
+  const inside = scopes.order.filter((member) => members.has(member) && member.kind === 'call');
+  for (const member of inside) if (member.kind === 'call') group.members.push(member);
+  group.members.splice(group.members.indexOf(expr), 1);
+  group.members.push(expr);
+}
+
+function noAlternative({ span, attributes }: CallExpr): UnsupportedError {
+  return new UnsupportedError({
+    where: formatSpan(span, `kernel ${String(attributes['name'])}`),
+    got: 'an alternative that is no result of an operator, or that something else reads too',
+    expected: 'operators on tensors that only the kernel reads',
+  });
 }
 
 interface Partition {

@@ -1,6 +1,7 @@
 import { concreteShape } from '../../core/dim.ts';
 import { UnsupportedError, WeftError } from '../../core/errors.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
+import { hostRefusal } from '../../ops/program/wgsl-kernel.ts';
 import { OPS } from '../../ops/registry.ts';
 import type { PrepareOptions } from '../device.ts';
 import { HostKernel, type HostKernelContext } from './host-kernel.ts';
@@ -48,6 +49,8 @@ function refuseUnsupported(primitives: readonly PrimitiveFunction[], deviceName:
 function refusal(primitive: PrimitiveFunction): string | undefined {
   const unknown = new Set(primitive.body.map(({ op }) => op).filter((op) => !OPS.has(op)));
   if (unknown.size > 0) return `no operator ${[...unknown].join(', ')}`;
+  const ownReason = hostRefusal(primitive);
+  if (ownReason !== undefined) return ownReason;
   const params: ConcreteTensorType[] = [];
   for (const { dtype, shape } of primitive.params) {
     const concrete = concreteShape(shape);

@@ -1,0 +1,4 @@
+import { PROGRAM_OPS } from '../../ops/program/program-ops.ts';
+import { describeOnDevices } from './describe-on-devices.ts';
+
+describeOnDevices(PROGRAM_OPS);

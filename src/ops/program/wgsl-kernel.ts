@@ -1,0 +1,215 @@
+import { isDType } from '../../core/dtype.ts';
+import { formatDim } from '../../core/dim.ts';
+import { internalError, ShapeError, UnsupportedError } from '../../core/errors.ts';
+import type { Attributes, OperatorCall, PrimitiveFunction } from '../../core/primitive-function.ts';
+import { dimsAttribute, intsAttribute, stringAttribute } from '../attributes.ts';
+import type { OpCase, OpDefinition } from '../define-op.ts';
+import { elementBits } from '../elements.ts';
+import { type LoweringCall, type KernelSpec, u32 } from '../lowering.ts';
+import { formatType, operand } from '../operand-checks.ts';
+
+/** The operator that a program calls to run WGSL of its own. */
+export const WGSL_KERNEL = 'wgsl_kernel';
+
+const COPY = `@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  if (id.x < params.count) { store(id.x, load_a(id.x)); }
+}`;
+
+/**
+ * A kernel that the program brings along. The text is WGSL with an entry point `main`. It reads
+ * element i of its inputs with `load_a(i)`, `load_b(i)`, … and writes the result with
+ * `store(i, value)`, which convert from and to what is stored; `params.NAME` is the size that `sizes`
+ * has at the place of NAME in `params`, a u32; `WORKGROUP_SIZE_X`, `_Y` and `_Z` are constants.
+ *
+ * With `alternative` the last input is what the kernel computes, made of other operators: the host
+ * takes it, and WebGPU never computes it. Without, the host refuses the kernel.
+ */
+export const wgslKernel: OpDefinition = {
+  name: WGSL_KERNEL,
+  kind: 'anchor',
+  summary: 'What WGSL of the program makes of the inputs; on the host, the alternative.',
+  inputs: [
+    { name: 'inputs', dtypes: ['float32', 'float16', 'int32', 'uint32', 'bool'], variadic: true },
+  ],
+  attributes: {
+    name: { type: 'string', default: 'kernel' },
+    code: { type: 'string' },
+    shape: { type: 'dims' },
+    dtype: { type: 'dtype' },
+    grid: { type: 'dims', length: 3 },
+    workgroup: { type: 'ints', length: 3, minimum: 1 },
+    params: { type: 'strings', default: [] },
+    sizes: { type: 'dims', default: [] },
+    alternative: { type: 'bool', default: false },
+  },
+  infer(inputs, attributes, dims) {
+    const { name, dtype, params, sizes, alternative } = attributes;
+    const where = `${WGSL_KERNEL} ${String(name)}`;
+    checkParams(where, params, sizes);
+    if (typeof dtype !== 'string' || !isDType(dtype)) throw internalError('dtype is checked');
+    const shape = dimsAttribute(attributes, 'shape').map((dim) => dims.of(dim));
+    const other = alternative === true ? inputs.at(-1) : undefined;
+    if (alternative === true && other === undefined) {
+      throw new ShapeError({ where, got: 'no inputs', expected: 'the alternative as the last' });
+    }
+    if (other !== undefined) {
+      if (other.dtype !== dtype || other.shape.length !== shape.length) {
+        const expected = `${formatType({ dtype, shape })}, as the kernel gives`;
+        throw new ShapeError({ where: `${where}: alternative`, got: formatType(other), expected });
+      }
+      for (const [axis, dim] of shape.entries()) {
+        const actual = other.shape[axis] ?? dim;
+        dims.requireEqual(dim, actual, () => ({
+          where: `${where}: alternative, axis ${axis}`,
+          got: formatDim(actual),
+          expected: `${formatDim(dim)}, as the kernel gives`,
+        }));
+      }
+    }
+    return { dtype, shape };
+  },
+  reference(inputs, attributes, output) {
+    if (attributes['alternative'] !== true) throw noAlternative(attributes);
+    elementBits(output).set(elementBits(operand(inputs, inputs.length - 1)));
+  },
+  lower,
+  tolerance: { rtol: 0, atol: 0 },
+  cases: () => [
+    ...(['float32', 'float16', 'int32', 'uint32', 'bool'] as const).map((dtype) =>
+      copyCase(dtype, [3, 5]),
+    ),
+    copyCase('float32', []),
+    copyCase('float32', [0, 3]),
+    {
+      ...copyCase('float32', [7]),
+      title: 'without a use of its inputs but the alternative',
+      attributes: {
+        ...copyCase('float32', [7]).attributes,
+        name: 'other',
+        workgroup: [8, 1, 1],
+        grid: [1, 1, 1],
+      },
+    },
+  ],
+  badCases: () => {
+    const good = copyCase('float32', [4]);
+    const bad = (title: string, attributes: Attributes): OpCase => ({
+      ...good,
+      title,
+      attributes: { ...good.attributes, ...attributes },
+    });
+    return [
+      bad('no name for a size', { params: [] }),
+      bad('a name that is none', { params: ['a b'] }),
+      bad('another shape than the alternative', { shape: [5] }),
+      bad('another dtype than the alternative', { dtype: 'int32' }),
+      bad('a grid of two dimensions', { grid: [1, 1] }),
+      bad('an empty workgroup', { workgroup: [0, 1, 1] }),
+      { ...good, title: 'no inputs and no alternative', inputs: [] },
+    ];
+  },
+};
+
+function copyCase(dtype: 'float32' | 'float16' | 'int32' | 'uint32' | 'bool', shape: number[]) {
+  const count = shape.reduce((product, dim) => product * dim, 1);
+  const input = { dtype, shape, values: Array.from({ length: count }, (_, i) => i % 2) };
+  return {
+    title: `a copy of ${dtype} (${shape.join(', ')})`,
+    inputs: [input, input],
+    attributes: {
+      code: COPY,
+      shape,
+      dtype,
+      grid: [Math.ceil(count / 4), 1, 1],
+      workgroup: [4, 1, 1],
+      params: ['count'],
+      sizes: [count],
+      alternative: true,
+    },
+  };
+}
+
+const IDENTIFIER = /^[A-Za-z][A-Za-z0-9_]*$/;
+
+function checkParams(where: string, params: unknown, sizes: unknown): void {
+  const names: readonly unknown[] = Array.isArray(params) ? params : [];
+  const count = Array.isArray(sizes) ? sizes.length : 0;
+  const wrong = names.find((name) => typeof name !== 'string' || !IDENTIFIER.test(name));
+  if (names.length === count && wrong === undefined && new Set(names).size === count) return;
+  throw new ShapeError({
+    where: `${where}: attribute params`,
+    got: JSON.stringify(names),
+    expected: `${count} different identifiers, one for each of the sizes`,
+  });
+}
+
+function noAlternative({ name }: Attributes): UnsupportedError {
+  return new UnsupportedError({
+    where: `kernel ${String(name)}`,
+    got: 'WGSL of the program on the host device',
+    expected: 'a session on WebGPU',
+    remedy: 'Give the kernel an alternative of other operators.',
+  });
+}
+
+function lower({ inputs, attributes }: LoweringCall): readonly KernelSpec[] {
+  const [x = 0, y = 0, z = 0] = intsAttribute(attributes, 'grid');
+  const [sizeX = 1, sizeY = 1, sizeZ = 1] = intsAttribute(attributes, 'workgroup');
+  const names = dimsAttribute(attributes, 'params').map(String);
+  const sizes = intsAttribute(attributes, 'sizes');
+  const kernel: KernelSpec = {
+    name: stringAttribute(attributes, 'name'),
+    source: stringAttribute(attributes, 'code'),
+    constants: {},
+    params: Object.fromEntries(names.map((name, i) => [name, u32(sizes[i] ?? 0)])),
+    workgroupSize: [sizeX, sizeY, sizeZ],
+    workgroups: [x, y, z],
+    reads: inputs.map((_, index) => ({
+      hook: String.fromCharCode(97 + index),
+      from: { kind: 'input', index },
+      width: 1,
+    })),
+    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  };
+  return [kernel];
+}
+
+/** Why the host cannot run a primitive: a kernel of the program without an alternative. */
+export function hostRefusal({ body }: PrimitiveFunction): string | undefined {
+  const call = body.find(({ op, attributes }) => op === WGSL_KERNEL && !attributes['alternative']);
+  return call === undefined ? undefined : noAlternative(call.attributes).message;
+}
+
+/** The primitive as WebGPU runs it: without alternatives, and without what only they need. */
+export function withoutAlternatives(primitive: PrimitiveFunction): PrimitiveFunction {
+  const { params, body, results } = primitive;
+  if (!body.some(hasAlternative)) return primitive;
+  const calls = body.map((call) => (hasAlternative(call) ? withoutAlternative(call) : call));
+  const needed = new Set(results.map(({ value }) => value));
+  for (let i = calls.length - 1; i >= 0; i--) {
+    if (!needed.has(params.length + i)) continue;
+    for (const input of calls[i]?.inputs ?? []) needed.add(input);
+  }
+  const kept = new Map<number, number>([[-1, -1]]);
+  for (const index of params.keys()) kept.set(index, index);
+  const left = calls.filter((_, i) => {
+    const isNeeded = needed.has(params.length + i);
+    if (isNeeded) kept.set(params.length + i, kept.size - 1);
+    return isNeeded;
+  });
+  const place = (value: number): number => kept.get(value) ?? -1;
+  return {
+    ...primitive,
+    body: left.map((call) => ({ ...call, inputs: call.inputs.map(place) })),
+    results: results.map(({ value, type }) => ({ value: place(value), type })),
+  };
+}
+
+function hasAlternative({ op, attributes }: OperatorCall): boolean {
+  return op === WGSL_KERNEL && attributes['alternative'] === true;
+}
+
+function withoutAlternative({ op, inputs, attributes }: OperatorCall): OperatorCall {
+  return { op, inputs: inputs.slice(0, -1), attributes: { ...attributes, alternative: false } };
+}
