@@ -32,7 +32,7 @@ fn main(
     let candidate = block * BLOCK + at;
     var index = NOWHERE;
     if (candidate < params.candidates) {
-      if (IS_FIRST) {
+      if (params.is_first != 0u) {
         index = candidate;
       } else {
         index = load_candidates(row * params.candidates + candidate);
@@ -44,25 +44,21 @@ fn main(
     }
   }
   for (var size = 2u; size <= BLOCK; size *= 2u) {
-    workgroupBarrier();
-    // The second half of each run is read backwards, so that both halves ascend.
-    for (var pair = lane; pair < BLOCK / 2u; pair += WORKGROUP_SIZE_X) {
-      let half = size / 2u;
-      let begin = pair / half * size;
-      exchange(begin + pair % half, begin + size - 1u - pair % half);
-    }
-    for (var stride = size / 4u; stride > 0u; stride /= 2u) {
+    for (var stride = size / 2u; stride > 0u; stride /= 2u) {
       workgroupBarrier();
       for (var pair = lane; pair < BLOCK / 2u; pair += WORKGROUP_SIZE_X) {
-        let low = pair / stride * stride * 2u + pair % stride;
-        exchange(low, low + stride);
+        let begin = pair / stride * stride * 2u;
+        let low = begin + pair % stride;
+        // At first the second half is read backwards, so that both halves may ascend.
+        let mirrored = begin + 2u * stride - 1u - pair % stride;
+        exchange(low, select(low + stride, mirrored, stride == size / 2u));
       }
     }
   }
   workgroupBarrier();
   for (var at = lane; at < params.keep; at += WORKGROUP_SIZE_X) {
     let place = block * params.keep + at;
-    if (!IS_LAST) {
+    if (params.is_last == 0u) {
       store_candidates(row * params.blocks * params.keep + place, indices[at]);
     } else if (place < params.k) {
       store_place(row, place, indices[at]);

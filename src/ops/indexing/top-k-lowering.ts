@@ -1,6 +1,7 @@
 import block from '../../../shaders/top-k-block.wgsl?raw';
 import countPlaces from '../../../shaders/top-k-count.wgsl?raw';
 import merge from '../../../shaders/top-k-merge.wgsl?raw';
+import sort from '../../../shaders/top-k-sort.wgsl?raw';
 import { type DType, dtypeInfo, isBigInt } from '../../core/dtype.ts';
 import { elementCount, normalizeAxis } from '../../core/shape.ts';
 import { boolAttribute, intAttribute } from '../attributes.ts';
@@ -32,7 +33,8 @@ interface TopKProblem {
 /**
  * Short rows count what comes before each element. Longer ones are sorted in blocks, of which the
  * first k elements remain until one block is left; where that would leave too many, whole rows are
- * sorted by a bitonic network (K. Batcher, "Sorting networks and their applications").
+ * sorted by a bitonic network (K. Batcher, "Sorting networks and their applications"). On software
+ * adapters, where launches and barriers cost more than comparing, an invocation sorts a row.
  */
 export function lowerTopK(call: LoweringCall): readonly KernelSpec[] {
   const x = operand(call.inputs, 0);
@@ -43,6 +45,7 @@ export function lowerTopK(call: LoweringCall): readonly KernelSpec[] {
   const source = comparison(x.dtype, boolAttribute(call.attributes, 'largest'));
   const problem = { call, source, rows: elementCount(x.shape) / size, size, k, inner };
   if (size <= MAX_COUNTED) return [countKernel(problem)];
+  if (call.caps.adapterClass === 'software') return [rowKernel(problem)];
   return k <= BLOCK / 2 ? selectKernels(problem) : sortKernels(problem);
 }
 
@@ -87,6 +90,18 @@ function sortKernels(problem: TopKProblem): KernelSpec[] {
   return kernels;
 }
 
+function rowKernel(problem: TopKProblem): KernelSpec {
+  const { rows, size, k } = problem;
+  const all = indices(0, rows * 2 * size);
+  const step = {
+    name: 'top-k-sort',
+    source: STORE_PLACE + sort,
+    reads: [X, { hook: 'candidates', from: all, width: 1 } as const],
+    writes: [RESULT, { hook: 'candidates', to: all, width: 1 } as const],
+  };
+  return stepKernel(problem, step, { count: rows, k });
+}
+
 /** Scratch for indices of candidates, by row. */
 function indices(index: number, count: number): ScratchOperand {
   return { kind: 'scratch', index, byteLength: count * 4, type: 'u32' };
@@ -95,24 +110,31 @@ function indices(index: number, count: number): ScratchOperand {
 const X: KernelRead = { hook: 'x', from: { kind: 'input', index: 0 }, width: 1 };
 const RESULT: KernelWrite = { hook: '', to: { kind: 'output' }, width: 1 };
 
-function countKernel({ call, source, rows, size, k, inner }: TopKProblem): KernelSpec {
-  const count = rows * size;
-  const grid = foldGroups(Math.ceil(count / 64), call.caps);
-  return {
+function countKernel(problem: TopKProblem): KernelSpec {
+  const step = {
     name: 'top-k-count',
-    source: source + STORE_PLACE + countPlaces,
-    constants: {},
-    params: {
-      count: u32(count),
-      row_length: u32(grid.rowLength * 64),
-      size: u32(size),
-      inner: u32(inner),
-      k: u32(k),
-    },
-    workgroupSize: [64, 1, 1],
-    workgroups: grid.workgroups,
+    source: STORE_PLACE + countPlaces,
     reads: [X],
     writes: [RESULT],
+  };
+  return stepKernel(problem, step, { count: problem.rows * problem.size, k: problem.k });
+}
+
+/** A kernel of `count` independent invocations. */
+function stepKernel(
+  { call, source, size, inner }: TopKProblem,
+  step: Pick<KernelSpec, 'name' | 'source' | 'reads' | 'writes'>,
+  params: { readonly count: number; readonly [name: string]: number },
+): KernelSpec {
+  const grid = foldGroups(Math.ceil(params.count / 64), call.caps);
+  const all = { ...params, row_length: grid.rowLength * 64, size, inner };
+  return {
+    ...step,
+    source: source + step.source,
+    constants: {},
+    params: Object.fromEntries(Object.entries(all).map(([name, value]) => [name, u32(value)])),
+    workgroupSize: [64, 1, 1],
+    workgroups: grid.workgroups,
   };
 }
 
@@ -134,7 +156,7 @@ function blockKernel(problem: TopKProblem, pass: BlockPass): KernelSpec {
   return {
     name: 'top-k-block',
     source: source + STORE_PLACE + block,
-    constants: { IS_FIRST: isFirst, IS_LAST: isLast },
+    constants: {},
     params: {
       count: u32(count),
       row_length: u32(grid.rowLength),
@@ -144,6 +166,8 @@ function blockKernel(problem: TopKProblem, pass: BlockPass): KernelSpec {
       candidates: u32(candidates),
       blocks: u32(blocks),
       keep: u32(keep),
+      is_first: u32(isFirst ? 1 : 0),
+      is_last: u32(isLast ? 1 : 0),
     },
     workgroupSize: [256, 1, 1],
     workgroups: grid.workgroups,
@@ -160,28 +184,15 @@ interface MergeStep {
 }
 
 function mergeKernel(problem: TopKProblem, step: MergeStep): KernelSpec {
-  const { call, source, rows, size, inner } = problem;
   const { all, padded, stride, isFlip } = step;
-  const count = (rows * padded) / 2;
-  const grid = foldGroups(Math.ceil(count / 64), call.caps);
-  return {
+  const kernel = {
     name: 'top-k-merge',
-    source: source + merge,
-    constants: {},
-    params: {
-      count: u32(count),
-      row_length: u32(grid.rowLength * 64),
-      size: u32(size),
-      inner: u32(inner),
-      candidates: u32(padded),
-      stride: u32(stride),
-      flip: u32(isFlip ? 1 : 0),
-    },
-    workgroupSize: [64, 1, 1],
-    workgroups: grid.workgroups,
-    reads: [X, { hook: 'candidates', from: all, width: 1 }],
-    writes: [{ hook: 'candidates', to: all, width: 1 }],
+    source: merge,
+    reads: [X, { hook: 'candidates', from: all, width: 1 } as const],
+    writes: [{ hook: 'candidates', to: all, width: 1 } as const],
   };
+  const count = (problem.rows * padded) / 2;
+  return stepKernel(problem, kernel, { count, candidates: padded, stride, flip: isFlip ? 1 : 0 });
 }
 
 const STORE_PLACE = `fn store_place(row: u32, place: u32, index: u32) {
