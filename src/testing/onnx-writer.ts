@@ -74,6 +74,8 @@ export interface OnnxInputSpec {
   readonly dtype?: DType;
   /** Numbers, or names of symbolic dimensions; the empty name for one without. */
   readonly shape: readonly (number | string)[];
+  /** Leaves the shape out. */
+  readonly isUnranked?: boolean;
 }
 
 const ELEMENT_TYPES: Readonly<Record<DType, number>> = {
@@ -267,11 +269,15 @@ function writeExternalTensor(
   writer.tag(14, WireType.Varint).int32(1);
 }
 
-function writeInput(writer: BinaryWriter, { name, dtype = 'float32', shape }: OnnxInputSpec): void {
+function writeInput(
+  writer: BinaryWriter,
+  { name, dtype = 'float32', shape, isUnranked = false }: OnnxInputSpec,
+): void {
   writer.tag(1, WireType.LengthDelimited).string(name);
   message(writer, 2, () =>
     message(writer, 1, () => {
       writer.tag(1, WireType.Varint).int32(ELEMENT_TYPES[dtype]);
+      if (isUnranked) return;
       message(writer, 2, () => {
         for (const dim of shape) message(writer, 1, () => writeDimension(writer, dim));
       });

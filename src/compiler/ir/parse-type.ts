@@ -94,6 +94,11 @@ function* parseFunctionType(context: TypeContext): Task<FunctionTypeNode> {
 function* parseTensorType({ cursor }: TypeContext): Task<Type> {
   cursor.expect('Tensor');
   cursor.expect('[');
+  if (cursor.at('?')) {
+    const remedy =
+      'A type says the rank, such as (?, ?). A function for tensors of any rank is polymorphic: fn<A>.';
+    throw cursor.unexpected('dimensions in parentheses', { remedy });
+  }
   const shape = yield* sub(cursor.listTask('(', ')', () => parseDim(cursor)));
   cursor.expect(',');
   const dtype = parseDType(cursor);

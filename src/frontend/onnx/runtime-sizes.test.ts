@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HostTensor } from '../../core/host-tensor.ts';
+import { testedDevices } from '../../device/conformance-devices.ts';
+import type { Device } from '../../device/device.ts';
+import { createHostDevice } from '../../device/host/host-device.ts';
+import { AdtValue, TensorValue } from '../../runtime/value.ts';
+import { VirtualMachine } from '../../runtime/virtual-machine.ts';
+import { nodeGpu } from '../../testing/node-gpu.ts';
+import {
+  type OnnxInputSpec,
+  type OnnxModelSpec,
+  type OnnxNodeSpec,
+  writeOnnxModel,
+} from '../../testing/onnx-writer.ts';
+import { compileOnnx } from './compile-onnx.ts';
+import { importOnnx } from './import-onnx.ts';
+
+const X: OnnxInputSpec = { name: 'x', shape: ['n', 4] };
+const ints = (name: string, count: number): OnnxInputSpec => ({
+  name,
+  dtype: 'int64',
+  shape: [count],
+});
+const scalar = (name: string, dtype: 'int64' | 'float32'): OnnxInputSpec => ({
+  name,
+  dtype,
+  shape: [],
+});
+const int64 = (...values: number[]) => HostTensor.from('int64', [values.length], values);
+const f32 = (shape: number[], ...values: number[]) => HostTensor.from('float32', shape, values);
+const counted = (...shape: number[]) => {
+  const count = shape.reduce((a, b) => a * b, 1);
+  return HostTensor.from(
+    'float32',
+    shape,
+    Array.from({ length: count }, (_, i) => i),
+  );
+};
+
+const node = (
+  op: string,
+  inputs: readonly string[],
+  output: string,
+  attributes: OnnxNodeSpec['attributes'] = {},
+): OnnxNodeSpec => ({ op, inputs, outputs: [output], attributes });
+
+/** What a model makes of inputs, again and again. */
+interface Session {
+  readonly run: (...inputs: HostTensor[]) => Promise<readonly (readonly unknown[])[]>;
+  readonly dispose: () => void;
+}
+
+describe.each(testedDevices(nodeGpu).slice(0, 2))('on $title', ({ open }) => {
+  let device: Device;
+
+  beforeAll(async () => {
+    device = await open();
+  });
+  afterAll(() => device.destroy());
+
+  async function load(spec: OnnxModelSpec): Promise<Session> {
+    const executable = compileOnnx(writeOnnxModel(spec));
+    const vm = await VirtualMachine.create(executable, { devices: [device, createHostDevice()] });
+    const run = async (...inputs: HostTensor[]) => {
+      const values = inputs.map((input) => vm.tensor(input));
+      const result = await vm.get('main')(...values);
+      const fields = result instanceof AdtValue ? result.fields : [result];
+      const read = await vm.read(fields.filter((field) => field instanceof TensorValue));
+      for (const value of [result, ...values]) vm.release(value);
+      return read.map((tensor) => [tensor.shape, Array.from(tensor.data, Number)]);
+    };
+    return { run, dispose: () => vm.dispose() };
+  }
+
+  test('Reshape', async () => {
+    const { run, dispose } = await load({
+      inputs: [X, ints('s', 3)],
+      nodes: [node('Reshape', ['x', 's'], 'r'), node('ReduceSum', ['r'], 'y', { keepdims: 0 })],
+      outputs: ['r'],
+    });
+    const [[shape = []] = []] = await run(counted(3, 4), int64(2, -1, 3));
+    expect(shape).toEqual([2, 2, 3]);
+    expect((await run(counted(6, 4), int64(0, 2, -1)))[0]?.[0]).toEqual([6, 2, 2]);
+    expect((await run(counted(0, 4), int64(0, 2, -1)))[0]?.[0]).toEqual([0, 2, 0]);
+    await expect(run(counted(3, 4), int64(5, -1, 1))).rejects.toThrow(
+      'node "r" (Reshape), shape: got shape (5, -1, 1), expected one that the 12 elements of (3, 4) fit.',
+    );
+    dispose();
+  });
+
+  test('Expand, Tile, ConstantOfShape', async () => {
+    const { run, dispose } = await load({
+      inputs: [{ name: 'x', shape: ['n', 1] }, ints('s', 2)],
+      nodes: [
+        node('Expand', ['x', 's'], 'a'),
+        node('Tile', ['x', 's'], 'b'),
+        node('ConstantOfShape', ['s'], 'c'),
+      ],
+      outputs: ['a', 'b', 'c'],
+    });
+    expect(await run(f32([2, 1], 5, 6), int64(1, 3))).toEqual([
+      [
+        [2, 3],
+        [5, 5, 5, 6, 6, 6],
+      ],
+      [
+        [2, 3],
+        [5, 5, 5, 6, 6, 6],
+      ],
+      [
+        [1, 3],
+        [0, 0, 0],
+      ],
+    ]);
+    await expect(run(f32([2, 1], 5, 6), int64(1, -3))).rejects.toThrow(/node "[abc]" \(\w+\)/);
+    dispose();
+  });
+
+  test('Slice', async () => {
+    const { run, dispose } = await load({
+      inputs: [X, ints('b', 2), ints('e', 2), ints('a', 2), ints('t', 2)],
+      nodes: [node('Slice', ['x', 'b', 'e', 'a', 't'], 'y')],
+      outputs: ['y'],
+    });
+    const x = counted(3, 4);
+    expect(await run(x, int64(-1, 1), int64(-10, 100), int64(-2, 1), int64(-2, 2))).toEqual([
+      [
+        [2, 2],
+        [9, 11, 1, 3],
+      ],
+    ]);
+    expect((await run(x, int64(2, 3), int64(2, 1), int64(0, 1), int64(1, 1)))[0]?.[0]).toEqual([
+      0, 0,
+    ]);
+    await expect(run(x, int64(0, 0), int64(1, 1), int64(0, 1), int64(1, 0))).rejects.toThrow(
+      'node "y" (Slice): got a step of 0, expected another step.',
+    );
+    dispose();
+  });
+
+  test('Range of integers and of floats', async () => {
+    const model = (dtype: 'int64' | 'float32') => ({
+      inputs: ['a', 'b', 'c'].map((name) => scalar(name, dtype)),
+      nodes: [node('Range', ['a', 'b', 'c'], 'y')],
+      outputs: ['y'],
+    });
+    const integers = await load(model('int64'));
+    const of = (dtype: 'int64' | 'float32', ...values: number[]) =>
+      values.map((value) => HostTensor.from(dtype, [], [value]));
+    expect(await integers.run(...of('int64', 5, -2, -3))).toEqual([[[3], [5, 2, -1]]]);
+    expect(await integers.run(...of('int64', 0, 0, 1))).toEqual([[[0], []]]);
+    await expect(integers.run(...of('int64', 0, 4, 0))).rejects.toThrow(
+      'node "y" (Range): got a range from 0 to 4 by 0',
+    );
+    integers.dispose();
+    const floats = await load(model('float32'));
+    expect(await floats.run(...of('float32', 0, 1, 0.25))).toEqual([[[4], [0, 0.25, 0.5, 0.75]]]);
+    floats.dispose();
+  });
+
+  test('Split, Pad, Squeeze and Unsqueeze by inputs', async () => {
+    const { run, dispose } = await load({
+      inputs: [X, ints('s', 2), ints('p', 4), ints('a', 1)],
+      nodes: [
+        { op: 'Split', inputs: ['x', 's'], outputs: ['u', 'v'], attributes: { axis: 1 } },
+        node('Pad', ['x', 'p'], 'w'),
+        node('Unsqueeze', ['x', 'a'], 'z'),
+        node('Squeeze', ['z', 'a'], 'q'),
+      ],
+      outputs: ['u', 'v', 'w', 'z', 'q'],
+    });
+    const results = await run(counted(1, 4), int64(1, 3), int64(0, 1, 1, -2), int64(-1));
+    expect(results).toEqual([
+      [[1, 1], [0]],
+      [
+        [1, 3],
+        [1, 2, 3],
+      ],
+      [
+        [2, 3],
+        [0, 0, 1, 0, 0, 0],
+      ],
+      [
+        [1, 4, 1],
+        [0, 1, 2, 3],
+      ],
+      [
+        [1, 4],
+        [0, 1, 2, 3],
+      ],
+    ]);
+    dispose();
+  });
+
+  test('NonZero, Compress and Unique, and what is computed of them', async () => {
+    const { run, dispose } = await load({
+      inputs: [
+        { name: 'x', shape: ['n'] },
+        { name: 'c', dtype: 'bool', shape: ['m'] },
+      ],
+      nodes: [
+        node('NonZero', ['x'], 'at'),
+        node('Shape', ['at'], 'shape'),
+        node('Compress', ['x', 'c'], 'some', { axis: 0 }),
+        node('Exp', ['some'], 'e'),
+        { op: 'Unique', inputs: ['x'], outputs: ['v', 'i', 'r', 'k'] },
+        node('Mul', ['v', 'v'], 'squares'),
+      ],
+      outputs: ['at', 'shape', 'e', 'squares', 'i', 'r', 'k'],
+    });
+    const c = HostTensor.from('bool', [2], [0, 1]);
+    expect(await run(f32([4], 3, 0, 2, 3), c)).toEqual([
+      [
+        [1, 3],
+        [0, 2, 3],
+      ],
+      [[2], [1, 3]],
+      [[1], [1]],
+      [[3], [0, 4, 9]],
+      [[3], [1, 2, 0]],
+      [[4], [2, 0, 1, 2]],
+      [[3], [1, 1, 2]],
+    ]);
+    dispose();
+  });
+
+  test('dimensions as data: outputs and arithmetic of floats', async () => {
+    const { run, dispose } = await load({
+      inputs: [X],
+      nodes: [
+        node('Shape', ['x'], 's'),
+        node('Size', ['x'], 'size'),
+        node('Cast', ['s'], 'f', { to: 1 }),
+        node('Sqrt', ['f'], 'root'),
+        node('Slice', ['s', 'zero', 'one'], 'rows'),
+        node('Squeeze', ['rows', 'zero'], 'count'),
+        node('Range', ['from', 'count', 'by'], 'positions'),
+      ],
+      initializers: {
+        zero: int64(0),
+        one: int64(1),
+        from: HostTensor.from('int64', [], [0]),
+        by: HostTensor.from('int64', [], [1]),
+      },
+      outputs: ['s', 'size', 'root', 'positions'],
+    });
+    expect(await run(counted(9, 4))).toEqual([
+      [[2], [9, 4]],
+      [[], [36]],
+      [[2], [3, 2]],
+      [[9], [0, 1, 2, 3, 4, 5, 6, 7, 8]],
+    ]);
+    dispose();
+  });
+
+  test('the same session runs other sizes in turn without other pipelines', async () => {
+    const { run, dispose } = await load({
+      inputs: [X, ints('s', 2)],
+      nodes: [node('Relu', ['x'], 'a'), node('Reshape', ['a', 's'], 'b'), node('Exp', ['b'], 'y')],
+      outputs: ['y'],
+    });
+    await run(counted(2, 4), int64(4, -1));
+    const { pipelinesCreated } = device.counters();
+    for (const n of [1, 3, 8, 50]) {
+      const [[shape] = []] = await run(counted(n, 4), int64(-1, 2));
+      expect(shape).toEqual([2 * n, 2]);
+    }
+    expect(device.counters().pipelinesCreated).toBe(pipelinesCreated);
+    dispose();
+  });
+});
+
+test('an input of unknown rank is refused', () => {
+  const bytes = writeOnnxModel({
+    inputs: [{ name: 'x', shape: [], isUnranked: true }],
+    nodes: [node('Relu', ['x'], 'y')],
+    outputs: ['y'],
+  });
+  expect(() => importOnnx(bytes)).toThrowErrorMatchingInlineSnapshot(`[UnsupportedError: input "x": got a tensor of unknown rank, expected a shape. Give the input a shape in the model.]`);
+});
