@@ -112,6 +112,14 @@ describe.each(testedDevices(nodeGpu).slice(0, 2))('on $title', ({ open }) => {
         [0, 0, 0],
       ],
     ]);
+    expect((await run(f32([1, 1], 5), int64(3, 2)))[0]).toEqual([
+      [3, 2],
+      [5, 5, 5, 5, 5, 5],
+    ]);
+    expect((await run(f32([1, 1], 5), int64(0, 2)))[0]).toEqual([[0, 2], []]);
+    await expect(run(f32([2, 1], 5, 6), int64(3, 3))).rejects.toThrow(
+      'node "a" (Expand), shape: got (2, 1) and (3, 3), expected shapes that broadcast.',
+    );
     await expect(run(f32([2, 1], 5, 6), int64(1, -3))).rejects.toThrow(/node "[abc]" \(\w+\)/);
     dispose();
   });

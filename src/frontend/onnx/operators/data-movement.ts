@@ -98,12 +98,29 @@ function importTranspose(node: ImportNode): Expr {
   return node.call('transpose', [x], { perm: node.attributes.ints('perm') ?? reversed });
 }
 
+/**
+ * Repeats the axes whose size is a symbol as often as the sizes of the result say, for `broadcast_to`
+ * takes it that no symbol is 1.
+ */
+function repeatSymbols(node: ImportNode, x: Expr, to: readonly Dim[]): Expr {
+  const { dims } = node;
+  const from = node.shape(x);
+  if (concreteShape(from) !== undefined) return x;
+  const sizes = to.slice(to.length - from.length);
+  const isNumber = (axis: number) => typeof from[axis] === 'number';
+  const repeats = sizes.map((size, axis) =>
+    isNumber(axis) ? 1 : dims.floordiv(size, dims.max(from[axis] ?? 1, 1)),
+  );
+  const shape = sizes.map((size, axis) => (isNumber(axis) ? (from[axis] ?? 1) : size));
+  return node.reshape(node.call('tile', [x], { repeats }), shape);
+}
+
 function importExpand(node: ImportNode): Expr {
   const x = node.input(0);
   if (node.isComputed(1)) {
     const options = { what: 'shape', dims: node.shape(x) };
     const shape = node.readSizes('broadcast_sizes', node.input(1), options);
-    return node.call('broadcast_to', [x], { shape });
+    return node.call('broadcast_to', [repeatSymbols(node, x, shape)], { shape });
   }
   const wanted = node.dimsInput(1, 'shapes');
   if (wanted === undefined) throw node.malformed('no shape', 'one');
@@ -128,6 +145,8 @@ function importConstant(node: ImportNode): Expr {
   const { attributes } = node;
   const tensor = attributes.tensor('value');
   if (tensor !== undefined) return node.constant(tensor);
+  const sparse = attributes.sparseTensor('sparse_value');
+  if (sparse !== undefined) return node.constant(sparse);
   const float = attributes.float('value_float');
   if (float !== undefined) return node.scalar(float);
   const floats = attributes.floats('value_floats');
@@ -138,7 +157,7 @@ function importConstant(node: ImportNode): Expr {
   if (int !== undefined) return node.int64s([int], []);
   const ints = attributes.ints('value_ints');
   if (ints !== undefined) return node.int64s(ints);
-  throw node.unsupported('a constant that is no dense tensor of numbers', 'one that is');
+  throw node.unsupported('a constant that is no tensor of numbers', 'one that is');
 }
 
 function importConstantOfShape(node: ImportNode): Expr {
