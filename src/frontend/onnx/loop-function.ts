@@ -234,9 +234,9 @@ class LoopFunction {
     whether: (again: Expr, done: () => Expr) => Expr;
   } {
     const { condition, outputs } = iteration;
-    const isRead = readBy(iteration);
     const isFixed =
       outputs.condition === undefined || isFixedCondition(outputs.condition, condition);
+    const isRead = readBy(iteration, { withCondition: !isFixed });
     const states: State[] = [];
     const first = this.#spec.condition;
     const limit = this.#limit(isFixed ? first : undefined);
@@ -364,9 +364,13 @@ function isFixedCondition(next: Expr, condition: Expr): boolean {
 }
 
 /** Which variables an iteration reads. */
-function readBy({ block, outputs }: Iteration): (variable: Expr) => boolean {
+function readBy(
+  { block, outputs }: Iteration,
+  { withCondition }: { withCondition: boolean },
+): (variable: Expr) => boolean {
   const { condition, carried, scanned } = outputs;
-  const results = tuple([...(condition === undefined ? [] : [condition]), ...carried, ...scanned]);
+  const tested = withCondition && condition !== undefined ? [condition] : [];
+  const results = tuple([...tested, ...carried, ...scanned]);
   const read = new Set(postOrder(block.wrap(results)));
   return (variable) => read.has(variable);
 }
