@@ -32,6 +32,9 @@ const INT = /#-?[0-9]+/y;
 const PROJECTION = /\.[0-9]+/y;
 const SIGN = /->|=>|[(){}[\],:;=<>+\-*?%]/y;
 const BLANK = /\s+|\/\*[^]*?\*\//y;
+/** Around strings that are as they stand. */
+export const RAW_QUOTE = '"""';
+
 const LINE_COMMENT = /\/\/[^\n]*/y;
 const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$/;
 
@@ -90,6 +93,7 @@ class Lexer {
   #scan(start: number): Token | undefined {
     const char = this.#text[start];
     if (char === undefined) return this.#token('end', '', start);
+    if (this.#text.startsWith(RAW_QUOTE, start)) return this.#rawString(start);
     if (char === '"') return this.#string('string', start);
     if (this.#dimsDepth > 0 && this.#text.startsWith('//', start)) {
       this.#position += 2;
@@ -131,6 +135,19 @@ class Lexer {
     if (name !== undefined) return this.#token(kind, name, start);
     this.#position = start;
     return undefined;
+  }
+
+  /** What stands between triple quotes, as it is. */
+  #rawString(start: number): Token {
+    const open = start + RAW_QUOTE.length;
+    const end = this.#text.indexOf(RAW_QUOTE, open);
+    this.#position = end < 0 ? this.#text.length : end + RAW_QUOTE.length;
+    const token = this.#token('string', this.#text.slice(open, end < 0 ? undefined : end), start);
+    if (end < 0) {
+      const got = 'a string without an end';
+      this.#diagnostics.report(token, { got, expected: RAW_QUOTE });
+    }
+    return token;
   }
 
   /** A string as in JSON, on one line. */

@@ -206,6 +206,7 @@ describe('syntax', () => {
     ['a character', 'add(%x, $)'],
     ['a string without an end', 'cast(%x, to="int32)'],
     ['a comment without an end', '%x } /* never'],
+    ['a string between triple quotes without an end', 'pad(%x, mode="""a\nb'],
     ['text between definitions', '%x } relu'],
   ])('%s', (_, body) => {
     expect(inMain(body)).toMatchSnapshot();
@@ -273,4 +274,18 @@ test('a damaged text is read, or gives a ParseError with places', () => {
     }
   }
   expect(errors).toBeGreaterThan(300);
+});
+
+describe('kernels', () => {
+  const head = 'kernel @k(%x: Tensor[(n,), float32]) -> Tensor[(n,), float32]';
+  test.each([
+    ['without a text', `${head} { grid=[1, 1, 1], workgroup=[1, 1, 1] }`],
+    ['with an unknown part', `${head} { wgsl="", blocks=[1] }`],
+    ['with a part twice', `${head} { wgsl="", wgsl="" }`],
+    ['of no tensor', 'kernel @k(%x: int) -> int { wgsl="" }'],
+    ['with a host that is none', `${head} { wgsl="", host=@other }`],
+    ['that have no type', 'kernel @k(%x: int) { wgsl="" }'],
+  ])('%s', (_, text) => {
+    expect(() => parseModule(text, { file: 'f.ir' })).toThrowErrorMatchingSnapshot();
+  });
 });

@@ -6,6 +6,7 @@ import { type Token, tokenize } from './lexer.ts';
 import type { ExprContext } from './parse-binder.ts';
 import { parseConstant } from './parse-constant.ts';
 import { parseBody, parseFunctionAfter } from './parse-expr.ts';
+import { parseKernel } from './parse-kernel.ts';
 import { parseType, parseTypeParams } from './parse-type.ts';
 import { PRELUDE } from './prelude.ts';
 import { type Library, type Reference, resolveReferences } from './resolve-references.ts';
@@ -60,6 +61,10 @@ interface ParserOptions {
   readonly library: Library | undefined;
 }
 
+function isFunction({ keyword }: Item): boolean {
+  return keyword === 'def' || keyword === 'kernel';
+}
+
 class ModuleParser {
   readonly #file: string;
   readonly #library: Library | undefined;
@@ -83,10 +88,10 @@ class ModuleParser {
   /** Types and constants come first, since functions may stand before those they use. */
   parse(): Library {
     const items = this.#items();
-    for (const item of items) if (item.keyword !== 'def') this.#definition(item);
+    for (const item of items) if (!isFunction(item)) this.#definition(item);
     for (const type of this.#types.values()) this.#addConstructors(type);
     for (const item of items) {
-      if (item.keyword === 'def') this.#item(item, (context) => runTask(this.#function(context)));
+      if (isFunction(item)) this.#item(item, (context) => runTask(this.#function(context, item)));
     }
     const own = {
       functions: this.#functions,
@@ -124,7 +129,7 @@ class ModuleParser {
     const first = starts[0] ?? end;
     const token = this.#tokens[0];
     if (first > 0 && token !== undefined) {
-      const expected = 'def, type, meta or metadata';
+      const expected = 'def, kernel, type, meta or metadata';
       this.#diagnostics.report(token, { got: describeToken(token), expected });
     }
     return starts.map((start, i) => ({
@@ -144,6 +149,8 @@ class ModuleParser {
     switch (token.text) {
       case 'def':
         return true;
+      case 'kernel':
+        return this.#tokens[index + 1]?.kind === 'global';
       case 'type':
         return ['name', 'string'].includes(this.#tokens[index + 1]?.kind ?? '');
       case 'meta':
@@ -160,7 +167,7 @@ class ModuleParser {
     try {
       parse(context);
       if (context.cursor.peek().kind !== 'end') {
-        throw context.cursor.unexpected('def, type, meta, metadata or the end of the text');
+        throw context.cursor.unexpected('def, kernel, type, meta, metadata or the end of the text');
       }
     } catch (fault) {
       this.#report(fault);
@@ -180,11 +187,12 @@ class ModuleParser {
     });
   }
 
-  *#function(context: ExprContext): Task<void> {
+  *#function(context: ExprContext, { keyword }: Item): Task<void> {
     const { cursor } = context;
     const name = cursor.take('global', 'the name of a function such as @main');
     if (this.#functions.has(name.text)) this.#duplicate(name);
-    const fn = yield* sub(parseFunctionAfter(context, name));
+    const parse = keyword === 'kernel' ? parseKernel : parseFunctionAfter;
+    const fn = yield* sub(parse(context, name));
     if (!this.#functions.has(name.text)) this.#functions.set(name.text, fn);
   }
 

@@ -4,6 +4,7 @@ import type { Dim } from '../../core/dim.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { AttributeValue } from '../../core/primitive-function.ts';
 import { DTYPE_SUFFIXES } from './parse-literal.ts';
+import { RAW_QUOTE } from './lexer.ts';
 import { printDim } from './print-type.ts';
 
 /** Constants up to this many elements stand in the text; larger ones in the metadata section. */
@@ -47,13 +48,20 @@ function printElements({ dtype, elements }: HostTensor): string[] | undefined {
 
 export function printAttribute(value: AttributeValue): string {
   if (typeof value === 'number') return formatNumber(value);
-  if (typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value);
+  if (typeof value === 'string') return printString(value);
+  if (typeof value === 'boolean') return JSON.stringify(value);
   const items: readonly Dim[] = value;
   const isText = items.every((item) => typeof item === 'string');
   return `[${items.map((item) => printItem(item, isText)).join(', ')}]`;
 }
 
 /** Names among numbers are dimensions, which stand without quotes. */
+/** Texts of several lines as they are, where they can stand so. */
+function printString(text: string): string {
+  const isRaw = text.includes('\n') && !text.includes(RAW_QUOTE) && !text.endsWith('"');
+  return isRaw ? `${RAW_QUOTE}${text}${RAW_QUOTE}` : JSON.stringify(text);
+}
+
 function printItem(item: Dim, isText: boolean): string {
   if (typeof item === 'number') return formatNumber(item);
   return isText ? JSON.stringify(item) : printDim(item);

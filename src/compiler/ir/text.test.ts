@@ -144,7 +144,8 @@ describe('a printed module is read as the same module', () => {
     });
     expect(roundTrip(main(odd))).toMatchInlineSnapshot(`
       "def @main(%x: Tensor[(n, 3), float32]) {
-        pad(%x, pads=[0, -0, 1.5, nan], mode="a \\"quoted\\"\\nname", keep=false, value=-inf, names=["p", "q"], shape=[n, max((n // 2), -1), "inf"], none=[])
+        pad(%x, pads=[0, -0, 1.5, nan], mode="""a "quoted"
+      name""", keep=false, value=-inf, names=["p", "q"], shape=[n, max((n // 2), -1), "inf"], none=[])
       }
       "
     `);
@@ -158,6 +159,28 @@ describe('a printed module is read as the same module', () => {
       "def @main(%x: Tensor[(n, 3), float32]) {
         %0 = relu(%x, on_device="host");
         pad(%0, pads=[1], on_device="session")
+      }
+      "
+    `);
+  });
+
+  test('kernels are functions that call them, with their text as it stands', () => {
+    const text = `kernel @twice(%x: Tensor[(n, m), float32]) -> Tensor[(n, m), float32] {
+      wgsl = """
+fn main() { "quoted" }
+""", grid = [n // 4, m, 1], workgroup = [4, 1, 1], host = @host
+    }
+    def @host(%x: Tensor[(a, b), float32]) -> Tensor[(a, b), float32] { add(%x, %x) }`;
+    expect(roundTrip(parseModule(text))).toMatchInlineSnapshot(`
+      "def @twice(%x: Tensor[(n, m), float32]) -> Tensor[(n, m), float32] {
+        %0 = @host(%x);
+        wgsl_kernel(%x, %0, params=["n", "m"], sizes=["n", "m"], grid=[(n // 4), m, 1], workgroup=[4, 1, 1], name="twice", code="""
+      fn main() { "quoted" }
+      """, shape=["n", "m"], dtype="float32", alternative=true)
+      }
+
+      def @host(%x: Tensor[(a, b), float32]) -> Tensor[(a, b), float32] {
+        add(%x, %x)
       }
       "
     `);

@@ -308,7 +308,7 @@ function primitiveCall(group: Group, { resultOf, types, variables }: PrimitiveCo
     const isCopied = isOnHost && carriers.some((carrier) => carrier === arg);
     return isCopied ? call(DEVICE_COPY, [resultOf(arg)], { device: 'host' }) : resultOf(arg);
   });
-  const names = group.members.map(({ callee }) => (callee.kind === 'operator' ? callee.name : ''));
+  const names = kernelNames(group.members);
   const primitive = func([...params.values()], inner(group.last), {
     primitive: primitiveName(names),
     ...(isOnHost ? { device: 'host' } : {}),
@@ -328,6 +328,16 @@ function* readable(variables: Iterable<VarExpr>, isOnHost: boolean): Iterable<Va
 function withoutDevice(member: CallExpr): CallExpr {
   const { onDevice: _, ...plain } = member;
   return plain;
+}
+
+/** The operators, or the kernel of the program with what stands behind it. */
+function kernelNames(members: readonly CallExpr[]): string[] {
+  const own = members.findIndex((member) => operatorName(member) === WGSL_KERNEL);
+  return members
+    .slice(Math.max(own, 0))
+    .map((member, i) =>
+      own >= 0 && i === 0 ? String(member.attributes['name']) : operatorName(member),
+    );
 }
 
 /** The operators in order; of many the first, and how many more there are. */
