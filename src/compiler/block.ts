@@ -174,3 +174,10 @@ function primitiveOf(expr: Expr): FunctionExpr | undefined {
 function atoms(exprs: readonly Expr[]): VarExpr[] {
   return exprs.filter((expr) => expr.kind === 'var');
 }
+
+/** The variable that a call writes its result to. */
+export function destinationOf(value: Expr): VarExpr | undefined {
+  if (value.kind !== 'call' || value.callee.kind !== 'operator') return undefined;
+  const last = value.callee.name === CALL_INTO ? value.args.at(-1) : undefined;
+  return last?.kind === 'var' ? last : undefined;
+}

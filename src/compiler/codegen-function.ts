@@ -1,13 +1,7 @@
 import type { Operand, OperandLike, RegisterOperand } from '../bytecode/function-builder.ts';
-import type { Block } from './block.ts';
+import { type Block, destinationOf } from './block.ts';
 import { asRegister, Emitter } from './emitter.ts';
-import {
-  callAfterAllocation,
-  destinationOf,
-  deviceNumber,
-  emitStorage,
-  emitTensor,
-} from './codegen-memory.ts';
+import { callAfterAllocation, deviceNumber, emitStorage, emitTensor } from './codegen-memory.ts';
 import { ShapeSlots } from './codegen-shapes.ts';
 import { type BlockEmitter, type Destination, emitMatch } from './codegen-match.ts';
 import type { FunctionSource, ModuleContext } from './module-context.ts';
@@ -21,7 +15,7 @@ import {
   type VarExpr,
 } from './ir/expr.ts';
 import { isAtom } from './ir/atoms.ts';
-import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO } from './ir/machine-operators.ts';
+import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO, KILL } from './ir/machine-operators.ts';
 import { DEVICE_COPY, SCALAR_OPERATORS } from './ir/scalar-operators.ts';
 import { runTask, type Task } from './ir/task.ts';
 import type { Type } from './ir/type.ts';
@@ -30,11 +24,12 @@ import { ShapeBounds } from './shape-bounds.ts';
 import { ShapeBinder } from './shape-binder.ts';
 import { ShapeNeeds, tensorTypesOf } from './shape-needs.ts';
 
+const NO_VARIABLES: ReadonlySet<VarExpr> = new Set();
+
 const RETURN: Destination = { kind: 'return' };
 
 /**
- * Emits one function in A-normal form. Every variable has a register, killed after its last use on
- * each path. Values are immutable and counted by reference, and a kernel writes only to tensors
+ * Emits one function in A-normal form. Every variable has a register. Values are immutable and counted by reference, and a kernel writes only to tensors
  * that were allocated for its results; so any two values may share a storage, and parameters and
  * constants may be returned as they are.
  */
@@ -82,59 +77,30 @@ export class FunctionGenerator implements BlockEmitter {
     for (const param of fn.params) this.#bindParam(param, isChecked);
     bounds.emit(this.emitter, this.slots, (param) => this.operand(param));
     if (isChecked) this.slots.endChecks();
-    const dying = [...fn.params, ...captured];
-    runTask(this.block(blocks.of(fn.body), RETURN, dying));
+    runTask(this.block(blocks.of(fn.body), RETURN));
   }
 
-  /** Emits a block. `dying` are variables from outside that nothing reads after it. */
-  *block(block: Block, destination: Destination, dying: readonly VarExpr[]): Task<void> {
-    const { steps, result, lastUse } = block;
-    const dead = deathsIn(block, dying);
-    // What the last kernel writes to is in its place from the begin.
-    const target = destinationOf(result);
-    const isLeaf = steps.length === 0 && destination.kind === 'return' && !isBranching(result);
-    if (!isLeaf) this.killAll(dead.get(-1));
+  /** Emits a block. */
+  *block(block: Block, destination: Destination): Task<void> {
+    const { steps, result } = block;
+    // What the block gives is in its place from the begin.
+    const targets = destination.kind === 'return' ? NO_VARIABLES : targetsOf(block);
     for (const [index, { variable, value }] of steps.entries()) {
-      const dies = dead.get(index) ?? [];
+      const into = targets.has(variable) && destination.kind !== 'return' ? destination : undefined;
       if (isBranching(value)) {
-        const register = this.emitter.code.fresh();
+        const register = into ?? this.emitter.code.fresh();
         this.#operands.set(variable, register);
-        yield this.#branches(
-          value,
-          register,
-          dies.filter((other) => other !== variable),
-        );
-        this.#learnSymbols(variable);
-        if (!lastUse.has(variable)) this.killAll([variable]);
-      } else {
+        yield this.#branches(value, register);
+      } else if (this.#source.blocks.primitive(variable) === undefined) {
         this.#beforeCall(block, index);
-        if (this.#source.blocks.primitive(variable) === undefined) {
-          const isResult = variable === target && destination.kind !== 'return';
-          this.#operands.set(variable, this.#value(value, isResult ? destination : undefined));
-        }
-        this.#learnSymbols(variable);
-        // What a kernel wrote goes on under the name of the kernel's result.
-        const written = destinationOf(value);
-        this.killAll(dies.filter((other) => other !== written));
+        this.#operands.set(variable, this.#value(value, into));
       }
+      this.#learnSymbols(variable);
     }
-    const dies = (dead.get(steps.length) ?? []).filter((other) => other !== target);
-    if (isBranching(result)) yield this.#branches(result, destination, dies);
+    if (isBranching(result)) yield this.#branches(result, destination);
     else if (destination.kind === 'return') {
       this.emitter.code.ret(isAtom(result) ? this.operand(result) : this.#value(result));
-    } else {
-      this.#value(result, destination);
-      this.killAll(dies);
-    }
-  }
-
-  killAll(variables: readonly VarExpr[] = []): void {
-    for (const variable of variables) {
-      const operand = this.#operands.get(variable);
-      if (operand !== undefined && !isInt(this.typeOf(variable))) {
-        this.emitter.kill(operand);
-      }
-    }
+    } else if (result.kind !== 'var' || !targets.has(result)) this.#value(result, destination);
   }
 
   /** The operand for an atom. */
@@ -175,22 +141,22 @@ export class FunctionGenerator implements BlockEmitter {
     return expr.kind === 'var' ? expr.type : this.module.types.of(expr);
   }
 
-  *#branches(expr: IfExpr | MatchExpr, to: Destination, dying: readonly VarExpr[]): Task<void> {
-    if (expr.kind === 'if') yield* this.#if(expr, to, dying);
-    else yield* emitMatch(this, expr, { destination: to, dying });
+  *#branches(expr: IfExpr | MatchExpr, to: Destination): Task<void> {
+    if (expr.kind === 'if') yield* this.#if(expr, to);
+    else yield* emitMatch(this, expr, to);
   }
 
-  *#if(expr: IfExpr, destination: Destination, dying: readonly VarExpr[]): Task<void> {
+  *#if(expr: IfExpr, destination: Destination): Task<void> {
     const { code } = this.emitter;
     const otherwise = code.label();
     const end = code.label();
     code.if(this.#condition(expr.condition), otherwise);
     const known = this.slots.save();
-    yield this.block(this.blockOf(expr.thenBranch), destination, dying);
+    yield this.block(this.blockOf(expr.thenBranch), destination);
     this.slots.restore(known);
     if (destination.kind !== 'return') code.goto(end);
     code.place(otherwise);
-    yield this.block(this.blockOf(expr.elseBranch), destination, dying);
+    yield this.block(this.blockOf(expr.elseBranch), destination);
     this.slots.restore(known);
     // Both ways to `end` are gone when the branches return.
     code.place(end);
@@ -247,6 +213,10 @@ export class FunctionGenerator implements BlockEmitter {
     if (name === CALL_INTO) return this.#callInto(expr);
     const args = this.#operandsOf(expr.args);
     const [first] = args;
+    if (name === KILL && first !== undefined) {
+      this.emitter.kill(first);
+      return this.emitter.code.void;
+    }
     if (name === ALLOC_TENSOR && first !== undefined) {
       return emitTensor(expr, { storage: first, into }, this);
     }
@@ -369,27 +339,21 @@ export class FunctionGenerator implements BlockEmitter {
   }
 }
 
-/** What a register needs no kill for. */
-function isInt(type: Type | undefined): boolean {
-  return type?.kind === 'scalar' && type.scalar !== 'storage';
-}
-
 function isBranching(expr: Expr): expr is IfExpr | MatchExpr {
   return expr.kind === 'if' || expr.kind === 'match';
 }
 
-/** After which step of a block a variable is dead; -1 before the first. */
-function deathsIn(block: Block, dying: readonly VarExpr[]): ReadonlyMap<number, VarExpr[]> {
-  const deaths = new Map<number, VarExpr[]>();
-  const die = (variable: VarExpr, step: number): void => {
-    const last = block.lastUse.get(variable) ?? step;
-    const others = deaths.get(last);
-    if (others === undefined) deaths.set(last, [variable]);
-    else others.push(variable);
-  };
-  for (const variable of dying) die(variable, -1);
-  for (const [index, { variable }] of block.steps.entries()) die(variable, index);
-  return deaths;
+/** The variables whose value is that of the block, of those that it binds. */
+function targetsOf({ steps, result }: Block): ReadonlySet<VarExpr> {
+  const targets = new Set<VarExpr>();
+  for (let value: Expr | undefined = result; value !== undefined; ) {
+    const target: VarExpr | undefined = value.kind === 'var' ? value : destinationOf(value);
+    const step = steps.find(({ variable }) => variable === target);
+    if (target === undefined || step === undefined || targets.has(target)) break;
+    targets.add(target);
+    value = destinationOf(step.value);
+  }
+  return targets;
 }
 
 function uniqueNames(names: readonly string[]): string[] {

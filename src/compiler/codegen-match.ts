@@ -19,23 +19,17 @@ export interface BlockEmitter {
   operand(expr: Expr): Operand;
   /** The block that begins with an expression. */
   blockOf(root: Expr): Block;
-  /** Emits a block. `dying` are variables from outside that nothing reads after it. */
-  block(block: Block, destination: Destination, dying: readonly VarExpr[]): Task<void>;
+  /** Emits a block. */
+  block(block: Block, destination: Destination): Task<void>;
   /** Binds a variable of a pattern to the register that holds its value. */
   bind(variable: VarExpr, operand: Operand): void;
-}
-
-interface MatchOptions {
-  readonly destination: Destination;
-  /** Variables from outside that nothing reads after the match. */
-  readonly dying: readonly VarExpr[];
 }
 
 /** Emits a `match` of one constructor, as `lower-match` leaves it: a test of the tag per clause. */
 export function* emitMatch(
   generator: BlockEmitter,
   expr: MatchExpr,
-  { destination, dying }: MatchOptions,
+  destination: Destination,
 ): Task<void> {
   const { emitter, module, slots } = generator;
   const { code } = emitter;
@@ -53,8 +47,8 @@ export function* emitMatch(
       code.if(emitter.builtin('int_eq', [tag, module.tagOf(pattern.constructor)]), next);
     }
     const block = generator.blockOf(clause.body);
-    const own = bindFields(generator, clause, { value, block });
-    yield generator.block(block, destination, [...dying, ...own]);
+    bindFields(generator, clause, { value, block });
+    yield generator.block(block, destination);
     slots.restore(known);
     if (destination.kind !== 'return') code.goto(end);
     code.place(next);
@@ -69,20 +63,17 @@ function bindFields(
   generator: BlockEmitter,
   { pattern }: Clause,
   { value, block }: { readonly value: Operand; readonly block: Block },
-): readonly VarExpr[] {
-  if (pattern.kind === 'wildcard') return [];
+): void {
+  if (pattern.kind === 'wildcard') return;
   if (pattern.kind !== 'constructor-pattern') {
     throw new Error(`internal: a ${pattern.kind} after lower-match`);
   }
-  const own: VarExpr[] = [];
   for (const [index, field] of pattern.fields.entries()) {
     for (const variable of variablesOf(field)) {
       if (!block.lastUse.has(variable)) continue;
       generator.bind(variable, generator.emitter.builtin('get_field', [value, index]));
-      own.push(variable);
     }
   }
-  return own;
 }
 
 function fail({ emitter, module }: BlockEmitter, expr: MatchExpr): void {

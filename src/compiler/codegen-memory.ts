@@ -4,8 +4,8 @@ import type { Dim } from '../core/dim.ts';
 import type { Block } from './block.ts';
 import type { ShapeSlots } from './codegen-shapes.ts';
 import type { Emitter } from './emitter.ts';
-import { type CallExpr, type Expr, formatSpan, type VarExpr } from './ir/expr.ts';
-import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO } from './ir/machine-operators.ts';
+import { type CallExpr, formatSpan } from './ir/expr.ts';
+import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO, KILL } from './ir/machine-operators.ts';
 
 const SESSION_DEVICE = 0;
 const HOST_DEVICE = 1;
@@ -39,13 +39,6 @@ export function emitTensor(
   return emitter.builtin('alloc_tensor', [storage, 0, shape, emitter.program.dtype(dtype)], into);
 }
 
-/** The variable that a call writes its result to. */
-export function destinationOf(value: Expr): VarExpr | undefined {
-  if (value.kind !== 'call' || value.callee.kind !== 'operator') return undefined;
-  const last = value.callee.name === CALL_INTO ? value.args.at(-1) : undefined;
-  return last?.kind === 'var' ? last : undefined;
-}
-
 /**
  * The call whose destination is allocated from a step on, which is the first to know so: all that
  * the call has to check and to compute of dimensions comes before.
@@ -59,6 +52,7 @@ export function callAfterAllocation(
     const value = steps[at]?.value ?? result;
     if (value.kind !== 'call' || value.callee.kind !== 'operator') return undefined;
     const { name } = value.callee;
+    if (name === KILL && at > index) continue;
     if (name === ALLOC_STORAGE) dims.push(...dimsOf(value, 'bytes'));
     else if (name === ALLOC_TENSOR) dims.unshift(...dimsOf(value, 'shape'));
     else if (name !== CALL_INTO || at === index) return undefined;

@@ -64,6 +64,7 @@ describe('compile', () => {
         "to-anf",
         "lower-match",
         "plan-memory",
+        "liveness",
       ]
     `);
     expect(progress.at(-1)).toBe(`${dumped.length}/${dumped.length}`);

@@ -13,6 +13,7 @@ import { fuse } from './passes/fuse.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import { inline } from './passes/inline.ts';
 import { nameUnknownDims } from './passes/name-unknown-dims.ts';
+import { liveness } from './passes/liveness.ts';
 import { lowerMatch } from './passes/lower-match.ts';
 import type { Pass } from './passes/pass.ts';
 import { planMemory } from './passes/plan-memory.ts';
@@ -70,6 +71,7 @@ export function pipeline(options: CompileOptions): readonly Pass[] {
     toAnf,
     lowerMatch,
     planMemory(onMemoryPlan),
+    liveness,
   ];
 }
 

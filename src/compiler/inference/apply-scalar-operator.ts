@@ -35,9 +35,11 @@ const EXPECTED: Readonly<Record<ScalarInput, string>> = {
   int: 'int',
   storage: 'storage',
   function: 'a function',
+  any: 'a value',
 };
 
 function fits(type: Type, wanted: ScalarInput): boolean {
+  if (wanted === 'any') return true;
   if (wanted === 'tensor' || wanted === 'function') return type.kind === wanted;
   return type.kind === 'scalar' && type.scalar === wanted;
 }

@@ -3,7 +3,7 @@ import type { Dim } from '../../core/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import type { ScalarOperator } from './scalar-operator.ts';
-import { formatType, STORAGE_TYPE, type Type } from './type.ts';
+import { formatType, STORAGE_TYPE, type Type, UNIT_TYPE } from './type.ts';
 
 /** Memory of a device, of `bytes` bytes: a list of one dimension. */
 export const ALLOC_STORAGE = 'alloc_storage';
@@ -17,8 +17,11 @@ export const ALLOC_TENSOR = 'alloc_tensor';
  */
 export const CALL_INTO = 'call_into';
 
+/** Drops the reference that the function holds to a value. Nothing reads the variable after. */
+export const KILL = 'kill';
+
 /**
- * Operators on memory, which `plan-memory` brings in. They have effects, so that no pass but those
+ * Operators on memory, which `plan-memory` and `liveness` bring in. They have effects, so that no pass but those
  * after it may see them.
  */
 export const MACHINE_OPERATORS: readonly ScalarOperator[] = [
@@ -38,6 +41,7 @@ export const MACHINE_OPERATORS: readonly ScalarOperator[] = [
     result: allocatedType,
   },
   { name: CALL_INTO, inputs: ['function'], rest: 'tensor', attributes: {}, result: writtenType },
+  { name: KILL, inputs: ['any'], attributes: {}, result: () => UNIT_TYPE },
 ];
 
 function allocatedType(_inputs: readonly Type[], { shape, dtype }: Attributes): Type {

@@ -21,4 +21,4 @@ export interface ScalarOperator {
 }
 
 /** What an operand is. */
-export type ScalarInput = 'int' | 'tensor' | 'storage' | 'function';
+export type ScalarInput = 'int' | 'tensor' | 'storage' | 'function' | 'any';

@@ -63,6 +63,8 @@ export interface ConstructorDefinition {
 
 export const INT_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'int' };
 export const SHAPE_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'shape' };
+/** Of what gives nothing. */
+export const UNIT_TYPE: TupleTypeNode = { kind: 'tuple', fields: [] };
 export const STORAGE_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'storage' };
 
 export function tensorType({ dtype, shape }: TensorType): TensorTypeNode {

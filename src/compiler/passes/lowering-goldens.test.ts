@@ -356,3 +356,98 @@ describe('plan-memory', () => {
     expect(run(['plan-memory'], module)).toBe(module);
   });
 });
+
+describe('liveness', () => {
+  const kill = (text: string): string =>
+    after(['fuse', 'to-anf', 'lower-match', 'plan-memory', 'liveness'], text);
+
+  test('a value is dropped after its last use on each way', () => {
+    const text = `def @main(%c: int, %x: Tensor[(2,), float32], %y: Tensor[(2,), float32]) {
+      let %pair = if (%c) { (%x, %y) } else { (add(%x, %y), %x) };
+      neg(%pair.0)
+    }`;
+    expect(kill(text)).toMatchInlineSnapshot(`
+      "def @main(%c: int, %x: Tensor[(2,), float32], %y: Tensor[(2,), float32]) -> Tensor[(2,), float32] {
+        let %pair: (Tensor[(2,), float32], Tensor[(2,), float32]) = if (%c) {
+          let %result: (Tensor[(2,), float32], Tensor[(2,), float32]) = (%x, %y);
+          let %_: () = kill(%x);
+          let %__1: () = kill(%y);
+          %result
+        } else {
+          let %s1: storage = alloc_storage(bytes=[256]);
+          let %t1: Tensor[(2,), float32] = alloc_tensor(%s1, shape=[2], dtype="float32");
+          let %__2: () = kill(%s1);
+          %0 = fn (%p0: Tensor[(2,), float32], %p1: Tensor[(2,), float32], primitive="add") {
+            add(%p0, %p1)
+          };
+          let %v0: Tensor[(2,), float32] = call_into(%0, %x, %y, %t1);
+          let %__3: () = kill(%y);
+          let %result_1: (Tensor[(2,), float32], Tensor[(2,), float32]) = (%v0, %x);
+          let %__4: () = kill(%x);
+          let %__5: () = kill(%v0);
+          %result_1
+        };
+        let %v1: Tensor[(2,), float32] = %pair.0;
+        let %__6: () = kill(%pair);
+        let %s0: storage = alloc_storage(bytes=[256]);
+        let %t0: Tensor[(2,), float32] = alloc_tensor(%s0, shape=[2], dtype="float32");
+        let %__7: () = kill(%s0);
+        %1 = fn (%p0_1: Tensor[(2,), float32], primitive="neg") {
+          neg(%p0_1)
+        };
+        call_into(%1, %v1, %t0)
+      }
+      "
+    `);
+  });
+
+  test('closures, clauses, and values that nothing reads', () => {
+    const text = `def @main(%list: List[Tensor[(2,), float32]], %x: Tensor[(2,), float32], %unused: List[int]) {
+      let %f = fn (%y: Tensor[(2,), float32]) { match (%list) { Cons(%head, _) => add(%head, %y), Nil => %y } };
+      let %g = @nothing(%x);
+      (%f, #1)
+    }
+    def @nothing(%x: Tensor[(2,), float32]) -> int { #0 }`;
+    expect(kill(text)).toMatchInlineSnapshot(`
+      "type List[A] { Cons(A, List[A]), Nil }
+
+      def @main(%list: List[Tensor[(2,), float32]], %x: Tensor[(2,), float32], %unused: List[int]) -> (fn (Tensor[(2,), float32]) -> Tensor[(2,), float32], int) {
+        let %_: () = kill(%unused);
+        let %f: fn (Tensor[(2,), float32]) -> Tensor[(2,), float32] = fn (%y: Tensor[(2,), float32]) -> Tensor[(2,), float32] {
+          match (%list) {
+            Cons(%head: Tensor[(2,), float32], _) => {
+              let %__1: () = kill(%list);
+              let %s0: storage = alloc_storage(bytes=[256]);
+              let %t0: Tensor[(2,), float32] = alloc_tensor(%s0, shape=[2], dtype="float32");
+              let %__2: () = kill(%s0);
+              %0 = fn (%p0: Tensor[(2,), float32], %p1: Tensor[(2,), float32], primitive="add") {
+                add(%p0, %p1)
+              };
+              call_into(%0, %head, %y, %t0)
+            },
+            Nil => %y,
+          }
+        };
+        let %__3: () = kill(%list);
+        let %g: int = @nothing(%x);
+        let %__4: () = kill(%x);
+        (%f, #1)
+      }
+
+      def @nothing(%x: Tensor[(2,), float32]) -> int {
+        #0
+      }
+      "
+    `);
+  });
+
+  test('nothing where all goes with the registers of the function', () => {
+    const text = `def @main(%c: int, %x: Tensor[(4,), float32], %y: Tensor[(4,), float32]) {
+      let %k = int_add(%c, #1);
+      if (%k) { @other(%x, %y) } else { @other(%y, %x) }
+    }
+    def @other(%x: Tensor[(4,), float32], %y: Tensor[(4,), float32]) -> Tensor[(4,), float32] { %x }`;
+    const module = run(['to-anf'], inferModule(parseModule(text)));
+    expect(run(['liveness'], module)).toBe(module);
+  });
+});
