@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
+import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
+import { createWebGpuDevice } from '../../device/webgpu/index.ts';
+import { OPS } from '../../ops/registry.ts';
 import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import {
@@ -9,13 +12,14 @@ import {
   type OnnxNodeSpec,
   writeOnnxModel,
 } from '../../testing/onnx-writer.ts';
+import { nodeGpu } from '../../testing/node-gpu.ts';
 import { compileOnnx } from './compile-onnx.ts';
 
-/** Opens a program on the host device, and gives back what it computes for inputs. */
+/** Opens a program on a device, and gives back what it computes for inputs. */
 async function open(
   spec: OnnxModelSpec,
+  device: Device = createHostDevice(),
 ): Promise<(...inputs: readonly HostTensor[]) => Promise<HostTensor[]>> {
-  const device = createHostDevice();
   const vm = await VirtualMachine.create(compileOnnx(writeOnnxModel(spec)), { devices: [device] });
   return async (...inputs) => {
     const result = await vm.get('main')(...inputs.map((input) => vm.tensor(input)));
@@ -424,4 +428,35 @@ describe('Scan', () => {
       '(2, 3, 1): 1 0 0 16 21 25',
     ]);
   });
+});
+
+test('loops and branches on WebGPU', async () => {
+  const gpu = await createWebGpuDevice({ gpu: await nodeGpu(), operators: OPS });
+  const run = await open(
+    {
+      inputs: [
+        scalarInput('c', 'bool'),
+        { name: 'first', shape: [] },
+        { name: 'limit', shape: [] },
+      ],
+      initializers: { start: floats([1], 9) },
+      nodes: [
+        node('Loop', ['', 'c', 'first', 'start'], ['last', 'row', 'sums'], {
+          body: { graph: doubling },
+        }),
+        node('Less', ['limit', 'last'], 'beyond'),
+        node('If', ['beyond'], 'y', {
+          then_branch: { graph: { nodes: [node('Neg', ['row'], 'out')], outputs: ['out'] } },
+          else_branch: { graph: { nodes: [], outputs: ['sums'] } },
+        }),
+      ],
+      outputs: ['y'],
+    },
+    gpu,
+  );
+  const one = floats([], 1);
+  expect((await run(bool(true), one, floats([], 7))).map(described)).toEqual(['(4): -9 -2 -4 -8']);
+  expect((await run(bool(true), one, floats([], 8))).map(described)).toEqual(['(3): 1 3 6']);
+  expect((await run(bool(false), one, floats([], 0))).map(described)).toEqual(['(1): -9']);
+  gpu.destroy();
 });
