@@ -1,5 +1,5 @@
 import type { Dim } from '../core/dim.ts';
-import { type DType, dtypeInfo } from '../core/dtype.ts';
+import { type DType, dtypeInfo, isBigInt } from '../core/dtype.ts';
 import { numberToFloat16 } from '../core/float16.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
@@ -19,6 +19,7 @@ function caseTensor(input: OpCaseInput, random: () => number): HostTensor {
   const { dtype, shape, values } = input;
   if (values !== undefined) return tensorOf(dtype, shape, values);
   const { category } = dtypeInfo(dtype);
+  if (isBigInt(dtype) && input.range === undefined) return wideTensor(dtype, shape, random);
   const [low, high] = input.range ?? DEFAULT_RANGES[category];
   const numbers = Array.from({ length: elementCount(shape) }, () => {
     const value = low + random() * (high - low);
@@ -29,6 +30,16 @@ function caseTensor(input: OpCaseInput, random: () => number): HostTensor {
 
 function tensorOf(dtype: DType, shape: Shape, values: readonly number[]): HostTensor {
   return HostTensor.from(dtype, shape, dtype === 'float16' ? values.map(numberToFloat16) : values);
+}
+
+/** Small numbers, numbers of all 64 bits, and numbers in between by turns. */
+function wideTensor(dtype: DType, shape: Shape, random: () => number): HostTensor {
+  const word = () => BigInt(Math.floor(random() * 2 ** 32));
+  const values = Array.from({ length: elementCount(shape) }, (_, i) => {
+    const bits = BigInt.asIntN(64, (word() << 32n) | word()) >> BigInt([61, 0, 20, 31][i % 4] ?? 0);
+    return dtype === 'int64' ? bits : BigInt.asUintN(64, bits);
+  });
+  return HostTensor.from(dtype, shape, values);
 }
 
 const DEFAULT_RANGES = {

@@ -1,7 +1,8 @@
+import type { DType } from '../core/dtype.ts';
 import { HostTensor } from '../core/host-tensor.ts';
-import { decodeFloat16, encodeFloat16 } from '../core/float16.ts';
 import type { Attributes } from '../core/primitive-function.ts';
 import type { OpDefinition } from './define-op.ts';
+import { convertElements } from './elementwise/convert-elements.ts';
 import type { Operands } from './lowering.ts';
 
 /** A call with its complete attributes and the tensor that takes its result. */
@@ -12,32 +13,33 @@ export interface ReferenceCall {
 }
 
 /**
- * Runs an operator's reference. References that compute see float32 in place of float16: the result
- * is rounded once, at the end. Those that only move elements see the bits.
+ * Runs an operator's reference. References that compute see float32 in place of float16 and bfloat16:
+ * the result is rounded once, at the end. Those that only move elements see the bits.
  */
 export function computeReference(op: OpDefinition, call: ReferenceCall): void {
   const { inputs, attributes, output } = call;
-  const isHalf = [...inputs, output].some((tensor) => tensor?.dtype === 'float16');
+  const isHalf = [...inputs, output].some((tensor) => isHalfFloat(tensor?.dtype));
   if (!isHalf || op.kind === 'injective' || op.takesBits === true) {
     op.reference(inputs, attributes, output);
     return;
   }
   const wide = inputs.map((tensor) => tensor && widen(tensor));
-  const target = output.dtype === 'float16' ? HostTensor.zeros('float32', output.shape) : output;
+  const target = isHalfFloat(output.dtype) ? HostTensor.zeros('float32', output.shape) : output;
   op.reference(wide, attributes, target);
-  const { elements } = output;
-  if (target !== output && elements instanceof Uint16Array) {
-    encodeFloat16(Float32Array.from(target.elements, Number), elements);
-  }
+  if (target !== output) convertElements(target, output, ROUNDING);
+}
+
+const ROUNDING = { saturate: false, roundMode: 'up' };
+
+function isHalfFloat(dtype: DType | undefined): boolean {
+  return dtype === 'float16' || dtype === 'bfloat16';
 }
 
 function widen(tensor: HostTensor): HostTensor {
   const { dtype, shape, elements, isSplat } = tensor;
-  if (dtype !== 'float16') return tensor;
-  return new HostTensor(
-    'float32',
-    shape,
-    decodeFloat16(Uint16Array.from(elements, Number)),
-    isSplat,
-  );
+  if (!isHalfFloat(dtype)) return tensor;
+  const wide = new Float32Array(elements.length);
+  const stored = new HostTensor(dtype, [elements.length], elements);
+  convertElements(stored, new HostTensor('float32', [elements.length], wide), ROUNDING);
+  return new HostTensor('float32', shape, wide, isSplat);
 }

@@ -33,7 +33,16 @@ export interface InputSpec {
 
 export interface AttributeSpec {
   /** `dims`: integers that may be symbolic. */
-  readonly type: 'int' | 'ints' | 'dims' | 'float' | 'floats' | 'string' | 'strings' | 'bool' | 'dtype';
+  readonly type:
+    | 'int'
+    | 'ints'
+    | 'dims'
+    | 'float'
+    | 'floats'
+    | 'string'
+    | 'strings'
+    | 'bool'
+    | 'dtype';
   /** Absent: the attribute is required. */
   readonly default?: AttributeValue;
   /** The least value, of each element for a list. */
@@ -174,7 +183,7 @@ export interface OpDefinition {
    * dimensions that `infer` gave. Throws ShapeError for elements that it cannot compute with.
    */
   compute?(inputs: Operands<HostTensor>, attributes: Attributes): HostTensor;
-  /** The reference reads and writes float16 as bits; else it is given float32 in its place. */
+  /** The reference reads and writes float16 and bfloat16 as bits; else it is given float32. */
   readonly takesBits?: boolean;
   /** For `elementwise`. */
   readonly scalar?: ScalarFunction;
@@ -206,12 +215,18 @@ export function defineOp(definition: OpDefinition): OpDefinition {
   if ((kind === 'anchor' || kind === 'reduction') && definition.lower === undefined) {
     throw new Error(`internal: operator ${name} has no lowering`);
   }
-  return { ...definition, inputs: definition.inputs.map(withFloat16) };
+  return { ...definition, inputs: definition.inputs.map(withHalves) };
 }
 
-/** Whatever takes float32 takes float16 too: kernels and references compute it in float32. */
-function withFloat16(spec: InputSpec): InputSpec {
+/**
+ * Whatever takes float32 takes float16 too, for which kernels and references compute in float32,
+ * and so does the host for bfloat16.
+ */
+function withHalves(spec: InputSpec): InputSpec {
   const { dtypes } = spec;
   if (!dtypes.includes('float32') || dtypes.includes('float16')) return spec;
-  return { ...spec, dtypes: dtypes.flatMap((d) => (d === 'float32' ? [d, 'float16'] : [d])) };
+  const added = dtypes.flatMap((dtype): DType[] =>
+    dtype === 'float32' ? [dtype, 'float16', 'bfloat16'] : [dtype],
+  );
+  return { ...spec, dtypes: added };
 }

@@ -1,4 +1,5 @@
 import { type DType, isBigInt } from '../../core/dtype.ts';
+import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import {
   isSmallFloat,
@@ -38,6 +39,7 @@ export function convertElements(x: HostTensor, output: HostTensor, options: Roun
 type Value = number | bigint;
 
 function reader(dtype: DType): (element: Value) => Value {
+  if (dtype === 'float16') return (bits) => float16ToNumber(Number(bits));
   if (isSmallFloat(dtype)) return (bits) => smallFloatToNumber(dtype, Number(bits));
   if (isBigInt(dtype)) return (element) => element;
   if (dtype in INTEGER_BITS) return (element) => BigInt(element);
@@ -47,6 +49,7 @@ function reader(dtype: DType): (element: Value) => Value {
 function converter(from: DType, dtype: DType, options: RoundingOptions): (value: Value) => number {
   if (dtype === 'bool') return (value) => Number(Number(value) !== 0);
   if (dtype === 'float32') return toFloat32;
+  if (dtype === 'float16') return (value) => numberToFloat16(Number(value));
   if (isSmallFloat(dtype)) return (value) => numberToSmallFloat(dtype, Number(value), options);
   const bits = INTEGER_BITS[dtype];
   if (bits === undefined) return Number;
@@ -87,6 +90,7 @@ function rangeOf({ bits, isSigned, from }: IntegerTarget): [number, number] {
 function toFloat32(value: Value): number {
   if (typeof value === 'number') return value;
   const size = value < 0n ? -value : value;
+  if (size < 2n ** 53n) return Number(value);
   const excess = BigInt(Math.max(0, size.toString(2).length - 40));
   const kept = size >> excess;
   const isInexact = kept << excess !== size;

@@ -53,12 +53,12 @@ export const gatherNd: OpDefinition = defineOp({
       const places = shape.slice(batch, batch + length).map((dim, k) => {
         const size = param(dim, 'u32');
         const place = placeExpression(integer(1, [...tuple, `${k}u`]), size);
-        conditions.push(`${place} < ${size}`);
+        conditions.push(`(${place} < ${size})`);
         return place;
       });
       const from = [...coords.slice(0, batch), ...places, ...coords.slice(outer)];
       if (conditions.length === 0) return [{ input: 0, coords: from }];
-      return [{ input: 0, coords: from, when: conditions.join(' && ') }];
+      return [{ input: 0, coords: from, when: conditions.join(' & ') }];
     },
   },
   tolerance: EXACT,
