@@ -3,7 +3,7 @@ import { applyDimOperator, type Dim } from '../../core/dim.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import type { OpKind } from '../../ops/define-op.ts';
-import { WGSL_KERNEL } from '../../ops/program/wgsl-kernel.ts';
+import { kernelName, WGSL_KERNEL } from '../../ops/program/wgsl-kernel.ts';
 import { KERNEL_DTYPES } from '../../ops/placement.ts';
 import { opDefinition } from '../../ops/registry.ts';
 import { call, callFunction, func, variable } from '../ir/build.ts';
@@ -157,7 +157,7 @@ function takeAlternative(expr: CallExpr, group: Group, context: Partition): void
 
 function noAlternative({ span, attributes }: CallExpr): UnsupportedError {
   return new UnsupportedError({
-    where: formatSpan(span, `kernel ${String(attributes['name'])}`),
+    where: formatSpan(span, `kernel ${kernelName(attributes)}`),
     got: 'an alternative that is no result of an operator, or that something else reads too',
     expected: 'operators on tensors that only the kernel reads',
   });
@@ -336,7 +336,7 @@ function kernelNames(members: readonly CallExpr[]): string[] {
   return members
     .slice(Math.max(own, 0))
     .map((member, i) =>
-      own >= 0 && i === 0 ? String(member.attributes['name']) : operatorName(member),
+      own >= 0 && i === 0 ? kernelName(member.attributes) : operatorName(member),
     );
 }
 

@@ -11,6 +11,11 @@ import { formatType, operand } from '../operand-checks.ts';
 /** The operator that a program calls to run WGSL of its own. */
 export const WGSL_KERNEL = 'wgsl_kernel';
 
+const DEFAULT_NAME = 'kernel';
+
+/** One of eight buffers is the result. */
+const MAX_INPUTS = 7;
+
 const COPY = `@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (id.x < params.count) { store(id.x, load_a(id.x)); }
@@ -33,20 +38,21 @@ export const wgslKernel: OpDefinition = {
     { name: 'inputs', dtypes: ['float32', 'float16', 'int32', 'uint32', 'bool'], variadic: true },
   ],
   attributes: {
-    name: { type: 'string', default: 'kernel' },
+    name: { type: 'string', default: DEFAULT_NAME },
     code: { type: 'string' },
     shape: { type: 'dims' },
     dtype: { type: 'dtype' },
-    grid: { type: 'dims', length: 3 },
+    grid: { type: 'dims', length: 3, minimum: 0 },
     workgroup: { type: 'ints', length: 3, minimum: 1 },
     params: { type: 'strings', default: [] },
-    sizes: { type: 'dims', default: [] },
+    sizes: { type: 'dims', default: [], minimum: 0 },
     alternative: { type: 'bool', default: false },
   },
   infer(inputs, attributes, dims) {
-    const { name, dtype, params, sizes, alternative } = attributes;
-    const where = `${WGSL_KERNEL} ${String(name)}`;
-    checkParams(where, params, sizes);
+    const { dtype, alternative } = attributes;
+    const where = `kernel ${kernelName(attributes)}`;
+    checkParams(where, attributes);
+    checkLimits(where, inputs.length - (alternative === true ? 1 : 0), attributes);
     if (typeof dtype !== 'string' || !isDType(dtype)) throw internalError('dtype is checked');
     const shape = dimsAttribute(attributes, 'shape').map((dim) => dims.of(dim));
     const other = alternative === true ? inputs.at(-1) : undefined;
@@ -106,6 +112,9 @@ export const wgslKernel: OpDefinition = {
       bad('another dtype than the alternative', { dtype: 'int32' }),
       bad('a grid of two dimensions', { grid: [1, 1] }),
       bad('an empty workgroup', { workgroup: [0, 1, 1] }),
+      bad('a workgroup that is too large', { workgroup: [64, 8, 1] }),
+      bad('a negative grid', { grid: [-1, 1, 1] }),
+      { ...good, title: 'too many inputs', inputs: Array(9).fill(good.inputs[0]) },
       { ...good, title: 'no inputs and no alternative', inputs: [] },
     ];
   },
@@ -132,7 +141,28 @@ function copyCase(dtype: 'float32' | 'float16' | 'int32' | 'uint32' | 'bool', sh
 
 const IDENTIFIER = /^[A-Za-z][A-Za-z0-9_]*$/;
 
-function checkParams(where: string, params: unknown, sizes: unknown): void {
+/** The name that a kernel has in messages and profiles. */
+export function kernelName({ name }: Attributes): string {
+  return typeof name === 'string' ? name : DEFAULT_NAME;
+}
+
+/** What every WebGPU adapter allows. */
+function checkLimits(where: string, inputCount: number, attributes: Attributes): void {
+  if (inputCount > MAX_INPUTS) {
+    const expected = `at most ${MAX_INPUTS}: WebGPU binds eight buffers to a kernel`;
+    throw new ShapeError({ where, got: `${inputCount} inputs`, expected });
+  }
+  const workgroup = intsAttribute(attributes, 'workgroup');
+  const [x = 1, y = 1, z = 1] = workgroup;
+  if (x * y * z <= 256 && z <= 64) return;
+  throw new ShapeError({
+    where: `${where}: attribute workgroup`,
+    got: workgroup.join(' x '),
+    expected: 'at most 256 invocations, 64 of them in z',
+  });
+}
+
+function checkParams(where: string, { params, sizes }: Attributes): void {
   const names: readonly unknown[] = Array.isArray(params) ? params : [];
   const count = Array.isArray(sizes) ? sizes.length : 0;
   const wrong = names.find((name) => typeof name !== 'string' || !IDENTIFIER.test(name));
@@ -144,9 +174,9 @@ function checkParams(where: string, params: unknown, sizes: unknown): void {
   });
 }
 
-function noAlternative({ name }: Attributes): UnsupportedError {
+function noAlternative(attributes: Attributes): UnsupportedError {
   return new UnsupportedError({
-    where: `kernel ${String(name)}`,
+    where: `kernel ${kernelName(attributes)}`,
     got: 'WGSL of the program on the host device',
     expected: 'a session on WebGPU',
     remedy: 'Give the kernel an alternative of other operators.',
@@ -159,7 +189,7 @@ function lower({ inputs, attributes }: LoweringCall): readonly KernelSpec[] {
   const names = dimsAttribute(attributes, 'params').map(String);
   const sizes = intsAttribute(attributes, 'sizes');
   const kernel: KernelSpec = {
-    name: stringAttribute(attributes, 'name'),
+    name: kernelName(attributes),
     source: stringAttribute(attributes, 'code'),
     constants: {},
     params: Object.fromEntries(names.map((name, i) => [name, u32(sizes[i] ?? 0)])),
