@@ -42,6 +42,8 @@ class AnfConverter {
   /** Lets by variable, and by the expression that they name. */
   readonly #letOf = new Map<VarExpr, LetExpr>();
   readonly #naming = new Map<Expr, LetExpr>();
+  /** Further variables of an expression, which give other names to its dimensions. */
+  readonly #aliases = new Map<Expr, VarExpr[]>();
   readonly #bindings = new Map<Scope, Binding[]>();
   /** What the scopes give, lets left out. */
   readonly #results = new Set<Expr>();
@@ -56,7 +58,12 @@ class AnfConverter {
       if (expr.kind !== 'let') continue;
       this.#letOf.set(expr.variable, expr);
       const named = resultOf(expr.value);
-      if (!isAtom(named) && !this.#naming.has(named)) this.#naming.set(named, expr);
+      if (isAtom(named)) continue;
+      const first = this.#naming.get(named);
+      if (first === undefined) this.#naming.set(named, expr);
+      else if (namesOthers(expr.variable, first.variable)) {
+        this.#aliases.set(named, [...(this.#aliases.get(named) ?? []), expr.variable]);
+      }
     }
   }
 
@@ -78,10 +85,12 @@ class AnfConverter {
     const source = this.#naming.get(expr);
     const variable = source?.variable ?? this.#temporary(expr);
     const scope = this.#scopes.of(expr);
-    const bindings = this.#bindings.get(scope);
-    const binding = { variable, value, source };
-    if (bindings === undefined) this.#bindings.set(scope, [binding]);
-    else bindings.push(binding);
+    const bindings = this.#bindings.get(scope) ?? [];
+    this.#bindings.set(scope, bindings);
+    bindings.push({ variable, value, source });
+    for (const alias of this.#aliases.get(expr) ?? []) {
+      bindings.push({ variable: alias, value: variable, source: undefined });
+    }
     return variable;
   }
 
@@ -109,6 +118,13 @@ class AnfConverter {
     }
     return result;
   }
+}
+
+/** Whether the types of two variables of one tensor have other names for its dimensions. */
+function namesOthers({ type }: VarExpr, other: VarExpr): boolean {
+  const known = other.type?.kind === 'tensor' ? other.type.shape : [];
+  if (type?.kind !== 'tensor') return false;
+  return type.shape.some((dim, axis) => typeof dim === 'string' && dim !== known[axis]);
 }
 
 /** What a chain of lets gives. */
