@@ -148,18 +148,25 @@ function takeAlternative(expr: CallExpr, group: Group, context: Partition): void
     work.push(...new Set(childrenOf(arg)));
   }
   const last = expr.args.at(-1);
-  if (last === undefined || !members.has(last)) throw noAlternative(expr);
+  // What something else reads too is computed anyway.
+  if (last === undefined || (!members.has(last) && !isAtom(last) && !isOperatorCall(last))) {
+    throw noAlternative(expr);
+  }
   const inside = scopes.order.filter((member) => members.has(member) && member.kind === 'call');
   for (const member of inside) if (member.kind === 'call') group.members.push(member);
   group.members.splice(group.members.indexOf(expr), 1);
   group.members.push(expr);
 }
 
+function isOperatorCall(expr: Expr): boolean {
+  return expr.kind === 'call' && expr.callee.kind === 'operator';
+}
+
 function noAlternative({ span, attributes }: CallExpr): UnsupportedError {
   return new UnsupportedError({
     where: formatSpan(span, `kernel ${kernelName(attributes)}`),
-    got: 'an alternative that is no result of an operator, or that something else reads too',
-    expected: 'operators on tensors that only the kernel reads',
+    got: 'an alternative for the host that calls functions or branches',
+    expected: 'operators on tensors, or small functions of such',
   });
 }
 
