@@ -129,6 +129,26 @@ describe('If', () => {
     await expect(run(bool(true), x)).rejects.toThrow('node "y"');
   });
 
+  test('a comparison of dimensions is made on the host', async () => {
+    const spec: OnnxModelSpec = {
+      inputs: [{ name: 'x', shape: ['n'] }],
+      initializers: { two: HostTensor.from('int64', [1], [2]) },
+      nodes: [
+        node('Shape', ['x'], 's'),
+        node('LessOrEqual', ['two', 's'], 'c'),
+        node('If', ['c'], 'y', {
+          then_branch: { graph: branch(node('Neg', ['x'], 'out')) },
+          else_branch: { graph: branch(node('Identity', ['x'], 'out')) },
+        }),
+      ],
+      outputs: ['y'],
+    };
+    expect(compileOnnx(writeOnnxModel(spec)).primitives.map(({ name }) => name)).toEqual(['neg']);
+    const run = await open(spec);
+    expect((await run(floats([2], 1, 2))).map(described)).toEqual(['(2): -1 -2']);
+    expect((await run(floats([1], 1))).map(described)).toEqual(['(1): 1']);
+  });
+
   test('unknown operators in both branches and around them are listed together', () => {
     const unknown: OnnxModelSpec = {
       inputs: [scalarInput('c', 'bool'), { name: 'x', shape: [1] }],
@@ -212,6 +232,10 @@ describe('Loop', () => {
       '(1): -9',
       '(0): ',
     ]);
+    expect((await run(...values(-3, true, 5))).map(described)[1]).toBe('(1): -9');
+    expect((await run(...values(Number.MAX_SAFE_INTEGER, true, 5))).map(described)[1]).toBe(
+      '(4): -9 -2 -4 -8',
+    );
     expect((await run(...values(4, false, 5))).map(described)).toEqual([
       '(): 1',
       '(1): -9',

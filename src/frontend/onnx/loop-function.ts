@@ -21,11 +21,12 @@ import {
 import { bindersOf, postOrder } from '../../compiler/ir/visit.ts';
 import { proveEqual } from '../../core/dim-algebra.ts';
 import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
-import { type Dim, type DimOperator, MAX_DIMENSION } from '../../core/dim.ts';
+import { type Dim, MAX_DIMENSION } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import { OPS } from '../../ops/registry.ts';
 import { Block, FunctionFrame } from './graph-scope.ts';
+import { hostInteger } from './host-integer.ts';
 import type { ImportNode } from './import-node.ts';
 import { stackFunction } from './stack-function.ts';
 
@@ -383,32 +384,6 @@ function listOf(element: TensorTypeNode): AdtTypeNode {
 function elementType({ dtype, shape }: TensorType): TensorTypeNode {
   const known = shape.map((dim) => (typeof dim === 'number' ? dim : '?'));
   return tensorType({ dtype, shape: ['?', ...known] });
-}
-
-const SCALAR_OPERATORS: Readonly<Record<Exclude<DimOperator, 'min' | 'max'>, string>> = {
-  add: 'int_add',
-  sub: 'int_sub',
-  mul: 'int_mul',
-  floordiv: 'int_floordiv',
-  mod: 'int_mod',
-};
-
-/** A dimension as an integer of the host. */
-function hostInteger(dim: Dim, frame: FunctionFrame): Expr {
-  if (typeof dim === 'number') return int(dim);
-  if (typeof dim === 'string') {
-    const tensor = frame.carrier(dim);
-    const type = tensor?.kind === 'var' ? tensor.type : undefined;
-    if (tensor === undefined || type?.kind !== 'tensor') {
-      throw new Error(`internal: nothing has the dimension ${dim}`);
-    }
-    return call('dim', [tensor], { axis: type.shape.indexOf(dim) });
-  }
-  const left = hostInteger(dim.left, frame);
-  const right = hostInteger(dim.right, frame);
-  if (dim.op === 'min') return ifElse(call('int_lt', [left, right]), left, right);
-  if (dim.op === 'max') return ifElse(call('int_lt', [left, right]), right, left);
-  return call(SCALAR_OPERATORS[dim.op], [left, right]);
 }
 
 /** Symbols in attributes, and in the types of variables. */

@@ -12,6 +12,7 @@ import { tensorType, type TensorTypeNode } from '../../../compiler/ir/type.ts';
 import { isUnknownDim } from '../../../core/dim-symbols.ts';
 import { Block } from '../graph-scope.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { hostCondition } from '../host-condition.ts';
 import { conditionOf, sameOrUnknown } from '../loop-function.ts';
 import { Loop } from './loop.ts';
 import { Scan } from './scan.ts';
@@ -24,7 +25,8 @@ interface Branch {
 
 /** The branch that a constant condition chooses, in its place; else both, as branches of an `if`. */
 export function If(node: ImportNode): Expr | readonly Expr[] {
-  const condition = conditionOf(node, node.input(0));
+  const given = conditionOf(node, node.input(0));
+  const condition = given.kind === 'constant' ? given : (hostCondition(node, given) ?? given);
   if (condition.kind === 'constant') {
     const name = Number(condition.value.elements[0] ?? 0) === 0 ? 'else_branch' : 'then_branch';
     node.attributes.ignore('then_branch', 'else_branch');

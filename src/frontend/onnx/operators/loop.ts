@@ -1,5 +1,5 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../core/dim.ts';
+import { type Dim, MAX_DIMENSION } from '../../../core/dim.ts';
 import { Block } from '../graph-scope.ts';
 import type { ImportNode } from '../import-node.ts';
 import { conditionOf, importLoop, isConstantTrue } from '../loop-function.ts';
@@ -51,9 +51,15 @@ function requireArity(node: ImportNode, body: Subgraph, carriedCount: number): v
 
 /** Undefined for no limit, which exporters write as the largest int64 too. */
 function tripCount(node: ImportNode): Dim | undefined {
+  if (node.isComputed(0)) {
+    const most = node.scalar(MAX_DIMENSION, 'int64');
+    const limited = node.call('minimum', [node.input(0), most]);
+    const counted = node.call('maximum', [limited, node.scalar(0, 'int64')]);
+    return node.readSizes('sizes', counted, { what: 'trip count' })[0];
+  }
   const trip = node.dimsInput(0, 'trip count')?.[0];
   if (typeof trip !== 'number') return trip;
-  return trip === Number.MAX_SAFE_INTEGER ? undefined : Math.max(trip, 0);
+  return trip > MAX_DIMENSION ? undefined : Math.max(trip, 0);
 }
 
 interface LoopParts {
