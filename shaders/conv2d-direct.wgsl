@@ -1,6 +1,11 @@
 // Two-dimensional convolution, one output element per invocation.
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+fn main(@builtin(global_invocation_id) thread: vec3<u32>) {
+  let id = thread + vec3<u32>(
+    params.first_x * WORKGROUP_SIZE_X,
+    params.first_y * WORKGROUP_SIZE_Y,
+    params.first_z,
+  );
   let pixel = id.x;
   let channel = id.y;
   if (pixel >= params.out_h * params.out_w || channel >= params.out_channels) {

@@ -3,7 +3,12 @@
 // `accumulate` and `store_tile` are unrolled for the tile and the window's width; `store_four` is in
 // lib/store-four-*.wgsl.
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+fn main(@builtin(global_invocation_id) thread: vec3<u32>) {
+  let id = thread + vec3<u32>(
+    params.first_x * WORKGROUP_SIZE_X,
+    params.first_y * WORKGROUP_SIZE_Y,
+    params.first_z,
+  );
   let lane = id.x & 3u;
   let y_out = id.x / params.blocks_w;
   let x_out = (id.x - y_out * params.blocks_w) * TILE_PIXELS;

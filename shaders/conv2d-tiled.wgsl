@@ -7,8 +7,9 @@ var<private> image: u32;
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(
   @builtin(local_invocation_id) local: vec3<u32>,
-  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(workgroup_id) workgroup: vec3<u32>,
 ) {
+  let group = workgroup + vec3<u32>(params.first_x, params.first_y, params.first_z);
   image = group.z / params.groups;
   let channel_group = group.z - image * params.groups;
   first_channel = channel_group * params.group_out_channels;

@@ -1,12 +1,17 @@
 // C = alpha * A B + beta * bias, one element per invocation.
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+fn main(@builtin(global_invocation_id) thread: vec3<u32>) {
+  let id = thread + vec3<u32>(
+    params.first_x * WORKGROUP_SIZE_X,
+    params.first_y * WORKGROUP_SIZE_Y,
+    params.first_z,
+  );
   let column = id.x;
   let row = id.y;
   if (row >= params.m || column >= params.n) {
     return;
   }
-  let batch = params.first_batch + id.z;
+  let batch = id.z;
   let starts = batch_starts(batch);
   let a0 = starts.x + row * params.a_row;
   let b0 = starts.y + column * params.b_column;

@@ -4,12 +4,13 @@
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(
   @builtin(local_invocation_id) local: vec3<u32>,
-  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(workgroup_id) workgroup: vec3<u32>,
 ) {
+  let group = workgroup + vec3<u32>(params.first_x, params.first_y, params.first_z);
   let row = (group.y * WORKGROUP_SIZE_Y + local.y) * TILE_ROWS;
   let lane = local.x & 3u;
   let column = (group.x * WORKGROUP_SIZE_X + local.x - lane) * 4u + lane;
-  let batch = params.first_batch + group.z;
+  let batch = group.z;
   let matrices = batch_starts(batch);
   let a_start = matrices.x;
   let b_start = matrices.y;

@@ -6,9 +6,10 @@ var<private> b_start: u32;
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(
   @builtin(local_invocation_id) local: vec3<u32>,
-  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(workgroup_id) workgroup: vec3<u32>,
 ) {
-  batch = params.first_batch + group.z;
+  let group = workgroup + vec3<u32>(params.first_x, params.first_y, params.first_z);
+  batch = group.z;
   let matrices = batch_starts(batch);
   a_start = matrices.x;
   b_start = matrices.y;

@@ -7,6 +7,7 @@ import tileSource from '../../../shaders/conv2d-tile.wgsl?raw';
 import { type ConvTile, convTileSource } from './conv-register-tile.ts';
 import { i32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { hasLinearQuads, matmulKernels } from '../linear/matmul-lowering.ts';
+import { splitGrid } from '../linear/split-grid.ts';
 import { type Window2d, window2d } from './window2d.ts';
 
 /** Kernels of `conv2d`: x (N, C, H, W), w (K, C / groups, R, S), bias (K) or absent. */
@@ -20,11 +21,16 @@ export function lowerConv2d(call: LoweringCall): readonly KernelSpec[] {
     call,
   };
   if (isMatmul(conv)) return pointwiseKernels(conv);
-  if (call.caps.adapterClass === 'software') {
-    return [kernelW <= MAX_TILE_KERNEL_W ? tileKernel(conv) : directKernel(conv)];
+  return splitGrid(chooseKernel(conv), call.caps);
+}
+
+function chooseKernel(conv: Conv): KernelSpec {
+  const { kernelW, outChannels } = conv.window;
+  if (conv.call.caps.adapterClass === 'software') {
+    return kernelW <= MAX_TILE_KERNEL_W ? tileKernel(conv) : directKernel(conv);
   }
   // Depthwise and thin groups would leave most of a tile idle.
-  return [window.outChannels / conv.groups < 8 ? directKernel(conv) : tiledKernel(conv)];
+  return outChannels / conv.groups < 8 ? directKernel(conv) : tiledKernel(conv);
 }
 
 /** Wider windows take more registers than a tile has. */

@@ -47,6 +47,7 @@ export const conv2d: OpDefinition = defineOp({
     convCase([1, 16, 13, 13], [32, 16, 1, 1]),
     convCase([1, 16, 13, 13], [8, 16, 1, 1], { strides: [2, 2] }),
     convCase([0, 3, 5, 5], [2, 3, 3, 3]),
+    convCase([65_600, 1, 2, 2], [1, 1, 2, 2]),
     convCase([1, 3, 32, 32], [16, 3, 7, 7], { strides: [2, 2], pads: [3, 3, 3, 3] }),
     convCase([1, 16, 33, 31], [24, 16, 3, 3], { pads: [1, 1, 1, 1] }),
     convCase([1, 64, 14, 14], [65, 64, 3, 3], { pads: [1, 1, 1, 1] }),

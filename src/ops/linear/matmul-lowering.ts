@@ -7,6 +7,7 @@ import { elementCount } from '../../core/shape.ts';
 import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { gemmProblem, type MatmulProblem, matmulProblem } from './matmul-problem.ts';
 import { matmulTileSource } from './register-tile.ts';
+import { splitGrid } from './split-grid.ts';
 
 /** Kernels of `matmul`. */
 export function lowerMatmul(call: LoweringCall): readonly KernelSpec[] {
@@ -27,7 +28,7 @@ export interface MatmulOperands {
 
 const IN_ORDER: MatmulOperands = { a: 0, b: 1, c: 2 };
 
-/** The kernels for a product of two inputs: one, but for more matrices than a grid is deep. */
+/** The kernels for a product of two inputs: one, but for what no grid holds. */
 export function matmulKernels(
   problem: MatmulProblem,
   caps: PlannerCaps,
@@ -36,15 +37,7 @@ export function matmulKernels(
   const kernel = chooseKernel(problem, caps);
   const reads = kernel.reads.map((read) => ({ ...read, from: inputOf(read.hook, operands) }));
   const source = batchStarts(problem.batch.length) + kernel.source;
-  const limit = caps.maxComputeWorkgroupsPerDimension;
-  const [x, y, batches] = kernel.workgroups;
-  return Array.from({ length: Math.max(1, Math.ceil(batches / limit)) }, (_, i) => ({
-    ...kernel,
-    source,
-    reads,
-    params: { ...kernel.params, first_batch: u32(i * limit) },
-    workgroups: [x, y, Math.min(limit, batches - i * limit)],
-  }));
+  return splitGrid({ ...kernel, source, reads }, caps);
 }
 
 /** WGSL for where the matrices of a batch begin in A and B. */
