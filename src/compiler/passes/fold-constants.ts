@@ -3,7 +3,7 @@ import { dtypeInfo } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes, ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount } from '../../core/shape.ts';
-import { hasSymbols } from '../../ops/attributes.ts';
+import { completeAttributes, hasSymbols } from '../../ops/attributes.ts';
 import { WGSL_KERNEL } from '../../ops/program/wgsl-kernel.ts';
 import { opDefinition } from '../../ops/registry.ts';
 import { evaluateCall, inferOperator } from '../evaluate-call.ts';
@@ -91,7 +91,8 @@ function splatResult(
   { inputs, type }: Fold,
 ): HostTensor | undefined {
   if (inputs.some((input) => !input.isSplat && input.elementCount !== 1)) return undefined;
-  const { kind, indexMap } = opDefinition(op);
+  const definition = opDefinition(op);
+  const { kind, indexMap } = definition;
   if (kind === 'elementwise') {
     const points = inputs.map(
       (input) =>
@@ -106,7 +107,9 @@ function splatResult(
     return asSplat(type, evaluateCall(op, points, attributes));
   }
   if (kind !== 'injective') return undefined;
-  const fill = indexMap?.fill?.(attributes);
+  const fill = indexMap?.fill?.(completeAttributes(definition, attributes));
+  // Operators that find elements by indices also make some.
+  if (indexMap?.movesOnly !== true && fill === undefined) return undefined;
   const first = inputs[0];
   if (first === undefined) {
     return fill === undefined ? undefined : HostTensor.splat(type.dtype, type.shape, fill);

@@ -1,6 +1,5 @@
 import { computedDType, dtypeInfo, type DType, isBigInt } from '../../core/dtype.ts';
 import { internalError, ShapeError } from '../../core/errors.ts';
-import { numberToFloat16 } from '../../core/float16.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { AttributeSpec, ScalarContext, ScalarFunction } from '../define-op.ts';
 import { add, maximum, minimum, mul } from '../elementwise/elementwise-binary.ts';
@@ -82,7 +81,6 @@ function copyRows(
   }
 }
 
-/** Of float16 the sums have the precision of float32 until all is added. */
 function combineNumbers(
   scalar: ScalarFunction,
   { updates, run, rows }: HostScatter,
@@ -90,15 +88,13 @@ function combineNumbers(
 ): void {
   const from = numberElements(updates);
   const context = contextOf(output.dtype);
-  const isHalf = output.dtype === 'float16';
-  const to = isHalf ? Float32Array.from(numberElements(output)) : numberElements(output);
+  const to = numberElements(output);
   for (let i = 0; i < rows.length * run; i++) {
     const row = rows[Math.floor(i / run)] ?? -1;
     if (row < 0) continue;
     const at = row * run + (i % run);
     to[at] = scalar.host([to[at] ?? 0, from[i] ?? 0], context);
   }
-  if (isHalf) elementBits(output).set(Uint16Array.from(to, numberToFloat16));
 }
 
 function combineBigints(

@@ -10,6 +10,7 @@ import { INDEXING_IMPORTERS } from './indexing.ts';
 import { LINEAR_IMPORTERS } from './linear.ts';
 import { LOGICAL_IMPORTERS } from './logical.ts';
 import { MICROSOFT_FUSED_IMPORTERS } from './microsoft-fused.ts';
+import { MICROSOFT_MOVEMENT_IMPORTERS } from './microsoft-movement.ts';
 import { MICROSOFT_NORMALIZATION_IMPORTERS } from './microsoft-normalization.ts';
 import { NORMALIZATION_IMPORTERS } from './normalization.ts';
 import { LOSS_IMPORTERS } from './loss.ts';
@@ -48,6 +49,7 @@ export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
 export const MICROSOFT_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
   Object.entries({
     ...MICROSOFT_FUSED_IMPORTERS,
+    ...MICROSOFT_MOVEMENT_IMPORTERS,
     ...MICROSOFT_NORMALIZATION_IMPORTERS,
   }),
 );

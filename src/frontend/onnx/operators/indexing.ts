@@ -140,7 +140,7 @@ function importGatherElements(node: ImportNode): Expr {
   return node.call('gather_elements', [node.input(0), node.input(1)], { axis });
 }
 
-function importGatherND(node: ImportNode): Expr {
+export function importGatherND(node: ImportNode): Expr {
   const batch_dims = node.opset >= 12 ? node.attributes.int('batch_dims', 0) : 0;
   return node.call('gather_nd', [node.input(0), node.input(1)], { batch_dims });
 }
@@ -179,7 +179,7 @@ function importTensorScatter(node: ImportNode): Expr {
   });
 }
 
-function importTrilu(node: ImportNode): Expr {
+export function importTrilu(node: ImportNode): Expr {
   const k = node.inputs[1];
   const diagonal = k === undefined ? node.scalar(0, 'int64') : node.reshape(k, []);
   return node.call('trilu', [node.input(0), diagonal], {

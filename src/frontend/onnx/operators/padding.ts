@@ -5,16 +5,21 @@ import type { ImportNode, NodeImporter } from '../import-node.ts';
 import { wholeSlice } from './whole-slice.ts';
 
 function importPad(node: ImportNode): Expr {
+  return padAs(node, node.opset);
+}
+
+/** Pads with what a version of ONNX's own operator set takes. */
+export function padAs(node: ImportNode, opset: number): Expr {
   const x = node.input(0);
   const rank = node.shape(x).length;
   const mode = node.attributes.string('mode', 'constant');
-  const pads = padWidths(node, rank);
-  if (node.opset < 11) {
+  const pads = padWidths(node, rank, opset);
+  if (opset < 11) {
     const value = node.attributes.float('value', 0);
     return node.call('pad', [x], { pads, mode, value });
   }
   const value = mode === 'constant' ? node.inputs[2] : undefined;
-  if (value === undefined) return node.call('pad', [x], { pads, mode });
+  if (value === undefined) return node.call('pad', [x], { pads, mode, value: 0 });
   const number = fillNumber(node, value);
   if (number !== undefined) return node.call('pad', [x], { pads, mode, value: number });
   return padWith(node, { x, pads, value: node.reshape(value, []) });
@@ -43,8 +48,8 @@ function padWith(node: ImportNode, { x, pads, value }: FilledPad): Expr {
   return node.call('where', [mask, node.call('pad', [x], { pads }), value]);
 }
 
-function padWidths(node: ImportNode, rank: number): readonly Dim[] {
-  if (node.opset >= 18 && node.isComputed(3)) {
+function padWidths(node: ImportNode, rank: number, opset: number): readonly Dim[] {
+  if (opset >= 18 && node.isComputed(3)) {
     const parts = [node.input(1), node.input(3)].map((part) => asInt64(node, node.tensor(part)));
     const integers = node.call('concat', parts, { axis: 0 });
     return node.readSigned('pad_sizes', integers, {
@@ -53,8 +58,8 @@ function padWidths(node: ImportNode, rank: number): readonly Dim[] {
     });
   }
   const given =
-    node.opset >= 11 ? padsInput(node) : node.attributes.ints(node.opset < 2 ? 'paddings' : 'pads');
-  const axes = node.opset >= 18 ? node.intsInput(3, 'axes') : undefined;
+    opset >= 11 ? padsInput(node) : node.attributes.ints(opset < 2 ? 'paddings' : 'pads');
+  const axes = opset >= 18 ? node.intsInput(3, 'axes') : undefined;
   const named = axes?.map((axis) => normalizeAxis(axis, rank, node.where)) ?? [
     ...Array.from({ length: rank }).keys(),
   ];
