@@ -89,6 +89,12 @@ def @last(%o: Opt) { match (%o) { Some(%v) -> %v } }
     `);
   });
 
+  test('a tensor of unknown rank', () => {
+    expect(messageOf('def @main(%x: Tensor[?, float32]) { %x }')).toContain(
+      'expected dimensions in parentheses. A type says the rank, such as (?, ?). A function for tensors of any rank is polymorphic: fn<A>.',
+    );
+  });
+
   test('up to a limit', () => {
     const lines = Array.from({ length: 30 }, (_, i) => `  %${i} = nothing${i}(%x);`).join('\n');
     const message = messageOf(`def @main(%x: int) {\n${lines}\n  %x\n}`);
