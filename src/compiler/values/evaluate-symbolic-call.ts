@@ -7,6 +7,7 @@ import {
 } from '../../core/dim-algebra.ts';
 import type { Dim, DimOperator } from '../../core/dim.ts';
 import { isDType } from '../../core/dtype.ts';
+import { isSmallFloat } from '../../core/small-floats.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { broadcastShapes } from '../../core/shape.ts';
 import { opDefinition } from '../../ops/registry.ts';
@@ -63,7 +64,8 @@ export function evaluateSymbolicCall(
   attributes: Attributes,
 ): SymbolicTensor | undefined {
   if (op === 'cast') return castTo(inputs[0], attributes.to);
-  if (inputs.length > 0 && opDefinition(op).indexMap?.movesOnly === true) return moved(op, inputs, attributes);
+  if (inputs.length > 0 && opDefinition(op).indexMap?.movesOnly === true)
+    return moved(op, inputs, attributes);
   // A quotient of floats is no integer.
   if (op === 'div' && !inputs.every(({ dtype }) => isInteger(dtype))) return undefined;
   const fn = Object.hasOwn(FUNCTIONS, op) ? FUNCTIONS[op] : undefined;
@@ -72,7 +74,7 @@ export function evaluateSymbolicCall(
 
 function castTo(x: SymbolicTensor | undefined, to: unknown): SymbolicTensor | undefined {
   if (x === undefined || typeof to !== 'string' || !isDType(to)) return undefined;
-  if (to === 'float16') return undefined;
+  if (isSmallFloat(to)) return undefined;
   if (to !== 'bool') return new SymbolicTensor(to, x.shape, x.elements);
   const truth = x.elements.map((element) => decided(proveDifferent(element, 0), element === 0));
   return known(to, x.shape, truth);

@@ -3,6 +3,7 @@ import { type DType, dtypeInfo, isBigInt, isDType } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { broadcastShapes, elementCount } from '../../core/shape.ts';
+import { isSmallFloat } from '../../core/small-floats.ts';
 import { opDefinition } from '../../ops/registry.ts';
 
 /** Shape arithmetic is small; what is larger is left to the program. */
@@ -108,7 +109,7 @@ function convert(inputs: readonly HostTensor[], attributes: Attributes): HostTen
   const to = attributes['to'];
   if (from === undefined || typeof to !== 'string' || !isDType(to)) return undefined;
   if (from.dtype === to) return from;
-  if (from.dtype === 'float16' || to === 'float16') return undefined;
+  if (isSmallFloat(from.dtype) || isSmallFloat(to)) return undefined;
   const source: ArrayLike<number | bigint> = from.data;
   const values: (number | bigint)[] = [];
   for (let i = 0; i < source.length; i++) {

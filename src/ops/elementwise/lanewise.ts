@@ -1,3 +1,8 @@
+interface LanewiseOptions {
+  readonly parameters?: readonly string[];
+  readonly type?: string;
+}
+
 /**
  * A WGSL function of `parameters` (`x`, or `a` and `b`) and its form for vec4, which calls it for
  * each lane: `name_f32` and `name_f32x4`.
@@ -5,13 +10,12 @@
 export function lanewise(
   name: string,
   body: string,
-  { parameters = 'x', type = 'f32' }: { readonly parameters?: string; readonly type?: string } = {},
+  { parameters = ['x'], type = 'f32' }: LanewiseOptions = {},
 ): Record<string, string> {
-  const names = [...parameters];
-  const typed = (of: string) => names.map((parameter) => `${parameter}: ${of}`).join(', ');
+  const typed = (of: string) => parameters.map((parameter) => `${parameter}: ${of}`).join(', ');
   const scalar = `${name}_${type}`;
   const lanes = ['x', 'y', 'z', 'w'].map(
-    (lane) => `${scalar}(${names.map((parameter) => `${parameter}.${lane}`).join(', ')})`,
+    (lane) => `${scalar}(${parameters.map((parameter) => `${parameter}.${lane}`).join(', ')})`,
   );
   return {
     [scalar]: `fn ${scalar}(${typed(type)}) -> ${type} {\n${body}\n}`,

@@ -37,12 +37,12 @@ export const modulo = defineBinary({
   ],
   declarations: {
     ...NOT_A_NUMBER,
-    ...lanewise('fmod', FLOAT_REMAINDER, { parameters: 'ab' }),
-    ...lanewise('mod', floored('fmod_f32', '0.0'), { parameters: 'ab' }),
-    ...lanewise('fmod', INTEGER_REMAINDER, { parameters: 'ab', type: 'i32' }),
-    ...lanewise('mod', floored('fmod_i32', '0'), { parameters: 'ab', type: 'i32' }),
+    ...lanewise('fmod', FLOAT_REMAINDER, { parameters: ['a', 'b'] }),
+    ...lanewise('mod', floored('fmod_f32', '0.0'), { parameters: ['a', 'b'] }),
+    ...lanewise('fmod', INTEGER_REMAINDER, { parameters: ['a', 'b'], type: 'i32' }),
+    ...lanewise('mod', floored('fmod_i32', '0'), { parameters: ['a', 'b'], type: 'i32' }),
     ...lanewise('fmod', '  return select(a % max(b, 1u), 0u, b == 0u);', {
-      parameters: 'ab',
+      parameters: ['a', 'b'],
       type: 'u32',
     }),
   },

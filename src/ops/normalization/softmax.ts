@@ -2,7 +2,8 @@ import type { HostTensor } from '../../core/host-tensor.ts';
 import { elementCount, normalizeAxis } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
-import { float32Elements } from '../elements.ts';
+import { FLOATS } from '../elementwise/number-dtypes.ts';
+import { numberElements } from '../elements.ts';
 import { operand } from '../operand-checks.ts';
 import { lowerSoftmax } from './softmax-lowering.ts';
 
@@ -11,7 +12,7 @@ function defineSoftmax(name: string, isLog: boolean, summary: string): OpDefinit
     name,
     kind: 'reduction',
     summary,
-    inputs: [{ name: 'x', dtypes: ['float32'] }],
+    inputs: [{ name: 'x', dtypes: FLOATS }],
     attributes: { axis: { type: 'int', default: -1 } },
     infer(inputs, attributes) {
       const { dtype, shape } = operand(inputs, 0);
@@ -68,8 +69,8 @@ function softmaxRows(
   output: HostTensor,
   { axis, isLog }: { readonly axis: number; readonly isLog: boolean },
 ): void {
-  const x = float32Elements(input);
-  const y = float32Elements(output);
+  const x = numberElements(input);
+  const y = numberElements(output);
   const size = output.shape[axis] ?? 1;
   const inner = elementCount(output.shape.slice(axis + 1));
   const rows = size === 0 ? 0 : x.length / size;

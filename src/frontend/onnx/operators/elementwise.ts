@@ -1,6 +1,10 @@
 import { type DType, dtypeInfo } from '../../../core/dtype.ts';
-import { numberToFloat16 } from '../../../core/float16.ts';
 import type { Expr } from '../../../compiler/ir/expr.ts';
+import {
+  isSmallFloat,
+  numberToSmallFloat,
+  type RoundingOptions,
+} from '../../../core/small-floats.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 
 export const unary =
@@ -54,8 +58,11 @@ export function cast(node: ImportNode, x: Expr, to: DType): Expr {
 /** A constant of rank 0 in the dtype of another value. */
 export function number(node: ImportNode, like: Expr, value: number): Expr {
   const { dtype } = node.type(like);
-  return node.scalar(dtype === 'float16' ? numberToFloat16(value) : value, dtype);
+  const element = isSmallFloat(dtype) ? numberToSmallFloat(dtype, value, ROUNDING) : value;
+  return node.scalar(element, dtype);
 }
+
+const ROUNDING: RoundingOptions = { saturate: false, roundMode: 'nearest' };
 
 function importMean(node: ImportNode): Expr {
   const sum = node.chain('add', node.allInputs());

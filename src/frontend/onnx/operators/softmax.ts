@@ -1,9 +1,8 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import { countElements } from '../../../core/dim-context.ts';
 import { normalizeAxis } from '../../../core/shape.ts';
-import { numberToFloat16 } from '../../../core/float16.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { number } from './elementwise.ts';
 
 /** What is computed along one axis of its input. */
 type AlongAxis = (node: ImportNode, x: Expr, axis: number) => Expr;
@@ -36,14 +35,14 @@ const softmax =
 
 /** 1 at the first of the greatest elements, 0 everywhere else. */
 function hardmax(node: ImportNode, x: Expr, axis: number): Expr {
-  const { dtype, shape } = node.type(x);
+  const { shape } = node.type(x);
   const place = node.reshape(
     node.call('arg_max', [x], { axis }),
     shape.filter((_, at) => at !== axis),
   );
-  const values = dtype === 'float16' ? [0, numberToFloat16(1)] : [0, 1];
-  const ends = node.constant(HostTensor.from(dtype, [2], values));
-  return node.call('one_hot', [place, ends], { axis, depth: shape.slice(axis, axis + 1) });
+  const ends = [0, 1].map((value) => node.reshape(number(node, x, value), [1]));
+  const values = node.call('concat', ends, { axis: 0 });
+  return node.call('one_hot', [place, values], { axis, depth: shape.slice(axis, axis + 1) });
 }
 
 export const SOFTMAX_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
