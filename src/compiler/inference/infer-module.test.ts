@@ -679,3 +679,15 @@ test('10,000 tuples inside each other are refused', () => {
     `[TypeCheckError: @main, tuple: got a type more than 500 levels deep, expected one of fewer levels.]`,
   );
 });
+
+test('the bounds that a function declares decide what its operators prove', () => {
+  const main = (bounds: string): string => `def @main(%x: Tensor[(n, 3), float32]${bounds}) {
+    slice(%x, starts=[0, 0], ends=[2, 3], steps=[1, 1])
+  }`;
+  const resultOf = (text: string): string => {
+    const type = inferModule(parseModule(text)).functions.get('main')?.resultType;
+    return type === undefined ? 'none' : formatType(type);
+  };
+  expect(resultOf(main(''))).toBe('Tensor[(min(n, 2), 3), float32]');
+  expect(resultOf(main(', bounds={n: (2, 7)}'))).toBe('Tensor[(2, 3), float32]');
+});

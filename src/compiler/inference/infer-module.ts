@@ -4,6 +4,7 @@ import { postOrder } from '../ir/visit.ts';
 import { checkDefinitions } from './check-definitions.ts';
 import { constructorsOf } from './declarations.ts';
 import { elaborate } from './elaborate.ts';
+import { gatherDimFacts } from './gather-dim-facts.ts';
 import { ExpressionInference } from './infer-expression.ts';
 import { InferenceContext, type Signature } from './inference-context.ts';
 import { stronglyConnected } from './strongly-connected.ts';
@@ -30,7 +31,14 @@ export function inferModule(module: Module, options: InferOptions = {}): Module 
   const diagnostics = new TypeDiagnostics(texts);
   const constructors = constructorsOf(module.types);
   const signatures = new Map<string, Signature>();
-  const surroundings = { types: module.types, constructors, signatures, diagnostics, onWarning };
+  const surroundings = {
+    types: module.types,
+    constructors,
+    signatures,
+    diagnostics,
+    onWarning,
+    facts: gatherDimFacts(module.functions),
+  };
   checkDefinitions(module.types, diagnostics);
   for (const [name, fn] of module.functions) {
     const term = declaredSignature(fn);

@@ -1,3 +1,4 @@
+import type { DimFacts } from '../../core/dim-bounds.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
 import type { Complaint } from '../../core/errors.ts';
 import { type CallExpr, type Expr, formatSpan, type FunctionExpr, spanOf } from '../ir/expr.ts';
@@ -22,6 +23,8 @@ export interface Surroundings {
   readonly constructors: ReadonlyMap<string, DeclaredConstructor>;
   readonly signatures: ReadonlyMap<string, Signature>;
   readonly diagnostics: TypeDiagnostics;
+  /** Bounds that functions declare of symbols. */
+  readonly facts: DimFacts;
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 

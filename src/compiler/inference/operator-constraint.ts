@@ -118,7 +118,9 @@ function applyRule(
   const { attributes } = expr;
   try {
     return scalar === undefined
-      ? termOf(tensorType(applyOperator(op, tensors, attributes).output))
+      ? termOf(
+          tensorType(applyOperator(op, tensors, attributes, context.surroundings.facts).output),
+        )
       : termOf(applyScalarOperator(scalar, inputs, attributes));
   } catch (thrown) {
     const error = atPlace(thrown, spanOf(expr));
