@@ -63,6 +63,7 @@ describe('compile', () => {
         "fuse",
         "to-anf",
         "lower-match",
+        "tail-calls",
         "plan-memory",
         "liveness",
       ]

@@ -20,6 +20,7 @@ import { planMemory } from './passes/plan-memory.ts';
 import { type Placement, placeDevices } from './passes/place-devices.ts';
 import { recognizeOperators } from './passes/recognize-operators.ts';
 import { simplify } from './passes/simplify.ts';
+import { tailCalls } from './passes/tail-calls.ts';
 import { toAnf } from './passes/to-anf.ts';
 import { toGraph } from './passes/to-graph.ts';
 import { TypeInference } from './type-inference.ts';
@@ -70,6 +71,7 @@ export function pipeline(options: CompileOptions): readonly Pass[] {
     fuse,
     toAnf,
     lowerMatch,
+    tailCalls,
     planMemory(onMemoryPlan),
     liveness,
   ];

@@ -134,6 +134,74 @@ describe('lower-match', () => {
   });
 });
 
+describe('tail-calls', () => {
+  const tail = (text: string): string => after(['to-anf', 'tail-calls'], text);
+
+  test('a function that takes its own result apart and together again', () => {
+    const text = `def @main(%n: int, %sum: int) -> (int, int) {
+      if (%n) {
+        let %rest = @main(int_sub(%n, #1), int_add(%sum, %n));
+        (%rest.0, %rest.1)
+      } else {
+        (%n, %sum)
+      }
+    }`;
+    expect(tail(text)).toMatchInlineSnapshot(`
+      "def @main(%n: int, %sum: int) -> (int, int) {
+        if (%n) {
+          let %v0: int = int_sub(%n, #1);
+          let %v1: int = int_add(%sum, %n);
+          @main(%v0, %v1)
+        } else {
+          (%n, %sum)
+        }
+      }
+      "
+    `);
+  });
+
+  test('functions that call each other, in branches, clauses and closures', () => {
+    const text = `def @even(%list: List[int]) -> (int, int) {
+      match (%list) {
+        Cons(_, %tail) => { let %pair = @odd(%tail); let %a = %pair.0; let %b = %pair.1; (%a, %b) },
+        Nil => (#1, #0),
+      }
+    }
+    def @odd(%list: List[int]) -> (int, int) {
+      let %again = fn () { let %pair = @even(%list); (%pair.0, %pair.1) };
+      %again()
+    }`;
+    expect(tail(text)).toMatchInlineSnapshot(`
+      "type List[A] { Cons(A, List[A]), Nil }
+
+      def @even(%list: List[int]) -> (int, int) {
+        match (%list) {
+          Cons(_, %tail: List[int]) => @odd(%tail),
+          Nil => (#1, #0),
+        }
+      }
+
+      def @odd(%list: List[int]) -> (int, int) {
+        let %again: fn () -> (int, int) = fn () -> (int, int) {
+          @even(%list)
+        };
+        %again()
+      }
+      "
+    `);
+  });
+
+  test('nothing where something remains to be done', () => {
+    const text = `def @main(%n: int) -> (int, int) {
+      let %rest = @main(int_sub(%n, #1));
+      let %swapped = @main(%rest.0);
+      if (%n) { (%rest.1, %rest.0) } else { (%swapped.0, int_add(%swapped.1, #1)) }
+    }`;
+    const module = run(['to-anf'], inferModule(parseModule(text)));
+    expect(run(['tail-calls'], module)).toBe(module);
+  });
+});
+
 describe('plan-memory', () => {
   const plan = (text: string): string => after(['fuse', 'to-anf', 'plan-memory'], text);
 
