@@ -30,6 +30,11 @@ describe('shape arithmetic on symbols', () => {
     ['bool (3): 1, 0, 0', ['equal', [vector('n', 'n', 'n'), vector('n', next, -1)]]],
     [undefined, ['equal', [vector('n'), vector('m')]]],
     ['bool (2): 1, 0', ['less', [vector('n', 'n'), vector(next, 0)]]],
+    ['bool (2): 1, 0', ['less_equal', [vector('n', next), vector('n', 'n')]]],
+    ['bool (2): 0, 1', ['greater_equal', [vector('n', 'n'), vector(next, 0)]]],
+    ['int64 (3): 0, 1, n', ['bitwise_or', [vector(0, 1, 'n'), vector(0, 1, 0)]]],
+    ['int64 (2): 0, 1', ['bitwise_and', [vector('n', 1), vector(0, 1)]]],
+    [undefined, ['bitwise_and', [vector('n'), vector(1)]]],
     ['int64 (2): n, 7', ['where', [vector(1, 0), vector('n', 'm'), vector(7)]]],
     [undefined, ['where', [vector('n'), vector(1), vector(2)]]],
     ['int64 (3): n, m, 3', ['concat', [vector('n'), vector('m', 3)], { axis: 0 }]],
@@ -47,7 +52,18 @@ describe('shape arithmetic on symbols', () => {
   });
 
   test('agrees with numbers', () => {
-    const operators = ['add', 'sub', 'mul', 'maximum', 'minimum', 'equal', 'less', 'greater'];
+    const operators = [
+      'add',
+      'sub',
+      'mul',
+      'maximum',
+      'minimum',
+      'equal',
+      'less',
+      'greater',
+      'less_equal',
+      'greater_equal',
+    ];
     const element = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.constantFrom<Dim>('n', 'm', next));
     const property = fc.property(
       fc.constantFrom(...operators),

@@ -40,6 +40,10 @@ const FUNCTIONS: Readonly<Record<string, ElementFunction>> = {
   equal: (a, b) => decided(proveEqual(a, b), proveDifferent(a, b)),
   less: (a, b) => decided(proveLess(a, b), proveLessEqual(b, a)),
   greater: (a, b) => decided(proveLess(b, a), proveLessEqual(a, b)),
+  less_equal: (a, b) => decided(proveLessEqual(a, b), proveLess(b, a)),
+  greater_equal: (a, b) => decided(proveLessEqual(b, a), proveLess(a, b)),
+  bitwise_and: (a, b) => (a === 0 || b === 0 ? 0 : a === 1 && b === 1 ? 1 : undefined),
+  bitwise_or: (a, b) => (a === 0 ? b : b === 0 ? a : a === 1 && b === 1 ? 1 : undefined),
   logical_not: (a) => decided(proveEqual(a, 0), proveDifferent(a, 0)),
   where: (a, b, c) => (a === 1 ? b : a === 0 ? c : undefined),
 };
@@ -51,7 +55,14 @@ function quotient(left: Dim, right: Dim): Dim | undefined {
   return simplifyDim({ op: 'floordiv', left, right });
 }
 
-const OUTPUT_IS_BOOL: ReadonlySet<string> = new Set(['equal', 'less', 'greater', 'logical_not']);
+const OUTPUT_IS_BOOL: ReadonlySet<string> = new Set([
+  'equal',
+  'less',
+  'less_equal',
+  'greater',
+  'greater_equal',
+  'logical_not',
+]);
 
 /**
  * The result of an operator on tensors of which some have symbolic elements: chains of shape
