@@ -54,9 +54,11 @@ interface Affine {
 
 function affineForm(norm: CallExpr): Affine | undefined {
   const [x, scale, bias, mean, variance] = norm.args;
-  const statistics = [scale, bias, mean, variance];
-  if (x === undefined || !statistics.every((arg) => arg?.kind === 'constant')) return undefined;
+  const statistics = [scale, bias, mean, variance].filter((arg) => arg?.kind === 'constant');
+  if (x === undefined || statistics.length < 4) return undefined;
   if (!scale || !bias || !mean || !variance) return undefined;
+  // In float16, every step of the arithmetic on weights would be rounded.
+  if (statistics.some((arg) => arg.value.dtype !== 'float32')) return undefined;
   const epsilon = norm.attributes['epsilon'];
   const shifted = call('add', [variance, float(typeof epsilon === 'number' ? epsilon : 1e-5)]);
   const s = call('div', [scale, call('sqrt', [shifted])]);

@@ -208,6 +208,12 @@ describe('fold-batch-norm', () => {
     `);
   });
 
+  test('not with statistics of float16, whose arithmetic would be rounded at every step', () => {
+    const half = constant(HostTensor.splat('float16', [3], 0x3c00));
+    const text = run(call('batch_norm', [x, half, half, half, half]), foldBatchNorm);
+    expect(text).toContain('batch_norm(%x, ');
+  });
+
   test('a convolution without bias gets one', () => {
     const text = run(norm(call('conv2d', [x, weights], CONV), 2), foldBatchNorm, foldConstants);
     expect(text).toMatchInlineSnapshot(`

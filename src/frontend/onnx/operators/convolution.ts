@@ -5,6 +5,7 @@ import { HostTensor } from '../../../core/host-tensor.ts';
 import type { Attributes } from '../../../core/primitive-function.ts';
 import { formatShape } from '../../../core/shape.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { number } from './elementwise.ts';
 import { distributePads, importWindow, type ImportedWindow, readAutoPad } from './window.ts';
 
 /** The sizes of a kernel of weights (K, C, ...), which kernel_shape may repeat. */
@@ -178,9 +179,8 @@ function powerNorm(node: ImportNode, sum: (powers: Expr) => Expr): Expr {
   if (p === 2) return node.call('sqrt', [sum(node.call('mul', [x, x]))]);
   const magnitudes = node.call('abs', [x]);
   if (p === 1) return sum(magnitudes);
-  const { dtype } = node.type(x);
-  const powers = node.call('pow', [magnitudes, node.scalar(p, dtype)]);
-  return node.call('pow', [sum(powers), node.scalar(1 / p, dtype)]);
+  const powers = node.call('pow', [magnitudes, number(node, x, p)]);
+  return node.call('pow', [sum(powers), number(node, x, 1 / p)]);
 }
 
 function importLpPool(node: ImportNode): Expr {

@@ -1,6 +1,7 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 import { importConv } from './convolution.ts';
+import { number } from './elementwise.ts';
 import { multiply } from './products.ts';
 
 /** An operand of FusedMatMul as the product wants it. */
@@ -27,7 +28,7 @@ function importFusedMatMul(node: ImportNode): Expr {
   const product = multiply(node, operand(0, 'A'), operand(1, 'B'));
   const alpha = node.attributes.float('alpha', 1);
   if (alpha === 1) return product;
-  return node.call('mul', [product, node.scalar(alpha, node.type(product).dtype)]);
+  return node.call('mul', [product, number(node, product, alpha)]);
 }
 
 /** A convolution, what is added to it, and an activation. */
@@ -47,7 +48,6 @@ interface Activation {
 
 function activate(node: ImportNode, x: Expr, { activation, params }: Activation): Expr {
   const [first, second] = params;
-  const { dtype } = node.type(x);
   switch (activation) {
     case '':
       return x;
@@ -62,8 +62,8 @@ function activate(node: ImportNode, x: Expr, { activation, params }: Activation)
     case 'Clip':
       return node.call('clip', [x], { min: first ?? -Infinity, max: second ?? Infinity });
     case 'HardSigmoid': {
-      const scaled = node.call('mul', [x, node.scalar(first ?? 0.2, dtype)]);
-      const shifted = node.call('add', [scaled, node.scalar(second ?? 0.5, dtype)]);
+      const scaled = node.call('mul', [x, number(node, x, first ?? 0.2)]);
+      const shifted = node.call('add', [scaled, number(node, x, second ?? 0.5)]);
       return node.call('clip', [shifted], { min: 0, max: 1 });
     }
     default:
@@ -85,7 +85,7 @@ const biasGelu =
 
 function importQuickGelu(node: ImportNode): Expr {
   const x = node.input(0);
-  const alpha = node.scalar(node.attributes.float('alpha', 1.702), node.type(x).dtype);
+  const alpha = number(node, x, node.attributes.float('alpha', 1.702));
   return node.call('mul', [x, node.call('sigmoid', [node.call('mul', [x, alpha])])]);
 }
 

@@ -2,6 +2,7 @@ import type { Expr } from '../../../compiler/ir/expr.ts';
 import { countElements } from '../../../core/dim-context.ts';
 import { normalizeAxis } from '../../../core/shape.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { cast, number } from './elementwise.ts';
 
 /** `op` (layer_norm or rms_norm) over all axes from `axis` on, as rows. */
 export function normalizeRows(
@@ -16,13 +17,14 @@ export function normalizeRows(
   return node.reshape(node.call(op, [matrix], { epsilon }), shape);
 }
 
-/** x times scale plus bias, both of which may be left out. */
+/** x times scale plus bias, both of which may be left out; the scale says the dtype. */
 export function scaleAndShift(
   node: ImportNode,
   x: Expr,
   [scale, bias]: readonly (Expr | undefined)[],
 ): Expr {
-  const scaled = scale === undefined ? x : node.call('mul', [x, scale]);
+  const scaled =
+    scale === undefined ? x : node.call('mul', [cast(node, x, node.type(scale).dtype), scale]);
   return bias === undefined ? scaled : node.call('add', [scaled, bias]);
 }
 
@@ -34,9 +36,10 @@ export function statistics(
 ): readonly [mean: Expr, inverse: Expr] {
   const single = inSingle(node, x);
   const { mean, variance } = moments(node, single, axes);
-  const { dtype } = node.type(variance);
-  const deviation = node.call('sqrt', [node.call('add', [variance, node.scalar(epsilon, dtype)])]);
-  return [mean, node.call('div', [node.scalar(1, dtype), deviation])];
+  const deviation = node.call('sqrt', [
+    node.call('add', [variance, number(node, variance, epsilon)]),
+  ]);
+  return [mean, node.call('div', [number(node, variance, 1), deviation])];
 }
 
 function inSingle(node: ImportNode, x: Expr): Expr {
@@ -83,11 +86,10 @@ export function inverseRms(
   { axes, epsilon }: { readonly axes: readonly number[]; readonly epsilon: number },
 ): Expr {
   const single = inSingle(node, x);
-  const { dtype } = node.type(single);
   const squares = node.call('mul', [single, single]);
   const mean = node.call('reduce_mean', [squares], { axes, keepdims: true });
-  const root = node.call('sqrt', [node.call('add', [mean, node.scalar(epsilon, dtype)])]);
-  return node.call('div', [node.scalar(1, dtype), root]);
+  const root = node.call('sqrt', [node.call('add', [mean, number(node, mean, epsilon)])]);
+  return node.call('div', [number(node, mean, 1), root]);
 }
 
 /** ONNX Runtime's name, in ONNX's own domain as well, for RMSNormalization with a second output. */
@@ -137,7 +139,7 @@ function importGroupNormalization(node: ImportNode): Expr {
 
 function importLpNormalization(node: ImportNode): Expr {
   const x = node.input(0);
-  const { dtype, shape } = node.type(x);
+  const shape = node.shape(x);
   const axis = normalizeAxis(node.attributes.int('axis', -1), shape.length, node.where);
   const p = node.attributes.int('p', 2);
   if (p !== 1 && p !== 2) throw node.malformed(`p = ${p}`, '1 or 2');
@@ -145,7 +147,7 @@ function importLpNormalization(node: ImportNode): Expr {
   const sum = node.call('reduce_sum', [powers], { axes: [axis], keepdims: true });
   const norm = p === 1 ? sum : node.call('sqrt', [sum]);
   // Where the norm is 0 all elements are, and stay so.
-  const divisor = node.call('maximum', [norm, node.scalar(SMALLEST_NORM, dtype)]);
+  const divisor = node.call('maximum', [norm, number(node, norm, SMALLEST_NORM)]);
   return node.call('div', [x, divisor]);
 }
 
@@ -154,18 +156,18 @@ const SMALLEST_NORM = 2 ** -24;
 
 function importMeanVarianceNormalization(node: ImportNode): Expr {
   const x = node.input(0);
-  const { dtype, shape } = node.type(x);
+  const shape = node.shape(x);
   const given = node.attributes.ints('axes') ?? [0, 2, 3];
   const axes = given.map((axis) => normalizeAxis(axis, shape.length, node.where));
   const { centered, variance } = moments(node, x, axes);
-  const deviation = node.call('add', [node.call('sqrt', [variance]), node.scalar(1e-9, dtype)]);
+  const deviation = node.call('add', [node.call('sqrt', [variance]), number(node, x, 1e-9)]);
   return node.call('div', [centered, deviation]);
 }
 
 /** x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta. */
 function importLrn(node: ImportNode): Expr {
   const x = node.input(0);
-  const { dtype, shape } = node.type(x);
+  const shape = node.shape(x);
   const [batch = 1, channels = 1, ...spatial] = shape;
   const size = node.attributes.int('size');
   if (size === undefined) throw node.malformed('no size', 'one');
@@ -175,11 +177,11 @@ function importLrn(node: ImportNode): Expr {
     kernel: [size, 1],
     pads: [Math.floor((size - 1) / 2), 0, Math.ceil((size - 1) / 2), 0],
   });
-  const number = (value: number) => node.scalar(value, dtype);
+  const constant = (value: number) => number(node, x, value);
   const alpha = node.attributes.float('alpha', 1e-4) / size;
-  const scaled = node.call('mul', [node.reshape(sums, shape), number(alpha)]);
-  const base = node.call('add', [scaled, number(node.attributes.float('bias', 1))]);
-  const beta = number(node.attributes.float('beta', 0.75));
+  const scaled = node.call('mul', [node.reshape(sums, shape), constant(alpha)]);
+  const base = node.call('add', [scaled, constant(node.attributes.float('bias', 1))]);
+  const beta = constant(node.attributes.float('beta', 0.75));
   return node.call('div', [x, node.call('pow', [base, beta])]);
 }
 
@@ -191,7 +193,7 @@ function importBatchNormalization(node: ImportNode): readonly Expr[] {
   const momentum = node.attributes.float('momentum', 0.9);
   if (node.opset < 9 && !node.attributes.bool('spatial', true)) {
     const centered = node.call('sub', [x, mean]);
-    const shifted = node.call('add', [variance, node.scalar(epsilon, node.type(x).dtype)]);
+    const shifted = node.call('add', [variance, number(node, x, epsilon)]);
     const normal = node.call('div', [centered, node.call('sqrt', [shifted])]);
     return [scaleAndShift(node, normal, affine)];
   }
@@ -209,8 +211,8 @@ function importBatchNormalization(node: ImportNode): readonly Expr[] {
   const batchVariance = node.reshape(found.variance, channels);
   const running = (before: Expr, now: Expr): Expr =>
     node.call('add', [
-      node.call('mul', [before, node.scalar(momentum, node.type(before).dtype)]),
-      node.call('mul', [now, node.scalar(1 - momentum, node.type(now).dtype)]),
+      node.call('mul', [before, number(node, before, momentum)]),
+      node.call('mul', [now, number(node, now, 1 - momentum)]),
     ]);
   return [
     node.call('batch_norm', [x, ...affine, batchMean, batchVariance], { epsilon }),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { evaluateModule } from '../../../compiler/evaluate-module.ts';
+import { numberToFloat16 } from '../../../core/float16.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import type { Shape } from '../../../core/shape.ts';
 import { type OnnxAttribute, writeOnnxModel } from '../../../testing/onnx-writer.ts';
@@ -204,4 +205,14 @@ test.each([
   const attributes = { auto_pad, kernel_shape: [2], strides: [2] };
   const node = { op: 'LpPool', attributes: { ...attributes, p: 1 }, symbols: { 0: [1, 1, 'n'] } };
   expect(numbers(run(node, [tensor([1, 1, size])])[0])).toEqual(expected);
+});
+
+test('constants of float16 have its bits', () => {
+  const half = (shape: Shape, values: readonly number[]) =>
+    HostTensor.from('float16', shape, values.map(numberToFloat16));
+  const norms = run({ op: 'LpNormalization' }, [half([1, 2], [3, 4])]);
+  expect([...(norms[0]?.data ?? [])]).toEqual([0.6, 0.8].map(numberToFloat16));
+  const node = { op: 'LRN', attributes: { size: 1, alpha: { float: 1 }, beta: { float: 0.5 } } };
+  const [local] = run(node, [half([1, 1, 1], [2])]);
+  expect([...(local?.data ?? [])]).toEqual([numberToFloat16(2 / Math.sqrt(5))]);
 });
