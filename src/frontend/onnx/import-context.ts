@@ -6,12 +6,13 @@ import {
   match,
   variableOf,
 } from '../../compiler/ir/build.ts';
-import type { FunctionExpr, Span } from '../../compiler/ir/expr.ts';
+import type { Expr, FunctionExpr, Span } from '../../compiler/ir/expr.ts';
 import { parseModule } from '../../compiler/ir/parse.ts';
 import { tensorType, type TypeDefinition } from '../../compiler/ir/type.ts';
 import type { DimBindings } from '../../compiler/passes/bind-dims.ts';
 import { TypeInference } from '../../compiler/type-inference.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
+import type { Dim } from '../../core/dim.ts';
 import { FormatError } from '../../core/errors.ts';
 import type { BranchChoices } from './branch-choices.ts';
 import { canonicalDomain } from './operator-sets.ts';
@@ -33,6 +34,8 @@ export class ImportContext {
   readonly choices: BranchChoices;
   readonly types = new TypeInference();
   readonly shapeValues: ShapeValues = new WeakMap();
+  /** Elements of tensors that are known in part, `?` for the others. */
+  readonly partialValues = new WeakMap<Expr, readonly Dim[]>();
   /** Global functions that sub-graphs became, by name. */
   readonly functions = new Map<string, FunctionExpr>();
   readonly typeDefinitions = new Map<string, TypeDefinition>();

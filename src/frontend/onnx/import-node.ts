@@ -16,6 +16,7 @@ import type { NodeAttributes } from './attributes.ts';
 import { foldIntegerCall } from './fold-integer-call.ts';
 import type { Block } from './graph-scope.ts';
 import type { ImportContext } from './import-context.ts';
+import { withKnownSizes } from './known-sizes.ts';
 import type { ShapeValues } from './shape-values.ts';
 import type { Subgraph } from './subgraph.ts';
 
@@ -171,7 +172,8 @@ export class ImportNode {
     const where = `${this.where}, ${what}`;
     const isInteger = dtype === 'int64' || dtype === 'int32';
     const list = isInteger ? integers : this.call('cast', [integers], { to: 'int64' });
-    return this.shape(this.call(op, [list], { where, ...attributes })).slice(1);
+    const sizes = this.shape(this.call(op, [list], { where, ...attributes })).slice(1);
+    return withKnownSizes({ op, sizes, known: this.context.partialValues.get(integers) });
   }
 
   /** {@link readSizes} of an operator that gives how far integers are below zero, then above. */
@@ -231,7 +233,23 @@ export class ImportNode {
     this.#requireDTypes(op, operands);
     const expr = call(op, operands, attributes, this.span);
     const type = this.type(expr);
+    if (op === 'concat' && type.shape.length === 1) {
+      this.context.partialValues.set(expr, this.#partialElements(args));
+    }
     return isDynamicOperator(op) ? this.block.name(expr, type, this.span) : expr;
+  }
+
+  /** The elements of vectors one after the other, `?` where only the running program knows. */
+  #partialElements(vectors: readonly Expr[]): readonly Dim[] {
+    const lengths = vectors.map((vector) => this.shape(vector)[0] ?? 1);
+    if (lengths.some((length) => typeof length !== 'number' || length > MAX_RANK)) return [];
+    return vectors.flatMap((vector, i): readonly Dim[] => {
+      if (vector.kind === 'constant') return saturatedNumbers(vector.value.data);
+      const unknown = new Array<Dim>(Number(lengths[i])).fill('?');
+      const partial = this.context.partialValues.get(vector);
+      const known = partial?.length === unknown.length ? partial : unknown;
+      return this.shapeValue(vector)?.elements ?? known;
+    });
   }
 
   /** The result of shape arithmetic, where it is known. */
@@ -298,6 +316,9 @@ interface SizesOptions extends Attributes {
   /** What the integers are, for messages. */
   readonly what: string;
 }
+
+/** Longer vectors are no shapes. */
+const MAX_RANK = 64;
 
 /** Shapes and axes are short, indices are not much longer. */
 const MAX_INTEGERS = 2 ** 20;

@@ -124,6 +124,33 @@ describe.each(testedDevices(nodeGpu).slice(0, 2))('on $title', ({ open }) => {
     dispose();
   });
 
+  test('a size that is known among those that are not', async () => {
+    const { run, dispose } = await load({
+      inputs: [ints('b', 1)],
+      nodes: [
+        node('Concat', ['b', 'rest'], 's', { axis: 0 }),
+        node('ConstantOfShape', ['s'], 'zeros'),
+        // Without axes: what is 1 has to be known.
+        node('Squeeze', ['zeros'], 'y'),
+      ],
+      initializers: { rest: int64(1, 2) },
+      outputs: ['y'],
+    });
+    expect(await run(int64(3))).toEqual([
+      [
+        [3, 2],
+        [0, 0, 0, 0, 0, 0],
+      ],
+    ]);
+    expect(await run(int64(1))).toEqual([
+      [
+        [1, 2],
+        [0, 0],
+      ],
+    ]);
+    dispose();
+  });
+
   test('Slice', async () => {
     const { run, dispose } = await load({
       inputs: [X, ints('b', 2), ints('e', 2), ints('a', 2), ints('t', 2)],
@@ -284,5 +311,7 @@ test('an input of unknown rank is refused', () => {
     nodes: [node('Relu', ['x'], 'y')],
     outputs: ['y'],
   });
-  expect(() => importOnnx(bytes)).toThrowErrorMatchingInlineSnapshot(`[UnsupportedError: input "x": got a tensor of unknown rank, expected a shape. Give the input a shape in the model.]`);
+  expect(() => importOnnx(bytes)).toThrowErrorMatchingInlineSnapshot(
+    `[UnsupportedError: input "x": got a tensor of unknown rank, expected a shape. Give the input a shape in the model.]`,
+  );
 });
