@@ -14,6 +14,11 @@ function broadcasts({ kind, name }: OpDefinition): boolean {
   return kind === 'elementwise' || ['matmul', 'gemm', 'broadcast_to'].includes(name);
 }
 
+/** The length of tuples of indices says how many axes they take the place of. */
+function decidesRank({ name }: OpDefinition, input: number, fromEnd: number): boolean {
+  return ['gather_nd', 'scatter_nd'].includes(name) && input === 1 && fromEnd === 1;
+}
+
 interface SymbolicCase {
   readonly inputs: readonly (TensorType | undefined)[];
   readonly attributes: Attributes;
@@ -46,9 +51,14 @@ function arbitraryAbstraction(op: OpDefinition, opCase: OpCase): fc.Arbitrary<Sy
       }
       return symbol(value, alias);
     };
-    const inputs = opCase.inputs.map((input) =>
-      input === undefined ? undefined : { dtype: input.dtype, shape: input.shape.map(abstract) },
-    );
+    const inputs = opCase.inputs.map((input, index) => {
+      if (input === undefined) return undefined;
+      const rank = input.shape.length;
+      const shape = input.shape.map((dim, axis) =>
+        decidesRank(op, index, rank - axis) ? dim : abstract(dim),
+      );
+      return { dtype: input.dtype, shape };
+    });
     const attributes: Record<string, AttributeValue> = { ...opCase.attributes };
     for (const [name, spec] of Object.entries(op.attributes)) {
       const value = attributes[name];

@@ -1,6 +1,6 @@
 import { ALL_DTYPES, type DType } from '../../core/dtype.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
-import { ShapeError } from '../../core/errors.ts';
+import { ShapeError, UnsupportedError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
@@ -98,11 +98,13 @@ export function tupleLength<D extends Dim>(
   const last = indices.shape.at(-1);
   const length = last === undefined ? undefined : known(last);
   if (length !== undefined) return length;
-  throw new ShapeError({
+  const isScalar = last === undefined;
+  const complaint = {
     where: `${where}: input indices`,
-    got: last === undefined ? formatType(indices) : `tuples of ${formatDim(last)} indices`,
+    got: isScalar ? formatType(indices) : `tuples of ${formatDim(last)} indices`,
     expected: 'a last dimension that is a number',
-  });
+  };
+  throw isScalar ? new ShapeError(complaint) : new UnsupportedError(complaint);
 }
 
 function gatherNdOnHost(
