@@ -98,6 +98,8 @@ test('Einsum of integers multiplies and sums them', () => {
   const [result] = run({ op: 'Einsum', attributes: { equation: 'ij,jk' } }, inputs);
   expect(numbers(result)).toEqual([19, 22, 43, 50]);
   expect(numbers(run({ op: 'MatMul' }, inputs)[0])).toEqual([19, 22, 43, 50]);
+  const turned = run({ op: 'Gemm', attributes: { transB: 1 } }, [...inputs, ints([2], [1, 2])]);
+  expect(numbers(turned[0])).toEqual([18, 25, 40, 55]);
 });
 
 test('FusedMatMul transposes, moves batch axes and scales', () => {
