@@ -176,6 +176,7 @@ export const ACTIVATION_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
   Sigmoid: unary('sigmoid'),
   Softplus: softplus,
   Softsign: importSoftsign,
+  SwiGLU: (node) => node.call('mul', [importSwish(node), node.input(1)]),
   Swish: importSwish,
   Tanh: unary('tanh'),
   ThresholdedRelu: importThresholdedRelu,

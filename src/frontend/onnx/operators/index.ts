@@ -16,6 +16,7 @@ import { NORMALIZATION_IMPORTERS } from './normalization.ts';
 import { LOSS_IMPORTERS } from './loss.ts';
 import { PADDING_IMPORTERS } from './padding.ts';
 import { RANKING_IMPORTERS } from './ranking.ts';
+import { REARRANGING_IMPORTERS } from './rearranging.ts';
 import { REDUCTION_IMPORTERS } from './reduction.ts';
 import { SOFTMAX_IMPORTERS } from './softmax.ts';
 import { SCATTERING_IMPORTERS } from './scattering.ts';
@@ -38,6 +39,7 @@ export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
     ...NORMALIZATION_IMPORTERS,
     ...PADDING_IMPORTERS,
     ...RANKING_IMPORTERS,
+    ...REARRANGING_IMPORTERS,
     ...REDUCTION_IMPORTERS,
     ...SCATTERING_IMPORTERS,
     ...SOFTMAX_IMPORTERS,

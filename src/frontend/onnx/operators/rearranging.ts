@@ -1,0 +1,63 @@
+import type { Expr } from '../../../compiler/ir/expr.ts';
+import type { Dim } from '../../../core/dim.ts';
+import type { TensorType } from '../../../core/primitive-function.ts';
+import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { dtypeFromOnnx } from '../protobuf/read-tensor.ts';
+
+/** Ones on a diagonal of a matrix: what two triangles of ones have in common. */
+function importEyeLike(node: ImportNode): Expr {
+  const { dtype: own, shape } = node.type(node.input(0));
+  if (shape.length !== 2) throw node.malformed(`an input of rank ${shape.length}`, 'a matrix');
+  const code = node.attributes.int('dtype');
+  const dtype = code === undefined ? own : dtypeFromOnnx(code, node.where);
+  return eye(node, { dtype, shape }, node.attributes.int('k', 0));
+}
+
+function eye(node: ImportNode, { dtype, shape }: TensorType, k: number): Expr {
+  const diagonal = node.scalar(k, 'int64');
+  const ones = node.call('full', [], { shape, value: 1, dtype });
+  const upper = node.call('trilu', [ones, diagonal], { upper: true });
+  return node.call('trilu', [upper, diagonal], { upper: false });
+}
+
+/**
+ * Adds blocks up where they overlap in an image: a transposed convolution of each channel, whose
+ * kernel puts the element k of a block at its place k.
+ */
+function importCol2Im(node: ImportNode): Expr {
+  const { attributes, dims } = node;
+  const columns = node.input(0);
+  const size = node.dimsInput(1, 'image shapes') ?? [];
+  const block = node.dimsInput(2, 'block shapes') ?? [];
+  const rank = size.length;
+  if (rank === 0 || block.length !== rank) {
+    throw node.malformed(`sizes of ${rank} and ${block.length} axes`, 'as many, one or more');
+  }
+  const strides = attributes.ints('strides') ?? new Array<number>(rank).fill(1);
+  const dilations = attributes.ints('dilations') ?? new Array<number>(rank).fill(1);
+  const pads = attributes.ints('pads') ?? new Array<number>(2 * rank).fill(0);
+  const counts = size.map((dim, axis): Dim => {
+    const extent = dims.mul(dims.sub(block[axis] ?? 1, 1), dilations[axis] ?? 1);
+    const padded = dims.add(dim, (pads[axis] ?? 0) + (pads[axis + rank] ?? 0));
+    return dims.add(dims.floordiv(dims.sub(dims.sub(padded, extent), 1), strides[axis] ?? 1), 1);
+  });
+  const { dtype, shape } = node.type(columns);
+  const [batch = 1, rows = 0] = shape;
+  const elements = block.reduce((count, extent) => dims.mul(count, extent), 1);
+  const channels = dims.floordiv(rows, elements);
+  const kernel = eye(node, { dtype, shape: [elements, elements] }, 0);
+  const images = node.call(
+    'conv_transpose',
+    [
+      node.reshape(columns, [dims.mul(batch, channels), elements, ...counts]),
+      node.reshape(kernel, [elements, 1, ...block]),
+    ],
+    { size, strides, pads: pads.slice(0, rank), dilations, groups: 1 },
+  );
+  return node.reshape(images, [batch, channels, ...size]);
+}
+
+export const REARRANGING_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
+  Col2Im: importCol2Im,
+  EyeLike: importEyeLike,
+};
