@@ -89,9 +89,7 @@ describe('functions of a model', () => {
       },
     ];
     const outer = node('my:Outer', ['x'], ['y']);
-    expect(
-      text({ inputs: [X], functions, nodes: [outer], outputs: ['y'] }),
-    ).toMatchInlineSnapshot(`
+    expect(text({ inputs: [X], functions, nodes: [outer], outputs: ['y'] })).toMatchInlineSnapshot(`
       "def @main(%x: Tensor[(2, 3), float32], results=["y"]) {
         %0 = reshape(%x, shape=[1, 6]);
         %1 = softmax(%0, axis=1);
@@ -143,7 +141,9 @@ describe('functions of a model', () => {
     const functions = [calls('A', 'B'), calls('B', 'A')];
     expect(
       refused({ inputs: [X], functions, nodes: [node('my:A', ['x'], ['y'])], outputs: ['y'] }),
-    ).toThrowErrorMatchingInlineSnapshot(`[UnsupportedError: node "w" (my.A) of function my.B of node "w" (my.B) of function my.A of node "y" (my.A): got functions that call themselves: function my.A, function my.B, function my.A, expected functions without recursion.]`);
+    ).toThrowErrorMatchingInlineSnapshot(
+      `[UnsupportedError: node "w" (my.A) of function my.B of node "w" (my.B) of function my.A of node "y" (my.A): got functions that call themselves: function my.A, function my.B, function my.A, expected functions without recursion.]`,
+    );
   });
 
   test('with unknown operators are refused by the place', () => {
@@ -294,7 +294,9 @@ describe('graphs of unusual form', () => {
       node('Neg', ['a'], ['b']),
       node('Neg', ['b'], ['c']),
     ];
-    expect(refused({ inputs: [X], nodes, outputs: ['c'] })).toThrowErrorMatchingInlineSnapshot(`[FormatError: node "c" (Neg): got a node that depends on its own output through node "b" (Neg), node "a" (Add), expected a graph without circles.]`);
+    expect(refused({ inputs: [X], nodes, outputs: ['c'] })).toThrowErrorMatchingInlineSnapshot(
+      `[FormatError: node "c" (Neg): got a node that depends on its own output through node "b" (Neg), node "a" (Add), expected a graph without circles.]`,
+    );
   });
 });
 
