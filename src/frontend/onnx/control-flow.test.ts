@@ -454,6 +454,89 @@ describe('Scan', () => {
   });
 });
 
+describe('sizes that only the running program knows', () => {
+  const first = HostTensor.from('int64', [1], [0]);
+
+  test('of a branch', async () => {
+    const run = await open({
+      inputs: [scalarInput('c', 'bool'), { name: 'x', shape: ['n'] }],
+      initializers: { first },
+      nodes: [
+        node('If', ['c'], 'y', {
+          then_branch: { graph: { nodes: [node('NonZero', ['x'], 'out')], outputs: ['out'] } },
+          else_branch: {
+            graph: {
+              nodes: [node('Shape', ['x'], 's'), node('Unsqueeze', ['s', 'first'], 'out')],
+              outputs: ['out'],
+            },
+          },
+        }),
+        node('Add', ['y', 'y'], 'z'),
+      ],
+      outputs: ['z'],
+    });
+    const x = floats([4], 0, 1, 0, 2);
+    expect((await run(bool(true), x)).map(described)).toEqual(['(1, 2): 2 6']);
+    expect((await run(bool(false), x)).map(described)).toEqual(['(1, 1): 8']);
+  });
+
+  test('of values that a loop carries, cuts and counts', async () => {
+    const body: OnnxGraphSpec = {
+      inputs: [
+        scalarInput('i', 'int64'),
+        scalarInput('c', 'bool'),
+        scalarInput('a', 'int64'),
+        { name: 'b', shape: [] },
+      ],
+      nodes: [
+        node('Add', ['a', 'length'], 'a2'),
+        node('Unsqueeze', ['i', 'first'], 'begin'),
+        node('Slice', ['b', 'begin', 'end', 'first'], 'b2'),
+        node('Shape', ['b2'], 'size'),
+      ],
+      outputs: ['c', 'a2', 'b2', 'size'],
+    };
+    const run = await open({
+      inputs: [scalarInput('m', 'int64'), { name: 'x', shape: ['n', 3] }],
+      initializers: { first, zero: int64(0), end: HostTensor.from('int64', [1], [99]) },
+      nodes: [
+        node('Shape', ['x'], 's'),
+        node('Gather', ['s', 'zero'], 'length'),
+        node('Loop', ['m', '', 'length', 'x'], ['k', 'v', 'sizes'], { body: { graph: body } }),
+      ],
+      outputs: ['k', 'v', 'sizes'],
+    });
+    const x = floats([4, 3], ...Array.from({ length: 12 }, (_, i) => i));
+    expect((await run(int64(3), x)).map(described)).toEqual([
+      '(): 16',
+      '(1, 3): 9 10 11',
+      '(3, 2): 4 3 3 3 1 3',
+    ]);
+  });
+
+  test('of a tensor that a loop takes for its dimension alone', async () => {
+    const body: OnnxGraphSpec = {
+      inputs: [scalarInput('i', 'int64'), scalarInput('c', 'bool'), { name: 'v', shape: ['k'] }],
+      nodes: [
+        node('ConstantOfShape', ['s'], 'twos', { value: floats([1], 2) }),
+        node('ReduceSum', ['twos'], 'sum', { keepdims: 0 }),
+        node('Add', ['v', 'sum'], 'w'),
+      ],
+      outputs: ['c', 'w', 'twos'],
+    };
+    const run = await open({
+      inputs: [scalarInput('m', 'int64'), { name: 'x', shape: ['n'] }, { name: 'q', shape: ['k'] }],
+      nodes: [
+        node('Shape', ['x'], 's'),
+        node('Loop', ['m', '', 'q'], ['r', 'all'], { body: { graph: body } }),
+      ],
+      outputs: ['r', 'all'],
+    });
+    const results = await run(int64(2), floats([3], 1, 2, 3), floats([2], 0, 1));
+    expect(results.map(described)).toEqual(['(2): 12 13', '(2, 3): 2 2 2 2 2 2']);
+  });
+});
+
 test('loops and branches on WebGPU', async () => {
   const gpu = await createWebGpuDevice({ gpu: await nodeGpu(), operators: OPS });
   const run = await open(
