@@ -1,7 +1,7 @@
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/host-tensor.ts';
 import type { ExternalDataReader } from './protobuf/external-data.ts';
-import { readMessage } from './protobuf/read-message.ts';
+import { readMessage, saturate } from './protobuf/read-message.ts';
 import { denseFromProto } from './protobuf/read-sparse-tensor.ts';
 import { tensorFromProto } from './protobuf/read-tensor.ts';
 import type { AttributeProto, GraphProto, NodeProto } from './protobuf/schema.ts';
@@ -49,11 +49,21 @@ export class NodeAttributes {
   int(name: string, otherwise: number): number;
   int(name: string, otherwise?: number): number | undefined {
     const attribute = this.#get(name, 'int');
-    return attribute === undefined ? otherwise : (attribute.i ?? 0);
+    return attribute === undefined ? otherwise : saturate(attribute.i ?? 0n);
   }
 
   bool(name: string, otherwise = false): boolean {
     return this.int(name, otherwise ? 1 : 0) !== 0;
+  }
+
+  /** An integer, or a list of integers, as int64: what is no axis or size has to be exact. */
+  exactInts(name: string): HostTensor | undefined {
+    const given = this.#byName.get(name);
+    const one = given?.type === ATTRIBUTE_TYPES.int || given?.i !== undefined;
+    const attribute = this.#get(name, one ? 'int' : 'ints');
+    if (attribute === undefined) return undefined;
+    if (one) return new HostTensor('int64', [], BigInt64Array.of(attribute.i ?? 0n));
+    return new HostTensor('int64', [attribute.ints.length], attribute.ints);
   }
 
   float(name: string): number | undefined;
@@ -70,7 +80,8 @@ export class NodeAttributes {
   }
 
   ints(name: string): readonly number[] | undefined {
-    return this.#get(name, 'ints')?.ints;
+    const attribute = this.#get(name, 'ints');
+    return attribute && Array.from(attribute.ints, saturate);
   }
 
   floats(name: string): readonly number[] | undefined {

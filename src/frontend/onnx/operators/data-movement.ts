@@ -153,10 +153,8 @@ function importConstant(node: ImportNode): Expr {
   if (floats !== undefined) {
     return node.constant(HostTensor.from('float32', [floats.length], floats));
   }
-  const int = attributes.int('value_int');
-  if (int !== undefined) return node.int64s([int], []);
-  const ints = attributes.ints('value_ints');
-  if (ints !== undefined) return node.int64s(ints);
+  const ints = attributes.exactInts('value_int') ?? attributes.exactInts('value_ints');
+  if (ints !== undefined) return node.constant(ints);
   throw node.unsupported('a constant that is no tensor of numbers', 'one that is');
 }
 

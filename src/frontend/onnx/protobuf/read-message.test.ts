@@ -27,7 +27,7 @@ describe('reading a model', () => {
     expect(producerName).toBe('test');
     expect(opsetImport[0]?.version).toBe(17);
     expect(graph?.node.map(({ opType }) => opType)).toEqual(['Conv', 'LeakyRelu', 'Reshape']);
-    expect(graph?.node[0]?.attribute[0]?.ints).toEqual([1, 1, 1, 1]);
+    expect(graph?.node[0]?.attribute[0]?.ints).toEqual(BigInt64Array.of(1n, 1n, 1n, 1n));
     expect(graph?.node[1]?.attribute[0]?.f).toBe(0.25);
   });
 

@@ -123,6 +123,8 @@ function readSingular(
   switch (field.type) {
     case 'int':
       return saturate(BigInt(reader.int64()));
+    case 'bigint':
+      return BigInt(reader.int64());
     case 'float':
       return reader.float();
     case 'string':
@@ -136,10 +138,12 @@ function readSingular(
 
 const WIRE_TYPES: Readonly<Record<string, WireType>> = {
   int: WireType.Varint,
+  bigint: WireType.Varint,
   float: WireType.Bit32,
 };
 
-function saturate(value: bigint): number {
+/** The nearest number that is exact. */
+export function saturate(value: bigint): number {
   const number = Number(value);
   if (number > Number.MAX_SAFE_INTEGER) return Number.MAX_SAFE_INTEGER;
   return number < Number.MIN_SAFE_INTEGER ? Number.MIN_SAFE_INTEGER : number;

@@ -2,6 +2,7 @@
  * The messages of ONNX's `onnx.proto` that the importer reads: field name to field number and type.
  * Fields that are not listed are skipped. Types:
  * - `int`: an int64, uint64, int32 or enum as a number, saturated at the safe integers;
+ * - `bigint`: an int64 as it is;
  * - `ints`, `floats`, `doubles`, `bigints`, `biguints`: repeated numbers, packed or not;
  * - `bytes`: a view of the file's bytes;
  * - another message's name, singular; `[name]`: repeated.
@@ -46,12 +47,12 @@ export const ONNX_SCHEMA = {
   AttributeProto: {
     name: [1, 'string'],
     f: [2, 'float'],
-    i: [3, 'int'],
+    i: [3, 'bigint'],
     s: [4, 'bytes'],
     t: [5, 'TensorProto'],
     g: [6, 'GraphProto'],
     floats: [7, 'floats'],
-    ints: [8, 'ints'],
+    ints: [8, 'bigints'],
     strings: [9, ['bytes']],
     type: [20, 'int'],
     refAttrName: [21, 'string'],
@@ -93,6 +94,7 @@ export type FieldEntry = readonly [number: number, type: string | readonly [stri
 
 interface Scalars {
   int: number;
+  bigint: bigint;
   float: number;
   string: string;
   bytes: Uint8Array;
