@@ -43,7 +43,7 @@ const NO_SYMBOLS: ReadonlySet<string> = new Set();
  * worklist.
  */
 export class InferenceContext {
-  readonly unifier = new Unifier();
+  readonly unifier: Unifier;
   readonly worklist = new Worklist();
   readonly surroundings: Surroundings;
   /** What the type parameters of the callee stand for, by call. */
@@ -64,6 +64,7 @@ export class InferenceContext {
 
   constructor(surroundings: Surroundings) {
     this.surroundings = surroundings;
+    this.unifier = new Unifier(surroundings.facts);
   }
 
   /** The type of a node that has been inferred, polymorphic where it is. */

@@ -1,6 +1,7 @@
 import { forEachSymbol, isUnknownDim, substituteDim } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
-import { simplifyDim } from '../../core/dim-algebra.ts';
+import { NO_FACTS, simplifyDim } from '../../core/dim-algebra.ts';
+import type { DimFacts } from '../../core/dim-bounds.ts';
 import type { Type } from '../ir/type.ts';
 import { compareDims } from './compare-dims.ts';
 import {
@@ -50,6 +51,12 @@ export class Unifier {
   readonly #dims = new Map<string, Dim>();
   #serial = 0;
   #postponed: PostponedDims[] = [];
+  readonly #facts: DimFacts;
+
+  /** `facts`: bounds of symbols. */
+  constructor(facts: DimFacts = NO_FACTS) {
+    this.#facts = facts;
+  }
 
   /** Whether a value of type `actual` fits where `expected` is asked for; binds metavariables. */
   flow(actual: Term, expected: Term, options: FlowOptions = {}): boolean {
@@ -233,7 +240,7 @@ export class Unifier {
       this.#postponed.push({ actual, expected, options });
       return true;
     }
-    const comparison = isUnknownDim(from) ? 'unknown' : compareDims(from, to);
+    const comparison = isUnknownDim(from) ? 'unknown' : compareDims(from, to, this.#facts);
     if (comparison === 'unknown' && options.atRunTime === true) {
       options.onCheck?.(from, to);
       return true;
