@@ -1,5 +1,6 @@
 import { internalError } from '../core/errors.ts';
-import { decodeFloat16, numberToFloat16 } from '../core/float16.ts';
+import { decodeFloat16 } from '../core/float16-arrays.ts';
+import { numberToFloat16 } from '../core/float16.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { NumberArray } from './define-op.ts';
 

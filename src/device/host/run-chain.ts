@@ -1,11 +1,7 @@
 import { computedDType, type DType } from '../../core/dtype.ts';
 import { internalError } from '../../core/errors.ts';
-import {
-  decodeFloat16,
-  encodeFloat16,
-  float16ToNumber,
-  numberToFloat16,
-} from '../../core/float16.ts';
+import { decodeFloat16, encodeFloat16 } from '../../core/float16-arrays.ts';
+import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
 import type { ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount, sameShape } from '../../core/shape.ts';
 import type { NumberArray, ScalarContext, ScalarFunction } from '../../ops/define-op.ts';

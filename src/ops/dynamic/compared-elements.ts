@@ -1,5 +1,5 @@
 import type { DType } from '../../core/dtype.ts';
-import { decodeFloat16 } from '../../core/float16.ts';
+import { decodeFloat16 } from '../../core/float16-arrays.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 
 /** dtypes whose elements the host compares by value. */

@@ -1,7 +1,7 @@
 import { MAX_DIMENSION } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
-import { encodeFloat16 } from '../../core/float16.ts';
+import { encodeFloat16 } from '../../core/float16-arrays.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { stringAttribute } from '../attributes.ts';
 import type { OpCase, OpDefinition } from '../define-op.ts';
