@@ -18,6 +18,7 @@ import { DYNAMIC_OPS } from './dynamic/dynamic-ops.ts';
 import { INDEXING_OPS } from './indexing/indexing-ops.ts';
 import { MOVEMENT_OPS } from './movement/movement-ops.ts';
 import { PROGRAM_OPS } from './program/program-ops.ts';
+import { QUANTIZATION_OPS } from './quantization/quantization-ops.ts';
 import type { Operands } from './lowering.ts';
 import { formatType } from './operand-checks.ts';
 
@@ -33,6 +34,7 @@ export const OPS: ReadonlyMap<string, OpDefinition> = new Map(
     ...PROGRAM_OPS,
     ...INDEXING_OPS,
     ...DYNAMIC_OPS,
+    ...QUANTIZATION_OPS,
   ].map((op) => [op.name, op]),
 );
 

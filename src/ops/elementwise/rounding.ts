@@ -25,7 +25,7 @@ const round = defineUnary({
   cases: [{ title: 'halves', inputs: [{ dtype: 'float32', shape: [8], values: HALVES }] }],
 });
 
-function roundToEven(x: number): number {
+export function roundToEven(x: number): number {
   const below = Math.floor(x);
   const rest = x - below;
   if (rest !== 0.5) return Math.round(x);

@@ -15,6 +15,7 @@ import { MICROSOFT_NORMALIZATION_IMPORTERS } from './microsoft-normalization.ts'
 import { NORMALIZATION_IMPORTERS } from './normalization.ts';
 import { LOSS_IMPORTERS } from './loss.ts';
 import { PADDING_IMPORTERS } from './padding.ts';
+import { QUANTIZATION_IMPORTERS } from './quantization.ts';
 import { RANKING_IMPORTERS } from './ranking.ts';
 import { REARRANGING_IMPORTERS } from './rearranging.ts';
 import { REDUCTION_IMPORTERS } from './reduction.ts';
@@ -38,6 +39,7 @@ export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
     ...LOSS_IMPORTERS,
     ...NORMALIZATION_IMPORTERS,
     ...PADDING_IMPORTERS,
+    ...QUANTIZATION_IMPORTERS,
     ...RANKING_IMPORTERS,
     ...REARRANGING_IMPORTERS,
     ...REDUCTION_IMPORTERS,

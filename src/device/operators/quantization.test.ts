@@ -1,0 +1,4 @@
+import { QUANTIZATION_OPS } from '../../ops/quantization/quantization-ops.ts';
+import { describeOnDevices } from './describe-on-devices.ts';
+
+describeOnDevices(QUANTIZATION_OPS);
