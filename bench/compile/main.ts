@@ -1,0 +1,126 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Executable } from '../../src/bytecode/executable-file.ts';
+import { compile } from '../../src/compiler/compile.ts';
+import { compileOnnx } from '../../src/frontend/onnx/compile-onnx.ts';
+import { elementwiseChain } from './elementwise-chain.ts';
+
+const MODELS = fileURLToPath(new URL('../../../shared/models/', import.meta.url));
+
+const DEFAULT_MODELS = [
+  'gpt2-past-tiny',
+  'light-resnet50',
+  'bert-toy',
+  'squeezenet-coreml',
+  'ultraface-rfb-320',
+];
+
+const CHAIN_LENGTHS = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000];
+const REPEATS = 5;
+
+/**
+ * Times the compiler: ONNX models from bytes to an executable, and chains of elementwise calls.
+ * `peak bytes` are the storages of activations that the plan holds at once, `of largest` their
+ * share of the largest set of values alive at once; `-` where all sizes are symbolic. Arguments:
+ * names of models. Resolves to the exit status: 1 when a second compilation gives
+ * other bytes than the first.
+ */
+export async function main(args: readonly string[]): Promise<number> {
+  const names = args.length > 0 ? args : DEFAULT_MODELS;
+  const missing = names.filter((name) => !existsSync(`${MODELS}${name}/model.onnx`));
+  if (missing.length > 0) {
+    console.error(`The benchmark needs ${missing.join(', ')} in ${MODELS}.`);
+    return 1;
+  }
+  let status = 0;
+  console.log(
+    row([
+      'model',
+      'first ms',
+      'median ms',
+      'CPU ms',
+      'kernels',
+      'bytes',
+      'peak bytes',
+      'of largest',
+      'same bytes',
+    ]),
+  );
+  for (const name of names) {
+    const bytes = readFileSync(`${MODELS}${name}/model.onnx`);
+    let peak = 0;
+    let live = 0;
+    let isSized = true;
+    const { times, cpu, executable, isStable } = measure(() =>
+      compileOnnx(bytes, {
+        onMemoryPlan({ functions }) {
+          peak = Math.max(...functions.map(({ plannedPeakBytes }) => plannedPeakBytes));
+          live = Math.max(...functions.map(({ largestLiveSetBytes }) => largestLiveSetBytes));
+          isSized = functions.every(({ unsizedTensors }) => unsizedTensors === 0);
+        },
+      }),
+    );
+    const [first = 0] = times;
+    const cells = [first, median(times), median(cpu)].map((ms) => ms.toFixed(0));
+    const size = executable.toBytes().byteLength;
+    if (!isStable) status = 1;
+    const memory = isSized ? [peak, (peak / live).toFixed(2)] : ['-', '-'];
+    const kernels = countKernelCalls(executable);
+    console.log(row([name, ...cells, kernels, size, ...memory, isStable ? 'yes' : 'NO']));
+  }
+  console.log(`\n${row(['chain', 'first ms', 'median ms', 'CPU ms', 'us/node'])}`);
+  for (const length of CHAIN_LENGTHS) {
+    const module = elementwiseChain(length);
+    const { times, cpu } = measure(() => compile(module));
+    const best = Math.min(...cpu);
+    const cells = [times[0] ?? 0, median(times), median(cpu)].map((ms) => ms.toFixed(0));
+    console.log(row([length, ...cells, ((1000 * best) / length).toFixed(1)]));
+  }
+  return status;
+}
+
+interface Measured {
+  /** Wall milliseconds in order; the first includes what the engine compiles. */
+  readonly times: readonly number[];
+  readonly cpu: readonly number[];
+  readonly executable: Executable;
+  readonly isStable: boolean;
+}
+
+function measure(work: () => Executable): Measured {
+  const times: number[] = [];
+  const cpu: number[] = [];
+  let executable: Executable | undefined;
+  let isStable = true;
+  let reference: Uint8Array | undefined;
+  for (let i = 0; i < REPEATS; i++) {
+    const before = process.cpuUsage();
+    const start = performance.now();
+    executable = work();
+    times.push(performance.now() - start);
+    const { user, system } = process.cpuUsage(before);
+    cpu.push((user + system) / 1000);
+    const bytes = executable.toBytes();
+    reference ??= bytes;
+    isStable &&= Buffer.compare(bytes, reference) === 0;
+  }
+  if (executable === undefined) throw new Error('internal: nothing was measured');
+  return { times, cpu, executable, isStable };
+}
+
+/** Calls of kernels in the listing of all functions. */
+function countKernelCalls(executable: Executable): number {
+  const names = new Set(executable.primitives.map(({ name }) => name));
+  const calls = executable.toText().matchAll(/ call ([^\s(]+)\(/g);
+  return [...calls].filter(([, name = '']) => names.has(name)).length;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+function row(cells: readonly (string | number)[]): string {
+  const [name = '', ...rest] = cells.map(String);
+  return name.padEnd(20) + rest.map((cell) => cell.padStart(12)).join('');
+}
