@@ -21,6 +21,7 @@ import { REARRANGING_IMPORTERS } from './rearranging.ts';
 import { REDUCTION_IMPORTERS } from './reduction.ts';
 import { SOFTMAX_IMPORTERS } from './softmax.ts';
 import { SCATTERING_IMPORTERS } from './scattering.ts';
+import { SPATIAL_IMPORTERS } from './spatial.ts';
 import { SELECTION_IMPORTERS } from './selection.ts';
 
 /** One importer per operator of ONNX's default domain, by the name that ONNX gives it. */
@@ -46,6 +47,7 @@ export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
     ...SCATTERING_IMPORTERS,
     ...SOFTMAX_IMPORTERS,
     ...SELECTION_IMPORTERS,
+    ...SPATIAL_IMPORTERS,
   }),
 );
 
