@@ -6,6 +6,7 @@ import { CONVOLUTION_IMPORTERS } from './convolution.ts';
 import { DATA_MOVEMENT_IMPORTERS } from './data-movement.ts';
 import { ELEMENTWISE_IMPORTERS } from './elementwise.ts';
 import { JOINING_IMPORTERS } from './joining.ts';
+import { INTEGER_PRODUCT_IMPORTERS } from './integer-products.ts';
 import { INDEXING_IMPORTERS } from './indexing.ts';
 import { LINEAR_IMPORTERS } from './linear.ts';
 import { LOGICAL_IMPORTERS } from './logical.ts';
@@ -34,6 +35,7 @@ export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
     ...DATA_MOVEMENT_IMPORTERS,
     ...ELEMENTWISE_IMPORTERS,
     ...INDEXING_IMPORTERS,
+    ...INTEGER_PRODUCT_IMPORTERS,
     ...JOINING_IMPORTERS,
     ...LINEAR_IMPORTERS,
     ...LOGICAL_IMPORTERS,
