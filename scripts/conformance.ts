@@ -18,6 +18,8 @@ interface Options {
 const HELP = `
 Each folder below a DIR with a model.onnx and test_data_set_* folders is a case; each data set
 counts once. Integers and booleans have to be equal, floats within rtol 1e-3 and atol 1e-5.
+Floats of a model with QuantizeLinear and DequantizeLinear have to be within 3% of their range, with
+the same largest class.
 
 Examples:
   npm run conformance -- ../shared/models --filter '^mnist'

@@ -36,6 +36,8 @@ export type ReadFile = (path: string) => Promise<Uint8Array>;
 /** What the runner needs to know of a model beside its bytes. */
 export interface ModelSummary {
   readonly operators: readonly string[];
+  /** Whether it makes integers of floats and floats of integers on the way. */
+  readonly isQuantized: boolean;
   /** Inputs that have to be given, with the names of symbolic dimensions. */
   readonly inputs: readonly ModelInput[];
   readonly outputs: readonly string[];
@@ -53,8 +55,10 @@ export function summarizeModel(bytes: Uint8Array): ModelSummary {
   if (graph === undefined) throw new Error('the model has no graph');
   const given = new Set(graph.initializer.map(({ name }) => name));
   const inputs = graph.input.filter(({ name }) => !given.has(name));
+  const operators = new Set(graph.node.map(({ opType }) => opType ?? ''));
   return {
-    operators: [...new Set(graph.node.map(({ opType }) => opType ?? ''))].sort(),
+    operators: [...operators].sort(),
+    isQuantized: ['QuantizeLinear', 'DequantizeLinear'].every((name) => operators.has(name)),
     inputs: inputs.map(({ name = '', type }) => ({
       name,
       isTensor: type?.tensorType !== undefined,

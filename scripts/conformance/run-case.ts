@@ -1,5 +1,5 @@
 import { Session, Tensor } from '../../src/client/index.ts';
-import type { DType } from '../../src/core/dtype.ts';
+import { type DType, dtypeInfo } from '../../src/core/dtype.ts';
 import { HostTensor } from '../../src/core/host-tensor.ts';
 import { firstDifference } from '../../src/testing/all-close.ts';
 import {
@@ -13,6 +13,7 @@ import {
   reasonOf,
   summarizeModel,
 } from './conformance-case.ts';
+import { quantizedDifference } from './quantized-difference.ts';
 
 export interface RunCaseOptions {
   readonly device: 'webgpu' | 'host';
@@ -86,7 +87,7 @@ class ModelRunner {
     const results = await session.run(Object.fromEntries(named), {
       signal: AbortSignal.timeout(LIMIT_MS),
     });
-    return compare(results, expected, this.#model.outputs);
+    return compare(results, expected, this.#model);
   }
 
   get hostReason(): string | undefined {
@@ -124,15 +125,18 @@ class ModelRunner {
 function compare(
   results: Readonly<Record<string, Tensor>>,
   expected: readonly HostTensor[],
-  names: readonly string[],
+  { outputs, isQuantized }: ModelSummary,
 ): string | undefined {
   for (const [index, tensor] of expected.entries()) {
-    const name = names[index] ?? '';
+    const name = outputs[index] ?? '';
     const result = results[name];
     if (result === undefined) return `output "${name}" is missing`;
     const { dtype, shape, data } = result;
     const actual = new HostTensor(dtype, shape, data);
-    const difference = firstDifference(actual, tensor, toleranceFor(tensor));
+    const difference =
+      isQuantized && dtypeInfo(tensor.dtype).category === 'float'
+        ? quantizedDifference(actual, tensor)
+        : firstDifference(actual, tensor, toleranceFor(tensor));
     if (difference !== undefined) return `output "${name}": ${difference}`;
   }
   return undefined;
