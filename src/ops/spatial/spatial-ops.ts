@@ -1,5 +1,7 @@
 import type { OpDefinition } from '../define-op.ts';
+import { gridSample } from './grid-sample.ts';
 import { resample } from './resample.ts';
 import { resizeTable } from './resize-table.ts';
+import { roiAlign } from './roi-align.ts';
 
-export const SPATIAL_OPS: readonly OpDefinition[] = [resizeTable, resample];
+export const SPATIAL_OPS: readonly OpDefinition[] = [resizeTable, resample, gridSample, roiAlign];
