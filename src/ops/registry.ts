@@ -19,6 +19,7 @@ import { INDEXING_OPS } from './indexing/indexing-ops.ts';
 import { MOVEMENT_OPS } from './movement/movement-ops.ts';
 import { SPATIAL_OPS } from './spatial/spatial-ops.ts';
 import { PROGRAM_OPS } from './program/program-ops.ts';
+import { RECURRENT_OPS } from './recurrent/recurrent-ops.ts';
 import { QUANTIZATION_OPS } from './quantization/quantization-ops.ts';
 import type { Operands } from './lowering.ts';
 import { formatType } from './operand-checks.ts';
@@ -30,6 +31,7 @@ export const OPS: ReadonlyMap<string, OpDefinition> = new Map(
     ...LINEAR_OPS,
     ...CONVOLUTION_OPS,
     ...NORMALIZATION_OPS,
+    ...RECURRENT_OPS,
     ...REDUCTION_OPS,
     ...MOVEMENT_OPS,
     ...PROGRAM_OPS,

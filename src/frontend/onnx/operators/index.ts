@@ -19,6 +19,7 @@ import { PADDING_IMPORTERS } from './padding.ts';
 import { QUANTIZATION_IMPORTERS } from './quantization.ts';
 import { RANKING_IMPORTERS } from './ranking.ts';
 import { REARRANGING_IMPORTERS } from './rearranging.ts';
+import { RECURRENT_IMPORTERS } from './recurrent.ts';
 import { REDUCTION_IMPORTERS } from './reduction.ts';
 import { SOFTMAX_IMPORTERS } from './softmax.ts';
 import { SCATTERING_IMPORTERS } from './scattering.ts';
@@ -45,6 +46,7 @@ export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
     ...QUANTIZATION_IMPORTERS,
     ...RANKING_IMPORTERS,
     ...REARRANGING_IMPORTERS,
+    ...RECURRENT_IMPORTERS,
     ...REDUCTION_IMPORTERS,
     ...SCATTERING_IMPORTERS,
     ...SOFTMAX_IMPORTERS,

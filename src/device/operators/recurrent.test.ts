@@ -1,0 +1,4 @@
+import { RECURRENT_OPS } from '../../ops/recurrent/recurrent-ops.ts';
+import { describeOnDevices } from './describe-on-devices.ts';
+
+describeOnDevices(RECURRENT_OPS);

@@ -1,0 +1,113 @@
+import cellShader from '../../../shaders/recurrent-cell.wgsl?raw';
+import stepShader from '../../../shaders/recurrent-step.wgsl?raw';
+import workgroupShader from '../../../shaders/recurrent-workgroup.wgsl?raw';
+import { boolAttribute, floatAttribute, stringAttribute } from '../attributes.ts';
+import { foldGroups } from '../linear/fold-groups.ts';
+import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { activationsWgsl } from './activations.ts';
+import { activationsOf, CELLS, cellOf, type RecurrentSizes, sizesOf } from './recurrent-cell.ts';
+
+/** Up to here one workgroup reads the recurrent weights about as fast as the whole GPU would. */
+const MAX_WORKGROUP_HIDDEN = 256;
+
+/** One workgroup for each sequence where states are small, else a dispatch for each step. */
+export function lowerRecurrent(call: LoweringCall): readonly KernelSpec[] {
+  const sizes = sizesOf(call.inputs, call.attributes);
+  const { gates } = CELLS[cellOf(call.attributes)];
+  const words = (2 + gates) * sizes.hidden;
+  const { adapterClass, maxComputeWorkgroupStorageSize } = call.caps;
+  const fits = words * 4 <= maxComputeWorkgroupStorageSize && sizes.hidden <= MAX_WORKGROUP_HIDDEN;
+  if (adapterClass !== 'software' && fits && sizes.hidden > 0) return [byWorkgroup(call, sizes)];
+  return bySteps(call, sizes);
+}
+
+function byWorkgroup(call: LoweringCall, sizes: RecurrentSizes): KernelSpec {
+  const { steps, batch, directions, hidden } = sizes;
+  const { gates } = CELLS[cellOf(call.attributes)];
+  const grid = foldGroups(directions * batch, call.caps);
+  const lanes = Math.min(256, call.caps.maxComputeInvocationsPerWorkgroup);
+  return {
+    name: 'recurrent-workgroup',
+    source: sourceOf(call) + workgroupShader,
+    constants: { ...constantsOf(call), HIDDEN: hidden, GATES: gates * hidden },
+    params: {
+      steps: u32(steps),
+      batch: u32(batch),
+      directions: u32(directions),
+      hidden: u32(hidden),
+      row_length: u32(grid.rowLength),
+      clip: f32(floatAttribute(call.attributes, 'clip')),
+    },
+    workgroupSize: [lanes, 1, 1],
+    workgroups: grid.workgroups,
+    ...READS,
+    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  };
+}
+
+function bySteps(call: LoweringCall, sizes: RecurrentSizes): readonly KernelSpec[] {
+  const { steps, batch, directions, hidden } = sizes;
+  const cell = cellOf(call.attributes);
+  const count = directions * batch * hidden;
+  const grid = foldGroups(Math.ceil(count / 64), call.caps);
+  const state = { kind: 'scratch', index: 0, byteLength: Math.max(4, count * 12) } as const;
+  const resetsEarly = cell === 'gru' && !boolAttribute(call.attributes, 'linear_before_reset');
+  const kernel = (step: number, isReset: boolean): KernelSpec => ({
+    name: 'recurrent-step',
+    source: sourceOf(call) + stepShader,
+    constants: { ...constantsOf(call), GATE_COUNT: CELLS[cell].gates, IS_RESET: isReset },
+    params: {
+      steps: u32(steps),
+      batch: u32(batch),
+      hidden: u32(hidden),
+      count: u32(count),
+      row_length: u32(grid.rowLength * 64),
+      clip: f32(floatAttribute(call.attributes, 'clip')),
+      step: u32(step),
+    },
+    workgroupSize: [64, 1, 1],
+    workgroups: grid.workgroups,
+    reads: [...READS.reads, { hook: 'state', from: state, width: 1 }],
+    writes: [
+      { hook: '', to: { kind: 'output' }, width: 1 },
+      { hook: 'state', to: state, width: 1 },
+    ],
+  });
+  // A sequence without steps still has states at its end.
+  return Array.from({ length: Math.max(steps, 1) }, (_, step) => [
+    ...(resetsEarly && steps > 0 ? [kernel(step, true)] : []),
+    kernel(step, false),
+  ]).flat();
+}
+
+const READS: Pick<KernelSpec, 'reads'> = {
+  reads: ['x', 'r', 'initial', 'vectors', 'lengths'].map((hook, index) => ({
+    hook,
+    from: { kind: 'input', index },
+    width: 1,
+  })),
+};
+
+const REVERSE_FROM: Readonly<Record<string, number>> = { forward: 2, reverse: 0, bidirectional: 1 };
+
+function constantsOf({ attributes, inputs }: LoweringCall): KernelSpec['constants'] {
+  return {
+    CELL: Object.keys(CELLS).indexOf(cellOf(attributes)),
+    HAS_CLIP: floatAttribute(attributes, 'clip') > 0,
+    HAS_VECTORS: inputs[3] !== undefined,
+    HAS_LENGTHS: inputs[4] !== undefined,
+    IS_RESET_LATE: boolAttribute(attributes, 'linear_before_reset'),
+    IS_COUPLED: boolAttribute(attributes, 'input_forget'),
+    REVERSE_FROM: REVERSE_FROM[stringAttribute(attributes, 'direction')] ?? 2,
+  };
+}
+
+function sourceOf({ attributes }: LoweringCall): string {
+  const text = activationsWgsl(activationsOf(attributes));
+  // The equations name the activations of every cell.
+  const count = CELLS[cellOf(attributes)].activations;
+  const rest = [0, 1, 2]
+    .slice(count)
+    .map((k) => `fn activate_${k}(d: u32, x: f32) -> f32 { return x; }\n`);
+  return text + rest.join('') + cellShader;
+}

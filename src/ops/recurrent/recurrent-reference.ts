@@ -1,0 +1,168 @@
+import type { HostTensor } from '../../core/host-tensor.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
+import { boolAttribute, floatAttribute, stringAttribute } from '../attributes.ts';
+import { type FloatArray, floatElements } from '../elements.ts';
+import type { Operands } from '../lowering.ts';
+import { operand } from '../operand-checks.ts';
+import { CELL_ACTIVATIONS } from './activations.ts';
+import { activationsOf, CELLS, type CellName, cellOf, sizesOf } from './recurrent-cell.ts';
+
+type Activate = (x: number) => number;
+
+/** What a cell sees of one unit in one step. */
+interface Step {
+  /** An input of a gate, projected. */
+  readonly x: (gate: number) => number;
+  /** A gate's product with the states. */
+  readonly product: (gate: number) => number;
+  /** A gate's product with what the reset gate leaves of the states. */
+  readonly keptProduct: (gate: number) => number;
+  /** An element of the vectors; 0 where there are none. */
+  readonly vector: (row: number) => number;
+  readonly h: number;
+  readonly c: number;
+}
+
+interface CellOptions {
+  readonly activate: readonly Activate[];
+  readonly isLate: boolean;
+  readonly isCoupled: boolean;
+}
+
+const EQUATIONS: Readonly<
+  Record<CellName, (step: Step, options: CellOptions) => readonly [number, number]>
+> = {
+  rnn: ({ x, product, c }, { activate: [f = same] }) => [f(x(0) + product(0)), c],
+  gru({ x, product, keptProduct, vector, h, c }, { activate: [f = same, g = same], isLate }) {
+    const keep = f(x(0) + product(0));
+    const recurrent = isLate ? f(x(1) + product(1)) * (product(2) + vector(0)) : keptProduct(2);
+    return [(1 - keep) * g(x(2) + recurrent) + keep * h, c];
+  },
+  lstm({ x, product, vector, c }, { activate: [f = same, g = same, h = same], isCoupled }) {
+    const input = f(x(0) + product(0) + vector(0) * c);
+    const forget = isCoupled ? 1 - input : f(x(2) + product(2) + vector(2) * c);
+    const cell = forget * c + input * g(x(3) + product(3));
+    const output = f(x(1) + product(1) + vector(1) * cell);
+    return [output * h(cell), cell];
+  },
+};
+
+const same: Activate = (x) => x;
+
+/** In double precision, one sequence and direction after the other. */
+export function computeRecurrent(
+  inputs: Operands<HostTensor>,
+  attributes: Attributes,
+  output: HostTensor,
+): void {
+  const { steps, batch, directions, hidden } = sizesOf(inputs, attributes);
+  const direction = stringAttribute(attributes, 'direction');
+  const clip = floatAttribute(attributes, 'clip');
+  const limit = (x: number): number => (clip > 0 ? Math.min(Math.max(x, -clip), clip) : x);
+  const activations = activationsOf(attributes);
+  const lengths = inputs[4]?.data;
+  for (let d = 0; d < directions; d++) {
+    const activate = (activations[d] ?? []).map(({ name, alpha, beta }): Activate => {
+      const activation = CELL_ACTIVATIONS[name];
+      return (x) => activation?.host(limit(x), alpha, beta) ?? x;
+    });
+    for (let sequence = 0; sequence < batch; sequence++) {
+      const length = Math.min(Math.max(Number(lengths?.[sequence] ?? steps), 0), steps);
+      const isReverse = direction === 'reverse' || d === 1;
+      runSequence(inputs, attributes, {
+        y: floatElements(output),
+        places: Array.from({ length }, (_, i) => (isReverse ? length - 1 - i : i)),
+        d,
+        sequence,
+        hidden,
+        activate,
+      });
+    }
+  }
+}
+
+interface SequenceRun {
+  readonly y: FloatArray;
+  readonly places: readonly number[];
+  readonly d: number;
+  readonly sequence: number;
+  readonly hidden: number;
+  readonly activate: readonly Activate[];
+}
+
+function runSequence(
+  inputs: Operands<HostTensor>,
+  attributes: Attributes,
+  { y, places, d, sequence, hidden, activate }: SequenceRun,
+): void {
+  const { steps, batch, directions } = sizesOf(inputs, attributes);
+  const cell = cellOf(attributes);
+  const { gates, states, vectors: rows } = CELLS[cell];
+  const [x, r, initial] = [0, 1, 2].map((i) => floatElements(operand(inputs, i)));
+  const vectors = inputs[3] === undefined ? undefined : floatElements(inputs[3]);
+  const width = gates * hidden;
+  const group = d * batch + sequence;
+  const count = directions * batch * hidden;
+  const options = {
+    activate,
+    isLate: boolAttribute(attributes, 'linear_before_reset'),
+    isCoupled: boolAttribute(attributes, 'input_forget'),
+  };
+  const state = (s: number): Float64Array =>
+    Float64Array.from(
+      { length: hidden },
+      (_, j) => initial?.[(s * directions * batch + group) * hidden + j] ?? 0,
+    );
+  const [h, c] = [state(0), states > 1 ? state(1) : new Float64Array(hidden)];
+  for (let t = 0; t < steps; t++) {
+    const start = t * count + group * hidden;
+    y.fill(0, start, start + hidden);
+  }
+  for (const t of places) {
+    const row = ((t * batch + sequence) * directions + d) * width;
+    const before = h.slice();
+    const sums = products(before, { r, d, hidden, width });
+    const f = activate[0] ?? same;
+    const kept = before.map((value, k) =>
+      cell === 'gru' ? f((x?.[row + hidden + k] ?? 0) + (sums[hidden + k] ?? 0)) * value : 0,
+    );
+    const keptSums = cell === 'gru' ? products(kept, { r, d, hidden, width }) : sums;
+    for (let unit = 0; unit < hidden; unit++) {
+      const [nextH, nextC] = EQUATIONS[cell](
+        {
+          x: (gate) => x?.[row + gate * hidden + unit] ?? 0,
+          product: (gate) => sums[gate * hidden + unit] ?? 0,
+          keptProduct: (gate) => keptSums[gate * hidden + unit] ?? 0,
+          vector: (k) => vectors?.[(d * rows + k) * hidden + unit] ?? 0,
+          h: before[unit] ?? 0,
+          c: c[unit] ?? 0,
+        },
+        options,
+      );
+      h[unit] = nextH;
+      c[unit] = nextC;
+      y[t * count + group * hidden + unit] = nextH;
+    }
+  }
+  y.set(h, steps * count + group * hidden);
+  if (states > 1) y.set(c, (steps + 1) * count + group * hidden);
+}
+
+interface Weights {
+  readonly r: FloatArray | undefined;
+  readonly d: number;
+  readonly hidden: number;
+  readonly width: number;
+}
+
+/** A row of numbers times the recurrent weights of a direction. */
+function products(states: Float64Array, { r, d, hidden, width }: Weights): Float64Array {
+  const sums = new Float64Array(width);
+  for (const [k, value] of states.entries()) {
+    const start = (d * hidden + k) * width;
+    for (let column = 0; column < width; column++) {
+      sums[column] = (sums[column] ?? 0) + value * (r?.[start + column] ?? 0);
+    }
+  }
+  return sums;
+}
