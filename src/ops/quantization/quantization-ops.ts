@@ -2,6 +2,7 @@ import type { OpDefinition } from '../define-op.ts';
 import { dequantize } from './dequantize.ts';
 import { convInteger } from './conv-integer.ts';
 import { matmulInteger } from './matmul-integer.ts';
+import { matmulNbits } from './matmul-nbits.ts';
 import { quantize } from './quantize.ts';
 
 export const QUANTIZATION_OPS: readonly OpDefinition[] = [
@@ -9,4 +10,5 @@ export const QUANTIZATION_OPS: readonly OpDefinition[] = [
   dequantize,
   matmulInteger,
   convInteger,
+  matmulNbits,
 ];

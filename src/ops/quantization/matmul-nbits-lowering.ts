@@ -1,0 +1,142 @@
+import source from '../../../shaders/matmul-nbits.wgsl?raw';
+import type { PlannerCaps } from '../../core/launch-plan.ts';
+import { elementCount } from '../../core/shape.ts';
+import { intAttribute } from '../attributes.ts';
+import { isFloat } from '../elementwise/number-dtypes.ts';
+import { matmulKernels } from '../linear/matmul-lowering.ts';
+import { splitGrid } from '../linear/split-grid.ts';
+import { type KernelRead, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+
+/** From here on the kernels of float matrices, which read an element of B for many rows, do better. */
+const MANY_ROWS = 16;
+
+/** Kernels of `matmul_nbits`. */
+export function lowerMatmulNbits(call: LoweringCall): readonly KernelSpec[] {
+  const problem = nbitsProblem(call);
+  return problem.m < MANY_ROWS ? fewRows(problem, call.caps) : manyRows(problem, call.caps);
+}
+
+interface NbitsProblem {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly bits: number;
+  readonly blocks: number;
+  readonly blockSize: number;
+  /** Where zero points are: nowhere, packed as the codes are, or one float for each block. */
+  readonly zeros: 'none' | 'packed' | 'floats';
+  /** Bytes of packed zero points in a row. */
+  readonly zeroBytes: number;
+}
+
+function nbitsProblem({ inputs, attributes }: LoweringCall): NbitsProblem {
+  const [a, b, , zeros] = inputs;
+  const [n = 0, blocks = 0] = b?.shape ?? [];
+  return {
+    m: elementCount(a?.shape.slice(0, -1) ?? []),
+    n,
+    k: a?.shape.at(-1) ?? 0,
+    bits: intAttribute(attributes, 'bits'),
+    blocks,
+    blockSize: intAttribute(attributes, 'block_size'),
+    zeros: zeros === undefined ? 'none' : isFloat(zeros.dtype) ? 'floats' : 'packed',
+    zeroBytes: zeros?.shape.at(-1) ?? 0,
+  };
+}
+
+const input = (hook: string, index: number, width: 1 | 4 = 1): KernelRead => ({
+  hook,
+  from: { kind: 'input', index },
+  width,
+});
+
+function blockReads({ zeros }: NbitsProblem): KernelRead[] {
+  return [input('scale', 2), ...(zeros === 'none' ? [] : [input('zero', 3)])];
+}
+
+function blockParams({ blocks, blockSize, zeroBytes }: NbitsProblem): KernelSpec['params'] {
+  return {
+    blocks: u32(blocks),
+    block_size: u32(blockSize),
+    zero_bytes: u32(zeroBytes),
+  };
+}
+
+/** WGSL for the code that stands for zero in a block. */
+function zeroPoint({ zeros, bits }: NbitsProblem): string {
+  const each = 8 / bits;
+  const values = {
+    none: `${2 ** (bits - 1)}`,
+    floats: 'load_zero(column * params.blocks + block)',
+    packed: `Element((load_zero(column * params.zero_bytes + block / ${each}u) >> (block % ${each}u * ${bits}u)) & ${2 ** bits - 1}u)`,
+  };
+  return `fn zero_point(column: u32, block: u32) -> Element {
+  return ${values[zeros]};
+}
+`;
+}
+
+function fewRows(problem: NbitsProblem, caps: PlannerCaps): readonly KernelSpec[] {
+  const { m, n, k, bits, blocks, blockSize } = problem;
+  // Lanes that read neighbouring words; without fast workgroup memory each has a column of its own.
+  const lanes = caps.adapterClass === 'software' ? 1 : 16;
+  const kernel: KernelSpec = {
+    name: 'matmul-nbits',
+    source: zeroPoint(problem) + source,
+    constants: { BITS: bits, ONE_ROW: m === 1 },
+    params: {
+      ...blockParams(problem),
+      m: u32(m),
+      n: u32(n),
+      k: u32(k),
+      words: u32((blocks * blockSize * bits) / 32),
+    },
+    workgroupSize: [lanes, 64 / lanes, 1],
+    workgroups: [Math.ceil((n * lanes) / 64), Math.ceil(m / 4), 1],
+    reads: [input('a', 0), input('codes', 1, 4), ...blockReads(problem)],
+    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  };
+  return splitGrid(kernel, caps);
+}
+
+/** The kernels of float matrices, with a B that is made as it is loaded. */
+function manyRows(problem: NbitsProblem, caps: PlannerCaps): readonly KernelSpec[] {
+  const { m, n, k, bits, blocks, blockSize } = problem;
+  const each = 8 / bits;
+  const depth = blocks * blockSize;
+  const kernels = matmulKernels(
+    {
+      m,
+      n,
+      k,
+      batch: [1, 1],
+      a: { batch: [0, 0], row: k, column: 1 },
+      b: { batch: [0, 0], row: 1, column: depth },
+      c: undefined,
+      alpha: 1,
+      beta: 0,
+    },
+    caps,
+  );
+  const load = `${zeroPoint(problem)}fn load_b(i: u32) -> Element {
+  let block = i / params.block_size;
+  let column = block / params.blocks;
+  let code = (load_codes(i / ${each}u) >> (i % ${each}u * ${bits}u)) & ${2 ** bits - 1}u;
+  return (Element(code) - zero_point(column, block % params.blocks)) * load_scale(block);
+}
+`;
+  return kernels.map((kernel) => ({
+    ...kernel,
+    source: load + kernel.source,
+    params: { ...kernel.params, ...blockParams(problem) },
+    reads: [
+      ...kernel.reads.filter(({ hook }) => hook === 'a'),
+      input('codes', 1),
+      input('c', ABSENT),
+      ...blockReads(problem),
+    ],
+  }));
+}
+
+/** No input: there is no bias. */
+const ABSENT = 9;
