@@ -66,20 +66,20 @@ describe('a folder of cases', () => {
   test('is reported by operator, with one line of reason for each failure', async () => {
     writeCase('relu', 'Relu', [0, 2]);
     writeCase('relu_wrong', 'Relu', [0, 2.5]);
-    writeCase('unknown', 'NonZero', [0, 2]);
+    writeCase('unknown', 'ImageDecoder', [0, 2]);
     const outcomes: Outcome[] = [];
     for (const found of findCases(root)) outcomes.push(...(await run(found)));
     expect(formatReport(outcomes)).toMatchInlineSnapshot(`
-      "operator   passed   failed  skipped
-      NonZero         0        1        0
-      Relu            1        1        0
+      "operator       passed   failed  skipped
+      ImageDecoder        0        1        0
+      Relu                1        1        0
 
       Nodes on the host device
         all nodes (the session runs there, as asked) in 2 data sets
 
       Failures
         node/relu_wrong test_data_set_0: output "y": 1 of 2 elements differ; the worst is at 1: got 2, expected 2.5 (rtol 0.001, atol 0.00001)
-        node/unknown test_data_set_0: VerifyError: function main, instruction 6 at code word 38 (call vm.builtin.match_shape), operand input: got %void, expected a tensor (register, constant) or a shape (register, constant).
+        node/unknown test_data_set_0: UnsupportedError: ONNX model: got 1 node of an unsupported operator (ImageDecoder), expected operators that Weft has:; node "y" (ImageDecoder)
 
       1 passed, 2 failed, 0 skipped"
     `);
