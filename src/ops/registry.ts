@@ -17,6 +17,7 @@ import { REDUCTION_OPS } from './reduction/reduction-ops.ts';
 import { DYNAMIC_OPS } from './dynamic/dynamic-ops.ts';
 import { INDEXING_OPS } from './indexing/indexing-ops.ts';
 import { MOVEMENT_OPS } from './movement/movement-ops.ts';
+import { SIGNAL_OPS } from './signal/signal-ops.ts';
 import { SPATIAL_OPS } from './spatial/spatial-ops.ts';
 import { PROGRAM_OPS } from './program/program-ops.ts';
 import { RECURRENT_OPS } from './recurrent/recurrent-ops.ts';
@@ -38,6 +39,7 @@ export const OPS: ReadonlyMap<string, OpDefinition> = new Map(
     ...INDEXING_OPS,
     ...DYNAMIC_OPS,
     ...SPATIAL_OPS,
+    ...SIGNAL_OPS,
     ...QUANTIZATION_OPS,
   ].map((op) => [op.name, op]),
 );

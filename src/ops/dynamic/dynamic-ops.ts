@@ -1,5 +1,6 @@
 import type { OpDefinition } from '../define-op.ts';
 import { arange, dimsTensor } from './dims-tensor.ts';
+import { melWeights } from './mel-weights.ts';
 import { nonMaxSuppression } from './non-max-suppression.ts';
 import { nonzero } from './nonzero.ts';
 import { range } from './range.ts';
@@ -15,6 +16,7 @@ export const DYNAMIC_OPS: readonly OpDefinition[] = [
   uniqueCounts,
   uniqueInverse,
   range,
+  melWeights,
   ...SIZE_OPS,
   sliceIndices,
   dimsTensor,

@@ -217,6 +217,20 @@ export const SIZE_OPS: readonly OpDefinition[] = [
     badCases: [],
   }),
   defineSizes({
+    name: 'resized_axis_sizes',
+    summary: 'dims with another size, the second integer, along the axis that the first names.',
+    count: (integers, dims) => (integers === 2 ? dims : -1),
+    sizes: ([given = 0, size = 0], { dims, fail }) => {
+      const [axis = 0] = axesOf([given], { rank: dims.length, fail });
+      return dims.with(axis, size);
+    },
+    cases: [
+      [[1, 7], { dims: [2, 3, 4] }],
+      [[-1, 0], { dims: [2, 3] }],
+    ],
+    badCases: [[[0], { dims: [2] }]],
+  }),
+  defineSizes({
     name: 'signed_sizes',
     summary: 'How far each integer is below zero, then how far each is above.',
     count: (integers) => integers * 2,

@@ -24,6 +24,7 @@ import { REDUCTION_IMPORTERS } from './reduction.ts';
 import { SOFTMAX_IMPORTERS } from './softmax.ts';
 import { SCATTERING_IMPORTERS } from './scattering.ts';
 import { SPATIAL_IMPORTERS } from './spatial.ts';
+import { SIGNAL_IMPORTERS } from './signal.ts';
 import { SELECTION_IMPORTERS } from './selection.ts';
 
 /** One importer per operator of ONNX's default domain, by the name that ONNX gives it. */
@@ -51,6 +52,7 @@ export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
     ...SCATTERING_IMPORTERS,
     ...SOFTMAX_IMPORTERS,
     ...SELECTION_IMPORTERS,
+    ...SIGNAL_IMPORTERS,
     ...SPATIAL_IMPORTERS,
   }),
 );

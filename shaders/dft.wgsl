@@ -1,0 +1,37 @@
+// One number of a discrete Fourier transform per invocation. The turn j * k / length of the circle is
+// kept as an integer, so that it is exact for every length.
+@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  let i = id.x + id.y * params.row_length;
+  if (i >= params.count) {
+    return;
+  }
+  let line = i / params.inner;
+  let outer = line / params.out_size;
+  let k = line - outer * params.out_size;
+  var at = (outer * params.size * params.inner + i - line * params.inner) * PARTS;
+  var turn = 0u;
+  var sum = vec2<f32>();
+  for (var j = 0u; j < params.read; j++) {
+    var value = vec2<f32>(load_x(at), 0.0);
+    if (PARTS == 2u) {
+      value.y = load_x(at + 1u);
+    }
+    if (IS_HERMITIAN && j > 0u && 2u * j != params.length) {
+      value *= 2.0;
+    }
+    let c = load_twiddles(2u * turn);
+    let s = load_twiddles(2u * turn + 1u) * params.direction;
+    sum += vec2<f32>(value.x * c - value.y * s, value.x * s + value.y * c);
+    at += params.inner * PARTS;
+    turn += k;
+    turn -= select(0u, params.length, turn >= params.length);
+  }
+  sum *= params.scale;
+  if (IS_HERMITIAN) {
+    store(i, Element(sum.x));
+  } else {
+    store(2u * i, Element(sum.x));
+    store(2u * i + 1u, Element(sum.y));
+  }
+}

@@ -1,0 +1,193 @@
+import source from '../../../shaders/dft.wgsl?raw';
+import type { HostTensor } from '../../core/host-tensor.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
+import { elementCount, normalizeAxis, type Shape } from '../../core/shape.ts';
+import { boolAttribute, intAttribute } from '../attributes.ts';
+import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
+import { FLOATS } from '../elementwise/number-dtypes.ts';
+import { floatElements } from '../elements.ts';
+import { foldGroups } from '../linear/fold-groups.ts';
+import { f32, type KernelSpec, type LoweringCall, type Operands, u32 } from '../lowering.ts';
+import { formatType, operand, requireMinimumRank, requireRank } from '../operand-checks.ts';
+
+const NAME = 'dft';
+
+/** The sums that define the discrete Fourier transform, so that any length is right. */
+export const dft: OpDefinition = defineOp({
+  name: NAME,
+  kind: 'anchor',
+  summary:
+    'The discrete Fourier transform of x (..., 1) or complex (..., 2) along an axis, cut or with ' +
+    'zeros up to the length of twiddles (length, 2). One-sided: the first half of the spectrum and ' +
+    'its middle; the inverse of that is real, (..., 1).',
+  inputs: [
+    { name: 'x', dtypes: FLOATS },
+    { name: 'twiddles', dtypes: FLOATS },
+  ],
+  attributes: {
+    axis: { type: 'int' },
+    inverse: { type: 'bool', default: false },
+    onesided: { type: 'bool', default: false },
+  },
+  infer(inputs, attributes, dims) {
+    const [x, table] = [operand(inputs, 0), operand(inputs, 1)];
+    requireMinimumRank(x, 2, `${NAME}: input x`);
+    requireRank(table, 2, `${NAME}: input twiddles`);
+    const axis = axisOf(attributes, x.shape.length);
+    const parts = x.shape.at(-1) ?? dims.of(1);
+    const complaint = () => ({
+      where: `${NAME}: input x`,
+      got: formatType(x),
+      expected: 'a last axis of 1 or 2, for real or complex numbers',
+    });
+    dims.requireAtMost(dims.of(1), parts, complaint);
+    dims.requireAtMost(parts, 2, complaint);
+    const [length = dims.of(0)] = table.shape;
+    const isInverse = boolAttribute(attributes, 'inverse');
+    const isOneSided = boolAttribute(attributes, 'onesided');
+    const half = dims.add(dims.floordiv(length, 2), dims.min(length, 1));
+    const shape = x.shape.with(axis, isOneSided && !isInverse ? half : length);
+    shape[shape.length - 1] = dims.of(isOneSided && isInverse ? 1 : 2);
+    return { dtype: x.dtype, shape };
+  },
+  reference: transform,
+  lower: lowerDft,
+  tolerance: { rtol: 1e-4, atol: 1e-3 },
+  cases: () => [
+    dftCase([1, 1], 1, { axis: 0 }),
+    ...[false, true].flatMap((inverse) =>
+      [false, true].flatMap((onesided) => [
+        dftCase([2, 7, 2], 7, { axis: 1, inverse, onesided }),
+        dftCase([8, 3, 1], 8, { axis: 0, inverse, onesided }),
+        dftCase([3, 5, 4, 2], 6, { axis: -2, inverse, onesided }),
+        dftCase([2, 9, 3, 1], 5, { axis: 1, inverse, onesided }),
+      ]),
+    ),
+    dftCase([70, 300, 1], 300, { axis: 1, onesided: true }),
+    dftCase([0, 4, 2], 4, { axis: 1 }),
+    dftCase([2, 0, 1], 3, { axis: 1 }),
+  ],
+  badCases: () => [
+    dftCase([4, 3], 4, { axis: 0 }),
+    dftCase([4, 1], 4, { axis: 1 }),
+    dftCase([4], 4, { axis: 0 }),
+  ],
+});
+
+function dftCase(x: Shape, length: number, attributes: Attributes): OpCase {
+  const values = Array.from({ length }, (_, i) => [
+    Math.cos((2 * Math.PI * i) / length),
+    Math.sin((2 * Math.PI * i) / length),
+  ]);
+  return {
+    title: `(${x.join(', ')}) to ${length} ${JSON.stringify(attributes)}`,
+    inputs: [
+      { dtype: 'float32', shape: x },
+      { dtype: 'float32', shape: [length, 2], values: values.flat() },
+    ],
+    attributes,
+  };
+}
+
+/** The axis of a transform, which is not the last. */
+function axisOf(attributes: Attributes, rank: number): number {
+  const axis = intAttribute(attributes, 'axis');
+  return normalizeAxis(axis < 0 ? axis + 1 : axis, rank - 1, `${NAME}: attribute axis`);
+}
+
+interface Transform {
+  /** Elements that are read, and elements along the axis of x, of the transform and of the result. */
+  readonly read: number;
+  readonly size: number;
+  readonly length: number;
+  readonly outSize: number;
+  /** Complex numbers after the axis. */
+  readonly inner: number;
+  /** 2 where x is complex. */
+  readonly parts: number;
+  /** The result is real, made of half of a spectrum. */
+  readonly isHermitian: boolean;
+  /** 1, or -1 for the forward transform. */
+  readonly direction: number;
+  readonly scale: number;
+}
+
+function transformOf(shapes: readonly Shape[], attributes: Attributes): Transform {
+  const [x = [], table = [], y = []] = shapes;
+  const axis = axisOf(attributes, x.length);
+  const [size = 0, length = 0] = [x[axis], table[0]];
+  const isInverse = boolAttribute(attributes, 'inverse');
+  const isHermitian = isInverse && boolAttribute(attributes, 'onesided');
+  return {
+    read: Math.min(size, isHermitian ? Math.floor(length / 2) + 1 : length),
+    size,
+    length,
+    outSize: y[axis] ?? 0,
+    inner: elementCount(x.slice(axis + 1, -1)),
+    parts: x.at(-1) ?? 1,
+    isHermitian,
+    direction: isInverse ? 1 : -1,
+    scale: isInverse ? 1 / length : 1,
+  };
+}
+
+function transform(inputs: Operands<HostTensor>, attributes: Attributes, output: HostTensor): void {
+  const [x, table] = [operand(inputs, 0), operand(inputs, 1)];
+  const [elements, circle, y] = [floatElements(x), floatElements(table), floatElements(output)];
+  const of = transformOf([x.shape, table.shape, output.shape], attributes);
+  const { length, inner, parts, isHermitian } = of;
+  const outParts = isHermitian ? 1 : 2;
+  for (let i = 0; i < y.length / outParts; i++) {
+    const line = Math.floor(i / inner);
+    const k = line % of.outSize;
+    const first = Math.floor(line / of.outSize) * of.size * inner + (i % inner);
+    let [real, imaginary, turn] = [0, 0, 0];
+    for (let j = 0; j < of.read; j++) {
+      const at = (first + j * inner) * parts;
+      const weight = isHermitian && j > 0 && 2 * j !== length ? 2 : 1;
+      const [a, b] = [
+        (elements[at] ?? 0) * weight,
+        parts === 2 ? (elements[at + 1] ?? 0) * weight : 0,
+      ];
+      const [c, s] = [circle[2 * turn] ?? 0, of.direction * (circle[2 * turn + 1] ?? 0)];
+      real += a * c - b * s;
+      imaginary += a * s + b * c;
+      turn += k;
+      if (turn >= length) turn -= length;
+    }
+    y[i * outParts] = real * of.scale;
+    if (!isHermitian) y[i * 2 + 1] = imaginary * of.scale;
+  }
+}
+
+function lowerDft({ inputs, output, attributes, caps }: LoweringCall): readonly KernelSpec[] {
+  const [x = [], table = []] = [inputs[0]?.shape, inputs[1]?.shape];
+  const of = transformOf([x, table, output.shape], attributes);
+  const count = elementCount(output.shape) / (of.isHermitian ? 1 : 2);
+  const grid = foldGroups(Math.ceil(count / 64), caps);
+  return [
+    {
+      name: NAME,
+      source,
+      constants: { PARTS: of.parts, IS_HERMITIAN: of.isHermitian },
+      params: {
+        count: u32(count),
+        row_length: u32(grid.rowLength * 64),
+        read: u32(of.read),
+        size: u32(of.size),
+        length: u32(of.length),
+        out_size: u32(of.outSize),
+        inner: u32(of.inner),
+        direction: f32(of.direction),
+        scale: f32(of.scale),
+      },
+      workgroupSize: [64, 1, 1],
+      workgroups: grid.workgroups,
+      reads: [
+        { hook: 'x', from: { kind: 'input', index: 0 }, width: 1 },
+        { hook: 'twiddles', from: { kind: 'input', index: 1 }, width: 1 },
+      ],
+      writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+    },
+  ];
+}
