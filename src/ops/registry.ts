@@ -9,6 +9,7 @@ import type {
 } from '../core/primitive-function.ts';
 import { completeAttributes } from './attributes.ts';
 import type { InputSpec, OpDefinition } from './define-op.ts';
+import { ATTENTION_OPS } from './attention/attention-ops.ts';
 import { ELEMENTWISE_OPS } from './elementwise/elementwise-ops.ts';
 import { LINEAR_OPS } from './linear/linear-ops.ts';
 import { CONVOLUTION_OPS } from './convolution/convolution-ops.ts';
@@ -33,6 +34,7 @@ export const OPS: ReadonlyMap<string, OpDefinition> = new Map(
     ...CONVOLUTION_OPS,
     ...NORMALIZATION_OPS,
     ...RECURRENT_OPS,
+    ...ATTENTION_OPS,
     ...REDUCTION_OPS,
     ...MOVEMENT_OPS,
     ...PROGRAM_OPS,

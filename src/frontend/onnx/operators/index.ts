@@ -1,5 +1,6 @@
 import type { NodeImporter } from '../import-node.ts';
 import { ACTIVATION_IMPORTERS } from './activation.ts';
+import { ATTENTION_IMPORTERS } from './attention.ts';
 import { CASTING_IMPORTERS } from './casting.ts';
 import { CONTROL_FLOW_IMPORTERS } from './control-flow.ts';
 import { CONVOLUTION_IMPORTERS } from './convolution.ts';
@@ -13,6 +14,8 @@ import { LOGICAL_IMPORTERS } from './logical.ts';
 import { MICROSOFT_FUSED_IMPORTERS } from './microsoft-fused.ts';
 import { MICROSOFT_MOVEMENT_IMPORTERS } from './microsoft-movement.ts';
 import { MICROSOFT_NORMALIZATION_IMPORTERS } from './microsoft-normalization.ts';
+import { MICROSOFT_QUANTIZATION_IMPORTERS } from './microsoft-quantization.ts';
+import { PACKED_WEIGHT_IMPORTERS } from './packed-weights.ts';
 import { NORMALIZATION_IMPORTERS } from './normalization.ts';
 import { LOSS_IMPORTERS } from './loss.ts';
 import { PADDING_IMPORTERS } from './padding.ts';
@@ -23,14 +26,15 @@ import { RECURRENT_IMPORTERS } from './recurrent.ts';
 import { REDUCTION_IMPORTERS } from './reduction.ts';
 import { SOFTMAX_IMPORTERS } from './softmax.ts';
 import { SCATTERING_IMPORTERS } from './scattering.ts';
-import { SPATIAL_IMPORTERS } from './spatial.ts';
 import { SIGNAL_IMPORTERS } from './signal.ts';
+import { SPATIAL_IMPORTERS } from './spatial.ts';
 import { SELECTION_IMPORTERS } from './selection.ts';
 
 /** One importer per operator of ONNX's default domain, by the name that ONNX gives it. */
 export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
   Object.entries({
     ...ACTIVATION_IMPORTERS,
+    ...ATTENTION_IMPORTERS,
     ...CASTING_IMPORTERS,
     ...CONTROL_FLOW_IMPORTERS,
     ...CONVOLUTION_IMPORTERS,
@@ -63,5 +67,7 @@ export const MICROSOFT_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
     ...MICROSOFT_FUSED_IMPORTERS,
     ...MICROSOFT_MOVEMENT_IMPORTERS,
     ...MICROSOFT_NORMALIZATION_IMPORTERS,
+    ...MICROSOFT_QUANTIZATION_IMPORTERS,
+    ...PACKED_WEIGHT_IMPORTERS,
   }),
 );

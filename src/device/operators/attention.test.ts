@@ -1,0 +1,4 @@
+import { ATTENTION_OPS } from '../../ops/attention/attention-ops.ts';
+import { describeOnDevices } from './describe-on-devices.ts';
+
+describeOnDevices(ATTENTION_OPS);

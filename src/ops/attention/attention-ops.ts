@@ -1,0 +1,4 @@
+import type { OpDefinition } from '../define-op.ts';
+import { linearAttention } from './linear-attention.ts';
+
+export const ATTENTION_OPS: readonly OpDefinition[] = [linearAttention];
