@@ -92,12 +92,16 @@ export class BlockTable {
     return found;
   }
 
+  /** All closures, those inside others before them. */
+  closures(): readonly FunctionExpr[] {
+    return [...this.#blocks.values()].flatMap(({ steps, result }) =>
+      [...steps.map(({ value }) => value), result].flatMap(closureIn),
+    );
+  }
+
   /** The closures that are made in a body, those inside them left out. */
   functionsIn(body: Expr): FunctionExpr[] {
-    return this.valuesIn(body).flatMap(({ value }) => {
-      const fn = value.kind === 'call' ? value.callee : value;
-      return fn.kind === 'function' && primitiveOf(fn) === undefined ? [fn] : [];
-    });
+    return this.valuesIn(body).flatMap(({ value }) => closureIn(value));
   }
 
   #analyse(steps: readonly Step[], result: Expr): Block {
@@ -165,6 +169,12 @@ export function innerBlocks(value: Expr): readonly Expr[] {
     default:
       return [];
   }
+}
+
+/** The closure that a value is or calls. */
+function closureIn(value: Expr): readonly FunctionExpr[] {
+  const fn = value.kind === 'call' ? value.callee : value;
+  return fn.kind === 'function' && primitiveOf(fn) === undefined ? [fn] : [];
 }
 
 function primitiveOf(expr: Expr): FunctionExpr | undefined {

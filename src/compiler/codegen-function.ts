@@ -1,4 +1,4 @@
-import type { Operand, OperandLike, RegisterOperand } from '../bytecode/function-builder.ts';
+import type { Operand, RegisterOperand } from '../bytecode/function-builder.ts';
 import { type Block, destinationOf } from './block.ts';
 import { asRegister, Emitter } from './emitter.ts';
 import { callAfterAllocation, deviceNumber, emitStorage, emitTensor } from './codegen-memory.ts';
@@ -15,7 +15,13 @@ import {
   type VarExpr,
 } from './ir/expr.ts';
 import { isAtom } from './ir/atoms.ts';
-import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO, KILL } from './ir/machine-operators.ts';
+import {
+  ALLOC_STORAGE,
+  ALLOC_TENSOR,
+  CALL_INTO,
+  KILL,
+  MAKE_CLOSURE,
+} from './ir/machine-operators.ts';
 import { DEVICE_COPY, SCALAR_OPERATORS } from './ir/scalar-operators.ts';
 import { runTask, type Task } from './ir/task.ts';
 import type { Type } from './ir/type.ts';
@@ -45,37 +51,28 @@ export class FunctionGenerator implements BlockEmitter {
   readonly #checked = new Set<CallExpr>();
 
   constructor(module: ModuleContext, source: FunctionSource) {
-    const { fn, captured, symbols } = source;
+    const { fn } = source;
     this.module = module;
     this.#source = source;
-    const names = uniqueNames([
-      ...[...fn.params, ...captured].map((param) => param.name),
-      ...symbols.map((symbol) => `dim.${symbol}`),
-    ]);
+    const names = uniqueNames(fn.params.map((param) => param.name));
     const options = source.signature === undefined ? {} : { signature: source.signature };
     const code = module.builder.function(source.name, names, options);
     this.emitter = new Emitter(module.builder, code, module.shapePrograms);
     this.slots = new ShapeSlots(this.emitter);
     this.#binder = new ShapeBinder(this.emitter, this.slots);
-    this.#shapes = new ShapeNeeds(module.types, source.blocks, module.closureSymbols);
-    for (const [i, param] of [...fn.params, ...captured].entries()) {
-      this.#operands.set(param, code.r(i));
-    }
+    this.#shapes = new ShapeNeeds(module.types, source.blocks);
+    for (const [i, param] of fn.params.entries()) this.#operands.set(param, code.r(i));
   }
 
   generate(): void {
-    const { fn, captured, symbols, blocks, signature } = this.#source;
+    const { fn, blocks, signature } = this.#source;
     this.#declareShapes();
-    const bounds = new ShapeBounds(fn);
-    bounds.declare(this.slots);
     const isChecked = signature !== undefined;
+    const bounds = isChecked ? new ShapeBounds(fn) : undefined;
+    bounds?.declare(this.slots);
     this.slots.begin(isChecked && tensorTypesOf(fn.params).length > 0);
-    for (const [i, symbol] of symbols.entries()) {
-      const register = this.emitter.code.r(fn.params.length + captured.length + i);
-      this.slots.storeSymbol(symbol, register);
-    }
     for (const param of fn.params) this.#bindParam(param, isChecked);
-    bounds.emit(this.emitter, this.slots, (param) => this.operand(param));
+    bounds?.emit(this.emitter, this.slots, (param) => this.operand(param));
     if (isChecked) this.slots.endChecks();
     runTask(this.block(blocks.of(fn.body), RETURN));
   }
@@ -114,8 +111,6 @@ export class FunctionGenerator implements BlockEmitter {
         return this.module.builder.functionReference(expr.name);
       case 'constructor':
         return this.module.builder.functionReference(this.module.constructorFunction(expr.name));
-      case 'function':
-        return this.#closure(expr);
       case 'var': {
         const operand = this.#operands.get(expr);
         if (operand !== undefined) return operand;
@@ -178,8 +173,6 @@ export class FunctionGenerator implements BlockEmitter {
         return this.emitter.builtin('make_tuple', this.#operandsOf(value.fields), into);
       case 'projection':
         return this.emitter.builtin('tuple_get', [this.operand(value.tuple), value.index], into);
-      case 'function':
-        return this.#closure(value, into);
       default: {
         const operand = this.operand(value);
         // A register of its own, for it may live longer than the other variable.
@@ -219,6 +212,11 @@ export class FunctionGenerator implements BlockEmitter {
     }
     if (name === ALLOC_TENSOR && first !== undefined) {
       return emitTensor(expr, { storage: first, into }, this);
+    }
+    if (name === MAKE_CLOSURE && first !== undefined) {
+      // A function that captures nothing needs no closure.
+      if (args.length > 1) return this.emitter.builtin('make_closure', args, into);
+      return into === undefined ? first : this.emitter.builtin('move', args, into);
     }
     const scalar = SCALAR_OPERATORS.get(name);
     if (scalar?.builtin !== undefined) return this.emitter.builtin(scalar.builtin, args, into);
@@ -272,37 +270,11 @@ export class FunctionGenerator implements BlockEmitter {
     );
   }
 
-  /** A closure over the captured variables; a plain function where there are none. */
-  #closure(fn: FunctionExpr, into?: RegisterOperand): Operand {
-    const { blocks, owner } = this.#source;
-    const captured = blocks.captured(fn);
-    const symbols = [...this.#shapes.symbolsOf(fn)].filter((symbol) => this.slots.knows(symbol));
-    const lifted = this.module.lift({
-      name: `${owner}.fn`,
-      owner,
-      fn,
-      captured,
-      symbols,
-      blocks,
-      signature: undefined,
-    });
-    const reference = this.module.builder.functionReference(lifted);
-    const values: OperandLike[] = this.#operandsOf(captured);
-    for (const symbol of symbols) values.push(this.slots.int(symbol));
-    if (values.length > 0)
-      return this.emitter.builtin('make_closure', [reference, ...values], into);
-    return into === undefined ? reference : this.emitter.builtin('move', [reference], into);
-  }
-
   /** Reserves slots for every dimension that the function computes with. */
   #declareShapes(): void {
-    const { fn, captured, symbols, blocks } = this.#source;
-    for (const symbol of symbols) this.slots.declareSymbol(symbol);
-    for (const type of tensorTypesOf([...fn.params, ...captured])) this.slots.declare(type);
+    const { fn } = this.#source;
+    for (const type of tensorTypesOf(fn.params)) this.slots.declare(type);
     for (const type of this.#shapes.computedIn(fn)) this.slots.declare(type);
-    for (const inner of blocks.functionsIn(fn.body)) {
-      for (const symbol of this.#shapes.symbolsOf(inner)) this.slots.declareSymbol(symbol);
-    }
   }
 
   /** Checks and dimensions of a kernel's call, before the first allocation for it. */

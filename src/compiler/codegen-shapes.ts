@@ -29,10 +29,6 @@ export class ShapeSlots {
     if (!type.shape.includes('?')) this.#reserve(byteLengthOf(type));
   }
 
-  declareSymbol(symbol: string): void {
-    this.#reserve(symbol);
-  }
-
   declareDim(dim: Dim): void {
     this.#reserve(dim);
   }
@@ -53,10 +49,6 @@ export class ShapeSlots {
     return this.#heap;
   }
 
-  knows(symbol: string): boolean {
-    return this.#known.has(symbol);
-  }
-
   /** What is known now, to be restored at the end of a branch. */
   save(): ReadonlySet<string> {
     return new Set(this.#known);
@@ -64,12 +56,6 @@ export class ShapeSlots {
 
   restore(known: ReadonlySet<string>): void {
     this.#known = new Set(known);
-  }
-
-  /** Takes the value of a symbol from a register. */
-  storeSymbol(symbol: string, value: OperandLike): void {
-    this.#emitter.builtin('store_shape', [this.heap, this.#slot(symbol), value]);
-    this.#known.add(symbol);
   }
 
   /** Whether a value of this type tells something that is not known yet. */

@@ -83,7 +83,7 @@ describe('closures', () => {
          5: %4 = call apply(%3, %0)
          6: %0 = call vm.builtin.kill()
          7: %3 = call vm.builtin.kill()
-         8: %5 = call apply(@main.fn.1, %1)
+         8: %5 = call apply(@main.fn_1, %1)
          9: %6 = call vm.builtin.make_tuple(%4, %5)
         10: ret %6
       }
@@ -96,7 +96,7 @@ describe('closures', () => {
         4: ret %3
       }
 
-      func main.fn.1(k) {
+      func main.fn_1(k) {
         0: ret %0
       }
 
@@ -116,7 +116,7 @@ test('2,000 closures inside each other', () => {
     body = call('int_add', [n, callFunction(closure, [n])]);
   }
   const names = compile(moduleOf({ main: func([n], body) })).functions.map(({ name }) => name);
-  expect(names.slice(0, 3)).toEqual(['main', 'main.fn', 'main.fn.1']);
+  expect(names.slice(0, 3)).toEqual(['main', 'main.fn', 'main.fn_1']);
   expect(names).toHaveLength(2001);
 });
 

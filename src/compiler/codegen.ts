@@ -9,21 +9,17 @@ import { ModuleContext } from './module-context.ts';
 import type { TypeInference } from './type-inference.ts';
 
 /**
- * Bytecode of a module in A-normal form whose operator calls are all inside primitive functions,
- * but for views and arithmetic on ints. Functions inside others become functions of their own, with
- * the values that they capture after their parameters.
+ * Bytecode of a module in A-normal form whose operator calls are all inside primitive functions, but
+ * for views, arithmetic on ints and the machine's own. No function is inside another but those.
  */
 export function generateCode(module: Module, types: TypeInference): Executable {
   const builder = new ExecBuilder();
   const context = new ModuleContext(builder, module, types);
   for (const [name, fn] of module.functions) {
     const blocks = new BlockTable(fn.body);
-    const signature = signatureOf(fn, types);
-    const source = { name, owner: name, fn, captured: [], symbols: [], blocks, signature };
-    new FunctionGenerator(context, source).generate();
-    for (let next = context.nextLifted(); next !== undefined; next = context.nextLifted()) {
-      new FunctionGenerator(context, next).generate();
-    }
+    const isClosure = fn.attributes.captured !== undefined;
+    const signature = isClosure ? undefined : signatureOf(fn, types);
+    new FunctionGenerator(context, { name, fn, blocks, signature }).generate();
   }
   for (const [key, value] of Object.entries(module.metadata)) builder.metadata(key, value);
   return builder.build();

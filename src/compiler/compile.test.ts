@@ -64,6 +64,7 @@ describe('compile', () => {
         "to-anf",
         "lower-match",
         "tail-calls",
+        "lambda-lift",
         "plan-memory",
         "liveness",
       ]

@@ -2,7 +2,7 @@ import { BUILTIN_PREFIX } from '../bytecode/builtins.ts';
 import type { ExecBuilder } from '../bytecode/exec-builder.ts';
 import type { FunctionSignature } from '../bytecode/executable.ts';
 import type { BlockTable } from './block.ts';
-import type { FunctionExpr, Module, VarExpr } from './ir/expr.ts';
+import type { FunctionExpr, Module } from './ir/expr.ts';
 import type { TypeDefinition } from './ir/type.ts';
 import { PrimitiveTable } from './primitive-table.ts';
 import type { TypeInference } from './type-inference.ts';
@@ -10,16 +10,9 @@ import type { TypeInference } from './type-inference.ts';
 /** A function of the executable that is to be generated. */
 export interface FunctionSource {
   readonly name: string;
-  /** The global function that it is part of. */
-  readonly owner: string;
   readonly fn: FunctionExpr;
-  /** Variables of the function around it, which follow the parameters. */
-  readonly captured: readonly VarExpr[];
-  /** Symbols of the function around it, which follow those as ints. */
-  readonly symbols: readonly string[];
-  /** Blocks of the global function that it belongs to. */
   readonly blocks: BlockTable;
-  /** What callers from outside are promised; absent for closures. */
+  /** What callers from outside are promised; absent for functions of closures. */
   readonly signature: FunctionSignature | undefined;
 }
 
@@ -30,15 +23,12 @@ export class ModuleContext {
   readonly types: TypeInference;
   /** Numbers of shape programs by content. */
   readonly shapePrograms = new Map<string, number>();
-  /** Symbols in closures, as far as they were asked for. */
-  readonly closureSymbols = new WeakMap<FunctionExpr, ReadonlySet<string>>();
   readonly #constructors = new Map<string, { definition: TypeDefinition; tag: number }>();
   readonly #constructorFunctions = new Map<string, string>();
   /** Names of functions and primitives. */
   readonly #names: Set<string>;
   /** Numbers that were tried to make names unique. */
   readonly #counts = new Map<string, number>();
-  readonly #pending: FunctionSource[] = [];
 
   constructor(builder: ExecBuilder, module: Module, types: TypeInference) {
     this.builder = builder;
@@ -50,18 +40,6 @@ export class ModuleContext {
         this.#constructors.set(name, { definition, tag });
       }
     }
-  }
-
-  /** The next closure's function that is to be generated, in the order in which they were met. */
-  nextLifted(): FunctionSource | undefined {
-    return this.#pending.shift();
-  }
-
-  /** Takes a closure's function for later; gives the name that it will have. */
-  lift(source: FunctionSource): string {
-    const name = this.#uniqueName(source.name);
-    this.#pending.push({ ...source, name });
-    return name;
   }
 
   /** The place of a constructor in its type. */

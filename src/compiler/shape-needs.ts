@@ -1,7 +1,6 @@
 import type { TensorType } from '../core/primitive-function.ts';
 import type { DimCheck } from '../core/symbolic-dims.ts';
 import type { BlockTable } from './block.ts';
-import { symbolsOf } from './codegen-shapes.ts';
 import {
   type CallExpr,
   type Expr,
@@ -19,17 +18,10 @@ import type { TypeInference } from './type-inference.ts';
 export class ShapeNeeds {
   readonly #types: TypeInference;
   readonly #blocks: BlockTable;
-  readonly #closureSymbols: WeakMap<FunctionExpr, ReadonlySet<string>>;
 
-  /** `closureSymbols` keeps what {@link symbolsOf} found, for the functions of a module. */
-  constructor(
-    types: TypeInference,
-    blocks: BlockTable,
-    closureSymbols: WeakMap<FunctionExpr, ReadonlySet<string>>,
-  ) {
+  constructor(types: TypeInference, blocks: BlockTable) {
     this.#types = types;
     this.#blocks = blocks;
-    this.#closureSymbols = closureSymbols;
   }
 
   tensorType(expr: Expr): TensorType {
@@ -61,26 +53,6 @@ export class ShapeNeeds {
     if (primitive === undefined) return this.#types.checks(call);
     const calls = postOrder(primitive.body).filter((expr) => expr.kind === 'call');
     return calls.flatMap((inner) => this.#types.checks(inner));
-  }
-
-  /** Symbols in the types of a closure and of those inside it. */
-  symbolsOf(closure: FunctionExpr): ReadonlySet<string> {
-    const order: FunctionExpr[] = [];
-    const work = [closure];
-    for (let fn = work.pop(); fn !== undefined; fn = work.pop()) {
-      if (this.#closureSymbols.has(fn)) continue;
-      order.push(fn);
-      work.push(...this.#blocks.functionsIn(fn.body));
-    }
-    for (const fn of order.toReversed()) {
-      const types = [...tensorTypesOf(fn.params), ...this.computedIn(fn)];
-      const symbols = new Set(types.flatMap(({ shape }) => shape.flatMap(symbolsOf)));
-      for (const inner of this.#blocks.functionsIn(fn.body)) {
-        for (const symbol of this.#closureSymbols.get(inner) ?? []) symbols.add(symbol);
-      }
-      this.#closureSymbols.set(fn, symbols);
-    }
-    return this.#closureSymbols.get(closure) ?? new Set();
   }
 
   /** The type of the tensor that a call allocates or views. */

@@ -144,7 +144,7 @@ export class TypeInference {
     try {
       const inputs = expr.args.map((arg) => this.#typed(arg));
       const scalar = SCALAR_OPERATORS.get(op);
-      if (scalar !== undefined) return applyScalarOperator(scalar, inputs, expr.attributes);
+      if (scalar !== undefined) return applyScalarOperator(scalar, inputs, expr);
       const tensors = inputs.map((type) => requireTensor(type, expr.span));
       const { output, checks } = applyOperator(op, tensors, expr.attributes, this.#facts);
       if (checks.length > 0) this.#checks.set(expr, checks);

@@ -1,6 +1,7 @@
 import { ShapeError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
+import type { CallExpr } from '../ir/expr.ts';
 import type { ScalarInput, ScalarOperator } from '../ir/scalar-operator.ts';
 import { formatType, type Type } from '../ir/type.ts';
 
@@ -8,7 +9,7 @@ import { formatType, type Type } from '../ir/type.ts';
 export function applyScalarOperator(
   op: ScalarOperator,
   inputs: readonly Type[],
-  attributes: Attributes,
+  { attributes, typeArguments = [] }: Pick<CallExpr, 'attributes' | 'typeArguments'>,
 ): Type {
   const complete = completeAttributes(op, attributes);
   const isOpen = op.rest !== undefined && inputs.length > op.inputs.length;
@@ -23,7 +24,7 @@ export function applyScalarOperator(
     throw new ShapeError({ where: `${op.name}: input ${i}`, got: formatType(type), expected });
   }
   checkAxis(op.name, inputs, complete);
-  if (typeof op.result === 'function') return op.result(inputs, complete);
+  if (typeof op.result === 'function') return op.result(inputs, complete, typeArguments);
   if (op.result !== 'operand') return op.result;
   const [operand] = inputs;
   if (operand === undefined) throw new Error(`internal: ${op.name} without an operand`);

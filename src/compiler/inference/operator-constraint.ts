@@ -2,6 +2,7 @@ import { forEachSymbol } from '../../core/dim-symbols.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import { OPS } from '../../ops/registry.ts';
 import { type CallExpr, spanOf } from '../ir/expr.ts';
+import { MAKE_CLOSURE } from '../ir/machine-operators.ts';
 import type { ScalarOperator } from '../ir/scalar-operator.ts';
 import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
 import { formatType, tensorType, type Type } from '../ir/type.ts';
@@ -29,7 +30,9 @@ export function operatorConstraint(
   checkSymbols(expr, op, context);
   const operands = (): Term[] => {
     if (scalar !== undefined) bindInts(expr, scalar, context);
-    return expr.args.map((arg) => resolve(context.useOf(arg)));
+    // A closure is made of the function itself: its symbols and type parameters stay.
+    const isWhole = op === MAKE_CLOSURE;
+    return expr.args.map((arg) => resolve(isWhole ? context.termOf(arg) : context.useOf(arg)));
   };
   const finish = (term: Term): true => {
     // Others may have used the result already, and so may have said what it has to be.
@@ -121,7 +124,7 @@ function applyRule(
       ? termOf(
           tensorType(applyOperator(op, tensors, attributes, context.surroundings.facts).output),
         )
-      : termOf(applyScalarOperator(scalar, inputs, attributes));
+      : termOf(applyScalarOperator(scalar, inputs, expr));
   } catch (thrown) {
     const error = atPlace(thrown, spanOf(expr));
     if (!(error instanceof Error)) throw error;

@@ -113,6 +113,11 @@ export interface FunctionAttributes {
   readonly resultNames?: readonly string[];
   /** Sizes that symbols in the types of parameters may have; a call with others is refused. */
   readonly bounds?: SymbolBounds;
+  /**
+   * Marks a function that was inside another before `lambda-lift`, and counts its last parameters
+   * that are captured values.
+   */
+  readonly captured?: number;
 }
 
 /** The least and the largest size by symbol, both included. */

@@ -132,13 +132,14 @@ function attribute(json: unknown): unknown {
 
 function functionAttributes(json: unknown): unknown {
   if (!isRecord(json)) return undefined;
-  const { primitive, device, resultNames, bounds, ...others } = json;
+  const { primitive, device, resultNames, bounds, captured, ...others } = json;
   const isRight =
     Object.keys(others).length === 0 &&
     (primitive === undefined || text(primitive) !== undefined) &&
     (device === undefined || device === 'host') &&
     (resultNames === undefined || texts(resultNames) !== undefined) &&
-    (bounds === undefined || isBounds(bounds));
+    (bounds === undefined || isBounds(bounds)) &&
+    (captured === undefined || (isInteger(captured) && captured >= 0));
   return isRight ? json : undefined;
 }
 

@@ -2,6 +2,7 @@ import { isDType } from '../../core/dtype.ts';
 import type { Dim } from '../../core/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
+import { closureType } from '../inference/closure-type.ts';
 import type { ScalarOperator } from './scalar-operator.ts';
 import { formatType, STORAGE_TYPE, type Type, UNIT_TYPE } from './type.ts';
 
@@ -17,12 +18,19 @@ export const ALLOC_TENSOR = 'alloc_tensor';
  */
 export const CALL_INTO = 'call_into';
 
+/**
+ * A function value: a global function, the first operand, without its last parameters, for which it
+ * has the other operands. Type arguments stand for the first type parameters of the function.
+ */
+export const MAKE_CLOSURE = 'make_closure';
+
 /** Drops the reference that the function holds to a value. Nothing reads the variable after. */
 export const KILL = 'kill';
 
 /**
- * Operators on memory, which `plan-memory` and `liveness` bring in. They have effects, so that no pass but those
- * after it may see them.
+ * Operators that the passes below A-normal form bring in: `make_closure` by `lambda-lift`, those on
+ * memory by `plan-memory` and `liveness`. The latter have effects, so that no pass but those after it
+ * may see them.
  */
 export const MACHINE_OPERATORS: readonly ScalarOperator[] = [
   {
@@ -41,6 +49,13 @@ export const MACHINE_OPERATORS: readonly ScalarOperator[] = [
     result: allocatedType,
   },
   { name: CALL_INTO, inputs: ['function'], rest: 'tensor', attributes: {}, result: writtenType },
+  {
+    name: MAKE_CLOSURE,
+    inputs: ['function'],
+    rest: 'any',
+    attributes: {},
+    result: (inputs, _attributes, typeArguments) => closureType(inputs, typeArguments),
+  },
   { name: KILL, inputs: ['any'], attributes: {}, result: () => UNIT_TYPE },
 ];
 

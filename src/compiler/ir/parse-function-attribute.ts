@@ -4,18 +4,21 @@ import { parseStrings } from './parse-literal.ts';
 import { parseInteger } from './parse-type.ts';
 import { describeToken } from './token-cursor.ts';
 
-/** `primitive="name"`, `device="host"`, `results=["name"]`, `bounds={n: (1, 8)}` */
+const NAMES = ['primitive', 'device', 'results', 'bounds', 'captured'] as const;
+
+/** `primitive="name"`, `device="host"`, `results=["name"]`, `bounds={n: (1, 8)}`, `captured=1` */
 export function parseFunctionAttribute(context: ExprContext): FunctionAttributes {
   const { cursor } = context;
   const token = cursor.peek();
-  const name = ['primitive', 'device', 'results', 'bounds'].find((known) => cursor.accept(known));
+  const name = NAMES.find((known) => cursor.accept(known));
   if (name === undefined) {
-    const expected = 'a parameter such as %x, primitive=, device=, results= or bounds=';
+    const expected = 'a parameter such as %x, primitive=, device=, results=, bounds= or captured=';
     throw cursor.unexpected(expected, { token });
   }
   cursor.expect('=');
   if (name === 'device') return parseDevice(context);
   if (name === 'results') return { resultNames: parseStrings(cursor) };
+  if (name === 'captured') return { captured: parseSize(context) };
   if (name === 'bounds') return { bounds: parseBounds(context) };
   return { primitive: cursor.take('string', 'the name of the kernel').text };
 }

@@ -210,11 +210,12 @@ class Printer {
 
   #head(fn: FunctionExpr): string {
     const params = fn.params.map((param) => this.#binder(param));
-    const { primitive, device, resultNames, bounds } = fn.attributes;
+    const { primitive, device, resultNames, bounds, captured } = fn.attributes;
     if (primitive !== undefined) params.push(`primitive=${JSON.stringify(primitive)}`);
     if (device !== undefined) params.push(`device=${JSON.stringify(device)}`);
     if (resultNames !== undefined) params.push(`results=${JSON.stringify(resultNames)}`);
     if (bounds !== undefined) params.push(`bounds=${printBounds(bounds)}`);
+    if (captured !== undefined) params.push(`captured=${captured}`);
     const result = fn.resultType === undefined ? '' : ` -> ${printType(fn.resultType)}`;
     return `${printTypeParams(fn.typeParams)}(${params.join(', ')})${result}`;
   }

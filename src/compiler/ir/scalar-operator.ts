@@ -15,7 +15,7 @@ export interface ScalarOperator {
   readonly result:
     | ScalarTypeNode
     | 'operand'
-    | ((inputs: readonly Type[], attributes: Attributes) => Type);
+    | ((inputs: readonly Type[], attributes: Attributes, typeArguments: readonly Type[]) => Type);
   /** Absent for `dim`, whose value is a symbolic dimension, and for `device_copy`. */
   readonly builtin?: BuiltinName;
 }

@@ -1,6 +1,6 @@
 import { type BlockTable, innerBlocks } from '../block.ts';
 import type { CallExpr, Expr, VarExpr } from '../ir/expr.ts';
-import { CALL_INTO } from '../ir/machine-operators.ts';
+import { CALL_INTO, MAKE_CLOSURE } from '../ir/machine-operators.ts';
 
 /**
  * What may refer to the memory of a value in A-normal form: variables that are views of it or other
@@ -69,7 +69,9 @@ export class TensorAliases {
   }
 
   #noteCall({ callee, args }: CallExpr): void {
-    if (callee.kind === 'operator' || this.#blocks.primitive(callee) !== undefined) return;
+    const isClosure = callee.kind === 'operator' && callee.name === MAKE_CLOSURE;
+    if (callee.kind === 'operator' && !isClosure) return;
+    if (this.#blocks.primitive(callee) !== undefined) return;
     this.#escape([callee, ...args]);
     this.#noteClosure(callee);
     for (const arg of args) this.#noteClosure(arg);

@@ -1,32 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { inferModule } from '../inference/infer-module.ts';
-import type { Module } from '../ir/expr.ts';
 import { parseModule } from '../ir/parse.ts';
-import { printModule } from '../ir/print.ts';
-import { equalModules } from '../ir/structural-equal.ts';
-import { verifyModule } from '../verify-module.ts';
-import { allPasses, runPasses } from './pass-table.ts';
-
-/** A program after passes; what the last has made is well-typed, is text, and is left alone by it. */
-function after(names: readonly string[], text: string): string {
-  const result = run(names, inferModule(parseModule(text)));
-  verifyModule(result);
-  expect(equalModules(parseModule(printModule(result)), result)).toBe(true);
-  expect(run(names.slice(-1), result)).toBe(result);
-  return printModule(result);
-}
-
-function run(names: readonly string[], module: Module): Module {
-  const passes = names.map((name) => {
-    const pass = allPasses().find((candidate) => candidate.name === name);
-    if (pass === undefined) throw new Error(`no pass ${name}`);
-    return pass;
-  });
-  return runPasses(module, passes);
-}
+import { runNamed, textAfter } from './text-after.ts';
 
 describe('lower-match', () => {
-  const lower = (text: string): string => after(['to-anf', 'lower-match'], text);
+  const lower = (text: string): string => textAfter(['to-anf', 'lower-match'], text);
 
   test('nested patterns become a match inside of others; no place is looked at twice', () => {
     const text = `def @main(%list: List[int]) -> int {
@@ -129,13 +107,13 @@ describe('lower-match', () => {
       let %n = match (%list) { Cons(%head, _) => %head, Nil => #0 };
       match? (%tree) { Rose(%value, _) => int_add(%value, %n) }
     }`;
-    const module = run(['to-anf'], inferModule(parseModule(text)));
-    expect(run(['lower-match'], module)).toBe(module);
+    const module = runNamed(['to-anf'], inferModule(parseModule(text)));
+    expect(runNamed(['lower-match'], module)).toBe(module);
   });
 });
 
 describe('tail-calls', () => {
-  const tail = (text: string): string => after(['to-anf', 'tail-calls'], text);
+  const tail = (text: string): string => textAfter(['to-anf', 'tail-calls'], text);
 
   test('a function that takes its own result apart and together again', () => {
     const text = `def @main(%n: int, %sum: int) -> (int, int) {
@@ -197,13 +175,13 @@ describe('tail-calls', () => {
       let %swapped = @main(%rest.0);
       if (%n) { (%rest.1, %rest.0) } else { (%swapped.0, int_add(%swapped.1, #1)) }
     }`;
-    const module = run(['to-anf'], inferModule(parseModule(text)));
-    expect(run(['tail-calls'], module)).toBe(module);
+    const module = runNamed(['to-anf'], inferModule(parseModule(text)));
+    expect(runNamed(['tail-calls'], module)).toBe(module);
   });
 });
 
 describe('plan-memory', () => {
-  const plan = (text: string): string => after(['fuse', 'to-anf', 'plan-memory'], text);
+  const plan = (text: string): string => textAfter(['fuse', 'to-anf', 'plan-memory'], text);
 
   test('values of one block have storages one after the other, and a view holds its storage', () => {
     const text = `def @main(%x: Tensor[(8, 2), float32]) {
@@ -421,13 +399,13 @@ describe('plan-memory', () => {
       if (%c) { (%y, dim(%x, axis=0)) } else { (%y, #0) }
     }`;
     const module = inferModule(parseModule(text));
-    expect(run(['plan-memory'], module)).toBe(module);
+    expect(runNamed(['plan-memory'], module)).toBe(module);
   });
 });
 
 describe('liveness', () => {
   const kill = (text: string): string =>
-    after(['fuse', 'to-anf', 'lower-match', 'plan-memory', 'liveness'], text);
+    textAfter(['fuse', 'to-anf', 'lower-match', 'plan-memory', 'liveness'], text);
 
   test('a value is dropped after its last use on each way', () => {
     const text = `def @main(%c: int, %x: Tensor[(2,), float32], %y: Tensor[(2,), float32]) {
@@ -515,7 +493,7 @@ describe('liveness', () => {
       if (%k) { @other(%x, %y) } else { @other(%y, %x) }
     }
     def @other(%x: Tensor[(4,), float32], %y: Tensor[(4,), float32]) -> Tensor[(4,), float32] { %x }`;
-    const module = run(['to-anf'], inferModule(parseModule(text)));
-    expect(run(['liveness'], module)).toBe(module);
+    const module = runNamed(['to-anf'], inferModule(parseModule(text)));
+    expect(runNamed(['liveness'], module)).toBe(module);
   });
 });
