@@ -45,7 +45,9 @@ test('an alternative that is more than operators is refused', () => {
     def @host(%x: Tensor[(n,), float32]) -> Tensor[(n,), float32] {
       if (dim(%x, axis=0)) { @host(neg(%x)) } else { %x }
     }`;
-  expect(() => compile(parseModule(text))).toThrowErrorMatchingInlineSnapshot(`[UnsupportedError: ir:1:8: got an alternative for the host that calls functions or branches, expected operators on tensors, or small functions of such.]`);
+  expect(() => compile(parseModule(text))).toThrowErrorMatchingInlineSnapshot(
+    `[UnsupportedError: ir:1:8: got an alternative for the host that calls functions or branches, expected operators on tensors, or small functions of such.]`,
+  );
 });
 
 test('an alternative that the program reads too is computed for that, once', () => {
