@@ -235,7 +235,7 @@ function writeTensor(writer: BinaryWriter, tensor: HostTensor, name: string): vo
   });
   writer.tag(2, WireType.Varint).int32(ELEMENT_TYPES[tensor.dtype]);
   writer.tag(8, WireType.LengthDelimited).string(name);
-  writer.tag(9, WireType.LengthDelimited).bytes(tensor.bytes);
+  writer.tag(9, WireType.LengthDelimited).bytes(packedBytes(tensor));
 }
 
 function writeSparse(
@@ -294,4 +294,17 @@ function message(writer: BinaryWriter, field: number, write: () => void): void {
   writer.tag(field, WireType.LengthDelimited).fork();
   write();
   writer.join();
+}
+
+/** Elements of less than 8 bits as ONNX packs them, the first in the lowest bits. */
+function packedBytes({ dtype, data, bytes }: HostTensor): Uint8Array {
+  const bits = Number(/^u?int([24])$/.exec(dtype)?.[1] ?? (dtype === 'float4e2m1' ? 4 : 8));
+  if (bits === 8) return bytes;
+  const packed = new Uint8Array(Math.ceil((data.length * bits) / 8));
+  for (let i = 0; i < data.length; i++) {
+    const at = Math.floor((i * bits) / 8);
+    const code = Number(data[i]) & (2 ** bits - 1);
+    packed[at] = (packed[at] ?? 0) | (code << ((i * bits) % 8));
+  }
+  return packed;
 }

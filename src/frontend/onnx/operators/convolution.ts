@@ -117,10 +117,11 @@ function importDeformConv(node: ImportNode): Expr {
   return node.call('add', [result, node.reshape(bias, [...node.shape(bias), 1, 1])]);
 }
 
-function poolAttributes(node: ImportNode): Attributes {
+/** The attributes of pools over `x` (N, C, ...). */
+function poolAttributes(node: ImportNode, x = node.input(0)): Attributes {
   const kernel = node.attributes.ints('kernel_shape');
   if (kernel === undefined) throw node.malformed('no kernel_shape', 'one');
-  const { strides, pads, dilations } = importWindow(node, node.input(0), kernel);
+  const { strides, pads, dilations } = importWindow(node, x, kernel);
   return { kernel, strides, pads, dilations, ceil_mode: node.attributes.bool('ceil_mode') };
 }
 
@@ -134,10 +135,9 @@ function importMaxPool(node: ImportNode): readonly Expr[] {
   return [result, node.call('cast', [places], { to: 'int64' })];
 }
 
-function importAveragePool(node: ImportNode): Expr {
+export function averagePool(node: ImportNode, x: Expr): Expr {
   const count_include_pad = node.attributes.bool('count_include_pad');
-  const attributes = { ...poolAttributes(node), count_include_pad };
-  return node.call('avg_pool', [node.input(0)], attributes);
+  return node.call('avg_pool', [x], { ...poolAttributes(node, x), count_include_pad });
 }
 
 function importMaxRoiPool(node: ImportNode): Expr {
@@ -204,7 +204,7 @@ const globalPool =
     node.call(op, [node.input(0)]);
 
 export const CONVOLUTION_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
-  AveragePool: importAveragePool,
+  AveragePool: (node) => averagePool(node, node.input(0)),
   Conv: importConv,
   ConvTranspose: importConvTranspose,
   DeformConv: importDeformConv,

@@ -14,19 +14,33 @@ type AlongAxis = (node: ImportNode, x: Expr, axis: number) => Expr;
 const alongAxis =
   (apply: AlongAxis): NodeImporter =>
   (node) => {
-    const x = node.input(0);
-    const shape = node.shape(x);
-    const isMatrix = node.opset < 13;
-    const axis = normalizeAxis(
-      node.attributes.int('axis', isMatrix ? 1 : -1),
-      shape.length,
-      node.where,
-    );
-    if (!isMatrix || axis === shape.length - 1) return apply(node, x, axis);
-    const rows = countElements(shape.slice(0, axis), node.dims);
-    const matrix = node.reshape(x, [rows, countElements(shape.slice(axis), node.dims)]);
-    return node.reshape(apply(node, matrix, 1), shape);
+    const axis = node.attributes.int('axis', node.opset < 13 ? 1 : -1);
+    return applyAlong(node, node.input(0), { apply, axis, opset: node.opset });
   };
+
+interface Application {
+  readonly apply: AlongAxis;
+  readonly axis: number;
+  readonly opset: number;
+}
+
+function applyAlong(node: ImportNode, x: Expr, { apply, axis: given, opset }: Application): Expr {
+  const shape = node.shape(x);
+  const axis = normalizeAxis(given, shape.length, node.where);
+  if (opset >= 13 || axis === shape.length - 1) return apply(node, x, axis);
+  const rows = countElements(shape.slice(0, axis), node.dims);
+  const matrix = node.reshape(x, [rows, countElements(shape.slice(axis), node.dims)]);
+  return node.reshape(apply(node, matrix, 1), shape);
+}
+
+/** Softmax as an opset of ONNX has it. */
+export function softmaxOf(
+  node: ImportNode,
+  x: Expr,
+  place: { readonly axis: number; readonly opset: number },
+): Expr {
+  return applyAlong(node, x, { apply: softmax('softmax'), ...place });
+}
 
 const softmax =
   (op: string): AlongAxis =>
