@@ -9,10 +9,9 @@ import { dispatchByShape, type ModuleDispatch } from './passes/dispatch-by-shape
 import { eliminateCommonSubexpressions } from './passes/eliminate-common-subexpressions.ts';
 import { foldBatchNorm } from './passes/fold-batch-norm.ts';
 import { foldConstants } from './passes/fold-constants.ts';
-import { fuse } from './passes/fuse.ts';
+import { fuse, separate } from './passes/fuse.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import { inline } from './passes/inline.ts';
-import { lambdaLift } from './passes/lambda-lift.ts';
 import { nameUnknownDims } from './passes/name-unknown-dims.ts';
 import { liveness } from './passes/liveness.ts';
 import { lowerMatch } from './passes/lower-match.ts';
@@ -31,6 +30,11 @@ export type { Executable };
 export interface CompileOptions {
   /** Numbers for the symbolic dimensions of inputs. */
   readonly dims?: DimBindings | undefined;
+  /**
+   * Passes to leave out, to find the one that changes what a program computes or to see what it is
+   * worth. Without `fuse` each call of an operator is a kernel of its own.
+   */
+  readonly without?: readonly OptionalPass[] | undefined;
   /** Called with the module as it came (`source`) and after each pass. */
   readonly dump?: ((pass: string, module: Module) => void) | undefined;
   /** Texts of programs by the name in spans, so that errors of types show the line. */
@@ -49,10 +53,27 @@ export interface CompileOptions {
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
+/** Passes that a program means the same without. */
+export const OPTIONAL_PASSES = [
+  'inline',
+  'to-graph',
+  'fold-constants',
+  'simplify',
+  'recognize-operators',
+  'fold-batch-norm',
+  'eliminate-common-subexpressions',
+  'fuse',
+  'tail-calls',
+  'liveness',
+] as const;
+
+export type OptionalPass = (typeof OPTIONAL_PASSES)[number];
+
 /** The passes in order. Dead code needs none: in graph form it is what nothing refers to. */
 export function pipeline(options: CompileOptions): readonly Pass[] {
-  const { dims = {}, dispatch, onDispatch, onPlacement, onMemoryPlan } = options;
-  return [
+  const { dims = {}, without = [], dispatch, onDispatch, onPlacement, onMemoryPlan } = options;
+  const left = new Set<string>(without);
+  const passes = [
     bindDims(dims),
     inferTypes,
     inline,
@@ -69,14 +90,14 @@ export function pipeline(options: CompileOptions): readonly Pass[] {
       : [dispatchByShape(dispatch, onDispatch), simplify, foldConstants]),
     eliminateCommonSubexpressions,
     placeDevices(onPlacement),
-    fuse,
+    left.has('fuse') ? separate : fuse,
     toAnf,
     lowerMatch,
     tailCalls,
-    lambdaLift,
     planMemory(onMemoryPlan),
     liveness,
   ];
+  return passes.filter(({ name }) => !left.has(name));
 }
 
 /**

@@ -1,4 +1,10 @@
-export { compile, type CompileOptions, type Executable } from './compile.ts';
+export {
+  compile,
+  type CompileOptions,
+  type Executable,
+  OPTIONAL_PASSES,
+  type OptionalPass,
+} from './compile.ts';
 export {
   type Dispatched,
   type DispatchReport,

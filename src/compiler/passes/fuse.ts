@@ -49,13 +49,21 @@ const MAX_CALLS = 64;
 export const fuse: Pass = {
   name: 'fuse',
   run(module, { types }) {
-    return mapFunctions(module, (fn) => fuseFunction(fn, types));
+    return mapFunctions(module, (fn) => fuseFunction(fn, types, true));
   },
 };
 
-function fuseFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
+/** The place of {@link fuse} where nothing is fused: each call is a primitive function by itself. */
+export const separate: Pass = {
+  name: 'separate',
+  run(module, { types }) {
+    return mapFunctions(module, (fn) => fuseFunction(fn, types, false));
+  },
+};
+
+function fuseFunction(fn: FunctionExpr, types: TypeInference, isFused: boolean): FunctionExpr {
   const scopes = computeScopes(fn, { enter: (expr) => !isAtom(expr) });
-  const groups = partition(scopes, types);
+  const groups = partition(scopes, types, isFused);
   const results = new Map<Expr, Expr>();
   const resultOf = (expr: Expr): Expr => results.get(expr) ?? expr;
   for (const expr of scopes.order) {
@@ -80,7 +88,11 @@ interface Group {
   readonly device: DeviceName | undefined;
 }
 
-function partition(scopes: Scopes, types: TypeInference): ReadonlyMap<Expr, Group> {
+function partition(
+  scopes: Scopes,
+  types: TypeInference,
+  isFused: boolean,
+): ReadonlyMap<Expr, Group> {
   const readers = countReaders(scopes.order);
   const groups = new Map<Expr, Group>();
   for (const expr of scopes.order) {
@@ -89,9 +101,9 @@ function partition(scopes: Scopes, types: TypeInference): ReadonlyMap<Expr, Grou
     const isAnchor = kind === 'anchor' || kind === 'reduction';
     const { onDevice: device } = expr;
     const group: Group = { members: [expr], last: expr, hasAnchor: isAnchor, device };
-    storePermuted(expr, group, { groups, readers, scopes });
+    if (isFused) storePermuted(expr, group, { groups, readers, scopes });
     takeAlternative(expr, group, { groups, readers, scopes });
-    for (const arg of new Set(expr.args)) {
+    for (const arg of isFused ? new Set(expr.args) : []) {
       const producer = groups.get(arg);
       if (producer === undefined || producer === group || readers.get(arg) !== 1) continue;
       if (scopes.of(arg) !== scopes.of(expr)) continue;

@@ -110,7 +110,8 @@ export class ShaderBuilder {
       ...this.#constants,
       ...uniform,
       ...this.#bindingLines,
-      ...this.#declarations.values(),
+      // The source of a kernel may bring a function that what is fused to it calls too.
+      ...[...this.#declarations.values()].filter((text) => !source.includes(text)),
       ...this.#functions,
       source,
     ].join('\n');

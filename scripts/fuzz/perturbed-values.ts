@@ -1,0 +1,138 @@
+import { dtypeInfo } from '../../src/core/dtype.ts';
+import type { HostTensor } from '../../src/core/host-tensor.ts';
+import { evaluateCall } from '../../src/compiler/evaluate-call.ts';
+import { opDefinition } from '../../src/ops/registry.ts';
+import { concreteAttributes, type Graph, type GraphNode, inputsOf } from './graph.ts';
+import { elementsOf, tensorFrom } from './tensor-values.ts';
+
+/**
+ * What the references make of a node, and again where the result of each operator before it was off
+ * by up to what its tolerance allows (Monte Carlo arithmetic, Parker 1997). How far these lie apart
+ * is how well the node is conditioned.
+ */
+export interface NodeValues {
+  readonly value: HostTensor;
+  readonly perturbed: readonly HostTensor[];
+}
+
+export interface Perturbation {
+  readonly random: () => number;
+  readonly count: number;
+}
+
+/** Operators that lose nothing on numbers of a few bits. */
+const EXACT_ON_SHORT_NUMBERS: ReadonlySet<string> = new Set([
+  'add',
+  'sub',
+  'mul',
+  'matmul',
+  'gemm',
+  'reduce_sum',
+  'reduce_prod',
+  'reduce_max',
+  'reduce_min',
+  'cumulative',
+  'conv2d',
+  'conv3d',
+  'scatter_elements',
+  'scatter_nd',
+]);
+
+/** float16 is rounded where it is stored, and what is fused is not stored. */
+const HALF_ULP = 2 ** -10;
+const SMALLEST_HALF = 2 ** -24;
+
+/** The values of a node from those of its operands. Throws what the reference throws. */
+export function evaluateNode(
+  node: GraphNode,
+  operands: readonly NodeValues[],
+  { symbols, ...noise }: Perturbation & { readonly symbols: Graph['symbols'] },
+): NodeValues {
+  if (node.kind === 'param' || node.kind === 'constant') {
+    const { value } = node;
+    return { value, perturbed: Array.from({ length: noise.count }, () => value) };
+  }
+  if (node.kind === 'if') {
+    const [condition, yes, no] = operands;
+    if (condition === undefined || yes === undefined || no === undefined) throw new Error('if');
+    const chosen = Number(condition.value.data[0]) === 0 ? no : yes;
+    return chosen;
+  }
+  const attributes = concreteAttributes(node.attributes, symbols);
+  const run = (inputs: readonly HostTensor[]) => evaluateCall(node.op, inputs, attributes);
+  const inputs = operands.map(({ value }) => value);
+  const value = run(inputs);
+  const isRounded = roundsResult(node.op, value);
+  const perturbed = Array.from({ length: noise.count }, (_, k) => {
+    const moved = operands.map((operand) => operand.perturbed[k] ?? operand.value);
+    const isSame = moved.every((tensor, i) => tensor === inputs[i]);
+    const result = isSame ? value : run(moved);
+    if (!isRounded) return result;
+    const isExact = isSame && EXACT_ON_SHORT_NUMBERS.has(node.op);
+    return withNoise(node.op, result, { random: noise.random, keepsShort: isExact });
+  });
+  return { value, perturbed };
+}
+
+/** The values of all nodes. */
+export function evaluateGraph(graph: Graph, noise: Perturbation): NodeValues[] {
+  const values: NodeValues[] = [];
+  for (const node of graph.nodes) {
+    const operands = inputsOf(node).flatMap((input) => values[input] ?? []);
+    values.push(evaluateNode(node, operands, { ...noise, symbols: graph.symbols }));
+  }
+  return values;
+}
+
+function roundsResult(op: string, value: HostTensor): boolean {
+  const { tolerance } = opDefinition(op);
+  const isExact = tolerance.rtol === 0 && tolerance.atol === 0;
+  return !isExact && dtypeInfo(value.dtype).category === 'float';
+}
+
+function withNoise(
+  op: string,
+  tensor: HostTensor,
+  { random, keepsShort }: { random: () => number; keepsShort: boolean },
+): HostTensor {
+  const { dtype, shape } = tensor;
+  const { rtol, atol } = toleranceOf(op, dtype);
+  let isMoved = false;
+  const values = Array.from(elementsOf(tensor), (element) => {
+    const value = Number(element);
+    if (keepsShort && isShort(value)) return value;
+    isMoved = true;
+    return value * (1 + rtol * (2 * random() - 1)) + atol * (2 * random() - 1);
+  });
+  return isMoved ? tensorFrom(dtype, shape, values) : tensor;
+}
+
+/** What one call of an operator may be off by. */
+export function toleranceOf(op: string, dtype: string): { rtol: number; atol: number } {
+  const { tolerance } = opDefinition(op);
+  if (dtype !== 'float16' || (tolerance.rtol === 0 && tolerance.atol === 0)) return tolerance;
+  return { rtol: tolerance.rtol + HALF_ULP, atol: tolerance.atol + SMALLEST_HALF };
+}
+
+/** Whether sums and products of such numbers are the same in any order, in float16 too. */
+function isShort(value: number): boolean {
+  return Math.abs(value) <= 64 && Number.isInteger(value * 16);
+}
+
+/** The widest distance of each element to its perturbed values; 0 for equal, Infinity for NaN. */
+export function spreadOf({ value, perturbed }: NodeValues): Float64Array {
+  const expected = elementsOf(value);
+  const spread = new Float64Array(expected.length);
+  for (const tensor of perturbed) {
+    if (tensor === value) continue;
+    const elements = elementsOf(tensor);
+    for (let i = 0; i < spread.length; i++) {
+      const x = expected[i] ?? 0;
+      const y = elements[i] ?? 0;
+      if (x === y) continue;
+      const distance = Math.abs(Number(x) - Number(y));
+      spread[i] = Math.max(spread[i] ?? 0, Number.isNaN(distance) ? Infinity : distance);
+    }
+  }
+  return spread;
+}
