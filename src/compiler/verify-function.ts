@@ -21,6 +21,7 @@ import { SCALAR_OPERATORS } from './ir/scalar-operators.ts';
 import { computeScopes, holds, type Scope, type Scopes } from './ir/scopes.ts';
 import type { Type } from './ir/type.ts';
 import { bindersOf, variablesOf } from './ir/visit.ts';
+import { verifyKills } from './verify-kills.ts';
 
 interface Surroundings {
   readonly module: Module;
@@ -65,6 +66,9 @@ export class FunctionVerifier {
         this.#verifyPrimitive(expr);
       }
     }
+    verifyKills(this.#fn, (variable) => {
+      this.#complain(variable, `%${variable.name} behind a kill of it`, 'a variable that is held');
+    });
   }
 
   #complain(expr: Expr, got: string, expected: string): void {

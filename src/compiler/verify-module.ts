@@ -15,7 +15,8 @@ export interface VerifyOptions {
 /**
  * Checks what every pass relies on: each variable is bound once and used where it is visible;
  * operators, global functions, constructors and types exist; calls and patterns have the right
- * number of operands, operators the attributes of their schema; the module is well-typed. It does
+ * number of operands, operators the attributes of their schema; nothing is used behind a `kill` of it;
+ * the module is well-typed. It does
  * not check that dimensions which only the running program knows agree.
  *
  * Throws a TypeCheckError with everything that is wrong (the first 20 places); if that is nothing

@@ -1,6 +1,6 @@
 /** What `plan-memory` planned for the values that one function computes with kernels. */
 export interface FunctionMemoryPlan {
-  /** The global function; a closure in it has `.fn` behind the name. */
+  /** The global function; one that was a closure is named after that around it. */
   readonly name: string;
   /** The most bytes of storages that are held at once, results of the function included. */
   readonly plannedPeakBytes: number;

@@ -1,0 +1,160 @@
+import { boundsOfDim } from '../../core/dim-algebra.ts';
+import type { DimFacts } from '../../core/dim-bounds.ts';
+import { formatDim } from '../../core/dim.ts';
+import type { TensorType } from '../../core/primitive-function.ts';
+import { type Block, type BlockTable, innerBlocks } from '../block.ts';
+import { byteLengthOf } from '../byte-length.ts';
+import type { CallExpr, DeviceName, Expr, FunctionExpr, VarExpr } from '../ir/expr.ts';
+import type { TypeInference } from '../type-inference.ts';
+import {
+  assignStorages,
+  liveBytes,
+  type PlannedStorage,
+  type TensorInterval,
+} from './assign-storages.ts';
+import { TensorAliases } from './tensor-aliases.ts';
+
+/** Storages begin at multiples of this, and take as many bytes. */
+const ALIGNMENT = 256;
+
+/** Beyond this a bound says too little of a size to reserve so much. */
+const MAX_BOUNDED_BYTES = 2 ** 26;
+
+/** A call of a primitive function in a block, and the tensor that it computes. */
+export interface KernelCall {
+  readonly call: CallExpr;
+  readonly primitive: FunctionExpr;
+  readonly type: TensorType;
+  /** The step; that after the last for the value of the block. */
+  readonly step: number;
+  readonly device: DeviceName;
+  readonly interval: TensorInterval;
+  /** Bytes without alignment; undefined where nothing bounds them. */
+  readonly exactSize: number | undefined;
+}
+
+/** What was planned for a block. */
+export interface BlockPlan {
+  readonly block: Block;
+  readonly kernels: readonly KernelCall[];
+  readonly storages: readonly PlannedStorage[];
+  readonly peaks: BlockPeaks;
+}
+
+/** What a block holds at most, the blocks of branches inside it included. */
+interface BlockPeaks {
+  readonly planned: number;
+  readonly live: number;
+}
+
+const NO_PEAKS: BlockPeaks = { planned: 0, live: 0 };
+
+/** What is planned for the blocks of a function. */
+export class BlockPlans {
+  readonly #blocks: BlockTable;
+  readonly #types: TypeInference;
+  readonly #aliases: TensorAliases;
+  readonly #facts: DimFacts;
+  readonly #plans = new Map<Expr, BlockPlan>();
+
+  constructor(fn: FunctionExpr, blocks: BlockTable, types: TypeInference) {
+    this.#blocks = blocks;
+    this.#types = types;
+    this.#aliases = new TensorAliases(blocks);
+    const bounds = Object.entries(fn.attributes.bounds ?? {});
+    this.#facts = new Map(bounds.map(([symbol, [min, max]]) => [symbol, { min, max }]));
+    // Blocks inside others come first.
+    for (const root of blocks.roots()) this.#plans.set(root, this.#planBlock(root));
+  }
+
+  /** The plan for the block that begins with an expression. */
+  of(root: Expr): BlockPlan {
+    const plan = this.#plans.get(root);
+    if (plan === undefined) throw new Error('internal: a block without a plan');
+    return plan;
+  }
+
+  #planBlock(root: Expr): BlockPlan {
+    const block = this.#blocks.of(root);
+    const kernels = this.#kernelsOf(block);
+    const intervals = kernels.map(({ interval }) => interval);
+    const inner = valuesOf(block).map((value) => this.#innerPeaks(value));
+    const others = inner.map(({ planned }) => planned);
+    const storages = assignStorages(intervals, others);
+    const exact = kernels.map(({ interval, exactSize }) => ({ ...interval, size: exactSize }));
+    const innerLive = inner.map(({ live }) => live);
+    const peaks = {
+      planned: greatest(liveBytes(storages, others)),
+      live: greatest(liveBytes(exact, innerLive)),
+    };
+    return { block, kernels, storages, peaks };
+  }
+
+  #innerPeaks(value: Expr): BlockPeaks {
+    if (value.kind !== 'if' && value.kind !== 'match') return NO_PEAKS;
+    const inside = innerBlocks(value).map((root) => this.of(root).peaks);
+    return {
+      planned: greatest(inside.map(({ planned }) => planned)),
+      live: greatest(inside.map(({ live }) => live)),
+    };
+  }
+
+  #kernelsOf(block: Block): KernelCall[] {
+    const lastUse = this.#lastUses(block);
+    const kernels: KernelCall[] = [];
+    const end = block.steps.length;
+    for (const [step, value] of valuesOf(block).entries()) {
+      const primitive = this.#blocks.kernel(value);
+      if (primitive === undefined || value.kind !== 'call') continue;
+      const type = value.callee.kind === 'operator' ? undefined : this.#plannable(primitive);
+      if (type === undefined) continue;
+      const { device = 'session' } = primitive.attributes;
+      const variable = block.steps[step]?.variable;
+      const isShared = variable !== undefined && !this.#aliases.escapes(variable);
+      const last = variable === undefined || !isShared ? end : (lastUse.get(variable) ?? step);
+      const exactSize = this.#sizeOf(type);
+      const size = exactSize === undefined ? undefined : aligned(exactSize);
+      const formula = size === undefined ? ` ${formatDim(byteLengthOf(type))}` : '';
+      const interval = { first: step, last, size, storageClass: device + formula, isShared };
+      kernels.push({ call: value, primitive, type, step, device, interval, exactSize });
+    }
+    return kernels;
+  }
+
+  /** The last step of a block that reads a value under any name. */
+  #lastUses({ steps, lastUse }: Block): ReadonlyMap<VarExpr, number> {
+    const last = new Map<VarExpr, number>();
+    for (const [step, { variable }] of steps.entries()) {
+      const root = this.#aliases.rootOf(variable);
+      const use = lastUse.get(variable) ?? step;
+      last.set(root, Math.max(last.get(root) ?? 0, use));
+    }
+    return last;
+  }
+
+  /** The result of a kernel that writes to a destination; one of unknown size makes its own. */
+  #plannable(primitive: FunctionExpr): TensorType | undefined {
+    const type = this.#types.of(primitive.body);
+    return type.kind === 'tensor' && !type.shape.includes('?') ? type : undefined;
+  }
+
+  #sizeOf(type: TensorType): number | undefined {
+    const bytes = byteLengthOf(type);
+    if (typeof bytes === 'number') return bytes;
+    const [, most] = boundsOfDim(bytes, this.#facts);
+    return most <= MAX_BOUNDED_BYTES ? most : undefined;
+  }
+}
+
+/** The values of the steps of a block, and the one that the block gives. */
+export function valuesOf({ steps, result }: Block): Expr[] {
+  return [...steps.map(({ value }) => value), result];
+}
+
+function greatest(values: readonly number[]): number {
+  return values.reduce((most, value) => Math.max(most, value), 0);
+}
+
+function aligned(bytes: number): number {
+  return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+}
