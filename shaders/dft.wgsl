@@ -12,20 +12,25 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   var at = (outer * params.size * params.inner + i - line * params.inner) * PARTS;
   var turn = 0u;
   var sum = vec2<f32>();
-  for (var j = 0u; j < params.read; j++) {
-    var value = vec2<f32>(load_x(at), 0.0);
-    if (PARTS == 2u) {
-      value.y = load_x(at + 1u);
+  // Sums of few terms first: the error of one long sum would grow with its length.
+  for (var block = 0u; block < params.read; block += 32u) {
+    var part = vec2<f32>();
+    for (var j = block; j < min(block + 32u, params.read); j++) {
+      var value = vec2<f32>(load_x(at), 0.0);
+      if (PARTS == 2u) {
+        value.y = load_x(at + 1u);
+      }
+      if (IS_HERMITIAN && j > 0u && 2u * j != params.length) {
+        value *= 2.0;
+      }
+      let c = load_twiddles(2u * turn);
+      let s = load_twiddles(2u * turn + 1u) * params.direction;
+      part += vec2<f32>(value.x * c - value.y * s, value.x * s + value.y * c);
+      at += params.inner * PARTS;
+      turn += k;
+      turn -= select(0u, params.length, turn >= params.length);
     }
-    if (IS_HERMITIAN && j > 0u && 2u * j != params.length) {
-      value *= 2.0;
-    }
-    let c = load_twiddles(2u * turn);
-    let s = load_twiddles(2u * turn + 1u) * params.direction;
-    sum += vec2<f32>(value.x * c - value.y * s, value.x * s + value.y * c);
-    at += params.inner * PARTS;
-    turn += k;
-    turn -= select(0u, params.length, turn >= params.length);
+    sum += part;
   }
   sum *= params.scale;
   if (IS_HERMITIAN) {

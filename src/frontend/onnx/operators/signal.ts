@@ -6,19 +6,7 @@ import { melMatrix } from '../../../ops/dynamic/mel-weights.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 import { dtypeFromOnnx } from '../protobuf/read-tensor.ts';
 import { cast, number } from './elementwise.ts';
-
-interface Transform {
-  readonly axis: number;
-  readonly length: Dim;
-  readonly inverse: boolean;
-  readonly onesided: boolean;
-}
-
-function transform(node: ImportNode, x: Expr, { length, ...how }: Transform): Expr {
-  const dtype = node.type(x).dtype === 'float64' ? 'float64' : 'float32';
-  const table = node.call('twiddles', [], { length: [length], dtype });
-  return node.call('dft', [x, cast(node, table, node.type(x).dtype)], how);
-}
+import { type FourierTransform, fourierTransform } from './fourier.ts';
 
 /** The axis is an attribute up to version 19, then an input. */
 function importDft(node: ImportNode): Expr {
@@ -37,10 +25,10 @@ function importDft(node: ImportNode): Expr {
   const asked = node.opset >= 20 ? (node.numberInput(2, 'axes') ?? -2) : attributes.int('axis', 1);
   const axis = normalizeAxis(asked, shape.length, node.where);
   const length = lengthOf(shape[axis] ?? 1);
-  return transform(node, x, { axis, length, inverse, onesided });
+  return fourierTransform(node, x, { axis, length, inverse, onesided });
 }
 
-interface RunTimeTransform extends Omit<Transform, 'axis' | 'length'> {
+interface RunTimeTransform extends Omit<FourierTransform, 'axis' | 'length'> {
   readonly lengthOf: (size: Dim) => Dim;
 }
 
@@ -56,7 +44,7 @@ function transformAlong(node: ImportNode, x: Expr, { lengthOf, ...how }: RunTime
   });
   const parts = shape.at(-1) ?? 1;
   const view = node.reshape(x, [before, size, dims.floordiv(rest, parts), parts]);
-  const y = transform(node, view, { axis: 1, length: lengthOf(size), ...how });
+  const y = fourierTransform(node, view, { axis: 1, length: lengthOf(size), ...how });
   const [, outSize = 1, , outParts = 1] = node.shape(y);
   const integers = [axis, node.call('dims_tensor', [], { dims: [outSize] })];
   const sizes = node.readSizes('resized_axis_sizes', node.call('concat', integers, { axis: 0 }), {
@@ -79,7 +67,7 @@ function importStft(node: ImportNode): Expr {
   const weights = window && node.reshape(cast(node, window, dtype), [size, 1]);
   const weighted = weights === undefined ? pieces : node.call('mul', [pieces, weights]);
   const onesided = node.attributes.bool('onesided', true);
-  return transform(node, weighted, { axis: 2, length: size, inverse: false, onesided });
+  return fourierTransform(node, weighted, { axis: 2, length: size, inverse: false, onesided });
 }
 
 /** Windows that are sums of cosines, of one and of two periods. */
