@@ -12,6 +12,7 @@ import { foldConstants } from './passes/fold-constants.ts';
 import { fuse, separate } from './passes/fuse.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import { inline } from './passes/inline.ts';
+import { lambdaLift } from './passes/lambda-lift.ts';
 import { nameUnknownDims } from './passes/name-unknown-dims.ts';
 import { liveness } from './passes/liveness.ts';
 import { lowerMatch } from './passes/lower-match.ts';
@@ -94,6 +95,7 @@ export function pipeline(options: CompileOptions): readonly Pass[] {
     toAnf,
     lowerMatch,
     tailCalls,
+    lambdaLift,
     planMemory(onMemoryPlan),
     liveness,
   ];
