@@ -63,6 +63,7 @@ describe('compile', () => {
         "fuse",
         "to-anf",
         "lower-match",
+        "allocate-adt-tags",
         "tail-calls",
         "lambda-lift",
         "plan-memory",

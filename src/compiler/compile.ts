@@ -4,6 +4,7 @@ import type { SourceTexts } from './inference/type-diagnostics.ts';
 import type { Module } from './ir/expr.ts';
 import type { DispatchReport } from './dispatch/dispatch.ts';
 import type { MemoryPlanReport } from './memory/memory-report.ts';
+import { allocateAdtTags } from './passes/allocate-adt-tags.ts';
 import { bindDims, type DimBindings } from './passes/bind-dims.ts';
 import { dispatchByShape, type ModuleDispatch } from './passes/dispatch-by-shape.ts';
 import { eliminateCommonSubexpressions } from './passes/eliminate-common-subexpressions.ts';
@@ -94,6 +95,7 @@ export function pipeline(options: CompileOptions): readonly Pass[] {
     left.has('fuse') ? separate : fuse,
     toAnf,
     lowerMatch,
+    allocateAdtTags,
     tailCalls,
     lambdaLift,
     planMemory(onMemoryPlan),

@@ -3,7 +3,7 @@ import type { ExecBuilder } from '../bytecode/exec-builder.ts';
 import type { FunctionSignature } from '../bytecode/executable.ts';
 import type { BlockTable } from './block.ts';
 import type { FunctionExpr, Module } from './ir/expr.ts';
-import type { TypeDefinition } from './ir/type.ts';
+import type { ConstructorDefinition } from './ir/type.ts';
 import { PrimitiveTable } from './primitive-table.ts';
 import type { TypeInference } from './type-inference.ts';
 
@@ -23,7 +23,7 @@ export class ModuleContext {
   readonly types: TypeInference;
   /** Numbers of shape programs by content. */
   readonly shapePrograms = new Map<string, number>();
-  readonly #constructors = new Map<string, { definition: TypeDefinition; tag: number }>();
+  readonly #constructors = new Map<string, ConstructorDefinition>();
   readonly #constructorFunctions = new Map<string, string>();
   /** Names of functions and primitives. */
   readonly #names: Set<string>;
@@ -36,27 +36,25 @@ export class ModuleContext {
     this.#names = new Set(module.functions.keys());
     this.primitives = new PrimitiveTable(builder, types, this.#names);
     for (const definition of module.types.values()) {
-      for (const [tag, { name }] of definition.constructors.entries()) {
-        this.#constructors.set(name, { definition, tag });
+      for (const constructor of definition.constructors) {
+        this.#constructors.set(constructor.name, constructor);
       }
     }
   }
 
-  /** The place of a constructor in its type. */
+  /** The tag that `allocate-adt-tags` has given a constructor. */
   tagOf(constructor: string): number {
-    return this.#find(constructor).tag;
-  }
-
-  typeOf(constructor: string): TypeDefinition {
-    return this.#find(constructor).definition;
+    const { tag } = this.#find(constructor);
+    if (tag === undefined) throw new Error(`internal: ${constructor} has no tag`);
+    return tag;
   }
 
   /** The function that stands for a constructor as a value. */
   constructorFunction(constructor: string): string {
     const known = this.#constructorFunctions.get(constructor);
     if (known !== undefined) return known;
-    const { definition, tag } = this.#find(constructor);
-    const fields = definition.constructors[tag]?.fields ?? [];
+    const { fields } = this.#find(constructor);
+    const tag = this.tagOf(constructor);
     const name = this.#uniqueName(constructor);
     const code = this.builder.function(
       name,
@@ -67,7 +65,7 @@ export class ModuleContext {
     return name;
   }
 
-  #find(name: string): { definition: TypeDefinition; tag: number } {
+  #find(name: string): ConstructorDefinition {
     const found = this.#constructors.get(name);
     if (found === undefined) throw new Error(`internal: no type has a constructor ${name}`);
     return found;

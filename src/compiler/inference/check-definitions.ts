@@ -12,7 +12,8 @@ export function checkDefinitions(
   const owners = new Map<string, string>();
   for (const definition of types.values()) {
     const typeParams = new Set(definition.params);
-    for (const { name, fields } of definition.constructors) {
+    const tags = new Set<number>();
+    for (const { name, fields, tag } of definition.constructors) {
       const where = `type ${definition.name}, constructor ${name}`;
       const owner = owners.get(name);
       if (owner !== undefined) {
@@ -20,6 +21,11 @@ export function checkDefinitions(
         diagnostics.complain(undefined, { where, got, expected: 'another name' });
       }
       owners.set(name, definition.name);
+      if (tag !== undefined && tags.has(tag)) {
+        const got = `the tag ${tag} again`;
+        diagnostics.complain(undefined, { where, got, expected: 'one of its own' });
+      }
+      if (tag !== undefined) tags.add(tag);
       for (const field of fields) {
         const fault = typeFault(field, { types, typeParams, symbols: NO_SYMBOLS });
         if (fault !== undefined) diagnostics.complain(undefined, { where, ...fault });

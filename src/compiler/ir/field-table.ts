@@ -119,7 +119,11 @@ const TYPE: KindsOf<Type> = {
 
 const CLAUSE: FieldsOf<Clause> = { pattern: 'pattern', body: 'expr' };
 
-const CONSTRUCTOR: FieldsOf<ConstructorDefinition> = { name: 'string', fields: 'type*' };
+const CONSTRUCTOR: FieldsOf<ConstructorDefinition> = {
+  name: 'string',
+  fields: 'type*',
+  tag: 'integer?',
+};
 
 const DEFINITION: FieldsOf<TypeDefinition> = {
   name: 'string',

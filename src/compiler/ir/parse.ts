@@ -7,7 +7,7 @@ import type { ExprContext } from './parse-binder.ts';
 import { parseConstant } from './parse-constant.ts';
 import { parseBody, parseFunctionAfter } from './parse-expr.ts';
 import { parseKernel } from './parse-kernel.ts';
-import { parseType, parseTypeParams } from './parse-type.ts';
+import { parseInteger, parseType, parseTypeParams } from './parse-type.ts';
 import { PRELUDE } from './prelude.ts';
 import { type Library, type Reference, resolveReferences } from './resolve-references.ts';
 import { runTask, sub, type Task } from './task.ts';
@@ -223,7 +223,8 @@ class ModuleParser {
     const fields = cursor.at('(')
       ? yield* sub(cursor.listTask('(', ')', () => parseType(context)))
       : [];
-    constructors.push({ name: name.text, fields });
+    const tag = cursor.accept('=') ? { tag: parseInteger(cursor, 'a tag') } : {};
+    constructors.push({ name: name.text, fields, ...tag });
   }
 
   /** `[0]: Tensor[(2,), float32] = base64 "…"` */

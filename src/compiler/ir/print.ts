@@ -34,8 +34,8 @@ export function printModule(module: Module, { data = 'elided' }: PrintOptions = 
   const printer = new Printer();
   for (const definition of module.types.values()) {
     const constructors = definition.constructors.map(
-      ({ name, fields }) =>
-        `${name}${fields.length > 0 ? `(${fields.map(printType).join(', ')})` : ''}`,
+      ({ name, fields, tag }) =>
+        `${name}${fields.length > 0 ? `(${fields.map(printType).join(', ')})` : ''}${tag === undefined ? '' : ` = ${tag}`}`,
     );
     const params = definition.params.map(printName).join(', ');
     const head = `${printName(definition.name)}${params === '' ? '' : `[${params}]`}`;

@@ -52,13 +52,14 @@ export interface ScalarTypeNode {
 export interface TypeDefinition {
   readonly name: string;
   readonly params: readonly string[];
-  /** Their order gives the tags, from 0. */
   readonly constructors: readonly ConstructorDefinition[];
 }
 
 export interface ConstructorDefinition {
   readonly name: string;
   readonly fields: readonly Type[];
+  /** What stands for it in values; absent before `allocate-adt-tags`. */
+  readonly tag?: number | undefined;
 }
 
 export const INT_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'int' };

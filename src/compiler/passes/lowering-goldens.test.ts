@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { inferModule } from '../inference/infer-module.ts';
 import { parseModule } from '../ir/parse.ts';
+import { verifyModule } from '../verify-module.ts';
 import { runNamed, textAfter } from './text-after.ts';
 
 describe('lower-match', () => {
@@ -109,6 +110,39 @@ describe('lower-match', () => {
     }`;
     const module = runNamed(['to-anf'], inferModule(parseModule(text)));
     expect(runNamed(['lower-match'], module)).toBe(module);
+  });
+});
+
+describe('allocate-adt-tags', () => {
+  test('each constructor has its place in its type', () => {
+    const text = `type Shade { Dark, Grey(int), Light }
+    def @main(%list: List[Shade]) -> List[Shade] { Cons<Shade>(Grey(#3), %list) }`;
+    expect(textAfter(['allocate-adt-tags'], text)).toMatchInlineSnapshot(`
+      "type Shade { Dark = 0, Grey(int) = 1, Light = 2 }
+
+      type List[A] { Cons(A, List[A]) = 0, Nil = 1 }
+
+      def @main(%list: List[Shade]) -> List[Shade] {
+        %0 = Grey(#3);
+        Cons<Shade>(%0, %list)
+      }
+      "
+    `);
+  });
+
+  test('nothing where constructors have tags, or there are none', () => {
+    for (const text of [
+      'type Shade { Dark = 4, Light = 0 } def @main() -> Shade { Dark }',
+      'def @main(%x: int) -> int { %x }',
+    ]) {
+      const module = inferModule(parseModule(text));
+      expect(runNamed(['allocate-adt-tags'], module)).toBe(module);
+    }
+  });
+
+  test('one tag for two constructors', () => {
+    const text = 'type Shade { Dark = 1, Light = 1 } def @main() -> Shade { Dark }';
+    expect(() => verifyModule(parseModule(text))).toThrowErrorMatchingInlineSnapshot(`[TypeCheckError: type Shade, constructor Light: got the tag 1 again, expected one of its own.]`);
   });
 });
 
