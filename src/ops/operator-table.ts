@@ -1,6 +1,5 @@
 import type { AttributeSpec, InputSpec, OpDefinition } from './define-op.ts';
-
-const ON_GPUS = new Set(['float32', 'int32', 'uint32', 'bool']);
+import { describeDTypes } from './describe-dtypes.ts';
 
 /** All operators as the Markdown table of `docs/operators.md`. */
 export function operatorTable(ops: Iterable<OpDefinition>): string {
@@ -25,9 +24,7 @@ export function operatorTable(ops: Iterable<OpDefinition>): string {
 
 function describeInput({ name, dtypes, optional, variadic }: InputSpec): string {
   const mark = optional === true ? '?' : variadic === true ? '...' : '';
-  const everywhere = dtypes.filter((dtype) => ON_GPUS.has(dtype));
-  const types = everywhere.length === dtypes.length ? everywhere.join(', ') : 'every dtype';
-  return `\`${name}${mark}\`: ${types}`;
+  return `\`${name}${mark}\`: ${describeDTypes(dtypes)}`;
 }
 
 function describeAttribute([name, spec]: [string, AttributeSpec]): string {

@@ -2,7 +2,7 @@ import { UnsupportedError } from '../../core/errors.ts';
 import type { Message } from './protobuf/schema.ts';
 
 /** The newest version of ONNX's own operator set that the importer functions were written against. */
-const MAX_OPSET = 28;
+export const MAX_OPSET = 28;
 
 export const MICROSOFT = 'com.microsoft';
 
