@@ -11,6 +11,7 @@ import { INTEGER_PRODUCT_IMPORTERS } from './integer-products.ts';
 import { INDEXING_IMPORTERS } from './indexing.ts';
 import { LINEAR_IMPORTERS } from './linear.ts';
 import { LOGICAL_IMPORTERS } from './logical.ts';
+import { MICROSOFT_ATTENTION_IMPORTERS } from './microsoft-attention.ts';
 import { MICROSOFT_FUSED_IMPORTERS } from './microsoft-fused.ts';
 import { MICROSOFT_MOVEMENT_IMPORTERS } from './microsoft-movement.ts';
 import { MICROSOFT_NORMALIZATION_IMPORTERS } from './microsoft-normalization.ts';
@@ -64,6 +65,7 @@ export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
 /** One importer per operator of the domain com.microsoft. */
 export const MICROSOFT_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
   Object.entries({
+    ...MICROSOFT_ATTENTION_IMPORTERS,
     ...MICROSOFT_FUSED_IMPORTERS,
     ...MICROSOFT_MOVEMENT_IMPORTERS,
     ...MICROSOFT_NORMALIZATION_IMPORTERS,

@@ -1,0 +1,270 @@
+import type { Expr } from '../../../compiler/ir/expr.ts';
+import type { Dim } from '../../../core/dim.ts';
+import type { ImportNode, NodeImporter } from '../import-node.ts';
+import {
+  addBiases,
+  asInt32,
+  causalMask,
+  dimScalar,
+  maskBias,
+  positions,
+} from './attention-mask.ts';
+import { number } from './elementwise.ts';
+import { importGroupQueryAttention } from './group-query-attention.ts';
+import { rotate } from './rotary-embedding.ts';
+import { attend, mergeHeads, splitHeads, withPast } from './scaled-attention.ts';
+import { cutAlong, sliceAlong } from './slice-along.ts';
+
+/** What both operators of several heads have in common. */
+interface Heads {
+  readonly query: Expr;
+  readonly key: Expr;
+  readonly value: Expr;
+  readonly pastLength: Dim;
+  readonly mask: Expr | undefined;
+  readonly bias: Expr | undefined;
+}
+
+function attendWithMask(node: ImportNode, spec: Heads): { output: Expr; biasedScores: Expr } {
+  const { query, key, value, pastLength, mask } = spec;
+  const { attributes } = node;
+  const queries = node.shape(query)[2] ?? 0;
+  const keys = node.shape(key)[2] ?? 0;
+  const otherwise = attributes.float('mask_filter_value', -10000);
+  const isPresent = mask && attendedKeys(node, mask, { queries, keys, pastLength, query });
+  const padding = isPresent && maskBias(node, isPresent, { like: query, otherwise });
+  const later = attributes.bool('unidirectional')
+    ? maskBias(node, causalMask(node, { queries, keys, first: dimScalar(node, pastLength) }), {
+        like: query,
+      })
+    : undefined;
+  const scale = attributes.float('scale', 0);
+  const result = attend(node, {
+    query,
+    key,
+    value,
+    scale: scale === 0 ? undefined : scale,
+    bias: addBiases(node, [padding, later, spec.bias]),
+  });
+  return { output: mergeHeads(node, result.output), biasedScores: result.biasedScores };
+}
+
+interface MaskSizes {
+  readonly queries: Dim;
+  readonly keys: Dim;
+  readonly pastLength: Dim;
+  readonly query: Expr;
+}
+
+/**
+ * Which keys take part, bool (batch, 1, 1 or queries, keys): lengths (batch), ends and then begins
+ * (2 * batch), or where a mask of rank 2, 3 or 4 is above 0.
+ */
+function attendedKeys(node: ImportNode, mask: Expr, sizes: MaskSizes): Expr {
+  const { queries, keys, pastLength, query } = sizes;
+  const shape = node.shape(mask);
+  const [batch = 1] = node.shape(query);
+  if (shape.length === 1) return betweenEnds(node, mask, { batch, keys });
+  const isAbove = (x: Expr): Expr => node.call('greater', [x, number(node, x, 0)]);
+  if (shape.length === 2) return isAbove(node.reshape(mask, [batch, 1, 1, keys]));
+  if (shape.length === 3) return isAbove(node.reshape(mask, [batch, 1, queries, keys]));
+  // A square for all positions that there may be.
+  const end = node.dims.add(pastLength, queries);
+  const rows = sliceAlong(node, mask, { axis: 2, start: pastLength, end });
+  return isAbove(sliceAlong(node, rows, { axis: 3, start: 0, end: keys }));
+}
+
+function betweenEnds(
+  node: ImportNode,
+  bounds: Expr,
+  { batch, keys }: { readonly batch: Dim; readonly keys: Dim },
+): Expr {
+  const [count = batch] = node.shape(bounds);
+  const ends = asInt32(node, bounds);
+  const columns = node.reshape(positions(node, keys), [1, 1, 1, keys]);
+  const perSequence = (x: Expr): Expr => node.reshape(x, [batch, 1, 1, 1]);
+  const firstEnds =
+    count === batch ? ends : sliceAlong(node, ends, { axis: 0, start: 0, end: batch });
+  const isBefore = node.call('less', [columns, perSequence(firstEnds)]);
+  // Behind the lengths MultiHeadAttention has offsets, which follow from the shapes.
+  if (count === batch || node.opType !== 'Attention') return isBefore;
+  const begins = sliceAlong(node, ends, { axis: 0, start: batch, end: count });
+  // Only the running program may know whether there are begins: else there are zeros.
+  const missing = node.dims.sub(node.dims.mul(batch, 2), count);
+  const zeros = (): Expr =>
+    node.call('broadcast_to', [node.scalar(0, 'int32')], { shape: [missing] });
+  const all = missing === 0 ? begins : node.call('concat', [begins, zeros()], { axis: 0 });
+  const isAfter = node.call('greater_equal', [columns, perSequence(all)]);
+  return node.call('bitwise_and', [isBefore, isAfter]);
+}
+
+/** Attention: input, weights, bias, mask_index, past, attention_bias. Outputs: the result, present. */
+function importAttention(node: ImportNode): readonly Expr[] {
+  const { attributes } = node;
+  refuse(node, ['do_rotary', 'past_present_share_buffer']);
+  attributes.ignore('rotary_embedding_dim');
+  const heads = requiredHeads(node, 'num_heads');
+  const [x, weights, bias] = [node.input(0), node.input(1), node.inputs[2]];
+  const product = node.call('matmul', [x, weights]);
+  const projected = bias === undefined ? product : node.call('add', [product, bias]);
+  const width = node.shape(weights)[1] ?? 0;
+  const third = node.dims.floordiv(width, 3);
+  const sizes = attributes.ints('qkv_hidden_sizes') ?? [third, third, third];
+  const [query, ownKey, ownValue] = cutAlong(node, projected, { axis: 2, sizes }).map((part) =>
+    splitHeads(node, part, heads),
+  );
+  if (query === undefined || ownKey === undefined || ownValue === undefined) {
+    throw node.malformed(`${sizes.length} qkv_hidden_sizes`, '3');
+  }
+  const past = node.inputs[4];
+  const [pastKey, pastValue] = past === undefined ? [] : unstack(node, past);
+  const pastLength = past === undefined ? 0 : (node.shape(past)[3] ?? 0);
+  const key = withPast(node, pastKey, ownKey);
+  const value = withPast(node, pastValue, ownValue);
+  const { output } = attendWithMask(node, {
+    query,
+    key,
+    value,
+    pastLength,
+    mask: node.inputs[3],
+    bias: node.inputs[5],
+  });
+  if (node.outputCount < 2) return [output];
+  const parts = [key, value].map((part) => node.reshape(part, [1, ...node.shape(part)]));
+  return [output, node.call('concat', parts, { axis: 0 })];
+}
+
+/** The two tensors along the first axis. */
+function unstack(node: ImportNode, x: Expr): readonly Expr[] {
+  const [, ...shape] = node.shape(x);
+  return cutAlong(node, x, { axis: 0, sizes: [1, 1] }).map((part) => node.reshape(part, shape));
+}
+
+/**
+ * MultiHeadAttention: query, key, value, bias, key_padding_mask, attention_bias, past_key,
+ * past_value. Outputs: the result, present_key, present_value, the scores.
+ */
+function importMultiHeadAttention(node: ImportNode): readonly Expr[] {
+  const heads = requiredHeads(node, 'num_heads');
+  if ([8, 9].some((index) => node.inputs[index] !== undefined)) {
+    throw node.unsupported('past_sequence_length or cache_indirection', 'neither');
+  }
+  const [query, ownKey, ownValue] = headParts(node, heads);
+  if (query === undefined || ownKey === undefined || ownValue === undefined) {
+    throw node.malformed('no keys or values', 'both, apart or packed');
+  }
+  const past = node.inputs[6];
+  const key = withPast(node, past, ownKey);
+  const value = withPast(node, node.inputs[7], ownValue);
+  const { output, biasedScores } = attendWithMask(node, {
+    query,
+    key,
+    value,
+    pastLength: past === undefined ? 0 : (node.shape(past)[2] ?? 0),
+    mask: node.inputs[4],
+    bias: node.inputs[5],
+  });
+  return [output, key, value, biasedScores];
+}
+
+/** Query, key and value as (batch, heads, rows, size), with their biases. */
+function headParts(node: ImportNode, heads: number): readonly Expr[] {
+  const [query, key, value, bias] = [node.input(0), node.inputs[1], node.inputs[2], node.inputs[3]];
+  if (key === undefined) return addHeadBiases(node, unpackHeads(node, query), bias);
+  const ownQuery = splitHeads(node, query, heads);
+  const rank = node.shape(key).length;
+  if (rank === 5) return addHeadBiases(node, [ownQuery, ...unpackHeads(node, key)], bias);
+  if (value === undefined) return [];
+  if (rank === 3) {
+    const parts = [ownQuery, splitHeads(node, key, heads), splitHeads(node, value, heads)];
+    return addHeadBiases(node, parts, bias);
+  }
+  // Keys and values of this form have their biases already.
+  return [...addHeadBiases(node, [ownQuery], bias), key, value];
+}
+
+/** (batch, rows, heads, parts, size) as parts of (batch, heads, rows, size). */
+function unpackHeads(node: ImportNode, x: Expr): readonly Expr[] {
+  const shape = node.shape(x);
+  const [batch = 1, rows = 1, heads = 1, parts = 1, size = 1] = shape;
+  const sizes = new Array<number>(node.number(parts, 'the number of packed tensors')).fill(1);
+  return cutAlong(node, x, { axis: 3, sizes }).map((part) =>
+    node.call('transpose', [node.reshape(part, [batch, rows, heads, size])], {
+      perm: [0, 2, 1, 3],
+    }),
+  );
+}
+
+/** The bias vector has those of all parts one after the other. */
+function addHeadBiases(
+  node: ImportNode,
+  parts: readonly Expr[],
+  bias: Expr | undefined,
+): readonly Expr[] {
+  if (bias === undefined) return parts;
+  const widths = parts.map((part) => {
+    const [, heads = 1, , size = 1] = node.shape(part);
+    return node.dims.mul(size, heads);
+  });
+  const biases = cutAlong(node, bias, { axis: 0, sizes: widths });
+  return parts.map((part, i) => {
+    const [, heads = 1, , size = 1] = node.shape(part);
+    const own = biases[i];
+    if (own === undefined) return part;
+    return node.call('add', [part, node.reshape(own, [1, heads, 1, size])]);
+  });
+}
+
+/** RotaryEmbedding: input, position_ids, cos_cache, sin_cache. */
+function importRotaryEmbedding(node: ImportNode): Expr {
+  const { attributes } = node;
+  refuse(node, ['is_packed_batching']);
+  if (attributes.float('scale', 1) !== 1) throw node.unsupported('a scale', '1');
+  const x = node.input(0);
+  const shape = node.shape(x);
+  const length = (shape.length === 3 ? shape[1] : shape[2]) ?? 1;
+  const ids = node.tensor(node.input(1));
+  const first = node.shape(ids).length === 1;
+  const places = first
+    ? node.call('add', [node.reshape(positions(node, length), [1, length]), asInt32(node, ids)])
+    : ids;
+  const [cos, sin] = [2, 3].map((index) =>
+    node.call('gather', [node.input(index), places], { axis: 0 }),
+  );
+  if (cos === undefined || sin === undefined) throw new Error('internal: no angles');
+  const rotated = attributes.int('rotary_embedding_dim', 0);
+  const given = attributes.int('num_heads', 0);
+  const size = node.dims.mul(node.shape(cos)[2] ?? 0, 2);
+  const heads =
+    given === 0 && shape.length === 3
+      ? node.number(node.dims.floordiv(shape[2] ?? 0, size), 'the number of heads')
+      : given;
+  return rotate(node, x, {
+    cos,
+    sin,
+    heads,
+    rotated,
+    isInterleaved: attributes.bool('interleaved'),
+  });
+}
+
+export function requiredHeads(node: ImportNode, name: string): number {
+  const heads = node.attributes.int(name, 0);
+  if (heads > 0) return heads;
+  throw node.malformed(`${name} ${heads}`, 'a positive number');
+}
+
+/** Attributes that have to be 0. */
+function refuse(node: ImportNode, names: readonly string[]): void {
+  for (const name of names) {
+    const value = node.attributes.int(name, 0);
+    if (value !== 0) throw node.unsupported(`${name} ${value}`, '0');
+  }
+}
+
+export const MICROSOFT_ATTENTION_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
+  Attention: importAttention,
+  GroupQueryAttention: importGroupQueryAttention,
+  MultiHeadAttention: importMultiHeadAttention,
+  RotaryEmbedding: importRotaryEmbedding,
+};
