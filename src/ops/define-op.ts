@@ -185,6 +185,8 @@ export interface OpDefinition {
   compute?(inputs: Operands<HostTensor>, attributes: Attributes): HostTensor;
   /** The reference reads and writes float16 and bfloat16 as bits; else it is given float32. */
   readonly takesBits?: boolean;
+  /** The result takes more memory than the operands: what is large is not computed ahead of time. */
+  readonly unpacks?: boolean;
   /** For `elementwise`. */
   readonly scalar?: ScalarFunction;
   /** For `injective`. */

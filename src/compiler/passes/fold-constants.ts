@@ -4,6 +4,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes, ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount } from '../../core/shape.ts';
 import { completeAttributes, hasSymbols } from '../../ops/attributes.ts';
+import { KERNEL_DTYPES } from '../../ops/placement.ts';
 import { WGSL_KERNEL } from '../../ops/program/wgsl-kernel.ts';
 import { opDefinition } from '../../ops/registry.ts';
 import { evaluateCall, inferOperator } from '../evaluate-call.ts';
@@ -16,6 +17,9 @@ import type { Pass } from './pass.ts';
 
 /** Tensors beyond this are left to run time: they would only make the executable larger. */
 const MAX_BYTES = 64 * 2 ** 20;
+
+/** Weights beyond this stay as small as the model has them. */
+const MAX_UNPACKED_BYTES = 2 ** 14;
 
 /** For operators that combine many elements for each result: input times result elements. */
 const MAX_WORK = 2 ** 28;
@@ -78,7 +82,9 @@ function isCheap(op: string, { inputs, type }: Fold): boolean {
     ({ dtype, shape }) => elementCount(shape) * dtypeInfo(dtype).byteLength,
   );
   if (Math.max(...bytes) > MAX_BYTES) return false;
-  const { kind } = opDefinition(op);
+  const { kind, unpacks } = opDefinition(op);
+  const hasKernels = tensors.every(({ dtype }) => KERNEL_DTYPES.has(dtype));
+  if (unpacks === true && hasKernels && (bytes[0] ?? 0) > MAX_UNPACKED_BYTES) return false;
   if (kind === 'elementwise' || kind === 'injective' || kind === 'reduction') return true;
   const largest = Math.max(0, ...inputs.map((input) => input.elementCount));
   return largest * elementCount(type.shape) <= MAX_WORK;

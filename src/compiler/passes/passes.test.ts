@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { DType } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { call, constant, func, moduleOf, scalar, tuple, variable } from '../ir/build.ts';
 import type { Expr, Module } from '../ir/expr.ts';
@@ -98,6 +99,19 @@ describe('fold-constants', () => {
       meta[0]: Tensor[(18, 1024, 1024, 1024), float32] = 6f
       "
     `);
+  });
+
+  test('leaves large weights quantised, but for dtypes that kernels lack', () => {
+    const floats = (dtype: DType, count: number): Expr => {
+      const codes = Array.from({ length: count }, (_, i) => i % 3);
+      const zero = constant(HostTensor.from(dtype, [], [1]));
+      const weights = constant(HostTensor.from(dtype, [count], codes));
+      return call('dequantize', [weights, scalar(0.5), zero]);
+    };
+    const isFolded = (weights: Expr) => !run(weights, foldConstants).includes('dequantize');
+    expect(isFolded(floats('int8', 4096))).toBe(true);
+    expect(isFolded(floats('int8', 4097))).toBe(false);
+    expect(isFolded(floats('int4', 4097))).toBe(true);
   });
 
   test('a pad of another value is no splat', () => {

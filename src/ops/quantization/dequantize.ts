@@ -4,8 +4,7 @@ import { defineElementwise } from '../elementwise/elementwise.ts';
 import { wgslOperandType } from '../wgsl-literal.ts';
 import { QUANTIZED } from './integer-range.ts';
 
-/** Integers with a scale and a zero point as floats, as ONNX's DequantizeLinear has it. */
-export const dequantize: OpDefinition = defineElementwise({
+const elementwiseDequantize = defineElementwise({
   name: 'dequantize',
   summary: '(x - zero_point) * scale, in the dtype of the scale.',
   inputs: [
@@ -61,6 +60,9 @@ export const dequantize: OpDefinition = defineElementwise({
     dequantizeCase([4, 3], { dtype: 'uint8', scale: [4], zero: [] }),
   ],
 });
+
+/** Integers with a scale and a zero point as floats, as ONNX's DequantizeLinear has it. */
+export const dequantize: OpDefinition = { ...elementwiseDequantize, unpacks: true };
 
 interface DequantizeCase {
   readonly dtype: DType;

@@ -1,6 +1,7 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import { type DType, dtypeInfo } from '../../../core/dtype.ts';
 import type { Dim } from '../../../core/dim.ts';
+import { HostTensor } from '../../../core/host-tensor.ts';
 import { normalizeAxis } from '../../../core/shape.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 import { dtypeFromOnnx } from '../protobuf/read-tensor.ts';
@@ -125,8 +126,20 @@ function divide(node: ImportNode, x: Expr, scale: Expr): Expr {
   return node.call('div', [cast(node, x, 'float32'), cast(node, scale, 'float32')]);
 }
 
+/** Constants of integers that WebGPU has no type for, as bytes. */
+function wholeBytes(node: ImportNode, expr: Expr): Expr {
+  const { dtype } = node.type(expr);
+  if (expr.kind !== 'constant' || !/int[24]$/.test(dtype)) return expr;
+  const { shape, data } = expr.value;
+  const numbers = Array.from<number | bigint, number>(data, Number);
+  return node.constant(HostTensor.from(dtype.startsWith('u') ? 'uint8' : 'int8', shape, numbers));
+}
+
 function importDequantizeLinear(node: ImportNode): Expr {
-  const x = node.input(0);
+  const stored = node.input(0);
+  const isByte = stored.kind === 'constant' && (node.inputs[2]?.kind ?? 'constant') === 'constant';
+  const whole = (expr: Expr): Expr => (isByte ? wholeBytes(node, expr) : expr);
+  const x = whole(stored);
   const { dtype } = node.type(x);
   const output = dtypeAttribute(node, 'output_dtype') ?? node.type(node.input(1)).dtype;
   const blocks = { ...blocksOf(node, x), like: x };
@@ -137,7 +150,7 @@ function importDequantizeLinear(node: ImportNode): Expr {
     const product = [cast(node, x, 'float32'), cast(node, scale, 'float32')];
     return cast(node, node.call('mul', product), output);
   }
-  const zero = given === undefined ? undefined : spread(node, given, blocks);
+  const zero = given === undefined ? undefined : spread(node, whole(given), blocks);
   return cast(node, toFloats(node, x, { scale, zero }), output);
 }
 
