@@ -8,7 +8,8 @@ import type { Reduction } from './reduction-wgsl.ts';
 /**
  * Computes in double precision; 64-bit integers as bigints, which wrap where they are stored. A NaN
  * among the elements makes an extremum NaN. Without elements an extremum is an infinity or the last
- * integer, and a mean is NaN.
+ * integer, and a mean is NaN. A mean of integers is that of the sum that its dtype holds, as ONNX
+ * Runtime and kernels have it.
  */
 export function reduceTensor(
   kind: Reduction,
@@ -53,7 +54,14 @@ function reduceBlock(kind: Reduction, dtype: DType, { elements, start, inner }: 
     else if (kind === 'prod') result = multiply(result, value);
     else result += value;
   }
-  return kind === 'mean' ? result / inner.length : result;
+  return kind === 'mean' ? wrapped(result, dtype) / inner.length : result;
+}
+
+/** The sum that a mean is made of, as wide as the integers. */
+function wrapped(sum: number, dtype: DType): number {
+  const { category } = dtypeInfo(dtype);
+  if (category === 'int') return sum | 0;
+  return category === 'uint' ? sum >>> 0 : sum;
 }
 
 interface WideBlock {
@@ -71,7 +79,9 @@ function reduceWide(kind: Reduction, dtype: DType, { data, start, inner }: WideB
     else if (kind === 'prod') result = BigInt.asIntN(64, result * value);
     else result += value;
   }
-  return kind === 'mean' && inner.length > 0 ? result / BigInt(inner.length) : result;
+  if (kind !== 'mean' || inner.length === 0) return result;
+  const wrap = dtype === 'uint64' ? BigInt.asUintN : BigInt.asIntN;
+  return wrap(64, result) / BigInt(inner.length);
 }
 
 function emptyResult(kind: Reduction, dtype: DType): number {

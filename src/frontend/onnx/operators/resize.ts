@@ -266,15 +266,7 @@ const REPEATS = [1, 2, 3, 4, 5, 6, 7, 8, 16, 32];
 
 function repeat(node: ImportNode, plans: readonly AxisPlan[], factors: readonly number[]): Expr {
   const x = node.input(0);
-  const shape = node.shape(x);
-  const factor = (axis: number) => factors[plans.findIndex((plan) => plan.axis === axis)] ?? 1;
-  const spread = (count: (axis: number) => number) =>
-    shape.flatMap((dim, axis) => (factor(axis) === 1 ? [dim] : [dim, count(axis)]));
-  const target = shape.map((dim, axis) => node.dims.mul(dim, factor(axis)));
-  const apart = node.reshape(
-    x,
-    spread(() => 1),
-  );
-  const repeated = node.call('broadcast_to', [apart], { shape: spread(factor) });
-  return node.reshape(repeated, target);
+  const repeats = node.shape(x).map(() => 1);
+  for (const [i, { axis }] of plans.entries()) repeats[axis] = factors[i] ?? 1;
+  return repeats.every((count) => count === 1) ? x : node.call('repeat', [x], { repeats });
 }
