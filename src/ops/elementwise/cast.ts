@@ -83,6 +83,19 @@ const elementwiseCast = defineElementwise({
       attributes: { to: 'float32' },
     },
     {
+      title: 'large uint32 to float32 rounds once',
+      inputs: [
+        {
+          dtype: 'uint32',
+          shape: [8],
+          values: [
+            0x80000080, 0x80000081, 0x80000180, 0x8000017f, 0xffffff80, 0xffffff7f, 0xffffffff, 3,
+          ],
+        },
+      ],
+      attributes: { to: 'float32' },
+    },
+    {
       title: 'int64 of both words to int32',
       inputs: [{ dtype: 'int64', shape: [8], values: WIDE_INTEGERS }],
       attributes: { to: 'int32' },
@@ -196,8 +209,17 @@ const WIDE_INTEGERS = [
 ];
 
 /** From and to integers of up to 32 bits, float32 and bool. */
-function plain(x: string, { output, width }: ScalarContext): string {
+function plain(x: string, { dtypes: [from], output, width }: ScalarContext): string {
+  if (from === 'uint32' && output === 'float32') return fromUint32(x, width);
   return `${wgslOperandType(output, width)}(${x})`;
+}
+
+/** Half of a large number, its last bit set if one of two is lost: SwiftShader rounds those twice. */
+function fromUint32(x: string, width: 1 | 4): string {
+  const float = wgslOperandType('float32', width);
+  const half = `((${x} >> ${wgslLiteral(1, 'uint32', width)}) | (${x} & ${wgslLiteral(1, 'uint32', width)}))`;
+  const isLarge = `${x} >= ${wgslLiteral(2 ** 31, 'uint32', width)}`;
+  return `select(${float}(${x}), ${float}(${half}) * 2f, ${isLarge})`;
 }
 
 /** Looks at the bits, for compilers may take it that there is no NaN and that denormals are 0. */
@@ -229,17 +251,20 @@ function toWide(x: string, from: DType, output: DType): string {
   return `vec2<u32>(bitcast<u32>(${x}), bitcast<u32>(${x} >> 31u))`;
 }
 
-/** Rounds once: the highest 32 bits, the last of them set if any bit below is. */
+/** Rounds once, to even, by integers: adapters differ in how they round what f32() is given. */
 const FROM_WIDE = {
   ...wideDeclarations('i64_abs'),
   u64_to_f32: `fn u64_to_f32(x: vec2<u32>) -> f32 {
-  if (x.y == 0u) {
-    return f32(x.x);
-  }
-  let shift = countLeadingZeros(x.y);
-  let below = x.x << shift;
-  let above = (x.y << shift) | ((x.x >> 1u) >> (31u - shift));
-  return ldexp(f32(above | select(0u, 1u, below != 0u)), i32(32u - shift));
+  let is_short = x.y == 0u;
+  let high = select(x.y, x.x, is_short);
+  let low = select(x.x, 0u, is_short);
+  let shift = countLeadingZeros(high);
+  let above = (high << shift) | ((low >> 1u) >> (31u - shift));
+  let rest = (above & 255u) * 2u + select(0u, 1u, (low << shift) != 0u);
+  let even = (above >> 8u) & 0x7fffffu;
+  let exponent = select(190u, 158u, is_short) - shift;
+  let bits = (exponent << 23u) + even + select(0u, 1u, rest + (even & 1u) > 256u);
+  return select(bitcast<f32>(bits), 0f, high == 0u);
 }`,
   i64_to_f32: `fn i64_to_f32(x: vec2<u32>) -> f32 {
   let size = u64_to_f32(i64_abs(x));
