@@ -7,6 +7,7 @@ import {
   at,
   describeNodes,
   floats as floatsFrom,
+  type Given,
   ints,
   type NodeRun,
 } from './testing/describe-nodes.ts';
@@ -461,5 +462,204 @@ describeNodes('com.microsoft', (runNode) => {
       };
       close(y, expected(parts, { first: lengths, queries }));
     });
+  });
+});
+
+describeNodes('ai.onnx', (run) => {
+  const close = (actual: HostTensor | undefined, expected: HostTensor): void => {
+    expect(actual && firstDifference(actual, expected, CLOSE)).toBeUndefined();
+    expect(actual).toBeDefined();
+  };
+
+  describe('Attention', () => {
+    const [batch, heads, kvHeads, queries, past, size] = [2, 4, 2, 3, 2, 4];
+    const keys = past + queries;
+    const keysOf = () => floats(['b', batch], ['s', queries], kvHeads * size);
+    const pastOf = () => floats(['b', batch], kvHeads, ['p', past], size);
+    const sizes = { batch, heads, queries, size, valueSize: size };
+
+    test('a past, causal, a shorter mask that hides all keys of a query', async () => {
+      const q = floats(['b', batch], ['s', queries], heads * size);
+      const [k, v, pastKey, pastValue] = [keysOf(), keysOf(), pastOf(), pastOf()];
+      const flags = [1, 0, 1, 0, 0, 0, 1, 1, 1].map(Number);
+      const mask = {
+        tensor: HostTensor.from('bool', [queries, 3], flags),
+        shape: ['s', 3],
+      };
+      const [y, presentKey, , scores] = await run({
+        op: 'Attention',
+        opset: 24,
+        inputs: [q, k, v, mask, pastKey, pastValue],
+        outputCount: 4,
+        attributes: {
+          q_num_heads: heads,
+          kv_num_heads: kvHeads,
+          is_causal: 1,
+          softcap: { float: 0.7 },
+          qk_matmul_output_mode: 3,
+        },
+      });
+      const group = heads / kvHeads;
+      const joined =
+        (before: HostTensor, own: HostTensor) => (b: number, h: number, j: number, d: number) => {
+          const head = Math.floor(h / group);
+          return j < past ? at(before, b, head, j, d) : at(own, b, j - past, head * size + d);
+        };
+      const isSeen = (i: number, j: number) => j <= past + i && j < 3 && flags[i * 3 + j] === 1;
+      const expected = plainAttention({
+        ...sizes,
+        keys,
+        softcap: 0.7,
+        q: (b, h, i, d) => at(q.tensor, b, i, h * size + d),
+        k: joined(pastKey.tensor, k.tensor),
+        v: joined(pastValue.tensor, v.tensor),
+        bias: (_b, _h, i, j) => (isSeen(i, j) ? 0 : -Infinity),
+      });
+      // A query that sees nothing gives 0.
+      const elements = Array.from(expected.data, Number).map((x) => (Number.isNaN(x) ? 0 : x));
+      close(y, HostTensor.from('float32', expected.shape, elements));
+      expect(presentKey?.shape).toEqual([batch, kvHeads, keys, size]);
+      expect(scores?.shape).toEqual([batch, heads, queries, keys]);
+      expect(scores && at(scores, 1, 2, 1, 0)).toBe(0);
+    });
+
+    test('ends of keys, causal from them', async () => {
+      const lengths = [4, 5];
+      const q = floats(['b', batch], heads, ['s', queries], size);
+      const [k, v] = [0, 1].map(() => floats(['b', batch], heads, ['t', 5], size));
+      if (k === undefined || v === undefined) throw new Error('no operands');
+      const ends = { ...ints([batch], lengths, 'int64'), shape: ['b'] };
+      const none = [undefined, undefined, undefined];
+      const [y] = await run({
+        op: 'Attention',
+        opset: 24,
+        inputs: [q, k, v, ...none, ends],
+        outputCount: 1,
+        attributes: { is_causal: 1, scale: { float: 0.3 } },
+      });
+      const rows = plainAttention({
+        ...sizes,
+        keys: 5,
+        scale: 0.3,
+        q: (b, h, i, d) => at(q.tensor, b, h, i, d),
+        k: (b, h, j, d) => at(k.tensor, b, h, j, d),
+        v: (b, h, j, d) => at(v.tensor, b, h, j, d),
+        bias: (b, _h, i, j) => (j > i + (lengths[b] ?? 0) - queries ? -Infinity : 0),
+      });
+      const elements = Array.from(q.tensor.data, (_: number | bigint, index: number) => {
+        const [d, i] = [index % size, Math.floor(index / size) % queries];
+        const [h, b] = [
+          Math.floor(index / size / queries) % heads,
+          Math.floor(index / size / queries / heads),
+        ];
+        return at(rows, b, i, h * size + d);
+      });
+      close(y, HostTensor.from('float32', q.tensor.shape, elements));
+    });
+  });
+
+  describe('LinearAttention', () => {
+    const [batch, positions, heads, kvHeads, keySize, valueSize] = [2, 4, 4, 2, 3, 5];
+
+    test.each([
+      { rule: 'delta', erases: false, rates: 1 },
+      { rule: 'gated_delta', erases: true, rates: kvHeads },
+      { rule: 'gated', erases: false, rates: 0 },
+      { rule: 'linear', erases: false, rates: 0 },
+    ])('%o', async ({ rule, erases, rates }) => {
+      const over = (width: number) => floats(['b', batch], ['t', positions], width);
+      const [q, k, v] = [over(heads * keySize), over(kvHeads * keySize), over(kvHeads * valueSize)];
+      const state = floats(['b', batch], kvHeads, keySize, valueSize);
+      const decay = rule.startsWith('gated') ? over(kvHeads) : undefined;
+      const beta = rates === 0 ? undefined : over(rates);
+      const erase = erases ? over(kvHeads * keySize) : undefined;
+      const [y, present] = await run({
+        op: 'LinearAttention',
+        opset: 27,
+        inputs: [q, k, v, state, decay, beta, erase],
+        outputCount: 2,
+        attributes: { q_num_heads: heads, kv_num_heads: kvHeads, update_rule: rule },
+      });
+      const range = (count: number) => Array.from({ length: count }, (_, i) => i);
+      const expected = new Array<number>(batch * positions * heads * valueSize).fill(0);
+      const last = new Array<number>(state.tensor.elements.length).fill(0);
+      for (const b of range(batch)) {
+        for (const h of range(kvHeads)) {
+          const s = range(keySize).map((i) =>
+            range(valueSize).map((j) => at(state.tensor, b, h, i, j)),
+          );
+          for (const t of range(positions)) {
+            const key = (i: number) => at(k.tensor, b, t, h * keySize + i);
+            const kept = decay === undefined ? 1 : Math.exp(at(decay.tensor, b, t, h));
+            const rate = beta === undefined ? 1 : at(beta.tensor, b, t, rates === 1 ? 0 : h);
+            for (const j of range(valueSize)) {
+              for (const row of s) row[j] = (row[j] ?? 0) * kept;
+              const value = at(v.tensor, b, t, h * valueSize + j);
+              const found = s.reduce((sum, row, i) => {
+                const share = erase === undefined ? 1 : at(erase.tensor, b, t, h * keySize + i);
+                return sum + (row[j] ?? 0) * key(i) * share;
+              }, 0);
+              const added = beta === undefined ? value : rate * (value - found);
+              for (const [i, row] of s.entries()) row[j] = (row[j] ?? 0) + key(i) * added;
+              for (const g of range(heads / kvHeads)) {
+                const head = h * (heads / kvHeads) + g;
+                const sum = s.reduce(
+                  (all, row, i) => all + (row[j] ?? 0) * at(q.tensor, b, t, head * keySize + i),
+                  0,
+                );
+                expected[((b * positions + t) * heads + head) * valueSize + j] =
+                  sum / Math.sqrt(keySize);
+              }
+            }
+          }
+          for (const [i, row] of s.entries()) {
+            for (const [j, value] of row.entries()) {
+              last[((b * kvHeads + h) * keySize + i) * valueSize + j] = value;
+            }
+          }
+        }
+      }
+      close(y, HostTensor.from('float32', [batch, positions, heads * valueSize], expected));
+      close(present, HostTensor.from('float32', state.tensor.shape, last));
+    });
+  });
+
+  test('CausalConvWithState goes on where it stopped', async () => {
+    const [batch, channels, length, taps] = [2, 3, 6, 3];
+    const weight = floats(channels, 1, taps);
+    const bias = floats(channels);
+    const x = floats(['b', batch], channels, ['t', length]);
+    const part = (start: number, end: number) => {
+      const rows = Array.from({ length: batch * channels }, (_, row) =>
+        Array.from({ length: end - start }, (_element, i) =>
+          at(x.tensor, Math.floor(row / channels), row % channels, start + i),
+        ),
+      );
+      const shape = [batch, channels, end - start];
+      return {
+        tensor: HostTensor.from('float32', shape, rows.flat()),
+        shape: ['b', channels, 't'],
+      };
+    };
+    const convolve = (input: Given, state: Given | undefined) =>
+      run({
+        op: 'CausalConvWithState',
+        opset: 27,
+        inputs: [input, weight, bias, state],
+        outputCount: 2,
+        attributes: { activation: 'silu' },
+      });
+    const [whole, end] = await convolve(x, undefined);
+    const [, between] = await convolve(part(0, 1), undefined);
+    if (between === undefined || whole === undefined) throw new Error('no result');
+    const state = { tensor: between, shape: ['b', channels, taps - 1] };
+    const [rest, same] = await convolve(part(1, length), state);
+    if (rest === undefined || same === undefined || end === undefined) throw new Error('no result');
+    expect(at(rest, 1, 2, 3)).toBeCloseTo(at(whole, 1, 2, 4), 6);
+    expect(at(rest, 0, 1, 0)).toBeCloseTo(at(whole, 0, 1, 1), 6);
+    close(same, end);
+    let sum = at(bias.tensor, 1);
+    for (let i = 0; i < taps; i++) sum += at(weight.tensor, 1, 0, i) * at(x.tensor, 1, 1, 2 + i);
+    expect(at(whole, 1, 1, 4)).toBeCloseTo(sum / (1 + Math.exp(-sum)), 5);
   });
 });
