@@ -4,8 +4,9 @@ import { dimsAttribute, floatAttribute, stringAttribute } from '../attributes.ts
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { fillElements } from '../elements.ts';
+import { KERNEL_DTYPES } from '../placement.ts';
 
-const DTYPES: readonly DType[] = ['float32', 'float64', 'int32', 'uint32', 'int64', 'bool'];
+const DTYPES: readonly DType[] = [...KERNEL_DTYPES, 'float64'];
 
 /** A tensor of equal elements. */
 export const full: OpDefinition = defineOp({
@@ -40,6 +41,10 @@ export const full: OpDefinition = defineOp({
     fullCase([3], -7, 'int32'),
     fullCase([3, 3], 4_000_000_000, 'uint32'),
     fullCase([5], 1, 'bool'),
+    fullCase([5], 0.1, 'float16'),
+    fullCase([7], -3, 'int8'),
+    fullCase([4], 300, 'uint16'),
+    fullCase([3], -5, 'int64'),
   ],
   badCases: () => [
     { title: 'no value', inputs: [], attributes: { shape: [2] } },
