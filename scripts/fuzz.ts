@@ -7,7 +7,7 @@ import { OPS } from '../src/ops/registry.ts';
 import { nodeGpu } from '../src/testing/node-gpu.ts';
 import { type Graph, graphModule } from './fuzz/graph.ts';
 import { randomGraph } from './fuzz/random-graph.ts';
-import { type Difference, differencesOf } from './fuzz/run-graph.ts';
+import { type Difference, differencesOf, VARIANTS, variantsFor } from './fuzz/run-graph.ts';
 import { shrinkGraph } from './fuzz/shrink-graph.ts';
 
 const ADAPTER_CLASSES = ['software', 'integrated', 'discrete'] as const;
@@ -18,6 +18,7 @@ interface Options {
   readonly filter?: string;
   readonly adapter: string;
   readonly stop: string;
+  readonly turns?: boolean;
   readonly print?: boolean;
 }
 
@@ -39,6 +40,7 @@ export async function main(args: readonly string[]): Promise<number> {
     .option('--filter <regexp>', 'only operators whose name matches')
     .option('--adapter <class>', `kernels for ${ADAPTER_CLASSES.join(', ')} adapters`, 'software')
     .option('--stop <number>', 'graphs with differences after which to stop', '5')
+    .option('--turns', 'of the single optimisations leave out one for each graph, by turns')
     .option('--print', 'print the graphs, run nothing')
     .addHelpText('after', HELP)
     .exitOverride();
@@ -52,7 +54,15 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-async function fuzz({ count, seed, filter, adapter, stop, print }: Options): Promise<number> {
+async function fuzz({
+  count,
+  seed,
+  filter,
+  adapter,
+  stop,
+  turns,
+  print,
+}: Options): Promise<number> {
   const adapterClass = ADAPTER_CLASSES.find((known) => known === adapter);
   if (adapterClass === undefined) {
     throw new Error(`--adapter: got ${adapter}, expected ${ADAPTER_CLASSES.join(', ')}.`);
@@ -69,7 +79,8 @@ async function fuzz({ count, seed, filter, adapter, stop, print }: Options): Pro
   const startedAt = Date.now();
   for (let i = 0; i < Number(count) && failed < Number(stop); i++) {
     const graph = graphOf(i);
-    const differences = await differencesOf(graph, { devices });
+    const variants = turns === true ? variantsFor(Number(seed) + i) : VARIANTS;
+    const differences = await differencesOf(graph, { devices, variants });
     if (differences.length > 0) {
       failed++;
       console.log(await report(graph, { seed: Number(seed) + i, differences, devices }));

@@ -50,6 +50,10 @@ export class GraphDraft {
     return item;
   }
 
+  get callCount(): number {
+    return this.nodes.filter(({ kind }) => kind === 'call' || kind === 'if').length;
+  }
+
   mark(): number {
     return this.nodes.length;
   }
@@ -94,7 +98,11 @@ export class GraphDraft {
   call(op: string, inputs: readonly number[], attributes: Attributes = {}): number | undefined {
     const type = this.#infer(op, inputs, attributes);
     if (type === undefined) return undefined;
-    const isClosed = !hasSymbols(opDefinition(op), attributes);
+    // A function has to have parameters that tell the sizes which it mentions.
+    const isNamed = (dim: Dim): boolean => typeof dim !== 'object';
+    const isClosed =
+      !hasSymbols(opDefinition(op), attributes) &&
+      inputs.every((input) => this.type(input).shape.every(isNamed));
     const isFunction = this.below(14) === 0 && isClosed;
     const form = this.below(12) === 0 ? 'let' : isFunction ? 'function' : 'plain';
     return this.#add({ kind: 'call', op, inputs, attributes, type, form });

@@ -16,13 +16,11 @@ export interface RandomGraphOptions {
 export function randomGraph({ seed, filter }: RandomGraphOptions): Graph {
   const draft = new GraphDraft(seed);
   const target = 10 + draft.below(31);
-  let calls = 0;
-  for (let attempt = 0; calls < target && attempt < 12 * target; attempt++) {
+  for (let attempt = 0; draft.callCount < target && attempt < 12 * target; attempt++) {
     const before = draft.mark();
     const propose = draft.below(5) < 2 ? proposeFromCase : proposeOnPool;
     const added = propose(draft, filter);
     if (added === undefined) draft.reset(before);
-    else calls++;
   }
   return draft.finish();
 }

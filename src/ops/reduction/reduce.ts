@@ -53,6 +53,9 @@ function defineReduce({ name, kind, summary, dtypes }: ReduceSpec): OpDefinition
   });
 }
 
+const WORD_RANGE = [2 ** 29, 2 ** 31] as const;
+const WIDE_RANGE = [2 ** 61, 2 ** 63 - 1024] as const;
+
 function reduceCases(kind: Reduction, dtypes: readonly DType[]): OpCase[] {
   const calls: [Shape, Attributes][] = [
     [[], {}],
@@ -84,6 +87,11 @@ function reduceCases(kind: Reduction, dtypes: readonly DType[]): OpCase[] {
       {
         title: `${dtype} (2, 8300)`,
         inputs: [{ dtype, shape: [2, 8300] }],
+        attributes: { axes: [1] },
+      },
+      {
+        title: `${dtype} (3, 9) whose sum it does not hold`,
+        inputs: [{ dtype, shape: [3, 9], range: dtype === 'int64' ? WIDE_RANGE : WORD_RANGE }],
         attributes: { axes: [1] },
       },
     ]);

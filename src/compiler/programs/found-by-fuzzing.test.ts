@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HostTensor } from '../../core/host-tensor.ts';
+import { testedDevices } from '../../device/conformance-devices.ts';
+import type { Device } from '../../device/device.ts';
+import type { HostInput } from '../../runtime/host-function.ts';
+import { nodeGpu } from '../../testing/node-gpu.ts';
+import { loadProgram } from './load-program.ts';
+
+/** Programs that were once wrong somewhere, cut down by `npm run fuzz`. */
+interface FoundProgram {
+  readonly title: string;
+  readonly program: string;
+  readonly args: readonly HostInput[];
+  readonly result: unknown;
+}
+
+const i64 = (shape: readonly number[], ...values: readonly number[]): HostTensor =>
+  HostTensor.from('int64', shape, values);
+
+const FOUND: readonly FoundProgram[] = [
+  {
+    title: 'a scatter of int64 with a comparison behind it calls the same function',
+    program: `def @main(%x: Tensor[(1, 2), int64], %i: Tensor[(2, 2), int64], %u: Tensor[(2, 2), int64], %y: Tensor[(1,), int64]) {
+      greater(scatter_elements(%x, %i, %u, axis=0, reduction="min"), %y)
+    }`,
+    args: [i64([1, 2], 3, 3), i64([2, 2], 0, 0, -1, 0), i64([2, 2], 1, 5, -4, 4), i64([1], 2)],
+    result: [[0, 1]],
+  },
+  {
+    title: 'a reduction of int64 with a comparison behind it calls the same function',
+    program: `def @main(%x: Tensor[(2, 2), int64], %y: Tensor[(2,), int64]) {
+      less(reduce_max(%x, axes=[1]), %y)
+    }`,
+    args: [i64([2, 2], 3, -3, 7, 8), i64([2], 4, 8)],
+    result: [1, 0],
+  },
+];
+
+describe.each(testedDevices(nodeGpu).slice(0, 2))('on $title', ({ open }) => {
+  let device: Device;
+  beforeAll(async () => {
+    device = await open();
+  });
+  afterAll(() => device.destroy());
+
+  test.each(FOUND)('$title', async ({ program, args, result }) => {
+    const { run, vm } = await loadProgram(program, { device });
+    expect(await run('main', ...args)).toEqual(result);
+    vm.dispose();
+  });
+});
