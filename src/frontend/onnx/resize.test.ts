@@ -35,6 +35,7 @@ function place(of: ResizeCase, axis: number, x: number): number {
   const scale = of.scales?.[axis] ?? out / size;
   const [begin = 0, end = 1] = [of.roi?.[axis], of.roi?.[axis + of.shape.length]];
   if (mode === 'asymmetric') return x / scale;
+  if (mode === 'tf_half_pixel_for_nn') return (x + 0.5) / scale;
   if (mode === 'align_corners') return out === 1 ? 0 : (x / (size * scale - 1)) * (size - 1);
   if (mode === 'tf_crop_and_resize') {
     const along = out === 1 ? 0.5 : x / (size * scale - 1);
@@ -107,6 +108,7 @@ const COORDINATES = [
   'pytorch_half_pixel',
   'align_corners',
   'asymmetric',
+  'tf_half_pixel_for_nn',
 ] as const;
 
 const CASES: readonly ResizeCase[] = [

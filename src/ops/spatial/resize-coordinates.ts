@@ -7,6 +7,7 @@ export const COORDINATE_MODES: readonly string[] = [
   'pytorch_half_pixel',
   'align_corners',
   'asymmetric',
+  'tf_half_pixel_for_nn',
   'tf_crop_and_resize',
 ];
 
@@ -56,6 +57,8 @@ export function resizedPlaces(mode: string, axis: ResizedAxis): Float64Array {
         return length === 1 ? 0 : step(x, 1);
       case 'asymmetric':
         return unscale(x);
+      case 'tf_half_pixel_for_nn':
+        return unscale(x + 0.5);
       case 'tf_crop_and_resize': {
         const [begin, end] = roi;
         return length === 1 ? 0.5 * (begin + end) * last : begin * last + step(x, end - begin);

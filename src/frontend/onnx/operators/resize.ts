@@ -55,10 +55,6 @@ export function importResize(node: ImportNode): Expr {
     cubic_coeff_a: attributes.float('cubic_coeff_a', -0.75),
     extrapolation: attributes.float('extrapolation_value', 0),
   };
-  // "tf_half_pixel_for_nn" of version 11 looks at the middle of each element, without taking it off.
-  if (how.coordinates === 'tf_half_pixel_for_nn') {
-    throw node.unsupported('coordinates tf_half_pixel_for_nn', 'those that later versions have');
-  }
   const shape = node.shape(node.input(0));
   const axes = attributes
     .ints('axes')
@@ -193,7 +189,8 @@ function resize(node: ImportNode, plans: readonly AxisPlan[], how: ResizeMode): 
 }
 
 function isChanged(node: ImportNode, plan: AxisPlan, how: ResizeMode): boolean {
-  if (how.coordinates === 'tf_crop_and_resize' || plan.given !== undefined) return true;
+  // Both modes of this name move elements of an axis that keeps its size.
+  if (how.coordinates.startsWith('tf_') || plan.given !== undefined) return true;
   if (plan.attributes['ratios'] !== undefined) return true;
   return plan.scale === undefined ? node.dims.sub(plan.to, plan.from) !== 0 : plan.scale !== 1;
 }

@@ -1,18 +1,25 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../core/dim.ts';
+import { dtypeInfo } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
+import { isFloat } from '../../../ops/elementwise/number-dtypes.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 import { cast, number } from './elementwise.ts';
 import { importResize, importUpsample } from './resize.ts';
 
 function importGridSample(node: ImportNode): Expr {
   const x = node.input(0);
+  const { dtype } = node.type(x);
+  // Integers that float32 holds exactly; others are refused.
+  const data = dtypeInfo(dtype).byteLength < 4 && !isFloat(dtype) ? cast(node, x, 'float32') : x;
   const mode = node.attributes.string('mode', 'linear');
-  return node.call('grid_sample', [x, cast(node, node.input(1), node.type(x).dtype)], {
+  const grid = cast(node, node.input(1), node.type(data).dtype);
+  const samples = node.call('grid_sample', [data, grid], {
     mode: mode.replace(/^bi/, ''),
     padding: node.attributes.string('padding_mode', 'zeros'),
     align_corners: node.attributes.bool('align_corners'),
   });
+  return cast(node, samples, dtype);
 }
 
 /** Sums of the columns of theta, times the coordinates of each axis from -1 to 1. */
