@@ -21,4 +21,4 @@ test(`${COUNT} random graphs compute the same compiled in any way, on the host a
     expect(lines, `seed ${seed}\n${printModule(graphModule(graph).module)}`).toEqual([]);
   }
   for (const device of devices) device.destroy();
-});
+}, 600_000);
