@@ -80,8 +80,8 @@ function reduceWide(kind: Reduction, dtype: DType, { data, start, inner }: WideB
     else result += value;
   }
   if (kind !== 'mean' || inner.length === 0) return result;
-  const wrap = dtype === 'uint64' ? BigInt.asUintN : BigInt.asIntN;
-  return wrap(64, result) / BigInt(inner.length);
+  const sum = dtype === 'uint64' ? BigInt.asUintN(64, result) : BigInt.asIntN(64, result);
+  return sum / BigInt(inner.length);
 }
 
 function emptyResult(kind: Reduction, dtype: DType): number {
