@@ -11,44 +11,46 @@ fn limited(x: f32) -> f32 {
 // sequence and direction begin, `state` where the states of its cell do.
 fn next_state(row: u32, state: u32, direction: u32, unit: u32, h: f32, c: f32) -> vec2<f32> {
   let size = params.hidden;
-  var first = f32(load_x(row + unit)) + product(direction, state, unit);
+  let x = row + unit;
+  let sums = products(direction, state, unit);
+  let first = f32(load_x(x)) + sums.x;
   if (CELL == 0u) {
     return vec2<f32>(activate_0(direction, limited(first)), c);
   }
   if (CELL == 1u) {
     let keep = activate_0(direction, limited(first));
-    var next = f32(load_x(row + 2u * size + unit));
+    var next = f32(load_x(x + 2u * size));
     if (IS_RESET_LATE) {
-      let reset = activate_0(direction, limited(f32(load_x(row + size + unit)) + product(direction, state, size + unit)));
-      var recurrent = product(direction, state, 2u * size + unit);
+      let reset = activate_0(direction, limited(f32(load_x(x + size)) + sums.y));
+      var recurrent = sums.z;
       if (HAS_VECTORS) {
         recurrent += f32(load_vectors(direction * size + unit));
       }
       next += reset * recurrent;
     } else {
-      next += reset_product(direction, state, 2u * size + unit);
+      next += reset_product(direction, state, unit);
     }
     next = activate_1(direction, limited(next));
     return vec2<f32>((1.0 - keep) * next + keep * h, c);
   }
-  var output = f32(load_x(row + size + unit)) + product(direction, state, size + unit);
-  var forget = f32(load_x(row + 2u * size + unit)) + product(direction, state, 2u * size + unit);
-  let update = f32(load_x(row + 3u * size + unit)) + product(direction, state, 3u * size + unit);
+  var inputs = vec3<f32>(first, f32(load_x(x + size)) + sums.y, f32(load_x(x + 2u * size)) + sums.z);
+  let update = f32(load_x(x + 3u * size)) + sums.w;
   let peephole = direction * 3u * size + unit;
   if (HAS_VECTORS) {
-    first += f32(load_vectors(peephole)) * c;
-    forget += f32(load_vectors(peephole + 2u * size)) * c;
+    inputs.x += f32(load_vectors(peephole)) * c;
+    inputs.z += f32(load_vectors(peephole + 2u * size)) * c;
   }
-  let input = activate_0(direction, limited(first));
-  forget = activate_0(direction, limited(forget));
+  let input = activate_0(direction, limited(inputs.x));
+  var forget = activate_0(direction, limited(inputs.z));
   if (IS_COUPLED) {
     forget = 1.0 - input;
   }
   let cell = forget * c + input * activate_1(direction, limited(update));
   if (HAS_VECTORS) {
-    output += f32(load_vectors(peephole + size)) * cell;
+    inputs.y += f32(load_vectors(peephole + size)) * cell;
   }
-  return vec2<f32>(activate_0(direction, limited(output)) * activate_2(direction, limited(cell)), cell);
+  let output = activate_0(direction, limited(inputs.y));
+  return vec2<f32>(output * activate_2(direction, limited(cell)), cell);
 }
 
 fn sequence_length(sequence: u32) -> u32 {

@@ -1,38 +1,75 @@
 // One step of all sequences, one unit of the state per invocation. States alternate between two parts
 // of the scratch; in a third part are the states of cells, or what the reset gate leaves of the output.
-fn hidden_state(i: u32) -> f32 {
-  if (params.step == 0u) {
-    return f32(load_initial(i));
+// Phase 0 brings the initial states there, phase 1 resets, phase 2 is the step.
+fn columns(place: u32) -> vec4<f32> {
+  let size = params.hidden;
+  var weights = vec4<f32>(f32(load_r(place)), 0.0, 0.0, 0.0);
+  if (CELL > 0u) {
+    weights.y = f32(load_r(place + size));
+    weights.z = f32(load_r(place + 2u * size));
   }
-  return load_state(params.step % 2u * params.count + i);
+  if (CELL > 1u) {
+    weights.w = f32(load_r(place + 3u * size));
+  }
+  return weights;
 }
 
-fn product(direction: u32, state: u32, column: u32) -> f32 {
+fn products(direction: u32, state: u32, unit: u32) -> vec4<f32> {
+  let width = params.hidden * GATE_COUNT;
+  let first = params.source + state;
+  var place = direction * params.hidden * width + unit;
+  var sums = vec4<f32>();
+  for (var k = 0u; k < params.hidden; k++) {
+    sums += load_state(first + k) * columns(place);
+    place += width;
+  }
+  return sums;
+}
+
+fn sum_of_column(first: u32, direction: u32, column: u32) -> f32 {
   let width = params.hidden * GATE_COUNT;
   var place = direction * params.hidden * width + column;
   var sum = 0.0;
   for (var k = 0u; k < params.hidden; k++) {
-    sum += hidden_state(state + k) * f32(load_r(place));
+    sum += load_state(first + k) * f32(load_r(place));
     place += width;
   }
   return sum;
 }
 
-fn reset_product(direction: u32, state: u32, column: u32) -> f32 {
-  let width = params.hidden * GATE_COUNT;
-  var place = direction * params.hidden * width + column;
-  var sum = 0.0;
-  for (var k = 0u; k < params.hidden; k++) {
-    sum += load_state(2u * params.count + state + k) * f32(load_r(place));
-    place += width;
+fn reset_product(direction: u32, state: u32, unit: u32) -> f32 {
+  return sum_of_column(2u * params.count + state, direction, 2u * params.hidden + unit);
+}
+
+fn store_last(i: u32, state: vec2<f32>) {
+  store(params.steps * params.count + i, Element(state.x));
+  if (CELL == 2u) {
+    store((params.steps + 1u) * params.count + i, Element(state.y));
   }
-  return sum;
+}
+
+fn keep(i: u32, place: u32, state: vec2<f32>) {
+  store_state(place + i, state.x);
+  if (CELL == 2u) {
+    store_state(2u * params.count + i, state.y);
+  }
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let i = id.x + id.y * params.row_length;
   if (i >= params.count) {
+    return;
+  }
+  if (PHASE == 0u) {
+    var initial = vec2<f32>(f32(load_initial(i)), 0.0);
+    if (CELL == 2u) {
+      initial.y = f32(load_initial(params.count + i));
+    }
+    keep(i, 0u, initial);
+    if (params.steps == 0u) {
+      store_last(i, initial);
+    }
     return;
   }
   let group = i / params.hidden;
@@ -43,36 +80,25 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let place = place_of(params.step, length, direction);
   let directions = params.count / params.hidden / params.batch;
   let row = ((place * params.batch + sequence) * directions + direction) * params.hidden * GATE_COUNT;
-  let h = hidden_state(i);
-  if (IS_RESET) {
-    let reset = f32(load_x(row + params.hidden + unit)) + product(direction, i - unit, params.hidden + unit);
-    store_state(2u * params.count + i, activate_0(direction, limited(reset)) * h);
+  var next = vec2<f32>(load_state(params.source + i), 0.0);
+  if (PHASE == 1u) {
+    let column = params.hidden + unit;
+    let sum = sum_of_column(params.source + i - unit, direction, column);
+    let reset = activate_0(direction, limited(f32(load_x(row + column)) + sum));
+    store_state(2u * params.count + i, reset * next.x);
     return;
   }
-  var next = vec2<f32>(h, 0.0);
   if (CELL == 2u) {
-    if (params.step == 0u) {
-      next.y = f32(load_initial(params.count + i));
-    } else {
-      next.y = load_state(2u * params.count + i);
-    }
+    next.y = load_state(2u * params.count + i);
   }
-  if (params.step < params.steps) {
-    var output = 0.0;
-    if (params.step < length) {
-      next = next_state(row, i - unit, direction, unit, h, next.y);
-      output = next.x;
-    }
-    store(place * params.count + i, Element(output));
-    store_state((params.step + 1u) % 2u * params.count + i, next.x);
-    if (CELL == 2u) {
-      store_state(2u * params.count + i, next.y);
-    }
+  var output = 0.0;
+  if (params.step < length) {
+    next = next_state(row, i - unit, direction, unit, next.x, next.y);
+    output = next.x;
   }
-  if (params.step + 1u >= params.steps) {
-    store(params.steps * params.count + i, Element(next.x));
-    if (CELL == 2u) {
-      store((params.steps + 1u) * params.count + i, Element(next.y));
-    }
+  store(place * params.count + i, Element(output));
+  keep(i, params.count - params.source, next);
+  if (params.step + 1u == params.steps) {
+    store_last(i, next);
   }
 }

@@ -4,12 +4,20 @@ var<workgroup> states: array<f32, HIDDEN>;
 var<workgroup> cells: array<f32, HIDDEN>;
 var<workgroup> gates: array<f32, GATES>;
 
-fn product(direction: u32, state: u32, column: u32) -> f32 {
-  return gates[column];
+fn products(direction: u32, state: u32, unit: u32) -> vec4<f32> {
+  var sums = vec4<f32>(gates[unit], 0.0, 0.0, 0.0);
+  if (CELL > 0u) {
+    sums.y = gates[HIDDEN + unit];
+    sums.z = gates[2u * HIDDEN + unit];
+  }
+  if (CELL > 1u) {
+    sums.w = gates[GATES - HIDDEN + unit];
+  }
+  return sums;
 }
 
-fn reset_product(direction: u32, state: u32, column: u32) -> f32 {
-  return gates[column];
+fn reset_product(direction: u32, state: u32, unit: u32) -> f32 {
+  return gates[GATES - HIDDEN + unit];
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)

@@ -52,10 +52,10 @@ function bySteps(call: LoweringCall, sizes: RecurrentSizes): readonly KernelSpec
   const grid = foldGroups(Math.ceil(count / 64), call.caps);
   const state = { kind: 'scratch', index: 0, byteLength: Math.max(4, count * 12) } as const;
   const resetsEarly = cell === 'gru' && !boolAttribute(call.attributes, 'linear_before_reset');
-  const kernel = (step: number, isReset: boolean): KernelSpec => ({
+  const kernel = (phase: number, step: number): KernelSpec => ({
     name: 'recurrent-step',
     source: sourceOf(call) + stepShader,
-    constants: { ...constantsOf(call), GATE_COUNT: CELLS[cell].gates, IS_RESET: isReset },
+    constants: { ...constantsOf(call), GATE_COUNT: CELLS[cell].gates, PHASE: phase },
     params: {
       steps: u32(steps),
       batch: u32(batch),
@@ -64,6 +64,7 @@ function bySteps(call: LoweringCall, sizes: RecurrentSizes): readonly KernelSpec
       row_length: u32(grid.rowLength * 64),
       clip: f32(floatAttribute(call.attributes, 'clip')),
       step: u32(step),
+      source: u32((step % 2) * count),
     },
     workgroupSize: [64, 1, 1],
     workgroups: grid.workgroups,
@@ -73,11 +74,13 @@ function bySteps(call: LoweringCall, sizes: RecurrentSizes): readonly KernelSpec
       { hook: 'state', to: state, width: 1 },
     ],
   });
-  // A sequence without steps still has states at its end.
-  return Array.from({ length: Math.max(steps, 1) }, (_, step) => [
-    ...(resetsEarly && steps > 0 ? [kernel(step, true)] : []),
-    kernel(step, false),
-  ]).flat();
+  const phases = resetsEarly ? [1, 2] : [2];
+  return [
+    kernel(0, 0),
+    ...Array.from({ length: steps }, (_, step) =>
+      phases.map((phase) => kernel(phase, step)),
+    ).flat(),
+  ];
 }
 
 const READS: Pick<KernelSpec, 'reads'> = {

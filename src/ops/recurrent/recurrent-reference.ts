@@ -98,7 +98,8 @@ function runSequence(
   const { steps, batch, directions } = sizesOf(inputs, attributes);
   const cell = cellOf(attributes);
   const { gates, states, vectors: rows } = CELLS[cell];
-  const [x, r, initial] = [0, 1, 2].map((i) => floatElements(operand(inputs, i)));
+  const [x, initial] = [0, 2].map((i) => floatElements(operand(inputs, i)));
+  const r = floatElements(operand(inputs, 1));
   const vectors = inputs[3] === undefined ? undefined : floatElements(inputs[3]);
   const width = gates * hidden;
   const group = d * batch + sequence;
@@ -126,7 +127,8 @@ function runSequence(
     const kept = before.map((value, k) =>
       cell === 'gru' ? f((x?.[row + hidden + k] ?? 0) + (sums[hidden + k] ?? 0)) * value : 0,
     );
-    const keptSums = cell === 'gru' ? products(kept, { r, d, hidden, width }) : sums;
+    const keptSums =
+      cell === 'gru' && !options.isLate ? products(kept, { r, d, hidden, width }) : sums;
     for (let unit = 0; unit < hidden; unit++) {
       const [nextH, nextC] = EQUATIONS[cell](
         {
@@ -149,7 +151,7 @@ function runSequence(
 }
 
 interface Weights {
-  readonly r: FloatArray | undefined;
+  readonly r: FloatArray;
   readonly d: number;
   readonly hidden: number;
   readonly width: number;
@@ -158,10 +160,12 @@ interface Weights {
 /** A row of numbers times the recurrent weights of a direction. */
 function products(states: Float64Array, { r, d, hidden, width }: Weights): Float64Array {
   const sums = new Float64Array(width);
-  for (const [k, value] of states.entries()) {
+  for (let k = 0; k < hidden; k++) {
+    const value = states[k] ?? 0;
     const start = (d * hidden + k) * width;
+    const row = r.subarray(start, start + width);
     for (let column = 0; column < width; column++) {
-      sums[column] = (sums[column] ?? 0) + value * (r?.[start + column] ?? 0);
+      sums[column] = (sums[column] ?? 0) + value * (row[column] ?? 0);
     }
   }
   return sums;
