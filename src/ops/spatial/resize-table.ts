@@ -65,6 +65,11 @@ export const resizeTable: OpDefinition = defineOp({
     }));
     if (stringAttribute(attributes, 'mode') === 'nearest') return { dtype: 'int32', shape: [to] };
     const [taps = 1] = dimsAttribute(attributes, 'taps');
+    dims.requireAtMost(dims.of(1), taps, () => ({
+      where: 'resize_table: attribute taps',
+      got: 'no taps',
+      expected: '1 or more',
+    }));
     return { dtype: 'float32', shape: [to, dims.add(dims.of(1), taps)] };
   },
   reference(inputs, attributes, output) {
