@@ -6,6 +6,7 @@ import { isFloat } from '../elementwise/number-dtypes.ts';
 import { matmulKernels } from '../linear/matmul-lowering.ts';
 import { splitGrid } from '../linear/split-grid.ts';
 import { type KernelRead, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { ABSENT } from './zero-points.ts';
 
 /** From here on the kernels of float matrices, which read an element of B for many rows, do better. */
 const MANY_ROWS = 16;
@@ -137,6 +138,3 @@ function manyRows(problem: NbitsProblem, caps: PlannerCaps): readonly KernelSpec
     ],
   }));
 }
-
-/** No input: there is no bias. */
-const ABSENT = 9;

@@ -103,8 +103,8 @@ export function subtractZeroPoints(
   });
 }
 
-/** No input of any operator. */
-const ABSENT = 9;
+/** The index of no input: kernels read nothing there. */
+export const ABSENT = 9;
 
 function loadFunction(hook: string, width: 1 | 4, zeros: number): string {
   const suffix = width === 4 ? '4' : '';

@@ -464,6 +464,18 @@ describe.each(testedDevices(nodeGpu))('on $title', ({ open }) => {
     ]);
   });
 
+  test('QuantizeLinear and DequantizeLinear by powers of two and by integers', async () => {
+    const x = tensor('float32', [2], [3, 20]);
+    // 2^(129 - 127) is 4.
+    const powers = [x, tensor('float8e8m0', [], [129]), scalar('int8', 1)];
+    expect(await numbers({ op: 'QuantizeLinear', opset: 25 }, powers)).toEqual([2, 6]);
+    const back = [tensor('int8', [2], [2, 6]), ...powers.slice(1)];
+    const attributes = { output_dtype: 1 };
+    expect(await numbers({ op: 'DequantizeLinear', opset: 25, attributes }, back)).toEqual([4, 20]);
+    const wide = [tensor('int32', [2], [7, -900]), tensor('int32', [], [2]), scalar('int8', 0)];
+    expect(await numbers({ op: 'QuantizeLinear' }, wide)).toEqual([4, -128]);
+  });
+
   test('QuantizeLinear rounds the quotient to the precision first', async () => {
     // 1.4998 is 1.5 in float16, which rounds to 2.
     const x = tensor('float32', [2], [1.4998, 1.25]);

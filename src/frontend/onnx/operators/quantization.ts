@@ -66,6 +66,12 @@ function blocksOf(node: ImportNode, x: Expr): Blocks {
   return { axis: normalizeAxis(axis, rank, node.where), size };
 }
 
+/** Scales that no kernel multiplies by, powers of two or integers, as float32. */
+function floatScale(node: ImportNode, scale: Expr): Expr {
+  const { dtype } = node.type(scale);
+  return /^b?float(16|32)$/.test(dtype) ? scale : cast(node, scale, 'float32');
+}
+
 function isInteger(dtype: DType): boolean {
   return dtypeInfo(dtype).category !== 'float';
 }
@@ -106,7 +112,7 @@ function importQuantizeLinear(node: ImportNode): Expr {
     throw node.malformed(`output_dtype ${declared}`, `that of the zero point, ${dtype}`);
   }
   const blocks = { ...blocksOf(node, x), like: x };
-  const scale = spread(node, node.input(1), blocks);
+  const scale = spread(node, floatScale(node, node.input(1)), blocks);
   if (!isInteger(dtype)) {
     const quotient = divide(node, x, scale);
     return node.call(
@@ -143,7 +149,7 @@ function importDequantizeLinear(node: ImportNode): Expr {
   const { dtype } = node.type(x);
   const output = dtypeAttribute(node, 'output_dtype') ?? node.type(node.input(1)).dtype;
   const blocks = { ...blocksOf(node, x), like: x };
-  const scale = spread(node, node.input(1), blocks);
+  const scale = spread(node, floatScale(node, node.input(1)), blocks);
   const given = node.inputs[2];
   if (!isInteger(dtype)) {
     // Zero points of floats are zero.
