@@ -1,34 +1,21 @@
 import type { Operand, RegisterOperand } from '../bytecode/function-builder.ts';
 import { type Block, destinationOf } from './block.ts';
 import { asRegister, Emitter } from './emitter.ts';
-import { callAfterAllocation, deviceNumber, emitStorage, emitTensor } from './codegen-memory.ts';
-import { ShapeSlots } from './codegen-shapes.ts';
+import { emitMachineCall } from './codegen-machine.ts';
 import { type BlockEmitter, type Destination, emitMatch } from './codegen-match.ts';
 import type { FunctionSource, ModuleContext } from './module-context.ts';
 import {
   type CallExpr,
   type Expr,
-  formatSpan,
   type FunctionExpr,
   type IfExpr,
   type MatchExpr,
   type VarExpr,
 } from './ir/expr.ts';
 import { isAtom } from './ir/atoms.ts';
-import {
-  ALLOC_STORAGE,
-  ALLOC_TENSOR,
-  CALL_INTO,
-  KILL,
-  MAKE_CLOSURE,
-} from './ir/machine-operators.ts';
-import { DEVICE_COPY, SCALAR_OPERATORS } from './ir/scalar-operators.ts';
+import { CALL_INTO } from './ir/machine-operators.ts';
 import { runTask, type Task } from './ir/task.ts';
 import type { Type } from './ir/type.ts';
-import { VIEW_OPERATOR } from './passes/host-values.ts';
-import { ShapeBounds } from './shape-bounds.ts';
-import { ShapeBinder } from './shape-binder.ts';
-import { ShapeNeeds, tensorTypesOf } from './shape-needs.ts';
 
 const NO_VARIABLES: ReadonlySet<VarExpr> = new Set();
 
@@ -41,14 +28,9 @@ const RETURN: Destination = { kind: 'return' };
  */
 export class FunctionGenerator implements BlockEmitter {
   readonly emitter: Emitter;
-  readonly slots: ShapeSlots;
   readonly module: ModuleContext;
   readonly #source: FunctionSource;
-  readonly #binder: ShapeBinder;
-  readonly #shapes: ShapeNeeds;
   readonly #operands = new Map<VarExpr, Operand>();
-  /** Calls whose checks were emitted. */
-  readonly #checked = new Set<CallExpr>();
 
   constructor(module: ModuleContext, source: FunctionSource) {
     const { fn } = source;
@@ -58,22 +40,11 @@ export class FunctionGenerator implements BlockEmitter {
     const options = source.signature === undefined ? {} : { signature: source.signature };
     const code = module.builder.function(source.name, names, options);
     this.emitter = new Emitter(module.builder, code, module.shapePrograms);
-    this.slots = new ShapeSlots(this.emitter);
-    this.#binder = new ShapeBinder(this.emitter, this.slots);
-    this.#shapes = new ShapeNeeds(module.types, source.blocks);
     for (const [i, param] of fn.params.entries()) this.#operands.set(param, code.r(i));
   }
 
   generate(): void {
-    const { fn, blocks, signature } = this.#source;
-    this.#declareShapes();
-    const isChecked = signature !== undefined;
-    const bounds = isChecked ? new ShapeBounds(fn) : undefined;
-    bounds?.declare(this.slots);
-    this.slots.begin(isChecked && tensorTypesOf(fn.params).length > 0);
-    for (const param of fn.params) this.#bindParam(param, isChecked);
-    bounds?.emit(this.emitter, this.slots, (param) => this.operand(param));
-    if (isChecked) this.slots.endChecks();
+    const { fn, blocks } = this.#source;
     runTask(this.block(blocks.of(fn.body), RETURN));
   }
 
@@ -82,17 +53,15 @@ export class FunctionGenerator implements BlockEmitter {
     const { steps, result } = block;
     // What the block gives is in its place from the begin.
     const targets = destination.kind === 'return' ? NO_VARIABLES : targetsOf(block);
-    for (const [index, { variable, value }] of steps.entries()) {
+    for (const { variable, value } of steps) {
       const into = targets.has(variable) && destination.kind !== 'return' ? destination : undefined;
       if (isBranching(value)) {
         const register = into ?? this.emitter.code.fresh();
         this.#operands.set(variable, register);
         yield this.#branches(value, register);
       } else if (this.#source.blocks.primitive(variable) === undefined) {
-        this.#beforeCall(block, index);
         this.#operands.set(variable, this.#value(value, into));
       }
-      this.#learnSymbols(variable);
     }
     if (isBranching(result)) yield this.#branches(result, destination);
     else if (destination.kind === 'return') {
@@ -124,7 +93,6 @@ export class FunctionGenerator implements BlockEmitter {
   /** Binds a variable of a pattern to the register that holds its value. */
   bind(variable: VarExpr, operand: Operand): void {
     this.#operands.set(variable, operand);
-    this.#learnSymbols(variable);
   }
 
   blockOf(root: Expr): Block {
@@ -146,13 +114,10 @@ export class FunctionGenerator implements BlockEmitter {
     const otherwise = code.label();
     const end = code.label();
     code.if(this.#condition(expr.condition), otherwise);
-    const known = this.slots.save();
     yield this.block(this.blockOf(expr.thenBranch), destination);
-    this.slots.restore(known);
     if (destination.kind !== 'return') code.goto(end);
     code.place(otherwise);
     yield this.block(this.blockOf(expr.elseBranch), destination);
-    this.slots.restore(known);
     // Both ways to `end` are gone when the branches return.
     code.place(end);
   }
@@ -188,7 +153,6 @@ export class FunctionGenerator implements BlockEmitter {
 
   #call(expr: CallExpr, into?: RegisterOperand): Operand {
     const { callee } = expr;
-    this.#emitChecks(expr);
     const primitive = this.#source.blocks.primitive(callee);
     if (primitive !== undefined) return this.#kernel(expr, primitive, into);
     if (callee.kind === 'operator') return this.#operator(expr, callee.name, into);
@@ -202,47 +166,9 @@ export class FunctionGenerator implements BlockEmitter {
   }
 
   #operator(expr: CallExpr, name: string, into?: RegisterOperand): Operand {
-    if (name === ALLOC_STORAGE) return emitStorage(expr, this.emitter, this.slots);
     if (name === CALL_INTO) return this.#callInto(expr);
-    const args = this.#operandsOf(expr.args);
-    const [first] = args;
-    if (name === KILL && first !== undefined) {
-      this.emitter.kill(first);
-      return this.emitter.code.void;
-    }
-    if (name === ALLOC_TENSOR && first !== undefined) {
-      return emitTensor(expr, { storage: first, into }, this);
-    }
-    if (name === MAKE_CLOSURE && first !== undefined) {
-      // A function that captures nothing needs no closure.
-      if (args.length > 1) return this.emitter.builtin('make_closure', args, into);
-      return into === undefined ? first : this.emitter.builtin('move', args, into);
-    }
-    const scalar = SCALAR_OPERATORS.get(name);
-    if (scalar?.builtin !== undefined) return this.emitter.builtin(scalar.builtin, args, into);
-    if (name === DEVICE_COPY) {
-      const device = deviceNumber(expr.attributes['device']);
-      return this.emitter.builtin('to_device', [...args, device], into);
-    }
-    if (scalar !== undefined) return this.#dimension(expr, into);
-    if (name === VIEW_OPERATOR) {
-      const { shape } = this.#shapes.tensorType(expr);
-      const place = formatSpan(expr.span, name);
-      return this.emitter.builtin('reshape', [...args, this.slots.shapeOf(shape, place)], into);
-    }
-    throw new Error(`internal: a call of ${name} outside a primitive function`);
-  }
-
-  #dimension(expr: CallExpr, into?: RegisterOperand): Operand {
-    const [tensor] = expr.args;
-    const axis = Number(expr.attributes['axis']);
-    const type = tensor === undefined ? undefined : this.typeOf(tensor);
-    const dim = type?.kind === 'tensor' ? type.shape.at(axis) : undefined;
-    if (dim === undefined) throw new Error('internal: dim of what is no tensor with that axis');
-    const value = this.slots.int(dim, into);
-    if (typeof value !== 'number') return value;
-    const immediate = this.emitter.code.imm(value);
-    return into === undefined ? immediate : this.emitter.builtin('move', [immediate], into);
+    const { emitter } = this;
+    return emitMachineCall(name, { call: expr, args: this.#operandsOf(expr.args), into, emitter });
   }
 
   /** A kernel whose result has a size that is known only when it has been computed. */
@@ -268,46 +194,6 @@ export class FunctionGenerator implements BlockEmitter {
     return exprs.map((arg) =>
       arg.kind === 'constant' ? this.module.builder.tensor(arg.value, device) : this.operand(arg),
     );
-  }
-
-  /** Reserves slots for every dimension that the function computes with. */
-  #declareShapes(): void {
-    const { fn } = this.#source;
-    for (const type of tensorTypesOf(fn.params)) this.slots.declare(type);
-    for (const type of this.#shapes.computedIn(fn)) this.slots.declare(type);
-  }
-
-  /** Checks and dimensions of a kernel's call, before the first allocation for it. */
-  #beforeCall(block: Block, index: number): void {
-    const next = callAfterAllocation(block, index);
-    if (next === undefined || this.#checked.has(next.call)) return;
-    this.#emitChecks(next.call);
-    this.slots.compute(next.dims, next.where);
-  }
-
-  #emitChecks(call: CallExpr): void {
-    if (this.#checked.has(call)) return;
-    this.#checked.add(call);
-    for (const { left, right, message } of this.#shapes.checksOf(call)) {
-      const context =
-        call.span === undefined ? message : `${formatSpan(call.span, '')}: ${message}`;
-      this.slots.requireEqual(left, right, this.module.builder.string(context));
-    }
-  }
-
-  /** Checks a parameter, and learns the symbols in its type. */
-  #bindParam(param: VarExpr, isChecked: boolean): void {
-    const where = `input "${param.name}"`;
-    if (param.type !== undefined)
-      this.#binder.bind(this.operand(param), param.type, { isChecked, where });
-  }
-
-  /** Learns the symbols that the type of a variable mentions for the first time. */
-  #learnSymbols(variable: VarExpr): void {
-    const { name, type, span } = variable;
-    const operand = this.#operands.get(variable);
-    if (operand === undefined || type === undefined || !this.#binder.isNew(type)) return;
-    this.#binder.bind(operand, type, { isChecked: false, where: formatSpan(span, `%${name}`) });
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Operand, RegisterOperand } from '../bytecode/function-builder.ts';
 import type { Block } from './block.ts';
-import type { ShapeSlots } from './codegen-shapes.ts';
 import type { Emitter } from './emitter.ts';
 import { type Clause, type Expr, formatSpan, type MatchExpr, type VarExpr } from './ir/expr.ts';
 import type { Task } from './ir/task.ts';
@@ -14,7 +13,6 @@ export type Destination = { readonly kind: 'return' } | RegisterOperand;
 export interface BlockEmitter {
   readonly emitter: Emitter;
   readonly module: ModuleContext;
-  readonly slots: ShapeSlots;
   /** The operand for an atom. */
   operand(expr: Expr): Operand;
   /** The block that begins with an expression. */
@@ -31,14 +29,13 @@ export function* emitMatch(
   expr: MatchExpr,
   destination: Destination,
 ): Task<void> {
-  const { emitter, module, slots } = generator;
+  const { emitter, module } = generator;
   const { code } = emitter;
   const { clauses, complete } = expr;
   const value = generator.operand(expr.value);
   const isTested = clauses[0]?.pattern.kind !== 'wildcard' && (clauses.length > 1 || !complete);
   const tag = isTested ? emitter.builtin('get_tag', [value]) : undefined;
   const end = code.label();
-  const known = slots.save();
   for (const [index, clause] of clauses.entries()) {
     const { pattern } = clause;
     const isLast = complete && index === clauses.length - 1;
@@ -49,7 +46,6 @@ export function* emitMatch(
     const block = generator.blockOf(clause.body);
     bindFields(generator, clause, { value, block });
     yield generator.block(block, destination);
-    slots.restore(known);
     if (destination.kind !== 'return') code.goto(end);
     code.place(next);
   }

@@ -67,6 +67,7 @@ describe('compile', () => {
         "tail-calls",
         "lambda-lift",
         "plan-memory",
+        "lower-shapes",
         "liveness",
       ]
     `);

@@ -17,6 +17,7 @@ import { lambdaLift } from './passes/lambda-lift.ts';
 import { nameUnknownDims } from './passes/name-unknown-dims.ts';
 import { liveness } from './passes/liveness.ts';
 import { lowerMatch } from './passes/lower-match.ts';
+import { lowerShapes } from './passes/lower-shapes.ts';
 import type { Pass } from './passes/pass.ts';
 import { planMemory } from './passes/plan-memory.ts';
 import { type Placement, placeDevices } from './passes/place-devices.ts';
@@ -99,6 +100,7 @@ export function pipeline(options: CompileOptions): readonly Pass[] {
     tailCalls,
     lambdaLift,
     planMemory(onMemoryPlan),
+    lowerShapes,
     liveness,
   ];
   return passes.filter(({ name }) => !left.has(name));

@@ -1,8 +1,9 @@
-import type { Operand } from '../bytecode/function-builder.ts';
-import type { ShapeSlots } from './codegen-shapes.ts';
-import type { Emitter } from './emitter.ts';
+import { call, projection } from './ir/build.ts';
+import type { Expr } from './ir/expr.ts';
+import { CHECK_TENSOR } from './ir/shape-operators.ts';
 import type { Type } from './ir/type.ts';
 import { tensorTypesIn } from './shape-needs.ts';
+import type { ShapeSlots } from './shape-slots.ts';
 
 export interface BindOptions {
   /** Whether the value comes from outside, so that nothing is known of it. */
@@ -13,11 +14,9 @@ export interface BindOptions {
 
 /** Compares values with their types, and learns the symbols that stand there. */
 export class ShapeBinder {
-  readonly #emitter: Emitter;
   readonly #slots: ShapeSlots;
 
-  constructor(emitter: Emitter, slots: ShapeSlots) {
-    this.#emitter = emitter;
+  constructor(slots: ShapeSlots) {
     this.#slots = slots;
   }
 
@@ -27,21 +26,19 @@ export class ShapeBinder {
   }
 
   /** Emits the checks of a value and the reads of its dimensions; those of a tuple field by field. */
-  bind(value: Operand, type: Type, { isChecked, where }: BindOptions): void {
+  bind(value: Expr, type: Type, { isChecked, where }: BindOptions): void {
     if (type.kind === 'tuple') {
       for (const [i, field] of type.fields.entries()) {
         if (tensorTypesIn(field).length === 0 || !(isChecked || this.isNew(field))) continue;
-        const register = this.#emitter.builtin('tuple_get', [value, i]);
-        this.bind(register, field, { isChecked, where: `${where}.${i}` });
-        this.#emitter.kill(register);
+        const read = this.#slots.bind(projection(value, i), 'field', field);
+        this.bind(read, field, { isChecked, where: `${where}.${i}` });
       }
     }
     if (type.kind !== 'tensor' || !(isChecked || this.#slots.tells(type))) return;
-    const context = this.#emitter.program.string(where);
     if (isChecked) {
-      const dtype = this.#emitter.program.dtype(type.dtype);
-      this.#emitter.builtin('check_tensor_info', [value, type.shape.length, dtype, context]);
+      const { dtype, shape } = type;
+      this.#slots.emit(call(CHECK_TENSOR, [value], { rank: shape.length, dtype, context: where }));
     }
-    this.#slots.match(value, type, context);
+    this.#slots.match(value, type, where);
   }
 }

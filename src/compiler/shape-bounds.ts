@@ -1,9 +1,7 @@
-import type { Operand } from '../bytecode/function-builder.ts';
 import type { Dim } from '../core/dim.ts';
 import { UnsupportedError } from '../core/errors.ts';
-import type { ShapeSlots } from './codegen-shapes.ts';
-import type { Emitter } from './emitter.ts';
 import type { FunctionExpr, VarExpr } from './ir/expr.ts';
+import type { ShapeSlots } from './shape-slots.ts';
 
 /** An axis of a parameter whose size has bounds. */
 interface BoundedDim {
@@ -34,10 +32,10 @@ export class ShapeBounds {
   }
 
   /** Emits the comparisons, once the symbols are known. */
-  emit({ program }: Emitter, slots: ShapeSlots, operand: (param: VarExpr) => Operand): void {
+  emit(slots: ShapeSlots): void {
     for (const { param, rank, axis, nearest, bounds } of this.#dims) {
-      const context = program.string(`input "${param.name}", where dimension ${axis} is ${bounds}`);
-      slots.matchComputed(operand(param), { rank, later: [[axis, nearest]], context });
+      const context = `input "${param.name}", where dimension ${axis} is ${bounds}`;
+      slots.matchComputed(param, { rank, later: [[axis, nearest]], context });
     }
   }
 }

@@ -1,11 +1,18 @@
-import { MakeCode, MatchCode } from '../bytecode/builtins.ts';
-import type { ShapeStep } from '../bytecode/executable.ts';
-import type { Operand, OperandLike } from '../bytecode/function-builder.ts';
 import { type Dim, formatDim } from '../core/dim.ts';
 import { UnsupportedError } from '../core/errors.ts';
 import type { TensorType } from '../core/primitive-function.ts';
 import { byteLengthOf } from './byte-length.ts';
-import type { Emitter } from './emitter.ts';
+import type { Step } from './block.ts';
+import { call, int, variableOf } from './ir/build.ts';
+import type { CallExpr, Expr, VarExpr } from './ir/expr.ts';
+import {
+  COMPUTE_SHAPE,
+  LOAD_SHAPE,
+  MAKE_SHAPE,
+  MATCH_SHAPE,
+  SHAPE_HEAP,
+} from './ir/shape-operators.ts';
+import { INT_TYPE, SHAPE_HEAP_TYPE, SHAPE_TYPE, type Type, UNIT_TYPE } from './ir/type.ts';
 
 /**
  * The shape heap of a function: a slot for each symbol and for each dimension that is computed.
@@ -13,13 +20,30 @@ import type { Emitter } from './emitter.ts';
  * known in a branch is forgotten after it.
  */
 export class ShapeSlots {
-  readonly #emitter: Emitter;
+  /** Where calls go. */
+  #steps: Step[] = [];
   readonly #slots = new Map<string, number>();
   #known = new Set<string>();
-  #heap: Operand | undefined;
+  #heap: VarExpr | undefined;
+  #counts = { shape: 0, size: 0 };
 
-  constructor(emitter: Emitter) {
-    this.#emitter = emitter;
+  /** Writes to these steps from now on; gives those before. */
+  writeTo(steps: Step[]): Step[] {
+    const before = this.#steps;
+    this.#steps = steps;
+    return before;
+  }
+
+  /** Binds a call that gives nothing. */
+  emit(value: CallExpr): void {
+    this.#steps.push({ variable: variableOf('_', UNIT_TYPE), value });
+  }
+
+  /** Binds a value to a new variable. */
+  bind(value: Expr, name: string, type: Type): VarExpr {
+    const variable = variableOf(name, type);
+    this.#steps.push({ variable, value });
+    return variable;
   }
 
   /** Reserves what {@link shapeOf} and {@link byteLengthOf} a tensor of this type need. */
@@ -33,18 +57,15 @@ export class ShapeSlots {
     this.#reserve(dim);
   }
 
-  /** Makes the heap, when `isNeeded` says so or a slot was declared. */
-  begin(isNeeded: boolean): void {
-    if (!isNeeded && this.#slots.size === 0) return;
-    this.#heap = this.#emitter.builtin('alloc_shape_heap', [this.#slots.size]);
+  /** Makes the heap, when `isNeeded` says so or a slot was declared, and tells whether it did. */
+  begin(isNeeded: boolean): boolean {
+    if (!isNeeded && this.#slots.size === 0) return false;
+    const heap = call(SHAPE_HEAP, [], { slots: this.#slots.size });
+    this.#heap = this.bind(heap, 'h', SHAPE_HEAP_TYPE);
+    return true;
   }
 
-  /** Drops the heap when nothing but checks of constant shapes used it. */
-  endChecks(): void {
-    if (this.#heap !== undefined && this.#slots.size === 0) this.#emitter.kill(this.#heap);
-  }
-
-  get heap(): Operand {
+  get heap(): VarExpr {
     if (this.#heap === undefined) throw new Error('internal: the function has no shape heap');
     return this.#heap;
   }
@@ -67,72 +88,79 @@ export class ShapeSlots {
    * Checks a tensor's rank and dimensions against a type, and learns the symbols that stand there
    * alone. `context` says where in a message.
    */
-  match(tensor: Operand, { shape }: TensorType, context: OperandLike): void {
+  match(tensor: Expr, { shape }: TensorType, context: string): void {
     const bound: string[] = [];
     const later: [number, Dim][] = [];
-    const pairs = shape.flatMap((dim, axis): [number, OperandLike] => {
-      if (typeof dim === 'number') return [MatchCode.assertImmediate, dim];
-      if (dim === '?') return [MatchCode.ignore, 0];
+    const dims = shape.map((dim, axis): string => {
+      if (typeof dim === 'number') return String(dim);
+      if (dim === '?') return 'any';
       if (typeof dim === 'object') {
         later.push([axis, dim]);
-        return [MatchCode.ignore, 0];
+        return 'any';
       }
-      if (this.#known.has(dim) || bound.includes(dim)) {
-        return [MatchCode.assertSlot, this.#slot(dim)];
-      }
+      if (this.#known.has(dim) || bound.includes(dim)) return `slot ${this.#slot(dim)}`;
       bound.push(dim);
-      return [MatchCode.store, this.#slot(dim)];
+      return `store ${this.#slot(dim)}`;
     });
-    this.#emitter.builtin('match_shape', [tensor, this.heap, shape.length, ...pairs, context]);
+    this.emit(call(MATCH_SHAPE, [tensor, this.heap], { dims, context }));
     for (const symbol of bound) this.#known.add(symbol);
     this.matchComputed(tensor, { rank: shape.length, later, context });
   }
 
   /** Checks dimensions such as `n + 1` of a tensor, those whose symbols are known. */
   matchComputed(
-    tensor: Operand,
-    {
-      rank,
-      later,
-      context,
-    }: { rank: number; later: readonly [number, Dim][]; context: OperandLike },
+    tensor: Expr,
+    { rank, later, context }: { rank: number; later: readonly [number, Dim][]; context: string },
   ): void {
     const checked = new Map(later.filter(([, dim]) => this.#isComputable(dim)));
     if (checked.size === 0) return;
     this.compute([...checked.values()]);
-    const pairs = Array.from({ length: rank }, (_, axis) => {
+    const dims = Array.from({ length: rank }, (_, axis) => {
       const dim = checked.get(axis);
-      return dim === undefined ? [MatchCode.ignore, 0] : [MatchCode.assertSlot, this.#slot(dim)];
-    }).flat();
-    this.#emitter.builtin('match_shape', [tensor, this.heap, rank, ...pairs, context]);
+      return dim === undefined ? 'any' : this.#place(dim);
+    });
+    this.emit(call(MATCH_SHAPE, [tensor, this.heap], { dims, context }));
   }
 
   /** Stops the program unless two dimensions are equal. */
-  requireEqual(left: Dim, right: Dim, context: OperandLike): void {
+  requireEqual(left: Dim, right: Dim, context: string): void {
     this.compute([left, right]);
-    const shape = this.shapeOf([left]);
-    const pair =
-      typeof right === 'number'
-        ? [MatchCode.assertImmediate, right]
-        : [MatchCode.assertSlot, this.#slot(right)];
-    this.#emitter.builtin('match_shape', [shape, this.heap, 1, ...pair, context]);
+    const shape = this.#makeShape([left]);
+    this.emit(call(MATCH_SHAPE, [shape, this.heap], { dims: [this.#place(right)], context }));
   }
 
-  /** A shape constant, or a shape made from slots. */
-  shapeOf(shape: readonly Dim[], where = 'a result'): Operand {
-    if (shape.every((dim) => typeof dim === 'number')) return this.#emitter.shape(shape);
+  /** A shape made from slots; undefined for one of numbers. */
+  shapeOf(shape: readonly Dim[], where = 'a result'): VarExpr | undefined {
+    if (shape.every((dim) => typeof dim === 'number')) return undefined;
     this.compute(shape, where);
-    const pairs = shape.flatMap((dim) =>
-      typeof dim === 'number' ? [MakeCode.immediate, dim] : [MakeCode.slot, this.#slot(dim)],
-    );
-    return this.#emitter.builtin('make_shape', [this.heap, shape.length, ...pairs]);
+    return this.#makeShape(shape);
   }
 
-  /** A dimension as an int. */
-  int(dim: Dim, into?: Operand): OperandLike {
-    if (typeof dim === 'number') return dim;
+  /** A dimension as an int; undefined for a number. */
+  sizeOf(dim: Dim): VarExpr | undefined {
+    if (typeof dim === 'number') return undefined;
+    return this.bind(this.size(dim), `n${this.#counts.size++}`, INT_TYPE);
+  }
+
+  /** A dimension as an int, which is yet to be bound. */
+  size(dim: Dim): Expr {
+    if (typeof dim === 'number') return int(dim);
     this.compute([dim]);
-    return this.#emitter.builtin('load_shape', [this.heap, this.#slot(dim)], into);
+    return call(LOAD_SHAPE, [this.heap], { slot: this.#slot(dim) });
+  }
+
+  #makeShape(shape: readonly Dim[]): VarExpr {
+    const made = call(MAKE_SHAPE, [this.heap], { dims: shape.map((dim) => this.#place(dim)) });
+    return this.bind(made, `shape${this.#counts.shape++}`, SHAPE_TYPE);
+  }
+
+  #place(dim: Dim): string {
+    return typeof dim === 'number' ? String(dim) : `slot ${this.#slot(dim)}`;
+  }
+
+  /** Fills, by one program, the slots of those dimensions whose symbols are known. */
+  computeKnown(dims: readonly Dim[]): void {
+    this.compute(dims.filter((dim) => this.#isComputable(dim) && neverFails(dim)));
   }
 
   #isComputable(dim: Dim): boolean {
@@ -143,24 +171,24 @@ export class ShapeSlots {
 
   /** Fills the slots of dimensions that have not been computed on the way here. */
   compute(dims: readonly Dim[], where = 'a dimension'): void {
-    const steps: ShapeStep[] = [];
+    const steps: string[] = [];
     for (const dim of dims) {
       if (typeof dim === 'number' || this.#known.has(formatDim(dim))) continue;
       this.#push(dim, steps, where);
-      steps.push({ op: 'store', slot: this.#slot(dim) });
+      steps.push(`store ${this.#slot(dim)}`);
       this.#known.add(formatDim(dim));
     }
     if (steps.length === 0) return;
-    this.#emitter.builtin('compute_shape', [this.heap, this.#emitter.shapeProgram(steps)]);
+    this.emit(call(COMPUTE_SHAPE, [this.heap], { program: steps }));
   }
 
-  #push(dim: Dim, steps: ShapeStep[], where: string): void {
-    if (typeof dim === 'number') steps.push({ op: 'const', value: dim });
-    else if (this.#known.has(formatDim(dim))) steps.push({ op: 'load', slot: this.#slot(dim) });
+  #push(dim: Dim, steps: string[], where: string): void {
+    if (typeof dim === 'number') steps.push(`const ${dim}`);
+    else if (this.#known.has(formatDim(dim))) steps.push(`load ${this.#slot(dim)}`);
     else if (typeof dim === 'object') {
       this.#push(dim.left, steps, where);
       this.#push(dim.right, steps, where);
-      steps.push({ op: dim.op });
+      steps.push(dim.op);
     } else {
       throw new UnsupportedError({
         where,
@@ -184,6 +212,14 @@ export class ShapeSlots {
     if (slot === undefined) throw new Error(`internal: no slot for dimension ${formatDim(dim)}`);
     return slot;
   }
+}
+
+/** Whether a dimension has a value for all sizes: a divisor may be 0. */
+function neverFails(dim: Dim): boolean {
+  if (typeof dim !== 'object') return true;
+  const divides = dim.op === 'floordiv' || dim.op === 'mod';
+  if (divides && typeof dim.right !== 'number') return false;
+  return neverFails(dim.left) && neverFails(dim.right);
 }
 
 /** The names in a dimension, once each. */

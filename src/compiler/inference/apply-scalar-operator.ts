@@ -35,6 +35,8 @@ const EXPECTED: Readonly<Record<ScalarInput, string>> = {
   tensor: 'a tensor',
   int: 'int',
   storage: 'storage',
+  shape: 'shape',
+  shape_heap: 'shape_heap',
   function: 'a function',
   any: 'a value',
 };

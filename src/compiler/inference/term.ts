@@ -1,7 +1,7 @@
 import { forEachSymbol, substituteDim } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
-import type { Type } from '../ir/type.ts';
+import type { ScalarTypeNode, Type } from '../ir/type.ts';
 
 /**
  * A type during inference: one with metavariables, uniform enough to be unified by few rules.
@@ -122,12 +122,16 @@ export function typeOfTerm(term: Term, options: TypeOfOptions): Type {
     case 'type-var':
       return { kind: 'type-var', name };
     case 'scalar':
-      return { kind: 'scalar', scalar: name === 'shape' || name === 'storage' ? name : 'int' };
+      return { kind: 'scalar', scalar: scalarName(name) };
     case 'error':
       return options.unknown();
     default:
       return head satisfies never;
   }
+}
+
+function scalarName(name: string): ScalarTypeNode['scalar'] {
+  return name === 'shape' || name === 'storage' || name === 'shape_heap' ? name : 'int';
 }
 
 /** What a substitution puts in the place of names. A name that it does not know stays. */

@@ -2,6 +2,9 @@ import { type Dim, DIM_OPERATORS, type DimOperator } from '../../core/dim.ts';
 import { isDType } from '../../core/dtype.ts';
 import { FormatError } from '../../core/errors.ts';
 import type { DataRole } from './field-table.ts';
+import type { ScalarTypeNode } from './type.ts';
+
+const SCALARS: readonly ScalarTypeNode['scalar'][] = ['int', 'shape', 'shape_heap', 'storage'];
 
 export type JsonValue =
   | string
@@ -48,7 +51,7 @@ const EXPECTED: Readonly<Record<DataRole, string>> = {
   tensor: 'a tensor',
   shape: 'a list of dimensions',
   dtype: 'the name of a dtype',
-  scalar: 'int, shape or storage',
+  scalar: 'int, shape, shape_heap or storage',
   device: 'host or session',
   string: 'a text',
   integer: 'an integer',
@@ -66,7 +69,7 @@ const READERS: Readonly<Record<DataRole, (json: unknown) => unknown>> = {
   tensor: () => undefined,
   shape: dimensions,
   dtype: (json) => (typeof json === 'string' && isDType(json) ? json : undefined),
-  scalar: (json) => (json === 'int' || json === 'shape' || json === 'storage' ? json : undefined),
+  scalar: (json) => SCALARS.find((scalar) => scalar === json),
   device: (json) => (json === 'host' || json === 'session' ? json : undefined),
   string: text,
   integer: (json) => (isInteger(json) ? json : undefined),

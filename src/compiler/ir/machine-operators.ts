@@ -6,10 +6,16 @@ import { closureType } from '../inference/closure-type.ts';
 import type { ScalarOperator } from './scalar-operator.ts';
 import { formatType, STORAGE_TYPE, type Type, UNIT_TYPE } from './type.ts';
 
-/** Memory of a device, of `bytes` bytes: a list of one dimension. */
+/**
+ * Memory of a device, of `bytes` bytes: a list of one dimension. After `lower-shapes` the operand is
+ * the number, where it is none.
+ */
 export const ALLOC_STORAGE = 'alloc_storage';
 
-/** A tensor at the begin of a storage, whose elements are what the storage held before. */
+/**
+ * A tensor at the begin of a storage, whose elements are what the storage held before. After
+ * `lower-shapes` the second operand has the sizes, where they are no numbers.
+ */
 export const ALLOC_TENSOR = 'alloc_tensor';
 
 /**
@@ -36,6 +42,7 @@ export const MACHINE_OPERATORS: readonly ScalarOperator[] = [
   {
     name: ALLOC_STORAGE,
     inputs: [],
+    rest: 'int',
     attributes: {
       bytes: { type: 'dims', length: 1 },
       device: { type: 'string', oneOf: ['host', 'session'], default: 'session' },
@@ -45,6 +52,7 @@ export const MACHINE_OPERATORS: readonly ScalarOperator[] = [
   {
     name: ALLOC_TENSOR,
     inputs: ['storage'],
+    rest: 'shape',
     attributes: { shape: { type: 'dims' }, dtype: { type: 'dtype' } },
     result: allocatedType,
   },

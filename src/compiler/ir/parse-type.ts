@@ -5,7 +5,14 @@ import type { Diagnostics } from './diagnostics.ts';
 import type { Token } from './lexer.ts';
 import { sub, type Task } from './task.ts';
 import type { TokenCursor } from './token-cursor.ts';
-import { type FunctionTypeNode, INT_TYPE, SHAPE_TYPE, STORAGE_TYPE, type Type } from './type.ts';
+import {
+  type FunctionTypeNode,
+  INT_TYPE,
+  SHAPE_TYPE,
+  SHAPE_HEAP_TYPE,
+  STORAGE_TYPE,
+  type Type,
+} from './type.ts';
 
 export interface TypeContext {
   readonly cursor: TokenCursor;
@@ -28,6 +35,7 @@ export function* parseType(context: TypeContext): Task<Type> {
     if (cursor.accept('int')) return INT_TYPE;
     if (cursor.accept('shape')) return SHAPE_TYPE;
     if (cursor.accept('storage')) return STORAGE_TYPE;
+    if (cursor.accept('shape_heap')) return SHAPE_HEAP_TYPE;
   }
   return yield* sub(parseNamedType(context));
 }

@@ -1,7 +1,7 @@
 import type { BuiltinName } from '../../bytecode/builtins.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import type { AttributeSpec } from '../../ops/define-op.ts';
-import type { ScalarTypeNode, Type } from './type.ts';
+import type { ScalarTypeNode, TupleTypeNode, Type } from './type.ts';
 
 /** An operator of the IR that is a builtin of the machine and no kernel: on integers, mostly. */
 export interface ScalarOperator {
@@ -14,6 +14,7 @@ export interface ScalarOperator {
   /** `operand`: the type of the first input. */
   readonly result:
     | ScalarTypeNode
+    | TupleTypeNode
     | 'operand'
     | ((inputs: readonly Type[], attributes: Attributes, typeArguments: readonly Type[]) => Type);
   /** Absent for `dim`, whose value is a symbolic dimension, and for `device_copy`. */
@@ -21,4 +22,11 @@ export interface ScalarOperator {
 }
 
 /** What an operand is. */
-export type ScalarInput = 'int' | 'tensor' | 'storage' | 'function' | 'any';
+export type ScalarInput =
+  | 'int'
+  | 'tensor'
+  | 'shape'
+  | 'shape_heap'
+  | 'storage'
+  | 'function'
+  | 'any';

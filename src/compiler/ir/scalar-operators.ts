@@ -1,6 +1,7 @@
 import type { BuiltinName } from '../../bytecode/builtins.ts';
 import { MACHINE_OPERATORS } from './machine-operators.ts';
 import type { ScalarOperator } from './scalar-operator.ts';
+import { SHAPE_OPERATORS } from './shape-operators.ts';
 import { INT_TYPE } from './type.ts';
 
 /** The tensor on another device; the value itself where it is there already. */
@@ -39,5 +40,6 @@ export const SCALAR_OPERATORS: ReadonlyMap<string, ScalarOperator> = new Map(
       result: 'operand',
     } satisfies ScalarOperator,
     ...MACHINE_OPERATORS,
+    ...SHAPE_OPERATORS,
   ].map((op: ScalarOperator) => [op.name, op]),
 );

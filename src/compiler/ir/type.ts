@@ -42,10 +42,13 @@ export interface TypeVarNode {
   readonly name: string;
 }
 
-/** A value of the host: an integer, a list of integers, or memory that tensors are put into. */
+/**
+ * A value of the host: an integer, a list of integers, memory that tensors are put into, or the sizes
+ * that a function works with.
+ */
 export interface ScalarTypeNode {
   readonly kind: 'scalar';
-  readonly scalar: 'int' | 'shape' | 'storage';
+  readonly scalar: 'int' | 'shape' | 'storage' | 'shape_heap';
 }
 
 /** `type List[A] { Cons(A, List[A]), Nil }` */
@@ -66,6 +69,7 @@ export const INT_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'int' };
 export const SHAPE_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'shape' };
 /** Of what gives nothing. */
 export const UNIT_TYPE: TupleTypeNode = { kind: 'tuple', fields: [] };
+export const SHAPE_HEAP_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'shape_heap' };
 export const STORAGE_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'storage' };
 
 export function tensorType({ dtype, shape }: TensorType): TensorTypeNode {

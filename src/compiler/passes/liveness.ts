@@ -11,7 +11,7 @@ import type { Pass } from './pass.ts';
 /**
  * Drops each value after its last use on every way: `let %_ = kill(%x)`. What only one branch reads
  * is dropped at the begin of the other. What a function returns right away, or passes to the call
- * that it ends with, needs no kill, for the registers of a function go with it; nor do integers. In
+ * that it ends with, needs no kill, for the registers of a function go with it; nor do integers and shapes. In
  * A-normal form, after `plan-memory`; a function with kills is left as it is.
  */
 export const liveness: Pass = {
@@ -117,7 +117,9 @@ class KillInserter {
   #isHeld(variable: VarExpr): boolean {
     const { type } = variable;
     if (this.#blocks.primitive(variable) !== undefined) return false;
-    return type?.kind !== 'scalar' || type.scalar === 'storage';
+    if (type?.kind === 'tuple') return type.fields.length > 0;
+    if (type?.kind !== 'scalar') return true;
+    return type.scalar === 'storage' || type.scalar === 'shape_heap';
   }
 }
 
