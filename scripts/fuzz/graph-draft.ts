@@ -1,5 +1,5 @@
 import { type Dim, evaluateDim } from '../../src/core/dim.ts';
-import { type DType, dtypeInfo } from '../../src/core/dtype.ts';
+import type { DType } from '../../src/core/dtype.ts';
 import { WeftError } from '../../src/core/errors.ts';
 import type { HostTensor } from '../../src/core/host-tensor.ts';
 import type { Attributes, TensorType } from '../../src/core/primitive-function.ts';
@@ -10,14 +10,11 @@ import { hostReason } from '../../src/ops/placement.ts';
 import { opDefinition } from '../../src/ops/registry.ts';
 import { seededRandom } from '../../src/testing/random.ts';
 import { concreteShape, type Graph, type GraphNode, inputsOf } from './graph.ts';
-import { evaluateNode, type NodeValues, spreadOf } from './perturbed-values.ts';
-import { elementsOf, randomTensor } from './tensor-values.ts';
+import { evaluateNode, isComparable, type NodeValues } from './perturbed-values.ts';
+import { randomTensor } from './tensor-values.ts';
 
 const MAX_ELEMENTS = 400;
 const PERTURBED_COUNT = 3;
-/** Beyond these a float is too near to an overflow, or to zero, for errors to be bounded. */
-const LARGEST = { float16: 500, others: 1e4 };
-const SMALLEST = { float16: 2 ** -13, others: 1e-25 };
 
 /** The nodes so far with their values, and what new ones are made with. */
 export class GraphDraft {
@@ -173,19 +170,4 @@ export class GraphDraft {
       throw thrown;
     }
   }
-}
-
-/** Finite, far from the ends of its dtype, and near to what small errors before it would make of it. */
-function isComparable(values: NodeValues): boolean {
-  const { dtype } = values.value;
-  const isFloat = dtypeInfo(dtype).category === 'float';
-  const spread = spreadOf(values);
-  const largest = dtype === 'float16' ? LARGEST.float16 : LARGEST.others;
-  const smallest = dtype === 'float16' ? SMALLEST.float16 : SMALLEST.others;
-  return Array.from(elementsOf(values.value)).every((element, i) => {
-    const size = Math.abs(Number(element));
-    if (!isFloat) return spread[i] === 0;
-    if (!(size <= largest) || (size > 0 && size < smallest)) return false;
-    return (spread[i] ?? 0) <= 0.01 * (0.1 + size);
-  });
 }

@@ -38,6 +38,10 @@ const EXACT_ON_SHORT_NUMBERS: ReadonlySet<string> = new Set([
   'scatter_nd',
 ]);
 
+/** Beyond these a float is too near to an overflow, or to zero, for errors to be bounded. */
+const LARGEST = { float16: 500, others: 1e4 };
+const SMALLEST = { float16: 2 ** -13, others: 1e-25 };
+
 /** float16 is rounded where it is stored, and what is fused is not stored. */
 const HALF_ULP = 2 ** -10;
 const SMALLEST_HALF = 2 ** -24;
@@ -135,4 +139,19 @@ export function spreadOf({ value, perturbed }: NodeValues): Float64Array {
     }
   }
   return spread;
+}
+
+/** Finite, far from the ends of its dtype, and near to what small errors before it would make of it. */
+export function isComparable(values: NodeValues): boolean {
+  const { dtype } = values.value;
+  const isFloat = dtypeInfo(dtype).category === 'float';
+  const spread = spreadOf(values);
+  const largest = dtype === 'float16' ? LARGEST.float16 : LARGEST.others;
+  const smallest = dtype === 'float16' ? SMALLEST.float16 : SMALLEST.others;
+  return Array.from(elementsOf(values.value)).every((element, i) => {
+    const size = Math.abs(Number(element));
+    if (!isFloat) return spread[i] === 0;
+    if (!(size <= largest) || (size > 0 && size < smallest)) return false;
+    return (spread[i] ?? 0) <= 0.01 * (0.1 + size);
+  });
 }

@@ -14,6 +14,7 @@ import { VirtualMachine } from '../../src/runtime/virtual-machine.ts';
 import { seededRandom } from '../../src/testing/random.ts';
 import { type Graph, graphModule } from './graph.ts';
 import { evaluateGraph, type NodeValues, spreadOf, toleranceOf } from './perturbed-values.ts';
+import { resizedGraph } from './resize-graph.ts';
 import { elementsOf } from './tensor-values.ts';
 
 /** A way to compile: passes that are left out. */
@@ -60,8 +61,8 @@ export async function differencesOf(
   graph: Graph,
   { devices, variants = VARIANTS }: RunOptions,
 ): Promise<Difference[]> {
-  const { module, args } = graphModule(graph);
-  const expected = expectedOf(graph, SAMPLES.first);
+  const { module } = graphModule(graph);
+  const runs = [graph, resizedGraph(graph)].flatMap((sized) => (sized ? [runOf(sized)] : []));
   const seen = new Set<string>();
   const differences: Difference[] = [];
   for (const variant of variants) {
@@ -76,7 +77,7 @@ export async function differencesOf(
     if (seen.has(key)) continue;
     seen.add(key);
     for (const device of devices) {
-      const text = await runOn(device, executable, { args, expected, graph });
+      const text = await runOn(device, executable, runs);
       if (text !== undefined) differences.push({ variant, device: device.kind, text });
     }
   }
@@ -89,33 +90,51 @@ interface Run {
   readonly graph: Graph;
 }
 
+function runOf(graph: Graph): Run {
+  const { args } = graphModule(graph);
+  return { args, graph, expected: expectedOf(graph, SAMPLES.first) };
+}
+
 async function runOn(
   device: Device,
   executable: Executable,
-  { args, expected, graph }: Run,
+  runs: readonly Run[],
 ): Promise<string | undefined> {
-  let results: HostTensor[];
+  let results: HostTensor[][];
   try {
-    results = await runExecutable(device, executable, args);
+    results = await runExecutable(device, executable, runs);
   } catch (thrown) {
     return describe(thrown);
   }
-  const text = firstDifference(results, expected);
-  // Chance may have put the samples close together, or on one side of a step.
-  return text && firstDifference(results, expectedOf(graph, SAMPLES.second));
+  for (const [i, { graph, expected }] of runs.entries()) {
+    const found = results[i] ?? [];
+    if (firstDifference(found, expected) === undefined) continue;
+    // Chance may have put the samples close together, or on one side of a step.
+    const text = firstDifference(found, expectedOf(graph, SAMPLES.second));
+    if (text !== undefined) return i === 0 ? text : `${text}; with ${sizesText(graph)}`;
+  }
+  return undefined;
 }
 
+function sizesText({ symbols }: Graph): string {
+  return [...symbols].map(([name, size]) => `${name} = ${size}`).join(', ');
+}
+
+/** The results of one machine that is called with the arguments of each run in turn. */
 async function runExecutable(
   device: Device,
   executable: Executable,
-  args: readonly HostTensor[],
-): Promise<HostTensor[]> {
+  runs: readonly Run[],
+): Promise<HostTensor[][]> {
   const vm = await VirtualMachine.create(executable, { devices: [device, createHostDevice()] });
+  const results: HostTensor[][] = [];
   try {
-    const result = await vm.get('main')(...args);
-    const tensors = await vm.read(tensorsOf(result));
-    vm.release(result);
-    return tensors;
+    for (const { args } of runs) {
+      const result = await vm.get('main')(...args);
+      results.push(await vm.read(tensorsOf(result)));
+      vm.release(result);
+    }
+    return results;
   } finally {
     vm.dispose();
   }
