@@ -227,7 +227,7 @@ describe('a dispatched program', () => {
     `);
     await expect(main(7)).rejects.toThrowErrorMatchingInlineSnapshot(`
       [ShapeError: input "x", where dimension 0 is from 4 to 5: got 7 at dimension 0 of shape (7,), expected 5.
-          at main.n_4_5, instruction 4 (line 53): call vm.builtin.match_shape(%0, %1, 1, 3, 2, c[8])]
+          at main.n_4_5, instruction 4 (line 55): call vm.builtin.match_shape(%0, %1, 1, 3, 2, c[8])]
     `);
   });
 

@@ -109,36 +109,20 @@ function isOnGpu(opCase: OpCase): boolean {
   );
 }
 
-/** Variants that the adapter of this machine would not choose by itself. */
-const FORCED: readonly { title: string; caps: Partial<PlannerCaps>; ops?: readonly string[] }[] = [
-  { title: 'GPU', caps: { adapterClass: 'discrete' } },
-  {
-    title: 'software without subgroups',
-    caps: { subgroups: false, subgroupMinSize: 0 },
-    ops: ['matmul', 'gemm', 'conv2d'],
-  },
-];
-
-/** Kernels in workgroup memory are slow on software adapters: the larger cases say nothing more. */
-const MAX_ELEMENTS = 4_000;
-
 /** Each case compiles pipelines, which takes long where the cores are shared. */
 const TIMEOUT_MS = 180_000;
 
-function isSmall(opCase: OpCase): boolean {
-  return opCase.inputs.every((input) => elementCount(input?.shape ?? []) <= MAX_ELEMENTS);
-}
-
-describe.each(FORCED)('$title kernels', ({ caps, ops: only }) => {
-  const ops = [...OPS.values()].filter(
-    ({ name, kind }) => only?.includes(name) ?? (kind === 'anchor' || kind === 'reduction'),
-  );
-  test.each(ops)(
-    '$name agrees with its reference',
-    async (op) => {
+// Variants for classes of adapters are tested with the devices; no device leaves subgroups unused.
+describe('software kernels without subgroups', () => {
+  test.each(['matmul', 'gemm', 'conv2d'].map((name) => [name, opDefinition(name)] as const))(
+    '%s agrees with its reference',
+    async (_, op) => {
       const differences: string[] = [];
-      for (const opCase of op.cases().filter((c) => isOnGpu(c) && isSmall(c))) {
-        const difference = await differenceOf(op, opCase, caps);
+      for (const opCase of op.cases().filter(isOnGpu)) {
+        const difference = await differenceOf(op, opCase, {
+          subgroups: false,
+          subgroupMinSize: 0,
+        });
         if (difference !== undefined) differences.push(`${opCase.title}: ${difference}`);
       }
       expect(differences).toEqual([]);

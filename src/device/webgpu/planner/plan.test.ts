@@ -351,7 +351,9 @@ describe('refusals', () => {
       results: [{ value: 1, type: { dtype: 'float64', shape: [2] } }],
     };
     expect(supports(primitive, OPS)).toMatchInlineSnapshot(`"add: no kernels for float64"`);
-    expect(() => planOf(primitive)).toThrowErrorMatchingInlineSnapshot(`[UnsupportedError: kernel add_double: got a float64 tensor, expected a dtype that WebGPU kernels have. Run it on the host device.]`);
+    expect(() => planOf(primitive)).toThrowErrorMatchingInlineSnapshot(
+      `[UnsupportedError: kernel add_double: got a float64 tensor, expected a dtype that WebGPU kernels have. Run it on the host device.]`,
+    );
   });
 
   test('destinations of another type, inputs of a wrong number, values beyond 32 bits', () => {
