@@ -132,6 +132,22 @@ describe('lower-shapes', () => {
     `);
   });
 
+  test('a size that is a number, where there is no heap', () => {
+    const text = `def @main(%n: int) -> fn (Tensor[(2,), float32]) -> int {
+      fn (%e: Tensor[(2,), float32]) { dim(%e, axis=0) }
+    }`;
+    expect(lower(text)).toMatchInlineSnapshot(`
+      "def @main(%n: int) -> fn (Tensor[(2,), float32]) -> int {
+        @main.fn
+      }
+
+      def @main.fn(%e: Tensor[(2,), float32], captured=0) -> int {
+        #2
+      }
+      "
+    `);
+  });
+
   test('nothing where no tensor comes in', () => {
     const module = inferModule(parseModule('def @main(%n: int) { int_add(%n, #1) }'));
     expect(runNamed(['lower-shapes'], module)).toBe(module);

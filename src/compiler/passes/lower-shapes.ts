@@ -69,7 +69,8 @@ class ShapeLowering {
     bounds?.declare(this.#slots);
     const steps: Step[] = [];
     this.#slots.writeTo(steps);
-    if (!this.#slots.begin(isChecked && tensors.length > 0)) return this.#fn;
+    const hasHeap = this.#slots.begin(isChecked && tensors.length > 0);
+    if (!hasHeap && !postOrder(body).some(isDimCall)) return this.#fn;
     for (const param of params) {
       const where = `input "${param.name}"`;
       if (param.type !== undefined) this.#binder.bind(param, param.type, { isChecked, where });
@@ -82,7 +83,7 @@ class ShapeLowering {
   *#block(root: Expr, steps: Step[]): Task<Expr> {
     const block = this.#blocks.of(root);
     const outer = this.#slots.writeTo(steps);
-    const needed = neededIn(block);
+    const needed = neededIn(block, this.#types);
     this.#slots.computeKnown(needed);
     for (const [index, { variable, value }] of block.steps.entries()) {
       this.#beforeCall(block, index);
@@ -131,7 +132,7 @@ class ShapeLowering {
     const { callee, args, attributes } = expr;
     if (callee.kind !== 'operator') return expr;
     const place = formatSpan(expr.span, callee.name);
-    const dims = dimsOf(expr);
+    const dims = dimsOf(expr, this.#types);
     switch (callee.name) {
       case ALLOC_STORAGE: {
         const size = this.#slots.sizeOf(dims[0] ?? 0);
@@ -144,9 +145,10 @@ class ShapeLowering {
       case VIEW_OPERATOR: {
         const shape = this.#slots.shapeOf(dims, place);
         const types = { shape: dims };
-        return shape === undefined ? expr : call(VIEW_AS, [...args, shape], types, expr.span);
+        if (shape === undefined) return { ...expr, attributes: types };
+        return call(VIEW_AS, [...args, shape], types, expr.span);
       }
-      case 'dim':
+      case DIM:
         return this.#slots.size(this.#dimension(args[0], Number(attributes['axis'])));
       default:
         return expr;
@@ -192,24 +194,32 @@ class ShapeLowering {
  * Dimensions that the steps of a block need, those in branches left out. Numbers of bytes come last,
  * for they are products of others.
  */
-function neededIn({ steps, result }: Block): readonly Dim[] {
+function neededIn({ steps, result }: Block, types: TypeInference): readonly Dim[] {
   const values = [...steps.map(({ value }) => value), result];
   const calls = values.filter((value) => value.kind === 'call');
   const [bytes, others] = [calls.filter(isAllocation), calls.filter((one) => !isAllocation(one))];
-  return [...others, ...bytes].flatMap(dimsOf);
+  return [...others, ...bytes].flatMap((one) => dimsOf(one, types));
 }
 
 function isAllocation({ callee }: CallExpr): boolean {
   return callee.kind === 'operator' && callee.name === ALLOC_STORAGE;
 }
 
-/** The dimensions of what a call allocates or views. */
-function dimsOf({ callee, attributes }: CallExpr): readonly Dim[] {
+/**
+ * The dimensions of what a call allocates or views. Those of a view are in its type: its attribute may
+ * have them in another form, which has no slots.
+ */
+function dimsOf(expr: CallExpr, types: TypeInference): readonly Dim[] {
+  const isView = expr.callee.kind === 'operator' && expr.callee.name === VIEW_OPERATOR;
+  const type = isView ? types.of(expr) : undefined;
+  return type?.kind === 'tensor' ? type.shape : allocatedDims(expr);
+}
+
+function allocatedDims({ callee, attributes }: CallExpr): readonly Dim[] {
   const name = callee.kind === 'operator' ? callee.name : '';
   const given = name === ALLOC_STORAGE ? attributes['bytes'] : attributes['shape'];
-  const isOwn = name === ALLOC_STORAGE || name === ALLOC_TENSOR || name === VIEW_OPERATOR;
   const dims: readonly Dim[] = Array.isArray(given) ? given : [];
-  return isOwn ? dims : [];
+  return name === ALLOC_STORAGE || name === ALLOC_TENSOR ? dims : [];
 }
 
 /** The call whose destination is allocated from a step on. */
@@ -223,11 +233,18 @@ function callAfterAllocation(
     if (value.kind !== 'call' || value.callee.kind !== 'operator') return undefined;
     const { name } = value.callee;
     if (name === CALL_INTO) return at === index ? undefined : { call: value, dims };
-    if (name === ALLOC_STORAGE) dims.push(...dimsOf(value));
-    else if (name === ALLOC_TENSOR) dims.unshift(...dimsOf(value));
+    if (name === ALLOC_STORAGE) dims.push(...allocatedDims(value));
+    else if (name === ALLOC_TENSOR) dims.unshift(...allocatedDims(value));
     else return undefined;
   }
   return undefined;
+}
+
+/** The size of an axis, which may be a number even where there is no heap. */
+const DIM = 'dim';
+
+function isDimCall(expr: Expr): boolean {
+  return expr.kind === 'call' && expr.callee.kind === 'operator' && expr.callee.name === DIM;
 }
 
 function isShapeCall(expr: Expr): boolean {
