@@ -73,6 +73,15 @@ Not imported: strings, sequences, optional values, maps, random generators, imag
 \`ai.onnx.ml\` and \`ai.onnx.preview.training\`. A model with one of them is refused before anything
 runs, with the name of each such node.
 
+## Cases that fail
+
+Of ONNX's 1,076 backend cases beside this repository, three fail on either device, each refused with
+the reason before anything runs:
+
+- \`test_bernoulli_expanded\` holds a RandomUniformLike, whose numbers no two runtimes share;
+- \`test_sequence_map_identity_1_sequence_expanded\` and
+  \`test_sequence_map_identity_2_sequences_expanded\` take sequences of tensors as inputs.
+
 ## Core operators
 
 Every operator runs on the host device in the dtypes listed; on WebGPU in those of them that are
