@@ -43,6 +43,31 @@ const DEVIATIONS: readonly Deviation[] = [
     applies: ({ attributes }, { reason }) => padsAlike(attributes) && reason.includes('shape'),
   },
   {
+    op: /^Clip$/,
+    reason: 'a bound that is left out is no bound in the definition of Clip by other operators',
+    applies: ({ opset, inputs }) => opset >= 11 && (!inputs[1] || !inputs[2]),
+  },
+  {
+    op: /^GridSample$/,
+    reason: 'the reference of ONNX moves places to the border before it takes cubic neighbours',
+    applies: ({ attributes }) =>
+      attributes?.padding_mode === 'border' &&
+      (attributes.mode === 'cubic' || attributes.mode === 'bicubic'),
+  },
+  {
+    op: /^LSTM$/,
+    reason: 'clip applies to the input of activations; the runtime leaves out that of the cell',
+    applies: ({ attributes }) => attributes?.clip !== undefined,
+  },
+  {
+    op: /^Slice$/,
+    reason: 'a backward slice ends behind an end of INT_MAX; the runtime takes it as INT_MIN',
+    applies: ({ inputs }, { reason }) =>
+      reason.includes('shape') &&
+      Array.from(inputs[2]?.data ?? [], Number).some((end) => end >= 2 ** 31 - 1) &&
+      Array.from(inputs[4]?.data ?? [], Number).some((step) => step < 0),
+  },
+  {
     op: /^Resize$/,
     reason: 'align_corners divides by the size before it is rounded, as the cases of ONNX do',
     applies: ({ attributes, inputs }) =>

@@ -72,9 +72,8 @@ export function graphModel(placed: readonly PlacedNode[], draw: Draw): ModelCase
       else {
         feeds[name] = tensor;
         // Equal sizes have one name: two names that broadcast are taken as equal.
-        const isParameter = (node.parameters ?? []).includes(i);
         const shape = tensor.shape.map((dim, axis) =>
-          areSymbolic && !isParameter && axis === 0 && dim !== 1 ? `d${dim}` : dim,
+          areSymbolic && i === 0 && axis === 0 && dim !== 1 ? `d${dim}` : dim,
         );
         inputs.push({ name, dtype: tensor.dtype, shape });
       }

@@ -9,6 +9,7 @@ import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes, TensorType } from '../../core/primitive-function.ts';
 import { formatShape, type Shape } from '../../core/shape.ts';
+import { isSmallFloat, smallFloatToNumber } from '../../core/small-floats.ts';
 import { SymbolicDims } from '../../core/symbolic-dims.ts';
 import { hasSymbols } from '../../ops/attributes.ts';
 import { isDynamicOperator, opDefinition } from '../../ops/registry.ts';
@@ -211,7 +212,10 @@ export class ImportNode {
   numberInput(index: number, what: string): number | undefined {
     const tensor = this.constantInput(index, what);
     if (tensor === undefined) return undefined;
-    if (tensor.elementCount === 1) return Number(tensor.elements[0] ?? 0);
+    if (tensor.elementCount === 1) {
+      const element = Number(tensor.elements[0] ?? 0);
+      return isSmallFloat(tensor.dtype) ? smallFloatToNumber(tensor.dtype, element) : element;
+    }
     throw this.malformed(`${tensor.elementCount} ${what} as input ${index}`, 'one');
   }
 

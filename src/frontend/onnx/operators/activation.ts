@@ -3,11 +3,14 @@ import { dtypeInfo } from '../../../core/dtype.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 import { number, unary } from './elementwise.ts';
 
+/** The default of the attributes of Clip: the largest number of float32. */
+const LARGEST = 3.4028234663852886e38;
+
 function importClip(node: ImportNode): Expr {
   const x = node.input(0);
   if (node.opset < 11) {
-    const min = node.attributes.float('min');
-    const max = node.attributes.float('max');
+    const min = node.attributes.float('min', -LARGEST);
+    const max = node.attributes.float('max', LARGEST);
     return clip(node, x, { min, max });
   }
   const [, low, high] = node.inputs;

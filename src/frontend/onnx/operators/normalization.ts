@@ -67,7 +67,9 @@ function importLayerNormalization(node: ImportNode): readonly Expr[] {
   const normal = normalizeRows(node, x, { op: 'layer_norm', axis, epsilon });
   const result = scaleAndShift(node, normal, [node.input(1), node.inputs[2]]);
   if (node.outputCount < 2) return [result];
-  return [result, ...statistics(node, x, { axes: axesFrom(axis, rank), epsilon })];
+  const given = statistics(node, x, { axes: axesFrom(axis, rank), epsilon });
+  // Of the type that `stash_type` names, whatever that of x is.
+  return [result, ...given.map((value) => cast(node, value, 'float32'))];
 }
 
 function importRmsNormalization(node: ImportNode): Expr {

@@ -218,3 +218,29 @@ test('constants of float16 have its bits', () => {
   const [local] = run(node, [half([1, 1, 1], [2])]);
   expect([...(local?.data ?? [])]).toEqual([numberToFloat16(2 / Math.sqrt(5))]);
 });
+
+test('bounds of Clip in float16 are numbers, not bits', () => {
+  const halves = (shape: Shape, values: readonly number[]) =>
+    HostTensor.from('float16', shape, values.map(numberToFloat16));
+  const x = halves([3], [-2, 0.5, 9]);
+  const [y] = run({ op: 'Clip', opset: 13, constants: 2 }, [x, halves([], [-1]), halves([], [6])]);
+  expect(y).toEqual(halves([3], [-1, 0.5, 6]));
+});
+
+test('a bound of Clip that is left out is the largest number before version 11', () => {
+  const x = tensor([2], [-Infinity, Infinity]);
+  const [y] = run({ op: 'Clip', opset: 6, attributes: { max: { float: 6 } } }, [x]);
+  expect(y).toEqual(tensor([2], [-3.4028234663852886e38, 6]));
+});
+
+test('mean and deviation of LayerNormalization are float32, whatever the input is', () => {
+  const x = HostTensor.from('float64', [1, 2], [1, 3]);
+  const scale = HostTensor.from('float64', [2], [1, 1]);
+  const [y, mean, inverse] = run(
+    { op: 'LayerNormalization', outputs: 3, attributes: { epsilon: { float: 0 } } },
+    [x, scale],
+  );
+  expect(y).toEqual(HostTensor.from('float64', [1, 2], [-1, 1]));
+  expect(mean).toEqual(tensor([1, 1], [2]));
+  expect(inverse).toEqual(tensor([1, 1], [1]));
+});
