@@ -6,16 +6,24 @@ import { WeftError } from '../core/errors.ts';
 import type { Attributes, AttributeValue, TensorType } from '../core/primitive-function.ts';
 import type { DimCheck } from '../core/symbolic-dims.ts';
 import type { OpCase, OpDefinition } from './define-op.ts';
+import { SIZE_OPS } from './dynamic/sizes.ts';
 import { inferCall } from './infer-call.ts';
 import { inferConcreteCall, opDefinition, OPS } from './registry.ts';
 
-/** A symbol is taken not to be 1 where operands broadcast. */
-function broadcasts({ kind, name }: OpDefinition): boolean {
-  return kind === 'elementwise' || ['matmul', 'gemm', 'broadcast_to'].includes(name);
+const BROADCASTING = ['matmul', 'matmul_integer', 'gemm', 'broadcast_to'];
+
+/** A symbol is taken not to be 1 where operands broadcast, as zero points of a convolution do. */
+function broadcasts({ kind, name }: OpDefinition, input?: number): boolean {
+  if (kind === 'elementwise' || BROADCASTING.includes(name)) return true;
+  return name === 'conv_integer' && (input === 2 || input === 3);
 }
 
-/** The length of tuples of indices says how many axes they take the place of. */
+/**
+ * The length of tuples of indices says how many axes they take the place of, and the length of a
+ * list of integers how many sizes they become.
+ */
 function decidesRank({ name }: OpDefinition, input: number, fromEnd: number): boolean {
+  if (SIZE_OPS.some((op) => op.name === name)) return true;
   return ['gather_nd', 'scatter_nd'].includes(name) && input === 1 && fromEnd === 1;
 }
 
@@ -41,9 +49,9 @@ function arbitraryAbstraction(op: OpDefinition, opCase: OpCase): fc.Arbitrary<Sy
       symbols.set(name, value);
       return name;
     };
-    const abstract = (value: number): Dim => {
+    const abstract = (value: number, input?: number): Dim => {
       const { form, alias } = stream.next().value;
-      if (form === 'number' || value < 0 || (value === 1 && broadcasts(op))) return value;
+      if (form === 'number' || value < 0 || (value === 1 && broadcasts(op, input))) return value;
       if (form === 'sum' && value > 2)
         return { op: 'add', left: symbol(value - 2, alias), right: 2 };
       if (form === 'product' && value % 2 === 0) {
@@ -55,7 +63,7 @@ function arbitraryAbstraction(op: OpDefinition, opCase: OpCase): fc.Arbitrary<Sy
       if (input === undefined) return undefined;
       const rank = input.shape.length;
       const shape = input.shape.map((dim, axis) =>
-        decidesRank(op, index, rank - axis) ? dim : abstract(dim),
+        decidesRank(op, index, rank - axis) ? dim : abstract(dim, index),
       );
       return { dtype: input.dtype, shape };
     });
@@ -74,6 +82,11 @@ function holds({ left, right }: DimCheck, symbols: ReadonlyMap<string, number>):
   return value !== undefined && value === evaluateDim(right, symbols);
 }
 
+/** Numbers have -1 where symbols have `?`: a size that depends on elements. */
+function sizesOf(shape: readonly Dim[], symbols: ReadonlyMap<string, number>) {
+  return shape.map((dim) => (dim === '?' ? -1 : evaluateDim(dim, symbols)));
+}
+
 const RUNS = { numRuns: 40, seed: 7 };
 
 describe.each([...OPS.values()].map((op) => [op.name, op] as const))('%s', (_, op) => {
@@ -82,7 +95,7 @@ describe.each([...OPS.values()].map((op) => [op.name, op] as const))('%s', (_, o
       const concrete = inferConcreteCall(op, opCase.inputs, opCase.attributes ?? {}).output;
       const property = fc.property(arbitraryAbstraction(op, opCase), (call) => {
         const { output, checks } = inferCall(op, call.inputs, call.attributes);
-        const shape = output.shape.map((dim) => evaluateDim(dim, call.symbols));
+        const shape = sizesOf(output.shape, call.symbols);
         expect({ dtype: output.dtype, shape }).toEqual(concrete);
         expect(checks.filter((check) => !holds(check, call.symbols))).toEqual([]);
         expect(output.shape.map((dim) => formatDim(simplifyDim(dim)))).toEqual(
@@ -95,7 +108,9 @@ describe.each([...OPS.values()].map((op) => [op.name, op] as const))('%s', (_, o
 
   test('gives for numbers the same without checks', () => {
     for (const { inputs, attributes = {} } of op.cases()) {
-      expect(inferCall(op, inputs, attributes)).toEqual({
+      const { output, ...call } = inferCall(op, inputs, attributes);
+      expect(output.shape.includes('?') && op.kind !== 'dynamic').toBe(false);
+      expect({ ...call, output: { ...output, shape: sizesOf(output.shape, new Map()) } }).toEqual({
         ...inferConcreteCall(op, inputs, attributes),
         checks: [],
       });
@@ -266,7 +281,9 @@ describe('results in symbols', () => {
     ['(max((min(k, n) - min(m, n)), 0))', ['slice', [['n']], { starts: ['m'], ends: ['k'] }]],
     ['((n + 3))', ['pad', [['n']], { pads: [1, 2] }]],
     ['(n)', ['reduce_sum', [['n', 'm']], { axes: [1] }]],
-    ['(4, 1) if min(m, 1) = 1', ['reduce_max', [[4, 'm']], { axes: [1], keepdims: true }]],
+    ['(4, 1)', ['reduce_max', [[4, 'm']], { axes: [1], keepdims: true }]],
+    ['(4, 1) if min(m, 1) = 1', ['arg_max', [[4, 'm']], { axis: 1 }]],
+    ['(2, ?)', ['nonzero', [['n', 'm']]]],
     [
       '((m * n), 4)',
       ['reshape', [['n', 'm', 4]], { shape: [{ op: 'mul', left: 'm', right: 'n' }, 4] }],
