@@ -7,7 +7,8 @@ import { OPS } from '../src/ops/registry.ts';
 import { nodeGpu } from '../src/testing/node-gpu.ts';
 import { type Graph, graphModule } from './fuzz/graph.ts';
 import { randomGraph } from './fuzz/random-graph.ts';
-import { type Difference, differencesOf, VARIANTS, variantsFor } from './fuzz/run-graph.ts';
+import { differencesOf, VARIANTS, variantsFor } from './fuzz/run-graph.ts';
+import { runSeeds, type SeedResult } from './fuzz/run-seeds.ts';
 import { shrinkGraph } from './fuzz/shrink-graph.ts';
 
 const ADAPTER_CLASSES = ['software', 'integrated', 'discrete'] as const;
@@ -76,32 +77,29 @@ async function fuzz({
   const webgpu = await createWebGpuDevice({ gpu: await nodeGpu(), adapterClass, operators: OPS });
   const devices: readonly Device[] = [createHostDevice(), webgpu];
   let failed = 0;
+  let done = 0;
   const startedAt = Date.now();
-  for (let i = 0; i < Number(count) && failed < Number(stop); i++) {
-    const graph = graphOf(i);
-    const variants = turns === true ? variantsFor(Number(seed) + i) : VARIANTS;
-    const differences = await differencesOf(graph, { devices, variants });
-    if (differences.length > 0) {
+  const variants = (seed: number) => (turns === true ? variantsFor(seed) : VARIANTS);
+  const seeds = { first: Number(seed), count: Number(count), filter: pattern };
+  for await (const found of runSeeds({ ...seeds, variants, devices })) {
+    if (found.differences.length > 0) {
       failed++;
-      console.log(await report(graph, { seed: Number(seed) + i, differences, devices }));
+      console.log(await report(found, devices));
     }
-    if ((i + 1) % 100 === 0) {
-      const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
-      console.log(`${i + 1} graphs, ${failed} with differences, ${seconds} s`);
-    }
+    if (failed === Number(stop)) break;
+    if (++done % 100 !== 0) continue;
+    const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
+    console.log(`${done} graphs, ${failed} with differences, ${seconds} s`);
   }
   for (const device of devices) device.destroy();
   console.log(failed === 0 ? `${count} graphs, no difference` : `${failed} graphs differ`);
   return failed === 0 ? 0 : 1;
 }
 
-interface Found {
-  readonly seed: number;
-  readonly differences: readonly Difference[];
-  readonly devices: readonly Device[];
-}
-
-async function report(graph: Graph, { seed, differences, devices }: Found): Promise<string> {
+async function report(
+  { seed, graph, differences }: SeedResult,
+  devices: readonly Device[],
+): Promise<string> {
   const lines = differences.map(
     ({ variant, device, text }) => `${variant.title}, ${device}: ${text}`,
   );

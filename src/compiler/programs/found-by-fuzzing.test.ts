@@ -34,6 +34,14 @@ const FOUND: readonly FoundProgram[] = [
     args: [i64([2, 2], 3, -3, 7, 8), i64([2], 4, 8)],
     result: [1, 0],
   },
+  {
+    title: 'a view may have its sizes in another form than its type',
+    program: `def @main(%x: Tensor[(n, 3), int64], %y: Tensor[(2, 2), int64]) {
+      (reshape(%x, shape=[n * 2 + n]), reshape(%y, shape=[2 * 2]), reshape(%x, shape=[n + n - n, 3]))
+    }`,
+    args: [i64([1, 3], 4, 5, 6), i64([2, 2], 1, 2, 3, 4)],
+    result: [0, [4, 5, 6], [1, 2, 3, 4], [[4, 5, 6]]],
+  },
 ];
 
 describe.each(testedDevices(nodeGpu).slice(0, 2))('on $title', ({ open }) => {
