@@ -73,7 +73,9 @@ export function graphModel(placed: readonly PlacedNode[], draw: Draw): ModelCase
         feeds[name] = tensor;
         // Equal sizes have one name: two names that broadcast are taken as equal.
         const shape = tensor.shape.map((dim, axis) =>
-          areSymbolic && i === 0 && axis === 0 && dim !== 1 ? `d${dim}` : dim,
+          areSymbolic && i === 0 && !(node.parameters ?? []).includes(0) && axis === 0 && dim !== 1
+            ? `d${dim}`
+            : dim,
         );
         inputs.push({ name, dtype: tensor.dtype, shape });
       }
