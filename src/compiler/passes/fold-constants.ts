@@ -5,6 +5,7 @@ import type { Attributes, ConcreteTensorType } from '../../core/primitive-functi
 import { elementCount } from '../../core/shape.ts';
 import { completeAttributes, hasSymbols } from '../../ops/attributes.ts';
 import { KERNEL_DTYPES } from '../../ops/placement.ts';
+import { fillElements } from '../../ops/elements.ts';
 import { WGSL_KERNEL } from '../../ops/program/wgsl-kernel.ts';
 import { opDefinition } from '../../ops/registry.ts';
 import { evaluateCall, inferOperator } from '../evaluate-call.ts';
@@ -117,15 +118,21 @@ function splatResult(
   // Operators that find elements by indices also make some.
   if (indexMap?.movesOnly !== true && fill === undefined) return undefined;
   const first = inputs[0];
-  if (first === undefined) {
-    return fill === undefined ? undefined : HostTensor.splat(type.dtype, type.shape, fill);
-  }
+  const filled = fill === undefined ? undefined : filledPoint(type, fill);
+  if (first === undefined) return filled && asSplat(type, filled);
   const value = first.elements[0];
   const isUniform =
     first.dtype === type.dtype &&
     inputs.every((input) => input.elements[0] === value) &&
-    (fill === undefined || fill === value);
+    (filled === undefined || filled.elements[0] === value);
   return isUniform ? asSplat(type, first) : undefined;
+}
+
+/** One element of a number, as the dtype stores it. */
+function filledPoint({ dtype }: ConcreteTensorType, fill: number): HostTensor {
+  const point = HostTensor.zeros(dtype, [1]);
+  fillElements(point, fill);
+  return point;
 }
 
 function asSplat(type: ConcreteTensorType, point: HostTensor): HostTensor {

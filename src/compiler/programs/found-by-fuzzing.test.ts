@@ -42,6 +42,14 @@ const FOUND: readonly FoundProgram[] = [
     args: [i64([1, 3], 4, 5, 6), i64([2, 2], 1, 2, 3, 4)],
     result: [0, [4, 5, 6], [1, 2, 3, 4], [[4, 5, 6]]],
   },
+  {
+    title: 'a folded tensor of equal float16 elements has them as bits',
+    program: `def @main() {
+      cast(full(shape=[2], value=0.5, dtype="float16"), to="float32")
+    }`,
+    args: [],
+    result: [0.5, 0.5],
+  },
 ];
 
 describe.each(testedDevices(nodeGpu).slice(0, 2))('on $title', ({ open }) => {
