@@ -16,6 +16,8 @@ export interface NodeCase {
   readonly inputs: readonly (HostTensor | undefined)[];
   /** Inputs that are constants in some of the cases: axes, sizes, weights, scales. */
   readonly parameters?: readonly number[];
+  /** Whether parameters are constants in all cases. */
+  readonly isFixed?: boolean;
   /** The number of outputs, or which of them exist. */
   readonly outputs?: number | readonly boolean[];
   /** Outputs whose elements are quantised floats: one step of difference is rounding. */
@@ -61,7 +63,7 @@ export function graphModel(placed: readonly PlacedNode[], draw: Draw): ModelCase
   const nodes: OnnxNodeSpec[] = [];
   const texts: string[] = [];
   for (const [n, { node, inputs: sources }] of placed.entries()) {
-    const constants = draw.chance(0.6);
+    const constants = draw.chance(0.6) || node.isFixed === true;
     const areSymbolic = draw.chance(0.3);
     const names = node.inputs.map((tensor, i) => {
       const source = sources[i];

@@ -1,7 +1,7 @@
 import type { HostTensor } from '../../src/core/host-tensor.ts';
 import { sameShape } from '../../src/core/shape.ts';
 import { CASES } from './cases/index.ts';
-import type { Draw } from './draw.ts';
+import { type Draw, ints } from './draw.ts';
 import {
   graphModel,
   type ModelCase,
@@ -21,7 +21,8 @@ interface Value {
 
 /**
  * A graph of 3 to 15 nodes of opset 17 and up that the other runtime takes, one by one. An operand
- * is an earlier output wherever one of its dtype has its shape, or as many elements.
+ * is an earlier output wherever one of its dtype has its shape; a float may also be one of another
+ * shape, reshaped.
  */
 export async function randomGraph(
   names: readonly string[],
@@ -38,8 +39,9 @@ export async function randomGraph(
     if (node === undefined || (node.domain === undefined && node.opset !== opset)) continue;
     const results = await peer(singleNodeModel(node, draw)).catch(() => undefined);
     if (results === undefined) continue;
+    const inputs = sourcesOf(node, values, { draw, opset, placed });
     const n = placed.length;
-    placed.push({ node: { ...node, opset }, inputs: sourcesOf(node, values, draw) });
+    placed.push({ node: { ...node, opset }, inputs });
     const made = outputsOf(node).flatMap((exists, o) => (exists ? [outputName(n, o)] : []));
     for (const [i, name] of made.entries()) {
       const tensor = results[i];
@@ -49,16 +51,35 @@ export async function randomGraph(
   return graphModel(placed, draw);
 }
 
+interface SourceOptions {
+  readonly draw: Draw;
+  readonly opset: number;
+  /** Takes the nodes that reshape. */
+  readonly placed: PlacedNode[];
+}
+
 function sourcesOf(
   { inputs, parameters = [] }: NodeCase,
   values: readonly Value[],
-  draw: Draw,
+  { draw, opset, placed }: SourceOptions,
 ): (string | undefined)[] {
   return inputs.map((operand, i) => {
     if (operand === undefined || parameters.includes(i)) return undefined;
-    const fitting = values.filter(
-      ({ tensor }) => tensor.dtype === operand.dtype && sameShape(tensor.shape, operand.shape),
-    );
-    return fitting.length > 0 && draw.chance(0.9) ? draw.pick(fitting).name : undefined;
+    const { dtype, shape, elementCount } = operand;
+    const alike = values.filter(({ tensor }) => tensor.dtype === dtype);
+    const fitting = alike.filter(({ tensor }) => sameShape(tensor.shape, shape));
+    if (fitting.length > 0 && draw.chance(0.9)) return draw.pick(fitting).name;
+    const equal = alike.filter(({ tensor }) => tensor.elementCount === elementCount);
+    if (!dtype.startsWith('float') || elementCount === 0 || equal.length === 0) return undefined;
+    const { name, tensor } = draw.pick(equal);
+    const reshape = {
+      op: 'Reshape',
+      opset,
+      inputs: [tensor, ints(shape)],
+      parameters: [1],
+      isFixed: true,
+    };
+    placed.push({ node: reshape, inputs: [name, undefined] });
+    return outputName(placed.length - 1, 0);
   });
 }

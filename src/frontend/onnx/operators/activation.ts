@@ -149,14 +149,19 @@ function importShrink(node: ImportNode): Expr {
   return node.call('where', [isBelow, shifted('add'), above]);
 }
 
-/** A bound that integers are compared with is rounded so that the comparison stays the same. */
+/**
+ * A bound that integers are compared with is rounded so that the comparison stays the same. Of
+ * unsigned ones it is 0 at least: below a negative bound is none of them, and where the upper bound
+ * is negative, 0 is below the other.
+ */
 function threshold(
   node: ImportNode,
   x: Expr,
   { value, round }: { readonly value: number; readonly round: (value: number) => number },
 ): Expr {
-  const isFloat = dtypeInfo(node.type(x).dtype).category === 'float';
-  return number(node, x, isFloat ? value : round(value));
+  const { category } = dtypeInfo(node.type(x).dtype);
+  if (category === 'float') return number(node, x, value);
+  return number(node, x, category === 'uint' ? Math.max(round(value), 0) : round(value));
 }
 
 export const ACTIVATION_IMPORTERS: Readonly<Record<string, NodeImporter>> = {

@@ -244,3 +244,14 @@ test('mean and deviation of LayerNormalization are float32, whatever the input i
   expect(mean).toEqual(tensor([1, 1], [2]));
   expect(inverse).toEqual(tensor([1, 1], [1]));
 });
+
+test.each([0.5, -1.5])(
+  'no unsigned number is below the negative bound of Shrink, lambd %d',
+  (lambd) => {
+    const attributes = { bias: { float: 2 }, lambd: { float: lambd } };
+    const x = HostTensor.from('uint32', [4], [0, 1, 3, 4294967295]);
+    const [y] = run({ op: 'Shrink', attributes }, [x]);
+    const expected = lambd > 0 ? [0, 4294967295, 1, 4294967293] : [2, 3, 1, 4294967293];
+    expect(y).toEqual(HostTensor.from('uint32', [4], expected));
+  },
+);
