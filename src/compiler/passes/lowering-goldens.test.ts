@@ -142,7 +142,9 @@ describe('allocate-adt-tags', () => {
 
   test('one tag for two constructors', () => {
     const text = 'type Shade { Dark = 1, Light = 1 } def @main() -> Shade { Dark }';
-    expect(() => verifyModule(parseModule(text))).toThrowErrorMatchingInlineSnapshot(`[TypeCheckError: type Shade, constructor Light: got the tag 1 again, expected one of its own.]`);
+    expect(() => verifyModule(parseModule(text))).toThrowErrorMatchingInlineSnapshot(
+      `[TypeCheckError: type Shade, constructor Light: got the tag 1 again, expected one of its own.]`,
+    );
   });
 });
 

@@ -255,3 +255,20 @@ test.each([0.5, -1.5])(
     expect(y).toEqual(HostTensor.from('uint32', [4], expected));
   },
 );
+
+test('regions of Resize in float16 are numbers, not bits', () => {
+  const attributes = {
+    mode: 'linear',
+    coordinate_transformation_mode: 'tf_crop_and_resize',
+  };
+  const regions = [0.25, 0.75];
+  const sizes = HostTensor.from('int64', [1], [4]);
+  const [single, half] = [
+    tensor([2], regions),
+    HostTensor.from('float16', [2], regions.map(numberToFloat16)),
+  ].map((roi) => {
+    const node = { op: 'Resize', attributes, constants: 3 };
+    return run(node, [tensor([8]), roi, undefined, sizes])[0];
+  });
+  expect(half).toEqual(single);
+});

@@ -4,6 +4,7 @@ import { dtypeInfo } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import type { Attributes } from '../../../core/primitive-function.ts';
 import { normalizeAxis } from '../../../core/shape.ts';
+import { numberElements } from '../../../ops/elements.ts';
 import type { ImportNode } from '../import-node.ts';
 import { cast, number } from './elementwise.ts';
 import { rationalOf, scaledSize } from './scaled-size.ts';
@@ -162,7 +163,8 @@ function cropped(
     const roi = cast(node, node.input(1), 'float32');
     return { ...plan, roi: node.call('gather', [roi, node.int64s([i, i + count])], { axis: 0 }) };
   }
-  const roi = Array.from(node.constantInput(1, 'regions')?.elements ?? [], Number);
+  const given = node.constantInput(1, 'regions');
+  const roi = given === undefined ? [] : Array.from(numberElements(given));
   if (roi.length !== 2 * count) throw node.malformed(`${roi.length} bounds`, `${2 * count}`);
   return { ...plan, attributes: { ...plan.attributes, roi: [roi[i] ?? 0, roi[i + count] ?? 1] } };
 }
