@@ -28,7 +28,8 @@ export default defineConfig(({ mode }) => ({
     // A data: address would break the content security policy.
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 1000,
-    rolldownOptions: { input: pages(mode) },
+    // How long plugins took is no news to who builds.
+    rolldownOptions: { input: pages(mode), checks: { bundlerTimings: false } },
   },
   worker: { format: 'es' as const, plugins: () => [minifyWgsl(), dropUnusedFields()] },
   preview: { host: 'localhost', headers: SECURITY_HEADERS },
