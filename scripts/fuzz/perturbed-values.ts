@@ -67,13 +67,13 @@ export function evaluateNode(
   const inputs = operands.map(({ value }) => value);
   const value = run(inputs);
   const isRounded = roundsResult(node.op, value);
+  const isExact = EXACT_ON_SHORT_NUMBERS.has(node.op) && inputs.every(holdsShort);
   const perturbed = Array.from({ length: noise.count }, (_, k) => {
     const moved = operands.map((operand) => operand.perturbed[k] ?? operand.value);
     const isSame = moved.every((tensor, i) => tensor === inputs[i]);
     const result = isSame ? value : run(moved);
     if (!isRounded) return result;
-    const isExact = isSame && EXACT_ON_SHORT_NUMBERS.has(node.op);
-    return withNoise(node.op, result, { random: noise.random, keepsShort: isExact });
+    return withNoise(node.op, result, { random: noise.random, keepsShort: isSame && isExact });
   });
   return { value, perturbed };
 }
@@ -92,6 +92,11 @@ function roundsResult(op: string, value: HostTensor): boolean {
   const { tolerance } = opDefinition(op);
   const isExact = tolerance.rtol === 0 && tolerance.atol === 0;
   return !isExact && dtypeInfo(value.dtype).category === 'float';
+}
+
+/** Whether all elements have few bits: a short sum of long numbers is so by chance. */
+function holdsShort(tensor: HostTensor): boolean {
+  return Array.from(elementsOf(tensor)).every((element) => isShort(Number(element)));
 }
 
 function withNoise(
