@@ -444,3 +444,20 @@ describe('refusals', () => {
     );
   });
 });
+
+test('lanes that are computed one by one are computed once, however often an operator names them', () => {
+  const type = { dtype: 'float32' as const, shape: [6, 4] };
+  const { launches } = planOf({
+    name: 'sign_of_broadcast',
+    params: [type, { ...type, shape: [4] }],
+    body: [
+      { op: 'mod', inputs: [0, 1], attributes: { fmod: false } },
+      { op: 'broadcast_to', inputs: [2], attributes: { shape: [6, 4] } },
+      { op: 'sign', inputs: [3], attributes: {} },
+    ],
+    results: [{ value: 4, type }],
+  });
+  const [code = ''] = launches.map((launch) => launch.code);
+  const calls = code.match(/(?<!fn )element\d+\(/g) ?? [];
+  expect(calls).toHaveLength(4);
+});

@@ -46,7 +46,7 @@ export class ValueEmitter {
       (value) => this.#plan.elementType(value) === 'i64',
     );
     if (at.width === 4 && isWide) {
-      return this.#perLane(this.#plan.elementType(call.value), at, (lane, inner) =>
+      return this.#perLane(this.#plan.elementType(call.value), { at, scope }, (lane, inner) =>
         this.#elementwise(call, lane, inner),
       );
     }
@@ -110,7 +110,7 @@ export class ValueEmitter {
     } else if (at.width === 1 || (to.at(-1) ?? 1) % 4 === 0) {
       return this.#strided(operand, { at, scope }, splat);
     }
-    return this.#perLane(this.#plan.elementType(input), at, (lane, inner) =>
+    return this.#perLane(this.#plan.elementType(input), { at, scope }, (lane, inner) =>
       this.#broadcast(operand, { at: lane, scope: inner }),
     );
   }
@@ -149,7 +149,7 @@ export class ValueEmitter {
     const inputs = call.inputs.map((input) => this.#plan.type(input));
     const layout = analyzeIndexMap(map, { attributes: call.attributes, inputs, output });
     if (at.width === 4 && !layout.isVectorizable) {
-      return this.#perLane(this.#plan.elementType(call.value), at, (lane, inner) =>
+      return this.#perLane(this.#plan.elementType(call.value), { at, scope }, (lane, inner) =>
         this.#mapped(call, layout, { at: lane, scope: inner }),
       );
     }
@@ -261,7 +261,7 @@ export class ValueEmitter {
   /** Four scalar computations, in a function of their own, for what has no vector form. */
   #perLane(
     type: ElementType,
-    at: Position,
+    { at, scope }: EmitContext,
     emit: (lane: Position, scope: Scope) => string,
   ): string {
     const name = this.#shader.uniqueName('element');
@@ -275,7 +275,8 @@ export class ValueEmitter {
     ];
     this.#shader.addFunction(lines.join('\n'));
     const lanes = [0, 1, 2, 3].map((lane) => `${name}(${at.linear} * 4u + ${lane}u)`);
-    return `${vectorType(type, 4)}(${lanes.join(', ')})`;
+    // An operator may name its operand many times.
+    return scope.let(this.#shader.uniqueName('v'), `${vectorType(type, 4)}(${lanes.join(', ')})`);
   }
 
   #constant(type: ElementType, value: number): string {
