@@ -143,6 +143,7 @@ describe('fold-constants', () => {
 });
 
 describe('simplify', () => {
+  const cast = (value: Expr, to: string) => call('cast', [value], { to });
   const rows: [string, Expr, string][] = [
     ['x + 0', call('add', [x, scalar(0)]), '%x'],
     ['0 + x', call('add', [scalar(0), x]), '%x'],
@@ -155,6 +156,9 @@ describe('simplify', () => {
     ['-(-x)', call('neg', [call('neg', [x])]), '%x'],
     ['relu of relu', call('relu', [call('relu', [x])]), 'relu(%x)'],
     ['cast to the same', call('cast', [x], { to: 'float32' }), '%x'],
+    ['casts there and back', call('cast', [cast(x, 'float64')], { to: 'float32' }), '%x'],
+    ['cast of a widening cast', cast(cast(x, 'float64'), 'int32'), 'cast(%x, to="int32")'],
+    ['casts that lose', cast(cast(x, 'int32'), 'float32'), '%0 = cast(%x, to="int32");'],
     ['pad by nothing', call('pad', [x], { pads: [0, 0, 0, 0, 0, 0, 0, 0] }), '%x'],
     ['concat of one', call('concat', [x], { axis: 1 }), '%x'],
     [

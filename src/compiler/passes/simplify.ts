@@ -27,6 +27,7 @@ const RULES: readonly Rule[] = [
   { op: 'abs', title: 'abs(abs(x)) = abs(x)', apply: (e) => innerCall(e, 'abs') },
   { op: 'floor', title: 'floor(floor(x)) = floor(x)', apply: (e) => innerCall(e, 'floor') },
   { op: 'cast', title: 'cast to the same dtype', apply: sameTypeAsArgument },
+  { op: 'cast', title: 'cast of a cast that loses nothing', apply: castOfWideningCast },
   { op: 'reshape', title: 'reshape to the same shape', apply: sameTypeAsArgument },
   { op: 'reshape', title: 'reshape of reshape', apply: reshapeOfReshape },
   { op: 'broadcast_to', title: 'broadcast to the same shape', apply: sameTypeAsArgument },
@@ -73,6 +74,28 @@ function applyRules(expr: Expr, types: TypeInference): Expr | undefined {
     if (result !== undefined) return result;
   }
   return undefined;
+}
+
+/** dtypes that hold every value of a dtype and convert it on as that dtype would be. */
+const WIDENINGS: Partial<Record<DType, readonly DType[]>> = {
+  float16: ['float32', 'float64'],
+  float32: ['float64'],
+  int8: ['int16', 'int32', 'int64'],
+  int16: ['int32', 'int64'],
+  int32: ['int64'],
+  uint8: ['uint16', 'uint32', 'uint64', 'int16', 'int32', 'int64'],
+  uint16: ['uint32', 'uint64', 'int32', 'int64'],
+  uint32: ['uint64', 'int64'],
+};
+
+function castOfWideningCast(expr: CallExpr, types: TypeInference): Expr | undefined {
+  const inner = innerCall(expr, 'cast');
+  const x = inner?.args[0];
+  if (inner === undefined || x === undefined) return undefined;
+  const [from, between] = [types.of(x), types.of(inner)];
+  if (from.kind !== 'tensor' || between.kind !== 'tensor') return undefined;
+  if (WIDENINGS[from.dtype]?.includes(between.dtype) !== true) return undefined;
+  return call('cast', [x], expr.attributes, expr.span);
 }
 
 /** The other operand when one is the neutral constant and broadcasting changes nothing. */
