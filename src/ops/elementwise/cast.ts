@@ -6,23 +6,9 @@ import type { OpCase, OpDefinition, ScalarContext } from '../define-op.ts';
 import { convertElements, roundToInteger } from './convert-elements.ts';
 import { defineElementwise } from './elementwise.ts';
 import { operand } from '../operand-checks.ts';
+import { KERNEL_DTYPES } from '../placement.ts';
 import { wideDeclarations } from '../wide-integers.ts';
 import { wgslLiteral, wgslOperandType } from '../wgsl-literal.ts';
-
-/** What WebGPU converts, all pairs of which are tested. */
-const ON_DEVICES: readonly DType[] = [
-  'float32',
-  'float16',
-  'int8',
-  'uint8',
-  'int16',
-  'uint16',
-  'int32',
-  'uint32',
-  'int64',
-  'uint64',
-  'bool',
-];
 
 const target = (attributes: Attributes): DType => {
   const to = stringAttribute(attributes, 'to');
@@ -58,8 +44,8 @@ const elementwiseCast = defineElementwise({
     host: ([x = 0], context) => convert(x, context),
   },
   cases: () => [
-    ...ON_DEVICES.flatMap((from) =>
-      ON_DEVICES.map(
+    ...[...KERNEL_DTYPES].flatMap((from) =>
+      [...KERNEL_DTYPES].map(
         (to): OpCase => ({
           title: `${from} to ${to}`,
           inputs: [{ dtype: from, shape: [5, 7] }],
