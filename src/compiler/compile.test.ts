@@ -56,7 +56,7 @@ describe('compile', () => {
         "fold-constants",
         "simplify",
         "recognize-operators",
-        "fold-batch-norm",
+        "fold-affine-into-weights",
         "fold-constants",
         "eliminate-common-subexpressions",
         "place-devices",

@@ -8,7 +8,7 @@ import { allocateAdtTags } from './passes/allocate-adt-tags.ts';
 import { bindDims, type DimBindings } from './passes/bind-dims.ts';
 import { dispatchByShape, type ModuleDispatch } from './passes/dispatch-by-shape.ts';
 import { eliminateCommonSubexpressions } from './passes/eliminate-common-subexpressions.ts';
-import { foldBatchNorm } from './passes/fold-batch-norm.ts';
+import { foldAffineIntoWeights } from './passes/fold-affine-into-weights.ts';
 import { foldConstants } from './passes/fold-constants.ts';
 import { fuse, separate } from './passes/fuse.ts';
 import { inferTypes } from './passes/infer-types.ts';
@@ -63,7 +63,7 @@ export const OPTIONAL_PASSES = [
   'fold-constants',
   'simplify',
   'recognize-operators',
-  'fold-batch-norm',
+  'fold-affine-into-weights',
   'eliminate-common-subexpressions',
   'fuse',
   'tail-calls',
@@ -85,7 +85,7 @@ export function pipeline(options: CompileOptions): readonly Pass[] {
     foldConstants,
     simplify,
     recognizeOperators,
-    foldBatchNorm,
+    foldAffineIntoWeights,
     foldConstants,
     // A clone knows more of its sizes than the function that it was made of.
     ...(dispatch === undefined

@@ -125,22 +125,18 @@ describe('what a pass does', () => {
     `);
   });
 
-  test('fold-batch-norm', () => {
+  test('fold-affine-into-weights', () => {
     const text = `def @main(%x: Tensor[(n, 1, h, w), float32]) {
       batch_norm(%x, [2f], [3f], [1f], [4f], epsilon=0)
     }`;
-    expect(after('fold-batch-norm', text)).toMatchInlineSnapshot(`
+    expect(after('fold-affine-into-weights', text)).toMatchInlineSnapshot(`
       "def @main(%x: Tensor[(n, 1, h, w), float32]) {
-        %0 = add([4f], 0f);
-        %1 = sqrt(%0);
-        %2 = div([2f], %1);
-        %3 = reshape(%2, shape=[1, 1, 1, 1]);
-        %4 = mul(%x, %3);
-        %5 = mul([1f], %2);
-        %6 = sub([3f], %5);
-        %7 = reshape(%6, shape=[1, 1, 1, 1]);
-        add(%4, %7)
+        %0 = mul(%x, meta[0]);
+        add(%0, meta[1])
       }
+
+      meta[0]: Tensor[(1, 1, 1, 1), float32]
+      meta[1]: Tensor[(1, 1, 1, 1), float32]
       "
     `);
   });
@@ -283,7 +279,7 @@ describe('what looks alike and is left alone', () => {
     ['simplify', 'def @main(%x: Tensor[(1,), float32]) { add(%x, [0f, 0f]) }'],
     // The mean is no constant.
     [
-      'fold-batch-norm',
+      'fold-affine-into-weights',
       `def @main(%x: Tensor[(n, 1, h, w), float32], %m: Tensor[(1,), float32]) {
         batch_norm(%x, [2f], [3f], %m, [4f], epsilon=0)
       }`,

@@ -8,7 +8,7 @@ import { inferModule } from '../inference/infer-module.ts';
 import { TypeInference } from '../type-inference.ts';
 import { bindDims } from './bind-dims.ts';
 import { eliminateCommonSubexpressions } from './eliminate-common-subexpressions.ts';
-import { foldBatchNorm } from './fold-batch-norm.ts';
+import { foldAffineIntoWeights } from './fold-affine-into-weights.ts';
 import { foldConstants } from './fold-constants.ts';
 import { fuse } from './fuse.ts';
 import { inferTypes } from './infer-types.ts';
@@ -42,7 +42,7 @@ describe('every pass leaves alone what it has no business with', () => {
     inferTypes,
     foldConstants,
     simplify,
-    foldBatchNorm,
+    foldAffineIntoWeights,
     eliminateCommonSubexpressions,
   ])('$name', (pass) => {
     expect(pass.run(nothing, { types: new TypeInference() })).toBe(nothing);
@@ -198,99 +198,6 @@ describe('simplify', () => {
   });
 });
 
-describe('fold-batch-norm', () => {
-  const weights = values([2, 3, 1, 1], 1, 2, 3, 4, 5, 6);
-  const norm = (input: Expr, channels: number) =>
-    call(
-      'batch_norm',
-      [
-        input,
-        splat([channels], 2),
-        splat([channels], 1),
-        splat([channels], 0.5),
-        splat([channels], 3),
-      ],
-      { epsilon: 1 },
-    );
-
-  test('into the weights and bias of a convolution', () => {
-    const conv = call('conv2d', [x, weights, values([2], 10, 20)], CONV);
-    const text = run(norm(conv, 2), foldBatchNorm, foldConstants);
-    expect(text).toMatchInlineSnapshot(`
-      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
-        conv2d(%x, meta[0], [10.5f, 20.5f], strides=[1, 1], pads=[0, 0, 0, 0], dilations=[1, 1], groups=1)
-      }
-
-      meta[0]: Tensor[(2, 3, 1, 1), float32]
-      "
-    `);
-  });
-
-  test('not with statistics of float16, whose arithmetic would be rounded at every step', () => {
-    const half = constant(HostTensor.splat('float16', [3], 0x3c00));
-    const text = run(call('batch_norm', [x, half, half, half, half]), foldBatchNorm);
-    expect(text).toContain('batch_norm(%x, ');
-  });
-
-  test('a convolution without bias gets one', () => {
-    const text = run(norm(call('conv2d', [x, weights], CONV), 2), foldBatchNorm, foldConstants);
-    expect(text).toMatchInlineSnapshot(`
-      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
-        conv2d(%x, meta[0], [0.5f, 0.5f], strides=[1, 1], pads=[0, 0, 0, 0], dilations=[1, 1], groups=1)
-      }
-
-      meta[0]: Tensor[(2, 3, 1, 1), float32]
-      "
-    `);
-  });
-
-  test('splat weights stay splat', () => {
-    const conv = call('conv2d', [x, splat([2, 3, 1, 1], 0.25)], CONV);
-    expect(run(norm(conv, 2), foldBatchNorm, foldConstants)).toMatchInlineSnapshot(`
-      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
-        conv2d(%x, meta[0], [0.5f, 0.5f], strides=[1, 1], pads=[0, 0, 0, 0], dilations=[1, 1], groups=1)
-      }
-
-      meta[0]: Tensor[(2, 3, 1, 1), float32] = 0.25f
-      "
-    `);
-  });
-
-  test('a multiplication and an addition elsewhere, also when the convolution has another reader', () => {
-    expect(run(norm(x, 3), foldBatchNorm, foldConstants)).toMatchInlineSnapshot(`
-      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
-        %0 = mul(%x, meta[0]);
-        add(%0, meta[1])
-      }
-
-      meta[0]: Tensor[(1, 3, 1, 1), float32] = 1f
-      meta[1]: Tensor[(1, 3, 1, 1), float32] = 0.5f
-      "
-    `);
-    const conv = call('conv2d', [x, weights], CONV);
-    const shared = run(tuple([norm(conv, 2), conv]), foldBatchNorm, foldConstants);
-    expect(shared).toMatchInlineSnapshot(`
-      "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
-        %0 = conv2d(%x, meta[0], strides=[1, 1], pads=[0, 0, 0, 0], dilations=[1, 1], groups=1);
-        %1 = mul(%0, meta[1]);
-        %2 = add(%1, meta[2]);
-        (%2, %0)
-      }
-
-      meta[0]: Tensor[(2, 3, 1, 1), float32]
-      meta[1]: Tensor[(1, 2, 1, 1), float32] = 1f
-      meta[2]: Tensor[(1, 2, 1, 1), float32] = 0.5f
-      "
-    `);
-  });
-
-  test('statistics that are computed stay a call', () => {
-    const mean = call('reduce_mean', [x], { axes: [0, 2, 3], keepdims: false });
-    const body = call('batch_norm', [x, splat([3], 1), splat([3], 0), mean, splat([3], 1)]);
-    expect(run(body, foldBatchNorm)).toContain('batch_norm(');
-  });
-});
-
 describe('eliminate-common-subexpressions', () => {
   test('equal calls become one, whatever the order of attributes', () => {
     const pool = (attributes: Record<string, number[]>) => call('max_pool', [x], attributes);
@@ -349,15 +256,12 @@ describe('fuse', () => {
     const body = call('mul', [conv, call('sigmoid', [conv])]);
     expect(run(body, fuse)).toMatchInlineSnapshot(`
       "def @main(%x: Tensor[(1, 3, 4, 4), float32]) {
-        %0 = fn (%p0: Tensor[(1, 3, 4, 4), float32], %p1: Tensor[(3, 3, 1, 1), float32], primitive="conv2d") {
-          conv2d(%p0, %p1, strides=[1, 1], pads=[0, 0, 0, 0], dilations=[1, 1], groups=1)
+        %0 = fn (%p0: Tensor[(1, 3, 4, 4), float32], %p1: Tensor[(3, 3, 1, 1), float32], primitive="conv2d_sigmoid_mul") {
+          %1 = conv2d(%p0, %p1, strides=[1, 1], pads=[0, 0, 0, 0], dilations=[1, 1], groups=1);
+          %2 = sigmoid(%1);
+          mul(%1, %2)
         };
-        %1 = %0(%x, meta[0]);
-        %2 = fn (%p0_1: Tensor[(1, 3, 4, 4), float32], primitive="sigmoid_mul") {
-          %3 = sigmoid(%p0_1);
-          mul(%p0_1, %3)
-        };
-        %2(%1)
+        %0(%x, meta[0])
       }
 
       meta[0]: Tensor[(3, 3, 1, 1), float32] = 1f
