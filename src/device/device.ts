@@ -44,6 +44,13 @@ export interface Device {
   /** Resolves when all work launched so far is done; rejects with its first error. */
   synchronize(): Promise<void>;
 
+  /**
+   * Starts to note down launches, copies and writes, which are carried out as ever, so that they can
+   * be repeated. Absent where there is nothing to gain. One recording at a time: undefined while
+   * another one is under way or launches are profiled.
+   */
+  record?(): LaunchRecording | undefined;
+
   /** From now on records the time of each launch, until the returned function is called. */
   startProfile(): () => Promise<readonly KernelTiming[]>;
 
@@ -111,6 +118,27 @@ export interface Kernel {
    * memory. Only kernels of the host have it.
    */
   compute?(inputs: readonly HostTensor[]): HostTensor;
+}
+
+/** What a device notes down. */
+export interface LaunchRecording {
+  /** Until {@link resume}, nothing is noted down: others use the device. */
+  pause(): void;
+  resume(): void;
+  /** Ends the recording; undefined when what happened cannot be repeated. */
+  finish(): RecordedLaunches | undefined;
+}
+
+/** Launches, copies and writes over the buffers that they had, ready to be enqueued again. */
+export interface RecordedLaunches {
+  readonly launchCount: number;
+  /** All buffers that are read or written. */
+  readonly buffers: ReadonlySet<DeviceBuffer>;
+  /** False when a buffer was destroyed, or while launches are recorded or profiled. */
+  isUsable(): boolean;
+  /** Enqueues everything in order, as one submission where nothing is written in between. */
+  replay(): void;
+  dispose(): void;
 }
 
 export interface KernelTiming {

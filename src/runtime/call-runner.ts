@@ -1,26 +1,32 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import { abortError, internalError } from '../core/errors.ts';
 import type { Device } from '../device/device.ts';
+import { type CallOutcome, registersOf } from './call.ts';
 import { resume, run } from './dispatch.ts';
 import { type FrameCount, Invocation, type Limits } from './invocation.ts';
 import type { LinkedFunction } from './linked-code.ts';
 import type { LinkedProgram } from './link.ts';
 import { macrotask } from './macrotask.ts';
-import { discard, type Value } from './value.ts';
+import { type ReplayCounters, ReplayStore } from './replay-store.ts';
+import type { RunRecording } from './run-recording.ts';
+import { discard, release, retain, type Value } from './value.ts';
+import type { VmState } from './vm-state.ts';
 import { withVmStack } from './vm-stack.ts';
 
 /** Nested synchronous calls (program, JS function, program, …) before one waits for its turn. */
 const MAX_NESTING = 32;
 
-export interface CallOutcome {
-  /** The caller owns one reference. */
-  readonly value: Value;
-  readonly instructionCount: number;
+export interface RunOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly recording?: RunRecording | undefined;
 }
 
 export interface CallRunnerOptions {
   readonly limits: Limits;
   readonly devices: readonly Device[];
+  readonly state: VmState;
+  /** Whether repeated calls are recorded and replayed. */
+  readonly replay: boolean;
 }
 
 /** Drives the calls in flight: slices, waiting, cancellation, errors. */
@@ -28,8 +34,12 @@ export class CallRunner {
   readonly #program: ExecutableData;
   readonly #linked: LinkedProgram;
   readonly #limits: Limits;
+  readonly #state: VmState;
+  readonly #replays: ReplayStore;
   readonly #calls = new Set<Call>();
   readonly #frameCount: FrameCount = { live: 0, registers: 0 };
+  /** Why no further call is taken. */
+  #end: Error | undefined;
   #nesting = 0;
   #busyMs = 0;
 
@@ -40,6 +50,8 @@ export class CallRunner {
     this.#linked = linked;
     this.#limits = options.limits;
     this.#devices = options.devices;
+    this.#state = options.state;
+    this.#replays = new ReplayStore(options.state, options.replay ? options.devices : []);
   }
 
   /** Frames in use by all calls. */
@@ -47,11 +59,59 @@ export class CallRunner {
     return this.#frameCount.live;
   }
 
+  replayCounters(): ReplayCounters {
+    return this.#replays.counters();
+  }
+
+  /**
+   * Calls a function with arguments that were checked, or repeats what an earlier call did. The
+   * caller may release the arguments at once.
+   */
+  async call(
+    callee: LinkedFunction,
+    args: readonly Value[],
+    signal: AbortSignal | undefined,
+  ): Promise<CallOutcome> {
+    if (this.#busyMs >= this.#limits.sliceMs) {
+      for (const arg of args) retain(arg);
+      try {
+        await this.#giveWay(signal);
+        return await this.call(callee, args, signal);
+      } finally {
+        for (const arg of args) release(arg);
+      }
+    }
+    const begin = performance.now();
+    const replayed = this.#replays.replay(callee, args);
+    if (replayed !== undefined) {
+      this.#busyMs += performance.now() - begin;
+      return replayed;
+    }
+    const pending = this.#replays.begin(callee, args);
+    try {
+      const registers = registersOf(callee, args);
+      const { recording } = pending;
+      const outcome = await this.run(callee, registers, { signal, recording });
+      pending.finish(outcome);
+      return outcome;
+    } catch (error) {
+      pending.finish(undefined);
+      throw error;
+    }
+  }
+
+  async #giveWay(signal: AbortSignal | undefined): Promise<void> {
+    this.#busyMs = 0;
+    await macrotask();
+    if (this.#end !== undefined) throw this.#end;
+    if (signal?.aborted === true) throw abortError(signal);
+  }
+
   /** Takes over the references that `registers` hold. */
   async run(
     callee: LinkedFunction,
     registers: Value[],
-    signal: AbortSignal | undefined,
+    { signal, recording }: RunOptions = {},
   ): Promise<CallOutcome> {
     const invocation = new Invocation(this.#linked, this.#limits, this.#frameCount);
     const call = new Call(invocation);
@@ -61,7 +121,7 @@ export class CallRunner {
     try {
       invocation.push(callee, registers);
       if (this.#nesting >= MAX_NESTING) await call.pause();
-      await this.#drive(call);
+      await this.#drive(call, recording);
       return { value: invocation.takeResult(), instructionCount: invocation.executed };
     } catch (error) {
       if (call.cancellation !== undefined) throw call.cancellation;
@@ -73,18 +133,21 @@ export class CallRunner {
     }
   }
 
-  /** Rejects every call in flight. */
-  cancelAll(error: Error): void {
+  /** Rejects every call in flight; no other one may come. */
+  end(error: Error): void {
+    this.#end = error;
+    this.#replays.dispose();
     for (const call of this.#calls) call.cancel(error);
   }
 
-  async #drive(call: Call): Promise<void> {
+  async #drive(call: Call, recording: RunRecording | undefined): Promise<void> {
     const { invocation } = call;
     for (;;) {
-      const pending = this.#runSlice(invocation);
+      const pending = this.#runSlice(invocation, recording);
       if (call.cancellation !== undefined) return call.abandon(pending);
       if (invocation.isDone) return;
       if (pending !== undefined) {
+        recording?.abandon();
         // Devices work on what was launched while the program waits.
         for (const device of this.#devices) device.flush();
         resume(invocation, await call.wait(pending));
@@ -97,12 +160,20 @@ export class CallRunner {
   }
 
   /** Time is counted over all calls, so that many short ones yield like a long one. */
-  #runSlice(invocation: Invocation): Promise<Value> | undefined {
+  #runSlice(
+    invocation: Invocation,
+    recording: RunRecording | undefined,
+  ): Promise<Value> | undefined {
     const begin = performance.now();
+    const outer = this.#state.recording;
     this.#nesting++;
+    this.#state.recording = recording;
+    recording?.resume();
     try {
       return run(invocation);
     } finally {
+      recording?.pause();
+      this.#state.recording = outer;
       this.#nesting--;
       this.#busyMs += performance.now() - begin;
     }

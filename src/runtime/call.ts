@@ -4,6 +4,13 @@ import type { LinkedFunction, LinkedInstruction } from './linked-code.ts';
 import type { LinkedProgram } from './link.ts';
 import { ClosureValue, describeValue, PackedFunctionValue, retain, type Value } from './value.ts';
 
+/** How a call from outside ended. */
+export interface CallOutcome {
+  /** The caller owns one reference. */
+  readonly value: Value;
+  readonly instructionCount: number;
+}
+
 /** An operand's value: a register, or for a negative operand a constant. */
 export function read(operand: number, registers: Value[], constants: readonly Value[]): Value {
   return (operand >= 0 ? registers[operand] : constants[~operand]) as Value;

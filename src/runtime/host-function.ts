@@ -37,6 +37,8 @@ export function adaptHostFunction(
   state: VmState,
 ): PackedFunction {
   return (...args) => {
+    // What it does beside its result cannot be repeated.
+    state.recording?.abandon();
     const result = call(...args);
     if (!isThenable(result)) return toValue(result, name, state);
     return Promise.resolve(result).then((late) => toValue(late, name, state));

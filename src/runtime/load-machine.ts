@@ -25,6 +25,8 @@ export interface MachineOptions {
   /** The data section as it arrives, in place of `executable.data`. */
   readonly dataBlocks?: AsyncIterable<DataBlock> | undefined;
   readonly limits?: Partial<Limits> | undefined;
+  /** False interprets every call, however often it is repeated. Default: true. */
+  readonly replay?: boolean | undefined;
   /** Takes the lines of `vm.builtin.print`; default: the console. */
   readonly log?: ((line: string) => void) | undefined;
   /** Default: a pooled allocator for each device. */

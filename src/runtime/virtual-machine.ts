@@ -3,8 +3,8 @@ import { abortError, internalError, UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import type { KernelTiming } from '../device/device.ts';
-import { type CallOutcome, CallRunner } from './call-runner.ts';
-import { closureCall, registersOf } from './call.ts';
+import { CallRunner } from './call-runner.ts';
+import { type CallOutcome, closureCall, registersOf } from './call.ts';
 import { checkArguments } from './check-arguments.ts';
 import { type HostInput, toValue } from './host-function.ts';
 import { DEFAULT_LIMITS } from './invocation.ts';
@@ -12,6 +12,7 @@ import type { LinkedFunction } from './linked-code.ts';
 import { type LoadedMachine, loadMachine, type MachineOptions } from './load-machine.ts';
 import { memoryReport, type MemoryReport } from './memory-report.ts';
 import { readTensors, readTensorSync, requireLive } from './tensor-read.ts';
+import type { ReplayCounters } from './replay-store.ts';
 import {
   type MachineValue,
   PackedFunctionValue,
@@ -71,7 +72,9 @@ export class VirtualMachine implements MachineValue {
     const loaded = await loadMachine(executable, machine, options);
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const devices = [...new Set(options.devices)];
-    const runner = new CallRunner(executable, loaded.linked, { limits, devices });
+    const { linked, state } = loaded;
+    const { replay = true } = options;
+    const runner = new CallRunner(executable, linked, { limits, devices, state, replay });
     machine.#parts = { ...loaded, runner };
     for (const device of devices) {
       void device.lost.then((error) => machine.#stop(error));
@@ -137,7 +140,8 @@ export class VirtualMachine implements MachineValue {
           retain(result);
           return result;
         }
-        const { value } = await this.#run(call.callee, registersOf(call.callee, call.args));
+        const { runner } = this.#live();
+        const { value } = await runner.run(call.callee, registersOf(call.callee, call.args));
         return value;
       } finally {
         for (const arg of args) release(arg);
@@ -178,6 +182,11 @@ export class VirtualMachine implements MachineValue {
     return memoryReport(this.#parts?.state.allocators ?? []);
   }
 
+  /** How many calls were interpreted, recorded and repeated. */
+  replays(): ReplayCounters {
+    return this.#live().runner.replayCounters();
+  }
+
   /** Gives pooled buffers back to the devices; returns their bytes. */
   trim(): number {
     const allocators = new Set(this.#live().state.allocators);
@@ -205,7 +214,7 @@ export class VirtualMachine implements MachineValue {
     const { runner, modules, constants, state } = this.#parts;
     this.#end = error;
     this.#parts = undefined;
-    runner.cancelAll(error);
+    runner.end(error);
     for (const module of modules) module.dispose();
     constants.dispose();
     for (const allocator of new Set(state.allocators)) allocator.dispose();
@@ -234,19 +243,15 @@ export class VirtualMachine implements MachineValue {
   ): Promise<CallOutcome> {
     const { signal } = options;
     if (signal?.aborted === true) throw abortError(signal);
-    const args = toArguments(inputs, this.#live().state);
-    let registers: Value[];
+    const { runner, state } = this.#live();
+    const args = toArguments(inputs, state);
+    let outcome: Promise<CallOutcome>;
     try {
-      registers = registersOf(callee, checkArguments(callee.source, args));
+      outcome = runner.call(callee, checkArguments(callee.source, args), signal);
     } finally {
       for (const arg of args) release(arg);
     }
-    return this.#run(callee, registers, signal);
-  }
-
-  /** Takes over the references that `registers` hold. */
-  #run(callee: LinkedFunction, registers: Value[], signal?: AbortSignal): Promise<CallOutcome> {
-    return this.#live().runner.run(callee, registers, signal);
+    return outcome;
   }
 }
 

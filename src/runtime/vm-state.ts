@@ -6,6 +6,7 @@ import { storageByteLength } from '../core/dtype.ts';
 import type { Device } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
 import { writeTensor } from './tensor-transfer.ts';
+import type { RunRecording } from './run-recording.ts';
 import { discard, FieldCount, type MachineValue, TensorValue, type TensorView } from './value.ts';
 
 /** What packed functions need of the machine: its devices, their allocators, the program's tables. */
@@ -16,12 +17,17 @@ export class VmState {
   readonly allocators: readonly Allocator[];
   readonly log: (line: string) => void;
   readonly fields: FieldCount;
+  /** The run that is being recorded, while its code runs. */
+  recording: RunRecording | undefined;
 
   constructor(options: VmStateOptions) {
     this.program = options.program;
     this.machine = options.machine;
     this.allocators = options.allocators;
-    this.log = options.log;
+    this.log = (line) => {
+      this.recording?.abandon();
+      options.log(line);
+    };
     this.fields = new FieldCount(options.fieldLimit);
   }
 

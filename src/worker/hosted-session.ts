@@ -180,7 +180,10 @@ export class HostedSession {
       const values = names.length === 1 ? [result] : fieldsOf(result);
       // Before a handle is made: nobody would drop those of a result that cannot be delivered.
       const tensors = tensorsIn(values);
-      const read = request.keep === 'host' ? await this.machine.read(tensors) : [];
+      const isRead = request.keep === 'host';
+      // Nobody waits for what is kept; the device is to begin with it all the same.
+      if (!isRead) this.#device.device.flush();
+      const read = isRead ? await this.machine.read(tensors) : [];
       const hosts = new Map(tensors.map((tensor, index) => [tensor, read[index]]));
       return names.map(({ name }, index) => ({
         name,

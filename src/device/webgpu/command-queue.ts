@@ -5,6 +5,7 @@ import type { BindGroupCache } from './bind-group-cache.ts';
 import { asWebGpuBuffer, type BufferTable, type WebGpuBuffer } from './buffers.ts';
 import type { CompiledLaunch, CompiledPlan } from './compiled-plan.ts';
 import type { DeviceFaults } from './device-faults.ts';
+import { type DispatchList, type LaunchTape, NO_OFFSET } from './launch-tape.ts';
 import type { LaunchProfiler } from './launch-profiler.ts';
 import type { ScratchPool } from './scratch-pool.ts';
 
@@ -30,6 +31,8 @@ export class CommandQueue {
   launches = 0;
   submits = 0;
   profiler: LaunchProfiler | undefined;
+  /** Notes down what is recorded, so that it can be replayed. */
+  tape: LaunchTape | undefined;
 
   readonly #parts: CommandQueueParts;
   #encoder: GPUCommandEncoder | undefined;
@@ -57,6 +60,32 @@ export class CommandQueue {
     }
   }
 
+  /** Launches again what a tape noted down. Goes out with what follows, unless much is waiting. */
+  dispatchAll(list: DispatchList): void {
+    this.#parts.faults.throwIfEnded();
+    if (this.#recorded >= NEXT_FLUSH_LAUNCHES) this.flush();
+    const encoder = this.#open();
+    const pass = this.#beginPass(encoder);
+    const { pipelines, groups, workgroups } = list;
+    const offsets = list.offsets as Uint32Array;
+    for (let i = 0, at = 0; i < pipelines.length; i++, at += 3) {
+      const pipeline = pipelines[i] as GPUComputePipeline;
+      const group = groups[i] as GPUBindGroup;
+      if (pipeline !== this.#passPipeline) {
+        pass.setPipeline(pipeline);
+        this.#passPipeline = pipeline;
+      }
+      if (offsets[i] === NO_OFFSET) pass.setBindGroup(0, group);
+      else pass.setBindGroup(0, group, offsets, i, 1);
+      pass.dispatchWorkgroups(workgroups[at] ?? 0, workgroups[at + 1], workgroups[at + 2]);
+    }
+    const { serial } = this.#parts.faults;
+    for (const buffer of list.used) buffer.lastUse = serial;
+    for (const buffer of list.written) buffer.lastWrite = serial;
+    this.launches += pipelines.length;
+    this.#recorded += pipelines.length;
+  }
+
   copy(from: DeviceRange, to: DeviceRange): void {
     const { byteLength } = from;
     checkRange('copy from', from);
@@ -65,6 +94,7 @@ export class CommandQueue {
       throw internalError(`a copy of ${byteLength} bytes into ${to.byteLength}`);
     }
     if (byteLength === 0) return;
+    this.tape?.noteCopy(from, to);
     const source = asWebGpuBuffer(from.buffer);
     const target = asWebGpuBuffer(to.buffer);
     if (source === target) {
@@ -82,6 +112,7 @@ export class CommandQueue {
     this.#parts.faults.throwIfEnded();
     checkRange('write', target);
     const buffer = asWebGpuBuffer(target.buffer);
+    this.tape?.noteWrite(target, bytes);
     const { device, faults } = this.#parts;
     if (buffer.lastUse === faults.serial) this.flush();
     const source = bytes as Uint8Array<ArrayBuffer>;
@@ -97,6 +128,11 @@ export class CommandQueue {
 
   /** Lets `record` add commands outside a compute pass. They are submitted with the rest. */
   record(record: (encoder: GPUCommandEncoder) => void): void {
+    this.tape?.spoil();
+    this.#record(record);
+  }
+
+  #record(record: (encoder: GPUCommandEncoder) => void): void {
     const encoder = this.#open();
     this.#endPass();
     record(encoder);
@@ -127,6 +163,7 @@ export class CommandQueue {
     const encoder = this.#open();
     this.#collectBindings(launch, plan, args);
     const group = this.#bindGroup(launch);
+    this.tape?.noteDispatch(launch, group, this.#boundBuffers);
     const { pipeline } = launch.pipeline;
     const pass = this.#beginPass(encoder, launch);
     if (pipeline !== this.#passPipeline) {
@@ -201,9 +238,9 @@ export class CommandQueue {
     return this.#encoder;
   }
 
-  #beginPass(encoder: GPUCommandEncoder, launch: CompiledLaunch): GPUComputePassEncoder {
+  #beginPass(encoder: GPUCommandEncoder, launch?: CompiledLaunch): GPUComputePassEncoder {
     if (this.#pass !== undefined) return this.#pass;
-    const descriptor = this.profiler?.beginPass(launch) ?? {};
+    const descriptor = (launch && this.profiler?.beginPass(launch)) ?? {};
     this.#pass = encoder.beginComputePass(descriptor);
     this.#passPipeline = undefined;
     return this.#pass;
@@ -219,7 +256,7 @@ export class CommandQueue {
     sourceOffset: number,
     to: { readonly target: WebGpuBuffer; readonly byteOffset: number; readonly byteLength: number },
   ): void {
-    this.record((encoder) =>
+    this.#record((encoder) =>
       encoder.copyBufferToBuffer(
         source.gpuBuffer,
         sourceOffset,

@@ -67,6 +67,13 @@ export class ParamArena {
     return slot;
   }
 
+  /** One more user of a slot that is in use. */
+  retain(slot: ParamSlot): void {
+    const known = this.#interned.get(slot.key);
+    if (known === undefined) throw internalError('a parameter slot is retained after its release');
+    known.userCount++;
+  }
+
   release(slot: ParamSlot): void {
     const known = this.#interned.get(slot.key);
     if (known === undefined) throw internalError('a parameter slot was released twice');

@@ -8,6 +8,7 @@ import type {
   DeviceInfo,
   DeviceRange,
   KernelTiming,
+  LaunchRecording,
   PreparedKernels,
   PrepareOptions,
 } from '../device.ts';
@@ -17,6 +18,7 @@ import { asWebGpuBuffer, BufferTable } from './buffers.ts';
 import { CommandQueue } from './command-queue.ts';
 import { DeviceFaults } from './device-faults.ts';
 import { type KernelPlanner, kernelPlanner } from './kernel-planner.ts';
+import { LaunchTape } from './launch-tape.ts';
 import { LaunchProfiler } from './launch-profiler.ts';
 import { ParamArena } from './param-arena.ts';
 import { PipelineCache } from './pipeline-cache.ts';
@@ -140,9 +142,16 @@ export class WebGpuDevice implements Device {
     return this.#faults.untilLost(this.#afterErrors(done, serial, []));
   }
 
+  record(): LaunchRecording | undefined {
+    const queue = this.#queue;
+    if (queue.tape !== undefined || queue.profiler !== undefined) return undefined;
+    return new LaunchTape(queue, this.#params);
+  }
+
   startProfile(): () => Promise<readonly KernelTiming[]> {
     this.#faults.throwIfEnded();
     this.#queue.flush();
+    this.#queue.tape?.spoil();
     this.#queue.profiler ??= new LaunchProfiler(this.#device, this.#buffers, this.#hasTimestamps);
     const { profiler } = this.#queue;
     const first = profiler.launchCount;

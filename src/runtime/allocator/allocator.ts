@@ -1,5 +1,5 @@
 import { OutOfMemoryError, UsageError } from '../../core/errors.ts';
-import type { Device } from '../../device/device.ts';
+import type { Device, DeviceBuffer } from '../../device/device.ts';
 import type { StorageOwner, StorageValue } from '../value.ts';
 
 /** Hands out storages of one device. A storage comes back when its last reference is released. */
@@ -8,6 +8,15 @@ export interface Allocator extends StorageOwner {
 
   /** A storage without references. Throws OutOfMemoryError; `byteLength` is an integer from 0 up. */
   allocate(byteLength: number): StorageValue;
+
+  /** Whether a buffer of this allocator waits for reuse. */
+  isFree(buffer: DeviceBuffer): boolean;
+
+  /** Whether a buffer is one of this allocator's. */
+  owns(buffer: DeviceBuffer): boolean;
+
+  /** A storage without references over a buffer that {@link isFree}. */
+  take(buffer: DeviceBuffer, byteLength: number): StorageValue;
 
   /** Counts bytes that somebody else holds on the device (constants) against the budget. */
   reserve(byteLength: number): void;

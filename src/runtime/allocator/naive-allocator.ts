@@ -1,3 +1,4 @@
+import { internalError } from '../../core/errors.ts';
 import type { Device, DeviceBuffer } from '../../device/device.ts';
 import { StorageValue } from '../value.ts';
 import {
@@ -44,6 +45,18 @@ export class NaiveAllocator implements Allocator {
     if (!this.#live.delete(buffer)) return;
     this.#liveBytes -= buffer.byteLength;
     buffer.destroy();
+  }
+
+  isFree(): boolean {
+    return false;
+  }
+
+  owns(buffer: DeviceBuffer): boolean {
+    return this.#live.has(buffer);
+  }
+
+  take(): StorageValue {
+    throw internalError('no buffer of a naive allocator waits for reuse');
   }
 
   reserve(byteLength: number): void {

@@ -1,4 +1,4 @@
-import { OutOfMemoryError } from '../../core/errors.ts';
+import { internalError, OutOfMemoryError } from '../../core/errors.ts';
 import type { Device, DeviceBuffer } from '../../device/device.ts';
 import { StorageValue } from '../value.ts';
 import {
@@ -13,12 +13,14 @@ import { sizeClass } from './size-class.ts';
 
 interface Pool {
   live: number;
+  /** The one made first is last, and is taken first. */
   readonly free: DeviceBuffer[];
 }
 
 /**
  * Keeps freed buffers in lists by size class. A freed buffer may be handed out at once: devices
- * run launches in the order of submission, so its last user is always ahead of the next. Pooled
+ * run launches in the order of submission, so its last user is always ahead of the next. Which buffer
+ * a request gets depends on nothing but which ones are free: a repeated run meets the same ones. Pooled
  * buffers are given up, the least recently used class first, before a request fails.
  */
 export class PooledAllocator implements Allocator {
@@ -27,6 +29,9 @@ export class PooledAllocator implements Allocator {
   /** By capacity; a class moves to the end when it is used. */
   readonly #pools = new Map<number, Pool>();
   readonly #live = new Set<DeviceBuffer>();
+  /** Serial numbers of all buffers, live and pooled. */
+  readonly #serials = new Map<DeviceBuffer, number>();
+  #nextSerial = 1;
   #liveBytes = 0;
   #pooledBytes = 0;
   #reservedBytes = 0;
@@ -47,19 +52,40 @@ export class PooledAllocator implements Allocator {
     const capacity = sizeClass(byteLength, limit);
     const pool = this.#pool(capacity);
     const buffer = this.#takeFree(pool, capacity) ?? this.#create(capacity, byteLength);
-    pool.live++;
-    this.#live.add(buffer);
-    this.#liveBytes += buffer.byteLength;
-    this.#allocations++;
-    this.#notePeak();
-    return new StorageValue(this, { device: this.device, buffer, byteOffset: 0 }, byteLength);
+    return this.#handOut(pool, buffer, byteLength);
+  }
+
+  isFree(buffer: DeviceBuffer): boolean {
+    return this.#serials.has(buffer) && !this.#live.has(buffer);
+  }
+
+  owns(buffer: DeviceBuffer): boolean {
+    return this.#serials.has(buffer);
+  }
+
+  take(buffer: DeviceBuffer, byteLength: number): StorageValue {
+    const pool = this.#pool(buffer.byteLength);
+    const index = pool.free.indexOf(buffer);
+    if (index < 0) throw internalError('a buffer is taken that is not free');
+    pool.free.splice(index, 1);
+    this.#pooledBytes -= buffer.byteLength;
+    this.#reuses++;
+    return this.#handOut(pool, buffer, byteLength);
   }
 
   reclaim({ buffer }: StorageValue): void {
     if (this.#disposed || !this.#live.delete(buffer)) return;
     const pool = this.#pool(buffer.byteLength);
     pool.live--;
-    pool.free.push(buffer);
+    const { free } = pool;
+    const serial = this.#serial(buffer);
+    let [low, high] = [0, free.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#serial(free[middle]) > serial) low = middle + 1;
+      else high = middle;
+    }
+    free.splice(low, 0, buffer);
     this.#liveBytes -= buffer.byteLength;
     this.#pooledBytes += buffer.byteLength;
   }
@@ -95,6 +121,7 @@ export class PooledAllocator implements Allocator {
     this.#disposed = true;
     for (const buffer of this.#live) buffer.destroy();
     this.#live.clear();
+    this.#serials.clear();
     this.#pools.clear();
     this.#liveBytes = 0;
     this.#reservedBytes = 0;
@@ -107,6 +134,19 @@ export class PooledAllocator implements Allocator {
     return pool;
   }
 
+  #serial(buffer: DeviceBuffer | undefined): number {
+    return (buffer && this.#serials.get(buffer)) ?? 0;
+  }
+
+  #handOut(pool: Pool, buffer: DeviceBuffer, byteLength: number): StorageValue {
+    pool.live++;
+    this.#live.add(buffer);
+    this.#liveBytes += buffer.byteLength;
+    this.#allocations++;
+    this.#notePeak();
+    return new StorageValue(this, { device: this.device, buffer, byteOffset: 0 }, byteLength);
+  }
+
   #takeFree(pool: Pool, capacity: number): DeviceBuffer | undefined {
     const buffer = pool.free.pop();
     if (buffer === undefined) return undefined;
@@ -117,11 +157,16 @@ export class PooledAllocator implements Allocator {
 
   #create(capacity: number, requested: number): DeviceBuffer {
     this.#makeRoom(capacity, requested);
+    const create = (): DeviceBuffer => {
+      const buffer = this.device.createBuffer(capacity);
+      this.#serials.set(buffer, this.#nextSerial++);
+      return buffer;
+    };
     try {
-      return this.device.createBuffer(capacity);
+      return create();
     } catch (error) {
       if (!(error instanceof OutOfMemoryError) || this.trim() === 0) throw error;
-      return this.device.createBuffer(capacity);
+      return create();
     }
   }
 
@@ -140,6 +185,7 @@ export class PooledAllocator implements Allocator {
       while (evicted < byteLength) {
         const buffer = free.pop();
         if (buffer === undefined) break;
+        this.#serials.delete(buffer);
         buffer.destroy();
         evicted += capacity;
       }

@@ -1,0 +1,167 @@
+import type { DeviceBuffer, DeviceRange, LaunchRecording, RecordedLaunches } from '../device.ts';
+import type { BufferUser, WebGpuBuffer } from './buffers.ts';
+import type { CompiledLaunch } from './compiled-plan.ts';
+import type { ParamArena, ParamSlot } from './param-arena.ts';
+
+/** A recording beyond these is not worth its memory, or its time without a yield point. */
+const MAX_LAUNCHES = 4096;
+const MAX_WRITE_BYTE_LENGTH = 64 * 1024;
+
+/** The dynamic offset of a launch without parameters. Real offsets are multiples of 256. */
+export const NO_OFFSET = 0xffffffff;
+
+/** Launches that follow each other in one pass. */
+export class DispatchList {
+  readonly pipelines: GPUComputePipeline[] = [];
+  readonly groups: GPUBindGroup[] = [];
+  /** Workgroups of launch `i` in x, y and z at `3 * i`. */
+  readonly workgroups: number[] = [];
+  /** The dynamic offset of launch `i` or {@link NO_OFFSET}; a typed array once it is complete. */
+  offsets: ArrayLike<number> = [];
+  readonly used = new Set<WebGpuBuffer>();
+  readonly written = new Set<WebGpuBuffer>();
+}
+
+type Step =
+  | { readonly kind: 'dispatch'; readonly list: DispatchList }
+  | { readonly kind: 'copy'; readonly from: DeviceRange; readonly to: DeviceRange }
+  | { readonly kind: 'write'; readonly target: DeviceRange; readonly bytes: Uint8Array };
+
+/** The queue that a tape records from and replays to. */
+export interface TapeQueue {
+  tape: LaunchTape | undefined;
+  readonly profiler: object | undefined;
+  dispatchAll(list: DispatchList): void;
+  copy(from: DeviceRange, to: DeviceRange): void;
+  write(target: DeviceRange, bytes: Uint8Array): void;
+}
+
+/**
+ * Launches with their bind groups, copies and writes in order. A tape is told of buffers that are
+ * destroyed, and holds on to the parameters of its launches.
+ */
+export class LaunchTape implements LaunchRecording, RecordedLaunches, BufferUser {
+  launchCount = 0;
+  readonly buffers = new Set<DeviceBuffer>();
+
+  readonly #queue: TapeQueue;
+  readonly #params: ParamArena;
+  readonly #steps: Step[] = [];
+  readonly #slots: ParamSlot[] = [];
+  readonly #users = new Set<WebGpuBuffer>();
+  #offsets: number[] = [];
+  #writeByteLength = 0;
+  #isSpoiled = false;
+
+  constructor(queue: TapeQueue, params: ParamArena) {
+    this.#queue = queue;
+    this.#params = params;
+  }
+
+  pause(): void {
+    if (this.#queue.tape === this) this.#queue.tape = undefined;
+  }
+
+  resume(): void {
+    // Another recording has begun meanwhile: what happens from now on goes there.
+    if (this.#queue.tape !== undefined && this.#queue.tape !== this) this.spoil();
+    else if (!this.#isSpoiled) this.#queue.tape = this;
+  }
+
+  /** Something happens that cannot be repeated. */
+  spoil(): void {
+    this.pause();
+    this.dispose();
+  }
+
+  finish(): RecordedLaunches | undefined {
+    this.pause();
+    this.#closeList();
+    return this.#isSpoiled ? undefined : this;
+  }
+
+  noteDispatch(
+    launch: CompiledLaunch,
+    group: GPUBindGroup,
+    buffers: readonly WebGpuBuffer[],
+  ): void {
+    if (++this.launchCount > MAX_LAUNCHES) return this.spoil();
+    const last = this.#steps.at(-1);
+    const list = last?.kind === 'dispatch' ? last.list : this.#openList();
+    list.pipelines.push(launch.pipeline.pipeline);
+    list.groups.push(group);
+    list.workgroups.push(...launch.workgroups);
+    this.#offsets.push(launch.params?.byteOffset ?? NO_OFFSET);
+    if (launch.params !== undefined) {
+      this.#params.retain(launch.params);
+      this.#slots.push(launch.params);
+    }
+    for (const [i, buffer] of buffers.entries()) {
+      this.#use(buffer);
+      list.used.add(buffer);
+      if (launch.writes[i] === true) list.written.add(buffer);
+    }
+  }
+
+  noteCopy(from: DeviceRange, to: DeviceRange): void {
+    this.#closeList();
+    this.#steps.push({ kind: 'copy', from, to });
+    this.#use(from.buffer as WebGpuBuffer);
+    this.#use(to.buffer as WebGpuBuffer);
+  }
+
+  noteWrite(target: DeviceRange, bytes: Uint8Array): void {
+    this.#writeByteLength += bytes.byteLength;
+    if (this.#writeByteLength > MAX_WRITE_BYTE_LENGTH) return this.spoil();
+    this.#closeList();
+    this.#steps.push({ kind: 'write', target, bytes: bytes.slice() });
+    this.#use(target.buffer as WebGpuBuffer);
+  }
+
+  isUsable(): boolean {
+    const { tape, profiler } = this.#queue;
+    return !this.#isSpoiled && tape === undefined && profiler === undefined;
+  }
+
+  replay(): void {
+    for (const step of this.#steps) {
+      if (step.kind === 'dispatch') this.#queue.dispatchAll(step.list);
+      else if (step.kind === 'copy') this.#queue.copy(step.from, step.to);
+      else this.#queue.write(step.target, step.bytes);
+    }
+  }
+
+  /** A buffer of the tape is destroyed. */
+  drop(): void {
+    this.spoil();
+  }
+
+  dispose(): void {
+    this.#isSpoiled = true;
+    for (const slot of this.#slots) this.#params.release(slot);
+    for (const buffer of this.#users) buffer.users.delete(this);
+    this.#slots.length = 0;
+    this.#steps.length = 0;
+    this.#users.clear();
+    this.buffers.clear();
+  }
+
+  #use(buffer: WebGpuBuffer): void {
+    if (this.#users.has(buffer)) return;
+    this.#users.add(buffer);
+    this.buffers.add(buffer);
+    buffer.users.add(this);
+  }
+
+  #openList(): DispatchList {
+    const list = new DispatchList();
+    this.#steps.push({ kind: 'dispatch', list });
+    return list;
+  }
+
+  #closeList(): void {
+    const last = this.#steps.at(-1);
+    if (last?.kind === 'dispatch') last.list.offsets = Uint32Array.from(this.#offsets);
+    this.#offsets = [];
+  }
+}

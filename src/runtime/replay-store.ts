@@ -1,0 +1,243 @@
+import type { Device, DeviceBuffer, RecordedLaunches } from '../device/device.ts';
+import type { CallOutcome } from './call.ts';
+import type { LinkedFunction } from './linked-code.ts';
+import { ResultTemplate, type TemplateContext } from './result-template.ts';
+import { RunRecording } from './run-recording.ts';
+import { discard, release, retain, TensorValue, type Value } from './value.ts';
+import type { VmState } from './vm-state.ts';
+
+/** Signatures of calls that are remembered, the least recently used go first. */
+const MAX_SIGNATURES = 32;
+/** Recordings of one signature: results that are kept, and inputs, take turns in their buffers. */
+const MAX_TAPES = 4;
+/** Signatures that could not be recorded so often are not tried again. */
+const MAX_FAILURES = 2;
+const MAX_ARGUMENT_VALUES = 256;
+
+/** A call that can be repeated without its code. */
+interface Tape {
+  readonly launches: RecordedLaunches;
+  readonly inputs: readonly TensorPlace[];
+  /** Buffers that must be free: what the call allocated. */
+  readonly own: readonly DeviceBuffer[];
+  readonly result: ResultTemplate;
+  readonly instructionCount: number;
+}
+
+interface TensorPlace {
+  readonly buffer: DeviceBuffer;
+  readonly byteOffset: number;
+}
+
+interface Signature {
+  readonly tapes: Tape[];
+  failures: number;
+  isRecording: boolean;
+}
+
+export interface ReplayCounters {
+  /** Calls whose code ran, recorded ones included. */
+  readonly interpreted: number;
+  readonly recorded: number;
+  readonly replayed: number;
+}
+
+/** A call about to be interpreted. */
+export interface PendingCall {
+  readonly recording: RunRecording | undefined;
+  /** Tells how the call ended; `outcome` is undefined after an error. */
+  finish(outcome: CallOutcome | undefined): void;
+}
+
+/**
+ * Repeats calls. What a call does is a function of the sizes and dtypes of its tensors, of its other
+ * arguments, and of the buffers that the allocator hands out, as long as the code neither
+ * waits for elements of a tensor nor calls the user's functions. A call whose signature was seen
+ * before is recorded; later ones with the same buffers at hand enqueue the same launches.
+ */
+export class ReplayStore {
+  readonly #state: VmState;
+  readonly #devices: readonly Device[];
+  readonly #signatures = new Map<string, Signature>();
+  readonly #counters = { interpreted: 0, recorded: 0, replayed: 0 };
+
+  constructor(state: VmState, devices: readonly Device[]) {
+    this.#state = state;
+    this.#devices = devices;
+  }
+
+  counters(): ReplayCounters {
+    return { ...this.#counters };
+  }
+
+  /** Enqueues a call again; the caller owns one reference to the value. */
+  replay(callee: LinkedFunction, args: readonly Value[]): CallOutcome | undefined {
+    if (this.#signatures.size === 0) return undefined;
+    const key = signatureKey(callee, args);
+    const signature = key === undefined ? undefined : this.#signatures.get(key);
+    if (key === undefined || signature === undefined) return undefined;
+    const argumentTensors = tensorsIn(args);
+    const index = signature.tapes.findIndex((tape) => this.#fits(tape, argumentTensors));
+    const tape = signature.tapes[index];
+    if (tape === undefined) return undefined;
+    const value = tape.result.make(this.#context(argumentTensors));
+    retain(value);
+    try {
+      tape.launches.replay();
+    } catch (error) {
+      discard(value);
+      throw error;
+    }
+    this.#counters.replayed++;
+    return { value, instructionCount: tape.instructionCount };
+  }
+
+  /** Call before a call is interpreted. */
+  begin(callee: LinkedFunction, args: readonly Value[]): PendingCall {
+    this.#counters.interpreted++;
+    const key = this.#devices[0]?.record === undefined ? undefined : signatureKey(callee, args);
+    if (key === undefined) return NOT_RECORDED;
+    const signature = this.#signatures.get(key);
+    if (signature === undefined) {
+      this.#remember(key, { tapes: [], failures: 0, isRecording: false });
+      return NOT_RECORDED;
+    }
+    this.#remember(key, signature);
+    if (signature.isRecording || signature.failures >= MAX_FAILURES) return NOT_RECORDED;
+    const recording = new RunRecording(this.#devices);
+    if (!recording.isUnderWay) return NOT_RECORDED;
+    signature.isRecording = true;
+    recording.pause();
+    // No argument's buffer may serve the call itself: it may belong to somebody else next time.
+    for (const arg of args) retain(arg);
+    return {
+      recording,
+      finish: (outcome) => {
+        signature.isRecording = false;
+        const tape = this.#tape(recording, tensorsIn(args), outcome);
+        if (tape !== undefined) this.#keep(key, signature, tape);
+        else if (outcome !== undefined) signature.failures++;
+        for (const arg of args) release(arg);
+      },
+    };
+  }
+
+  dispose(): void {
+    for (const signature of this.#signatures.values()) dropTapes(signature);
+    this.#signatures.clear();
+  }
+
+  #context(argumentTensors: readonly TensorValue[]): TemplateContext {
+    const { fields: count } = this.#state;
+    return { argumentTensors, allocator: this.#state.allocator(0), count };
+  }
+
+  #fits({ launches, inputs, own }: Tape, tensors: readonly TensorValue[]): boolean {
+    const allocator = this.#state.allocator(0);
+    return (
+      launches.isUsable() &&
+      inputs.every(
+        ({ buffer, byteOffset }, i) =>
+          tensors[i]?.buffer === buffer && tensors[i].byteOffset === byteOffset,
+      ) &&
+      own.every((buffer) => allocator.isFree(buffer))
+    );
+  }
+
+  #tape(
+    recording: RunRecording,
+    argumentTensors: readonly TensorValue[],
+    outcome: CallOutcome | undefined,
+  ): Tape | undefined {
+    if (outcome === undefined) {
+      recording.abandon();
+      return undefined;
+    }
+    const launches = recording.finish();
+    if (launches === undefined) return undefined;
+    const allocator = this.#state.allocator(0);
+    const result = ResultTemplate.of(outcome.value, this.#context(argumentTensors));
+    if (result === undefined) {
+      launches.dispose();
+      return undefined;
+    }
+    const inputs = argumentTensors.map(({ buffer, byteOffset }) => ({ buffer, byteOffset }));
+    const given = new Set(inputs.map(({ buffer }) => buffer));
+    const own = [...new Set([...launches.buffers, ...result.buffers])].filter(
+      (buffer) => allocator.owns(buffer) && !given.has(buffer),
+    );
+    const { instructionCount } = outcome;
+    return { launches, inputs, own, result, instructionCount };
+  }
+
+  #keep(key: string, signature: Signature, tape: Tape): void {
+    if (this.#signatures.get(key) !== signature) return tape.launches.dispose();
+    this.#counters.recorded++;
+    signature.failures = 0;
+    signature.tapes.unshift(tape);
+    if (signature.tapes.length > MAX_TAPES) signature.tapes.pop()?.launches.dispose();
+  }
+
+  /** Makes the signature the most recently used one. */
+  #remember(key: string, signature: Signature): void {
+    this.#signatures.delete(key);
+    this.#signatures.set(key, signature);
+    if (this.#signatures.size <= MAX_SIGNATURES) return;
+    for (const [oldest, dropped] of this.#signatures) {
+      dropTapes(dropped);
+      this.#signatures.delete(oldest);
+      return;
+    }
+  }
+}
+
+const NOT_RECORDED: PendingCall = { recording: undefined, finish: () => undefined };
+
+function dropTapes({ tapes }: Signature): void {
+  for (const { launches } of tapes) launches.dispose();
+  tapes.length = 0;
+}
+
+/** All that a call depends on but elements; undefined when it depends on more. */
+function signatureKey(callee: LinkedFunction, args: readonly Value[]): string | undefined {
+  let key = `${callee.index}`;
+  let valueCount = 0;
+  const add = (value: Value): boolean => {
+    if (++valueCount > MAX_ARGUMENT_VALUES) return false;
+    if (typeof value !== 'object' || value === null) {
+      key += typeof value === 'string' ? `;${JSON.stringify(value)}` : `;${value}`;
+      return true;
+    }
+    switch (value.kind) {
+      case 'float':
+        key += Object.is(value.value, -0) ? ';f-0' : `;f${value.value}`;
+        return true;
+      case 'shape':
+        key += `;(${value.dims.join()})`;
+        return true;
+      case 'dtype':
+        key += `;${value.dtype}`;
+        return true;
+      case 'tensor':
+        key += `;${value.dtype}[${value.shape.join()}]`;
+        // The host reads its memory without waiting, so control flow may depend on elements.
+        return value.storage.device.kind !== 'host';
+      case 'adt':
+        key += `;<${value.tag},${value.fields.length}`;
+        return value.fields.every(add);
+      default:
+        return false;
+    }
+  };
+  return args.every(add) ? key : undefined;
+}
+
+function tensorsIn(args: readonly Value[]): TensorValue[] {
+  const tensors: TensorValue[] = [];
+  const visit = (value: Value): void => {
+    if (value instanceof TensorValue) tensors.push(value);
+    else if (typeof value === 'object' && value?.kind === 'adt') value.fields.forEach(visit);
+  };
+  args.forEach(visit);
+  return tensors;
+}

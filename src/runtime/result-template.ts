@@ -1,0 +1,102 @@
+import type { DeviceBuffer } from '../device/device.ts';
+import type { Allocator } from './allocator/allocator.ts';
+import { AdtValue, type FieldCount, type StorageValue, TensorValue, type Value } from './value.ts';
+
+/** Results of more values are not rebuilt. */
+const MAX_VALUES = 256;
+
+/** Where the tensors of a result lie. */
+type Part =
+  | { readonly kind: 'plain'; readonly value: Value }
+  /** A view of the argument tensor of this index. */
+  | { readonly kind: 'argument'; readonly index: number; readonly view: TensorValue }
+  | { readonly kind: 'fresh'; readonly buffer: DeviceBuffer; readonly view: TensorValue }
+  | { readonly kind: 'adt'; readonly tag: number; readonly fields: readonly Part[] };
+
+export interface TemplateContext {
+  readonly argumentTensors: readonly TensorValue[];
+  /** Of the session's device. */
+  readonly allocator: Allocator;
+  readonly count: FieldCount;
+}
+
+/** The result of a recorded call, to be made again over the same buffers. */
+export class ResultTemplate {
+  /** Buffers that a result takes from the allocator. */
+  readonly buffers = new Set<DeviceBuffer>();
+  readonly #part: Part;
+  readonly #storageByteLengths = new Map<DeviceBuffer, number>();
+  #valueCount = 0;
+
+  private constructor(value: Value, context: TemplateContext) {
+    this.#part = this.#describe(value, context);
+  }
+
+  /** Undefined when there is anything in the result that belongs to one call alone. */
+  static of(value: Value, context: TemplateContext): ResultTemplate | undefined {
+    try {
+      return new ResultTemplate(value, context);
+    } catch (error) {
+      if (error instanceof NotRepeatable) return undefined;
+      throw error;
+    }
+  }
+
+  /** A result without references; `take` gives the storages of {@link buffers}. */
+  make({ argumentTensors, allocator, count }: TemplateContext): Value {
+    const storages = new Map<DeviceBuffer, StorageValue>();
+    for (const buffer of this.buffers) {
+      const byteLength = this.#storageByteLengths.get(buffer) ?? 0;
+      storages.set(buffer, allocator.take(buffer, byteLength));
+    }
+    const build = (part: Part): Value => {
+      switch (part.kind) {
+        case 'plain':
+          return part.value;
+        case 'argument':
+          return viewOf(argumentTensors[part.index]?.storage, part.view);
+        case 'fresh':
+          return viewOf(storages.get(part.buffer), part.view);
+        default:
+          return new AdtValue(part.tag, part.fields.map(build), count);
+      }
+    };
+    return build(this.#part);
+  }
+
+  #describe(value: Value, context: TemplateContext): Part {
+    if (++this.#valueCount > MAX_VALUES) throw new NotRepeatable();
+    if (typeof value !== 'object' || value === null) return { kind: 'plain', value };
+    switch (value.kind) {
+      case 'float':
+      case 'shape':
+      case 'dtype':
+        return { kind: 'plain', value };
+      case 'adt': {
+        const fields = value.fields.map((field) => this.#describe(field, context));
+        return { kind: 'adt', tag: value.tag, fields };
+      }
+      case 'tensor':
+        return this.#describeTensor(value, context);
+      default:
+        throw new NotRepeatable();
+    }
+  }
+
+  #describeTensor(view: TensorValue, { argumentTensors, allocator }: TemplateContext): Part {
+    const { storage, buffer } = view;
+    const index = argumentTensors.findIndex((tensor) => tensor.storage === storage);
+    if (index >= 0) return { kind: 'argument', index, view };
+    if (storage.isReadOnly) return { kind: 'plain', value: view };
+    if (!allocator.owns(buffer)) throw new NotRepeatable();
+    this.buffers.add(buffer);
+    this.#storageByteLengths.set(buffer, storage.byteLength);
+    return { kind: 'fresh', buffer, view };
+  }
+}
+
+class NotRepeatable extends Error {}
+
+function viewOf(storage: StorageValue | undefined, view: TensorValue): TensorValue {
+  return storage === undefined ? view : new TensorValue(storage, view);
+}
