@@ -5,6 +5,7 @@ import { compareModel, type CompareOptions, type Verdict } from './compare-onnx/
 import { Draw } from './compare-onnx/draw.ts';
 import { knownDeviation } from './compare-onnx/known-deviations.ts';
 import { type ModelCase, singleNodeModel } from './compare-onnx/node-case.ts';
+import { MODELS } from './compare-onnx/models/index.ts';
 import { openPeerRuntime } from './compare-onnx/peer-runtime.ts';
 import { randomGraph } from './compare-onnx/random-graph.ts';
 import { keepDevice } from './conformance/keep-device.ts';
@@ -33,8 +34,8 @@ export async function main(args: readonly string[]): Promise<number> {
       'Compares operators of ONNX, drawn at random, with the CPU runtime of onnxruntime-web.',
     )
     .option('--device <name>', 'host or dawn (WebGPU in Node)', 'host')
-    .option('--filter <regexp>', 'only operators whose name matches')
-    .option('--count <number>', 'cases for each operator', '20')
+    .option('--filter <regexp>', 'only operators and models whose name matches')
+    .option('--count <number>', 'cases for each operator and model', '20')
     .option('--seed <number>', 'seed of the first case', '1')
     .option('--graphs <number>', 'graphs of several nodes', '0')
     .option('--refusals', 'list what the other runtime refuses')
@@ -54,8 +55,12 @@ async function compareAll({ device, filter = '', ...options }: Options): Promise
   if (device !== 'host' && device !== 'dawn') {
     throw new Error(`--device: got ${device}, expected host or dawn.`);
   }
-  const names = Object.keys(CASES).filter((name) => new RegExp(filter).test(name));
-  if (names.length === 0) throw new Error(`No operator matches --filter ${filter}.`);
+  const matching = (table: object) =>
+    Object.keys(table).filter((name) => new RegExp(filter).test(name));
+  const names = matching(CASES);
+  const models = matching(MODELS);
+  if (names.length + models.length === 0)
+    throw new Error(`No operator matches --filter ${filter}.`);
   const target: CompareOptions =
     device === 'host' ? { device } : { device: 'webgpu', gpu: await nodeGpu() };
   const keeper = await keepDevice({ ...target, worker: false });
@@ -67,6 +72,13 @@ async function compareAll({ device, filter = '', ...options }: Options): Promise
       for (let i = 0; i < Number(options.count); i++) {
         const draw = new Draw(seed + i, name);
         const model = singleNodeModel(generate(name, draw), draw);
+        tally.add(name, seed + i, model, await compareModel(model, peer, target));
+      }
+    }
+    for (const name of models) {
+      for (let i = 0; i < Number(options.count); i++) {
+        const model = MODELS[name]?.(new Draw(seed + i, name));
+        if (model === undefined) throw new Error(`internal: no model ${name}`);
         tally.add(name, seed + i, model, await compareModel(model, peer, target));
       }
     }

@@ -42,14 +42,19 @@ export async function compareModel(
     const result = actual[i];
     const difference = result === undefined ? 'missing' : differenceOf(result, tensor, model);
     if (difference !== undefined) {
-      return { kind: 'different', reason: `output ${model.outputs[i]}: ${difference}` };
+      const { outputs } = model;
+      const run = i < outputs.length ? '' : ` of run ${Math.floor(i / outputs.length)}`;
+      return {
+        kind: 'different',
+        reason: `output ${outputs[i % outputs.length]}${run}: ${difference}`,
+      };
     }
   }
   return { kind: 'same', results: expected };
 }
 
 async function runWeft(
-  { bytes, feeds, outputs }: ModelCase,
+  { bytes, feeds, moreFeeds = [], outputs }: ModelCase,
   { device, gpu }: CompareOptions,
 ): Promise<HostTensor[]> {
   const session = await Session.load(bytes.slice(), {
@@ -58,18 +63,22 @@ async function runWeft(
     signal: AbortSignal.timeout(LIMIT_MS),
     ...(gpu === undefined ? {} : { gpu }),
   });
+  const all: HostTensor[] = [];
   try {
-    const tensors = Object.entries(feeds).map(
-      ([name, { dtype, data, shape }]) => [name, new Tensor(dtype, data.slice(), shape)] as const,
-    );
-    const results = await session.run(Object.fromEntries(tensors), {
-      signal: AbortSignal.timeout(LIMIT_MS),
-    });
-    return outputs.map((name) => {
-      const result = results[name];
-      if (result === undefined) throw new Error(`output "${name}" is missing`);
-      return new HostTensor(result.dtype, result.shape, result.data);
-    });
+    for (const given of [feeds, ...moreFeeds]) {
+      const tensors = Object.entries(given).map(
+        ([name, { dtype, data, shape }]) => [name, new Tensor(dtype, data.slice(), shape)] as const,
+      );
+      const results = await session.run(Object.fromEntries(tensors), {
+        signal: AbortSignal.timeout(LIMIT_MS),
+      });
+      for (const name of outputs) {
+        const result = results[name];
+        if (result === undefined) throw new Error(`output "${name}" is missing`);
+        all.push(new HostTensor(result.dtype, result.shape, result.data));
+      }
+    }
+    return all;
   } finally {
     await session.dispose();
   }

@@ -31,10 +31,14 @@ export type CaseGenerator = (draw: Draw) => NodeCase;
 
 export type CaseTable = Readonly<Record<string, CaseGenerator>>;
 
+export type Feeds = Readonly<Record<string, HostTensor>>;
+
 /** A model with what it is run on. */
 export interface ModelCase {
   readonly bytes: Uint8Array;
-  readonly feeds: Readonly<Record<string, HostTensor>>;
+  readonly feeds: Feeds;
+  /** What the same session runs afterwards, in other sizes. */
+  readonly moreFeeds?: readonly Feeds[];
   readonly outputs: readonly string[];
   readonly text: string;
   readonly nodes: readonly NodeCase[];

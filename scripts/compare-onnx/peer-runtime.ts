@@ -29,7 +29,7 @@ interface Peer {
   readonly Tensor: new (dtype: string, data: TypedArray, shape: readonly number[]) => object;
 }
 
-/** Runs a model and gives its outputs in order, or rejects with the runtime's reason. */
+/** Runs a model and gives its outputs in order for each of its feeds, or rejects with the reason. */
 export type PeerRuntime = (model: ModelCase) => Promise<readonly HostTensor[]>;
 
 /** The CPU runtime of onnxruntime-web, without the rewriting of graphs. */
@@ -45,18 +45,25 @@ export function openPeerRuntime(): PeerRuntime {
   return (model) => run(peer, model);
 }
 
-async function run(peer: Peer, { bytes, feeds, outputs }: ModelCase): Promise<HostTensor[]> {
+async function run(
+  peer: Peer,
+  { bytes, feeds, moreFeeds = [], outputs }: ModelCase,
+): Promise<HostTensor[]> {
   const session = await peer.InferenceSession.create(bytes.slice(), {
     graphOptimizationLevel: 'disabled',
     logSeverityLevel: 4,
   });
+  const all: HostTensor[] = [];
   try {
-    const tensors = Object.entries(feeds).map(
-      ([name, { dtype, data, shape }]) =>
-        [name, new peer.Tensor(dtype, data.slice(), shape)] as const,
-    );
-    const results = await session.run(Object.fromEntries(tensors));
-    return outputs.map((name) => hostTensor(results[name], name));
+    for (const given of [feeds, ...moreFeeds]) {
+      const tensors = Object.entries(given).map(
+        ([name, { dtype, data, shape }]) =>
+          [name, new peer.Tensor(dtype, data.slice(), shape)] as const,
+      );
+      const results = await session.run(Object.fromEntries(tensors));
+      all.push(...outputs.map((name) => hostTensor(results[name], name)));
+    }
+    return all;
   } finally {
     await session.release();
   }

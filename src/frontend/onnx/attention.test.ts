@@ -562,11 +562,12 @@ describeNodes('ai.onnx', (run) => {
     const [batch, positions, heads, kvHeads, keySize, valueSize] = [2, 4, 4, 2, 3, 5];
 
     test.each([
-      { rule: 'delta', erases: false, rates: 1 },
-      { rule: 'gated_delta', erases: true, rates: kvHeads },
-      { rule: 'gated', erases: false, rates: 0 },
-      { rule: 'linear', erases: false, rates: 0 },
-    ])('%o', async ({ rule, erases, rates }) => {
+      { rule: 'delta', erases: false, rates: 1, domain: undefined },
+      { rule: 'gated_delta', erases: true, rates: kvHeads, domain: undefined },
+      { rule: 'gated', erases: false, rates: 0, domain: undefined },
+      { rule: 'gated_delta', erases: false, rates: kvHeads, domain: 'com.microsoft' },
+      { rule: 'linear', erases: false, rates: 0, domain: 'com.microsoft' },
+    ])('%o', async ({ rule, erases, rates, domain }) => {
       const over = (width: number) => floats(['b', batch], ['t', positions], width);
       const [q, k, v] = [over(heads * keySize), over(kvHeads * keySize), over(kvHeads * valueSize)];
       const state = floats(['b', batch], kvHeads, keySize, valueSize);
@@ -575,7 +576,7 @@ describeNodes('ai.onnx', (run) => {
       const erase = erases ? over(kvHeads * keySize) : undefined;
       const [y, present] = await run({
         op: 'LinearAttention',
-        opset: 27,
+        ...(domain === undefined ? { opset: 27 } : { domain }),
         inputs: [q, k, v, state, decay, beta, erase],
         outputCount: 2,
         attributes: { q_num_heads: heads, kv_num_heads: kvHeads, update_rule: rule },
@@ -624,42 +625,46 @@ describeNodes('ai.onnx', (run) => {
     });
   });
 
-  test('CausalConvWithState goes on where it stopped', async () => {
-    const [batch, channels, length, taps] = [2, 3, 6, 3];
-    const weight = floats(channels, 1, taps);
-    const bias = floats(channels);
-    const x = floats(['b', batch], channels, ['t', length]);
-    const part = (start: number, end: number) => {
-      const rows = Array.from({ length: batch * channels }, (_, row) =>
-        Array.from({ length: end - start }, (_element, i) =>
-          at(x.tensor, Math.floor(row / channels), row % channels, start + i),
-        ),
-      );
-      const shape = [batch, channels, end - start];
-      return {
-        tensor: HostTensor.from('float32', shape, rows.flat()),
-        shape: ['b', channels, 't'],
+  test.each([{ opset: 27 }, { domain: 'com.microsoft' }])(
+    'CausalConvWithState of %o goes on where it stopped',
+    async (version) => {
+      const [batch, channels, length, taps] = [2, 3, 6, 3];
+      const weight = floats(channels, 1, taps);
+      const bias = floats(channels);
+      const x = floats(['b', batch], channels, ['t', length]);
+      const part = (start: number, end: number) => {
+        const rows = Array.from({ length: batch * channels }, (_, row) =>
+          Array.from({ length: end - start }, (_element, i) =>
+            at(x.tensor, Math.floor(row / channels), row % channels, start + i),
+          ),
+        );
+        const shape = [batch, channels, end - start];
+        return {
+          tensor: HostTensor.from('float32', shape, rows.flat()),
+          shape: ['b', channels, 't'],
+        };
       };
-    };
-    const convolve = (input: Given, state: Given | undefined) =>
-      run({
-        op: 'CausalConvWithState',
-        opset: 27,
-        inputs: [input, weight, bias, state],
-        outputCount: 2,
-        attributes: { activation: 'silu' },
-      });
-    const [whole, end] = await convolve(x, undefined);
-    const [, between] = await convolve(part(0, 1), undefined);
-    if (between === undefined || whole === undefined) throw new Error('no result');
-    const state = { tensor: between, shape: ['b', channels, taps - 1] };
-    const [rest, same] = await convolve(part(1, length), state);
-    if (rest === undefined || same === undefined || end === undefined) throw new Error('no result');
-    expect(at(rest, 1, 2, 3)).toBeCloseTo(at(whole, 1, 2, 4), 6);
-    expect(at(rest, 0, 1, 0)).toBeCloseTo(at(whole, 0, 1, 1), 6);
-    close(same, end);
-    let sum = at(bias.tensor, 1);
-    for (let i = 0; i < taps; i++) sum += at(weight.tensor, 1, 0, i) * at(x.tensor, 1, 1, 2 + i);
-    expect(at(whole, 1, 1, 4)).toBeCloseTo(sum / (1 + Math.exp(-sum)), 5);
-  });
+      const convolve = (input: Given, state: Given | undefined) =>
+        run({
+          op: 'CausalConvWithState',
+          ...version,
+          inputs: [input, weight, bias, state],
+          outputCount: 2,
+          attributes: { activation: 'silu' },
+        });
+      const [whole, end] = await convolve(x, undefined);
+      const [, between] = await convolve(part(0, 1), undefined);
+      if (between === undefined || whole === undefined) throw new Error('no result');
+      const state = { tensor: between, shape: ['b', channels, taps - 1] };
+      const [rest, same] = await convolve(part(1, length), state);
+      if (rest === undefined || same === undefined || end === undefined)
+        throw new Error('no result');
+      expect(at(rest, 1, 2, 3)).toBeCloseTo(at(whole, 1, 2, 4), 6);
+      expect(at(rest, 0, 1, 0)).toBeCloseTo(at(whole, 0, 1, 1), 6);
+      close(same, end);
+      let sum = at(bias.tensor, 1);
+      for (let i = 0; i < taps; i++) sum += at(weight.tensor, 1, 0, i) * at(x.tensor, 1, 1, 2 + i);
+      expect(at(whole, 1, 1, 4)).toBeCloseTo(sum / (1 + Math.exp(-sum)), 5);
+    },
+  );
 });

@@ -270,6 +270,22 @@ describe('a model with symbolic dimensions', () => {
     await agrees(past, { before: 3, n: 2 }, open);
   });
 
+  test('padding on the host, where no tensor on the device has the sizes', async () => {
+    const doubles = (...values: number[]) => HostTensor.from('float64', [values.length], values);
+    const spec: OnnxModelSpec = {
+      inputs: [
+        { name: 'x', dtype: 'float64', shape: ['n'] },
+        { name: 'fill', dtype: 'float64', shape: [] },
+      ],
+      initializers: { pads: int64s(1, 2) },
+      nodes: [node('Pad', ['x', 'pads', 'fill'], 'y')],
+      outputs: ['y'],
+    };
+    const fill = HostTensor.from('float64', [], [0.1]);
+    const [y] = await run(spec, [doubles(3, 4), fill]);
+    expect(y).toEqual(doubles(0.1, 3, 4, 0.1, 0.1));
+  });
+
   test('a size that does not fit is refused while it runs', async () => {
     const spec: OnnxModelSpec = {
       inputs: [

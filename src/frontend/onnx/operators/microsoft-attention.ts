@@ -10,7 +10,9 @@ import {
   positions,
 } from './attention-mask.ts';
 import { number } from './elementwise.ts';
+import { importCausalConvWithState } from './causal-convolution.ts';
 import { importGroupQueryAttention } from './group-query-attention.ts';
+import { importLinearAttention } from './linear-attention.ts';
 import { rotate } from './rotary-embedding.ts';
 import { attend, mergeHeads, splitHeads, withPast } from './scaled-attention.ts';
 import { cutAlong, sliceAlong } from './slice-along.ts';
@@ -248,6 +250,16 @@ function importRotaryEmbedding(node: ImportNode): Expr {
   });
 }
 
+/** ONNX's own has no attributes for more axes, other layouts and gaps between taps. */
+function importMicrosoftCausalConv(node: ImportNode): readonly Expr[] {
+  refuse(node, ['channels_last', 'state_window']);
+  for (const name of ['ndim', 'dilation']) {
+    const value = node.attributes.int(name, 1);
+    if (value !== 1) throw node.unsupported(`${name} ${value}`, '1');
+  }
+  return importCausalConvWithState(node);
+}
+
 export function requiredHeads(node: ImportNode, name: string): number {
   const heads = node.attributes.int(name, 0);
   if (heads > 0) return heads;
@@ -264,7 +276,9 @@ function refuse(node: ImportNode, names: readonly string[]): void {
 
 export const MICROSOFT_ATTENTION_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
   Attention: importAttention,
+  CausalConvWithState: importMicrosoftCausalConv,
   GroupQueryAttention: importGroupQueryAttention,
+  LinearAttention: importLinearAttention,
   MultiHeadAttention: importMultiHeadAttention,
   RotaryEmbedding: importRotaryEmbedding,
 };

@@ -2,6 +2,7 @@ import type { Expr } from '../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../core/dim.ts';
 import { normalizeAxis } from '../../../core/shape.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { cast } from './elementwise.ts';
 import { wholeSlice } from './whole-slice.ts';
 
 function importPad(node: ImportNode): Expr {
@@ -43,8 +44,10 @@ interface FilledPad {
 
 /** Pads with what a tensor holds; all of it fuses. */
 function padWith(node: ImportNode, { x, pads, value }: FilledPad): Expr {
-  const inside = node.call('full', [], { shape: node.shape(x), value: 1, dtype: 'bool' });
-  const mask = node.call('pad', [inside], { pads });
+  // In float64 the mask stays beside x on the host: only x may have the sizes of both.
+  const dtype = node.type(x).dtype === 'float64' ? 'float64' : 'bool';
+  const inside = node.call('full', [], { shape: node.shape(x), value: 1, dtype });
+  const mask = cast(node, node.call('pad', [inside], { pads }), 'bool');
   return node.call('where', [mask, node.call('pad', [x], { pads }), value]);
 }
 
