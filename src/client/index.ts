@@ -16,10 +16,12 @@ export {
   WorkerError,
 } from '../core/errors.ts';
 export type {
+  Dispatch,
   KernelProfile,
   LoadProgress,
   SessionDevice,
   SessionMemory,
+  SizeIntervals,
   ValueInfo,
 } from '../worker/protocol.ts';
 export { DeviceTensor } from './device-tensor.ts';

@@ -203,6 +203,67 @@ describe.each(['host', 'webgpu'] as const)('a session on %s', (device) => {
     expect(b?.toNested()).toEqual([2, 4]);
     await session.dispose();
   });
+
+  test('dispatches an ONNX model by shape', async () => {
+    const by = { kind: 'logarithmic', min: 2, max: 7 } as const;
+    const options = { dispatch: { main: { a: { 0: [[1, 2]], 1: by } } } } as const;
+    const session = await open(device, squareModel(), options);
+    expect(session.functions).toEqual(['main', 'main.n_1.m_2_3', 'main.n_1.m_4_7']);
+    for (const columns of [3, 5]) {
+      const data = new Float32Array(columns).fill(columns);
+      const { b } = await session.run({ a: new Tensor('float32', data, [1, columns]) });
+      expect(b?.toNested()).toEqual([Array.from({ length: columns }, () => columns ** 2)]);
+    }
+    const wide = session.run({ a: new Tensor('float32', new Float32Array(8), [1, 8]) });
+    await expect(wide).rejects.toThrow(/a.*8/);
+    await session.dispose();
+  });
+});
+
+function squareModel(): Uint8Array {
+  return writeOnnxModel({
+    nodes: [{ op: 'Mul', name: 'node', inputs: ['a', 'a'], outputs: ['b'] }],
+    inputs: [{ name: 'a', shape: ['n', 'm'] }],
+    outputs: ['b'],
+  });
+}
+
+describe('dispatching that cannot be', () => {
+  const load = (dispatch: unknown, source: SessionSource = squareModel()) =>
+    open('host', source, { dispatch } as LoadOptions);
+
+  test.each([
+    [
+      { main: { a: { 1: () => [[1, 2]] } } },
+      'dispatch.main.a.1: got a function, expected intervals [from, below]',
+    ],
+    [{ main: { a: { 1: 'few' } } }, 'axis 1 of a: got "few", expected a list of [from, below]'],
+    [{ main: { a: { 1: [[3, 2]] } } }, 'axis 1 of a: got [3, 2], expected [from, below]'],
+    [{ main: { a: { 1: [7] } } }, 'axis 1 of a: got 7, expected [from, below]'],
+    [{ main: { a: { 1: { kind: 'even' } } } }, 'axis 1 of a: got {"kind":"even"}, expected'],
+    [{ main: { a: { 1: null } } }, 'axis 1 of a: got null, expected'],
+    [{ main: { a: { 1: { kind: 'uniform' } } } }, 'uniform: got undefined as step'],
+    [{ main: { a: { 5: [[1, 2]] } } }, 'got axis 5 of parameter a'],
+    [{ main: { c: { 0: [[1, 2]] } } }, 'got the parameter c, expected one of a'],
+    [{ side: { a: { 0: [[1, 2]] } } }, 'got the function side, expected one of main'],
+    [{ main: {} }, 'got no axis, expected at least one'],
+    [{ main: null }, 'got null, expected axes by the names of parameters'],
+    [{ main: { a: 3 } }, 'got 3 for parameter a, expected intervals by axis'],
+  ])('%j', async (dispatch, message) => {
+    const error: unknown = await load(dispatch).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({ name: 'UsageError' });
+    expect(String(error)).toContain(message);
+  });
+
+  test('an executable, which is compiled already', async () => {
+    const loading = load({ main: { x: { 0: [[1, 2]] } } }, sumAndProduct().toBytes());
+    await expect(loading).rejects.toThrow(
+      'got an executable, to dispatch by shape, expected an ONNX',
+    );
+  });
 });
 
 function onnxModel(op = 'Add'): Uint8Array {

@@ -3,6 +3,7 @@ import { UsageError } from '../core/errors.ts';
 import type {
   CallId,
   Dims,
+  Dispatch,
   FunctionInfo,
   HandleId,
   KernelProfile,
@@ -38,6 +39,12 @@ export interface LoadOptions {
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   /** Fixes symbolic dimensions of an ONNX model, such as `{ batch: 1 }`. */
   readonly dims?: Dims;
+  /**
+   * Makes clones of an ONNX model for intervals of sizes, chosen when it is called:
+   * `{ main: { data: { 0: [[1, 2], [2, 8]] } } }`, or rules such as
+   * `{ kind: 'logarithmic', min: 1, max: 512, base: 2 }`.
+   */
+  readonly dispatch?: Dispatch;
   /** At most so many bytes of device memory. */
   readonly byteBudget?: number;
   /** With `worker: false`: the WebGPU to use. Default `navigator.gpu`. */
@@ -87,16 +94,24 @@ export class Session implements HandleOwner, AsyncDisposable {
 
   /**
    * Loads a `.weft` executable or an `.onnx` model from a URL, bytes, a Blob, a stream or a
-   * Response. Rejects with DownloadError, FormatError, VerifyError, UnsupportedError, DeviceError
-   * or OutOfMemoryError.
+   * Response. Rejects with DownloadError, FormatError, VerifyError, UnsupportedError, UsageError,
+   * DeviceError or OutOfMemoryError.
    */
   static async load(source: SessionSource, options: LoadOptions = {}): Promise<Session> {
-    const { device = 'auto', worker = hasWorkers(), signal, onProgress, dims = {} } = options;
+    const {
+      device = 'auto',
+      worker = hasWorkers(),
+      signal,
+      onProgress,
+      dims = {},
+      dispatch,
+    } = options;
     signal?.throwIfAborted();
+    if (dispatch) (await import('./check-dispatch.ts')).checkDispatch(dispatch);
     const connection = Connection.acquire({ worker, gpu: options.gpu });
     try {
       const { source: wire, transfers } = await toWireSource(source);
-      const request = { source: wire, device, dims, byteBudget: options.byteBudget };
+      const request = { source: wire, device, dims, dispatch, byteBudget: options.byteBudget };
       const report =
         onProgress &&
         proxy((progress: LoadProgress) => {

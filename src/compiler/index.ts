@@ -13,7 +13,13 @@ export {
 } from './dispatch/dispatch.ts';
 export { logarithmic, uniform } from './dispatch/dispatchers.ts';
 export type { FunctionMemoryPlan, MemoryPlanReport } from './memory/memory-report.ts';
-export type { AxisDispatcher, DimRange, Interval } from './dispatch/interval.ts';
+export type {
+  AxisDispatcher,
+  DimRange,
+  Interval,
+  LogarithmicIntervals,
+  UniformIntervals,
+} from './dispatch/interval.ts';
 export {
   call,
   callFunction,

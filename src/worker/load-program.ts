@@ -1,6 +1,7 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import { type DataBlock, ExecutableReader } from '../bytecode/executable-reader.ts';
 import { looksLikeExecutable, MAGIC } from '../bytecode/file-format.ts';
+import { UsageError } from '../core/errors.ts';
 import { checkLooksLikeOnnx } from './check-looks-like-onnx.ts';
 import { openSource, peek, readAll } from './open-source.ts';
 import type { LoadProgress, LoadRequest } from './protocol.ts';
@@ -20,10 +21,10 @@ export interface LoadContext {
 
 /**
  * Reads an executable up to its data, or an ONNX model to its end, which it compiles. Rejects with
- * DownloadError, FormatError, VerifyError or UnsupportedError.
+ * DownloadError, FormatError, VerifyError, UnsupportedError or UsageError.
  */
 export async function loadProgram(
-  { source, dims }: LoadRequest,
+  { source, dims, dispatch }: LoadRequest,
   { signal, onProgress }: LoadContext,
 ): Promise<LoadedProgram> {
   const opened = await openSource(source, signal);
@@ -35,6 +36,7 @@ export async function loadProgram(
     onBytes: (loaded) => onProgress({ phase: 'download', loaded, total }),
   });
   if (looksLikeExecutable(head)) {
+    if (dispatch !== undefined) throw alreadyCompiled(opened.where);
     onProgress({ phase: 'verify', loaded: 0, total: 1 });
     const reader = await ExecutableReader.open(stream, { signal, byteLength: total });
     onProgress({ phase: 'verify', loaded: 1, total: 1 });
@@ -48,6 +50,7 @@ export async function loadProgram(
   const externalData = await loadExternalData(bytes, (path, range) => files.read(path, range));
   const executable = compileOnnx(bytes, {
     dims,
+    dispatch,
     externalData,
     onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
   });
@@ -57,6 +60,15 @@ export async function loadProgram(
   // What is kept for listings must not hold the weights.
   const { data, ...program } = executable;
   return { executable: program, blocks: oneBlock(data) };
+}
+
+function alreadyCompiled(where: string): UsageError {
+  return new UsageError({
+    where,
+    got: 'an executable, to dispatch by shape',
+    expected: 'an ONNX model',
+    remedy: 'Compile the model with the option dispatch, or load it without.',
+  });
 }
 
 async function* oneBlock(bytes: Uint8Array): AsyncGenerator<DataBlock, void> {

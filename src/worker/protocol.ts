@@ -37,6 +37,30 @@ export type HandleId = number;
 /** Values of symbolic dimensions by name. */
 export type Dims = Readonly<Record<string, number>>;
 
+/**
+ * Intervals `[from, below]` of sizes, or a rule that makes them, by the names of a function and of an
+ * input, and by axis.
+ */
+export type Dispatch = Readonly<Record<string, InputDispatch>>;
+
+export type InputDispatch = Readonly<Record<string, Readonly<Record<number, SizeIntervals>>>>;
+
+/** Of a rule, `min` and `max`, which are included, come from the model where they are absent. */
+export type SizeIntervals =
+  | readonly (readonly [from: number, below: number])[]
+  | {
+      readonly kind: 'uniform';
+      readonly step: number;
+      readonly min?: number;
+      readonly max?: number;
+    }
+  | {
+      readonly kind: 'logarithmic';
+      readonly base?: number;
+      readonly min?: number;
+      readonly max?: number;
+    };
+
 export type Reply<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: ErrorData };
@@ -48,6 +72,8 @@ export interface LoadRequest {
   readonly device: DeviceKind | 'auto';
   /** Fixes symbolic dimensions of an ONNX model while it is compiled. */
   readonly dims: Dims;
+  /** Makes clones of functions of an ONNX model for intervals of sizes. */
+  readonly dispatch?: Dispatch | undefined;
   /** At most so many bytes of device memory; absent: what the device gives. */
   readonly byteBudget?: number | undefined;
 }

@@ -22,7 +22,7 @@ import { TypeInference } from '../type-inference.ts';
 import { verifyModule } from '../verify-module.ts';
 import { dispatch, type FunctionDispatch } from './dispatch.ts';
 import { logarithmic, uniform } from './dispatchers.ts';
-import { intervalsOf } from './interval.ts';
+import { intervalsOf } from './intervals-of.ts';
 
 const ANY_SIZE = { min: 0, max: 2 ** 31 - 1 };
 

@@ -6,7 +6,8 @@ import { nearestName } from '../ir/nearest-name.ts';
 import { mapFunctions, postOrder } from '../ir/visit.ts';
 import { nameUnknownParams } from '../passes/bind-dims.ts';
 import { Cloner } from './cloner.ts';
-import { type AxisDispatcher, intervalsOf } from './interval.ts';
+import type { AxisDispatcher } from './interval.ts';
+import { intervalsOf } from './intervals-of.ts';
 import { type DispatchAxis, leavesOf, planBuckets, rangeOf, type Ranges } from './plan-buckets.ts';
 
 /** Intervals by the name of a parameter and the index of its axis. */
@@ -106,13 +107,16 @@ interface AxisOptions {
 
 function axesOf(name: string, { fn, by, known }: AxisOptions): DispatchAxis[] {
   const axes: DispatchAxis[] = [];
+  const where = `dispatch of ${name}`;
+  requireObject(by, { where, what: '', expected: 'axes by the names of parameters' });
   for (const [paramName, dispatchers] of Object.entries(by)) {
     const param = fn.params.find((candidate) => candidate.name === paramName);
-    const where = `dispatch of ${name}`;
     if (param === undefined) {
       const names = fn.params.map((candidate) => candidate.name);
       throw unknownName(where, { what: 'parameter', name: paramName, known: names });
     }
+    const what = ` for parameter ${paramName}`;
+    requireObject(dispatchers, { where, what, expected: 'intervals by axis' });
     for (const [key, dispatcher] of Object.entries(dispatchers)) {
       const axis = Number(key);
       const dim = param.type?.kind === 'tensor' ? param.type.shape[axis] : undefined;
@@ -126,7 +130,16 @@ function axesOf(name: string, { fn, by, known }: AxisOptions): DispatchAxis[] {
     }
   }
   if (axes.length > 0) return axes;
-  throw new UsageError({ where: `dispatch of ${name}`, got: 'no axis', expected: 'at least one' });
+  throw new UsageError({ where, got: 'no axis', expected: 'at least one' });
+}
+
+/** What to dispatch may come as data from elsewhere. */
+function requireObject(
+  value: unknown,
+  { where, what, expected }: { where: string; what: string; expected: string },
+): void {
+  if (typeof value === 'object' && value !== null) return;
+  throw new UsageError({ where, got: `${JSON.stringify(value)}${what}`, expected });
 }
 
 function unknownName(

@@ -1,42 +1,57 @@
 import { UsageError } from '../../core/errors.ts';
-import type { AxisDispatcher, DimRange, Interval } from './interval.ts';
+import type { DimRange, Interval, LogarithmicIntervals, UniformIntervals } from './interval.ts';
 
 /** More intervals than this along one axis are taken for a mistake. */
 const MAX_INTERVALS = 4096;
 
-/** The sizes that are dispatched; what is absent is taken from the bounds of the dimension. */
-interface Sizes {
-  /** The least size. */
-  readonly min?: number | undefined;
-  /** The largest size, which is included. */
-  readonly max?: number | undefined;
-}
-
 /** Intervals of `step` sizes each: `uniform({ min: 1, max: 6, step: 2 })` is 1–2, 3–4, 5–6. */
-export function uniform({ step, ...sizes }: Sizes & { readonly step: number }): AxisDispatcher {
-  requireInteger('uniform', { name: 'step', value: step, least: 1 });
-  return (known) => split('uniform', { sizes, known, next: (from) => from + step });
+export function uniform(sizes: Omit<UniformIntervals, 'kind'>): UniformIntervals {
+  requireStep(sizes.step);
+  return { ...sizes, kind: 'uniform' };
 }
 
 /**
  * Intervals that grow by a factor: `logarithmic({ min: 1, max: 15, base: 2 })` is 1, 2–3, 4–7, 8–15.
  * They end before the powers of the base, wherever they begin.
  */
-export function logarithmic({
-  base = 2,
-  ...sizes
-}: Sizes & { readonly base?: number | undefined } = {}): AxisDispatcher {
-  requireInteger('logarithmic', { name: 'base', value: base, least: 2 });
+export function logarithmic(sizes: Omit<LogarithmicIntervals, 'kind'> = {}): LogarithmicIntervals {
+  requireBase(sizes.base ?? 2);
+  return { ...sizes, kind: 'logarithmic' };
+}
+
+/** The intervals of a rule; undefined for what is none. Throws UsageError for wrong sizes. */
+export function ruleIntervals(
+  rule: UniformIntervals | LogarithmicIntervals,
+  known: DimRange,
+): Interval[] | undefined {
+  // Rules come as data from elsewhere, too.
+  const { kind } = (rule as Partial<typeof rule> | null) ?? {};
+  if (kind === 'uniform' && rule.kind === 'uniform') {
+    const { step } = rule;
+    requireStep(step);
+    return split(kind, { sizes: rule, known, next: (from) => from + step });
+  }
+  if (kind !== 'logarithmic' || rule.kind !== 'logarithmic') return undefined;
+  const { base = 2 } = rule;
+  requireBase(base);
   const next = (from: number): number => {
     let power = 1;
     while (power <= from) power *= base;
     return power;
   };
-  return (known) => split('logarithmic', { sizes, known, next });
+  return split(kind, { sizes: rule, known, next });
+}
+
+function requireStep(step: number): void {
+  requireInteger('uniform', { name: 'step', value: step, least: 1 });
+}
+
+function requireBase(base: number): void {
+  requireInteger('logarithmic', { name: 'base', value: base, least: 2 });
 }
 
 interface Split {
-  readonly sizes: Sizes;
+  readonly sizes: Pick<UniformIntervals, 'min' | 'max'>;
   readonly known: DimRange;
   /** Where the interval ends that begins at a size. */
   readonly next: (from: number) => number;

@@ -1,5 +1,3 @@
-import { UsageError } from '../../core/errors.ts';
-
 /** Sizes from the first number up to, but without, the second. */
 export type Interval = readonly [from: number, below: number];
 
@@ -9,37 +7,35 @@ export interface DimRange {
   readonly max: number;
 }
 
-/**
- * The intervals of a dimension: a list in ascending order, or a function that makes one of what is
- * known of the dimension.
- */
-export type AxisDispatcher = readonly Interval[] | ((known: DimRange) => readonly Interval[]);
-
-/** The intervals of a dispatcher. Throws UsageError for those that are empty or overlap. */
-export function intervalsOf(
-  dispatcher: AxisDispatcher,
-  known: DimRange,
-  where: string,
-): readonly Interval[] {
-  const intervals = typeof dispatcher === 'function' ? dispatcher(known) : dispatcher;
-  if (intervals.length === 0) {
-    throw new UsageError({ where, got: 'no intervals', expected: 'at least one' });
-  }
-  let end = 0;
-  for (const interval of intervals) {
-    const [from, below] = interval;
-    if (!Number.isSafeInteger(from) || !Number.isSafeInteger(below) || from >= below) {
-      const expected = '[from, below] with integers, from less than below';
-      throw new UsageError({ where, got: formatInterval(interval), expected });
-    }
-    if (from < end) {
-      const got = `${formatInterval(interval)} after sizes below ${end}`;
-      throw new UsageError({ where, got, expected: 'intervals in ascending order, from 0 up' });
-    }
-    end = below;
-  }
-  return intervals;
+/** What is absent of the sizes that are dispatched is taken from the bounds of the dimension. */
+interface Sizes {
+  /** The least size. */
+  readonly min?: number | undefined;
+  /** The largest size, which is included. */
+  readonly max?: number | undefined;
 }
+
+/** Intervals of `step` sizes each. */
+export interface UniformIntervals extends Sizes {
+  readonly kind: 'uniform';
+  readonly step: number;
+}
+
+/** Intervals that grow by the factor `base`, 2 if it is absent. */
+export interface LogarithmicIntervals extends Sizes {
+  readonly kind: 'logarithmic';
+  readonly base?: number | undefined;
+}
+
+/**
+ * The intervals of a dimension: a list in ascending order, a rule, or a function that makes a list of
+ * what is known of the dimension.
+ */
+export type AxisDispatcher =
+  | readonly Interval[]
+  | UniformIntervals
+  | LogarithmicIntervals
+  | ((known: DimRange) => readonly Interval[]);
 
 export function formatInterval([from, below]: Interval): string {
   return `[${from}, ${below}]`;
