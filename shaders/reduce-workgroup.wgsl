@@ -2,6 +2,20 @@
 // output the part that one of several pieces of its elements makes.
 var<workgroup> partial: array<Element, WORKGROUP_SIZE_X>;
 
+// Where the j-th of the elements of an output lies behind the first.
+fn reduced_offset(j: u32) -> u32 {
+  if (IS_ONE_RUN) {
+    return j * params.reduced_stride3;
+  }
+  let r012 = j / params.reduced3;
+  let r01 = r012 / params.reduced2;
+  let r0 = r01 / params.reduced1;
+  return r0 * params.reduced_stride0
+    + (r01 - r0 * params.reduced1) * params.reduced_stride1
+    + (r012 - r01 * params.reduced2) * params.reduced_stride2
+    + (j - r012 * params.reduced3) * params.reduced_stride3;
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(
   @builtin(local_invocation_index) lane: u32,
@@ -12,18 +26,22 @@ fn main(
   let start = kept_offset(output);
   let first = (i - output * params.pieces) * params.piece_size;
   let end = min(first + params.piece_size, params.divisor);
+  let step = WORKGROUP_SIZE_X;
   var result = initial();
-  for (var j = first + lane; j < end; j += WORKGROUP_SIZE_X) {
-    let r012 = j / params.reduced3;
-    let r01 = r012 / params.reduced2;
-    let r0 = r01 / params.reduced1;
-    result = combine(result, element(start + r0 * params.reduced_stride0
-      + (r01 - r0 * params.reduced1) * params.reduced_stride1
-      + (r012 - r01 * params.reduced2) * params.reduced_stride2
-      + (j - r012 * params.reduced3) * params.reduced_stride3));
+  var j = first + lane;
+  for (; j + 3u * step < end; j += 4u * step) {
+    let a = combine(element(start + reduced_offset(j)), element(start + reduced_offset(j + step)));
+    let b = combine(
+      element(start + reduced_offset(j + 2u * step)),
+      element(start + reduced_offset(j + 3u * step)),
+    );
+    result = combine(result, combine(a, b));
+  }
+  for (; j < end; j += step) {
+    result = combine(result, element(start + reduced_offset(j)));
   }
   partial[lane] = result;
-  for (var half = WORKGROUP_SIZE_X / 2u; half > 0u; half /= 2u) {
+  for (var half = step / 2u; half > 0u; half /= 2u) {
     workgroupBarrier();
     if (lane < half) {
       partial[lane] = combine(partial[lane], partial[lane + half]);

@@ -70,6 +70,20 @@ const rows: readonly OpCase[] = [
   },
 ];
 
+/** Four rows of 16: finite ones, and such with a NaN, an infinity, both infinities. */
+const fours: readonly OpCase[] = [0, 1].map((axis) => {
+  const values = Array.from({ length: 64 }, (_, i) => (i % 7) - 2);
+  values[21] = Number.NaN;
+  values[37] = -Infinity;
+  values[50] = Infinity;
+  values[54] = -Infinity;
+  return {
+    title: `read four at a time, over axis ${axis}`,
+    inputs: [{ dtype: 'float32', shape: [4, 16], values }],
+    attributes: { axes: [axis] },
+  };
+});
+
 /** The operator with some cases in place of its own, for float32 only: integers have no NaN. */
 function withCases(op: OpDefinition, cases: readonly OpCase[]): OpDefinition {
   const inputs = op.inputs.map((input): InputSpec => ({ ...input, dtypes: ['float32'] }));
@@ -79,6 +93,6 @@ function withCases(op: OpDefinition, cases: readonly OpCase[]): OpDefinition {
 describeOnDevices([
   ...ELEMENTWISE_OPS.filter(takesFloats).map((op) => withCases(op, [specialCase(op)])),
   ...REDUCTION_OPS.filter(({ attributes }) => 'axes' in attributes).map((op) =>
-    withCases(op, rows),
+    withCases(op, [...rows, ...fours]),
   ),
 ]);

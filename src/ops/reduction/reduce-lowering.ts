@@ -1,13 +1,19 @@
 import direct from '../../../shaders/reduce-direct.wgsl?raw';
 import workgroup from '../../../shaders/reduce-workgroup.wgsl?raw';
 import { type DType, isBigInt } from '../../core/dtype.ts';
+import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import { elementCount, formatShape, normalizeAxis, type Shape } from '../../core/shape.ts';
 import { intsAttribute } from '../attributes.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { f32, type KernelSpec, type LoweringCall, type ScratchOperand, u32 } from '../lowering.ts';
 import { wgslTypeName } from '../wgsl-literal.ts';
-import { type Reduction, reductionWgsl, type ReductionStage } from './reduction-wgsl.ts';
+import {
+  type Reduction,
+  reductionWgsl,
+  type ReductionStage,
+  type ReductionUnit,
+} from './reduction-wgsl.ts';
 
 export type { Reduction } from './reduction-wgsl.ts';
 
@@ -21,10 +27,6 @@ export function lowerReduce(kind: Reduction): (call: LoweringCall) => readonly K
   };
 }
 
-/** Few results of many elements are computed piece by piece, the pieces side by side. */
-const MAX_RESULTS_IN_PIECES = 64;
-const PIECE_SIZE = 4096;
-
 /** Reduces the first input over `axes`, which may count from the end. */
 export function lowerReduceAxes(
   call: LoweringCall,
@@ -34,21 +36,69 @@ export function lowerReduceAxes(
   const { kept, reduced } = splitAxes(call.inputs[0]?.shape ?? [], axes);
   const count = elementCount(call.output.shape);
   const divisor = runsCount(reduced);
-  const pieces = Math.min(64, Math.ceil(divisor / PIECE_SIZE));
   const problem = { kind, call, kept, reduced, count, divisor };
-  if (count > MAX_RESULTS_IN_PIECES || pieces < 2) {
-    const byWorkgroup = call.caps.adapterClass !== 'software' && divisor >= 64;
-    return [reduceKernel(problem, { from: 'input', to: 'output', byWorkgroup, pieces: 1 })];
-  }
+  const choice = chooseReduction(problem, call.caps);
+  const { pieces } = choice;
+  const only = { ...choice, from: 'input', to: 'output' } as const;
+  if (pieces === 1) return [reduceKernel(problem, only)];
   const partial = {
     ...problem,
     kept: [{ size: count, stride: pieces }],
     reduced: [{ size: pieces, stride: 1 }],
   };
+  const isSoftware = call.caps.adapterClass === 'software';
+  const last = {
+    lanes: isSoftware || pieces < 64 ? 1 : Math.max(64, choice.lanes),
+    pieces: 1,
+    unit: 'one',
+  } as const;
   return [
-    reduceKernel(problem, { from: 'input', to: 'scratch', byWorkgroup: true, pieces }),
-    reduceKernel(partial, { from: 'scratch', to: 'output', byWorkgroup: false, pieces }),
+    reduceKernel(problem, { ...only, to: 'scratch' }),
+    reduceKernel(partial, { ...last, from: 'scratch', to: 'output' }),
   ];
+}
+
+/** How many invocations, or workgroups of many, keep an adapter busy. */
+const INVOCATIONS = { software: 512, integrated: 8192, discrete: 65_536 } as const;
+
+/** The least that a piece of an output is worth being: elements for one invocation. */
+const PIECE_SIZE = 32;
+
+interface ReduceChoice {
+  /** Invocations that share an output; 1: each computes items of its own. */
+  readonly lanes: number;
+  /** Parts of each output that are computed side by side, and combined by another kernel. */
+  readonly pieces: number;
+  readonly unit: ReductionUnit;
+}
+
+/**
+ * On GPUs adjacent invocations should read adjacent elements, so that a workgroup shares an output
+ * whose elements are adjacent; where adjacent outputs have adjacent elements, each invocation has
+ * outputs of its own. A software adapter has no use for workgroups.
+ */
+function chooseReduction(problem: ReduceProblem, caps: PlannerCaps): ReduceChoice {
+  const { kept, reduced, count, divisor, call } = problem;
+  const run = reduced.at(-1) ?? { size: 1, stride: 1 };
+  const target = INVOCATIONS[caps.adapterClass];
+  const isRow = run.stride === 1;
+  const inner = isRow ? run : kept.at(-1);
+  const isInFours = !isBigInt(call.output.dtype) && inner?.stride === 1 && inner.size % 4 === 0;
+  if (isRow && caps.adapterClass !== 'software' && divisor >= 64) {
+    const lanes = divisor < 1024 ? 64 : Math.min(256, caps.maxComputeInvocationsPerWorkgroup);
+    const pieces = Math.min(target / 64 / count, divisor / (16 * lanes));
+    return { lanes, pieces: wholePieces(divisor, pieces), unit: 'one' };
+  }
+  const unit = !isInFours ? 'one' : isRow ? 'elements' : 'outputs';
+  const items = unit === 'outputs' ? count / 4 : count;
+  const steps = unit === 'elements' ? run.size / 4 : run.size;
+  const pieces = Math.min(target / items, steps / PIECE_SIZE);
+  return { lanes: 1, pieces: wholePieces(steps, pieces), unit };
+}
+
+/** Pieces of equal size, none of them empty: about so many. */
+function wholePieces(size: number, wanted: number): number {
+  return wanted < 2 ? 1 : Math.ceil(size / Math.ceil(size / Math.floor(wanted)));
 }
 
 interface ReduceProblem {
@@ -62,45 +112,51 @@ interface ReduceProblem {
   readonly divisor: number;
 }
 
-interface ReduceKernel extends ReductionStage {
-  readonly byWorkgroup: boolean;
-  readonly pieces: number;
-}
+type ReduceKernel = ReductionStage & ReduceChoice;
 
 function reduceKernel(problem: ReduceProblem, kernel: ReduceKernel): KernelSpec {
   const { kind, call, count, divisor } = problem;
-  const { byWorkgroup, pieces, from, to } = kernel;
+  const { lanes, pieces, unit, from, to } = kernel;
   const { dtype } = call.output;
-  const items = to === 'scratch' ? count * pieces : count;
+  const items = (unit === 'outputs' ? count / 4 : count) * pieces;
+  const byWorkgroup = lanes > 1;
   const itemsPerGroup = byWorkgroup ? 1 : 64;
   const grid = foldGroups(Math.ceil(items / itemsPerGroup), call.caps);
+  const kept = unit === 'outputs' ? inFours(problem.kept) : problem.kept;
+  const reduced = unit === 'elements' ? inFours(problem.reduced) : problem.reduced;
+  const steps = byWorkgroup ? runsCount(reduced) : (reduced.at(-1)?.size ?? 1);
+  const width = unit === 'one' ? 1 : 4;
   const scratch = partialResults(dtype, count * pieces);
   return {
     name: byWorkgroup ? 'reduce-workgroup' : 'reduce-direct',
     source: reductionWgsl(kind, dtype, kernel) + (byWorkgroup ? workgroup : direct),
-    constants: {},
+    constants: byWorkgroup ? { IS_ONE_RUN: reduced.length < 2 } : {},
     params: {
       count: u32(items),
       row_length: u32(grid.rowLength * itemsPerGroup),
       divisor: u32(divisor),
-      ...(byWorkgroup ? { pieces: u32(pieces), piece_size: u32(Math.ceil(divisor / pieces)) } : {}),
+      pieces: u32(pieces),
+      piece_size: u32(Math.ceil(steps / pieces)),
       ...(kind === 'max' || kind === 'min'
         ? { initial: f32(kind === 'max' ? -Infinity : Infinity) }
         : {}),
-      ...axisParams('kept', problem.kept),
-      ...axisParams('reduced', problem.reduced),
+      ...axisParams('kept', kept),
+      ...axisParams('reduced', reduced),
     },
-    workgroupSize: [64, 1, 1],
+    workgroupSize: [byWorkgroup ? lanes : 64, 1, 1],
     workgroups: grid.workgroups,
-    reads: [
-      { hook: 'x', from: from === 'input' ? { kind: 'input', index: 0 } : scratch, width: 1 },
-    ],
+    reads: [{ hook: 'x', from: from === 'input' ? { kind: 'input', index: 0 } : scratch, width }],
     writes: [
       to === 'output'
-        ? { hook: '', to: { kind: 'output' }, width: 1 }
+        ? { hook: '', to: { kind: 'output' }, width: unit === 'outputs' ? 4 : 1 }
         : { hook: 'part', to: scratch, width: 1 },
     ],
   };
+}
+
+/** The runs, of which the last goes by groups of four. */
+function inFours(runs: readonly AxisRun[]): readonly AxisRun[] {
+  return runs.map((run, i) => (i < runs.length - 1 ? run : { size: run.size / 4, stride: 4 }));
 }
 
 function partialResults(dtype: DType, count: number): ScratchOperand {

@@ -73,6 +73,12 @@ function reduceCases(kind: Reduction, dtypes: readonly DType[]): OpCase[] {
     [[300, 5, 17], { axes: [1] }],
     [[70_001], {}],
     [[3, 9001], { axes: [1] }],
+    [[70_004], {}],
+    [[17, 68], { axes: [1] }],
+    [[65, 12], { axes: [0] }],
+    [[2048, 8], { axes: [0] }],
+    [[3, 5, 1204], { axes: [0, 2] }],
+    [[5, 130, 4], { axes: [0, 1] }],
     [[2, 3, 2, 3, 2, 3, 2, 3], { axes: [0, 2, 4, 6] }],
     ...(kind === 'mean' ? [] : ([[[0, 3], { axes: [0] }]] as [Shape, Attributes][])),
   ];
@@ -88,6 +94,11 @@ function reduceCases(kind: Reduction, dtypes: readonly DType[]): OpCase[] {
         title: `${dtype} (2, 8300)`,
         inputs: [{ dtype, shape: [2, 8300] }],
         attributes: { axes: [1] },
+      },
+      {
+        title: `${dtype} (1030, 4)`,
+        inputs: [{ dtype, shape: [1030, 4] }],
+        attributes: { axes: [0] },
       },
       {
         title: `${dtype} (3, 9) whose sum it does not hold`,

@@ -8,19 +8,27 @@ export type Reduction = 'sum' | 'mean' | 'prod' | 'max' | 'min';
 export interface ReductionStage {
   readonly from: 'input' | 'scratch';
   readonly to: 'output' | 'scratch';
+  readonly unit: ReductionUnit;
 }
+
+/** What one step combines: single elements, four adjacent ones, or one of each of four outputs. */
+export type ReductionUnit = 'one' | 'elements' | 'outputs';
 
 /**
  * The functions that the shaders of reductions call: `initial`, `combine`, `element` and `finish`
- * of the reduction and the dtype, and `kept_offset`. Partial results lie in scratch as their bits:
+ * of the reduction and the dtype, the same of the unit's `Item`, and `kept_offset`. Partial results lie in scratch as their bits:
  * f32 or u32 words, two of them for 64-bit integers.
  */
 export function reductionWgsl(kind: Reduction, dtype: DType, stage: ReductionStage): string {
   return [
     KEPT_OFFSET,
     combinationWgsl(kind, dtype),
-    `fn element(i: u32) -> Element { return ${element(dtype, stage)}; }`,
-    `fn finish(i: u32, value: Element) { ${finish(kind, dtype, stage)} }`,
+    ...(stage.unit === 'outputs'
+      ? []
+      : [`fn finish(i: u32, value: Element) { ${finish(kind, dtype, stage)} }`]),
+    ...(stage.unit === 'one'
+      ? [`fn element(i: u32) -> Element { return ${element(dtype, stage)}; }`, ONE]
+      : [FOUR, stage.unit === 'elements' ? FINISH_ELEMENTS : finishOutputs(kind, dtype, stage)]),
     '',
   ].join('\n');
 }
@@ -44,6 +52,39 @@ const KEPT_OFFSET = `fn kept_offset(i: u32) -> u32 {
     + (k012 - k01 * params.kept2) * params.kept_stride2
     + (i - k012 * params.kept3) * params.kept_stride3;
 }`;
+
+const ONE = `alias Item = Element;
+fn first_item() -> Item { return initial(); }
+fn combine_items(a: Item, b: Item) -> Item { return combine(a, b); }
+fn item(i: u32) -> Item { return element(i); }
+fn finish_item(i: u32, value: Item) { finish(i, value); }`;
+
+const FOUR = `alias Item = Element4;
+fn first_item() -> Item { return Item(initial()); }
+fn combine_items(a: Item, b: Item) -> Item {
+  return Item(combine(a.x, b.x), combine(a.y, b.y), combine(a.z, b.z), combine(a.w, b.w));
+}
+fn item(i: u32) -> Item { return load_x4(i / 4u); }`;
+
+const FINISH_ELEMENTS = `fn finish_item(i: u32, value: Item) {
+  finish(i, combine(combine(value.x, value.y), combine(value.z, value.w)));
+}`;
+
+function finishOutputs(kind: Reduction, dtype: DType, { to }: ReductionStage): string {
+  const mean = kind === 'mean' ? ' / Item(Element(params.divisor))' : '';
+  const part = (lane: number) =>
+    `store_part(at + ${lane}u * params.pieces, ${partBits(dtype, `value[${lane}]`)});`;
+  const lines =
+    to === 'output'
+      ? [`store4(i, value${mean});`]
+      : ['let at = (i / params.pieces * 3u) * params.pieces + i;', ...[0, 1, 2, 3].map(part)];
+  return `fn finish_item(i: u32, value: Item) { ${lines.join(' ')} }`;
+}
+
+/** A value as scratch holds it. */
+function partBits(dtype: DType, value: string): string {
+  return wgslTypeName(dtype) === 'i32' ? `bitcast<u32>(${value})` : value;
+}
 
 function wideFunctions(): Readonly<Record<string, string>> {
   return wideDeclarations('wide_add', 'wide_mul', 'i64_lt', 'u64_lt', 'i64_div', 'u64_div');
@@ -104,7 +145,7 @@ function element(dtype: DType, { from }: ReductionStage): string {
 function finish(kind: Reduction, dtype: DType, { to }: ReductionStage): string {
   if (to === 'scratch') {
     if (isBigInt(dtype)) return 'store_part(2u * i, value.x); store_part(2u * i + 1u, value.y);';
-    return `store_part(i, ${wgslTypeName(dtype) === 'i32' ? 'bitcast<u32>(value)' : 'value'});`;
+    return `store_part(i, ${partBits(dtype, 'value')});`;
   }
   if (kind !== 'mean') return 'store(i, value);';
   if (!isBigInt(dtype)) return 'store(i, value / Element(params.divisor));';
