@@ -92,6 +92,8 @@ export interface ScalarFunction {
   /** Module-scope WGSL declarations that the expression calls, by name; deduplicated by name. */
   readonly declarations?: (context: ScalarContext) => Readonly<Record<string, string>>;
   host(operands: readonly number[], context: ScalarContext): number;
+  /** As many additions take about as long; for operators that cost little. */
+  readonly cost?: number;
   /**
    * The same as `host` for whole arrays of equal length, for operators that networks spend their
    * time in. The output may be one of the operands.
@@ -191,6 +193,11 @@ export interface OpDefinition {
   readonly scalar?: ScalarFunction;
   /** For `injective`. */
   readonly indexMap?: IndexMap;
+  /**
+   * How often its kernels load each element of an input, about. What is computed from others may then
+   * be computed where it is loaded. Absent: its inputs have to be in memory.
+   */
+  loads?(input: number, call: Omit<LoweringCall, 'caps'>): number;
   /** For `reduction` and `anchor`: kernels by adapter class. */
   lower?(call: LoweringCall): readonly KernelSpec[];
   /**

@@ -1,3 +1,4 @@
+import { type AncestorNode, ancestorAt, below, commonAncestor } from './ancestors.ts';
 import type { Expr, FunctionExpr } from './expr.ts';
 import { childrenOf, postOrder } from './visit.ts';
 
@@ -5,62 +6,26 @@ import { childrenOf, postOrder } from './visit.ts';
  * Where expressions are computed. The body of a function, each branch of an `if` and each clause of
  * a `match` is a scope: what stands in it is computed only if control comes there.
  */
-export interface Scope {
-  /** The scope around this one; undefined for the outermost. */
-  readonly parent: Scope | undefined;
+export interface Scope extends AncestorNode<Scope> {
   /** The expression that evaluation of this scope gives. */
   readonly root: Expr;
-  readonly depth: number;
-  /** An ancestor further up, so that any is found in logarithmic time (Myers 1983). */
-  readonly jump: Scope | undefined;
 }
 
 /** A scope within another; the outermost of a function without. */
 export function scopeIn(root: Expr, parent: Scope | undefined): Scope {
-  const depth = parent === undefined ? 0 : parent.depth + 1;
-  return { parent, root, depth, jump: parent === undefined ? undefined : jumpFrom(parent) };
-}
-
-/** Where the jump of a scope with this parent leads. */
-function jumpFrom(parent: Scope): Scope {
-  const { jump } = parent;
-  const further = jump?.jump;
-  if (jump === undefined || further === undefined) return parent;
-  return parent.depth - jump.depth === jump.depth - further.depth ? further : parent;
+  return { root, ...below(parent) };
 }
 
 /** The innermost scope that holds both, of scopes of one function. */
 export function commonScope(a: Scope, b: Scope): Scope {
-  let left = ancestorAt(a, b.depth);
-  let right = ancestorAt(b, a.depth);
-  while (left !== right) {
-    const isCommonBeyond = left.jump === right.jump;
-    const nextLeft = isCommonBeyond ? left.parent : left.jump;
-    const nextRight = isCommonBeyond ? right.parent : right.jump;
-    if (nextLeft === undefined || nextRight === undefined) {
-      throw new Error('internal: scopes of different functions');
-    }
-    left = nextLeft;
-    right = nextRight;
-  }
-  return left;
+  const common = commonAncestor(a, b);
+  if (common === undefined) throw new Error('internal: scopes of different functions');
+  return common;
 }
 
 /** Whether `inner` is `outer` or lies in it. */
 export function holds(outer: Scope, inner: Scope): boolean {
   return ancestorAt(inner, outer.depth) === outer;
-}
-
-/** The scope around one, or itself, that is no deeper than `depth`. */
-function ancestorAt(scope: Scope, depth: number): Scope {
-  let current = scope;
-  while (current.depth > depth) {
-    const { jump, parent } = current;
-    const next = jump !== undefined && jump.depth >= depth ? jump : parent;
-    if (next === undefined) break;
-    current = next;
-  }
-  return current;
 }
 
 export interface ScopeOptions {

@@ -62,7 +62,7 @@ test('the host refuses a kernel without one when the program is loaded', async (
   await expect(
     VirtualMachine.create(compile(parseModule(TEXT)), { devices: [createHostDevice()] }),
   ).rejects.toThrowErrorMatchingInlineSnapshot(`
-    [UnsupportedError: The host device cannot run 1 of 5 primitive functions:
+    [UnsupportedError: The host device cannot run 1 of 4 primitive functions:
       pairs.1: kernel pairs: got WGSL of the program on the host device, expected a session on WebGPU. Give the kernel an alternative of other operators.]
   `);
 });
