@@ -6,9 +6,11 @@ import tiled from '../../../shaders/conv2d-tiled.wgsl?raw';
 import tileSource from '../../../shaders/conv2d-tile.wgsl?raw';
 import { type ConvTile, convTileSource } from './conv-register-tile.ts';
 import { i32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
-import { hasLinearQuads, matmulKernels } from '../linear/matmul-lowering.ts';
+import { matmulKernels } from '../linear/matmul-lowering.ts';
+import { hasLinearQuads } from '../linear/matmul-variant.ts';
 import { splitGrid } from '../linear/split-grid.ts';
 import { type Window2d, window2d } from './window2d.ts';
+import { usesWinograd, winogradKernels } from './winograd.ts';
 
 /** Kernels of `conv2d`: x (N, C, H, W), w (K, C / groups, R, S), bias (K) or absent. */
 export function lowerConv2d(call: LoweringCall): readonly KernelSpec[] {
@@ -21,6 +23,9 @@ export function lowerConv2d(call: LoweringCall): readonly KernelSpec[] {
     call,
   };
   if (isMatmul(conv)) return pointwiseKernels(conv);
+  if (call.caps.adapterClass === 'software' && conv.groups === 1 && usesWinograd(window)) {
+    return winogradKernels(window, conv.hasBias, call.caps);
+  }
   return splitGrid(chooseKernel(conv), call.caps);
 }
 

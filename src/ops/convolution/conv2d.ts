@@ -51,6 +51,9 @@ export const conv2d: OpDefinition = defineOp({
     convCase([1, 3, 32, 32], [16, 3, 7, 7], { strides: [2, 2], pads: [3, 3, 3, 3] }),
     convCase([1, 16, 33, 31], [24, 16, 3, 3], { pads: [1, 1, 1, 1] }),
     convCase([1, 64, 14, 14], [65, 64, 3, 3], { pads: [1, 1, 1, 1] }),
+    convCase([2, 40, 20, 21], [33, 40, 3, 3], { pads: [1, 0, 0, 2] }),
+    convCase([1, 33, 17, 20], [65, 33, 3, 3], { pads: [2, 2, 2, 2] }, false),
+    convCase([1, 8, 245, 243], [8, 8, 3, 3], { pads: [0, 1, 1, 0] }),
     convCase([1, 1, 28, 28], [8, 1, 5, 5], { pads: [2, 2, 2, 2] }, false),
   ],
   badCases: () => [

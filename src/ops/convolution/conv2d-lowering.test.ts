@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import type { AdapterClass, PlannerCaps } from '../../core/launch-plan.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
+import type { Shape } from '../../core/shape.ts';
+import { inferConcreteCall } from '../registry.ts';
+import { conv2d } from './conv2d.ts';
+import { lowerConv2d } from './conv2d-lowering.ts';
+
+const CAPS: Omit<PlannerCaps, 'adapterClass'> = {
+  subgroups: true,
+  subgroupMinSize: 4,
+  shaderF16: false,
+  maxStorageBuffersPerShaderStage: 8,
+  maxComputeWorkgroupStorageSize: 16384,
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxComputeWorkgroupsPerDimension: 65535,
+  maxStorageBufferBindingSize: 1 << 27,
+};
+
+function kernelsOf(
+  adapterClass: AdapterClass,
+  ...[x, w, attributes = {}]: [Shape, Shape, Attributes?]
+) {
+  const inputs = [x, w].map((shape) => ({ dtype: 'float32', shape }) as const);
+  const call = inferConcreteCall(conv2d, inputs, attributes);
+  return lowerConv2d({ inputs, ...call, caps: { ...CAPS, adapterClass } });
+}
+
+const PADS = { pads: [1, 1, 1, 1] };
+
+describe('kernels of conv2d', () => {
+  test.each<[AdapterClass, Shape, Shape, Attributes, string]>([
+    ['software', [1, 64, 56, 56], [64, 64, 3, 3], PADS, 'winograd-weights'],
+    ['software', [1, 64, 13, 13], [256, 64, 3, 3], PADS, 'winograd-weights'],
+    ['software', [1, 512, 7, 7], [512, 512, 3, 3], PADS, 'conv2d-tile'],
+    ['software', [1, 3, 224, 224], [64, 3, 3, 3], PADS, 'conv2d-tile'],
+    ['software', [1, 16, 20, 20], [32, 16, 3, 3], PADS, 'conv2d-tile'],
+    ['software', [1, 64, 56, 56], [64, 64, 3, 3], { ...PADS, strides: [2, 2] }, 'conv2d-tile'],
+    ['software', [1, 64, 56, 56], [64, 64, 3, 3], { ...PADS, dilations: [1, 2] }, 'conv2d-tile'],
+    ['software', [1, 64, 56, 56], [64, 32, 3, 3], { ...PADS, groups: 2 }, 'conv2d-tile'],
+    ['software', [1, 64, 56, 56], [64, 64, 1, 1], {}, 'matmul-tile'],
+  ])('%s: %j by %j %j', (adapterClass, x, w, attributes, first) => {
+    expect(kernelsOf(adapterClass, x, w, attributes)[0]?.name).toBe(first);
+  });
+
+  test('Winograd convolutions of any batch and size share their pipelines', () => {
+    const shapes: [Shape, Shape][] = [
+      [
+        [1, 64, 56, 56],
+        [64, 64, 3, 3],
+      ],
+      [
+        [3, 32, 100, 200],
+        [48, 32, 3, 3],
+      ],
+    ];
+    const [first, second] = shapes.map(([x, w]) =>
+      kernelsOf('software', x, w, PADS).map(({ name, source, constants, workgroupSize }) =>
+        JSON.stringify({ name, source, constants, workgroupSize }),
+      ),
+    );
+    expect(first).toHaveLength(4);
+    expect(new Set(second)).toEqual(new Set(first));
+  });
+
+  test('the scratch of a Winograd convolution stays small, however large the image', () => {
+    const kernels = kernelsOf('software', [1, 64, 500, 500], [64, 64, 3, 3], PADS);
+    const lengths = kernels.flatMap(({ writes }) =>
+      writes.map(({ to }) => (to.kind === 'scratch' ? to.byteLength : 0)),
+    );
+    expect(Math.max(...lengths)).toBeLessThan(5 << 20);
+    expect(kernels.filter(({ name }) => name === 'winograd-output').length).toBeGreaterThan(30);
+  });
+});

@@ -1,0 +1,250 @@
+import storeFourScalar from '../../../shaders/lib/store-four-scalar.wgsl?raw';
+import storeFourVector from '../../../shaders/lib/store-four-vector.wgsl?raw';
+import imageSource from '../../../shaders/winograd-image.wgsl?raw';
+import outputSource from '../../../shaders/winograd-output.wgsl?raw';
+import weightsSource from '../../../shaders/winograd-weights.wgsl?raw';
+import { foldGroups } from '../linear/fold-groups.ts';
+import { matmulKernels } from '../linear/matmul-lowering.ts';
+import { unroll } from '../linear/register-tile.ts';
+import { i32, type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import type { Window2d } from './window2d.ts';
+
+type Matrix = readonly (readonly number[])[];
+
+/**
+ * Minimal filtering F(4x4, 3x3) with the points 0, ±√½, ±√2 and infinity: nearly as exact in
+ * float32 as the sum of products, which the usual points ±1 and ±2 are not. Winograd, "Arithmetic
+ * Complexity of Computations", 1980; Lavin and Gray, "Fast Algorithms for Convolutional Neural
+ * Networks", 2015.
+ */
+const [A, B] = [Math.SQRT1_2, Math.SQRT2];
+const IMAGE: Matrix = [
+  [1, 0, -2.5, 0, 1, 0],
+  [0, -B, -2, A, 1, 0],
+  [0, B, -2, -A, 1, 0],
+  [0, -A, -0.5, B, 1, 0],
+  [0, A, -0.5, -B, 1, 0],
+  [0, 1, 0, -2.5, 0, 1],
+];
+const WEIGHTS: Matrix = [
+  [1, 0, 0],
+  [-2 / 3, (-2 / 3) * A, -1 / 3],
+  [-2 / 3, (2 / 3) * A, -1 / 3],
+  [1 / 6, B / 6, 1 / 3],
+  [1 / 6, -B / 6, 1 / 3],
+  [0, 0, 1],
+];
+const OUTPUT: Matrix = [
+  [1, 1, 1, 1, 1, 0],
+  [0, A, -A, B, -B, 0],
+  [0, 0.5, 0.5, 2, 2, 0],
+  [0, A / 2, -A / 2, 2 * B, -2 * B, 1],
+];
+
+/** What the three scratch buffers take together, at most about. */
+const SCRATCH_BYTE_LENGTH = 8 << 20;
+
+/**
+ * Whether a convolution of one group is faster this way: its window is 3 x 3, steps by one without
+ * gaps, and there is enough to do for what four kernels and the weights cost. Does not depend on
+ * the batch, so that another one compiles nothing.
+ */
+export function usesWinograd(window: Window2d): boolean {
+  const { kernelH, kernelW, strideH, strideW, dilationH, dilationW } = window;
+  const { channels, outChannels, outH, outW } = window;
+  const isWindow =
+    Math.max(strideH, strideW, dilationH, dilationW) === 1 && kernelH === 3 && kernelW === 3;
+  return (
+    isWindow &&
+    Math.min(channels, outChannels) >= 8 &&
+    outH * outW >= 128 &&
+    channels * outChannels * outH * outW >= 1 << 19
+  );
+}
+
+/**
+ * A convolution that `usesWinograd` admits: weights and image are transformed,
+ * multiplied as 36 matrices, and transformed back, so many tiles of 4 x 4 pixels at a time.
+ */
+export function winogradKernels(
+  window: Window2d,
+  hasBias: boolean,
+  caps: LoweringCall['caps'],
+): readonly KernelSpec[] {
+  const { batch, channels, outChannels, outH, outW } = window;
+  const [tilesH, tilesW] = [Math.ceil(outH / 4), Math.ceil(outW / 4)];
+  const tileCount = batch * tilesH * tilesW;
+  const weightCount = outChannels * channels;
+  const most = Math.floor(SCRATCH_BYTE_LENGTH / (144 * (channels + outChannels)));
+  const parts = Math.ceil(tileCount / Math.max(64, most));
+  // Whole groups of four, so that products load and store them as such.
+  const tiles = Math.ceil(tileCount / parts / 4) * 4;
+  const scratch = (index: number, count: number) =>
+    ({ kind: 'scratch', index, byteLength: 144 * count }) as const;
+  const operands = {
+    weights: scratch(0, weightCount),
+    image: scratch(1, channels * tiles),
+    product: scratch(2, outChannels * tiles),
+  };
+  const kernels = [weightsKernel(weightCount, operands, caps)];
+  for (let first = 0; first < tileCount; first += tiles) {
+    const part = { first, last: Math.min(first + tiles, tileCount), tiles, tilesH, tilesW };
+    kernels.push(
+      imageKernel(window, part, operands),
+      ...products(window, tiles, operands, caps),
+      outputKernel(window, part, operands, hasBias),
+    );
+  }
+  return kernels;
+}
+
+interface Scratches {
+  readonly weights: KernelOperand;
+  readonly image: KernelOperand;
+  readonly product: KernelOperand;
+}
+
+/** Tiles that are computed at once. */
+interface Part {
+  readonly first: number;
+  /** The end, which no tile reaches. */
+  readonly last: number;
+  /** Columns of the matrices. */
+  readonly tiles: number;
+  readonly tilesH: number;
+  readonly tilesW: number;
+}
+
+function weightsKernel(
+  count: number,
+  { weights }: Scratches,
+  caps: LoweringCall['caps'],
+): KernelSpec {
+  const grid = foldGroups(Math.ceil(count / 64), caps);
+  return {
+    name: 'winograd-weights',
+    source: transformSource(WEIGHTS, false) + weightsSource,
+    constants: {},
+    params: { count: u32(count), row_length: u32(grid.rowLength * 64) },
+    workgroupSize: [64, 1, 1],
+    workgroups: grid.workgroups,
+    reads: [{ hook: 'w', from: { kind: 'input', index: 1 }, width: 1 }],
+    writes: [{ hook: 'weights', to: weights, width: 1 }],
+  };
+}
+
+function imageKernel(window: Window2d, part: Part, { image }: Scratches): KernelSpec {
+  return {
+    name: 'winograd-image',
+    source: transformSource(IMAGE, false) + imageSource,
+    constants: {},
+    params: {
+      ...partParams(part, window.channels),
+      in_h: u32(window.inH),
+      in_w: u32(window.inW),
+      pad_top: i32(window.padTop),
+      pad_left: i32(window.padLeft),
+    },
+    ...partGrid(part, window.channels),
+    reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
+    writes: [{ hook: 'image', to: image, width: 1 }],
+  };
+}
+
+/** The products of weights (36, K, C) and image (36, C, tiles). */
+function products(
+  { channels: k, outChannels: m }: Window2d,
+  n: number,
+  ...[{ weights, image, product }, caps]: [Scratches, LoweringCall['caps']]
+): KernelSpec[] {
+  const problem = {
+    m,
+    n,
+    k,
+    batch: [36, 1],
+    a: { batch: [m * k, 0], row: k, column: 1 },
+    b: { batch: [k * n, 0], row: n, column: 1 },
+    c: undefined,
+    alpha: 1,
+    beta: 0,
+  };
+  const sources: Readonly<Record<string, KernelOperand>> = { a: weights, b: image };
+  return matmulKernels(problem, caps).map((kernel) => ({
+    ...kernel,
+    reads: kernel.reads.map((read) => ({ ...read, from: sources[read.hook] ?? ABSENT })),
+    writes: kernel.writes.map((write) => ({ ...write, to: product })),
+  }));
+}
+
+const ABSENT: KernelOperand = { kind: 'input', index: 3 };
+
+function outputKernel(
+  { outChannels, outH, outW }: Window2d,
+  part: Part,
+  ...[{ product }, hasBias]: [Scratches, boolean]
+): KernelSpec {
+  const wholeGroups = outW % 4 === 0;
+  return {
+    name: 'winograd-output',
+    source:
+      transformSource(OUTPUT, true) +
+      outputSource +
+      (wholeGroups ? storeFourVector : storeFourScalar),
+    constants: { HAS_BIAS: hasBias },
+    params: { ...partParams(part, outChannels), out_h: u32(outH), out_w: u32(outW) },
+    ...partGrid(part, outChannels),
+    reads: [
+      { hook: 'product', from: product, width: 1 },
+      { hook: 'bias', from: { kind: 'input', index: 2 }, width: 1 },
+    ],
+    writes: [{ hook: '', to: { kind: 'output' }, width: wholeGroups ? 4 : 1 }],
+  };
+}
+
+function partParams(
+  { first, last, tiles, tilesH, tilesW }: Part,
+  channels: number,
+): KernelSpec['params'] {
+  return {
+    channels: u32(channels),
+    tiles: u32(tiles),
+    first_tile: u32(first),
+    last_tile: u32(last),
+    tiles_h: u32(tilesH),
+    tiles_w: u32(tilesW),
+  };
+}
+
+function partGrid(
+  { tiles }: Part,
+  channels: number,
+): Pick<KernelSpec, 'workgroupSize' | 'workgroups'> {
+  return {
+    workgroupSize: [16, 4, 1],
+    workgroups: [Math.ceil(tiles / 16), Math.ceil(channels / 4), 1],
+  };
+}
+
+/** WGSL for M d M^T: of what `take` gives for d, to `give` by rows of four or one by one. */
+function transformSource(matrix: Matrix, byRows: boolean): string {
+  const size = matrix.length;
+  const width = matrix[0]?.length ?? 0;
+  const sum = (row: Matrix[number], value: (k: number) => string) =>
+    row.flatMap((factor, k) => (factor === 0 ? [] : [`${factor} * ${value(k)}`])).join(' + ');
+  const lines = unroll(width, (i) =>
+    ['row', 'column'].map((line) => `  let ${line}${i} = ${line}_at(place, ${i}u);`).join('\n'),
+  );
+  const taken = unroll(width * width, (n) => {
+    const [i, j] = [Math.floor(n / width), n % width];
+    return `  let d${i}_${j} = take(row${i}, column${j});`;
+  });
+  const given = matrix.map((row, i) => {
+    const halves = unroll(width, (j) => `  let h${i}_${j} = ${sum(row, (k) => `d${k}_${j}`)};`);
+    const results = matrix.map((other) => sum(other, (k) => `h${i}_${k}`));
+    const gives = byRows
+      ? `  give(place, ${i}u, Element4(${results.join(', ')}));`
+      : unroll(size, (j) => `  give(place, ${i * size + j}u, ${results[j]});`);
+    return `${halves}\n${gives}`;
+  });
+  return `fn transform(place: Place) {\n${lines}\n${taken}\n${given.join('\n')}\n}\n`;
+}
