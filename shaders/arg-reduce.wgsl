@@ -2,6 +2,13 @@
 var<workgroup> values: array<Value, WORKGROUP_SIZE_X>;
 var<workgroup> places: array<u32, WORKGROUP_SIZE_X>;
 
+fn consider(value: ptr<function, Value>, place: ptr<function, u32>, next: Value, k: u32) {
+  if (is_better(next, *value) || (IS_LAST && !is_better(*value, next))) {
+    *value = next;
+    *place = k;
+  }
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(
   @builtin(local_invocation_index) lane: u32,
@@ -14,12 +21,19 @@ fn main(
   let start = outer * params.inner * params.size + (i - outer * params.inner);
   var place = min(within, params.size - 1u);
   var value = load_x(start + place * params.inner);
-  for (var k = within + LANES; k < params.size; k += LANES) {
-    let next = load_x(start + k * params.inner);
-    if (is_better(next, value) || (IS_LAST && !is_better(value, next))) {
-      value = next;
-      place = k;
-    }
+  // Four loads at a time; those beyond the row give its last element, which changes nothing.
+  let last = params.size - 1u;
+  for (var k = within + LANES; k < params.size; k += 4u * LANES) {
+    let ks = min(vec4<u32>(k, k + LANES, k + 2u * LANES, k + 3u * LANES), vec4<u32>(last));
+    let at = start + ks * params.inner;
+    let a = load_x(at.x);
+    let b = load_x(at.y);
+    let c = load_x(at.z);
+    let d = load_x(at.w);
+    consider(&value, &place, a, ks.x);
+    consider(&value, &place, b, ks.y);
+    consider(&value, &place, c, ks.z);
+    consider(&value, &place, d, ks.w);
   }
   for (var half = LANES / 2u; half > 0u; half /= 2u) {
     values[lane] = value;

@@ -2,9 +2,6 @@
 var<workgroup> partial: array<f32, WORKGROUP_SIZE_X>;
 
 fn sum_of_lanes(index: u32, value: f32) -> f32 {
-  if (LANES == 1u) {
-    return value;
-  }
   workgroupBarrier();
   partial[index] = value;
   for (var half = LANES / 2u; half > 0u; half /= 2u) {
@@ -20,7 +17,8 @@ fn sum_of_lanes(index: u32, value: f32) -> f32 {
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(@builtin(local_invocation_index) index: u32, @builtin(workgroup_id) group: vec3<u32>) {
   let place = (group.x + group.y * params.row_length) * WORKGROUP_SIZE_X + index;
-  let start = min(place / LANES, params.count - 1u) * params.size;
+  let row = place / LANES;
+  let start = min(row, params.count - 1u) * params.size;
   var mean = 0.0;
   if (IS_CENTERED) {
     var sum = 0.0;
@@ -35,6 +33,9 @@ fn main(@builtin(local_invocation_index) index: u32, @builtin(workgroup_id) grou
     squares += x * x;
   }
   let deviation = sqrt(sum_of_lanes(index, squares) / f32(params.size) + params.epsilon);
+  if (row >= params.count) {
+    return;
+  }
   for (var k = index % LANES; k < params.size; k += LANES) {
     store(start + k, (load_x(start + k) - mean) / deviation);
   }

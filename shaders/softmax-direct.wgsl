@@ -1,27 +1,48 @@
-// Softmax or its logarithm along one axis, one row per invocation.
+// Softmax or its logarithm along one axis, one row per invocation. The maximum so far and the sum of
+// exponentials relative to it come from one pass: M. Milakov, N. Gimelshein, "Online normalizer
+// calculation for softmax" (2018).
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let i = id.x + id.y * params.row_length;
   if (i >= params.count) {
     return;
   }
-  let start = i / params.inner * params.inner * params.size + i % params.inner;
-  var largest = load_x(start);
-  for (var k = 1u; k < params.size; k++) {
-    largest = max(largest, load_x(start + k * params.inner));
-  }
+  let inner = params.inner;
+  let outer = i / inner;
+  let start = outer * inner * params.size + (i - outer * inner);
+  var largest = -3.4028234663852886e38;
   var sum = 0.0;
-  for (var k = 0u; k < params.size; k++) {
-    sum += exp(load_x(start + k * params.inner) - largest);
+  var k = 0u;
+  for (; k + 4u <= params.size; k += 4u) {
+    let x = load_four(start + k * inner);
+    let next = max(max(max(x.x, x.y), max(x.z, x.w)), largest);
+    let e = exp(x - next);
+    sum = sum * exp(largest - next) + ((e.x + e.y) + (e.z + e.w));
+    largest = next;
+  }
+  for (; k < params.size; k++) {
+    let x = load_one(start + k * inner);
+    let next = max(x, largest);
+    sum = sum * exp(largest - next) + exp(x - next);
+    largest = next;
   }
   let scale = select(1.0 / sum, log(sum), IS_LOG);
-  for (var k = 0u; k < params.size; k++) {
-    let at = start + k * params.inner;
-    let x = load_x(at) - largest;
+  for (k = 0u; k + 4u <= params.size; k += 4u) {
+    let at = start + k * inner;
+    let x = load_four(at) - largest;
     if (IS_LOG) {
-      store(at, x - scale);
+      store_four(at, x - scale);
     } else {
-      store(at, exp(x) * scale);
+      store_four(at, exp(x) * scale);
+    }
+  }
+  for (; k < params.size; k++) {
+    let at = start + k * inner;
+    let x = load_one(at) - largest;
+    if (IS_LOG) {
+      store_one(at, x - scale);
+    } else {
+      store_one(at, exp(x) * scale);
     }
   }
 }

@@ -1,49 +1,57 @@
-// Softmax or its logarithm along one axis, one row per workgroup.
-var<workgroup> partial: array<f32, WORKGROUP_SIZE_X>;
+// Softmax or its logarithm along one axis, LANES invocations for each row. Maximum and sum come from one
+// pass, as in softmax-direct.
+var<workgroup> partial: array<vec2<f32>, WORKGROUP_SIZE_X>;
+
+// Of two parts of a row: the maximum, and the sum of exponentials relative to it.
+fn joined(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
+  let largest = max(a.x, b.x);
+  return vec2<f32>(largest, a.y * exp(a.x - largest) + b.y * exp(b.x - largest));
+}
 
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(
-  @builtin(local_invocation_index) lane: u32,
+  @builtin(local_invocation_index) index: u32,
   @builtin(workgroup_id) group: vec3<u32>,
 ) {
-  let i = min(group.x + group.y * params.row_length, params.count - 1u);
-  let outer = i / params.inner;
-  let start = outer * params.inner * params.size + (i - outer * params.inner);
-  var largest = load_x(start);
-  for (var k = lane; k < params.size; k += WORKGROUP_SIZE_X) {
-    largest = max(largest, load_x(start + k * params.inner));
+  let lane = index % LANES;
+  let row = ((group.x + group.y * params.row_length) * WORKGROUP_SIZE_X + index) / LANES;
+  let i = min(row, params.count - 1u);
+  let inner = params.inner;
+  let outer = i / inner;
+  let start = outer * inner * params.size + (i - outer * inner);
+  var part = vec2<f32>(-3.4028234663852886e38, 0.0);
+  var k = lane;
+  for (; k + 3u * LANES < params.size; k += 4u * LANES) {
+    let at = start + k * inner;
+    let step = LANES * inner;
+    let x = vec4<f32>(load_x(at), load_x(at + step), load_x(at + 2u * step), load_x(at + 3u * step));
+    let largest = max(part.x, max(max(x.x, x.y), max(x.z, x.w)));
+    let e = exp(x - largest);
+    part = vec2<f32>(largest, part.y * exp(part.x - largest) + ((e.x + e.y) + (e.z + e.w)));
   }
-  partial[lane] = largest;
-  for (var half = WORKGROUP_SIZE_X / 2u; half > 0u; half /= 2u) {
+  for (; k < params.size; k += LANES) {
+    part = joined(part, vec2<f32>(load_x(start + k * inner), 1.0));
+  }
+  partial[index] = part;
+  for (var half = LANES / 2u; half > 0u; half /= 2u) {
     workgroupBarrier();
     if (lane < half) {
-      partial[lane] = max(partial[lane], partial[lane + half]);
+      partial[index] = joined(partial[index], partial[index + half]);
     }
   }
   workgroupBarrier();
-  largest = partial[0];
-  workgroupBarrier();
-  var sum = 0.0;
-  for (var k = lane; k < params.size; k += WORKGROUP_SIZE_X) {
-    sum += exp(load_x(start + k * params.inner) - largest);
+  part = partial[index - lane];
+  let scale = select(1.0 / part.y, log(part.y), IS_LOG);
+  if (row >= params.count) {
+    return;
   }
-  partial[lane] = sum;
-  for (var half = WORKGROUP_SIZE_X / 2u; half > 0u; half /= 2u) {
-    workgroupBarrier();
-    if (lane < half) {
-      partial[lane] += partial[lane + half];
-    }
-  }
-  workgroupBarrier();
-  sum = partial[0];
-  let log_sum = log(sum);
-  for (var k = lane; k < params.size; k += WORKGROUP_SIZE_X) {
-    let at = start + k * params.inner;
-    let x = load_x(at) - largest;
+  for (k = lane; k < params.size; k += LANES) {
+    let at = start + k * inner;
+    let x = load_x(at) - part.x;
     if (IS_LOG) {
-      store(at, x - log_sum);
+      store(at, x - scale);
     } else {
-      store(at, exp(x) / sum);
+      store(at, exp(x) * scale);
     }
   }
 }

@@ -110,6 +110,8 @@ export function benchCases(): BenchCase[] {
     conv('3x3 32-9 224', { c: 32, size: 224, k: 9, kernel: 3 }),
     conv('3x3 depthwise 64 112', { c: 64, size: 112, k: 64, kernel: 3, groups: 64 }),
     moved('softmax 1024x1024', singleCall('softmax', [[1024, 1024]], { axis: -1 })),
+    moved('layer_norm 1024x1024', singleCall('layer_norm', [[1024, 1024]], {})),
+    moved('arg_max 1024x1024', singleCall('arg_max', [[1024, 1024]], { axis: 1 })),
     moved(
       'reduce_sum rows 1024x1024',
       singleCall('reduce_sum', [[1024, 1024]], { axes: [1], keepdims: false }),
@@ -135,6 +137,7 @@ export function benchCases(): BenchCase[] {
         {},
       ),
     ),
+    moved('chain of 16 over 1M', chain(16, 1 << 20)),
     moved('chain of 16 over 4M', chain(16, 1 << 22)),
     moved(
       'max_pool 3x3 s2 64 113',

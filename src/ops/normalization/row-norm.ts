@@ -1,3 +1,4 @@
+import direct from '../../../shaders/row-norm-direct.wgsl?raw';
 import source from '../../../shaders/row-norm.wgsl?raw';
 import { elementCount, type Shape } from '../../core/shape.ts';
 import { floatAttribute } from '../attributes.ts';
@@ -7,6 +8,7 @@ import { foldGroups } from '../linear/fold-groups.ts';
 import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { operand, requireMinimumRank } from '../operand-checks.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
+import { lanesOfRow, rowAccess } from './row-access.ts';
 
 interface RowNormSpec {
   readonly name: string;
@@ -51,6 +53,13 @@ function defineRowNorm({ name, isCentered, summary }: RowNormSpec): OpDefinition
       rowNormCase([3, 0]),
       rowNormCase([70, 129]),
       rowNormCase([3, 4099]),
+      rowNormCase([17, 63]),
+      rowNormCase([5, 64]),
+      rowNormCase([2, 1028]),
+      {
+        title: 'elements far from zero',
+        inputs: [{ dtype: 'float32', shape: [3, 100], range: [100, 108] }],
+      },
       {
         title: 'a row of equal elements',
         inputs: [{ dtype: 'float32', shape: [1, 4], values: [3, 3, 3, 3] }],
@@ -95,20 +104,29 @@ function lowerRowNorm(
 ): readonly KernelSpec[] {
   const size = output.shape.at(-1) ?? 1;
   const count = size === 0 ? 0 : elementCount(output.shape) / size;
-  const lanes = caps.adapterClass !== 'software' && size >= 64 ? 64 : 1;
-  const grid = foldGroups(Math.ceil((count * lanes) / 64), caps);
+  const epsilon = f32(floatAttribute(attributes, 'epsilon'));
+  const lanes = lanesOfRow(size, caps);
+  if (lanes === 1) {
+    const access = rowAccess({ count, size, inner: 1 }, caps);
+    return [
+      {
+        ...access,
+        name: 'row-norm-direct',
+        source: access.source + direct,
+        constants: { IS_CENTERED: isCentered },
+        params: { ...access.params, epsilon },
+      },
+    ];
+  }
+  const groupSize = Math.max(64, lanes);
+  const grid = foldGroups(Math.ceil((count * lanes) / groupSize), caps);
   return [
     {
       name: 'row-norm',
       source,
       constants: { LANES: lanes, IS_CENTERED: isCentered },
-      params: {
-        count: u32(count),
-        row_length: u32(grid.rowLength),
-        size: u32(size),
-        epsilon: f32(floatAttribute(attributes, 'epsilon')),
-      },
-      workgroupSize: [64, 1, 1],
+      params: { count: u32(count), row_length: u32(grid.rowLength), size: u32(size), epsilon },
+      workgroupSize: [groupSize, 1, 1],
       workgroups: grid.workgroups,
       reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
       writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],

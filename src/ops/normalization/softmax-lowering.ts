@@ -3,30 +3,35 @@ import workgroup from '../../../shaders/softmax-workgroup.wgsl?raw';
 import { elementCount, normalizeAxis } from '../../core/shape.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { lanesOfRow, rowAccess } from './row-access.ts';
 
 /** Kernels of `softmax`, or of `log_softmax` when `log`. */
 export function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly KernelSpec[] {
-  return (call) => {
-    const shape = call.output.shape;
-    const axis = normalizeAxis(Number(call.attributes.axis ?? -1), shape.length, 'softmax');
+  return ({ output: { shape }, attributes, caps }) => {
+    const axis = normalizeAxis(Number(attributes.axis ?? -1), shape.length, 'softmax');
     const size = shape[axis] ?? 1;
     const inner = elementCount(shape.slice(axis + 1));
     const count = elementCount(shape) === 0 ? 0 : elementCount(shape) / size;
-    const byWorkgroup = call.caps.adapterClass !== 'software' && size >= 64;
-    const rowsPerGroup = byWorkgroup ? 1 : 64;
-    const grid = foldGroups(Math.ceil(count / rowsPerGroup), call.caps);
+    const constants = { IS_LOG: log };
+    const lanes = lanesOfRow(size, caps);
+    if (lanes === 1) {
+      const access = rowAccess({ count, size, inner }, caps);
+      return [{ ...access, name: 'softmax-direct', constants, source: access.source + direct }];
+    }
+    const groupSize = Math.max(64, lanes);
+    const grid = foldGroups(Math.ceil((count * lanes) / groupSize), caps);
     return [
       {
-        name: byWorkgroup ? 'softmax-workgroup' : 'softmax-direct',
-        source: byWorkgroup ? workgroup : direct,
-        constants: { IS_LOG: log },
+        name: 'softmax-workgroup',
+        source: workgroup,
+        constants: { LANES: lanes, ...constants },
         params: {
           count: u32(count),
-          row_length: u32(grid.rowLength * rowsPerGroup),
+          row_length: u32(grid.rowLength),
           size: u32(size),
           inner: u32(inner),
         },
-        workgroupSize: [64, 1, 1],
+        workgroupSize: [groupSize, 1, 1],
         workgroups: grid.workgroups,
         reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
         writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],

@@ -37,6 +37,28 @@ function defineSoftmax(name: string, isLog: boolean, summary: string): OpDefinit
       softmaxCase([70, 129], 1),
       softmaxCase([2, 17, 5, 7], 1),
       softmaxCase([3, 4099], 1),
+      softmaxCase([5, 64], 1),
+      softmaxCase([17, 300], 1),
+      softmaxCase([63, 8], 1),
+      {
+        title: 'elements that are masked',
+        inputs: [
+          {
+            dtype: 'float32',
+            shape: [2, 8],
+            values: [-Infinity, -1e38, -3.4e38, 1, 2, -Infinity, 0, 1].concat([
+              -Infinity,
+              -Infinity,
+              -Infinity,
+              -Infinity,
+              1,
+              -Infinity,
+              2,
+              -Infinity,
+            ]),
+          },
+        ],
+      },
       {
         title: 'large logits',
         inputs: [{ dtype: 'float32', shape: [2, 3], values: [1000, 1001, 999, -1000, 0, 1000] }],

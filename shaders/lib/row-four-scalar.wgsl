@@ -1,0 +1,24 @@
+// Four elements along an axis, which lie `inner` apart.
+fn load_four(at: u32) -> vec4<f32> {
+  return vec4<f32>(
+    load_x(at),
+    load_x(at + params.inner),
+    load_x(at + 2u * params.inner),
+    load_x(at + 3u * params.inner),
+  );
+}
+
+fn store_four(at: u32, values: vec4<f32>) {
+  store(at, values.x);
+  store(at + params.inner, values.y);
+  store(at + 2u * params.inner, values.z);
+  store(at + 3u * params.inner, values.w);
+}
+
+fn load_one(at: u32) -> f32 {
+  return load_x(at);
+}
+
+fn store_one(at: u32, value: f32) {
+  store(at, value);
+}

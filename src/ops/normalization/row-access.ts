@@ -1,0 +1,52 @@
+import scalar from '../../../shaders/lib/row-four-scalar.wgsl?raw';
+import vector from '../../../shaders/lib/row-four-vector.wgsl?raw';
+import type { PlannerCaps } from '../../core/launch-plan.ts';
+import { foldGroups } from '../linear/fold-groups.ts';
+import { type KernelSpec, u32 } from '../lowering.ts';
+
+/** Rows along an axis, whose elements lie `inner` apart. */
+export interface Rows {
+  readonly count: number;
+  readonly size: number;
+  readonly inner: number;
+}
+
+/**
+ * Invocations for each row: on GPUs those of half a workgroup for short rows, up to four for long
+ * ones; 1 where rows are very short and on adapters that compute invocations one after another.
+ */
+export function lanesOfRow(size: number, caps: PlannerCaps): number {
+  if (caps.adapterClass === 'software' || size < 64) return 1;
+  if (size < 256) return 32;
+  return size < 1024 ? 64 : Math.min(256, caps.maxComputeInvocationsPerWorkgroup);
+}
+
+/** Below this many rows a software adapter gets small workgroups, so that all its cores have some. */
+const MANY_ROWS = 4096;
+
+/**
+ * How a kernel with one row per invocation accesses its input and output: the functions `load_four`,
+ * `load_one`, `store_four` and `store_one`, and what a kernel takes for them.
+ */
+export function rowAccess(
+  { count, size, inner }: Rows,
+  caps: PlannerCaps,
+): Pick<KernelSpec, 'source' | 'params' | 'workgroupSize' | 'workgroups' | 'reads' | 'writes'> {
+  const isVector = inner === 1 && size % 4 === 0;
+  const width = isVector ? 4 : 1;
+  const groupSize = caps.adapterClass === 'software' && count < MANY_ROWS ? 16 : 64;
+  const grid = foldGroups(Math.ceil(count / groupSize), caps);
+  return {
+    source: isVector ? vector : scalar,
+    params: {
+      count: u32(count),
+      row_length: u32(grid.rowLength * groupSize),
+      size: u32(size),
+      inner: u32(inner),
+    },
+    workgroupSize: [groupSize, 1, 1],
+    workgroups: grid.workgroups,
+    reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width }],
+    writes: [{ hook: '', to: { kind: 'output' }, width }],
+  };
+}
