@@ -1,6 +1,6 @@
 // C = alpha * A B + beta * bias for adapters without fast workgroup memory: every invocation keeps
-// TILE_ROWS rows of four columns in registers. The four columns of a lane are four apart, so that
-// lanes read consecutive elements of B. `add_products` and `store_tile` are unrolled for TILE_ROWS.
+// TILE_ROWS rows of TILE_VECTORS times four columns in registers. What names `Tile`, `RowStarts` or
+// `ColumnStarts` is unrolled for the tile; `store_quad` is in lib/store-quad-*.wgsl.
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(
   @builtin(local_invocation_id) local: vec3<u32>,
@@ -9,61 +9,39 @@ fn main(
   let group = workgroup + vec3<u32>(params.first_x, params.first_y, params.first_z);
   let row = (group.y * WORKGROUP_SIZE_Y + local.y) * TILE_ROWS;
   let lane = local.x & 3u;
-  let column = (group.x * WORKGROUP_SIZE_X + local.x - lane) * 4u + lane;
+  let column = ((group.x * WORKGROUP_SIZE_X + local.x - lane) * TILE_VECTORS + lane) * 4u;
   let batch = group.z;
   let matrices = batch_starts(batch);
-  let a_start = matrices.x;
-  let b_start = matrices.y;
-  let columns = min(
-    vec4<u32>(column) + vec4<u32>(0u, 4u, 8u, 12u),
-    vec4<u32>(params.n - 1u),
-  ) * params.b_column + b_start;
-  let starts = row_starts(row, lane, a_start);
+  let starts = row_starts(row + lane * LANE_ROWS, matrices.x);
+  let columns = column_starts(column, matrices.y);
   var tile: Tile;
   let whole = params.k & ~3u;
   for (var k = 0u; k < whole; k += 4u) {
-    let b_row = columns + k * params.b_k;
-    add_products(
-      &tile,
-      starts,
-      k,
-      load_columns(b_row),
-      load_columns(b_row + params.b_k),
-      load_columns(b_row + 2u * params.b_k),
-      load_columns(b_row + 3u * params.b_k),
-    );
+    add_products(&tile, starts, columns, k);
   }
   for (var k = whole; k < params.k; k++) {
-    add_product(&tile, starts, k, load_columns(columns + k * params.b_k));
+    add_product(&tile, starts, columns, k);
   }
-  store_tile(&tile, row, column, batch);
+  store_tile(&tile, row, column, lane, batch);
 }
 
-fn load_columns(at: vec4<u32>) -> Element4 {
-  return Element4(load_b(at.x), load_b(at.y), load_b(at.z), load_b(at.w));
-}
-
-fn store_row(row: u32, column: u32, batch: u32, sums: Element4) {
-  if (row >= params.m) {
+fn store_four(row: u32, column: u32, batch: u32, sums: Element4) {
+  if (row >= params.m || column >= params.n) {
     return;
   }
-  let start = (batch * params.m + row) * params.n;
-  store_element(start, row, column, sums.x);
-  store_element(start, row, column + 4u, sums.y);
-  store_element(start, row, column + 8u, sums.z);
-  store_element(start, row, column + 12u, sums.w);
-}
-
-fn store_element(start: u32, row: u32, column: u32, sum: Element) {
-  if (column >= params.n) {
-    return;
-  }
-  var result = sum;
+  var results = sums;
   if (HAS_ALPHA) {
-    result *= Element(params.alpha);
+    results *= Element(params.alpha);
   }
   if (HAS_C) {
-    result += Element(params.beta) * load_c(row * params.c_row + column * params.c_column);
+    let at = row * params.c_row + column * params.c_column;
+    let last = row * params.c_row + (params.n - 1u) * params.c_column;
+    results += Element(params.beta) * Element4(
+      load_c(at),
+      load_c(min(at + params.c_column, last)),
+      load_c(min(at + 2u * params.c_column, last)),
+      load_c(min(at + 3u * params.c_column, last)),
+    );
   }
-  store(start + column, result);
+  store_quad((batch * params.m + row) * params.n + column, params.n - column, results);
 }

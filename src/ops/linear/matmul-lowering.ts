@@ -2,12 +2,17 @@ import workgroupTile from '../../../shaders/lib/workgroup-tile.wgsl?raw';
 import direct from '../../../shaders/matmul-direct.wgsl?raw';
 import tiled from '../../../shaders/matmul-tiled.wgsl?raw';
 import tile from '../../../shaders/matmul-tile.wgsl?raw';
+import storeQuadScalar from '../../../shaders/lib/store-quad-scalar.wgsl?raw';
+import storeQuadVector from '../../../shaders/lib/store-quad-vector.wgsl?raw';
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { elementCount } from '../../core/shape.ts';
 import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { gemmProblem, type MatmulProblem, matmulProblem } from './matmul-problem.ts';
+import { chooseRegisterTile } from './matmul-variant.ts';
 import { matmulTileSource } from './register-tile.ts';
 import { splitGrid } from './split-grid.ts';
+
+export { hasLinearQuads } from './matmul-variant.ts';
 
 /** Kernels of `matmul`. */
 export function lowerMatmul(call: LoweringCall): readonly KernelSpec[] {
@@ -77,35 +82,32 @@ function inputOf(hook: string, operands: MatmulOperands): { kind: 'input'; index
   return { kind: 'input', index };
 }
 
-/** Whether lanes 0 to 3 of a quad are invocations 4i to 4i+3, as on SwiftShader. */
-export function hasLinearQuads(caps: PlannerCaps): boolean {
-  return caps.subgroups && caps.subgroupMinSize === 4 && caps.adapterClass === 'software';
-}
-
 function tileKernel(problem: MatmulProblem, caps: PlannerCaps): KernelSpec {
-  const { m, n, a, batch } = problem;
-  const rows = m <= 4 ? 4 : m <= 8 ? 8 : 16;
-  const quads = hasLinearQuads(caps);
-  const vectorRows = a.column === 1 && [problem.k, a.row, ...a.batch].every((x) => x % 4 === 0);
+  const { m, n, batch } = problem;
+  const options = chooseRegisterTile(problem, caps);
+  const { rows, vectors, quads } = options;
+  const storesVectors = n % 4 === 0;
   const workgroupSize = m <= 16 ? ([16, 1, 1] as const) : ([4, 4, 1] as const);
   return {
     name: 'matmul-tile',
-    source: matmulTileSource({ rows, vectorRows, quads }) + tile,
+    source: matmulTileSource(options) + tile + (storesVectors ? storeQuadVector : storeQuadScalar),
     enables: quads ? ['subgroups'] : [],
     constants: {
       TILE_ROWS: rows,
+      TILE_VECTORS: vectors,
+      LANE_ROWS: quads ? rows / 4 : 0,
       HAS_C: problem.c !== undefined,
       HAS_ALPHA: problem.alpha !== 1,
     },
     params: problemParams(problem),
     workgroupSize,
     workgroups: [
-      Math.ceil(n / (workgroupSize[0] * 4)),
+      Math.ceil(n / (workgroupSize[0] * vectors * 4)),
       Math.ceil(m / (workgroupSize[1] * rows)),
       elementCount(batch),
     ],
-    reads: problemReads(vectorRows ? 4 : 1),
-    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+    reads: problemReads(options.a === 'single' ? 1 : 4, options.b === 'single' ? 1 : 4),
+    writes: [{ hook: '', to: { kind: 'output' }, width: storesVectors ? 4 : 1 }],
   };
 }
 
@@ -135,10 +137,10 @@ function tiledKernel(problem: MatmulProblem): KernelSpec {
 /** The shader names the vector form of the hook even where a constant rules it out. */
 const NO_VECTOR_B = 'fn load_b4(i: u32) -> Element4 { return Element4(); }\n';
 
-function problemReads(aWidth: 1 | 4): KernelSpec['reads'] {
+function problemReads(aWidth: 1 | 4, bWidth: 1 | 4 = 1): KernelSpec['reads'] {
   return [
     { hook: 'a', from: { kind: 'input', index: 0 }, width: aWidth },
-    { hook: 'b', from: { kind: 'input', index: 1 }, width: 1 },
+    { hook: 'b', from: { kind: 'input', index: 1 }, width: bWidth },
     { hook: 'c', from: { kind: 'input', index: 2 }, width: 1 },
   ];
 }

@@ -11,10 +11,17 @@ import { ABSENT } from './zero-points.ts';
 /** From here on the kernels of float matrices, which read an element of B for many rows, do better. */
 const MANY_ROWS = 16;
 
+function hasManyRows({ m }: NbitsProblem, { adapterClass }: PlannerCaps): boolean {
+  // The register tile of software adapters loads each element of A once for all columns.
+  return m >= MANY_ROWS || adapterClass === 'software';
+}
+
 /** Kernels of `matmul_nbits`. */
 export function lowerMatmulNbits(call: LoweringCall): readonly KernelSpec[] {
   const problem = nbitsProblem(call);
-  return problem.m < MANY_ROWS ? fewRows(problem, call.caps) : manyRows(problem, call.caps);
+  return hasManyRows(problem, call.caps)
+    ? manyRows(problem, call.caps)
+    : fewRows(problem, call.caps);
 }
 
 interface NbitsProblem {
@@ -79,8 +86,8 @@ function zeroPoint({ zeros, bits }: NbitsProblem): string {
 
 function fewRows(problem: NbitsProblem, caps: PlannerCaps): readonly KernelSpec[] {
   const { m, n, k, bits, blocks, blockSize } = problem;
-  // Lanes that read neighbouring words; without fast workgroup memory each has a column of its own.
-  const lanes = caps.adapterClass === 'software' ? 1 : 16;
+  // Lanes that read neighbouring words.
+  const lanes = 16;
   const kernel: KernelSpec = {
     name: 'matmul-nbits',
     source: zeroPoint(problem) + source,
@@ -126,15 +133,27 @@ function manyRows(problem: NbitsProblem, caps: PlannerCaps): readonly KernelSpec
   return (Element(code) - zero_point(column, block % params.blocks)) * load_scale(block);
 }
 `;
-  return kernels.map((kernel) => ({
-    ...kernel,
-    source: load + kernel.source,
-    params: { ...kernel.params, ...blockParams(problem) },
-    reads: [
-      ...kernel.reads.filter(({ hook }) => hook === 'a'),
-      input('codes', 1),
-      input('c', ABSENT),
-      ...blockReads(problem),
-    ],
-  }));
+  const loadFour = `${zeroPoint(problem)}fn load_b4(i: u32) -> Element4 {
+  let bytes = load_codes4(i * ${bits}u / 8u);
+  let word = bytes.x | (bytes.y << 8u) | (bytes.z << 16u) | (bytes.w << 24u);
+  let shifts = i * ${bits * 4}u % 32u + vec4<u32>(0u, ${bits}u, ${bits * 2}u, ${bits * 3}u);
+  let block = i * 4u / params.block_size;
+  let zero = zero_point(block / params.blocks, block % params.blocks);
+  return (Element4((vec4<u32>(word) >> shifts) & vec4<u32>(${2 ** bits - 1}u)) - zero) * load_scale(block);
+}
+`;
+  return kernels.map((kernel) => {
+    const width = kernel.reads.find(({ hook }) => hook === 'b')?.width ?? 1;
+    return {
+      ...kernel,
+      source: (width === 4 ? loadFour : load) + kernel.source,
+      params: { ...kernel.params, ...blockParams(problem) },
+      reads: [
+        ...kernel.reads.filter(({ hook }) => hook === 'a'),
+        input('codes', 1, width),
+        input('c', ABSENT),
+        ...blockReads(problem),
+      ],
+    };
+  });
 }
