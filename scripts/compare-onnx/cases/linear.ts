@@ -237,7 +237,10 @@ function recurrent(op: 'LSTM' | 'GRU' | 'RNN'): CaseGenerator {
     const d = direction === 'bidirectional' ? 2 : 1;
     const [s, b, i, h] = [draw.int(1, 5), draw.int(1, 3), draw.int(1, 4), draw.int(1, 4)];
     const isBatchFirst = false;
-    const unit = { number: (x: Draw) => x.real(-1, 1) };
+    // Some clip only what the gates take in, some the state of the cell too.
+    const clip = draw.maybe(() => draw.pick([0.7, s + 2]), 0.2);
+    const most = clip !== undefined && clip > 1 ? 4 : 1;
+    const unit = { number: (x: Draw) => x.real(-most, most) };
     const tensor = (shape: number[]) => draw.tensor('float32', shape, unit);
     const activations = {
       LSTM: ['Sigmoid', 'Tanh', 'Tanh'],
@@ -254,7 +257,9 @@ function recurrent(op: 'LSTM' | 'GRU' | 'RNN'): CaseGenerator {
     const lengths = draw.maybe(() => draw.tensor('int32', [b], integersBetween(1, s)), 0.4);
     const initial = [
       draw.maybe(() => tensor([d, b, h]), 0.5),
-      op === 'LSTM' ? draw.maybe(() => tensor([d, b, h]), 0.5) : undefined,
+      op === 'LSTM'
+        ? draw.maybe(() => draw.tensor('float32', [d, b, h], { number: (x) => x.real(-1, 1) }), 0.5)
+        : undefined,
       op === 'LSTM' ? draw.maybe(() => tensor([d, 3 * h]), 0.3) : undefined,
     ];
     return {
@@ -273,7 +278,7 @@ function recurrent(op: 'LSTM' | 'GRU' | 'RNN'): CaseGenerator {
         hidden_size: h,
         direction,
         layout: isBatchFirst ? 1 : undefined,
-        clip: draw.maybe(() => ({ float: 0.7 }), 0.2),
+        clip: clip && { float: clip },
         activations: named && { strings: d === 2 ? [...named, ...named] : named },
         linear_before_reset: op === 'GRU' ? draw.maybe(() => draw.int(0, 1)) : undefined,
         input_forget: op === 'LSTM' ? draw.maybe(() => draw.int(0, 1), 0.2) : undefined,

@@ -1,4 +1,4 @@
-import { type Draw, integersBetween, ints, quarters, reals, scalar } from '../draw.ts';
+import { type Draw, integersBetween, ints, quarters, scalar } from '../draw.ts';
 import type { CaseTable, NodeCase } from '../node-case.ts';
 
 function dropout(draw: Draw): NodeCase {
@@ -23,6 +23,7 @@ function dropout(draw: Draw): NodeCase {
     opset,
     inputs: [x, draw.maybe(() => scalar('float32', 0.4)), draw.maybe(() => scalar('bool', 0), 0.4)],
     parameters: [1, 2],
+    isFixed: true,
     attributes: { seed: draw.maybe(() => 3) },
     outputs,
   };
@@ -83,18 +84,6 @@ function bitCast(draw: Draw): NodeCase {
   return { op: 'BitCast', opset: 26, inputs: [x], attributes: { to: CODES[draw.pick(dtypes)] } };
 }
 
-function swiGlu(draw: Draw): NodeCase {
-  const shape = draw.shape({ from: 1, to: 4 });
-  const axis = draw.int(0, shape.length - 1);
-  shape[axis] = 2 * draw.int(1, 4);
-  return {
-    op: 'SwiGLU',
-    opset: 28,
-    inputs: [draw.tensor('float32', shape, reals)],
-    attributes: { axis: draw.sign(axis, shape.length) },
-  };
-}
-
 function linearAttention(draw: Draw): NodeCase {
   const rule = draw.pick(['linear', 'gated', 'delta', 'gated_delta']);
   const [b, t, kv, group] = [draw.int(1, 2), draw.int(1, 4), draw.int(1, 2), draw.int(1, 2)];
@@ -152,7 +141,6 @@ export const STATE_CASES: CaseTable = {
   BitCast: bitCast,
   Dropout: dropout,
   'Expand.scalar': expandScalar,
-  SwiGLU: swiGlu,
   TensorScatter: tensorScatter,
   'microsoft.CausalConvWithState': causalConv,
   'microsoft.LinearAttention': linearAttention,

@@ -54,18 +54,23 @@ function alignedSlope(node: ImportNode, x: Expr): Expr {
 function importHardSigmoid(node: ImportNode): Expr {
   const alpha = node.attributes.float('alpha', 0.2);
   const beta = node.attributes.float('beta', 0.5);
-  return hardSigmoid(node, { alpha, beta });
+  const x = node.input(0);
+  return hardSigmoid(node, node.call('mul', [x, number(node, x, alpha)]), beta);
 }
 
-function hardSigmoid(node: ImportNode, { alpha, beta }: { alpha: number; beta: number }): Expr {
-  const x = node.input(0);
-  const scaled = node.call('mul', [x, number(node, x, alpha)]);
-  const shifted = node.call('add', [scaled, number(node, x, beta)]);
+function hardSigmoid(node: ImportNode, scaled: Expr, beta: number): Expr {
+  const shifted = node.call('add', [scaled, number(node, scaled, beta)]);
   return node.call('clip', [shifted], { min: 0, max: 1 });
 }
 
 function importHardSwish(node: ImportNode): Expr {
-  return node.call('mul', [node.input(0), hardSigmoid(node, { alpha: 1 / 6, beta: 0.5 })]);
+  const x = node.input(0);
+  const isWide = /32|64/.test(node.type(x).dtype);
+  // A sixth of few bits is so far off that the result at -3 is not 0.
+  const scaled = isWide
+    ? node.call('mul', [x, number(node, x, 1 / 6)])
+    : node.call('div', [x, number(node, x, 6)]);
+  return node.call('mul', [x, hardSigmoid(node, scaled, 0.5)]);
 }
 
 /** max(x, 0) + scale * (exp(min(x, 0) / width) - 1): no exponential overflows. */

@@ -272,3 +272,9 @@ test('regions of Resize in float16 are numbers, not bits', () => {
   });
   expect(half).toEqual(single);
 });
+
+test('HardSwish in float16 is 0 at -3', () => {
+  const x = HostTensor.from('float16', [3], [-3, 3, 1].map(numberToFloat16));
+  const [y] = run({ op: 'HardSwish', opset: 14 }, [x]);
+  expect(y).toEqual(HostTensor.from('float16', [3], [-0, 3, 4 / 6].map(numberToFloat16)));
+});
