@@ -1,5 +1,5 @@
 import type { LaunchPlan } from '../../src/core/launch-plan.ts';
-import { type Gpu, preparePlan, storageBuffer } from './gpu.ts';
+import { preparePlan, storageBuffer, type WithDevice } from './prepare-plan.ts';
 
 /** What the adapter can do at best, by this process's own measurement. */
 export interface Ceilings {
@@ -18,7 +18,7 @@ const COPY_WORDS = 1 << 22;
 const COPY_GROUPS = 16;
 
 /** Measures both ceilings, best of five. */
-export async function measureCeilings(gpu: Gpu): Promise<Ceilings> {
+export async function measureCeilings(gpu: WithDevice): Promise<Ceilings> {
   const words = storageBuffer(gpu, new Float32Array(COPY_WORDS));
   const copy = storageBuffer(gpu, new Float32Array(COPY_WORDS));
   const fmaMs = await best(gpu, singleLaunch(fmaCode(), INVOCATIONS / 64, 1), [words]);
@@ -32,7 +32,11 @@ export async function measureCeilings(gpu: Gpu): Promise<Ceilings> {
   };
 }
 
-async function best(gpu: Gpu, plan: LaunchPlan, buffers: readonly GPUBuffer[]): Promise<number> {
+async function best(
+  gpu: WithDevice,
+  plan: LaunchPlan,
+  buffers: readonly GPUBuffer[],
+): Promise<number> {
   const prepared = await preparePlan(gpu, plan, buffers);
   let ms = await prepared.run();
   for (let i = 0; i < 5; i++) ms = Math.min(ms, await prepared.run());

@@ -5,7 +5,8 @@ import { OPS } from '../../src/ops/registry.ts';
 import { seededRandom } from '../../src/testing/random.ts';
 import { type BenchCase, benchCases } from './cases.ts';
 import { measureCeilings } from './ceilings.ts';
-import { type Gpu, openGpu, preparePlan, storageBuffer } from './gpu.ts';
+import { type Gpu, openGpu } from './open-gpu.ts';
+import { preparePlan, storageBuffer } from './prepare-plan.ts';
 
 /**
  * Times the planner's kernels: `main.ts [--class software|integrated|discrete] [FILTER]`. Prints

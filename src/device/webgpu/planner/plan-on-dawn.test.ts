@@ -1,11 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import {
-  type Gpu,
-  openGpu,
-  preparePlan,
-  readBuffer,
-  storageBuffer,
-} from '../../../../bench/kernels/gpu.ts';
+import { type Gpu, openGpu } from '../../../../bench/kernels/open-gpu.ts';
+import { preparePlan, readBuffer, storageBuffer } from '../../../../bench/kernels/prepare-plan.ts';
 import { dtypeInfo } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import type { PlannerCaps } from '../../../core/launch-plan.ts';

@@ -1,54 +1,18 @@
-import type { LaunchPlan, PlannerCaps } from '../../src/core/launch-plan.ts';
+import type { LaunchPlan } from '../../src/core/launch-plan.ts';
 
-/** A device of Dawn in Node, and just enough to run launch plans on it. */
-export interface Gpu {
+/** A device of a browser or of Dawn in Node. */
+export interface WithDevice {
   readonly device: GPUDevice;
-  readonly name: string;
-  readonly caps: PlannerCaps;
-}
-
-/** Opens the first adapter. Throws when there is none: a benchmark never skips. */
-export async function openGpu(adapterClass?: PlannerCaps['adapterClass']): Promise<Gpu> {
-  const { create, globals } = await import('webgpu');
-  Object.assign(globalThis, globals);
-  // The instance has to outlive its adapters, or Dawn's threads crash.
-  const gpu = create([]);
-  Object.assign(globalThis, { dawnInstance: gpu });
-  const adapter = await gpu.requestAdapter();
-  if (adapter === null) throw new Error('no WebGPU adapter; run under scripts/with-gpu.mjs');
-  const { limits, info } = adapter;
-  const hasSubgroups = adapter.features.has('subgroups');
-  const device = await adapter.requestDevice({
-    requiredFeatures: hasSubgroups ? ['subgroups'] : [],
-    requiredLimits: {
-      maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
-      maxBufferSize: limits.maxBufferSize,
-      maxStorageBuffersPerShaderStage: limits.maxStorageBuffersPerShaderStage,
-    },
-  });
-  const isSoftware = info.isFallbackAdapter || /swiftshader|llvmpipe/i.test(info.description);
-  return {
-    device,
-    name: info.description || info.device,
-    caps: {
-      adapterClass: adapterClass ?? (isSoftware ? 'software' : 'discrete'),
-      subgroups: hasSubgroups,
-      subgroupMinSize: hasSubgroups ? info.subgroupMinSize : 0,
-      shaderF16: false,
-      maxStorageBuffersPerShaderStage: device.limits.maxStorageBuffersPerShaderStage,
-      maxComputeWorkgroupStorageSize: device.limits.maxComputeWorkgroupStorageSize,
-      maxComputeInvocationsPerWorkgroup: device.limits.maxComputeInvocationsPerWorkgroup,
-      maxComputeWorkgroupsPerDimension: device.limits.maxComputeWorkgroupsPerDimension,
-      maxStorageBufferBindingSize: device.limits.maxStorageBufferBindingSize,
-    },
-  };
 }
 
 const STORAGE = 0x80 | 0x4 | 0x8; // STORAGE, COPY_SRC, COPY_DST
 const UNIFORM = 0x40 | 0x8; // UNIFORM, COPY_DST
 
 /** A storage buffer with contents. */
-export function storageBuffer(gpu: Gpu, data: Float32Array | Uint32Array | Int32Array): GPUBuffer {
+export function storageBuffer(
+  gpu: WithDevice,
+  data: Float32Array | Uint32Array | Int32Array,
+): GPUBuffer {
   const buffer = gpu.device.createBuffer({ size: Math.max(16, data.byteLength), usage: STORAGE });
   gpu.device.queue.writeBuffer(buffer, 0, data.slice());
   return buffer;
@@ -69,7 +33,7 @@ interface PlanStep {
 
 /** Compiles a plan over argument buffers. Throws with Dawn's message when a shader is wrong. */
 export async function preparePlan(
-  gpu: Gpu,
+  gpu: WithDevice,
   plan: LaunchPlan,
   args: readonly GPUBuffer[],
 ): Promise<PreparedPlan> {
@@ -130,7 +94,7 @@ export async function preparePlan(
 }
 
 /** The words of a buffer, in host memory. */
-export async function readBuffer(gpu: Gpu, buffer: GPUBuffer): Promise<ArrayBuffer> {
+export async function readBuffer(gpu: WithDevice, buffer: GPUBuffer): Promise<ArrayBuffer> {
   const { device } = gpu;
   const staging = device.createBuffer({ size: buffer.size, usage: 0x1 | 0x8 }); // MAP_READ, COPY_DST
   const encoder = device.createCommandEncoder();

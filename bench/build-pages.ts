@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'vite';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const library = join(here, 'dist/library');
+const pages = join(here, 'dist/pages');
+const source = join(here, '../src/client/index.ts');
+
+/** Where the peers' packages are. */
+export const PEER_PACKAGES = join(here, 'node_modules');
+
+/** Installs the peers once, from the lock file. */
+export function installPeers(): void {
+  if (existsSync(join(PEER_PACKAGES, 'onnxruntime-web'))) return;
+  console.error('installing the runtimes to compare with (bench/package.json) …');
+  execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: here, stdio: ['ignore', 2, 2] });
+}
+
+/**
+ * Builds the library as `npm run build` does, and with it the benchmark's page, minified, as the
+ * bundler of a user would. Resolves to the page's folder.
+ */
+export async function buildPages(): Promise<string> {
+  console.error('building the library and the pages …');
+  await build({
+    configFile: join(here, '../scripts/library.config.ts'),
+    root: join(here, '..'),
+    logLevel: 'error',
+    build: { outDir: library },
+  });
+  await build({
+    root: join(here, 'page'),
+    configFile: false,
+    base: './',
+    logLevel: 'error',
+    plugins: [useBuiltLibrary()],
+    worker: { format: 'es' },
+    build: {
+      outDir: pages,
+      emptyOutDir: true,
+      target: 'es2022',
+      reportCompressedSize: false,
+      chunkSizeWarningLimit: 100_000,
+      modulePreload: { polyfill: false },
+      rolldownOptions: { input: join(here, 'page/page.html') },
+    },
+  });
+  return pages;
+}
+
+/** The page is typed against the library's source and gets its build. */
+function useBuiltLibrary(): Plugin {
+  return {
+    name: 'weft:use-built-library',
+    enforce: 'pre',
+    async resolveId(id, importer) {
+      const resolved = await this.resolve(id, importer, { skipSelf: true });
+      return resolved?.id === source ? join(library, 'client.js') : null;
+    },
+  };
+}

@@ -1,0 +1,185 @@
+import type { Browser, Page } from 'playwright';
+import type { BuiltCase, CasePlan, Peer, RuntimeName } from './cases/bench-case.ts';
+import type { ColdStart } from './page/page.ts';
+import type { PageServer, SentBytes } from './serve-pages.ts';
+
+export interface Lab {
+  readonly browser: Browser;
+  readonly server: PageServer;
+  readonly peers: readonly Peer[];
+  readonly runs: number;
+}
+
+export interface CaseResult {
+  readonly name: string;
+  readonly title: string;
+  readonly runtimes: Readonly<Partial<Record<RuntimeName, RuntimeResult>>>;
+  readonly cold: readonly ColdResult[];
+}
+
+export type RuntimeResult =
+  | {
+      readonly medianMs: number;
+      readonly fastestMs: number;
+      readonly runs: number;
+      /** From Weft's outputs, over the range; absent for Weft itself. */
+      readonly difference: number | undefined;
+    }
+  | { readonly failure: string };
+
+export interface ColdResult extends ColdStart {
+  readonly runtime: RuntimeName;
+  /** Which file Weft loaded. */
+  readonly source: '.onnx' | '.weft' | '';
+  readonly sent: SentBytes;
+}
+
+/** A step of a peer that takes longer has failed. */
+const STEP_LIMIT_MS = 240_000;
+/** Once a case took so long, no runtime runs more often than {@link FEWEST_RUNS}. */
+const CASE_BUDGET_MS = 20_000;
+const FEWEST_RUNS = 3;
+
+/** Measures one case: cold starts in pages of their own, then all runtimes by turns in one page. */
+export async function measureCase(lab: Lab, plan: CasePlan): Promise<CaseResult> {
+  const built = plan.build();
+  lab.server.offer(built.files);
+  const names: RuntimeName[] = ['weft', ...lab.peers.filter((peer) => plan.peers.includes(peer))];
+  const cold = plan.isCold ? await measureCold(lab, built, names) : [];
+  return {
+    name: plan.name,
+    title: plan.title,
+    cold,
+    runtimes: await measureWarm(lab, built, names),
+  };
+}
+
+/** Each start in a fresh context: no cache of files, no compiled pipelines, a new device. */
+async function measureCold(
+  lab: Lab,
+  built: BuiltCase,
+  names: readonly RuntimeName[],
+): Promise<ColdResult[]> {
+  const results: ColdResult[] = [];
+  for (const runtime of names) {
+    for (const source of runtime === 'weft' ? (['.weft', '.onnx'] as const) : ([''] as const)) {
+      const page = await openPage(lab);
+      try {
+        await page.evaluate((bench) => globalThis.bench.prepare(bench), built.benchCase);
+        lab.server.takeSentBytes();
+        const start = await limited(
+          page.evaluate(([name, bench, options]) => globalThis.bench.start(name, bench, options), [
+            runtime,
+            built.benchCase,
+            { isAheadOfTime: source === '.weft' },
+          ] as const),
+        );
+        results.push({ runtime, source, ...start, sent: lab.server.takeSentBytes() });
+      } catch (error) {
+        console.error(`  cold ${runtime}: ${messageOf(error)}`);
+      } finally {
+        await page.context().close();
+      }
+    }
+  }
+  return results;
+}
+
+async function measureWarm(
+  lab: Lab,
+  { benchCase }: BuiltCase,
+  names: readonly RuntimeName[],
+): Promise<Partial<Record<RuntimeName, RuntimeResult>>> {
+  const page = await openPage(lab);
+  const results: Partial<Record<RuntimeName, RuntimeResult>> = {};
+  const times = new Map<RuntimeName, number[]>();
+  const attempt = async (name: RuntimeName, work: () => Promise<void>): Promise<void> => {
+    try {
+      await limited(work());
+    } catch (error) {
+      times.delete(name);
+      results[name] = { failure: messageOf(error) };
+      console.error(`  ${name}: ${messageOf(error)}`);
+    }
+  };
+  try {
+    await page.evaluate((bench) => globalThis.bench.prepare(bench), benchCase);
+    for (const name of names) {
+      times.set(name, []);
+      await attempt(name, async () => {
+        await page.evaluate(
+          ([name, bench]) => globalThis.bench.start(name, bench, { isAheadOfTime: true }),
+          [name, benchCase] as const,
+        );
+        // Once more untimed: the second run of a runtime may still plan or compile.
+        await page.evaluate((name) => globalThis.bench.run(name), name);
+      });
+    }
+    const begin = performance.now();
+    for (let i = 0; i < lab.runs; i++) {
+      if (i >= FEWEST_RUNS && performance.now() - begin > CASE_BUDGET_MS) break;
+      for (const name of times.keys()) {
+        await attempt(name, async () => {
+          times.get(name)?.push(await page.evaluate((name) => globalThis.bench.run(name), name));
+        });
+      }
+    }
+    for (const [name, ms] of times) {
+      await attempt(name, async () => {
+        const difference =
+          name === 'weft' || !times.has('weft')
+            ? undefined
+            : await page.evaluate((name) => globalThis.bench.compare('weft', name), name);
+        results[name] = {
+          medianMs: median(ms),
+          fastestMs: Math.min(...ms),
+          runs: ms.length,
+          difference,
+        };
+      });
+    }
+  } finally {
+    await page.context().close();
+  }
+  return results;
+}
+
+/** A page of a context of its own. The browser's GPU process is running already. */
+export async function openPage({
+  browser,
+  server,
+}: Pick<Lab, 'browser' | 'server'>): Promise<Page> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.on('pageerror', (error) => console.error(`  page: ${error.message}`));
+  await page.goto(`${server.origin}/page.html`);
+  await page.waitForFunction(() => 'bench' in globalThis);
+  return page;
+}
+
+async function limited<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`no answer within ${STEP_LIMIT_MS / 1000} s`)),
+      STEP_LIMIT_MS,
+    );
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return (text.replace('page.evaluate: ', '').split('\n')[0] ?? '').slice(0, 160);
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const [low = Number.NaN, high = Number.NaN] = [sorted[middle - 1], sorted[middle]];
+  return sorted.length % 2 === 1 ? high : (low + high) / 2;
+}

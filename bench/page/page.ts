@@ -1,0 +1,90 @@
+import type { BenchCase, RuntimeName } from '../cases/bench-case.ts';
+import { largestDifference } from './largest-difference.ts';
+import { measureCeilings } from './measure-ceilings.ts';
+import { elements, type Output, type Running, type Start } from './runtime.ts';
+
+/** Each in a chunk of its own, so that a page transfers only what it uses. */
+const STARTS: Readonly<Record<RuntimeName, () => Promise<{ start: Start }>>> = {
+  weft: () => import('./weft.ts'),
+  onnxruntime: () => import('./onnxruntime.ts'),
+  tensorflow: () => import('./tensorflow.ts'),
+  jax: () => import('./jax.ts'),
+};
+
+export interface ColdStart {
+  /** From nothing loaded to the first result in the page, in milliseconds. */
+  readonly totalMs: number;
+  /** Milliseconds of the parts that the runtime lets one see. */
+  readonly parts: readonly (readonly [string, number])[];
+}
+
+export interface ColdOptions {
+  readonly isAheadOfTime: boolean;
+}
+
+interface Started extends Running {
+  first: readonly Output[];
+}
+
+const started = new Map<RuntimeName, Started>();
+
+/** What the terminal calls in the page, one step at a time. */
+const steps = {
+  /** Fetches the elements of the inputs and weights. */
+  async prepare({ inputs, weights }: BenchCase): Promise<void> {
+    await Promise.all(
+      [...inputs, ...weights].map(async ({ url }) => {
+        elements.set(url, await (await fetch(url)).arrayBuffer());
+      }),
+    );
+  },
+
+  /** Loads a runtime and runs the case once. */
+  async start(
+    name: RuntimeName,
+    benchCase: BenchCase,
+    { isAheadOfTime }: ColdOptions,
+  ): Promise<ColdStart> {
+    const parts: [string, number][] = [];
+    const begin = performance.now();
+    const { start } = await STARTS[name]();
+    const running = await start(benchCase, {
+      isAheadOfTime,
+      part: (part, ms) => void parts.push([part, ms]),
+    });
+    const ready = performance.now();
+    const first = await running.run();
+    const end = performance.now();
+    parts.push(['first run', end - ready]);
+    started.set(name, { ...running, first });
+    return { totalMs: end - begin, parts };
+  },
+
+  /** One warm run, in milliseconds. */
+  async run(name: RuntimeName): Promise<number> {
+    const running = started.get(name);
+    if (running === undefined) throw new Error(`internal: ${name} was not started`);
+    const begin = performance.now();
+    running.first = await running.run();
+    return performance.now() - begin;
+  },
+
+  /** Largest difference of the last outputs of two runtimes, over the range of the second. */
+  compare(actual: RuntimeName, expected: RuntimeName): number {
+    const [left, right] = [actual, expected].map((name) => {
+      const running = started.get(name);
+      if (running === undefined) throw new Error(`internal: ${name} was not started`);
+      return running.canonical?.(running.first) ?? running.first;
+    });
+    return largestDifference(left ?? [], right ?? []);
+  },
+
+  ceilings: measureCeilings,
+};
+
+export type BenchSteps = typeof steps;
+
+declare global {
+  var bench: BenchSteps;
+}
+globalThis.bench = steps;

@@ -1,0 +1,99 @@
+import type * as library from '@tensorflow/tfjs';
+import type { BenchCase } from '../cases/bench-case.ts';
+import { permute } from './permute.ts';
+import { float32, type Running, type StartOptions, timePart } from './runtime.ts';
+
+type TensorFlow = typeof library;
+type Tensor = library.Tensor;
+type Operator = (tf: TensorFlow, x: Tensor, weights: readonly Tensor[]) => Tensor;
+
+/** TensorFlow.js holds images as NHWC and filters as HWIO; they are turned before anything is timed. */
+const TO_NHWC = [0, 2, 3, 1];
+const TO_NCHW = [0, 3, 1, 2];
+const TO_HWIO = [2, 3, 1, 0];
+
+/** Filters of a depthwise convolution are height, width, channel, multiplier. */
+const TO_HWCM = [2, 3, 0, 1];
+
+const weight = (weights: readonly Tensor[], index = 0): Tensor => {
+  const tensor = weights[index];
+  if (tensor === undefined) throw new Error(`no weight ${index}`);
+  return tensor;
+};
+
+const matmul: Operator = (tf, x, weights) => tf.matMul(x, weight(weights));
+const conv: Operator = (tf, x, weights) => tf.conv2d(x, weight(weights), 1, 'same');
+
+/** The operator cases by name, as one writes them with TensorFlow.js. */
+const OPERATORS: Readonly<Record<string, Operator>> = {
+  'matmul-256': matmul,
+  'matmul-512': matmul,
+  'matmul-1024': matmul,
+  'matvec-4096': matmul,
+  'conv-3x3': conv,
+  'conv-1x1': conv,
+  'conv-depthwise': (tf, x, weights) => tf.depthwiseConv2d(x, weight(weights), 1, 'same'),
+  softmax: (tf, x) => tf.softmax(x, -1),
+  'layer-norm': (tf, x, weights) => {
+    const { mean, variance } = tf.moments(x, [-1], true);
+    const normal = tf.mul(tf.sub(x, mean), tf.rsqrt(tf.add(variance, 1e-5)));
+    return tf.add(tf.mul(normal, weight(weights)), weight(weights, 1));
+  },
+  'row-sums': (tf, x) => tf.sum(x, 1),
+  transpose: (tf, x) => tf.transpose(x, [1, 0]),
+  'add-4m': (tf, x, weights) => tf.add(x, weight(weights)),
+  'chain-16': (tf, x) => {
+    let y = x;
+    for (let i = 0; i < 4; i++) y = tf.abs(tf.tanh(tf.add(tf.mul(y, 1.25), -0.1)));
+    return y;
+  },
+  'matmuls-200': (tf, x, weights) => {
+    let y = x;
+    for (let i = 0; i < 200; i++) y = tf.matMul(y, weight(weights));
+    return y;
+  },
+};
+
+/** Takes a case to TensorFlow.js's WebGPU backend; weights are tensors on the device. */
+export async function start(benchCase: BenchCase, options: StartOptions): Promise<Running> {
+  const { name, inputs, weights } = benchCase;
+  const tf = await timePart(options, 'library', async () => {
+    const [tf] = await Promise.all([
+      import('@tensorflow/tfjs'),
+      import('@tensorflow/tfjs-backend-webgpu'),
+    ]);
+    return tf;
+  });
+  await timePart(options, 'backend', async () => {
+    await tf.setBackend('webgpu');
+    await tf.ready();
+  });
+  if (tf.getBackend() !== 'webgpu') throw new Error('its WebGPU backend did not start');
+  const operator = OPERATORS[name];
+  const [x] = inputs;
+  if (operator === undefined || x === undefined) throw new Error(`case ${name} is not written`);
+  const isConv = name.startsWith('conv');
+  const filterOrder = name === 'conv-depthwise' ? TO_HWCM : TO_HWIO;
+  const given = { shape: x.shape, data: float32(x.url) };
+  const input = isConv ? permute(given, TO_NHWC) : given;
+  const resident = weights.map(({ shape, url }) => {
+    const raw = { shape, data: float32(url) };
+    const turned = isConv ? permute(raw, filterOrder) : raw;
+    return tf.tensor(turned.data, turned.shape);
+  });
+  return {
+    async run() {
+      const result = tf.tidy(() => operator(tf, tf.tensor(input.data, input.shape), resident));
+      const { shape } = result;
+      const data = await result.data();
+      result.dispose();
+      return [{ data, shape }];
+    },
+    canonical: (outputs) =>
+      isConv
+        ? outputs.map(({ data, shape }) =>
+            permute({ data: Float32Array.from(data, Number), shape }, TO_NCHW),
+          )
+        : outputs,
+  };
+}
