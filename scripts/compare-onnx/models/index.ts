@@ -1,5 +1,15 @@
 import { CONTROL_FLOW_MODELS } from './control-flow.ts';
 import type { ModelTable } from './model-case.ts';
+import { QUANTIZED_MODELS } from './quantized.ts';
+import { SEQUENCE_MODELS } from './sequences.ts';
+import { TRANSFORMER_MODELS } from './transformers.ts';
+import { VISION_MODELS } from './vision.ts';
 
 /** A generator of models for each idiom. */
-export const MODELS: ModelTable = { ...CONTROL_FLOW_MODELS };
+export const MODELS: ModelTable = {
+  ...CONTROL_FLOW_MODELS,
+  ...QUANTIZED_MODELS,
+  ...SEQUENCE_MODELS,
+  ...TRANSFORMER_MODELS,
+  ...VISION_MODELS,
+};
