@@ -12,7 +12,7 @@ export interface Device {
 
   /**
    * Compiles everything that `primitives` need, so that launching compiles nothing. Throws
-   * UnsupportedError that names every primitive the device cannot run, before it compiles any;
+   * UnsupportedError that names every primitive the device cannot run, and waits for no pipeline then;
    * `details.primitives` lists the names, and the machine then asks the next device for those.
    */
   prepare(

@@ -6,7 +6,7 @@ import { resume, run } from './dispatch.ts';
 import { type FrameCount, Invocation, type Limits } from './invocation.ts';
 import type { LinkedFunction } from './linked-code.ts';
 import type { LinkedProgram } from './link.ts';
-import { macrotask } from './macrotask.ts';
+import { macrotask } from '../core/macrotask.ts';
 import { type ReplayCounters, ReplayStore } from './replay-store.ts';
 import type { RunRecording } from './run-recording.ts';
 import { discard, release, retain, type Value } from './value.ts';

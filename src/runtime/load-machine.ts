@@ -48,7 +48,10 @@ export interface LoadedMachine {
   readonly modules: readonly Module[];
 }
 
-type Program = ExecutableData & { readonly data?: Uint8Array };
+type Program = ExecutableData & {
+  readonly data?: Uint8Array;
+  blocks?(): Iterable<DataBlock>;
+};
 
 /** Prepares kernels while data blocks are uploaded, then links. Frees everything on failure. */
 export async function loadMachine(
@@ -134,8 +137,8 @@ async function upload(
   { dataBlocks, signal, onProgress }: MachineOptions,
 ): Promise<void> {
   const total = program.dataByteLength;
-  const whole: DataBlock[] =
-    program.data === undefined ? [] : [{ byteOffset: 0, bytes: program.data }];
+  const { data = new Uint8Array(0) } = program;
+  const whole = program.blocks?.() ?? [{ byteOffset: 0, bytes: data }];
   for await (const block of dataBlocks ?? whole) {
     if (signal?.aborted === true) throw abortError(signal);
     constants.write(block);

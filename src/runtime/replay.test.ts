@@ -31,7 +31,7 @@ function program() {
     const f = b.function(name, params);
     const heap = f.call('vm.builtin.alloc_shape_heap', [1]);
     const x = f.param('x');
-    f.call('vm.builtin.match_shape', [x, heap, 1, 1, 0, ''], { into: f.void });
+    f.call('vm.builtin.match_shape', [x, heap, 1, 1, 0, f.void], { into: f.void });
     const shape = f.call('vm.builtin.make_shape', [heap, 1, 1, 0]);
     const apply = (op: string, inputs: readonly OperandLike[]) => {
       const storage = f.call('vm.builtin.alloc_storage', [4096, 0]);

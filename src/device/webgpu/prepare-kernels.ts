@@ -2,6 +2,7 @@ import { formatDim } from '../../core/dim.ts';
 import { abortError, UnsupportedError, WeftError } from '../../core/errors.ts';
 import type { Launch, LaunchPlan } from '../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import { macrotask } from '../../core/macrotask.ts';
 import { untilAborted } from '../../core/until-aborted.ts';
 import type { PreparedKernels, PrepareOptions } from '../device.ts';
 import { realLaunches } from './compiled-plan.ts';
@@ -10,6 +11,9 @@ import type { CallShapes } from './planner/plan.ts';
 import { representativeShapes, staticShapes } from './representative-shapes.ts';
 import type { ScratchPool } from './scratch-pool.ts';
 import { type KernelParts, WebGpuKernel } from './webgpu-kernel.ts';
+
+/** How long planning may hold the thread. */
+const PLANNING_SLICE_MS = 4;
 
 export interface PrepareParts extends KernelParts {
   readonly scratch: ScratchPool;
@@ -29,11 +33,13 @@ interface Preparation {
 export async function prepareKernels(
   primitives: readonly PrimitiveFunction[],
   parts: PrepareParts,
-  { signal, onProgress }: PrepareOptions,
+  options: PrepareOptions,
 ): Promise<PreparedKernels> {
+  const { signal } = options;
   if (signal?.aborted) throw abortError(signal);
-  const preparations = planAll(primitives, parts);
-  const pipelines = await compileAll(preparations, parts, { signal, onProgress });
+  const compilation = new Compilation(parts, options);
+  const preparations = await planAll(primitives, { parts, compilation, signal });
+  const pipelines = await compilation.finish();
   const kernels = new Map<string, WebGpuKernel>();
   for (const preparation of preparations) {
     kernels.set(preparation.primitive.name, makeKernel(preparation, pipelines, parts));
@@ -52,26 +58,55 @@ export async function prepareKernels(
   };
 }
 
-function planAll(primitives: readonly PrimitiveFunction[], parts: PrepareParts): Preparation[] {
-  const refusals: { readonly primitive: PrimitiveFunction; readonly reason: string }[] = [];
-  const preparations: Preparation[] = [];
-  for (const primitive of primitives) {
+interface Planning {
+  readonly parts: PrepareParts;
+  readonly compilation: Compilation;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Hands what is planned to the compiler at once, in the order of use: pipelines compile while the
+ * rest is planned. A browser sends commands to its GPU process between tasks.
+ */
+async function planAll(
+  primitives: readonly PrimitiveFunction[],
+  { parts, compilation, signal }: Planning,
+): Promise<Preparation[]> {
+  const refusals = primitives.flatMap((primitive): Refusal[] => {
     const reason = parts.planner.refusal(primitive);
-    if (reason !== undefined) {
-      refusals.push({ primitive, reason });
-      continue;
-    }
+    return reason === undefined ? [] : [{ primitive, reason }];
+  });
+  const isRefused = new Set(refusals.map(({ primitive }) => primitive));
+  const preparations: Preparation[] = [];
+  let begin = performance.now();
+  for (const primitive of primitives) {
+    if (isRefused.has(primitive)) continue;
     try {
-      preparations.push(planOne(primitive, parts));
+      const preparation = planOne(primitive, parts);
+      preparations.push(preparation);
+      if (refusals.length === 0) compilation.add(preparation.launches);
     } catch (error) {
       if (!(error instanceof WeftError)) throw error;
       refusals.push({ primitive, reason: error.message });
     }
+    if (performance.now() - begin < PLANNING_SLICE_MS) continue;
+    await macrotask();
+    if (signal?.aborted === true) throw abortError(signal);
+    begin = performance.now();
   }
-  if (refusals.length === 0) return preparations;
+  if (refusals.length > 0) throw refused(refusals, primitives.length, parts.adapterName);
+  return preparations;
+}
+
+interface Refusal {
+  readonly primitive: PrimitiveFunction;
+  readonly reason: string;
+}
+
+function refused(refusals: readonly Refusal[], of: number, adapterName: string): UnsupportedError {
   const lines = refusals.map(({ primitive, reason }) => `  ${signatureOf(primitive)}: ${reason}`);
-  throw new UnsupportedError(
-    `WebGPU (${parts.adapterName}) cannot run ${refusals.length} of ${primitives.length} kernels:\n` +
+  return new UnsupportedError(
+    `WebGPU (${adapterName}) cannot run ${refusals.length} of ${of} kernels:\n` +
       `${lines.join('\n')}\nCompile the program so that they run on the host device.`,
     { details: { primitives: refusals.map(({ primitive }) => primitive.name) } },
   );
@@ -100,25 +135,47 @@ function planOne(primitive: PrimitiveFunction, { planner }: PrepareParts): Prepa
 }
 
 /** Compiles each text once, all at the same time. */
-async function compileAll(
-  preparations: readonly Preparation[],
-  { pipelines }: PrepareParts,
-  { signal, onProgress }: PrepareOptions,
-): Promise<ReadonlyMap<string, CachedPipeline>> {
-  const launches = new Map<string, Launch>();
-  for (const launch of preparations.flatMap((preparation) => preparation.launches)) {
-    launches.set(launch.code, launch);
+class Compilation {
+  readonly #parts: PrepareParts;
+  readonly #options: PrepareOptions;
+  readonly #work = new Map<string, Promise<void>>();
+  readonly #compiled = new Map<string, CachedPipeline>();
+  #isComplete = false;
+
+  constructor(parts: PrepareParts, options: PrepareOptions) {
+    this.#parts = parts;
+    this.#options = options;
   }
-  let done = 0;
-  onProgress?.(done, launches.size);
-  const compiled = new Map<string, CachedPipeline>();
-  const work = Array.from(launches.values(), async (launch) => {
-    compiled.set(launch.code, await pipelines.compile(launch));
-    done++;
-    if (!signal?.aborted) onProgress?.(done, launches.size);
-  });
-  await untilAborted(Promise.all(work), signal);
-  return compiled;
+
+  add(launches: readonly Launch[]): void {
+    for (const launch of launches) {
+      if (this.#work.has(launch.code)) continue;
+      const work = this.#compile(launch);
+      // Planning may take a while yet, and fail by itself.
+      work.catch(() => undefined);
+      this.#work.set(launch.code, work);
+    }
+  }
+
+  /** Call when everything is added. The pipelines by code. */
+  async finish(): Promise<ReadonlyMap<string, CachedPipeline>> {
+    this.#isComplete = true;
+    this.#report();
+    await untilAborted(Promise.all(this.#work.values()), this.#options.signal);
+    return this.#compiled;
+  }
+
+  async #compile(launch: Launch): Promise<void> {
+    this.#compiled.set(launch.code, await this.#parts.pipelines.compile(launch));
+    this.#report();
+  }
+
+  /** Before the end of planning the total is not known. */
+  #report(): void {
+    const { signal, onProgress } = this.#options;
+    if (!this.#isComplete || signal?.aborted === true) return;
+    onProgress?.(this.#compiled.size, this.#work.size);
+  }
 }
 
 function makeKernel(
