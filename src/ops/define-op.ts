@@ -92,7 +92,7 @@ export interface ScalarFunction {
   /** Module-scope WGSL declarations that the expression calls, by name; deduplicated by name. */
   readonly declarations?: (context: ScalarContext) => Readonly<Record<string, string>>;
   host(operands: readonly number[], context: ScalarContext): number;
-  /** As many additions take about as long; for operators that cost little. */
+  /** As many additions take as long, about; default 1, or very many where there are declarations. */
   readonly cost?: number;
   /**
    * The same as `host` for whole arrays of equal length, for operators that networks spend their

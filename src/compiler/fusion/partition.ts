@@ -2,7 +2,7 @@ import type { CallExpr, Expr } from '../ir/expr.ts';
 import type { Scopes } from '../ir/scopes.ts';
 import type { TypeInference } from '../type-inference.ts';
 import { Dataflow, isAnchor, isView, kernelOperator, operatorName } from './dataflow.ts';
-import { isWorthRepeating, typicalCount } from './element-cost.ts';
+import { isWorthRepeating, loadsOf, typicalCount } from './element-cost.ts';
 import { type Group, Groups } from './groups.ts';
 import { gatherAlternatives } from './kernel-alternatives.ts';
 import { postDominators } from './post-dominators.ts';
@@ -129,8 +129,8 @@ class Partitioner {
     const parts = [group, ...calls.flatMap((call) => this.#groups.of(call) ?? [])];
     const anchors = new Set(parts.flatMap(({ anchor }) => anchor ?? []));
     if (anchors.size > 1) return false;
+    if (isAnchor(sink)) return this.#canLoad(region, parts);
     if (anchors.size > 0 && parts.some(({ movesData }) => movesData)) return false;
-    if (isAnchor(sink)) return this.#hasEqualSizes(region) && this.#isWorthRepeating(region, group);
     if (kernelOperator(sink)?.kind === 'elementwise') return this.#hasEqualSizes(region);
     return isPath && kernelOperator(sink)?.kind === 'injective' && !this.#isReadAgain(sink);
   }
@@ -154,14 +154,23 @@ class Partitioner {
     return typicalCount(this.#dataflow.tensorType(call).shape) > available;
   }
 
-  #isWorthRepeating({ from, sink, calls }: Region, group: Group): boolean {
-    const producers = new Set<CallExpr>(group.members);
-    for (const call of calls) {
-      if (call === sink) continue;
-      producers.add(call);
-      for (const member of this.#groups.of(call)?.members ?? []) producers.add(member);
+  /** Whether an anchor may compute what it loads. */
+  #canLoad(region: Region, parts: readonly Group[]): boolean {
+    const { from, sink } = region;
+    const isStored = parts.some((part) => part.movesData && part.anchor !== undefined);
+    if (isStored || !this.#hasEqualSizes(region)) return false;
+    const producers = new Set<CallExpr>();
+    for (const { members, anchor } of parts) {
+      if (anchor === undefined) for (const member of members) producers.add(member);
     }
-    return isWorthRepeating(this.#dataflow, { from, anchor: sink, producers });
+    for (const call of region.calls) if (isView(call)) producers.add(call);
+    const isMoved = parts.some(({ movesData }) => movesData);
+    const repetition = { from, anchor: sink, producers };
+    // An anchor stores what it would have to find by a map of indices.
+    if (isMoved && kernelOperator(sink)?.kind !== 'reduction') return false;
+    return isMoved
+      ? loadsOf(this.#dataflow, repetition) <= 1
+      : isWorthRepeating(this.#dataflow, repetition);
   }
 
   /**

@@ -219,20 +219,17 @@ describe('what a pass does', () => {
     }`;
     expect(after('fuse', text)).toMatchInlineSnapshot(`
       "def @main(%x: Tensor[(n, 4), float32], %w: Tensor[(4, 4), float32]) {
-        %0 = fn (%p0: Tensor[(n, 4), float32], primitive="exp") {
-          exp(%p0)
+        %0 = fn (%p0: Tensor[(n, 4), float32], %p1: Tensor[(4, 4), float32], %p2: Tensor[(), float32], primitive="exp_matmul_add_relu") {
+          %1 = exp(%p0);
+          %2 = matmul(%1, %p1);
+          %3 = add(%2, %p2);
+          relu(%3)
         };
-        %1 = %0(%x);
-        %2 = fn (%p0_1: Tensor[(n, 4), float32], %p1: Tensor[(4, 4), float32], %p2: Tensor[(), float32], primitive="matmul_add_relu") {
-          %3 = matmul(%p0_1, %p1);
-          %4 = add(%3, %p2);
-          relu(%4)
+        %4 = %0(%x, %w, 1f);
+        %5 = fn (%p0_1: Tensor[(n, 4), float32], primitive="softmax") {
+          softmax(%p0_1, axis=-1)
         };
-        %5 = %2(%1, %w, 1f);
-        %6 = fn (%p0_2: Tensor[(n, 4), float32], primitive="softmax") {
-          softmax(%p0_2, axis=-1)
-        };
-        %6(%5)
+        %5(%4)
       }
       "
     `);

@@ -1,6 +1,7 @@
 import { CONCRETE_DIMS, type DimContext } from '../../core/dim-context.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
+import { elementCount } from '../../core/shape.ts';
 import { intsAttribute } from '../attributes.ts';
 import { type AttributeSpec, defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import {
@@ -63,6 +64,11 @@ function definePool({ name, kind, summary }: PoolSpec): OpDefinition {
       const isColumnMajor = attributes['column_major'] === true;
       poolVolumes(x, output, { kind, countsPad, isColumnMajor, axes });
     },
+    loads: (_, { inputs, output, attributes }) =>
+      intsAttribute(attributes, 'kernel').reduce(
+        (loads, size) => loads * size,
+        elementCount(output.shape) / Math.max(elementCount(inputs[0]?.shape ?? []), 1),
+      ),
     lower: lowerPool(kind),
     tolerance: isExact ? { rtol: 0, atol: 0 } : { rtol: 1e-5, atol: 1e-5 },
     cases: () => poolCases(kind),

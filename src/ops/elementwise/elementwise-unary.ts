@@ -15,6 +15,7 @@ export interface UnarySpec extends Pick<ElementwiseSpec, 'name' | 'summary' | 'a
   readonly dtypes: readonly DType[];
   readonly tolerance?: Tolerance;
   readonly declarations?: Readonly<Record<string, string>>;
+  readonly cost?: number;
   /** Range of the random inputs. */
   readonly range?: readonly [number, number];
   /** For operators that networks spend their time in: `host` for whole arrays. */
@@ -56,6 +57,7 @@ export function defineUnary(spec: UnarySpec): OpDefinition {
         isBigInt(output)
           ? wideDeclarations(...(spec.wide?.functions ?? []))
           : (spec.declarations ?? {}),
+      ...(spec.cost === undefined ? {} : { cost: spec.cost }),
     },
     ...(spec.tolerance === undefined ? {} : { tolerance: spec.tolerance }),
     cases: () => [...unaryCases(dtypes, range), ...(spec.cases ?? [])],
@@ -198,6 +200,7 @@ const tanh = defineUnary({
   tolerance: { rtol: 1e-5, atol: 1e-5 },
   range: [-5, 5],
   // Implementations divide exponentials, which overflow from 88 on; beyond 10 the result is 1.
+  cost: 64,
   wgsl: (x, { output, width }) =>
     `select(tanh(${x}), sign(${x}), abs(${x}) > ${wgslLiteral(10, output, width)})`,
   host: (x) => Math.tanh(x),

@@ -9,6 +9,7 @@ import { floatElements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
 import { lowerGemm } from './matmul-lowering.ts';
 import { multiplyMatrices, packStrided } from './matrix-product.ts';
+import { productLoads } from './product-loads.ts';
 import {
   commonDType,
   formatType,
@@ -60,6 +61,7 @@ export const gemm: OpDefinition = defineOp({
     return { dtype: commonDType(present(inputs), 'gemm'), shape: [m, n] };
   },
   reference: multiplyAdd,
+  loads: productLoads,
   lower: lowerGemm,
   tolerance: { rtol: 1e-4, atol: 1e-4 },
   cases: () => [

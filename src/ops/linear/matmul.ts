@@ -6,6 +6,7 @@ import { broadcastStrides } from '../elementwise/elementwise-reference.ts';
 import { floatElements } from '../elements.ts';
 import { lowerMatmul } from './matmul-lowering.ts';
 import { multiplyMatrices, packStrided } from './matrix-product.ts';
+import { productLoads } from './product-loads.ts';
 import { commonDType, formatType, operand } from '../operand-checks.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 
@@ -39,6 +40,7 @@ export const matmul: OpDefinition = defineOp({
     return { dtype: commonDType([a, b], 'matmul'), shape: [...batch, ...rows, ...columns] };
   },
   reference: (inputs, _, output) => multiplyBatches(operand(inputs, 0), operand(inputs, 1), output),
+  loads: productLoads,
   lower: lowerMatmul,
   tolerance: { rtol: 1e-4, atol: 1e-4 },
   cases: () => [

@@ -15,6 +15,7 @@ const elementwiseDequantize = defineElementwise({
   sameDType: [0, 2],
   output: ([, dtype = 'float32']) => dtype,
   scalar: {
+    cost: 3,
     wgsl([x = '', scale = '', zero = ''], { width }) {
       const int = wgslOperandType('int32', width);
       const float = wgslOperandType('float32', width);

@@ -48,6 +48,7 @@ function defineArgReduce(name: string, extreme: Extreme): OpDefinition {
         isLast: boolAttribute(attributes, 'select_last'),
       });
     },
+    loads: () => 1,
     lower: (call) => [
       rowKernel(call, {
         name: 'arg-reduce',

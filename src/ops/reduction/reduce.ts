@@ -41,6 +41,7 @@ function defineReduce({ name, kind, summary, dtypes }: ReduceSpec): OpDefinition
         output,
       });
     },
+    loads: () => 1,
     lower: lowerReduce(kind),
     tolerance: { rtol: 1e-4, atol: isExtremum(kind) ? 0 : 1e-4 },
     cases: () => reduceCases(kind, dtypes),
