@@ -1,5 +1,7 @@
 import type { CaseTable } from '../node-case.ts';
+import { EDGE_CASES } from './edges.ts';
 import { ELEMENTWISE_CASES } from './elementwise.ts';
+import { LARGE_CASES } from './large.ts';
 import { LINEAR_CASES } from './linear.ts';
 import { MICROSOFT_CASES } from './microsoft.ts';
 import { MICROSOFT_MODEL_CASES } from './microsoft-models.ts';
@@ -13,7 +15,9 @@ import { STATE_CASES } from './state.ts';
 
 /** A generator of cases for each operator. */
 export const CASES: CaseTable = {
+  ...EDGE_CASES,
   ...ELEMENTWISE_CASES,
+  ...LARGE_CASES,
   ...LINEAR_CASES,
   ...MICROSOFT_CASES,
   ...MICROSOFT_MODEL_CASES,
