@@ -1,6 +1,7 @@
 import type { LaunchBuffer, PlannerCaps } from '../../../core/launch-plan.ts';
 import { elementCount } from '../../../core/shape.ts';
 import { foldGroups } from '../../../ops/linear/fold-groups.ts';
+import { findBlockTranspose, planBlockTranspose } from './block-transpose.ts';
 import type { MapStep } from './partition-primitive.ts';
 import type { PlanBuilder } from './plan-builder.ts';
 import { Scope } from './scope.ts';
@@ -14,6 +15,11 @@ const WORKGROUP_SIZE = 64;
 export function planMapStep(plan: PlanBuilder, step: MapStep): void {
   const count = elementCount(plan.type(step.values[0] ?? 0).shape);
   if (count === 0) return;
+  const transpose = findBlockTranspose(plan, step);
+  if (transpose !== undefined) {
+    planBlockTranspose(plan, step, transpose);
+    return;
+  }
   const isWide = step.values.some((value) => plan.elementType(value) === 'i64');
   const width = count % 4 === 0 && !isWide ? 4 : 1;
   const shader = new ShaderBuilder(plan.caps.shaderF16);
