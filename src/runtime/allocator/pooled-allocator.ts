@@ -9,7 +9,14 @@ import {
   beyondBufferLimit,
   outOfBudget,
 } from './allocator.ts';
-import { sizeClass } from './size-class.ts';
+import { classBelow, sizeClass, STORAGE_ALIGNMENT } from './size-class.ts';
+
+/** How many times larger than a request a free buffer may be. */
+const MAX_EXCESS = 2;
+/** Smaller requests are not worth a larger buffer. */
+const SMALL_BYTE_LENGTH = 4096;
+
+const MANY = -1;
 
 interface Pool {
   live: number;
@@ -18,7 +25,7 @@ interface Pool {
 }
 
 /**
- * Keeps freed buffers in lists by size class. A freed buffer may be handed out at once: devices
+ * Keeps freed buffers in lists by capacity. A freed buffer may be handed out at once: devices
  * run launches in the order of submission, so its last user is always ahead of the next. Which buffer
  * a request gets depends on nothing but which ones are free: a repeated run meets the same ones. Pooled
  * buffers are given up, the least recently used class first, before a request fails.
@@ -26,6 +33,8 @@ interface Pool {
 export class PooledAllocator implements Allocator {
   readonly device: Device;
   readonly #budget: number;
+  /** The only size that was asked for so far or {@link MANY}, by size class. */
+  readonly #firstSizes = new Map<number, number>();
   /** By capacity; a class moves to the end when it is used. */
   readonly #pools = new Map<number, Pool>();
   readonly #live = new Set<DeviceBuffer>();
@@ -49,10 +58,12 @@ export class PooledAllocator implements Allocator {
     if (this.#disposed) throw allocatesAfterDispose(this.device);
     const limit = this.device.info.maxBufferByteLength;
     if (byteLength > limit) throw beyondBufferLimit(this.device, byteLength);
-    const capacity = sizeClass(byteLength, limit);
-    const pool = this.#pool(capacity);
-    const buffer = this.#takeFree(pool, capacity) ?? this.#create(capacity, byteLength);
-    return this.#handOut(pool, buffer, byteLength);
+    const capacity = this.#capacity(byteLength);
+    const buffer =
+      this.#takeFree(capacity) ??
+      this.#takeFree(this.#nextLarger(capacity)) ??
+      this.#create(capacity, byteLength);
+    return this.#handOut(this.#pool(buffer.byteLength), buffer, byteLength);
   }
 
   isFree(buffer: DeviceBuffer): boolean {
@@ -147,8 +158,33 @@ export class PooledAllocator implements Allocator {
     return new StorageValue(this, { device: this.device, buffer, byteOffset: 0 }, byteLength);
   }
 
-  #takeFree(pool: Pool, capacity: number): DeviceBuffer | undefined {
-    const buffer = pool.free.pop();
+  /**
+   * The first size of a class is taken as it is, since most programs ask for the same sizes in every
+   * run; another one gets the whole class, and so do those of the next class: sizes are growing.
+   */
+  #capacity(byteLength: number): number {
+    const limit = this.device.info.maxBufferByteLength;
+    const whole = sizeClass(byteLength, limit);
+    const exact = Math.min(whole, Math.ceil(byteLength / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT);
+    const known = this.#firstSizes.get(whole);
+    const isGrowing = this.#firstSizes.get(classBelow(whole)) === MANY;
+    const first = known ?? (isGrowing ? MANY : exact);
+    this.#firstSizes.set(whole, first === exact ? exact : MANY);
+    return first === exact ? Math.max(exact, STORAGE_ALIGNMENT) : whole;
+  }
+
+  /** The capacity of the smallest free buffer that wastes at most half of itself. */
+  #nextLarger(capacity: number): number {
+    if (capacity < SMALL_BYTE_LENGTH) return capacity;
+    let best = Number.POSITIVE_INFINITY;
+    for (const [candidate, { free }] of this.#pools) {
+      if (free.length > 0 && candidate > capacity && candidate < best) best = candidate;
+    }
+    return best <= MAX_EXCESS * capacity ? best : capacity;
+  }
+
+  #takeFree(capacity: number): DeviceBuffer | undefined {
+    const buffer = this.#pools.get(capacity)?.free.pop();
     if (buffer === undefined) return undefined;
     this.#pooledBytes -= capacity;
     this.#reuses++;

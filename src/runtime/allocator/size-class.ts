@@ -11,8 +11,17 @@ const MAX_WASTE_BYTE_LENGTH = 8 * 1024 * 1024;
  */
 export function sizeClass(byteLength: number, limit: number): number {
   if (byteLength <= STORAGE_ALIGNMENT) return STORAGE_ALIGNMENT;
-  const power = 2 ** Math.floor(Math.log2(byteLength));
-  const step = Math.min(Math.max(power / 4, STORAGE_ALIGNMENT), MAX_WASTE_BYTE_LENGTH);
+  const step = stepAt(byteLength);
   const capacity = Math.ceil(byteLength / step) * step;
   return capacity <= limit ? capacity : Math.max(byteLength, Math.floor(limit / 4) * 4);
+}
+
+/** The class below that of capacity `capacity`. */
+export function classBelow(capacity: number): number {
+  return Math.max(STORAGE_ALIGNMENT, capacity - stepAt(capacity - 1));
+}
+
+function stepAt(byteLength: number): number {
+  const power = 2 ** Math.floor(Math.log2(byteLength));
+  return Math.min(Math.max(power / 4, STORAGE_ALIGNMENT), MAX_WASTE_BYTE_LENGTH);
 }
