@@ -4,12 +4,22 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, chromium } from 'playwright';
 import { findChromium } from '../scripts/find-chromium.mjs';
 import { buildPages, installPeers, PEER_PACKAGES } from './build-pages.ts';
+import { MACHINE_CASES } from './cases/machine-cases.ts';
 import { modelCases } from './cases/model-cases.ts';
 import { operatorCases } from './cases/operator-cases.ts';
-import { type Lab, measureCase, openPage } from './measure-case.ts';
+import { type Lab, measureCase, measureMachine, openPage } from './measure-case.ts';
 import { type BenchOptions, parseOptions, USAGE } from './options.ts';
+import type { MachineFigure } from './page/machine-steps.ts';
 import type { AdapterReport } from './page/measure-ceilings.ts';
-import { coldTable, complaints, figure, type Outcome, warmTable } from './report.ts';
+import {
+  coldTable,
+  complaints,
+  figure,
+  machineTable,
+  type Outcome,
+  progress,
+  warmTable,
+} from './report.ts';
 import { servePages } from './serve-pages.ts';
 import { writeSection } from './write-section.ts';
 
@@ -52,9 +62,16 @@ export async function main(args: readonly string[]): Promise<number> {
     const outcomes: Outcome[] = [];
     for (const [i, plan] of plans.entries()) {
       console.error(`[${i + 1}/${plans.length}] ${plan.title}`);
-      outcomes.push({ plan, result: await measureCase(lab, plan) });
+      const result = await measureCase(lab, plan);
+      outcomes.push({ plan, result });
+      for (const line of progress(result)) console.error(`  ${line}`);
     }
-    return report(outcomes, { ceilings, options, browser: browser.version(), args });
+    const machine: MachineFigure[] = [];
+    for (const name of MACHINE_CASES.filter((name) => options.cases.test(name))) {
+      console.error(name);
+      machine.push(...(await measureMachine(lab, name)));
+    }
+    return report(outcomes, { machine, ceilings, options, browser: browser.version(), args });
   } finally {
     await browser.close();
     server.close();
@@ -79,6 +96,7 @@ async function measureCeilings(lab: Lab): Promise<AdapterReport> {
 }
 
 interface Circumstances {
+  readonly machine: readonly MachineFigure[];
   readonly ceilings: AdapterReport;
   readonly options: BenchOptions;
   readonly browser: string;
@@ -87,7 +105,7 @@ interface Circumstances {
 
 function report(
   outcomes: readonly Outcome[],
-  { ceilings, options, browser, args }: Circumstances,
+  { machine, ceilings, options, browser, args }: Circumstances,
 ): number {
   const date = new Date().toISOString().slice(0, 10);
   const command = ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
@@ -95,8 +113,9 @@ function report(
     `\`${command}\`, ${date}, Chromium ${browser}, adapter ${ceilings.adapter}; its ceilings: ` +
       `${figure(ceilings.gflops)} GFLOPS (multiply-adds in registers), ` +
       `${figure(ceilings.gbps)} GB/s (copy).`,
-    warmTable(outcomes, options.peers, ceilings),
+    ...(outcomes.length > 0 ? [warmTable(outcomes, options.peers, ceilings)] : []),
     ...(outcomes.some(({ result }) => result.cold.length > 0) ? [coldTable(outcomes)] : []),
+    ...(machine.length > 0 ? [machineTable(machine)] : []),
   ].join('\n\n');
   console.log(text);
   const { differing, missed } = complaints(outcomes);
@@ -104,7 +123,7 @@ function report(
   for (const line of differing) console.error(line);
   if (options.json !== undefined) {
     const results = outcomes.map(({ plan, result }) => ({ targets: plan.targets, ...result }));
-    const all = { command, date, browser, ceilings, results };
+    const all = { command, date, browser, ceilings, results, machine };
     writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`);
   }
   if (options.isWritten) writeSection(join(root, 'docs/performance.md'), text);

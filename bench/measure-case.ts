@@ -1,5 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import type { BuiltCase, CasePlan, Peer, RuntimeName } from './cases/bench-case.ts';
+import { type MachineCase, machineFiles } from './cases/machine-cases.ts';
+import type { MachineFigure } from './page/machine-steps.ts';
 import type { ColdStart } from './page/page.ts';
 import type { PageServer, SentBytes } from './serve-pages.ts';
 
@@ -35,7 +37,7 @@ export interface ColdResult extends ColdStart {
 }
 
 /** A step of a peer that takes longer has failed. */
-const STEP_LIMIT_MS = 240_000;
+const STEP_LIMIT_MS = 120_000;
 /** Once a case took so long, no runtime runs more often than {@link FEWEST_RUNS}. */
 const CASE_BUDGET_MS = 20_000;
 const FEWEST_RUNS = 3;
@@ -142,6 +144,33 @@ async function measureWarm(
     await page.context().close();
   }
   return results;
+}
+
+/** Measures a cost of the machine itself. */
+export async function measureMachine(
+  lab: Lab,
+  name: MachineCase,
+): Promise<readonly MachineFigure[]> {
+  const files = machineFiles(name);
+  lab.server.offer(files);
+  const programs = [...files.keys()].map((url) => ({
+    url,
+    size: Number(/(\d+)\.weft$/.exec(url)?.[1]),
+  }));
+  const page = await openPage(lab);
+  try {
+    return await limited(
+      page.evaluate(([name, programs]) => globalThis.bench.machine(name, programs), [
+        name,
+        programs,
+      ] as const),
+    );
+  } catch (error) {
+    console.error(`  ${name}: ${messageOf(error)}`);
+    return [];
+  } finally {
+    await page.context().close();
+  }
 }
 
 /** A page of a context of its own. The browser's GPU process is running already. */

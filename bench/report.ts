@@ -1,5 +1,6 @@
 import type { CasePlan, Peer, RuntimeName } from './cases/bench-case.ts';
 import type { CaseResult, ColdResult, RuntimeResult } from './measure-case.ts';
+import type { MachineFigure } from './page/machine-steps.ts';
 import type { AdapterReport } from './page/measure-ceilings.ts';
 
 export const TITLES: Readonly<Record<RuntimeName, string>> = {
@@ -68,6 +69,14 @@ function shareCell(
   return `${Math.round(100 * share)}%`;
 }
 
+/** Costs of the machine itself as a Markdown table. */
+export function machineTable(figures: readonly MachineFigure[]): string {
+  return markdown(
+    ['cost', 'figure', 'unit'],
+    figures.map(({ what, value, unit }) => [what, figure(value), unit]),
+  );
+}
+
 /** Ratios that a cold start and the bytes of a runtime are to reach against onnxruntime-web. */
 const COLD_TARGET = 4;
 const BYTES_TARGET = 40;
@@ -103,6 +112,17 @@ function coldRatio(
   if (start.runtime !== 'weft' || peer === undefined) return '';
   const ratio = of(peer) / of(start);
   return `${figure(ratio)}x of ${target}x${ratio < target ? ': missed' : ''}`;
+}
+
+/** What a case gave, for whoever waits for the tables. */
+export function progress({ runtimes, cold }: CaseResult): string[] {
+  const starts = cold.map(
+    ({ runtime, source, totalMs }) => `${TITLES[runtime]}${source} cold ${figure(totalMs)} ms`,
+  );
+  const runs = Object.entries(runtimes).map(
+    ([name, result]) => `${TITLES[name as RuntimeName]} ${milliseconds(result)} ms`,
+  );
+  return [starts.join(', '), runs.join(', ')].filter((line) => line !== '');
 }
 
 /** Cases whose outputs differ, and promises that were not kept, each in a line. */

@@ -15,7 +15,8 @@ export async function openGpu(adapterClass?: PlannerCaps['adapterClass']): Promi
   const gpu = create([]);
   Object.assign(globalThis, { dawnInstance: gpu });
   const adapter = await gpu.requestAdapter();
-  if (adapter === null) throw new Error('no WebGPU adapter; run under scripts/with-gpu.mjs');
+  if (adapter === null)
+    throw new Error('no WebGPU adapter: Dawn found no Vulkan driver (VK_ICD_FILENAMES)');
   const { limits, info } = adapter;
   const hasSubgroups = adapter.features.has('subgroups');
   const device = await adapter.requestDevice({

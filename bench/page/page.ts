@@ -1,5 +1,7 @@
 import type { BenchCase, RuntimeName } from '../cases/bench-case.ts';
+import type { MachineCase } from '../cases/machine-cases.ts';
 import { largestDifference } from './largest-difference.ts';
+import type { MachineFigure, SizedProgram } from './machine-steps.ts';
 import { measureCeilings } from './measure-ceilings.ts';
 import { elements, type Output, type Running, type Start } from './runtime.ts';
 
@@ -77,6 +79,21 @@ const steps = {
       return running.canonical?.(running.first) ?? running.first;
     });
     return largestDifference(left ?? [], right ?? []);
+  },
+
+  /** Figures of the machine itself. */
+  async machine(
+    name: MachineCase,
+    programs: readonly SizedProgram[],
+  ): Promise<readonly MachineFigure[]> {
+    const steps = await import('./machine-steps.ts');
+    const measures = {
+      'launch-overhead': steps.launchOverhead,
+      'allocator-churn': steps.allocatorChurn,
+      interpretation: steps.interpretation,
+      'load-time': steps.loadTime,
+    };
+    return measures[name](programs);
   },
 
   ceilings: measureCeilings,

@@ -1,0 +1,74 @@
+import { HostTensor } from '../../src/core/host-tensor.ts';
+import { compile } from '../../src/compiler/compile.ts';
+import { parseModule } from '../../src/compiler/ir/parse.ts';
+import { compileOnnx } from '../../src/frontend/onnx/compile-onnx.ts';
+import { writeOnnxModel } from '../../src/testing/onnx-writer.ts';
+import { matmulChain, randomTensor } from './operator-cases.ts';
+
+/** Costs of the machine itself, which no other runtime has a counterpart of. */
+export const MACHINE_CASES = [
+  'launch-overhead',
+  'allocator-churn',
+  'interpretation',
+  'load-time',
+] as const;
+export type MachineCase = (typeof MACHINE_CASES)[number];
+
+/** Launches of the shorter and the longer program of `launch-overhead`. */
+const CHAIN_LENGTHS = [100, 500];
+/** Megabytes of weights of the smaller and the larger program of `load-time`. */
+const LOAD_MEGABYTES = [1, 64];
+
+const COUNT = `
+def @count(%n: int, %total: int) -> int {
+  if (int_lt(%n, #1)) { %total } else { @count(int_sub(%n, #1), int_add(%total, %n)) }
+}
+
+def @main(%n: int) { @count(%n, #0) }
+`;
+
+const FILES: Readonly<Record<MachineCase, () => Map<string, Uint8Array>>> = {
+  'launch-overhead': () =>
+    files(CHAIN_LENGTHS, (length) => {
+      const { input, weights = {}, nodes } = matmulChain(length);
+      return onnx({ inputs: [{ name: 'x', shape: input }], initializers: weights, nodes });
+    }),
+  'load-time': () =>
+    files(LOAD_MEGABYTES, (megabytes) =>
+      onnx({
+        inputs: [{ name: 'x', shape: [1, 1024] }],
+        initializers: { w: randomTensor([1024, 256 * megabytes], 1) },
+        nodes: [{ op: 'MatMul', inputs: ['x', 'w'], outputs: ['y'] }],
+      }),
+    ),
+  'allocator-churn': () => files([0], growingProgram),
+  interpretation: () => files([0], () => compile(parseModule(COUNT)).toBytes()),
+};
+
+/** The executables of a case by their addresses, smaller ones first. */
+export function machineFiles(name: MachineCase): Map<string, Uint8Array> {
+  return FILES[name]();
+}
+
+const programUrl = (size: number): string => `/cases/machine/${size}.weft`;
+
+function files(sizes: readonly number[], make: (size: number) => Uint8Array) {
+  return new Map(sizes.map((size) => [programUrl(size), make(size)]));
+}
+
+function onnx(graph: Omit<Parameters<typeof writeOnnxModel>[0], 'outputs'>): Uint8Array {
+  return compileOnnx(writeOnnxModel({ ...graph, outputs: ['y'] })).toBytes();
+}
+
+/** Eight softmaxes and products by 64x64 over rows of which there are `n`. */
+function growingProgram(): Uint8Array {
+  const nodes = Array.from({ length: 8 }, (_, i) => [
+    { op: 'Softmax', inputs: [i === 0 ? 'x' : `p${i - 1}`], outputs: [`s${i}`] },
+    { op: 'MatMul', inputs: [`s${i}`, 'w'], outputs: [i === 7 ? 'y' : `p${i}`] },
+  ]).flat();
+  return onnx({
+    inputs: [{ name: 'x', shape: ['n', 64] }],
+    initializers: { w: HostTensor.splat('float32', [64, 64], 0.02) },
+    nodes,
+  });
+}

@@ -1,0 +1,120 @@
+import { Session, Tensor } from '../../src/client/index.ts';
+
+/** A cost of the machine with its unit in words. */
+export interface MachineFigure {
+  readonly what: string;
+  readonly value: number;
+  readonly unit: string;
+}
+
+/** A program's address with its size: launches or megabytes. */
+export interface SizedProgram {
+  readonly size: number;
+  readonly url: string;
+}
+
+const REPEATS = 9;
+const DEVICE = { device: 'webgpu' } as const;
+
+/**
+ * Microseconds that one more launch costs: until the host has handed everything over, and until the
+ * result is there. Both programs are the same but for the number of their launches.
+ */
+export async function launchOverhead(programs: readonly SizedProgram[]): Promise<MachineFigure[]> {
+  const x = new Tensor('float32', new Float32Array(64).fill(0.1), [8, 8]);
+  const handed: number[] = [];
+  const done: number[] = [];
+  for (const { url } of programs) {
+    await using session = await Session.load(url, DEVICE);
+    let [least, leastInAll] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (let i = 0; i < 4 * REPEATS; i++) {
+      const begin = performance.now();
+      const { y } = await session.run({ x }, { keep: 'device' });
+      least = Math.min(least, performance.now() - begin);
+      await y?.read();
+      leastInAll = Math.min(leastInAll, performance.now() - begin);
+      y?.dispose();
+    }
+    handed.push(least);
+    done.push(leastInAll);
+  }
+  const sizes = programs.map(({ size }) => size);
+  return [
+    { what: 'host time of a launch', value: 1000 * slope(sizes, handed), unit: 'us' },
+    { what: 'a launch of 8x8 elements in all', value: 1000 * slope(sizes, done), unit: 'us' },
+  ];
+}
+
+/** Milliseconds of a run whose sizes were never seen before, and what the pool holds in the end. */
+export async function allocatorChurn([program]: readonly SizedProgram[]): Promise<MachineFigure[]> {
+  await using session = await Session.load(program?.url ?? '', DEVICE);
+  const run = async (rows: number): Promise<number> => {
+    const x = new Tensor('float32', new Float32Array(rows * 64).fill(0.1), [rows, 64]);
+    const begin = performance.now();
+    await session.run({ x });
+    return performance.now() - begin;
+  };
+  const [growing, same]: [number[], number[]] = [[], []];
+  for (let i = 1; i <= 10 * REPEATS; i++) {
+    growing.push(await run(16 * i));
+    same.push(await run(8 * 10 * REPEATS));
+  }
+  const { pooledBytes, liveBytes, peakBytes } = await session.memory();
+  // One tensor of the largest size, in and out of each kernel.
+  const largestBytes = 2 * 16 * 10 * REPEATS * 64 * 4;
+  return [
+    { what: 'a run with another length', value: mean(growing), unit: 'ms' },
+    { what: 'a run with their mean length', value: mean(same), unit: 'ms' },
+    {
+      what: 'memory at the peak, of the largest live set',
+      value: peakBytes / largestBytes,
+      unit: 'x',
+    },
+    { what: 'left in use', value: liveBytes / 1024, unit: 'KB' },
+    { what: 'pooled', value: pooledBytes / 1024, unit: 'KB' },
+  ];
+}
+
+/** Nanoseconds of one bytecode instruction, in a loop over ints on the host. */
+export async function interpretation([program]: readonly SizedProgram[]): Promise<MachineFigure[]> {
+  await using session = await Session.load(program?.url ?? '', { device: 'host' });
+  const counts = [1000, 201_000];
+  const times: number[] = [];
+  const instructions: number[] = [];
+  for (const n of counts) {
+    let least = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < REPEATS; i++) {
+      const begin = performance.now();
+      await session.run<number>({ n });
+      least = Math.min(least, performance.now() - begin);
+    }
+    times.push(least);
+    instructions.push((await session.profile({ n })).instructions);
+  }
+  return [{ what: 'a bytecode instruction', value: 1e6 * slope(instructions, times), unit: 'ns' }];
+}
+
+/** Milliseconds that one more megabyte of weights takes from a local server to the device. */
+export async function loadTime(programs: readonly SizedProgram[]): Promise<MachineFigure[]> {
+  const times: number[] = [];
+  for (const { url } of programs) {
+    let least = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < 3; i++) {
+      const begin = performance.now();
+      const session = await Session.load(url, DEVICE);
+      least = Math.min(least, performance.now() - begin);
+      await session.dispose();
+    }
+    times.push(least);
+  }
+  const sizes = programs.map(({ size }) => size);
+  return [{ what: 'loading a megabyte of weights', value: slope(sizes, times), unit: 'ms' }];
+}
+
+function slope([x0 = 0, x1 = 0]: readonly number[], [y0 = 0, y1 = 0]: readonly number[]): number {
+  return (y1 - y0) / (x1 - x0);
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
