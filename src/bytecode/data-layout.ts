@@ -6,6 +6,12 @@ export interface ByteRange {
   readonly byteLength: number;
 }
 
+/** A piece of the data section: with a file, one that has been checked against its hash. */
+export interface DataBlock {
+  readonly byteOffset: number;
+  readonly bytes: Uint8Array;
+}
+
 /** Rounds up to a multiple of {@link TENSOR_ALIGNMENT}; right beyond 2^32 too. */
 export function alignTensor(byteOffset: number): number {
   return Math.ceil(byteOffset / TENSOR_ALIGNMENT) * TENSOR_ALIGNMENT;

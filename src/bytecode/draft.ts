@@ -21,7 +21,8 @@ import {
   operandSpec,
   VM_REGISTER,
 } from './isa.ts';
-import { dataByteLengthOf, layoutTensors } from './data-layout.ts';
+import { TensorPieces } from './tensor-pieces.ts';
+import { type ByteRange, dataByteLengthOf, layoutTensors } from './data-layout.ts';
 
 /**
  * An executable under construction: jumps go to labels, tensors are held whole, registers may have
@@ -58,7 +59,8 @@ export type DraftConstant =
 /** The parts of an executable: the program and its data section. */
 export interface Assembled {
   readonly program: ExecutableData;
-  readonly data: Uint8Array;
+  /** In pieces where it is too large for one array. */
+  readonly data: Uint8Array | TensorPieces;
 }
 
 /** Encodes the code, patches the jumps and lays out the data section. */
@@ -144,20 +146,37 @@ export function mapArguments(
 
 function layOutConstants(drafts: readonly DraftConstant[]): {
   constants: Constant[];
-  data: Uint8Array;
+  data: Uint8Array | TensorPieces;
 } {
   const tensors = drafts.flatMap((draft) => (draft.kind === 'tensor' ? [draft.tensor] : []));
-  const ranges = layoutTensors(tensors.map(({ elements }) => elements.byteLength));
-  const data = new Uint8Array(dataByteLengthOf(ranges));
+  const ranges = layoutTensors(tensors.map(({ storedByteLength }) => storedByteLength));
   let next = 0;
   const constants = drafts.map((draft): Constant => {
     if (draft.kind !== 'tensor') return draft;
-    const { dtype, shape, isSplat, elements } = draft.tensor;
+    const { dtype, shape, isSplat } = draft.tensor;
     const range = ranges[next++] ?? { byteOffset: 0, byteLength: 0 };
-    const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
-    data.set(bytes, range.byteOffset);
     const device = draft.device === undefined ? {} : { device: draft.device };
     return { kind: 'tensor', dtype, shape, isSplat, ...device, ...range };
   });
+  const data = dataSection(tensors, ranges);
   return { constants, data };
+}
+
+/** A data section beyond this is not put together in memory if parts of it lie in files. */
+const MAX_ASSEMBLED_BYTES = 2 ** 29;
+
+function dataSection(
+  tensors: readonly HostTensor[],
+  ranges: readonly ByteRange[],
+): Uint8Array | TensorPieces {
+  const byteLength = dataByteLengthOf(ranges);
+  const pieces = tensors.map((tensor, i) => ({ tensor, byteOffset: ranges[i]?.byteOffset ?? 0 }));
+  if (byteLength > MAX_ASSEMBLED_BYTES && tensors.some(({ isLazy }) => isLazy)) {
+    return new TensorPieces(pieces, byteLength);
+  }
+  const data = new Uint8Array(byteLength);
+  for (const { tensor, byteOffset } of pieces) {
+    data.set(tensor.storedBytes(0, tensor.storedByteLength), byteOffset);
+  }
+  return data;
 }

@@ -12,7 +12,15 @@ import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { parseExecutable } from './parse.ts';
 import { printExecutable } from './print.ts';
 import { readExecutable } from './read-executable.ts';
-import { type SerializeOptions, serializeExecutable } from './serialize.ts';
+import {
+  type SerializeOptions,
+  serializeExecutable,
+  serializeInBlocks,
+  views,
+} from './serialize.ts';
+import type { DataBlock } from './data-layout.ts';
+import { DEFAULT_BLOCK_BYTE_LENGTH } from './file-format.ts';
+import type { TensorPieces } from './tensor-pieces.ts';
 import { executableStats } from './stats.ts';
 import { toTypeScript, type ToTypeScriptOptions } from './to-typescript.ts';
 
@@ -26,11 +34,12 @@ export class Executable implements ExecutableData {
   readonly shapePrograms: readonly ShapeProgram[];
   readonly metadata: Readonly<Record<string, string>>;
   readonly dataByteLength: number;
-  /** The bytes of the tensor constants. */
+  /** The bytes of the tensor constants; none where they lie in files, see {@link blocks}. */
   readonly data: Uint8Array;
+  readonly #pieces: TensorPieces | undefined;
 
   /** Takes a program as it is; use ExecBuilder or `fromBytes`, which verify it. */
-  constructor(program: ExecutableData, data: Uint8Array) {
+  constructor(program: ExecutableData, data: Uint8Array | TensorPieces) {
     this.functions = program.functions;
     this.code = program.code;
     this.functionTable = program.functionTable;
@@ -39,7 +48,9 @@ export class Executable implements ExecutableData {
     this.shapePrograms = program.shapePrograms;
     this.metadata = program.metadata;
     this.dataByteLength = program.dataByteLength;
-    this.data = data;
+    const isWhole = data instanceof Uint8Array;
+    this.data = isWhole ? data : new Uint8Array(0);
+    this.#pieces = isWhole ? undefined : data;
   }
 
   /**
@@ -53,7 +64,29 @@ export class Executable implements ExecutableData {
 
   /** The `.weft` file. `fromBytes` gives an equal executable. */
   toBytes(options?: SerializeOptions): Uint8Array<ArrayBuffer> {
-    return serializeExecutable(this, this.data, options);
+    if (this.#pieces === undefined) return serializeExecutable(this, this.data, options);
+    const { head, blocks } = serializeInBlocks(this, this.#pieces, options);
+    const file = new Uint8Array(head.byteLength + this.dataByteLength);
+    file.set(head);
+    for (const { byteOffset, bytes } of blocks) file.set(bytes, head.byteLength + byteOffset);
+    return file;
+  }
+
+  /**
+   * The `.weft` file piece by piece, for programs that are too large for one array. Weights in files
+   * are read twice, in blocks.
+   */
+  *toChunks(options?: SerializeOptions): Generator<Uint8Array, void> {
+    const { data } = this;
+    const whole = { byteLength: data.byteLength, blocks: (size: number) => views(data, size) };
+    const { head, blocks } = serializeInBlocks(this, this.#pieces ?? whole, options);
+    yield head;
+    for (const { bytes } of blocks) yield bytes;
+  }
+
+  /** The data section in order and without gaps. */
+  blocks(): Iterable<DataBlock> {
+    return this.#pieces?.blocks(DEFAULT_BLOCK_BYTE_LENGTH) ?? [{ byteOffset: 0, bytes: this.data }];
   }
 
   /**
@@ -72,7 +105,14 @@ export class Executable implements ExecutableData {
 
   /** A TypeScript module whose `buildExecutable()` gives an executable of the same bytes. */
   toTypeScript(options?: ToTypeScriptOptions): string {
-    return toTypeScript(this, this.data, options);
+    if (this.data.byteLength === this.dataByteLength) {
+      return toTypeScript(this, this.data, options);
+    }
+    throw new UsageError({
+      where: 'toTypeScript',
+      got: `${this.dataByteLength} bytes of data that are not in memory`,
+      expected: 'an executable with its data section',
+    });
   }
 
   /** What the executable consists of: functions, constants with shapes, bytes by section. */
@@ -83,7 +123,10 @@ export class Executable implements ExecutableData {
   /** A tensor constant, as a view of the data section. Throws UsageError for another constant. */
   tensor(index: number): HostTensor {
     const constant = this.constants[index];
-    if (constant?.kind === 'tensor') return tensorOf(constant, this.data);
+    if (constant?.kind === 'tensor') {
+      const before = this.constants.slice(0, index).filter(({ kind }) => kind === 'tensor');
+      return this.#pieces?.tensor(before.length) ?? tensorOf(constant, this.data);
+    }
     throw new UsageError({
       where: `constant ${index}`,
       got: constant?.kind ?? 'no constant',

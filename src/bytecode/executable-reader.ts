@@ -1,15 +1,25 @@
 import { UsageError } from '../core/errors.ts';
 import { ByteStream, type ByteStreamOptions } from './byte-stream.ts';
+import type { DataBlock } from './data-layout.ts';
 import { DataPadding } from './data-padding.ts';
 import type { ExecutableData } from './executable.ts';
 import { HEADER_BYTE_LENGTH } from './file-format.ts';
 import { readHeader } from './file-head.ts';
 import { checkBlock, checkFileLength, type FileHead, readHead } from './read-executable.ts';
 
-/** A piece of the data section that has been checked against its hash. */
-export interface DataBlock {
-  readonly byteOffset: number;
-  readonly bytes: Uint8Array;
+export type { DataBlock } from './data-layout.ts';
+
+/** Smaller blocks are hashed before the platform would have begun to. */
+const MIN_PLATFORM_BYTES = 2 ** 16;
+
+/** The SHA-256 by the platform, which is many times as fast; it has none in insecure contexts. */
+async function hashBlock(bytes: Uint8Array): Promise<Uint8Array | undefined> {
+  const { subtle } = globalThis.crypto as Partial<Crypto>;
+  const { buffer } = bytes;
+  if (subtle === undefined || bytes.byteLength < MIN_PLATFORM_BYTES) return undefined;
+  if (!(buffer instanceof ArrayBuffer)) return undefined;
+  const view = new Uint8Array(buffer, bytes.byteOffset, bytes.byteLength);
+  return new Uint8Array(await subtle.digest('SHA-256', view));
 }
 
 export interface ReaderOptions extends ByteStreamOptions {
@@ -80,7 +90,8 @@ export class ExecutableReader {
         const byteOffset = index * header.blockByteLength;
         const byteLength = Math.min(header.blockByteLength, header.dataByteLength - byteOffset);
         const bytes = await this.#stream.take(byteLength, `data block ${index}`);
-        checkBlock(bytes, { index, header, expectedHash });
+        const hash = await hashBlock(bytes);
+        checkBlock(bytes, { index, header, expectedHash, hash });
         padding.check(bytes, byteOffset);
         yield { byteOffset, bytes };
       }

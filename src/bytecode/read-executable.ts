@@ -65,16 +65,24 @@ export function checkFileLength(
   });
 }
 
+interface BlockCheck {
+  readonly index: number;
+  readonly header: FileHeader;
+  readonly expectedHash: Uint8Array;
+  /** The block's SHA-256 where it is known. */
+  readonly hash?: Uint8Array | undefined;
+}
+
 /**
  * Checks block `index`, which `bytes` begins with, against its hash, and returns it cut to its
  * length. Throws FormatError.
  */
 export function checkBlock(
   bytes: Uint8Array,
-  { index, header, expectedHash }: { index: number; header: FileHeader; expectedHash: Uint8Array },
+  { index, header, expectedHash, hash }: BlockCheck,
 ): Uint8Array {
   const block = bytes.subarray(0, header.blockByteLength);
   const start = header.headByteLength + index * header.blockByteLength;
-  checkHash(sha256(block), expectedHash, `data block ${index}, byte ${start}`);
+  checkHash(hash ?? sha256(block), expectedHash, `data block ${index}, byte ${start}`);
   return block;
 }

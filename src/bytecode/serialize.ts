@@ -41,11 +41,20 @@ import {
   TENSOR_FLAGS,
   VALUE_TYPE_CODES,
 } from './file-format.ts';
+import type { DataBlock } from './data-layout.ts';
 import { sortedEntries } from './sorted-entries.ts';
 
 export interface SerializeOptions {
   /** Bytes of one hashed block of the data section: a multiple of 256, at most 16 MiB. */
   readonly blockByteLength?: number;
+  /** Computes a SHA-256, where there is a faster way than in JavaScript. */
+  readonly sha256?: (bytes: Uint8Array) => Uint8Array;
+}
+
+/** A data section that can be read more than once, in blocks of any length. */
+export interface DataSection {
+  readonly byteLength: number;
+  blocks(blockByteLength: number): Iterable<DataBlock>;
 }
 
 /**
@@ -55,8 +64,32 @@ export interface SerializeOptions {
 export function serializeExecutable(
   program: ExecutableData,
   data: Uint8Array,
-  { blockByteLength = DEFAULT_BLOCK_BYTE_LENGTH }: SerializeOptions = {},
+  options?: SerializeOptions,
 ): Uint8Array<ArrayBuffer> {
+  const section = { byteLength: data.byteLength, blocks: (size: number) => views(data, size) };
+  const { head } = serializeInBlocks(program, section, options);
+  const file = new Uint8Array(head.byteLength + data.byteLength);
+  file.set(head);
+  file.set(data, head.byteLength);
+  return file;
+}
+
+/** Views of an array, one after the other. */
+export function* views(data: Uint8Array, blockByteLength: number): Generator<DataBlock, void> {
+  for (let byteOffset = 0; byteOffset < data.byteLength; byteOffset += blockByteLength) {
+    yield { byteOffset, bytes: data.subarray(byteOffset, byteOffset + blockByteLength) };
+  }
+}
+
+/**
+ * A `.weft` file that need not be in memory at once: its head, and its data in blocks. The data is
+ * read twice, first for the hashes in the head. Throws as {@link serializeExecutable}.
+ */
+export function serializeInBlocks(
+  program: ExecutableData,
+  data: DataSection,
+  { blockByteLength = DEFAULT_BLOCK_BYTE_LENGTH, sha256: hash = sha256 }: SerializeOptions = {},
+): { readonly head: Uint8Array; readonly blocks: Iterable<DataBlock> } {
   if (data.byteLength !== program.dataByteLength) {
     throw new UsageError({
       where: 'serialize',
@@ -72,21 +105,21 @@ export function serializeExecutable(
       expected: `a multiple of 256 up to ${MAX_BLOCK_BYTE_LENGTH}`,
     });
   }
-  const head = serializeHead(program, data, blockByteLength);
-  const file = new Uint8Array(head.byteLength + data.byteLength);
-  file.set(head);
-  file.set(data, head.byteLength);
-  return file;
+  const hashes: Uint8Array[] = [];
+  for (const { bytes } of data.blocks(blockByteLength)) hashes.push(hash(bytes));
+  const head = serializeHead(program, hashes, blockByteLength);
+  return { head, blocks: data.blocks(blockByteLength) };
 }
 
-function serializeHead(
+/** All of a file but its data section, blocks of which have these hashes. */
+export function serializeHead(
   program: ExecutableData,
-  data: Uint8Array,
+  blockHashes: readonly Uint8Array[],
   blockByteLength: number,
 ): Uint8Array {
   const sections = SECTION_NAMES.map((name) => {
     const writer = new ByteWriter();
-    if (name === 'blockHashes') writeBlockHashes(writer, data, blockByteLength);
+    if (name === 'blockHashes') for (const hash of blockHashes) writer.bytes(hash);
     else SECTION_WRITERS[name](writer, program);
     return { id: SectionId[name], bytes: writer.finish() };
   });
@@ -97,7 +130,11 @@ function serializeHead(
     return { id, byteOffset, byteLength: bytes.length };
   });
   const writer = new ByteWriter().bytes(MAGIC).u16(FORMAT_MAJOR).u16(FORMAT_MINOR);
-  writer.u32(alignTensor(end)).i64(data.byteLength).u32(blockByteLength).u32(sections.length);
+  writer
+    .u32(alignTensor(end))
+    .i64(program.dataByteLength)
+    .u32(blockByteLength)
+    .u32(sections.length);
   writer.bytes(new Uint8Array(HASH_BYTE_LENGTH));
   for (const { id, byteOffset, byteLength } of table) {
     writer.u32(id).u32(byteOffset).u32(byteLength);
@@ -126,12 +163,6 @@ export function sealHead(head: Uint8Array): Uint8Array {
   head.fill(0, HEAD_HASH_OFFSET, HEAD_HASH_OFFSET + HASH_BYTE_LENGTH);
   head.set(sha256(head), HEAD_HASH_OFFSET);
   return head;
-}
-
-function writeBlockHashes(writer: ByteWriter, data: Uint8Array, blockByteLength: number): void {
-  for (let start = 0; start < data.length; start += blockByteLength) {
-    writer.bytes(sha256(data.subarray(start, start + blockByteLength)));
-  }
 }
 
 const SECTION_WRITERS: Readonly<

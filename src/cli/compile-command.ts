@@ -1,11 +1,13 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { looksLikeExecutable } from '../bytecode/index.ts';
 import type { DispatchReport, ModuleDispatch, Placement } from '../compiler/index.ts';
 import { UsageError } from '../core/errors.ts';
 import { formatBytes } from './format-bytes.ts';
-import { compileFile, readBytes } from './read-program.ts';
+import { isExecutableFile } from './open-executable.ts';
+import { readBytes } from './read-file.ts';
+import { compileFile } from './read-program.ts';
 import { ProgressLine, type Terminal } from './terminal.ts';
+import { writeExecutable } from './write-executable.ts';
 
 export interface CompileFlags {
   readonly output: string;
@@ -21,14 +23,14 @@ export async function compileCommand(
   { output, dim = {}, dispatch, dump = false, dumpAfter = [] }: CompileFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const bytes = await readBytes(path);
-  if (looksLikeExecutable(bytes)) {
+  if (await isExecutableFile(path)) {
     throw new UsageError({
       where: path,
       got: 'an executable',
       expected: 'an .onnx model or an .ir program',
     });
   }
+  const bytes = await readBytes(path);
   const { allPasses, printModule } = await import('../frontend/index.ts');
   requirePasses(dumpAfter, ['source', ...allPasses().map(({ name }) => name)]);
   const progress = new ProgressLine(terminal);
@@ -46,15 +48,17 @@ export async function compileCommand(
         terminal.out(`// after ${pass}\n${printModule(module)}\n`);
       },
     });
-    const file = executable.toBytes();
     await mkdir(dirname(output), { recursive: true });
-    await writeFile(output, file);
+    const byteLength = await writeExecutable(executable, output, {
+      onBytes: (done, total) =>
+        progress.show(`writing: ${formatBytes(done)} of ${formatBytes(total)}`),
+    });
     progress.clear();
     for (const report of reports) terminal.out(describeDispatch(report));
     terminal.out(describePlacements(placements));
     const { functions, primitives, dataByteLength } = executable;
     terminal.out(
-      `${output}: ${formatBytes(file.byteLength)}, ${functions.length} function(s), ` +
+      `${output}: ${formatBytes(byteLength)}, ${functions.length} function(s), ` +
         `${primitives.length} kernel(s), ${formatBytes(dataByteLength)} of weights\n`,
     );
     return 0;

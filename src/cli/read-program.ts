@@ -1,68 +1,15 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { Executable, looksLikeExecutable } from '../bytecode/index.ts';
+import type { Executable } from '../bytecode/index.ts';
+import { looksLikeExecutable } from '../bytecode/file-format.ts';
 import type { CompileOptions, Module } from '../compiler/index.ts';
 import { UsageError } from '../core/errors.ts';
-import type { ExternalDataReader } from '../frontend/index.ts';
 import { checkLooksLikeOnnx } from '../worker/check-looks-like-onnx.ts';
-
-/** A file's bytes. Throws UsageError when it cannot be read. */
-export async function readBytes(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    throw unreadable(path, cause);
-  }
-}
-
-function unreadable(path: string, cause: unknown): UsageError {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-  return new UsageError(
-    { where: path, got: READ_FAULTS[code] ?? code, expected: 'a file that can be read' },
-    { cause },
-  );
-}
-
-/** Reads pieces of files beside a model, wherever they lie in a file. */
-function siblingReader(model: string): ExternalDataReader {
-  return (path, { byteOffset, byteLength }) => {
-    const file = join(dirname(model), path);
-    let descriptor: number | undefined;
-    try {
-      descriptor = openSync(file, 'r');
-      // What a damaged model asks for may be more than there is memory.
-      const left = Math.max(fstatSync(descriptor).size - byteOffset, 0);
-      const bytes = new Uint8Array(Math.min(byteLength, left));
-      for (let loaded = 0; loaded < bytes.byteLength; ) {
-        const length = Math.min(bytes.byteLength - loaded, MAX_READ);
-        const count = readSync(descriptor, bytes, loaded, length, byteOffset + loaded);
-        if (count === 0) return bytes.subarray(0, loaded);
-        loaded += count;
-      }
-      return bytes;
-    } catch (cause) {
-      throw unreadable(file, cause);
-    } finally {
-      if (descriptor !== undefined) closeSync(descriptor);
-    }
-  };
-}
-
-/** Node reads less than 2 GiB at a time. */
-const MAX_READ = 2 ** 30;
-
-const READ_FAULTS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file',
-  EISDIR: 'a folder',
-  EACCES: 'no permission',
-};
+import { isExecutableFile, readExecutableFile } from './open-executable.ts';
+import { readBytes, siblingReader } from './read-file.ts';
 
 /** The executable of a `.weft` file, or of a model or a program in text form after compiling it. */
 export async function readProgram(path: string, options: CompileOptions): Promise<Executable> {
-  const bytes = await readBytes(path);
-  if (looksLikeExecutable(bytes)) return Executable.fromBytes(bytes);
-  return compileFile(path, bytes, options);
+  if (await isExecutableFile(path)) return readExecutableFile(path);
+  return compileFile(path, await readBytes(path), options);
 }
 
 /**

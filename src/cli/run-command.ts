@@ -1,4 +1,3 @@
-import { looksLikeExecutable } from '../bytecode/index.ts';
 import { type LoadProgress, type OutputValue, Session, Tensor } from '../client/index.ts';
 import type { ModuleDispatch } from '../compiler/index.ts';
 import { UsageError } from '../core/errors.ts';
@@ -7,7 +6,9 @@ import { firstDifference } from '../testing/all-close.ts';
 import { formatBytes } from './format-bytes.ts';
 import { formatOutput } from './format-output.ts';
 import { openNodeGpu } from './node-gpu.ts';
-import { compileFile, looksLikeText, readBytes } from './read-program.ts';
+import { isExecutableFile, openExecutable } from './open-executable.ts';
+import { readBytes } from './read-file.ts';
+import { compileFile, looksLikeText } from './read-program.ts';
 import { readTensor, writeTensor } from './tensor-file.ts';
 import { ProgressLine, type Terminal } from './terminal.ts';
 
@@ -57,9 +58,12 @@ export async function runCommand(
 }
 
 /** What a session loads: it compiles models by itself, but no text, and without dispatching. */
-async function readLoadable(path: string, { dim, dispatch }: RunFlags): Promise<Uint8Array> {
+async function readLoadable(
+  path: string,
+  { dim, dispatch }: RunFlags,
+): Promise<Uint8Array | Response> {
+  if (await isExecutableFile(path)) return openExecutable(path);
   const bytes = await readBytes(path);
-  if (looksLikeExecutable(bytes)) return bytes;
   if (dispatch === undefined && !looksLikeText(path, bytes)) return bytes;
   return (await compileFile(path, bytes, { dims: dim, dispatch })).toBytes();
 }

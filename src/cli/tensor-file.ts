@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { type NestedArray, Tensor, type ValueInfo } from '../client/index.ts';
 import { FormatError, UsageError } from '../core/errors.ts';
 import { readNpy, writeNpy } from './npy.ts';
-import { readBytes } from './read-program.ts';
+import { readBytes } from './read-file.ts';
 
 /**
  * A tensor from a `.pb` (ONNX TensorProto), `.npy` or `.json` file (nested arrays, converted to the

@@ -2,9 +2,13 @@ import { type DType, dtypeInfo, type TypedArray } from './dtype.ts';
 import { ShapeError } from './errors.ts';
 import { elementCount, formatShape, type Shape } from './shape.ts';
 
+/** Reads stored bytes of a tensor that is not held in memory; always the same. */
+export type StoredBytesReader = (byteOffset: number, byteLength: number) => Uint8Array;
+
 /**
  * A tensor in host memory, row-major. A *splat* holds one element that stands for all of them, so
- * that a 100 MB constant of equal values costs a few bytes until somebody asks for its `data`.
+ * that a 100 MB constant of equal values costs a few bytes until somebody asks for its `data`. A *lazy* tensor
+ * lies elsewhere, such as in a file, and is read each time that somebody asks for its elements.
  */
 export class HostTensor {
   readonly dtype: DType;
@@ -12,9 +16,27 @@ export class HostTensor {
   /** True when `elements` holds one element for the whole tensor. */
   readonly isSplat: boolean;
   /** The elements as stored: one for a splat, else `elementCount(shape)`. */
-  readonly elements: TypedArray;
+  declare readonly elements: TypedArray;
+  readonly #read: StoredBytesReader | undefined;
 
-  constructor(dtype: DType, shape: Shape, elements: TypedArray, isSplat = false) {
+  constructor(
+    dtype: DType,
+    shape: Shape,
+    elements: TypedArray | StoredBytesReader,
+    isSplat = false,
+  ) {
+    this.dtype = dtype;
+    this.shape = shape;
+    this.isSplat = isSplat;
+    if (typeof elements === 'function') {
+      this.#read = elements;
+      const read = (): TypedArray => {
+        const bytes = elements(0, this.byteLength);
+        return HostTensor.fromBytes(dtype, shape, bytes).elements;
+      };
+      Object.defineProperty(this, 'elements', { get: read, enumerable: true });
+      return;
+    }
     const expected = isSplat ? 1 : elementCount(shape);
     if (elements.length !== expected) {
       throw new ShapeError({
@@ -30,10 +52,7 @@ export class HostTensor {
         expected: `${dtypeInfo(dtype).array.name} for ${dtype}`,
       });
     }
-    this.dtype = dtype;
-    this.shape = shape;
     this.elements = elements;
-    this.isSplat = isSplat;
   }
 
   /** A tensor of zeros. */
@@ -68,6 +87,23 @@ export class HostTensor {
     }
     const aligned = bytes.byteOffset % byteLength === 0 ? bytes : new Uint8Array(bytes);
     return new HostTensor(dtype, shape, new array(aligned.buffer, aligned.byteOffset, count));
+  }
+
+  /** Whether the elements are read anew each time. */
+  get isLazy(): boolean {
+    return this.#read !== undefined;
+  }
+
+  /** Bytes of {@link elements}, of a lazy tensor without reading it. */
+  get storedByteLength(): number {
+    return this.isLazy ? this.byteLength : this.elements.byteLength;
+  }
+
+  /** A part of the bytes of {@link elements}; of a lazy tensor only that part is read. */
+  storedBytes(byteOffset: number, byteLength: number): Uint8Array {
+    if (this.#read !== undefined) return this.#read(byteOffset, byteLength);
+    const { buffer, byteOffset: start } = this.elements;
+    return new Uint8Array(buffer, start + byteOffset, byteLength);
   }
 
   get elementCount(): number {

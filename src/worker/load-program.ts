@@ -1,4 +1,5 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
+import type { Executable } from '../bytecode/executable-file.ts';
 import { type DataBlock, ExecutableReader } from '../bytecode/executable-reader.ts';
 import { looksLikeExecutable, MAGIC } from '../bytecode/file-format.ts';
 import { UsageError } from '../core/errors.ts';
@@ -58,8 +59,8 @@ export async function loadProgram(
   onProgress({ phase: 'verify', loaded: 1, total: 1 });
   signal.throwIfAborted();
   // What is kept for listings must not hold the weights.
-  const { data, ...program } = executable;
-  return { executable: program, blocks: oneBlock(data) };
+  const { data: _, ...program } = executable;
+  return { executable: program, blocks: blocksOf(executable) };
 }
 
 function alreadyCompiled(where: string): UsageError {
@@ -71,6 +72,6 @@ function alreadyCompiled(where: string): UsageError {
   });
 }
 
-async function* oneBlock(bytes: Uint8Array): AsyncGenerator<DataBlock, void> {
-  if (bytes.byteLength > 0) yield { byteOffset: 0, bytes };
+async function* blocksOf(executable: Executable): AsyncGenerator<DataBlock, void> {
+  yield* executable.blocks();
 }

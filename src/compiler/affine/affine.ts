@@ -62,16 +62,18 @@ export function channelCoefficients(
   if (offset < 0) return undefined;
   const fits = constant.shape.every((dim, i) => dim === 1 || dim === shape[i + offset]);
   if (!fits) return undefined;
-  if (constant.elements.length === 1) return firstNumber(constant);
+  if (isSingle(constant)) return firstNumber(constant);
   const isAlongAxis = constant.shape.every((dim, i) => dim === 1 || i + offset === axis);
   return isAlongAxis ? Float64Array.from(numberElements(constant)) : undefined;
 }
 
 /** A vector with one element for each channel. */
 export function vectorCoefficients(constant: HostTensor): Coefficients {
-  return constant.elements.length === 1
-    ? firstNumber(constant)
-    : Float64Array.from(numberElements(constant));
+  return isSingle(constant) ? firstNumber(constant) : Float64Array.from(numberElements(constant));
+}
+
+function isSingle({ isSplat, elementCount }: HostTensor): boolean {
+  return isSplat || elementCount === 1;
 }
 
 function firstNumber({ dtype, elements }: HostTensor): number {

@@ -48,8 +48,8 @@ interface InputChain {
   readonly hasShift: boolean;
 }
 
-/** Weights beyond this stay as they are. */
-const MAX_WEIGHT_BYTES = 2 ** 28;
+/** Weights beyond this stay as they are; below it, those in files come into memory. */
+const MAX_WEIGHT_BYTES = 2 ** 26;
 
 /** Products that fold, by the last call behind each. */
 export function findAffineProducts(root: Expr, types: TypeInference): Map<Expr, AffineProduct> {

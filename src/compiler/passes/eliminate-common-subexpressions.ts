@@ -63,10 +63,12 @@ function keyOf(expr: Expr, idOf: (object: unknown) => number): string | undefine
     case 'global':
       return `global ${expr.name}`;
     case 'constant': {
-      const { dtype, shape, isSplat, elements } = expr.value;
-      const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
-      const content =
-        elements.length <= MAX_COMPARED_ELEMENTS ? bytes.join() : `#${idOf(expr.value)}`;
+      const { value } = expr;
+      const { dtype, shape, isSplat } = value;
+      const isSmall = isSplat || value.elementCount <= MAX_COMPARED_ELEMENTS;
+      const content = isSmall
+        ? value.storedBytes(0, value.storedByteLength).join()
+        : `#${idOf(value)}`;
       return `constant ${dtype} ${shape.join()} ${isSplat} ${content}`;
     }
     case 'call': {

@@ -122,9 +122,10 @@ function neutral(
 
 /** Looks only at splats and at single elements: larger constants are seldom neutral. */
 function isFilledWith(tensor: HostTensor, value: number): boolean {
+  if (!tensor.isSplat && tensor.elementCount !== 1) return false;
   const element = tensor.elements[0];
   // Adding +0 turns -0 into +0: the one place where these rules may change a sign of zero.
-  return tensor.elements.length === 1 && element !== undefined && Number(element) === value;
+  return element !== undefined && Number(element) === value;
 }
 
 /** The argument when it is a call of `op`. */

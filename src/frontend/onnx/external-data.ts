@@ -20,14 +20,28 @@ export async function loadExternalData(
   read: (path: string, range: ByteRange) => Promise<Uint8Array>,
 ): Promise<ExternalDataReader> {
   const loaded = new Map<string, Uint8Array>();
+  const byFile = new Map<string, { readonly byteOffset: number; readonly bytes: Uint8Array }[]>();
   for (const tensor of externalTensors(readMessage('ModelProto', model))) {
     const dtype = dtypeFromOnnx(tensor.dataType, `tensor "${tensor.name ?? ''}"`);
     const range = rangeOf(tensor, packedByteLength(dtype, elementCount(tensor.dims)));
     const key = keyOf(range.path, range);
     if (range.byteLength === 0 || loaded.has(key)) continue;
-    loaded.set(key, await read(range.path, range));
+    const bytes = await read(range.path, range);
+    loaded.set(key, bytes);
+    const pieces = byFile.get(range.path) ?? [];
+    pieces.push({ byteOffset: range.byteOffset, bytes });
+    byFile.set(range.path, pieces);
   }
-  return (path, range) => loaded.get(keyOf(path, range)) ?? new Uint8Array();
+  return (path, range) => {
+    const whole = loaded.get(keyOf(path, range));
+    if (whole !== undefined) return whole;
+    const end = range.byteOffset + range.byteLength;
+    for (const { byteOffset, bytes } of byFile.get(path) ?? []) {
+      const isInside = byteOffset <= range.byteOffset && end <= byteOffset + bytes.byteLength;
+      if (isInside) return bytes.subarray(range.byteOffset - byteOffset, end - byteOffset);
+    }
+    return new Uint8Array();
+  };
 }
 
 function keyOf(path: string, { byteOffset, byteLength }: ByteRange): string {

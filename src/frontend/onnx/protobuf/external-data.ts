@@ -1,4 +1,5 @@
 import { FormatError, UnsupportedError } from '../../../core/errors.ts';
+import type { StoredBytesReader } from '../../../core/host-tensor.ts';
 import type { GraphProto, Message, ModelProto, TensorProto } from './schema.ts';
 
 /** A part of a file, in bytes. */
@@ -40,6 +41,33 @@ export function externalBytes(
         'Give importOnnx or compileOnnx the option externalData, or load the model by its URL.',
     });
   }
+  return readExactly(range, where, read);
+}
+
+/** Tensors from this many bytes on are read when their elements are needed, and not kept. */
+const LAZY_FROM = 2 ** 20;
+
+/**
+ * Reads parts of a large tensor in an external file when they are asked for; undefined for a small
+ * one. Throws as {@link externalBytes}: the file has to be there, and long enough.
+ */
+export function externalReader(
+  proto: TensorProto,
+  byteLength: number,
+  { where, read }: { where: string; read: ExternalDataReader | undefined },
+): StoredBytesReader | undefined {
+  if (read === undefined || byteLength < LAZY_FROM) return undefined;
+  const { path, byteOffset } = externalRange(proto, where, byteLength);
+  const part: StoredBytesReader = (start, length) =>
+    readExactly({ path, byteOffset: byteOffset + start, byteLength: length }, where, read);
+  const last = read(path, { byteOffset: byteOffset + byteLength - 1, byteLength: 1 });
+  // Reading all of it says what is missing.
+  if (last.byteLength !== 1) part(0, byteLength);
+  return part;
+}
+
+function readExactly(range: ExternalRange, where: string, read: ExternalDataReader): Uint8Array {
+  const { byteLength } = range;
   // Nothing to read: the file need not even exist.
   if (byteLength === 0) return new Uint8Array();
   const bytes = read(range.path, range);

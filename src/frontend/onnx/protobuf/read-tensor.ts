@@ -2,7 +2,12 @@ import type { DType, TypedArray } from '../../../core/dtype.ts';
 import { FormatError, UnsupportedError } from '../../../core/errors.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import { elementCount, formatShape, type Shape } from '../../../core/shape.ts';
-import { externalBytes, type ExternalDataReader, isExternal } from './external-data.ts';
+import {
+  externalBytes,
+  type ExternalDataReader,
+  externalReader,
+  isExternal,
+} from './external-data.ts';
 import { isPacked, packedByteLength, unpackElements } from './packed-elements.ts';
 import { readMessage } from './read-message.ts';
 import type { TensorProto } from './schema.ts';
@@ -79,7 +84,10 @@ export function tensorFromProto(
   const count = elementCount(shape);
   if (isExternal(proto)) {
     const byteLength = packedByteLength(dtype, count);
-    const bytes = externalBytes(proto, byteLength, { where, read: externalData });
+    const place = { where, read: externalData };
+    const reader = isPacked(dtype) ? undefined : externalReader(proto, byteLength, place);
+    if (reader !== undefined) return new HostTensor(dtype, shape, reader);
+    const bytes = externalBytes(proto, byteLength, place);
     return fromStoredBytes(dtype, shape, bytes);
   }
   if (proto.rawData !== undefined && (proto.rawData.length > 0 || count === 0)) {
