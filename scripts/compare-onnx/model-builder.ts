@@ -123,7 +123,7 @@ export class GraphBuilder {
 
 function attributeText(key: string, value: OnnxAttribute): string {
   if (value instanceof HostTensor) return `${key}=${value.dtype}[${value.shape.join(',')}]`;
-  return typeof value === 'object' && 'graph' in value
+  return typeof value === 'object' && ('graph' in value || 'sparse' in value)
     ? `${key}={…}`
     : `${key}=${JSON.stringify(value)}`;
 }

@@ -1,3 +1,4 @@
+import type { DType } from '../core/dtype.ts';
 import type {
   Attributes,
   ConcreteTensorType,
@@ -49,8 +50,8 @@ class Draft {
     return Math.floor(this.#random() * limit);
   }
 
-  param(shape: Shape): Value {
-    this.#params.push({ dtype: 'float32', shape });
+  param(shape: Shape, dtype: DType = 'float32'): Value {
+    this.#params.push({ dtype, shape });
     return -this.#params.length;
   }
 
@@ -62,6 +63,7 @@ class Draft {
       () => this.#call(this.#pick(BINARY), [value, this.#companion(value)]),
       () => this.#call(this.#pick(BINARY), [this.#companion(value), value]),
       () => this.#selected(value),
+      () => this.#call(this.#pick(BINARY), [value, this.#call(this.#pick(UNARY), [value])]),
       () => this.#injective(value),
       () => this.#injective(value),
     ];
@@ -77,6 +79,8 @@ class Draft {
       () => this.#call('softmax', [value], { axis: this.below(rank) }),
       () => this.#call('reduce_mean', [value], { axes: [this.below(rank)], keepdims: true }),
       () => this.#call('matmul', [value, this.param([columns, 1 + this.below(9)])]),
+      () => this.#call('matmul', [value, this.#unpacked([columns, 1 + this.below(9)])]),
+      () => this.#call('layer_norm', [value]),
     ];
     if (rank === 2) kinds.push(() => this.#gemm(value, columns));
     if (rank === 4) kinds.push(() => this.#convolution(value, shape[1] ?? 1));
@@ -126,6 +130,15 @@ class Draft {
     if (this.#params.length > 4 || this.below(4) === 0) return value;
     const dims = shape.map((dim) => (this.below(3) === 0 ? 1 : dim));
     return this.param(dims.slice(this.below(dims.length + 1)));
+  }
+
+  /** Weights as a kernel may have to unpack them. */
+  #unpacked(shape: Shape): Value {
+    if (this.below(2) === 0) {
+      return this.#call('cast', [this.param(shape, 'float16')], { to: 'float32' });
+    }
+    const scale = this.param(this.below(2) === 0 ? [] : shape.slice(-1));
+    return this.#call('dequantize', [this.param(shape, 'int8'), scale, this.param([], 'int8')]);
   }
 
   #selected(value: Value): Value {

@@ -186,6 +186,7 @@ const sigmoid = defineUnary({
   tolerance: { rtol: 1e-5, atol: 1e-6 },
   range: [-10, 10],
   declarations: SIGMOID,
+  cost: 24,
   wgsl: (x, { width }) => callLanewise('sigmoid_f32', [x], width),
   host: (x) => 1 / (1 + Math.exp(-x)),
   cases: [
@@ -215,6 +216,7 @@ const exp = defineUnary({
   dtypes: FLOATS,
   tolerance: { rtol: 1e-5, atol: 1e-6 },
   declarations: EXP,
+  cost: 16,
   wgsl: (x, { width }) => callLanewise('exp_f32', [x], width),
   host: (x) => Math.exp(x),
   cases: [

@@ -42,6 +42,7 @@ function defineRowNorm({ name, isCentered, summary }: RowNormSpec): OpDefinition
         for (let k = 0; k < size; k++) y[start + k] = ((row[k] ?? 0) - mean) / deviation;
       }
     },
+    loads: () => 2,
     lower: (call) => lowerRowNorm(call, isCentered),
     tolerance: { rtol: 1e-4, atol: 1e-5 },
     cases: () => [

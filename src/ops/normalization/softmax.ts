@@ -23,6 +23,7 @@ function defineSoftmax(name: string, isLog: boolean, summary: string): OpDefinit
       const axis = normalizeAxis(intAttribute(attributes, 'axis'), output.shape.length, name);
       softmaxRows(operand(inputs, 0), output, { axis, isLog });
     },
+    loads: () => 2,
     lower: lowerSoftmax(isLog),
     tolerance: isLog ? { rtol: 1e-5, atol: 1e-5 } : { rtol: 1e-4, atol: 1e-6 },
     cases: () => [
