@@ -32,11 +32,19 @@ describe('kernels of conv2d', () => {
   test.each<[AdapterClass, Shape, Shape, Attributes, string]>([
     ['software', [1, 64, 56, 56], [64, 64, 3, 3], PADS, 'winograd-weights'],
     ['software', [1, 64, 13, 13], [256, 64, 3, 3], PADS, 'winograd-weights'],
-    ['software', [1, 512, 7, 7], [512, 512, 3, 3], PADS, 'conv2d-tile'],
+    ['software', [1, 512, 7, 7], [512, 512, 3, 3], PADS, 'conv2d-columns'],
+    ['software', [1, 8, 60, 60], [16, 8, 1, 1], { strides: [2, 2] }, 'conv2d-columns'],
+    ['software', [1, 8, 60, 60], [16, 8, 3, 3], { strides: [2, 2] }, 'conv2d-tile'],
+    ['software', [1, 64, 1000, 1000], [64, 64, 5, 5], {}, 'conv2d-tile'],
+    ['software', [1, 64, 20, 20], [128, 1, 3, 3], { groups: 64 }, 'window-tile'],
+    ['software', [1, 64, 40, 40], [64, 1, 9, 11], { groups: 64 }, 'conv2d-tile'],
+    ['discrete', [1, 64, 20, 20], [64, 1, 3, 3], { groups: 64 }, 'conv2d-direct'],
+    ['integrated', [1, 64, 66, 66], [64, 1, 3, 3], { groups: 64 }, 'window-tile'],
+    ['discrete', [1, 64, 56, 56], [64, 64, 3, 3], PADS, 'conv2d-tiled'],
     ['software', [1, 3, 224, 224], [64, 3, 3, 3], PADS, 'conv2d-tile'],
     ['software', [1, 16, 20, 20], [32, 16, 3, 3], PADS, 'conv2d-tile'],
-    ['software', [1, 64, 56, 56], [64, 64, 3, 3], { ...PADS, strides: [2, 2] }, 'conv2d-tile'],
-    ['software', [1, 64, 56, 56], [64, 64, 3, 3], { ...PADS, dilations: [1, 2] }, 'conv2d-tile'],
+    ['software', [1, 64, 56, 56], [64, 64, 3, 3], { ...PADS, strides: [2, 2] }, 'conv2d-columns'],
+    ['software', [1, 64, 56, 56], [64, 64, 3, 3], { ...PADS, dilations: [1, 2] }, 'conv2d-columns'],
     ['software', [1, 64, 56, 56], [64, 32, 3, 3], { ...PADS, groups: 2 }, 'conv2d-tile'],
     ['software', [1, 64, 56, 56], [64, 64, 1, 1], {}, 'matmul-tile'],
   ])('%s: %j by %j %j', (adapterClass, x, w, attributes, first) => {
@@ -59,7 +67,7 @@ describe('kernels of conv2d', () => {
         JSON.stringify({ name, source, constants, workgroupSize }),
       ),
     );
-    expect(first).toHaveLength(4);
+    expect(new Set(first).size).toBe(4);
     expect(new Set(second)).toEqual(new Set(first));
   });
 
@@ -68,7 +76,7 @@ describe('kernels of conv2d', () => {
     const lengths = kernels.flatMap(({ writes }) =>
       writes.map(({ to }) => (to.kind === 'scratch' ? to.byteLength : 0)),
     );
-    expect(Math.max(...lengths)).toBeLessThan(5 << 20);
+    expect(Math.max(...lengths)).toBeLessThan(2 << 20);
     expect(kernels.filter(({ name }) => name === 'winograd-output').length).toBeGreaterThan(30);
   });
 });

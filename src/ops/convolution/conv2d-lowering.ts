@@ -5,11 +5,13 @@ import direct from '../../../shaders/conv2d-direct.wgsl?raw';
 import tiled from '../../../shaders/conv2d-tiled.wgsl?raw';
 import tileSource from '../../../shaders/conv2d-tile.wgsl?raw';
 import { type ConvTile, convTileSource } from './conv-register-tile.ts';
-import { i32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
-import { matmulKernels } from '../linear/matmul-lowering.ts';
+import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { hasLinearQuads } from '../linear/matmul-variant.ts';
 import { splitGrid } from '../linear/split-grid.ts';
+import { columnKernels, isPoint, pointKernels, usesColumns } from './conv2d-product.ts';
+import { windowParams } from './window-params.ts';
 import { type Window2d, window2d } from './window2d.ts';
+import { windowTileKernel } from './window-tile.ts';
 import { usesWinograd, winogradKernels } from './winograd.ts';
 
 /** Kernels of `conv2d`: x (N, C, H, W), w (K, C / groups, R, S), bias (K) or absent. */
@@ -22,10 +24,16 @@ export function lowerConv2d(call: LoweringCall): readonly KernelSpec[] {
     hasBias: call.inputs[2] !== undefined,
     call,
   };
-  if (isMatmul(conv)) return pointwiseKernels(conv);
-  if (call.caps.adapterClass === 'software' && conv.groups === 1 && usesWinograd(window)) {
-    return winogradKernels(window, conv.hasBias, call.caps);
+  const { groups, hasBias } = conv;
+  if (groups === 1) {
+    if (isPoint(window)) return pointKernels(window, hasBias, call.caps);
+    if (call.caps.adapterClass === 'software') {
+      if (usesWinograd(window)) return winogradKernels(window, hasBias, call.caps);
+      if (usesColumns(window, call.caps)) return columnKernels(window, hasBias, call.caps);
+    }
   }
+  const planes = depthwiseKernel(conv);
+  if (planes !== undefined) return [planes];
   return splitGrid(chooseKernel(conv), call.caps);
 }
 
@@ -54,27 +62,39 @@ const READS: KernelSpec['reads'] = [
   { hook: 'bias', from: { kind: 'input', index: 2 }, width: 1 },
 ];
 
-/** A window of one element that steps by one: the product of weights (K, C) and images (C, HW). */
-function isMatmul({ window, groups }: Conv): boolean {
-  const { kernelH, kernelW, strideH, strideW, padTop, padLeft, padBottom, padRight } = window;
-  const isPoint = kernelH === 1 && kernelW === 1 && strideH === 1 && strideW === 1;
-  return isPoint && groups === 1 && padTop + padLeft + padBottom + padRight === 0;
-}
-
-function pointwiseKernels({ window, hasBias, call }: Conv): readonly KernelSpec[] {
-  const pixels = window.inH * window.inW;
-  const problem = {
-    m: window.outChannels,
-    n: pixels,
-    k: window.channels,
-    batch: [window.batch, 1],
-    a: { batch: [0, 0], row: window.channels, column: 1 },
-    b: { batch: [window.channels * pixels, 0], row: pixels, column: 1 },
-    c: hasBias ? { row: 1, column: 0 } : undefined,
-    alpha: 1,
-    beta: 1,
+function depthwiseKernel({ window, groups, hasBias, call }: Conv): KernelSpec | undefined {
+  const { batch, channels, outChannels } = window;
+  if (groups !== channels) return undefined;
+  const rows = {
+    size: window.inH,
+    count: window.outH,
+    kernel: window.kernelH,
+    stride: window.strideH,
+    dilation: window.dilationH,
+    padBefore: window.padTop,
+    padAfter: window.padBottom,
+  };
+  const columns = {
+    size: window.inW,
+    count: window.outW,
+    kernel: window.kernelW,
+    stride: window.strideW,
+    dilation: window.dilationW,
+    padBefore: window.padLeft,
+    padAfter: window.padRight,
+  };
+  const plane = {
+    kind: 'weighted',
+    rows,
+    columns,
+    planes: batch * outChannels,
+    multiplier: outChannels / groups,
+    outChannels,
+    hasBias,
+    countsPad: false,
+    outside: 0,
   } as const;
-  return matmulKernels(problem, call.caps, { a: 1, b: 0, c: 2 });
+  return windowTileKernel(plane, call.caps);
 }
 
 function tileKernel({ window, groups, hasBias, call }: Conv): KernelSpec {
@@ -161,23 +181,5 @@ function convParams({ window, groups }: Pick<Conv, 'window' | 'groups'>): Kernel
     in_channels: u32(window.channels),
     group_in_channels: u32(window.channels / groups),
     group_out_channels: u32(window.outChannels / groups),
-  };
-}
-
-/** The parameters that every kernel over a window has. */
-export function windowParams(window: Window2d): KernelSpec['params'] {
-  return {
-    in_h: u32(window.inH),
-    in_w: u32(window.inW),
-    out_h: u32(window.outH),
-    out_w: u32(window.outW),
-    kernel_h: u32(window.kernelH),
-    kernel_w: u32(window.kernelW),
-    stride_h: u32(window.strideH),
-    stride_w: u32(window.strideW),
-    dilation_h: u32(window.dilationH),
-    dilation_w: u32(window.dilationW),
-    pad_top: i32(window.padTop),
-    pad_left: i32(window.padLeft),
   };
 }

@@ -53,7 +53,22 @@ export const conv2d: OpDefinition = defineOp({
     convCase([1, 64, 14, 14], [65, 64, 3, 3], { pads: [1, 1, 1, 1] }),
     convCase([2, 40, 20, 21], [33, 40, 3, 3], { pads: [1, 0, 0, 2] }),
     convCase([1, 33, 17, 20], [65, 33, 3, 3], { pads: [2, 2, 2, 2] }, false),
-    convCase([1, 8, 245, 243], [8, 8, 3, 3], { pads: [0, 1, 1, 0] }),
+    convCase([1, 32, 67, 65], [32, 1, 3, 3], { groups: 32, pads: [1, 2, 0, 1] }),
+    convCase(
+      [2, 5, 17, 63],
+      [10, 1, 3, 5],
+      { groups: 5, strides: [2, 1], dilations: [1, 2] },
+      false,
+    ),
+    convCase([2, 3, 1, 33], [3, 1, 1, 4], { groups: 3, pads: [0, 3, 0, 0] }),
+    convCase([1, 6, 30, 31], [6, 1, 9, 11], { groups: 6, pads: [4, 5, 4, 5] }),
+    convCase([3, 40, 17, 15], [33, 40, 3, 3], {
+      strides: [2, 3],
+      dilations: [3, 1],
+      pads: [1, 2, 3, 0],
+    }),
+    convCase([2, 17, 9, 11], [9, 17, 1, 1], { strides: [3, 2], pads: [1, 0, 2, 1] }, false),
+    convCase([1, 8, 122, 120], [8, 8, 3, 3], { pads: [0, 1, 1, 0] }),
     convCase([1, 1, 28, 28], [8, 1, 5, 5], { pads: [2, 2, 2, 2] }, false),
   ],
   badCases: () => [

@@ -7,6 +7,7 @@ import { foldGroups } from '../linear/fold-groups.ts';
 import { f32, i32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { lowerReduceAxes } from '../reduction/reduce-lowering.ts';
 import { type VolumeAxes, volumeAxes, windowAxes } from './window.ts';
+import { type PlaneWindow, windowTileKernel } from './window-tile.ts';
 
 /** What a pool makes of the elements in its window; `place` is where the maximum stands. */
 export type PoolKind = 'max' | 'place' | 'mean' | 'sum';
@@ -27,10 +28,17 @@ export function lowerPool(kind: PoolKind): (call: LoweringCall) => readonly Kern
       dims: CONCRETE_DIMS,
     });
     const volume = volumeAxes(axes);
-    const count = elementCount(output.shape);
-    const grid = foldGroups(Math.ceil(count / 64), caps);
     const isPlace = kind === 'place';
     const [loaded, lowest] = LOADED[inputs[0]?.dtype ?? 'float32'] ?? ['f32', -Infinity];
+    const outside = kind === 'max' || isPlace ? lowest : 0;
+    const tile =
+      axes.length < 3 && !isPlace
+        ? tileOf(kind, volume, { output, attributes, outside })
+        : undefined;
+    const tiled = tile && windowTileKernel(tile, caps);
+    if (tiled !== undefined) return [tiled];
+    const count = elementCount(output.shape);
+    const grid = foldGroups(Math.ceil(count / 64), caps);
     return [
       {
         name: 'pool-direct',
@@ -57,6 +65,29 @@ export function lowerPool(kind: PoolKind): (call: LoweringCall) => readonly Kern
         writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
       },
     ];
+  };
+}
+
+interface TileOptions extends Pick<LoweringCall, 'output' | 'attributes'> {
+  readonly outside: number;
+}
+
+function tileOf(
+  kind: Exclude<PoolKind, 'place'>,
+  [, rows, columns]: VolumeAxes,
+  { output, attributes, outside }: TileOptions,
+): PlaneWindow {
+  const [batch = 1, channels = 1] = output.shape;
+  return {
+    kind,
+    rows,
+    columns,
+    planes: batch * channels,
+    multiplier: 1,
+    outChannels: channels,
+    hasBias: false,
+    countsPad: Boolean(attributes.count_include_pad),
+    outside,
   };
 }
 

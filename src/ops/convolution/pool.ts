@@ -156,6 +156,8 @@ function poolCases(kind: PoolKind): OpCase[] {
     }),
     poolCase([0, 3, 4, 4], { kernel: [2, 2] }),
     poolCase([1, 16, 55, 55], { kernel: [3, 3], strides: [2, 2] }),
+    poolCase([2, 5, 17, 63], { kernel: [3, 2], strides: [1, 3], pads: [2, 0, 1, 1] }),
+    poolCase([1, 9, 130, 127], { kernel: [2, 3], pads: [1, 1, 0, 2] }),
     poolCase([3, 1, 30, 31], { kernel: [5, 30], pads: [2, 0, 2, 0] }),
     ...(kind === 'mean' ? average : []),
     ...(kind === 'place' ? places : []),

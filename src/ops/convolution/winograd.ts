@@ -42,7 +42,7 @@ const OUTPUT: Matrix = [
 ];
 
 /** What the three scratch buffers take together, at most about. */
-const SCRATCH_BYTE_LENGTH = 8 << 20;
+const SCRATCH_BYTE_LENGTH = 2 << 20;
 
 /**
  * Whether a convolution of one group is faster this way: its window is 3 x 3, steps by one without
