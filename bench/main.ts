@@ -14,6 +14,7 @@ import type { AdapterReport } from './page/measure-ceilings.ts';
 import {
   coldTable,
   complaints,
+  failures,
   figure,
   machineTable,
   type Outcome,
@@ -109,11 +110,13 @@ function report(
 ): number {
   const date = new Date().toISOString().slice(0, 10);
   const command = ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
+  const failing = failures(outcomes);
   const text = [
     `\`${command}\`, ${date}, Chromium ${browser}, adapter ${ceilings.adapter}; its ceilings: ` +
       `${figure(ceilings.gflops)} GFLOPS (multiply-adds in registers), ` +
       `${figure(ceilings.gbps)} GB/s (copy).`,
     ...(outcomes.length > 0 ? [warmTable(outcomes, options.peers, ceilings)] : []),
+    ...(failing.length > 0 ? [failing.join('\n')] : []),
     ...(outcomes.some(({ result }) => result.cold.length > 0) ? [coldTable(outcomes)] : []),
     ...(machine.length > 0 ? [machineTable(machine)] : []),
   ].join('\n\n');

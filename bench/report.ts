@@ -69,6 +69,17 @@ function shareCell(
   return `${Math.round(100 * share)}%`;
 }
 
+/** Peers that could not run a case, each in a line with the reason. */
+export function failures(outcomes: readonly Outcome[]): string[] {
+  return outcomes.flatMap(({ plan, result }) =>
+    Object.entries(result.runtimes).flatMap(([name, runtime]) =>
+      'failure' in runtime
+        ? [`- ${plan.title}: ${TITLES[name as RuntimeName]} fails: ${runtime.failure}`]
+        : [],
+    ),
+  );
+}
+
 /** Costs of the machine itself as a Markdown table. */
 export function machineTable(figures: readonly MachineFigure[]): string {
   return markdown(
