@@ -156,6 +156,8 @@ export interface DeviceCounters {
   readonly buffersLive: number;
   readonly bytesLive: number;
   readonly pipelinesCreated: number;
+  /** Pipelines of loaded programs, and a few of the last ones. */
+  readonly pipelinesLive: number;
   readonly bindGroupsCreated: number;
   readonly launches: number;
   readonly submits: number;

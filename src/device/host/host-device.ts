@@ -127,6 +127,7 @@ class HostDevice implements Device {
       buffersLive: this.#memory.live,
       bytesLive: this.#memory.bytesLive,
       pipelinesCreated: 0,
+      pipelinesLive: 0,
       bindGroupsCreated: 0,
       launches: this.#launches,
       submits: 0,

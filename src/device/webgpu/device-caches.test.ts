@@ -5,7 +5,7 @@ import { BindGroupCache, type BindGroupQuery } from './bind-group-cache.ts';
 import { BufferTable } from './buffers.ts';
 import { DeviceFaults } from './device-faults.ts';
 import { ParamArena } from './param-arena.ts';
-import { PipelineCache } from './pipeline-cache.ts';
+import { type CachedPipeline, MAX_IDLE_PIPELINES, PipelineCache } from './pipeline-cache.ts';
 import { incrementPlan } from './test-device.ts';
 
 describe('caches of a device', () => {
@@ -31,6 +31,51 @@ describe('caches of a device', () => {
     expect(second).toBe(first);
     expect(await incrementPipeline(cache)).toBe(first);
     expect(cache.created).toBe(1);
+  });
+
+  test('loading and disposing of 1,000 programs keeps few pipelines', async () => {
+    const [launch] = incrementPlan(4).launches;
+    if (launch === undefined) throw new Error('no launch');
+    const cache = new PipelineCache(withoutCompiler(device), faults);
+    const load = async (program: string): Promise<CachedPipeline[]> => {
+      const sources = [0, 1, 2].map((i) => ({
+        ...launch,
+        code: `// ${program} ${i}\n${launch.code}`,
+      }));
+      const pipelines = await Promise.all(sources.map((source) => cache.compile(source)));
+      for (const pipeline of pipelines) cache.retain(pipeline);
+      return pipelines;
+    };
+    const kept = await load('kept');
+    for (let i = 0; i < 1000; i++) {
+      const pipelines = await load(`program ${i}`);
+      expect(cache.live).toBeLessThanOrEqual(kept.length + pipelines.length + MAX_IDLE_PIPELINES);
+      for (const pipeline of pipelines) cache.release(pipeline);
+    }
+    expect(cache.live).toBe(kept.length + MAX_IDLE_PIPELINES);
+    expect(cache.created).toBe(3003);
+    // What is loaded and what was loaded last are found again, what was long ago is not.
+    expect(await load('kept')).toEqual(kept);
+    await load('program 999');
+    expect(cache.created).toBe(3003);
+    await load('program 0');
+    expect(cache.created).toBe(3006);
+  });
+
+  test('all pipelines of a large program stay, also those compiled before others', async () => {
+    const [launch] = incrementPlan(4).launches;
+    if (launch === undefined) throw new Error('no launch');
+    const cache = new PipelineCache(withoutCompiler(device), faults);
+    const count = 2 * MAX_IDLE_PIPELINES;
+    const sources = Array.from({ length: count }, (_, i) => ({
+      ...launch,
+      code: `// ${i}\n${launch.code}`,
+    }));
+    const pipelines = await Promise.all(sources.map((source) => cache.compile(source)));
+    for (const pipeline of pipelines) cache.retain(pipeline);
+    expect(cache.live).toBe(count);
+    for (const pipeline of pipelines) cache.release(pipeline);
+    expect(cache.live).toBe(MAX_IDLE_PIPELINES);
   });
 
   test('bind groups are found again, go with their buffers, and are bounded in number', async () => {
@@ -100,3 +145,21 @@ describe('caches of a device', () => {
     arena.destroy();
   });
 });
+
+/** A device that compiles nothing: what is counted is what the cache holds. */
+function withoutCompiler(device: GPUDevice): GPUDevice {
+  const stubs: Readonly<Record<string | symbol, unknown>> = {
+    createComputePipelineAsync: () => Promise.resolve({}),
+    createShaderModule: () => ({}),
+    pushErrorScope: () => undefined,
+    popErrorScope: () => Promise.resolve(null),
+  };
+  return new Proxy(device, {
+    get(target, name) {
+      if (name in stubs) return stubs[name];
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]): unknown => Reflect.apply(value, target, args);
+    },
+  });
+}

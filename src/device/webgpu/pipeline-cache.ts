@@ -3,8 +3,8 @@ import type { Launch } from '../../core/launch-plan.ts';
 import { COMPUTE_STAGE } from './buffer-usage.ts';
 import type { DeviceFaults } from './device-faults.ts';
 
-/** Pipelines that no kernel uses are kept up to this many in all, for the next load. */
-const KEPT_PIPELINES = 1024;
+/** So many pipelines that no kernel uses are kept for the next load. */
+export const MAX_IDLE_PIPELINES = 128;
 
 /** The bindings of a shader; equal ones share one layout, whatever the code. */
 export interface BindingLayout {
@@ -16,26 +16,37 @@ export interface BindingLayout {
 export interface CachedPipeline {
   readonly layout: BindingLayout;
   readonly pipeline: GPUComputePipeline;
+  /** Bindings and code. */
+  readonly key: string;
   /** Kernels that launch it. */
   userCount: number;
 }
 
 type ShaderSource = Pick<Launch, 'label' | 'code' | 'bindings' | 'params'>;
 
-/** Compiles each text once per device. */
+/**
+ * Compiles each text once per device for the kernels that are loaded. A pipeline takes megabytes, so
+ * of those that no kernel needs any more only the last few are kept.
+ */
 export class PipelineCache {
   created = 0;
 
   readonly #device: GPUDevice;
   readonly #faults: DeviceFaults;
   readonly #layouts = new Map<string, BindingLayout>();
-  /** By bindings and code, in order of completion. */
   readonly #ready = new Map<string, CachedPipeline>();
+  /** Those of them that nobody uses, the one that was used last at the end. */
+  readonly #idle = new Set<CachedPipeline>();
   readonly #compiling = new Map<string, Promise<CachedPipeline>>();
 
   constructor(device: GPUDevice, faults: DeviceFaults) {
     this.#device = device;
     this.#faults = faults;
+  }
+
+  /** Pipelines that exist, in use or not. */
+  get live(): number {
+    return this.#ready.size;
   }
 
   /** Compiles without blocking. Rejects with DeviceError that quotes the line at fault. */
@@ -59,16 +70,21 @@ export class PipelineCache {
     const pipeline = this.#faults.scoped(`shader ${source.label}`, () =>
       this.#device.createComputePipeline(this.#descriptor(source, layout)),
     );
-    return this.#add(key, { layout, pipeline, userCount: 0 });
+    return this.#add({ layout, pipeline, key, userCount: 0 });
   }
 
   retain(pipeline: CachedPipeline): void {
     pipeline.userCount++;
+    this.#idle.delete(pipeline);
+    // It may have had to go while the rest of its program was compiled.
+    if (!this.#ready.has(pipeline.key)) this.#ready.set(pipeline.key, pipeline);
   }
 
   release(pipeline: CachedPipeline): void {
     pipeline.userCount--;
-    if (this.#ready.size > KEPT_PIPELINES) this.#trim();
+    if (pipeline.userCount === 0 && this.#ready.get(pipeline.key) === pipeline) {
+      this.#rest(pipeline);
+    }
   }
 
   async #compile(source: ShaderSource, key: string): Promise<CachedPipeline> {
@@ -78,19 +94,29 @@ export class PipelineCache {
       const pipeline = await this.#faults.untilLost(
         this.#device.createComputePipelineAsync(descriptor),
       );
-      return this.#add(key, { layout, pipeline, userCount: 0 });
+      return this.#add({ layout, pipeline, key, userCount: 0 });
     } catch (cause) {
       this.#faults.throwIfEnded();
       throw await compilationError(source, descriptor.compute.module, cause);
     }
   }
 
-  #add(key: string, pipeline: CachedPipeline): CachedPipeline {
-    const first = this.#ready.get(key);
+  #add(pipeline: CachedPipeline): CachedPipeline {
+    const first = this.#ready.get(pipeline.key);
     if (first !== undefined) return first;
     this.created++;
-    this.#ready.set(key, pipeline);
+    this.#ready.set(pipeline.key, pipeline);
+    this.#rest(pipeline);
     return pipeline;
+  }
+
+  /** Nobody uses it now; the one that has been so for the longest goes. */
+  #rest(pipeline: CachedPipeline): void {
+    this.#idle.add(pipeline);
+    const [oldest] = this.#idle;
+    if (oldest === undefined || this.#idle.size <= MAX_IDLE_PIPELINES) return;
+    this.#idle.delete(oldest);
+    this.#ready.delete(oldest.key);
   }
 
   #descriptor({ label, code }: ShaderSource, layout: BindingLayout): GPUComputePipelineDescriptor {
@@ -118,13 +144,6 @@ export class PipelineCache {
     });
     this.#layouts.set(signature, layout);
     return layout;
-  }
-
-  #trim(): void {
-    for (const [key, { userCount }] of this.#ready) {
-      if (this.#ready.size <= KEPT_PIPELINES) return;
-      if (userCount === 0) this.#ready.delete(key);
-    }
   }
 }
 

@@ -169,6 +169,7 @@ export class WebGpuDevice implements Device {
       buffersLive: this.#buffers.live,
       bytesLive: this.#buffers.bytesLive,
       pipelinesCreated: this.#pipelines.created,
+      pipelinesLive: this.#pipelines.live,
       bindGroupsCreated: this.#bindGroups.created,
       launches: this.#queue.launches,
       submits: this.#queue.submits,

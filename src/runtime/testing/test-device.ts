@@ -135,6 +135,7 @@ export class TestDevice implements Device {
       buffersLive: this.#live.size,
       bytesLive,
       pipelinesCreated: 0,
+      pipelinesLive: 0,
       bindGroupsCreated: 0,
       launches: this.#launches,
       submits: 0,
