@@ -28,6 +28,9 @@ export async function loadProgram(
   { source, dims, dispatch }: LoadRequest,
   { signal, onProgress }: LoadContext,
 ): Promise<LoadedProgram> {
+  // The compiler is a file of its own, which comes while the model does.
+  if (source.kind === 'url' && source.url.endsWith('.onnx'))
+    importCompiler().catch(() => undefined);
   const opened = await openSource(source, signal);
   const total = opened.byteLength;
   onProgress({ phase: 'download', loaded: 0, total });
@@ -44,8 +47,10 @@ export async function loadProgram(
     return { executable: reader.executable, blocks: reader.blocks() };
   }
   checkLooksLikeOnnx(head, opened.where);
-  const bytes = await readAll(stream);
-  const { compileOnnx, loadExternalData } = await import('../frontend/index.ts');
+  const [bytes, { compileOnnx, loadExternalData }] = await Promise.all([
+    readAll(stream),
+    importCompiler(),
+  ]);
   signal.throwIfAborted();
   const files = new SiblingFiles(source, signal);
   const externalData = await loadExternalData(bytes, (path, range) => files.read(path, range));
@@ -70,6 +75,10 @@ function alreadyCompiled(where: string): UsageError {
     expected: 'an ONNX model',
     remedy: 'Compile the model with the option dispatch, or load it without.',
   });
+}
+
+function importCompiler() {
+  return import('../frontend/index.ts');
 }
 
 async function* blocksOf(executable: Executable): AsyncGenerator<DataBlock, void> {
