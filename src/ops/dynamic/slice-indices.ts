@@ -29,6 +29,15 @@ export const sliceIndices: OpDefinition = defineDynamicOp({
         expected: 'a list',
       });
     }
+    const none = dims.of(0);
+    const [[count = none] = [], ...others] = NAMES.map((_, i) => operand(inputs, i).shape);
+    for (const [length = none] of others) {
+      dims.requireEqual(length, count, () => ({
+        where: stringAttribute(attributes, 'where'),
+        got: 'lists of different lengths',
+        expected: 'a start, an end, a step and an axis for each',
+      }));
+    }
     return { dtype: 'int64', shape: [dims.unknown()] };
   },
   compute(inputs, attributes) {
@@ -74,6 +83,11 @@ export const sliceIndices: OpDefinition = defineDynamicOp({
     {
       title: 'scalars',
       inputs: NAMES.map(() => ({ dtype: 'int64', shape: [] })),
+      attributes: { axis: 0, dims: [2] },
+    },
+    {
+      title: 'lists of different lengths',
+      inputs: [1, 2, 1, 1].map((length) => ({ dtype: 'int64', shape: [length] })),
       attributes: { axis: 0, dims: [2] },
     },
   ],
