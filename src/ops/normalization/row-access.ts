@@ -3,6 +3,7 @@ import vector from '../../../shaders/lib/row-four-vector.wgsl?raw';
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { type KernelSpec, u32 } from '../lowering.ts';
+import { rowGroupSize } from '../reduction/row-kernel.ts';
 
 /** Rows along an axis, whose elements lie `inner` apart. */
 export interface Rows {
@@ -21,9 +22,6 @@ export function lanesOfRow(size: number, caps: PlannerCaps): number {
   return size < 1024 ? 64 : Math.min(256, caps.maxComputeInvocationsPerWorkgroup);
 }
 
-/** Below this many rows a software adapter gets small workgroups, so that all its cores have some. */
-const MANY_ROWS = 4096;
-
 /**
  * How a kernel with one row per invocation accesses its input and output: the functions `load_four`,
  * `load_one`, `store_four` and `store_one`, and what a kernel takes for them.
@@ -34,7 +32,7 @@ export function rowAccess(
 ): Pick<KernelSpec, 'source' | 'params' | 'workgroupSize' | 'workgroups' | 'reads' | 'writes'> {
   const isVector = inner === 1 && size % 4 === 0;
   const width = isVector ? 4 : 1;
-  const groupSize = caps.adapterClass === 'software' && count < MANY_ROWS ? 16 : 64;
+  const groupSize = rowGroupSize(count, caps);
   const grid = foldGroups(Math.ceil(count / groupSize), caps);
   return {
     source: isVector ? vector : scalar,

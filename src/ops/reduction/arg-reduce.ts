@@ -54,6 +54,7 @@ function defineArgReduce(name: string, extreme: Extreme): OpDefinition {
         name: 'arg-reduce',
         source: comparisonWgsl(extreme, call.inputs[0]?.dtype ?? 'float32') + shader,
         axis: intAttribute(call.attributes, 'axis'),
+        meetsOnce: true,
         constants: { IS_LAST: boolAttribute(call.attributes, 'select_last') },
       }),
     ],
@@ -66,6 +67,9 @@ function defineArgReduce(name: string, extreme: Extreme): OpDefinition {
       argCase([2, 3, 300], 2),
       argCase([4, 1000], 1, true),
       argCase([0, 4], 1),
+      argCase([3, 4099], 1),
+      argCase([1, 5000, 2], 1, true),
+      argCase([65, 63], 1),
       tieCase('the first of equal ones', false),
       tieCase('the last of equal ones', true),
       {

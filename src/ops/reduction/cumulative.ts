@@ -49,6 +49,7 @@ export const cumulative: OpDefinition = defineOp({
           call.output.dtype,
         ) + shader,
       axis: intAttribute(call.attributes, 'axis'),
+      meetsOnce: false,
       constants: {
         IS_EXCLUSIVE: boolAttribute(call.attributes, 'exclusive'),
         IS_REVERSE: boolAttribute(call.attributes, 'reverse'),

@@ -1,3 +1,4 @@
+import type { PlannerCaps } from '../../core/launch-plan.ts';
 import type { ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount, normalizeAxis } from '../../core/shape.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
@@ -8,6 +9,17 @@ interface RowShader {
   readonly source: string;
   readonly axis: number;
   readonly constants: KernelSpec['constants'];
+  /** Invocations that share a row wait for each other at its end only, not all along it. */
+  readonly meetsOnce: boolean;
+}
+
+/**
+ * Invocations in a workgroup of a kernel with one row for each. Where there are few rows, all cores of
+ * a software adapter get some, and lanes that have none cost nothing.
+ */
+export function rowGroupSize(count: number, { adapterClass }: PlannerCaps): number {
+  if (adapterClass !== 'software' || count >= 4096) return 64;
+  return count > 64 ? 16 : 4;
 }
 
 /**
@@ -19,8 +31,13 @@ export function rowKernel(call: LoweringCall, shader: RowShader): KernelSpec {
   const axis = normalizeAxis(shader.axis, shape.length, shader.name);
   const size = shape[axis] ?? 1;
   const count = size === 0 ? 0 : elementCount(shape) / size;
-  const lanes = call.caps.adapterClass !== 'software' && size >= 64 ? 64 : 1;
-  const grid = foldGroups(Math.ceil((count * lanes) / 64), call.caps);
+  const isShared =
+    call.caps.adapterClass === 'software'
+      ? shader.meetsOnce && count < 4 && size >= 4096
+      : size >= 64;
+  const lanes = isShared ? 64 : 1;
+  const groupSize = isShared ? 64 : rowGroupSize(count, call.caps);
+  const grid = foldGroups(Math.ceil((count * lanes) / groupSize), call.caps);
   return {
     name: shader.name,
     source: shader.source,
@@ -31,7 +48,7 @@ export function rowKernel(call: LoweringCall, shader: RowShader): KernelSpec {
       size: u32(size),
       inner: u32(elementCount(shape.slice(axis + 1))),
     },
-    workgroupSize: [64, 1, 1],
+    workgroupSize: [groupSize, 1, 1],
     workgroups: grid.workgroups,
     reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
     writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
