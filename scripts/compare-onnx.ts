@@ -17,6 +17,8 @@ interface Options {
   readonly seed: string;
   readonly graphs: string;
   readonly refusals?: boolean;
+  readonly half?: boolean;
+  readonly dynamic?: boolean;
 }
 
 const HELP = `
@@ -38,6 +40,8 @@ export async function main(args: readonly string[]): Promise<number> {
     .option('--count <number>', 'cases for each operator and model', '20')
     .option('--seed <number>', 'seed of the first case', '1')
     .option('--graphs <number>', 'graphs of several nodes', '0')
+    .option('--half', 'operators on float16 in place of float32')
+    .option('--dynamic', 'operators on tensors whose dimensions have names')
     .option('--refusals', 'list what the other runtime refuses')
     .addHelpText('after', HELP)
     .exitOverride();
@@ -65,13 +69,17 @@ async function compareAll({ device, filter = '', ...options }: Options): Promise
     device === 'host' ? { device } : { device: 'webgpu', gpu: await nodeGpu() };
   const keeper = await keepDevice({ ...target, worker: false });
   const peer = openPeerRuntime();
+  const variant = {
+    isHalf: options.half ?? false,
+    isDynamic: options.dynamic ?? false,
+  };
   const tally = new Tally(options.refusals ?? false);
   try {
     const seed = Number(options.seed);
     for (const name of names) {
       for (let i = 0; i < Number(options.count); i++) {
         const draw = new Draw(seed + i, name);
-        const model = singleNodeModel(generate(name, draw), draw);
+        const model = singleNodeModel(generate(name, draw), draw, variant);
         tally.add(name, seed + i, model, await compareModel(model, peer, target));
       }
     }

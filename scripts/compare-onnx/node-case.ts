@@ -1,3 +1,4 @@
+import { numberToFloat16 } from '../../src/core/float16.ts';
 import { HostTensor } from '../../src/core/host-tensor.ts';
 import {
   type OnnxAttribute,
@@ -45,8 +46,28 @@ export interface ModelCase {
 }
 
 /** A model of one node. Its parameters are constants or inputs, its dimensions numbers or names. */
-export function singleNodeModel(node: NodeCase, draw: Draw): ModelCase {
-  return graphModel([{ node, inputs: node.inputs.map(() => undefined) }], draw);
+export function singleNodeModel(node: NodeCase, draw: Draw, variant: NodeVariant = {}): ModelCase {
+  const given = variant.isHalf === true ? inHalfPrecision(node) : node;
+  return graphModel([{ node: given, inputs: node.inputs.map(() => undefined) }], draw, variant);
+}
+
+/** What all cases are made into. */
+export interface NodeVariant {
+  /** Tensors of float32 become float16. */
+  readonly isHalf?: boolean;
+  /** Dimensions other than 1 have names, one for each size, and only what has to be is constant. */
+  readonly isDynamic?: boolean;
+}
+
+function inHalfPrecision(node: NodeCase): NodeCase {
+  const inputs = node.inputs.map((tensor) => {
+    if (tensor?.dtype !== 'float32') return tensor;
+    const values: ArrayLike<number | bigint> = tensor.data;
+    const bits = Array.from(values, (value) => numberToFloat16(Number(value)));
+    return HostTensor.from('float16', tensor.shape, bits);
+  });
+  const { atol = 0, rtol = 0 } = node;
+  return { ...node, inputs, atol: Math.max(atol, 5e-3), rtol: Math.max(rtol, 5e-3) };
 }
 
 /** A node whose inputs come from other nodes where `inputs` gives a name. */
@@ -60,14 +81,18 @@ export function outputName(node: number, output: number): string {
 }
 
 /** A model of nodes in order; all of their outputs are outputs of the graph. */
-export function graphModel(placed: readonly PlacedNode[], draw: Draw): ModelCase {
+export function graphModel(
+  placed: readonly PlacedNode[],
+  draw: Draw,
+  { isDynamic = false }: NodeVariant = {},
+): ModelCase {
   const feeds: Record<string, HostTensor> = {};
   const inputs: OnnxInputSpec[] = [];
   const initializers: Record<string, HostTensor> = {};
   const nodes: OnnxNodeSpec[] = [];
   const texts: string[] = [];
   for (const [n, { node, inputs: sources }] of placed.entries()) {
-    const constants = draw.chance(0.6) || node.isFixed === true;
+    const constants = (draw.chance(0.6) && !isDynamic) || node.isFixed === true;
     const areSymbolic = draw.chance(0.3);
     const names = node.inputs.map((tensor, i) => {
       const source = sources[i];
@@ -79,7 +104,9 @@ export function graphModel(placed: readonly PlacedNode[], draw: Draw): ModelCase
         feeds[name] = tensor;
         // Equal sizes have one name: two names that broadcast are taken as equal.
         const shape = tensor.shape.map((dim, axis) =>
-          areSymbolic && i === 0 && !(node.parameters ?? []).includes(0) && axis === 0 && dim !== 1
+          dim !== 1 &&
+          !(node.parameters ?? []).includes(i) &&
+          (isDynamic || (areSymbolic && i === 0 && axis === 0))
             ? `d${dim}`
             : dim,
         );

@@ -32,11 +32,9 @@ function wide(draw: Draw, dtype: 'int64' | 'uint64', shape: readonly number[], a
 
 function wideBinary(op: string, opset: number, rest: Partial<NodeCase> = {}): CaseGenerator {
   return (draw) => {
-    const dtype = draw.pick(
-      op.startsWith('Bit') && op.includes('Shift') ? ['uint64'] : (['int64', 'uint64'] as const),
-    ) as 'int64' | 'uint64';
-    const shape = draw.shape({ from: 1, to: 3 });
     const isShift = op === 'BitShift';
+    const dtype = isShift ? 'uint64' : draw.pick(['int64', 'uint64'] as const);
+    const shape = draw.shape({ from: 1, to: 3 });
     const other = draw.broadcastable(shape);
     const divides = op === 'Div' || op === 'Mod';
     return {

@@ -61,7 +61,7 @@ function addUnitAxis(node: ImportNode, expr: Expr): Expr {
   return node.reshape(expr, [batch, channels, 1, ...spatial]);
 }
 
-function importConvTranspose(node: ImportNode): Expr {
+export function importConvTranspose(node: ImportNode): Expr {
   const { dims } = node;
   const x = node.input(0);
   const weights = node.input(1);

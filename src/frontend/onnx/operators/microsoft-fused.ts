@@ -1,6 +1,6 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
-import { importConv } from './convolution.ts';
+import { importConv, importConvTranspose } from './convolution.ts';
 import { number } from './elementwise.ts';
 import { multiply } from './products.ts';
 
@@ -33,12 +33,17 @@ function importFusedMatMul(node: ImportNode): Expr {
 
 /** A convolution, what is added to it, and an activation. */
 function importFusedConv(node: ImportNode): Expr {
-  const activation = node.attributes.string('activation', '');
-  const params = node.attributes.floats('activation_params') ?? [];
   const convolved = importConv(node);
   const added = node.inputs[3];
-  const x = added === undefined ? convolved : node.call('add', [convolved, added]);
-  return activate(node, x, { activation, params });
+  return activated(node, added === undefined ? convolved : node.call('add', [convolved, added]));
+}
+
+function activated(node: ImportNode, x: Expr): Expr {
+  const activation = node.attributes.string('activation', '');
+  return activate(node, x, {
+    activation,
+    params: node.attributes.floats('activation_params') ?? [],
+  });
 }
 
 interface Activation {
@@ -114,6 +119,7 @@ export const MICROSOFT_FUSED_IMPORTERS: Readonly<Record<string, NodeImporter>> =
   BiasSplitGelu: importBiasSplitGelu,
   FastGelu: biasGelu('tanh'),
   FusedConv: importFusedConv,
+  FusedConvTranspose: (node) => activated(node, importConvTranspose(node)),
   FusedMatMul: importFusedMatMul,
   Gelu: (node) => node.call('gelu', [node.input(0)], { approximate: 'none' }),
   QuickGelu: importQuickGelu,

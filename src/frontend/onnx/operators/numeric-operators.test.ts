@@ -125,6 +125,12 @@ test('FusedConv adds and activates', () => {
   expect(() => run(fused('Mish'), inputs)).toThrow(/got activation Mish, expected Relu, Tanh/);
 });
 
+test('FusedConvTranspose activates', () => {
+  const inputs = [tensor([1, 1, 2], [2, -1]), tensor([1, 1, 2], [1, 3])];
+  const node = microsoft('FusedConvTranspose', { activation: 'Relu' });
+  expect(numbers(run(node, inputs)[0])).toEqual([2, 5, 0]);
+});
+
 test('SkipLayerNormalization gives the sum as its fourth output', () => {
   const inputs = [tensor([1, 2]), tensor([1, 2], [1, 2]), tensor([2], [2, 2]), tensor([2])];
   const [result, mean, inverse, sum] = run(
