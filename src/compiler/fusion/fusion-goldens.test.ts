@@ -137,6 +137,16 @@ describe('in front of an anchor', () => {
     expect(product(64, byColumn)).toEqual(['dequantize', 'matmul']);
   });
 
+  test('a convolution scales what few of its channels read', () => {
+    const convolution = (channels: number, groups: number) =>
+      kernels(`def @main(%x: Tensor[(1, 64, 56, 56), float32], %s: Tensor[(), float32],
+          %w: Tensor[(${channels}, ${64 / groups}, 3, 3), float32]) {
+        conv2d(mul(%x, %s), %w, pads=[1, 1, 1, 1], groups=${groups})
+      }`);
+    expect(convolution(64, 64)).toEqual(['mul_conv2d']);
+    expect(convolution(64, 1)).toEqual(['mul', 'conv2d']);
+  });
+
   test('functions are computed once for what is read often', () => {
     expect(product(64, 'exp(%v)')).toEqual(['exp', 'matmul']);
     expect(product(64, 'tanh(%v)')).toEqual(['tanh', 'matmul']);

@@ -3,6 +3,7 @@ import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { intAttribute } from '../attributes.ts';
 import { lowerConv2d } from './conv2d-lowering.ts';
+import { convolutionLoads } from './convolution-loads.ts';
 import { type ConvolutionPlan, convolve } from './convolution.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { floatElements } from '../elements.ts';
@@ -32,6 +33,7 @@ export const conv2d: OpDefinition = defineOp({
     shape: inferConvolution(inputs, attributes, { name: 'conv2d', axisNames: 'R, S', dims }),
   }),
   reference: (inputs, attributes, output) => convolve(convolutionPlan(inputs, attributes, output)),
+  loads: convolutionLoads,
   lower: lowerConv2d,
   tolerance: { rtol: 1e-4, atol: 1e-4 },
   cases: () => [
