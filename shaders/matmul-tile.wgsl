@@ -1,6 +1,6 @@
 // C = alpha * A B + beta * bias for adapters without fast workgroup memory: every invocation keeps
 // TILE_ROWS rows of TILE_VECTORS times four columns in registers. What names `Tile`, `RowStarts` or
-// `ColumnStarts` is unrolled for the tile; `store_quad` is in lib/store-quad-*.wgsl.
+// `ColumnStarts` is unrolled for the tile.
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(
   @builtin(local_invocation_id) local: vec3<u32>,
@@ -23,25 +23,4 @@ fn main(
     add_product(&tile, starts, columns, k);
   }
   store_tile(&tile, row, column, lane, batch);
-}
-
-fn store_four(row: u32, column: u32, batch: u32, sums: Element4) {
-  if (row >= params.m || column >= params.n) {
-    return;
-  }
-  var results = sums;
-  if (HAS_ALPHA) {
-    results *= Element(params.alpha);
-  }
-  if (HAS_C) {
-    let at = row * params.c_row + column * params.c_column;
-    let last = row * params.c_row + (params.n - 1u) * params.c_column;
-    results += Element(params.beta) * Element4(
-      load_c(at),
-      load_c(min(at + params.c_column, last)),
-      load_c(min(at + 2u * params.c_column, last)),
-      load_c(min(at + 3u * params.c_column, last)),
-    );
-  }
-  store_quad((batch * params.m + row) * params.n + column, params.n - column, results);
 }

@@ -27,7 +27,7 @@ export interface LoweringCall {
  * operand.
  */
 export interface KernelSpec {
-  /** Name of the shader without `.wgsl`, such as `matmul-direct`. */
+  /** Name of the shader without `.wgsl`, such as `matmul-tile`. */
   readonly name: string;
   /** Text of the shader, imported from `shaders/` with `?raw`. Its entry point is `main`. */
   readonly source: string;

@@ -2,7 +2,7 @@ import storeFourScalar from '../../../shaders/lib/store-four-scalar.wgsl?raw';
 import storeFourVector from '../../../shaders/lib/store-four-vector.wgsl?raw';
 import source from '../../../shaders/window-tile.wgsl?raw';
 import { foldGroups } from '../linear/fold-groups.ts';
-import { hasLinearQuads } from '../linear/matmul-lowering.ts';
+import { hasLinearQuads } from '../linear/matmul-variant.ts';
 import { unroll } from '../linear/register-tile.ts';
 import { f32, i32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import type { WindowAxis } from './window.ts';

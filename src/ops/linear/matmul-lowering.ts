@@ -1,18 +1,29 @@
-import workgroupTile from '../../../shaders/lib/workgroup-tile.wgsl?raw';
-import direct from '../../../shaders/matmul-direct.wgsl?raw';
-import tiled from '../../../shaders/matmul-tiled.wgsl?raw';
-import tile from '../../../shaders/matmul-tile.wgsl?raw';
+import matmulStore from '../../../shaders/lib/matmul-store.wgsl?raw';
 import storeQuadScalar from '../../../shaders/lib/store-quad-scalar.wgsl?raw';
 import storeQuadVector from '../../../shaders/lib/store-quad-vector.wgsl?raw';
+import sumSource from '../../../shaders/matmul-sum.wgsl?raw';
+import tile from '../../../shaders/matmul-tile.wgsl?raw';
+import tiled from '../../../shaders/matmul-tiled.wgsl?raw';
+import vector from '../../../shaders/matmul-vector.wgsl?raw';
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { elementCount } from '../../core/shape.ts';
 import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
-import { gemmProblem, type MatmulProblem, matmulProblem } from './matmul-problem.ts';
-import { chooseRegisterTile } from './matmul-variant.ts';
+import {
+  gemmProblem,
+  type MatmulProblem,
+  type MatrixStrides,
+  matmulProblem,
+} from './matmul-problem.ts';
+import {
+  chooseMatmulVariant,
+  type MatmulVariant,
+  type RegisterVariant,
+  type TiledVariant,
+  type VectorVariant,
+} from './matmul-variant.ts';
 import { matmulTileSource } from './register-tile.ts';
 import { splitGrid } from './split-grid.ts';
-
-export { hasLinearQuads } from './matmul-variant.ts';
+import { workgroupTileSource } from './workgroup-tile.ts';
 
 /** Kernels of `matmul`. */
 export function lowerMatmul(call: LoweringCall): readonly KernelSpec[] {
@@ -33,16 +44,64 @@ export interface MatmulOperands {
 
 const IN_ORDER: MatmulOperands = { a: 0, b: 1, c: 2 };
 
-/** The kernels for a product of two inputs: one, but for what no grid holds. */
+/** The kernels for a product of two inputs: one, but for sums of parts and what no grid holds. */
 export function matmulKernels(
   problem: MatmulProblem,
   caps: PlannerCaps,
   operands: MatmulOperands = IN_ORDER,
 ): readonly KernelSpec[] {
-  const kernel = chooseKernel(problem, caps);
-  const reads = kernel.reads.map((read) => ({ ...read, from: inputOf(read.hook, operands) }));
-  const source = batchStarts(problem.batch.length) + kernel.source;
-  return splitGrid({ ...kernel, source, reads }, caps);
+  // A column is a row of the transposed product, and lies in memory as that does.
+  if (problem.n === 1 && problem.m > 1) {
+    const { a, b, c } = operands;
+    return matmulKernels(transposed(problem), caps, { a: b, b: a, c });
+  }
+  return problemKernels(problem, caps).map((kernel) => ({
+    ...kernel,
+    reads: kernel.reads.map((read) =>
+      read.from.kind === 'input' ? { ...read, from: inputOf(read.hook, operands) } : read,
+    ),
+  }));
+}
+
+/** The kernels for a product whose operands are inputs 0 and 1, never exchanged, in one piece. */
+export function wholeMatmulKernels(
+  problem: MatmulProblem,
+  caps: PlannerCaps,
+): readonly KernelSpec[] {
+  const variant = chooseMatmulVariant(problem, caps);
+  return variantKernels(
+    problem,
+    variant.kernel === 'tiled' ? { ...variant, parts: 1 } : variant,
+    caps,
+  );
+}
+
+function problemKernels(problem: MatmulProblem, caps: PlannerCaps): readonly KernelSpec[] {
+  return variantKernels(problem, chooseMatmulVariant(problem, caps), caps);
+}
+
+function variantKernels(
+  problem: MatmulProblem,
+  variant: MatmulVariant,
+  caps: PlannerCaps,
+): readonly KernelSpec[] {
+  const kernels =
+    variant.kernel === 'tiled'
+      ? tiledKernels(problem, variant)
+      : [variant.kernel === 'tile' ? tileKernel(problem, variant) : vectorKernel(problem, variant)];
+  return kernels.flatMap((kernel) => splitGrid(kernel, caps));
+}
+
+function transposed({ m, n, a, b, c, ...rest }: MatmulProblem): MatmulProblem {
+  const flip = ({ batch, row, column }: MatrixStrides) => ({ batch, row: column, column: row });
+  return {
+    ...rest,
+    m: n,
+    n: m,
+    a: flip(b),
+    b: flip(a),
+    c: c && { row: c.column, column: c.row },
+  };
 }
 
 /** WGSL for where the matrices of a batch begin in A and B. */
@@ -71,92 +130,114 @@ function batchParams({ batch, a, b }: MatmulProblem): KernelSpec['params'] {
   );
 }
 
-function chooseKernel(problem: MatmulProblem, caps: PlannerCaps): KernelSpec {
-  if (caps.adapterClass === 'software') return tileKernel(problem, caps);
-  // Fewer rows would leave most of a tile idle.
-  return problem.m < 16 ? directKernel(problem) : tiledKernel(problem);
-}
-
 function inputOf(hook: string, operands: MatmulOperands): { kind: 'input'; index: number } {
   const index = hook === 'a' ? operands.a : hook === 'b' ? operands.b : operands.c;
   return { kind: 'input', index };
 }
 
-function tileKernel(problem: MatmulProblem, caps: PlannerCaps): KernelSpec {
+function tileKernel(problem: MatmulProblem, variant: RegisterVariant): KernelSpec {
   const { m, n, batch } = problem;
-  const options = chooseRegisterTile(problem, caps);
-  const { rows, vectors, quads } = options;
-  const storesVectors = n % 4 === 0;
+  const { rows, vectors, quads } = variant;
   const workgroupSize = m <= 16 ? ([16, 1, 1] as const) : ([4, 4, 1] as const);
   return {
     name: 'matmul-tile',
-    source: matmulTileSource(options) + tile + (storesVectors ? storeQuadVector : storeQuadScalar),
     enables: quads ? ['subgroups'] : [],
+    ...problemKernel(problem, variant, matmulTileSource(variant) + tile),
     constants: {
+      ...epilogueConstants(problem),
       TILE_ROWS: rows,
       TILE_VECTORS: vectors,
       LANE_ROWS: quads ? rows / 4 : 0,
-      HAS_C: problem.c !== undefined,
-      HAS_ALPHA: problem.alpha !== 1,
     },
-    params: problemParams(problem),
     workgroupSize,
     workgroups: [
       Math.ceil(n / (workgroupSize[0] * vectors * 4)),
       Math.ceil(m / (workgroupSize[1] * rows)),
       elementCount(batch),
     ],
-    reads: problemReads(options.a === 'single' ? 1 : 4, options.b === 'single' ? 1 : 4),
-    writes: [{ hook: '', to: { kind: 'output' }, width: storesVectors ? 4 : 1 }],
   };
 }
 
-function tiledKernel(problem: MatmulProblem): KernelSpec {
+function vectorKernel(problem: MatmulProblem, variant: VectorVariant): KernelSpec {
   const { m, n, b, batch } = problem;
-  const isVector = b.column === 1 && [n, b.row, ...b.batch].every((x) => x % 4 === 0);
-  const bWidths = isVector ? ([1, 4] as const) : ([1] as const);
-  const bHooks = bWidths.map(
-    (width) => ({ hook: 'b', from: { kind: 'input', index: 1 }, width }) as const,
-  );
+  const { rows, lanes, slices } = variant;
   return {
-    name: 'matmul-tiled',
-    source: `${isVector ? '' : NO_VECTOR_B}${tiled}${workgroupTile}`,
+    name: 'matmul-vector',
+    ...problemKernel(problem, variant, matmulTileSource(variant) + vector),
     constants: {
-      HAS_C: problem.c !== undefined,
-      HAS_ALPHA: problem.alpha !== 1,
-      B_IS_VECTOR: isVector,
+      ...epilogueConstants(problem),
+      TILE_ROWS: rows,
+      SLICES: slices,
+      BY_DEPTH: b.row === 1,
     },
-    params: problemParams(problem),
-    workgroupSize: [16, 16, 1],
-    workgroups: [Math.ceil(n / 64), Math.ceil(m / 64), elementCount(batch)],
-    reads: [...problemReads(1).filter(({ hook }) => hook !== 'b'), ...bHooks],
-    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+    workgroupSize: [lanes, 1, 1],
+    workgroups: [Math.ceil(n / ((lanes / slices) * 4)), Math.ceil(m / rows), elementCount(batch)],
   };
 }
 
-/** The shader names the vector form of the hook even where a constant rules it out. */
-const NO_VECTOR_B = 'fn load_b4(i: u32) -> Element4 { return Element4(); }\n';
-
-function problemReads(aWidth: 1 | 4, bWidth: 1 | 4 = 1): KernelSpec['reads'] {
+function tiledKernels(problem: MatmulProblem, variant: TiledVariant): readonly KernelSpec[] {
+  const { m, n, k, a, b, batch } = problem;
+  const { size, depth, vectors, buffers, parts } = variant;
+  const lanes = size / vectors / 4;
+  const part = Math.ceil(k / parts / depth) * depth;
+  const batches = elementCount(batch);
+  const kernel = problemKernel(problem, variant, workgroupTileSource(variant) + tiled);
+  const product: KernelSpec = {
+    name: 'matmul-tiled',
+    ...kernel,
+    constants: {
+      ...(parts > 1 ? { HAS_C: false, HAS_ALPHA: false } : epilogueConstants(problem)),
+      PANEL_ROWS: size / 4,
+      PANEL_COLUMNS: size / 4,
+      DEPTH: depth,
+      BUFFERS: buffers,
+      LEFT_BY_DEPTH: a.column === 1,
+      RIGHT_BY_DEPTH: b.row === 1,
+    },
+    params: { ...kernel.params, batches: u32(batches), part: u32(part) },
+    workgroupSize: [lanes, lanes, 1],
+    workgroups: [Math.ceil(n / size), Math.ceil(m / size), batches * parts],
+  };
+  if (parts === 1) return [product];
+  const bytes = m * n * batches * 4;
+  const sums = { kind: 'scratch', index: 0, byteLength: bytes * parts } as const;
   return [
-    { hook: 'a', from: { kind: 'input', index: 0 }, width: aWidth },
-    { hook: 'b', from: { kind: 'input', index: 1 }, width: bWidth },
-    { hook: 'c', from: { kind: 'input', index: 2 }, width: 1 },
+    { ...product, writes: [{ hook: '', to: sums, width: 4 }] },
+    {
+      name: 'matmul-sum',
+      source: sumSource + matmulStore + storeQuadVector,
+      constants: epilogueConstants(problem),
+      params: { ...kernel.params, parts: u32(parts), part_size: u32(bytes / 16) },
+      workgroupSize: [16, 4, 1],
+      workgroups: [Math.ceil(n / 64), Math.ceil(m / 4), batches],
+      reads: [{ hook: 'partial', from: sums, width: 4 }, ...kernel.reads.slice(2)],
+      writes: kernel.writes,
+    },
   ];
 }
 
-function directKernel(problem: MatmulProblem): KernelSpec {
-  const { m, n, batch } = problem;
+/** What all kernels of products have alike. */
+function problemKernel(
+  problem: MatmulProblem,
+  { a, b }: Pick<MatmulVariant, 'a' | 'b'>,
+  source: string,
+): Pick<KernelSpec, 'source' | 'params' | 'reads' | 'writes'> {
+  const isWhole = problem.n % 4 === 0;
+  const store = matmulStore + (isWhole ? storeQuadVector : storeQuadScalar);
   return {
-    name: 'matmul-direct',
-    source: direct,
-    constants: { HAS_C: problem.c !== undefined },
+    source: batchStarts(problem.batch.length) + source + store,
     params: problemParams(problem),
-    workgroupSize: [16, 4, 1],
-    workgroups: [Math.ceil(n / 16), Math.ceil(m / 4), elementCount(batch)],
-    reads: problemReads(1),
-    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+    reads: [
+      { hook: 'a', from: { kind: 'input', index: 0 }, width: a === 'single' ? 1 : 4 },
+      { hook: 'b', from: { kind: 'input', index: 1 }, width: b === 'single' ? 1 : 4 },
+      { hook: 'c', from: { kind: 'input', index: 2 }, width: 1 },
+    ],
+    writes: [{ hook: '', to: { kind: 'output' }, width: isWhole ? 4 : 1 }],
   };
+}
+
+function epilogueConstants({ c, alpha }: MatmulProblem): KernelSpec['constants'] {
+  return { HAS_C: c !== undefined, HAS_ALPHA: alpha !== 1 };
 }
 
 function problemParams(problem: MatmulProblem): KernelSpec['params'] {

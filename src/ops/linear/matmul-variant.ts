@@ -1,31 +1,130 @@
 import type { PlannerCaps } from '../../core/launch-plan.ts';
+import { elementCount } from '../../core/shape.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import type { LoadForm, MatmulTileOptions } from './register-tile.ts';
+
+/** Which kernel a product runs, and in which shape; the same for the same problem and adapter. */
+export type MatmulVariant = RegisterVariant | VectorVariant | TiledVariant;
+
+/** `matmul-tile`: sums in registers, nothing shared but by quads. */
+export interface RegisterVariant extends MatmulTileOptions {
+  readonly kernel: 'tile';
+}
+
+/** `matmul-vector`: a few rows, k spread over lanes. */
+export interface VectorVariant extends MatmulTileOptions {
+  readonly kernel: 'vector';
+  readonly lanes: number;
+}
+
+/** `matmul-tiled`: tiles in workgroup memory. */
+export interface TiledVariant {
+  readonly kernel: 'tiled';
+  /** Rows and columns of the tile. */
+  readonly size: number;
+  /** Steps of k for which the tile holds elements. */
+  readonly depth: number;
+  /** Vectors of four rows, and of four columns, of a lane. */
+  readonly vectors: 1 | 2;
+  readonly buffers: 1 | 2;
+  readonly a: LoadForm;
+  readonly b: LoadForm;
+  /** Into how many parts k is cut; those are added up by a second kernel. */
+  readonly parts: number;
+}
 
 /** Lanes 0 to 3 of a quad are invocations 4i to 4i+3, as on SwiftShader. */
 export function hasLinearQuads(caps: PlannerCaps): boolean {
   return caps.subgroups && caps.subgroupMinSize === 4 && caps.adapterClass === 'software';
 }
 
-/** The register tile for a product on a software adapter: always some 64 sums where m allows it. */
-export function chooseRegisterTile(problem: MatmulProblem, caps: PlannerCaps): MatmulTileOptions {
+/** Chooses the kernel of a product by its sizes, its strides and the adapter. */
+export function chooseMatmulVariant(problem: MatmulProblem, caps: PlannerCaps): MatmulVariant {
+  if (caps.adapterClass === 'software') return registerVariant(problem, caps);
+  if (problem.m > 8) return tiledVariant(problem, caps);
+  // Sums this short are not worth a barrier.
+  return problem.k <= 64 ? registerVariant(problem, caps) : vectorVariant(problem, caps);
+}
+
+/** Some 64 sums, where m allows it. */
+function registerVariant(problem: MatmulProblem, caps: PlannerCaps): RegisterVariant {
   const { m, n, k } = problem;
   const rows = m <= 1 ? 1 : m <= 4 ? 4 : m <= 8 ? 8 : 16;
   const quads = rows > 1 && hasLinearQuads(caps);
-  const vectors = n <= 16 ? 1 : Math.min(4, 16 / rows);
   const a = loadForm(problem, 'a');
   return {
+    kernel: 'tile',
     rows,
-    vectors,
+    vectors: n <= 16 || caps.adapterClass !== 'software' ? 1 : Math.min(4, 16 / rows),
     a: a === 'across' && !(quads && rows === 16) ? 'single' : a,
     b: loadForm(problem, 'b'),
     quads,
+    slices: 1,
     tail: k % 4 !== 0,
   };
 }
 
+function vectorVariant(problem: MatmulProblem, { adapterClass }: PlannerCaps): VectorVariant {
+  const { m, k, b: strides } = problem;
+  const a = loadForm(problem, 'a');
+  const byDepth = strides.row === 1;
+  // Along n, eight lanes read the 128 bytes of a cache line.
+  const lanes = adapterClass === 'discrete' && !byDepth ? 256 : 64;
+  const most = byDepth ? lanes : lanes / 8;
+  let slices = 2;
+  while (slices < most && slices * 4 < k) slices *= 2;
+  return {
+    kernel: 'vector',
+    rows: m <= 1 ? 1 : m <= 4 ? 4 : 8,
+    vectors: 1,
+    a: a === 'across' ? 'single' : a,
+    b: loadForm(problem, 'b'),
+    quads: false,
+    tail: k % 4 !== 0,
+    lanes,
+    slices,
+  };
+}
+
+/** A discrete GPU is busy from here on; an integrated one much earlier. */
+const ENOUGH_LANES = { discrete: 1 << 16, integrated: 1 << 12, software: 1 };
+
+type TileShape = Pick<TiledVariant, 'size' | 'depth' | 'vectors'>;
+
+// A lane fetches one block of four by four for each step: lanes * 16 = depth * 2 * size.
+const LARGE: TileShape = { size: 128, depth: 16, vectors: 2 };
+const MEDIUM: TileShape = { size: 64, depth: 8, vectors: 2 };
+const SMALL: TileShape = { size: 32, depth: 16, vectors: 1 };
+
+/** Parts of k are not cut shorter than this. */
+const SHORTEST_PART = 256;
+
+function tiledVariant(problem: MatmulProblem, caps: PlannerCaps): TiledVariant {
+  const forms = { a: loadForm(problem, 'a'), b: loadForm(problem, 'b') };
+  const { m, n, k, batch } = problem;
+  const tiles = (size: number) => Math.ceil(m / size) * Math.ceil(n / size) * elementCount(batch);
+  const isDiscrete = caps.adapterClass === 'discrete';
+  const hasLargeGroups = caps.maxComputeInvocationsPerWorkgroup >= 256;
+  let shape = MEDIUM;
+  if (isDiscrete && hasLargeGroups && Math.min(m, n) > 64 && tiles(LARGE.size) >= 128) {
+    shape = LARGE;
+  } else if (Math.min(m, n) <= SMALL.size || (!isDiscrete && tiles(MEDIUM.size) < 64)) {
+    shape = SMALL;
+  }
+  const lanes = tiles(shape.size) * (shape.size / shape.vectors / 4) ** 2;
+  const wanted = Math.ceil(ENOUGH_LANES[caps.adapterClass] / Math.max(1, lanes));
+  const bytes = shape.depth * shape.size * 2 * 4;
+  return {
+    kernel: 'tiled',
+    ...shape,
+    ...forms,
+    buffers: bytes * 2 <= caps.maxComputeWorkgroupStorageSize ? 2 : 1,
+    parts: n % 4 === 0 ? Math.max(1, Math.min(wanted, Math.floor(k / SHORTEST_PART), 16)) : 1,
+  };
+}
+
 /** How four elements of A or B can be had at once: where they are one aligned group. */
-export function loadForm({ m, n, k, a, b }: MatmulProblem, matrix: 'a' | 'b'): LoadForm {
+function loadForm({ m, n, k, a, b }: MatmulProblem, matrix: 'a' | 'b'): LoadForm {
   const { batch, row, column } = matrix === 'a' ? a : b;
   const [depth, across] = matrix === 'a' ? [column, row] : [row, column];
   const size = matrix === 'a' ? m : n;

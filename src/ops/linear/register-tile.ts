@@ -24,13 +24,49 @@ export interface MatmulTileOptions {
   readonly b: LoadForm;
   /** The lanes of a quad load different rows of A and exchange them, instead of all loading all. */
   readonly quads: boolean;
+  /** Lanes that share the tile's columns add up their sums before they store them. */
+  readonly slices: number;
   /** k is no multiple of 4; then neither form is `depth`. */
   readonly tail: boolean;
 }
 
-/** `Tile`, `row_starts`, `column_starts`, `add_products`, `add_product` and `store_tile`. */
+/** Where the matrix of a hook begins, and how it is stepped through. */
+export interface BlockLoads {
+  /** Prefix of the names of what is loaded. */
+  readonly name: string;
+  readonly hook: 'a' | 'b';
+  readonly form: LoadForm;
+  /** Where a column of B, or a row of A, begins; the first of four for `across`. */
+  readonly start: (i: number) => string;
+  /** The expression of four values in order of k. */
+  readonly step: (j: number) => string;
+}
+
+/** Statements and expressions for a block of four by four: a vector of each step along k. */
+export function blockLoads({ name, hook, form, start, step }: BlockLoads): {
+  readonly lines: string;
+  readonly vectors: readonly string[];
+} {
+  const stride = `params.${hook}_k`;
+  const vector = (j: number) => {
+    if (form === 'across') return `load_${hook}4((${start(0)} + ${step(j)} * ${stride}) / 4u)`;
+    const element = (q: number) =>
+      form === 'depth'
+        ? `${name}_${q}[${j}]`
+        : `load_${hook}(${start(q)} + ${step(j)} * ${stride})`;
+    return `Element4(${unroll(4, element, ', ')})`;
+  };
+  const load = (q: number) =>
+    `  let ${name}_${q} = load_${hook}4((${start(q)} + ${step(0)}) / 4u);\n`;
+  return {
+    lines: form === 'depth' ? unroll(4, load, '') : '',
+    vectors: [0, 1, 2, 3].map(vector),
+  };
+}
+
+/** WGSL of `Tile`, `row_starts`, `column_starts`, `add_products`, `add_product` and `store_tile`. */
 export function matmulTileSource(options: MatmulTileOptions): string {
-  const { rows, vectors, a, b, quads, tail } = options;
+  const { rows, vectors, a, b, quads, slices, tail } = options;
   const lanes = quads ? rows / 4 : rows;
   const starts = a === 'across' ? 1 : lanes;
   const columns = b === 'across' ? vectors : vectors * 4;
@@ -61,7 +97,7 @@ ${tail ? addProduct(options, lanes) : NO_TAIL}fn store_tile(tile: ptr<function, 
   var sums = Tile(${unroll(rows * vectors, (i) => `(*tile)[${i}]`, ', ')});
   for (var i = 0u; i < ${rows * vectors}u; i++) {
     let r = i / ${vectors}u;
-    store_four(row + ${quads ? `(lane ^ (r & 3u)) * ${lanes}u + (r >> 2u)` : 'r'}, column + i % ${vectors}u * 16u, batch, sums[i]);
+    ${slices > 1 ? 'add_slices' : 'store_four'}(row + ${quads ? `(lane ^ (r & 3u)) * ${lanes}u + (r >> 2u)` : 'r'}, column + i % ${vectors}u * 16u, batch, sums[i]);
   }
 }
 `;
@@ -90,19 +126,10 @@ ${sumRows(options, (at, v, row) => `${at} += ${row} * b${v};`)}
 
 /** Four rows of k of vector v: `b{v}_0` to `b{v}_3`. */
 function loadColumns(v: number, form: LoadForm): string {
-  const row = (j: number) => {
-    if (form === 'across') return `load_b4((columns[${v}] + (k + ${j}u) * params.b_k) / 4u)`;
-    const column = (q: number) =>
-      form === 'depth'
-        ? `c${v}_${q}[${j}]`
-        : `load_b(columns[${v * 4 + q}] + (k + ${j}u) * params.b_k)`;
-    return `Element4(${unroll(4, column, ', ')})`;
-  };
-  const loads =
-    form === 'depth'
-      ? unroll(4, (q) => `  let c${v}_${q} = load_b4((columns[${v * 4 + q}] + k) / 4u);\n`, '')
-      : '';
-  return loads + unroll(4, (j) => `  let b${v}_${j} = ${row(j)};`);
+  const start = (q: number) => `columns[${form === 'across' ? v : v * 4 + q}]`;
+  const step = (j: number) => (j === 0 ? 'k' : `(k + ${j}u)`);
+  const { lines, vectors } = blockLoads({ name: `c${v}`, hook: 'b', form, start, step });
+  return lines + vectors.map((vector, j) => `  let b${v}_${j} = ${vector};`).join('\n');
 }
 
 /** Four columns of k of each row that a lane loads: `a0`, `a1`, … */

@@ -4,7 +4,7 @@ import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts'
 import type { Dim } from '../../core/dim.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { matmul } from '../linear/matmul.ts';
-import { matmulKernels } from '../linear/matmul-lowering.ts';
+import { wholeMatmulKernels } from '../linear/matmul-lowering.ts';
 import { matmulProblem } from '../linear/matmul-problem.ts';
 import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
@@ -44,7 +44,7 @@ export const matmulInteger: OpDefinition = defineOp({
     fillExactly(matmul, { operands, attributes, output });
   },
   lower(call) {
-    return subtractZeroPoints(matmulKernels(matmulProblem(call), call.caps), call, [A, B]);
+    return subtractZeroPoints(wholeMatmulKernels(matmulProblem(call), call.caps), call, [A, B]);
   },
   tolerance: { rtol: 0, atol: 0 },
   cases: () => [

@@ -1,27 +1,14 @@
-import source from '../../../shaders/matmul-nbits.wgsl?raw';
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { elementCount } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { isFloat } from '../elementwise/number-dtypes.ts';
-import { matmulKernels } from '../linear/matmul-lowering.ts';
-import { splitGrid } from '../linear/split-grid.ts';
+import { wholeMatmulKernels } from '../linear/matmul-lowering.ts';
 import { type KernelRead, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { ABSENT } from './zero-points.ts';
 
-/** From here on the kernels of float matrices, which read an element of B for many rows, do better. */
-const MANY_ROWS = 16;
-
-function hasManyRows({ m }: NbitsProblem, { adapterClass }: PlannerCaps): boolean {
-  // The register tile of software adapters loads each element of A once for all columns.
-  return m >= MANY_ROWS || adapterClass === 'software';
-}
-
-/** Kernels of `matmul_nbits`. */
+/** Kernels of `matmul_nbits`: those of float matrices, with a B that is made as it is loaded. */
 export function lowerMatmulNbits(call: LoweringCall): readonly KernelSpec[] {
-  const problem = nbitsProblem(call);
-  return hasManyRows(problem, call.caps)
-    ? manyRows(problem, call.caps)
-    : fewRows(problem, call.caps);
+  return nbitsKernels(nbitsProblem(call), call.caps);
 }
 
 interface NbitsProblem {
@@ -84,35 +71,11 @@ function zeroPoint({ zeros, bits }: NbitsProblem): string {
 `;
 }
 
-function fewRows(problem: NbitsProblem, caps: PlannerCaps): readonly KernelSpec[] {
-  const { m, n, k, bits, blocks, blockSize } = problem;
-  // Lanes that read neighbouring words.
-  const lanes = 16;
-  const kernel: KernelSpec = {
-    name: 'matmul-nbits',
-    source: zeroPoint(problem) + source,
-    constants: { BITS: bits, ONE_ROW: m === 1 },
-    params: {
-      ...blockParams(problem),
-      m: u32(m),
-      n: u32(n),
-      k: u32(k),
-      words: u32((blocks * blockSize * bits) / 32),
-    },
-    workgroupSize: [lanes, 64 / lanes, 1],
-    workgroups: [Math.ceil((n * lanes) / 64), Math.ceil(m / 4), 1],
-    reads: [input('a', 0), input('codes', 1, 4), ...blockReads(problem)],
-    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
-  };
-  return splitGrid(kernel, caps);
-}
-
-/** The kernels of float matrices, with a B that is made as it is loaded. */
-function manyRows(problem: NbitsProblem, caps: PlannerCaps): readonly KernelSpec[] {
+function nbitsKernels(problem: NbitsProblem, caps: PlannerCaps): readonly KernelSpec[] {
   const { m, n, k, bits, blocks, blockSize } = problem;
   const each = 8 / bits;
   const depth = blocks * blockSize;
-  const kernels = matmulKernels(
+  const kernels = wholeMatmulKernels(
     {
       m,
       n,

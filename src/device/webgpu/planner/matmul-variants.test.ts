@@ -1,0 +1,134 @@
+import { beforeAll, expect, test } from 'vitest';
+import { type Gpu, openGpu } from '../../../../bench/kernels/open-gpu.ts';
+import { preparePlan, readBuffer, storageBuffer } from '../../../../bench/kernels/prepare-plan.ts';
+import { HostTensor } from '../../../core/host-tensor.ts';
+import type { PlannerCaps } from '../../../core/launch-plan.ts';
+import type { Attributes, PrimitiveFunction } from '../../../core/primitive-function.ts';
+import type { Shape } from '../../../core/shape.ts';
+import { inferConcreteCall, opDefinition, OPS } from '../../../ops/registry.ts';
+import { firstDifference } from '../../../testing/all-close.ts';
+import { randomTensor } from '../../../testing/random-tensor.ts';
+import { plan } from './plan.ts';
+
+let gpu: Gpu;
+beforeAll(async () => {
+  gpu = await openGpu();
+});
+
+interface Product {
+  readonly title: string;
+  readonly shapes: readonly Shape[];
+  readonly attributes?: Attributes;
+  readonly caps: Partial<PlannerCaps>;
+  /** What the plan has to consist of, and what its first shader has to say. */
+  readonly kernels: readonly string[];
+  readonly code: RegExp;
+}
+
+const DISCRETE = { adapterClass: 'discrete' } as const;
+const INTEGRATED = { adapterClass: 'integrated' } as const;
+const FLIPPED = { alpha: 0.5, beta: 2, trans_a: true, trans_b: true };
+
+// What the cases of the operators are too small for, or what depends on more than the class.
+const PRODUCTS: readonly Product[] = [
+  {
+    title: 'tiles of 128, in a batch',
+    shapes: [
+      [128, 65, 5],
+      [128, 5, 67],
+    ],
+    caps: DISCRETE,
+    kernels: ['matmul-tiled'],
+    code: /PANEL_ROWS: u32 = 32u[^]*BUFFERS: u32 = 1u/,
+  },
+  {
+    title: 'tiles of 64, one buffer, transposed, odd',
+    shapes: [[77, 65], [66, 77], [66]],
+    attributes: FLIPPED,
+    caps: { ...DISCRETE, maxComputeWorkgroupStorageSize: 4096 },
+    kernels: ['matmul-tiled'],
+    code: /PANEL_ROWS: u32 = 16u[^]*BUFFERS: u32 = 1u/,
+  },
+  {
+    title: 'parts of k with a bias, transposed, in vectors',
+    shapes: [
+      [516, 36],
+      [40, 516],
+      [36, 1],
+    ],
+    attributes: FLIPPED,
+    caps: DISCRETE,
+    kernels: ['matmul-tiled', 'matmul-sum'],
+    code: /load_a4[^]*load_b4/,
+  },
+  {
+    title: 'tiles of 32, odd',
+    shapes: [
+      [33, 35],
+      [35, 31],
+    ],
+    caps: INTEGRATED,
+    kernels: ['matmul-tiled'],
+    code: /PANEL_ROWS: u32 = 8u/,
+  },
+  {
+    title: 'five rows, k odd',
+    shapes: [
+      [5, 131],
+      [131, 70],
+    ],
+    caps: INTEGRATED,
+    kernels: ['matmul-vector'],
+    code: /SLICES: u32 = 8u/,
+  },
+  {
+    title: 'a row and transposed columns of k',
+    shapes: [[1, 300], [17, 300], [17]],
+    attributes: { trans_b: true },
+    caps: DISCRETE,
+    kernels: ['matmul-vector'],
+    code: /load_b4[^]*SLICES: u32 = 64u|SLICES: u32 = 64u[^]*load_b4/,
+  },
+  {
+    title: 'a column, as the row of the transposed product',
+    shapes: [
+      [65, 129],
+      [129, 1],
+      [65, 1],
+    ],
+    caps: INTEGRATED,
+    kernels: ['matmul-vector'],
+    code: /TILE_ROWS: u32 = 1u/,
+  },
+];
+
+test.each(PRODUCTS.map((product) => [product.title, product] as const))(
+  'matmul: %s',
+  async (_, { shapes, attributes = {}, caps, kernels, code }) => {
+    const op = opDefinition(shapes[0]?.length === 2 ? 'gemm' : 'matmul');
+    const inputs = shapes.map((shape, i) => randomTensor(shape, i + 1));
+    const call = inferConcreteCall(op, inputs, attributes);
+    const primitive: PrimitiveFunction = {
+      name: op.name,
+      params: inputs,
+      body: [{ op: op.name, inputs: inputs.map((_, i) => i), attributes: call.attributes }],
+      results: [{ value: inputs.length, type: call.output }],
+    };
+    const launchPlan = plan(
+      primitive,
+      { params: shapes, results: [call.output.shape] },
+      { caps: { ...gpu.caps, ...caps }, operators: OPS },
+    );
+    expect(launchPlan.launches.map(({ label }) => label)).toEqual(kernels);
+    expect(launchPlan.launches[0]?.code).toMatch(code);
+    const expected = HostTensor.zeros('float32', call.output.shape);
+    op.reference(inputs, call.attributes, expected);
+    const result = storageBuffer(gpu, new Float32Array(expected.elements.length));
+    const buffers = inputs.map(({ data }) => storageBuffer(gpu, Float32Array.from(data, Number)));
+    await (await preparePlan(gpu, launchPlan, [...buffers, result])).run();
+    const values = new Float32Array(await readBuffer(gpu, result), 0, expected.elements.length);
+    const actual = new HostTensor('float32', call.output.shape, values);
+    expect(firstDifference(actual, expected, op.tolerance)).toBeUndefined();
+  },
+  120_000,
+);
