@@ -7,90 +7,108 @@ type Array = np.Array;
  * several times faster in WebAssembly than the library's convolution.
  */
 export type Network<T> = {
-  /** [25, 16]: 5 x 5 patches of the image, stride 2. */
+  /** [25, 16]: 5 x 5 patches of the image. */
   conv1: T;
   bias1: T;
-  /** [144, 32]: 3 x 3 patches of 16 channels (channel fastest), stride 2. */
+  /** [400, 32]: 5 x 5 patches of 16 channels, channel fastest. */
   conv2: T;
   bias2: T;
-  /** [1568, 28]: 7 x 7 x 32 features, channel fastest. */
-  dense1: T;
+  /** [512, 10]: 4 x 4 x 32 features, channel fastest. */
+  dense: T;
   bias3: T;
-  /** [28, 10] */
-  dense2: T;
-  bias4: T;
 };
 
 export const NETWORK_SHAPES: Network<readonly number[]> = {
   conv1: [25, 16],
   bias1: [16],
-  conv2: [144, 32],
+  conv2: [400, 32],
   bias2: [32],
-  dense1: [1568, 28],
-  bias3: [28],
-  dense2: [28, 10],
-  bias4: [10],
+  dense: [512, 10],
+  bias3: [10],
 };
 
 const IMAGE = 28;
 const KERNEL = 5;
+/** Rows and columns behind the first pooling, 2 x 2. */
 const HALF = IMAGE / 2;
+/** Of these, as many as the second pooling, 3 x 3, reads. */
+const READ = 12;
 /** Rows of {@link imagePatches} for one image. */
-export const PATCHES = HALF * HALF;
+export const PATCHES = IMAGE * IMAGE;
 
-/** Writes the [196, 25] patches of one image (padding 2, stride 2) at `offset` of `out`. */
+/**
+ * Writes the [784, 25] patches of one image (padding 2) at `offset` of `out`: the four that the
+ * first pooling compares stand together.
+ */
 export function imagePatches(image: Float32Array, out: Float32Array, offset: number): void {
   let at = offset;
-  for (let row = 0; row < HALF; row++) {
-    for (let column = 0; column < HALF; column++) {
-      for (let i = 0; i < KERNEL; i++) {
-        for (let j = 0; j < KERNEL; j++) {
-          const y = 2 * row + i - 2;
-          const x = 2 * column + j - 2;
-          const inside = y >= 0 && y < IMAGE && x >= 0 && x < IMAGE;
-          out[at++] = inside ? (image[y * IMAGE + x] ?? 0) : 0;
-        }
+  for (let place = 0; place < PATCHES; place++) {
+    const pool = Math.floor(place / 4);
+    const row = 2 * Math.floor(pool / HALF) + (Math.floor(place / 2) % 2);
+    const column = 2 * (pool % HALF) + (place % 2);
+    for (let i = 0; i < KERNEL; i++) {
+      for (let j = 0; j < KERNEL; j++) {
+        const y = row + i - 2;
+        const x = column + j - 2;
+        const inside = y >= 0 && y < IMAGE && x >= 0 && x < IMAGE;
+        out[at++] = inside ? (image[y * IMAGE + x] ?? 0) : 0;
       }
     }
   }
 }
 
-/** Logits [n, 10] of patches [n * 196, 25]. Consumes its arguments. */
+/** Logits [n, 10] of patches [n * 784, 25]. Consumes its arguments. */
 export function logits(net: Network<Array>, patches: Array, n: number): Array {
-  const first = nn.relu(np.matmul(patches, net.conv1).add(net.bias1)).reshape([n, HALF, HALF, 16]);
+  const first = nn
+    .relu(np.matmul(patches, net.conv1).add(net.bias1))
+    .reshape([n * HALF * HALF, 4, 16])
+    .max(1)
+    .reshape([n, HALF, HALF, 16]);
   const second = nn
     .relu(np.matmul(patchesOfFeatures(first, n), net.conv2).add(net.bias2))
-    .reshape([n, 1568]);
-  const hidden = nn.relu(np.matmul(second, net.dense1).add(net.bias3));
-  return np.matmul(hidden, net.dense2).add(net.bias4);
+    .reshape([n * 4, 3, 4, 3, 32])
+    .max([1, 3])
+    .reshape([n, 512]);
+  return np.matmul(second, net.dense).add(net.bias3);
 }
 
-/** [n * 49, 144]: 3 x 3 patches with padding 1 and stride 2, taken from an even grid. */
+/** [n * 144, 400]: 5 x 5 patches with padding 2, at the places that the second pooling reads. */
 function patchesOfFeatures(features: Array, n: number): Array {
   const padding: [number, number][] = [
     [0, 0],
-    [1, 1],
-    [1, 1],
+    [2, 2],
+    [2, 2],
     [0, 0],
   ];
-  const grid = np.pad(features, padding).reshape([n, 8, 2, 8, 2, 16]);
+  const grid = np.pad(features, padding);
   const taps: Array[] = [];
-  for (let i = 0; i < 3; i++) {
-    for (let j = 0; j < 3; j++) {
-      const rows: [number, number] = i === 2 ? [1, 8] : [0, 7];
-      const columns: [number, number] = j === 2 ? [1, 8] : [0, 7];
-      taps.push(grid.ref.slice([], rows, i % 2, columns, j % 2, []));
+  for (let i = 0; i < KERNEL; i++) {
+    for (let j = 0; j < KERNEL; j++) {
+      taps.push(grid.ref.slice([], [i, i + READ], [j, j + READ], []));
     }
   }
   grid.dispose();
-  return np.concatenate(taps, -1).reshape([n * 49, 144]);
+  return np.concatenate(taps, -1).reshape([n * READ * READ, 400]);
 }
 
-/** Mean cross entropy against targets [n, 10]. Consumes its arguments. */
+/** Rows of a batch of n that are digits; the others are pictures. */
+export const digitRows = (n: number): number => n / 4;
+
+/**
+ * Mean cross entropy of the digits, and mean squared distance of the centred logits of the pictures.
+ * `targets` [n, 10] has probabilities for digits and centred scores for pictures. Consumes its
+ * arguments.
+ */
 export function loss(net: Network<Array>, patches: Array, targets: Array, n: number): Array {
-  return nn
-    .logSoftmax(logits(net, patches, n))
-    .mul(targets)
+  const rows = digitRows(n);
+  const scores = logits(net, patches, n);
+  const entropy = nn
+    .logSoftmax(scores.ref.slice([0, rows], []))
+    .mul(targets.ref.slice([0, rows], []))
     .sum()
-    .mul(-1 / n);
+    .mul(-1 / rows);
+  const pictures = scores.slice([rows, n], []);
+  const centred = pictures.ref.sub(pictures.mean(1, { keepdims: true }));
+  const distance = np.square(centred.sub(targets.slice([rows, n], []))).mean();
+  return entropy.add(distance);
 }

@@ -14,36 +14,47 @@ import type { Network } from './digit-network.ts';
 /** The trained network as a module of our IR: `image` [1, 1, 28, 28] to `probabilities` [1, 10]. */
 export function digitsModule(weights: Network<ArrayLike<number>>): Module {
   const image = variable('image', 'float32', [1, 1, IMAGE_SIZE, IMAGE_SIZE]);
-  // Patches start two pixels (then one) before the image and end where the stride lets them.
   const first = convolution(image, {
     weights: reorder(weights.conv1, [1, 5, 5, 16], [3, 0, 1, 2]),
     bias: weights.bias1,
-    pads: [2, 2, 1, 1],
+    pool: 2,
   });
   const second = convolution(first, {
-    weights: reorder(weights.conv2, [3, 3, 16, 32], [3, 2, 0, 1]),
+    weights: reorder(weights.conv2, [5, 5, 16, 32], [3, 2, 0, 1]),
     bias: weights.bias2,
-    pads: [1, 1, 0, 0],
+    pool: 3,
   });
-  const features = call('reshape', [second], { shape: [1, 7 * 7 * 32] });
-  const dense1 = reorder(weights.dense1, [7, 7, 32, 28], [2, 0, 1, 3]).reshape([7 * 7 * 32, 28]);
-  const hidden = call('relu', [dense(features, dense1, weights.bias3)]);
-  const dense2 = HostTensor.from('float32', [28, 10], weights.dense2);
-  const probabilities = call('softmax', [dense(hidden, dense2, weights.bias4)], { axis: 1 });
+  const features = call('reshape', [second], { shape: [1, 32 * 4 * 4] });
+  const matrix = reorder(weights.dense, [4, 4, 32, 10], [2, 0, 1, 3]).reshape([32 * 4 * 4, 10]);
+  const scores = dense(features, matrix, weights.bias3);
+  const probabilities = call('softmax', [scores], { axis: 1 });
   const main = func([image], probabilities, { resultNames: ['probabilities'] });
   return moduleOf({ main }, { title: 'Handwritten digits', producer: 'scripts/train' });
 }
 
 interface Convolution {
+  /** [channels, input channels, 5, 5]. */
   readonly weights: HostTensor;
   readonly bias: ArrayLike<number>;
-  readonly pads: readonly number[];
+  /** Rows, columns and strides of the pooling behind it. */
+  readonly pool: number;
 }
 
-function convolution(input: Expr, { weights, bias, pads }: Convolution): Expr {
-  const attributes = { strides: [2, 2], pads, dilations: [1, 1], groups: 1 };
+/** A convolution that keeps the size, relu, and the largest of each square. */
+function convolution(input: Expr, { weights, bias, pool }: Convolution): Expr {
   const channels = HostTensor.from('float32', [bias.length], bias);
-  return call('relu', [call('conv2d', [input, constant(weights), constant(channels)], attributes)]);
+  const sums = call('conv2d', [input, constant(weights), constant(channels)], {
+    strides: [1, 1],
+    pads: [2, 2, 2, 2],
+    dilations: [1, 1],
+    groups: 1,
+  });
+  return call('max_pool', [call('relu', [sums])], {
+    kernel: [pool, pool],
+    strides: [pool, pool],
+    pads: [0, 0, 0, 0],
+    dilations: [1, 1],
+  });
 }
 
 function dense(input: Expr, weights: HostTensor, bias: ArrayLike<number>): Expr {

@@ -1,0 +1,72 @@
+// Pictures that are no digits: discs on a sloping ground. What a network says of such a picture is a
+// matter of its training, so ours learns it from a network that people know, mnist-cntk; the data
+// sets beside that model are pictures of the kind and stay out of the training.
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Session, Tensor } from '../../src/client/index.ts';
+
+const IMAGE = 28;
+const TEACHER = fileURLToPath(
+  new URL('../../../shared/models/mnist-cntk/model.onnx', import.meta.url),
+);
+
+export interface LabelledPicture {
+  /** [28, 28] row-major, 0 to 1. */
+  readonly image: Float32Array;
+  /** The digit that mnist-cntk sees. */
+  readonly digit: number;
+  /** Its ten scores around their mean, in units of {@link SCALE}. */
+  readonly scores: Float32Array;
+}
+
+/** Scores of such pictures lie hundreds apart; those of our network want to be a few apart. */
+const SCALE = 200;
+
+/** Draws pictures and asks mnist-cntk what they show. About 2 ms each. */
+export async function labelledPictures(
+  count: number,
+  random: () => number,
+): Promise<LabelledPicture[]> {
+  if (!existsSync(TEACHER)) throw new Error(`Training needs the model ${TEACHER}.`);
+  const teacher = await Session.load(readFileSync(TEACHER), { device: 'host', worker: false });
+  const pictures: LabelledPicture[] = [];
+  for (let i = 0; i < count; i++) {
+    const image = greyPicture(random);
+    const pixels = image.map((value) => 255 * value);
+    const [scores] = Object.values(
+      await teacher.run({ Input3: new Tensor('float32', pixels, [1, 1, IMAGE, IMAGE]) }),
+    );
+    const values = Array.from(scores?.data ?? [], Number);
+    const mean = values.reduce((a, b) => a + b, 0) / values.length;
+    const centred = Float32Array.from(values, (value) => (value - mean) / SCALE);
+    pictures.push({ image, digit: values.indexOf(Math.max(...values)), scores: centred });
+  }
+  await teacher.dispose();
+  return pictures;
+}
+
+/** A ground that slopes, two to seven discs of one grey each, and noise; [28, 28], 0 to 1. */
+export function greyPicture(random: () => number): Float32Array {
+  const between = (low: number, high: number): number => low + random() * (high - low);
+  const level = between(0.35, 0.65);
+  const slopes = [between(-0.35, 0.35), between(-0.35, 0.35)] as const;
+  const discs = Array.from({ length: 2 + Math.floor(random() * 6) }, () => ({
+    x: between(0, IMAGE),
+    y: between(0, IMAGE),
+    radius: between(1.5, 8),
+    grey: between(0.05, 0.95),
+    slope: between(-0.15, 0.15),
+  }));
+  const image = new Float32Array(IMAGE * IMAGE);
+  for (let y = 0; y < IMAGE; y++) {
+    for (let x = 0; x < IMAGE; x++) {
+      let value = level + slopes[0] * (x / IMAGE - 0.5) + slopes[1] * (y / IMAGE - 0.5);
+      for (const disc of discs) {
+        const inside = (x - disc.x) ** 2 + (y - disc.y) ** 2 <= disc.radius ** 2;
+        if (inside) value = disc.grey + disc.slope * (x / IMAGE - 0.5);
+      }
+      image[y * IMAGE + x] = Math.min(1, Math.max(0, value + between(-0.016, 0.016)));
+    }
+  }
+  return image;
+}
