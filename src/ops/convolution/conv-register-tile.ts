@@ -9,22 +9,20 @@ export interface ConvTile {
   readonly kernelW: number;
   readonly strideW: number;
   readonly dilationW: number;
+  /** The window is unrolled whole, not row by row: faster if small, and more code to compile. */
+  readonly unrolls: boolean;
   /** Lanes of a quad load weights of different channels and exchange them. */
   readonly quads: boolean;
 }
-
-/** Windows up to this many taps are unrolled whole; larger ones row by row, for the code's size. */
-const MAX_UNROLLED_TAPS = 9;
 
 /** `Tile`, `accumulate` and `store_tile` for `conv2d-tile.wgsl`. */
 export function convTileSource(tile: ConvTile): string {
   const { channels, pixels, kernelH, kernelW } = tile;
   const vectors = pixels / 4;
   const columns = tapColumns(tile);
-  const unrollRows = kernelH * kernelW <= MAX_UNROLLED_TAPS;
   const weightLoads = tile.quads ? Math.ceil(channels / 4) : channels;
   const channelOf = (i: number) => (tile.quads ? `channel + ${i * 4}u + lane` : `channel + ${i}u`);
-  const rows = unrollRows
+  const rows = tile.unrolls
     ? unroll(kernelH, (r) => tapRow(tile, { r: `${r}u`, weight: `${r * kernelW}u` }))
     : `    for (var r = 0u; r < params.kernel_h; r++) {
 ${tapRow(tile, { r: 'r', weight: `r * ${kernelW}u` })}

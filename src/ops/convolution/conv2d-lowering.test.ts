@@ -37,6 +37,7 @@ describe('kernels of conv2d', () => {
     ['software', [1, 8, 60, 60], [16, 8, 3, 3], { strides: [2, 2] }, 'conv2d-tile'],
     ['software', [1, 64, 1000, 1000], [64, 64, 5, 5], {}, 'conv2d-tile'],
     ['software', [1, 64, 20, 20], [128, 1, 3, 3], { groups: 64 }, 'window-tile'],
+    ['software', [1, 1, 28, 28], [8, 1, 5, 5], {}, 'conv2d-tile'],
     ['software', [1, 64, 40, 40], [64, 1, 9, 11], { groups: 64 }, 'conv2d-tile'],
     ['discrete', [1, 64, 20, 20], [64, 1, 3, 3], { groups: 64 }, 'conv2d-direct'],
     ['integrated', [1, 64, 66, 66], [64, 1, 3, 3], { groups: 64 }, 'window-tile'],

@@ -46,6 +46,9 @@ function chooseKernel(conv: Conv): KernelSpec {
   return outChannels / conv.groups < 8 ? directKernel(conv) : tiledKernel(conv);
 }
 
+/** Of windows with more taps the rows are a loop. */
+const MAX_UNROLLED_TAPS = 9;
+
 /** Wider windows take more registers than a tile has. */
 const MAX_TILE_KERNEL_W = 11;
 
@@ -64,7 +67,8 @@ const READS: KernelSpec['reads'] = [
 
 function depthwiseKernel({ window, groups, hasBias, call }: Conv): KernelSpec | undefined {
   const { batch, channels, outChannels } = window;
-  if (groups !== channels) return undefined;
+  // More channels of the result for one of the image share what a tile loads.
+  if (groups !== channels || outChannels >= groups * 4) return undefined;
   const rows = {
     size: window.inH,
     count: window.outH,
@@ -102,7 +106,8 @@ function tileKernel({ window, groups, hasBias, call }: Conv): KernelSpec {
   const shape = chooseTile(window.outW, groupOut);
   const { kernelH, kernelW, strideW, dilationW } = window;
   const quads = hasLinearQuads(call.caps) && shape.channels > 1;
-  const tile: ConvTile = { ...shape, kernelH, kernelW, strideW, dilationW, quads };
+  const unrolls = kernelH * kernelW <= MAX_UNROLLED_TAPS && window.channels > groups * 4;
+  const tile: ConvTile = { ...shape, kernelH, kernelW, strideW, dilationW, unrolls, quads };
   const blocksW = Math.ceil(window.outW / tile.pixels);
   const groupBlocks = Math.ceil(groupOut / tile.channels);
   const wholeGroups = window.outW % 4 === 0;
