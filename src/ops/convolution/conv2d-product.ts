@@ -108,10 +108,6 @@ function productKernels(
     alpha: 1,
     beta: 1,
   };
-  const kernels = matmulKernels(problem, caps, { a: 1, b: 0, c: 2 });
-  if (scratch === undefined) return kernels;
-  return kernels.map((kernel) => ({
-    ...kernel,
-    reads: kernel.reads.map((read) => (read.hook === 'b' ? { ...read, from: scratch } : read)),
-  }));
+  const input = (index: number): KernelOperand => ({ kind: 'input', index });
+  return matmulKernels(problem, caps, { a: input(1), b: scratch ?? input(0), c: input(2) });
 }

@@ -168,10 +168,8 @@ function products(
     alpha: 1,
     beta: 0,
   };
-  const sources: Readonly<Record<string, KernelOperand>> = { a: weights, b: image };
-  return matmulKernels(problem, caps).map((kernel) => ({
+  return matmulKernels(problem, caps, { a: weights, b: image, c: ABSENT }).map((kernel) => ({
     ...kernel,
-    reads: kernel.reads.map((read) => ({ ...read, from: sources[read.hook] ?? ABSENT })),
     writes: kernel.writes.map((write) => ({ ...write, to: product })),
   }));
 }

@@ -7,7 +7,7 @@ import tiled from '../../../shaders/matmul-tiled.wgsl?raw';
 import vector from '../../../shaders/matmul-vector.wgsl?raw';
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { elementCount } from '../../core/shape.ts';
-import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { f32, type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import {
   gemmProblem,
   type MatmulProblem,
@@ -35,16 +35,20 @@ export function lowerGemm(call: LoweringCall): readonly KernelSpec[] {
   return matmulKernels(gemmProblem(call), call.caps);
 }
 
-/** Which inputs of the operator are the matrices A and B and the bias. */
+/** Where the matrices A and B and the bias lie. */
 export interface MatmulOperands {
-  readonly a: number;
-  readonly b: number;
-  readonly c: number;
+  readonly a: KernelOperand;
+  readonly b: KernelOperand;
+  readonly c: KernelOperand;
 }
 
-const IN_ORDER: MatmulOperands = { a: 0, b: 1, c: 2 };
+const IN_ORDER: MatmulOperands = {
+  a: { kind: 'input', index: 0 },
+  b: { kind: 'input', index: 1 },
+  c: { kind: 'input', index: 2 },
+};
 
-/** The kernels for a product of two inputs: one, but for sums of parts and what no grid holds. */
+/** The kernels for a product: one, but for sums of parts and what no grid holds. */
 export function matmulKernels(
   problem: MatmulProblem,
   caps: PlannerCaps,
@@ -58,7 +62,7 @@ export function matmulKernels(
   return problemKernels(problem, caps).map((kernel) => ({
     ...kernel,
     reads: kernel.reads.map((read) =>
-      read.from.kind === 'input' ? { ...read, from: inputOf(read.hook, operands) } : read,
+      read.from.kind === 'input' ? { ...read, from: operandOf(read.hook, operands) } : read,
     ),
   }));
 }
@@ -130,9 +134,8 @@ function batchParams({ batch, a, b }: MatmulProblem): KernelSpec['params'] {
   );
 }
 
-function inputOf(hook: string, operands: MatmulOperands): { kind: 'input'; index: number } {
-  const index = hook === 'a' ? operands.a : hook === 'b' ? operands.b : operands.c;
-  return { kind: 'input', index };
+function operandOf(hook: string, { a, b, c }: MatmulOperands): KernelOperand {
+  return hook === 'a' ? a : hook === 'b' ? b : c;
 }
 
 function tileKernel(problem: MatmulProblem, variant: RegisterVariant): KernelSpec {
