@@ -35,6 +35,6 @@ export default defineConfig(({ mode }) => ({
   preview: { host: 'localhost', headers: SECURITY_HEADERS },
   test: {
     include: ['src/**/*.test.ts', 'scripts/**/*.test.ts'],
-    testTimeout: 60_000,
+    testTimeout: 180_000,
   },
 }));
