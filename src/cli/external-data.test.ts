@@ -8,6 +8,7 @@ import { TensorValue } from '../runtime/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { type OnnxExternalSpec, writeOnnxModel } from '../testing/onnx-writer.ts';
 import { readProgram } from './read-program.ts';
+import { runCommand } from './run-command.ts';
 
 let folder: string;
 
@@ -78,6 +79,26 @@ test.each([
     external('short.bin', 0),
   );
   await expect(readProgram(path, {})).rejects.toThrow(message);
+});
+
+test('a model with tensors in another file runs without being compiled first', async () => {
+  await writeFile(join(folder, 'pair.bin'), new Uint8Array(Float32Array.of(2, 3, 10, 20).buffer));
+  const path = await model('run.onnx', external('pair.bin', 0, 8), external('pair.bin', 8, 8));
+  const x = join(folder, 'x.json');
+  await writeFile(x, '[1, 100]');
+  let [out, err] = ['', ''];
+  const status = await runCommand(
+    path,
+    { input: { x }, device: 'host', rtol: 0, atol: 0 },
+    {
+      out: (text) => (out += text),
+      err: (text) => (err += text),
+      isInteractive: false,
+    },
+  );
+  expect(err).toBe('');
+  expect(status).toBe(0);
+  expect(out).toContain('[12, 320]');
 });
 
 test('an offset that is no number is refused', async () => {

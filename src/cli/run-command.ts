@@ -8,7 +8,7 @@ import { formatOutput } from './format-output.ts';
 import { openNodeGpu } from './node-gpu.ts';
 import { isExecutableFile, openExecutable } from './open-executable.ts';
 import { readBytes } from './read-file.ts';
-import { compileFile, looksLikeText } from './read-program.ts';
+import { compileFile } from './read-program.ts';
 import { readTensor, writeTensor } from './tensor-file.ts';
 import { ProgressLine, type Terminal } from './terminal.ts';
 
@@ -30,10 +30,10 @@ export async function runCommand(
   flags: RunFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const bytes = await readLoadable(path, flags);
-  const gpu = flags.device === 'host' ? undefined : await nodeGpu(flags.device, terminal);
   const progress = new ProgressLine(terminal);
-  const session = await Session.load(bytes, {
+  const program = await readLoadable(path, flags, progress).finally(() => progress.clear());
+  const gpu = flags.device === 'host' ? undefined : await nodeGpu(flags.device, terminal);
+  const session = await Session.load(program, {
     worker: false,
     device: gpu === undefined ? 'host' : flags.device,
     dims: flags.dim ?? {},
@@ -57,15 +57,29 @@ export async function runCommand(
   }
 }
 
-/** What a session loads: it compiles models by itself, but no text, and without dispatching. */
+/** What a session loads. It could compile models by itself, but not read the files beside them. */
 async function readLoadable(
   path: string,
   { dim, dispatch }: RunFlags,
-): Promise<Uint8Array | Response> {
+  progress: ProgressLine,
+): Promise<Response> {
   if (await isExecutableFile(path)) return openExecutable(path);
-  const bytes = await readBytes(path);
-  if (dispatch === undefined && !looksLikeText(path, bytes)) return bytes;
-  return (await compileFile(path, bytes, { dims: dim, dispatch })).toBytes();
+  const executable = await compileFile(path, await readBytes(path), {
+    dims: dim,
+    dispatch,
+    onProgress: (loaded, total) => progress.show(describe({ phase: 'compile', loaded, total })),
+  });
+  return new Response(streamOf(executable.toChunks()));
+}
+
+function streamOf(chunks: Iterator<Uint8Array, void>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    pull(controller) {
+      const next = chunks.next();
+      if (next.done === true) controller.close();
+      else controller.enqueue(next.value);
+    },
+  });
 }
 
 async function nodeGpu(device: 'auto' | 'webgpu', terminal: Terminal): Promise<GPU | undefined> {

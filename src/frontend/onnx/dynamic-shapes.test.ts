@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { printModule } from '../../compiler/ir/print.ts';
+import { ShapeError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import type { Device } from '../../device/device.ts';
@@ -297,5 +298,50 @@ describe('a model with symbolic dimensions', () => {
     };
     await agrees(spec, { n: 3, m: 3 });
     await expect(run(spec, [randomTensor([3, 4]), randomTensor([2, 4])])).rejects.toThrow(/sum/);
+  });
+});
+
+describe('sizes with names that may be 0', () => {
+  test.each([13, 11])('Hardmax of opset %i gives nothing of nothing', async (opset) => {
+    const spec: OnnxModelSpec = {
+      opset,
+      inputs: [{ name: 'x', shape: ['b', 'n'] }],
+      nodes: [{ op: 'Hardmax', inputs: ['x'], outputs: ['y'], attributes: { axis: 1 } }],
+      outputs: ['y'],
+    };
+    for (const [b, n] of [
+      [2, 0],
+      [0, 3],
+      [3, 1],
+      [2, 5],
+    ] as const) {
+      const [y] = await agrees(spec, { b, n });
+      expect(y?.shape).toEqual([b, n]);
+      const ones = Array.from(y?.data ?? [], Number).reduce((a, c) => a + c, 0);
+      expect(ones).toBe(n === 0 ? 0 : b);
+    }
+  });
+
+  test('channels become space and back', async () => {
+    const spec = (mode: string): OnnxModelSpec => ({
+      inputs: [{ name: 'x', shape: ['n', 'c', 'h', 'w'] }],
+      nodes: [
+        {
+          op: 'DepthToSpace',
+          inputs: ['x'],
+          outputs: ['y'],
+          attributes: { blocksize: 2, mode },
+        },
+        { op: 'SpaceToDepth', inputs: ['y'], outputs: ['z'], attributes: { blocksize: 2 } },
+      ],
+      outputs: ['y', 'z'],
+    });
+    for (const mode of ['DCR', 'CRD']) {
+      const [y] = await agrees(spec(mode), { n: 2, c: 12, h: 3, w: 5 });
+      expect(y?.shape).toEqual([2, 3, 6, 10]);
+      await agrees(spec(mode), { n: 1, c: 4, h: 1, w: 1 });
+    }
+    const x = randomTensor([1, 6, 2, 2]);
+    await expect(run(spec('DCR'), [x])).rejects.toThrow(ShapeError);
   });
 });

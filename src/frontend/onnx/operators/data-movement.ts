@@ -192,10 +192,9 @@ function importDropout(node: ImportNode): Expr[] {
 function importDepthToSpace(node: ImportNode): Expr {
   const x = node.input(0);
   const [n = 1, channels = 1, h = 1, w = 1] = node.shape(x);
-  const c = node.number(channels, 'channels');
   const block = node.attributes.int('blocksize', 1);
   const isColumnFirst = node.attributes.string('mode', 'DCR') === 'DCR';
-  const depth = c / (block * block);
+  const depth = node.dims.floordiv(channels, block * block);
   const split = isColumnFirst ? [n, block, block, depth, h, w] : [n, depth, block, block, h, w];
   const perm = isColumnFirst ? [0, 3, 4, 1, 5, 2] : [0, 1, 4, 2, 5, 3];
   const moved = node.call('transpose', [node.reshape(x, split)], { perm });
@@ -204,13 +203,12 @@ function importDepthToSpace(node: ImportNode): Expr {
 
 function importSpaceToDepth(node: ImportNode): Expr {
   const x = node.input(0);
-  const [n = 1, channels = 1, height = 1, width = 1] = node.shape(x);
-  const c = node.number(channels, 'channels');
+  const [n = 1, c = 1, height = 1, width = 1] = node.shape(x);
   const block = node.attributes.int('blocksize', 1);
   const [h, w] = [node.dims.floordiv(height, block), node.dims.floordiv(width, block)];
   const split = node.reshape(x, [n, c, h, block, w, block]);
   const moved = node.call('transpose', [split], { perm: [0, 3, 5, 1, 2, 4] });
-  return node.reshape(moved, [n, c * block * block, h, w]);
+  return node.reshape(moved, [n, node.dims.mul(c, block * block), h, w]);
 }
 
 export const DATA_MOVEMENT_IMPORTERS: Readonly<Record<string, NodeImporter>> = {

@@ -49,14 +49,24 @@ const softmax =
 
 /** 1 at the first of the greatest elements, 0 everywhere else. */
 function hardmax(node: ImportNode, x: Expr, axis: number): Expr {
-  const { shape } = node.type(x);
+  const shape = node.shape(x);
+  const size = shape[axis] ?? 1;
+  if (size === 0) return x;
   const place = node.reshape(
-    node.call('arg_max', [x], { axis }),
+    node.call('arg_max', [typeof size === 'number' ? x : notEmpty(node, x, axis)], { axis }),
     shape.filter((_, at) => at !== axis),
   );
   const ends = [0, 1].map((value) => node.reshape(number(node, x, value), [1]));
   const values = node.call('concat', ends, { axis: 0 });
   return node.call('one_hot', [place, values], { axis, depth: shape.slice(axis, axis + 1) });
+}
+
+/** With one element to choose along an axis that turns out to have none. */
+function notEmpty(node: ImportNode, x: Expr, axis: number): Expr {
+  const shape = node.shape(x);
+  const missing = node.dims.max(node.dims.sub(1, shape[axis] ?? 1), 0);
+  const pads = [...shape, ...shape].map((_, i) => (i === shape.length + axis ? missing : 0));
+  return node.call('pad', [x], { pads });
 }
 
 export const SOFTMAX_IMPORTERS: Readonly<Record<string, NodeImporter>> = {
