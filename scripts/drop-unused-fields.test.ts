@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { withoutUnusedFields } from './drop-unused-fields.ts';
 
-test('withoutUnusedFields empties cases and summaries of object literals and leaves the rest', () => {
+test('withoutUnusedFields takes cases, summaries and tolerances out of object literals and leaves the rest', () => {
   const source = `export const relu: OpDefinition = defineOp({
   name: 'relu',
   summary: 'The larger of the element ' + 'and 0.',
@@ -10,7 +10,8 @@ test('withoutUnusedFields empties cases and summaries of object literals and lea
     return [{ title: 'none', inputs: [] as const }];
   },
 });
-const spec = { cases: [one, two], wgsl: (x: string) => x };
+const spec = { cases: [one, two], wgsl: (x: string) => x, tolerance };
+const ranged = [{ range: [-1, 1], x: 1 }, { range: startRange, cases: allCases(), }];
 const { cases, badCases } = spec;
 export const other = { cases, badCases };
 interface Spec { cases(): void }
@@ -18,13 +19,11 @@ interface Spec { cases(): void }
   expect(withoutUnusedFields(source, 'relu.ts')).toMatchInlineSnapshot(`
     "export const relu: OpDefinition = defineOp({
       name: 'relu',
-      summary: '',
-      cases: () => [],
-      badCases: () => [],
     });
-    const spec = { cases: [], wgsl: (x: string) => x };
+    const spec = { wgsl: (x: string) => x,};
+    const ranged = [{ x: 1 }, { range: startRange, }];
     const { cases, badCases } = spec;
-    export const other = { cases, badCases };
+    export const other = {};
     interface Spec { cases(): void }
     "
   `);
@@ -32,7 +31,7 @@ interface Spec { cases(): void }
 
 test('without references, what computes on the host goes too', () => {
   const source = `import { applyReference, withAxis } from './reference.ts';
-const scalar = { wgsl: ([x]) => \`-\${x}\`, host: ([x = 0]) => -x, hostBlock };
+const scalar = { wgsl: ([x]) => \`-\${x}\`, host: ([x = 0]) => -x, hostBlock, wideHost: (x) => x };
 export const neg = defineOp({
   name: 'neg',
   reference(inputs, attributes, output) {
@@ -47,14 +46,13 @@ const { reference, compute = { host: withAxis } } = neg;
   expect(kept).toBe(source);
   expect(withoutUnusedFields(source, 'neg.ts', { keepsReferences: false })).toMatchInlineSnapshot(`
     "import { applyReference, withAxis } from './reference.ts';
-    const scalar = { wgsl: ([x]) => \`-\${x}\`, host: undefined, hostBlock: undefined };
+    const scalar = { wgsl: ([x]) => \`-\${x}\`,};
     export const neg = defineOp({
       name: 'neg',
-      reference: undefined,
       host: 'only there',
       scalar,
     });
-    const { reference, compute = { host: undefined } } = neg;
+    const { reference, compute = {} } = neg;
     "
   `);
 });

@@ -1,24 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import { type ESTree, parseSync, type Plugin } from 'vite';
 
-const CASES = new Set(['cases', 'badCases']);
-const TEXT = 'summary';
+/** What tests and documentation read. */
+const TESTED = new Set(['cases', 'badCases', 'summary', 'tolerance']);
+/** Ranges of random numbers for cases, where they are written out. */
+const RANGES = new Set(['range', 'ranges']);
 /** What computes on the host: only the host device's kernels and the compiler read it. */
-const REFERENCES = new Set(['reference', 'compute', 'host', 'hostBlock', 'hostBigint']);
+const REFERENCES = /^(?:reference|compute|host|host[A-Z]\w*|wideHost)$/;
 /** The tables whose entries are also tested and documented. */
 const TABLES = /\/src\/(ops\/(?:[a-z]+\/)?[^/]+|bytecode\/builtins)\.ts$/;
 
 interface Span {
   readonly start: number;
   readonly end: number;
-  readonly text: string;
 }
 
 /**
  * The entry of an operator or a builtin holds its test cases and its line in the documentation,
- * which nobody reads in production. Leaves `cases`, `badCases` and `summary` of object literals
- * empty, and without `keepsReferences` what computes on the host too; what only they use is then
- * dropped as unused.
+ * which nobody reads in production. Takes `cases`, `badCases`, `summary` and `tolerance` out of
+ * object literals, and without `keepsReferences` what computes on the host too; what only they use
+ * is then dropped as unused.
  */
 export function withoutUnusedFields(
   code: string,
@@ -28,8 +29,9 @@ export function withoutUnusedFields(
   const spans: Span[] = [];
   collect(parseSync(file, code).program, { spans, keepsReferences });
   let result = code;
-  for (const { start, end, text } of spans.sort((a, b) => b.start - a.start)) {
-    result = result.slice(0, start) + text + result.slice(end);
+  for (const { start, end } of spans.sort((a, b) => b.start - a.start)) {
+    const comma = /^\s*,?/.exec(result.slice(end))?.[0] ?? '';
+    result = result.slice(0, start).trimEnd() + result.slice(end + comma.length);
   }
   return result;
 }
@@ -47,13 +49,12 @@ function collect(node: unknown, search: Search): void {
   if (typeof node !== 'object' || node === null) return;
   // Names that a pattern takes out of an object are no fields of one.
   const isPattern = 'type' in node && node.type === 'ObjectPattern';
-  const span = isProperty(node) ? emptied(node, search) : undefined;
-  if (span === undefined) {
-    const children = isPattern && 'properties' in node ? patternDefaults(node.properties) : node;
-    for (const child of Object.values(children)) collect(child, search);
-  } else {
-    search.spans.push(span);
+  if (isProperty(node) && isUnused(node, search)) {
+    search.spans.push(node);
+    return;
   }
+  const children = isPattern && 'properties' in node ? patternDefaults(node.properties) : node;
+  for (const child of Object.values(children)) collect(child, search);
 }
 
 /** The values in a destructuring pattern, under which literals may stand as defaults. */
@@ -66,21 +67,12 @@ function isProperty(node: object): node is ESTree.ObjectProperty {
   return 'type' in node && node.type === 'Property';
 }
 
-function emptied(
-  { key, value, shorthand, start, end }: ESTree.ObjectProperty,
-  { keepsReferences }: Search,
-): Span | undefined {
-  if (key.type !== 'Identifier') return undefined;
-  if (!keepsReferences && REFERENCES.has(key.name) && value.type !== 'Literal') {
-    return { start, end, text: `${key.name}: undefined` };
-  }
-  if (shorthand) return undefined;
-  const isText = value.type === 'Literal' || value.type === 'BinaryExpression';
-  if (key.name === TEXT && isText) return { start, end, text: `${TEXT}: ''` };
-  if (!CASES.has(key.name)) return undefined;
-  if (value.type === 'ArrayExpression') return { start, end, text: `${key.name}: []` };
-  const isFunction = ['ArrowFunctionExpression', 'FunctionExpression'].includes(value.type);
-  return isFunction ? { start, end, text: `${key.name}: () => []` } : undefined;
+function isUnused({ key, value }: ESTree.ObjectProperty, { keepsReferences }: Search): boolean {
+  if (key.type !== 'Identifier') return false;
+  if (TESTED.has(key.name)) return true;
+  if (RANGES.has(key.name) && value.type === 'ArrayExpression') return true;
+  // A literal is the reason why an operator runs on the host.
+  return !keepsReferences && REFERENCES.test(key.name) && value.type !== 'Literal';
 }
 
 /** Marks the second copy of a module of `src/ops`, the one with references. */

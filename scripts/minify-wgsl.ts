@@ -1,40 +1,130 @@
 import { readFile } from 'node:fs/promises';
 import type { Plugin } from 'vite';
 
-/** WGSL without comments, indentation and blank lines. Names stay, for messages and profiles. */
-export function stripWgsl(source: string): string {
-  return stripComments(source)
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .join('\n');
-}
+/** White space and comments but nested ones, words, numbers, and signs of one or more characters. */
+const TOKEN =
+  /\s+|\/\/.*|\/\*|[A-Za-z_]\w*|(?:\d+\.?|\.\d)(?:[\w.]|(?<=[eE])[+-])*|[-+*/%&|^!=<>]+|./gy;
+const WORD = /^[A-Za-z_]/;
+const NUMBER = /^\.?\d/;
+const SIGN = /^[-+*/%&|^!=<>]/;
+const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('');
 
-/** WGSL has no strings, so every comment sign is one; block comments nest. */
-function stripComments(source: string): string {
+/**
+ * WGSL without comments and needless white space, its parameters and local variables renamed to
+ * single letters. What is declared outside functions keeps its name: other pieces of the shader,
+ * hooks and messages speak of it. Statements stay on lines of their own, for compilers' messages.
+ */
+export function shrinkWgsl(source: string): string {
+  const tokens = tokensOf(source);
+  renameLocals(tokens);
   let result = '';
-  let depth = 0;
-  for (let i = 0; i < source.length; i++) {
-    const pair = source.slice(i, i + 2);
-    if (pair === '/*') {
-      depth++;
-      i++;
-    } else if (pair === '*/' && depth > 0) {
-      depth--;
-      i++;
-      if (depth === 0) result += ' ';
-    } else if (depth === 0 && pair === '//') {
-      const end = source.indexOf('\n', i);
-      if (end < 0) return result;
-      i = end - 1;
-    } else if (depth === 0) {
-      result += source[i];
-    }
+  for (const [i, token] of tokens.entries()) {
+    const before = tokens[i - 1] ?? '';
+    const text = NUMBER.test(token) ? shorterNumber(token) : token;
+    // A comma may end a list, where it says nothing.
+    if (token === ',' && /^[)\]}]$/.test(tokens[i + 1] ?? '')) continue;
+    result += mayMerge(before, token) ? ` ${text}` : text;
+    if (token === ';' || token === '{' || token === '}') result += '\n';
   }
-  return result;
+  return result.trimEnd();
 }
 
-/** Strips `*.wgsl?raw` imports in builds; tests and the development server see the files as they are. */
+/** Two words would be one without space between, and so might two signs (`a - -b`, `a & &b`). */
+function mayMerge(before: string, token: string): boolean {
+  const isWordBefore = WORD.test(before) || NUMBER.test(before);
+  if (isWordBefore && (WORD.test(token) || NUMBER.test(token))) return true;
+  return SIGN.test(before) && SIGN.test(token);
+}
+
+function shorterNumber(text: string): string {
+  return text.replace(/^0+(?=\.\d)/, '').replace(/(\d\.)0+$/, '$1');
+}
+
+/** All tokens but comments and white space; block comments nest. WGSL has no strings. */
+function tokensOf(source: string): string[] {
+  const tokens: string[] = [];
+  TOKEN.lastIndex = 0;
+  for (let match = TOKEN.exec(source); match !== null; match = TOKEN.exec(source)) {
+    const [text] = match;
+    if (text === '/*') TOKEN.lastIndex = endOfBlock(source, TOKEN.lastIndex);
+    else if (!/^(?:\s|\/\/)/.test(text)) tokens.push(text);
+  }
+  return tokens;
+}
+
+function endOfBlock(source: string, start: number): number {
+  const marks = /\/\*|\*\//g;
+  marks.lastIndex = start;
+  for (let depth = 1; depth > 0; ) {
+    const mark = marks.exec(source);
+    if (mark === null) return source.length;
+    depth += mark[0] === '/*' ? 1 : -1;
+  }
+  return marks.lastIndex;
+}
+
+/** Renames what each function declares. A local name shadows all others in its function. */
+function renameLocals(tokens: string[]): void {
+  for (let i = 0; i < tokens.length; i++) {
+    if (tokens[i] !== 'fn') continue;
+    const end = endOfFunction(tokens, i);
+    const names = localNames(tokens, i, end);
+    const taken = new Set<string>();
+    for (let at = i; at < end; at++) {
+      const token = tokens[at] ?? '';
+      if (!names.has(token) && tokens[at - 1] !== '.') taken.add(token);
+    }
+    const renamed = letters(names, taken);
+    for (let at = i; at < end; at++) {
+      const token = tokens[at] ?? '';
+      if (tokens[at - 1] !== '.' && !isAttributeValue(tokens, at)) {
+        tokens[at] = renamed.get(token) ?? token;
+      }
+    }
+    i = end;
+  }
+}
+
+/** A letter for each name, its first one where that is free, and none of those `taken`. */
+function letters(names: ReadonlySet<string>, taken: ReadonlySet<string>): Map<string, string> {
+  const free = new Set(LETTERS.filter((letter) => !taken.has(letter)));
+  const renamed = new Map<string, string>();
+  for (const name of names) {
+    const letter = [...name.split(''), ...free].find((candidate) => free.has(candidate)) ?? name;
+    renamed.set(name, letter);
+    free.delete(letter);
+  }
+  return renamed;
+}
+
+/** Whether a token is the name in `@builtin(NAME)`. */
+function isAttributeValue(tokens: readonly string[], at: number): boolean {
+  return tokens[at - 1] === '(' && tokens[at - 3] === '@';
+}
+
+function endOfFunction(tokens: readonly string[], start: number): number {
+  let depth = 0;
+  for (let at = tokens.indexOf('{', start); at < tokens.length; at++) {
+    if (tokens[at] === '{') depth++;
+    if (tokens[at] === '}' && --depth === 0) return at;
+  }
+  return tokens.length;
+}
+
+/** Names that a function declares, in order: its parameters, then `let`, `var` and `const`. */
+function localNames(tokens: readonly string[], start: number, end: number): Set<string> {
+  const names = new Set<string>();
+  const body = tokens.indexOf('{', start);
+  for (let at = start; at < end; at++) {
+    const token = tokens[at] ?? '';
+    const isParameter = at < body && tokens[at + 1] === ':';
+    const isVariable = at > body && /^(?:let|var|const)$/.test(tokens[at - 1] ?? '');
+    if (WORD.test(token) && (isParameter || isVariable)) names.add(token);
+  }
+  return names;
+}
+
+/** Shrinks `*.wgsl?raw` imports in builds; tests and the development server see the files as they are. */
 export function minifyWgsl(): Plugin {
   return {
     name: 'weft:minify-wgsl',
@@ -44,7 +134,7 @@ export function minifyWgsl(): Plugin {
       const [file, query] = id.split('?');
       if (query !== 'raw' || file === undefined || !file.endsWith('.wgsl')) return null;
       this.addWatchFile(file);
-      const text = stripWgsl(await readFile(file, 'utf8'));
+      const text = shrinkWgsl(await readFile(file, 'utf8'));
       return { code: `export default ${JSON.stringify(text)};`, moduleType: 'js' };
     },
   };

@@ -23,7 +23,7 @@ interface SizeRule {
   readonly attributes?: Readonly<Record<string, AttributeSpec>>;
   /** How many sizes there are, for so many integers and dimensions of data. */
   count(integers: number, dims: number, attributes: Attributes): number;
-  sizes(integers: readonly number[], context: SizeContext): readonly number[];
+  hostSizes(integers: readonly number[], context: SizeContext): readonly number[];
   readonly cases: readonly (readonly [readonly number[], Attributes?])[];
   readonly badCases: readonly (readonly [readonly number[], Attributes?])[];
 }
@@ -54,7 +54,7 @@ function defineSizes(rule: SizeRule): OpDefinition {
         throw new ShapeError({ where, got, expected });
       };
       const integers = integersOf(operand(inputs, 0));
-      const sizes = rule.sizes(integers, { dims, attributes, fail });
+      const sizes = rule.hostSizes(integers, { dims, attributes, fail });
       for (const size of sizes) {
         if (size < 0 || size > MAX_DIMENSION) fail(`size ${size}`, `0 to ${MAX_DIMENSION}`);
       }
@@ -117,7 +117,7 @@ export const SIZE_OPS: readonly OpDefinition[] = [
     name: 'sizes',
     summary: 'Integers from 0 up as the dimensions of a tensor without elements, (0, ?, …).',
     count: (integers) => integers,
-    sizes: (integers) => integers,
+    hostSizes: (integers) => integers,
     cases: [[[3, 0, 5]], [[]], [[2], { dims: [4] }]],
     badCases: [],
   }),
@@ -128,7 +128,7 @@ export const SIZE_OPS: readonly OpDefinition[] = [
       '-1 is what is left.',
     attributes: { allowzero: { type: 'bool', default: false } },
     count: (integers) => integers,
-    sizes: reshapeSizes,
+    hostSizes: reshapeSizes,
     cases: [
       [[1], { dims: [1, 1] }],
       [[3, -1], { dims: [2, 6] }],
@@ -142,7 +142,7 @@ export const SIZE_OPS: readonly OpDefinition[] = [
     name: 'broadcast_sizes',
     summary: 'The sizes of data of sizes dims and of the given ones, broadcast against each other.',
     count: (integers, dims) => Math.max(integers, dims),
-    sizes: (integers, { dims, fail }) => {
+    hostSizes: (integers, { dims, fail }) => {
       const low = integers.find((size) => size < 0);
       if (low !== undefined) fail(`size ${low}`, 'sizes from 0 up');
       try {
@@ -162,7 +162,7 @@ export const SIZE_OPS: readonly OpDefinition[] = [
     name: 'unsqueeze_sizes',
     summary: 'dims with a 1 at each of the given axes of the result.',
     count: (integers, dims) => integers + dims,
-    sizes: unsqueezeSizes,
+    hostSizes: unsqueezeSizes,
     cases: [
       [[1], { dims: [3] }],
       [[0, -1], { dims: [3, 4] }],
@@ -174,7 +174,7 @@ export const SIZE_OPS: readonly OpDefinition[] = [
     name: 'squeeze_sizes',
     summary: 'dims without the given axes, whose size has to be 1.',
     count: (integers, dims) => dims - integers,
-    sizes: squeezeSizes,
+    hostSizes: squeezeSizes,
     cases: [
       [[1], { dims: [2, 1] }],
       [[0, -2], { dims: [1, 3, 1, 4] }],
@@ -190,7 +190,7 @@ export const SIZE_OPS: readonly OpDefinition[] = [
     attributes: { keepdims: { type: 'bool', default: true } },
     count: (integers, dims, attributes) =>
       3 * dims - (boolAttribute(attributes, 'keepdims') ? 0 : integers),
-    sizes: reduceSizes,
+    hostSizes: reduceSizes,
     cases: [
       [[1], { dims: [3, 4] }],
       [[0, -1], { dims: [2, 3, 4] }],
@@ -202,7 +202,7 @@ export const SIZE_OPS: readonly OpDefinition[] = [
     name: 'axis_sizes',
     summary: 'The number of elements of data of sizes dims before an axis, along it and after it.',
     count: () => 3,
-    sizes: ([given = 0], { dims, fail }) => {
+    hostSizes: ([given = 0], { dims, fail }) => {
       const [axis = 0] = axesOf([given], { rank: dims.length, fail });
       return [
         elementCount(dims.slice(0, axis)),
@@ -220,7 +220,7 @@ export const SIZE_OPS: readonly OpDefinition[] = [
     name: 'resized_axis_sizes',
     summary: 'dims with another size, the second integer, along the axis that the first names.',
     count: (integers, dims) => (integers === 2 ? dims : -1),
-    sizes: ([given = 0, size = 0], { dims, fail }) => {
+    hostSizes: ([given = 0, size = 0], { dims, fail }) => {
       const [axis = 0] = axesOf([given], { rank: dims.length, fail });
       return dims.with(axis, size);
     },
@@ -234,7 +234,7 @@ export const SIZE_OPS: readonly OpDefinition[] = [
     name: 'signed_sizes',
     summary: 'How far each integer is below zero, then how far each is above.',
     count: (integers) => integers * 2,
-    sizes: signedSizes,
+    hostSizes: signedSizes,
     cases: [[[1, -2]], [[]], [[0, 3], { dims: [2] }]],
     badCases: [],
   }),
@@ -244,7 +244,7 @@ export const SIZE_OPS: readonly OpDefinition[] = [
       'As signed_sizes, what ONNX Pad adds before each axis of dims, then after each. The integers ' +
       'are those for some axes, followed by these axes.',
     count: (integers, dims) => (integers % 3 === 0 ? dims * 4 : -1),
-    sizes: padSizes,
+    hostSizes: padSizes,
     cases: [
       [[1, 1, 1], { dims: [2, 3] }],
       [[1, 2, 0], { dims: [3] }],

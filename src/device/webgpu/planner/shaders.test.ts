@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { openGpu } from '../../../../bench/kernels/open-gpu.ts';
+import { shrinkWgsl } from '../../../../scripts/minify-wgsl.ts';
 import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
 import type { OpCase, OpDefinition } from '../../../ops/define-op.ts';
@@ -48,20 +50,46 @@ function planCase(op: OpDefinition, opCase: OpCase, caps: PlannerCaps): LaunchPl
   return plan(primitive, shapes, { caps, operators: OPS });
 }
 
-test('every shader is part of some plan, as it stands in its file', () => {
-  const texts: string[] = [];
+/** Every shader that the cases of operators plan, for each adapter class. */
+function planAll(): Set<string> {
+  const texts = new Set<string>();
   for (const op of OPS.values()) {
     if (op.lower === undefined) continue;
     for (const opCase of op.cases()) {
       if (opCase.inputs.some((input) => input !== undefined && !KERNEL_DTYPES.has(input.dtype)))
         continue;
       for (const adapterClass of CLASSES) {
-        for (const { code } of planCase(op, opCase, capsOf(adapterClass)).launches)
-          texts.push(code);
+        for (const { code } of planCase(op, opCase, capsOf(adapterClass)).launches) texts.add(code);
       }
     }
   }
+  return texts;
+}
+
+let plannedTexts: Set<string>;
+beforeAll(() => {
+  plannedTexts = planAll();
+});
+
+test('every shader is part of some plan, as it stands in its file', () => {
+  const texts = [...plannedTexts];
   const unused = Object.entries(SHADERS).filter(([, text]) => !texts.some((t) => t.includes(text)));
   expect(Object.keys(SHADERS).length).toBeGreaterThan(10);
   expect(unused.map(([path]) => path)).toEqual([]);
+});
+
+test('shaders are valid with files as a build shrinks them', async () => {
+  const { device } = await openGpu();
+  const pieces = Object.values(SHADERS);
+  const seen = new Set<string>();
+  for (const text of plannedTexts) {
+    const parts = pieces.filter((piece) => text.includes(piece));
+    const key = parts.map((piece) => pieces.indexOf(piece)).join();
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const code = parts.reduce((rest, piece) => rest.replace(piece, () => shrinkWgsl(piece)), text);
+    const { messages } = await device.createShaderModule({ code }).getCompilationInfo();
+    expect(messages.map(({ message, linePos }) => `${code}:${linePos}: ${message}`)).toEqual([]);
+  }
+  expect(seen.size).toBeGreaterThan(20);
 });
