@@ -11,8 +11,9 @@ export interface Device {
   readonly info: DeviceInfo;
 
   /**
-   * Compiles everything that `primitives` need, so that launching compiles nothing. Throws
-   * UnsupportedError that names every primitive the device cannot run, and waits for no pipeline then;
+   * Compiles everything that `primitives` need, so that launching compiles nothing; where all symbols
+   * are `foreseen`, only what all sizes need. Throws UnsupportedError that names every primitive the
+   * device cannot run, and waits for no pipeline then;
    * `details.primitives` lists the names, and the machine then asks the next device for those.
    */
   prepare(
@@ -95,6 +96,8 @@ export interface DeviceTensor {
 }
 
 export interface PrepareOptions {
+  /** Symbols whose values {@link PreparedKernels.foresee} will be told before a launch. */
+  readonly foreseen?: ReadonlySet<string> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
@@ -102,6 +105,11 @@ export interface PrepareOptions {
 export interface PreparedKernels {
   /** The kernel of a primitive by name. */
   get(name: string): Kernel | undefined;
+  /**
+   * Makes ready what launches need when symbols of the primitives have these values, all at once.
+   * Undefined when nothing has to be waited for. Rejects with DeviceError or DeviceLostError.
+   */
+  foresee?(sizes: ReadonlyMap<string, number>): Promise<void> | undefined;
   dispose(): void;
 }
 

@@ -7,9 +7,11 @@ import { type FrameCount, Invocation, type Limits } from './invocation.ts';
 import type { LinkedFunction } from './linked-code.ts';
 import type { LinkedProgram } from './link.ts';
 import { macrotask } from '../core/macrotask.ts';
+import { untilAborted } from '../core/until-aborted.ts';
+import type { Module } from './module.ts';
 import { type ReplayCounters, ReplayStore } from './replay-store.ts';
 import type { RunRecording } from './run-recording.ts';
-import { discard, release, retain, type Value } from './value.ts';
+import { discard, release, retain, TensorValue, type Value } from './value.ts';
 import type { VmState } from './vm-state.ts';
 import { withVmStack } from './vm-stack.ts';
 
@@ -24,6 +26,7 @@ export interface RunOptions {
 export interface CallRunnerOptions {
   readonly limits: Limits;
   readonly devices: readonly Device[];
+  readonly modules: readonly Module[];
   readonly state: VmState;
   /** Whether repeated calls are recorded and replayed. */
   readonly replay: boolean;
@@ -44,12 +47,14 @@ export class CallRunner {
   #busyMs = 0;
 
   readonly #devices: readonly Device[];
+  readonly #modules: readonly Module[];
 
   constructor(program: ExecutableData, linked: LinkedProgram, options: CallRunnerOptions) {
     this.#program = program;
     this.#linked = linked;
     this.#limits = options.limits;
     this.#devices = options.devices;
+    this.#modules = options.modules;
     this.#state = options.state;
     this.#replays = new ReplayStore(options.state, options.replay ? options.devices : []);
   }
@@ -73,13 +78,8 @@ export class CallRunner {
     signal: AbortSignal | undefined,
   ): Promise<CallOutcome> {
     if (this.#busyMs >= this.#limits.sliceMs) {
-      for (const arg of args) retain(arg);
-      try {
-        await this.#giveWay(signal);
-        return await this.call(callee, args, signal);
-      } finally {
-        for (const arg of args) release(arg);
-      }
+      this.#busyMs = 0;
+      return this.#callAfter(macrotask(), callee, args, signal);
     }
     const begin = performance.now();
     const replayed = this.#replays.replay(callee, args);
@@ -87,6 +87,8 @@ export class CallRunner {
       this.#busyMs += performance.now() - begin;
       return replayed;
     }
+    const compiling = this.#foresee(callee, args);
+    if (compiling !== undefined) return this.#callAfter(compiling, callee, args, signal);
     const pending = this.#replays.begin(callee, args);
     try {
       const registers = registersOf(callee, args);
@@ -100,11 +102,34 @@ export class CallRunner {
     }
   }
 
-  async #giveWay(signal: AbortSignal | undefined): Promise<void> {
-    this.#busyMs = 0;
-    await macrotask();
-    if (this.#end !== undefined) throw this.#end;
-    if (signal?.aborted === true) throw abortError(signal);
+  async #callAfter(
+    turn: Promise<void>,
+    callee: LinkedFunction,
+    ...[args, signal]: [readonly Value[], AbortSignal | undefined]
+  ): Promise<CallOutcome> {
+    for (const arg of args) retain(arg);
+    try {
+      await untilAborted(turn, signal);
+      if (this.#end !== undefined) throw this.#end;
+      return await this.call(callee, args, signal);
+    } finally {
+      for (const arg of args) release(arg);
+    }
+  }
+
+  /** Has devices compile what a call with these sizes needs, where they have not yet. */
+  #foresee({ source }: LinkedFunction, args: readonly Value[]): Promise<void> | undefined {
+    const sizes = new Map<string, number>();
+    for (const [index, type] of (source.signature?.params ?? []).entries()) {
+      const arg = args[index];
+      if (type.kind !== 'tensor' || !(arg instanceof TensorValue)) continue;
+      for (const [axis, dim] of type.shape.entries()) {
+        const size = arg.shape[axis];
+        if (typeof dim === 'string' && size !== undefined) sizes.set(dim, size);
+      }
+    }
+    const waits = this.#modules.flatMap((module) => module.foresee?.(sizes) ?? []);
+    return waits.length === 0 ? undefined : Promise.all(waits).then(() => undefined);
   }
 
   /** Takes over the references that `registers` hold. */

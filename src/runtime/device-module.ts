@@ -51,6 +51,10 @@ export class DeviceModule implements Module {
       : launcher(this.device, kernel, primitive);
   }
 
+  foresee(sizes: ReadonlyMap<string, number>): Promise<void> | undefined {
+    return this.#kernels.foresee?.(sizes);
+  }
+
   dispose(): void {
     this.#kernels.dispose();
   }

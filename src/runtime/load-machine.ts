@@ -114,6 +114,7 @@ async function prepareAndUpload(
     options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
   const compiling = loadDeviceModules(devices, program.primitives, {
     signal,
+    foreseen: symbolsOfParameters(program),
     upload: options.upload,
     onProgress: (loaded, total) => onProgress?.({ phase: 'compile', loaded, total }),
   });
@@ -129,6 +130,13 @@ async function prepareAndUpload(
   if (compiled.status === 'fulfilled' && uploaded.status === 'fulfilled') return compiled.value;
   if (compiled.status === 'fulfilled') for (const module of compiled.value) module.dispose();
   throw stop.signal.reason;
+}
+
+/** What a call of a function binds before its code runs. */
+function symbolsOfParameters({ functions }: Program): ReadonlySet<string> {
+  const types = functions.flatMap(({ signature }) => signature?.params ?? []);
+  const dims = types.flatMap((type) => (type.kind === 'tensor' ? type.shape : []));
+  return new Set(dims.filter((dim) => typeof dim === 'string'));
 }
 
 async function upload(

@@ -11,6 +11,8 @@ export interface Module {
   /** Further instructions that a call counts for at yield points: many where it holds the thread. */
   callCost(name: string): number;
   get(name: string): PackedFunction | undefined;
+  /** See {@link PreparedKernels.foresee}. */
+  foresee?(sizes: ReadonlyMap<string, number>): Promise<void> | undefined;
   dispose(): void;
 }
 

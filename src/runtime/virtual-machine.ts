@@ -74,7 +74,8 @@ export class VirtualMachine implements MachineValue {
     const devices = [...new Set(options.devices)];
     const { linked, state } = loaded;
     const { replay = true } = options;
-    const runner = new CallRunner(executable, linked, { limits, devices, state, replay });
+    const { modules } = loaded;
+    const runner = new CallRunner(executable, linked, { limits, devices, modules, state, replay });
     machine.#parts = { ...loaded, runner };
     for (const device of devices) {
       void device.lost.then((error) => machine.#stop(error));

@@ -6,9 +6,10 @@ import { macrotask } from '../../core/macrotask.ts';
 import { untilAborted } from '../../core/until-aborted.ts';
 import type { PreparedKernels, PrepareOptions } from '../device.ts';
 import { realLaunches } from './compiled-plan.ts';
+import { Foresight, launchesOfAll, launchesOfSamples, type SymbolicKernel } from './foresight.ts';
 import type { CachedPipeline } from './pipeline-cache.ts';
 import type { CallShapes } from './planner/plan.ts';
-import { representativeShapes, staticShapes } from './representative-shapes.ts';
+import { hasOnlySymbols, shapesOf } from './representative-shapes.ts';
 import type { ScratchPool } from './scratch-pool.ts';
 import { type KernelParts, WebGpuKernel } from './webgpu-kernel.ts';
 
@@ -23,9 +24,11 @@ export interface PrepareParts extends KernelParts {
 /** What is to be compiled for one primitive. */
 interface Preparation {
   readonly primitive: PrimitiveFunction;
-  /** The one plan of a primitive with static shapes. */
+  /** The plan for known shapes; undefined when symbols have no size yet. */
   readonly fixed: { readonly plan: LaunchPlan; readonly shapes: CallShapes } | undefined;
-  /** Everything to compile, for symbolic shapes a sample. */
+  /** Whether the sizes of symbols are told before a launch. */
+  readonly isForeseen: boolean;
+  /** Everything to compile now; of symbolic shapes a sample. */
   readonly launches: readonly Launch[];
 }
 
@@ -35,22 +38,29 @@ export async function prepareKernels(
   parts: PrepareParts,
   options: PrepareOptions,
 ): Promise<PreparedKernels> {
-  const { signal } = options;
+  const { signal, foreseen } = options;
   if (signal?.aborted) throw abortError(signal);
   const compilation = new Compilation(parts, options);
-  const preparations = await planAll(primitives, { parts, compilation, signal });
+  const preparations = await planAll(primitives, { parts, compilation, signal, foreseen });
   const pipelines = await compilation.finish();
   const kernels = new Map<string, WebGpuKernel>();
+  const symbolic: SymbolicKernel[] = [];
   for (const preparation of preparations) {
-    kernels.set(preparation.primitive.name, makeKernel(preparation, pipelines, parts));
+    const { primitive, isForeseen } = preparation;
+    const kernel = makeKernel(preparation, pipelines, parts);
+    kernels.set(primitive.name, kernel);
+    if (isForeseen) symbolic.push({ primitive, kernel });
   }
   parts.scratch.retain();
+  const foresight = new Foresight(symbolic, parts);
   let isDisposed = false;
   return {
     get: (name) => kernels.get(name),
+    foresee: (sizes) => foresight.foresee(sizes),
     dispose() {
       if (isDisposed) return;
       isDisposed = true;
+      foresight.stop();
       for (const kernel of kernels.values()) kernel.dispose();
       kernels.clear();
       parts.scratch.release();
@@ -62,6 +72,7 @@ interface Planning {
   readonly parts: PrepareParts;
   readonly compilation: Compilation;
   readonly signal: AbortSignal | undefined;
+  readonly foreseen: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -70,8 +81,9 @@ interface Planning {
  */
 async function planAll(
   primitives: readonly PrimitiveFunction[],
-  { parts, compilation, signal }: Planning,
+  planning: Planning,
 ): Promise<Preparation[]> {
+  const { parts, compilation, signal } = planning;
   const refusals = primitives.flatMap((primitive): Refusal[] => {
     const reason = parts.planner.refusal(primitive);
     return reason === undefined ? [] : [{ primitive, reason }];
@@ -82,7 +94,7 @@ async function planAll(
   for (const primitive of primitives) {
     if (isRefused.has(primitive)) continue;
     try {
-      const preparation = planOne(primitive, parts);
+      const preparation = planOne(primitive, planning);
       preparations.push(preparation);
       if (refusals.length === 0) compilation.add(preparation.launches);
     } catch (error) {
@@ -112,26 +124,16 @@ function refused(refusals: readonly Refusal[], of: number, adapterName: string):
   );
 }
 
-function planOne(primitive: PrimitiveFunction, { planner }: PrepareParts): Preparation {
-  const shapes = staticShapes(primitive);
+function planOne(primitive: PrimitiveFunction, { parts, foreseen }: Planning): Preparation {
+  const shapes = shapesOf(primitive);
   if (shapes !== undefined) {
-    const plan = planner.plan(primitive, shapes);
-    return { primitive, fixed: { plan, shapes }, launches: realLaunches(plan) };
+    const plan = parts.planner.plan(primitive, shapes);
+    const launches = realLaunches(plan);
+    return { primitive, fixed: { plan, shapes }, isForeseen: false, launches };
   }
-  const launchesFor = (samples: readonly CallShapes[]): Launch[] =>
-    samples.flatMap((sample) => {
-      try {
-        return realLaunches(planner.plan(primitive, sample));
-      } catch (error) {
-        // Dimensions that were made up need not fit each other; those that come will.
-        if (error instanceof WeftError) return [];
-        throw error;
-      }
-    });
-  const sampled = launchesFor(representativeShapes(primitive));
-  const differing = representativeShapes(primitive, { differing: true });
-  const launches = sampled.length > 0 ? sampled : launchesFor(differing);
-  return { primitive, fixed: undefined, launches };
+  const isForeseen = foreseen !== undefined && hasOnlySymbols(primitive, foreseen);
+  const launches = (isForeseen ? launchesOfAll : launchesOfSamples)(primitive, parts.planner);
+  return { primitive, fixed: undefined, isForeseen, launches };
 }
 
 /** Compiles each text once, all at the same time. */

@@ -9,9 +9,17 @@ import type { CallShapes } from './planner/plan.ts';
  */
 const REPRESENTATIVES = [1, 3, 4, 31, 32, 256, 1024];
 
-/** The shapes of a primitive whose dimensions are all numbers, else undefined. */
-export function staticShapes(primitive: PrimitiveFunction): CallShapes | undefined {
-  return shapesUnder(primitive, () => undefined);
+/** Values of symbolic dimensions by name. */
+export type Sizes = ReadonlyMap<string, number>;
+
+const NO_SIZES: Sizes = new Map();
+
+/** The shapes of a primitive all of whose symbols have a size, else undefined. */
+export function shapesOf(
+  primitive: PrimitiveFunction,
+  sizes: Sizes = NO_SIZES,
+): CallShapes | undefined {
+  return shapesUnder(primitive, (symbol) => sizes.get(symbol));
 }
 
 /**
@@ -23,16 +31,31 @@ export function representativeShapes(
   primitive: PrimitiveFunction,
   { differing = false }: { readonly differing?: boolean } = {},
 ): CallShapes[] {
-  const ofParams = new Set(primitive.params.flatMap(({ shape }) => shape.flatMap(symbolsOf)));
-  const ofResults = primitive.results.flatMap(({ type }) => type.shape.flatMap(symbolsOf));
+  const { ofParams, ofResults, symbols } = symbolsIn(primitive);
   const needsResults = ofResults.some((symbol) => !ofParams.has(symbol));
-  const symbols = [...new Set([...ofParams, ...ofResults])];
   const factors = new Map(symbols.map((symbol, i) => [symbol, differing ? symbols.length - i : 1]));
   return REPRESENTATIVES.flatMap((value) => {
     const shapes = shapesUnder(primitive, (symbol) => value * (factors.get(symbol) ?? 1));
     if (shapes === undefined) return [];
     return { params: shapes.params, results: needsResults ? shapes.results : [] };
   });
+}
+
+/** Two of them with little in common: code that both need is needed for all sizes. */
+export function contrastingShapes(primitive: PrimitiveFunction): CallShapes[] {
+  const [, small, , , , large] = representativeShapes(primitive);
+  return [small, large].filter((shapes) => shapes !== undefined);
+}
+
+/** Whether all symbols of a primitive are among some. */
+export function hasOnlySymbols(primitive: PrimitiveFunction, some: ReadonlySet<string>): boolean {
+  return symbolsIn(primitive).symbols.every((symbol) => some.has(symbol));
+}
+
+function symbolsIn({ params, results }: PrimitiveFunction) {
+  const ofParams = new Set(params.flatMap(({ shape }) => shape.flatMap(symbolsOf)));
+  const ofResults = results.flatMap(({ type }) => type.shape.flatMap(symbolsOf));
+  return { ofParams, ofResults, symbols: [...new Set([...ofParams, ...ofResults])] };
 }
 
 type ValueOf = (symbol: string) => number | undefined;

@@ -59,6 +59,27 @@ export class WebGpuKernel implements Kernel {
     this.#kept.push(pipeline);
   }
 
+  /** Whether calls with these shapes find a plan. */
+  hasPlan({ params, results }: CallShapes): boolean {
+    const args = [...params, ...results].map((shape) => ({ shape }));
+    return this.#plans.some(({ dims }) => isFor(dims, args));
+  }
+
+  /** Adds the plan for calls with these shapes. `pipelines` are those of its launches, in order. */
+  addPlan(
+    plan: LaunchPlan,
+    pipelines: readonly CachedPipeline[],
+    shapes: CallShapes,
+  ): CompiledPlan {
+    const compiled = this.#assemble(plan, pipelines, shapes);
+    const oldest = this.#plans.length >= KEPT_PLANS ? this.#plans.shift() : undefined;
+    if (oldest !== undefined) releasePlan(oldest.compiled, this.#parts);
+    const all = [...shapes.params, ...shapes.results];
+    const dims = all.flatMap((shape) => [shape.length, ...shape]);
+    this.#plans.push({ dims, compiled });
+    return compiled;
+  }
+
   launch(args: readonly DeviceTensor[]): void {
     this.#parts.queue.launch(this.#staticPlan ?? this.#planFor(args), args);
   }
@@ -95,16 +116,8 @@ export class WebGpuKernel implements Kernel {
       results: shapes.slice(params.length),
     };
     const plan = planner.plan(this.#primitive, callShapes);
-    const compiled = this.#assemble(
-      plan,
-      realLaunches(plan).map((launch) => pipelines.compileNow(launch)),
-      callShapes,
-    );
-    const oldest = this.#plans.length >= KEPT_PLANS ? this.#plans.shift() : undefined;
-    if (oldest !== undefined) releasePlan(oldest.compiled, this.#parts);
-    const dims = shapes.flatMap((shape) => [shape.length, ...shape]);
-    this.#plans.push({ dims, compiled });
-    return compiled;
+    const compiled = realLaunches(plan).map((launch) => pipelines.compileNow(launch));
+    return this.addPlan(plan, compiled, callShapes);
   }
 
   #assemble(
@@ -120,7 +133,7 @@ export class WebGpuKernel implements Kernel {
   }
 }
 
-function isFor(dims: readonly number[], args: readonly DeviceTensor[]): boolean {
+function isFor(dims: readonly number[], args: readonly Pick<DeviceTensor, 'shape'>[]): boolean {
   let position = 0;
   for (const { shape } of args) {
     if (dims[position] !== shape.length) return false;
