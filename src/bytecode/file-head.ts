@@ -1,6 +1,6 @@
+import { sha256 } from '@noble/hashes/sha2.js';
 import { ByteReader } from '../core/byte-reader.ts';
 import { FormatError } from '../core/errors.ts';
-import { sha256 } from '../core/sha256.ts';
 import { TENSOR_ALIGNMENT } from './data-layout.ts';
 import {
   FORMAT_MAJOR,
@@ -106,9 +106,11 @@ function checkSizes(header: FileHeader): void {
 
 /** Checks the hash over the whole head. Throws FormatError. */
 export function checkHeadHash(head: Uint8Array, header: FileHeader): void {
-  const zeroed = head.slice();
-  zeroed.fill(0, HEAD_HASH_OFFSET, HEAD_HASH_OFFSET + HASH_BYTE_LENGTH);
-  checkHash(sha256(zeroed), header.headHash, 'head');
+  const hash = sha256.create();
+  hash.update(head.subarray(0, HEAD_HASH_OFFSET));
+  hash.update(new Uint8Array(HASH_BYTE_LENGTH));
+  hash.update(head.subarray(HEAD_HASH_OFFSET + HASH_BYTE_LENGTH));
+  checkHash(hash.digest(), header.headHash, 'head');
 }
 
 /** Throws FormatError unless the hashes are equal. */

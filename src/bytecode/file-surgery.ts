@@ -1,4 +1,4 @@
-import { sha256 } from '../core/sha256.ts';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { ByteWriter } from '../core/byte-writer.ts';
 import { HEADER_BYTE_LENGTH, SECTION_ALIGNMENT, SECTION_ENTRY_BYTE_LENGTH } from './file-format.ts';
 import { sealHead } from './serialize.ts';

@@ -1,4 +1,4 @@
-import { sha256 } from '../core/sha256.ts';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { FormatError } from '../core/errors.ts';
 import { DataPadding } from './data-padding.ts';
 import { deserializeProgram } from './deserialize.ts';

@@ -1,4 +1,4 @@
-import { sha256 } from '../core/sha256.ts';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { ByteWriter } from '../core/byte-writer.ts';
 import type { Dim } from '../core/dim.ts';
 import { dtypeInfo } from '../core/dtype.ts';
