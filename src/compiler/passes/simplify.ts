@@ -42,6 +42,7 @@ const RULES: readonly Rule[] = [
     title: 'concat of one',
     apply: (e) => (e.args.length === 1 ? e.args[0] : undefined),
   },
+  { op: 'concat', title: 'concat of more than a kernel binds', apply: concatInParts },
   { op: 'transpose', title: 'transpose of transpose', apply: transposeOfTranspose },
   { op: 'transpose', title: 'transpose that moves nothing', apply: identityTranspose },
 ];
@@ -57,7 +58,7 @@ export const simplify: Pass = {
   },
 };
 
-/** Applies rules until none applies. Each makes the expression smaller, so this ends. */
+/** Applies rules until none applies. Each leaves fewer calls or fewer arguments, so this ends. */
 function simplifyCall(expr: Expr, types: TypeInference): Expr {
   let current = expr;
   for (;;) {
@@ -74,6 +75,21 @@ function applyRules(expr: Expr, types: TypeInference): Expr | undefined {
     if (result !== undefined) return result;
   }
   return undefined;
+}
+
+/** A kernel binds eight tensors on every adapter, one of them its result. */
+const MAX_PARTS = 7;
+
+function concatInParts({ args, attributes, span }: CallExpr): Expr | undefined {
+  if (new Set(args).size <= MAX_PARTS) return undefined;
+  const parts: Expr[] = [];
+  for (let i = 0; i < args.length; i += MAX_PARTS) {
+    const some = args.slice(i, i + MAX_PARTS);
+    const [first] = some;
+    const isOne = some.length === 1 && first !== undefined;
+    parts.push(isOne ? first : call('concat', some, attributes, span));
+  }
+  return call('concat', parts, attributes, span);
 }
 
 /** dtypes that hold every value of a dtype and convert it on as that dtype would be. */

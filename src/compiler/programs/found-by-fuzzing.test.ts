@@ -50,6 +50,29 @@ const FOUND: readonly FoundProgram[] = [
     args: [],
     result: [0.5, 0.5],
   },
+  {
+    title: 'a concat joins more tensors than a kernel binds',
+    program: `def @main(%a: Tensor[(n, 1), int32]) {
+      let %b = add(%a, %a);
+      let %c = add(%b, %a);
+      let %d = add(%c, %a);
+      let %e = add(%d, %a);
+      let %f = add(%e, %a);
+      let %g = add(%f, %a);
+      let %h = add(%g, %a);
+      let %i = add(%h, %a);
+      (concat(%a, %b, %c, %d, %e, %f, %g, %h, %i, axis=1), %b, %c, %d, %e, %f, %g, %h, %i)
+    }`,
+    args: [HostTensor.from('int32', [2, 1], [1, 2])],
+    result: [
+      0,
+      [
+        [1, 2, 3, 4, 5, 6, 7, 8, 9],
+        [2, 4, 6, 8, 10, 12, 14, 16, 18],
+      ],
+      ...[2, 3, 4, 5, 6, 7, 8, 9].map((times) => [[times], [2 * times]]),
+    ],
+  },
 ];
 
 describe.each(testedDevices(nodeGpu).slice(0, 2))('on $title', ({ open }) => {
