@@ -67,6 +67,7 @@ function typeCheck(blocks) {
         'weft-vm/compiler': ['../../src/frontend/index.ts'],
         'weft-vm/executable': ['../../src/bytecode/index.ts'],
         'weft-vm/vm': ['../../src/runtime/index.ts'],
+        'weft-vm/rpc': ['../../src/rpc/index.ts'],
       },
     },
     include: ['*.ts'],

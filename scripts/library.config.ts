@@ -16,10 +16,11 @@ export const ENTRIES = {
   compiler: source('frontend/index.ts'),
   executable: source('bytecode/index.ts'),
   vm: source('runtime/index.ts'),
+  rpc: source('rpc/index.ts'),
   'worker-main': source('worker/worker-main.ts'),
 };
 
-const NODE_ONLY = [/^node:/, 'webgpu', 'commander'];
+const NODE_ONLY = [/^node:/, 'webgpu', 'commander', 'ws'];
 
 const WORKER_ENTRY = 'worker-main';
 const WORKER_SOURCE = '../worker/worker-main.ts';

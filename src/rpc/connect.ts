@@ -1,0 +1,168 @@
+import { Executable } from '../bytecode/executable-file.ts';
+import { UsageError } from '../core/errors.ts';
+import { HostTensor } from '../core/host-tensor.ts';
+import { shortList } from '../core/short-list.ts';
+import type { Channel } from './channel.ts';
+import { Connection } from './connection.ts';
+import { sha256 } from './executable-store.ts';
+import { introduce } from './handshake.ts';
+import type { RemoteDevice, RemoteFunctionInfo } from './lent-devices.ts';
+import { DEFAULT_RPC_LIMITS, type RpcLimits } from './limits.ts';
+import { joinRelay } from './relay-channel.ts';
+import { RemoteModule } from './remote-module.ts';
+import { isRemoteFunction, type RemoteFunction } from './remote-handles.ts';
+import { type RpcFunction, type RpcInput, RpcTuple } from './rpc-value.ts';
+import type { TimeOptions, TimeResult } from './time-evaluator.ts';
+import { malformed } from './wire-values.ts';
+import { openWebSocket } from './web-socket-channel.ts';
+
+export interface ConnectOptions {
+  /** What both sides know. It is never sent. */
+  readonly token: string;
+  /** What the other side sees of this one. Default: `client`. */
+  readonly name?: string | undefined;
+  /** The device to ask a relay for; absent: the address is the device itself. */
+  readonly key?: string | undefined;
+  readonly limits?: Partial<RpcLimits> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How much of an executable was sent, in bytes. */
+export interface ShipProgress {
+  readonly loaded: number;
+  readonly total: number;
+}
+
+export interface RemoteLoadOptions {
+  /** A device of {@link Remote.devices}, or its place there. Default: the first. */
+  readonly device?: RemoteDevice | number | undefined;
+  /** Functions of this side that the program calls by name. */
+  readonly functions?: Readonly<Record<string, RpcFunction>> | undefined;
+  readonly onProgress?: ((progress: ShipProgress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Opens a session with somebody who lends devices. Rejects with AccessError for another token, with
+ * RemoteLostError when nobody is there.
+ */
+export async function connect(to: Channel | string, options: ConnectOptions): Promise<Remote> {
+  const { token, name = 'client', key } = options;
+  const limits: RpcLimits = { ...DEFAULT_RPC_LIMITS, ...options.limits };
+  const channel = typeof to === 'string' ? await openWebSocket(to, options.signal) : to;
+  const timeoutMs = limits.handshakeMs;
+  if (key !== undefined) await joinRelay(channel, { role: 'client', key, token, timeoutMs });
+  const peer = await introduce(channel, { token, name, timeoutMs });
+  const methods = new Map();
+  const connection = new Connection(channel, { limits, peerName: peer.name, methods });
+  const devices = await connection.call('devices', []);
+  if (typeof devices !== 'string') throw malformed('devices that are no text');
+  return new Remote(connection, JSON.parse(devices) as RemoteDevice[]);
+}
+
+/** The devices of another page, worker or process. */
+export class Remote {
+  /** What the other side calls itself. */
+  readonly name: string;
+  readonly devices: readonly RemoteDevice[];
+  /** Resolves with the reason when the session is over. */
+  readonly closed: Promise<Error>;
+  readonly #connection: Connection;
+
+  constructor(connection: Connection, devices: readonly RemoteDevice[]) {
+    this.#connection = connection;
+    this.name = connection.peerName;
+    this.closed = connection.closed;
+    this.devices = devices;
+  }
+
+  /**
+   * Loads an executable on a remote device. It is sent unless the remote has one of the same SHA-256,
+   * and verified there. Rejects with what loading rejects with.
+   */
+  async load(
+    program: Executable | Uint8Array,
+    { device = 0, functions = {}, onProgress, signal }: RemoteLoadOptions = {},
+  ): Promise<RemoteModule> {
+    const bytes = program instanceof Executable ? program.toBytes() : program;
+    const hash = await sha256(bytes);
+    const total = bytes.byteLength;
+    const report = (loaded: number): void => onProgress?.({ loaded, total });
+    if ((await this.#connection.call('has', [hash], { signal })) !== 1) {
+      const file = new HostTensor('uint8', [total], bytes);
+      await this.#connection.call('store', [hash, file], { signal, onProgress: report });
+    } else report(total);
+    const index = typeof device === 'number' ? device : this.devices.indexOf(device);
+    const names = new RpcTuple(Object.keys(functions));
+    const given = new RpcTuple(Object.values(functions));
+    const args = [hash, Math.max(index, -1), names, given];
+    const loaded = await this.#connection.call('load', args, { signal });
+    const [module, infos] = loaded instanceof RpcTuple ? loaded.fields : [];
+    if (!isRemoteFunction(module) || typeof infos !== 'string') throw malformed('no module');
+    return new RemoteModule(module, JSON.parse(infos) as RemoteFunctionInfo[]);
+  }
+
+  /** A function that the other side offers. Rejects with UsageError for another name. */
+  async getFunction(name: string): Promise<RemoteFunction> {
+    const found = await this.#connection.call('offered', [name]);
+    if (isRemoteFunction(found)) return found;
+    throw malformed('a function that is none');
+  }
+
+  /**
+   * Measures a remote function there: `remote.timeEvaluator(f, { repeat: 5 })(x)`. As TVM's
+   * `time_evaluator`; see {@link TimeResult}.
+   */
+  timeEvaluator(
+    callee: RemoteFunction,
+    { number = 1, repeat = 3, minRepeatMs = 0 }: TimeOptions = {},
+  ): (...args: RpcInput[]) => Promise<TimeResult> {
+    for (const [name, value] of Object.entries({ number, repeat, minRepeatMs })) {
+      if (Number.isSafeInteger(value) && value >= (name === 'minRepeatMs' ? 0 : 1)) continue;
+      throw new UsageError({
+        where: `timeEvaluator, ${name}`,
+        got: `${value}`,
+        expected: 'a count',
+      });
+    }
+    return async (...args) => {
+      const all: RpcInput[] = [callee, args, number, repeat, minRepeatMs];
+      const result = await this.#connection.call('evaluate', all);
+      if (typeof result !== 'string') throw malformed('no measurement');
+      const { kernelMs, ...rest } = JSON.parse(result) as TimeResult;
+      return { ...rest, kernelMs };
+    };
+  }
+
+  /** Takes a local function away from the remote, which got it as an argument. */
+  revoke(callee: RpcFunction): void {
+    this.#connection.revoke(callee);
+  }
+
+  /** What both sides hold for each other, for tests and for whoever shows it. */
+  counters() {
+    return this.#connection.counters();
+  }
+
+  /** Ends the session. Everything that the remote held for it is freed. */
+  close(): void {
+    this.#connection.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/** The device of a kind or adapter class. Throws UsageError that lists what there is. */
+export function findDevice(remote: Remote, wanted: string): RemoteDevice {
+  const found = remote.devices.find((device) =>
+    [device.kind, device.adapterClass, device.name].includes(wanted),
+  );
+  if (found !== undefined) return found;
+  throw new UsageError({
+    where: remote.name,
+    got: `no device ${wanted}`,
+    expected: `one of ${shortList(remote.devices.map(({ name }) => name))}`,
+  });
+}

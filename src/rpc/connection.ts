@@ -1,0 +1,443 @@
+import { abortError, UsageError } from '../core/errors.ts';
+import type { Channel, Frame } from './channel.ts';
+import {
+  errorFromWire,
+  errorToWire,
+  LimitError,
+  ProtocolError,
+  RemoteLostError,
+} from './errors.ts';
+import { ExportTable, ImportTable } from './handle-table.ts';
+import { Inbox } from './inbox.ts';
+import type { RpcLimits } from './limits.ts';
+import { decodeMessage, type Message, MessageType } from './messages.ts';
+import { Outbox, type Sending } from './outbox.ts';
+import { RateLimit } from './rate-limit.ts';
+import {
+  type CallOptions,
+  createRemoteFunction,
+  handleIn,
+  type HandleOwner,
+  isRemote,
+  RemoteTensor,
+} from './remote-handles.ts';
+import type { RpcFunction, RpcInput, RpcTarget, RpcValue, TensorHandle } from './rpc-value.ts';
+import { targetOf } from './targets.ts';
+import { toRpcValue } from './to-rpc-value.ts';
+import {
+  decodeValues,
+  type EncodedValues,
+  encodeValues,
+  type HandleNames,
+  malformed,
+} from './wire-values.ts';
+
+export interface ConnectionOptions {
+  readonly limits: RpcLimits;
+  /** What the other side calls itself, for messages of errors. */
+  readonly peerName: string;
+  /** What the other side may call by name. */
+  readonly methods: ReadonlyMap<string, RpcTarget>;
+}
+
+interface PendingCall {
+  readonly resolve: (value: RpcValue) => void;
+  readonly reject: (error: Error) => void;
+}
+
+type CallMessage = Extract<Message, { type: typeof MessageType.call }>;
+type ResultMessage = Extract<Message, { type: typeof MessageType.result }>;
+
+/**
+ * One side of a session after the handshake; both are alike. Every call has a number and exactly one
+ * answer; nothing is ever sent twice. A message that breaks the protocol ends the session.
+ */
+export class Connection implements HandleOwner, HandleNames {
+  readonly peerName: string;
+  /** Resolves with the reason when the session is over. */
+  readonly closed: Promise<Error>;
+  readonly #channel: Channel;
+  readonly #limits: RpcLimits;
+  readonly #methods: ReadonlyMap<string, RpcTarget>;
+  readonly #outbox: Outbox;
+  readonly #inbox: Inbox;
+  readonly #rate: RateLimit;
+  readonly #exports: ExportTable;
+  readonly #imports: ImportTable;
+  /** Calls of this side; undefined for those that were given up, until the answer comes. */
+  readonly #pending = new Map<number, PendingCall | undefined>();
+  /** Calls of the other side. */
+  readonly #active = new Map<number, AbortController>();
+  #nextCall = 1;
+  #received = 0;
+  #end: Error | undefined;
+  #resolveClosed: (error: Error) => void = () => undefined;
+
+  constructor(channel: Channel, { limits, peerName, methods }: ConnectionOptions) {
+    this.peerName = peerName;
+    this.#channel = channel;
+    this.#limits = limits;
+    this.#methods = methods;
+    this.#outbox = new Outbox(channel);
+    this.#inbox = new Inbox(channel, limits.messageBytes, (byteCount) =>
+      this.#post({ type: MessageType.credit, byteCount }),
+    );
+    this.#rate = new RateLimit(limits.callsPerSecond);
+    this.#exports = new ExportTable(limits.handles);
+    this.#imports = new ImportTable((handle, count) =>
+      this.#post({ type: MessageType.release, handle, count }),
+    );
+    this.closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve;
+    });
+    channel.listen({
+      frame: (frame) => this.#receive(frame),
+      closed: (reason) => this.#stop(lost(peerName, reason)),
+    });
+  }
+
+  get isClosed(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** What is held and under way, for tests and for whoever shows it. */
+  counters() {
+    return {
+      handlesHeldForPeer: this.#exports.size,
+      handlesHeldByPeer: this.#imports.size,
+      callsPending: this.#pending.size,
+      callsActive: this.#active.size,
+      bodiesWaiting: this.#outbox.waitingCount,
+      bodiesArriving: this.#inbox.assemblyCount,
+    };
+  }
+
+  /** Calls a function of the other side. Rejects with its error, RemoteLostError or AbortError. */
+  async call(
+    target: number | string,
+    args: readonly RpcInput[],
+    { signal, keep = 'host', onProgress }: CallOptions = {},
+  ): Promise<RpcValue> {
+    if (signal?.aborted === true) throw abortError(signal);
+    if (this.#end !== undefined) throw this.#end;
+    const values = this.#encode(args.map(toRpcValue));
+    const call = this.#nextCall++;
+    const answer = new Promise<RpcValue>((resolve, reject) => {
+      this.#pending.set(call, { resolve, reject });
+    });
+    let sending: Sending;
+    try {
+      const { blobs, ...nodes } = values;
+      const fixed = { type: MessageType.call, call, target, keep: keep === 'device' } as const;
+      sending = this.#outbox.send((plan) => ({ ...fixed, values: nodes, ...plan }), blobs, {
+        onProgress,
+      });
+    } catch (error) {
+      this.#pending.delete(call);
+      throw error;
+    }
+    if (signal === undefined) return answer;
+    const abort = (): void => this.#giveUp(call, sending, abortError(signal));
+    signal.addEventListener('abort', abort, { once: true });
+    return answer.finally(() => signal.removeEventListener('abort', abort));
+  }
+
+  releaseHandle(id: number): void {
+    this.#imports.release(id);
+  }
+
+  /** Takes a local function or tensor away from the other side. */
+  revoke(exported: object): void {
+    this.#exports.revoke(exported);
+  }
+
+  /** Ends the session: what is pending rejects, what the other side holds is released. */
+  close(): void {
+    this.#fail(
+      new UsageError({
+        where: `session with ${this.peerName}`,
+        got: 'a call after the session was closed',
+        expected: 'an open session',
+      }),
+      lost('the other side', 'it closed the session'),
+    );
+  }
+
+  exportFunction(callee: RpcFunction): { id: number; isTheirs: boolean } {
+    const id = handleIn(this, callee);
+    if (id !== undefined) return { id, isTheirs: true };
+    return { id: this.#exports.add(callee, () => targetOf(callee)), isTheirs: false };
+  }
+
+  exportTensor(tensor: TensorHandle): { id: number; isTheirs: boolean } {
+    const id = handleIn(this, tensor);
+    if (id !== undefined) return { id, isTheirs: true };
+    if (isRemote(tensor) || !('release' in tensor)) {
+      throw new UsageError({
+        where: 'remote call',
+        got: 'a tensor that lives on another remote',
+        expected: 'a tensor of this remote, or one by value',
+        remedy: 'Read it first: `await tensor.read()`.',
+      });
+    }
+    const held = tensor as TensorHandle & { release(): void };
+    return { id: this.#exports.add(tensor, () => held), isTheirs: false };
+  }
+
+  own(id: number): RpcFunction | TensorHandle {
+    return this.#exports.key(id) as RpcFunction | TensorHandle;
+  }
+
+  importFunction(id: number, name: string): RpcFunction {
+    return this.#imports.get(id, () => createRemoteFunction({ owner: this, id }, name));
+  }
+
+  importTensor(id: number, view: Pick<TensorHandle, 'dtype' | 'shape'>): TensorHandle {
+    return this.#imports.get(id, () => new RemoteTensor({ owner: this, id }, view));
+  }
+
+  /** Handles that were counted for a message that cannot be sent are taken back. */
+  #encode(values: readonly RpcValue[]): EncodedValues {
+    const counted: number[] = [];
+    const names: Pick<HandleNames, 'exportFunction' | 'exportTensor'> = {
+      exportFunction: (callee) => note(this.exportFunction(callee)),
+      exportTensor: (tensor) => note(this.exportTensor(tensor)),
+    };
+    const note = (exported: { id: number; isTheirs: boolean }) => {
+      if (!exported.isTheirs) counted.push(exported.id);
+      return exported;
+    };
+    try {
+      const encoded = encodeValues(values, { ...this.#names(), ...names });
+      const byteLength = encoded.blobs.reduce((sum, blob) => sum + blob.byteLength, 0);
+      if (byteLength > this.#limits.messageBytes) throw tooLarge(byteLength, this.#limits);
+      return encoded;
+    } catch (error) {
+      for (const id of counted) this.#exports.release(id, 1);
+      throw error;
+    }
+  }
+
+  #names(): HandleNames {
+    return {
+      exportFunction: (callee) => this.exportFunction(callee),
+      exportTensor: (tensor) => this.exportTensor(tensor),
+      own: (id) => this.own(id),
+      importFunction: (id, name) => this.importFunction(id, name),
+      importTensor: (id, view) => this.importTensor(id, view),
+    };
+  }
+
+  #post(message: Message): void {
+    if (this.#end !== undefined) return;
+    this.#outbox.post(message);
+    this.#checkBuffered();
+  }
+
+  /** A side that sends calls and reads no answers must not fill the other's memory. */
+  #checkBuffered(): void {
+    const { bufferedBytes } = this.#limits;
+    if (this.#channel.bufferedByteLength <= bufferedBytes) return;
+    const error = new LimitError({
+      where: `session with ${this.peerName}`,
+      got: `more than ${bufferedBytes} bytes that it does not read`,
+      expected: 'a side that reads its answers',
+    });
+    this.#fail(error, error);
+  }
+
+  #receive({ head, body }: Frame): void {
+    if (this.#end !== undefined) return;
+    try {
+      const { sequence, message } = decodeMessage(head);
+      if (sequence !== this.#received) throw malformed('a message again, or out of order');
+      this.#received++;
+      this.#take(message, body);
+    } catch (error) {
+      const reason = error instanceof Error ? error : new ProtocolError(String(error));
+      this.#fail(reason, reason);
+    }
+  }
+
+  #take(message: Message, body: Uint8Array | undefined): void {
+    switch (message.type) {
+      case MessageType.call:
+        return this.#inbox.expect(message, body, (blobs) => this.#takeCall(message, blobs));
+      case MessageType.result:
+        return this.#inbox.expect(message, body, (blobs) => this.#takeResult(message, blobs));
+      case MessageType.piece:
+        return this.#inbox.piece(message.stream, body);
+      case MessageType.failure:
+        return this.#settle(message.call)?.reject(errorFromWire(message.error, this.peerName));
+      case MessageType.cancel:
+        return this.#active.get(message.call)?.abort();
+      case MessageType.release:
+        return this.#exports.release(message.handle, message.count);
+      case MessageType.credit:
+        return this.#outbox.grant(message.byteCount);
+      case MessageType.abandon:
+        return this.#inbox.abandon(message.stream);
+      case MessageType.bye:
+        return this.#stop(farewell(this.peerName, message.error));
+      default:
+        throw malformed(`an unknown message ${String(message satisfies never)}`);
+    }
+  }
+
+  #takeCall(message: CallMessage, blobs: readonly Uint8Array[]): void {
+    const { call } = message;
+    if (this.#active.has(call)) throw malformed(`the call ${call} twice`);
+    const decode = (): RpcValue[] => decodeValues(message.values, blobs, this.#decodeOptions());
+    let args: RpcValue[];
+    let target: RpcTarget;
+    try {
+      args = decode();
+      target = this.#target(message.target);
+      this.#checkLoad();
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error;
+      this.#post({ type: MessageType.failure, call, error: errorToWire(error) });
+      return;
+    }
+    void this.#perform(message, target, args);
+  }
+
+  #checkLoad(): void {
+    this.#rate.take();
+    const { pending } = this.#limits;
+    if (this.#active.size < pending) return;
+    throw new LimitError({
+      where: 'remote session',
+      got: `more than ${pending} calls at a time`,
+      expected: `at most ${pending}`,
+      remedy: 'Wait for some of them, or raise limits.pending where they run.',
+    });
+  }
+
+  async #perform(
+    { call, keep }: CallMessage,
+    target: RpcTarget,
+    args: readonly RpcValue[],
+  ): Promise<void> {
+    const controller = new AbortController();
+    this.#active.set(call, controller);
+    try {
+      const value = await target.call(args, { signal: controller.signal, keep });
+      // What it holds would otherwise be held for nobody.
+      if (this.#end !== undefined) return releaseAll(value);
+      const { blobs, ...values } = this.#encode([value]);
+      const fixed = { type: MessageType.result, call, values } as const;
+      this.#outbox.send((plan) => ({ ...fixed, ...plan }), blobs, { isOwned: target.ownsResults });
+      this.#checkBuffered();
+    } catch (error) {
+      this.#post({ type: MessageType.failure, call, error: errorToWire(error) });
+    } finally {
+      this.#active.delete(call);
+    }
+  }
+
+  #takeResult({ call, values }: ResultMessage, blobs: readonly Uint8Array[]): void {
+    const [value, ...more] = decodeValues(values, blobs, this.#decodeOptions());
+    if (value === undefined || more.length > 0) throw malformed('a result that is not one value');
+    const pending = this.#settle(call);
+    if (pending === undefined) releaseAll(value);
+    else pending.resolve(value);
+  }
+
+  #decodeOptions() {
+    return { names: this.#names(), maxBytes: this.#limits.messageBytes };
+  }
+
+  #target(target: number | string): RpcTarget {
+    if (typeof target === 'string') {
+      const method = this.#methods.get(target);
+      if (method !== undefined) return method;
+      throw malformed('a call of a method that was not offered');
+    }
+    const exported = this.#exports.get(target);
+    if ('call' in exported) return exported;
+    throw malformed('a call of a tensor');
+  }
+
+  /** Ends the wait for an answer. Throws ProtocolError when nobody waits for it. */
+  #settle(call: number): PendingCall | undefined {
+    if (!this.#pending.has(call)) throw malformed(`an answer to the call ${call}`);
+    const pending = this.#pending.get(call);
+    this.#pending.delete(call);
+    return pending;
+  }
+
+  #giveUp(call: number, sending: Sending, error: Error): void {
+    const pending = this.#pending.get(call);
+    if (pending === undefined) return;
+    if (sending.cancel()) this.#pending.delete(call);
+    else {
+      this.#pending.set(call, undefined);
+      this.#post({ type: MessageType.cancel, call });
+    }
+    pending.reject(error);
+  }
+
+  /** Tells the other side why, then stops. */
+  #fail(error: Error, toldReason: Error): void {
+    if (this.#end !== undefined) return;
+    this.#outbox.post({ type: MessageType.bye, error: errorToWire(toldReason) });
+    this.#stop(error);
+  }
+
+  #stop(error: Error): void {
+    if (this.#end !== undefined) return;
+    this.#end = error;
+    this.#channel.close();
+    this.#outbox.end();
+    this.#inbox.end();
+    for (const controller of this.#active.values()) controller.abort(error);
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const call of pending) call?.reject(error);
+    this.#imports.clear();
+    this.#exports.clear();
+    this.#resolveClosed(error);
+  }
+}
+
+/** Handles of a value that nobody takes. */
+function releaseAll(root: RpcValue): void {
+  const pending: RpcValue[] = [root];
+  const seen = new Set<RpcValue>();
+  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
+    if (typeof value !== 'object' && typeof value !== 'function') continue;
+    if (value === null || seen.has(value)) continue;
+    seen.add(value);
+    if ('fields' in value) pending.push(...value.fields);
+    else if ('release' in value && typeof value.release === 'function') value.release();
+    else if (typeof value === 'function') targetOf(value).release();
+  }
+}
+
+function lost(peer: string, reason: string): RemoteLostError {
+  return new RemoteLostError({
+    where: `session with ${peer}`,
+    got: reason,
+    expected: 'an open session',
+    remedy: 'Calls that were pending may have run; connect again and repeat those that may.',
+  });
+}
+
+/** What the other side said when it ended the session. */
+function farewell(peer: string, data: unknown): Error {
+  const cause = errorFromWire(data, peer);
+  const { message } = cause;
+  return new RemoteLostError(`session with ${peer}: the other side ended it. ${message}`, {
+    cause,
+  });
+}
+
+function tooLarge(byteLength: number, { messageBytes }: RpcLimits): LimitError {
+  return new LimitError({
+    where: 'remote call',
+    got: `tensors of ${byteLength} bytes in one message`,
+    expected: `at most ${messageBytes}`,
+    remedy: 'Send them in several calls, or raise limits.messageBytes on both sides.',
+  });
+}

@@ -1,0 +1,73 @@
+import { Executable } from '../bytecode/executable-file.ts';
+import { FormatError } from '../core/errors.ts';
+import { LimitError } from './errors.ts';
+
+interface Stored {
+  readonly executable: Executable;
+  readonly byteLength: number;
+}
+
+/** Verified executables by hash; those used longest ago go first. */
+export class ExecutableStore {
+  readonly #stored = new Map<string, Stored>();
+  readonly #maxByteLength: number;
+  #byteLength = 0;
+
+  constructor(maxByteLength: number) {
+    this.#maxByteLength = maxByteLength;
+  }
+
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  has(hash: string): boolean {
+    return this.#stored.has(hash);
+  }
+
+  get(hash: string): Executable | undefined {
+    const stored = this.#stored.get(hash);
+    if (stored === undefined) return undefined;
+    this.#stored.delete(hash);
+    this.#stored.set(hash, stored);
+    return stored.executable;
+  }
+
+  /** Throws FormatError or VerifyError for bytes that are not that executable, LimitError. */
+  async add(hash: string, bytes: Uint8Array): Promise<void> {
+    const actual = await sha256(bytes);
+    if (actual !== hash) {
+      throw new FormatError({
+        where: 'executable from afar',
+        got: `SHA-256 ${actual}`,
+        expected: hash,
+        remedy: 'Send it again.',
+      });
+    }
+    if (bytes.byteLength > this.#maxByteLength) throw tooLarge(bytes, this.#maxByteLength);
+    const executable = Executable.fromBytes(bytes);
+    if (this.#stored.has(hash)) return;
+    for (const [oldest, { byteLength }] of this.#stored) {
+      if (this.#byteLength + bytes.byteLength <= this.#maxByteLength) break;
+      this.#stored.delete(oldest);
+      this.#byteLength -= byteLength;
+    }
+    this.#stored.set(hash, { executable, byteLength: bytes.byteLength });
+    this.#byteLength += bytes.byteLength;
+  }
+}
+
+/** As 64 hexadecimal digits. */
+export async function sha256(bytes: Uint8Array): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>);
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function tooLarge({ byteLength }: Uint8Array, limit: number): LimitError {
+  return new LimitError({
+    where: 'executable from afar',
+    got: `${byteLength} bytes`,
+    expected: `at most ${limit}`,
+    remedy: 'Raise limits.executableBytes where the device is lent.',
+  });
+}

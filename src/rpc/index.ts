@@ -1,0 +1,34 @@
+/** Package entry `weft-vm/rpc`: devices of other pages, workers and processes. */
+export { Executable } from '../bytecode/executable-file.ts';
+export { HostTensor } from '../core/host-tensor.ts';
+export { DTypeValue, FloatValue, ShapeValue } from '../runtime/value.ts';
+export { BaseChannel, type Channel, type ChannelListener, type Frame } from './channel.ts';
+export {
+  connect,
+  type ConnectOptions,
+  findDevice,
+  Remote,
+  type RemoteLoadOptions,
+  type ShipProgress,
+} from './connect.ts';
+export { AccessError, LimitError, ProtocolError, RemoteLostError } from './errors.ts';
+export { ExecutableStore } from './executable-store.ts';
+export { createToken } from './handshake.ts';
+export type { RemoteDevice, RemoteFunctionInfo } from './lent-devices.ts';
+export { DEFAULT_RPC_LIMITS, type RpcLimits } from './limits.ts';
+export { linkRemote } from './link-remote.ts';
+export { messagePortChannel, type PortLike } from './message-port-channel.ts';
+export { type CallOptions, type RemoteFunction, RemoteTensor } from './remote-handles.ts';
+export { RemoteModule } from './remote-module.ts';
+export {
+  type RpcFunction,
+  type RpcInput,
+  RpcTuple,
+  type RpcValue,
+  type TensorHandle,
+} from './rpc-value.ts';
+export type { LendableDevice, ServeEvent } from './lendable-device.ts';
+export { serve, type Served, type ServeOptions } from './serve.ts';
+export { type RelayedServing, serveRelay, type ServeRelayOptions } from './serve-relay.ts';
+export type { TimeOptions, TimeResult } from './time-evaluator.ts';
+export { openWebSocket, type SocketLike, webSocketChannel } from './web-socket-channel.ts';

@@ -1,0 +1,325 @@
+import type { Executable } from '../bytecode/executable-file.ts';
+import { UsageError } from '../core/errors.ts';
+import { HostTensor } from '../core/host-tensor.ts';
+import { shortList } from '../core/short-list.ts';
+import type { HostFunction } from '../runtime/host-function.ts';
+import { VirtualMachine } from '../runtime/virtual-machine.ts';
+import { LimitError } from './errors.ts';
+import type { ExecutableStore } from './executable-store.ts';
+import type { RpcLimits } from './limits.ts';
+import { callMachine, LocalTensor, packedFunction, toMachine } from './machine-values.ts';
+import { isRemoteFunction } from './remote-handles.ts';
+import {
+  type CallContext,
+  type RpcFunction,
+  type RpcTarget,
+  RpcTuple,
+  type RpcValue,
+} from './rpc-value.ts';
+import type { LendableDevice, ServeEvent } from './lendable-device.ts';
+import { defineTarget, targetOf } from './targets.ts';
+import { type Measured, measure, measuredFunction, type TimeOptions } from './time-evaluator.ts';
+import { malformed } from './wire-values.ts';
+
+export interface LentDevicesOptions {
+  readonly devices: readonly LendableDevice[];
+  readonly offer: Readonly<Record<string, RpcFunction>>;
+  readonly limits: RpcLimits;
+  readonly store: ExecutableStore;
+  readonly onEvent?: ((event: ServeEvent) => void) | undefined;
+}
+
+/** A device as the other side sees it. */
+export interface RemoteDevice {
+  readonly name: string;
+  readonly kind: string;
+  readonly vendor: string;
+  readonly architecture: string;
+  readonly adapterClass: string;
+  readonly maxBufferByteLength: number;
+}
+
+/** A function of a loaded executable. */
+interface MachineEntry {
+  readonly machine: VirtualMachine;
+  readonly name: string;
+}
+
+type Method = (args: readonly RpcValue[], context: CallContext) => Promise<RpcValue>;
+
+/** What one session may do with the devices: the methods that its other side calls. */
+export class LentDevices {
+  readonly methods: ReadonlyMap<string, RpcTarget>;
+  readonly #options: LentDevicesOptions;
+  readonly #machines = new Set<VirtualMachine>();
+  readonly #entries = new WeakMap<RpcFunction, MachineEntry>();
+  #isDisposed = false;
+
+  constructor(options: LentDevicesOptions) {
+    this.#options = options;
+    const methods: Record<string, Method> = {
+      devices: async () => JSON.stringify(options.devices.map(describe)),
+      has: async ([hash]) => (options.store.has(text(hash)) ? 1 : 0),
+      store: async ([hash, bytes]) => {
+        await options.store.add(text(hash), bytesOf(bytes));
+        return null;
+      },
+      load: (args, context) => this.#load(args, context),
+      offered: async ([name]) => this.#offered(text(name)),
+      read: async ([tensor]) => {
+        const [contents = null] = await readLocal(tensor);
+        return contents;
+      },
+      evaluate: (args, context) => this.#evaluate(args, context),
+    };
+    this.methods = new Map(
+      Object.entries(methods).map(([name, call]) => [
+        name,
+        { name, ownsResults: name === 'read', call, release: () => undefined },
+      ]),
+    );
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    for (const machine of this.#machines) machine.dispose();
+    this.#machines.clear();
+  }
+
+  #offered(name: string): RpcFunction {
+    const { offer } = this.#options;
+    const callee = Object.hasOwn(offer, name) ? offer[name] : undefined;
+    if (callee !== undefined) return callee;
+    throw notOffered(name, Object.keys(offer));
+  }
+
+  /** `load(hash, device, names, functions)` gives the module, a function from names to functions. */
+  async #load(
+    [hash, device, names, functions]: readonly RpcValue[],
+    { signal }: CallContext,
+  ): Promise<RpcValue> {
+    const { store, devices, limits, onEvent } = this.#options;
+    if (this.#machines.size >= limits.modules) throw tooManyModules(limits.modules);
+    const executable = store.get(text(hash));
+    if (executable === undefined) throw notStored(text(hash));
+    const main = devices[int(device)];
+    if (main === undefined) throw noDevice(int(device), devices.length);
+    const host = devices.find(({ kind }) => kind === 'host');
+    const given = functionsOf(names, functions);
+    onEvent?.({ kind: 'load', hash: text(hash), device: main.info.name });
+    const created = await VirtualMachine.create(executable, {
+      devices: host === undefined || host === main ? [main] : [main, host],
+      functions: this.#linkable(given, () => created),
+      signal,
+      log: () => undefined,
+    });
+    if (this.#isDisposed) created.dispose();
+    this.#machines.add(created);
+    return new RpcTuple([this.#module(created, main, given), describeFunctions(executable)]);
+  }
+
+  /** The functions of the one who loads come before those that are offered to everybody. */
+  #linkable(
+    given: ReadonlyMap<string, RpcFunction>,
+    machine: () => VirtualMachine,
+  ): Record<string, HostFunction> {
+    const all = [...Object.entries(this.#options.offer), ...given];
+    return Object.fromEntries(
+      all.map(([name, callee]) => [name, packedFunction(callee, machine) as HostFunction]),
+    );
+  }
+
+  #module(
+    machine: VirtualMachine,
+    device: LendableDevice,
+    given: ReadonlyMap<string, RpcFunction>,
+  ): RpcFunction {
+    const functions = new Map<string, RpcFunction>();
+    const callee = async (name: RpcValue): Promise<RpcFunction> => {
+      const known = functions.get(text(name));
+      if (known !== undefined) return known;
+      const made = this.#machineFunction({ machine, name: text(name) }, device);
+      functions.set(text(name), made);
+      return made;
+    };
+    return defineTarget<RpcFunction>(callee, {
+      name: 'module',
+      ownsResults: false,
+      call: async ([name = null]) => callee(name),
+      release: () => {
+        this.#machines.delete(machine);
+        machine.dispose();
+        for (const remote of given.values()) if (isRemoteFunction(remote)) remote.release();
+      },
+    });
+  }
+
+  #machineFunction(entry: MachineEntry, device: LendableDevice): RpcFunction {
+    const { machine, name } = entry;
+    // Says at once when there is no such function.
+    machine.signature(name);
+    const { onEvent } = this.#options;
+    const call = async (args: readonly RpcValue[], { signal, keep }: CallContext) => {
+      onEvent?.({ kind: 'call', function: name });
+      try {
+        return await callMachine(args, {
+          machine: () => machine,
+          keep,
+          run: (values) => machine.invoke(name, values, { signal }),
+        });
+      } finally {
+        device.flush();
+        onEvent?.({ kind: 'done', function: name });
+      }
+    };
+    const callee: RpcFunction = (...args) =>
+      call(args, { signal: new AbortController().signal, keep: false });
+    this.#entries.set(callee, entry);
+    return defineTarget(callee, { name, ownsResults: true, call, release: () => undefined });
+  }
+
+  /** `evaluate(function, arguments, number, repeat, minRepeatMs)`, see {@link TimeOptions}. */
+  async #evaluate(
+    [callee, args, number, repeat, minRepeatMs]: readonly RpcValue[],
+    { signal }: CallContext,
+  ): Promise<RpcValue> {
+    if (typeof callee !== 'function' || !(args instanceof RpcTuple)) {
+      throw malformed('nothing to evaluate');
+    }
+    const options = {
+      number: atMost(int(number), 1e6),
+      repeat: atMost(int(repeat), 1000),
+      minRepeatMs: atMost(int(minRepeatMs), 60_000),
+    };
+    const entry = this.#entries.get(callee);
+    const context = { signal, keep: false };
+    if (entry === undefined) return evaluate(plain(callee, args, context), options, signal);
+    const { machine, name } = entry;
+    const borrowed = toMachine(args.fields, machine);
+    const devices = this.#options.devices;
+    const synchronize = async (): Promise<void> => {
+      await Promise.all(devices.map((device) => device.synchronize()));
+    };
+    try {
+      const measured = measuredFunction(machine, name, { args: borrowed.values, synchronize });
+      return await evaluate(measured, options, signal);
+    } finally {
+      borrowed.release();
+    }
+  }
+}
+
+async function evaluate(
+  measured: Measured,
+  options: TimeOptions,
+  signal: AbortSignal,
+): Promise<RpcValue> {
+  return JSON.stringify(await measure(measured, options, signal));
+}
+
+function plain(callee: RpcFunction, { fields }: RpcTuple, context: CallContext): Measured {
+  return {
+    run: async () => void (await targetOf(callee).call(fields, context)),
+    synchronize: async () => undefined,
+    kernelMs: async () => undefined,
+  };
+}
+
+function describe({ kind, info }: LendableDevice): RemoteDevice {
+  const { name, vendor, architecture, adapterClass, maxBufferByteLength } = info;
+  return { name, kind, vendor, architecture, adapterClass, maxBufferByteLength };
+}
+
+/** A function of a remote executable. */
+export interface RemoteFunctionInfo {
+  readonly name: string;
+  readonly paramNames: readonly string[];
+}
+
+function describeFunctions({ functions }: Executable): string {
+  const infos: RemoteFunctionInfo[] = functions.map(({ name, paramNames }) => ({
+    name,
+    paramNames,
+  }));
+  return JSON.stringify(infos);
+}
+
+async function readLocal(tensor: RpcValue | undefined): Promise<HostTensor[]> {
+  if (!(tensor instanceof LocalTensor)) throw malformed('a read of no tensor');
+  const { readTensors } = await import('../runtime/tensor-read.ts');
+  return readTensors([tensor.value]);
+}
+
+function functionsOf(
+  names: RpcValue | undefined,
+  functions: RpcValue | undefined,
+): Map<string, RpcFunction> {
+  if (!(names instanceof RpcTuple) || !(functions instanceof RpcTuple)) {
+    throw malformed('functions that are no list');
+  }
+  return new Map(
+    names.fields.map((name, index) => {
+      const callee = functions.fields[index];
+      if (typeof callee !== 'function') throw malformed('a function that is none');
+      return [text(name), callee];
+    }),
+  );
+}
+
+function text(value: RpcValue | undefined): string {
+  if (typeof value === 'string') return value;
+  throw malformed('something else where a text belongs');
+}
+
+function int(value: RpcValue | undefined): number {
+  if (typeof value === 'number' && value >= 0) return value;
+  throw malformed('something else where a number from 0 up belongs');
+}
+
+function atMost(value: number, limit: number): number {
+  if (value <= limit) return value;
+  throw new LimitError({
+    where: 'timeEvaluator',
+    got: String(value),
+    expected: `at most ${limit}`,
+  });
+}
+
+function bytesOf(value: RpcValue | undefined): Uint8Array {
+  if (value instanceof HostTensor && value.dtype === 'uint8' && !value.isSplat) return value.bytes;
+  throw malformed('an executable that is no bytes');
+}
+
+function notOffered(name: string, offered: readonly string[]): UsageError {
+  return new UsageError({
+    where: 'remote session',
+    got: `the function name ${JSON.stringify(name)}`,
+    expected: `one that is offered (${shortList(offered) || 'none'})`,
+  });
+}
+
+function tooManyModules(limit: number): LimitError {
+  return new LimitError({
+    where: 'remote session',
+    got: `more than ${limit} loaded executables`,
+    expected: `at most ${limit}`,
+    remedy: 'Release modules that are not used any more, or raise limits.modules.',
+  });
+}
+
+function notStored(hash: string): UsageError {
+  return new UsageError({
+    where: 'remote session',
+    got: `the executable ${hash}, which was dropped`,
+    expected: 'one that was shipped',
+    remedy: 'Load it again; raise limits.executableBytes where devices are lent.',
+  });
+}
+
+function noDevice(index: number, deviceCount: number): UsageError {
+  return new UsageError({
+    where: 'remote session',
+    got: `device ${index}`,
+    expected: `a number below ${deviceCount}`,
+  });
+}

@@ -1,0 +1,33 @@
+/** The largest encoded head of a message, in bytes: a tuple of some 100,000 fields. */
+export const MAX_HEAD_BYTE_LENGTH = 4 * 2 ** 20;
+
+/** What one side lets the other one take up. */
+export interface RpcLimits {
+  /** Bytes of tensors in one message, and of all messages that arrive in pieces at one time. */
+  readonly messageBytes: number;
+  /** Tensors, functions and modules held for the other side. */
+  readonly handles: number;
+  /** Calls of the other side that have not been answered. */
+  readonly pending: number;
+  /** Calls of the other side per second, over some seconds. */
+  readonly callsPerSecond: number;
+  /** Bytes that may wait for a slow reader before the session ends. */
+  readonly bufferedBytes: number;
+  /** Executables loaded at one time. */
+  readonly modules: number;
+  /** Bytes of executables kept, so that they need not be shipped again. */
+  readonly executableBytes: number;
+  /** How long the other side may take to prove that it knows the token. */
+  readonly handshakeMs: number;
+}
+
+export const DEFAULT_RPC_LIMITS: RpcLimits = {
+  messageBytes: 512 * 2 ** 20,
+  handles: 65_536,
+  pending: 4096,
+  callsPerSecond: 50_000,
+  bufferedBytes: 64 * 2 ** 20,
+  modules: 256,
+  executableBytes: 2 ** 30,
+  handshakeMs: 10_000,
+};

@@ -1,0 +1,81 @@
+import { UsageError } from '../core/errors.ts';
+import type { Channel } from './channel.ts';
+import {
+  checkBytes,
+  importToken,
+  nextFrame,
+  readStep,
+  sign,
+  stranger,
+  timed,
+  verify,
+  makeNonce,
+} from './handshake.ts';
+import { encodeHead } from './messages.ts';
+import { malformed } from './wire-values.ts';
+import { errorFromWire } from './errors.ts';
+
+export type RelayRole = 'device' | 'client';
+
+export interface JoinOptions {
+  readonly role: RelayRole;
+  /** What device and client are paired by: a name, no secret. */
+  readonly key: string;
+  readonly token: string;
+  /** How long to wait for a partner; undefined: without end. */
+  readonly timeoutMs: number | undefined;
+}
+
+const KEY_PATTERN = /^[\w.-]{1,64}$/;
+/** Of setTimeout. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** Asks a relay for a partner. What comes after that comes from the partner. */
+export async function joinRelay(channel: Channel, options: JoinOptions): Promise<void> {
+  const { role, key, token } = options;
+  checkKey(key);
+  const secret = await importToken(token);
+  await timed(channel, options.timeoutMs ?? LONGEST_MS, async () => {
+    const [name, nonce] = readStep(await nextFrame(channel));
+    if (name !== 'relay') throw malformed('an address that is no relay');
+    const proof = await sign(secret, role, [checkBytes(nonce), new TextEncoder().encode(key)]);
+    channel.send({ head: encodeHead(['join', role, key, proof]) });
+    const [answer, error] = readStep(await nextFrame(channel));
+    if (answer === 'error') throw errorFromWire(error, 'the relay');
+    if (answer !== 'joined') throw malformed('another answer of the relay');
+  });
+}
+
+/** The relay's side: who wants to join, and as what. Rejects with AccessError or ProtocolError. */
+export async function admitToRelay(
+  channel: Channel,
+  { token, timeoutMs }: { readonly token: string; readonly timeoutMs: number },
+): Promise<{ role: RelayRole; key: string }> {
+  const secret = await importToken(token);
+  return timed(channel, timeoutMs, async () => {
+    const nonce = makeNonce();
+    channel.send({ head: encodeHead(['relay', nonce]) });
+    const [name, role, key, proof] = readStep(await nextFrame(channel));
+    const isRole = role === 'device' || role === 'client';
+    if (name !== 'join' || !isRole || typeof key !== 'string' || !KEY_PATTERN.test(key)) {
+      throw malformed('something else where a role and a key belong');
+    }
+    const nonces = [nonce, new TextEncoder().encode(key)];
+    if (!(await verify(secret, role, { nonces, proof }))) throw stranger();
+    return { role, key };
+  });
+}
+
+/** Tells one side that its partner is there. */
+export function announcePartner(channel: Channel): void {
+  channel.send({ head: encodeHead(['joined']) });
+}
+
+function checkKey(key: string): void {
+  if (KEY_PATTERN.test(key)) return;
+  throw new UsageError({
+    where: 'key of a relay',
+    got: JSON.stringify(key),
+    expected: '1 to 64 letters, digits, dots, dashes or underscores',
+  });
+}

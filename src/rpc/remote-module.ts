@@ -1,0 +1,30 @@
+import type { RemoteFunctionInfo } from './lent-devices.ts';
+import { isRemoteFunction, type RemoteFunction } from './remote-handles.ts';
+import { malformed } from './wire-values.ts';
+
+/** An executable that was loaded on a remote device. */
+export class RemoteModule {
+  readonly functions: readonly RemoteFunctionInfo[];
+  readonly #module: RemoteFunction;
+
+  constructor(module: RemoteFunction, functions: readonly RemoteFunctionInfo[]) {
+    this.#module = module;
+    this.functions = functions;
+  }
+
+  /** A function of the executable, called like a local one. Rejects with UsageError. */
+  async getFunction(name: string): Promise<RemoteFunction> {
+    const found = await this.#module(name);
+    if (isRemoteFunction(found)) return found;
+    throw malformed('a function that is none');
+  }
+
+  /** Frees the machine and its memory on the remote; its functions can no longer be called. */
+  release(): void {
+    this.#module.release();
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
+  }
+}

@@ -1,0 +1,98 @@
+import type { Channel } from './channel.ts';
+import { AccessError } from './errors.ts';
+import { ExecutableStore } from './executable-store.ts';
+import { DEFAULT_RPC_LIMITS } from './limits.ts';
+import { joinRelay } from './relay-channel.ts';
+import { serve, type Served, type ServeOptions } from './serve.ts';
+import { openWebSocket } from './web-socket-channel.ts';
+
+export interface ServeRelayOptions extends ServeOptions {
+  /** What clients ask the relay for. */
+  readonly key: string;
+  /** Clients at one time. Default: 8. */
+  readonly maxSessions?: number | undefined;
+  /** Until it is asked again after the relay went away. Default: 1000. */
+  readonly retryMs?: number | undefined;
+}
+
+export interface RelayedServing {
+  /** Rejects with AccessError when the relay does not know the token; resolves after `stop`. */
+  readonly ended: Promise<void>;
+  stop(): void;
+}
+
+/**
+ * Lends devices through a relay, which a page needs because it cannot listen. One connection waits for
+ * a client; as soon as it has one, the next waits. A relay that went away is asked again.
+ */
+export function serveRelay(url: string, options: ServeRelayOptions): RelayedServing {
+  const stopped = new AbortController();
+  return { ended: keepServing(url, options, stopped.signal), stop: () => stopped.abort() };
+}
+
+async function keepServing(
+  url: string,
+  options: ServeRelayOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { executableBytes } = { ...DEFAULT_RPC_LIMITS, ...options.limits };
+  const store = options.store ?? new ExecutableStore(executableBytes);
+  const sessions = new Set<Served>();
+  const { maxSessions = 8, retryMs = 1000 } = options;
+  signal.addEventListener('abort', () => {
+    for (const session of sessions) session.close();
+  });
+  while (!signal.aborted) {
+    if (sessions.size >= maxSessions) {
+      await Promise.race([...[...sessions].map(({ closed }) => closed), untilAborted(signal)]);
+      continue;
+    }
+    const channel = await partner(url, options, signal).catch(async (error: unknown) => {
+      if (error instanceof AccessError) throw error;
+      await pause(retryMs, signal);
+      return undefined;
+    });
+    if (channel === undefined) continue;
+    const session = serve(channel, { ...options, store });
+    sessions.add(session);
+    void session.closed.then(() => sessions.delete(session));
+    if (signal.aborted) session.close();
+  }
+}
+
+async function partner(
+  url: string,
+  { key, token }: ServeRelayOptions,
+  signal: AbortSignal,
+): Promise<Channel> {
+  const channel = await openWebSocket(url, signal);
+  const close = (): void => channel.close();
+  signal.addEventListener('abort', close, { once: true });
+  try {
+    if (signal.aborted) close();
+    await joinRelay(channel, { role: 'device', key, token, timeoutMs: undefined });
+    return channel;
+  } finally {
+    signal.removeEventListener('abort', close);
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function pause(durationMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, durationMs);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

@@ -1,0 +1,75 @@
+import type { Channel } from './channel.ts';
+import { Connection } from './connection.ts';
+import { ExecutableStore } from './executable-store.ts';
+import { admit } from './handshake.ts';
+import { LentDevices } from './lent-devices.ts';
+import type { LendableDevice, ServeEvent } from './lendable-device.ts';
+import { DEFAULT_RPC_LIMITS, type RpcLimits } from './limits.ts';
+import type { RpcFunction } from './rpc-value.ts';
+
+export interface ServeOptions {
+  /** What is lent. With a host device among them, programs for WebGPU find theirs. */
+  readonly devices: readonly LendableDevice[];
+  /** What both sides know: at least 16 random characters. */
+  readonly token: string;
+  /** Functions that the other side may call, and programs that it loads. Nothing else is. */
+  readonly offer?: Readonly<Record<string, RpcFunction>> | undefined;
+  readonly limits?: Partial<RpcLimits> | undefined;
+  /** What errors call this side. Default: the first device's name. */
+  readonly name?: string | undefined;
+  /** Keeps executables beyond one session. */
+  readonly store?: ExecutableStore | undefined;
+  /** Who connects and what runs, for a page that shows it. */
+  readonly onEvent?: ((event: ServeEvent) => void) | undefined;
+}
+
+/** One session of somebody who may use the devices. */
+export interface Served {
+  /** Resolves when the other side has proved that it knows the token; rejects when it cannot. */
+  readonly ready: Promise<void>;
+  /** Resolves with the reason when the session is over. Everything it held is released then. */
+  readonly closed: Promise<Error>;
+  /** Ends the session. The devices stay. */
+  close(): void;
+}
+
+/** Lends devices to whoever is at the other end of a channel and knows the token. */
+export function serve(channel: Channel, options: ServeOptions): Served {
+  const limits: RpcLimits = { ...DEFAULT_RPC_LIMITS, ...options.limits };
+  let connection: Connection | undefined;
+  const opening = open(channel, options, limits).then((opened) => {
+    connection = opened;
+    return opened;
+  });
+  const closed = opening.then(
+    ({ closed: over }) => over,
+    (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+  );
+  const { onEvent } = options;
+  if (onEvent !== undefined) void closed.then((reason) => onEvent({ kind: 'closed', reason }));
+  const ready = opening.then(() => undefined);
+  // Who does not wait for it looks at `closed`.
+  ready.catch(() => undefined);
+  return {
+    ready,
+    closed,
+    close: () => (connection === undefined ? channel.close() : connection.close()),
+  };
+}
+
+async function open(
+  channel: Channel,
+  options: ServeOptions,
+  limits: RpcLimits,
+): Promise<Connection> {
+  const { devices, token, name = devices[0]?.info.name ?? 'remote', offer = {} } = options;
+  const { name: peer } = await admit(channel, { token, name, timeoutMs: limits.handshakeMs });
+  const store = options.store ?? new ExecutableStore(limits.executableBytes);
+  const { onEvent } = options;
+  const lent = new LentDevices({ devices, offer, limits, store, onEvent });
+  const { methods } = lent;
+  const connection = new Connection(channel, { limits, peerName: peer, methods });
+  void connection.closed.then(() => lent.dispose());
+  onEvent?.({ kind: 'connected', peer });
+  return connection;
+}

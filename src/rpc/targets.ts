@@ -1,0 +1,22 @@
+import type { RpcFunction, RpcTarget } from './rpc-value.ts';
+import { toRpcValue } from './to-rpc-value.ts';
+
+const TARGETS = new WeakMap<RpcFunction, RpcTarget>();
+
+/** Says how a function is called where more than its arguments matters. */
+export function defineTarget<T extends RpcFunction>(callee: T, target: RpcTarget): T {
+  TARGETS.set(callee, target);
+  return callee;
+}
+
+/** How the protocol calls a function. */
+export function targetOf(callee: RpcFunction): RpcTarget {
+  return (
+    TARGETS.get(callee) ?? {
+      name: callee.name,
+      ownsResults: false,
+      call: async (args) => toRpcValue(await callee(...args)),
+      release: () => undefined,
+    }
+  );
+}
