@@ -6,6 +6,7 @@ import { type InspectFlags, inspectCommand } from './inspect-command.ts';
 import { type OptFlags, optCommand } from './opt-command.ts';
 import { collectDispatch } from './parse-dispatch.ts';
 import { collectDims, collectPairs, positiveNumber, splitNames } from './parse-options.ts';
+import { addRpcCommands } from './rpc/add-rpc-commands.ts';
 import { type RunFlags, runCommand } from './run-command.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 
@@ -132,6 +133,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .action((path: string, flags: RunFlags) => run(runCommand(path, flags, terminal)));
 
   for (const command of program.commands) command.copyInheritedSettings(program);
+  addRpcCommands(program, terminal, run);
   return program;
 }
 

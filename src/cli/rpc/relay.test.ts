@@ -1,0 +1,123 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { HostTensor } from '../../core/host-tensor.ts';
+import { connect, type Remote, serveRelay, type RelayedServing } from '../../rpc/index.ts';
+import { LOCAL_ADD, testProgram, TOKEN } from '../../rpc/testing/open-session.ts';
+import { TestDevice } from '../../runtime/testing/test-device.ts';
+import { type Relay, type RelayOptions, startRelay } from './start-relay.ts';
+
+const opened: (() => void | Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+async function relayed(options: Partial<RelayOptions> = {}): Promise<Relay> {
+  const relay = await startRelay({ port: 0, token: TOKEN, ...options });
+  opened.push(() => relay.close());
+  return relay;
+}
+
+function lend({ url }: Relay, options: object = {}): RelayedServing {
+  const serving = serveRelay(url, {
+    key: 'desk',
+    token: TOKEN,
+    devices: [new TestDevice()],
+    offer: { echo: (x) => x ?? null, wait: () => new Promise(() => undefined) },
+    retryMs: 10,
+    ...options,
+  });
+  serving.ended.catch(() => undefined);
+  opened.push(() => serving.stop());
+  return serving;
+}
+
+async function client({ url }: Relay, options: object = {}): Promise<Remote> {
+  const remote = await connect(url, { token: TOKEN, key: 'desk', ...options });
+  opened.push(() => remote.close());
+  return remote;
+}
+
+describe('relay', () => {
+  test('pairs clients with a device, which runs what they ship', async () => {
+    const relay = await relayed();
+    lend(relay);
+    const remotes = [await client(relay), await client(relay)];
+    for (const remote of remotes) {
+      const functions = { 'local.add': LOCAL_ADD };
+      const module = await remote.load(testProgram(), { functions });
+      const outer = await module.getFunction('outer');
+      const x = HostTensor.from('float32', [2], [1, 2]);
+      expect(await outer(x)).toEqual(HostTensor.from('float32', [2], [2, 4]));
+    }
+    expect(relay.counters().pairs).toBe(2);
+  });
+
+  test('passes 10 MB there and back', async () => {
+    const relay = await relayed();
+    lend(relay);
+    const echo = await (await client(relay)).getFunction('echo');
+    const bytes = new Uint8Array(10_000_003).map((_, i) => i * 7);
+    const tensor = new HostTensor('uint8', [bytes.length], bytes);
+    const answer = await echo(tensor);
+    if (!(answer instanceof HostTensor)) throw new Error('internal: no tensor');
+    expect(Buffer.compare(answer.bytes, bytes)).toBe(0);
+  });
+
+  test('killed in the middle, rejects what is pending and is found again', async () => {
+    const relay = await startRelay({ port: 0, token: TOKEN });
+    const port = Number(new URL(relay.url).port);
+    lend(relay);
+    const remote = await client(relay);
+    const wait = await remote.getFunction('wait');
+    const calls = [wait(), wait(HostTensor.zeros('uint8', [5_000_000]))];
+    const outcomes = Promise.allSettled(calls);
+    await relay.close();
+    for (const outcome of await outcomes) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'RemoteLostError' } });
+    }
+    const again = await relayed({ port });
+    const echo = await (await client(again)).getFunction('echo');
+    expect(await echo(1)).toBe(1);
+  });
+
+  test('refuses strangers, both as clients and as devices', async () => {
+    const relay = await relayed();
+    const token = 'another token, as long as it';
+    await expect(client(relay, { token })).rejects.toMatchObject({ name: 'AccessError' });
+    await expect(lend(relay, { token }).ended).rejects.toMatchObject({ name: 'AccessError' });
+    expect(relay.counters()).toMatchObject({ waiting: 0, pairs: 0 });
+  });
+
+  test('refuses pages of other origins, and messages that are too large', async () => {
+    const relay = await relayed();
+    const open = (origin: string): Promise<string> =>
+      new Promise((resolve) => {
+        const socket = new WebSocket(relay.url, { origin });
+        socket.on('open', () => {
+          socket.close();
+          resolve('open');
+        });
+        socket.on('error', ({ message }) => resolve(message));
+      });
+    expect(await open('https://evil.example')).toContain('403');
+    expect(await open('http://localhost.evil.example')).toContain('403');
+    expect(await open('http://localhost:5173')).toBe('open');
+    const code = await new Promise((resolve) => {
+      const socket = new WebSocket(relay.url);
+      socket.on('error', () => undefined);
+      socket.on('open', () => socket.send(new Uint8Array(6_000_000)));
+      socket.on('close', resolve);
+    });
+    expect(code).toBe(1009);
+  });
+
+  test('takes no token in an address', async () => {
+    await expect(connect('ws://127.0.0.1:1/?token=x', { token: TOKEN })).rejects.toThrow(
+      'they never stand in an address',
+    );
+    await expect(connect('ws://127.0.0.1:1/', { token: TOKEN })).rejects.toMatchObject({
+      name: 'RemoteLostError',
+    });
+  });
+});

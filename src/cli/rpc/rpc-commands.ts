@@ -1,0 +1,160 @@
+import { readFile } from 'node:fs/promises';
+import { UsageError } from '../../core/errors.ts';
+import { connect, createToken, type LendableDevice, serveRelay } from '../../rpc/index.ts';
+import { createDevice } from '../../worker/create-service.ts';
+import { openNodeGpu } from '../node-gpu.ts';
+import { readProgram } from '../read-program.ts';
+import type { Terminal } from '../terminal.ts';
+import { startRelay } from './start-relay.ts';
+
+export interface TokenFlags {
+  readonly tokenFile?: string;
+}
+
+export interface RelayFlags extends TokenFlags {
+  readonly port: number;
+  readonly host: string;
+  readonly origin?: readonly string[];
+}
+
+export interface ServeFlags extends TokenFlags {
+  readonly relay: string;
+  readonly key: string;
+  readonly device: readonly ('host' | 'webgpu')[];
+}
+
+export interface BenchFlags extends TokenFlags {
+  readonly relay: string;
+  readonly key: readonly string[];
+  readonly function: string;
+  readonly arg?: readonly number[];
+  readonly number: number;
+  readonly repeat: number;
+  readonly minRepeatMs: number;
+}
+
+/** The environment variable that holds the token where no file is named. */
+const TOKEN_VARIABLE = 'WEFT_RPC_TOKEN';
+
+/** `weft rpc token`: a new random token. */
+export async function tokenCommand(terminal: Terminal): Promise<number> {
+  terminal.out(`${createToken()}\n`);
+  return 0;
+}
+
+/** `weft rpc relay`: pairs devices and clients until the signal. */
+export async function relayCommand(
+  flags: RelayFlags,
+  terminal: Terminal,
+  signal: AbortSignal = interrupted(),
+): Promise<number> {
+  const { port, host, origin: origins } = flags;
+  const relay = await startRelay({ port, host, origins, token: await readToken(flags) });
+  terminal.out(`relay at ${relay.url}\n`);
+  await aborted(signal);
+  await relay.close();
+  return 0;
+}
+
+/** `weft rpc serve`: lends devices of this machine through a relay until the signal. */
+export async function serveCommand(
+  flags: ServeFlags,
+  terminal: Terminal,
+  signal: AbortSignal = interrupted(),
+): Promise<number> {
+  const token = await readToken(flags);
+  const devices: LendableDevice[] = [];
+  for (const kind of new Set([...flags.device, 'host' as const])) {
+    devices.push(await createDevice(kind, kind === 'webgpu' ? await openNodeGpu() : undefined));
+  }
+  const names = devices.map(({ info }) => info.name).join(', ');
+  terminal.out(`lends ${names} as ${flags.key} at ${flags.relay}\n`);
+  const serving = serveRelay(flags.relay, {
+    key: flags.key,
+    token,
+    devices,
+    name: flags.key,
+    onEvent: (event) => {
+      if (event.kind === 'connected') terminal.out(`${event.peer} connected\n`);
+      if (event.kind === 'load')
+        terminal.out(`loads ${event.hash.slice(0, 12)} on ${event.device}\n`);
+      if (event.kind === 'closed') terminal.out('a session ended\n');
+    },
+  });
+  signal.addEventListener('abort', () => serving.stop(), { once: true });
+  try {
+    await serving.ended;
+    return 0;
+  } finally {
+    for (const device of devices) device.destroy();
+  }
+}
+
+/** `weft rpc bench`: times a function of several executables on all devices of several remotes. */
+export async function benchCommand(
+  paths: readonly string[],
+  flags: BenchFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const token = await readToken(flags);
+  const programs = await Promise.all(
+    paths.map(async (path) => ({ path, program: await readProgram(path, { dims: {} }) })),
+  );
+  terminal.out(
+    `${columns(['program', 'device', 'median ms', 'mean ms', 'deviation', 'kernels ms'])}\n`,
+  );
+  for (const key of flags.key) {
+    const remote = await connect(flags.relay, { token, key, name: 'weft rpc bench' });
+    try {
+      for (const { path, program } of programs) {
+        for (const device of remote.devices) {
+          const module = await remote.load(program, { device });
+          const callee = await module.getFunction(flags.function);
+          const result = await remote.timeEvaluator(callee, flags)(...(flags.arg ?? []));
+          const { median, mean, standardDeviation, kernelMs } = result;
+          const times = [median, mean, standardDeviation, kernelMs].map(
+            (time) => time?.toFixed(3) ?? '-',
+          );
+          terminal.out(`${columns([path, `${key}: ${device.name}`, ...times])}\n`);
+          module.release();
+        }
+      }
+    } finally {
+      remote.close();
+    }
+  }
+  return 0;
+}
+
+function columns([first = '', second = '', ...rest]: readonly string[]): string {
+  return [first.padEnd(32), second.padEnd(24), ...rest.map((cell) => cell.padStart(11))].join(' ');
+}
+
+/** A token never stands among the arguments, which everybody on the machine can read. */
+async function readToken({ tokenFile }: TokenFlags): Promise<string> {
+  const token =
+    tokenFile === undefined
+      ? process.env[TOKEN_VARIABLE]
+      : (await readFile(tokenFile, 'utf8')).trim();
+  if (token !== undefined && token !== '') return token;
+  throw new UsageError({
+    where: 'weft rpc',
+    got: 'no token',
+    expected: `--token-file, or the environment variable ${TOKEN_VARIABLE}`,
+    remedy: 'Make one with `weft rpc token`.',
+  });
+}
+
+function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  process.once('SIGINT', () => controller.abort());
+  process.once('SIGTERM', () => controller.abort());
+  return controller.signal;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
