@@ -187,6 +187,33 @@ describe('fusion', () => {
     });
   });
 
+  test.each(['float32', 'int32', 'bool'] as const)(
+    'lanes in a loop give what lanes written out give, %s',
+    async (dtype) => {
+      const inputs = [3, 5].map((columns) => {
+        const shape = [2, 3, 1, 5, columns];
+        const values = Array.from({ length: 30 * columns }, (_, i) => (i * 7 + columns) % 2);
+        return HostTensor.from(
+          dtype,
+          shape,
+          dtype === 'bool' ? values : values.map((x, i) => x + i),
+        );
+      });
+      const primitive: PrimitiveFunction = {
+        name: 'concat',
+        params: inputs.map(({ shape }) => ({ dtype, shape })),
+        body: [{ op: 'concat', inputs: [0, 1], attributes: { axis: 4 } }],
+        results: [{ value: 2, type: { dtype, shape: [2, 3, 1, 5, 8] } }],
+      };
+      const [looped] = await runOnGpu(primitive, inputs, { adapterClass: 'software' });
+      const [written] = await runOnGpu(primitive, inputs, { adapterClass: 'integrated' });
+      expect(looped?.data).toEqual(written?.data);
+      const [first] = inputs;
+      const row = (tensor?: HostTensor) => [...(tensor?.data ?? [])].slice(0, 3).map(Number);
+      expect(row(looped)).toEqual(row(first));
+    },
+  );
+
   test('two anchors run one after the other through scratch', async () => {
     await expectSameAsSteps({
       name: 'two_matmuls',

@@ -137,6 +137,20 @@ describe('generated kernels', () => {
     `);
   });
 
+  test('on software adapters loop over lanes where that compiles faster and little is computed', () => {
+    const concat = (rows: number): PrimitiveFunction => ({
+      name: 'concat',
+      params: [tensor(rows, 3, 2, 5, 3), tensor(rows, 3, 2, 5, 5)],
+      body: [{ op: 'concat', inputs: [0, 1], attributes: { axis: 4 } }],
+      results: [{ value: 2, type: tensor(rows, 3, 2, 5, 8) }],
+    });
+    const loops = (rows: number, caps?: Partial<PlannerCaps>) =>
+      planOf(concat(rows), caps).launches[0]?.code.includes('lane < 4u');
+    expect(loops(2)).toBe(true);
+    expect(loops(20)).toBe(false);
+    expect(loops(2, { adapterClass: 'discrete' })).toBe(false);
+  });
+
   test('a reshape costs nothing', () => {
     const primitive: PrimitiveFunction = {
       name: 'reshape_relu',
