@@ -20,11 +20,13 @@ export interface PrimitiveContext {
   readonly types: TypeInference;
   /** Variables that the group may read. */
   readonly variables: () => Iterable<VarExpr>;
+  /** Those of the function, which lie on the session's device whatever their dtype. */
+  readonly parameters: readonly VarExpr[];
 }
 
 /** A call of a new primitive function with calls of operators as its body, whose last gives its result. */
 export function primitiveCall(last: CallExpr, context: PrimitiveContext): CallExpr {
-  const { calls, device, resultOf, types, variables } = context;
+  const { calls, device, resultOf, types, variables, parameters } = context;
   const members = new Set<Expr>(calls);
   const params = new Map<Expr, VarExpr>();
   const bodies = new Map<Expr, Expr>();
@@ -42,7 +44,9 @@ export function primitiveCall(last: CallExpr, context: PrimitiveContext): CallEx
   }
   const known = [...params.keys(), last].map((expr) => tensorTypeOf(expr, types));
   const isOnHost = device === 'host';
-  const carriers = symbolCarriers(calls, known, () => readable(variables(), isOnHost));
+  const carriers = symbolCarriers(calls, known, () =>
+    isOnHost ? variables() : readable(variables(), parameters),
+  );
   for (const carrier of carriers) inner(carrier);
   const operands = [...params.keys()].map((arg) => {
     const isCopied = isOnHost && carriers.some((carrier) => carrier === arg);
@@ -62,12 +66,19 @@ function tensorTypeOf(expr: Expr, types: TypeInference): TensorType {
   throw new Error(`internal: an operator reads ${formatType(type)}`);
 }
 
-/** The variables that a kernel can be given; all of them lie on the session's device. */
-function* readable(variables: Iterable<VarExpr>, isOnHost: boolean): Iterable<VarExpr> {
+/**
+ * The variables that a kernel can be given; all of them lie on the session's device. Nobody reads
+ * elements of a parameter that is given for its sizes only: it may be of any dtype.
+ */
+function* readable(
+  variables: Iterable<VarExpr>,
+  parameters: readonly VarExpr[],
+): Iterable<VarExpr> {
   for (const variable of variables) {
     const { type } = variable;
-    if (isOnHost || (type?.kind === 'tensor' && KERNEL_DTYPES.has(type.dtype))) yield variable;
+    if (type?.kind === 'tensor' && KERNEL_DTYPES.has(type.dtype)) yield variable;
   }
+  yield* parameters;
 }
 
 /** Its kernel has the device, for all of its calls. */

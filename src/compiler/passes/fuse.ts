@@ -39,7 +39,9 @@ function fuseFunction(fn: FunctionExpr, types: TypeInference, isFused: boolean):
       const { last, device } = group;
       const calls = groups.callsOf(group);
       const variables = () => variablesAround(expr, scopes, fn);
-      results.set(expr, primitiveCall(last, { calls, device, resultOf, types, variables }));
+      const parameters = fn.params;
+      const context = { calls, device, resultOf, types, variables, parameters };
+      results.set(expr, primitiveCall(last, context));
     }
   }
   const body = resultOf(fn.body);

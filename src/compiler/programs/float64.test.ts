@@ -89,4 +89,17 @@ describe.each(testedDevices(nodeGpu).slice(0, 2))('on $title', ({ open }) => {
     vm.dispose();
     device.destroy();
   });
+
+  test('a kernel may have the sizes of a float64 tensor, whose elements it cannot read', async () => {
+    const device = await open();
+    const text = `def @main(%x: Tensor[(n,), float64], %y: Tensor[(m,), float32]) {
+      (slice(%y, starts=[0], ends=[n], steps=[1]), neg(%x), full(shape=[2 * n], value=1))
+    }`;
+    const { run, vm } = await loadProgram(text, { device });
+    const y = f32([4], 1, 2, 3, 4);
+    expect(await run('main', f64(5, 6), y)).toEqual([0, [1, 2], [-5, -6], [1, 1, 1, 1]]);
+    expect(await run('main', f64(7), y)).toEqual([0, [1], [-7], [1, 1]]);
+    vm.dispose();
+    device.destroy();
+  });
 });

@@ -8,7 +8,13 @@ import { partitionPrimitive } from './partition-primitive.ts';
 import { planAnchorStep } from './plan-anchor-step.ts';
 import { planMapStep } from './plan-map-step.ts';
 import { PlanBuilder } from './plan-builder.ts';
-import { type CallShapes, type Operators, takesDType, typePrimitive } from './typed-primitive.ts';
+import {
+  type CallShapes,
+  type Operators,
+  readValues,
+  takesDType,
+  typePrimitive,
+} from './typed-primitive.ts';
 
 export type { CallShapes, Operators } from './typed-primitive.ts';
 
@@ -52,7 +58,9 @@ export function supports(whole: PrimitiveFunction, operators: Operators): string
   const primitive = withoutAlternatives(whole);
   const callCount = primitive.body.length;
   if (callCount > MAX_CALL_COUNT) return `${callCount} operator calls, at most ${MAX_CALL_COUNT}`;
-  const tensors = [...primitive.params, ...primitive.results.map(({ type }) => type)];
+  const read = readValues(primitive);
+  const params = primitive.params.filter((_, value) => read.has(value));
+  const tensors = [...params, ...primitive.results.map(({ type }) => type)];
   for (const { dtype } of tensors) {
     if (elementTypeOf(dtype) === undefined) return `${opNames(primitive)}: no kernels for ${dtype}`;
   }

@@ -50,8 +50,9 @@ export function typePrimitive(
   operators: Operators,
 ): TypedPrimitive {
   const types: ConcreteTensorType[] = [];
+  const read = readValues(primitive);
   const addType = (type: ConcreteTensorType): void => {
-    requireElementType(type.dtype, primitive.name);
+    if (read.has(types.length)) requireElementType(type.dtype, primitive.name);
     requireIndexable(type, primitive.name);
     types.push(type);
   };
@@ -74,6 +75,12 @@ export function typePrimitive(
     calls,
     results: primitive.results.map(({ value }) => value),
   };
+}
+
+/** All values but parameters that are there for their sizes only. */
+export function readValues({ params, body, results }: PrimitiveFunction): ReadonlySet<number> {
+  const values = body.flatMap(({ inputs }, call) => [...inputs, params.length + call]);
+  return new Set([...values, ...results.map(({ value }) => value)]);
 }
 
 function checkResults(
