@@ -1,4 +1,5 @@
 import { Executable } from '../bytecode/executable-file.ts';
+import { ExecutableReader } from '../bytecode/executable-reader.ts';
 import { FormatError } from '../core/errors.ts';
 import { LimitError } from './errors.ts';
 
@@ -45,7 +46,7 @@ export class ExecutableStore {
       });
     }
     if (bytes.byteLength > this.#maxByteLength) throw tooLarge(bytes, this.#maxByteLength);
-    const executable = Executable.fromBytes(bytes);
+    const executable = await readVerified(bytes);
     if (this.#stored.has(hash)) return;
     for (const [oldest, { byteLength }] of this.#stored) {
       if (this.#byteLength + bytes.byteLength <= this.#maxByteLength) break;
@@ -55,6 +56,21 @@ export class ExecutableStore {
     this.#stored.set(hash, { executable, byteLength: bytes.byteLength });
     this.#byteLength += bytes.byteLength;
   }
+}
+
+/** As `Executable.fromBytes`, with the platform's SHA-256, which is many times as fast. */
+async function readVerified(bytes: Uint8Array): Promise<Executable> {
+  const { byteLength } = bytes;
+  const stream = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+  const reader = await ExecutableReader.open(stream, { byteLength });
+  for await (const _ of reader.blocks());
+  const { executable } = reader;
+  return new Executable(executable, bytes.subarray(byteLength - executable.dataByteLength));
 }
 
 /** As 64 hexadecimal digits. */

@@ -1,0 +1,155 @@
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium } from 'playwright';
+import { createServer } from 'vite';
+import type { RpcDevicePage } from '../../e2e/pages/rpc-device.ts';
+import type { Executable } from '../../src/bytecode/index.ts';
+import { startRelay } from '../../src/cli/rpc/start-relay.ts';
+import { compile, parseModule } from '../../src/frontend/index.ts';
+import { connect, createToken, findDevice, HostTensor } from '../../src/rpc/index.ts';
+import { firstDifference } from '../../src/testing/all-close.ts';
+import { seededRandom } from '../../src/testing/random.ts';
+import { findChromium } from '../find-chromium.mjs';
+
+const CHROMIUM_FLAGS = [
+  '--enable-unsafe-webgpu',
+  '--use-webgpu-adapter=swiftshader',
+  '--no-sandbox',
+];
+const SAMPLES = 20;
+const FEATURES = 64;
+const CLASSES = 10;
+
+/** One layer with softmax; the expected outputs are computed here, in double precision. */
+const PROGRAM = `def @main(%x: Tensor[(n, ${FEATURES}), float32], %w: Tensor[(${FEATURES}, ${CLASSES}), float32]) {
+  softmax(relu(matmul(%x, %w)), axis=1)
+}`;
+
+interface Sample {
+  readonly x: HostTensor;
+  readonly w: HostTensor;
+  readonly expected: HostTensor;
+}
+
+/** A model compiled here runs in two pages, on WebGPU and on the host, and gives what it should. */
+export async function main(): Promise<number> {
+  const token = createToken();
+  const relay = await startRelay({ port: 0, token });
+  const server = await createServer({
+    root: fileURLToPath(new URL('../..', import.meta.url)),
+    configFile: false,
+    logLevel: 'error',
+    worker: { format: 'es' },
+    server: { host: '127.0.0.1', port: 0, hmr: false, watch: null },
+  });
+  await server.listen();
+  const origin = server.resolvedUrls?.local[0];
+  if (origin === undefined) throw new Error('The server for the pages has no address.');
+  const executablePath = findChromium();
+  const browser = await chromium.launch({
+    args: CHROMIUM_FLAGS,
+    ...(executablePath === undefined ? {} : { executablePath }),
+  });
+  try {
+    const program = compile(parseModule(PROGRAM));
+    const samples = makeSamples();
+    let failures = 0;
+    for (const kind of ['webgpu', 'host'] as const) {
+      await openPage(browser, origin, { url: relay.url, key: kind, token, kind });
+      failures += await check(program, samples, { url: relay.url, token, kind });
+    }
+    console.log(failures === 0 ? 'all as expected' : `${failures} differ`);
+    return failures === 0 ? 0 : 1;
+  } finally {
+    await browser.close();
+    await server.close();
+    await relay.close();
+  }
+}
+
+interface Lending {
+  readonly url: string;
+  readonly token: string;
+  readonly kind: 'webgpu' | 'host';
+}
+
+async function openPage(
+  browser: Browser,
+  origin: string,
+  request: Lending & { readonly key: string },
+): Promise<void> {
+  const page = await browser.newPage();
+  page.on('pageerror', (error) => console.error(`page: ${error.message}`));
+  await page.goto(`${origin}e2e/pages/rpc-device.html`);
+  await page.waitForSelector('html[data-ready]', { state: 'attached' });
+  await page.evaluate(
+    (asked) => (globalThis as unknown as { weftRpc: RpcDevicePage }).weftRpc.lend(asked),
+    request,
+  );
+}
+
+/** How many samples differ. */
+async function check(
+  program: Executable,
+  samples: readonly Sample[],
+  { url, token, kind }: Lending,
+): Promise<number> {
+  const remote = await connect(url, { token, key: kind, name: 'show' });
+  const device = findDevice(remote, kind);
+  const module = await remote.load(program, { device });
+  const run = await module.getFunction('main');
+  let failures = 0;
+  for (const { x, w, expected } of samples) {
+    const actual = await run(x, w);
+    const difference =
+      actual instanceof HostTensor
+        ? firstDifference(actual, expected, { rtol: 1e-4, atol: 1e-5 })
+        : 'no tensor';
+    if (difference === undefined) continue;
+    failures++;
+    console.error(`${kind}: ${difference}`);
+  }
+  const [first] = samples;
+  if (first === undefined) throw new Error('internal: no samples');
+  const time = await remote.timeEvaluator(run, { number: 10, repeat: 5 })(first.x, first.w);
+  console.log(
+    `${remote.name}, ${device.name}: ${samples.length - failures} of ${samples.length} as expected, ` +
+      `${time.median.toFixed(3)} ms a run (mean ${time.mean.toFixed(3)}, deviation ${time.standardDeviation.toFixed(3)})`,
+  );
+  remote.close();
+  return failures;
+}
+
+function makeSamples(): Sample[] {
+  const random = seededRandom(7);
+  const fill = (shape: readonly number[]): HostTensor => {
+    const count = shape.reduce((product, dim) => product * dim, 1);
+    return HostTensor.from(
+      'float32',
+      shape,
+      Array.from({ length: count }, () => random() - 0.5),
+    );
+  };
+  const w = fill([FEATURES, CLASSES]);
+  return Array.from({ length: SAMPLES }, (_, i) => {
+    const x = fill([(i % 5) + 1, FEATURES]);
+    return { x, w, expected: classify(x, w) };
+  });
+}
+
+function classify(x: HostTensor, w: HostTensor): HostTensor {
+  const [rows = 0] = x.shape;
+  const [a, b] = [Array.from(x.data, Number), Array.from(w.data, Number)];
+  const result: number[] = [];
+  for (let row = 0; row < rows; row++) {
+    const scores = Array.from({ length: CLASSES }, (_, column) => {
+      let sum = 0;
+      for (let k = 0; k < FEATURES; k++) {
+        sum += (a[row * FEATURES + k] ?? 0) * (b[k * CLASSES + column] ?? 0);
+      }
+      return Math.exp(Math.max(sum, 0));
+    });
+    const total = scores.reduce((sum, score) => sum + score, 0);
+    result.push(...scores.map((score) => score / total));
+  }
+  return HostTensor.from('float32', [rows, CLASSES], result);
+}
