@@ -10,7 +10,13 @@ import { SIZE_OPS } from './dynamic/sizes.ts';
 import { inferCall } from './infer-call.ts';
 import { inferConcreteCall, opDefinition, OPS } from './registry.ts';
 
-const BROADCASTING = ['matmul', 'matmul_integer', 'gemm', 'broadcast_to'];
+const BROADCASTING = [
+  'matmul',
+  'matmul_integer',
+  'gemm',
+  'broadcast_to',
+  'scaled_dot_product_attention',
+];
 
 /** A symbol is taken not to be 1 where operands broadcast, as zero points of a convolution do. */
 function broadcasts({ kind, name }: OpDefinition, input?: number): boolean {

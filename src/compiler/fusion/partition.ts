@@ -34,7 +34,11 @@ export function partition(scopes: Scopes, types: TypeInference, isFused: boolean
 }
 
 /** Operators whose kernels write each element once, in any place. */
-const PERMUTED_ANCHORS: ReadonlySet<string> = new Set(['matmul', 'gemm']);
+const PERMUTED_ANCHORS: ReadonlySet<string> = new Set([
+  'matmul',
+  'gemm',
+  'scaled_dot_product_attention',
+]);
 
 /** The most calls that are looked at between a call and its post-dominator. */
 const MAX_REGION = 64;

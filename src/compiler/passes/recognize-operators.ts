@@ -4,15 +4,17 @@ import type { CallExpr, Expr } from '../ir/expr.ts';
 import { rewriteBodies } from '../ir/visit.ts';
 import type { TypeInference } from '../type-inference.ts';
 import type { Pass } from './pass.ts';
+import { recognizeAttention } from './recognize-attention.ts';
 
 /**
- * Finds operators that exporters spell out in smaller ones: layer normalisation and GELU. One kernel
+ * Finds operators that exporters spell out in smaller ones: layer normalisation, GELU, attention. One kernel
  * then does what would take several, for their parts read a value that others read too.
  */
 export const recognizeOperators: Pass = {
   name: 'recognize-operators',
   run(module, { types }) {
-    return rewriteBodies(module, (expr) => recognize(expr, types) ?? expr);
+    const recognized = rewriteBodies(module, (expr) => recognize(expr, types) ?? expr);
+    return recognizeAttention(recognized, types);
   },
 };
 

@@ -21,7 +21,7 @@ export const ONNX_CATALOGUE: Readonly<Record<string, CatalogueEntry>> = {
   Atanh: [9, 'atanh'],
   Attention: [
     23,
-    'matmul where reduce_max equal transpose mul reshape add softmax cast div tanh concat sub less_equal less broadcast_to',
+    'scaled_dot_product_attention matmul where reduce_max equal transpose mul reshape add softmax cast div tanh concat sub less_equal less broadcast_to',
   ],
   AveragePool: [1, 'avg_pool'],
   BatchNormalization: [1, 'batch_norm'],

@@ -17,6 +17,7 @@ import { rotate } from './rotary-embedding.ts';
 import {
   type AttentionResult,
   attend,
+  attendUnseen,
   mergeHeads,
   splitHeads,
   withPast,
@@ -42,19 +43,39 @@ function importAttention(node: ImportNode): readonly Expr[] {
   const key = withPast(node, node.inputs[4], ownKey);
   const value = withPast(node, node.inputs[5], ownValue);
   const precision = attributes.int('softmax_precision', 0);
-  const result = attend(node, {
+  const isSeen = node.outputCount > 3;
+  const causal = isSeen ? undefined : firstPlace(node);
+  const spec = {
     query,
     key,
     value,
     scale: attributes.float('scale'),
     softcap: attributes.float('softcap', 0),
-    bias: attentionBias(node, query, key),
+    bias: attentionBias(node, { query, key, isCausal: causal === undefined }),
+    causal,
     // Only a mask, or an end of keys, hides all keys of a query.
     mayMaskRows: node.inputs[3] !== undefined || node.inputs[6] !== undefined,
     softmaxDType: precision === 0 ? undefined : dtypeFromOnnx(precision, node.where),
-  });
-  const output = isPacked ? mergeHeads(node, result.output) : result.output;
-  return [output, key, value, inspectedScores(node, result)];
+  };
+  const merged = (x: Expr): Expr => (isPacked ? mergeHeads(node, x) : x);
+  if (!isSeen) return [merged(attendUnseen(node, spec)), key, value];
+  const result = attend(node, spec);
+  return [merged(result.output), key, value, inspectedScores(node, result)];
+}
+
+/** Where causal queries begin among the keys, if all sequences have it alike. */
+function firstPlace(node: ImportNode): Dim | undefined {
+  const [past, lengths] = [node.inputs[4], node.inputs[6]];
+  if (!node.attributes.bool('is_causal')) return undefined;
+  if (past !== undefined) return node.shape(past)[2];
+  return lengths === undefined ? 0 : undefined;
+}
+
+interface BiasedOperands {
+  readonly query: Expr;
+  readonly key: Expr;
+  /** Whether the bias hides later keys, if anything does. */
+  readonly isCausal: boolean;
 }
 
 function inspectedScores(node: ImportNode, result: AttentionResult): Expr {
@@ -66,10 +87,14 @@ function inspectedScores(node: ImportNode, result: AttentionResult): Expr {
 }
 
 /** What is added to scores: the mask, and -infinity for later keys and for those beyond the end. */
-function attentionBias(node: ImportNode, query: Expr, key: Expr): Expr | undefined {
+function attentionBias(
+  node: ImportNode,
+  { query, key, isCausal }: BiasedOperands,
+): Expr | undefined {
   const keys = node.shape(key)[2] ?? 0;
   const lengths = node.inputs[6];
-  const later = node.attributes.bool('is_causal') ? causal(node, query, keys) : undefined;
+  const later =
+    node.attributes.bool('is_causal') && isCausal ? causal(node, query, keys) : undefined;
   const padding = lengths && maskBias(node, paddingMask(node, lengths, keys), { like: query });
   return addBiases(node, [givenBias(node, query, keys), later, padding]);
 }

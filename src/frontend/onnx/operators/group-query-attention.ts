@@ -11,7 +11,7 @@ import {
 } from './attention-mask.ts';
 import { number } from './elementwise.ts';
 import { rotate } from './rotary-embedding.ts';
-import { attend, mergeHeads, splitHeads } from './scaled-attention.ts';
+import { attendUnseen, mergeHeads, splitHeads } from './scaled-attention.ts';
 import { cutAlong } from './slice-along.ts';
 
 /**
@@ -47,7 +47,7 @@ export function importGroupQueryAttention(node: ImportNode): readonly Expr[] {
     window: window > 0 ? window - 1 : undefined,
   });
   const scale = attributes.float('scale', 0);
-  const { output } = attend(node, {
+  const output = attendUnseen(node, {
     query,
     key: presentKey,
     value: presentValue,

@@ -14,7 +14,7 @@ import { importCausalConvWithState } from './causal-convolution.ts';
 import { importGroupQueryAttention } from './group-query-attention.ts';
 import { importLinearAttention } from './linear-attention.ts';
 import { rotate } from './rotary-embedding.ts';
-import { attend, mergeHeads, splitHeads, withPast } from './scaled-attention.ts';
+import { attend, attendUnseen, mergeHeads, splitHeads, withPast } from './scaled-attention.ts';
 import { cutAlong, sliceAlong } from './slice-along.ts';
 
 /** What both operators of several heads have in common. */
@@ -27,7 +27,8 @@ interface Heads {
   readonly bias: Expr | undefined;
 }
 
-function attendWithMask(node: ImportNode, spec: Heads): { output: Expr; biasedScores: Expr } {
+/** The output, and the scores where they are an output of the node too. */
+function attendWithMask(node: ImportNode, spec: Heads): readonly [Expr, Expr?] {
   const { query, key, value, pastLength, mask } = spec;
   const { attributes } = node;
   const queries = node.shape(query)[2] ?? 0;
@@ -35,20 +36,26 @@ function attendWithMask(node: ImportNode, spec: Heads): { output: Expr; biasedSc
   const otherwise = attributes.float('mask_filter_value', -10000);
   const isPresent = mask && attendedKeys(node, mask, { queries, keys, pastLength, query });
   const padding = isPresent && maskBias(node, isPresent, { like: query, otherwise });
-  const later = attributes.bool('unidirectional')
-    ? maskBias(node, causalMask(node, { queries, keys, first: dimScalar(node, pastLength) }), {
-        like: query,
-      })
-    : undefined;
+  const isSeen = node.opType === 'MultiHeadAttention' && node.outputCount > 3;
+  const isCausal = attributes.bool('unidirectional');
+  const later =
+    isCausal && isSeen
+      ? maskBias(node, causalMask(node, { queries, keys, first: dimScalar(node, pastLength) }), {
+          like: query,
+        })
+      : undefined;
   const scale = attributes.float('scale', 0);
-  const result = attend(node, {
+  const scaled = {
     query,
     key,
     value,
     scale: scale === 0 ? undefined : scale,
     bias: addBiases(node, [padding, later, spec.bias]),
-  });
-  return { output: mergeHeads(node, result.output), biasedScores: result.biasedScores };
+    causal: isCausal ? pastLength : undefined,
+  };
+  if (!isSeen) return [mergeHeads(node, attendUnseen(node, scaled))];
+  const { output, biasedScores } = attend(node, scaled);
+  return [mergeHeads(node, output), biasedScores];
 }
 
 interface MaskSizes {
@@ -123,7 +130,7 @@ function importAttention(node: ImportNode): readonly Expr[] {
   const pastLength = past === undefined ? 0 : (node.shape(past)[3] ?? 0);
   const key = withPast(node, pastKey, ownKey);
   const value = withPast(node, pastValue, ownValue);
-  const { output } = attendWithMask(node, {
+  const [output] = attendWithMask(node, {
     query,
     key,
     value,
@@ -158,7 +165,7 @@ function importMultiHeadAttention(node: ImportNode): readonly Expr[] {
   const past = node.inputs[6];
   const key = withPast(node, past, ownKey);
   const value = withPast(node, node.inputs[7], ownValue);
-  const { output, biasedScores } = attendWithMask(node, {
+  const [output, biasedScores] = attendWithMask(node, {
     query,
     key,
     value,
@@ -166,7 +173,7 @@ function importMultiHeadAttention(node: ImportNode): readonly Expr[] {
     mask: node.inputs[4],
     bias: node.inputs[5],
   });
-  return [output, key, value, biasedScores];
+  return [output, key, value, ...(biasedScores === undefined ? [] : [biasedScores])];
 }
 
 /** Query, key and value as (batch, heads, rows, size), with their biases. */

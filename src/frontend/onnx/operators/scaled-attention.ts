@@ -23,6 +23,21 @@ export interface ScaledAttention {
   readonly softmaxDType?: DType | undefined;
   /** A score for each head, (heads, 1, 1), that takes its share and gives no value. */
   readonly sink?: Expr | undefined;
+  /** For {@link attendUnseen} without a sink: the first query's place; none sees keys behind its own. */
+  readonly causal?: Dim | undefined;
+}
+
+/** The output of attention whose scores nobody reads. */
+export function attendUnseen(node: ImportNode, spec: ScaledAttention): Expr {
+  const { query, key, value, bias, softcap = 0, causal } = spec;
+  if (spec.sink !== undefined) return attend(node, spec).output;
+  const size = node.shape(query)[3] ?? 1;
+  const scale = spec.scale ?? 1 / Math.sqrt(node.number(size, 'the size of heads'));
+  return node.call(
+    'scaled_dot_product_attention',
+    [query, key, value, ...(bias === undefined ? [] : [bias])],
+    { scale, softcap, causal: causal === undefined ? [] : [causal] },
+  );
 }
 
 /** Scores and weights are (batch, heads, queries, keys), the output is (batch, heads, queries, valueSize). */

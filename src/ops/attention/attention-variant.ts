@@ -1,0 +1,56 @@
+import type { PlannerCaps } from '../../core/launch-plan.ts';
+
+/** The sizes of attention; rows are the queries of all heads that share keys. */
+export interface AttentionSizes {
+  /** Times heads of keys. */
+  readonly batch: number;
+  readonly rows: number;
+  readonly keys: number;
+  readonly size: number;
+  readonly valueSize: number;
+}
+
+/** `attention-tile`: blocks of 32 keys against tiles of four rows for each lane along y. */
+export interface AttentionTile {
+  readonly lanes: readonly [number, number];
+  /** Into how many parts keys are cut; those are brought together by a second kernel. */
+  readonly parts: number;
+}
+
+/** Keys in a block. */
+export const BLOCK = 32;
+
+const MOST_VECTORS = 4;
+/** Workgroups that keep an adapter busy. */
+const ENOUGH_GROUPS = { discrete: 256, integrated: 32, software: 1 };
+/** Blocks of keys in a part, at least. */
+const SHORTEST_PART = 4;
+const MOST_PARTS = 64;
+
+/**
+ * The tiles of attention, or undefined where products with their scores in memory do it: on software
+ * adapters, for which workgroup memory is slow, and for heads too wide for that memory.
+ */
+export function chooseAttentionTile(
+  sizes: AttentionSizes,
+  caps: PlannerCaps,
+): AttentionTile | undefined {
+  if (caps.adapterClass === 'software') return undefined;
+  const { batch, rows, keys, size, valueSize } = sizes;
+  // With few rows lanes share the keys of a block, else also the rows.
+  const wanted = rows <= 4 ? 1 : rows <= 8 ? 2 : 8;
+  const lanes = wanted < 8 ? 32 : 8;
+  if (Math.ceil(valueSize / 4 / lanes) > MOST_VECTORS) return undefined;
+  const quads = Math.ceil(Math.max(size, valueSize) / 4);
+  const vectors = (y: number) => y * (quads * 4 + BLOCK + lanes) + BLOCK * (quads + 1);
+  const fits = (y: number) => vectors(y) * 16 <= caps.maxComputeWorkgroupStorageSize;
+  const y = [wanted, wanted / 2].find((count) => count >= 1 && fits(count));
+  if (y === undefined) return undefined;
+  const groups = Math.ceil(rows / (y * 4)) * batch;
+  const parts = Math.min(
+    Math.ceil(ENOUGH_GROUPS[caps.adapterClass] / Math.max(1, groups)),
+    Math.floor(keys / (BLOCK * SHORTEST_PART)),
+    MOST_PARTS,
+  );
+  return { lanes: [lanes, y], parts: Math.max(1, parts) };
+}
