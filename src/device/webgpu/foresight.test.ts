@@ -88,3 +88,11 @@ test('a program that is disposed of while its pipelines compile holds none of th
   await pending;
   expect(kernels.get('matmul')).toBeUndefined();
 });
+
+test('between calls the pipelines of other sizes compile', async () => {
+  const kernels = await device.prepare([product], { foreseen });
+  await kernels.foresee?.(sizes(1, 1));
+  const before = device.counters().pipelinesCreated;
+  await expect.poll(() => device.counters().pipelinesCreated).toBeGreaterThan(before);
+  kernels.dispose();
+});

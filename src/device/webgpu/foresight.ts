@@ -12,7 +12,7 @@ import {
 } from './representative-shapes.ts';
 import type { KernelParts, WebGpuKernel } from './webgpu-kernel.ts';
 
-/** Nobody has called a program for so long: there is time to guess. */
+/** Nobody has called a program for so long: there is time to guess, in milliseconds. */
 const IDLE_MS = 500;
 
 /** Sets of sizes whose pipelines are known to be there. */
@@ -25,8 +25,8 @@ export interface SymbolicKernel {
 
 /**
  * Pipelines of a program's kernels that depend on sizes which are not known when it is loaded.
- * Before a call all that it needs compile at the same time, so that none does in its middle; until
- * the first one, those of sizes that may come compile one by one.
+ * Before a call all that it needs compile at the same time, so that none does in its middle; while
+ * nobody calls, those of sizes that may come compile one by one.
  */
 export class Foresight {
   readonly #kernels: readonly SymbolicKernel[];
@@ -34,22 +34,22 @@ export class Foresight {
   /** By sizes; undefined once the pipelines are there. */
   readonly #known = new Map<string, Promise<void> | undefined>();
   #idle: ReturnType<typeof setTimeout> | undefined;
+  /** How often guessing has begun: what was begun before ends at its next step. */
+  #guesses = 0;
+  /** Whether there is nothing left to guess. */
+  #isComplete = false;
   #isStopped = false;
 
   constructor(kernels: readonly SymbolicKernel[], parts: KernelParts) {
     this.#kernels = kernels;
     this.#parts = parts;
-    if (kernels.length === 0) return;
-    this.#idle = setTimeout(() => {
-      // What fails here fails again, and is reported, when it is needed.
-      this.#guess().catch(() => undefined);
-    }, IDLE_MS);
+    if (kernels.length > 0) this.#guessWhenIdle();
   }
 
   /** Undefined when nothing has to be waited for. Rejects with DeviceError or DeviceLostError. */
   foresee(sizes: Sizes): Promise<void> | undefined {
-    this.#stopGuessing();
     if (this.#kernels.length === 0 || sizes.size === 0) return undefined;
+    this.#guessWhenIdle();
     const key = [...sizes].join();
     if (this.#known.has(key)) return this.#known.get(key);
     const [oldest] = this.#known.keys();
@@ -64,9 +64,18 @@ export class Foresight {
     this.#stopGuessing();
   }
 
+  #guessWhenIdle(): void {
+    this.#stopGuessing();
+    if (this.#isComplete || this.#isStopped) return;
+    this.#idle = setTimeout(() => {
+      // What fails here fails again, and is reported, when it is needed.
+      this.#guess().catch(() => undefined);
+    }, IDLE_MS);
+  }
+
   #stopGuessing(): void {
     clearTimeout(this.#idle);
-    this.#idle = undefined;
+    this.#guesses++;
   }
 
   async #prepare(sizes: Sizes): Promise<void> {
@@ -84,14 +93,16 @@ export class Foresight {
   }
 
   async #guess(): Promise<void> {
+    const guess = this.#guesses;
     for (const { primitive, kernel } of this.#kernels) {
       for (const launch of launchesOfSamples(primitive, this.#parts.planner)) {
         const pipeline = await this.#parts.pipelines.compile(launch);
         if (this.#isStopped) return;
         kernel.keep(pipeline);
-        if (this.#idle === undefined) return;
+        if (guess !== this.#guesses) return;
       }
     }
+    this.#isComplete = true;
   }
 }
 

@@ -55,6 +55,7 @@ export class WebGpuKernel implements Kernel {
 
   /** Holds on to a pipeline that later shapes may want. */
   keep(pipeline: CachedPipeline): void {
+    if (this.#kept.includes(pipeline)) return;
     this.#parts.pipelines.retain(pipeline);
     this.#kept.push(pipeline);
   }
