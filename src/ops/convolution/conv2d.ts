@@ -113,7 +113,7 @@ function convCase(
   const bias = { dtype: 'float32', shape: w.slice(0, 1) } as const;
   // As large as trained ones: sums of many terms, and their rounding, are then no larger than those
   // of few.
-  const largest = 4 / Math.sqrt(Math.max(1, elementCount(w.slice(1))));
+  const largest = 2 ** Math.round(2 - Math.log2(Math.max(1, elementCount(w.slice(1)))) / 2);
   return {
     title: `(${x.join(', ')}) by (${w.join(', ')}) ${JSON.stringify(attributes)}${hasBias ? '' : ' without bias'}`,
     inputs: [
