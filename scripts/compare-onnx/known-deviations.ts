@@ -152,6 +152,14 @@ const DEVIATIONS: readonly Deviation[] = [
       attributes?.coordinate_transformation_mode === 'align_corners' && inputs[3] === undefined,
   },
   {
+    op: /^Resize$/,
+    reason:
+      'the runtime places batches and channels without the half pixel that tf_half_pixel_for_nn adds',
+    applies: ({ attributes }) =>
+      attributes?.coordinate_transformation_mode === 'tf_half_pixel_for_nn' &&
+      attributes.mode !== 'nearest',
+  },
+  {
     op: /Window$/,
     reason: 'the definition of a symmetric window of one element divides 0 by 0; Weft takes 0',
     applies: ({ inputs, attributes }) =>

@@ -301,6 +301,27 @@ describe('a model with symbolic dimensions', () => {
   });
 });
 
+test.each([
+  HostTensor.from('float16', [1], [1.5]),
+  HostTensor.from('float32', [1], [Infinity]),
+  HostTensor.from('int64', [1], [2n ** 62n + 1n]),
+  HostTensor.from('int32', [1], [-7]),
+])('ConstantOfShape of a $dtype is exact for sizes with names', async (value) => {
+  const spec: OnnxModelSpec = {
+    inputs: [{ name: 'x', shape: ['n', 2] }],
+    nodes: [
+      { op: 'Shape', inputs: ['x'], outputs: ['s'] },
+      { op: 'ConstantOfShape', inputs: ['s'], outputs: ['y'], attributes: { value } },
+    ],
+    outputs: ['y'],
+  };
+  const [y] = await run(spec, [randomTensor([3, 2])]);
+  expect(y?.dtype).toBe(value.dtype);
+  expect(y?.shape).toEqual([3, 2]);
+  const elements: ArrayLike<number | bigint> = y?.elements ?? [];
+  expect(Array.from(elements)).toEqual(new Array(6).fill(value.elements[0]));
+});
+
 describe('sizes with names that may be 0', () => {
   test.each([13, 11])('Hardmax of opset %i gives nothing of nothing', async (opset) => {
     const spec: OnnxModelSpec = {

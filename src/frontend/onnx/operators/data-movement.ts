@@ -2,8 +2,10 @@ import type { Expr } from '../../../compiler/ir/expr.ts';
 import { SymbolicTensor } from '../../../compiler/values/symbolic-tensor.ts';
 import { countElements } from '../../../core/dim-context.ts';
 import { concreteShape, type Dim, formatDim } from '../../../core/dim.ts';
+import { isBigInt } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import { elementCount, formatShape, normalizeAxis } from '../../../core/shape.ts';
+import { isSmallFloat } from '../../../core/small-floats.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 import { importSlice } from './slice.ts';
 
@@ -167,8 +169,14 @@ function importConstantOfShape(node: ImportNode): Expr {
   }
   const shape = concreteShape(dims);
   if (shape === undefined) {
+    const { dtype } = value;
     const number = Number(value.elements[0] ?? 0);
-    return node.call('full', [], { shape: dims, value: number, dtype: value.dtype });
+    const isExact = Number.isFinite(number) && (Math.abs(number) <= 2 ** 31 || !isBigInt(dtype));
+    if (isExact && !isSmallFloat(dtype)) {
+      return node.call('full', [], { shape: dims, value: number, dtype });
+    }
+    const scalar = node.constant(HostTensor.splat(dtype, [], value.elements[0] ?? 0));
+    return node.call('broadcast_to', [scalar], { shape: dims });
   }
   if (shape.some((dim) => dim < 0) || !Number.isSafeInteger(elementCount(shape))) {
     throw node.malformed(`shape ${formatShape(shape)}`, 'dimensions from 0 with a safe product');
