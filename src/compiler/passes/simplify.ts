@@ -2,6 +2,7 @@ import { proveEqual } from '../../core/dim-algebra.ts';
 import type { DType } from '../../core/dtype.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { AttributeValue } from '../../core/primitive-function.ts';
+import { isSmallFloat, smallFloatToNumber } from '../../core/small-floats.ts';
 import { call } from '../ir/build.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
 import { rewriteBodies } from '../ir/visit.ts';
@@ -140,8 +141,11 @@ function neutral(
 function isFilledWith(tensor: HostTensor, value: number): boolean {
   if (!tensor.isSplat && tensor.elementCount !== 1) return false;
   const element = tensor.elements[0];
+  if (element === undefined) return false;
+  const { dtype } = tensor;
+  const number = isSmallFloat(dtype) ? smallFloatToNumber(dtype, Number(element)) : Number(element);
   // Adding +0 turns -0 into +0: the one place where these rules may change a sign of zero.
-  return element !== undefined && Number(element) === value;
+  return number === value;
 }
 
 /** The argument when it is a call of `op`. */

@@ -51,6 +51,15 @@ const FOUND: readonly FoundProgram[] = [
     result: [0.5, 0.5],
   },
   {
+    title: 'the least float16, whose bits are 1, is not 1',
+    program: `def @main(%x: Tensor[(2,), float32]) {
+      let %least = full(shape=[2], value=0.000000059604644775390625, dtype="float16");
+      cast(mul(cast(%x, to="float16"), %least), to="float32")
+    }`,
+    args: [HostTensor.from('float32', [2], [1024, 2048])],
+    result: [2 ** -14, 2 ** -13],
+  },
+  {
     title: 'a concat joins more tensors than a kernel binds',
     program: `def @main(%a: Tensor[(n, 1), int32]) {
       let %b = add(%a, %a);
