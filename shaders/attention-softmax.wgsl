@@ -1,6 +1,6 @@
-// The weights of attention from its scores, in their place, one row per invocation: what is added to
-// scores, and which keys a query does not see, is found here. Maximum and sum as in softmax-direct.
-// `four_scores`, `four_biases` and `store_quad` depend on how rows lie in memory.
+// The weights of attention from its scores, in their place, one row per invocation, without the keys
+// that a query does not see. Maximum and sum as in softmax-direct. `four_scores` and `store_quad`
+// depend on how rows lie in memory.
 const LOWEST = -3.4028234663852886e38;
 
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
@@ -9,21 +9,17 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (i >= params.count) {
     return;
   }
-  let head = i / params.queries;
-  let query = i - head * params.queries;
   let start = i * params.keys;
   var end = params.keys;
   if (IS_CAUSAL) {
-    end = min(end, params.first + query + 1u);
+    end = min(end, params.first + i % params.queries + 1u);
   }
-  let bias = bias_start(head, query);
   var largest = LOWEST;
   var sum = 0.0;
   for (var k = 0u; k < end; k += 4u) {
-    let is_seen = vec4<u32>(k, k + 1u, k + 2u, k + 3u) < vec4<u32>(end);
-    let x = select(vec4<f32>(LOWEST), scores(start, k, bias), is_seen);
+    let x = seen(four_scores(start + k), LOWEST, k, end);
     let next = max(max(max(x.x, x.y), max(x.z, x.w)), largest);
-    let e = select(vec4<f32>(), exp(x - next), is_seen);
+    let e = seen(exp(x - next), 0.0, k, end);
     sum = sum * exp(largest - next) + ((e.x + e.y) + (e.z + e.w));
     largest = next;
   }
@@ -32,17 +28,16 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   for (var k = 0u; k < params.keys; k += 4u) {
     var e = vec4<f32>();
     if (k < end) {
-      let is_seen = vec4<u32>(k, k + 1u, k + 2u, k + 3u) < vec4<u32>(end);
-      e = select(e, exp(scores(start, k, bias) - largest) * scale, is_seen);
+      e = seen(exp(four_scores(start + k) - largest) * scale, 0.0, k, end);
     }
     store_quad(start + k, params.keys - k, e);
   }
 }
 
-fn scores(start: u32, k: u32, bias: u32) -> vec4<f32> {
-  var x = capped(four_scores(start + k));
-  if (HAS_BIAS) {
-    x += four_biases(bias, k);
+// What is there for four keys, of which those from the end on are not seen.
+fn seen(x: vec4<f32>, otherwise: f32, k: u32, end: u32) -> vec4<f32> {
+  if (IS_WHOLE) {
+    return x;
   }
-  return x;
+  return select(vec4<f32>(otherwise), x, vec4<u32>(k, k + 1u, k + 2u, k + 3u) < vec4<u32>(end));
 }

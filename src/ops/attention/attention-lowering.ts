@@ -120,21 +120,22 @@ function productKernels(problem: Problem): readonly KernelSpec[] {
     })),
   });
   return [
-    ...wholeMatmulKernels(scores, call.caps).map((kernel) => ({
-      ...withReads(kernel, input(0), 1),
-      writes: kernel.writes.map((write) => ({ ...write, to: from })),
-    })),
+    ...wholeMatmulKernels(scores, call.caps).map((kernel) =>
+      withBias(problem, {
+        ...withReads(kernel, input(0), 1),
+        writes: kernel.writes.map((write) => ({ ...write, to: from })),
+      }),
+    ),
     softmaxKernel(problem, from),
     ...wholeMatmulKernels(values, call.caps).map((kernel) => withReads(kernel, from, 2)),
   ];
 }
 
 function softmaxKernel(problem: Problem, scores: ScratchOperand): KernelSpec {
-  const { call, keys, allRows, strides, constants, params } = problem;
+  const { call, keys, allRows, constants, params } = problem;
   const groupSize = rowGroupSize(allRows, call.caps);
   const grid = foldGroups(Math.ceil(allRows / groupSize), call.caps);
   const isVector = keys % 4 === 0;
-  const isBiasVector = isVector && strides[3] === 1;
   const width = isVector ? 4 : 1;
   return {
     name: 'attention-softmax',
@@ -143,27 +144,53 @@ function softmaxKernel(problem: Problem, scores: ScratchOperand): KernelSpec {
   return ${isVector ? 'load_scores4(at / 4u)' : `vec4<f32>(${unroll(4, (i) => `load_scores(at + ${i}u)`, ', ')})`};
 }
 ` +
-      (isBiasVector
-        ? `fn four_biases(start: u32, k: u32) -> vec4<f32> {
-  return load_bias4((start + k) / 4u);
-}
-`
-        : `fn four_biases(start: u32, k: u32) -> vec4<f32> {
-  return vec4<f32>(${unroll(4, (i) => `load_bias(start + (k + ${i}u) * params.bias_key)`, ', ')});
-}
-`) +
-      bias +
       softmaxSource +
       (isVector ? storeQuadVector : storeQuadScalar),
-    constants,
+    constants: {
+      IS_CAUSAL: constants['IS_CAUSAL'] === true,
+      IS_WHOLE: isVector && constants['IS_CAUSAL'] !== true,
+    },
     params: { ...params, count: u32(allRows), row_length: u32(grid.rowLength * groupSize) },
     workgroupSize: [groupSize, 1, 1],
     workgroups: grid.workgroups,
+    reads: [{ hook: 'scores', from: scores, width }],
+    writes: [{ hook: '', to: scores, width }],
+  };
+}
+
+/** A product that caps its elements and adds the bias before it stores them. */
+function withBias(problem: Problem, kernel: KernelSpec): KernelSpec {
+  const { strides, constants } = problem;
+  if (constants['HAS_BIAS'] !== true && constants['HAS_CAP'] !== true) return kernel;
+  const isVector = problem.keys % 4 === 0;
+  const isBiasVector = isVector && strides[3] === 1;
+  const [suffix, type, count] = isVector ? ['4', 'vec4<f32>', 4] : ['', 'f32', 1];
+  const element = (i: number) => `load_bias(start + (k + ${i}u) * params.bias_key)`;
+  const biases = isBiasVector
+    ? 'load_bias4((start + k) / 4u)'
+    : `vec4<f32>(${unroll(count, element, ', ')})`;
+  return {
+    ...kernel,
+    source: `fn store${suffix}(i: u32, value: ${type}) {
+  let at = i * ${count}u;
+  let row = at / params.keys;
+  let k = at - row * params.keys;
+  let head = row / params.queries;
+  var x = capped(vec4<f32>(value));
+  if (HAS_BIAS) {
+    let start = bias_start(head, row - head * params.queries);
+    x += ${biases};
+  }
+  store_score${suffix}(i, x${isVector ? '' : '.x'});
+}
+${bias}${kernel.source}`,
+    constants: { ...kernel.constants, ...constants },
+    params: { ...kernel.params, ...problem.params },
     reads: [
-      { hook: 'scores', from: scores, width },
+      ...kernel.reads,
       { hook: 'bias', from: { kind: 'input', index: 3 }, width: isBiasVector ? 4 : 1 },
     ],
-    writes: [{ hook: '', to: scores, width }],
+    writes: kernel.writes.map((write) => ({ ...write, hook: 'score' })),
   };
 }
 

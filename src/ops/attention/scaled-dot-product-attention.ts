@@ -145,7 +145,7 @@ function attentionLoads(input: number, { inputs }: Omit<LoweringCall, 'caps'>): 
   if (input === 0) return Math.max(keys / 16, 1);
   if (input < 3) return Math.max((queries * heads) / (inputs[1]?.shape[1] ?? 1) / 16, 1);
   const size = elementCount(inputs[3]?.shape ?? []);
-  return (2 * batch * heads * queries * keys) / Math.max(size, 1);
+  return Math.max((batch * heads * queries * keys) / Math.max(size, 1), 1);
 }
 
 type Sizes = readonly [number, number, number, number, number, number, number];
