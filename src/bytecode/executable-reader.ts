@@ -22,6 +22,12 @@ async function hashBlock(bytes: Uint8Array): Promise<Uint8Array | undefined> {
   return new Uint8Array(await subtle.digest('SHA-256', view));
 }
 
+/** SHA-256 of each block of a data section. */
+export interface DataHashes {
+  readonly blockByteLength: number;
+  readonly hashes: readonly Uint8Array[];
+}
+
 export interface ReaderOptions extends ByteStreamOptions {
   /** Bytes of the stream, where they are known: a file of another length is refused at once. */
   readonly byteLength?: number | undefined;
@@ -67,6 +73,11 @@ export class ExecutableReader {
       await source.cancel(error);
       throw error;
     }
+  }
+
+  get dataHashes(): DataHashes {
+    const { header, blockHashes } = this.#head;
+    return { blockByteLength: header.blockByteLength, hashes: blockHashes };
   }
 
   /**

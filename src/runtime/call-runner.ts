@@ -10,6 +10,7 @@ import { macrotask } from '../core/macrotask.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import type { Module } from './module.ts';
 import { type ReplayCounters, ReplayStore } from './replay-store.ts';
+import type { CallInFlight, RunHooks } from './run-hooks.ts';
 import type { RunRecording } from './run-recording.ts';
 import { discard, release, retain, TensorValue, type Value } from './value.ts';
 import type { VmState } from './vm-state.ts';
@@ -21,6 +22,8 @@ const MAX_NESTING = 32;
 export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   readonly recording?: RunRecording | undefined;
+  /** See {@link CallInFlight.entry}. */
+  readonly entry?: string | undefined;
 }
 
 export interface CallRunnerOptions {
@@ -34,6 +37,8 @@ export interface CallRunnerOptions {
 
 /** Drives the calls in flight: slices, waiting, cancellation, errors. */
 export class CallRunner {
+  /** Set while calls can be paused. */
+  hooks: RunHooks | undefined;
   readonly #program: ExecutableData;
   readonly #linked: LinkedProgram;
   readonly #limits: Limits;
@@ -64,6 +69,10 @@ export class CallRunner {
     return this.#frameCount.live;
   }
 
+  get calls(): ReadonlySet<CallInFlight> {
+    return this.#calls;
+  }
+
   replayCounters(): ReplayCounters {
     return this.#replays.counters();
   }
@@ -77,6 +86,8 @@ export class CallRunner {
     args: readonly Value[],
     signal: AbortSignal | undefined,
   ): Promise<CallOutcome> {
+    const admission = this.hooks?.admission();
+    if (admission !== undefined) return this.#callAfter(admission, callee, args, signal);
     if (this.#busyMs >= this.#limits.sliceMs) {
       this.#busyMs = 0;
       return this.#callAfter(macrotask(), callee, args, signal);
@@ -93,7 +104,8 @@ export class CallRunner {
     try {
       const registers = registersOf(callee, args);
       const { recording } = pending;
-      const outcome = await this.run(callee, registers, { signal, recording });
+      const entry = callee.source.name;
+      const outcome = await this.run(callee, registers, { signal, recording, entry });
       pending.finish(outcome);
       return outcome;
     } catch (error) {
@@ -133,18 +145,22 @@ export class CallRunner {
   }
 
   /** Takes over the references that `registers` hold. */
-  async run(
-    callee: LinkedFunction,
-    registers: Value[],
-    { signal, recording }: RunOptions = {},
+  run(callee: LinkedFunction, registers: Value[], options?: RunOptions): Promise<CallOutcome> {
+    return this.carryOut((invocation) => void invocation.push(callee, registers), options);
+  }
+
+  /** Runs the frames that `start` pushes. */
+  async carryOut(
+    start: (invocation: Invocation) => void,
+    { signal, recording, entry }: RunOptions = {},
   ): Promise<CallOutcome> {
     const invocation = new Invocation(this.#linked, this.#limits, this.#frameCount);
-    const call = new Call(invocation);
+    const call = new Call(invocation, entry);
     const onAbort = () => signal !== undefined && call.cancel(abortError(signal));
     this.#calls.add(call);
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
-      invocation.push(callee, registers);
+      start(invocation);
       if (this.#nesting >= MAX_NESTING) await call.pause();
       await this.#drive(call, recording);
       return { value: invocation.takeResult(), instructionCount: invocation.executed };
@@ -155,6 +171,7 @@ export class CallRunner {
       signal?.removeEventListener('abort', onAbort);
       this.#calls.delete(call);
       call.unwind();
+      this.hooks?.ended(call);
     }
   }
 
@@ -163,11 +180,17 @@ export class CallRunner {
     this.#end = error;
     this.#replays.dispose();
     for (const call of this.#calls) call.cancel(error);
+    this.hooks?.close();
   }
 
   async #drive(call: Call, recording: RunRecording | undefined): Promise<void> {
     const { invocation } = call;
     for (;;) {
+      for (let held = this.hooks?.between(call); held; held = this.hooks?.between(call)) {
+        recording?.abandon();
+        await held;
+      }
+      if (invocation.isDone) return;
       const pending = this.#runSlice(invocation, recording);
       if (call.cancellation !== undefined) return call.abandon(pending);
       if (invocation.isDone) return;
@@ -206,14 +229,16 @@ export class CallRunner {
 }
 
 /** A call in flight that can be cancelled while it waits. */
-class Call {
+class Call implements CallInFlight {
   readonly invocation: Invocation;
+  readonly entry: string | undefined;
   cancellation: Error | undefined;
   #rejectWait: ((error: Error) => void) | undefined;
   #pending: Promise<unknown> | undefined;
 
-  constructor(invocation: Invocation) {
+  constructor(invocation: Invocation, entry: string | undefined) {
     this.invocation = invocation;
+    this.entry = entry;
   }
 
   cancel(error: Error): void {
@@ -238,7 +263,11 @@ class Call {
 
   /** Lets others have their turn. Nobody works on the call's values meanwhile. */
   pause(): Promise<void> {
-    const turn = this.wait(macrotask());
+    return this.idle(macrotask());
+  }
+
+  idle(until: Promise<void>): Promise<void> {
+    const turn = this.wait(until);
     this.#pending = undefined;
     return turn;
   }

@@ -20,13 +20,13 @@ const SLICE = 1 << 16;
  * a promise, whose value goes to {@link resume}. The verifier has bounded every index, so only
  * what depends on values is checked.
  */
-export function run(invocation: Invocation): Promise<Value> | undefined {
+export function run(invocation: Invocation, slice = SLICE): Promise<Value> | undefined {
   const { functions, constants } = invocation.program;
   let frame = topFrame(invocation);
   let { registers, pc } = frame;
   let { code } = frame.function;
   let executed = 0;
-  let limit = sliceOf(invocation);
+  let limit = sliceOf(invocation, slice);
   try {
     while (executed < limit) {
       const instruction = code[pc++] as LinkedInstruction;
@@ -45,6 +45,11 @@ export function run(invocation: Invocation): Promise<Value> | undefined {
         case LinkedOp.if:
           if (isFalse(registers[instruction.a] as Value)) pc = instruction.target;
           continue;
+        case LinkedOp.breakpoint:
+          pc--;
+          executed--;
+          invocation.isBroken = true;
+          return undefined;
         case LinkedOp.call:
         case LinkedOp.tailCall: {
           const callee = functions[instruction.callee] as LinkedFunction;
@@ -146,9 +151,9 @@ function isFalse(condition: Value): boolean {
   });
 }
 
-function sliceOf({ executed, limits }: Invocation): number {
+function sliceOf({ executed, limits }: Invocation, slice: number): number {
   const left = limits.instructions - executed;
-  if (left > 0) return Math.min(SLICE, left);
+  if (left > 0) return Math.min(slice, left);
   throw new RuntimeError(
     {
       got: `a program that runs beyond ${limits.instructions} instructions`,

@@ -14,6 +14,25 @@ export type { Limits } from './invocation.ts';
 export type { MachineOptions, MachineProgress } from './load-machine.ts';
 export type { DeviceMemory, MemoryReport } from './memory-report.ts';
 export {
+  type Restored,
+  type RestoreOptions,
+  type ResumedCall,
+  restoreSnapshot,
+  resumeSnapshot,
+} from './snapshot/resume-snapshot.ts';
+export {
+  type CodePlace,
+  type PausedCall,
+  type PauseOptions,
+  RunControl,
+} from './snapshot/run-control.ts';
+export {
+  type HostState,
+  type HostStates,
+  type SnapshotOptions,
+  takeSnapshot,
+} from './snapshot/take-snapshot.ts';
+export {
   AdtValue,
   ClosureValue,
   DTypeValue,

@@ -41,6 +41,8 @@ export class Invocation {
   /** Set when the first frame has returned; holds a reference until it is taken. */
   result: Value = null;
   isDone = false;
+  /** Set at a breakpoint. */
+  isBroken = false;
   readonly #frameCount: FrameCount;
 
   constructor(program: LinkedProgram, limits: Limits, frameCount: FrameCount) {

@@ -11,6 +11,8 @@ export const LinkedOp = {
   ret: 5,
   if: 6,
   goto: 7,
+  /** In place of another instruction, whose fields it has; see `snapshot/`. */
+  breakpoint: 8,
 } as const;
 
 /** A destination that drops the result. */

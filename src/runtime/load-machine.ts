@@ -1,5 +1,5 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
-import type { DataBlock } from '../bytecode/executable-reader.ts';
+import type { DataBlock, DataHashes } from '../bytecode/executable-reader.ts';
 import { abortError, UsageError } from '../core/errors.ts';
 import type { Device } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
@@ -24,6 +24,8 @@ export interface MachineOptions {
   readonly onProgress?: ((progress: MachineProgress) => void) | undefined;
   /** The data section as it arrives, in place of `executable.data`. */
   readonly dataBlocks?: AsyncIterable<DataBlock> | undefined;
+  /** Of the data section, where it comes as `dataBlocks`; snapshots of the machine need them. */
+  readonly dataHashes?: DataHashes | undefined;
   readonly limits?: Partial<Limits> | undefined;
   /** False interprets every call, however often it is repeated. Default: true. */
   readonly replay?: boolean | undefined;
@@ -46,6 +48,7 @@ export interface LoadedMachine {
   readonly linked: LinkedProgram;
   readonly constants: ConstantUpload;
   readonly modules: readonly Module[];
+  readonly dataHashes: DataHashes | undefined;
 }
 
 type Program = ExecutableData & {
@@ -76,7 +79,8 @@ export async function loadMachine(
     const { values } = constants;
     const parts = { deviceModules, builtins, hostFunctions, constants: values, machine };
     const linked = link(program, parts);
-    return { state, linked, constants, modules: [...deviceModules, builtins, hostFunctions] };
+    const modules = [...deviceModules, builtins, hostFunctions];
+    return { state, linked, constants, modules, dataHashes: options.dataHashes };
   } catch (error) {
     for (const module of deviceModules) module.dispose();
     constants.dispose();

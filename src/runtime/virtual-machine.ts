@@ -38,7 +38,8 @@ export interface Profile {
 /** A function of a program as a JS function. The caller owns a reference to the result. */
 export type MachineFunction = (...args: HostInput[]) => Promise<Value>;
 
-interface Parts extends LoadedMachine {
+/** @internal */
+export interface Parts extends LoadedMachine {
   readonly runner: CallRunner;
 }
 
@@ -204,6 +205,11 @@ export class VirtualMachine implements MachineValue {
         remedy: 'Load the executable again.',
       }),
     );
+  }
+
+  /** @internal What `snapshot/` works on. */
+  parts(): Parts {
+    return this.#live();
   }
 
   [Symbol.dispose](): void {

@@ -1,6 +1,6 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { Executable } from '../bytecode/executable-file.ts';
-import { type DataBlock, ExecutableReader } from '../bytecode/executable-reader.ts';
+import { type DataBlock, type DataHashes, ExecutableReader } from '../bytecode/executable-reader.ts';
 import { looksLikeExecutable, MAGIC } from '../bytecode/file-format.ts';
 import { UsageError } from '../core/errors.ts';
 import { checkLooksLikeOnnx } from './check-looks-like-onnx.ts';
@@ -13,6 +13,8 @@ export interface LoadedProgram {
   readonly executable: ExecutableData;
   /** The data section, in order. */
   readonly blocks: AsyncIterable<DataBlock>;
+  /** Of an executable; those of a model that was compiled are not known. */
+  readonly dataHashes?: DataHashes | undefined;
 }
 
 export interface LoadContext {
@@ -44,7 +46,8 @@ export async function loadProgram(
     onProgress({ phase: 'verify', loaded: 0, total: 1 });
     const reader = await ExecutableReader.open(stream, { signal, byteLength: total });
     onProgress({ phase: 'verify', loaded: 1, total: 1 });
-    return { executable: reader.executable, blocks: reader.blocks() };
+    const { executable, dataHashes } = reader;
+    return { executable, blocks: reader.blocks(), dataHashes };
   }
   checkLooksLikeOnnx(head, opened.where);
   const [bytes, { compileOnnx, loadExternalData }] = await Promise.all([

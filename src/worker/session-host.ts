@@ -167,6 +167,7 @@ export class SessionHost implements SessionService {
           signal: context.signal,
           onProgress,
           dataBlocks: program.blocks,
+          dataHashes: program.dataHashes,
         }),
       );
       const session = this.#nextSession++;

@@ -1,0 +1,249 @@
+import type { ExecutableData } from '../../bytecode/executable.ts';
+import type { ByteReader } from '../../core/byte-reader.ts';
+import { UnsupportedError, UsageError } from '../../core/errors.ts';
+import type { CallOutcome } from '../call.ts';
+import type { Invocation } from '../invocation.ts';
+import { type LinkedFunction, LinkedOp } from '../linked-code.ts';
+import type { MachineOptions } from '../load-machine.ts';
+import { PackedFunctionValue, retain, type Value } from '../value.ts';
+import { type Parts, VirtualMachine } from '../virtual-machine.ts';
+import { programHash } from './program-hash.ts';
+import { RunControl } from './run-control.ts';
+import { openSnapshot } from './snapshot-file.ts';
+import { HASH_BYTE_LENGTH } from './snapshot-format.ts';
+import type { HostStates } from './take-snapshot.ts';
+import { ValueReader } from './value-reader.ts';
+
+export interface RestoreOptions {
+  readonly states?: HostStates | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A call that goes on. */
+export interface ResumedCall {
+  /** The function that was called. */
+  readonly entry: string;
+  /** The caller owns one reference to the result. */
+  readonly result: Promise<Value>;
+}
+
+export interface Restored {
+  readonly calls: readonly ResumedCall[];
+  /** The caller owns one reference to each. */
+  readonly roots: Readonly<Record<string, Value>>;
+  readonly note: string;
+}
+
+/**
+ * Makes a machine of a snapshot, whose calls go on at once. Throws as `VirtualMachine.create` and
+ * {@link restoreSnapshot} do.
+ */
+export async function resumeSnapshot(
+  bytes: Uint8Array,
+  executable: ExecutableData & { readonly data?: Uint8Array },
+  options: MachineOptions & RestoreOptions,
+): Promise<Restored & { readonly machine: VirtualMachine }> {
+  const machine = await VirtualMachine.create(executable, options);
+  try {
+    return { machine, ...(await restoreSnapshot(machine, bytes, options)) };
+  } catch (error) {
+    machine.dispose();
+    throw error;
+  }
+}
+
+/**
+ * Puts the calls of a snapshot into a machine of the same program, where they go on. Throws
+ * FormatError for a snapshot that was cut or changed, UsageError for one of another program and for
+ * functions or states that this side lacks, by name, UnsupportedError where it cannot go on here,
+ * and OutOfMemoryError.
+ */
+export async function restoreSnapshot(
+  machine: VirtualMachine,
+  bytes: Uint8Array,
+  { states = {}, signal }: RestoreOptions = {},
+): Promise<Restored> {
+  const sections = await openSnapshot(bytes);
+  return RunControl.of(machine).whilePaused(() => {
+    const parts = machine.parts();
+    checkProgram(sections.program, machine, parts);
+    const data = sections.data.bytes(sections.data.remaining, 'data');
+    const values = new ValueReader(parts, findFunctions(sections.functions, parts), data);
+    try {
+      values.readAll(sections.values);
+      const drafts = readCalls(sections.calls, parts, values);
+      const roots = readRoots(sections.roots, values);
+      const note = sections.note.string('note');
+      sections.note.end();
+      restoreStates(sections.states, states);
+      for (const root of Object.values(roots)) retain(root);
+      const calls = drafts.map((draft) => start(draft, parts, signal));
+      return { calls, roots, note };
+    } finally {
+      values.dispose();
+    }
+  });
+}
+
+function checkProgram(r: ByteReader, machine: VirtualMachine, parts: Parts): void {
+  const { executable } = machine;
+  const stored = r.bytes(HASH_BYTE_LENGTH, 'hash of the program');
+  const blockByteLength = r.u32('block length');
+  const devices = r.list('devices', 8, () => [r.string('kind'), r.string('name')] as const);
+  r.end();
+  const { hash } = programHash(executable, parts.dataHashes, blockByteLength);
+  if (hash.some((byte, index) => byte !== stored[index])) {
+    throw new UsageError({
+      where: 'resume',
+      got: `an executable with the hash ${shortHex(hash)}`,
+      expected: `the one that ran, ${shortHex(stored)}`,
+      remedy: 'Load the very file that was running when the snapshot was taken.',
+    });
+  }
+  const count = new Set(parts.state.allocators.map(({ device }) => device)).size;
+  if (count <= devices.length || !usesHost(executable)) return;
+  throw new UnsupportedError({
+    where: 'resume',
+    got: 'a snapshot of the host device alone, of a program that is placed on two devices',
+    expected: 'a snapshot that tells which tensors are on the host',
+    remedy: "Resume it with `device: 'host'`.",
+  });
+}
+
+/** Whether a program tells its two devices apart. */
+function usesHost({ primitives, constants, functionTable }: ExecutableData): boolean {
+  return (
+    primitives.some(({ device }) => device === 'host') ||
+    constants.some((constant) => constant.kind === 'tensor' && constant.device === 'host') ||
+    functionTable.some(({ name }) => name === 'vm.builtin.to_device')
+  );
+}
+
+function findFunctions(r: ByteReader, { modules }: Parts): PackedFunctionValue[] {
+  const missing: string[] = [];
+  const functions = r.list('functions', 4, () => {
+    const name = r.string('name of a function');
+    // The user's functions first: a kernel may have the name of one.
+    const call = modules.findLast((module) => module.get(name) !== undefined)?.get(name);
+    if (call !== undefined) return new PackedFunctionValue(name, call);
+    missing.push(name);
+    return undefined;
+  });
+  r.end();
+  if (missing.length > 0) throw lacks('functions', missing);
+  return functions.filter((value) => value !== undefined);
+}
+
+function restoreStates(r: ByteReader, states: HostStates): void {
+  const stored = r.list('states', 8, () => {
+    const name = r.string('name of a state');
+    return { name, bytes: r.bytes(r.u32('length of a state'), 'state').slice() };
+  });
+  r.end();
+  const missing = stored.filter(({ name }) => !Object.hasOwn(states, name));
+  if (missing.length > 0)
+    throw lacks(
+      'states',
+      missing.map(({ name }) => name),
+    );
+  for (const { name, bytes } of stored) states[name]?.restore(bytes);
+}
+
+function lacks(what: string, names: readonly string[]): UsageError {
+  return new UsageError(
+    {
+      where: 'resume',
+      got: `a snapshot that needs the ${what} ${names.join(', ')}`,
+      expected: `${what} of these names on the side that resumes it`,
+      remedy: `Pass them as \`${what}\`.`,
+    },
+    { details: { missing: names } },
+  );
+}
+
+function readRoots(r: ByteReader, values: ValueReader): Record<string, Value> {
+  const roots = r.list('roots', 5, () => [r.string('name'), values.operand(r)] as const);
+  r.end();
+  return Object.fromEntries(roots);
+}
+
+interface FrameDraft {
+  readonly callee: LinkedFunction;
+  readonly pc: number;
+  readonly registers: readonly Value[];
+}
+
+interface CallDraft {
+  readonly entry: string;
+  readonly executed: number;
+  readonly frames: readonly FrameDraft[];
+}
+
+function readCalls(r: ByteReader, parts: Parts, values: ValueReader): CallDraft[] {
+  const calls = r.list('calls', 16, (): CallDraft => {
+    const entry = r.string('name of a function');
+    const executed = r.i64('instructions');
+    const frames = r.list('frames', 12, () => readFrame(r, parts, values));
+    if (frames.length === 0 || executed < 0) {
+      throw r.error({ got: 'a call without frames', expected: 'one frame or more' });
+    }
+    checkCallers(r, frames);
+    return { entry, executed, frames };
+  });
+  r.end();
+  return calls;
+}
+
+function readFrame(r: ByteReader, { linked }: Parts, values: ValueReader): FrameDraft {
+  const index = r.u32('function of a frame');
+  const callee = linked.functions[index];
+  const pc = r.u32('instruction of a frame');
+  const registers = values.operands(r, 'registers');
+  if (
+    callee !== undefined &&
+    pc < callee.code.length &&
+    registers.length === callee.registerCount
+  ) {
+    return { callee, pc, registers };
+  }
+  throw r.error({
+    got: `${registers.length} registers at instruction ${pc} of function ${index}`,
+    expected: 'an instruction of a function of the program, with its registers',
+  });
+}
+
+/** All frames but the last one wait for a call to return. */
+function checkCallers(r: ByteReader, frames: readonly FrameDraft[]): void {
+  for (const { callee, pc } of frames.slice(0, -1)) {
+    const op = callee.code[pc - 1]?.op;
+    if (op === LinkedOp.call || op === LinkedOp.invoke) continue;
+    const { name } = callee.source;
+    throw r.error({
+      got: `a frame that called another one before instruction ${pc} of ${name}`,
+      expected: 'a call there',
+    });
+  }
+}
+
+function start(
+  { entry, executed, frames }: CallDraft,
+  { runner }: Parts,
+  signal: AbortSignal | undefined,
+): ResumedCall {
+  const fill = (invocation: Invocation): void => {
+    invocation.executed = executed;
+    for (const { callee, pc, registers } of frames) {
+      for (const value of registers) retain(value);
+      invocation.push(callee, [...registers]).pc = pc;
+    }
+  };
+  const outcome: Promise<CallOutcome> = runner.carryOut(fill, { signal, entry });
+  const result = outcome.then(({ value }) => value);
+  // Whoever asks for it hears of the error; nobody has to.
+  result.catch(() => undefined);
+  return { entry, result };
+}
+
+function shortHex(hash: Uint8Array): string {
+  return `${Array.from(hash.subarray(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('')}…`;
+}

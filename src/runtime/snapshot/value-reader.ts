@@ -1,0 +1,247 @@
+import type { ByteReader } from '../../core/byte-reader.ts';
+import { type DType, dtypeFromCode, storageByteLength } from '../../core/dtype.ts';
+import type { Shape } from '../../core/shape.ts';
+import type { Parts } from '../virtual-machine.ts';
+import {
+  AdtValue,
+  ClosureValue,
+  DTypeValue,
+  FloatValue,
+  PackedFunctionValue,
+  release,
+  retain,
+  ShapeHeap,
+  ShapeValue,
+  StorageValue,
+  TensorValue,
+  type Value,
+} from '../value.ts';
+import { OperandCode, STORAGE_ALIGNMENT, ValueCode } from './snapshot-format.ts';
+import { firstFunction } from './value-writer.ts';
+
+/** Bytes of one write to a device. */
+const PIECE_BYTE_LENGTH = 8 * 2 ** 20;
+
+/**
+ * Makes the values of a snapshot in a machine. Holds one reference to each until {@link dispose}, so
+ * that a snapshot that turns out to be bad leaves nothing behind.
+ */
+export class ValueReader {
+  readonly #parts: Parts;
+  readonly #functions: readonly PackedFunctionValue[];
+  readonly #data: Uint8Array;
+  readonly #constants: readonly TensorValue[];
+  readonly #values: Value[] = [];
+  /** Contents of storages before this byte of the data were written. */
+  #dataOffset = 0;
+
+  /** `functions` are those that are not in the function table, in the order of the snapshot. */
+  constructor(parts: Parts, functions: readonly PackedFunctionValue[], data: Uint8Array) {
+    this.#parts = parts;
+    this.#functions = functions;
+    this.#data = data;
+    this.#constants = parts.constants.values.filter((value) => value instanceof TensorValue);
+  }
+
+  /** Reads all entries. Throws FormatError, or OutOfMemoryError of a device. */
+  readAll(r: ByteReader): void {
+    const count = r.count('values', 1);
+    for (let index = 0; index < count; index++) {
+      const value = this.#entry(r);
+      retain(value);
+      this.#values.push(value);
+    }
+    r.end();
+    if (this.#dataOffset === this.#data.byteLength) return;
+    throw r.error({
+      got: `storages of ${this.#dataOffset} bytes`,
+      expected: `${this.#data.byteLength}, as much as there is data`,
+    });
+  }
+
+  /** The table keeps its reference; whoever stores the value retains it. */
+  operand(r: ByteReader): Value {
+    const code = r.u8('operand');
+    switch (code) {
+      case OperandCode.null:
+        return null;
+      case OperandCode.int:
+        return r.i64('int') + 0;
+      case OperandCode.string:
+        return readText(r);
+      case OperandCode.value:
+        return this.#known(r);
+      default:
+        throw r.error({ got: `operand code ${code}`, expected: 'a code from 0 to 3' });
+    }
+  }
+
+  operands(r: ByteReader, what: string): Value[] {
+    return r.list(what, 1, () => this.operand(r));
+  }
+
+  /** Drops the references of the table. */
+  dispose(): void {
+    for (const value of this.#values) release(value);
+    this.#values.length = 0;
+  }
+
+  #known(r: ByteReader): Value {
+    const index = r.u32('number of a value');
+    const value = this.#values[index];
+    if (value !== undefined) return value;
+    throw r.error({ got: `value ${index}`, expected: `one of ${this.#values.length} before it` });
+  }
+
+  #entry(r: ByteReader): Value {
+    const { linked, state } = this.#parts;
+    const code = r.u8('kind of a value');
+    switch (code) {
+      case ValueCode.float:
+        return new FloatValue(r.f64('float'));
+      case ValueCode.dtype:
+        return new DTypeValue(readDType(r));
+      case ValueCode.shape:
+        return new ShapeValue(readShape(r));
+      case ValueCode.storage:
+        return this.#storage(r);
+      case ValueCode.tensor:
+        return this.#tensor(r);
+      case ValueCode.constant:
+        return this.#constant(r);
+      case ValueCode.adt: {
+        const tag = r.i64('tag');
+        return new AdtValue(tag, this.operands(r, 'fields'), state.fields);
+      }
+      case ValueCode.closure:
+        return this.#closure(r);
+      case ValueCode.tableFunction:
+        return pick(r, this.#tableFunctions(), 'function of the table');
+      case ValueCode.packed:
+        return pick(r, this.#functions, 'packed function');
+      case ValueCode.heap:
+        return this.#heap(r);
+      case ValueCode.machine:
+        return linked.machine;
+      default:
+        throw r.error({ got: `kind ${code} of a value`, expected: 'a kind from 1 to 12' });
+    }
+  }
+
+  #tableFunctions(): readonly Value[] {
+    const { linked, state } = this.#parts;
+    const first = firstFunction(state.program);
+    return linked.constants.slice(first, first + state.program.functionTable.length);
+  }
+
+  #storage(r: ByteReader): StorageValue {
+    const device = r.u8('device index');
+    const byteLength = r.i64('length of a storage');
+    const wholeByteLength = Math.ceil(byteLength / 4) * 4;
+    const begin = this.#dataOffset;
+    const end = Math.ceil((begin + wholeByteLength) / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
+    if (byteLength < 0 || end > this.#data.byteLength) {
+      throw r.error({
+        got: `a storage of ${byteLength} bytes`,
+        expected: `at most the ${this.#data.byteLength - begin} bytes of data that are left`,
+      });
+    }
+    this.#dataOffset = end;
+    const storage = this.#parts.state.allocator(device).allocate(byteLength);
+    retain(storage);
+    try {
+      for (let at = 0; at < wholeByteLength; at += PIECE_BYTE_LENGTH) {
+        const length = Math.min(PIECE_BYTE_LENGTH, wholeByteLength - at);
+        // Devices may want whole words of memory, where a snapshot begins anywhere.
+        const piece = this.#data.slice(begin + at, begin + at + length);
+        storage.device.write(storage.buffer, storage.byteOffset + at, piece);
+      }
+    } catch (error) {
+      release(storage);
+      throw error;
+    }
+    storage.references--;
+    return storage;
+  }
+
+  #tensor(r: ByteReader): TensorValue {
+    const storage = this.#known(r);
+    if (!(storage instanceof StorageValue)) {
+      throw r.error({ got: 'a tensor without a storage', expected: 'a storage' });
+    }
+    const view = readView(r, Math.ceil(storage.byteLength / 4) * 4);
+    return new TensorValue(storage, { ...view, byteOffset: storage.byteOffset + view.byteOffset });
+  }
+
+  #constant(r: ByteReader): TensorValue {
+    const constant = pick(r, this.#constants, 'tensor constant');
+    const { storage, byteOffset, byteLength } = constant;
+    const view = readView(r, byteLength);
+    return new TensorValue(storage, { ...view, byteOffset: byteOffset + view.byteOffset });
+  }
+
+  #closure(r: ByteReader): ClosureValue {
+    const { linked, state } = this.#parts;
+    const target = this.operand(r);
+    const captured = this.operands(r, 'captured values');
+    const isPacked = target instanceof PackedFunctionValue;
+    if (isPacked || (typeof target === 'number' && linked.functions[target] !== undefined)) {
+      return new ClosureValue(linked.machine, target, { captured, count: state.fields });
+    }
+    throw r.error({ got: 'a closure over no function', expected: 'a function' });
+  }
+
+  #heap(r: ByteReader): ShapeHeap {
+    const slotCount = r.count('slots', 8);
+    const heap = new ShapeHeap(slotCount, this.#parts.state.fields);
+    for (let slot = 0; slot < slotCount; slot++) heap.slots[slot] = r.f64('slot');
+    return heap;
+  }
+}
+
+function pick<T>(r: ByteReader, list: readonly T[], what: string): T {
+  const index = r.u32(`number of a ${what}`);
+  const found = list[index];
+  if (found !== undefined) return found;
+  throw r.error({ got: `${what} ${index}`, expected: `one of ${list.length}` });
+}
+
+interface View {
+  readonly byteOffset: number;
+  readonly dtype: DType;
+  readonly shape: Shape;
+}
+
+function readView(r: ByteReader, limit: number): View {
+  const byteOffset = r.i64('offset of a tensor');
+  const dtype = readDType(r);
+  const shape = readShape(r);
+  const count = shape.reduce((product, dim) => product * dim, 1);
+  const end =
+    byteOffset + (Number.isSafeInteger(count) ? storageByteLength(dtype, count) : limit + 1);
+  if (byteOffset >= 0 && byteOffset % 4 === 0 && end <= limit) return { byteOffset, dtype, shape };
+  throw r.error({ got: `a tensor up to byte ${end}`, expected: `an end within ${limit} bytes` });
+}
+
+function readDType(r: ByteReader): DType {
+  const code = r.u8('dtype');
+  const dtype = dtypeFromCode(code);
+  if (dtype !== undefined) return dtype;
+  throw r.error({ got: `dtype code ${code}`, expected: 'the code of a dtype' });
+}
+
+function readShape(r: ByteReader): number[] {
+  return r.list('dimensions', 8, () => {
+    const dim = r.i64('dimension');
+    if (dim >= 0) return dim;
+    throw r.error({ got: `dimension ${dim}`, expected: 'a dimension from 0 up' });
+  });
+}
+
+/** See `writeText`. */
+export function readText(r: ByteReader): string {
+  const length = r.count('UTF-16 units', 2);
+  let text = '';
+  for (let i = 0; i < length; i++) text += String.fromCharCode(r.u16('UTF-16 unit'));
+  return text;
+}
