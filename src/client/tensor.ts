@@ -1,7 +1,8 @@
 import { type DType, dtypeInfo, isBigInt, type TypedArray } from '../core/dtype.ts';
 import { ShapeError } from '../core/errors.ts';
 import { float16ToNumber, numberToFloat16 } from '../core/float16.ts';
-import { elementCount, formatShape, type Shape } from '../core/shape.ts';
+import { elementCount, formatShape } from '../core/element-count.ts';
+import type { Shape } from '../core/shape.ts';
 
 type Element = number | bigint | boolean;
 export type NestedArray = Element | readonly NestedArray[];

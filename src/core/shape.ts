@@ -1,21 +1,14 @@
+import { formatShape } from './element-count.ts';
 import { ShapeError } from './errors.ts';
+
+// Apart, because the page has use for no more.
+export { elementCount, formatShape } from './element-count.ts';
 
 /** A concrete shape: non-negative integers, outermost dimension first. Rank 0 is a scalar. */
 export type Shape = readonly number[];
 
-export function elementCount(shape: Shape): number {
-  let count = 1;
-  for (const dim of shape) count *= dim;
-  return count;
-}
-
 export function sameShape(a: Shape, b: Shape): boolean {
   return a.length === b.length && a.every((dim, axis) => dim === b[axis]);
-}
-
-/** `(2, 3)`, `(4,)`, `()`: as Relay prints shapes. */
-export function formatShape(shape: readonly (number | string)[]): string {
-  return shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(', ')})`;
 }
 
 /** Row-major strides in elements. */
