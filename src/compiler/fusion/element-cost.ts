@@ -36,7 +36,10 @@ interface Repetition {
  */
 export function isWorthRepeating(dataflow: Dataflow, repetition: Repetition): boolean {
   const loads = loadsOf(dataflow, repetition);
-  if (loads <= 1 || loads === Infinity) return loads <= 1;
+  if (loads === Infinity) return false;
+  // Functions with loops inside the loops of an anchor take software adapters minutes to compile.
+  if (hasHeavy(dataflow, repetition.producers)) return false;
+  if (loads <= 1) return true;
   const cost = costOfElement(dataflow, repetition.producers);
   const count = typicalCount(dataflow.tensorType(repetition.from).shape);
   return loads * cost <= cost + STORE + loads * LOAD + LAUNCH / Math.max(count, 1);
@@ -57,6 +60,13 @@ export function loadsOf(dataflow: Dataflow, { anchor, from, producers }: Repetit
     if (isProduced) loads += op.loads(index, call);
   }
   return loads;
+}
+
+/** Whether a producer is an operator with functions of its own, of which no cost is known. */
+export function hasHeavy(dataflow: Dataflow, producers: ReadonlySet<CallExpr>): boolean {
+  return [...producers].some(
+    (producer) => !isView(producer) && costOfCall(dataflow, producer) >= HEAVY,
+  );
 }
 
 /** What one element of the producers' result costs, with the loads that it takes. */

@@ -2,7 +2,7 @@ import type { CallExpr, Expr } from '../ir/expr.ts';
 import type { Scopes } from '../ir/scopes.ts';
 import type { TypeInference } from '../type-inference.ts';
 import { Dataflow, isAnchor, isView, kernelOperator, operatorName } from './dataflow.ts';
-import { isWorthRepeating, loadsOf, typicalCount } from './element-cost.ts';
+import { hasHeavy, isWorthRepeating, loadsOf, typicalCount } from './element-cost.ts';
 import { type Group, Groups } from './groups.ts';
 import { gatherAlternatives } from './kernel-alternatives.ts';
 import { postDominators } from './post-dominators.ts';
@@ -173,7 +173,7 @@ class Partitioner {
     // An anchor stores what it would have to find by a map of indices.
     if (isMoved && kernelOperator(sink)?.kind !== 'reduction') return false;
     return isMoved
-      ? loadsOf(this.#dataflow, repetition) <= 1
+      ? loadsOf(this.#dataflow, repetition) <= 1 && !hasHeavy(this.#dataflow, producers)
       : isWorthRepeating(this.#dataflow, repetition);
   }
 
