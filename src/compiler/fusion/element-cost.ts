@@ -65,7 +65,7 @@ export function loadsOf(dataflow: Dataflow, { anchor, from, producers }: Repetit
 /** Whether a producer is an operator with functions of its own, of which no cost is known. */
 export function hasHeavy(dataflow: Dataflow, producers: ReadonlySet<CallExpr>): boolean {
   return [...producers].some(
-    (producer) => !isView(producer) && costOfCall(dataflow, producer) >= HEAVY,
+    (producer) => !isView(producer) && costOfFunction(dataflow, producer) === HEAVY,
   );
 }
 
@@ -92,16 +92,22 @@ function costOfCall(dataflow: Dataflow, call: CallExpr): number {
     const count = typicalCount(shape);
     return count > 1 && count < size;
   });
-  const scalar = op?.scalar;
-  if (op === undefined || scalar === undefined) return HEAVY;
+  if (op?.scalar === undefined) return HEAVY;
+  return costOfFunction(dataflow, call) + broadcasts.length * BROADCAST;
+}
+
+/** What the function of an elementwise operator costs; 0 for others. */
+function costOfFunction(dataflow: Dataflow, call: CallExpr): number {
+  const op = kernelOperator(call);
+  if (op?.scalar === undefined) return 0;
   const context = {
     attributes: completeAttributes(op, call.attributes),
-    dtypes: inputs.map(({ dtype }) => computedDType(dtype)),
-    output: computedDType(output.dtype),
+    dtypes: call.args.map((arg) => computedDType(dataflow.tensorType(arg).dtype)),
+    output: computedDType(dataflow.tensorType(call).dtype),
     width: 1,
   } as const;
-  const callsFunctions = Object.keys(scalar.declarations?.(context) ?? {}).length > 0;
-  return (scalar.cost ?? (callsFunctions ? HEAVY : 1)) + broadcasts.length * BROADCAST;
+  const callsFunctions = Object.keys(op.scalar.declarations?.(context) ?? {}).length > 0;
+  return op.scalar.cost ?? (callsFunctions ? HEAVY : 1);
 }
 
 /** A size for symbols where only the cost depends on it. */

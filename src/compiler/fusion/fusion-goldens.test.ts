@@ -120,6 +120,14 @@ describe('in front of an anchor', () => {
     expect(kernels(call('matmul(Y, %x)'))).toEqual(['transpose', 'matmul']);
   });
 
+  test('an operator with a loop of its own stays out of the loops of a reduction', () => {
+    expect(
+      kernels(`def @main(%x: Tensor[(9, 8), float32]) {
+        reduce_sum(mod(%x, clip(%x, min=-1, max=1)), axes=[1])
+      }`),
+    ).toEqual(['clip_mod', 'reduce_sum']);
+  });
+
   const product = (rows: number, b: string) =>
     kernels(`def @main(%x: Tensor[(${rows}, 512), float32], %w: Tensor[(512, 512), uint8],
         %scale: Tensor[(), float32], %zero: Tensor[(), uint8],
