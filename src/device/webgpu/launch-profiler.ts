@@ -69,8 +69,8 @@ export class LaunchProfiler {
     return this.#hasTimestamps ? this.#launches.length * 2 * TIMESTAMP_BYTE_LENGTH : 0;
   }
 
-  timings(bytes: ArrayBuffer | undefined): KernelTiming[] {
-    const ticks = bytes === undefined ? undefined : new BigUint64Array(bytes);
+  timings(bytes: Uint8Array | undefined): KernelTiming[] {
+    const ticks = bytes === undefined ? undefined : new BigUint64Array(bytes.buffer);
     return this.#launches.map(({ primitive, label, workgroups }, i) => {
       const begin = ticks?.[2 * i];
       const end = ticks?.[2 * i + 1];

@@ -6,6 +6,11 @@ const KEPT_COUNT = 8;
 const KEPT_BYTE_LENGTH = 128 * 1024 * 1024;
 const LEAST_BYTE_LENGTH = 4096;
 
+/** So that any typed array can view a block. */
+const BLOCK_ALIGNMENT = 8;
+/** Memory comes in pages of this size at least, each when it is first written. */
+const PAGE_BYTE_LENGTH = 4096;
+
 /** Staging buffers for reading results, reused: creating one costs more than most readbacks. */
 export class ReadbackRing {
   readonly #buffers: BufferTable;
@@ -32,16 +37,26 @@ export class ReadbackRing {
     );
   }
 
-  /** Maps the buffer and gives it to `use`; then it may be taken again. */
-  async map<T>(buffer: GPUBuffer, use: (bytes: ArrayBuffer) => T): Promise<T> {
+  /**
+   * Copies of blocks that lie in the buffer one after the other, each at the next multiple of
+   * {@link BLOCK_ALIGNMENT}. Then the buffer may be taken again.
+   */
+  async read(buffer: GPUBuffer, byteLengths: readonly number[]): Promise<Uint8Array[]> {
+    let copies: Uint8Array[];
     try {
-      await buffer.mapAsync(MAP_READ);
+      [, copies] = await Promise.all([buffer.mapAsync(MAP_READ), presentBytes(byteLengths)]);
     } catch (error) {
       buffer.destroy();
       throw error;
     }
     try {
-      return use(buffer.getMappedRange());
+      const mapped = buffer.getMappedRange();
+      let start = 0;
+      for (const copy of copies) {
+        copy.set(new Uint8Array(mapped, start, copy.byteLength));
+        start += alignToBlock(copy.byteLength);
+      }
+      return copies;
     } finally {
       buffer.unmap();
       this.#idle.push(buffer);
@@ -58,6 +73,24 @@ export class ReadbackRing {
       oldest.destroy();
     }
   }
+}
+
+export function alignToBlock(byteLength: number): number {
+  return Math.ceil(byteLength / BLOCK_ALIGNMENT) * BLOCK_ALIGNMENT;
+}
+
+/**
+ * Arrays with all their pages present, which takes longer than to copy into them, and is done while
+ * the GPU works.
+ */
+async function presentBytes(byteLengths: readonly number[]): Promise<Uint8Array[]> {
+  // A browser sends the request to map in a microtask.
+  await Promise.resolve();
+  return byteLengths.map((byteLength) => {
+    const bytes = new Uint8Array(byteLength);
+    for (let i = 0; i < byteLength; i += PAGE_BYTE_LENGTH) bytes[i] = 0;
+    return bytes;
+  });
 }
 
 /** Powers of two for small sizes, so that they are shared; whole megabytes for large ones. */

@@ -24,7 +24,7 @@ import { ParamArena } from './param-arena.ts';
 import { PipelineCache } from './pipeline-cache.ts';
 import type { Operators } from './planner/plan.ts';
 import { prepareKernels } from './prepare-kernels.ts';
-import { ReadbackRing } from './readback-ring.ts';
+import { alignToBlock, ReadbackRing } from './readback-ring.ts';
 import { ScratchPool } from './scratch-pool.ts';
 
 export interface WebGpuDeviceOptions extends AdapterOptions {
@@ -111,7 +111,7 @@ export class WebGpuDevice implements Device {
 
   async read(ranges: readonly DeviceRange[]): Promise<Uint8Array[]> {
     this.#faults.throwIfEnded();
-    const byteLength = ranges.reduce((sum, range) => sum + alignedByteLength(range), 0);
+    const byteLength = ranges.reduce((sum, range) => sum + alignToBlock(range.byteLength), 0);
     if (byteLength === 0) return ranges.map(() => new Uint8Array());
     const lastWrites: number[] = [];
     for (const range of ranges) {
@@ -122,8 +122,9 @@ export class WebGpuDevice implements Device {
     this.#queue.record((encoder) => this.#copyToStaging(encoder, ranges, staging));
     const serial = this.#queue.finishRun();
     this.#readbackCount++;
-    const mapped = this.#readbacks.map(staging, (bytes) => sliceRanges(bytes, ranges));
-    return this.#faults.untilLost(this.#afterErrors(mapped, serial, lastWrites));
+    const byteLengths = ranges.map((range) => range.byteLength);
+    const blocks = this.#readbacks.read(staging, byteLengths);
+    return this.#faults.untilLost(this.#afterErrors(blocks, serial, lastWrites));
   }
 
   readSync(): undefined {
@@ -207,7 +208,7 @@ export class WebGpuDevice implements Device {
         const { byteOffset, byteLength } = range;
         encoder.copyBufferToBuffer(buffer.gpuBuffer, byteOffset, staging, target, byteLength);
       }
-      target += alignedByteLength(range);
+      target += alignToBlock(range.byteLength);
     }
   }
 
@@ -233,23 +234,8 @@ export class WebGpuDevice implements Device {
     const staging = this.#readbacks.take(byteLength);
     this.#queue.record((encoder) => profiler.resolve(encoder, staging));
     const serial = this.#queue.finishRun();
-    const timings = this.#readbacks.map(staging, (bytes) =>
-      profiler.timings(bytes.slice(0, byteLength)),
-    );
-    return this.#faults.untilLost(this.#afterErrors(timings, serial, []));
+    const blocks = this.#readbacks.read(staging, [byteLength]);
+    const [block] = await this.#faults.untilLost(this.#afterErrors(blocks, serial, []));
+    return profiler.timings(block);
   }
-}
-
-/** Ranges start at multiples of 8 in a staging buffer, so that any typed array can view them. */
-function alignedByteLength({ byteLength }: DeviceRange): number {
-  return Math.ceil(byteLength / 8) * 8;
-}
-
-function sliceRanges(bytes: ArrayBuffer, ranges: readonly DeviceRange[]): Uint8Array[] {
-  let start = 0;
-  return ranges.map((range) => {
-    const copy = new Uint8Array(bytes.slice(start, start + range.byteLength));
-    start += alignedByteLength(range);
-    return copy;
-  });
 }

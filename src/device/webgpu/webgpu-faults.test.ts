@@ -134,8 +134,7 @@ describe('a refused launch', () => {
     const other = floatBuffer(device, [3, 4]);
     kernel.launch([floatTensor(input, [2]), floatTensor(output, [2])]);
     const reads = [readFloats(device, output), readFloats(device, other), device.synchronize()];
-    for (const read of reads) {
-      const error = await errorOf(read);
+    for (const error of await Promise.all(reads.map(errorOf))) {
       expect(error).toBeInstanceOf(DeviceError);
       expect(error.message).toContain('launch: the GPU refused:');
       expect(error.message).toContain('too_small');
