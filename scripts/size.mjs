@@ -33,7 +33,8 @@ async function bundle(entry) {
         write: false,
         target: 'es2022',
         lib: { entry: join(root, entry), formats: ['es'] },
-        rolldownOptions: { output: { minify: true } },
+        // As an application's build does, which needs no notes about purity.
+        rolldownOptions: { output: { minify: true, comments: { annotation: false } } },
       },
     }),
   ].flat();

@@ -4,23 +4,11 @@ import type { DataBlock } from './data-layout.ts';
 import { DataPadding } from './data-padding.ts';
 import type { ExecutableData } from './executable.ts';
 import { HEADER_BYTE_LENGTH } from './file-format.ts';
-import { readHeader } from './file-head.ts';
-import { checkBlock, checkFileLength, type FileHead, readHead } from './read-executable.ts';
+import { checkHash, hashedHead, readHeader } from './file-head.ts';
+import { blockPlace, checkFileLength, type FileHead, parseHead } from './parse-head.ts';
+import { platformSha256 } from './platform-sha256.ts';
 
 export type { DataBlock } from './data-layout.ts';
-
-/** Smaller blocks are hashed before the platform would have begun to. */
-const MIN_PLATFORM_BYTES = 2 ** 16;
-
-/** The SHA-256 by the platform, which is many times as fast; it has none in insecure contexts. */
-async function hashBlock(bytes: Uint8Array): Promise<Uint8Array | undefined> {
-  const { subtle } = globalThis.crypto as Partial<Crypto>;
-  const { buffer } = bytes;
-  if (subtle === undefined || bytes.byteLength < MIN_PLATFORM_BYTES) return undefined;
-  if (!(buffer instanceof ArrayBuffer)) return undefined;
-  const view = new Uint8Array(buffer, bytes.byteOffset, bytes.byteLength);
-  return new Uint8Array(await subtle.digest('SHA-256', view));
-}
 
 /** SHA-256 of each block of a data section. */
 export interface DataHashes {
@@ -68,7 +56,8 @@ export class ExecutableReader {
       const head = new Uint8Array(headByteLength);
       head.set(start);
       head.set(rest, HEADER_BYTE_LENGTH);
-      return new ExecutableReader(source, readHead(head));
+      const hash = await platformSha256(hashedHead(head));
+      return new ExecutableReader(source, parseHead(head, header, hash));
     } catch (error) {
       await source.cancel(error);
       throw error;
@@ -101,8 +90,7 @@ export class ExecutableReader {
         const byteOffset = index * header.blockByteLength;
         const byteLength = Math.min(header.blockByteLength, header.dataByteLength - byteOffset);
         const bytes = await this.#stream.take(byteLength, `data block ${index}`);
-        const hash = await hashBlock(bytes);
-        checkBlock(bytes, { index, header, expectedHash, hash });
+        checkHash(await platformSha256(bytes), expectedHash, blockPlace(index, header));
         padding.check(bytes, byteOffset);
         yield { byteOffset, bytes };
       }

@@ -1,4 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { ByteReader } from '../core/byte-reader.ts';
 import { FormatError } from '../core/errors.ts';
 import { TENSOR_ALIGNMENT } from './data-layout.ts';
@@ -104,13 +103,11 @@ function checkSizes(header: FileHeader): void {
   }
 }
 
-/** Checks the hash over the whole head. Throws FormatError. */
-export function checkHeadHash(head: Uint8Array, header: FileHeader): void {
-  const hash = sha256.create();
-  hash.update(head.subarray(0, HEAD_HASH_OFFSET));
-  hash.update(new Uint8Array(HASH_BYTE_LENGTH));
-  hash.update(head.subarray(HEAD_HASH_OFFSET + HASH_BYTE_LENGTH));
-  checkHash(hash.digest(), header.headHash, 'head');
+/** What the hash of a head is taken of: the head with zeros in its place. */
+export function hashedHead(head: Uint8Array): Uint8Array {
+  const zeroed = head.slice();
+  zeroed.fill(0, HEAD_HASH_OFFSET, HEAD_HASH_OFFSET + HASH_BYTE_LENGTH);
+  return zeroed;
 }
 
 /** Throws FormatError unless the hashes are equal. */

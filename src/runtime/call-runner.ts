@@ -9,7 +9,7 @@ import type { LinkedProgram } from './link.ts';
 import { macrotask } from '../core/macrotask.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import type { Module } from './module.ts';
-import { type ReplayCounters, ReplayStore } from './replay-store.ts';
+import type { ReplayCounters, ReplayStore } from './replay-store.ts';
 import type { CallInFlight, RunHooks } from './run-hooks.ts';
 import type { RunRecording } from './run-recording.ts';
 import { discard, release, retain, TensorValue, type Value } from './value.ts';
@@ -43,7 +43,11 @@ export class CallRunner {
   readonly #linked: LinkedProgram;
   readonly #limits: Limits;
   readonly #state: VmState;
-  readonly #replays: ReplayStore;
+  /** Loaded while the first call runs: a program that is called once needs none. */
+  #replays: ReplayStore | undefined;
+  #loadingReplays: Promise<void> | undefined;
+  readonly #isReplaying: boolean;
+  #interpreted = 0;
   readonly #calls = new Set<Call>();
   readonly #frameCount: FrameCount = { live: 0, registers: 0 };
   /** Why no further call is taken. */
@@ -61,7 +65,7 @@ export class CallRunner {
     this.#devices = options.devices;
     this.#modules = options.modules;
     this.#state = options.state;
-    this.#replays = new ReplayStore(options.state, options.replay ? options.devices : []);
+    this.#isReplaying = options.replay && options.devices[0]?.record !== undefined;
   }
 
   /** Frames in use by all calls. */
@@ -74,7 +78,8 @@ export class CallRunner {
   }
 
   replayCounters(): ReplayCounters {
-    return this.#replays.counters();
+    const { recorded = 0, replayed = 0 } = this.#replays ?? {};
+    return { interpreted: this.#interpreted, recorded, replayed };
   }
 
   /**
@@ -93,24 +98,53 @@ export class CallRunner {
       return this.#callAfter(macrotask(), callee, args, signal);
     }
     const begin = performance.now();
-    const replayed = this.#replays.replay(callee, args);
+    const replayed = this.#replays?.replay(callee, args);
     if (replayed !== undefined) {
       this.#busyMs += performance.now() - begin;
       return replayed;
     }
     const compiling = this.#foresee(callee, args);
     if (compiling !== undefined) return this.#callAfter(compiling, callee, args, signal);
-    const pending = this.#replays.begin(callee, args);
+    const entry = callee.source.name;
+    const registers = registersOf(callee, args);
+    const pending = this.#replays?.begin(callee, args);
+    this.#interpreted++;
+    if (pending === undefined) {
+      const noted = this.#isReplaying ? this.#note(callee, args) : undefined;
+      const outcome = await this.run(callee, registers, { signal, entry });
+      await noted;
+      return outcome;
+    }
     try {
-      const registers = registersOf(callee, args);
       const { recording } = pending;
-      const entry = callee.source.name;
       const outcome = await this.run(callee, registers, { signal, recording, entry });
       pending.finish(outcome);
       return outcome;
     } catch (error) {
       pending.finish(undefined);
       throw error;
+    }
+  }
+
+  /** Loads what replays calls, and tells it of one that began before it was there. */
+  async #note(callee: LinkedFunction, args: readonly Value[]): Promise<void> {
+    for (const arg of args) retain(arg);
+    try {
+      this.#loadingReplays ??= this.#loadReplays();
+      await this.#loadingReplays;
+      this.#replays?.note(callee, args);
+    } finally {
+      for (const arg of args) release(arg);
+    }
+  }
+
+  async #loadReplays(): Promise<void> {
+    try {
+      const { ReplayStore } = await import('./replay-store.ts');
+      if (this.#end !== undefined) return;
+      this.#replays = new ReplayStore(this.#state, this.#devices);
+    } catch {
+      // Without the file calls are interpreted, as the first one was.
     }
   }
 
@@ -178,7 +212,7 @@ export class CallRunner {
   /** Rejects every call in flight; no other one may come. */
   end(error: Error): void {
     this.#end = error;
-    this.#replays.dispose();
+    this.#replays?.dispose();
     for (const call of this.#calls) call.cancel(error);
     this.hooks?.close();
   }

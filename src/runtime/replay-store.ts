@@ -59,15 +59,22 @@ export class ReplayStore {
   readonly #state: VmState;
   readonly #devices: readonly Device[];
   readonly #signatures = new Map<string, Signature>();
-  readonly #counters = { interpreted: 0, recorded: 0, replayed: 0 };
+  #recorded = 0;
+  #replayed = 0;
 
   constructor(state: VmState, devices: readonly Device[]) {
     this.#state = state;
     this.#devices = devices;
   }
 
-  counters(): ReplayCounters {
-    return { ...this.#counters };
+  /** Calls that were recorded. */
+  get recorded(): number {
+    return this.#recorded;
+  }
+
+  /** Calls that were replayed. */
+  get replayed(): number {
+    return this.#replayed;
   }
 
   /** Enqueues a call again; the caller owns one reference to the value. */
@@ -88,14 +95,20 @@ export class ReplayStore {
       discard(value);
       throw error;
     }
-    this.#counters.replayed++;
+    this.#replayed++;
     return { value, instructionCount: tape.instructionCount };
+  }
+
+  /** Tells of a call that was interpreted before this was there. */
+  note(callee: LinkedFunction, args: readonly Value[]): void {
+    const key = signatureKey(callee, args);
+    if (key === undefined || this.#signatures.has(key)) return;
+    this.#remember(key, { tapes: [], failures: 0, isRecording: false });
   }
 
   /** Call before a call is interpreted. */
   begin(callee: LinkedFunction, args: readonly Value[]): PendingCall {
-    this.#counters.interpreted++;
-    const key = this.#devices[0]?.record === undefined ? undefined : signatureKey(callee, args);
+    const key = signatureKey(callee, args);
     if (key === undefined) return NOT_RECORDED;
     const signature = this.#signatures.get(key);
     if (signature === undefined) {
@@ -172,7 +185,7 @@ export class ReplayStore {
 
   #keep(key: string, signature: Signature, tape: Tape): void {
     if (this.#signatures.get(key) !== signature) return tape.launches.dispose();
-    this.#counters.recorded++;
+    this.#recorded++;
     signature.failures = 0;
     signature.tapes.unshift(tape);
     if (signature.tapes.length > MAX_TAPES) signature.tapes.pop()?.launches.dispose();
