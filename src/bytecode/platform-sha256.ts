@@ -11,5 +11,5 @@ export async function platformSha256(bytes: Uint8Array): Promise<Uint8Array> {
   const { buffer, byteOffset, byteLength } = bytes;
   const view =
     buffer instanceof ArrayBuffer ? new Uint8Array(buffer, byteOffset, byteLength) : bytes.slice();
-  return new Uint8Array(await subtle.digest('SHA-256', view as Uint8Array<ArrayBuffer>));
+  return new Uint8Array(await subtle.digest('SHA-256', view));
 }

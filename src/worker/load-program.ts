@@ -1,6 +1,10 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { Executable } from '../bytecode/executable-file.ts';
-import { type DataBlock, type DataHashes, ExecutableReader } from '../bytecode/executable-reader.ts';
+import {
+  type DataBlock,
+  type DataHashes,
+  ExecutableReader,
+} from '../bytecode/executable-reader.ts';
 import { looksLikeExecutable, MAGIC } from '../bytecode/file-format.ts';
 import { UsageError } from '../core/errors.ts';
 import { checkLooksLikeOnnx } from './check-looks-like-onnx.ts';
