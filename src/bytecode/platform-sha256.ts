@@ -10,6 +10,8 @@ export async function platformSha256(bytes: Uint8Array): Promise<Uint8Array> {
   }
   const { buffer, byteOffset, byteLength } = bytes;
   const view =
-    buffer instanceof ArrayBuffer ? new Uint8Array(buffer, byteOffset, byteLength) : bytes.slice();
+    buffer instanceof ArrayBuffer
+      ? new Uint8Array(buffer, byteOffset, byteLength)
+      : new Uint8Array(bytes);
   return new Uint8Array(await subtle.digest('SHA-256', view));
 }
