@@ -29,6 +29,11 @@ export interface MachineOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** False interprets every call, however often it is repeated. Default: true. */
   readonly replay?: boolean | undefined;
+  /**
+   * When devices compile what depends on sizes that a call tells: all while loading, so that other
+   * sizes compile nothing (default), or before the first call of such sizes.
+   */
+  readonly compile?: 'ahead' | 'on demand' | undefined;
   /** Takes the lines of `vm.builtin.print`; default: the console. */
   readonly log?: ((line: string) => void) | undefined;
   /** Default: a pooled allocator for each device. */
@@ -118,7 +123,7 @@ async function prepareAndUpload(
     options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
   const compiling = loadDeviceModules(devices, program.primitives, {
     signal,
-    foreseen: symbolsOfParameters(program),
+    foreseen: options.compile === 'on demand' ? symbolsOfParameters(program) : undefined,
     upload: options.upload,
     onProgress: (loaded, total) => onProgress?.({ phase: 'compile', loaded, total }),
   });
