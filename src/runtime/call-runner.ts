@@ -9,7 +9,7 @@ import type { LinkedProgram } from './link.ts';
 import { macrotask } from '../core/macrotask.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import type { Module } from './module.ts';
-import type { ReplayCounters, ReplayStore } from './replay-store.ts';
+import { type ReplayCounters, ReplayStore } from './replay-store.ts';
 import type { CallInFlight, RunHooks } from './run-hooks.ts';
 import type { RunRecording } from './run-recording.ts';
 import { discard, release, retain, TensorValue, type Value } from './value.ts';
@@ -43,10 +43,7 @@ export class CallRunner {
   readonly #linked: LinkedProgram;
   readonly #limits: Limits;
   readonly #state: VmState;
-  /** Loaded while the first call runs: a program that is called once needs none. */
-  #replays: ReplayStore | undefined;
-  #loadingReplays: Promise<void> | undefined;
-  readonly #isReplaying: boolean;
+  readonly #replays: ReplayStore | undefined;
   #interpreted = 0;
   readonly #calls = new Set<Call>();
   readonly #frameCount: FrameCount = { live: 0, registers: 0 };
@@ -65,7 +62,8 @@ export class CallRunner {
     this.#devices = options.devices;
     this.#modules = options.modules;
     this.#state = options.state;
-    this.#isReplaying = options.replay && options.devices[0]?.record !== undefined;
+    const isReplaying = options.replay && options.devices[0]?.record !== undefined;
+    this.#replays = isReplaying ? new ReplayStore(options.state, options.devices) : undefined;
   }
 
   /** Frames in use by all calls. */
@@ -109,12 +107,7 @@ export class CallRunner {
     const registers = registersOf(callee, args);
     const pending = this.#replays?.begin(callee, args);
     this.#interpreted++;
-    if (pending === undefined) {
-      const noted = this.#isReplaying ? this.#note(callee, args) : undefined;
-      const outcome = await this.run(callee, registers, { signal, entry });
-      await noted;
-      return outcome;
-    }
+    if (pending === undefined) return this.run(callee, registers, { signal, entry });
     try {
       const { recording } = pending;
       const outcome = await this.run(callee, registers, { signal, recording, entry });
@@ -123,28 +116,6 @@ export class CallRunner {
     } catch (error) {
       pending.finish(undefined);
       throw error;
-    }
-  }
-
-  /** Loads what replays calls, and tells it of one that began before it was there. */
-  async #note(callee: LinkedFunction, args: readonly Value[]): Promise<void> {
-    for (const arg of args) retain(arg);
-    try {
-      this.#loadingReplays ??= this.#loadReplays();
-      await this.#loadingReplays;
-      this.#replays?.note(callee, args);
-    } finally {
-      for (const arg of args) release(arg);
-    }
-  }
-
-  async #loadReplays(): Promise<void> {
-    try {
-      const { ReplayStore } = await import('./replay-store.ts');
-      if (this.#end !== undefined) return;
-      this.#replays = new ReplayStore(this.#state, this.#devices);
-    } catch {
-      // Without the file calls are interpreted, as the first one was.
     }
   }
 

@@ -99,13 +99,6 @@ export class ReplayStore {
     return { value, instructionCount: tape.instructionCount };
   }
 
-  /** Tells of a call that was interpreted before this was there. */
-  note(callee: LinkedFunction, args: readonly Value[]): void {
-    const key = signatureKey(callee, args);
-    if (key === undefined || this.#signatures.has(key)) return;
-    this.#remember(key, { tapes: [], failures: 0, isRecording: false });
-  }
-
   /** Call before a call is interpreted. */
   begin(callee: LinkedFunction, args: readonly Value[]): PendingCall {
     const key = signatureKey(callee, args);
