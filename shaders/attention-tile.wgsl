@@ -2,7 +2,8 @@
 // of keys, of which sums relative to the largest score so far are kept: T. Dao et al.,
 // "FlashAttention" (2022). Heads that share keys are rows of one. Layers of the grid take parts of
 // the keys, whose sums attention-merge brings together: T. Dao et al., "Flash-Decoding" (2023).
-// `Sums`, `Scores` and the functions that take them are unrolled.
+// `Sums`, `Scores` and the functions that take them are unrolled; `load_keys` and `load_values` bring
+// a block into `tile`, zeros behind the last key.
 const LANES = WORKGROUP_SIZE_X * WORKGROUP_SIZE_Y;
 const BLOCK = 32u;
 // Neighbouring rows begin in different banks.
@@ -58,15 +59,7 @@ fn main(
   var total = vec4<f32>();
   var sums = Sums();
   for (var key = begin; key < end; key += BLOCK) {
-    for (var i = lane; i < BLOCK * key_quads; i += LANES) {
-      let k = i / key_quads;
-      let d = i - k * key_quads;
-      var four = vec4<f32>();
-      if (key + k < params.keys) {
-        four = key_four((group.y * params.keys + key + k) * params.size, d);
-      }
-      tile[k * STRIDE + d] = four;
-    }
+    load_keys(lane, group.y, key);
     workgroupBarrier();
     // Not left to the declaration, which was seen to keep what the round before had.
     var scores = Scores();
@@ -83,16 +76,7 @@ fn main(
     largest = next;
     total = total * factor + store_weights(&scores, local, key + local.x, ends, largest);
     scale_sums(&sums, factor);
-    let value_quads = (params.value_size + 3u) / 4u;
-    for (var i = lane; i < BLOCK * value_quads; i += LANES) {
-      let k = i / value_quads;
-      let d = i - k * value_quads;
-      var four = vec4<f32>();
-      if (key + k < params.keys) {
-        four = value_four((group.y * params.keys + key + k) * params.value_size, d);
-      }
-      tile[k * STRIDE + d] = four;
-    }
+    load_values(lane, group.y, key);
     workgroupBarrier();
     for (var k = 0u; k < BLOCK; k++) {
       add_values(&sums, weights[k * WORKGROUP_SIZE_Y + local.y], k * STRIDE + local.x);

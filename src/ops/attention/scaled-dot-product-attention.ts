@@ -2,7 +2,7 @@ import type { DimContext } from '../../core/dim-context.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
 import { dimsAttribute, floatAttribute } from '../attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
@@ -45,44 +45,18 @@ export const scaledDotProductAttention: OpDefinition = defineOp({
     for (const [i, type] of [query, key, value].entries()) {
       requireRank(type, 4, `${NAME}: input ${INPUTS[i] ?? ''}`);
     }
-    const [batch, heads, queries, size] = query.shape;
-    const expected = [batch, dims.of(key.shape[1] ?? 0), dims.of(key.shape[2] ?? 0)];
+    const [batch = 0, heads = 0, queries = 0, size] = query.shape;
+    const [, kvHeads = 0, keys = 0] = key.shape;
     for (const [i, type] of [key, value].entries()) {
-      requireShape(type, [...expected, i === 0 ? size : type.shape[3]], {
+      requireShape(type, [batch, kvHeads, keys, i === 0 ? size : type.shape[3]], {
         dims,
         where: `${NAME}: input ${INPUTS[i + 1] ?? ''}`,
       });
     }
-    const all = [batch, heads, queries, value.shape[3]].map((dim) => dims.of(dim ?? 0));
-    const kvHeads = dims.of(key.shape[1] ?? 1);
-    if (dims.known(kvHeads) !== 0) {
-      const shared = dims.mod(dims.of(heads ?? 0), kvHeads);
-      dims.requireEqual(shared, dims.of(0), () => ({
-        where: NAME,
-        got: `${formatDim(heads ?? 0)} heads of queries`,
-        expected: `a multiple of ${formatDim(kvHeads)}, the heads of keys`,
-      }));
-    }
-    const bias = inputs[3];
-    if (bias !== undefined) {
-      const scores = [...all.slice(0, 3), dims.of(key.shape[2] ?? 0)];
-      requireBroadcastsTo(bias, scores, {
-        dims,
-        complaint: () => ({
-          where: `${NAME}: input bias`,
-          got: formatType(bias),
-          expected: `what broadcasts to (${scores.map(formatDim).join(', ')})`,
-        }),
-      });
-    }
-    const positions = dimsAttribute(attributes, 'causal');
-    if (positions.length > 1) {
-      throw new ShapeError({
-        where: `${NAME}: attribute causal`,
-        got: `${positions.length} positions`,
-        expected: 'that of the first query, or none',
-      });
-    }
+    requireSharedHeads(dims, dims.of(heads), dims.of(kvHeads));
+    const all = [batch, heads, queries, value.shape[3] ?? 0].map((dim) => dims.of(dim));
+    requireBias(inputs[3], [...all.slice(0, 3), dims.of(keys)], dims);
+    requireOnePosition(attributes);
     return { dtype: commonDType(present(inputs), NAME), shape: all };
   },
   reference: attendByProducts,
@@ -136,6 +110,41 @@ function requireShape<D extends Dim>(
       expected: `(${expected.map((of) => formatDim(of ?? 0)).join(', ')})`,
     }));
   }
+}
+
+function requireSharedHeads<D extends Dim>(dims: DimContext<D>, heads: D, kvHeads: D): void {
+  if (dims.known(kvHeads) === 0) return;
+  dims.requireEqual(dims.mod(heads, kvHeads), dims.of(0), () => ({
+    where: NAME,
+    got: `${formatDim(heads)} heads of queries`,
+    expected: `a multiple of ${formatDim(kvHeads)}, the heads of keys`,
+  }));
+}
+
+function requireBias<D extends Dim>(
+  bias: TensorTypeOf<D> | undefined,
+  scores: readonly D[],
+  dims: DimContext<D>,
+): void {
+  if (bias === undefined) return;
+  requireBroadcastsTo(bias, scores, {
+    dims,
+    complaint: () => ({
+      where: `${NAME}: input bias`,
+      got: formatType(bias),
+      expected: `what broadcasts to (${scores.map(formatDim).join(', ')})`,
+    }),
+  });
+}
+
+function requireOnePosition(attributes: Attributes): void {
+  const { length } = dimsAttribute(attributes, 'causal');
+  if (length <= 1) return;
+  throw new ShapeError({
+    where: `${NAME}: attribute causal`,
+    got: `${length} positions`,
+    expected: 'that of the first query, or none',
+  });
 }
 
 /** A tile of rows shares what it loads of keys and values, one of keys the queries. */

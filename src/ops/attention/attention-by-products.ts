@@ -1,0 +1,120 @@
+import bias from '../../../shaders/lib/attention-bias.wgsl?raw';
+import storeQuadScalar from '../../../shaders/lib/store-quad-scalar.wgsl?raw';
+import storeQuadVector from '../../../shaders/lib/store-quad-vector.wgsl?raw';
+import softmaxSource from '../../../shaders/attention-softmax.wgsl?raw';
+import { foldGroups } from '../linear/fold-groups.ts';
+import { wholeMatmulKernels } from '../linear/matmul-lowering.ts';
+import type { MatmulProblem } from '../linear/matmul-problem.ts';
+import { unroll } from '../linear/register-tile.ts';
+import { type KernelRead, type KernelSpec, type ScratchOperand, u32 } from '../lowering.ts';
+import { rowGroupSize } from '../reduction/row-kernel.ts';
+import type { AttentionProblem } from './attention-problem.ts';
+
+/** A product into memory, softmax in its place, and a product of that. */
+export function attentionByProducts(problem: AttentionProblem): readonly KernelSpec[] {
+  const { call, batch, rows, keys, size, valueSize } = problem;
+  const from = {
+    kind: 'scratch',
+    index: 0,
+    byteLength: Math.max(4, problem.allRows * keys * 4),
+  } as const;
+  const shape = { batch: [1, batch], c: undefined, beta: 0, m: rows };
+  const scores: MatmulProblem = {
+    ...shape,
+    n: keys,
+    k: size,
+    a: { batch: [0, rows * size], row: size, column: 1 },
+    b: { batch: [0, keys * size], row: 1, column: size },
+    alpha: problem.scale,
+  };
+  const values: MatmulProblem = {
+    ...shape,
+    n: valueSize,
+    k: keys,
+    a: { batch: [0, rows * keys], row: keys, column: 1 },
+    b: { batch: [0, keys * valueSize], row: valueSize, column: 1 },
+    alpha: 1,
+  };
+  const input = (index: number) => ({ kind: 'input', index }) as const;
+  const withReads = (kernel: KernelSpec, a: KernelRead['from'], b: number): KernelSpec => ({
+    ...kernel,
+    // No product has a bias: its hook is that of an input that there is not.
+    reads: kernel.reads.map((read) => ({
+      ...read,
+      from: read.hook === 'a' ? a : input(read.hook === 'b' ? b : 4),
+    })),
+  });
+  return [
+    ...wholeMatmulKernels(scores, call.caps).map((kernel) =>
+      withBias(problem, {
+        ...withReads(kernel, input(0), 1),
+        writes: kernel.writes.map((write) => ({ ...write, to: from })),
+      }),
+    ),
+    softmaxKernel(problem, from),
+    ...wholeMatmulKernels(values, call.caps).map((kernel) => withReads(kernel, from, 2)),
+  ];
+}
+
+function softmaxKernel(problem: AttentionProblem, scores: ScratchOperand): KernelSpec {
+  const { call, keys, allRows, constants, params } = problem;
+  const groupSize = rowGroupSize(allRows, call.caps);
+  const grid = foldGroups(Math.ceil(allRows / groupSize), call.caps);
+  const isVector = keys % 4 === 0;
+  const width = isVector ? 4 : 1;
+  return {
+    name: 'attention-softmax',
+    source:
+      `fn four_scores(at: u32) -> vec4<f32> {
+  return ${isVector ? 'load_scores4(at / 4u)' : `vec4<f32>(${unroll(4, (i) => `load_scores(at + ${i}u)`, ', ')})`};
+}
+` +
+      softmaxSource +
+      (isVector ? storeQuadVector : storeQuadScalar),
+    constants: {
+      IS_CAUSAL: constants['IS_CAUSAL'] === true,
+      IS_WHOLE: isVector && constants['IS_CAUSAL'] !== true,
+    },
+    params: { ...params, count: u32(allRows), row_length: u32(grid.rowLength * groupSize) },
+    workgroupSize: [groupSize, 1, 1],
+    workgroups: grid.workgroups,
+    reads: [{ hook: 'scores', from: scores, width }],
+    writes: [{ hook: '', to: scores, width }],
+  };
+}
+
+/** A product that caps its elements and adds the bias before it stores them. */
+function withBias(problem: AttentionProblem, kernel: KernelSpec): KernelSpec {
+  const { strides, constants } = problem;
+  if (constants['HAS_BIAS'] !== true && constants['HAS_CAP'] !== true) return kernel;
+  const isVector = problem.keys % 4 === 0;
+  const isBiasVector = isVector && strides[3] === 1;
+  const [suffix, type, count] = isVector ? ['4', 'vec4<f32>', 4] : ['', 'f32', 1];
+  const element = (i: number) => `load_bias(start + (k + ${i}u) * params.bias_key)`;
+  const biases = isBiasVector
+    ? 'load_bias4((start + k) / 4u)'
+    : `vec4<f32>(${unroll(count, element, ', ')})`;
+  return {
+    ...kernel,
+    source: `fn store${suffix}(i: u32, value: ${type}) {
+  let at = i * ${count}u;
+  let row = at / params.keys;
+  let k = at - row * params.keys;
+  let head = row / params.queries;
+  var x = capped(vec4<f32>(value));
+  if (HAS_BIAS) {
+    let start = bias_start(head, row - head * params.queries);
+    x += ${biases};
+  }
+  store_score${suffix}(i, x${isVector ? '' : '.x'});
+}
+${bias}${kernel.source}`,
+    constants: { ...kernel.constants, ...constants },
+    params: { ...kernel.params, ...problem.params },
+    reads: [
+      ...kernel.reads,
+      { hook: 'bias', from: { kind: 'input', index: 3 }, width: isBiasVector ? 4 : 1 },
+    ],
+    writes: kernel.writes.map((write) => ({ ...write, hook: 'score' })),
+  };
+}
