@@ -96,7 +96,8 @@ export class CallRunner {
       return this.#callAfter(macrotask(), callee, args, signal);
     }
     const begin = performance.now();
-    const replayed = this.#replays?.replay(callee, args);
+    const replays = this.hooks?.mustInterpret === true ? undefined : this.#replays;
+    const replayed = replays?.replay(callee, args);
     if (replayed !== undefined) {
       this.#busyMs += performance.now() - begin;
       return replayed;
@@ -105,7 +106,7 @@ export class CallRunner {
     if (compiling !== undefined) return this.#callAfter(compiling, callee, args, signal);
     const entry = callee.source.name;
     const registers = registersOf(callee, args);
-    const pending = this.#replays?.begin(callee, args);
+    const pending = replays?.begin(callee, args);
     this.#interpreted++;
     if (pending === undefined) return this.run(callee, registers, { signal, entry });
     try {

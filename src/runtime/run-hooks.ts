@@ -3,6 +3,8 @@ import type { Value } from './value.ts';
 
 /** What is told about the calls of a machine in order to pause them; see `snapshot/`. */
 export interface RunHooks {
+  /** Whether code must run, and no recording of it may be replayed: there are breakpoints. */
+  readonly mustInterpret: boolean;
   /** What a call from outside waits for before it begins. */
   admission(): Promise<void> | undefined;
   /** Asked between two instructions, once for each slice: what the call waits for before the next. */
@@ -11,6 +13,15 @@ export interface RunHooks {
   ended(call: CallInFlight): void;
   /** The machine is over. */
   close(): void;
+}
+
+/** What a call needs to use a device that it shares with other machines, for one batch of launches. */
+export interface Turn {
+  readonly ready: Promise<void>;
+  /** Launches of the batch, about; known once it is ready. */
+  readonly launchLimit: number;
+  /** Lets the next one have the device. Also for a turn that is not wanted any more. */
+  end(): void;
 }
 
 /** A call with a stack of its own. */

@@ -8,7 +8,7 @@ import type { MachineOptions } from '../load-machine.ts';
 import { PackedFunctionValue, retain, type Value } from '../value.ts';
 import { type Parts, VirtualMachine } from '../virtual-machine.ts';
 import { programHash } from './program-hash.ts';
-import { RunControl } from './run-control.ts';
+import { type PausedCall, RunControl } from './run-control.ts';
 import { openSnapshot } from './snapshot-file.ts';
 import { HASH_BYTE_LENGTH } from './snapshot-format.ts';
 import type { HostStates } from './take-snapshot.ts';
@@ -19,12 +19,12 @@ export interface RestoreOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A call that goes on. */
-export interface ResumedCall {
-  /** The function that was called. */
-  readonly entry: string;
+/** A call that goes on, from where it was held. */
+export interface ResumedCall extends PausedCall {
   /** The caller owns one reference to the result. */
   readonly result: Promise<Value>;
+  /** Stops the call; its result rejects with the error. */
+  abort(error: Error): void;
 }
 
 export interface Restored {
@@ -64,14 +64,15 @@ export async function restoreSnapshot(
   { states = {}, signal }: RestoreOptions = {},
 ): Promise<Restored> {
   const sections = await openSnapshot(bytes);
-  return RunControl.of(machine).whilePaused(() => {
+  const control = RunControl.of(machine);
+  return control.whilePaused(() => {
     const parts = machine.parts();
     checkProgram(sections.program, machine, parts);
     const data = sections.data.bytes(sections.data.remaining, 'data');
     const values = new ValueReader(parts, findFunctions(sections.functions, parts), data);
     try {
       values.readAll(sections.values);
-      const drafts = readCalls(sections.calls, parts, values);
+      const drafts = readCalls(sections.calls, parts, { values, control });
       const roots = readRoots(sections.roots, values);
       const note = sections.note.string('note');
       sections.note.end();
@@ -179,7 +180,12 @@ interface CallDraft {
   readonly frames: readonly FrameDraft[];
 }
 
-function readCalls(r: ByteReader, parts: Parts, values: ValueReader): CallDraft[] {
+interface CallContext {
+  readonly values: ValueReader;
+  readonly control: RunControl;
+}
+
+function readCalls(r: ByteReader, parts: Parts, { values, control }: CallContext): CallDraft[] {
   const calls = r.list('calls', 16, (): CallDraft => {
     const entry = r.string('name of a function');
     const executed = r.i64('instructions');
@@ -187,7 +193,7 @@ function readCalls(r: ByteReader, parts: Parts, values: ValueReader): CallDraft[
     if (frames.length === 0 || executed < 0) {
       throw r.error({ got: 'a call without frames', expected: 'one frame or more' });
     }
-    checkCallers(r, frames);
+    checkCallers(r, frames, control);
     return { entry, executed, frames };
   });
   r.end();
@@ -213,9 +219,9 @@ function readFrame(r: ByteReader, { linked }: Parts, values: ValueReader): Frame
 }
 
 /** All frames but the last one wait for a call to return. */
-function checkCallers(r: ByteReader, frames: readonly FrameDraft[]): void {
+function checkCallers(r: ByteReader, frames: readonly FrameDraft[], control: RunControl): void {
   for (const { callee, pc } of frames.slice(0, -1)) {
-    const op = callee.code[pc - 1]?.op;
+    const op = control.instructionAt(callee, pc - 1)?.op;
     if (op === LinkedOp.call || op === LinkedOp.invoke) continue;
     const { name } = callee.source;
     throw r.error({
@@ -237,11 +243,16 @@ function start(
       invocation.push(callee, [...registers]).pc = pc;
     }
   };
-  const outcome: Promise<CallOutcome> = runner.carryOut(fill, { signal, entry });
+  const own = new AbortController();
+  const either = signal === undefined ? own.signal : AbortSignal.any([signal, own.signal]);
+  const outcome: Promise<CallOutcome> = runner.carryOut(fill, { signal: either, entry });
   const result = outcome.then(({ value }) => value);
   // Whoever asks for it hears of the error; nobody has to.
   result.catch(() => undefined);
-  return { entry, result };
+  const top = frames.at(-1);
+  const at = { function: top?.callee.source.name ?? entry, instruction: top?.pc ?? 0 };
+  const abort = (error: Error): void => own.abort(error);
+  return { entry, at, depth: frames.length, result, abort };
 }
 
 function shortHex(hash: Uint8Array): string {

@@ -1,11 +1,14 @@
-import { UsageError } from '../../core/errors.ts';
+import { Deferred } from '../../core/deferred.ts';
+import { abortError, UsageError } from '../../core/errors.ts';
 import { shortList } from '../../core/short-list.ts';
 import { untilAborted } from '../../core/until-aborted.ts';
 import type { CallRunner } from '../call-runner.ts';
 import { resume, run } from '../dispatch.ts';
-import { LinkedInstruction, type LinkedFunction, LinkedOp } from '../linked-code.ts';
+import type { LinkedFunction, LinkedInstruction } from '../linked-code.ts';
 import type { CallInFlight, RunHooks } from '../run-hooks.ts';
+import type { Value } from '../value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
+import { Breakpoints } from './breakpoints.ts';
 
 /** An instruction of a bytecode function, counted from 0 as listings do. */
 export interface CodePlace {
@@ -23,6 +26,8 @@ export interface PausedCall {
 export interface PauseOptions {
   /** Pause when a call comes to this instruction, which it has not run then. Holds once. */
   readonly at?: CodePlace | undefined;
+  /** With `at`: how many times calls come there before the machine is paused. Default 1: the first. */
+  readonly visit?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -39,21 +44,23 @@ const controls = new WeakMap<CallRunner, RunControl>();
 
 /**
  * Pauses the calls of a machine between two instructions. While it is paused, calls in flight are
- * held and new ones wait; nothing is repeated from a recording that began before. Functions taken
- * out with `toFunction` run to their end, since JavaScript waits for them.
+ * held and new ones wait. While there are breakpoints nothing is repeated from a recording. Functions
+ * taken out with `toFunction` run to their end, since JavaScript waits for them.
  */
 export class RunControl implements RunHooks {
   readonly #machine: VirtualMachine;
   readonly #runner: CallRunner;
   readonly #held = new Set<CallInFlight>();
-  /** Calls that were let go and may stand at a breakpoint that was set meanwhile. */
+  /** Calls that may stand at a breakpoint and were let go. */
   readonly #released = new WeakSet<CallInFlight>();
-  readonly #breakpoints = new Map<LinkedFunction, Map<number, LinkedInstruction>>();
+  readonly #breakpoints = new Breakpoints();
   #pause: Pause | undefined;
   /** What waits for the next pause. */
   #next = new Deferred();
   #isWanted = false;
   #leases = 0;
+  /** Calls of `pause` that wait for the machine to stand still. */
+  #pausing = 0;
 
   private constructor(machine: VirtualMachine, runner: CallRunner) {
     this.#machine = machine;
@@ -72,23 +79,45 @@ export class RunControl implements RunHooks {
   /**
    * Resolves when every call in flight is held: at once, after what a call waits for, or, with
    * `at`, when one comes there (or somebody else pauses the machine). Rejects with the signal's
-   * reason, and with UsageError for a place that is none.
+   * reason, with UsageError for a place that is none, when the machine goes on before all calls are
+   * held, and with the machine's error when it ends.
    */
-  async pause({ at, signal }: PauseOptions = {}): Promise<readonly PausedCall[]> {
-    if (at !== undefined) {
-      const { callee, index } = this.#find(at);
-      this.#setBreakpoint(callee, index);
-      try {
-        await untilAborted(this.#next.promise, signal);
-      } finally {
-        this.#clearBreakpoint(callee, index);
-      }
-      return this.calls();
+  async pause({ at, visit = 1, signal }: PauseOptions = {}): Promise<readonly PausedCall[]> {
+    if (signal?.aborted === true) throw abortError(signal);
+    if (!Number.isSafeInteger(visit) || visit < 1) {
+      const got = `visit ${String(visit)}`;
+      throw new UsageError({ where: 'pause', got, expected: 'an integer from 1 up' });
     }
-    this.#isWanted = true;
-    const { reached } = this.#begin();
-    await untilAborted(reached.promise, signal);
+    if (at === undefined) await this.#standStill(signal);
+    else await this.#comeTo(at, visit, signal);
+    this.#machine.parts();
     return this.calls();
+  }
+
+  async #standStill(signal: AbortSignal | undefined): Promise<void> {
+    this.#isWanted = true;
+    const pause = this.#begin();
+    this.#pausing++;
+    try {
+      await untilAborted(pause.reached.promise, signal);
+    } catch (error) {
+      // Whoever gives up wants no pause any more, but others may.
+      if (this.#pausing === 1 && this.#pause === pause && !pause.isTold) this.continue();
+      throw error;
+    } finally {
+      this.#pausing--;
+    }
+  }
+
+  async #comeTo(at: CodePlace, visit: number, signal: AbortSignal | undefined): Promise<void> {
+    const { callee, index } = this.#find(at);
+    const waiting = { visitsLeft: visit };
+    this.#breakpoints.add(callee, index, waiting);
+    try {
+      await untilAborted(this.#next.promise, signal);
+    } finally {
+      this.#breakpoints.drop(callee, index, waiting);
+    }
   }
 
   /** Lets all calls go on. Without effect on a machine that is not paused. */
@@ -116,16 +145,25 @@ export class RunControl implements RunHooks {
   }
 
   /** Does work while nothing runs; afterwards all goes on unless the machine was paused before. */
-  async whilePaused<T>(work: () => T | Promise<T>): Promise<T> {
+  async whilePaused<T>(work: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
     this.#leases++;
     try {
-      await this.#begin().reached.promise;
+      await untilAborted(this.#begin().reached.promise, signal);
       this.#machine.parts();
       return await work();
     } finally {
       this.#leases--;
       this.#openUnlessWanted();
     }
+  }
+
+  /** An instruction as it is without a breakpoint. */
+  instructionAt(callee: LinkedFunction, index: number): LinkedInstruction | undefined {
+    return this.#breakpoints.at(callee, index)?.original ?? callee.code[index];
+  }
+
+  get mustInterpret(): boolean {
+    return this.#breakpoints.count > 0;
   }
 
   admission(): Promise<void> | undefined {
@@ -135,7 +173,11 @@ export class RunControl implements RunHooks {
   between(call: CallInFlight): Promise<void> | undefined {
     const { invocation } = call;
     if (invocation.isDone) return undefined;
-    if (invocation.isBroken) this.#stopAtBreakpoint(call);
+    if (invocation.isBroken) {
+      invocation.isBroken = false;
+      this.#visit(call);
+      this.#released.add(call);
+    }
     // JavaScript, and perhaps a call of this machine, waits for a function that was taken out.
     if (this.#pause !== undefined && call.entry !== undefined) {
       return this.#hold(call, this.#pause);
@@ -150,6 +192,8 @@ export class RunControl implements RunHooks {
 
   close(): void {
     this.#pause?.over.resolve();
+    this.#pause?.reached.resolve();
+    this.#next.resolve();
   }
 
   #begin(): Pause {
@@ -172,6 +216,13 @@ export class RunControl implements RunHooks {
   #openUnlessWanted(): void {
     if (this.#isWanted || this.#leases > 0) return;
     this.#pause?.over.resolve();
+    this.#pause?.reached.reject(
+      new UsageError({
+        where: 'pause',
+        got: 'a continue before all calls were held',
+        expected: 'a machine that is to stand still',
+      }),
+    );
     this.#pause = undefined;
   }
 
@@ -191,20 +242,19 @@ export class RunControl implements RunHooks {
   #stepOff(call: CallInFlight): Promise<void> | undefined {
     const { invocation } = call;
     const frame = invocation.frames.at(-1);
-    const original = frame && this.#breakpoints.get(frame.function)?.get(frame.pc);
-    if (frame === undefined || original === undefined) return undefined;
-    const { function: callee, pc } = frame;
-    this.#clearBreakpoint(callee, pc);
-    const pending = run(invocation, 1);
-    this.#setBreakpoint(callee, pc);
+    if (frame === undefined || this.#breakpoints.at(frame.function, frame.pc) === undefined) {
+      return undefined;
+    }
+    const step = (): Promise<Value> | undefined => run(invocation, 1);
+    const pending = this.#breakpoints.without(frame.function, frame.pc, step);
     if (pending === undefined) return Promise.resolve();
     return call.wait(pending).then((value) => resume(invocation, value));
   }
 
-  #stopAtBreakpoint({ invocation }: CallInFlight): void {
-    invocation.isBroken = false;
+  /** Counts that a call came to a breakpoint; pauses the machine where somebody waited for it. */
+  #visit({ invocation }: CallInFlight): void {
     const frame = invocation.frames.at(-1);
-    if (frame !== undefined) this.#clearBreakpoint(frame.function, frame.pc);
+    if (frame === undefined || !this.#breakpoints.visit(frame.function, frame.pc)) return;
     this.#isWanted = true;
     this.#begin();
   }
@@ -225,42 +275,5 @@ export class RunControl implements RunHooks {
       got: `instruction ${instruction} of ${name}`,
       expected: `an instruction from 0 to ${callee.code.length - 1}`,
     });
-  }
-
-  #setBreakpoint(callee: LinkedFunction, index: number): void {
-    const original = callee.code[index];
-    if (original === undefined || original.op === LinkedOp.breakpoint) return;
-    const originals = this.#breakpoints.get(callee) ?? new Map<number, LinkedInstruction>();
-    this.#breakpoints.set(callee, originals.set(index, original));
-    const { destination, target, args, packed, callee: called, cost, codeIndex } = original;
-    const fields = { destination, target, args, packed, callee: called, cost, codeIndex };
-    replace(callee, index, new LinkedInstruction({ ...fields, op: LinkedOp.breakpoint }));
-  }
-
-  #clearBreakpoint(callee: LinkedFunction, index: number): void {
-    const original = this.#breakpoints.get(callee)?.get(index);
-    if (original === undefined) return;
-    this.#breakpoints.get(callee)?.delete(index);
-    replace(callee, index, original);
-  }
-}
-
-/** Linked code is private to its machine, and nothing runs while it changes. */
-function replace({ code }: LinkedFunction, index: number, instruction: LinkedInstruction): void {
-  (code as LinkedInstruction[])[index] = instruction;
-}
-
-class Deferred {
-  readonly promise: Promise<void>;
-  #resolve: () => void = () => undefined;
-
-  constructor() {
-    this.promise = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-  }
-
-  resolve(): void {
-    this.#resolve();
   }
 }

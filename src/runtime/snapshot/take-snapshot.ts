@@ -28,6 +28,8 @@ export interface SnapshotOptions {
   readonly states?: HostStates;
   /** Any text of the caller. */
   readonly note?: string;
+  /** Gives up while calls are waited for. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -57,7 +59,7 @@ export function takeSnapshot(
     await readContents(places.storages, data);
     await sealSnapshot(bytes);
     return bytes;
-  });
+  }, options.signal);
 }
 
 function writeProgram(machine: VirtualMachine, { state, dataHashes }: Parts): ByteWriter {
