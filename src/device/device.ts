@@ -46,6 +46,12 @@ export interface Device {
   synchronize(): Promise<void>;
 
   /**
+   * Hands pending launches to the device and resolves when they are over, however they went: errors
+   * are left to whoever reads. Absent where launches run at once.
+   */
+  drain?(): Promise<void>;
+
+  /**
    * Starts to note down launches, copies and writes, which are carried out as ever, so that they can
    * be repeated. Absent where there is nothing to gain. One recording at a time: undefined while
    * another one is under way or launches are profiled.
@@ -144,8 +150,11 @@ export interface RecordedLaunches {
   readonly buffers: ReadonlySet<DeviceBuffer>;
   /** False when a buffer was destroyed, or while launches are recorded or profiled. */
   isUsable(): boolean;
-  /** Enqueues everything in order, as one submission where nothing is written in between. */
-  replay(): void;
+  /**
+   * Enqueues everything in order, as one submission where nothing is written in between; or only
+   * `count` steps from step `begin` on. Returns the step that comes next, undefined at the end.
+   */
+  replay(begin?: number, count?: number): number | undefined;
   dispose(): void;
 }
 

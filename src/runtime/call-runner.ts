@@ -9,8 +9,8 @@ import type { LinkedProgram } from './link.ts';
 import { macrotask } from '../core/macrotask.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import type { Module } from './module.ts';
-import { type ReplayCounters, ReplayStore } from './replay-store.ts';
-import type { CallInFlight, RunHooks } from './run-hooks.ts';
+import { type PendingReplay, type ReplayCounters, ReplayStore } from './replay-store.ts';
+import type { CallInFlight, RunHooks, Turn } from './run-hooks.ts';
 import type { RunRecording } from './run-recording.ts';
 import { discard, release, retain, TensorValue, type Value } from './value.ts';
 import type { VmState } from './vm-state.ts';
@@ -19,11 +19,20 @@ import { withVmStack } from './vm-stack.ts';
 /** Nested synchronous calls (program, JS function, program, …) before one waits for its turn. */
 const MAX_NESTING = 32;
 
+/** Instructions that a launch counts for, its allocation included. */
+const COST_PER_LAUNCH = 512;
+
 export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   readonly recording?: RunRecording | undefined;
   /** See {@link CallInFlight.entry}. */
   readonly entry?: string | undefined;
+}
+
+interface Request {
+  readonly callee: LinkedFunction;
+  readonly args: readonly Value[];
+  readonly signal: AbortSignal | undefined;
 }
 
 export interface CallRunnerOptions {
@@ -39,6 +48,8 @@ export interface CallRunnerOptions {
 export class CallRunner {
   /** Set while calls can be paused. */
   hooks: RunHooks | undefined;
+  /** Set while other machines use the device too: calls then take turns, batch by batch. */
+  turns: (() => Turn) | undefined;
   readonly #program: ExecutableData;
   readonly #linked: LinkedProgram;
   readonly #limits: Limits;
@@ -97,10 +108,13 @@ export class CallRunner {
     }
     const begin = performance.now();
     const replays = this.hooks?.mustInterpret === true ? undefined : this.#replays;
-    const replayed = replays?.replay(callee, args);
-    if (replayed !== undefined) {
+    const { turns } = this;
+    const replay = replays?.find(callee, args, { inTurns: turns !== undefined });
+    if (replay !== undefined) {
+      if (turns !== undefined) return this.#replayInTurns(replay, turns, { callee, args, signal });
+      this.#replayAtOnce(replay);
       this.#busyMs += performance.now() - begin;
-      return replayed;
+      return replay.outcome;
     }
     const compiling = this.#foresee(callee, args);
     if (compiling !== undefined) return this.#callAfter(compiling, callee, args, signal);
@@ -135,6 +149,63 @@ export class CallRunner {
     }
   }
 
+  #replayAtOnce(replay: PendingReplay): void {
+    try {
+      replay.enqueue();
+    } catch (error) {
+      release(replay.outcome.value);
+      throw error;
+    } finally {
+      replay.end();
+    }
+  }
+
+  /** Interprets the call after all when a buffer goes meanwhile. */
+  async #replayInTurns(
+    replay: PendingReplay,
+    turns: () => Turn,
+    { callee, args, signal }: Request,
+  ): Promise<CallOutcome> {
+    const call = new Call(new Invocation(this.#linked, this.#limits, this.#frameCount), undefined);
+    let isComplete = false;
+    for (const arg of args) retain(arg);
+    const enqueueAll = async (): Promise<void> => {
+      while (!isComplete) {
+        const turn = await this.#turn(call, turns);
+        try {
+          if (call.cancellation !== undefined) throw call.cancellation;
+          if (!replay.isUsable()) return;
+          isComplete = replay.enqueue(turn.launchLimit);
+        } finally {
+          turn.end();
+        }
+      }
+    };
+    try {
+      try {
+        await this.#track(call, signal, enqueueAll);
+      } finally {
+        replay.end();
+        if (!isComplete) release(replay.outcome.value);
+      }
+      return isComplete ? replay.outcome : await this.call(callee, args, signal);
+    } finally {
+      for (const arg of args) release(arg);
+    }
+  }
+
+  /** Waits until the device is the call's. */
+  async #turn(call: Call, turns: () => Turn): Promise<Turn> {
+    const turn = turns();
+    try {
+      await call.idle(turn.ready);
+      return turn;
+    } catch (error) {
+      turn.end();
+      throw error;
+    }
+  }
+
   /** Has devices compile what a call with these sizes needs, where they have not yet. */
   #foresee({ source }: LinkedFunction, args: readonly Value[]): Promise<void> | undefined {
     const sizes = new Map<string, number>();
@@ -162,17 +233,23 @@ export class CallRunner {
   ): Promise<CallOutcome> {
     const invocation = new Invocation(this.#linked, this.#limits, this.#frameCount);
     const call = new Call(invocation, entry);
-    const onAbort = () => signal !== undefined && call.cancel(abortError(signal));
-    this.#calls.add(call);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    try {
+    return this.#track(call, signal, async () => {
       start(invocation);
       if (this.#nesting >= MAX_NESTING) await call.pause();
       await this.#drive(call, recording);
       return { value: invocation.takeResult(), instructionCount: invocation.executed };
+    });
+  }
+
+  async #track<T>(call: Call, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    const onAbort = () => signal !== undefined && call.cancel(abortError(signal));
+    this.#calls.add(call);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await work();
     } catch (error) {
       if (call.cancellation !== undefined) throw call.cancellation;
-      throw withVmStack(error, this.#program, invocation.frames);
+      throw withVmStack(error, this.#program, call.invocation.frames);
     } finally {
       signal?.removeEventListener('abort', onAbort);
       this.#calls.delete(call);
@@ -197,7 +274,15 @@ export class CallRunner {
         await held;
       }
       if (invocation.isDone) return;
-      const pending = this.#runSlice(invocation, recording);
+      const turn = this.turns && (await this.#turn(call, this.turns));
+      let pending: Promise<Value> | undefined;
+      try {
+        if (turn === undefined || call.cancellation === undefined) {
+          pending = this.#runSlice(invocation, recording, turn);
+        }
+      } finally {
+        turn?.end();
+      }
       if (call.cancellation !== undefined) return call.abandon(pending);
       if (invocation.isDone) return;
       if (pending !== undefined) {
@@ -217,6 +302,7 @@ export class CallRunner {
   #runSlice(
     invocation: Invocation,
     recording: RunRecording | undefined,
+    turn: Turn | undefined,
   ): Promise<Value> | undefined {
     const begin = performance.now();
     const outer = this.#state.recording;
@@ -224,7 +310,7 @@ export class CallRunner {
     this.#state.recording = recording;
     recording?.resume();
     try {
-      return run(invocation);
+      return run(invocation, turn && turn.launchLimit * COST_PER_LAUNCH);
     } finally {
       recording?.pause();
       this.#state.recording = outer;

@@ -33,7 +33,8 @@ export class ConstantUpload implements StorageOwner {
   readonly values: readonly Value[];
   /** Bytes of all buffers. */
   readonly byteLength: number;
-  readonly #storages: StorageValue[] = [];
+  /** One for each buffer, on all devices. */
+  readonly storages: StorageValue[] = [];
   /** In the order of the data section. */
   readonly #tensors: TensorWriter[] = [];
   /** Tensors before this one are complete. */
@@ -78,6 +79,12 @@ export class ConstantUpload implements StorageOwner {
     }
   }
 
+  /** Makes ready for all blocks again, after buffers were replaced. */
+  rewind(): void {
+    this.#next = 0;
+    for (const tensor of this.#tensors) tensor.rewind();
+  }
+
   /** Throws FormatError when the blocks did not cover every constant. */
   finish(): void {
     const first = this.#tensors.find((tensor) => !tensor.isComplete);
@@ -94,8 +101,8 @@ export class ConstantUpload implements StorageOwner {
   reclaim(): void {}
 
   dispose(): void {
-    for (const { buffer } of this.#storages) buffer.destroy();
-    this.#storages.length = 0;
+    for (const { buffer } of this.storages) buffer.destroy();
+    this.storages.length = 0;
     this.#tensors.length = 0;
   }
 
@@ -104,7 +111,7 @@ export class ConstantUpload implements StorageOwner {
     const place = { device, buffer, byteOffset: 0, isReadOnly: true };
     const storage = new StorageValue(this, place, chunk.byteLength);
     storage.references = 1;
-    this.#storages.push(storage);
+    this.storages.push(storage);
     for (const { constant, byteOffset } of chunk.tensors) {
       const { dtype, shape } = constant;
       const tensor = new TensorValue(storage, { byteOffset, dtype, shape });
@@ -112,6 +119,13 @@ export class ConstantUpload implements StorageOwner {
       this.#tensors.push(new TensorWriter(constant, tensor));
     }
   }
+}
+
+/** Bytes that the constants of the session's device take up there. */
+export function constantByteLength(constants: readonly Constant[], device: Device): number {
+  const tensors = constants.filter((constant) => constant.kind === 'tensor');
+  const placed = tensors.filter((tensor) => device.kind === 'host' || tensor.device !== 'host');
+  return layOut(placed, device).reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 interface Chunk {
@@ -196,6 +210,11 @@ class TensorWriter {
 
   get isComplete(): boolean {
     return this.#received === this.constant.byteLength;
+  }
+
+  rewind(): void {
+    this.#received = 0;
+    this.#carry = new Uint8Array(0);
   }
 
   accept(blockOffset: number, block: Uint8Array): void {

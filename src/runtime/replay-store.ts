@@ -3,7 +3,7 @@ import type { CallOutcome } from './call.ts';
 import type { LinkedFunction } from './linked-code.ts';
 import { ResultTemplate, type TemplateContext } from './result-template.ts';
 import { RunRecording } from './run-recording.ts';
-import { discard, release, retain, TensorValue, type Value } from './value.ts';
+import { release, retain, TensorValue, type Value } from './value.ts';
 import type { VmState } from './vm-state.ts';
 
 /** Signatures of calls that are remembered, the least recently used go first. */
@@ -42,6 +42,18 @@ export interface ReplayCounters {
   readonly replayed: number;
 }
 
+/** A call about to be replayed. */
+export interface PendingReplay {
+  /** The caller owns one reference to the value, which it drops if not all was enqueued. */
+  readonly outcome: CallOutcome;
+  /** False when a buffer of it was destroyed: what is left cannot be enqueued. */
+  isUsable(): boolean;
+  /** Enqueues so many launches, or all; whether these were the last. */
+  enqueue(count?: number): boolean;
+  /** Call once nothing more is enqueued. */
+  end(): void;
+}
+
 /** A call about to be interpreted. */
 export interface PendingCall {
   readonly recording: RunRecording | undefined;
@@ -77,26 +89,41 @@ export class ReplayStore {
     return this.#replayed;
   }
 
-  /** Enqueues a call again; the caller owns one reference to the value. */
-  replay(callee: LinkedFunction, args: readonly Value[]): CallOutcome | undefined {
+  /** A call that can be enqueued again, at once or in batches with others in between. */
+  find(
+    callee: LinkedFunction,
+    args: readonly Value[],
+    { inTurns }: { readonly inTurns: boolean },
+  ): PendingReplay | undefined {
     if (this.#signatures.size === 0) return undefined;
     const key = signatureKey(callee, args);
     const signature = key === undefined ? undefined : this.#signatures.get(key);
     if (key === undefined || signature === undefined) return undefined;
     const argumentTensors = tensorsIn(args);
-    const index = signature.tapes.findIndex((tape) => this.#fits(tape, argumentTensors));
-    const tape = signature.tapes[index];
+    const tape = signature.tapes.find((candidate) => this.#fits(candidate, argumentTensors));
     if (tape === undefined) return undefined;
-    const value = tape.result.make(this.#context(argumentTensors));
+    const { launches, result, own, instructionCount } = tape;
+    const context = this.#context(argumentTensors);
+    const value = result.make(context);
     retain(value);
-    try {
-      tape.launches.replay();
-    } catch (error) {
-      discard(value);
-      throw error;
-    }
-    this.#replayed++;
-    return { value, instructionCount: tape.instructionCount };
+    // What comes between two batches must not get the buffers that the call works in.
+    const free = inTurns ? own.filter((buffer) => !result.buffers.has(buffer)) : [];
+    const held: Value[] = free.map((buffer) => context.allocator.take(buffer, buffer.byteLength));
+    for (const storage of held) retain(storage);
+    let at: number | undefined = 0;
+    return {
+      outcome: { value, instructionCount },
+      isUsable: () => launches.isUsable(),
+      enqueue: (count) => {
+        at = launches.replay(at, count);
+        if (at !== undefined) return false;
+        this.#replayed++;
+        return true;
+      },
+      end: () => {
+        for (const storage of held) release(storage);
+      },
+    };
   }
 
   /** Call before a call is interpreted. */

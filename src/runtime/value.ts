@@ -129,7 +129,8 @@ export class StorageValue {
   readonly kind = 'storage';
   readonly owner: StorageOwner;
   readonly device: Device;
-  readonly buffer: DeviceBuffer;
+  /** That of constants is another one when they come back to the device. */
+  buffer: DeviceBuffer;
   /** Where the storage begins in its buffer; a multiple of 256. */
   readonly byteOffset: number;
   /** Bytes that were asked for. */
@@ -159,7 +160,6 @@ export interface StoragePlace {
 export class TensorValue implements DeviceTensor {
   readonly kind = 'tensor';
   readonly storage: StorageValue;
-  readonly buffer: DeviceBuffer;
   /** From the begin of the buffer; a multiple of 256. */
   readonly byteOffset: number;
   readonly dtype: DType;
@@ -167,10 +167,13 @@ export class TensorValue implements DeviceTensor {
 
   constructor(storage: StorageValue, view: TensorView) {
     this.storage = storage;
-    this.buffer = storage.buffer;
     this.byteOffset = view.byteOffset;
     this.dtype = view.dtype;
     this.shape = view.shape;
+  }
+
+  get buffer(): DeviceBuffer {
+    return this.storage.buffer;
   }
 
   /** Bytes in the storage, in whole words. */

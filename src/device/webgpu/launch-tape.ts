@@ -20,6 +20,18 @@ export class DispatchList {
   offsets: ArrayLike<number> = [];
   readonly used = new Set<WebGpuBuffer>();
   readonly written = new Set<WebGpuBuffer>();
+
+  /** Some of the launches. Buffers of the others count as used too. */
+  part(from: number, to: number): DispatchList {
+    const part = new DispatchList();
+    part.pipelines.push(...this.pipelines.slice(from, to));
+    part.groups.push(...this.groups.slice(from, to));
+    part.workgroups.push(...this.workgroups.slice(from * 3, to * 3));
+    part.offsets = Uint32Array.from(this.offsets).subarray(from, to);
+    for (const buffer of this.used) part.used.add(buffer);
+    for (const buffer of this.written) part.written.add(buffer);
+    return part;
+  }
 }
 
 type Step =
@@ -123,12 +135,28 @@ export class LaunchTape implements LaunchRecording, RecordedLaunches, BufferUser
     return !this.#isSpoiled && tape === undefined && profiler === undefined;
   }
 
-  replay(): void {
+  replay(begin = 0, count = Number.POSITIVE_INFINITY): number | undefined {
+    const end = begin + count;
+    let at = 0;
     for (const step of this.#steps) {
-      if (step.kind === 'dispatch') this.#queue.dispatchAll(step.list);
-      else if (step.kind === 'copy') this.#queue.copy(step.from, step.to);
-      else this.#queue.write(step.target, step.bytes);
+      if (at >= end) return end;
+      const from = Math.max(begin - at, 0);
+      const to = end - at;
+      if (step.kind !== 'dispatch') {
+        at++;
+        if (from > 0) continue;
+        if (step.kind === 'copy') this.#queue.copy(step.from, step.to);
+        else this.#queue.write(step.target, step.bytes);
+        continue;
+      }
+      const { length } = step.list.pipelines;
+      at += length;
+      if (from >= length) continue;
+      const isWhole = from === 0 && to >= length;
+      this.#queue.dispatchAll(isWhole ? step.list : step.list.part(from, to));
+      if (to < length) return end;
     }
+    return undefined;
   }
 
   /** A buffer of the tape is destroyed. */

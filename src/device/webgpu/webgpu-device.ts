@@ -143,6 +143,12 @@ export class WebGpuDevice implements Device {
     return this.#faults.untilLost(this.#afterErrors(done, serial, []));
   }
 
+  drain(): Promise<void> {
+    this.#queue.finishRun();
+    const over = (): void => undefined;
+    return this.#device.queue.onSubmittedWorkDone().then(over, over);
+  }
+
   record(): LaunchRecording | undefined {
     const queue = this.#queue;
     if (queue.tape !== undefined || queue.profiler !== undefined) return undefined;

@@ -18,7 +18,10 @@ export interface Allocator extends StorageOwner {
   /** A storage without references over a buffer that {@link isFree}. */
   take(buffer: DeviceBuffer, byteLength: number): StorageValue;
 
-  /** Counts bytes that somebody else holds on the device (constants) against the budget. */
+  /**
+   * Counts bytes that somebody else holds on the device (constants) against the budget; a negative
+   * number gives them back.
+   */
   reserve(byteLength: number): void;
 
   /** Destroys pooled buffers and returns their bytes. */
@@ -54,6 +57,8 @@ export interface SizeClassCounters {
 export interface AllocatorOptions {
   /** The most bytes to hold on the device, reserved ones included. Default: no bound. */
   readonly byteBudget?: number | undefined;
+  /** Asked to give back so many reserved bytes before a request fails, if it can. */
+  readonly onShortage?: ((byteLength: number) => void) | undefined;
 }
 
 export interface Shortage {

@@ -32,7 +32,8 @@ interface Pool {
  */
 export class PooledAllocator implements Allocator {
   readonly device: Device;
-  readonly #budget: number;
+  byteBudget: number;
+  readonly #onShortage: AllocatorOptions['onShortage'];
   /** The only size that was asked for so far or {@link MANY}, by size class. */
   readonly #firstSizes = new Map<number, number>();
   /** By capacity; a class moves to the end when it is used. */
@@ -49,9 +50,13 @@ export class PooledAllocator implements Allocator {
   #reuses = 0;
   #disposed = false;
 
-  constructor(device: Device, { byteBudget = Number.POSITIVE_INFINITY }: AllocatorOptions = {}) {
+  constructor(
+    device: Device,
+    { byteBudget = Number.POSITIVE_INFINITY, onShortage }: AllocatorOptions = {},
+  ) {
     this.device = device;
-    this.#budget = byteBudget;
+    this.byteBudget = byteBudget;
+    this.#onShortage = onShortage;
   }
 
   allocate(byteLength: number): StorageValue {
@@ -207,11 +212,12 @@ export class PooledAllocator implements Allocator {
   }
 
   #makeRoom(capacity: number, requested: number): void {
-    const held = this.#liveBytes + this.#pooledBytes + this.#reservedBytes;
-    const excess = held + capacity - this.#budget;
-    if (excess <= 0) return;
-    if (excess > this.#pooledBytes) throw this.#shortage(requested);
-    this.#evict(excess);
+    const excess = (): number =>
+      this.#liveBytes + this.#pooledBytes + this.#reservedBytes + capacity - this.byteBudget;
+    if (excess() <= 0) return;
+    if (excess() > this.#pooledBytes) this.#onShortage?.(excess() - this.#pooledBytes);
+    if (excess() > this.#pooledBytes) throw this.#shortage(requested);
+    this.#evict(excess());
   }
 
   /** Destroys pooled buffers until so many bytes are gone. */
@@ -242,7 +248,7 @@ export class PooledAllocator implements Allocator {
       liveBytes: this.#liveBytes,
       pooledBytes: this.#pooledBytes,
       reservedBytes: this.#reservedBytes,
-      budgetBytes: this.#budget,
+      budgetBytes: this.byteBudget,
     });
   }
 }
