@@ -2,13 +2,15 @@ import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { createWebGpuDevice } from '../device/webgpu/index.ts';
 import { OPS } from '../ops/registry.ts';
-import type { HostFunction } from '../runtime/index.ts';
+import type { HostFunction, HostStates } from '../runtime/index.ts';
 import type { DeviceKind, SessionService } from './protocol.ts';
 import { SessionHost } from './session-host.ts';
 
 export interface ServiceOptions {
   /** Packed functions that programs may call, by name. */
   readonly functions?: Readonly<Record<string, HostFunction>> | undefined;
+  /** What these functions keep, such as a random state: stored with snapshots by these names. */
+  readonly states?: HostStates | undefined;
   /** Default `navigator.gpu`. */
   readonly gpu?: GPU | undefined;
 }
@@ -24,6 +26,6 @@ export async function createDevice(kind: DeviceKind, gpu?: GPU): Promise<Device>
 }
 
 /** The sessions of this thread, with its WebGPU and host devices. */
-export function createService({ functions, gpu }: ServiceOptions = {}): SessionService {
-  return new SessionHost({ functions, createDevice: (kind) => createDevice(kind, gpu) });
+export function createService({ gpu, ...options }: ServiceOptions = {}): SessionService {
+  return new SessionHost({ ...options, createDevice: (kind) => createDevice(kind, gpu) });
 }

@@ -29,13 +29,15 @@ export interface SessionDevices {
   readonly host: SharedDevice;
 }
 
+type Deliverable = Pick<RunRequest, 'functionName' | 'keep'>;
+
 /** A machine with what the page holds of it. */
 export class HostedSession {
   readonly executable: ExecutableData;
   readonly machine: VirtualMachine;
   readonly functions: readonly FunctionInfo[];
   readonly #devices: SessionDevices;
-  readonly #device: SharedDevice;
+  readonly device: SharedDevice;
   readonly #handles = new Map<HandleId, TensorValue>();
   #nextHandle = 1;
 
@@ -44,14 +46,14 @@ export class HostedSession {
     this.machine = machine;
     this.functions = describeFunctions(executable);
     this.#devices = devices;
-    this.#device = devices.main;
+    this.device = devices.main;
   }
 
   run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
-    return this.#withArguments(request, (args) =>
-      this.#device.share(async () => {
+    return this.withArguments(request, (args) =>
+      this.device.share(async () => {
         const result = await this.machine.invoke(request.functionName, args, { signal });
-        return this.#deliver(request, result);
+        return this.deliver(request, result);
       }, signal),
     );
   }
@@ -61,13 +63,13 @@ export class HostedSession {
     const work = async (args: readonly Value[]): Promise<WireProfile> => {
       const start = performance.now();
       const profile = await this.machine.profile(request.functionName, args, { signal });
-      await this.#device.device.synchronize();
+      await this.device.device.synchronize();
       const totalMs = performance.now() - start;
       const { timings: kernels, instructionCount: instructions } = profile;
-      const results = await this.#deliver(request, profile.result);
+      const results = await this.deliver(request, profile.result);
       return { results, kernels, totalMs, instructions };
     };
-    return this.#withArguments(request, (args) => this.#device.exclude(() => work(args), signal));
+    return this.withArguments(request, (args) => this.device.exclude(() => work(args), signal));
   }
 
   async warmup(dims: Dims, signal: AbortSignal): Promise<void> {
@@ -77,9 +79,9 @@ export class HostedSession {
     const symbols = symbolsOf(main, dims);
     checkDims(symbols, dims);
     const args = main.paramNames.map((_, index) => zeroOf(main.signature?.params[index], symbols));
-    await this.#device.share(async () => {
+    await this.device.share(async () => {
       this.machine.release(await this.machine.invoke(main.name, args, { signal }));
-      await this.#device.device.synchronize();
+      await this.device.device.synchronize();
     }, signal);
   }
 
@@ -87,7 +89,7 @@ export class HostedSession {
     const tensor = this.#resolve(handle);
     this.machine.retain(tensor);
     try {
-      const [host] = await this.#device.share(() => this.machine.read([tensor]));
+      const [host] = await this.device.share(() => this.machine.read([tensor]));
       return toWireTensor(host ?? HostTensor.zeros(tensor.dtype, tensor.shape));
     } finally {
       this.machine.release(tensor);
@@ -118,8 +120,8 @@ export class HostedSession {
    * Takes the arguments before anything is awaited: a handle that is disposed of right after the
    * call is still good for it.
    */
-  async #withArguments<T>(
-    request: RunRequest,
+  async withArguments<T>(
+    request: Pick<RunRequest, 'args'>,
     call: (args: readonly Value[]) => Promise<T>,
   ): Promise<T> {
     const args: Value[] = [];
@@ -173,7 +175,7 @@ export class HostedSession {
   }
 
   /** Reads or keeps what a function returned, and drops the reference to it. */
-  async #deliver(request: RunRequest, result: Value): Promise<WireResult[]> {
+  async deliver(request: Deliverable, result: Value): Promise<WireResult[]> {
     try {
       const info = this.functions.find(({ name }) => name === request.functionName);
       const names = info?.results ?? [];
@@ -182,7 +184,7 @@ export class HostedSession {
       const tensors = tensorsIn(values);
       const isRead = request.keep === 'host';
       // Nobody waits for what is kept; the device is to begin with it all the same.
-      if (!isRead) this.#device.device.flush();
+      if (!isRead) this.device.device.flush();
       const read = isRead ? await this.machine.read(tensors) : [];
       const hosts = new Map(tensors.map((tensor, index) => [tensor, read[index]]));
       return names.map(({ name }, index) => ({
@@ -209,6 +211,16 @@ export class HostedSession {
       return { kind: 'tuple', tag: value.tag, fields };
     }
     throw internalError(`a ${value.kind} on its way to the page`);
+  }
+
+  /** A value as the page holds it, its tensors as handles. Drops the reference to it. */
+  handOver(value: Value): WireValue {
+    try {
+      tensorsIn([value]);
+      return this.#toWire(value, new Map());
+    } finally {
+      this.machine.release(value);
+    }
   }
 
   #keep(tensor: TensorValue): WireValue {

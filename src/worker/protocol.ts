@@ -23,6 +23,8 @@ export interface SessionService {
   read(call: CallId, session: SessionId, handle: HandleId): Promise<Reply<WireTensor>>;
   memory(call: CallId, session: SessionId): Promise<Reply<SessionMemory>>;
   listing(call: CallId, session: SessionId): Promise<Reply<string>>;
+  /** Pauses a session, lets it go on, stores it, or puts a snapshot into it. */
+  control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>>;
   release(session: SessionId, handle: HandleId): Promise<void>;
   dispose(call: CallId, session: SessionId): Promise<Reply<null>>;
   /** Stops a call that is under way; it then rejects with an AbortError. */
@@ -213,6 +215,49 @@ export interface WireProfile {
   readonly totalMs: number;
   /** Bytecode instructions that were executed. */
   readonly instructions: number;
+}
+
+/** An instruction of a function, counted from 0 as listings do. */
+export interface CodePlace {
+  readonly function: string;
+  readonly instruction: number;
+}
+
+/** A run that is paused: the function that was called, and what its last frame runs next. */
+export interface PausedCall {
+  readonly entry: string;
+  readonly at: CodePlace;
+  /** Frames of its stack. */
+  readonly depth: number;
+}
+
+/** `args` are the values that go with it: of a snapshot, what is stored beside the runs. */
+export type ControlRequest = { readonly args: readonly WireValue[] } & (
+  | {
+      readonly kind: 'pause';
+      readonly at?: CodePlace | undefined;
+      readonly visit?: number | undefined;
+    }
+  | { readonly kind: 'continue' }
+  | {
+      readonly kind: 'snapshot';
+      /** Of `args`. */
+      readonly names: readonly string[];
+      readonly note: string;
+      /** Pauses the session for the time of it; otherwise it must be paused. */
+      readonly pausing: boolean;
+    }
+  | { readonly kind: 'restore'; readonly bytes: Uint8Array }
+  /** The result of a run that a snapshot held, once. */
+  | { readonly kind: 'result'; readonly index: number; readonly keep: 'host' | 'device' }
+);
+
+export interface ControlReply {
+  /** Runs that are paused, or that go on. */
+  readonly calls: readonly PausedCall[];
+  /** The bytes of a snapshot (uint8), what was stored beside the runs, or results of a run. */
+  readonly results: readonly WireResult[];
+  readonly note: string;
 }
 
 /** Device memory of a session, in bytes. */

@@ -1,6 +1,6 @@
 import { DeviceError, errorToData, UsageError } from '../core/errors.ts';
 import type { Device } from '../device/device.ts';
-import type { HostFunction } from '../runtime/index.ts';
+import type { HostFunction, HostStates } from '../runtime/index.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { type CreateDevice, DevicePool } from './device-pool.ts';
 import { describePlacements } from './describe-placements.ts';
@@ -8,6 +8,8 @@ import { HostedSession, type SessionDevices } from './hosted-session.ts';
 import { type LoadContext, loadProgram } from './load-program.ts';
 import type {
   CallId,
+  ControlReply,
+  ControlRequest,
   DeviceKind,
   Dims,
   HandleId,
@@ -29,6 +31,8 @@ export interface SessionHostOptions {
   readonly createDevice: CreateDevice;
   /** Packed functions that programs may call, by name. */
   readonly functions?: Readonly<Record<string, HostFunction>> | undefined;
+  /** What these functions keep, stored with snapshots under these names. */
+  readonly states?: HostStates | undefined;
 }
 
 interface ActiveCall {
@@ -41,13 +45,15 @@ interface ActiveCall {
 export class SessionHost implements SessionService {
   readonly #pool: DevicePool;
   readonly #functions: Readonly<Record<string, HostFunction>>;
+  readonly #states: HostStates | undefined;
   readonly #sessions = new Map<SessionId, HostedSession>();
   readonly #calls = new Map<CallId, ActiveCall>();
   #nextSession = 1;
 
-  constructor({ createDevice, functions = {} }: SessionHostOptions) {
+  constructor({ createDevice, functions = {}, states }: SessionHostOptions) {
     this.#pool = new DevicePool(createDevice);
     this.#functions = functions;
+    this.#states = states;
   }
 
   async holdLock(name: string): Promise<void> {
@@ -103,6 +109,16 @@ export class SessionHost implements SessionService {
       const { executable } = this.#session(session);
       const { printExecutable } = await import('../bytecode/print.ts');
       return printExecutable(executable);
+    });
+  }
+
+  control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>> {
+    return this.#answer(call, session, (signal) => {
+      const hosted = this.#session(session);
+      return hosted.withArguments(request, async (args) => {
+        const { controlSession } = await import('./control-session.ts');
+        return controlSession(hosted, request, { args, signal, states: this.#states });
+      });
     });
   }
 

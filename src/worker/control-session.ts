@@ -1,0 +1,130 @@
+import { UsageError } from '../core/errors.ts';
+import { type ResumedCall, restoreSnapshot } from '../runtime/snapshot/resume-snapshot.ts';
+import { RunControl } from '../runtime/snapshot/run-control.ts';
+import { type HostStates, takeSnapshot } from '../runtime/snapshot/take-snapshot.ts';
+import type { Value } from '../runtime/value.ts';
+import type { HostedSession } from './hosted-session.ts';
+import type { ControlReply, ControlRequest, WireResult } from './protocol.ts';
+
+export interface ControlContext {
+  /** Values of `request.args`, which live until the reply. */
+  readonly args: readonly Value[];
+  readonly signal: AbortSignal;
+  readonly states: HostStates | undefined;
+}
+
+type Request<Kind extends ControlRequest['kind']> = Extract<ControlRequest, { kind: Kind }>;
+
+/** Runs of snapshots, until their results are asked for. */
+const resumed = new WeakMap<HostedSession, (ResumedRun | undefined)[]>();
+
+interface ResumedRun {
+  readonly call: ResumedCall;
+  readonly value: Promise<Value>;
+}
+
+/** Pauses, stores and resumes a session. A file of its own, loaded with the first request. */
+export async function controlSession(
+  hosted: HostedSession,
+  request: ControlRequest,
+  context: ControlContext,
+): Promise<ControlReply> {
+  const control = RunControl.of(hosted.machine);
+  switch (request.kind) {
+    case 'pause': {
+      const { at, visit } = request;
+      return reply({ calls: await control.pause({ at, visit, signal: context.signal }) });
+    }
+    case 'continue':
+      control.continue();
+      return reply({});
+    case 'snapshot':
+      if (!request.pausing && !control.isPaused) throw notPaused();
+      return reply({ results: [await snapshot(hosted, request, context)] });
+    case 'restore':
+      return restore(hosted, request, context);
+    case 'result':
+      return reply({ results: await result(hosted, request, context) });
+    default:
+      return request satisfies never;
+  }
+}
+
+function reply(parts: Partial<ControlReply>): ControlReply {
+  return { calls: [], results: [], note: '', ...parts };
+}
+
+async function snapshot(
+  { machine }: HostedSession,
+  { names, note }: Request<'snapshot'>,
+  { args, signal, states = {} }: ControlContext,
+): Promise<WireResult> {
+  const roots = Object.fromEntries(names.map((name, index) => [name, args[index] ?? null]));
+  const data = await takeSnapshot(machine, { roots, note, states, signal });
+  return {
+    name: 'snapshot',
+    value: { kind: 'tensor', dtype: 'uint8', shape: [data.byteLength], data },
+  };
+}
+
+async function restore(
+  hosted: HostedSession,
+  { bytes }: Request<'restore'>,
+  { states }: ControlContext,
+): Promise<ControlReply> {
+  const { machine, device } = hosted;
+  const { calls, roots, note } = await restoreSnapshot(machine, bytes, { states });
+  const runs = calls.map((call): ResumedRun => {
+    // Counted among the device's work, though nobody has asked for the result yet.
+    const value = device.share(() => call.result);
+    value.catch(() => undefined);
+    return { call, value };
+  });
+  resumed.set(hosted, runs);
+  const results = Object.entries(roots).map(
+    ([name, value]): WireResult => ({ name, value: hosted.handOver(value) }),
+  );
+  const places = calls.map(({ entry, at, depth }) => ({ entry, at, depth }));
+  return { calls: places, results, note };
+}
+
+/** Aborted, it stops the run, as the signal of a run does. */
+async function result(
+  hosted: HostedSession,
+  { index, keep }: Request<'result'>,
+  { signal }: ControlContext,
+): Promise<WireResult[]> {
+  const runs = resumed.get(hosted) ?? [];
+  const run = runs[index];
+  if (run === undefined) throw takenBefore();
+  runs[index] = undefined;
+  const { call, value } = run;
+  const abort = (): void => call.abort(new DOMException('The call was aborted.', 'AbortError'));
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    const done = await value;
+    return await hosted.device.share(() =>
+      hosted.deliver({ functionName: call.entry, keep }, done),
+    );
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function notPaused(): UsageError {
+  return new UsageError({
+    where: 'snapshot',
+    got: 'a session that is not paused',
+    expected: 'one that is',
+    remedy: 'Await session.pause() before; session.checkpointTo pauses for the time of each.',
+  });
+}
+
+function takenBefore(): UsageError {
+  return new UsageError({
+    where: 'result of a resumed run',
+    got: 'a result that was asked for before',
+    expected: 'one request for each run',
+  });
+}
