@@ -24,7 +24,7 @@ export type RuntimeResult =
       readonly medianMs: number;
       readonly fastestMs: number;
       readonly runs: number;
-      /** From Weft's outputs, over the range; absent for Weft itself. */
+      /** From published outputs, else from Weft's, over the range; absent for Weft without the former. */
       readonly difference: number | undefined;
     }
   | { readonly failure: string };
@@ -128,10 +128,13 @@ async function measureWarm(
     }
     for (const [name, ms] of times) {
       await attempt(name, async () => {
-        const difference =
-          name === 'weft' || !times.has('weft')
-            ? undefined
-            : await page.evaluate((name) => globalThis.bench.compare('weft', name), name);
+        const isCompared = benchCase.expected.length > 0 || (name !== 'weft' && times.has('weft'));
+        const difference = isCompared
+          ? await page.evaluate(([name, bench]) => globalThis.bench.compare(name, bench), [
+              name,
+              benchCase,
+            ] as const)
+          : undefined;
         results[name] = {
           medianMs: median(ms),
           fastestMs: Math.min(...ms),

@@ -15,6 +15,8 @@ export interface BenchCase {
   readonly inputs: readonly CaseTensor[];
   /** Resident on the device; initializers of the model. Models of their own have none here. */
   readonly weights: readonly CaseTensor[];
+  /** What the model's author says that it gives; empty where nobody does. */
+  readonly expected: readonly CaseTensor[];
 }
 
 export interface CaseTensor {

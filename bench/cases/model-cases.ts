@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { HostTensor } from '../../src/core/host-tensor.ts';
 import { readTensorFile } from '../../src/frontend/onnx/protobuf/read-tensor.ts';
 import type { CasePlan } from './bench-case.ts';
 import { buildCase } from './build-case.ts';
@@ -27,13 +28,18 @@ export function modelCases(folder: string): CasePlan[] {
       isCold: true,
       build() {
         const data = join(folder, name, 'test_data_set_0');
-        const files = readdirSync(data).filter((file) => file.startsWith('input_'));
-        files.sort((a, b) => Number(/\d+/.exec(a)?.[0]) - Number(/\d+/.exec(b)?.[0]));
         return buildCase(name, {
           model: readFileSync(join(folder, name, 'model.onnx')),
-          inputs: files.map((file) => readTensorFile(readFileSync(join(data, file))).tensor),
+          inputs: readTensors(data, 'input_'),
           weights: [],
+          expected: readTensors(data, 'output_'),
         });
       },
     }));
+}
+
+function readTensors(folder: string, prefix: string): HostTensor[] {
+  const files = readdirSync(folder).filter((file) => file.startsWith(prefix));
+  files.sort((a, b) => Number(/\d+/.exec(a)?.[0]) - Number(/\d+/.exec(b)?.[0]));
+  return files.map((file) => readTensorFile(readFileSync(join(folder, file))).tensor);
 }

@@ -1,8 +1,8 @@
 import type { Output } from './runtime.ts';
 
 /**
- * The largest |actual - expected| over all outputs, each divided by its range; infinite where shapes
- * differ or where only one is finite.
+ * The largest |actual - expected| over all outputs, each divided by the range of what was expected,
+ * or by its size where all elements are the same; infinite where shapes differ or where only one is finite.
  */
 export function largestDifference(actual: readonly Output[], expected: readonly Output[]): number {
   if (actual.length !== expected.length) return Number.POSITIVE_INFINITY;
@@ -26,5 +26,5 @@ function difference(actual: Output | undefined, expected: Output): number {
     low = Math.min(low, Number(expected.data[i]));
     high = Math.max(high, Number(expected.data[i]));
   }
-  return worst === 0 ? 0 : worst / Math.max(high - low, 1e-6);
+  return worst === 0 ? 0 : worst / Math.max(high - low || Math.abs(high), 1e-6);
 }

@@ -3,7 +3,7 @@ import type { MachineCase } from '../cases/machine-cases.ts';
 import { largestDifference } from './largest-difference.ts';
 import type { MachineFigure, SizedProgram } from './machine-steps.ts';
 import { measureCeilings } from './measure-ceilings.ts';
-import { elements, type Output, type Running, type Start } from './runtime.ts';
+import { elements, type Output, type Running, type Start, typedElements } from './runtime.ts';
 
 /** Each in a chunk of its own, so that a page transfers only what it uses. */
 const STARTS: Readonly<Record<RuntimeName, () => Promise<{ start: Start }>>> = {
@@ -32,10 +32,10 @@ const started = new Map<RuntimeName, Started>();
 
 /** What the terminal calls in the page, one step at a time. */
 const steps = {
-  /** Fetches the elements of the inputs and weights. */
-  async prepare({ inputs, weights }: BenchCase): Promise<void> {
+  /** Fetches the elements of all tensors. */
+  async prepare({ inputs, weights, expected }: BenchCase): Promise<void> {
     await Promise.all(
-      [...inputs, ...weights].map(async ({ url }) => {
+      [...inputs, ...weights, ...expected].map(async ({ url }) => {
         elements.set(url, await (await fetch(url)).arrayBuffer());
       }),
     );
@@ -71,14 +71,19 @@ const steps = {
     return performance.now() - begin;
   },
 
-  /** Largest difference of the last outputs of two runtimes, over the range of the second. */
-  compare(actual: RuntimeName, expected: RuntimeName): number {
-    const [left, right] = [actual, expected].map((name) => {
-      const running = started.get(name);
-      if (running === undefined) throw new Error(`internal: ${name} was not started`);
-      return running.canonical?.(running.first) ?? running.first;
-    });
-    return largestDifference(left ?? [], right ?? []);
+  /**
+   * Largest difference of a runtime's last outputs from what the model's author says, or from Weft's
+   * where nobody says anything, over the range of the latter.
+   */
+  compare(name: RuntimeName, { expected }: BenchCase): number {
+    const published = expected.map((tensor) => ({
+      data: typedElements(tensor),
+      shape: tensor.shape,
+    }));
+    return largestDifference(
+      lastOutputs(name),
+      published.length > 0 ? published : lastOutputs('weft'),
+    );
   },
 
   /** Figures of the machine itself. */
@@ -98,6 +103,12 @@ const steps = {
 
   ceilings: measureCeilings,
 };
+
+function lastOutputs(name: RuntimeName): readonly Output[] {
+  const running = started.get(name);
+  if (running === undefined) throw new Error(`internal: ${name} was not started`);
+  return running.canonical?.(running.first) ?? running.first;
+}
 
 export type BenchSteps = typeof steps;
 

@@ -22,7 +22,7 @@ export interface StartOptions {
 
 export type Start = (benchCase: BenchCase, options: StartOptions) => Promise<Running>;
 
-/** The elements of the inputs and weights, fetched before anything is timed. */
+/** The elements of the inputs and weights, of what is expected too, fetched before anything is timed. */
 export const elements = new Map<string, ArrayBuffer>();
 
 const ARRAYS = {
@@ -32,7 +32,7 @@ const ARRAYS = {
   bool: Uint8Array,
 };
 
-/** The elements of an input of a model. */
+/** The elements of a tensor of a model. */
 export function typedElements({ dtype, url }: CaseTensor): InstanceType<(typeof ARRAYS)[DType]> {
   const array = ARRAYS[dtype];
   return new array(elements.get(url) ?? new ArrayBuffer(0));
