@@ -6,7 +6,7 @@ import type { ExecutableData } from './executable.ts';
 import { HEADER_BYTE_LENGTH } from './file-format.ts';
 import { checkHash, hashedHead, readHeader } from './file-head.ts';
 import { blockPlace, checkFileLength, type FileHead, parseHead } from './parse-head.ts';
-import { platformSha256 } from './platform-sha256.ts';
+import { platformSha256 } from '../core/platform-sha256.ts';
 
 export type { DataBlock } from './data-layout.ts';
 

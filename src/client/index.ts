@@ -16,9 +16,11 @@ export {
   WorkerError,
 } from '../core/errors.ts';
 export type {
+  CodePlace,
   Dispatch,
   KernelProfile,
   LoadProgress,
+  PausedCall,
   SessionDevice,
   SessionMemory,
   SizeIntervals,
@@ -29,9 +31,26 @@ export type { ImageInput, Inputs, InputValue } from './input-value.ts';
 export {
   type LoadOptions,
   type Profile,
+  type ResumeOptions,
   type RunOptions,
   Session,
 } from './session.ts';
+export type { Checkpoints } from './snapshots/checkpoints.ts';
+export type {
+  CheckpointOptions,
+  PauseOptions,
+  ResumedRun,
+  ResumedState,
+  ResultOptions,
+  SnapshotContents,
+  SnapshotOptions,
+} from './snapshots/control-options.ts';
+export {
+  openSnapshotStore,
+  opfsStore,
+  type SnapshotFiles,
+  type SnapshotStore,
+} from './snapshots/snapshot-store.ts';
 export type { SessionSource } from './source.ts';
 export { type NestedArray, Tensor } from './tensor.ts';
 export type { AdtOutput, OutputValue } from './wire-values.ts';

@@ -2,6 +2,8 @@ import { proxy, transfer } from 'comlink';
 import { UsageError } from '../core/errors.ts';
 import type {
   CallId,
+  ControlReply,
+  ControlRequest,
   Dims,
   Dispatch,
   FunctionInfo,
@@ -9,6 +11,7 @@ import type {
   KernelProfile,
   LoadedSession,
   LoadProgress,
+  PausedCall,
   Placement,
   Reply,
   RunRequest,
@@ -22,6 +25,14 @@ import { bindInputs } from './bind-inputs.ts';
 import { type CallOptions, Connection, type Send } from './connection.ts';
 import type { DeviceTensor, HandleOwner } from './device-tensor.ts';
 import { arePlain, type Inputs } from './input-value.ts';
+import type { Checkpoints } from './snapshots/checkpoints.ts';
+import type {
+  CheckpointOptions,
+  PauseOptions,
+  ResumedState,
+  SnapshotOptions,
+} from './snapshots/control-options.ts';
+import type { SnapshotStore } from './snapshots/snapshot-store.ts';
 import { type SessionSource, toWireSource } from './source.ts';
 import { Tensor } from './tensor.ts';
 import { fromWire, handlesIn, type OutputValue, toWire } from './wire-values.ts';
@@ -49,6 +60,13 @@ export interface LoadOptions {
   readonly byteBudget?: number;
   /** With `worker: false`: the WebGPU to use. Default `navigator.gpu`. */
   readonly gpu?: GPU;
+}
+
+export interface ResumeOptions extends LoadOptions {
+  /** The very `.weft` file that was running. */
+  readonly executable: SessionSource;
+  /** Leaves the session paused until {@link Session.continue}. */
+  readonly paused?: boolean;
 }
 
 export interface RunOptions {
@@ -91,6 +109,30 @@ export class Session implements HandleOwner, AsyncDisposable {
   readonly #functions: ReadonlyMap<string, FunctionInfo>;
   readonly #closed = new AbortController();
   #disposal: Promise<void> | undefined;
+  /** What a snapshot held; see {@link Session.resume}. */
+  readonly resumed: ResumedState | undefined;
+
+  /**
+   * Loads an executable and goes on with a snapshot of it, on any device: runs that were in flight
+   * continue at once, see {@link Session.resumed}. Rejects as {@link Session.load} does (also with
+   * the names of packed functions that this side lacks), with FormatError for a snapshot that was cut
+   * or changed, with UsageError for another executable than the one that ran, and with
+   * UnsupportedError where the snapshot cannot go on here.
+   */
+  static async resume(
+    bytes: Uint8Array | ArrayBuffer,
+    { executable, paused, ...options }: ResumeOptions,
+  ): Promise<Session & { readonly resumed: ResumedState }> {
+    const session = await Session.load(executable, options);
+    try {
+      const { restore } = await control();
+      const { signal } = options;
+      return Object.assign(session, { resumed: await restore(session, bytes, { paused, signal }) });
+    } catch (error) {
+      await session.dispose();
+      throw error;
+    }
+  }
 
   /**
    * Loads a `.weft` executable or an `.onnx` model from a URL, bytes, a Blob, a stream or a
@@ -185,6 +227,41 @@ export class Session implements HandleOwner, AsyncDisposable {
     await this.#call(options.signal, (service, call) => service.warmup(call, this.#id, dims));
   }
 
+  /**
+   * Holds all runs between two instructions, and new ones before their first; resolves to the runs
+   * when all are held. Rejects with UsageError for a place that does not exist.
+   */
+  async pause(options: PauseOptions = {}): Promise<readonly PausedCall[]> {
+    return (await control()).pause(this, options);
+  }
+
+  /** Lets all runs go on. Without effect on a session that is not paused. */
+  async continue(): Promise<void> {
+    return (await control()).proceed(this);
+  }
+
+  /**
+   * The bytes of a paused session, for {@link Session.resume}: all runs with what they refer to, and
+   * what `options` name. Rejects with UsageError when the session is not paused, and with
+   * UnsupportedError for an ONNX model that was compiled while it was loaded.
+   */
+  async snapshot(options: SnapshotOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return (await control()).takeSnapshot(this, options);
+  }
+
+  /**
+   * Keeps the latest snapshot in a store: every so often, and when the page is hidden. The session is
+   * paused for the time of each.
+   */
+  async checkpointTo(store: SnapshotStore, options: CheckpointOptions = {}): Promise<Checkpoints> {
+    return new (await import('./snapshots/checkpoints.ts')).Checkpoints(this, store, options);
+  }
+
+  /** Pauses while the page is hidden, until the signal is aborted. */
+  async pauseWhenHidden(options: { signal?: AbortSignal } = {}): Promise<void> {
+    (await control()).pauseWhenHidden(this, options);
+  }
+
   /** Memory that the session holds now. */
   memory(): Promise<SessionMemory> {
     return this.#call(undefined, (service, call) => service.memory(call, this.#id));
@@ -204,6 +281,19 @@ export class Session implements HandleOwner, AsyncDisposable {
   // In a browser without the symbol this is a method called "undefined", which harms nobody.
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
+  }
+
+  /** @internal What `snapshots/` asks of the worker. */
+  control(
+    request: ControlRequest,
+    { signal, discard }: Pick<CallOptions<ControlReply>, 'signal' | 'discard'>,
+  ): Promise<ControlReply> {
+    return this.#call(signal, (service, call) => service.control(call, this.#id, request), discard);
+  }
+
+  /** @internal */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
   }
 
   /** @internal See {@link DeviceTensor.read}. */
@@ -259,7 +349,11 @@ export class Session implements HandleOwner, AsyncDisposable {
       const { explainInputs } = await import('./explain-inputs.ts');
       throw explainInputs(info, plain, binding);
     }
-    const { args, transfers } = toWire(info, binding.values, move);
+    const { args, transfers } = toWire(
+      info,
+      binding.values,
+      move ? undefined : this.#connection.spares,
+    );
     const request = { session: this.#id, functionName: name, args, keep };
     return this.#call(
       signal,
@@ -272,6 +366,10 @@ export class Session implements HandleOwner, AsyncDisposable {
 interface RequestOptions<T> {
   readonly send: (service: SessionService, call: CallId, request: RunRequest) => Promise<Reply<T>>;
   readonly discard?: CallOptions<T>['discard'];
+}
+
+function control() {
+  return import('./snapshots/session-control.ts');
 }
 
 function hasWorkers(): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ExecBuilder, type Executable } from '../../bytecode/index.ts';
+import { ExecBuilder } from '../../bytecode/index.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
@@ -14,62 +14,13 @@ import {
   TensorValue,
   type Value,
 } from '../value.ts';
+import { loopAndTree } from '../testing/long-programs.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
 import { resumeSnapshot } from './resume-snapshot.ts';
 import { RunControl } from './run-control.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 
-const VECTOR = { dtype: 'float32', shape: [3] } as const;
-
-/**
- * `main(x, n)` multiplies x by a constant n times; `tree(x, n)` is x times 2^n by recursion;
- * `ask(x)` calls JS, then adds.
- */
-function program(): Executable {
-  const b = new ExecBuilder();
-  for (const op of ['mul', 'add']) {
-    const body = [{ op, inputs: [0, 1], attributes: {} }];
-    const results = [{ value: 2, type: VECTOR }];
-    b.primitive({ name: op, params: [VECTOR, VECTOR], body, results });
-  }
-  const build = (name: string, params: string[]) => {
-    const f = b.function(name, params);
-    const apply = (op: string, left: Parameters<typeof f.ret>[0], right: typeof left) => {
-      const storage = f.call('vm.builtin.alloc_storage', [12, 0]);
-      const operands = [storage, 0, b.shape([3]), b.dtype('float32')];
-      const out = f.call('vm.builtin.alloc_tensor', operands);
-      f.call(op, [left, right, out], { into: f.void });
-      return out;
-    };
-    return { f, apply };
-  };
-  const { f, apply } = build('main', ['x', 'n']);
-  const factor = b.tensor(HostTensor.from('float32', [3], [1.001, 0.999, 1.0001]));
-  const [x, left, top, done] = [f.fresh(), f.fresh(), f.label(), f.label()];
-  f.call('vm.builtin.move', [f.param('x')], { into: x });
-  f.call('vm.builtin.move', [f.param('n')], { into: left });
-  f.place(top);
-  f.if(left, done);
-  f.call('vm.builtin.move', [apply('mul', x, factor)], { into: x });
-  f.call('vm.builtin.int_sub', [left, 1], { into: left });
-  f.goto(top);
-  f.place(done);
-  f.ret(x);
-
-  const tree = build('tree', ['x', 'n']);
-  const g = tree.f;
-  const deeper = g.label();
-  g.if(g.call('vm.builtin.int_eq', [g.param('n'), 0]), deeper);
-  g.ret(g.param('x'));
-  g.place(deeper);
-  const below = g.call('vm.builtin.int_sub', [g.param('n'), 1]);
-  const branches = [0, 1].map(() => g.call('tree', [g.param('x'), below]));
-  g.ret(tree.apply('add', branches[0] ?? 0, branches[1] ?? 0));
-
-  const ask = build('ask', ['x']);
-  ask.f.ret(ask.apply('add', ask.f.param('x'), ask.f.call('test.answer', [ask.f.param('x')])));
-  return b.build();
-}
+const program = () => loopAndTree({ asking: true });
 
 const functions = { 'test.answer': (x: Value) => x };
 

@@ -1,0 +1,109 @@
+import { UsageError } from '../../core/errors.ts';
+import type { CheckpointOptions } from './control-options.ts';
+import { type ControlledSession, takeSnapshot } from './session-control.ts';
+import type { SnapshotStore } from './snapshot-store.ts';
+
+const DEFAULT_EVERY_MS = 5000;
+/** Where a snapshot has its own hash. */
+const HASH_BEGIN = 32;
+const HASH_END = 64;
+
+/** Stores a session again and again, until it is stopped or the session is disposed of. */
+export class Checkpoints implements AsyncDisposable {
+  readonly #session: ControlledSession;
+  readonly #store: SnapshotStore;
+  readonly #options: CheckpointOptions;
+  readonly #stopped = new AbortController();
+  readonly #end: AbortSignal;
+  /** Of the snapshot that was saved last: what is still the same is not written again. */
+  #saved = '';
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #last: Promise<void> = Promise.resolve();
+  #failure: { readonly error: unknown } | undefined;
+
+  /** Throws UsageError for options that are none. */
+  constructor(session: ControlledSession, store: SnapshotStore, options: CheckpointOptions) {
+    checkStore(store);
+    const { everyMs = DEFAULT_EVERY_MS, signal } = options;
+    if (!(everyMs > 0 && Number.isFinite(everyMs))) {
+      const got = `everyMs ${String(everyMs)}`;
+      throw new UsageError({ where: 'checkpointTo', got, expected: 'milliseconds above 0' });
+    }
+    this.#session = session;
+    this.#store = store;
+    this.#options = options;
+    const ends = [this.#stopped.signal, session.closed];
+    this.#end = AbortSignal.any(signal === undefined ? ends : [...ends, signal]);
+    this.#end.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
+    // The last that a page hears before it is closed, if it hears anything.
+    const { document: page } = globalThis as { document?: Document };
+    const onChange = (): void => {
+      if (page?.visibilityState === 'hidden') this.now().catch(() => undefined);
+    };
+    page?.addEventListener('visibilitychange', onChange, { signal: this.#end });
+    this.#wait();
+  }
+
+  /** Stores the session now. Rejects as `Session.snapshot` and the store do. */
+  now(): Promise<void> {
+    const taken = this.#last.then(() => this.#take());
+    this.#last = taken.catch(() => undefined);
+    return taken;
+  }
+
+  /**
+   * Ends the checkpoints, after the one that is being written. Rejects with the error that ended them
+   * before.
+   */
+  async stop(): Promise<void> {
+    this.#stopped.abort(new UsageError('The checkpoints were stopped.'));
+    await this.#last;
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #take(): Promise<void> {
+    this.#end.throwIfAborted();
+    const contents = this.#options.contents?.() ?? {};
+    const bytes = await takeSnapshot(this.#session, { ...contents, signal: this.#end }, true);
+    const hash = bytes.subarray(HASH_BEGIN, HASH_END).join();
+    if (hash === this.#saved) return;
+    await this.#store.save(bytes);
+    this.#saved = hash;
+  }
+
+  #wait(): void {
+    if (this.#end.aborted || this.#failure !== undefined) return;
+    const { everyMs = DEFAULT_EVERY_MS } = this.#options;
+    this.#timer = setTimeout(() => void this.#tick(), everyMs);
+  }
+
+  async #tick(): Promise<void> {
+    try {
+      await this.now();
+    } catch (error) {
+      if (!this.#end.aborted) this.#report(error);
+    }
+    this.#wait();
+  }
+
+  #report(error: unknown): void {
+    const { onError } = this.#options;
+    if (onError === undefined) this.#failure = { error };
+    else onError(error);
+  }
+}
+
+function checkStore(store: SnapshotStore): void {
+  const { save, latest } = (store ?? {}) as Partial<SnapshotStore>;
+  if (typeof save === 'function' && typeof latest === 'function') return;
+  throw new UsageError({
+    where: 'checkpointTo',
+    got: store instanceof Promise ? 'a promise as store' : 'no store',
+    expected: 'a store with save, latest and clear',
+    remedy: "Pass `await opfsStore('name')`.",
+  });
+}

@@ -1,0 +1,63 @@
+import type { CodePlace, PausedCall } from '../../worker/protocol.ts';
+import type { DeviceTensor } from '../device-tensor.ts';
+import type { Tensor } from '../tensor.ts';
+import type { OutputValue } from '../wire-values.ts';
+
+export interface PauseOptions {
+  /** Pause when a run comes to this instruction, which it has not run then. Holds once. */
+  readonly at?: CodePlace | undefined;
+  /** With `at`: how many times runs come there before the session is paused. Default 1: the first. */
+  readonly visit?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What is stored beside the runs. */
+export interface SnapshotContents {
+  /** Tensors that the page keeps between runs, by names of its own. */
+  readonly tensors?: Readonly<Record<string, Tensor | DeviceTensor>>;
+  /** Any text. */
+  readonly note?: string;
+}
+
+export interface SnapshotOptions extends SnapshotContents {
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ResultOptions {
+  /** Stops the run. */
+  readonly signal?: AbortSignal | undefined;
+  /** Default `host`. */
+  readonly keep?: 'host' | 'device';
+}
+
+/** A run that goes on, from the place at which it was stored. */
+export interface ResumedRun extends PausedCall {
+  /** Its results, as `Session.run` gives them; to be asked for once. */
+  result(options: ResultOptions & { keep: 'device' }): Promise<Record<string, DeviceTensor>>;
+  result<Output extends OutputValue = Tensor>(
+    options?: ResultOptions,
+  ): Promise<Record<string, Output>>;
+}
+
+/** What a session was resumed with. */
+export interface ResumedState {
+  /** In the order in which they were called. */
+  readonly runs: readonly ResumedRun[];
+  /** What was stored as `tensors`; each is a DeviceTensor of the session. */
+  readonly tensors: Readonly<Record<string, OutputValue>>;
+  readonly note: string;
+}
+
+export interface CheckpointOptions {
+  /** Milliseconds from the end of one checkpoint to the begin of the next. Default 5000. */
+  readonly everyMs?: number;
+  /** Asked before each checkpoint what to store beside the runs. */
+  readonly contents?: (() => SnapshotContents) | undefined;
+  /**
+   * Hears of a checkpoint that failed; the next one is tried all the same. Without it a failure ends
+   * the checkpoints, and `stop` rejects with it.
+   */
+  readonly onError?: ((error: unknown) => void) | undefined;
+  /** Ends the checkpoints. */
+  readonly signal?: AbortSignal | undefined;
+}

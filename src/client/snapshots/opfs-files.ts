@@ -1,0 +1,95 @@
+import { UnsupportedError, UsageError } from '../../core/errors.ts';
+import type { SnapshotFiles } from './snapshot-store.ts';
+
+/** The folder of all stores of an origin. */
+const FOLDER = 'weft-snapshots';
+
+/** See `opfsStore`. */
+export async function openOpfs(name: string): Promise<SnapshotFiles> {
+  const { storage, locks } = navigator as Partial<Navigator>;
+  if (storage?.getDirectory === undefined) throw noFileSystem();
+  const root = await storage.getDirectory();
+  const folder = await root.getDirectoryHandle(FOLDER, { create: true });
+  return new OpfsFiles(await openFolder(folder, name), (work) =>
+    locks === undefined ? work() : locks.request(`${FOLDER}/${name}`, work),
+  );
+}
+
+async function openFolder(
+  parent: FileSystemDirectoryHandle,
+  name: string,
+): Promise<FileSystemDirectoryHandle> {
+  try {
+    return await parent.getDirectoryHandle(name, { create: true });
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new UsageError(
+      {
+        where: 'opfsStore',
+        got: `the name ${JSON.stringify(name)}`,
+        expected: 'a name for a folder, without slashes',
+      },
+      { cause },
+    );
+  }
+}
+
+class OpfsFiles implements SnapshotFiles {
+  readonly #folder: FileSystemDirectoryHandle;
+  readonly exclude: <T>(work: () => Promise<T>) => Promise<T>;
+
+  constructor(
+    folder: FileSystemDirectoryHandle,
+    exclude: <T>(work: () => Promise<T>) => Promise<T>,
+  ) {
+    this.#folder = folder;
+    this.exclude = exclude;
+  }
+
+  async read(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    try {
+      const handle = await this.#folder.getFileHandle(name);
+      return new Uint8Array(await (await handle.getFile()).arrayBuffer());
+    } catch (error) {
+      return absent(error);
+    }
+  }
+
+  async write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const handle = await this.#folder.getFileHandle(name, { create: true });
+    if ((handle as Partial<FileSystemFileHandle>).createWritable === undefined) {
+      throw noFileSystem();
+    }
+    const writable = await handle.createWritable();
+    try {
+      await writable.write(bytes);
+    } catch (error) {
+      await writable.abort().catch(() => undefined);
+      throw error;
+    }
+    await writable.close();
+  }
+
+  async remove(name: string): Promise<void> {
+    try {
+      await this.#folder.removeEntry(name);
+    } catch (error) {
+      absent(error);
+    }
+  }
+}
+
+/** Undefined for a file that does not exist; all else is thrown. */
+function absent(error: unknown): undefined {
+  if (error instanceof DOMException && error.name === 'NotFoundError') return undefined;
+  throw error;
+}
+
+function noFileSystem(): UnsupportedError {
+  return new UnsupportedError({
+    where: 'opfsStore',
+    got: 'a page without a private file system that it can write to',
+    expected: 'a secure context (https or localhost) of a browser that has one',
+    remedy: 'Pass files of your own to openSnapshotStore, such as rows of IndexedDB.',
+  });
+}

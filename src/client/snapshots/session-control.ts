@@ -1,0 +1,157 @@
+import { internalError, UsageError } from '../../core/errors.ts';
+import type { ControlReply, ControlRequest, PausedCall } from '../../worker/protocol.ts';
+import { DeviceTensor, type HandleOwner } from '../device-tensor.ts';
+import { Tensor } from '../tensor.ts';
+import { fromWire, handlesIn, type OutputValue, toWire } from '../wire-values.ts';
+import type {
+  PauseOptions,
+  ResumedRun,
+  ResumedState,
+  ResultOptions,
+  SnapshotOptions,
+} from './control-options.ts';
+
+/** What is needed of a session. */
+export interface ControlledSession extends HandleOwner {
+  /** Aborted when the session is disposed of. */
+  readonly closed: AbortSignal;
+  control(
+    request: ControlRequest,
+    options: {
+      readonly signal?: AbortSignal | undefined;
+      readonly discard?: (late: ControlReply) => void;
+    },
+  ): Promise<ControlReply>;
+}
+
+/** See `Session.pause`. */
+export async function pause(
+  session: ControlledSession,
+  { at, visit, signal }: PauseOptions,
+): Promise<readonly PausedCall[]> {
+  signal?.throwIfAborted();
+  const { calls } = await session.control({ kind: 'pause', at, visit, args: [] }, { signal });
+  return calls;
+}
+
+/** See `Session.continue`. */
+export async function proceed(session: ControlledSession): Promise<void> {
+  await session.control({ kind: 'continue', args: [] }, {});
+}
+
+/** See `Session.snapshot`. With `pausing` the session need not be paused. */
+export async function takeSnapshot(
+  session: ControlledSession,
+  { tensors = {}, note = '', signal }: SnapshotOptions,
+  pausing = false,
+): Promise<Uint8Array<ArrayBuffer>> {
+  signal?.throwIfAborted();
+  const names = Object.keys(tensors);
+  const values = Object.values(tensors);
+  for (const [index, value] of values.entries()) {
+    if (!isUsable(value, session)) throw notStorable(names[index] ?? '', value);
+  }
+  const params = names.map((name) => ({ name, dtype: 'any' as const, shape: [] }));
+  const { args } = toWire({ name: 'snapshot', params, results: [] }, values, false);
+  const request = { kind: 'snapshot' as const, names, note, pausing, args };
+  const { results } = await session.control(request, { signal });
+  const value = results[0]?.value;
+  if (value?.kind === 'tensor' && value.data instanceof Uint8Array) {
+    return value.data as Uint8Array<ArrayBuffer>;
+  }
+  throw internalError('a snapshot without bytes');
+}
+
+function isUsable(value: unknown, session: HandleOwner): boolean {
+  if (value instanceof DeviceTensor) return value.owner === session && value.handle !== undefined;
+  return value instanceof Tensor;
+}
+
+function notStorable(name: string, value: unknown): UsageError {
+  const isHandle = value instanceof DeviceTensor;
+  return new UsageError({
+    where: `snapshot, tensor ${name}`,
+    got: isHandle ? 'a handle that was disposed of or is of another session' : typeof value,
+    expected: 'a Tensor, or a live DeviceTensor of this session',
+  });
+}
+
+/** Puts a snapshot into a session that has just been loaded. */
+export async function restore(
+  session: ControlledSession,
+  given: Uint8Array | ArrayBuffer,
+  {
+    signal,
+    paused = false,
+  }: { readonly signal?: AbortSignal | undefined; readonly paused?: boolean | undefined },
+): Promise<ResumedState> {
+  const bytes = given instanceof ArrayBuffer ? new Uint8Array(given) : given;
+  if (!(bytes instanceof Uint8Array)) {
+    throw new UsageError({
+      where: 'Session.resume',
+      got: typeof bytes,
+      expected: 'bytes of Session.snapshot, as Uint8Array or ArrayBuffer',
+    });
+  }
+  if (paused) await session.control({ kind: 'pause', args: [] }, { signal });
+  const reply = await session.control({ kind: 'restore', bytes, args: [] }, { signal });
+  const runs = reply.calls.map(
+    (call, index): ResumedRun => ({
+      ...call,
+      result: (options?: ResultOptions) =>
+        resultOf(session, index, options) as Promise<Record<string, never>>,
+    }),
+  );
+  return { runs, tensors: fromWire(reply.results, session), note: reply.note };
+}
+
+async function resultOf(
+  session: ControlledSession,
+  index: number,
+  { signal, keep = 'host' }: ResultOptions = {},
+): Promise<Record<string, OutputValue>> {
+  signal?.throwIfAborted();
+  const { results } = await session.control(
+    { kind: 'result', index, keep, args: [] },
+    {
+      signal,
+      discard: (late) => {
+        for (const handle of handlesIn(late.results)) session.releaseHandle(handle);
+      },
+    },
+  );
+  return fromWire(results, session);
+}
+
+/** See `Session.pauseWhenHidden`. */
+export function pauseWhenHidden(
+  session: ControlledSession,
+  { signal }: { readonly signal?: AbortSignal | undefined },
+): void {
+  signal?.throwIfAborted();
+  const page = pageOf('pauseWhenHidden');
+  const end = signal === undefined ? session.closed : AbortSignal.any([signal, session.closed]);
+  let isPaused = false;
+  const follow = (): void => {
+    const shall = page.visibilityState === 'hidden' && !end.aborted;
+    if (shall === isPaused) return;
+    isPaused = shall;
+    // It fails when the session is over, or goes on before it stood still.
+    (shall ? pause(session, {}) : proceed(session)).catch(() => undefined);
+  };
+  page.addEventListener('visibilitychange', follow, { signal: end });
+  end.addEventListener('abort', follow, { once: true });
+  follow();
+}
+
+/** The document. Throws UsageError where there is none. */
+export function pageOf(where: string): Document {
+  const { document: page } = globalThis as { document?: Document };
+  if (page !== undefined) return page;
+  throw new UsageError({
+    where,
+    got: 'no document, as in a worker or in Node',
+    expected: 'a page that can be hidden',
+    remedy: 'Call session.pause and session.continue instead.',
+  });
+}
