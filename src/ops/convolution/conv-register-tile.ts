@@ -41,10 +41,12 @@ ${rows}
   }
 }
 fn store_tile(tile: ptr<function, Tile>, batch: u32, group: u32, channel: u32, y: u32, x: u32) {
-${unroll(channels * vectors, (i) => {
-  const at = `channel + ${Math.floor(i / vectors)}u, y, x + ${(i % vectors) * 4}u`;
-  return `  store_pixels(batch, group, ${at}, (*tile)[${i}]);`;
-})}
+  // A loop, so that what is fused behind is compiled once; a copy, since what is indexed by variables
+  // does not stay in registers.
+  var sums = Tile(${unroll(channels * vectors, (i) => `(*tile)[${i}]`, ', ')});
+  for (var i = 0u; i < ${channels * vectors}u; i++) {
+    store_pixels(batch, group, channel + i / ${vectors}u, y, x + i % ${vectors}u * 4u, sums[i]);
+  }
 }
 `;
 }

@@ -114,8 +114,8 @@ function tileSource(window: PlaneWindow, options: TileOptions): string {
   const { tileRows, offsets, quads } = options;
   const isWeighted = kind === 'weighted';
   const start = isWeighted ? (hasBias ? 'load_bias(place.channel)' : '0.0') : 'params.outside';
+  const loads = offsets[1].map((c) => `    let x${c} = take(row, column${c}, outside);`);
   const tapRows = offsets[0].map((offset) => {
-    const loads = offsets[1].map((c) => `    let x${c} = take(row, column${c}, outside);`);
     const sums = Array.from({ length: tileRows * rows.kernel }, (_, i) => {
       const [y, r] = [Math.floor(i / rows.kernel), i % rows.kernel];
       const sees = y * rows.stride + r * rows.dilation === offset;
@@ -126,16 +126,42 @@ function tileSource(window: PlaneWindow, options: TileOptions): string {
 ${[...loads, ...sums.flat()].join('\n')}
   }`;
   });
+  const sums = unroll(tileRows, (y) => `  var sum${y} = Element4(Element(${start}));`);
+  const gives = unroll(tileRows, (y) => `  give(place, ${y}u, sum${y});`);
+  // Of two rows a loop costs more than it saves.
+  const isLoop = !isWeighted && rows.kernel > 2 && rows.stride > (rows.kernel - 1) * rows.dilation;
+  const body = !isLoop
+    ? [sums, ...tapRows, kind === 'mean' ? meanSource(window, tileRows) : '', gives].join('\n')
+    : loopSource(window, { tileRows, start, loads });
   return `fn window_tile(place: Place) {
   let outside = Element(params.outside);
 ${offsets[1].map((c) => `  let column${c} = column_at(place, ${c});`).join('\n')}
 ${isWeighted ? weightsSource(rows.kernel * columns.kernel, quads) : ''}
-${unroll(tileRows, (y) => `  var sum${y} = Element4(Element(${start}));`)}
-${tapRows.join('\n')}
-${kind === 'mean' ? meanSource(window, tileRows) : ''}
-${unroll(tileRows, (y) => `  give(place, ${y}u, sum${y});`)}
+${body}
 }
 ${kind === 'mean' ? COUNTED : ''}`;
+}
+
+interface LoopOptions {
+  readonly tileRows: number;
+  readonly start: string;
+  readonly loads: readonly string[];
+}
+
+/** Windows that share no row are gone through in a loop: it compiles in a quarter of the time. */
+function loopSource(window: PlaneWindow, { tileRows, start, loads }: LoopOptions): string {
+  const { kind, rows, columns } = window;
+  const first = `y * ${rows.stride}`;
+  const taps = unroll(columns.kernel, (s) => tapSum(window, { y: 0, r: 0, s }));
+  return `  for (var y = 0; y < ${tileRows}; y++) {
+  var sum0 = Element4(Element(${start}));
+  for (var r = 0; r < ${rows.kernel}; r++) {
+    let row = row_at(place, ${first} + r * ${rows.dilation});
+${[...loads, taps].join('\n')}
+  }
+${kind === 'mean' ? meanSource(window, 1, `place.y0 + ${first}`) : ''}
+  give(place, u32(y), sum0);
+  }`;
 }
 
 function weightsSource(taps: number, quads: boolean): string {
@@ -163,7 +189,11 @@ function tapSum({ kind, columns }: PlaneWindow, { y, r, s }: Tap): string {
 }
 
 /** Divides by the taps that count: those inside, or those in the image with its padding. */
-function meanSource({ rows, columns, countsPad }: PlaneWindow, tileRows: number): string {
+function meanSource(
+  { rows, columns, countsPad }: PlaneWindow,
+  tileRows: number,
+  y0 = 'place.y0',
+): string {
   const counts = (axis: WindowAxis, i: number, ...[start, size]: [string, string]) => {
     const terms = Array.from({ length: axis.kernel }, (_, tap) => {
       const at = `${start} + ${i * axis.stride + tap * axis.dilation}`;
@@ -175,8 +205,7 @@ function meanSource({ rows, columns, countsPad }: PlaneWindow, tileRows: number)
   return `  let across = Element4(${across.join(', ')});
 ${unroll(
   tileRows,
-  (y) =>
-    `  sum${y} /= max(Element4(1.0), across * (${counts(rows, y, 'place.y0', 'params.counted_h')}));`,
+  (y) => `  sum${y} /= max(Element4(1.0), across * (${counts(rows, y, y0, 'params.counted_h')}));`,
 )}`;
 }
 

@@ -56,6 +56,7 @@ describe('the kernel of a product', () => {
     [[1, 10, 8], {}, 'tile 1x16', 'tile 1x16', 'tile 1x16'],
     [[3, 1000, 512], {}, 'tile 4x64', 'vector 4, 8 of 64', 'vector 4, 32 of 256'],
     [[8, 8, 8], {}, 'tile 8x16', 'tile 8x16', 'tile 8x16'],
+    [[4, 64, 64], {}, 'tile 4x16', 'tile 4x16', 'tile 4x16'],
     [[8, 512, 512], {}, 'tile 8x32', 'vector 8, 8 of 64', 'vector 8, 32 of 256'],
     [
       [32, 4096, 4096],

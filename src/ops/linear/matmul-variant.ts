@@ -46,16 +46,20 @@ export function chooseMatmulVariant(problem: MatmulProblem, caps: PlannerCaps): 
   return problem.k <= 64 ? registerVariant(problem, caps) : vectorVariant(problem, caps);
 }
 
+/** With fewer products than this a larger tile takes longer to compile than it ever saves. */
+const MIN_LARGE_TILE = 1 << 17;
+
 /** Some 64 sums, where m allows it. */
 function registerVariant(problem: MatmulProblem, caps: PlannerCaps): RegisterVariant {
-  const { m, n, k } = problem;
+  const { m, n, k, batch } = problem;
+  const isTiny = m * n * k * elementCount(batch) < MIN_LARGE_TILE;
   const rows = m <= 1 ? 1 : m <= 4 ? 4 : m <= 8 ? 8 : 16;
   const quads = rows > 1 && hasLinearQuads(caps);
   const a = loadForm(problem, 'a');
   return {
     kernel: 'tile',
     rows,
-    vectors: n <= 16 || caps.adapterClass !== 'software' ? 1 : Math.min(4, 16 / rows),
+    vectors: isTiny || n <= 16 || caps.adapterClass !== 'software' ? 1 : Math.min(4, 16 / rows),
     a: a === 'across' && !(quads && rows === 16) ? 'single' : a,
     b: loadForm(problem, 'b'),
     quads,

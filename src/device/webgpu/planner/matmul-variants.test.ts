@@ -100,6 +100,25 @@ const PRODUCTS: readonly Product[] = [
     kernels: ['matmul-vector'],
     code: /TILE_ROWS: u32 = 1u/,
   },
+  ...(
+    [
+      [1, 129, 1025, 4],
+      [3, 131, 341, 4],
+      [4, 132, 256, 4],
+      [7, 127, 150, 2],
+    ] as const
+  ).map(
+    ([m, n, k, vectors]): Product => ({
+      title: `several vectors of columns, ${m}x${n}x${k}`,
+      shapes: [
+        [m, k],
+        [k, n],
+      ],
+      caps: { adapterClass: 'software' },
+      kernels: ['matmul-tile'],
+      code: new RegExp(`TILE_VECTORS: u32 = ${vectors}u`),
+    }),
+  ),
 ];
 
 test.each(PRODUCTS.map((product) => [product.title, product] as const))(
