@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installChromium } from './install-chromium.mjs';
 import { installDependencies } from './install-dependencies.mjs';
+import { installNatsServer } from './install-nats-server.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const reports = join(root, '.weft-cache/reports');
@@ -91,6 +92,7 @@ async function runStage(stage) {
 
 if (!installDependencies(root)) process.exit(1);
 installChromium(root);
+installNatsServer(root);
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });
 

@@ -8,14 +8,25 @@ interface Stored {
   readonly byteLength: number;
 }
 
+/** Where executables may be that nobody has sent yet; resolves to undefined when it has none. */
+export type ExecutableSource = (
+  hash: string,
+  maxByteLength: number,
+) => Promise<Uint8Array | undefined>;
+
+const HASH = /^[0-9a-f]{64}$/;
+
 /** Verified executables by hash; those used longest ago go first. */
 export class ExecutableStore {
   readonly #stored = new Map<string, Stored>();
+  readonly #finding = new Map<string, Promise<boolean>>();
   readonly #maxByteLength: number;
+  readonly #source: ExecutableSource | undefined;
   #byteLength = 0;
 
-  constructor(maxByteLength: number) {
+  constructor(maxByteLength: number, source?: ExecutableSource) {
     this.#maxByteLength = maxByteLength;
+    this.#source = source;
   }
 
   get byteLength(): number {
@@ -24,6 +35,22 @@ export class ExecutableStore {
 
   has(hash: string): boolean {
     return this.#stored.has(hash);
+  }
+
+  /** Whether it is here, or was fetched from the source. Throws as {@link add}. */
+  async find(hash: string): Promise<boolean> {
+    if (this.has(hash)) return true;
+    if (this.#source === undefined || !HASH.test(hash)) return false;
+    const finding = this.#finding.get(hash) ?? this.#fetch(this.#source, hash);
+    this.#finding.set(hash, finding);
+    return finding.finally(() => this.#finding.delete(hash));
+  }
+
+  async #fetch(source: ExecutableSource, hash: string): Promise<boolean> {
+    const bytes = await source(hash, this.#maxByteLength);
+    if (bytes === undefined) return false;
+    await this.add(hash, bytes);
+    return true;
   }
 
   get(hash: string): Executable | undefined {

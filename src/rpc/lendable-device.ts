@@ -3,10 +3,18 @@ import type { MachineOptions } from '../runtime/load-machine.ts';
 /** What a device has to be; `createDevice` of `weft-vm/worker` makes one. */
 export type LendableDevice = MachineOptions['devices'][number];
 
-/** What happens in a session, as the side that lends sees it. */
-export type ServeEvent =
-  | { readonly kind: 'connected'; readonly peer: string }
+/** What a session makes a device do. */
+export type WorkEvent =
   | { readonly kind: 'load'; readonly hash: string; readonly device: string }
   | { readonly kind: 'call'; readonly function: string }
-  | { readonly kind: 'done'; readonly function: string }
-  | { readonly kind: 'closed'; readonly reason: Error };
+  | { readonly kind: 'done'; readonly function: string };
+
+/**
+ * What happens in sessions, as the side that lends sees it. Those of one session have its number. One
+ * that never came to `connected` was refused, or was gone before.
+ */
+export type ServeEvent = { readonly session: number } & (
+  | { readonly kind: 'connected'; readonly peer: string }
+  | WorkEvent
+  | { readonly kind: 'closed'; readonly reason: Error }
+);

@@ -16,7 +16,7 @@ import {
   RpcTuple,
   type RpcValue,
 } from './rpc-value.ts';
-import type { LendableDevice, ServeEvent } from './lendable-device.ts';
+import type { LendableDevice, WorkEvent } from './lendable-device.ts';
 import { defineTarget, targetOf } from './targets.ts';
 import { type Measured, measure, measuredFunction, type TimeOptions } from './time-evaluator.ts';
 import { malformed } from './wire-values.ts';
@@ -26,7 +26,7 @@ export interface LentDevicesOptions {
   readonly offer: Readonly<Record<string, RpcFunction>>;
   readonly limits: RpcLimits;
   readonly store: ExecutableStore;
-  readonly onEvent?: ((event: ServeEvent) => void) | undefined;
+  readonly onEvent?: ((event: WorkEvent) => void) | undefined;
 }
 
 /** A device as the other side sees it. */
@@ -58,8 +58,8 @@ export class LentDevices {
   constructor(options: LentDevicesOptions) {
     this.#options = options;
     const methods: Record<string, Method> = {
-      devices: async () => JSON.stringify(options.devices.map(describe)),
-      has: async ([hash]) => (options.store.has(text(hash)) ? 1 : 0),
+      devices: async () => JSON.stringify(options.devices.map(describeDevice)),
+      has: async ([hash]) => ((await options.store.find(text(hash))) ? 1 : 0),
       store: async ([hash, bytes]) => {
         await options.store.add(text(hash), bytesOf(bytes));
         return null;
@@ -225,7 +225,8 @@ function plain(callee: RpcFunction, { fields }: RpcTuple, context: CallContext):
   };
 }
 
-function describe({ kind, info }: LendableDevice): RemoteDevice {
+/** A device as it is announced. */
+export function describeDevice({ kind, info }: LendableDevice): RemoteDevice {
   const { name, vendor, architecture, adapterClass, maxBufferByteLength } = info;
   return { name, kind, vendor, architecture, adapterClass, maxBufferByteLength };
 }

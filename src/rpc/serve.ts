@@ -33,11 +33,14 @@ export interface Served {
   close(): void;
 }
 
+/** Sessions of this page or process so far. */
+let sessionCount = 0;
+
 /** Lends devices to whoever is at the other end of a channel and knows the token. */
 export function serve(channel: Channel, options: ServeOptions): Served {
-  const limits: RpcLimits = { ...DEFAULT_RPC_LIMITS, ...options.limits };
+  const session = sessionCount++;
   let connection: Connection | undefined;
-  const opening = open(channel, options, limits).then((opened) => {
+  const opening = open(channel, options, session).then((opened) => {
     connection = opened;
     return opened;
   });
@@ -46,7 +49,9 @@ export function serve(channel: Channel, options: ServeOptions): Served {
     (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
   );
   const { onEvent } = options;
-  if (onEvent !== undefined) void closed.then((reason) => onEvent({ kind: 'closed', reason }));
+  if (onEvent !== undefined) {
+    void closed.then((reason) => onEvent({ session, kind: 'closed', reason }));
+  }
   const ready = opening.then(() => undefined);
   // Who does not wait for it looks at `closed`.
   ready.catch(() => undefined);
@@ -57,19 +62,22 @@ export function serve(channel: Channel, options: ServeOptions): Served {
   };
 }
 
-async function open(
-  channel: Channel,
-  options: ServeOptions,
-  limits: RpcLimits,
-): Promise<Connection> {
+async function open(channel: Channel, options: ServeOptions, session: number): Promise<Connection> {
+  const limits: RpcLimits = { ...DEFAULT_RPC_LIMITS, ...options.limits };
   const { devices, token, name = devices[0]?.info.name ?? 'remote', offer = {} } = options;
   const { name: peer } = await admit(channel, { token, name, timeoutMs: limits.handshakeMs });
   const store = options.store ?? new ExecutableStore(limits.executableBytes);
   const { onEvent } = options;
-  const lent = new LentDevices({ devices, offer, limits, store, onEvent });
+  const lent = new LentDevices({
+    devices,
+    offer,
+    limits,
+    store,
+    onEvent: onEvent && ((event) => onEvent({ session, ...event })),
+  });
   const { methods } = lent;
   const connection = new Connection(channel, { limits, peerName: peer, methods });
   void connection.closed.then(() => lent.dispose());
-  onEvent?.({ kind: 'connected', peer });
+  onEvent?.({ session, kind: 'connected', peer });
   return connection;
 }

@@ -1,17 +1,9 @@
 import { UsageError } from '../core/errors.ts';
 import { BaseChannel, type Channel, type Frame } from './channel.ts';
 import { RemoteLostError } from './errors.ts';
-import { MAX_HEAD_BYTE_LENGTH } from './limits.ts';
+import { MAX_FRAME_BYTE_LENGTH, packFrame, PIECE_BYTE_LENGTH, unpackFrame } from './frame-bytes.ts';
 
-const PIECE_BYTE_LENGTH = 256 * 1024;
 const WINDOW_BYTE_LENGTH = 16 * PIECE_BYTE_LENGTH;
-/** Bodies begin at a multiple of it, so that tensors are views of what arrives. */
-const ALIGNMENT = 8;
-const PREFIX_BYTE_LENGTH = 4;
-
-/** The largest message that a socket has to take. */
-export const MAX_SOCKET_MESSAGE_BYTE_LENGTH =
-  PIECE_BYTE_LENGTH + MAX_HEAD_BYTE_LENGTH + PREFIX_BYTE_LENGTH + ALIGNMENT;
 
 /** What the sockets of browsers and of `ws` have in common. */
 export interface SocketLike {
@@ -69,7 +61,7 @@ export async function openWebSocket(url: string, signal?: AbortSignal): Promise<
 async function createSocket(url: string): Promise<unknown> {
   if (typeof globalThis.WebSocket === 'function') return new globalThis.WebSocket(url);
   const { WebSocket } = await import('ws');
-  return new WebSocket(url, { maxPayload: MAX_SOCKET_MESSAGE_BYTE_LENGTH });
+  return new WebSocket(url, { maxPayload: MAX_FRAME_BYTE_LENGTH });
 }
 
 class WebSocketChannel extends BaseChannel {
@@ -92,16 +84,9 @@ class WebSocketChannel extends BaseChannel {
     return this.#socket.bufferedAmount;
   }
 
-  send({ head, body }: Frame): void {
+  send(frame: Frame): void {
     if (this.isClosed || this.#socket.readyState !== OPEN) return;
-    const bodyStart = align(PREFIX_BYTE_LENGTH + head.byteLength);
-    const length =
-      body === undefined ? PREFIX_BYTE_LENGTH + head.byteLength : bodyStart + body.byteLength;
-    const message = new Uint8Array(length);
-    new DataView(message.buffer).setUint32(0, head.byteLength, true);
-    message.set(head, PREFIX_BYTE_LENGTH);
-    if (body !== undefined) message.set(body, bodyStart);
-    this.#socket.send(message);
+    this.#socket.send(packFrame(frame));
   }
 
   close(): void {
@@ -110,26 +95,17 @@ class WebSocketChannel extends BaseChannel {
   }
 
   #take(data: unknown): void {
-    if (!(data instanceof ArrayBuffer) || data.byteLength < PREFIX_BYTE_LENGTH) {
+    if (!(data instanceof ArrayBuffer)) {
       this.#refuse(UNSUPPORTED_DATA, 'the other side sent no frame');
       return;
     }
-    if (data.byteLength > MAX_SOCKET_MESSAGE_BYTE_LENGTH) {
+    if (data.byteLength > MAX_FRAME_BYTE_LENGTH) {
       this.#refuse(TOO_BIG, 'the other side sent a frame that is too large');
       return;
     }
-    const headLength = new DataView(data).getUint32(0, true);
-    const headEnd = PREFIX_BYTE_LENGTH + headLength;
-    if (headEnd > data.byteLength) {
-      this.#refuse(UNSUPPORTED_DATA, 'the other side sent a frame that is cut');
-      return;
-    }
-    const bodyStart = align(headEnd);
-    const hasBody = headEnd < data.byteLength && bodyStart <= data.byteLength;
-    this.receive({
-      head: new Uint8Array(data, PREFIX_BYTE_LENGTH, headLength),
-      body: hasBody ? new Uint8Array(data, bodyStart) : undefined,
-    });
+    const frame = unpackFrame(new Uint8Array(data));
+    if (frame === undefined) this.#refuse(UNSUPPORTED_DATA, 'the other side sent a cut frame');
+    else this.receive(frame);
   }
 
   #refuse(code: number, reason: string): void {
@@ -137,10 +113,6 @@ class WebSocketChannel extends BaseChannel {
     // Browsers let pages send only 1000 and codes from 3000 up.
     this.#socket.close(code + 3000, reason);
   }
-}
-
-function align(byteLength: number): number {
-  return Math.ceil(byteLength / ALIGNMENT) * ALIGNMENT;
 }
 
 function unreachable(url: string): RemoteLostError {

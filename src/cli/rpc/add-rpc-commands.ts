@@ -1,7 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { UsageError } from '../../core/errors.ts';
 import { positiveNumber, splitNames } from '../parse-options.ts';
 import type { Terminal } from '../terminal.ts';
+import type { DevicesFlags, ServeNatsFlags } from './nats-commands.ts';
 import type { BenchFlags, RelayFlags, ServeFlags } from './rpc-commands.ts';
+
+type AnyServeFlags = Omit<ServeFlags, 'key'> &
+  Omit<ServeNatsFlags, 'nats'> & { readonly key?: string; readonly nats?: string };
 
 type Run = (command: Promise<number>) => Promise<void>;
 
@@ -10,9 +15,28 @@ const relayAddress = new Option('--relay <url>', 'address of the relay').default
   'ws://127.0.0.1:9190/',
 );
 
+const natsAuth = new Option(
+  '--nats-auth <file>',
+  'holds the token, nkey seed or credentials for NATS; else WEFT_NATS_AUTH does',
+);
+
 /** `weft rpc …`. What the commands stand on is loaded when one runs. */
 export function addRpcCommands(program: Command, terminal: Terminal, run: Run): void {
   const commands = () => import('./rpc-commands.ts');
+  const fleet = () => import('./nats-commands.ts');
+  const serve = async ({ key, nats, ...flags }: AnyServeFlags): Promise<number> => {
+    if (nats !== undefined && key === undefined) {
+      return (await fleet()).serveNatsCommand({ ...flags, nats }, terminal);
+    }
+    if (key !== undefined && nats === undefined) {
+      return (await commands()).serveCommand({ ...flags, key }, terminal);
+    }
+    throw new UsageError({
+      where: 'weft rpc serve',
+      got: nats === undefined ? 'neither --key nor --nats' : 'both --key and --nats',
+      expected: 'the key for a relay, or the address of NATS',
+    });
+  };
   const rpc = program
     .command('rpc')
     .summary('lend devices to other processes and pages, use theirs');
@@ -32,13 +56,25 @@ export function addRpcCommands(program: Command, terminal: Terminal, run: Run): 
     );
   rpc
     .command('serve')
-    .summary('lend the devices of this machine')
-    .requiredOption('--key <name>', 'what clients ask the relay for')
-    .option('--device <KIND,...>', 'host, webgpu', devices, ['host'])
+    .summary('lend the devices of this machine, through a relay or over NATS')
+    .option('--key <name>', 'what clients ask the relay for')
     .addOption(relayAddress)
+    .option('--nats <url>', 'announces them there instead: nats:, tls:, ws: or wss:')
+    .option('--group <name>', 'the queue group, over NATS', 'any')
+    .option('--name <name>', 'what clients see, over NATS')
+    .option('--max-sessions <n>', 'clients at one time', positiveNumber, 8)
+    .option('--device <KIND,...>', 'host, webgpu', devices, ['host'])
     .addOption(tokenFile)
-    .action((flags: ServeFlags) =>
-      run(commands().then(({ serveCommand }) => serveCommand(flags, terminal))),
+    .addOption(natsAuth)
+    .action((flags: AnyServeFlags) => run(serve(flags)));
+  rpc
+    .command('devices')
+    .summary('list the devices that are lent over NATS')
+    .argument('[query...]', 'which, such as: class=software memory>=1GiB')
+    .requiredOption('--nats <url>', 'nats:, tls:, ws: or wss:')
+    .addOption(natsAuth)
+    .action((query: readonly string[], flags: DevicesFlags) =>
+      run(fleet().then(({ devicesCommand }) => devicesCommand(query.join(' '), flags, terminal))),
     );
   rpc
     .command('bench')

@@ -1,6 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../core/errors.ts';
-import { connect, createToken, type LendableDevice, serveRelay } from '../../rpc/index.ts';
+import {
+  connect,
+  createToken,
+  type LendableDevice,
+  type ServeEvent,
+  serveRelay,
+} from '../../rpc/index.ts';
 import { createDevice } from '../../worker/create-service.ts';
 import { openNodeGpu } from '../node-gpu.ts';
 import { readProgram } from '../read-program.ts';
@@ -17,10 +23,14 @@ export interface RelayFlags extends TokenFlags {
   readonly origin?: readonly string[];
 }
 
-export interface ServeFlags extends TokenFlags {
+export interface LendFlags extends TokenFlags {
+  readonly device: readonly ('host' | 'webgpu')[];
+  readonly maxSessions: number;
+}
+
+export interface ServeFlags extends LendFlags {
   readonly relay: string;
   readonly key: string;
-  readonly device: readonly ('host' | 'webgpu')[];
 }
 
 export interface BenchFlags extends TokenFlags {
@@ -63,23 +73,15 @@ export async function serveCommand(
   signal: AbortSignal = interrupted(),
 ): Promise<number> {
   const token = await readToken(flags);
-  const devices: LendableDevice[] = [];
-  for (const kind of new Set([...flags.device, 'host' as const])) {
-    devices.push(await createDevice(kind, kind === 'webgpu' ? await openNodeGpu() : undefined));
-  }
-  const names = devices.map(({ info }) => info.name).join(', ');
-  terminal.out(`lends ${names} as ${flags.key} at ${flags.relay}\n`);
+  const devices = await openDevices(flags);
+  terminal.out(`lends ${namesOf(devices)} as ${flags.key} at ${flags.relay}\n`);
   const serving = serveRelay(flags.relay, {
     key: flags.key,
     token,
     devices,
     name: flags.key,
-    onEvent: (event) => {
-      if (event.kind === 'connected') terminal.out(`${event.peer} connected\n`);
-      if (event.kind === 'load')
-        terminal.out(`loads ${event.hash.slice(0, 12)} on ${event.device}\n`);
-      if (event.kind === 'closed') terminal.out('a session ended\n');
-    },
+    maxSessions: flags.maxSessions,
+    onEvent: eventPrinter(terminal),
   });
   signal.addEventListener('abort', () => serving.stop(), { once: true });
   try {
@@ -88,6 +90,30 @@ export async function serveCommand(
   } finally {
     for (const device of devices) device.destroy();
   }
+}
+
+/** The devices of this machine that were asked for, and the host, where programs for WebGPU find theirs. */
+export async function openDevices({ device }: LendFlags): Promise<LendableDevice[]> {
+  const devices: LendableDevice[] = [];
+  for (const kind of new Set([...device, 'host' as const])) {
+    devices.push(await createDevice(kind, kind === 'webgpu' ? await openNodeGpu() : undefined));
+  }
+  return devices;
+}
+
+export function namesOf(devices: readonly LendableDevice[]): string {
+  return devices.map(({ info }) => info.name).join(', ');
+}
+
+/** Says who comes, what is loaded and who is gone. */
+export function eventPrinter(terminal: Terminal): (event: ServeEvent) => void {
+  return (event) => {
+    if (event.kind === 'connected') terminal.out(`${event.peer} connected\n`);
+    if (event.kind === 'load') {
+      terminal.out(`loads ${event.hash.slice(0, 12)} on ${event.device}\n`);
+    }
+    if (event.kind === 'closed') terminal.out('a session ended\n');
+  };
 }
 
 /** `weft rpc bench`: times a function of several executables on all devices of several remotes. */
@@ -131,7 +157,7 @@ function columns([first = '', second = '', ...rest]: readonly string[]): string 
 }
 
 /** A token never stands among the arguments, which everybody on the machine can read. */
-async function readToken({ tokenFile }: TokenFlags): Promise<string> {
+export async function readToken({ tokenFile }: TokenFlags): Promise<string> {
   const token =
     tokenFile === undefined
       ? process.env[TOKEN_VARIABLE]
@@ -145,14 +171,14 @@ async function readToken({ tokenFile }: TokenFlags): Promise<string> {
   });
 }
 
-function interrupted(): AbortSignal {
+export function interrupted(): AbortSignal {
   const controller = new AbortController();
   process.once('SIGINT', () => controller.abort());
   process.once('SIGTERM', () => controller.abort());
   return controller.signal;
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });

@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { UsageError } from '../../core/errors.ts';
 import { webSocketChannel } from '../../rpc/index.ts';
+import { MAX_FRAME_BYTE_LENGTH } from '../../rpc/frame-bytes.ts';
 import { DEFAULT_RPC_LIMITS } from '../../rpc/limits.ts';
 import { admitToRelay, announcePartner, type RelayRole } from '../../rpc/relay-channel.ts';
-import { MAX_SOCKET_MESSAGE_BYTE_LENGTH } from '../../rpc/web-socket-channel.ts';
 
 export interface RelayOptions {
   /** 0 takes a free one. */
@@ -56,7 +56,7 @@ class RelayServer implements Relay {
   readonly #server: Server;
   readonly #sockets = new WebSocketServer({
     noServer: true,
-    maxPayload: MAX_SOCKET_MESSAGE_BYTE_LENGTH,
+    maxPayload: MAX_FRAME_BYTE_LENGTH,
     perMessageDeflate: false,
   });
   readonly #waiting = new Map<string, Waiting[]>();

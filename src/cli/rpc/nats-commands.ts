@@ -1,0 +1,109 @@
+import { Fleet, type FleetDevice, serveNats } from '../../rpc/nats/index.ts';
+import { createToken } from '../../rpc/index.ts';
+import { formatBytes } from '../format-bytes.ts';
+import type { Terminal } from '../terminal.ts';
+import { openBroker, readNatsAuth } from './open-broker.ts';
+import {
+  aborted,
+  eventPrinter,
+  interrupted,
+  type LendFlags,
+  namesOf,
+  openDevices,
+  readToken,
+} from './rpc-commands.ts';
+
+export interface NatsFlags {
+  readonly nats: string;
+  readonly natsAuth?: string;
+}
+
+export interface ServeNatsFlags extends LendFlags, NatsFlags {
+  readonly group: string;
+  readonly name?: string;
+}
+
+export type DevicesFlags = NatsFlags;
+
+/** `weft rpc serve --nats`: lends devices of this machine over NATS until the signal. */
+export async function serveNatsCommand(
+  flags: ServeNatsFlags,
+  terminal: Terminal,
+  signal: AbortSignal = interrupted(),
+): Promise<number> {
+  const token = await readToken(flags);
+  const { group, name, maxSessions } = flags;
+  const nats = await openBroker(flags.nats, {
+    auth: await readNatsAuth(flags.natsAuth),
+    name: 'weft rpc serve',
+  });
+  const devices = await openDevices(flags);
+  try {
+    const serving = await serveNats(nats, {
+      devices,
+      token,
+      group,
+      name,
+      maxSessions,
+      onEvent: eventPrinter(terminal),
+    });
+    terminal.out(`lends ${namesOf(devices)} as ${serving.id} in group ${group} at ${flags.nats}\n`);
+    const reason = await Promise.race([aborted(signal), serving.ended]);
+    if (reason instanceof Error) throw reason;
+    await serving.stop();
+    return 0;
+  } finally {
+    await nats.close();
+    for (const device of devices) device.destroy();
+  }
+}
+
+/** `weft rpc devices`: a table of what is lent; 1 when there is nothing. */
+export async function devicesCommand(
+  query: string,
+  flags: DevicesFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const nats = await openBroker(flags.nats, {
+    auth: await readNatsAuth(flags.natsAuth),
+    name: 'weft rpc devices',
+  });
+  try {
+    // Who only looks opens no session, and needs no token of theirs.
+    const found = await new Fleet(nats, { token: createToken() }).devices(query);
+    const rows = [
+      ['name', 'group', 'device', 'class', 'memory', 'sessions', 'calls', 'id'],
+      ...found.flatMap(rowsOf),
+    ];
+    terminal.out(found.length === 0 ? 'no devices\n' : table(rows));
+    return found.length === 0 ? 1 : 0;
+  } finally {
+    await nats.close();
+  }
+}
+
+function rowsOf({ name, group, devices, limits, sessions, calls, id }: FleetDevice): string[][] {
+  return devices.map((device) => [
+    name,
+    group,
+    device.name,
+    device.adapterClass,
+    formatBytes(device.maxBufferByteLength),
+    `${sessions} of ${limits.sessions}`,
+    String(calls),
+    id,
+  ]);
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,100 @@
+import type { RemoteDevice } from '../lent-devices.ts';
+import { isServiceId } from './subjects.ts';
+
+/** Somebody who lends devices over NATS, as announced. Whoever may publish may announce anything. */
+export interface FleetDevice {
+  /** Its service id. */
+  readonly id: string;
+  /** What it calls itself. */
+  readonly name: string;
+  readonly group: string;
+  readonly devices: readonly RemoteDevice[];
+  /** Sessions that it takes at a time, bytes of one message, and calls at a time in a session. */
+  readonly limits: FleetLimits;
+  /** Sessions that are open. */
+  readonly sessions: number;
+  /** Calls that run. */
+  readonly calls: number;
+}
+
+export interface FleetLimits {
+  readonly sessions: number;
+  readonly messageBytes: number;
+  readonly pending: number;
+}
+
+/** What changes: the data of a service's endpoints. */
+export interface DeviceLoad {
+  readonly sessions: number;
+  readonly calls: number;
+}
+
+const MAX_TEXT = 200;
+const MAX_DEVICES = 64;
+
+/** What stays: the metadata of a service, which NATS takes as texts. */
+export function describeLender({
+  name,
+  group,
+  devices,
+  limits,
+}: Pick<FleetDevice, 'name' | 'group' | 'devices' | 'limits'>): Record<string, string> {
+  return { name, group, devices: JSON.stringify(devices), limits: JSON.stringify(limits) };
+}
+
+/** A service's answer to a request for its statistics; undefined for what is no device. */
+export function readLender(answer: unknown): FleetDevice | undefined {
+  const { id, metadata, endpoints } = record(answer);
+  const { name, group, devices, limits } = record(metadata);
+  if (!isServiceId(id) || typeof name !== 'string' || typeof group !== 'string') return undefined;
+  const list = parseJson(devices);
+  if (!Array.isArray(list) || list.length > MAX_DEVICES) return undefined;
+  const bounds = record(parseJson(limits));
+  const load = record(record(Array.isArray(endpoints) ? endpoints[0] : undefined)['data']);
+  return {
+    id,
+    name: printable(name),
+    group: printable(group),
+    devices: list.map(readDevice),
+    limits: {
+      sessions: count(bounds['sessions']),
+      messageBytes: count(bounds['messageBytes']),
+      pending: count(bounds['pending']),
+    },
+    sessions: count(load['sessions']),
+    calls: count(load['calls']),
+  };
+}
+
+function readDevice(device: unknown): RemoteDevice {
+  const { name, kind, vendor, architecture, adapterClass, maxBufferByteLength } = record(device);
+  return {
+    name: printable(name),
+    kind: printable(kind),
+    vendor: printable(vendor),
+    architecture: printable(architecture),
+    adapterClass: printable(adapterClass),
+    maxBufferByteLength: count(maxBufferByteLength),
+  };
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function parseJson(text: unknown): unknown {
+  try {
+    return typeof text === 'string' ? (JSON.parse(text) as unknown) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && value >= 0 ? value : 0;
+}
+
+/** Without what would move a terminal's cursor. */
+function printable(text: unknown): string {
+  return typeof text === 'string' ? text.replaceAll(/\p{C}/gu, '').slice(0, MAX_TEXT) : '';
+}

@@ -1,0 +1,216 @@
+import type { NatsConnection } from '@nats-io/nats-core';
+import { Executable } from '../../bytecode/executable-file.ts';
+import { connect, type Remote } from '../connect.ts';
+import { LimitError, RemoteLostError } from '../errors.ts';
+import { sha256 } from '../executable-store.ts';
+import type { RemoteDevice } from '../lent-devices.ts';
+import { DEFAULT_RPC_LIMITS, type RpcLimits } from '../limits.ts';
+import type { RpcFunction } from '../rpc-value.ts';
+import { type DeviceQuery, parseDeviceQuery } from './device-query.ts';
+import { ExecutableObjects } from './executable-objects.ts';
+import { type FleetDevice, readLender } from './fleet-device.ts';
+import { FleetModule, type LoadedOn } from './fleet-module.ts';
+import type { NatsChannelOptions } from './nats-channel.ts';
+import { asRpcError, openChannel } from './open-channel.ts';
+import { DEFAULT_GROUP, deviceSubject, groupSubject, SERVICE_NAME } from './subjects.ts';
+
+export interface FleetOptions extends NatsChannelOptions {
+  /** What both sides know. It is never sent. */
+  readonly token: string;
+  /** What the other side sees of this one. Default: `client`. */
+  readonly name?: string | undefined;
+  readonly limits?: Partial<RpcLimits> | undefined;
+  /** How long devices may take to say that they are there. Default: 2000. */
+  readonly discoveryMs?: number | undefined;
+}
+
+/** A session with one device of a fleet. */
+export interface FleetRemote {
+  readonly remote: Remote;
+  /** The device of the remote that was asked for. */
+  readonly device: RemoteDevice;
+}
+
+export interface FleetLoadOptions {
+  /** Which devices; see {@link parseDeviceQuery}. Default: all. */
+  readonly query?: string | undefined;
+  /** How many of them at most. Default: all. */
+  readonly count?: number | undefined;
+  /** Functions of this side that the program calls by name. */
+  readonly functions?: Readonly<Record<string, RpcFunction>> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Candidate {
+  readonly lender: FleetDevice;
+  /** Its first device that is as the query wants. */
+  readonly index: number;
+}
+
+/** After the last answer of a device, no more are waited for. */
+const STALL_MS = 300;
+const MAX_LENDERS = 10_000;
+
+/** The devices that announce themselves over a connection to NATS, which stays the caller's. */
+export class Fleet {
+  readonly #nats: NatsConnection;
+  readonly #options: FleetOptions;
+  readonly #objects: ExecutableObjects;
+
+  constructor(nats: NatsConnection, options: FleetOptions) {
+    this.#nats = nats;
+    this.#options = options;
+    this.#objects = new ExecutableObjects(nats);
+  }
+
+  /** Who lends devices that are as the query wants, the least busy first. */
+  async devices(query = ''): Promise<FleetDevice[]> {
+    return (await this.#candidates(query)).map(({ lender }) => lender);
+  }
+
+  /**
+   * Opens a session with the least busy device that is as the query wants. Rejects with
+   * RemoteLostError when there is none, with LimitError when all are busy.
+   */
+  async connect(query = '', signal?: AbortSignal): Promise<FleetRemote> {
+    const candidates = await this.#candidates(query);
+    let refusal: unknown = noDevice(query);
+    for (const { lender, index } of candidates) {
+      try {
+        return await this.#session(deviceSubject(lender.id), { index, signal });
+      } catch (error) {
+        // One that is busy, or went away since it answered: the next one may do.
+        if (!(error instanceof LimitError || error instanceof RemoteLostError)) throw error;
+        refusal = error;
+      }
+    }
+    throw refusal;
+  }
+
+  /** Opens a session with one device of a group; the broker chooses which, so that all get some. */
+  async connectGroup(group: string = DEFAULT_GROUP, signal?: AbortSignal): Promise<FleetRemote> {
+    return this.#session(groupSubject(group), { index: 0, signal });
+  }
+
+  /**
+   * Puts an executable into the broker's object store, where devices find it by its SHA-256, the result.
+   * A broker without JetStream keeps nothing: then sessions send it.
+   */
+  async publish(program: Executable | Uint8Array): Promise<string> {
+    const bytes = program instanceof Executable ? program.toBytes() : program;
+    const hash = await sha256(bytes);
+    await this.#objects.put(hash, bytes);
+    return hash;
+  }
+
+  /**
+   * Loads an executable on several devices, which share its calls. It is sent to the broker once. Devices
+   * that cannot load it are left out. Rejects when none can.
+   */
+  async load(
+    program: Executable | Uint8Array,
+    options: FleetLoadOptions = {},
+  ): Promise<FleetModule> {
+    const { query = '', count = Number.POSITIVE_INFINITY, functions, signal } = options;
+    const bytes = program instanceof Executable ? program.toBytes() : program;
+    const candidates = (await this.#candidates(query)).slice(0, count);
+    if (candidates.length === 0) throw noDevice(query);
+    await this.publish(bytes);
+    const loading = candidates.map(async ({ lender, index }): Promise<LoadedOn> => {
+      const subject = deviceSubject(lender.id);
+      const { remote, device } = await this.#session(subject, { index, signal });
+      try {
+        return { remote, module: await remote.load(bytes, { device, functions, signal }) };
+      } catch (error) {
+        remote.close();
+        throw error;
+      }
+    });
+    const outcomes = await Promise.allSettled(loading);
+    const loaded = outcomes.flatMap((outcome) =>
+      outcome.status === 'fulfilled' ? [outcome.value] : [],
+    );
+    const [refused] = outcomes.flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason as Error] : [],
+    );
+    if (loaded.length === 0) throw refused ?? noDevice(query);
+    return new FleetModule(loaded);
+  }
+
+  async #session(
+    subject: string,
+    { index, signal }: { readonly index: number; readonly signal: AbortSignal | undefined },
+  ): Promise<FleetRemote> {
+    signal?.throwIfAborted();
+    const { token, name, limits, ...timing } = this.#options;
+    const timeoutMs = limits?.handshakeMs ?? DEFAULT_RPC_LIMITS.handshakeMs;
+    const channel = await openChannel(this.#nats, subject, { ...timing, timeoutMs });
+    const remote = await connect(channel, { token, name, limits, signal });
+    const device = remote.devices[index];
+    if (device !== undefined) return { remote, device };
+    remote.close();
+    throw noDevice('');
+  }
+
+  async #candidates(query: string): Promise<Candidate[]> {
+    const matches = parseDeviceQuery(query);
+    const lenders = await this.#lenders();
+    return lenders
+      .flatMap((lender) => candidate(lender, matches))
+      .sort((a, b) => busyness(a.lender) - busyness(b.lender) || order(a.lender.id, b.lender.id));
+  }
+
+  /** Everybody who announces a device. What is malformed is left out. */
+  async #lenders(): Promise<FleetDevice[]> {
+    const found = new Map<string, FleetDevice>();
+    try {
+      const answers = await this.#nats.requestMany(`$SRV.STATS.${SERVICE_NAME}`, undefined, {
+        strategy: 'stall',
+        stall: STALL_MS,
+        maxWait: this.#options.discoveryMs ?? 2000,
+        maxMessages: MAX_LENDERS,
+      });
+      for await (const answer of answers) {
+        const lender = readLender(readJson(answer));
+        if (lender !== undefined) found.set(lender.id, lender);
+      }
+    } catch (error) {
+      if (!isNobody(error)) throw asRpcError(error, 'NATS');
+    }
+    return [...found.values()];
+  }
+}
+
+function candidate(lender: FleetDevice, matches: DeviceQuery): Candidate[] {
+  const index = lender.devices.findIndex((device) => matches(lender, device));
+  return index < 0 ? [] : [{ lender, index }];
+}
+
+function busyness({ sessions, calls, limits }: FleetDevice): number {
+  return calls + sessions / Math.max(limits.sessions, 1);
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : 1;
+}
+
+function readJson(message: { json(): unknown }): unknown {
+  try {
+    return message.json();
+  } catch {
+    return undefined;
+  }
+}
+
+function isNobody(error: unknown): boolean {
+  return error instanceof Error && /no responders/i.test(error.message);
+}
+
+function noDevice(query: string): RemoteLostError {
+  return new RemoteLostError({
+    where: 'fleet',
+    got: query === '' ? 'no device' : `no device with ${query}`,
+    expected: 'one that is lent',
+    remedy: 'See `weft rpc devices --nats`.',
+  });
+}

@@ -1,0 +1,155 @@
+import type { NatsConnection } from '@nats-io/nats-core';
+import { type Service, type ServiceMsg, Svcm } from '@nats-io/services';
+import { ExecutableStore } from '../executable-store.ts';
+import type { ServeEvent } from '../lendable-device.ts';
+import { describeDevice } from '../lent-devices.ts';
+import { DEFAULT_RPC_LIMITS } from '../limits.ts';
+import { serve, type Served, type ServeOptions } from '../serve.ts';
+import { ExecutableObjects } from './executable-objects.ts';
+import { type DeviceLoad, describeLender } from './fleet-device.ts';
+import { NatsChannel, type NatsChannelOptions } from './nats-channel.ts';
+import { asRpcError, encodeInbox, FULL, MALFORMED, readInbox } from './open-channel.ts';
+import {
+  DEFAULT_GROUP,
+  deviceSubject,
+  groupSubject,
+  SERVICE_NAME,
+  SERVICE_VERSION,
+} from './subjects.ts';
+
+export interface ServeNatsOptions extends ServeOptions, NatsChannelOptions {
+  /** Clients that ask a group get one of its devices. Default: `any`. */
+  readonly group?: string | undefined;
+  /** Sessions at one time. Default: 8. */
+  readonly maxSessions?: number | undefined;
+}
+
+export interface FleetServing {
+  /** The service id, by which clients ask for this device alone. */
+  readonly id: string;
+  /** Resolves when it is over: after `stop`, or with the reason when the connection was closed. */
+  readonly ended: Promise<Error | undefined>;
+  /** Takes no more sessions and ends those that are open. The connection stays. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Announces devices as a service of NATS and lends them to whoever knows the token. When the client
+ * of NATS connects again after a loss, the service is there again; sessions are not resumed. Rejects
+ * with RemoteLostError or AccessError.
+ */
+export async function serveNats(
+  nats: NatsConnection,
+  options: ServeNatsOptions,
+): Promise<FleetServing> {
+  const lender = new Lender(nats, options);
+  await lender.announce();
+  return lender;
+}
+
+class Lender implements FleetServing {
+  readonly #nats: NatsConnection;
+  readonly #options: ServeNatsOptions;
+  readonly #maxSessions: number;
+  readonly #store: ExecutableStore;
+  readonly #sessions = new Set<Served>();
+  #calls = 0;
+  #service: Service | undefined;
+  ended: Promise<Error | undefined> = Promise.resolve(undefined);
+
+  constructor(nats: NatsConnection, options: ServeNatsOptions) {
+    const { maxSessions = 8, limits } = options;
+    const { executableBytes } = { ...DEFAULT_RPC_LIMITS, ...limits };
+    const objects = new ExecutableObjects(nats);
+    this.#nats = nats;
+    this.#options = options;
+    this.#maxSessions = maxSessions;
+    this.#store =
+      options.store ??
+      new ExecutableStore(executableBytes, (hash, limit) => objects.get(hash, limit));
+  }
+
+  get id(): string {
+    return this.#service?.info().id ?? '';
+  }
+
+  async announce(): Promise<void> {
+    const { devices, group = DEFAULT_GROUP, limits } = this.#options;
+    const name = this.#options.name ?? devices[0]?.info.name ?? 'device';
+    const { messageBytes, pending } = { ...DEFAULT_RPC_LIMITS, ...limits };
+    const subject = groupSubject(group);
+    try {
+      const service = await new Svcm(this.#nats).add({
+        name: SERVICE_NAME,
+        version: SERVICE_VERSION,
+        description: 'devices that run Weft executables',
+        metadata: describeLender({
+          name,
+          group,
+          devices: devices.map(describeDevice),
+          limits: { sessions: this.#maxSessions, messageBytes, pending },
+        }),
+        statsHandler: async () => this.#load(),
+      });
+      this.#service = service;
+      const handler = (error: Error | null, request: ServiceMsg): void => {
+        if (error === null) this.#open(request);
+      };
+      service.addEndpoint('group', { subject, handler });
+      service.addEndpoint('device', { subject: deviceSubject(service.info().id), handler });
+      this.ended = service.stopped.then((reason) => {
+        this.#endSessions();
+        return reason ?? undefined;
+      });
+      await this.#nats.flush();
+    } catch (error) {
+      throw asRpcError(error, 'NATS');
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#endSessions();
+    await this.#service?.stop();
+  }
+
+  #load(): DeviceLoad {
+    return { sessions: this.#sessions.size, calls: this.#calls };
+  }
+
+  #open(request: ServiceMsg): void {
+    const peer = readInbox(request);
+    if (peer === undefined) {
+      request.respondError(MALFORMED, 'a request without an inbox');
+      return;
+    }
+    if (this.#sessions.size >= this.#maxSessions) {
+      request.respondError(FULL, `as many sessions as it takes (${this.#maxSessions})`);
+      return;
+    }
+    const channel = new NatsChannel(this.#nats, this.#options);
+    channel.join(peer);
+    const tally = { running: 0 };
+    const session = serve(channel, {
+      ...this.#options,
+      store: this.#store,
+      onEvent: (event) => this.#notice(event, tally),
+    });
+    this.#sessions.add(session);
+    void session.closed.then(() => this.#sessions.delete(session));
+    request.respond(encodeInbox(channel));
+  }
+
+  #notice(event: ServeEvent, tally: { running: number }): void {
+    const before = tally.running;
+    if (event.kind === 'call') tally.running++;
+    // What is done after the end of its session was taken off then.
+    else if (event.kind === 'done') tally.running = Math.max(before - 1, 0);
+    else if (event.kind === 'closed') tally.running = 0;
+    this.#calls += tally.running - before;
+    this.#options.onEvent?.(event);
+  }
+
+  #endSessions(): void {
+    for (const session of this.#sessions) session.close();
+  }
+}
