@@ -78,7 +78,8 @@ export interface OnnxInputSpec {
   readonly isUnranked?: boolean;
 }
 
-const ELEMENT_TYPES: Readonly<Record<DType, number>> = {
+/** Codes of `TensorProto.DataType`. */
+export const ELEMENT_TYPES: Readonly<Record<DType, number>> = {
   float32: 1,
   uint8: 2,
   int8: 3,

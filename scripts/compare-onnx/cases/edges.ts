@@ -1,6 +1,6 @@
-import type { DType } from '../../../src/core/dtype.ts';
 import { HostTensor } from '../../../src/core/host-tensor.ts';
 import { elementCount } from '../../../src/core/shape.ts';
+import { ELEMENT_TYPES } from '../../../src/testing/onnx-writer.ts';
 import { type Draw, edges, infinities, ints, type Elements, scalar } from '../draw.ts';
 import type { CaseGenerator, CaseTable, NodeCase } from '../node-case.ts';
 
@@ -70,18 +70,18 @@ function wideUnary(
 
 /** Casts of integers of all widths at the ends of their ranges, which wrap. */
 function castIntegers(draw: Draw): NodeCase {
-  const codes: Readonly<Partial<Record<DType, number>>> = {
-    uint8: 2,
-    int8: 3,
-    uint16: 4,
-    int16: 5,
-    int32: 6,
-    int64: 7,
-    bool: 9,
-    uint32: 12,
-    uint64: 13,
-  };
-  const to = draw.pick(Object.values(codes));
+  const dtypes = [
+    'uint8',
+    'int8',
+    'uint16',
+    'int16',
+    'int32',
+    'int64',
+    'bool',
+    'uint32',
+    'uint64',
+  ] as const;
+  const to = ELEMENT_TYPES[draw.pick(dtypes)];
   const from = draw.pick(['int64', 'uint64'] as const);
   return {
     op: 'Cast',

@@ -1,4 +1,5 @@
 import type { DType } from '../../../src/core/dtype.ts';
+import { ELEMENT_TYPES } from '../../../src/testing/onnx-writer.ts';
 import {
   between,
   type Draw,
@@ -204,20 +205,20 @@ function bitShift(draw: Draw): NodeCase {
   };
 }
 
-const CAST_TYPES: Readonly<Partial<Record<DType, number>>> = {
-  float32: 1,
-  uint8: 2,
-  int8: 3,
-  uint16: 4,
-  int16: 5,
-  int32: 6,
-  int64: 7,
-  bool: 9,
-  float16: 10,
-  float64: 11,
-  uint32: 12,
-  uint64: 13,
-};
+const CAST_TYPES: readonly DType[] = [
+  'float32',
+  'uint8',
+  'int8',
+  'uint16',
+  'int16',
+  'int32',
+  'int64',
+  'bool',
+  'float16',
+  'float64',
+  'uint32',
+  'uint64',
+];
 
 function castElements(from: DType, to: DType): Elements | undefined {
   if (from === 'bool') return undefined;
@@ -229,20 +230,19 @@ function castElements(from: DType, to: DType): Elements | undefined {
 }
 
 function cast(draw: Draw): NodeCase {
-  const dtypes = Object.keys(CAST_TYPES) as DType[];
-  const from = draw.pick(dtypes);
-  const to = draw.pick(dtypes);
+  const from = draw.pick(CAST_TYPES);
+  const to = draw.pick(CAST_TYPES);
   return {
     op: 'Cast',
     opset: draw.pick([6, 9, 13, 19, 21]),
     inputs: [draw.tensor(from, draw.shape({ to: 4 }), castElements(from, to))],
-    attributes: { to: CAST_TYPES[to] },
+    attributes: { to: ELEMENT_TYPES[to] },
   };
 }
 
 function castLike(draw: Draw): NodeCase {
   const node = cast(draw);
-  const to = draw.pick(Object.keys(CAST_TYPES) as DType[]);
+  const to = draw.pick(CAST_TYPES);
   const from = node.inputs[0]?.dtype ?? 'float32';
   return {
     op: 'CastLike',

@@ -1,3 +1,5 @@
+import type { DType } from '../../../src/core/dtype.ts';
+import { ELEMENT_TYPES } from '../../../src/testing/onnx-writer.ts';
 import { type Draw, integersBetween, ints, quarters, scalar } from '../draw.ts';
 import type { CaseTable, NodeCase } from '../node-case.ts';
 
@@ -64,24 +66,16 @@ const BIT_WIDTHS = [
   ['int32', 'uint32', 'float32'],
   ['int64', 'uint64', 'float64'],
 ] as const;
-const CODES = {
-  float32: 1,
-  uint8: 2,
-  int8: 3,
-  uint16: 4,
-  int16: 5,
-  int32: 6,
-  int64: 7,
-  float16: 10,
-  float64: 11,
-  uint32: 12,
-  uint64: 13,
-} as const;
 
 function bitCast(draw: Draw): NodeCase {
-  const dtypes = draw.pick<readonly (keyof typeof CODES)[]>(BIT_WIDTHS);
+  const dtypes = draw.pick<readonly DType[]>(BIT_WIDTHS);
   const x = draw.tensor(draw.pick(dtypes), draw.shape({ to: 3 }));
-  return { op: 'BitCast', opset: 26, inputs: [x], attributes: { to: CODES[draw.pick(dtypes)] } };
+  return {
+    op: 'BitCast',
+    opset: 26,
+    inputs: [x],
+    attributes: { to: ELEMENT_TYPES[draw.pick(dtypes)] },
+  };
 }
 
 function linearAttention(draw: Draw): NodeCase {

@@ -2,6 +2,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import { call, constant } from '../ir/build.ts';
 import type { CallExpr, Expr, Module } from '../ir/expr.ts';
+import { argsOf, operatorCall, spanOfCall } from '../ir/operator-call.ts';
 import { childrenOf, mapFunctions, postOrder, rewrite } from '../ir/visit.ts';
 import type { TypeInference } from '../type-inference.ts';
 
@@ -178,17 +179,4 @@ function isOnce(expr: Expr, { uses }: Finder): boolean {
 function constantNumber(expr: Expr | undefined, { shape }: TensorType): number | undefined {
   if (expr?.kind !== 'constant' || expr.value.elementCount !== 1) return undefined;
   return expr.value.shape.length <= shape.length ? Number(expr.value.elements[0]) : undefined;
-}
-
-function argsOf(expr: Expr | undefined, op: string): readonly Expr[] {
-  return operatorCall(expr, op)?.args ?? [];
-}
-
-function operatorCall(expr: Expr | undefined, op: string): CallExpr | undefined {
-  const isCall = expr?.kind === 'call' && expr.callee.kind === 'operator';
-  return isCall && expr.callee.name === op ? expr : undefined;
-}
-
-function spanOfCall(expr: Expr): CallExpr['span'] {
-  return expr.kind === 'call' ? expr.span : undefined;
 }

@@ -1,6 +1,7 @@
 import type { TensorType } from '../../core/primitive-function.ts';
 import { call } from '../ir/build.ts';
-import type { CallExpr, Expr } from '../ir/expr.ts';
+import type { Expr } from '../ir/expr.ts';
+import { argsOf, operatorCall, spanOfCall } from '../ir/operator-call.ts';
 import { rewriteBodies } from '../ir/visit.ts';
 import type { TypeInference } from '../type-inference.ts';
 import type { Pass } from './pass.ts';
@@ -136,17 +137,4 @@ function floatType(expr: Expr, types: TypeInference): TensorType | undefined {
 
 function hasType(expr: Expr, type: TensorType, types: TypeInference): boolean {
   return floatType(expr, types)?.shape.length === type.shape.length;
-}
-
-function argsOf(expr: Expr | undefined, op: string): readonly Expr[] {
-  return operatorCall(expr, op)?.args ?? [];
-}
-
-function operatorCall(expr: Expr | undefined, op: string): CallExpr | undefined {
-  const isCall = expr?.kind === 'call' && expr.callee.kind === 'operator';
-  return isCall && expr.callee.name === op ? expr : undefined;
-}
-
-function spanOfCall(expr: Expr): CallExpr['span'] {
-  return expr.kind === 'call' ? expr.span : undefined;
 }
