@@ -245,6 +245,35 @@ test('runs many calls at once, moves inputs when told to, and feeds results back
   expect(result.kernels).toEqual(['add', 'mul']);
 });
 
+test('memory of large inputs goes from run to run, and no element with it', async ({ page }) => {
+  const found = await page.evaluate(async () => {
+    const { Session, Tensor } = weft;
+    const session = await Session.load('/served/sum.weft');
+    const filled = (value: number, length: number) =>
+      new Tensor('float32', new Float32Array(length).fill(value), [length]);
+    const rounds = [];
+    for (const [round, length] of [40_000, 40_000, 30_000, 40_000].entries()) {
+      const inputs = { x: filled(round, length), y: filled(10, length) };
+      const runs = [session.run(inputs), session.run({ ...inputs, y: filled(20, length) })];
+      const sums = (await Promise.all(runs)).map(({ sum }) => sum?.data ?? []);
+      const values = [...sums, inputs.x.data, inputs.y.data].map((data) => [
+        data.length,
+        ...new Set(Array.from<number | bigint>(data)),
+      ]);
+      rounds.push(values);
+    }
+    await session.dispose();
+    return rounds;
+  });
+  const expected = [40_000, 40_000, 30_000, 40_000].map((length, round) => [
+    [length, round + 10],
+    [length, round + 20],
+    [length, round],
+    [length, 10],
+  ]);
+  expect(found).toEqual(expected);
+});
+
 test('aborts a load and a run promptly, with the reason of the signal', async ({ page }) => {
   const found = await page.evaluate(async () => {
     const { Session } = weft;

@@ -1,6 +1,7 @@
 import { wrap } from 'comlink';
 import { errorFromData, UsageError, WorkerError } from '../core/errors.ts';
 import type { CallId, Reply, SessionService } from '../worker/protocol.ts';
+import { keepSpares } from './spare-memory.ts';
 import { startWorker } from './start-worker.ts';
 
 export type Send<T> = (service: SessionService, call: CallId) => Promise<Reply<T>>;
@@ -82,6 +83,7 @@ export class Connection {
         const service = await this.#service;
         const reply = await send(service, call);
         if (!reply.ok) throw errorFromData(reply.error);
+        if (reply.spares) keepSpares(reply.spares);
         if (isOpen) resolve(reply.value);
         else discard?.(reply.value, service);
       };

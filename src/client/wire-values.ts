@@ -1,6 +1,8 @@
+import { dtypeInfo, type TypedArray } from '../core/dtype.ts';
 import type { FunctionInfo, HandleId, WireResult, WireValue } from '../worker/protocol.ts';
 import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
 import type { BoundValue } from './input-value.ts';
+import { takeSpare } from './spare-memory.ts';
 import { Tensor } from './tensor.ts';
 
 /** Other results than tensors and numbers. A tuple has tag 0. */
@@ -42,13 +44,21 @@ export function toWire(
     }
     const { data } = value;
     const canMove = move && data.byteLength > 0 && data.byteLength === data.buffer.byteLength;
-    return { kind: 'tensor', dtype, shape, data: canMove ? data : data.slice() };
+    return { kind: 'tensor', dtype, shape, data: canMove ? data : copy(value) };
   });
   const transfers = buffersIn(args);
   if (!move) return { args, transfers };
   // Taken now and not when they are posted, so that a call right after this one finds them gone.
   const taken = structuredClone(args, { transfer: transfers });
   return { args: taken, transfers: buffersIn(taken) };
+}
+
+function copy({ data, dtype }: Tensor): TypedArray {
+  const spare = takeSpare(data.byteLength);
+  if (!spare) return data.slice();
+  const target = new (dtypeInfo(dtype).array)(spare, 0, data.length);
+  target.set(data as never);
+  return target;
 }
 
 /** Each buffer once, though two tensors may share it. */

@@ -64,7 +64,12 @@ export type SizeIntervals =
     };
 
 export type Reply<T> =
-  | { readonly ok: true; readonly value: T }
+  | {
+      readonly ok: true;
+      readonly value: T;
+      /** Memory that a run's inputs came in, for those of later ones. */
+      readonly spares?: readonly ArrayBuffer[];
+    }
   | { readonly ok: false; readonly error: ErrorData };
 
 export type DeviceKind = 'webgpu' | 'host';

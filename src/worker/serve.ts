@@ -1,6 +1,16 @@
 import { expose, releaseProxy, transfer } from 'comlink';
 import { createService, type ServiceOptions } from './create-service.ts';
-import type { LoadProgress, Reply, SessionService, WireResult, WireValue } from './protocol.ts';
+import type {
+  LoadProgress,
+  Reply,
+  RunRequest,
+  SessionService,
+  WireResult,
+  WireValue,
+} from './protocol.ts';
+
+/** Smaller memory is as soon made anew. */
+const LEAST_SPARE_BYTE_LENGTH = 64 * 1024;
 
 /** A progress callback that lives in the page. */
 interface RemoteProgress {
@@ -10,7 +20,7 @@ interface RemoteProgress {
 
 /**
  * Answers the page from a worker. Call it once, at the top of the worker's module. Results are
- * transferred.
+ * transferred, and memory of inputs goes back.
  */
 export function serve(options: ServiceOptions = {}): void {
   const service = createService(options);
@@ -28,7 +38,8 @@ export function serve(options: ServiceOptions = {}): void {
       remote[releaseProxy]();
       return reply;
     },
-    run: async (call, request) => posting(await service.run(call, request), (results) => results),
+    run: async (call, request) =>
+      posting(await service.run(call, request), (results) => results, sparesOf(request)),
     profile: async (call, request) =>
       posting(await service.profile(call, request), ({ results }) => results),
     warmup: (call, session, dims) => service.warmup(call, session, dims),
@@ -45,15 +56,26 @@ export function serve(options: ServiceOptions = {}): void {
   expose(posted);
 }
 
-/** Marks the buffers of a reply's tensors for transfer. */
-function posting<T>(reply: Reply<T>, resultsOf: (value: T) => readonly WireResult[]): Reply<T> {
+/** Marks the buffers of a reply's tensors and `spares` for transfer. */
+function posting<T>(
+  reply: Reply<T>,
+  resultsOf: (value: T) => readonly WireResult[],
+  spares: readonly ArrayBuffer[] = [],
+): Reply<T> {
   if (!reply.ok) return reply;
-  const buffers = new Set<Transferable>();
+  const buffers = new Set<ArrayBuffer>(spares);
   for (const { value } of resultsOf(reply.value)) collect(value, buffers);
-  return transfer(reply, [...buffers]);
+  return transfer({ ...reply, spares }, [...buffers]);
 }
 
-function collect(value: WireValue, buffers: Set<Transferable>): void {
+/** What a run's inputs came in: they are on the device. */
+function sparesOf({ args }: RunRequest): ArrayBuffer[] {
+  const buffers = new Set<ArrayBuffer>();
+  for (const arg of args) collect(arg, buffers);
+  return [...buffers].filter(({ byteLength }) => byteLength >= LEAST_SPARE_BYTE_LENGTH);
+}
+
+function collect(value: WireValue, buffers: Set<ArrayBuffer>): void {
   if (value.kind === 'tuple') for (const field of value.fields) collect(field, buffers);
   if (value.kind !== 'tensor') return;
   const { buffer } = value.data;

@@ -1,0 +1,29 @@
+/** All spare memory together. */
+const KEPT_BYTE_LENGTH = 64 * 1024 * 1024;
+/** It is given up when so long no run has ended. */
+const KEPT_MS = 5000;
+
+/** Least recently used first. */
+let spares: ArrayBuffer[] = [];
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/**
+ * Keeps memory that inputs of runs came in, for those of later runs: a system hands new memory out
+ * page by page, which takes longer than to copy into it.
+ */
+export function keepSpares(buffers: readonly ArrayBuffer[]): void {
+  let byteLength = 0;
+  spares = [...buffers, ...spares.toReversed()]
+    .filter((buffer) => (byteLength += buffer.byteLength) <= KEPT_BYTE_LENGTH)
+    .toReversed();
+  clearTimeout(timer);
+  timer = setTimeout(() => (spares = []), KEPT_MS);
+}
+
+/** Memory of `byteLength` bytes, or up to twice as many, that nobody else has. */
+export function takeSpare(byteLength: number): ArrayBuffer | undefined {
+  const index = spares.findIndex(
+    (spare) => byteLength <= spare.byteLength && spare.byteLength <= 2 * byteLength,
+  );
+  return index < 0 ? undefined : spares.splice(index, 1)[0];
+}

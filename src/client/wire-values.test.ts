@@ -1,0 +1,52 @@
+import { expect, test, vi } from 'vitest';
+import { keepSpares, takeSpare } from './spare-memory.ts';
+import { Tensor } from './tensor.ts';
+import { toWire } from './wire-values.ts';
+
+const MEGABYTE = 1024 * 1024;
+const info = {
+  name: 'main',
+  params: [{ name: 'x', dtype: 'float32' as const, shape: ['n'] }],
+  results: [],
+};
+
+function copyOf(tensor: Tensor) {
+  const { args, transfers } = toWire(info, [tensor], false);
+  const [arg] = args;
+  if (arg?.kind !== 'tensor') throw new Error('no tensor');
+  expect(transfers[0]).toBe(arg.data.buffer);
+  return arg;
+}
+
+test('inputs are copied into spare memory of their size or up to twice as much, else into new', () => {
+  const spares = [8, 24, 16].map((byteLength) => new ArrayBuffer(byteLength));
+  keepSpares(spares);
+  const tensor = Tensor.from([1, 2, 3]);
+  const [first, second, third] = [copyOf(tensor), copyOf(tensor), copyOf(tensor)];
+  expect(new Set([first.data.buffer, second.data.buffer])).toEqual(new Set(spares.slice(1)));
+  expect(spares).not.toContain(third.data.buffer);
+  for (const { data } of [first, second, third]) expect(data).toEqual(Float32Array.of(1, 2, 3));
+  first.data.fill(9 as never);
+  expect(tensor.data).toEqual(Float32Array.of(1, 2, 3));
+  expect(takeSpare(8)).toBe(spares[0]);
+  expect(takeSpare(8)).toBeUndefined();
+});
+
+test('of spare memory the latest 64 MB are kept, until no run has ended for a while', () => {
+  vi.useFakeTimers();
+  try {
+    const spares = Array.from({ length: 9 }, () => new ArrayBuffer(8 * MEGABYTE));
+    for (const spare of spares) keepSpares([spare]);
+    const kept = Array.from({ length: 9 }, () => takeSpare(8 * MEGABYTE) ?? new ArrayBuffer());
+    expect(kept.map((spare) => spares.indexOf(spare))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, -1]);
+    keepSpares(spares);
+    vi.advanceTimersByTime(4000);
+    keepSpares([]);
+    vi.advanceTimersByTime(4000);
+    expect(takeSpare(8 * MEGABYTE)).toBeDefined();
+    vi.advanceTimersByTime(1000);
+    expect(takeSpare(8 * MEGABYTE)).toBeUndefined();
+  } finally {
+    vi.useRealTimers();
+  }
+});
