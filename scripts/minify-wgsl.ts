@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Plugin } from 'vite';
+import { type ESTree, parseSync, type Plugin } from 'vite';
 
 /** White space and comments but nested ones, words, numbers, and signs of one or more characters. */
 const TOKEN =
@@ -12,7 +12,7 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('')
 /**
  * WGSL without comments and needless white space, its parameters and local variables renamed to
  * single letters. What is declared outside functions keeps its name: other pieces of the shader,
- * hooks and messages speak of it. Statements stay on lines of their own, for compilers' messages.
+ * hooks and messages speak of it.
  */
 export function shrinkWgsl(source: string): string {
   const tokens = tokensOf(source);
@@ -24,7 +24,6 @@ export function shrinkWgsl(source: string): string {
     // A comma may end a list, where it says nothing.
     if (token === ',' && /^[)\]}]$/.test(tokens[i + 1] ?? '')) continue;
     result += mayMerge(before, token) ? ` ${text}` : text;
-    if (token === ';' || token === '{' || token === '}') result += '\n';
   }
   return result.trimEnd();
 }
@@ -124,7 +123,74 @@ function localNames(tokens: readonly string[], start: number, end: number): Set<
   return names;
 }
 
-/** Shrinks `*.wgsl?raw` imports in builds; tests and the development server see the files as they are. */
+/** Text of TypeScript that is WGSL: it declares a function, or statements end where lines do. */
+const WGSL_TEXT = /\bfn [\w\0]+\(|[;{]\s*$|;\s*\}|^\s*(?:let|var|const) /m;
+/** What an expression in a template stands for, which may be any text. */
+const HOLE = '\0';
+
+/**
+ * TypeScript whose template literals hold WGSL, without needless white space in them; names are
+ * shortened where a literal has no expressions, so that it declares whole functions.
+ */
+export function shrinkTemplates(code: string, file: string): string {
+  const edits: Edit[] = [];
+  forEachTemplate(parseSync(file, code).program, (template) => {
+    const text = template.quasis.map(({ value }) => value.cooked ?? '').join(HOLE);
+    if (!WGSL_TEXT.test(text) || text.includes('//')) return;
+    const isWhole = template.expressions.length === 0 && /^(?:fn|struct) /.test(text);
+    const shrunk = (isWhole ? shrinkWgsl(text) : squeeze(text)).split(HOLE);
+    let start = template.start + 1;
+    for (const [i, { value }] of template.quasis.entries()) {
+      edits.push({ start, end: start + value.raw.length, text: escaped(shrunk[i] ?? '') });
+      start = code.indexOf('}', template.expressions[i]?.end) + 1;
+    }
+  });
+  let result = code;
+  for (const { start, end, text } of edits.sort((a, b) => b.start - a.start)) {
+    result = result.slice(0, start) + text + result.slice(end);
+  }
+  return result;
+}
+
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+function forEachTemplate(node: unknown, visit: (template: ESTree.TemplateLiteral) => void): void {
+  if (typeof node !== 'object' || node === null) return;
+  if (isTemplate(node)) visit(node);
+  for (const child of Object.values(node)) forEachTemplate(child, visit);
+}
+
+function isTemplate(node: object): node is ESTree.TemplateLiteral {
+  return 'type' in node && node.type === 'TemplateLiteral';
+}
+
+/** Drops white space beside what separates words; beside words, signs and holes some stays. */
+function squeeze(text: string): string {
+  return text.replace(/\s+/g, (space, at: number) => {
+    const before = text[at - 1] ?? HOLE;
+    const after = text[at + space.length] ?? HOLE;
+    if (/[;{}(),]/.test(before) || /[;{}(),]/.test(after)) return '';
+    const areSigns = SIGN.test(before) && SIGN.test(after);
+    const mayJoin = areSigns || before === HOLE || after === HOLE;
+    return mayJoin || (/\w/.test(before) && /\w/.test(after)) ? ' ' : '';
+  });
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\`]|\$(?=\{)/g, '\\$&');
+}
+
+/** Where WGSL is generated. */
+const GENERATORS = /\/src\/(?:ops|device\/webgpu\/planner)\/.*\.ts$/;
+
+/**
+ * Shrinks `*.wgsl?raw` imports and WGSL in templates in builds; tests and the development server see
+ * the files as they are.
+ */
 export function minifyWgsl(): Plugin {
   return {
     name: 'weft:minify-wgsl',
@@ -136,6 +202,11 @@ export function minifyWgsl(): Plugin {
       this.addWatchFile(file);
       const text = shrinkWgsl(await readFile(file, 'utf8'));
       return { code: `export default ${JSON.stringify(text)};`, moduleType: 'js' };
+    },
+    transform(code, id) {
+      const [file = id] = id.split('?');
+      if (!GENERATORS.test(file)) return null;
+      return { code: shrinkTemplates(code, file), map: null };
     },
   };
 }

@@ -1,6 +1,8 @@
 // Measures what a page downloads, minified and gzipped, against the budgets; also checks that the
 // code which loads and runs a saved executable holds nothing of the compiler.
-import { join, relative } from 'node:path';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build, loadConfigFromFile } from 'vite';
@@ -10,17 +12,42 @@ const KILOBYTE = 1024;
 
 /** What is measured: the entry and all it imports statically; what loads on demand is not counted. */
 const BUNDLES = [
-  { title: 'page side', entry: 'src/client/index.ts', budget: 8 * KILOBYTE },
-  { title: 'worker', entry: 'src/worker/worker-main.ts', budget: 120 * KILOBYTE },
+  { title: 'page side', entry: 'client.js', budget: 8 * KILOBYTE },
+  { title: 'worker', entry: 'worker-main.js', budget: 120 * KILOBYTE },
 ];
 const COMPILER = /^src\/(compiler|frontend)\//;
 
-const library = await loadConfigFromFile(
-  { command: 'build', mode: 'production' },
-  join(root, 'scripts/library.config.ts'),
-);
+/** Builds the published package into `outDir`. The sources of each of its files, by name. */
+async function buildPackage(outDir) {
+  const { config } = await loadConfigFromFile(
+    { command: 'build', mode: 'production' },
+    join(root, 'scripts/library.config.ts'),
+  );
+  const [{ output }] = [
+    await build({
+      ...config,
+      root,
+      configFile: false,
+      logLevel: 'error',
+      build: { ...config.build, outDir },
+    }),
+  ].flat();
+  const chunks = output.filter(({ type }) => type === 'chunk');
+  return new Map(chunks.map(({ fileName, modules }) => [basename(fileName), sourcesOf(modules)]));
+}
 
-/** The chunks of an entry: those of the static graph, then those that load on demand. */
+function sourcesOf(modules) {
+  const used = Object.entries(modules).filter(([, { renderedLength }]) => renderedLength > 0);
+  return used.map(([id, { renderedLength }]) => ({
+    path: relative(root, id).replaceAll('\\', '/'),
+    byteLength: renderedLength,
+  }));
+}
+
+/**
+ * The chunks that an application's build makes of an entry of the package, with Vite's defaults:
+ * those of the static graph, then those that load on demand.
+ */
 async function bundle(entry) {
   const [output] = [
     await build({
@@ -28,13 +55,16 @@ async function bundle(entry) {
       configFile: false,
       publicDir: false,
       logLevel: 'error',
-      plugins: library.config.plugins,
       build: {
         write: false,
         target: 'es2022',
-        lib: { entry: join(root, entry), formats: ['es'] },
-        // As an application's build does, which needs no notes about purity.
-        rolldownOptions: { output: { minify: true, comments: { annotation: false } } },
+        lib: { entry, formats: ['es'] },
+        rolldownOptions: {
+          // All exports count; as in an application, chunks that load later may import others.
+          preserveEntrySignatures: 'allow-extension',
+          // A library keeps white space and notes about purity.
+          output: { minify: true, comments: { annotation: false } },
+        },
       },
     }),
   ].flat();
@@ -61,31 +91,39 @@ function gzippedByteLength(chunks) {
 const kilobytes = (bytes) => `${(bytes / KILOBYTE).toFixed(1)} KB`.padStart(9);
 const complaints = [];
 
-console.log('bundle        gzipped    budget   on demand');
-for (const { title, entry, budget } of BUNDLES) {
-  const { now, later } = await bundle(entry);
-  const byteLength = gzippedByteLength(now);
-  const isOver = byteLength > budget;
-  console.log(
-    `${title.padEnd(12)}${kilobytes(byteLength)} ${kilobytes(budget)}   ` +
-      `${kilobytes(gzippedByteLength(later))}${isOver ? '   over budget' : ''}`,
-  );
-  if (isOver) complaints.push(`${title} is ${byteLength - budget} bytes over its budget`);
-  for (const chunk of now) {
-    for (const [id, { renderedLength }] of Object.entries(chunk.modules)) {
-      const path = relative(root, id).replaceAll('\\', '/');
-      if (renderedLength > 0 && COMPILER.test(path)) {
-        complaints.push(`${title} holds ${path}, which must load on demand only`);
-      }
+const outDir = mkdtempSync(join(tmpdir(), 'weft-size-'));
+try {
+  const sources = await buildPackage(outDir);
+  console.log('bundle        gzipped    budget   on demand');
+  for (const { title, entry, budget } of BUNDLES) {
+    const { now, later } = await bundle(join(outDir, entry));
+    const byteLength = gzippedByteLength(now);
+    const isOver = byteLength > budget;
+    console.log(
+      `${title.padEnd(12)}${kilobytes(byteLength)} ${kilobytes(budget)}   ` +
+        `${kilobytes(gzippedByteLength(later))}${isOver ? '   over budget' : ''}`,
+    );
+    if (isOver) complaints.push(`${title} is ${byteLength - budget} bytes over its budget`);
+    const modules = now.flatMap(({ modules }) => sourcesIn(modules, sources));
+    for (const { path } of modules.filter(({ path }) => COMPILER.test(path))) {
+      complaints.push(`${title} holds ${path}, which must load on demand only`);
     }
+    if (process.argv.includes('--modules')) printLargest(modules);
   }
-  if (process.argv.includes('--modules')) {
-    const modules = now.flatMap(({ modules }) => Object.entries(modules));
-    modules.sort(([, a], [, b]) => b.renderedLength - a.renderedLength);
-    for (const [id, { renderedLength }] of modules.slice(0, 60)) {
-      console.log(`  ${String(renderedLength).padStart(8)}  ${relative(root, id)}`);
-    }
-  }
+} finally {
+  rmSync(outDir, { recursive: true, force: true });
 }
 for (const complaint of complaints) console.error(complaint);
 process.exitCode = complaints.length > 0 ? 1 : 0;
+
+/** What files of the package that are in a chunk were made of. */
+function sourcesIn(modules, sources) {
+  return sourcesOf(modules).flatMap(({ path }) => sources.get(basename(path)) ?? []);
+}
+
+function printLargest(modules) {
+  modules.sort((a, b) => b.byteLength - a.byteLength);
+  for (const { path, byteLength } of modules.slice(0, 60)) {
+    console.log(`  ${String(byteLength).padStart(8)}  ${path}`);
+  }
+}

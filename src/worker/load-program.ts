@@ -1,5 +1,4 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
-import type { Executable } from '../bytecode/executable-file.ts';
 import {
   type DataBlock,
   type DataHashes,
@@ -7,10 +6,9 @@ import {
 } from '../bytecode/executable-reader.ts';
 import { looksLikeExecutable, MAGIC } from '../bytecode/file-format.ts';
 import { UsageError } from '../core/errors.ts';
-import { checkLooksLikeOnnx } from './check-looks-like-onnx.ts';
-import { openSource, peek, readAll } from './open-source.ts';
+import { importCompiler } from './import-compiler.ts';
+import { openSource, peek } from './open-source.ts';
 import type { LoadProgress, LoadRequest } from './protocol.ts';
-import { SiblingFiles } from './sibling-files.ts';
 
 /** A verified program whose data is here, or still on its way. */
 export interface LoadedProgram {
@@ -35,8 +33,9 @@ export async function loadProgram(
   { signal, onProgress }: LoadContext,
 ): Promise<LoadedProgram> {
   // The compiler is a file of its own, which comes while the model does.
-  if (source.kind === 'url' && source.url.endsWith('.onnx'))
+  if (source.kind === 'url' && source.url.endsWith('.onnx')) {
     importCompiler().catch(() => undefined);
+  }
   const opened = await openSource(source, signal);
   const total = opened.byteLength;
   onProgress({ phase: 'download', loaded: 0, total });
@@ -53,26 +52,9 @@ export async function loadProgram(
     const { executable, dataHashes } = reader;
     return { executable, blocks: reader.blocks(), dataHashes };
   }
-  checkLooksLikeOnnx(head, opened.where);
-  const [bytes, { compileOnnx, loadExternalData }] = await Promise.all([
-    readAll(stream),
-    importCompiler(),
-  ]);
-  signal.throwIfAborted();
-  const files = new SiblingFiles(source, signal);
-  const externalData = await loadExternalData(bytes, (path, range) => files.read(path, range));
-  const executable = compileOnnx(bytes, {
-    dims,
-    dispatch,
-    externalData,
-    onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
-  });
-  // Whoever builds an executable verifies it.
-  onProgress({ phase: 'verify', loaded: 1, total: 1 });
-  signal.throwIfAborted();
-  // What is kept for listings must not hold the weights.
-  const { data: _, ...program } = executable;
-  return { executable: program, blocks: blocksOf(executable) };
+  const { compileModel } = await import('./compile-model.ts');
+  const model = { head, stream, where: opened.where };
+  return compileModel(model, { source, dims, dispatch }, { signal, onProgress });
 }
 
 function alreadyCompiled(where: string): UsageError {
@@ -82,12 +64,4 @@ function alreadyCompiled(where: string): UsageError {
     expected: 'an ONNX model',
     remedy: 'Compile the model with the option dispatch, or load it without.',
   });
-}
-
-function importCompiler() {
-  return import('../frontend/index.ts');
-}
-
-async function* blocksOf(executable: Executable): AsyncGenerator<DataBlock, void> {
-  yield* executable.blocks();
 }

@@ -142,17 +142,8 @@ export async function peek(
   };
 }
 
-/** All bytes of a stream. */
-export async function readAll(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  const reader = stream.getReader();
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    chunks.push(next.value);
-  }
-  return concatenate(chunks);
-}
-
-function concatenate(chunks: readonly Uint8Array[]): Uint8Array {
+/** All chunks, one after the other. */
+export function concatenate(chunks: readonly Uint8Array[]): Uint8Array {
   const [only] = chunks;
   if (only !== undefined && chunks.length === 1) return only;
   const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0));

@@ -6,6 +6,9 @@ import type { DeviceFaults } from './device-faults.ts';
 /** So many pipelines that no kernel uses are kept for the next load. */
 export const MAX_IDLE_PIPELINES = 128;
 
+/** Characters of a line at fault that are quoted before and behind the fault. */
+const QUOTED_LENGTH = 100;
+
 /** The bindings of a shader; equal ones share one layout, whatever the code. */
 export interface BindingLayout {
   readonly id: number;
@@ -181,7 +184,9 @@ async function compilationError(
   const complaints = messages
     .filter(({ type }) => type === 'error')
     .map(({ lineNum, linePos, message }) => {
-      const line = lines[lineNum - 1];
+      // A shader of a production build has long lines.
+      const from = Math.max(0, linePos - QUOTED_LENGTH);
+      const line = lines[lineNum - 1]?.slice(from, linePos + QUOTED_LENGTH);
       return `line ${lineNum}:${linePos}: ${message}${line === undefined ? '' : `\n  ${line.trim()}`}`;
     });
   const reason = cause instanceof Error ? cause.message : String(cause);

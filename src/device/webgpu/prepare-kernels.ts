@@ -6,10 +6,11 @@ import { macrotask } from '../../core/macrotask.ts';
 import { untilAborted } from '../../core/until-aborted.ts';
 import type { PreparedKernels, PrepareOptions } from '../device.ts';
 import { realLaunches } from './compiled-plan.ts';
-import { Foresight, launchesOfAll, launchesOfSamples, type SymbolicKernel } from './foresight.ts';
+import type { SymbolicKernel } from './foresight.ts';
 import type { CachedPipeline } from './pipeline-cache.ts';
 import type { CallShapes } from './planner/plan.ts';
 import { hasOnlySymbols, shapesOf } from './representative-shapes.ts';
+import { launchesOfAll, launchesOfSamples } from './sampled-launches.ts';
 import type { ScratchPool } from './scratch-pool.ts';
 import { type KernelParts, WebGpuKernel } from './webgpu-kernel.ts';
 
@@ -40,9 +41,15 @@ export async function prepareKernels(
 ): Promise<PreparedKernels> {
   const { signal, foreseen } = options;
   if (signal?.aborted) throw abortError(signal);
+  // Only a machine that compiles on demand needs it; it comes while the others are planned.
+  const loading = foreseen?.size ? import('./foresight.ts') : undefined;
+  loading?.catch(() => undefined);
   const compilation = new Compilation(parts, options);
   const preparations = await planAll(primitives, { parts, compilation, signal, foreseen });
   const pipelines = await compilation.finish();
+  const isForeseeing = preparations.some(({ isForeseen }) => isForeseen);
+  const foresights = isForeseeing ? await loading : undefined;
+  if (signal?.aborted) throw abortError(signal);
   const kernels = new Map<string, WebGpuKernel>();
   const symbolic: SymbolicKernel[] = [];
   for (const preparation of preparations) {
@@ -52,15 +59,15 @@ export async function prepareKernels(
     if (isForeseen) symbolic.push({ primitive, kernel });
   }
   parts.scratch.retain();
-  const foresight = new Foresight(symbolic, parts);
+  const foresight = foresights && new foresights.Foresight(symbolic, parts);
   let isDisposed = false;
   return {
     get: (name) => kernels.get(name),
-    foresee: (sizes) => foresight.foresee(sizes),
+    ...(foresight && { foresee: (sizes) => foresight.foresee(sizes) }),
     dispose() {
       if (isDisposed) return;
       isDisposed = true;
-      foresight.stop();
+      foresight?.stop();
       for (const kernel of kernels.values()) kernel.dispose();
       kernels.clear();
       parts.scratch.release();

@@ -24,10 +24,10 @@ interface FunctionSpec {
   readonly host: (x: number) => number;
   readonly range?: readonly [number, number];
   /** Arguments far from the range, or where formulas change. */
-  readonly values: readonly number[];
+  readonly caseValues: readonly number[];
 }
 
-function defineFunction({ values, range, host, ...spec }: FunctionSpec): OpDefinition {
+function defineFunction({ caseValues: values, range, host, ...spec }: FunctionSpec): OpDefinition {
   return defineUnary({
     ...spec,
     dtypes: FLOATS,
@@ -49,7 +49,7 @@ export const TRANSCENDENTAL_OPS: readonly OpDefinition[] = [
     declarations: SIN,
     host: Math.sin,
     range: [-20, 20],
-    values: ANGLES,
+    caseValues: ANGLES,
   }),
   defineFunction({
     name: 'cos',
@@ -57,7 +57,7 @@ export const TRANSCENDENTAL_OPS: readonly OpDefinition[] = [
     declarations: COS,
     host: Math.cos,
     range: [-20, 20],
-    values: ANGLES,
+    caseValues: ANGLES,
   }),
   defineFunction({
     name: 'tan',
@@ -65,7 +65,7 @@ export const TRANSCENDENTAL_OPS: readonly OpDefinition[] = [
     declarations: TAN,
     host: Math.tan,
     range: [-1.5, 1.5],
-    values: ANGLES,
+    caseValues: ANGLES,
   }),
   defineFunction({
     name: 'asin',
@@ -73,7 +73,7 @@ export const TRANSCENDENTAL_OPS: readonly OpDefinition[] = [
     declarations: ASIN,
     host: Math.asin,
     range: [-1, 1],
-    values: UNIT,
+    caseValues: UNIT,
   }),
   defineFunction({
     name: 'acos',
@@ -81,7 +81,7 @@ export const TRANSCENDENTAL_OPS: readonly OpDefinition[] = [
     declarations: ACOS,
     host: Math.acos,
     range: [-1, 1],
-    values: UNIT,
+    caseValues: UNIT,
   }),
   defineFunction({
     name: 'atan',
@@ -89,7 +89,7 @@ export const TRANSCENDENTAL_OPS: readonly OpDefinition[] = [
     declarations: ATAN,
     host: Math.atan,
     range: [-5, 5],
-    values: [-1e30, -100, -2.4, -0.42, -0.4, 0, 1e-5, 0.5, 2.5, 1e6, 3e38],
+    caseValues: [-1e30, -100, -2.4, -0.42, -0.4, 0, 1e-5, 0.5, 2.5, 1e6, 3e38],
   }),
   defineFunction({
     name: 'sinh',
@@ -97,7 +97,7 @@ export const TRANSCENDENTAL_OPS: readonly OpDefinition[] = [
     declarations: SINH,
     host: Math.sinh,
     range: [-5, 5],
-    values: [-88, -20, -1, -0.99, -1e-3, 0, 1e-5, 1.01, 30, 89],
+    caseValues: [-88, -20, -1, -0.99, -1e-3, 0, 1e-5, 1.01, 30, 89],
   }),
   defineFunction({
     name: 'cosh',
@@ -105,7 +105,7 @@ export const TRANSCENDENTAL_OPS: readonly OpDefinition[] = [
     declarations: COSH,
     host: Math.cosh,
     range: [-5, 5],
-    values: [-88, -20, -1, 0, 1e-3, 3, 30, 89],
+    caseValues: [-88, -20, -1, 0, 1e-3, 3, 30, 89],
   }),
   defineFunction({
     name: 'asinh',
@@ -113,7 +113,7 @@ export const TRANSCENDENTAL_OPS: readonly OpDefinition[] = [
     declarations: ASINH,
     host: Math.asinh,
     range: [-10, 10],
-    values: [-1e38, -1e10, -1e5, -0.5, 0, 1e-5, 0.1, 3, 1e9, 1e20],
+    caseValues: [-1e38, -1e10, -1e5, -0.5, 0, 1e-5, 0.1, 3, 1e9, 1e20],
   }),
   defineFunction({
     name: 'acosh',
@@ -121,7 +121,7 @@ export const TRANSCENDENTAL_OPS: readonly OpDefinition[] = [
     declarations: ACOSH,
     host: Math.acosh,
     range: [1, 10],
-    values: [1, 1.0001, 1.1, 2, 100, 1e9, 1e10, 1e38],
+    caseValues: [1, 1.0001, 1.1, 2, 100, 1e9, 1e10, 1e38],
   }),
   defineFunction({
     name: 'atanh',
@@ -129,7 +129,7 @@ export const TRANSCENDENTAL_OPS: readonly OpDefinition[] = [
     declarations: ATANH,
     host: Math.atanh,
     range: [-0.95, 0.95],
-    values: [-0.9999, -0.5, -1e-4, 0, 1e-5, 0.3, 0.75, 0.999],
+    caseValues: [-0.9999, -0.5, -1e-4, 0, 1e-5, 0.3, 0.75, 0.999],
   }),
   defineFunction({
     name: 'log1p',
@@ -137,6 +137,6 @@ export const TRANSCENDENTAL_OPS: readonly OpDefinition[] = [
     declarations: LOG1P,
     host: Math.log1p,
     range: [-0.9, 10],
-    values: [-0.999, -0.5, -1e-6, 0, 1e-10, 1e-4, 0.5, 0.6, 1e5, 1e30],
+    caseValues: [-0.999, -0.5, -1e-6, 0, 1e-10, 1e-4, 0.5, 0.6, 1e5, 1e30],
   }),
 ];
