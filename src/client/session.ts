@@ -58,6 +58,12 @@ export interface LoadOptions {
   readonly dispatch?: Dispatch;
   /** At most so many bytes of device memory. */
   readonly byteBudget?: number;
+  /**
+   * When the kernels that depend on symbolic sizes are compiled. `on demand`, the default: those that a
+   * run needs before its first launch, the others one by one while nothing runs. `ahead`: all before
+   * the session is there, so that no run waits for any.
+   */
+  readonly compile?: 'ahead' | 'on demand';
   /** With `worker: false`: the WebGPU to use. Default `navigator.gpu`. */
   readonly gpu?: GPU;
 }
@@ -123,7 +129,8 @@ export class Session implements HandleOwner, AsyncDisposable {
     bytes: Uint8Array | ArrayBuffer,
     { executable, paused, ...options }: ResumeOptions,
   ): Promise<Session & { readonly resumed: ResumedState }> {
-    const session = await Session.load(executable, options);
+    // A run that goes on in its middle tells no sizes before its next launch.
+    const session = await Session.load(executable, { compile: 'ahead', ...options });
     try {
       const { restore } = await control();
       const { signal } = options;
@@ -153,7 +160,8 @@ export class Session implements HandleOwner, AsyncDisposable {
     const connection = Connection.acquire({ worker, gpu: options.gpu });
     try {
       const { source: wire, transfers } = await toWireSource(source);
-      const request = { source: wire, device, dims, dispatch, byteBudget: options.byteBudget };
+      const { byteBudget, compile } = options;
+      const request = { source: wire, device, dims, dispatch, byteBudget, compile };
       const report =
         onProgress &&
         proxy((progress: LoadProgress) => {

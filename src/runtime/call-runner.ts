@@ -208,6 +208,8 @@ export class CallRunner {
 
   /** Has devices compile what a call with these sizes needs, where they have not yet. */
   #foresee({ source }: LinkedFunction, args: readonly Value[]): Promise<void> | undefined {
+    const modules = this.#modules.filter(({ foresee }) => foresee !== undefined);
+    if (modules.length === 0) return undefined;
     const sizes = new Map<string, number>();
     for (const [index, type] of (source.signature?.params ?? []).entries()) {
       const arg = args[index];
@@ -217,7 +219,7 @@ export class CallRunner {
         if (typeof dim === 'string' && size !== undefined) sizes.set(dim, size);
       }
     }
-    const waits = this.#modules.flatMap((module) => module.foresee?.(sizes) ?? []);
+    const waits = modules.flatMap((module) => module.foresee?.(sizes) ?? []);
     return waits.length === 0 ? undefined : Promise.all(waits).then(() => undefined);
   }
 

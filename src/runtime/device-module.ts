@@ -27,6 +27,8 @@ interface DeviceProgram {
 export class DeviceModule implements Module {
   readonly name: string;
   readonly callCost: () => number;
+  /** See {@link PreparedKernels.foresee}. */
+  readonly foresee: PreparedKernels['foresee'];
   readonly device: Device;
   readonly #kernels: PreparedKernels;
   readonly #primitives: ReadonlyMap<string, PrimitiveFunction>;
@@ -39,6 +41,7 @@ export class DeviceModule implements Module {
     const cost = device.kind === 'host' ? HOST_LAUNCH_COST : GPU_LAUNCH_COST;
     this.callCost = () => cost;
     this.#kernels = kernels;
+    this.foresee = kernels.foresee;
     this.#primitives = primitives;
   }
 
@@ -49,10 +52,6 @@ export class DeviceModule implements Module {
     return returnsTensor(primitive)
       ? returning(kernel, primitive, (tensor) => this.#upload(tensor, this.device))
       : launcher(this.device, kernel, primitive);
-  }
-
-  foresee(sizes: ReadonlyMap<string, number>): Promise<void> | undefined {
-    return this.#kernels.foresee?.(sizes);
   }
 
   dispose(): void {

@@ -1,5 +1,6 @@
 import { BUILTIN_PREFIX } from '../bytecode/builtins.ts';
 import { UsageError } from '../core/errors.ts';
+import type { PreparedKernels } from '../device/device.ts';
 import { createBuiltins } from './builtins/create-builtins.ts';
 import { adaptHostFunction, type HostFunction } from './host-function.ts';
 import type { PackedFunction } from './value.ts';
@@ -11,8 +12,8 @@ export interface Module {
   /** Further instructions that a call counts for at yield points: many where it holds the thread. */
   callCost(name: string): number;
   get(name: string): PackedFunction | undefined;
-  /** See {@link PreparedKernels.foresee}. */
-  foresee?(sizes: ReadonlyMap<string, number>): Promise<void> | undefined;
+  /** See {@link PreparedKernels.foresee}; undefined where nothing depends on sizes. */
+  readonly foresee?: PreparedKernels['foresee'];
   dispose(): void;
 }
 

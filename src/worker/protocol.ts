@@ -83,6 +83,8 @@ export interface LoadRequest {
   readonly dispatch?: Dispatch | undefined;
   /** At most so many bytes of device memory; absent: what the device gives. */
   readonly byteBudget?: number | undefined;
+  /** See `MachineOptions`; default here: on demand. */
+  readonly compile?: 'ahead' | 'on demand' | undefined;
 }
 
 export type WireSource =

@@ -180,6 +180,7 @@ export class SessionHost implements SessionService {
           devices: [main.device, host.device],
           functions: this.#functions,
           byteBudget: request.byteBudget,
+          compile: request.compile ?? 'on demand',
           signal: context.signal,
           onProgress,
           dataBlocks: program.blocks,
