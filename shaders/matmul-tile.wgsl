@@ -1,6 +1,6 @@
 // C = alpha * A B + beta * bias for adapters without fast workgroup memory: every invocation keeps
 // TILE_ROWS rows of TILE_VECTORS times four columns in registers. What names `Tile`, `RowStarts` or
-// `ColumnStarts` is unrolled for the tile.
+// `ColumnStarts` is unrolled for the tile. Layers of the grid beyond the batch take later parts of k.
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(
   @builtin(local_invocation_id) local: vec3<u32>,
@@ -10,17 +10,17 @@ fn main(
   let row = (group.y * WORKGROUP_SIZE_Y + local.y) * TILE_ROWS;
   let lane = local.x & 3u;
   let column = ((group.x * WORKGROUP_SIZE_X + local.x - lane) * TILE_VECTORS + lane) * 4u;
-  let batch = group.z;
-  let matrices = batch_starts(batch);
+  let matrices = batch_starts(group.z % params.batches);
   let starts = row_starts(row + lane * LANE_ROWS, matrices.x);
   let columns = column_starts(column, matrices.y);
   var tile: Tile;
-  let whole = params.k & ~3u;
-  for (var k = 0u; k < whole; k += 4u) {
+  var k = group.z / params.batches * params.part;
+  let end = min(k + params.part, params.k);
+  for (; k + 4u <= end; k += 4u) {
     add_products(&tile, starts, columns, k);
   }
-  for (var k = whole; k < params.k; k++) {
+  for (; k < end; k++) {
     add_product(&tile, starts, columns, k);
   }
-  store_tile(&tile, row, column, lane, batch);
+  store_tile(&tile, row, column, lane, group.z);
 }

@@ -170,7 +170,9 @@ function products(
   };
   return matmulKernels(problem, caps, { a: weights, b: image, c: ABSENT }).map((kernel) => ({
     ...kernel,
-    writes: kernel.writes.map((write) => ({ ...write, to: product })),
+    writes: kernel.writes.map((write) =>
+      write.to.kind === 'output' ? { ...write, to: product } : write,
+    ),
   }));
 }
 

@@ -75,7 +75,7 @@ export function wholeMatmulKernels(
   const variant = chooseMatmulVariant(problem, caps);
   return variantKernels(
     problem,
-    variant.kernel === 'tiled' ? { ...variant, parts: 1 } : variant,
+    variant.kernel === 'vector' ? variant : { ...variant, parts: 1, part: problem.k },
     caps,
   );
 }
@@ -90,9 +90,13 @@ function variantKernels(
   caps: PlannerCaps,
 ): readonly KernelSpec[] {
   const kernels =
-    variant.kernel === 'tiled'
-      ? tiledKernels(problem, variant)
-      : [variant.kernel === 'tile' ? tileKernel(problem, variant) : vectorKernel(problem, variant)];
+    variant.kernel === 'vector'
+      ? [vectorKernel(problem, variant)]
+      : partKernels(
+          problem,
+          variant,
+          variant.kernel === 'tile' ? tileKernel(problem, variant) : tiledKernel(problem, variant),
+        );
   return kernels.flatMap((kernel) => splitGrid(kernel, caps));
 }
 
@@ -139,25 +143,15 @@ function operandOf(hook: string, { a, b, c }: MatmulOperands): KernelOperand {
 }
 
 function tileKernel(problem: MatmulProblem, variant: RegisterVariant): KernelSpec {
-  const { m, n, batch } = problem;
-  const { rows, vectors, quads } = variant;
-  const workgroupSize = m <= 16 ? ([16, 1, 1] as const) : ([4, 4, 1] as const);
+  const { m, n } = problem;
+  const { rows, vectors, quads, lanes } = variant;
   return {
     name: 'matmul-tile',
     enables: quads ? ['subgroups'] : [],
     ...problemKernel(problem, variant, matmulTileSource(variant) + tile),
-    constants: {
-      ...epilogueConstants(problem),
-      TILE_ROWS: rows,
-      TILE_VECTORS: vectors,
-      LANE_ROWS: quads ? rows / 4 : 0,
-    },
-    workgroupSize,
-    workgroups: [
-      Math.ceil(n / (workgroupSize[0] * vectors * 4)),
-      Math.ceil(m / (workgroupSize[1] * rows)),
-      elementCount(batch),
-    ],
+    constants: { TILE_ROWS: rows, TILE_VECTORS: vectors, LANE_ROWS: quads ? rows / 4 : 0 },
+    workgroupSize: [...lanes, 1],
+    workgroups: [Math.ceil(n / (lanes[0] * vectors * 4)), Math.ceil(m / (lanes[1] * rows)), 1],
   };
 }
 
@@ -178,18 +172,14 @@ function vectorKernel(problem: MatmulProblem, variant: VectorVariant): KernelSpe
   };
 }
 
-function tiledKernels(problem: MatmulProblem, variant: TiledVariant): readonly KernelSpec[] {
-  const { m, n, k, a, b, batch } = problem;
-  const { size, depth, vectors, buffers, parts } = variant;
+function tiledKernel(problem: MatmulProblem, variant: TiledVariant): KernelSpec {
+  const { m, n, a, b } = problem;
+  const { size, depth, vectors, buffers } = variant;
   const lanes = size / vectors / 4;
-  const part = Math.ceil(k / parts / depth) * depth;
-  const batches = elementCount(batch);
-  const kernel = problemKernel(problem, variant, workgroupTileSource(variant) + tiled);
-  const product: KernelSpec = {
+  return {
     name: 'matmul-tiled',
-    ...kernel,
+    ...problemKernel(problem, variant, workgroupTileSource(variant) + tiled),
     constants: {
-      ...(parts > 1 ? { HAS_C: false, HAS_ALPHA: false } : epilogueConstants(problem)),
       PANEL_ROWS: size / 4,
       PANEL_COLUMNS: size / 4,
       DEPTH: depth,
@@ -197,27 +187,51 @@ function tiledKernels(problem: MatmulProblem, variant: TiledVariant): readonly K
       LEFT_BY_DEPTH: a.column === 1,
       RIGHT_BY_DEPTH: b.row === 1,
     },
-    params: { ...kernel.params, batches: u32(batches), part: u32(part) },
     workgroupSize: [lanes, lanes, 1],
-    workgroups: [Math.ceil(n / size), Math.ceil(m / size), batches * parts],
+    workgroups: [Math.ceil(n / size), Math.ceil(m / size), 1],
+  };
+}
+
+/** A kernel for each batch and each part of k, and what adds up the parts. */
+function partKernels(
+  problem: MatmulProblem,
+  { parts, part }: Pick<TiledVariant, 'parts' | 'part'>,
+  kernel: KernelSpec,
+): readonly KernelSpec[] {
+  const { m, n, batch } = problem;
+  const batches = elementCount(batch);
+  const [columns, rows] = kernel.workgroups;
+  const epilogue = epilogueConstants(problem);
+  const product: KernelSpec = {
+    ...kernel,
+    constants: {
+      ...kernel.constants,
+      ...(parts > 1 ? { HAS_C: false, HAS_ALPHA: false } : epilogue),
+    },
+    params: { ...kernel.params, batches: u32(batches), part: u32(part) },
+    workgroups: [columns, rows, batches * parts],
   };
   if (parts === 1) return [product];
   const bytes = m * n * batches * 4;
-  const sums = { kind: 'scratch', index: 0, byteLength: bytes * parts } as const;
+  const sums = { kind: 'scratch', index: PARTS_SCRATCH, byteLength: bytes * parts } as const;
+  const lanes = m === 1 ? ([64, 1] as const) : ([16, 4] as const);
   return [
     { ...product, writes: [{ hook: '', to: sums, width: 4 }] },
     {
       name: 'matmul-sum',
       source: sumSource + matmulStore + storeQuadVector,
-      constants: epilogueConstants(problem),
+      constants: epilogue,
       params: { ...kernel.params, parts: u32(parts), part_size: u32(bytes / 16) },
-      workgroupSize: [16, 4, 1],
-      workgroups: [Math.ceil(n / 64), Math.ceil(m / 4), batches],
+      workgroupSize: [...lanes, 1],
+      workgroups: [Math.ceil(n / lanes[0] / 4), Math.ceil(m / lanes[1]), batches],
       reads: [{ hook: 'partial', from: sums, width: 4 }, ...kernel.reads.slice(2)],
       writes: kernel.writes,
     },
   ];
 }
+
+/** Convolutions have scratch of their own below. */
+const PARTS_SCRATCH = 3;
 
 /** What all kernels of products have alike. */
 function problemKernel(

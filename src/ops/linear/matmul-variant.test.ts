@@ -43,7 +43,10 @@ function product(
 /** The part of a variant that the table below names. */
 function summary(problem: MatmulProblem, adapterClass: AdapterClass): string {
   const variant = chooseMatmulVariant(problem, capsOf(adapterClass));
-  if (variant.kernel === 'tile') return `tile ${variant.rows}x${variant.vectors * 16}`;
+  if (variant.kernel === 'tile') {
+    const tile = `tile ${variant.rows}x${variant.vectors * 16}`;
+    return variant.parts === 1 ? tile : `${tile}, ${variant.parts} parts of ${variant.lanes[0]}`;
+  }
   return variant.kernel === 'vector'
     ? `vector ${variant.rows}, ${variant.slices} of ${variant.lanes}`
     : `tiled ${variant.size}, ${variant.parts} parts, ${variant.buffers} buffers`;
@@ -51,7 +54,16 @@ function summary(problem: MatmulProblem, adapterClass: AdapterClass): string {
 
 describe('the kernel of a product', () => {
   test.each([
-    [[1, 4096, 4096], {}, 'tile 1x64', 'vector 1, 8 of 64', 'vector 1, 32 of 256'],
+    [
+      [1, 4096, 4096],
+      {},
+      'tile 1x64, 128 parts of 256',
+      'vector 1, 8 of 64',
+      'vector 1, 32 of 256',
+    ],
+    [[1, 4160, 4095], {}, 'tile 1x64, 128 parts of 64', 'vector 1, 8 of 64', 'vector 1, 32 of 256'],
+    [[1, 4095, 4096], {}, 'tile 1x64', 'vector 1, 8 of 64', 'vector 1, 32 of 256'],
+    [[1, 1024, 4096], {}, 'tile 1x64', 'vector 1, 8 of 64', 'vector 1, 32 of 256'],
     [[1, 4096, 4096], { transB: true }, 'tile 1x64', 'vector 1, 64 of 64', 'vector 1, 64 of 64'],
     [[1, 10, 8], {}, 'tile 1x16', 'tile 1x16', 'tile 1x16'],
     [[3, 1000, 512], {}, 'tile 4x64', 'vector 4, 8 of 64', 'vector 4, 32 of 256'],

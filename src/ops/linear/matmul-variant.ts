@@ -9,6 +9,11 @@ export type MatmulVariant = RegisterVariant | VectorVariant | TiledVariant;
 /** `matmul-tile`: sums in registers, nothing shared but by quads. */
 export interface RegisterVariant extends MatmulTileOptions {
   readonly kernel: 'tile';
+  /** Invocations of a workgroup, along n and m. */
+  readonly lanes: readonly [number, number];
+  /** Into how many parts of `part` steps k is cut; those are added up by a second kernel. */
+  readonly parts: number;
+  readonly part: number;
 }
 
 /** `matmul-vector`: a few rows, k spread over lanes. */
@@ -29,8 +34,9 @@ export interface TiledVariant {
   readonly buffers: 1 | 2;
   readonly a: LoadForm;
   readonly b: LoadForm;
-  /** Into how many parts k is cut; those are added up by a second kernel. */
+  /** As in {@link RegisterVariant}. */
   readonly parts: number;
+  readonly part: number;
 }
 
 /** Lanes 0 to 3 of a quad are invocations 4i to 4i+3, as on SwiftShader. */
@@ -40,7 +46,9 @@ export function hasLinearQuads(caps: PlannerCaps): boolean {
 
 /** Chooses the kernel of a product by its sizes, its strides and the adapter. */
 export function chooseMatmulVariant(problem: MatmulProblem, caps: PlannerCaps): MatmulVariant {
-  if (caps.adapterClass === 'software') return registerVariant(problem, caps);
+  if (caps.adapterClass === 'software') {
+    return streamedVariant(problem, registerVariant(problem, caps));
+  }
   if (problem.m > 8) return tiledVariant(problem, caps);
   // Sums this short are not worth a barrier.
   return problem.k <= 64 ? registerVariant(problem, caps) : vectorVariant(problem, caps);
@@ -65,8 +73,33 @@ function registerVariant(problem: MatmulProblem, caps: PlannerCaps): RegisterVar
     quads,
     slices: 1,
     tail: k % 4 !== 0,
+    lanes: m <= 16 ? [16, 1] : [4, 4],
+    parts: 1,
+    part: k,
   };
 }
+
+/**
+ * A row, and a matrix that no cache holds: parts of k so short that the processor fetches the rows
+ * of B ahead of the lanes, in workgroups wide enough to use up the pages of those rows.
+ */
+function streamedVariant(problem: MatmulProblem, variant: RegisterVariant): RegisterVariant {
+  const { m, n, k, batch } = problem;
+  const rows = m * elementCount(batch);
+  if (rows > 1 || variant.b !== 'across' || n * k < FIRST_UNCACHED) return variant;
+  // Lanes beyond n cost time, and so does each workgroup.
+  const cost = (lanes: number) => Math.ceil(n / (lanes * variant.vectors * 4)) * (lanes + 16);
+  const lanes = [256, 128, 64, 32, 16].reduce((best, count) =>
+    cost(count) < cost(best) ? count : best,
+  );
+  return { ...variant, lanes: [lanes, 1], parts: Math.ceil(k / STREAMS), part: STREAMS };
+}
+
+/** Elements of a matrix from which on walks of short parts are faster. */
+const FIRST_UNCACHED = 1 << 23;
+
+/** Rows of a matrix that are read side by side: as many as the processor fetches ahead. */
+const STREAMS = 32;
 
 function vectorVariant(problem: MatmulProblem, { adapterClass }: PlannerCaps): VectorVariant {
   const { m, k, b: strides } = problem;
@@ -118,12 +151,14 @@ function tiledVariant(problem: MatmulProblem, caps: PlannerCaps): TiledVariant {
   const lanes = tiles(shape.size) * (shape.size / shape.vectors / 4) ** 2;
   const wanted = Math.ceil(ENOUGH_LANES[caps.adapterClass] / Math.max(1, lanes));
   const bytes = shape.depth * shape.size * 2 * 4;
+  const parts = n % 4 === 0 ? Math.max(1, Math.min(wanted, Math.floor(k / SHORTEST_PART), 16)) : 1;
   return {
     kernel: 'tiled',
     ...shape,
     ...forms,
     buffers: bytes * 2 <= caps.maxComputeWorkgroupStorageSize ? 2 : 1,
-    parts: n % 4 === 0 ? Math.max(1, Math.min(wanted, Math.floor(k / SHORTEST_PART), 16)) : 1,
+    parts,
+    part: Math.ceil(k / parts / shape.depth) * shape.depth,
   };
 }
 

@@ -49,7 +49,8 @@ export function blockLoads({ name, hook, form, start, step }: BlockLoads): {
 } {
   const stride = `params.${hook}_k`;
   const vector = (j: number) => {
-    if (form === 'across') return `load_${hook}4((${start(0)} + ${step(j)} * ${stride}) / 4u)`;
+    // Both are whole groups, and a loop keeps the quotients.
+    if (form === 'across') return `load_${hook}4(${start(0)} / 4u + ${step(j)} * (${stride} / 4u))`;
     const element = (q: number) =>
       form === 'depth'
         ? `${name}_${q}[${j}]`
@@ -57,7 +58,7 @@ export function blockLoads({ name, hook, form, start, step }: BlockLoads): {
     return `Element4(${unroll(4, element, ', ')})`;
   };
   const load = (q: number) =>
-    `  let ${name}_${q} = load_${hook}4((${start(q)} + ${step(0)}) / 4u);\n`;
+    `  let ${name}_${q} = load_${hook}4(${start(q)} / 4u + ${step(0)} / 4u);\n`;
   return {
     lines: form === 'depth' ? unroll(4, load, '') : '',
     vectors: [0, 1, 2, 3].map(vector),
@@ -111,13 +112,13 @@ function addProduct(options: MatmulTileOptions, lanes: number): string {
   const { vectors, a, b } = options;
   const column = (v: number) =>
     b === 'across'
-      ? `load_b4((columns[${v}] + k * params.b_k) / 4u)`
+      ? `load_b4(columns[${v}] / 4u + k * (params.b_k / 4u))`
       : `Element4(${unroll(4, (q) => `load_b(columns[${v * 4 + q}] + k * params.b_k)`, ', ')})`;
   const row = (g: number) =>
     a === 'across' ? `rows[${g}]` : `load_a(starts[${g}] + k * params.a_k)`;
   return `fn add_product(tile: ptr<function, Tile>, starts: RowStarts, columns: ColumnStarts, k: u32) {
 ${unroll(vectors, (v) => `  let b${v} = ${column(v)};`)}
-${a === 'across' ? '  let rows = load_a4((starts[0] + k * params.a_k) / 4u);' : ''}
+${a === 'across' ? '  let rows = load_a4(starts[0] / 4u + k * (params.a_k / 4u));' : ''}
 ${unroll(lanes, (g) => `  let a${g} = ${row(g)};`)}
 ${sumRows(options, (at, v, row) => `${at} += ${row} * b${v};`)}
 }
@@ -138,13 +139,13 @@ function loadRows(count: number, form: LoadForm): string {
     form === 'across' ? `d${j}[${g}]` : `load_a(starts[${g}] + (k + ${j}u) * params.a_k)`;
   const row = (g: number) =>
     form === 'depth'
-      ? `load_a4((starts[${g}] + k) / 4u)`
+      ? `load_a4(starts[${g}] / 4u + k / 4u)`
       : `Element4(${unroll(4, (j) => element(g, j), ', ')})`;
   const loads =
     form === 'across'
       ? unroll(
           4,
-          (j) => `  let d${j} = load_a4((starts[0] + (k + ${j}u) * params.a_k) / 4u);\n`,
+          (j) => `  let d${j} = load_a4(starts[0] / 4u + (k + ${j}u) * (params.a_k / 4u));\n`,
           '',
         )
       : '';

@@ -26,6 +26,7 @@ interface Product {
 }
 
 const DISCRETE = { adapterClass: 'discrete' } as const;
+const SOFTWARE = { adapterClass: 'software' } as const;
 const INTEGRATED = { adapterClass: 'integrated' } as const;
 const FLIPPED = { alpha: 0.5, beta: 2, trans_a: true, trans_b: true };
 
@@ -60,6 +61,28 @@ const PRODUCTS: readonly Product[] = [
     caps: DISCRETE,
     kernels: ['matmul-tiled', 'matmul-sum'],
     code: /load_a4[^]*load_b4/,
+  },
+  {
+    title: 'a row and a matrix that no cache holds, k odd, parts of k',
+    shapes: [
+      [1, 1, 2051],
+      [1, 2051, 4100],
+    ],
+    caps: SOFTWARE,
+    kernels: ['matmul-tile', 'matmul-sum'],
+    code: /load_b4/,
+  },
+  {
+    title: 'a row with alpha and a bias, in parts of k',
+    shapes: [
+      [2052, 1],
+      [2052, 4196],
+      [1, 1],
+    ],
+    attributes: { alpha: 0.5, beta: 2, trans_a: true, trans_b: false },
+    caps: SOFTWARE,
+    kernels: ['matmul-tile', 'matmul-sum'],
+    code: /TILE_ROWS: u32 = 1u[^]*load_b4/,
   },
   {
     title: 'tiles of 32, odd',
