@@ -11,8 +11,7 @@ export interface Device {
   readonly info: DeviceInfo;
 
   /**
-   * Compiles everything that `primitives` need, so that launching compiles nothing; where all symbols
-   * are `foreseen`, only what all sizes need. Throws UnsupportedError that names every primitive the
+   * Compiles everything that `primitives` need, so that launching compiles nothing. Throws UnsupportedError that names every primitive the
    * device cannot run, and waits for no pipeline then;
    * `details.primitives` lists the names, and the machine then asks the next device for those.
    */
@@ -104,6 +103,8 @@ export interface DeviceTensor {
 export interface PrepareOptions {
   /** Symbols whose values {@link PreparedKernels.foresee} will be told before a launch. */
   readonly foreseen?: ReadonlySet<string> | undefined;
+  /** Compiles only what all sizes need where all symbols of a primitive are foreseen. */
+  readonly onDemand?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }

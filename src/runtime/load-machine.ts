@@ -30,8 +30,8 @@ export interface MachineOptions {
   /** False interprets every call, however often it is repeated. Default: true. */
   readonly replay?: boolean | undefined;
   /**
-   * When devices compile what depends on sizes that a call tells: all while loading, so that other
-   * sizes compile nothing (default), or before the first call of such sizes.
+   * When devices compile what depends on sizes that a call tells: while loading (default), or before
+   * the first call of such sizes and while nobody calls.
    */
   readonly compile?: 'ahead' | 'on demand' | undefined;
   /** Takes the lines of `vm.builtin.print`; default: the console. */
@@ -123,7 +123,8 @@ async function prepareAndUpload(
     options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
   const compiling = loadDeviceModules(devices, program.primitives, {
     signal,
-    foreseen: options.compile === 'on demand' ? symbolsOfParameters(program) : undefined,
+    foreseen: symbolsOfParameters(program),
+    onDemand: options.compile === 'on demand',
     upload: options.upload,
     onProgress: (loaded, total) => onProgress?.({ phase: 'compile', loaded, total }),
   });

@@ -40,7 +40,7 @@ async function multiply(launch: (args: DeviceTensor[]) => void, ...[n, m]: [numb
 }
 
 test('what a call needs compiles before it, whatever its sizes', async () => {
-  const kernels = await device.prepare([product], { foreseen });
+  const kernels = await device.prepare([product], { foreseen, onDemand: true });
   const kernel = kernels.get('matmul');
   for (const [n, m] of [
     [1, 1],
@@ -72,17 +72,17 @@ test('loading leaves to the call what depends on sizes that it will tell', async
     ...fused,
     results: product.results.map((result) => ({ ...result, value: 3 })),
   };
-  const told = await device.prepare([squashed], { foreseen });
+  const told = await device.prepare([squashed], { foreseen, onDemand: true });
   expect(device.counters().pipelinesCreated).toBe(before);
   told.dispose();
-  const untold = await device.prepare([squashed], { foreseen: new Set(['m']) });
+  const untold = await device.prepare([squashed], { foreseen: new Set(['m']), onDemand: true });
   expect(device.counters().pipelinesCreated).toBeGreaterThan(before);
   expect(untold.foresee?.(sizes(2, 2))).toBeUndefined();
   untold.dispose();
 });
 
 test('a program that is disposed of while its pipelines compile holds none of them', async () => {
-  const kernels = await device.prepare([product], { foreseen });
+  const kernels = await device.prepare([product], { foreseen, onDemand: true });
   const pending = kernels.foresee?.(sizes(40, 41));
   kernels.dispose();
   await pending;
@@ -90,7 +90,7 @@ test('a program that is disposed of while its pipelines compile holds none of th
 });
 
 test('between calls the pipelines of other sizes compile', async () => {
-  const kernels = await device.prepare([product], { foreseen });
+  const kernels = await device.prepare([product], { foreseen, onDemand: true });
   await kernels.foresee?.(sizes(1, 1));
   const before = device.counters().pipelinesCreated;
   await expect.poll(() => device.counters().pipelinesCreated).toBeGreaterThan(before);

@@ -33,7 +33,6 @@ export class Foresight {
   constructor(kernels: readonly SymbolicKernel[], parts: KernelParts) {
     this.#kernels = kernels;
     this.#parts = parts;
-    this.#guessWhenIdle();
   }
 
   /** Undefined when nothing has to be waited for. Rejects with DeviceError or DeviceLostError. */
@@ -53,11 +52,12 @@ export class Foresight {
     clearTimeout(this.#idle);
   }
 
-  #guessWhenIdle(): void {
+  /** From now on compiles for representative sizes whenever the device has nothing to do. */
+  guessWhenIdle(): void {
     if (this.#isStopped) return;
     this.#submits = this.#parts.queue.submits;
     this.#idle = setTimeout(() => {
-      if (this.#isBusy()) this.#guessWhenIdle();
+      if (this.#isBusy()) this.guessWhenIdle();
       // What fails here fails again, and is reported, when it is needed.
       else this.#guess().catch(() => undefined);
     }, IDLE_MS);
@@ -89,7 +89,7 @@ export class Foresight {
         const pipeline = await this.#parts.pipelines.compile(launch);
         if (this.#isStopped) return;
         kernel.keep(pipeline);
-        if (this.#isBusy()) return this.#guessWhenIdle();
+        if (this.#isBusy()) return this.guessWhenIdle();
       }
     }
   }

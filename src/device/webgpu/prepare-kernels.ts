@@ -39,13 +39,14 @@ export async function prepareKernels(
   parts: PrepareParts,
   options: PrepareOptions,
 ): Promise<PreparedKernels> {
-  const { signal, foreseen } = options;
+  const { signal, foreseen, onDemand } = options;
   if (signal?.aborted) throw abortError(signal);
-  // Only a machine that compiles on demand needs it; it comes while the others are planned.
+  // Only programs with symbolic sizes need it; it comes while kernels are planned.
   const loading = foreseen?.size ? import('./foresight.ts') : undefined;
   loading?.catch(() => undefined);
   const compilation = new Compilation(parts, options);
-  const preparations = await planAll(primitives, { parts, compilation, signal, foreseen });
+  const planning = { parts, compilation, signal, foreseen, onDemand };
+  const preparations = await planAll(primitives, planning);
   const pipelines = await compilation.finish();
   const isForeseeing = preparations.some(({ isForeseen }) => isForeseen);
   const foresights = isForeseeing ? await loading : undefined;
@@ -60,6 +61,7 @@ export async function prepareKernels(
   }
   parts.scratch.retain();
   const foresight = foresights && new foresights.Foresight(symbolic, parts);
+  if (onDemand) foresight?.guessWhenIdle();
   let isDisposed = false;
   return {
     get: (name) => kernels.get(name),
@@ -80,6 +82,7 @@ interface Planning {
   readonly compilation: Compilation;
   readonly signal: AbortSignal | undefined;
   readonly foreseen: ReadonlySet<string> | undefined;
+  readonly onDemand: boolean | undefined;
 }
 
 /**
@@ -131,7 +134,10 @@ function refused(refusals: readonly Refusal[], of: number, adapterName: string):
   );
 }
 
-function planOne(primitive: PrimitiveFunction, { parts, foreseen }: Planning): Preparation {
+function planOne(
+  primitive: PrimitiveFunction,
+  { parts, foreseen, onDemand }: Planning,
+): Preparation {
   const shapes = shapesOf(primitive);
   if (shapes !== undefined) {
     const plan = parts.planner.plan(primitive, shapes);
@@ -139,7 +145,8 @@ function planOne(primitive: PrimitiveFunction, { parts, foreseen }: Planning): P
     return { primitive, fixed: { plan, shapes }, isForeseen: false, launches };
   }
   const isForeseen = foreseen !== undefined && hasOnlySymbols(primitive, foreseen);
-  const launches = (isForeseen ? launchesOfAll : launchesOfSamples)(primitive, parts.planner);
+  const select = isForeseen && onDemand ? launchesOfAll : launchesOfSamples;
+  const launches = select(primitive, parts.planner);
   return { primitive, fixed: undefined, isForeseen, launches };
 }
 
