@@ -1,6 +1,6 @@
 import { wrap } from 'comlink';
 import { errorFromData, UsageError, WorkerError } from '../core/errors.ts';
-import type { CallId, Reply, SessionService } from '../worker/protocol.ts';
+import type { CallId, Reply, SessionService, WorkerConfig } from '../worker/protocol.ts';
 import { keepSpares } from './spare-memory.ts';
 import { startWorker } from './start-worker.ts';
 
@@ -19,7 +19,18 @@ export interface ConnectionChoice {
   readonly gpu?: GPU | undefined;
 }
 
+export function hasWorkers(): boolean {
+  return typeof Worker === 'function';
+}
+
+function keyed({ worker, gpu }: ConnectionChoice) {
+  const start = worker === true ? startWorker : worker;
+  return { start, key: start === false ? (gpu ?? false) : start };
+}
+
 const connections = new Map<unknown, Connection>();
+/** For connections that are there and those to come. */
+const configs = new Map<unknown, WorkerConfig>();
 let nextCall = 1;
 
 /**
@@ -35,13 +46,21 @@ export class Connection {
   #users = 0;
 
   /** The running connection of a choice, or a new one. {@link release} it in the end. */
-  static acquire({ worker, gpu }: ConnectionChoice): Connection {
-    const start = worker === true ? startWorker : worker;
-    const key = start === false ? (gpu ?? false) : start;
-    const connection = connections.get(key) ?? new Connection(key, start, gpu);
+  static acquire(choice: ConnectionChoice): Connection {
+    const { start, key } = keyed(choice);
+    const known = connections.get(key);
+    const connection = known ?? new Connection(key, start, choice.gpu);
     connections.set(key, connection);
     connection.#users++;
+    const config = configs.get(key);
+    if (known === undefined && config) connection.post((service) => service.configure(config));
     return connection;
+  }
+
+  static configure(choice: ConnectionChoice, config: WorkerConfig): void {
+    const { key } = keyed(choice);
+    configs.set(key, config);
+    connections.get(key)?.post((service) => service.configure(config));
   }
 
   private constructor(key: unknown, start: false | (() => Worker), gpu: GPU | undefined) {

@@ -23,9 +23,11 @@ export type {
   PausedCall,
   SessionDevice,
   SessionMemory,
+  SharingCounters,
   SizeIntervals,
   ValueInfo,
 } from '../worker/protocol.ts';
+export { configureWorker, type WorkerOptions } from './configure-worker.ts';
 export { DeviceTensor } from './device-tensor.ts';
 export type { ImageInput, Inputs, InputValue } from './input-value.ts';
 export {

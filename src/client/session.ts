@@ -22,7 +22,7 @@ import type {
   ValueInfo,
 } from '../worker/protocol.ts';
 import { bindInputs } from './bind-inputs.ts';
-import { type CallOptions, Connection, type Send } from './connection.ts';
+import { type CallOptions, Connection, hasWorkers, type Send } from './connection.ts';
 import type { DeviceTensor, HandleOwner } from './device-tensor.ts';
 import { arePlain, type Inputs } from './input-value.ts';
 import type { Checkpoints } from './snapshots/checkpoints.ts';
@@ -58,6 +58,13 @@ export interface LoadOptions {
   readonly dispatch?: Dispatch;
   /** At most so many bytes of device memory. */
   readonly byteBudget?: number;
+  /** Keeps the weights on the device; see {@link configureWorker}. */
+  readonly pin?: boolean;
+  /**
+   * Runs take turns with those of other sessions that have a priority or were loaded after
+   * {@link configureWorker}, twice as many for twice the priority. Default 1.
+   */
+  readonly priority?: number;
   /**
    * When the kernels that depend on symbolic sizes are compiled. `on demand`, the default: those that a
    * run needs before its first launch, the others one by one while nothing runs. `ahead`: all before
@@ -160,8 +167,9 @@ export class Session implements HandleOwner, AsyncDisposable {
     const connection = Connection.acquire({ worker, gpu: options.gpu });
     try {
       const { source: wire, transfers } = await toWireSource(source);
-      const { byteBudget, compile } = options;
-      const request = { source: wire, device, dims, dispatch, byteBudget, compile };
+      const { byteBudget, compile, pin, priority } = options;
+      const sharing = { byteBudget, compile, pin, priority };
+      const request = { source: wire, device, dims, dispatch, ...sharing };
       const report =
         onProgress &&
         proxy((progress: LoadProgress) => {
@@ -239,18 +247,19 @@ export class Session implements HandleOwner, AsyncDisposable {
    * Holds all runs between two instructions, and new ones before their first; resolves to the runs
    * when all are held. Rejects with UsageError for a place that does not exist.
    */
-  async pause(options: PauseOptions = {}): Promise<readonly PausedCall[]> {
-    return (await control()).pause(this, options);
+  async pause({ signal, ...place }: PauseOptions = {}): Promise<readonly PausedCall[]> {
+    const { calls } = await this.control({ kind: 'pause', ...place, args: [] }, { signal });
+    return calls;
   }
 
   /** Lets all runs go on. Without effect on a session that is not paused. */
   async continue(): Promise<void> {
-    return (await control()).proceed(this);
+    await this.control({ kind: 'continue', args: [] });
   }
 
   /**
    * The bytes of a paused session, for {@link Session.resume}: all runs with what they refer to, and
-   * what `options` name. Rejects with UsageError when the session is not paused, and with
+   * what `options` name, which must live until then. Rejects with UsageError when the session is not paused, and with
    * UnsupportedError for an ONNX model that was compiled while it was loaded.
    */
   async snapshot(options: SnapshotOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
@@ -294,7 +303,7 @@ export class Session implements HandleOwner, AsyncDisposable {
   /** @internal What `snapshots/` asks of the worker. */
   control(
     request: ControlRequest,
-    { signal, discard }: Pick<CallOptions<ControlReply>, 'signal' | 'discard'>,
+    { signal, discard }: CallOptions<ControlReply> = {},
   ): Promise<ControlReply> {
     return this.#call(signal, (service, call) => service.control(call, this.#id, request), discard);
   }
@@ -357,11 +366,7 @@ export class Session implements HandleOwner, AsyncDisposable {
       const { explainInputs } = await import('./explain-inputs.ts');
       throw explainInputs(info, plain, binding);
     }
-    const { args, transfers } = toWire(
-      info,
-      binding.values,
-      move ? undefined : this.#connection.spares,
-    );
+    const { args, transfers } = toWire(info, binding.values, move);
     const request = { session: this.#id, functionName: name, args, keep };
     return this.#call(
       signal,
@@ -378,8 +383,4 @@ interface RequestOptions<T> {
 
 function control() {
   return import('./snapshots/session-control.ts');
-}
-
-function hasWorkers(): boolean {
-  return typeof Worker === 'function';
 }

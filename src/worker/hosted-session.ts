@@ -1,6 +1,6 @@
 import type { BytecodeFunction, ExecutableData, ValueType } from '../bytecode/executable.ts';
 import { type Dim, evaluateDim } from '../core/dim.ts';
-import { internalError, UsageError } from '../core/errors.ts';
+import { DeviceLostError, internalError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import type { HostInput } from '../runtime/host-function.ts';
 import { AdtValue, FloatValue, ShapeValue, TensorValue, type Value } from '../runtime/value.ts';
@@ -18,44 +18,55 @@ import type {
   WireTensor,
   WireValue,
 } from './protocol.ts';
+import type { SessionDevices, SharedUse } from './shared-use.ts';
 
 /** What a page can take as a result: messages must not exhaust stack or memory of a thread. */
 const MAX_RESULT_COUNT = 1 << 16;
 const MAX_RESULT_DEPTH = 1000;
-
-/** The device of a session and the host beside it; both the same when it runs on the host. */
-export interface SessionDevices {
-  readonly main: SharedDevice;
-  readonly host: SharedDevice;
-}
 
 type Deliverable = Pick<RunRequest, 'functionName' | 'keep'>;
 
 /** A machine with what the page holds of it. */
 export class HostedSession {
   readonly executable: ExecutableData;
-  readonly machine: VirtualMachine;
+  machine: VirtualMachine;
   readonly functions: readonly FunctionInfo[];
-  readonly #devices: SessionDevices;
-  readonly device: SharedDevice;
+  /** Set when the session shares its device. */
+  shared: SharedUse | undefined;
+  #devices: SessionDevices;
+  readonly #uses = new Set<Promise<unknown>>();
   readonly #handles = new Map<HandleId, TensorValue>();
   #nextHandle = 1;
+  /** Handles below this one went with a device. */
+  #firstHandle = 1;
 
   constructor(executable: ExecutableData, machine: VirtualMachine, devices: SessionDevices) {
     this.executable = executable;
     this.machine = machine;
     this.functions = describeFunctions(executable);
     this.#devices = devices;
-    this.device = devices.main;
+  }
+
+  get device(): SharedDevice {
+    return this.#devices.main;
+  }
+
+  /** See {@link RebuildableSession}. */
+  replace(machine: VirtualMachine, devices: SessionDevices): void {
+    this.#handles.clear();
+    this.#firstHandle = this.#nextHandle;
+    this.#releaseDevices();
+    this.machine = machine;
+    this.#devices = devices;
   }
 
   run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
-    return this.withArguments(request, (args) =>
+    const run = (args: readonly Value[]): Promise<WireResult[]> =>
       this.device.share(async () => {
         const result = await this.machine.invoke(request.functionName, args, { signal });
         return this.deliver(request, result);
-      }, signal),
-    );
+      }, signal);
+    return this.#use(() => this.withArguments(request, run), signal);
   }
 
   /** Runs while no other session uses the device, so that all launches are this run's. */
@@ -69,7 +80,8 @@ export class HostedSession {
       const results = await this.deliver(request, profile.result);
       return { results, kernels, totalMs, instructions };
     };
-    return this.withArguments(request, (args) => this.device.exclude(() => work(args), signal));
+    const run = (args: readonly Value[]) => this.device.exclude(() => work(args), signal);
+    return this.#use(() => this.withArguments(request, run), signal);
   }
 
   async warmup(dims: Dims, signal: AbortSignal): Promise<void> {
@@ -79,13 +91,18 @@ export class HostedSession {
     const symbols = symbolsOf(main, dims);
     checkDims(symbols, dims);
     const args = main.paramNames.map((_, index) => zeroOf(main.signature?.params[index], symbols));
-    await this.device.share(async () => {
+    const run = async (): Promise<void> => {
       this.machine.release(await this.machine.invoke(main.name, args, { signal }));
       await this.device.device.synchronize();
-    }, signal);
+    };
+    await this.#use(() => this.device.share(run, signal), signal);
   }
 
-  async read(handle: HandleId): Promise<WireTensor> {
+  read(handle: HandleId): Promise<WireTensor> {
+    return this.#use(() => this.#read(handle));
+  }
+
+  async #read(handle: HandleId): Promise<WireTensor> {
     const tensor = this.#resolve(handle);
     this.machine.retain(tensor);
     try {
@@ -97,6 +114,19 @@ export class HostedSession {
   }
 
   release(handle: HandleId): void {
+    // Calls that wait for their turn may have it as an argument.
+    if (this.#uses.size === 0) this.#release(handle);
+    else void Promise.allSettled(this.#uses).then(() => this.#release(handle));
+  }
+
+  #use<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    if (this.shared === undefined) return work();
+    const use = this.shared.use(work, signal);
+    this.#uses.add(use);
+    return use.finally(() => this.#uses.delete(use));
+  }
+
+  #release(handle: HandleId): void {
     const tensor = this.#handles.get(handle);
     if (tensor === undefined) return;
     this.#handles.delete(handle);
@@ -105,15 +135,21 @@ export class HostedSession {
 
   /** Call when no run is under way any more. */
   dispose(): void {
-    for (const handle of this.#handles.keys()) this.release(handle);
+    for (const handle of this.#handles.keys()) this.#release(handle);
     this.machine.dispose();
+    this.shared?.dispose();
+    this.#releaseDevices();
+  }
+
+  #releaseDevices(): void {
     this.#devices.main.release();
     this.#devices.host.release();
   }
 
   memory(): SessionMemory {
     const { constantBytes, liveBytes, pooledBytes, peakBytes } = this.machine.memory();
-    return { constantBytes, liveBytes, pooledBytes, peakBytes };
+    const sharing = this.shared?.counters();
+    return { constantBytes, liveBytes, pooledBytes, peakBytes, ...(sharing && { sharing }) };
   }
 
   /**
@@ -127,6 +163,7 @@ export class HostedSession {
     const args: Value[] = [];
     try {
       for (const arg of request.args) args.push(this.#toValue(arg));
+      if (this.ready !== undefined) await this.ready;
       return await call(args);
     } finally {
       for (const arg of args) this.machine.release(arg);
@@ -167,6 +204,9 @@ export class HostedSession {
   #resolve(handle: HandleId): TensorValue {
     const tensor = this.#handles.get(handle);
     if (tensor !== undefined) return tensor;
+    if (handle > 0 && handle < this.#firstHandle) {
+      throw new DeviceLostError('The DeviceTensor went with the device that was lost.');
+    }
     throw new UsageError({
       where: 'DeviceTensor',
       got: 'a handle that was disposed of',

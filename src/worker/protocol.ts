@@ -12,6 +12,8 @@ export interface SessionService {
    * granted when the worker is gone, however it went.
    */
   holdLock(name: string): Promise<void>;
+  /** Holds for the sessions that are loaded from now on. */
+  configure(config: WorkerConfig): Promise<void>;
   load(
     call: CallId,
     request: LoadRequest,
@@ -74,6 +76,12 @@ export type Reply<T> =
 
 export type DeviceKind = 'webgpu' | 'host';
 
+/** How the sessions of a worker share its devices. */
+export interface WorkerConfig {
+  /** The most bytes that all of them hold on a device. */
+  readonly memoryBudget?: number | undefined;
+}
+
 export interface LoadRequest {
   readonly source: WireSource;
   readonly device: DeviceKind | 'auto';
@@ -81,6 +89,10 @@ export interface LoadRequest {
   readonly dims: Dims;
   /** Makes clones of functions of an ONNX model for intervals of sizes. */
   readonly dispatch?: Dispatch | undefined;
+  /** Keeps the weights on the device, whatever the budget of the worker. */
+  readonly pin?: boolean | undefined;
+  /** Its share of the device's time beside others. */
+  readonly priority?: number | undefined;
   /** At most so many bytes of device memory; absent: what the device gives. */
   readonly byteBudget?: number | undefined;
   /** See `MachineOptions`; default here: on demand. */
@@ -277,4 +289,32 @@ export interface SessionMemory {
   readonly pooledBytes: number;
   /** The most that was ever held, constants and pool included. */
   readonly peakBytes: number;
+  /** Of a session that shares its device: with a `priority`, `pin`, or `configureWorker`. */
+  readonly sharing?: SharingCounters | undefined;
+}
+
+/** What sharing a device meant for a session so far. */
+export interface SharingCounters {
+  readonly isPinned: boolean;
+  readonly priority: number;
+  /** Whether its weights are on the device now. */
+  readonly isResident: boolean;
+  /** Calls that found the weights on the device, and calls that did not. */
+  readonly hits: number;
+  readonly misses: number;
+  /** How often weights left the device and came back, and their bytes. */
+  readonly evictions: number;
+  readonly restores: number;
+  readonly evictedBytes: number;
+  readonly restoredBytes: number;
+  /** How often the session was built again after its device was lost. */
+  readonly rebuilds: number;
+  /** Calls that began again, after a loss or for want of memory. */
+  readonly retries: number;
+  /** Time that its calls had the device. */
+  readonly deviceMs: number;
+  /** Bytes that all sessions hold on the device now, at the most so far, and may hold. */
+  readonly heldBytes: number;
+  readonly peakHeldBytes: number;
+  readonly budgetBytes: number;
 }

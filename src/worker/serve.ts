@@ -26,6 +26,7 @@ export function serve(options: ServiceOptions = {}): void {
   const service = createService(options);
   const posted: SessionService = {
     holdLock: (name) => service.holdLock(name),
+    configure: (config) => service.configure(config),
     load: async (call, request, onProgress) => {
       if (onProgress === undefined) return service.load(call, request, undefined);
       const remote = onProgress as unknown as RemoteProgress;

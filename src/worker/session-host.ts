@@ -4,7 +4,7 @@ import type { HostFunction, HostStates } from '../runtime/index.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { type CreateDevice, DevicePool } from './device-pool.ts';
 import { describePlacements } from './describe-placements.ts';
-import { HostedSession, type SessionDevices } from './hosted-session.ts';
+import { HostedSession } from './hosted-session.ts';
 import { type LoadContext, loadProgram } from './load-program.ts';
 import type {
   CallId,
@@ -25,7 +25,11 @@ import type {
   WireProfile,
   WireResult,
   WireTensor,
+  WorkerConfig,
 } from './protocol.ts';
+import type { SessionDevices } from './shared-use.ts';
+import type { SessionSharing } from './sharing/session-sharing.ts';
+import type { CreateMachine, SharedSession } from './sharing/shared-session.ts';
 
 export interface SessionHostOptions {
   readonly createDevice: CreateDevice;
@@ -49,6 +53,8 @@ export class SessionHost implements SessionService {
   readonly #sessions = new Map<SessionId, HostedSession>();
   readonly #calls = new Map<CallId, ActiveCall>();
   #nextSession = 1;
+  /** Loaded when a session is to share its device. */
+  #sharing: Promise<SessionSharing> | undefined;
 
   constructor({ createDevice, functions = {}, states }: SessionHostOptions) {
     this.#pool = new DevicePool(createDevice);
@@ -65,6 +71,10 @@ export class SessionHost implements SessionService {
       // Never settles: the lock goes back when the worker ends.
       void navigator.locks.request(name, forever);
     });
+  }
+
+  async configure(config: WorkerConfig): Promise<void> {
+    (await this.#openSharing()).configure(config);
   }
 
   load(
@@ -115,10 +125,14 @@ export class SessionHost implements SessionService {
   control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>> {
     return this.#answer(call, session, (signal) => {
       const hosted = this.#session(session);
-      return hosted.withArguments(request, async (args) => {
-        const { controlSession } = await import('./control-session.ts');
+      const loading = import('./control-session.ts');
+      const done = hosted.withArguments(request, async (args) => {
+        const { controlSession } = await loading;
         return controlSession(hosted, request, { args, signal, states: this.#states });
       });
+      // Runs that come later do not overtake it.
+      hosted.ready = loading;
+      return done;
     });
   }
 
@@ -172,33 +186,56 @@ export class SessionHost implements SessionService {
     const failed = new AbortController();
     const context = { signal: AbortSignal.any([signal, failed.signal]), onProgress };
     const opening = this.#openDevices(request.device);
+    let shared: SharedSession | undefined;
     try {
       const [devices, program] = await Promise.all([opening, loadProgram(request, context)]);
       const { main, host, fallbackReason } = devices;
-      const machine = await main.guard(
-        VirtualMachine.create(program.executable, {
-          devices: [main.device, host.device],
-          functions: this.#functions,
-          byteBudget: request.byteBudget,
-          compile: request.compile ?? 'on demand',
-          signal: context.signal,
-          onProgress,
-          dataBlocks: program.blocks,
-          dataHashes: program.dataHashes,
-        }),
-      );
+      if (request.pin === true || request.priority !== undefined) void this.#openSharing();
+      shared = await (await this.#sharing)?.share(request, program, { main, host });
+      const machine = await this.#createMachine(program.executable, devices, {
+        byteBudget: request.byteBudget,
+        compile: request.compile ?? 'on demand',
+        signal: context.signal,
+        onProgress,
+        dataBlocks: program.blocks,
+        dataHashes: program.dataHashes,
+        ...(await shared?.begin(context.signal)),
+      });
       const session = this.#nextSession++;
       const hosted = new HostedSession(program.executable, machine, { main, host });
+      hosted.shared = shared;
+      shared?.loaded(hosted);
       this.#sessions.set(session, hosted);
       const device = describeDevice(main.device, fallbackReason);
       const placements = describePlacements(hosted.executable.metadata);
       return { session, functions: hosted.functions, device, placements };
     } catch (error) {
       failed.abort();
+      shared?.dispose();
       await opening.then(releaseDevices, () => undefined);
       throw error;
     }
   }
+
+  #openSharing(): Promise<SessionSharing> {
+    this.#sharing ??= import('./sharing/session-sharing.ts').then(
+      (sharing) =>
+        new sharing.SessionSharing({
+          openDevices: (kind) => this.#openDevices(kind),
+          createMachine: (...args) => this.#createMachine(...args),
+        }),
+    );
+    return this.#sharing;
+  }
+
+  #createMachine: CreateMachine = (executable, { main, host }, options) =>
+    main.guard(
+      VirtualMachine.create(executable, {
+        ...options,
+        devices: [main.device, host.device],
+        functions: this.#functions,
+      }),
+    );
 
   async #openDevices(wanted: DeviceKind | 'auto'): Promise<OpenedDevices> {
     const { main, fallbackReason } = await this.#openMain(wanted);

@@ -1,0 +1,93 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { nodeGpu } from '../testing/node-gpu.ts';
+import { addWeights } from '../worker/test-programs.ts';
+import { configureWorker, type LoadOptions, Session, Tensor } from './index.ts';
+
+const SIZE = 1024;
+const WEIGHT_BYTES = SIZE * 4;
+
+describe.each(['host', 'webgpu'] as const)('sessions of one budget on %s', (device) => {
+  const open: Session[] = [];
+  const gpu = async () => (device === 'webgpu' ? { gpu: await nodeGpu() } : {});
+
+  async function load(options: LoadOptions = {}): Promise<Session> {
+    const bytes = addWeights(SIZE).toBytes();
+    const session = await Session.load(bytes, {
+      worker: false,
+      device,
+      ...(await gpu()),
+      ...options,
+    });
+    open.push(session);
+    return session;
+  }
+
+  async function check(session: Session, seed: number): Promise<void> {
+    const x = new Tensor('float32', new Float32Array(SIZE).fill(seed), [1, SIZE]);
+    const { y } = await session.run({ x });
+    expect(y?.data).toEqual(Float32Array.from({ length: SIZE }, (_, i) => (i % 1000) + seed));
+  }
+
+  async function counters(session: Session) {
+    const { sharing } = await session.memory();
+    if (sharing === undefined) throw new Error('the session shares nothing');
+    return sharing;
+  }
+
+  afterEach(async () => {
+    for (const session of open.splice(0)) await session.dispose();
+  });
+
+  test('weights of the least recently used go and come back; pinned ones stay', async () => {
+    // Room for two weights, and for an input and an output.
+    const memoryBudget = 2 * WEIGHT_BYTES + 2 * WEIGHT_BYTES;
+    configureWorker({ worker: false, ...(await gpu()), memoryBudget });
+    const pinned = await load({ pin: true });
+    const [a, b] = [await load(), await load()];
+    for (let round = 0; round < 3; round++) {
+      for (const [index, session] of [pinned, a, b].entries()) await check(session, index + round);
+    }
+    const seen = await Promise.all([pinned, a, b].map(counters));
+    expect(
+      seen.map(({ hits, misses, evictions, restores }) => [hits, misses, evictions, restores]),
+    ).toMatchInlineSnapshot(`
+        [
+          [
+            3,
+            0,
+            0,
+            0,
+          ],
+          [
+            0,
+            3,
+            4,
+            3,
+          ],
+          [
+            0,
+            3,
+            3,
+            3,
+          ],
+        ]
+      `);
+    for (const { peakHeldBytes, budgetBytes } of seen) {
+      expect(budgetBytes).toBe(memoryBudget);
+      expect(peakHeldBytes).toBeLessThanOrEqual(memoryBudget);
+    }
+  });
+
+  test('runs at the same time wait for room, and are all right', async () => {
+    const memoryBudget = 4 * WEIGHT_BYTES;
+    configureWorker({ worker: false, ...(await gpu()), memoryBudget });
+    const sessions = await Promise.all([0, 1, 2, 3].map(() => load()));
+    const order = Array.from({ length: 10 }, () => sessions.toReversed()).flat();
+    await Promise.all(order.map((session, i) => check(session, i)));
+    for (const session of sessions) {
+      const { peakHeldBytes, hits, misses } = await counters(session);
+      expect(hits + misses).toBe(10);
+      expect(peakHeldBytes).toBeLessThanOrEqual(memoryBudget);
+    }
+  });
+});

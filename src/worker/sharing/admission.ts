@@ -1,0 +1,171 @@
+import { abortError, internalError } from '../../core/errors.ts';
+
+/** A session as the memory of its device sees it. */
+export interface Tenant {
+  /** Its weights stay on the device. */
+  readonly isPinned: boolean;
+  /** Whether its weights are on the device. */
+  readonly isResident: boolean;
+  /** Bytes of its weights, on the device or not. */
+  readonly weightBytes: number;
+  /** Bytes of tensors that it holds. */
+  readonly liveBytes: number;
+  /** Bytes of tensors that one run took so far, at the most; undefined before the first one. */
+  readonly runBytes: number | undefined;
+  /** So many runs at a time, at the most, came to their end. */
+  noteRuns(count: number): void;
+  /** Takes the weights from the device at once. */
+  evict(): void;
+}
+
+export interface AdmissionOptions {
+  readonly byteBudget: () => number;
+  /** A clock, in any unit. */
+  readonly now: () => number;
+}
+
+export interface EnterOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Waits until nothing runs, and keeps other runs out. */
+  readonly alone?: boolean;
+  /** It is not for a run, but for weights that are loaded. */
+  readonly isLoading?: boolean;
+}
+
+interface Standing {
+  /** Runs under way. */
+  users: number;
+  /** The most at a time, since there were none. */
+  mostUsers: number;
+  lastUse: number;
+}
+
+interface Waiter {
+  readonly tenant: Tenant;
+  readonly alone: () => boolean;
+  readonly isLoading: boolean;
+  readonly admit: () => void;
+}
+
+/**
+ * Who may run on a device, so that the weights and tensors of all that run fit its budget together.
+ * A run is let in when what it is known to need fits beside what runs; otherwise it waits, in
+ * order of arrival. The first run of a session, of which nothing is known, goes alone, and so does one
+ * that would not fit beside any other.
+ */
+export class Admission {
+  readonly #options: AdmissionOptions;
+  readonly #standings = new Map<Tenant, Standing>();
+  readonly #waiting: Waiter[] = [];
+  /** A run keeps the others out. */
+  #isExclusive = false;
+  /** Runs under way, of all sessions. */
+  #userCount = 0;
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    return this.#standings.size === 0;
+  }
+
+  add(tenant: Tenant): void {
+    this.#standings.set(tenant, { users: 0, mostUsers: 0, lastUse: this.#options.now() });
+  }
+
+  remove(tenant: Tenant): void {
+    const { users } = this.#standing(tenant);
+    this.#standings.delete(tenant);
+    this.#drop(users);
+  }
+
+  /** Resolves when a run of the session may begin; {@link leave} ends it. */
+  enter(tenant: Tenant, options: EnterOptions = {}): Promise<void> {
+    const { signal, isLoading = false } = options;
+    return new Promise((resolve, reject) => {
+      const alone = (): boolean =>
+        options.alone === true || (!isLoading && tenant.runBytes === undefined);
+      const abort = (): void => {
+        const index = this.#waiting.indexOf(waiter);
+        if (index >= 0) this.#waiting.splice(index, 1);
+        reject(signal === undefined ? undefined : abortError(signal));
+        this.#admitWaiting();
+      };
+      const admit = (): void => {
+        signal?.removeEventListener('abort', abort);
+        const standing = this.#standing(tenant);
+        standing.users++;
+        if (!isLoading) standing.mostUsers = Math.max(standing.mostUsers, standing.users);
+        this.#userCount++;
+        this.#isExclusive = alone();
+        resolve();
+      };
+      const waiter: Waiter = { tenant, alone, isLoading, admit };
+      this.#waiting.push(waiter);
+      if (signal?.aborted === true) abort();
+      else signal?.addEventListener('abort', abort, { once: true });
+      this.#admitWaiting();
+    });
+  }
+
+  leave(tenant: Tenant): void {
+    const standing = this.#standings.get(tenant);
+    if (standing === undefined) return;
+    standing.users--;
+    standing.lastUse = this.#options.now();
+    if (standing.users === 0) {
+      if (standing.mostUsers > 0) tenant.noteRuns(standing.mostUsers);
+      standing.mostUsers = 0;
+    }
+    this.#drop(1);
+  }
+
+  /** Evicts idle sessions, the least recently used first, until so many bytes are free. */
+  makeRoom(byteLength: number): void {
+    const idle = [...this.#standings]
+      .filter(([tenant, { users }]) => users === 0 && tenant.isResident && !tenant.isPinned)
+      .sort(([, a], [, b]) => a.lastUse - b.lastUse);
+    let freed = 0;
+    for (const [tenant] of idle) {
+      if (freed >= byteLength) return;
+      if (tenant.weightBytes === 0) continue;
+      tenant.evict();
+      freed += tenant.weightBytes;
+    }
+  }
+
+  #drop(users: number): void {
+    this.#userCount -= users;
+    if (this.#userCount === 0) this.#isExclusive = false;
+    this.#admitWaiting();
+  }
+
+  #standing(tenant: Tenant): Standing {
+    const standing = this.#standings.get(tenant);
+    if (standing === undefined) throw internalError('a session runs that was not added');
+    return standing;
+  }
+
+  #admitWaiting(): void {
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+      if (!this.#isAdmissible(first)) return;
+      this.#waiting.shift();
+      first.admit();
+    }
+  }
+
+  #isAdmissible({ tenant, alone, isLoading }: Waiter): boolean {
+    if (this.#userCount === 0) return true;
+    if (alone() || this.#isExclusive) return false;
+    let needed = 0;
+    for (const [other, standing] of this.#standings) {
+      const isOwn = other === tenant;
+      const users = standing.users + (isOwn && !isLoading ? 1 : 0);
+      const isActive = isOwn || users > 0;
+      if (isActive || (other.isPinned && other.isResident)) needed += other.weightBytes;
+      needed += Math.max(other.liveBytes, users * (other.runBytes ?? 0));
+    }
+    return needed <= this.#options.byteBudget();
+  }
+}

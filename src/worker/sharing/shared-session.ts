@@ -1,0 +1,300 @@
+import type { ExecutableData } from '../../bytecode/executable.ts';
+import { BUILTIN_PREFIX } from '../../bytecode/builtins.ts';
+import { DeviceLostError, OutOfMemoryError } from '../../core/errors.ts';
+import { untilAborted } from '../../core/until-aborted.ts';
+import type { Device } from '../../device/device.ts';
+import type { Allocator } from '../../runtime/allocator/allocator.ts';
+import { PooledAllocator } from '../../runtime/allocator/pooled-allocator.ts';
+import { constantByteLength } from '../../runtime/constant-upload.ts';
+import type { MachineOptions } from '../../runtime/load-machine.ts';
+import type { StorageValue } from '../../runtime/value.ts';
+import type { VirtualMachine } from '../../runtime/virtual-machine.ts';
+import type { LoadedProgram } from '../load-program.ts';
+import type { LoadRequest, SharingCounters } from '../protocol.ts';
+import type { RebuildableSession, SessionDevices, SharedUse } from '../shared-use.ts';
+import type { EnterOptions, Tenant } from './admission.ts';
+import type { DeviceShare } from './device-scheduler.ts';
+import type { Place } from './place.ts';
+import type { SessionAllocator } from './shared-memory.ts';
+import type { WeightSource } from './weight-source.ts';
+
+export interface SharedSessionParts {
+  readonly request: LoadRequest;
+  readonly program: LoadedProgram;
+  readonly source: WeightSource;
+  readonly placeOf: (device: Device) => Place;
+  readonly openDevices: (kind: Device['kind']) => Promise<SessionDevices>;
+  readonly createMachine: CreateMachine;
+}
+
+/** A machine of an executable on devices. */
+export type CreateMachine = (
+  executable: ExecutableData,
+  devices: SessionDevices,
+  options: Partial<MachineOptions>,
+) => Promise<VirtualMachine>;
+
+/** A session whose weights come and go, and which is built again when its device is lost. */
+export class SharedSession implements SharedUse, Tenant {
+  readonly weightBytes: number;
+  isResident = false;
+  runBytes: number | undefined;
+  readonly #parts: SharedSessionParts;
+  readonly #priority: number;
+  readonly #closed = new AbortController();
+  #devices: SessionDevices;
+  #place: Place;
+  #share: DeviceShare;
+  #allocator: SessionAllocator | undefined;
+  #session: RebuildableSession | undefined;
+  #restoring: Promise<void> | undefined;
+  #rebuilding: Promise<void> | undefined;
+  #isHeld = false;
+  #hits = 0;
+  #misses = 0;
+  #evictions = 0;
+  #restores = 0;
+  #evictedBytes = 0;
+  #restoredBytes = 0;
+  #rebuilds = 0;
+  #retries = 0;
+  /** Of devices that were lost. */
+  #earlierMs = 0;
+
+  constructor(devices: SessionDevices, parts: SharedSessionParts) {
+    const { priority = 1 } = parts.request;
+    this.#parts = parts;
+    this.#priority = priority;
+    this.#devices = devices;
+    const { device } = devices.main;
+    this.weightBytes = constantByteLength(parts.program.executable.constants, device);
+    this.#place = parts.placeOf(device);
+    this.#share = this.#place.scheduler.join(priority);
+    this.#place.admission.add(this);
+  }
+
+  get isPinned(): boolean {
+    return this.#isHeld || this.#parts.request.pin === true;
+  }
+
+  get liveBytes(): number {
+    return this.#allocator?.liveBytes ?? 0;
+  }
+
+  noteRuns(count: number): void {
+    const { peakLiveBytes = 0 } = this.#allocator ?? {};
+    this.runBytes = Math.max(this.runBytes ?? 0, Math.ceil(peakLiveBytes / count));
+    this.#allocator?.forgetPeak();
+  }
+
+  /** What the first machine is made with. Call {@link loaded} or {@link dispose} then. */
+  async begin(signal: AbortSignal): Promise<Partial<MachineOptions>> {
+    const { source, program } = this.#parts;
+    await this.#place.admission.enter(this, { signal, isLoading: true });
+    return this.#machineOptions(this.#place, source.keep(program.blocks));
+  }
+
+  loaded(session: RebuildableSession): void {
+    this.#session = session;
+    this.isResident = true;
+    session.machine.parts().runner.turns = this.#share.take;
+    this.#leave(this.#place);
+  }
+
+  async use<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    let alone = false;
+    for (let attempt = 1; ; attempt++) {
+      const place = await this.#enter({ signal, alone });
+      try {
+        if (this.isResident) this.#hits++;
+        else await this.#comeBack(signal);
+        return await this.#timed(work);
+      } catch (error) {
+        const isCrowded = error instanceof OutOfMemoryError;
+        const mayWork = isCrowded || error instanceof DeviceLostError;
+        if (attempt > 1 || !mayWork || !this.#isRepeatable()) throw error;
+        this.#retries++;
+        alone = isCrowded;
+      } finally {
+        this.#leave(place);
+      }
+    }
+  }
+
+  hold(signal: AbortSignal): Promise<void> {
+    return this.use(async () => {
+      this.#isHeld = true;
+    }, signal);
+  }
+
+  evict(): void {
+    for (const { buffer } of this.#storages()) buffer.destroy();
+    this.#allocator?.reserve(-this.weightBytes);
+    this.isResident = false;
+    this.#evictions++;
+    this.#evictedBytes += this.weightBytes;
+  }
+
+  counters(): SharingCounters {
+    const { memory } = this.#place;
+    const { reservedBytes, liveBytes, pooledBytes, peakBytes } = memory.pool.counters();
+    return {
+      isPinned: this.isPinned,
+      priority: this.#priority,
+      isResident: this.isResident,
+      hits: this.#hits,
+      misses: this.#misses,
+      evictions: this.#evictions,
+      restores: this.#restores,
+      evictedBytes: this.#evictedBytes,
+      restoredBytes: this.#restoredBytes,
+      rebuilds: this.#rebuilds,
+      retries: this.#retries,
+      deviceMs: this.#earlierMs + this.#share.usedMs,
+      heldBytes: reservedBytes + liveBytes + pooledBytes,
+      peakHeldBytes: peakBytes,
+      budgetBytes: memory.byteBudget,
+    };
+  }
+
+  dispose(): void {
+    this.#closed.abort();
+    this.isResident = false;
+    this.#share.leave();
+    this.#place.admission.remove(this);
+    void this.#parts.source.dispose();
+  }
+
+  /** Waits for a device that works, and for room on it. */
+  async #enter(options: EnterOptions): Promise<Place> {
+    for (;;) {
+      if (!this.#devices.main.isUsable()) await untilAborted(this.#rebuild(), options.signal);
+      const place = this.#place;
+      await place.admission.enter(this, options);
+      // Lost and replaced meanwhile.
+      if (place === this.#place) return place;
+      this.#leave(place);
+    }
+  }
+
+  #leave(place: Place): void {
+    place.admission.leave(this);
+    place.keepBudget();
+  }
+
+  async #timed<T>(work: () => Promise<T>): Promise<T> {
+    const share = this.#share;
+    const before = share.usedMs;
+    const result = await work();
+    share.noteRun(share.usedMs - before);
+    return result;
+  }
+
+  /** Functions of JavaScript may have done something that must not be done twice. */
+  #isRepeatable(): boolean {
+    const { functionTable } = this.#parts.program.executable;
+    return functionTable.every(
+      ({ kind, name }) => kind !== 'packed' || name.startsWith(BUILTIN_PREFIX),
+    );
+  }
+
+  async #comeBack(signal: AbortSignal | undefined): Promise<void> {
+    this.#misses++;
+    this.#restoring ??= this.#restore().finally(() => {
+      this.#restoring = undefined;
+    });
+    await untilAborted(this.#restoring, signal);
+  }
+
+  async #restore(): Promise<void> {
+    const constants = this.#session?.machine.parts().constants;
+    const allocator = this.#allocator;
+    if (constants === undefined || allocator === undefined) return;
+    const { device } = allocator;
+    allocator.reserve(this.weightBytes);
+    try {
+      for (const storage of this.#storages()) {
+        storage.buffer = device.createBuffer(storage.byteLength);
+      }
+      constants.rewind();
+      const { source } = this.#parts;
+      for await (const block of source.read(this.#untilClosed())) constants.write(block);
+      constants.finish();
+    } catch (error) {
+      for (const { buffer } of this.#storages()) buffer.destroy();
+      if (allocator.reservedBytes > 0) allocator.reserve(-this.weightBytes);
+      throw error;
+    }
+    this.isResident = true;
+    this.#restores++;
+    this.#restoredBytes += this.weightBytes;
+  }
+
+  /** Of the weights on the session's device. */
+  #storages(): StorageValue[] {
+    const { device } = this.#devices.main;
+    const storages = this.#session?.machine.parts().constants.storages ?? [];
+    return storages.filter((storage) => storage.device === device);
+  }
+
+  #rebuild(): Promise<void> {
+    this.#rebuilding ??= this.#moveToNewDevice().finally(() => {
+      this.#rebuilding = undefined;
+    });
+    return this.#rebuilding;
+  }
+
+  async #moveToNewDevice(): Promise<void> {
+    const { placeOf, openDevices, program, source, createMachine } = this.#parts;
+    const { signal } = this.#closed;
+    this.isResident = false;
+    const devices = await openDevices(this.#devices.main.device.kind);
+    const place = placeOf(devices.main.device);
+    place.admission.add(this);
+    try {
+      await place.admission.enter(this, { signal, isLoading: true });
+      const options = this.#machineOptions(place, source.read(this.#untilClosed()));
+      const machine = await createMachine(program.executable, devices, { ...options, signal });
+      this.#adopt(machine, devices, place);
+    } catch (error) {
+      place.admission.remove(this);
+      devices.main.release();
+      devices.host.release();
+      throw error;
+    }
+    this.#leave(place);
+  }
+
+  #adopt(machine: VirtualMachine, devices: SessionDevices, place: Place): void {
+    this.#place.admission.remove(this);
+    this.#share.leave();
+    this.#earlierMs += this.#share.usedMs;
+    this.#devices = devices;
+    this.#place = place;
+    this.#share = place.scheduler.join(this.#priority);
+    machine.parts().runner.turns = this.#share.take;
+    this.#session?.replace(machine, devices);
+    this.isResident = true;
+    this.#rebuilds++;
+  }
+
+  /** Of its own for each use: what listens to it goes with it. */
+  #untilClosed(): AbortSignal {
+    return AbortSignal.any([this.#closed.signal]);
+  }
+
+  #machineOptions(
+    { memory }: Place,
+    dataBlocks: MachineOptions['dataBlocks'],
+  ): Partial<MachineOptions> {
+    const { request, program } = this.#parts;
+    const createAllocator = (device: Device, byteBudget?: number): Allocator => {
+      if (device !== memory.device) return new PooledAllocator(device, { byteBudget });
+      this.#allocator = memory.allocator(byteBudget);
+      return this.#allocator;
+    };
+    const { dataHashes } = program;
+    const { byteBudget, compile = 'on demand' } = request;
+    return { dataBlocks, dataHashes, createAllocator, byteBudget, compile };
+  }
+}
