@@ -33,6 +33,8 @@ export class HostedSession {
   readonly functions: readonly FunctionInfo[];
   /** Set when the session shares its device. */
   shared: SharedUse | undefined;
+  /** What a call waits for before it begins. */
+  ready: Promise<unknown> | undefined;
   #devices: SessionDevices;
   readonly #uses = new Set<Promise<unknown>>();
   readonly #handles = new Map<HandleId, TensorValue>();

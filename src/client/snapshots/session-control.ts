@@ -1,10 +1,9 @@
 import { internalError, UsageError } from '../../core/errors.ts';
-import type { ControlReply, ControlRequest, PausedCall } from '../../worker/protocol.ts';
+import type { ControlReply, ControlRequest, WireValue } from '../../worker/protocol.ts';
 import { DeviceTensor, type HandleOwner } from '../device-tensor.ts';
 import { Tensor } from '../tensor.ts';
-import { fromWire, handlesIn, type OutputValue, toWire } from '../wire-values.ts';
+import { fromWire, handlesIn, type OutputValue } from '../wire-values.ts';
 import type {
-  PauseOptions,
   ResumedRun,
   ResumedState,
   ResultOptions,
@@ -13,30 +12,17 @@ import type {
 
 /** What is needed of a session. */
 export interface ControlledSession extends HandleOwner {
+  pause(): Promise<unknown>;
+  continue(): Promise<void>;
   /** Aborted when the session is disposed of. */
   readonly closed: AbortSignal;
   control(
     request: ControlRequest,
-    options: {
+    options?: {
       readonly signal?: AbortSignal | undefined;
       readonly discard?: (late: ControlReply) => void;
     },
   ): Promise<ControlReply>;
-}
-
-/** See `Session.pause`. */
-export async function pause(
-  session: ControlledSession,
-  { at, visit, signal }: PauseOptions,
-): Promise<readonly PausedCall[]> {
-  signal?.throwIfAborted();
-  const { calls } = await session.control({ kind: 'pause', at, visit, args: [] }, { signal });
-  return calls;
-}
-
-/** See `Session.continue`. */
-export async function proceed(session: ControlledSession): Promise<void> {
-  await session.control({ kind: 'continue', args: [] }, {});
 }
 
 /** See `Session.snapshot`. With `pausing` the session need not be paused. */
@@ -51,8 +37,7 @@ export async function takeSnapshot(
   for (const [index, value] of values.entries()) {
     if (!isUsable(value, session)) throw notStorable(names[index] ?? '', value);
   }
-  const params = names.map((name) => ({ name, dtype: 'any' as const, shape: [] }));
-  const { args } = toWire({ name: 'snapshot', params, results: [] }, values, false);
+  const args = values.map(toStored);
   const request = { kind: 'snapshot' as const, names, note, pausing, args };
   const { results } = await session.control(request, { signal });
   const value = results[0]?.value;
@@ -60,6 +45,12 @@ export async function takeSnapshot(
     return value.data as Uint8Array<ArrayBuffer>;
   }
   throw internalError('a snapshot without bytes');
+}
+
+function toStored(value: Tensor | DeviceTensor): WireValue {
+  const { dtype, shape } = value;
+  if (value instanceof Tensor) return { kind: 'tensor', dtype, shape, data: value.data.slice() };
+  return { kind: 'handle', handle: value.handle ?? -1, dtype, shape };
 }
 
 function isUsable(value: unknown, session: HandleOwner): boolean {
@@ -93,7 +84,7 @@ export async function restore(
       expected: 'bytes of Session.snapshot, as Uint8Array or ArrayBuffer',
     });
   }
-  if (paused) await session.control({ kind: 'pause', args: [] }, { signal });
+  if (paused) await session.pause();
   const reply = await session.control({ kind: 'restore', bytes, args: [] }, { signal });
   const runs = reply.calls.map(
     (call, index): ResumedRun => ({
@@ -137,7 +128,7 @@ export function pauseWhenHidden(
     if (shall === isPaused) return;
     isPaused = shall;
     // It fails when the session is over, or goes on before it stood still.
-    (shall ? pause(session, {}) : proceed(session)).catch(() => undefined);
+    (shall ? session.pause() : session.continue()).catch(() => undefined);
   };
   page.addEventListener('visibilitychange', follow, { signal: end });
   end.addEventListener('abort', follow, { once: true });
