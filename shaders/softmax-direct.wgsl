@@ -1,6 +1,7 @@
 // Softmax or its logarithm along one axis, one row per invocation. The maximum so far and the sum of
 // exponentials relative to it come from one pass: M. Milakov, N. Gimelshein, "Online normalizer
-// calculation for softmax" (2018).
+// calculation for softmax" (2018). WGSL's max and exp may lose a NaN; differences keep it, also that
+// of two infinities.
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let i = id.x + id.y * params.row_length;
@@ -12,21 +13,29 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let start = outer * inner * params.size + (i - outer * inner);
   var largest = -3.4028234663852886e38;
   var sum = 0.0;
+  var bits = 0u;
   var k = 0u;
   for (; k + 4u <= params.size; k += 4u) {
     let x = load_four(start + k * inner);
     let next = max(max(max(x.x, x.y), max(x.z, x.w)), largest);
-    let e = exp(x - next);
+    let below = next - x;
+    let below_bits = bitcast<vec4<u32>>(below);
+    bits = max(bits, max(max(below_bits.x, below_bits.y), max(below_bits.z, below_bits.w)));
+    let e = exp(-below);
     sum = sum * exp(largest - next) + ((e.x + e.y) + (e.z + e.w));
     largest = next;
   }
   for (; k < params.size; k++) {
     let x = load_one(start + k * inner);
     let next = max(x, largest);
+    bits = max(bits, bitcast<u32>(next - x));
     sum = sum * exp(largest - next) + exp(x - next);
     largest = next;
   }
-  let scale = select(1.0 / sum, log(sum), IS_LOG);
+  var scale = select(1.0 / sum, log(sum), IS_LOG);
+  if (bits > 0x7f800000u || sum == 0.0) {
+    scale = bitcast<f32>(bits | 0x7fc00000u);
+  }
   for (k = 0u; k + 4u <= params.size; k += 4u) {
     let at = start + k * inner;
     let x = load_four(at) - largest;

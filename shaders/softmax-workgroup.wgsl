@@ -1,5 +1,5 @@
 // Softmax or its logarithm along one axis, LANES invocations for each row. Maximum and sum come from one
-// pass, as in softmax-direct.
+// pass, as in softmax-direct. A sum that is NaN stays NaN.
 var<workgroup> partial: array<vec2<f32>, WORKGROUP_SIZE_X>;
 
 // Of two parts of a row: the maximum, and the sum of exponentials relative to it.
@@ -20,17 +20,26 @@ fn main(
   let outer = i / inner;
   let start = outer * inner * params.size + (i - outer * inner);
   var part = vec2<f32>(-3.4028234663852886e38, 0.0);
+  var bits = 0u;
   var k = lane;
   for (; k + 3u * LANES < params.size; k += 4u * LANES) {
     let at = start + k * inner;
     let step = LANES * inner;
     let x = vec4<f32>(load_x(at), load_x(at + step), load_x(at + 2u * step), load_x(at + 3u * step));
     let largest = max(part.x, max(max(x.x, x.y), max(x.z, x.w)));
-    let e = exp(x - largest);
+    let below = largest - x;
+    let below_bits = bitcast<vec4<u32>>(below);
+    bits = max(bits, max(max(below_bits.x, below_bits.y), max(below_bits.z, below_bits.w)));
+    let e = exp(-below);
     part = vec2<f32>(largest, part.y * exp(part.x - largest) + ((e.x + e.y) + (e.z + e.w)));
   }
   for (; k < params.size; k += LANES) {
-    part = joined(part, vec2<f32>(load_x(start + k * inner), 1.0));
+    let x = load_x(start + k * inner);
+    part = joined(part, vec2<f32>(x, 1.0));
+    bits = max(bits, bitcast<u32>(part.x - x));
+  }
+  if (bits > 0x7f800000u) {
+    part.y = bitcast<f32>(bits | 0x7fc00000u);
   }
   partial[index] = part;
   for (var half = LANES / 2u; half > 0u; half /= 2u) {
@@ -41,7 +50,11 @@ fn main(
   }
   workgroupBarrier();
   part = partial[index - lane];
-  let scale = select(1.0 / part.y, log(part.y), IS_LOG);
+  var scale = select(1.0 / part.y, log(part.y), IS_LOG);
+  bits = bitcast<u32>(part.y) & 0x7fffffffu;
+  if (bits > 0x7f800000u || bits == 0u) {
+    scale = bitcast<f32>(bits | 0x7fc00000u);
+  }
   if (row >= params.count) {
     return;
   }

@@ -1,6 +1,7 @@
 import type { InputSpec, OpCase, OpDefinition } from '../../ops/define-op.ts';
 import { ELEMENTWISE_OPS } from '../../ops/elementwise/elementwise-ops.ts';
 import { REDUCTION_OPS } from '../../ops/reduction/reduction-ops.ts';
+import { opDefinition } from '../../ops/registry.ts';
 import { describeOnDevices } from './describe-on-devices.ts';
 
 const VALUES = [
@@ -90,7 +91,31 @@ function withCases(op: OpDefinition, cases: readonly OpCase[]): OpDefinition {
   return { ...op, inputs, cases: () => cases };
 }
 
+/** Whole powers that a float32 holds: those of whole numbers, and of two also downwards. */
+const wholePowers = [2, 3, 5, 6, 7, 10, 11, -3, -6, 129, 4095, 0.5, -0.25].flatMap((base) =>
+  Array.from({ length: 253 }, (_, i) => [base, i - 126] as const).filter(([, exponent]) => {
+    const power = base ** exponent;
+    return Math.fround(power) === power && Math.abs(power) >= 2 ** -126 && isExact(base, exponent);
+  }),
+);
+
+function isExact(base: number, exponent: number): boolean {
+  return (
+    Math.log2(Math.abs(base)) % 1 === 0 || (exponent >= 0 && Math.abs(base) ** exponent < 2 ** 24)
+  );
+}
+
+const POWERS: OpCase = {
+  title: 'whole powers to the last bit',
+  inputs: [0, 1].map((i) => ({
+    dtype: 'float32',
+    shape: [wholePowers.length],
+    values: wholePowers.map((pair) => pair[i] ?? 0),
+  })),
+};
+
 describeOnDevices([
+  { ...withCases(opDefinition('pow'), [POWERS]), tolerance: { rtol: 0, atol: 0 } },
   ...ELEMENTWISE_OPS.filter(takesFloats).map((op) => withCases(op, [specialCase(op)])),
   ...REDUCTION_OPS.filter(({ attributes }) => 'axes' in attributes).map((op) =>
     withCases(op, [...rows, ...fours]),

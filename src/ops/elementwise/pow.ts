@@ -54,8 +54,8 @@ export function powExpression(a: string, b: string, { output, width }: ScalarCon
 }
 
 /**
- * WGSL's pow is exp2(b * log2(a)): undefined for negative bases, and NaN where log2(0) is
- * multiplied by zero. It has no integer pow.
+ * WGSL's pow is exp2(b * log2(a)): undefined for negative bases, NaN where log2(0) is multiplied by
+ * zero, and not exact where a power is a whole number. It has no integer pow.
  */
 export const POW_DECLARATIONS: Readonly<Record<string, string>> = {
   ...NOT_A_NUMBER,
@@ -65,7 +65,6 @@ export const POW_DECLARATIONS: Readonly<Record<string, string>> = {
   let b_bits = bitcast<u32>(b) & 0x7fffffffu;
   if (b == 0.0 || a == 1.0) { return 1.0; }
   if (a_bits > 0x7f800000u || b_bits > 0x7f800000u) { return nan_f32(); }
-  if (b == 1.0) { return a; }
   if (b == 2.0) { return a * a; }
   let size = abs(a);
   if (b_bits == 0x7f800000u) {
@@ -78,6 +77,14 @@ export const POW_DECLARATIONS: Readonly<Record<string, string>> = {
   } else {
     if (a < 0.0 && !is_whole) { return nan_f32(); }
     power = pow(size, b);
+    if (is_whole && abs(b) <= 128.0) {
+      power = 1.0;
+      var square = select(size, 1.0 / size, b < 0.0);
+      for (var rest = u32(abs(b)); rest > 0u; rest >>= 1u) {
+        if ((rest & 1u) == 1u) { power *= square; }
+        square *= square;
+      }
+    }
   }
   let is_odd = is_whole && abs(b) - 2.0 * floor(abs(b) * 0.5) == 1.0;
   return select(power, -power, is_odd && bitcast<u32>(a) != a_bits);
