@@ -1,3 +1,4 @@
+import type { DType } from '../../core/dtype.ts';
 import type { InputSpec, OpCase, OpDefinition } from '../../ops/define-op.ts';
 import { ELEMENTWISE_OPS } from '../../ops/elementwise/elementwise-ops.ts';
 import { REDUCTION_OPS } from '../../ops/reduction/reduction-ops.ts';
@@ -91,6 +92,17 @@ function withCases(op: OpDefinition, cases: readonly OpCase[]): OpDefinition {
   return { ...op, inputs, cases: () => cases };
 }
 
+/** Rows that are NaN: one with infinity, one with NaN, and one with nothing but minus infinity. */
+function spoiltRows(dtype: DType, size: number): OpCase {
+  const values = Array.from({ length: 4 * size }, (_, i) => (i < 3 * size ? i % 5 : -Infinity));
+  values[1] = Infinity;
+  values[size + 2] = Number.NaN;
+  return {
+    title: `rows of ${size} that are NaN, ${dtype}`,
+    inputs: [{ dtype, shape: [4, size], values }],
+  };
+}
+
 /** Whole powers that a float32 holds: those of whole numbers, and of two also downwards. */
 const wholePowers = [2, 3, 5, 6, 7, 10, 11, -3, -6, 129, 4095, 0.5, -0.25].flatMap((base) =>
   Array.from({ length: 253 }, (_, i) => [base, i - 126] as const).filter(([, exponent]) => {
@@ -116,6 +128,11 @@ const POWERS: OpCase = {
 
 describeOnDevices([
   { ...withCases(opDefinition('pow'), [POWERS]), tolerance: { rtol: 0, atol: 0 } },
+  ...['softmax', 'log_softmax'].map((name) => ({
+    ...opDefinition(name),
+    cases: () =>
+      [3, 8, 300].flatMap((size) => [spoiltRows('float32', size), spoiltRows('float16', size)]),
+  })),
   ...ELEMENTWISE_OPS.filter(takesFloats).map((op) => withCases(op, [specialCase(op)])),
   ...REDUCTION_OPS.filter(({ attributes }) => 'axes' in attributes).map((op) =>
     withCases(op, [...rows, ...fours]),
