@@ -70,8 +70,10 @@ async function snapshot(
 async function restore(
   hosted: HostedSession,
   { bytes }: Request<'restore'>,
-  { states }: ControlContext,
+  { states, signal }: ControlContext,
 ): Promise<ControlReply> {
+  // The runs need the weights, though no call of the page goes with them.
+  await hosted.shared?.hold(signal);
   const { machine, device } = hosted;
   const { calls, roots, note } = await restoreSnapshot(machine, bytes, { states });
   const runs = calls.map((call): ResumedRun => {

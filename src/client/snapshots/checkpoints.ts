@@ -19,6 +19,7 @@ export class Checkpoints implements AsyncDisposable {
   #saved = '';
   #timer: ReturnType<typeof setTimeout> | undefined;
   #last: Promise<void> = Promise.resolve();
+  #ticking: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
 
   /** Throws UsageError for options that are none. */
@@ -58,6 +59,7 @@ export class Checkpoints implements AsyncDisposable {
   async stop(): Promise<void> {
     this.#stopped.abort(new UsageError('The checkpoints were stopped.'));
     await this.#last;
+    await this.#ticking;
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
@@ -78,14 +80,16 @@ export class Checkpoints implements AsyncDisposable {
   #wait(): void {
     if (this.#end.aborted || this.#failure !== undefined) return;
     const { everyMs = DEFAULT_EVERY_MS } = this.#options;
-    this.#timer = setTimeout(() => void this.#tick(), everyMs);
+    this.#timer = setTimeout(() => {
+      this.#ticking = this.#tick();
+    }, everyMs);
   }
 
   async #tick(): Promise<void> {
     try {
       await this.now();
     } catch (error) {
-      if (!this.#end.aborted) this.#report(error);
+      if (error !== this.#end.reason) this.#report(error);
     }
     this.#wait();
   }
