@@ -1,27 +1,43 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { dropUnusedFields } from './scripts/drop-unused-fields.ts';
 import { minifyWgsl } from './scripts/minify-wgsl.ts';
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
-/** What a host should send with the page: nothing but its own files, no eval, no inline code. */
-const SECURITY_HEADERS = {
-  'Content-Security-Policy': "default-src 'self'",
-  'X-Content-Type-Options': 'nosniff',
-};
+const STRICT = "default-src 'self'";
+/** Relays and brokers are wherever whoever lends a device says. A worker's own file has its policy. */
+const LENDING = `${STRICT}; connect-src 'self' ws: wss:`;
+const LENDS = /^\/(rpc\.html|assets\/lend-worker-[\w-]+\.js)$/;
 
-/** The page alone, or with `--mode e2e` the pages of the browser tests too. */
+/** What a host should send with the page: nothing but its own files, no eval, no inline code. */
+function securityHeaders(): Plugin {
+  return {
+    name: 'weft:security-headers',
+    configurePreviewServer(server) {
+      server.middlewares.use((request, response, next) => {
+        const { pathname } = new URL(request.url ?? '/', 'http://_');
+        response.setHeader('Content-Security-Policy', LENDS.test(pathname) ? LENDING : STRICT);
+        response.setHeader('X-Content-Type-Options', 'nosniff');
+        next();
+      });
+    },
+  };
+}
+
+/** The pages alone, or with `--mode e2e` the pages of the browser tests too. */
 function pages(mode: string): string[] {
-  if (mode !== 'e2e') return [path('index.html')];
+  const own = [path('index.html'), path('rpc.html')];
+  if (mode !== 'e2e') return own;
   const names = readdirSync(path('e2e/pages')).filter((name) => name.endsWith('.html'));
-  return [path('index.html'), ...names.map((name) => path(`e2e/pages/${name}`))];
+  return [...own, ...names.map((name) => path(`e2e/pages/${name}`))];
 }
 
 export default defineConfig(({ mode }) => ({
   base: './',
-  plugins: [minifyWgsl(), dropUnusedFields()],
+  plugins: [minifyWgsl(), dropUnusedFields(), securityHeaders()],
   build: {
     outDir: mode === 'e2e' ? 'dist-e2e' : 'dist-page',
     target: 'es2022',
@@ -32,7 +48,7 @@ export default defineConfig(({ mode }) => ({
     rolldownOptions: { input: pages(mode), checks: { bundlerTimings: false } },
   },
   worker: { format: 'es' as const, plugins: () => [minifyWgsl(), dropUnusedFields()] },
-  preview: { host: 'localhost', headers: SECURITY_HEADERS },
+  preview: { host: 'localhost' },
   test: {
     include: ['src/**/*.test.ts', 'scripts/**/*.test.ts'],
     testTimeout: 180_000,

@@ -1,18 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright';
-import { createServer, type Plugin } from 'vite';
-import { findChromium } from '../find-chromium.mjs';
+import type { Plugin } from 'vite';
+import { openPages } from '../open-pages.ts';
 import type { CaseFiles, Outcome } from './conformance-case.ts';
 import type { FoundCase } from './find-cases.ts';
-
-/** DESIGN of the browser tier: without the first flag there is no adapter in headless Chromium. */
-const CHROMIUM_FLAGS = [
-  '--enable-unsafe-webgpu',
-  '--use-webgpu-adapter=swiftshader',
-  '--no-sandbox',
-];
 
 const ROUTE = '/conformance-files/';
 
@@ -37,36 +28,14 @@ export interface ConformancePage {
  */
 export async function openBrowserRunner(): Promise<CaseRunner> {
   let current: FoundCase | undefined;
-  const server = await createServer({
-    root: fileURLToPath(new URL('../..', import.meta.url)),
-    configFile: false,
-    logLevel: 'error',
-    worker: { format: 'es' },
-    server: { host: '127.0.0.1', port: 0, hmr: false, watch: null },
-    plugins: [caseFilesPlugin(() => current)],
-  });
-  await server.listen();
-  const executablePath = findChromium();
-  const browser = await chromium.launch({
-    args: CHROMIUM_FLAGS,
-    ...(executablePath === undefined ? {} : { executablePath }),
-  });
-  const close = async (): Promise<void> => {
-    await browser.close();
-    await server.close();
-  };
+  const pages = await openPages([caseFilesPlugin(() => current)]);
   try {
-    const page = await browser.newPage();
-    const origin = server.resolvedUrls?.local[0];
-    if (origin === undefined) throw new Error('The server for the page has no address.');
-    page.on('pageerror', (error) => console.error(`page: ${error.message}`));
-    await page.goto(`${origin}e2e/pages/conformance.html`);
-    await page.waitForSelector('html[data-ready]', { state: 'attached' });
+    const page = await pages.open('e2e/pages/conformance.html');
     const adapter = await page.evaluate(() =>
       (globalThis as unknown as ConformancePage).weftConformance.adapterName(),
     );
     return {
-      title: `WebGPU (${adapter}) in a worker of headless Chromium ${browser.version()}`,
+      title: `WebGPU (${adapter}) in a worker of headless Chromium ${pages.browser.version()}`,
       async run(found) {
         current = found;
         const { name, dataSets } = found;
@@ -76,10 +45,10 @@ export async function openBrowserRunner(): Promise<CaseRunner> {
           [{ name, dataSets }, ROUTE] as const,
         );
       },
-      close,
+      close: () => pages.close(),
     };
   } catch (error) {
-    await close();
+    await pages.close();
     throw error;
   }
 }

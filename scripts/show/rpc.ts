@@ -1,6 +1,3 @@
-import { fileURLToPath } from 'node:url';
-import { type Browser, chromium } from 'playwright';
-import { createServer } from 'vite';
 import type { RpcDevicePage } from '../../e2e/pages/rpc-device.ts';
 import type { Executable } from '../../src/bytecode/index.ts';
 import { startRelay } from '../../src/cli/rpc/start-relay.ts';
@@ -8,13 +5,8 @@ import { compile, parseModule } from '../../src/frontend/index.ts';
 import { connect, createToken, findDevice, HostTensor } from '../../src/rpc/index.ts';
 import { firstDifference } from '../../src/testing/all-close.ts';
 import { seededRandom } from '../../src/testing/random.ts';
-import { findChromium } from '../find-chromium.mjs';
+import { openPages, type Pages } from '../open-pages.ts';
 
-const CHROMIUM_FLAGS = [
-  '--enable-unsafe-webgpu',
-  '--use-webgpu-adapter=swiftshader',
-  '--no-sandbox',
-];
 const SAMPLES = 20;
 const FEATURES = 64;
 const CLASSES = 10;
@@ -34,34 +26,19 @@ interface Sample {
 export async function main(): Promise<number> {
   const token = createToken();
   const relay = await startRelay({ port: 0, token });
-  const server = await createServer({
-    root: fileURLToPath(new URL('../..', import.meta.url)),
-    configFile: false,
-    logLevel: 'error',
-    worker: { format: 'es' },
-    server: { host: '127.0.0.1', port: 0, hmr: false, watch: null },
-  });
-  await server.listen();
-  const origin = server.resolvedUrls?.local[0];
-  if (origin === undefined) throw new Error('The server for the pages has no address.');
-  const executablePath = findChromium();
-  const browser = await chromium.launch({
-    args: CHROMIUM_FLAGS,
-    ...(executablePath === undefined ? {} : { executablePath }),
-  });
+  const pages = await openPages();
   try {
     const program = compile(parseModule(PROGRAM));
     const samples = makeSamples();
     let failures = 0;
     for (const kind of ['webgpu', 'host'] as const) {
-      await openPage(browser, origin, { url: relay.url, key: kind, token, kind });
+      await lend(pages, { url: relay.url, key: kind, token, kind });
       failures += await check(program, samples, { url: relay.url, token, kind });
     }
     console.log(failures === 0 ? 'all as expected' : `${failures} differ`);
     return failures === 0 ? 0 : 1;
   } finally {
-    await browser.close();
-    await server.close();
+    await pages.close();
     await relay.close();
   }
 }
@@ -72,15 +49,8 @@ interface Lending {
   readonly kind: 'webgpu' | 'host';
 }
 
-async function openPage(
-  browser: Browser,
-  origin: string,
-  request: Lending & { readonly key: string },
-): Promise<void> {
-  const page = await browser.newPage();
-  page.on('pageerror', (error) => console.error(`page: ${error.message}`));
-  await page.goto(`${origin}e2e/pages/rpc-device.html`);
-  await page.waitForSelector('html[data-ready]', { state: 'attached' });
+async function lend(pages: Pages, request: Lending & { readonly key: string }): Promise<void> {
+  const page = await pages.open('e2e/pages/rpc-device.html');
   await page.evaluate(
     (asked) => (globalThis as unknown as { weftRpc: RpcDevicePage }).weftRpc.lend(asked),
     request,

@@ -80,15 +80,6 @@ export async function importToken(token: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
 }
 
-/** 160 random bits, as 32 letters and digits. */
-export function createToken(): string {
-  const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
-  return Array.from(
-    crypto.getRandomValues(new Uint8Array(32)),
-    (byte) => alphabet[byte & 31] ?? '',
-  ).join('');
-}
-
 export function makeNonce(): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(NONCE_BYTE_LENGTH));
 }

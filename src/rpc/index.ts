@@ -13,7 +13,7 @@ export {
 } from './connect.ts';
 export { AccessError, LimitError, ProtocolError, RemoteLostError } from './errors.ts';
 export { ExecutableStore } from './executable-store.ts';
-export { createToken } from './handshake.ts';
+export { createToken } from './create-token.ts';
 export type { RemoteDevice, RemoteFunctionInfo } from './lent-devices.ts';
 export { DEFAULT_RPC_LIMITS, type RpcLimits } from './limits.ts';
 export { linkRemote } from './link-remote.ts';

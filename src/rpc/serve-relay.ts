@@ -13,6 +13,8 @@ export interface ServeRelayOptions extends ServeOptions {
   readonly maxSessions?: number | undefined;
   /** Until it is asked again after the relay went away. Default: 1000. */
   readonly retryMs?: number | undefined;
+  /** Whether the relay is asked, has a place for this device, or does not answer. */
+  readonly onState?: ((state: 'connecting' | 'waiting' | 'retrying') => void) | undefined;
 }
 
 export interface RelayedServing {
@@ -42,6 +44,7 @@ async function keepServing(
   signal.addEventListener('abort', () => {
     for (const session of sessions) session.close();
   });
+  options.onState?.('connecting');
   while (!signal.aborted) {
     if (sessions.size >= maxSessions) {
       await Promise.race([...[...sessions].map(({ closed }) => closed), untilAborted(signal)]);
@@ -49,6 +52,7 @@ async function keepServing(
     }
     const channel = await partner(url, options, signal).catch(async (error: unknown) => {
       if (error instanceof AccessError) throw error;
+      if (!signal.aborted) options.onState?.('retrying');
       await pause(retryMs, signal);
       return undefined;
     });
@@ -62,10 +66,11 @@ async function keepServing(
 
 async function partner(
   url: string,
-  { key, token }: ServeRelayOptions,
+  { key, token, onState }: ServeRelayOptions,
   signal: AbortSignal,
 ): Promise<Channel> {
   const channel = await openWebSocket(url, signal);
+  onState?.('waiting');
   const close = (): void => channel.close();
   signal.addEventListener('abort', close, { once: true });
   try {

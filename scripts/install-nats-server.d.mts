@@ -1,0 +1,1 @@
+export function installNatsServer(root: string): string | undefined;

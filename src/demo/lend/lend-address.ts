@@ -1,0 +1,55 @@
+/** To whom the page lends its device. */
+export interface LendAddress {
+  readonly way: 'relay' | 'nats';
+  readonly url: string;
+  /** The key of a relay, or the group of a fleet. */
+  readonly place: string;
+  readonly token: string;
+  /** What NATS asks for. */
+  readonly auth: string;
+  readonly name: string;
+  readonly device: 'auto' | 'webgpu' | 'host';
+}
+
+/**
+ * What stands behind `#` of an address: `relay=ws://…&key=…&token=…` or `nats=ws://…&group=…&token=…`, and
+ * perhaps `auth`, `name` and `device`. Browsers send no fragment to any server. Undefined when there is
+ * no relay and no NATS in it.
+ */
+export function readFragment(fragment: string): LendAddress | undefined {
+  const fields = new URLSearchParams(fragment.replace(/^#/, ''));
+  const read = (name: string): string => (fields.get(name) ?? '').slice(0, 500);
+  const way = fields.has('nats') ? 'nats' : 'relay';
+  const url = read(way);
+  if (!/^wss?:\/\/[^\s?#@]+$/.test(url)) return undefined;
+  const device = read('device');
+  return {
+    way,
+    url,
+    place: read(way === 'nats' ? 'group' : 'key'),
+    token: read('token'),
+    auth: read('auth'),
+    name: read('name').slice(0, 60),
+    device: device === 'webgpu' || device === 'host' ? device : 'auto',
+  };
+}
+
+/** The inverse of {@link readFragment}, with `#`. */
+export function writeFragment({ way, url, place, token, auth, name, device }: LendAddress): string {
+  const fields = new URLSearchParams({
+    [way]: url,
+    [way === 'nats' ? 'group' : 'key']: place,
+    token,
+  });
+  if (way === 'nats' && auth !== '') fields.set('auth', auth);
+  if (name !== '') fields.set('name', name);
+  if (device !== 'auto') fields.set('device', device);
+  return `#${fields.toString()}`;
+}
+
+/** Whether an address means the machine that opens it. */
+export function isLoopback(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { hostname } = new URL(url);
+  return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}

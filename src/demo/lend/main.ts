@@ -1,0 +1,168 @@
+import { byId, select } from '../element.ts';
+import { fillForm, readForm, showWay } from './address-form.ts';
+import { isLoopback, type LendAddress, readFragment, writeFragment } from './lend-address.ts';
+import type { FromWorker, ToWorker } from './lend-messages.ts';
+import { qrPicture } from './qr-picture.ts';
+import { afterEvent, type ShownSessions } from './session-log.ts';
+import { SessionTable } from './session-table.ts';
+
+/** A worker that does not end by itself after `stop` is ended. */
+const STOP_MS = 2000;
+
+const form = byId('address', HTMLFormElement);
+const notice = byId('notice', HTMLElement);
+const state = byId('state', HTMLElement);
+const start = byId('start', HTMLButtonElement);
+const stop = byId('stop', HTMLButtonElement);
+const share = byId('share', HTMLDetailsElement);
+const table = new SessionTable(byId('sessions-panel', HTMLElement));
+
+let worker: Worker | undefined;
+let device = '';
+let sessions: ShownSessions = new Map();
+
+setUp();
+
+function setUp(): void {
+  fillForm(form, takeAddress());
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    lend(readForm(form));
+  });
+  form.addEventListener('input', () => {
+    showWay(form);
+    if (share.open) showCode();
+  });
+  stop.addEventListener('click', stopLending);
+  share.addEventListener('toggle', () => {
+    if (share.open) showCode();
+  });
+  byId('copy', HTMLButtonElement).addEventListener('click', () => void copyLink());
+  // An address is opened again in a page that is open: the browser changes the fragment only.
+  globalThis.addEventListener('hashchange', () => {
+    if (worker === undefined && location.hash !== '') fillForm(form, takeAddress());
+  });
+}
+
+/**
+ * The address that the page was opened by. It leaves the address bar, where others could read the token,
+ * and stays with this entry of the history, so that a reload finds it.
+ */
+function takeAddress(): LendAddress | undefined {
+  const given = readFragment(location.hash);
+  const kept = history.state as { readonly lend?: string } | null;
+  if (location.hash !== '') {
+    const next = given === undefined ? kept : { lend: writeFragment(given) };
+    history.replaceState(next, '', location.pathname);
+  }
+  return given ?? (kept?.lend === undefined ? undefined : readFragment(kept.lend));
+}
+
+function lend(address: LendAddress): void {
+  worker?.terminate();
+  worker = new Worker(new URL('./lend-worker.ts', import.meta.url), { type: 'module' });
+  const current = worker;
+  current.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => {
+    if (current === worker) take(data, address);
+  });
+  current.addEventListener('error', ({ message }) => finish(message || 'The worker failed.'));
+  tell({ kind: 'start', address });
+  notice.hidden = true;
+  sessions = new Map();
+  table.show(sessions);
+  setLending(true);
+  showState('Opens the device …', 'waiting');
+  stop.focus();
+}
+
+function take(message: FromWorker, { way, url, place }: LendAddress): void {
+  const where = way === 'nats' ? `group ${place} of NATS at ${url}` : `${place} at ${url}`;
+  switch (message.kind) {
+    case 'device':
+      device = message.names[0] ?? 'a device';
+      if (message.note !== undefined) {
+        showNotice(`No WebGPU here, so the CPU is lent. The reason: ${message.note}`);
+      }
+      break;
+    case 'state':
+      if (message.state === 'connecting') showState(`Connects to ${where} …`, 'waiting');
+      if (message.state === 'waiting') showState(`Lends ${device} as ${where}.`, 'lent');
+      if (message.state === 'retrying') showState(`No answer; asks ${where} again …`, 'waiting');
+      break;
+    case 'event':
+      sessions = afterEvent(sessions, message.event);
+      table.show(sessions);
+      break;
+    case 'ended':
+      finish(message.error);
+      break;
+    default:
+      throw new Error(`internal: unknown message ${String(message satisfies never)}`);
+  }
+}
+
+function stopLending(): void {
+  const current = worker;
+  tell({ kind: 'stop' });
+  showState('Stops …', 'waiting');
+  setTimeout(() => {
+    if (current !== undefined && current === worker) finish();
+  }, STOP_MS);
+}
+
+function finish(error?: string): void {
+  worker?.terminate();
+  worker = undefined;
+  sessions = new Map();
+  table.show(sessions);
+  setLending(false);
+  showState('Not lent.', 'idle');
+  if (error !== undefined) showNotice(error);
+  start.focus();
+}
+
+function setLending(isLending: boolean): void {
+  start.hidden = isLending;
+  stop.hidden = !isLending;
+  byId('sessions-panel', HTMLElement).hidden = !isLending;
+  form.inert = isLending;
+}
+
+function showState(text: string, kind: 'idle' | 'waiting' | 'lent'): void {
+  state.dataset['state'] = kind;
+  state.textContent = text;
+}
+
+function showNotice(text: string): void {
+  notice.textContent = text;
+  notice.hidden = false;
+}
+
+function showCode(): void {
+  const address = readForm(form);
+  const page = `${location.origin}${location.pathname}`;
+  // The other device says itself what it is called.
+  const link = `${page}${writeFragment({ ...address, name: '' })}`;
+  byId('link', HTMLInputElement).value = link;
+  byId('code', HTMLElement).replaceChildren(qrPicture(link, 'The address as a QR code'));
+  byId('loopback', HTMLElement).hidden = !(isLoopback(page) || isLoopback(address.url));
+}
+
+async function copyLink(): Promise<void> {
+  const link = byId('link', HTMLInputElement);
+  const button = byId('copy', HTMLButtonElement);
+  try {
+    await navigator.clipboard.writeText(link.value);
+    button.textContent = 'Copied';
+  } catch {
+    // Not allowed: what is selected can be copied by hand.
+    link.select();
+  }
+}
+
+function tell(message: ToWorker): void {
+  worker?.postMessage(message);
+}
+
+// Tests and tools wait for it.
+select(document, 'html').dataset['ready'] = 'true';
