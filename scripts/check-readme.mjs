@@ -68,6 +68,7 @@ function typeCheck(blocks) {
         'weft-vm/executable': ['../../src/bytecode/index.ts'],
         'weft-vm/vm': ['../../src/runtime/index.ts'],
         'weft-vm/rpc': ['../../src/rpc/index.ts'],
+        'weft-vm/node': ['../../src/cli/node.ts'],
       },
     },
     include: ['*.ts'],

@@ -17,6 +17,7 @@ export const ENTRIES = {
   executable: source('bytecode/index.ts'),
   vm: source('runtime/index.ts'),
   rpc: source('rpc/index.ts'),
+  node: source('cli/node.ts'),
   'worker-main': source('worker/worker-main.ts'),
 };
 

@@ -136,7 +136,9 @@ test('saves and reads at the same time take turns, also of two stores', async ()
     },
   };
   const stores = [new SnapshotSlots(shared), new SnapshotSlots(shared)];
-  const saves = Array.from({ length: 20 }, (_, i) => stores[i % 2]?.save(snapshot(i, 20 + i)));
+  const saves = Array.from({ length: 20 }, async (_, i) =>
+    stores[i % 2]?.save(snapshot(i, 20 + i)),
+  );
   const seen = await stores[0]?.latest();
   await Promise.all(saves);
   expect(seen?.byteLength).toBeGreaterThanOrEqual(20);
