@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { ExecBuilder } from '../../bytecode/index.ts';
+import { WeftError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
@@ -16,8 +17,10 @@ import {
 } from '../value.ts';
 import { loopAndTree } from '../testing/long-programs.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
-import { resumeSnapshot } from './resume-snapshot.ts';
+import { restoreSnapshot, resumeSnapshot } from './resume-snapshot.ts';
 import { RunControl } from './run-control.ts';
+import { openSnapshot, sealSnapshot } from './snapshot-file.ts';
+import { HEADER_BYTE_LENGTH } from './snapshot-format.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 
 const program = () => loopAndTree({ asking: true });
@@ -126,15 +129,50 @@ test('names the functions and the program that the resuming side lacks', async (
   );
 });
 
-test('a snapshot that is cut or changed anywhere is refused', async () => {
+test('a snapshot that is cut or changed at any byte is refused', async () => {
   const machine = await open(createHostDevice());
   const { bytes } = await storedAt(machine, ['tree', 3], 5);
-  const resume = (changed: Uint8Array) =>
-    resumeSnapshot(changed, program(), { devices: [createHostDevice()], functions });
-  for (let at = 0; at < bytes.length; at += 7) {
+  const refused = expect.objectContaining({ name: 'FormatError' });
+  const failure = (given: Uint8Array) => openSnapshot(given).catch((error: unknown) => error);
+  for (let at = 0; at < bytes.length; at++) {
     const changed = bytes.slice();
     changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8));
-    await expect(resume(changed)).rejects.toMatchObject({ name: 'FormatError' });
-    await expect(resume(bytes.slice(0, at))).rejects.toMatchObject({ name: 'FormatError' });
+    expect(await failure(changed)).toEqual(refused);
+    expect(await failure(bytes.slice(0, at))).toEqual(refused);
+    if (at % 97 === 0) await expect(restoreSnapshot(machine, changed)).rejects.toEqual(refused);
   }
+  expect(await failure(Uint8Array.of(...bytes, 0))).toEqual(refused);
+});
+
+test('a snapshot with any other byte under a right hash is refused with a typed error, or restored', async () => {
+  const machine = await open(createHostDevice());
+  const { bytes } = await storedAt(machine, ['tree', 3], 5);
+  const control = RunControl.of(machine);
+  await control.pause();
+  const kinds = new Map<string, number>();
+  for (let at = HEADER_BYTE_LENGTH; at < bytes.length; at++) {
+    const changed = bytes.slice();
+    changed[at] = (changed[at] ?? 0) ^ (at % 3 === 0 ? 0xff : 1 << (at % 8));
+    await sealSnapshot(changed);
+    let kind = 'restored';
+    try {
+      const { calls, roots } = await restoreSnapshot(machine, changed);
+      for (const call of calls) call.abort(new Error('enough'));
+      await Promise.allSettled(calls.map(({ result }) => result));
+      for (const root of Object.values(roots)) release(root);
+    } catch (error) {
+      expect(error).toBeInstanceOf(WeftError);
+      kind = (error as Error).name;
+    }
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  }
+  control.continue();
+  // What was dropped half-way left nothing behind.
+  expect(machine.memory().liveBytes).toBe(0);
+  expect([...kinds.keys()].sort()).toEqual([
+    'FormatError',
+    'RuntimeError',
+    'UsageError',
+    'restored',
+  ]);
 });
