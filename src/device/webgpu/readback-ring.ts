@@ -10,15 +10,22 @@ const LEAST_BYTE_LENGTH = 4096;
 const BLOCK_ALIGNMENT = 8;
 /** Memory comes in pages of this size at least, each when it is first written. */
 const PAGE_BYTE_LENGTH = 4096;
+/**
+ * A browser looks for finished work when commands reach its GPU process, else every two milliseconds.
+ * So many times a wait sends an empty submission, a millisecond apart.
+ */
+const NUDGE_COUNT = 8;
 
 /** Staging buffers for reading results, reused: creating one costs more than most readbacks. */
 export class ReadbackRing {
   readonly #buffers: BufferTable;
+  readonly #queue: Pick<GPUQueue, 'submit'>;
   /** Least recently used first. */
   #idle: GPUBuffer[] = [];
 
-  constructor(buffers: BufferTable) {
+  constructor(buffers: BufferTable, queue: Pick<GPUQueue, 'submit'>) {
     this.#buffers = buffers;
+    this.#queue = queue;
   }
 
   /** A mappable buffer of at least `byteLength` bytes that nobody else uses. */
@@ -43,11 +50,14 @@ export class ReadbackRing {
    */
   async read(buffer: GPUBuffer, byteLengths: readonly number[]): Promise<Uint8Array[]> {
     let copies: Uint8Array[];
+    const stop = this.#nudge();
     try {
       [, copies] = await Promise.all([buffer.mapAsync(MAP_READ), presentBytes(byteLengths)]);
     } catch (error) {
       buffer.destroy();
       throw error;
+    } finally {
+      stop();
     }
     try {
       const mapped = buffer.getMappedRange();
@@ -62,6 +72,16 @@ export class ReadbackRing {
       this.#idle.push(buffer);
       this.#trim();
     }
+  }
+
+  #nudge(): () => void {
+    let left = NUDGE_COUNT;
+    const stop = (): void => clearInterval(timer);
+    const timer = setInterval(() => {
+      if (--left === 0) stop();
+      this.#queue.submit([]);
+    }, 1);
+    return stop;
   }
 
   #trim(): void {

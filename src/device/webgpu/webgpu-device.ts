@@ -78,7 +78,7 @@ export class WebGpuDevice implements Device {
       scratch: this.#scratch,
     });
     this.#params = new ParamArena(device.queue, this.#buffers, () => this.#queue.flush());
-    this.#readbacks = new ReadbackRing(this.#buffers);
+    this.#readbacks = new ReadbackRing(this.#buffers, device.queue);
   }
 
   async prepare(
@@ -92,6 +92,7 @@ export class WebGpuDevice implements Device {
       params: this.#params,
       pipelines: this.#pipelines,
       scratch: this.#scratch,
+      buffers: this.#buffers,
       adapterName: this.info.name,
     };
     return this.#faults.untilLost(prepareKernels(primitives, parts, options));
@@ -179,6 +180,7 @@ export class WebGpuDevice implements Device {
       pipelinesLive: this.#pipelines.live,
       bindGroupsCreated: this.#bindGroups.created,
       launches: this.#queue.launches,
+      scratchBytes: this.#scratch.byteLength,
       submits: this.#queue.submits,
       readbacks: this.#readbackCount,
     };
