@@ -25,7 +25,7 @@ import type {
 } from '../src/core/primitive-function.ts';
 
 const SIZE = 192;
-const DISH: TensorType = { dtype: 'float32', shape: [1, 1, SIZE, SIZE] };
+const dishOf = (size: number): TensorType => ({ dtype: 'float32', shape: [1, 1, size, size] });
 const STENCIL: TensorType = { dtype: 'float32', shape: [1, 1, 3, 3] };
 const RATE: TensorType = { dtype: 'float32', shape: [] };
 const DEVICE = 0;
@@ -64,66 +64,65 @@ function primitive({ name, params, result, write }: PrimitiveDraft): PrimitiveFu
 const CONVOLUTION = { strides: [1, 1], pads: [1, 1, 1, 1], dilations: [1, 1], groups: 1 };
 const ABSENT = -1;
 
-/** A convolution with the reaction as its epilogue: one kernel. */
-const REACT_U = primitive({
-  name: 'diffuse_and_feed',
-  params: [DISH, STENCIL, DISH, RATE],
-  result: DISH,
-  write: (body) => {
-    const [u, stencil, v, feed] = [0, 1, 2, 3] as const;
-    const spread = body.op('conv2d', [u, stencil, ABSENT], CONVOLUTION);
-    const eaten = body.op('mul', [u, body.op('mul', [v, v])]);
-    const fed = body.op('sub', [feed, body.op('mul', [feed, u])]);
-    const change = body.op('add', [body.op('sub', [spread, eaten]), fed]);
-    return body.op('add', [change, u]);
-  },
-});
+/** `react` are convolutions with the reaction as their epilogue: one kernel each. */
+function primitivesOf(dish: TensorType): PrimitiveFunction[] {
+  const reactU = primitive({
+    name: 'diffuse_and_feed',
+    params: [dish, STENCIL, dish, RATE],
+    result: dish,
+    write: (body) => {
+      const [u, stencil, v, feed] = [0, 1, 2, 3] as const;
+      const spread = body.op('conv2d', [u, stencil, ABSENT], CONVOLUTION);
+      const eaten = body.op('mul', [u, body.op('mul', [v, v])]);
+      const fed = body.op('sub', [feed, body.op('mul', [feed, u])]);
+      const change = body.op('add', [body.op('sub', [spread, eaten]), fed]);
+      return body.op('add', [change, u]);
+    },
+  });
 
-const REACT_V = primitive({
-  name: 'diffuse_and_grow',
-  params: [DISH, STENCIL, DISH, RATE, RATE],
-  result: DISH,
-  write: (body) => {
-    const [v, stencil, u, feed, kill] = [0, 1, 2, 3, 4] as const;
-    const spread = body.op('conv2d', [v, stencil, ABSENT], CONVOLUTION);
-    const grown = body.op('mul', [u, body.op('mul', [v, v])]);
-    const removed = body.op('mul', [body.op('add', [feed, kill]), v]);
-    const change = body.op('sub', [body.op('add', [spread, grown]), removed]);
-    return body.op('add', [change, v]);
-  },
-});
+  const reactV = primitive({
+    name: 'diffuse_and_grow',
+    params: [dish, STENCIL, dish, RATE, RATE],
+    result: dish,
+    write: (body) => {
+      const [v, stencil, u, feed, kill] = [0, 1, 2, 3, 4] as const;
+      const spread = body.op('conv2d', [v, stencil, ABSENT], CONVOLUTION);
+      const grown = body.op('mul', [u, body.op('mul', [v, v])]);
+      const removed = body.op('mul', [body.op('add', [feed, kill]), v]);
+      const change = body.op('sub', [body.op('add', [spread, grown]), removed]);
+      return body.op('add', [change, v]);
+    },
+  });
 
-/** u (1 - spot): where the drop falls, u is displaced. */
-const DISPLACE = primitive({
-  name: 'displace',
-  params: [DISH, DISH],
-  result: DISH,
-  write: (body) => body.op('sub', [0, body.op('mul', [0, 1])]),
-});
+  /** u (1 - spot): where the drop falls, u is displaced. */
+  const displace = primitive({
+    name: 'displace',
+    params: [dish, dish],
+    result: dish,
+    write: (body) => body.op('sub', [0, body.op('mul', [0, 1])]),
+  });
 
-const DRIP = primitive({
-  name: 'drip',
-  params: [DISH, DISH],
-  result: DISH,
-  write: (body) => body.op('maximum', [0, 1]),
-});
+  const drip = primitive({
+    name: 'drip',
+    params: [dish, dish],
+    result: dish,
+    write: (body) => body.op('maximum', [0, 1]),
+  });
+  return [reactU, reactV, displace, drip];
+}
 
+const INT: ValueType = { kind: 'int' };
 const tensor = (type: TensorType): ValueType => ({ kind: 'tensor', ...type });
-const dish = tensor(DISH);
-const state = [
+const stateOf = (dish: ValueType) => [
   { name: 'u', type: dish },
   { name: 'v', type: dish },
 ];
 
-const MAIN_SIGNATURE: FunctionSignature = {
-  params: [dish, dish, tensor(RATE), tensor(RATE), { kind: 'int' }],
-  results: state,
-};
-
 /** A new dish in a storage of its own. The allocator reuses what earlier runs gave back. */
-function allocate(b: ExecBuilder, f: FunctionBuilder): RegisterOperand {
-  const shape = DISH.shape.map(Number);
-  const storage = f.call('vm.builtin.alloc_storage', [4 * SIZE * SIZE, DEVICE]);
+function allocate(b: ExecBuilder, f: FunctionBuilder, dish: TensorType): RegisterOperand {
+  const shape = dish.shape.map(Number);
+  const byteLength = shape.reduce((product, dim) => product * dim, 4);
+  const storage = f.call('vm.builtin.alloc_storage', [byteLength, DEVICE]);
   const made = f.call('vm.builtin.alloc_tensor', [storage, 0, b.shape(shape), b.dtype('float32')]);
   // The tensor holds the storage; the register need not.
   f.call('vm.builtin.kill', [], { into: storage });
@@ -134,9 +133,11 @@ function allocate(b: ExecBuilder, f: FunctionBuilder): RegisterOperand {
  * `main(u, v, feed, kill, pairs)` takes two steps for each of `pairs`: there and back between
  * two pairs of buffers, so that nothing is allocated or copied inside the loop.
  */
-function buildMain(b: ExecBuilder): void {
-  const params = ['u', 'v', 'feed', 'kill', 'pairs'];
-  const f = b.function('main', params, { signature: MAIN_SIGNATURE });
+function buildMain(b: ExecBuilder, dish: TensorType): void {
+  const names = ['u', 'v', 'feed', 'kill', 'pairs'];
+  const params = [tensor(dish), tensor(dish), tensor(RATE), tensor(RATE), INT];
+  const signature: FunctionSignature = { params, results: stateOf(tensor(dish)) };
+  const f = b.function('main', names, { signature });
   const [feed, kill, pairs] = [f.param('feed'), f.param('kill'), f.param('pairs')];
   const stencil = (rate: number) =>
     b.tensor(
@@ -151,7 +152,7 @@ function buildMain(b: ExecBuilder): void {
     u: f.call('vm.builtin.copy', [f.param('u')]),
     v: f.call('vm.builtin.copy', [f.param('v')]),
   };
-  const there = { u: allocate(b, f), v: allocate(b, f) };
+  const there = { u: allocate(b, f, dish), v: allocate(b, f, dish) };
   const step = (from: typeof here, to: typeof here): void => {
     const { u, v } = from;
     f.call('diffuse_and_feed', [u, stencil(DIFFUSION_U), v, feed, to.u]);
@@ -174,22 +175,25 @@ function buildMain(b: ExecBuilder): void {
 }
 
 /** `drop(u, v, spot)` adds reagent where `spot`, from 0 to 1, is. */
-function buildDrop(b: ExecBuilder): void {
-  const signature = { params: [dish, dish, dish], results: state };
+function buildDrop(b: ExecBuilder, dish: TensorType): void {
+  const params = [tensor(dish), tensor(dish), tensor(dish)];
+  const signature = { params, results: stateOf(tensor(dish)) };
   const f = b.function('drop', ['u', 'v', 'spot'], { signature });
-  const u = allocate(b, f);
-  const v = allocate(b, f);
+  const u = allocate(b, f, dish);
+  const v = allocate(b, f, dish);
   f.call('displace', [f.param('u'), f.param('spot'), u]);
   f.call('drip', [f.param('v'), f.param('spot'), v]);
   f.ret(f.call('vm.builtin.make_tuple', [u, v]));
 }
 
-export function buildReactionDiffusion(): Executable {
+/** For dishes of `size` by `size` cells. */
+export function buildReactionDiffusion(size = SIZE): Executable {
+  const dish = dishOf(size);
   const b = new ExecBuilder();
   b.metadata('title', 'Reaction-diffusion (Gray-Scott)');
-  for (const fn of [REACT_U, REACT_V, DISPLACE, DRIP]) b.primitive(fn);
-  buildMain(b);
-  buildDrop(b);
+  for (const fn of primitivesOf(dish)) b.primitive(fn);
+  buildMain(b, dish);
+  buildDrop(b, dish);
   return b.build();
 }
 
