@@ -67,7 +67,8 @@ describe('the kernel of a product', () => {
     [[1, 4096, 4096], { transB: true }, 'tile 1x64', 'vector 1, 64 of 64', 'vector 1, 64 of 64'],
     [[1, 10, 8], {}, 'tile 1x16', 'tile 1x16', 'tile 1x16'],
     [[3, 1000, 512], {}, 'tile 4x64', 'vector 4, 8 of 64', 'vector 4, 32 of 256'],
-    [[8, 8, 8], {}, 'tile 8x16', 'tile 8x16', 'tile 8x16'],
+    [[8, 8, 8], {}, 'tile 4x16', 'tile 8x16', 'tile 8x16'],
+    [[8, 64, 64], {}, 'tile 8x16', 'tile 8x16', 'tile 8x16'],
     [[4, 64, 64], {}, 'tile 4x16', 'tile 4x16', 'tile 4x16'],
     [[8, 512, 512], {}, 'tile 8x32', 'vector 8, 8 of 64', 'vector 8, 32 of 256'],
     [
@@ -148,12 +149,12 @@ describe('the kernel of a product', () => {
 
 describe('four elements are loaded at once', () => {
   test.each([
-    [[16, 16, 16], {}, 'depth', 'across'],
-    [[16, 16, 16], { transA: true, transB: true }, 'across', 'depth'],
-    [[16, 16, 17], {}, 'single', 'across'],
-    [[16, 17, 16], {}, 'depth', 'single'],
-    [[17, 17, 16], { transA: true, transB: true }, 'single', 'depth'],
-    [[17, 16, 16], { batch: 2 }, 'depth', 'across'],
+    [[32, 32, 32], {}, 'depth', 'across'],
+    [[32, 32, 32], { transA: true, transB: true }, 'across', 'depth'],
+    [[32, 32, 33], {}, 'single', 'across'],
+    [[32, 33, 32], {}, 'depth', 'single'],
+    [[33, 33, 32], { transA: true, transB: true }, 'single', 'depth'],
+    [[33, 32, 32], { batch: 2 }, 'depth', 'across'],
   ] as const)('where they are aligned: %j %j', (sizes, options, a, b) => {
     for (const adapterClass of ['software', 'integrated', 'discrete'] as const) {
       const variant = chooseMatmulVariant(product(sizes, options), capsOf(adapterClass));

@@ -54,26 +54,29 @@ export function chooseMatmulVariant(problem: MatmulProblem, caps: PlannerCaps): 
   return problem.k <= 64 ? registerVariant(problem, caps) : vectorVariant(problem, caps);
 }
 
-/** With fewer products than this a larger tile takes longer to compile than it ever saves. */
-const MIN_LARGE_TILE = 1 << 17;
+/** With fewer products than these a larger tile takes longer to compile than it ever saves. */
+const SMALL_COUNT = 1 << 17;
+const TINY_COUNT = 1 << 15;
 
 /** Some 64 sums, where m allows it. */
 function registerVariant(problem: MatmulProblem, caps: PlannerCaps): RegisterVariant {
   const { m, n, k, batch } = problem;
-  const isTiny = m * n * k * elementCount(batch) < MIN_LARGE_TILE;
-  const rows = m <= 1 ? 1 : m <= 4 ? 4 : m <= 8 ? 8 : 16;
+  const isSoftware = caps.adapterClass === 'software';
+  const count = m * n * k * elementCount(batch);
+  const isTiny = isSoftware && count < TINY_COUNT;
+  const rows = m <= 1 ? 1 : m <= 4 || isTiny ? 4 : m <= 8 ? 8 : 16;
   const quads = rows > 1 && hasLinearQuads(caps);
   const a = loadForm(problem, 'a');
   return {
     kernel: 'tile',
     rows,
-    vectors: isTiny || n <= 16 || caps.adapterClass !== 'software' ? 1 : Math.min(4, 16 / rows),
+    vectors: count < SMALL_COUNT || n <= 16 || !isSoftware ? 1 : Math.min(4, 16 / rows),
     a: a === 'across' && !(quads && rows === 16) ? 'single' : a,
     b: loadForm(problem, 'b'),
     quads,
     slices: 1,
     tail: k % 4 !== 0,
-    lanes: m <= 16 ? [16, 1] : [4, 4],
+    lanes: m <= rows ? [16, 1] : [4, 4],
     parts: 1,
     part: k,
   };

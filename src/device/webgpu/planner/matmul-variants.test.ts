@@ -129,10 +129,14 @@ const PRODUCTS: readonly Product[] = [
       [3, 131, 341, 4],
       [4, 132, 256, 4],
       [7, 127, 150, 2],
+      [5, 70, 131, 1],
+      [17, 65, 63, 1],
+      [63, 31, 20, 1],
+      [65, 64, 12, 1],
     ] as const
   ).map(
     ([m, n, k, vectors]): Product => ({
-      title: `several vectors of columns, ${m}x${n}x${k}`,
+      title: `tiles in registers, ${m}x${n}x${k}`,
       shapes: [
         [m, k],
         [k, n],
