@@ -41,7 +41,10 @@ describe('kernels of conv2d', () => {
     ['software', [1, 64, 40, 40], [64, 1, 9, 11], { groups: 64 }, 'conv2d-tile'],
     ['discrete', [1, 64, 20, 20], [64, 1, 3, 3], { groups: 64 }, 'conv2d-direct'],
     ['integrated', [1, 64, 66, 66], [64, 1, 3, 3], { groups: 64 }, 'window-tile'],
-    ['discrete', [1, 64, 56, 56], [64, 64, 3, 3], PADS, 'conv2d-tiled'],
+    ['discrete', [1, 64, 56, 56], [64, 64, 3, 3], PADS, 'winograd-weights'],
+    ['integrated', [1, 32, 23, 25], [33, 32, 3, 3], PADS, 'winograd-weights'],
+    ['discrete', [1, 64, 56, 56], [31, 64, 3, 3], PADS, 'conv2d-tiled'],
+    ['discrete', [1, 512, 7, 7], [512, 512, 3, 3], PADS, 'conv2d-tiled'],
     ['software', [1, 3, 224, 224], [64, 3, 3, 3], PADS, 'conv2d-tile'],
     ['software', [1, 16, 20, 20], [32, 16, 3, 3], PADS, 'conv2d-tile'],
     ['software', [1, 64, 56, 56], [64, 64, 3, 3], { ...PADS, strides: [2, 2] }, 'conv2d-columns'],
@@ -70,6 +73,17 @@ describe('kernels of conv2d', () => {
     );
     expect(new Set(first).size).toBe(4);
     expect(new Set(second)).toEqual(new Set(first));
+  });
+
+  test('Winograd convolutions of many channels add up parts of them on discrete adapters', () => {
+    const kernels = kernelsOf('discrete', [1, 512, 12, 12], [32, 512, 3, 3], PADS);
+    expect(kernels.map(({ name }) => name)).toEqual([
+      'winograd-weights',
+      'winograd-image',
+      'matmul-tiled',
+      'matmul-sum',
+      'winograd-output',
+    ]);
   });
 
   test('the scratch of a Winograd convolution stays small, however large the image', () => {

@@ -27,9 +27,9 @@ export function lowerConv2d(call: LoweringCall): readonly KernelSpec[] {
   const { groups, hasBias } = conv;
   if (groups === 1) {
     if (isPoint(window)) return pointKernels(window, hasBias, call.caps);
-    if (call.caps.adapterClass === 'software') {
-      if (usesWinograd(window)) return winogradKernels(window, hasBias, call.caps);
-      if (usesColumns(window, call.caps)) return columnKernels(window, hasBias, call.caps);
+    if (usesWinograd(window, call.caps)) return winogradKernels(window, hasBias, call.caps);
+    if (call.caps.adapterClass === 'software' && usesColumns(window, call.caps)) {
+      return columnKernels(window, hasBias, call.caps);
     }
   }
   const planes = depthwiseKernel(conv);

@@ -59,6 +59,7 @@ export const conv2d: OpDefinition = defineOp({
     convCase([1, 3, 32, 32], [16, 3, 7, 7], { strides: [2, 2], pads: [3, 3, 3, 3] }),
     convCase([1, 16, 33, 31], [24, 16, 3, 3], { pads: [1, 1, 1, 1] }),
     convCase([1, 64, 14, 14], [65, 64, 3, 3], { pads: [1, 1, 1, 1] }),
+    ofImages(convCase([1, 512, 12, 12], [32, 512, 3, 3], { pads: [1, 1, 1, 1] }), [-1, 1]),
     convCase([2, 40, 20, 21], [33, 40, 3, 3], { pads: [1, 0, 0, 2] }),
     convCase([1, 33, 17, 20], [65, 33, 3, 3], { pads: [2, 2, 2, 2] }, false),
     convCase([1, 32, 67, 65], [32, 1, 3, 3], { groups: 32, pads: [1, 2, 0, 1] }),
@@ -123,6 +124,12 @@ function convCase(
     ],
     attributes,
   };
+}
+
+/** The case with images of other values. */
+function ofImages(opCase: OpCase, range: readonly [number, number]): OpCase {
+  const [x, ...rest] = opCase.inputs;
+  return { ...opCase, inputs: [x && { ...x, range }, ...rest] };
 }
 
 function convolutionPlan(

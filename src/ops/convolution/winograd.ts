@@ -9,6 +9,8 @@ import { unroll } from '../linear/register-tile.ts';
 import { i32, type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import type { Window2d } from './window2d.ts';
 
+type Caps = LoweringCall['caps'];
+
 type Matrix = readonly (readonly number[])[];
 
 /**
@@ -41,22 +43,25 @@ const OUTPUT: Matrix = [
   [0, A / 2, -A / 2, 2 * B, -2 * B, 1],
 ];
 
-/** What the three scratch buffers take together, at most about. */
-const SCRATCH_BYTE_LENGTH = 2 << 20;
+/** What the three scratch buffers take together, at most about: caches are to hold it. */
+const SCRATCH_BYTE_LENGTH = { software: 2 << 20, integrated: 8 << 20, discrete: 32 << 20 };
+
+/** Fewer channels than these are not worth four kernels. */
+const FEWEST_CHANNELS = { software: 8, integrated: 32, discrete: 32 };
 
 /**
  * Whether a convolution of one group is faster this way: its window is 3 x 3, steps by one without
  * gaps, and there is enough to do for what four kernels and the weights cost. Does not depend on
  * the batch, so that another one compiles nothing.
  */
-export function usesWinograd(window: Window2d): boolean {
+export function usesWinograd(window: Window2d, { adapterClass }: Caps): boolean {
   const { kernelH, kernelW, strideH, strideW, dilationH, dilationW } = window;
   const { channels, outChannels, outH, outW } = window;
   const isWindow =
     Math.max(strideH, strideW, dilationH, dilationW) === 1 && kernelH === 3 && kernelW === 3;
   return (
     isWindow &&
-    Math.min(channels, outChannels) >= 8 &&
+    Math.min(channels, outChannels) >= FEWEST_CHANNELS[adapterClass] &&
     outH * outW >= 128 &&
     channels * outChannels * outH * outW >= 1 << 19
   );
@@ -69,13 +74,15 @@ export function usesWinograd(window: Window2d): boolean {
 export function winogradKernels(
   window: Window2d,
   hasBias: boolean,
-  caps: LoweringCall['caps'],
+  caps: Caps,
 ): readonly KernelSpec[] {
   const { batch, channels, outChannels, outH, outW } = window;
   const [tilesH, tilesW] = [Math.ceil(outH / 4), Math.ceil(outW / 4)];
   const tileCount = batch * tilesH * tilesW;
   const weightCount = outChannels * channels;
-  const most = Math.floor(SCRATCH_BYTE_LENGTH / (144 * (channels + outChannels)));
+  const most = Math.floor(
+    SCRATCH_BYTE_LENGTH[caps.adapterClass] / (144 * (channels + outChannels)),
+  );
   const parts = Math.ceil(tileCount / Math.max(64, most));
   // Whole groups of four, so that products load and store them as such.
   const tiles = Math.ceil(tileCount / parts / 4) * 4;
@@ -115,11 +122,7 @@ interface Part {
   readonly tilesW: number;
 }
 
-function weightsKernel(
-  count: number,
-  { weights }: Scratches,
-  caps: LoweringCall['caps'],
-): KernelSpec {
+function weightsKernel(count: number, { weights }: Scratches, caps: Caps): KernelSpec {
   const grid = foldGroups(Math.ceil(count / 64), caps);
   return {
     name: 'winograd-weights',
@@ -155,7 +158,7 @@ function imageKernel(window: Window2d, part: Part, { image }: Scratches): Kernel
 function products(
   { channels: k, outChannels: m }: Window2d,
   n: number,
-  ...[{ weights, image, product }, caps]: [Scratches, LoweringCall['caps']]
+  ...[{ weights, image, product }, caps]: [Scratches, Caps]
 ): KernelSpec[] {
   const problem = {
     m,
