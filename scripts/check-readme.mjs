@@ -67,6 +67,7 @@ function typeCheck(blocks) {
         'weft-vm/compiler': ['../../src/frontend/index.ts'],
         'weft-vm/executable': ['../../src/bytecode/index.ts'],
         'weft-vm/vm': ['../../src/runtime/index.ts'],
+        'weft-vm/rpc/nats': ['../../src/rpc/nats/index.ts'],
         'weft-vm/rpc': ['../../src/rpc/index.ts'],
         'weft-vm/node': ['../../src/cli/node.ts'],
       },

@@ -17,11 +17,12 @@ export const ENTRIES = {
   executable: source('bytecode/index.ts'),
   vm: source('runtime/index.ts'),
   rpc: source('rpc/index.ts'),
+  'rpc-nats': source('rpc/nats/index.ts'),
   node: source('cli/node.ts'),
   'worker-main': source('worker/worker-main.ts'),
 };
 
-const NODE_ONLY = [/^node:/, 'webgpu', 'commander', 'ws'];
+const NODE_ONLY = [/^node:/, 'webgpu', 'commander', 'ws', /^@nats-io\/transport-node/];
 
 const WORKER_ENTRY = 'worker-main';
 const WORKER_SOURCE = '../worker/worker-main.ts';

@@ -19,6 +19,7 @@ export async function main([file]: readonly string[]): Promise<number> {
         { find: 'weft-vm/compiler', replacement: entry('frontend/index.ts') },
         { find: 'weft-vm/executable', replacement: entry('bytecode/index.ts') },
         { find: 'weft-vm/vm', replacement: entry('runtime/index.ts') },
+        { find: 'weft-vm/rpc/nats', replacement: entry('rpc/nats/index.ts') },
         { find: 'weft-vm/rpc', replacement: entry('rpc/index.ts') },
         { find: 'weft-vm/node', replacement: entry('cli/node.ts') },
       ],

@@ -1,8 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { NatsConnection } from '@nats-io/nats-core';
+import { type NatsConnection, nkeys } from '@nats-io/nats-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { findNatsServer } from '../../../scripts/find-nats-server.mjs';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { RpcFunction } from '../../rpc/rpc-value.ts';
 import { LOCAL_ADD, testProgram, TOKEN } from '../../rpc/testing/open-session.ts';
@@ -307,3 +309,54 @@ function captured(): Terminal & { text(): string } {
   const add = (text: string): void => void (out += text);
   return { out: add, err: add, isInteractive: false, text: () => out };
 }
+
+describe('the configurations of docs/rpc.md', () => {
+  async function blocks(): Promise<string[]> {
+    const text = await readFile(new URL('../../../docs/rpc.md', import.meta.url), 'utf8');
+    return [...text.matchAll(/```conf\n([\s\S]+?)```/g)].map(([, block]) => block ?? '');
+  }
+
+  test('are such', async () => {
+    const [first = ''] = await blocks();
+    const folder = await mkdtemp(join(tmpdir(), 'weft-conf-'));
+    opened.push(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'nats.conf');
+    await writeFile(file, first);
+    const { status, stderr } = spawnSync(findNatsServer() ?? '', ['-t', '-c', file], {
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+    expect(first).toContain('websocket');
+  });
+
+  test('let a key lend and another one call, and no more', async () => {
+    const [, second = ''] = await blocks();
+    const [lending, calling] = [nkeys.createUser(), nkeys.createUser()];
+    const configuration = second
+      .replace('U…', lending.getPublicKey())
+      .replace('U…', calling.getPublicKey());
+    const guarded = await startNatsServer({ configuration });
+    opened.push(() => guarded.close());
+    const open = async (key: typeof lending): Promise<NatsConnection> => {
+      const auth = new TextDecoder().decode(key.getSeed());
+      const nats = await openBroker(guarded.url, { auth });
+      opened.push(() => nats.close());
+      return nats;
+    };
+    const [lender, client] = [await open(lending), await open(calling)];
+    const serving = await serveNats(lender, { devices: [new TestDevice()], token: TOKEN });
+    opened.push(() => serving.stop());
+    const clients = new Fleet(client, { token: TOKEN, discoveryMs: 500 });
+    const hash = await clients.publish(testProgram());
+    const { ExecutableObjects } = await import('../../rpc/nats/executable-objects.ts');
+    const found = await new ExecutableObjects(lender).get(hash, 1e6);
+    expect(found?.byteLength).toBe(testProgram().toBytes().byteLength);
+    const module = await clients.load(testProgram(), { functions });
+    expect(await (await module.getFunction('outer'))(vector(1))).toEqual(vector(2));
+    module.close();
+    // A client that pretends to be a device.
+    await expect(
+      serveNats(client, { devices: [new TestDevice()], token: TOKEN }).then(({ ended }) => ended),
+    ).resolves.toMatchObject({ message: expect.stringMatching(/permission/i) });
+  });
+});

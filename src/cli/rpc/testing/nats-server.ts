@@ -19,8 +19,10 @@ export interface NatsServer {
 }
 
 export interface NatsServerOptions {
-  /** What clients have to show. */
-  readonly auth: string;
+  /** The token that clients have to show. */
+  readonly auth?: string | undefined;
+  /** In place of a token: more of the configuration. */
+  readonly configuration?: string | undefined;
   /** Without it nothing is stored. Default: true. */
   readonly jetStream?: boolean | undefined;
 }
@@ -62,7 +64,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
 
 function text(
   folder: string,
-  { auth, jetStream = true }: NatsServerOptions,
+  { auth, configuration, jetStream = true }: NatsServerOptions,
   ports: { readonly nats: number; readonly webSocket: number },
 ): string {
   return [
@@ -71,7 +73,7 @@ function text(
     `ports_file_dir: "${folder}"`,
     `websocket { host: 127.0.0.1, port: ${ports.webSocket}, no_tls: true }`,
     ...(jetStream ? [`jetstream { store_dir: "${folder}/store" }`] : []),
-    `authorization { token: "${auth}" }`,
+    configuration ?? `authorization { token: "${auth}" }`,
     '',
   ].join('\n');
 }
