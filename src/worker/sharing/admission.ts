@@ -130,8 +130,8 @@ export class Admission {
     for (const [tenant] of idle) {
       if (freed >= byteLength) return;
       if (tenant.weightBytes === 0) continue;
-      tenant.evict();
       freed += tenant.weightBytes;
+      tenant.evict();
     }
   }
 

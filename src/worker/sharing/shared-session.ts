@@ -36,12 +36,13 @@ export type CreateMachine = (
 
 /** A session whose weights come and go, and which is built again when its device is lost. */
 export class SharedSession implements SharedUse, Tenant {
-  readonly weightBytes: number;
   isResident = false;
   runBytes: number | undefined;
   readonly #parts: SharedSessionParts;
   readonly #priority: number;
   readonly #closed = new AbortController();
+  /** Of the constants on the session's device. */
+  readonly #constantBytes: number;
   #devices: SessionDevices;
   #place: Place;
   #share: DeviceShare;
@@ -67,7 +68,7 @@ export class SharedSession implements SharedUse, Tenant {
     this.#priority = priority;
     this.#devices = devices;
     const { device } = devices.main;
-    this.weightBytes = constantByteLength(parts.program.executable.constants, device);
+    this.#constantBytes = constantByteLength(parts.program.executable.constants, device);
     this.#place = parts.placeOf(device);
     this.#share = this.#place.scheduler.join(priority);
     this.#place.admission.add(this);
@@ -75,6 +76,11 @@ export class SharedSession implements SharedUse, Tenant {
 
   get isPinned(): boolean {
     return this.#isHeld || this.#parts.request.pin === true;
+  }
+
+  get weightBytes(): number {
+    // Kernels may keep constants in another form too.
+    return Math.max(this.#constantBytes, this.#allocator?.reservedBytes ?? 0);
   }
 
   get liveBytes(): number {
@@ -128,11 +134,11 @@ export class SharedSession implements SharedUse, Tenant {
   }
 
   evict(): void {
+    this.#evictedBytes += this.weightBytes;
     for (const { buffer } of this.#storages()) buffer.destroy();
-    this.#allocator?.reserve(-this.weightBytes);
+    this.#allocator?.reserve(-this.#constantBytes);
     this.isResident = false;
     this.#evictions++;
-    this.#evictedBytes += this.weightBytes;
   }
 
   counters(): SharingCounters {
@@ -211,7 +217,7 @@ export class SharedSession implements SharedUse, Tenant {
     const allocator = this.#allocator;
     if (constants === undefined || allocator === undefined) return;
     const { device } = allocator;
-    allocator.reserve(this.weightBytes);
+    allocator.reserve(this.#constantBytes);
     try {
       for (const storage of this.#storages()) {
         storage.buffer = device.createBuffer(storage.byteLength);
@@ -222,12 +228,12 @@ export class SharedSession implements SharedUse, Tenant {
       constants.finish();
     } catch (error) {
       for (const { buffer } of this.#storages()) buffer.destroy();
-      if (allocator.reservedBytes > 0) allocator.reserve(-this.weightBytes);
+      if (allocator.reservedBytes > 0) allocator.reserve(-this.#constantBytes);
       throw error;
     }
     this.isResident = true;
     this.#restores++;
-    this.#restoredBytes += this.weightBytes;
+    this.#restoredBytes += this.#constantBytes;
   }
 
   /** Of the weights on the session's device. */
