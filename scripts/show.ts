@@ -1,6 +1,7 @@
 /** What there is to see, by name. Each resolves to an exit status: 0 only when all of it holds. */
 const SHOWS: Readonly<Record<string, () => Promise<{ main(): Promise<number> }>>> = {
   rpc: () => import('./show/rpc.ts'),
+  snapshot: () => import('./show/snapshot.ts'),
   many: () => import('./show/many.ts'),
   fleet: () => import('./show/fleet.ts'),
 };

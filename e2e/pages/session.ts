@@ -1,10 +1,11 @@
-import { DeviceTensor, Session, Tensor } from '../../src/client/index.ts';
+import { DeviceTensor, opfsStore, Session, Tensor } from '../../src/client/index.ts';
 
 /** What the tests find in the page. */
 const page = {
   Session,
   Tensor,
   DeviceTensor,
+  opfsStore,
   workers: [] as Worker[],
   /** A worker of the page's own, which it can get at. */
   startWorker: (): Worker => {
