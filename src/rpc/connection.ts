@@ -7,30 +7,16 @@ import {
   ProtocolError,
   RemoteLostError,
 } from './errors.ts';
-import { ExportTable, ImportTable } from './handle-table.ts';
 import { Inbox } from './inbox.ts';
 import type { RpcLimits } from './limits.ts';
 import { decodeMessage, type Message, MessageType } from './messages.ts';
 import { Outbox, type Sending } from './outbox.ts';
 import { RateLimit } from './rate-limit.ts';
-import {
-  type CallOptions,
-  createRemoteFunction,
-  handleIn,
-  type HandleOwner,
-  isRemote,
-  RemoteTensor,
-} from './remote-handles.ts';
-import type { RpcFunction, RpcInput, RpcTarget, RpcValue, TensorHandle } from './rpc-value.ts';
-import { targetOf } from './targets.ts';
+import type { CallOptions, HandleOwner } from './remote-handles.ts';
+import type { RpcInput, RpcTarget, RpcValue } from './rpc-value.ts';
+import { releaseAll, SessionValues } from './session-values.ts';
 import { toRpcValue } from './to-rpc-value.ts';
-import {
-  decodeValues,
-  type EncodedValues,
-  encodeValues,
-  type HandleNames,
-  malformed,
-} from './wire-values.ts';
+import { malformed } from './wire-values.ts';
 
 export interface ConnectionOptions {
   readonly limits: RpcLimits;
@@ -52,7 +38,7 @@ type ResultMessage = Extract<Message, { type: typeof MessageType.result }>;
  * One side of a session after the handshake; both are alike. Every call has a number and exactly one
  * answer; nothing is ever sent twice. A message that breaks the protocol ends the session.
  */
-export class Connection implements HandleOwner, HandleNames {
+export class Connection implements HandleOwner {
   readonly peerName: string;
   /** Resolves with the reason when the session is over. */
   readonly closed: Promise<Error>;
@@ -62,8 +48,7 @@ export class Connection implements HandleOwner, HandleNames {
   readonly #outbox: Outbox;
   readonly #inbox: Inbox;
   readonly #rate: RateLimit;
-  readonly #exports: ExportTable;
-  readonly #imports: ImportTable;
+  readonly #values: SessionValues;
   /** Calls of this side; undefined for those that were given up, until the answer comes. */
   readonly #pending = new Map<number, PendingCall | undefined>();
   /** Calls of the other side. */
@@ -83,10 +68,11 @@ export class Connection implements HandleOwner, HandleNames {
       this.#post({ type: MessageType.credit, byteCount }),
     );
     this.#rate = new RateLimit(limits.callsPerSecond);
-    this.#exports = new ExportTable(limits.handles);
-    this.#imports = new ImportTable((handle, count) =>
-      this.#post({ type: MessageType.release, handle, count }),
-    );
+    this.#values = new SessionValues({
+      owner: this,
+      limits,
+      sendRelease: (handle, count) => this.#post({ type: MessageType.release, handle, count }),
+    });
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
@@ -103,8 +89,7 @@ export class Connection implements HandleOwner, HandleNames {
   /** What is held and under way, for tests and for whoever shows it. */
   counters() {
     return {
-      handlesHeldForPeer: this.#exports.size,
-      handlesHeldByPeer: this.#imports.size,
+      ...this.#values.counters(),
       callsPending: this.#pending.size,
       callsActive: this.#active.size,
       bodiesWaiting: this.#outbox.waitingCount,
@@ -120,7 +105,7 @@ export class Connection implements HandleOwner, HandleNames {
   ): Promise<RpcValue> {
     if (signal?.aborted === true) throw abortError(signal);
     if (this.#end !== undefined) throw this.#end;
-    const values = this.#encode(args.map(toRpcValue));
+    const values = this.#values.encode(args.map(toRpcValue));
     const call = this.#nextCall++;
     const answer = new Promise<RpcValue>((resolve, reject) => {
       this.#pending.set(call, { resolve, reject });
@@ -143,12 +128,12 @@ export class Connection implements HandleOwner, HandleNames {
   }
 
   releaseHandle(id: number): void {
-    this.#imports.release(id);
+    this.#values.drop(id);
   }
 
   /** Takes a local function or tensor away from the other side. */
   revoke(exported: object): void {
-    this.#exports.revoke(exported);
+    this.#values.revoke(exported);
   }
 
   /** Ends the session: what is pending rejects, what the other side holds is released. */
@@ -161,71 +146,6 @@ export class Connection implements HandleOwner, HandleNames {
       }),
       lost('the other side', 'it closed the session'),
     );
-  }
-
-  exportFunction(callee: RpcFunction): { id: number; isTheirs: boolean } {
-    const id = handleIn(this, callee);
-    if (id !== undefined) return { id, isTheirs: true };
-    return { id: this.#exports.add(callee, () => targetOf(callee)), isTheirs: false };
-  }
-
-  exportTensor(tensor: TensorHandle): { id: number; isTheirs: boolean } {
-    const id = handleIn(this, tensor);
-    if (id !== undefined) return { id, isTheirs: true };
-    if (isRemote(tensor) || !('release' in tensor)) {
-      throw new UsageError({
-        where: 'remote call',
-        got: 'a tensor that lives on another remote',
-        expected: 'a tensor of this remote, or one by value',
-        remedy: 'Read it first: `await tensor.read()`.',
-      });
-    }
-    const held = tensor as TensorHandle & { release(): void };
-    return { id: this.#exports.add(tensor, () => held), isTheirs: false };
-  }
-
-  own(id: number): RpcFunction | TensorHandle {
-    return this.#exports.key(id) as RpcFunction | TensorHandle;
-  }
-
-  importFunction(id: number, name: string): RpcFunction {
-    return this.#imports.get(id, () => createRemoteFunction({ owner: this, id }, name));
-  }
-
-  importTensor(id: number, view: Pick<TensorHandle, 'dtype' | 'shape'>): TensorHandle {
-    return this.#imports.get(id, () => new RemoteTensor({ owner: this, id }, view));
-  }
-
-  /** Handles that were counted for a message that cannot be sent are taken back. */
-  #encode(values: readonly RpcValue[]): EncodedValues {
-    const counted: number[] = [];
-    const names: Pick<HandleNames, 'exportFunction' | 'exportTensor'> = {
-      exportFunction: (callee) => note(this.exportFunction(callee)),
-      exportTensor: (tensor) => note(this.exportTensor(tensor)),
-    };
-    const note = (exported: { id: number; isTheirs: boolean }) => {
-      if (!exported.isTheirs) counted.push(exported.id);
-      return exported;
-    };
-    try {
-      const encoded = encodeValues(values, { ...this.#names(), ...names });
-      const byteLength = encoded.blobs.reduce((sum, blob) => sum + blob.byteLength, 0);
-      if (byteLength > this.#limits.messageBytes) throw tooLarge(byteLength, this.#limits);
-      return encoded;
-    } catch (error) {
-      for (const id of counted) this.#exports.release(id, 1);
-      throw error;
-    }
-  }
-
-  #names(): HandleNames {
-    return {
-      exportFunction: (callee) => this.exportFunction(callee),
-      exportTensor: (tensor) => this.exportTensor(tensor),
-      own: (id) => this.own(id),
-      importFunction: (id, name) => this.importFunction(id, name),
-      importTensor: (id, view) => this.importTensor(id, view),
-    };
   }
 
   #post(message: Message): void {
@@ -272,7 +192,7 @@ export class Connection implements HandleOwner, HandleNames {
       case MessageType.cancel:
         return this.#active.get(message.call)?.abort();
       case MessageType.release:
-        return this.#exports.release(message.handle, message.count);
+        return this.#values.release(message.handle, message.count);
       case MessageType.credit:
         return this.#outbox.grant(message.byteCount);
       case MessageType.abandon:
@@ -287,7 +207,7 @@ export class Connection implements HandleOwner, HandleNames {
   #takeCall(message: CallMessage, blobs: readonly Uint8Array[]): void {
     const { call } = message;
     if (this.#active.has(call)) throw malformed(`the call ${call} twice`);
-    const decode = (): RpcValue[] => decodeValues(message.values, blobs, this.#decodeOptions());
+    const decode = (): RpcValue[] => this.#values.decode(message.values, blobs);
     let args: RpcValue[];
     let target: RpcTarget;
     try {
@@ -325,7 +245,7 @@ export class Connection implements HandleOwner, HandleNames {
       const value = await target.call(args, { signal: controller.signal, keep });
       // What it holds would otherwise be held for nobody.
       if (this.#end !== undefined) return releaseAll(value);
-      const { blobs, ...values } = this.#encode([value]);
+      const { blobs, ...values } = this.#values.encode([value]);
       const fixed = { type: MessageType.result, call, values } as const;
       this.#outbox.send((plan) => ({ ...fixed, ...plan }), blobs, { isOwned: target.ownsResults });
       this.#checkBuffered();
@@ -337,26 +257,18 @@ export class Connection implements HandleOwner, HandleNames {
   }
 
   #takeResult({ call, values }: ResultMessage, blobs: readonly Uint8Array[]): void {
-    const [value, ...more] = decodeValues(values, blobs, this.#decodeOptions());
+    const [value, ...more] = this.#values.decode(values, blobs);
     if (value === undefined || more.length > 0) throw malformed('a result that is not one value');
     const pending = this.#settle(call);
     if (pending === undefined) releaseAll(value);
     else pending.resolve(value);
   }
 
-  #decodeOptions() {
-    return { names: this.#names(), maxBytes: this.#limits.messageBytes };
-  }
-
   #target(target: number | string): RpcTarget {
-    if (typeof target === 'string') {
-      const method = this.#methods.get(target);
-      if (method !== undefined) return method;
-      throw malformed('a call of a method that was not offered');
-    }
-    const exported = this.#exports.get(target);
-    if ('call' in exported) return exported;
-    throw malformed('a call of a tensor');
+    if (typeof target === 'number') return this.#values.target(target);
+    const method = this.#methods.get(target);
+    if (method !== undefined) return method;
+    throw malformed('a call of a method that was not offered');
   }
 
   /** Ends the wait for an answer. Throws ProtocolError when nobody waits for it. */
@@ -395,23 +307,8 @@ export class Connection implements HandleOwner, HandleNames {
     const pending = [...this.#pending.values()];
     this.#pending.clear();
     for (const call of pending) call?.reject(error);
-    this.#imports.clear();
-    this.#exports.clear();
+    this.#values.clear();
     this.#resolveClosed(error);
-  }
-}
-
-/** Handles of a value that nobody takes. */
-function releaseAll(root: RpcValue): void {
-  const pending: RpcValue[] = [root];
-  const seen = new Set<RpcValue>();
-  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
-    if (typeof value !== 'object' && typeof value !== 'function') continue;
-    if (value === null || seen.has(value)) continue;
-    seen.add(value);
-    if ('fields' in value) pending.push(...value.fields);
-    else if ('release' in value && typeof value.release === 'function') value.release();
-    else if (typeof value === 'function') targetOf(value).release();
   }
 }
 
@@ -430,14 +327,5 @@ function farewell(peer: string, data: unknown): Error {
   const { message } = cause;
   return new RemoteLostError(`session with ${peer}: the other side ended it. ${message}`, {
     cause,
-  });
-}
-
-function tooLarge(byteLength: number, { messageBytes }: RpcLimits): LimitError {
-  return new LimitError({
-    where: 'remote call',
-    got: `tensors of ${byteLength} bytes in one message`,
-    expected: `at most ${messageBytes}`,
-    remedy: 'Send them in several calls, or raise limits.messageBytes on both sides.',
   });
 }

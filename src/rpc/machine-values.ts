@@ -5,19 +5,23 @@ import {
   AdtValue,
   ClosureValue,
   describeValue,
-  DTypeValue,
   FloatValue,
   type MachineValue,
   type PackedFunction,
   PackedFunctionValue,
   release,
   retain,
-  ShapeValue,
   TensorValue,
   type Value,
 } from '../runtime/value.ts';
 import { foldTree } from './fold-tree.ts';
-import { type RpcFunction, RpcTuple, type RpcValue, type TensorHandle } from './rpc-value.ts';
+import {
+  isPlainValue,
+  type RpcFunction,
+  RpcTuple,
+  type RpcValue,
+  type TensorHandle,
+} from './rpc-value.ts';
 import { defineTarget } from './targets.ts';
 import { toRpcValue } from './to-rpc-value.ts';
 
@@ -84,9 +88,7 @@ export async function fromMachine(
 }
 
 function leafFromMachine(value: Value, machine: MachineOf): RpcValue {
-  if (value === null || typeof value !== 'object') return value;
-  if (value instanceof FloatValue || value instanceof DTypeValue) return value;
-  if (value instanceof ShapeValue) return value;
+  if (isPlainValue(value)) return value;
   if (value instanceof ClosureValue || value instanceof PackedFunctionValue) {
     return functionOf(value, machine);
   }
@@ -223,8 +225,8 @@ function build(arg: RpcValue, machine: MachineValue, held: Value[]): Value {
 }
 
 function buildLeaf(value: RpcValue, machine: MachineValue): Value {
-  if (value === null || typeof value === 'string') return value;
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? value : new FloatValue(value);
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) return new FloatValue(value);
+  if (isPlainValue(value)) return value;
   if (typeof value === 'function') {
     const origin = ORIGINS.get(value);
     if (origin instanceof ClosureValue && origin.machine === machine) return origin;
@@ -235,8 +237,6 @@ function buildLeaf(value: RpcValue, machine: MachineValue): Value {
   }
   if (value instanceof HostTensor) return machine.tensor(value);
   if (value instanceof LocalTensor) return value.value;
-  if (value instanceof FloatValue || value instanceof DTypeValue) return value;
-  if (value instanceof ShapeValue) return value;
   throw new UnsupportedError({
     where: 'remote call',
     got: 'a tensor that lives on another side',

@@ -1,7 +1,15 @@
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { DType } from '../core/dtype.ts';
 import type { Shape } from '../core/shape.ts';
-import type { DTypeValue, FloatValue, ShapeValue } from '../runtime/value.ts';
+import { DTypeValue, FloatValue, ShapeValue } from '../runtime/value.ts';
+
+/** Values that are the same in every machine and page. */
+export type PlainValue = null | number | string | FloatValue | DTypeValue | ShapeValue;
+
+export function isPlainValue(value: unknown): value is PlainValue {
+  if (value === null || typeof value === 'number' || typeof value === 'string') return true;
+  return value instanceof FloatValue || value instanceof DTypeValue || value instanceof ShapeValue;
+}
 
 /** A constructor tag with fields; a tuple has tag 0. */
 export class RpcTuple {
@@ -21,17 +29,7 @@ export type RpcFunction = (...args: RpcValue[]) => RpcInput | Promise<RpcInput>;
  * What crosses a session. A number is an int where it is a safe integer; floats are FloatValue in
  * results. Tensors go by value, or stay where they are and are named.
  */
-export type RpcValue =
-  | null
-  | number
-  | string
-  | FloatValue
-  | DTypeValue
-  | ShapeValue
-  | HostTensor
-  | TensorHandle
-  | RpcTuple
-  | RpcFunction;
+export type RpcValue = PlainValue | HostTensor | TensorHandle | RpcTuple | RpcFunction;
 
 /** What may be given in place of a value: another number is a float, an array a tuple. */
 export type RpcInput = RpcValue | undefined | void | boolean | readonly RpcInput[];

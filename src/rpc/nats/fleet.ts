@@ -1,10 +1,10 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import { Executable } from '../../bytecode/executable-file.ts';
-import { connect, type Remote } from '../connect.ts';
+import { connect, type ConnectOptions, type Remote } from '../connect.ts';
 import { LimitError, RemoteLostError } from '../errors.ts';
 import { sha256 } from '../executable-store.ts';
 import type { RemoteDevice } from '../lent-devices.ts';
-import { DEFAULT_RPC_LIMITS, type RpcLimits } from '../limits.ts';
+import { DEFAULT_RPC_LIMITS } from '../limits.ts';
 import type { RpcFunction } from '../rpc-value.ts';
 import { type DeviceQuery, parseDeviceQuery } from './device-query.ts';
 import { ExecutableObjects } from './executable-objects.ts';
@@ -14,12 +14,9 @@ import type { NatsChannelOptions } from './nats-channel.ts';
 import { asRpcError, openChannel } from './open-channel.ts';
 import { DEFAULT_GROUP, deviceSubject, groupSubject, SERVICE_NAME } from './subjects.ts';
 
-export interface FleetOptions extends NatsChannelOptions {
-  /** What both sides know. It is never sent. */
-  readonly token: string;
-  /** What the other side sees of this one. Default: `client`. */
-  readonly name?: string | undefined;
-  readonly limits?: Partial<RpcLimits> | undefined;
+export interface FleetOptions
+  extends NatsChannelOptions,
+    Pick<ConnectOptions, 'token' | 'name' | 'limits'> {
   /** How long devices may take to say that they are there. Default: 2000. */
   readonly discoveryMs?: number | undefined;
 }
