@@ -132,7 +132,7 @@ ${[...loads, ...sums.flat()].join('\n')}
   const isLoop = !isWeighted && rows.kernel > 2 && rows.stride > (rows.kernel - 1) * rows.dilation;
   const body = !isLoop
     ? [sums, ...tapRows, kind === 'mean' ? meanSource(window, tileRows) : '', gives].join('\n')
-    : loopSource(window, { tileRows, start, loads });
+    : loopSource(window, { tileRows, start, row: loads });
   return `fn window_tile(place: Place) {
   let outside = Element(params.outside);
 ${offsets[1].map((c) => `  let column${c} = column_at(place, ${c});`).join('\n')}
@@ -145,11 +145,12 @@ ${kind === 'mean' ? COUNTED : ''}`;
 interface LoopOptions {
   readonly tileRows: number;
   readonly start: string;
-  readonly loads: readonly string[];
+  /** Statements that load the columns of a row. */
+  readonly row: readonly string[];
 }
 
 /** Windows that share no row are gone through in a loop: it compiles in a quarter of the time. */
-function loopSource(window: PlaneWindow, { tileRows, start, loads }: LoopOptions): string {
+function loopSource(window: PlaneWindow, { tileRows, start, row }: LoopOptions): string {
   const { kind, rows, columns } = window;
   const first = `y * ${rows.stride}`;
   const taps = unroll(columns.kernel, (s) => tapSum(window, { y: 0, r: 0, s }));
@@ -157,7 +158,7 @@ function loopSource(window: PlaneWindow, { tileRows, start, loads }: LoopOptions
   var sum0 = Element4(Element(${start}));
   for (var r = 0; r < ${rows.kernel}; r++) {
     let row = row_at(place, ${first} + r * ${rows.dilation});
-${[...loads, taps].join('\n')}
+${[...row, taps].join('\n')}
   }
 ${kind === 'mean' ? meanSource(window, 1, `place.y0 + ${first}`) : ''}
   give(place, u32(y), sum0);
