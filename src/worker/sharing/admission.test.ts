@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest';
+import { Admission, type Tenant } from './admission.ts';
+
+/** A session of which nothing is there but its numbers. */
+class FakeTenant implements Tenant {
+  readonly name: string;
+  readonly weightBytes: number;
+  isPinned = false;
+  isResident = true;
+  liveBytes = 0;
+  runBytes: number | undefined = 0;
+  readonly #log: string[];
+
+  constructor(name: string, weightBytes: number, log: string[]) {
+    this.name = name;
+    this.weightBytes = weightBytes;
+    this.#log = log;
+  }
+
+  noteRuns(count: number): void {
+    this.runBytes ??= 0;
+    this.#log.push(`${this.name} ran, ${count} at a time`);
+  }
+
+  evict(): void {
+    this.isResident = false;
+    this.#log.push(`evict ${this.name}`);
+  }
+}
+
+function world(byteBudget: number) {
+  let now = 0;
+  const log: string[] = [];
+  const admission = new Admission({ byteBudget: () => byteBudget, now: () => now++ });
+  const add = (name: string, weightBytes: number): FakeTenant => {
+    const tenant = new FakeTenant(name, weightBytes, log);
+    admission.add(tenant);
+    return tenant;
+  };
+  const use = async (tenant: Tenant): Promise<void> => {
+    await admission.enter(tenant);
+    admission.leave(tenant);
+  };
+  /** Whether a run was let in by now. */
+  const entering = (tenant: Tenant, options = {}) => {
+    const state = { isIn: false, done: Promise.resolve() };
+    const enter = async (): Promise<void> => {
+      await admission.enter(tenant, options);
+      state.isIn = true;
+    };
+    state.done = enter();
+    return state;
+  };
+  return { admission, log, add, use, entering };
+}
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+describe('eviction', () => {
+  test('goes by last use, whatever the order of loading', async () => {
+    const { admission, log, add, use } = world(100);
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => add(name, 10));
+    for (const tenant of [c, a, d, b, a]) if (tenant) await use(tenant);
+    log.length = 0;
+    admission.makeRoom(1);
+    expect(log).toEqual(['evict c']);
+    admission.makeRoom(11);
+    expect(log).toEqual(['evict c', 'evict d', 'evict b']);
+    admission.makeRoom(1000);
+    expect(log.at(-1)).toBe('evict a');
+  });
+
+  test('spares what is pinned, what runs, and what has nothing to give', async () => {
+    const { admission, log, add, use } = world(100);
+    const pinned = add('pinned', 10);
+    pinned.isPinned = true;
+    const running = add('running', 10);
+    const empty = add('empty', 0);
+    const idle = add('idle', 10);
+    for (const tenant of [pinned, empty, idle]) await use(tenant);
+    await admission.enter(running);
+    log.length = 0;
+    admission.makeRoom(1000);
+    expect(log).toEqual(['evict idle']);
+    admission.leave(running);
+    admission.makeRoom(1000);
+    expect(log.at(-1)).toBe('evict running');
+    expect(pinned.isResident && empty.isResident).toBe(true);
+  });
+});
+
+describe('a run', () => {
+  test('waits while weights and tensors of all that run do not fit together', async () => {
+    const { admission, add, entering } = world(100);
+    const [a, b] = [add('a', 40), add('b', 40)];
+    a.runBytes = 15;
+    b.runBytes = 15;
+    await admission.enter(a);
+    const second = entering(b);
+    await settled();
+    expect(second.isIn).toBe(false);
+    admission.leave(a);
+    await second.done;
+    b.runBytes = 5;
+    await entering(a).done;
+  });
+
+  test('counts pinned weights, and tensors that idle sessions keep', async () => {
+    const { admission, add, entering } = world(100);
+    const [a, b] = [add('a', 40), add('b', 40)];
+    const idle = add('idle', 10);
+    idle.isPinned = true;
+    idle.liveBytes = 15;
+    await admission.enter(a);
+    const second = entering(b);
+    await settled();
+    expect(second.isIn).toBe(false);
+    idle.liveBytes = 10;
+    await Promise.all([entering(a).done.then(() => admission.leave(a)), second.done]);
+  });
+
+  test('waits in order: small ones do not overtake a large one for ever', async () => {
+    const { admission, add, entering } = world(100);
+    const [small, large, other] = [add('small', 20), add('large', 90), add('other', 5)];
+    await admission.enter(small);
+    const big = entering(large);
+    const late = entering(other);
+    await settled();
+    expect([big.isIn, late.isIn]).toEqual([false, false]);
+    admission.leave(small);
+    await Promise.all([big.done, late.done]);
+  });
+
+  test('is let in alone when it would not fit at all, to fail by itself', async () => {
+    const { admission, add } = world(100);
+    const huge = add('huge', 1000);
+    await admission.enter(huge);
+    admission.leave(huge);
+  });
+
+  test('goes alone the first time, and when it is told to', async () => {
+    const { admission, log, add, entering } = world(100);
+    const [known, fresh] = [add('known', 1), add('fresh', 1)];
+    fresh.runBytes = undefined;
+    await admission.enter(known);
+    const first = entering(fresh);
+    await settled();
+    expect(first.isIn).toBe(false);
+    admission.leave(known);
+    await first.done;
+    const beside = entering(known);
+    await settled();
+    expect(beside.isIn).toBe(false);
+    admission.leave(fresh);
+    await beside.done;
+    expect(log).toEqual(['known ran, 1 at a time', 'fresh ran, 1 at a time']);
+    const alone = entering(fresh, { alone: true });
+    await settled();
+    expect(alone.isIn).toBe(false);
+    admission.leave(known);
+    await alone.done;
+  });
+
+  test('that is aborted waits no longer, and holds up nobody', async () => {
+    const { admission, add, entering } = world(100);
+    const [a, b, c] = [add('a', 60), add('b', 60), add('c', 30)];
+    await admission.enter(a);
+    const stop = new AbortController();
+    const waiting = admission.enter(b, { signal: stop.signal });
+    const behind = entering(c);
+    await settled();
+    expect(behind.isIn).toBe(false);
+    stop.abort(new Error('not any more'));
+    await expect(waiting).rejects.toThrow('not any more');
+    await behind.done;
+    await expect(admission.enter(b, { signal: stop.signal })).rejects.toThrow('not any more');
+  });
+});
