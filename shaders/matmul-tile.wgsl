@@ -16,7 +16,7 @@ fn main(
   var tile: Tile;
   var k = group.z / params.batches * params.part;
   let end = min(k + params.part, params.k);
-  for (; k + 4u <= end; k += 4u) {
+  for (; k + STEP <= end; k += STEP) {
     add_products(&tile, starts, columns, k);
   }
   for (; k < end; k++) {

@@ -21,8 +21,8 @@ fn main(
   let starts = row_starts(row, matrices.x);
   let columns = column_starts(column, matrices.y);
   var tile: Tile;
-  let whole = params.k & ~3u;
-  for (var k = slice * 4u; k < whole; k += SLICES * 4u) {
+  let whole = params.k - params.k % STEP;
+  for (var k = slice * STEP; k < whole; k += SLICES * STEP) {
     add_products(&tile, starts, columns, k);
   }
   for (var k = whole + slice; k < params.k; k += SLICES) {

@@ -16,12 +16,13 @@ import {
 } from './matmul-problem.ts';
 import {
   chooseMatmulVariant,
+  decodingVariant,
   type MatmulVariant,
   type RegisterVariant,
   type TiledVariant,
   type VectorVariant,
 } from './matmul-variant.ts';
-import { matmulTileSource } from './register-tile.ts';
+import { type Decoding, matmulTileSource } from './register-tile.ts';
 import { splitGrid } from './split-grid.ts';
 import { workgroupTileSource } from './workgroup-tile.ts';
 
@@ -78,6 +79,15 @@ export function wholeMatmulKernels(
     variant.kernel === 'vector' ? variant : { ...variant, parts: 1, part: problem.k },
     caps,
   );
+}
+
+/** The kernel for up to four rows, of a k that is a multiple of the step. */
+export function decodingMatmulKernels(
+  problem: MatmulProblem,
+  decoding: Decoding,
+  caps: PlannerCaps,
+): readonly KernelSpec[] {
+  return variantKernels(problem, decodingVariant(problem, decoding, caps), caps);
 }
 
 function problemKernels(problem: MatmulProblem, caps: PlannerCaps): readonly KernelSpec[] {
@@ -149,7 +159,12 @@ function tileKernel(problem: MatmulProblem, variant: RegisterVariant): KernelSpe
     name: 'matmul-tile',
     enables: quads ? ['subgroups'] : [],
     ...problemKernel(problem, variant, matmulTileSource(variant) + tile),
-    constants: { TILE_ROWS: rows, TILE_VECTORS: vectors, LANE_ROWS: quads ? rows / 4 : 0 },
+    constants: {
+      TILE_ROWS: rows,
+      TILE_VECTORS: vectors,
+      LANE_ROWS: quads ? rows / 4 : 0,
+      STEP: variant.decoding?.step ?? 4,
+    },
     workgroupSize: [...lanes, 1],
     workgroups: [Math.ceil(n / (lanes[0] * vectors * 4)), Math.ceil(m / (lanes[1] * rows)), 1],
   };
@@ -165,6 +180,7 @@ function vectorKernel(problem: MatmulProblem, variant: VectorVariant): KernelSpe
       ...epilogueConstants(problem),
       TILE_ROWS: rows,
       SLICES: slices,
+      STEP: variant.decoding?.step ?? 4,
       BY_DEPTH: b.row === 1,
     },
     workgroupSize: [lanes, 1, 1],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AdapterClass, PlannerCaps } from '../../core/launch-plan.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
-import { chooseMatmulVariant } from './matmul-variant.ts';
+import { chooseMatmulVariant, decodingVariant } from './matmul-variant.ts';
 
 function capsOf(adapterClass: AdapterClass): PlannerCaps {
   return {
@@ -144,6 +144,20 @@ describe('the kernel of a product', () => {
     expect(chooseMatmulVariant(large, caps)).toMatchObject({ size: 128, buffers: 1 });
     const few = { ...caps, maxComputeInvocationsPerWorkgroup: 128 };
     expect(chooseMatmulVariant(large, few)).toMatchObject({ size: 64, buffers: 2 });
+  });
+});
+
+describe('a matrix that is decoded 32 elements at a time', () => {
+  const decoding = { step: 32, addProducts: () => '' };
+  test.each([
+    [[1, 64, 256], 'software', { kernel: 'tile', rows: 1, vectors: 1, quads: false }],
+    [[1, 512, 256], 'software', { kernel: 'tile', rows: 1, vectors: 2, quads: false }],
+    [[3, 512, 256], 'software', { kernel: 'tile', rows: 4, vectors: 1, quads: false }],
+    [[1, 512, 256], 'integrated', { kernel: 'vector', rows: 1, vectors: 1, slices: 8 }],
+    [[4, 512, 4096], 'discrete', { kernel: 'vector', rows: 4, vectors: 1, slices: 64 }],
+  ] as const)('%j on %s', (sizes, adapterClass, expected) => {
+    const problem = product(sizes, { transB: true });
+    expect(decodingVariant(problem, decoding, capsOf(adapterClass))).toMatchObject(expected);
   });
 });
 

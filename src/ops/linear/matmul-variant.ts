@@ -1,7 +1,7 @@
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { elementCount } from '../../core/shape.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
-import type { LoadForm, MatmulTileOptions } from './register-tile.ts';
+import type { Decoding, LoadForm, MatmulTileOptions } from './register-tile.ts';
 
 /** Which kernel a product runs, and in which shape; the same for the same problem and adapter. */
 export type MatmulVariant = RegisterVariant | VectorVariant | TiledVariant;
@@ -42,6 +42,23 @@ export interface TiledVariant {
 /** Lanes 0 to 3 of a quad are invocations 4i to 4i+3, as on SwiftShader. */
 export function hasLinearQuads(caps: PlannerCaps): boolean {
   return caps.subgroups && caps.subgroupMinSize === 4 && caps.adapterClass === 'software';
+}
+
+/** The kernel of up to four rows by a matrix that is decoded. */
+export function decodingVariant(
+  problem: MatmulProblem,
+  decoding: Decoding,
+  caps: PlannerCaps,
+): RegisterVariant | VectorVariant {
+  const isSoftware = caps.adapterClass === 'software';
+  const rows = problem.m <= 1 ? 1 : 4;
+  return {
+    ...(isSoftware ? registerVariant(problem, caps) : vectorVariant(problem, caps, decoding.step)),
+    rows,
+    vectors: isSoftware && rows === 1 && problem.n >= 512 ? 2 : 1,
+    quads: false,
+    decoding,
+  };
 }
 
 /** Chooses the kernel of a product by its sizes, its strides and the adapter. */
@@ -104,7 +121,11 @@ const FIRST_UNCACHED = 1 << 23;
 /** Rows of a matrix that are read side by side: as many as the processor fetches ahead. */
 const STREAMS = 32;
 
-function vectorVariant(problem: MatmulProblem, { adapterClass }: PlannerCaps): VectorVariant {
+function vectorVariant(
+  problem: MatmulProblem,
+  { adapterClass }: PlannerCaps,
+  step = 4,
+): VectorVariant {
   const { m, k, b: strides } = problem;
   const a = loadForm(problem, 'a');
   const byDepth = strides.row === 1;
@@ -112,7 +133,7 @@ function vectorVariant(problem: MatmulProblem, { adapterClass }: PlannerCaps): V
   const lanes = adapterClass === 'discrete' && !byDepth ? 256 : 64;
   const most = byDepth ? lanes : lanes / 8;
   let slices = 2;
-  while (slices < most && slices * 4 < k) slices *= 2;
+  while (slices < most && slices * step < k) slices *= 2;
   return {
     kernel: 'vector',
     rows: m <= 1 ? 1 : m <= 4 ? 4 : 8,

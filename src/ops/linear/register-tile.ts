@@ -28,6 +28,16 @@ export interface MatmulTileOptions {
   readonly slices: number;
   /** k is no multiple of 4; then neither form is `depth`. */
   readonly tail: boolean;
+  /** In place of the loads of B, which then has no tail. */
+  readonly decoding?: Decoding;
+}
+
+/** How elements of B come from what is stored. */
+export interface Decoding {
+  /** Elements along k that are decoded at a time: a power of two, at least 4. */
+  readonly step: number;
+  /** Statements of `add_products` for so many rows and vectors of four columns. */
+  readonly addProducts: (rows: number, vectors: number) => string;
 }
 
 /** Where the matrix of a hook begins, and how it is stepped through. */
@@ -67,7 +77,7 @@ export function blockLoads({ name, hook, form, start, step }: BlockLoads): {
 
 /** WGSL of `Tile`, `row_starts`, `column_starts`, `add_products`, `add_product` and `store_tile`. */
 export function matmulTileSource(options: MatmulTileOptions): string {
-  const { rows, vectors, a, b, quads, slices, tail } = options;
+  const { rows, vectors, a, b, quads, slices, tail, decoding } = options;
   const lanes = quads ? rows / 4 : rows;
   const starts = a === 'across' ? 1 : lanes;
   const columns = b === 'across' ? vectors : vectors * 4;
@@ -89,9 +99,7 @@ ${unroll(columns, (i) => `    start + ${column(i)} * params.b_column,`)}
   );
 }
 fn add_products(tile: ptr<function, Tile>, starts: RowStarts, columns: ColumnStarts, k: u32) {
-${unroll(vectors, (v) => loadColumns(v, b))}
-${loadRows(lanes, a)}
-${sumRows(options, (at, v, row) => `${at} = ${at}${unroll(4, (j) => ` + ${row}.${'xyzw'[j]} * b${v}_${j}`, '')};`)}
+${decoding?.addProducts(rows, vectors) ?? addFourProducts(options)}
 }
 ${tail ? addProduct(options, lanes) : NO_TAIL}fn store_tile(tile: ptr<function, Tile>, row: u32, column: u32, lane: u32, batch: u32) {
   // A copy, since what is indexed by variables does not stay in registers.
@@ -102,6 +110,13 @@ ${tail ? addProduct(options, lanes) : NO_TAIL}fn store_tile(tile: ptr<function, 
   }
 }
 `;
+}
+
+function addFourProducts(options: MatmulTileOptions): string {
+  const { rows, vectors, a, b, quads } = options;
+  return `${unroll(vectors, (v) => loadColumns(v, b))}
+${loadRows(quads ? rows / 4 : rows, a)}
+${sumRows(options, (at, v, row) => `${at} = ${at}${unroll(4, (j) => ` + ${row}.${'xyzw'[j]} * b${v}_${j}`, '')};`)}`;
 }
 
 const NO_TAIL = `fn add_product(tile: ptr<function, Tile>, starts: RowStarts, columns: ColumnStarts, k: u32) {

@@ -2,7 +2,8 @@ import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { elementCount } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { isFloat } from '../elementwise/number-dtypes.ts';
-import { wholeMatmulKernels } from '../linear/matmul-lowering.ts';
+import { decodingMatmulKernels, wholeMatmulKernels } from '../linear/matmul-lowering.ts';
+import { type Decoding, unroll } from '../linear/register-tile.ts';
 import { type KernelRead, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { ABSENT } from './zero-points.ts';
 
@@ -74,21 +75,22 @@ function zeroPoint({ zeros, bits }: NbitsProblem): string {
 function nbitsKernels(problem: NbitsProblem, caps: PlannerCaps): readonly KernelSpec[] {
   const { m, n, k, bits, blocks, blockSize } = problem;
   const each = 8 / bits;
-  const depth = blocks * blockSize;
-  const kernels = wholeMatmulKernels(
-    {
-      m,
-      n,
-      k,
-      batch: [1, 1],
-      a: { batch: [0, 0], row: k, column: 1 },
-      b: { batch: [0, 0], row: 1, column: depth },
-      c: undefined,
-      alpha: 1,
-      beta: 0,
-    },
-    caps,
-  );
+  const product = {
+    m,
+    n,
+    k,
+    batch: [1, 1],
+    a: { batch: [0, 0], row: k, column: 1 },
+    b: { batch: [0, 0], row: 1, column: blocks * blockSize },
+    c: undefined,
+    alpha: 1,
+    beta: 0,
+  };
+  const step = blockSize % 32 === 0 ? 32 : 16;
+  const isDecoded = m <= 4 && k % step === 0;
+  const kernels = isDecoded
+    ? decodingMatmulKernels(product, wordDecoding(bits, step), caps)
+    : wholeMatmulKernels(product, caps);
   const load = `${zeroPoint(problem)}fn load_b(i: u32) -> Element {
   let block = i / params.block_size;
   let column = block / params.blocks;
@@ -106,17 +108,60 @@ function nbitsKernels(problem: NbitsProblem, caps: PlannerCaps): readonly Kernel
 }
 `;
   return kernels.map((kernel) => {
-    const width = kernel.reads.find(({ hook }) => hook === 'b')?.width ?? 1;
+    const isVector =
+      isDecoded || kernel.reads.some(({ hook, width }) => hook === 'b' && width === 4);
     return {
       ...kernel,
-      source: (width === 4 ? loadFour : load) + kernel.source,
+      source: (isDecoded ? zeroPoint(problem) : isVector ? loadFour : load) + kernel.source,
       params: { ...kernel.params, ...blockParams(problem) },
       reads: [
         ...kernel.reads.filter(({ hook }) => hook === 'a'),
-        input('codes', 1, width),
+        input('codes', 1, isVector ? 4 : 1),
         input('c', ABSENT),
         ...blockReads(problem),
       ],
     };
   });
+}
+
+/**
+ * Whole words of codes of one block, whose scale and zero point are loaded once. The words are a loop,
+ * which takes software adapters a quarter of the time to compile.
+ */
+function wordDecoding(bits: number, step: number): Decoding {
+  const each = 8 / bits;
+  const codes = 32 / bits;
+  return {
+    step,
+    addProducts(rows, vectors) {
+      const columns = (line: (q: number) => string) => unroll(vectors * 4, line);
+      // Codes of a slot lie in different bytes.
+      const element = (r: number, i: number) => `a${r}_${i >> 2}[${i & 3}]`;
+      const ofSlot = (r: number, slot: number) =>
+        `Element4(${unroll(4, (j) => element(r, j * each + slot), ', ')})`;
+      const decoded = (slot: number) =>
+        `Element4((codes >> vec4<u32>(${slot * bits}u)) & vec4<u32>(${2 ** bits - 1}u)) - zero`;
+      return `${columns(
+        (q) => `  let block${q} = columns[${q}] / params.block_size + k / params.block_size;
+  let zero${q} = zero_point(block${q} / params.blocks, block${q} % params.blocks);
+${unroll(rows, (r) => `  var sum${r}_${q} = Element();`)}`,
+      )}
+  for (var i = k / ${codes}u; i < (k + STEP) / ${codes}u; i++) {
+${unroll(rows, (r) => unroll(codes / 4, (j) => `    let a${r}_${j} = load_a4(starts[${r}] / 4u + i * ${codes / 4}u + ${j}u);`))}
+${columns(
+  (q) => `    {
+      let codes = load_codes4(columns[${q}] / ${codes}u + i);
+      let zero = zero${q};
+${unroll(each, (slot) => `      let d${slot} = ${decoded(slot)};`)}
+${unroll(rows, (r) => `      sum${r}_${q} += ${unroll(each, (slot) => `dot(d${slot}, ${ofSlot(r, slot)})`, ' + ')};`)}
+    }`,
+)}
+  }
+${columns((q) => `  let scale${q} = load_scale(block${q});`)}
+${unroll(rows * vectors, (i) => {
+  const [r, first] = [Math.floor(i / vectors), (i % vectors) * 4];
+  return `  (*tile)[${i}] += Element4(${unroll(4, (q) => `sum${r}_${first + q} * scale${first + q}`, ', ')});`;
+})}`;
+    },
+  };
 }
