@@ -65,8 +65,12 @@ function commandEntry(): Plugin {
   };
 }
 
+/** The object store's hash asks for Node's modules where it finds Node, which no bundle has. */
+export const SAME_HASH = { 'js-sha256': '@noble/hashes/sha2.js' };
+
 export default defineConfig({
   publicDir: false,
+  resolve: { alias: SAME_HASH },
   plugins: [minifyWgsl(), dropUnusedFields(), keepWorkerAddress(), commandEntry()],
   build: {
     outDir: fileURLToPath(new URL('../dist', import.meta.url)),

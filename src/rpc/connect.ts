@@ -1,5 +1,5 @@
 import { Executable } from '../bytecode/executable-file.ts';
-import { UsageError } from '../core/errors.ts';
+import { abortError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import type { Channel } from './channel.ts';
@@ -49,15 +49,36 @@ export interface RemoteLoadOptions {
 export async function connect(to: Channel | string, options: ConnectOptions): Promise<Remote> {
   const { token, name = 'client', key } = options;
   const limits: RpcLimits = { ...DEFAULT_RPC_LIMITS, ...options.limits };
-  const channel = typeof to === 'string' ? await openWebSocket(to, options.signal) : to;
+  const { signal } = options;
+  const channel = typeof to === 'string' ? await openWebSocket(to, signal) : to;
   const timeoutMs = limits.handshakeMs;
-  if (key !== undefined) await joinRelay(channel, { role: 'client', key, token, timeoutMs });
-  const peer = await introduce(channel, { token, name, timeoutMs });
+  const peer = await abortable(channel, signal, async () => {
+    if (key !== undefined) await joinRelay(channel, { role: 'client', key, token, timeoutMs });
+    return introduce(channel, { token, name, timeoutMs });
+  });
   const methods = new Map();
   const connection = new Connection(channel, { limits, peerName: peer.name, methods });
   const devices = await connection.call('devices', []);
   if (typeof devices !== 'string') throw malformed('devices that are no text');
   return new Remote(connection, JSON.parse(devices) as RemoteDevice[]);
+}
+
+/** Closes the channel when the signal aborts before the work is done. */
+async function abortable<T>(
+  channel: Channel,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  const close = (): void => channel.close();
+  signal?.addEventListener('abort', close, { once: true });
+  try {
+    if (signal?.aborted === true) close();
+    return await work();
+  } catch (error) {
+    throw signal?.aborted === true ? abortError(signal) : error;
+  } finally {
+    signal?.removeEventListener('abort', close);
+  }
 }
 
 /** The devices of another page, worker or process. */

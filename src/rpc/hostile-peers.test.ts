@@ -7,7 +7,8 @@ import { encodeHead } from './messages.ts';
 import type { RpcFunction } from './rpc-value.ts';
 import { serve } from './serve.ts';
 import { channelPair } from './testing/channel-pair.ts';
-import { openSession, TOKEN } from './testing/open-session.ts';
+import { LOCAL_ADD, openSession, testProgram, TOKEN } from './testing/open-session.ts';
+import { RemoteTensor } from './remote-handles.ts';
 import { TestDevice } from '../runtime/testing/test-device.ts';
 
 const ECHO: Record<string, RpcFunction> = { echo: (x) => x ?? null };
@@ -204,6 +205,34 @@ describe('limits', () => {
 });
 
 describe('a lost peer', () => {
+  test('has nothing left on the device', async () => {
+    const { remote, clientEnd, served, device } = await openSession();
+    const functions = { 'local.add': LOCAL_ADD };
+    const module = await remote.load(testProgram(), { functions });
+    const copy = await module.getFunction('copy');
+    const kept = await copy.invoke([HostTensor.zeros('float32', [1000])], { keep: 'device' });
+    expect(kept).toBeInstanceOf(RemoteTensor);
+    expect(device.counters().bytesLive).toBeGreaterThan(0);
+    clientEnd.break();
+    await served.closed;
+    await expect.poll(() => device.counters().bytesLive).toBe(0);
+  });
+
+  test('is not waited for when the caller gave up, nor one that never answers', async () => {
+    const [a] = channelPair();
+    const controller = new AbortController();
+    const connecting = connect(a, { token: TOKEN, signal: controller.signal });
+    await settle();
+    controller.abort();
+    await expect(connecting).rejects.toMatchObject({ name: 'AbortError' });
+    const [b] = channelPair();
+    const slow = connect(b, { token: TOKEN, limits: { handshakeMs: 5 } });
+    await expect(slow).rejects.toThrow('got no answer in 5 ms');
+    const [c] = channelPair();
+    const aborted = connect(c, { token: TOKEN, signal: AbortSignal.abort() });
+    await expect(aborted).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
   test('rejects everything that is pending, and nothing is called twice', async () => {
     let calls = 0;
     const offer: Record<string, RpcFunction> = {

@@ -32,3 +32,22 @@ test('what is no frame ends the session', async () => {
   await expect(served.ready).rejects.toMatchObject({ name: 'RemoteLostError' });
   port2.close();
 });
+
+test('what is owned is transferred, what is not is copied', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const [a, b] = [messagePortChannel(port1), messagePortChannel(port2)];
+  const arrived: number[] = [];
+  b.listen({
+    frame: ({ body }) => arrived.push(body?.byteLength ?? 0),
+    closed: () => undefined,
+  });
+  const [owned, kept, part] = [new Uint8Array(100), new Uint8Array(200), new Uint8Array(400)];
+  const head = Uint8Array.of(1);
+  a.send({ head, body: owned, isOwned: true });
+  a.send({ head, body: kept });
+  a.send({ head, body: part.subarray(0, 300), isOwned: true });
+  await expect.poll(() => arrived).toEqual([100, 200, 300]);
+  // A transferred buffer is empty here.
+  expect([owned, kept, part].map(({ byteLength }) => byteLength)).toEqual([0, 200, 400]);
+  a.close();
+});

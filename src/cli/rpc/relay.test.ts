@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { connect, type Remote, serveRelay, type RelayedServing } from '../../rpc/index.ts';
+import {
+  connect,
+  type Remote,
+  serveRelay,
+  type RelayedServing,
+  webSocketChannel,
+} from '../../rpc/index.ts';
+import { joinRelay, type RelayRole } from '../../rpc/relay-channel.ts';
 import { LOCAL_ADD, testProgram, TOKEN } from '../../rpc/testing/open-session.ts';
 import { TestDevice } from '../../runtime/testing/test-device.ts';
 import { type Relay, type RelayOptions, startRelay } from './start-relay.ts';
@@ -79,6 +86,42 @@ describe('relay', () => {
     const again = await relayed({ port });
     const echo = await (await client(again)).getFunction('echo');
     expect(await echo(1)).toBe(1);
+  });
+
+  test('reads no faster than its slowest client', async () => {
+    const relay = await relayed();
+    let received = 0;
+    const join = async (role: RelayRole): Promise<WebSocket> => {
+      const socket = new WebSocket(relay.url);
+      opened.push(() => socket.terminate());
+      const channel = webSocketChannel(socket);
+      await joinRelay(channel, { role, key: 'desk', token: TOKEN, timeoutMs: 5000 });
+      channel.listen({ frame: () => received++, closed: () => undefined });
+      return socket;
+    };
+    const [device, reader] = await Promise.all([join('device'), join('client')]);
+    reader.pause();
+    const message = new Uint8Array(250_000);
+    for (let i = 0; i < 400; i++) device.send(message);
+    const seen: number[] = [];
+    for (let i = 0; i < 20; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      seen.push(relay.counters().bufferedBytes);
+    }
+    expect(Math.max(...seen)).toBeGreaterThan(0);
+    expect(Math.max(...seen)).toBeLessThan(9 * 2 ** 20);
+    // What the relay does not take waits with who sends.
+    expect(device.bufferedAmount).toBeGreaterThan(50_000_000);
+    reader.resume();
+    await expect.poll(() => received, { timeout: 10_000 }).toBe(400);
+    expect(relay.counters().bufferedBytes).toBe(0);
+  });
+
+  test('listens on loopback, and answers nothing but sockets', async () => {
+    const relay = await relayed();
+    expect(new URL(relay.url).hostname).toBe('127.0.0.1');
+    const answer = await fetch(relay.url.replace('ws:', 'http:'));
+    expect(answer.status).toBe(426);
   });
 
   test('refuses strangers, both as clients and as devices', async () => {

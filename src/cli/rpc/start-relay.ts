@@ -22,11 +22,18 @@ export interface RelayOptions {
   readonly handshakeMs?: number | undefined;
 }
 
+export interface RelayCounters {
+  readonly waiting: number;
+  readonly pairs: number;
+  readonly connections: number;
+  readonly bufferedBytes: number;
+}
+
 export interface Relay {
   /** `ws://host:port/`. */
   readonly url: string;
-  /** Devices that wait, and pairs that talk. */
-  counters(): { readonly waiting: number; readonly pairs: number; readonly connections: number };
+  /** Devices that wait, pairs that talk, and bytes that wait for slow readers. */
+  counters(): RelayCounters;
   close(): Promise<void>;
 }
 
@@ -73,9 +80,11 @@ class RelayServer implements Relay {
     return `ws://${family === 'IPv6' ? `[${address}]` : address}:${port}/`;
   }
 
-  counters() {
+  counters(): RelayCounters {
+    const { clients } = this.#sockets;
     const waiting = [...this.#waiting.values()].reduce((sum, list) => sum + list.length, 0);
-    return { waiting, pairs: this.#pairs, connections: this.#sockets.clients.size };
+    const bufferedBytes = [...clients].reduce((sum, socket) => sum + socket.bufferedAmount, 0);
+    return { waiting, pairs: this.#pairs, connections: clients.size, bufferedBytes };
   }
 
   listen(): Promise<void> {
