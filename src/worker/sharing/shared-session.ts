@@ -177,8 +177,8 @@ export class SharedSession implements SharedUse, Tenant {
       if (!this.#devices.main.isUsable()) await untilAborted(this.#rebuild(), options.signal);
       const place = this.#place;
       await place.admission.enter(this, options);
-      // Lost and replaced meanwhile.
-      if (place === this.#place) return place;
+      // The device was lost meanwhile.
+      if (place === this.#place && this.#devices.main.isUsable()) return place;
       this.#leave(place);
     }
   }
