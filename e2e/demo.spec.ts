@@ -154,6 +154,43 @@ test.describe('Simulate', () => {
   });
 });
 
+test('goes on with a simulation whose tab was closed', async ({ context }) => {
+  const openDish = async (search = ''): Promise<Page> => {
+    const page = await context.newPage();
+    await page.goto(`/${search}`);
+    await page.getByRole('tab', { name: 'Simulate' }).click();
+    return page;
+  };
+  const stepsOf = async (page: Page): Promise<number> => {
+    const text = (await page.locator('#dish-facts').textContent()) ?? '';
+    return Number(/Steps so far([\d,]+?)(?:Went|Last)/.exec(text)?.[1]?.replaceAll(',', '') ?? 0);
+  };
+  const first = await openDish();
+  await first.locator('#dish-steps').fill('40');
+  await expect.poll(() => stepsOf(first)).toBeGreaterThan(200);
+  await first.close();
+
+  // Also on another device.
+  let before = 40;
+  for (const search of ['', '?device=host']) {
+    const page = await openDish(search);
+    const facts = page.locator('#dish-facts');
+    await expect(facts).toContainText('Went on at');
+    const text = (await facts.textContent()) ?? '';
+    const at = Number(/Went on atstep ([\d,]+?)Last/.exec(text)?.[1]?.replaceAll(',', ''));
+    expect(at).toBeGreaterThanOrEqual(before);
+    await expect.poll(() => stepsOf(page)).toBeGreaterThan(at);
+    await expect(page.locator('#notice')).toBeHidden();
+    before = at;
+    await page.close();
+  }
+  const last = await openDish();
+  await expect(last.locator('#dish-facts')).toContainText('Went on at');
+  await last.getByRole('button', { name: 'Reset' }).click();
+  await expect(last.locator('#dish-facts')).not.toContainText('Went on at');
+  await last.close();
+});
+
 test.describe('Gallery', () => {
   test('lists the executables and opens each', async ({ page }) => {
     await openPage(page);

@@ -1,4 +1,10 @@
-import { DeviceTensor, type Profile, type Session, Tensor } from '../client/index.ts';
+import {
+  DeviceTensor,
+  type OutputValue,
+  type Profile,
+  type Session,
+  Tensor,
+} from '../client/index.ts';
 
 export const DISH_SIZE = 192;
 const SHAPE = [1, 1, DISH_SIZE, DISH_SIZE];
@@ -28,6 +34,8 @@ type Cells = Tensor | DeviceTensor;
 export class Dish {
   /** Steps since the last {@link reset}. */
   steps = 0;
+  /** Of the run that is under way. */
+  pending = 0;
   readonly #session: Session;
   #u: Cells = cellsOf(1);
   #v: Cells = cellsOf(0);
@@ -41,6 +49,18 @@ export class Dish {
     this.#replace(cellsOf(1), cellsOf(0));
   }
 
+  get cells(): Readonly<Record<'u' | 'v', Cells>> {
+    return { u: this.#u, v: this.#v };
+  }
+
+  /** Goes on with cells that a snapshot held. */
+  restore(steps: number, cells: Readonly<Record<string, OutputValue>>): void {
+    const { u, v } = cells;
+    if (!(u instanceof DeviceTensor && v instanceof DeviceTensor)) return;
+    this.steps = steps;
+    this.#replace(u, v);
+  }
+
   /** Adds reagent where `spot` [192 * 192] is above 0. */
   async drop(spot: Float32Array): Promise<void> {
     const inputs = { u: this.#u, v: this.#v, spot: new Tensor('float32', spot, SHAPE) };
@@ -50,22 +70,35 @@ export class Dish {
   /** Takes an even number of steps in one run. */
   async advance(steps: number, pattern: Pattern): Promise<void> {
     const inputs = this.#inputs(steps, pattern);
-    this.#keep(await this.#session.run(inputs, { keep: 'device' }));
-    this.steps += steps;
+    await this.#take(steps, async () => {
+      this.#keep(await this.#session.run(inputs, { keep: 'device' }));
+    });
   }
 
   /** As {@link advance}, and tells what each kernel took. The state passes through the page. */
   async advanceProfiled(steps: number, pattern: Pattern): Promise<Profile> {
-    const profile = await this.#session.profile(this.#inputs(steps, pattern));
-    this.#keep(profile.outputs);
-    this.steps += steps;
-    return profile;
+    return this.#take(steps, async () => {
+      const profile = await this.#session.profile(this.#inputs(steps, pattern));
+      this.#keep(profile.outputs);
+      return profile;
+    });
   }
 
   /** How much v there is in each cell, [192 * 192], about 0 to 0.5. */
   async read(): Promise<Float32Array> {
     const cells = this.#v instanceof DeviceTensor ? await this.#v.read() : this.#v;
     return cells.data as Float32Array;
+  }
+
+  async #take<T>(steps: number, run: () => Promise<T>): Promise<T> {
+    this.pending = steps;
+    try {
+      const result = await run();
+      this.steps += steps;
+      return result;
+    } finally {
+      this.pending = 0;
+    }
   }
 
   #inputs(steps: number, { feed, kill }: Pattern) {

@@ -1,4 +1,10 @@
-import { type LoadProgress, Session, type SessionSource } from '../client/index.ts';
+import {
+  type LoadOptions,
+  type LoadProgress,
+  type ResumedState,
+  Session,
+  type SessionSource,
+} from '../client/index.ts';
 import { formatBytes } from './format-quantity.ts';
 
 /** The device that the page's address asks for: `?device=host`, `?device=webgpu`. */
@@ -7,17 +13,32 @@ export function requestedDevice(): 'auto' | 'host' | 'webgpu' {
   return asked === 'host' || asked === 'webgpu' ? asked : 'auto';
 }
 
+type OnStatus = (text: string, progress: LoadProgress) => void;
+
 /** Loads a model on the device that the address asks for, saying how far it is. */
 export function openSession(
   source: SessionSource,
-  onStatus: (text: string, progress: LoadProgress) => void,
+  onStatus: OnStatus,
   signal?: AbortSignal,
 ): Promise<Session> {
-  return Session.load(source, {
+  return Session.load(source, loadOptions(onStatus, signal));
+}
+
+/** Goes on with a snapshot of a model, likewise. */
+export function resumeSession(
+  snapshot: Uint8Array,
+  executable: SessionSource,
+  onStatus: OnStatus,
+): Promise<Session & { readonly resumed: ResumedState }> {
+  return Session.resume(snapshot, { executable, ...loadOptions(onStatus) });
+}
+
+function loadOptions(onStatus: OnStatus, signal?: AbortSignal): LoadOptions {
+  return {
     device: requestedDevice(),
     signal,
     onProgress: (progress) => onStatus(describeProgress(progress), progress),
-  });
+  };
 }
 
 const PHASES: Readonly<Record<LoadProgress['phase'], string>> = {

@@ -6,7 +6,8 @@ import { addDrop, paintDish } from './dish-picture.ts';
 import { byId, context2d, element } from './element.ts';
 import { formatMs } from './format-quantity.ts';
 import { kernelTime } from './machine-view.ts';
-import { modelUrl, openSession } from './open-session.ts';
+import { KeptDish, restoreDish } from './kept-dish.ts';
+import { modelUrl } from './open-session.ts';
 
 const TITLE = 'reaction-diffusion.weft';
 const FIRST_DROPS = 14;
@@ -24,7 +25,11 @@ export class SimulateSection implements Section {
   #session: Session | undefined;
   #opening: Promise<Session> | undefined;
   #isOpen = false;
+  readonly #kept = new KeptDish(modelUrl(TITLE));
+  readonly #patterns = byId('dish-pattern', HTMLSelectElement);
   #dish: Dish | undefined;
+  /** The step at which the page was closed before. */
+  #resumedAt: number | undefined;
   #pattern: Pattern = PATTERNS[0] ?? { name: '', feed: 0, kill: 0 };
   /** Reagent that waits for the next run. */
   #spot: Float32Array | undefined;
@@ -44,7 +49,7 @@ export class SimulateSection implements Section {
     this.#steps.addEventListener('input', () => {
       byId('dish-steps-value', HTMLElement).textContent = this.#steps.value;
     });
-    this.#listPatterns(byId('dish-pattern', HTMLSelectElement));
+    this.#listPatterns(this.#patterns);
     this.#listenToDrops();
   }
 
@@ -67,11 +72,25 @@ export class SimulateSection implements Section {
   }
 
   async #load(): Promise<Session> {
-    const session = await openSession(modelUrl(TITLE), (text) => this.#showFacts([['', text]]));
+    const session = await this.#kept.open((text) => this.#showFacts([['', text]]));
     this.#session = session;
-    this.#dish = new Dish(session);
+    const dish = new Dish(session);
     this.#context.showDevice(session.device);
-    this.#reset();
+    if (session.resumed !== undefined) {
+      const { steps, pattern } = await restoreDish(dish, session.resumed);
+      this.#resumedAt = steps;
+      this.#patterns.selectedIndex = pattern;
+      this.#pattern = PATTERNS[pattern] ?? this.#pattern;
+      this.#context.announce(`The simulation goes on at step ${steps}.`);
+    }
+    this.#dish = dish;
+    if (session.resumed === undefined) this.#reset();
+    else this.#enqueue(() => this.#tick(0));
+    await this.#kept.keep(session, {
+      dish,
+      patternOf: () => this.#patterns.selectedIndex,
+      onError: (error) => this.#context.fail(error),
+    });
     const mayMove = !matchMedia('(prefers-reduced-motion: reduce)').matches;
     if (mayMove && this.#isOpen) this.#setPlaying(true);
     return session;
@@ -116,6 +135,7 @@ export class SimulateSection implements Section {
   #reset(): void {
     this.#enqueue(async () => {
       this.#dish?.reset();
+      this.#resumedAt = undefined;
       const spot = new Float32Array(DISH_SIZE * DISH_SIZE);
       for (let i = 0; i < FIRST_DROPS; i++) {
         addDrop(spot, this.#random() * DISH_SIZE, this.#random() * DISH_SIZE);
@@ -163,8 +183,10 @@ export class SimulateSection implements Section {
     else if (steps > 0) await dish.advance(steps, this.#pattern);
     paintDish(this.#picture, await dish.read());
     const elapsedMs = performance.now() - started;
+    const resumedAt = this.#resumedAt?.toLocaleString('en');
     this.#showFacts([
       ['Steps so far', dish.steps.toLocaleString('en')],
+      ...(resumedAt === undefined ? [] : [['Went on at', `step ${resumedAt}`] as const]),
       ['Last run', `${steps} steps, ${formatMs(elapsedMs)} with the picture`],
     ]);
     if (steps > 0 && !isDue) this.#context.flow.showRun({ roundTripMs: elapsedMs });
