@@ -66,7 +66,7 @@ function commandEntry(): Plugin {
 }
 
 /** The object store's hash asks for Node's modules where it finds Node, which no bundle has. */
-export const SAME_HASH = { 'js-sha256': '@noble/hashes/sha2.js' };
+const SAME_HASH = { 'js-sha256': '@noble/hashes/sha2.js' };
 
 export default defineConfig({
   publicDir: false,
