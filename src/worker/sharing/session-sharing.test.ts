@@ -267,7 +267,7 @@ function originStorage() {
     },
     removeEntry: async (name: string) => void files.delete(name),
     async *keys() {
-      yield* [...files.keys()];
+      yield* files.keys();
     },
   };
   const root = { getDirectoryHandle: async () => folder };
