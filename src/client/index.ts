@@ -47,12 +47,8 @@ export type {
   SnapshotContents,
   SnapshotOptions,
 } from './snapshots/control-options.ts';
-export {
-  openSnapshotStore,
-  opfsStore,
-  type SnapshotFiles,
-  type SnapshotStore,
-} from './snapshots/snapshot-store.ts';
+export { openSnapshotStore, opfsStore } from './snapshots/snapshot-store.ts';
+export type { SnapshotFiles, SnapshotStore } from './snapshots/store-types.ts';
 export type { SessionSource } from './source.ts';
 export { type NestedArray, Tensor } from './tensor.ts';
 export type { AdtOutput, OutputValue } from './wire-values.ts';

@@ -32,7 +32,8 @@ import type {
   ResumedState,
   SnapshotOptions,
 } from './snapshots/control-options.ts';
-import type { SnapshotStore } from './snapshots/snapshot-store.ts';
+import { loadSnapshots } from './snapshots/snapshot-store.ts';
+import type { SnapshotStore } from './snapshots/store-types.ts';
 import { type SessionSource, toWireSource } from './source.ts';
 import { Tensor } from './tensor.ts';
 import { fromWire, handlesIn, type OutputValue, toWire } from './wire-values.ts';
@@ -139,7 +140,7 @@ export class Session implements HandleOwner, AsyncDisposable {
     // A run that goes on in its middle tells no sizes before its next launch.
     const session = await Session.load(executable, { compile: 'ahead', ...options });
     try {
-      const { restore } = await control();
+      const { restore } = await loadSnapshots();
       const { signal } = options;
       return Object.assign(session, { resumed: await restore(session, bytes, { paused, signal }) });
     } catch (error) {
@@ -263,7 +264,7 @@ export class Session implements HandleOwner, AsyncDisposable {
    * UnsupportedError for an ONNX model that was compiled while it was loaded.
    */
   async snapshot(options: SnapshotOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
-    return (await control()).takeSnapshot(this, options);
+    return (await loadSnapshots()).takeSnapshot(this, options);
   }
 
   /**
@@ -271,12 +272,12 @@ export class Session implements HandleOwner, AsyncDisposable {
    * paused for the time of each.
    */
   async checkpointTo(store: SnapshotStore, options: CheckpointOptions = {}): Promise<Checkpoints> {
-    return new (await import('./snapshots/checkpoints.ts')).Checkpoints(this, store, options);
+    return new (await loadSnapshots()).Checkpoints(this, store, options);
   }
 
   /** Pauses while the page is hidden, until the signal is aborted. */
   async pauseWhenHidden(options: { signal?: AbortSignal } = {}): Promise<void> {
-    (await control()).pauseWhenHidden(this, options);
+    (await loadSnapshots()).pauseWhenHidden(this, options);
   }
 
   /** Memory that the session holds now. */
@@ -379,8 +380,4 @@ export class Session implements HandleOwner, AsyncDisposable {
 interface RequestOptions<T> {
   readonly send: (service: SessionService, call: CallId, request: RunRequest) => Promise<Reply<T>>;
   readonly discard?: CallOptions<T>['discard'];
-}
-
-function control() {
-  return import('./snapshots/session-control.ts');
 }

@@ -1,7 +1,7 @@
 import { UsageError } from '../../core/errors.ts';
 import type { CheckpointOptions } from './control-options.ts';
 import { type ControlledSession, takeSnapshot } from './session-control.ts';
-import type { SnapshotStore } from './snapshot-store.ts';
+import type { SnapshotStore } from './store-types.ts';
 
 const DEFAULT_EVERY_MS = 5000;
 /** Where a snapshot has its own hash. */

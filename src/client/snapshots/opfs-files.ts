@@ -1,18 +1,20 @@
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
-import type { SnapshotFiles } from './snapshot-store.ts';
+import { SnapshotSlots } from './snapshot-slots.ts';
+import type { SnapshotFiles, SnapshotStore } from './store-types.ts';
 
 /** The folder of all stores of an origin. */
 const FOLDER = 'weft-snapshots';
 
 /** See `opfsStore`. */
-export async function openOpfs(name: string): Promise<SnapshotFiles> {
+export async function openOpfs(name: string): Promise<SnapshotStore> {
   const { storage, locks } = navigator as Partial<Navigator>;
   if (storage?.getDirectory === undefined) throw noFileSystem();
   const root = await storage.getDirectory();
   const folder = await root.getDirectoryHandle(FOLDER, { create: true });
-  return new OpfsFiles(await openFolder(folder, name), (work) =>
+  const files = new OpfsFiles(await openFolder(folder, name), (work) =>
     locks === undefined ? work() : locks.request(`${FOLDER}/${name}`, work),
   );
+  return new SnapshotSlots(files);
 }
 
 async function openFolder(

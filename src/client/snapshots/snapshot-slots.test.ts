@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { SnapshotSlots } from './snapshot-slots.ts';
-import type { SnapshotFiles } from './snapshot-store.ts';
+import type { SnapshotFiles } from './store-types.ts';
 
 /** Files in memory that fail for good after so many bytes and removals. */
 class FailingFiles implements SnapshotFiles {

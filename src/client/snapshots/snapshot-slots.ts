@@ -2,7 +2,7 @@ import { ByteReader } from '../../core/byte-reader.ts';
 import { ByteWriter } from '../../core/byte-writer.ts';
 import { FormatError } from '../../core/errors.ts';
 import { platformSha256 as sha256 } from '../../core/platform-sha256.ts';
-import type { SnapshotFiles, SnapshotStore } from './snapshot-store.ts';
+import type { SnapshotFiles, SnapshotStore } from './store-types.ts';
 
 /** `docs/snapshots.md` describes the record. */
 const MAGIC = Uint8Array.of(0x89, 0x57, 0x46, 0x53, 0x43, 0x0d, 0x0a, 0x1a);

@@ -1,35 +1,13 @@
-/** Keeps the latest snapshot of a session. */
-export interface SnapshotStore {
-  /** Replaces the snapshot. When it fails or is cut short anywhere, the one before is still there. */
-  save(bytes: Uint8Array): Promise<void>;
-  /**
-   * The snapshot that was saved last as a whole; undefined when there is none. Rejects with
-   * FormatError when what was saved was damaged afterwards.
-   */
-  latest(): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  /** Forgets the snapshot. */
-  clear(): Promise<void>;
-}
+import type { SnapshotFiles, SnapshotStore } from './store-types.ts';
 
-/** A few files with names, on which {@link openSnapshotStore} keeps snapshots. */
-export interface SnapshotFiles {
-  /** All of a file; undefined when it does not exist. */
-  read(name: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  /**
-   * Replaces a file or makes it, and resolves when it would survive the end of the process. A write
-   * that is cut short may leave anything in this file, but must leave the others alone.
-   */
-  write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
-  /** Without effect when there is no such file. */
-  remove(name: string): Promise<void>;
-  /** Does work while nobody else changes the files, where others could. */
-  exclude?<T>(work: () => Promise<T>): Promise<T>;
+/** All that sessions need of snapshots, in a file that loads when it is first asked for. */
+export function loadSnapshots() {
+  return import('./snapshots.ts');
 }
 
 /** A store on files of the caller's, such as rows of IndexedDB. */
 export async function openSnapshotStore(files: SnapshotFiles): Promise<SnapshotStore> {
-  const { SnapshotSlots } = await import('./snapshot-slots.ts');
-  return new SnapshotSlots(files);
+  return new (await loadSnapshots()).SnapshotSlots(files);
 }
 
 /**
@@ -38,6 +16,5 @@ export async function openSnapshotStore(files: SnapshotFiles): Promise<SnapshotS
  * UsageError for a name that is none of a folder.
  */
 export async function opfsStore(name: string): Promise<SnapshotStore> {
-  const { openOpfs } = await import('./opfs-files.ts');
-  return openSnapshotStore(await openOpfs(name));
+  return (await loadSnapshots()).openOpfs(name);
 }

@@ -1,0 +1,5 @@
+/** What loads with the first snapshot, in one file. */
+export { Checkpoints } from './checkpoints.ts';
+export { openOpfs } from './opfs-files.ts';
+export { pauseWhenHidden, restore, takeSnapshot } from './session-control.ts';
+export { SnapshotSlots } from './snapshot-slots.ts';
