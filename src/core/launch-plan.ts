@@ -47,4 +47,12 @@ export interface PlannerCaps {
   readonly maxComputeInvocationsPerWorkgroup: number;
   readonly maxComputeWorkgroupsPerDimension: number;
   readonly maxStorageBufferBindingSize: number;
+  /** What was measured on the very adapter. */
+  readonly choices?: VariantChoices | undefined;
+}
+
+/** Which of several reasonable variants a kernel takes; a Map will do. */
+export interface VariantChoices {
+  /** One of `names`, for a place in a plan; undefined leaves the planner's first choice. */
+  get(place: string, names: readonly string[]): string | undefined;
 }

@@ -63,6 +63,12 @@ export interface Device {
   /** Resolves when the device is lost without having been destroyed by us. */
   readonly lost: Promise<DeviceLostError>;
 
+  /** What tuning has found to be faster than the planner's first choices, as plain data. */
+  tunedChoices?(): readonly TunedChoice[];
+
+  /** Takes such choices for all that is prepared from now on; those of other plans have no effect. */
+  useChoices?(choices: readonly TunedChoice[]): Promise<void>;
+
   /** Counters since creation, for tests, benchmarks and the inspector. */
   counters(): DeviceCounters;
 
@@ -117,7 +123,48 @@ export interface PreparedKernels {
    * Undefined when nothing has to be waited for. Rejects with DeviceError or DeviceLostError.
    */
   foresee?(sizes: ReadonlyMap<string, number>): Promise<void> | undefined;
+  /**
+   * Measures the variants of one kernel, `index` of `count`, for the sizes of its latest calls, and uses
+   * the fastest from now on. Nothing else may use the device meanwhile. Absent where nothing can be
+   * chosen. Rejects with OutOfMemoryError, DeviceLostError or the signal's reason.
+   */
+  tune?(index: number, signal?: AbortSignal): Promise<TuningStep>;
   dispose(): void;
+}
+
+export interface TuningStep {
+  /** Kernels to tune in all. */
+  readonly count: number;
+  /** For each size; empty where there is nothing to choose. */
+  readonly kernels: readonly KernelTuning[];
+}
+
+/** What tuning found out about a kernel. */
+export interface KernelTuning {
+  /** Its name and the shapes of its parameters. */
+  readonly kernel: string;
+  /** Names of variants by place; empty where the planner's first choice stays. */
+  readonly choices: Readonly<Record<string, string>>;
+  readonly firstMs: number;
+  readonly chosenMs: number;
+  readonly tried: readonly TriedVariant[];
+}
+
+export interface TriedVariant {
+  readonly place: string;
+  readonly name: string;
+  /** Of one call; undefined when it was refused. */
+  readonly ms: number | undefined;
+  /** Why it is out of the question, however fast. */
+  readonly refusal: string | undefined;
+}
+
+/** A choice that outlives the device. */
+export interface TunedChoice {
+  /** Hash of the plan that it improves: code of its shaders, sizes and grid. */
+  readonly plan: string;
+  /** Names of variants by place. */
+  readonly choices: Readonly<Record<string, string>>;
 }
 
 /** A primitive function made ready on one device. */

@@ -86,6 +86,11 @@ export class CallRunner {
     return this.#calls;
   }
 
+  /** Drops recordings: kernels have changed. */
+  forgetReplays(): void {
+    this.#replays?.dispose();
+  }
+
   replayCounters(): ReplayCounters {
     const { recorded = 0, replayed = 0 } = this.#replays ?? {};
     return { interpreted: this.#interpreted, recorded, replayed };

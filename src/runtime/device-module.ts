@@ -29,6 +29,7 @@ export class DeviceModule implements Module {
   readonly callCost: () => number;
   /** See {@link PreparedKernels.foresee}. */
   readonly foresee: PreparedKernels['foresee'];
+  readonly tune: PreparedKernels['tune'];
   readonly device: Device;
   readonly #kernels: PreparedKernels;
   readonly #primitives: ReadonlyMap<string, PrimitiveFunction>;
@@ -42,6 +43,7 @@ export class DeviceModule implements Module {
     this.callCost = () => cost;
     this.#kernels = kernels;
     this.foresee = kernels.foresee;
+    this.tune = kernels.tune;
     this.#primitives = primitives;
   }
 

@@ -14,6 +14,7 @@ export interface Module {
   get(name: string): PackedFunction | undefined;
   /** See {@link PreparedKernels.foresee}; undefined where nothing depends on sizes. */
   readonly foresee?: PreparedKernels['foresee'];
+  readonly tune?: PreparedKernels['tune'];
   dispose(): void;
 }
 

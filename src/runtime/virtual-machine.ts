@@ -2,7 +2,7 @@ import type { ExecutableData, FunctionSignature } from '../bytecode/executable.t
 import { abortError, internalError, UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
-import type { KernelTiming } from '../device/device.ts';
+import type { KernelTiming, TuningStep } from '../device/device.ts';
 import { CallRunner } from './call-runner.ts';
 import { type CallOutcome, closureCall, registersOf } from './call.ts';
 import { checkArguments } from './check-arguments.ts';
@@ -187,6 +187,19 @@ export class VirtualMachine implements MachineValue {
   /** How many calls were interpreted, recorded and repeated. */
   replays(): ReplayCounters {
     return this.#live().runner.replayCounters();
+  }
+
+  /**
+   * Measures the variants of one kernel of the first device, `index` of `count`, for the sizes of its
+   * latest calls, and uses the fastest from now on. Call while nothing else uses the device. Rejects
+   * with OutOfMemoryError, DeviceLostError or the signal's reason.
+   */
+  async tune(index: number, signal?: AbortSignal): Promise<TuningStep> {
+    const { modules, runner } = this.#live();
+    const module = modules.find(({ tune }) => tune !== undefined);
+    const step = (await module?.tune?.(index, signal)) ?? { count: 0, kernels: [] };
+    if (step.kernels.length > 0) runner.forgetReplays();
+    return step;
   }
 
   /** Gives pooled buffers back to the devices; returns their bytes. */

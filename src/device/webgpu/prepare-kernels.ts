@@ -4,7 +4,7 @@ import type { Launch, LaunchPlan } from '../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import { macrotask } from '../../core/macrotask.ts';
 import { untilAborted } from '../../core/until-aborted.ts';
-import type { PreparedKernels, PrepareOptions } from '../device.ts';
+import type { Device, PreparedKernels, PrepareOptions } from '../device.ts';
 import { realLaunches } from './compiled-plan.ts';
 import type { SymbolicKernel } from './foresight.ts';
 import type { CachedPipeline } from './pipeline-cache.ts';
@@ -20,6 +20,7 @@ const PLANNING_SLICE_MS = 4;
 export interface PrepareParts extends KernelParts {
   readonly scratch: ScratchPool;
   readonly adapterName: string;
+  readonly device: Device;
 }
 
 /** What is to be compiled for one primitive. */
@@ -65,6 +66,12 @@ export async function prepareKernels(
   let isDisposed = false;
   return {
     get: (name) => kernels.get(name),
+    async tune(index, signal) {
+      const { tuneKernel } = await import('./tuning/tune-kernel.ts');
+      const kernel = [...kernels.values()][index];
+      const tuned = kernel && (await tuneKernel(kernel, { parts, signal }));
+      return { count: kernels.size, kernels: tuned ?? [] };
+    },
     ...(foresight && { foresee: (sizes) => foresight.foresee(sizes) }),
     dispose() {
       if (isDisposed) return;

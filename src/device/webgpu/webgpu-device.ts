@@ -11,6 +11,7 @@ import type {
   LaunchRecording,
   PreparedKernels,
   PrepareOptions,
+  TunedChoice,
 } from '../device.ts';
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from './adapter.ts';
 import { BindGroupCache } from './bind-group-cache.ts';
@@ -94,6 +95,7 @@ export class WebGpuDevice implements Device {
       scratch: this.#scratch,
       buffers: this.#buffers,
       adapterName: this.info.name,
+      device: this,
     };
     return this.#faults.untilLost(prepareKernels(primitives, parts, options));
   }
@@ -169,6 +171,15 @@ export class WebGpuDevice implements Device {
       timings ??= this.#stopProfile(profiler, first);
       return timings;
     };
+  }
+
+  tunedChoices(): readonly TunedChoice[] {
+    return this.#planner.measured?.entries() ?? [];
+  }
+
+  async useChoices(choices: readonly TunedChoice[]): Promise<void> {
+    const { TunedChoices } = await import('./tuning/tuned-choices.ts');
+    this.#planner.measured = new TunedChoices(choices);
   }
 
   counters(): DeviceCounters {

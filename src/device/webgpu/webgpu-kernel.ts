@@ -22,24 +22,28 @@ interface KnownPlan {
   /** Ranks and dimensions of the arguments. */
   readonly dims: readonly number[];
   readonly compiled: CompiledPlan;
+  readonly shapes: CallShapes;
 }
 
 /** A primitive function on a WebGPU device. */
 export class WebGpuKernel implements Kernel {
   readonly name: string;
+  readonly primitive: PrimitiveFunction;
 
-  readonly #primitive: PrimitiveFunction;
   readonly #parts: KernelParts;
   /** The plan for all calls, when the shapes are static. */
   #staticPlan: CompiledPlan | undefined;
+  #staticShapes: CallShapes | undefined;
   /** Most recently used last. */
   #plans: KnownPlan[] = [];
   /** Compiled ahead for shapes that may come. */
   readonly #kept: CachedPipeline[] = [];
+  /** Plans that were replaced. */
+  readonly #replaced: CompiledPlan[] = [];
 
   constructor(primitive: PrimitiveFunction, parts: KernelParts) {
     this.name = primitive.name;
-    this.#primitive = primitive;
+    this.primitive = primitive;
     this.#parts = parts;
   }
 
@@ -49,6 +53,7 @@ export class WebGpuKernel implements Kernel {
     pipelines: readonly CachedPipeline[],
     shapes: CallShapes,
   ): CompiledPlan {
+    this.#staticShapes = shapes;
     this.#staticPlan = this.#assemble(plan, pipelines, shapes);
     return this.#staticPlan;
   }
@@ -77,8 +82,30 @@ export class WebGpuKernel implements Kernel {
     if (oldest !== undefined) releasePlan(oldest.compiled, this.#parts);
     const all = [...shapes.params, ...shapes.results];
     const dims = all.flatMap((shape) => [shape.length, ...shape]);
-    this.#plans.push({ dims, compiled });
+    this.#plans.push({ dims, compiled, shapes });
     return compiled;
+  }
+
+  /** Shapes that there are plans for, those of the latest call first. */
+  knownShapes(): CallShapes[] {
+    const latest = this.#plans.map(({ shapes }) => shapes).reverse();
+    return this.#staticShapes === undefined ? latest : [this.#staticShapes];
+  }
+
+  /** Takes another plan for known shapes. Recordings may hold the one before, which stays to the end. */
+  replacePlan(
+    plan: LaunchPlan,
+    pipelines: readonly CachedPipeline[],
+    shapes: CallShapes,
+  ): CompiledPlan {
+    if (this.#staticPlan !== undefined) {
+      this.#replaced.push(this.#staticPlan);
+      return this.setStaticPlan(plan, pipelines, shapes);
+    }
+    const before = this.#plans.find((known) => known.shapes === shapes);
+    if (before !== undefined) this.#replaced.push(before.compiled);
+    this.#plans = this.#plans.filter((known) => known !== before);
+    return this.addPlan(plan, pipelines, shapes);
   }
 
   launch(args: readonly DeviceTensor[]): void {
@@ -86,12 +113,14 @@ export class WebGpuKernel implements Kernel {
   }
 
   dispose(): void {
-    for (const plan of [this.#staticPlan, ...this.#plans.map(({ compiled }) => compiled)]) {
+    const plans = this.#plans.map(({ compiled }) => compiled);
+    for (const plan of [this.#staticPlan, ...plans, ...this.#replaced]) {
       if (plan !== undefined) releasePlan(plan, this.#parts);
     }
     for (const pipeline of this.#kept) this.#parts.pipelines.release(pipeline);
     this.#staticPlan = undefined;
     this.#plans = [];
+    this.#replaced.length = 0;
     this.#kept.length = 0;
   }
 
@@ -110,13 +139,13 @@ export class WebGpuKernel implements Kernel {
 
   #planNow(args: readonly DeviceTensor[]): CompiledPlan {
     const { planner, pipelines } = this.#parts;
-    const { params } = this.#primitive;
+    const { params } = this.primitive;
     const shapes = args.map(({ shape }) => shape);
     const callShapes = {
       params: shapes.slice(0, params.length),
       results: shapes.slice(params.length),
     };
-    const plan = planner.plan(this.#primitive, callShapes);
+    const plan = planner.plan(this.primitive, callShapes);
     const compiled = realLaunches(plan).map((launch) => pipelines.compileNow(launch));
     return this.addPlan(plan, compiled, callShapes);
   }
@@ -127,7 +156,7 @@ export class WebGpuKernel implements Kernel {
     { params, results }: CallShapes,
   ): CompiledPlan {
     return assemblePlan(plan, pipelines, {
-      primitive: this.#primitive,
+      primitive: this.primitive,
       shapes: [...params, ...results],
       ...this.#parts,
     });

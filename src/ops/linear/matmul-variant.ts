@@ -1,5 +1,6 @@
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { elementCount } from '../../core/shape.ts';
+import { pickVariant } from '../pick-variant.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import type { Decoding, LoadForm, MatmulTileOptions } from './register-tile.ts';
 
@@ -63,6 +64,65 @@ export function decodingVariant(
 
 /** Chooses the kernel of a product by its sizes, its strides and the adapter. */
 export function chooseMatmulVariant(problem: MatmulProblem, caps: PlannerCaps): MatmulVariant {
+  const { m, n, k, batch } = problem;
+  const first = firstVariant(problem, caps);
+  return pickVariant(caps, `matmul ${m}x${n}x${k}, ${elementCount(batch)}`, {
+    first,
+    others: () => otherVariants(problem, caps, first),
+  });
+}
+
+/** What a measurement may prefer, by name; the parts of it that the planner is least sure of. */
+function otherVariants(
+  problem: MatmulProblem,
+  caps: PlannerCaps,
+  first: MatmulVariant,
+): ReadonlyMap<string, MatmulVariant> {
+  const { m, k } = problem;
+  if (first.kernel === 'vector') {
+    const others = [first.slices / 2, first.slices * 2].filter(
+      (slices) => slices > 1 && slices <= first.lanes && slices * 4 <= k,
+    );
+    return new Map(others.map((slices) => [`${slices} slices`, { ...first, slices }]));
+  }
+  if (first.kernel === 'tiled') {
+    const shapes = [LARGE, MEDIUM, SMALL].filter(
+      ({ size, vectors }) => (size / vectors / 4) ** 2 <= caps.maxComputeInvocationsPerWorkgroup,
+    );
+    return new Map(
+      shapes.flatMap((shape) => {
+        const variant = tiledVariant(problem, caps, shape);
+        const whole = { ...variant, parts: 1, part: Math.ceil(k / shape.depth) * shape.depth };
+        return [
+          [`tile of ${shape.size}, ${variant.parts} parts`, variant],
+          [`tile of ${shape.size}, whole`, whole],
+        ];
+      }),
+    );
+  }
+  const tiles =
+    m === 1
+      ? [
+          [1, 1],
+          [1, 2],
+          [1, 4],
+        ]
+      : [
+          [4, 1],
+          [4, 4],
+          [8, 1],
+          [8, 2],
+          [16, 1],
+        ];
+  return new Map(
+    tiles.map(([rows = 1, vectors = 1]) => [
+      `${rows} rows of ${vectors * 4}`,
+      registerVariant(problem, caps, { rows, vectors }),
+    ]),
+  );
+}
+
+function firstVariant(problem: MatmulProblem, caps: PlannerCaps): MatmulVariant {
   if (caps.adapterClass === 'software') {
     return streamedVariant(problem, registerVariant(problem, caps));
   }
@@ -76,18 +136,23 @@ const SMALL_COUNT = 1 << 17;
 const TINY_COUNT = 1 << 15;
 
 /** Some 64 sums, where m allows it. */
-function registerVariant(problem: MatmulProblem, caps: PlannerCaps): RegisterVariant {
+function registerVariant(
+  problem: MatmulProblem,
+  caps: PlannerCaps,
+  tile?: Pick<RegisterVariant, 'rows' | 'vectors'>,
+): RegisterVariant {
   const { m, n, k, batch } = problem;
   const isSoftware = caps.adapterClass === 'software';
   const count = m * n * k * elementCount(batch);
   const isTiny = isSoftware && count < TINY_COUNT;
-  const rows = m <= 1 ? 1 : m <= 4 || isTiny ? 4 : m <= 8 ? 8 : 16;
+  const rows = tile?.rows ?? (m <= 1 ? 1 : m <= 4 || isTiny ? 4 : m <= 8 ? 8 : 16);
+  const isNarrow = count < SMALL_COUNT || n <= 16 || !isSoftware;
   const quads = rows > 1 && hasLinearQuads(caps);
   const a = loadForm(problem, 'a');
   return {
     kernel: 'tile',
     rows,
-    vectors: count < SMALL_COUNT || n <= 16 || !isSoftware ? 1 : Math.min(4, 16 / rows),
+    vectors: tile?.vectors ?? (isNarrow ? 1 : Math.min(4, 16 / rows)),
     a: a === 'across' && !(quads && rows === 16) ? 'single' : a,
     b: loadForm(problem, 'b'),
     quads,
@@ -160,18 +225,11 @@ const SMALL: TileShape = { size: 32, depth: 16, vectors: 1 };
 /** Parts of k are not cut shorter than this. */
 const SHORTEST_PART = 256;
 
-function tiledVariant(problem: MatmulProblem, caps: PlannerCaps): TiledVariant {
+function tiledVariant(problem: MatmulProblem, caps: PlannerCaps, given?: TileShape): TiledVariant {
   const forms = { a: loadForm(problem, 'a'), b: loadForm(problem, 'b') };
   const { m, n, k, batch } = problem;
   const tiles = (size: number) => Math.ceil(m / size) * Math.ceil(n / size) * elementCount(batch);
-  const isDiscrete = caps.adapterClass === 'discrete';
-  const hasLargeGroups = caps.maxComputeInvocationsPerWorkgroup >= 256;
-  let shape = MEDIUM;
-  if (isDiscrete && hasLargeGroups && Math.min(m, n) > 64 && tiles(LARGE.size) >= 128) {
-    shape = LARGE;
-  } else if (Math.min(m, n) <= SMALL.size || (!isDiscrete && tiles(MEDIUM.size) < 64)) {
-    shape = SMALL;
-  }
+  const shape = given ?? tileShape(problem, caps, tiles);
   const lanes = tiles(shape.size) * (shape.size / shape.vectors / 4) ** 2;
   const wanted = Math.ceil(ENOUGH_LANES[caps.adapterClass] / Math.max(1, lanes));
   const bytes = shape.depth * shape.size * 2 * 4;
@@ -184,6 +242,19 @@ function tiledVariant(problem: MatmulProblem, caps: PlannerCaps): TiledVariant {
     parts,
     part: Math.ceil(k / parts / shape.depth) * shape.depth,
   };
+}
+
+/** `tiles` gives their number for a size. */
+function tileShape(
+  { m, n }: MatmulProblem,
+  caps: PlannerCaps,
+  tiles: (size: number) => number,
+): TileShape {
+  const isDiscrete = caps.adapterClass === 'discrete';
+  const hasLargeGroups = caps.maxComputeInvocationsPerWorkgroup >= 256;
+  const least = Math.min(m, n);
+  if (isDiscrete && hasLargeGroups && least > 64 && tiles(LARGE.size) >= 128) return LARGE;
+  return least <= SMALL.size || (!isDiscrete && tiles(MEDIUM.size) < 64) ? SMALL : MEDIUM;
 }
 
 /** How four elements of A or B can be had at once: where they are one aligned group. */

@@ -7,7 +7,9 @@ import { elementCount, formatShape, normalizeAxis, type Shape } from '../../core
 import { intsAttribute } from '../attributes.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { f32, type KernelSpec, type LoweringCall, type ScratchOperand, u32 } from '../lowering.ts';
+import { pickVariant } from '../pick-variant.ts';
 import { wgslTypeName } from '../wgsl-literal.ts';
+import { laneTree } from './lane-tree.ts';
 import {
   type Reduction,
   reductionWgsl,
@@ -78,6 +80,38 @@ interface ReduceChoice {
  * outputs of its own. A software adapter has no use for workgroups.
  */
 function chooseReduction(problem: ReduceProblem, caps: PlannerCaps): ReduceChoice {
+  const first = firstReduction(problem, caps);
+  return pickVariant(caps, `reduce ${problem.count} of ${problem.divisor}`, {
+    first,
+    others: () => otherReductions(problem, caps, first),
+  });
+}
+
+/** What a measurement may prefer: more or fewer pieces of an output, and invocations for each. */
+function otherReductions(
+  { divisor, reduced }: ReduceProblem,
+  caps: PlannerCaps,
+  first: ReduceChoice,
+): ReadonlyMap<string, ReduceChoice> {
+  const { lanes, pieces, unit } = first;
+  const run = reduced.at(-1)?.size ?? 1;
+  const steps = lanes > 1 ? divisor : unit === 'elements' ? run / 4 : run;
+  const counts = [1, Math.ceil(pieces / 4), pieces, pieces * 4].filter(
+    (count) => count === 1 || count * PIECE_SIZE * lanes <= steps,
+  );
+  const most = Math.min(256, caps.maxComputeInvocationsPerWorkgroup);
+  const groups = lanes === 1 ? [1] : [64, 128, 256].filter((count) => count <= most);
+  return new Map(
+    groups.flatMap((lanes) =>
+      counts.map((count): [string, ReduceChoice] => [
+        `${count} pieces by ${lanes}`,
+        { lanes, pieces: wholePieces(steps, count), unit },
+      ]),
+    ),
+  );
+}
+
+function firstReduction(problem: ReduceProblem, caps: PlannerCaps): ReduceChoice {
   const { kept, reduced, count, divisor, call } = problem;
   const run = reduced.at(-1) ?? { size: 1, stride: 1 };
   const target = INVOCATIONS[caps.adapterClass];
@@ -120,6 +154,7 @@ function reduceKernel(problem: ReduceProblem, kernel: ReduceKernel): KernelSpec 
   const { dtype } = call.output;
   const items = (unit === 'outputs' ? count / 4 : count) * pieces;
   const byWorkgroup = lanes > 1;
+  const tree = laneTree(lanes, call.caps);
   const itemsPerGroup = byWorkgroup ? 1 : 64;
   const grid = foldGroups(Math.ceil(items / itemsPerGroup), call.caps);
   const kept = unit === 'outputs' ? inFours(problem.kept) : problem.kept;
@@ -129,8 +164,9 @@ function reduceKernel(problem: ReduceProblem, kernel: ReduceKernel): KernelSpec 
   const scratch = partialResults(dtype, count * pieces);
   return {
     name: byWorkgroup ? 'reduce-workgroup' : 'reduce-direct',
-    source: reductionWgsl(kind, dtype, kernel) + (byWorkgroup ? workgroup : direct),
-    constants: byWorkgroup ? { IS_ONE_RUN: reduced.length < 2 } : {},
+    source: reductionWgsl(kind, dtype, kernel) + (byWorkgroup ? tree.source + workgroup : direct),
+    enables: byWorkgroup ? tree.enables : [],
+    constants: byWorkgroup ? { ...tree.constants, IS_ONE_RUN: reduced.length < 2 } : {},
     params: {
       count: u32(items),
       row_length: u32(grid.rowLength * itemsPerGroup),
