@@ -1,6 +1,10 @@
 // A reduction over up to four groups of adjacent axes. A workgroup computes one output, or of one
 // output the part that one of several pieces of its elements makes.
-var<workgroup> partial: array<Element, WORKGROUP_SIZE_X>;
+alias Part = Element;
+
+fn joined(a: Part, b: Part) -> Part {
+  return combine(a, b);
+}
 
 // Where the j-th of the elements of an output lies behind the first.
 fn reduced_offset(j: u32) -> u32 {
@@ -40,14 +44,8 @@ fn main(
   for (; j < end; j += step) {
     result = combine(result, element(start + reduced_offset(j)));
   }
-  partial[lane] = result;
-  for (var half = step / 2u; half > 0u; half /= 2u) {
-    workgroupBarrier();
-    if (lane < half) {
-      partial[lane] = combine(partial[lane], partial[lane + half]);
-    }
-  }
+  result = join_lanes(lane, result);
   if (lane == 0u) {
-    finish(i, partial[0]);
+    finish(i, result);
   }
 }

@@ -1,17 +1,8 @@
 // Rows, with their mean taken off if asked, divided by their deviation, LANES invocations for each row.
-var<workgroup> partial: array<f32, WORKGROUP_SIZE_X>;
+alias Part = f32;
 
-fn sum_of_lanes(index: u32, value: f32) -> f32 {
-  workgroupBarrier();
-  partial[index] = value;
-  for (var half = LANES / 2u; half > 0u; half /= 2u) {
-    workgroupBarrier();
-    if (index % LANES < half) {
-      partial[index] += partial[index + half];
-    }
-  }
-  workgroupBarrier();
-  return partial[index - index % LANES];
+fn joined(a: Part, b: Part) -> Part {
+  return a + b;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
@@ -25,14 +16,14 @@ fn main(@builtin(local_invocation_index) index: u32, @builtin(workgroup_id) grou
     for (var k = index % LANES; k < params.size; k += LANES) {
       sum += load_x(start + k);
     }
-    mean = sum_of_lanes(index, sum) / f32(params.size);
+    mean = join_lanes(index, sum) / f32(params.size);
   }
   var squares = 0.0;
   for (var k = index % LANES; k < params.size; k += LANES) {
     let x = load_x(start + k) - mean;
     squares += x * x;
   }
-  let deviation = sqrt(sum_of_lanes(index, squares) / f32(params.size) + params.epsilon);
+  let deviation = sqrt(join_lanes(index, squares) / f32(params.size) + params.epsilon);
   if (row >= params.count) {
     return;
   }

@@ -1,11 +1,12 @@
 // Softmax or its logarithm along one axis, LANES invocations for each row. Maximum and sum come from one
 // pass, as in softmax-direct. A sum that is NaN stays NaN.
-var<workgroup> partial: array<vec2<f32>, WORKGROUP_SIZE_X>;
 
-// Of two parts of a row: the maximum, and the sum of exponentials relative to it.
-fn joined(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
+// Of a part of a row: the maximum, and the sum of exponentials relative to it.
+alias Part = vec2<f32>;
+
+fn joined(a: Part, b: Part) -> Part {
   let largest = max(a.x, b.x);
-  return vec2<f32>(largest, a.y * exp(a.x - largest) + b.y * exp(b.x - largest));
+  return Part(largest, a.y * exp(a.x - largest) + b.y * exp(b.x - largest));
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
@@ -19,7 +20,7 @@ fn main(
   let inner = params.inner;
   let outer = i / inner;
   let start = outer * inner * params.size + (i - outer * inner);
-  var part = vec2<f32>(-3.4028234663852886e38, 0.0);
+  var part = Part(-3.4028234663852886e38, 0.0);
   var bits = 0u;
   var k = lane;
   for (; k + 3u * LANES < params.size; k += 4u * LANES) {
@@ -31,25 +32,17 @@ fn main(
     let below_bits = bitcast<vec4<u32>>(below);
     bits = max(bits, max(max(below_bits.x, below_bits.y), max(below_bits.z, below_bits.w)));
     let e = exp(-below);
-    part = vec2<f32>(largest, part.y * exp(part.x - largest) + ((e.x + e.y) + (e.z + e.w)));
+    part = Part(largest, part.y * exp(part.x - largest) + ((e.x + e.y) + (e.z + e.w)));
   }
   for (; k < params.size; k += LANES) {
     let x = load_x(start + k * inner);
-    part = joined(part, vec2<f32>(x, 1.0));
+    part = joined(part, Part(x, 1.0));
     bits = max(bits, bitcast<u32>(part.x - x));
   }
   if (bits > 0x7f800000u) {
     part.y = bitcast<f32>(bits | 0x7fc00000u);
   }
-  partial[index] = part;
-  for (var half = LANES / 2u; half > 0u; half /= 2u) {
-    workgroupBarrier();
-    if (lane < half) {
-      partial[index] = joined(partial[index], partial[index + half]);
-    }
-  }
-  workgroupBarrier();
-  part = partial[index - lane];
+  part = join_lanes(index, part);
   var scale = select(1.0 / part.y, log(part.y), IS_LOG);
   bits = bitcast<u32>(part.y) & 0x7fffffffu;
   if (bits > 0x7f800000u || bits == 0u) {

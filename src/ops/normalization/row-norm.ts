@@ -8,6 +8,7 @@ import { foldGroups } from '../linear/fold-groups.ts';
 import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { operand, requireMinimumRank } from '../operand-checks.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
+import { laneTree } from '../reduction/lane-tree.ts';
 import { lanesOfRow, rowAccess } from './row-access.ts';
 
 interface RowNormSpec {
@@ -120,12 +121,14 @@ function lowerRowNorm(
     ];
   }
   const groupSize = Math.max(64, lanes);
+  const tree = laneTree(lanes, caps);
   const grid = foldGroups(Math.ceil((count * lanes) / groupSize), caps);
   return [
     {
       name: 'row-norm',
-      source,
-      constants: { LANES: lanes, IS_CENTERED: isCentered },
+      source: tree.source + source,
+      enables: tree.enables,
+      constants: { ...tree.constants, IS_CENTERED: isCentered },
       params: { count: u32(count), row_length: u32(grid.rowLength), size: u32(size), epsilon },
       workgroupSize: [groupSize, 1, 1],
       workgroups: grid.workgroups,

@@ -3,6 +3,7 @@ import workgroup from '../../../shaders/softmax-workgroup.wgsl?raw';
 import { elementCount, normalizeAxis } from '../../core/shape.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { laneTree } from '../reduction/lane-tree.ts';
 import { lanesOfRow, rowAccess } from './row-access.ts';
 
 /** Kernels of `softmax`, or of `log_softmax` when `log`. */
@@ -19,12 +20,14 @@ export function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly Ker
       return [{ ...access, name: 'softmax-direct', constants, source: access.source + direct }];
     }
     const groupSize = Math.max(64, lanes);
+    const tree = laneTree(lanes, caps);
     const grid = foldGroups(Math.ceil((count * lanes) / groupSize), caps);
     return [
       {
         name: 'softmax-workgroup',
-        source: workgroup,
-        constants: { LANES: lanes, ...constants },
+        source: tree.source + workgroup,
+        enables: tree.enables,
+        constants: { ...tree.constants, ...constants },
         params: {
           count: u32(count),
           row_length: u32(grid.rowLength),

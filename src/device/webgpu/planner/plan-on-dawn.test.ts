@@ -108,16 +108,20 @@ function isOnGpu(opCase: OpCase): boolean {
 const TIMEOUT_MS = 180_000;
 
 // Variants for classes of adapters are tested with the devices; no device leaves subgroups unused.
-describe('software kernels without subgroups', () => {
-  test.each(['matmul', 'gemm', 'conv2d'].map((name) => [name, opDefinition(name)] as const))(
-    '%s agrees with its reference',
-    async (_, op) => {
+const WITHOUT_SUBGROUPS = { subgroups: false, subgroupMinSize: 0 };
+const BY_LANES = ['reduce_sum', 'reduce_max', 'softmax', 'log_softmax', 'layer_norm'];
+describe('kernels without subgroups', () => {
+  test.each([
+    ...['matmul', 'gemm', 'conv2d'].map((name) => [name, 'software'] as const),
+    ...BY_LANES.map((name) => [name, 'discrete'] as const),
+  ])(
+    '%s agrees with its reference as on %s adapters',
+    async (name, adapterClass) => {
+      const op = opDefinition(name);
       const differences: string[] = [];
       for (const opCase of op.cases().filter(isOnGpu)) {
-        const difference = await differenceOf(op, opCase, {
-          subgroups: false,
-          subgroupMinSize: 0,
-        });
+        const caps = { ...WITHOUT_SUBGROUPS, adapterClass };
+        const difference = await differenceOf(op, opCase, caps);
         if (difference !== undefined) differences.push(`${opCase.title}: ${difference}`);
       }
       expect(differences).toEqual([]);

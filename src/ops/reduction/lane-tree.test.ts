@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest';
+import type { PlannerCaps } from '../../core/launch-plan.ts';
+import { laneTree } from './lane-tree.ts';
+
+const CAPS: PlannerCaps = {
+  adapterClass: 'discrete',
+  subgroups: true,
+  subgroupMinSize: 32,
+  shaderF16: false,
+  maxStorageBuffersPerShaderStage: 8,
+  maxComputeWorkgroupStorageSize: 16_384,
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxComputeWorkgroupsPerDimension: 65_535,
+  maxStorageBufferBindingSize: 2 ** 27,
+};
+
+describe('lanes of a row are joined', () => {
+  test.each<[string, number, Partial<PlannerCaps>, number]>([
+    ['by subgroups first', 256, {}, 32],
+    ['by subgroups alone', 32, {}, 32],
+    ['by small subgroups', 64, { subgroupMinSize: 4 }, 4],
+    ['by no more lanes than a row has', 64, { subgroupMinSize: 128 }, 64],
+    ['through memory without subgroups', 64, { subgroups: false }, 1],
+    ['through memory on software adapters', 64, { adapterClass: 'software' }, 1],
+  ])('%s', (_, lanes, caps, near) => {
+    const { source, enables, constants } = laneTree(lanes, { ...CAPS, ...caps });
+    expect(constants).toEqual({ LANES: lanes, NEAR: near });
+    expect(enables).toEqual(near > 1 ? ['subgroups'] : []);
+    expect(source.match(/subgroupShuffleXor/g)?.length ?? 0).toBe(Math.log2(near));
+  });
+});
