@@ -9,6 +9,7 @@ import { introduce } from './handshake.ts';
 import type { RemoteDevice, RemoteFunctionInfo } from './lent-devices.ts';
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from './limits.ts';
 import { joinRelay } from './relay-channel.ts';
+import { SealedChannel } from './sealed-channel.ts';
 import { RemoteModule } from './remote-module.ts';
 import { isRemoteFunction, type RemoteFunction } from './remote-handles.ts';
 import { type RpcFunction, type RpcInput, RpcTuple } from './rpc-value.ts';
@@ -23,6 +24,11 @@ export interface ConnectOptions {
   readonly name?: string | undefined;
   /** The device to ask a relay for; absent: the address is the device itself. */
   readonly key?: string | undefined;
+  /**
+   * Encrypts what is sent, under keys that both sides derive from the token and fresh random numbers.
+   * Default: false; always over NATS.
+   */
+  readonly encrypt?: boolean | undefined;
   readonly limits?: Partial<RpcLimits> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -47,17 +53,17 @@ export interface RemoteLoadOptions {
  * RemoteLostError when nobody is there.
  */
 export async function connect(to: Channel | string, options: ConnectOptions): Promise<Remote> {
-  const { token, name = 'client', key } = options;
+  const { token, name = 'client', key, encrypt: isSealed = false, signal } = options;
   const limits: RpcLimits = { ...DEFAULT_RPC_LIMITS, ...options.limits };
-  const { signal } = options;
   const channel = typeof to === 'string' ? await openWebSocket(to, signal) : to;
   const timeoutMs = limits.handshakeMs;
   const peer = await abortable(channel, signal, async () => {
     if (key !== undefined) await joinRelay(channel, { role: 'client', key, token, timeoutMs });
-    return introduce(channel, { token, name, timeoutMs });
+    return introduce(channel, { token, name, timeoutMs, isSealed });
   });
   const methods = new Map();
-  const connection = new Connection(channel, { limits, peerName: peer.name, methods });
+  const sealed = peer.keys === undefined ? channel : new SealedChannel(channel, peer.keys);
+  const connection = new Connection(sealed, { limits, peerName: peer.name, methods });
   const devices = await connection.call('devices', []);
   if (typeof devices !== 'string') throw malformed('devices that are no text');
   return new Remote(connection, JSON.parse(devices) as RemoteDevice[]);

@@ -6,10 +6,12 @@ export const PIECE_BYTE_LENGTH = 256 * 1024;
 /** Bodies begin at a multiple of it, so that tensors are views of what arrives. */
 const ALIGNMENT = 8;
 const PREFIX_BYTE_LENGTH = 4;
+/** What sealing adds at most. */
+const SEAL_BYTE_LENGTH = 64;
 
 /** The largest frame as bytes. */
 export const MAX_FRAME_BYTE_LENGTH =
-  PIECE_BYTE_LENGTH + MAX_HEAD_BYTE_LENGTH + PREFIX_BYTE_LENGTH + ALIGNMENT;
+  PIECE_BYTE_LENGTH + MAX_HEAD_BYTE_LENGTH + PREFIX_BYTE_LENGTH + ALIGNMENT + SEAL_BYTE_LENGTH;
 
 /**
  * A frame as one message: byte length of the head, head, padding, body. `reserved` bytes before it

@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { UnsupportedError, UsageError } from '../core/errors.ts';
 import type { Channel, Frame } from './channel.ts';
 import {
   AccessError,
@@ -8,6 +8,7 @@ import {
   RemoteLostError,
 } from './errors.ts';
 import { decodeHead, encodeHead } from './messages.ts';
+import type { SealKeys } from './sealed-channel.ts';
 import { malformed } from './wire-values.ts';
 
 const PROTOCOL = 'weft-rpc';
@@ -22,11 +23,15 @@ export interface HandshakeOptions {
   readonly token: string;
   readonly name: string;
   readonly timeoutMs: number;
+  /** The side that connects asks for it; the side that lends insists. */
+  readonly isSealed: boolean;
 }
 
-/** What the other side calls itself. */
 export interface Peer {
+  /** What the other side calls itself. */
   readonly name: string;
+  /** What the session is sealed with, if it is. */
+  readonly keys: SealKeys | undefined;
 }
 
 /**
@@ -37,13 +42,15 @@ export async function introduce(channel: Channel, options: HandshakeOptions): Pr
   const key = await importToken(options.token);
   return timed(channel, options.timeoutMs, async () => {
     const mine = makeNonce();
-    channel.send({ head: encodeHead([PROTOCOL, PROTOCOL_VERSION, mine, options.name]) });
+    const hello = [PROTOCOL, PROTOCOL_VERSION, mine, options.name, options.isSealed];
+    channel.send({ head: encodeHead(hello) });
     const [theirs] = await step(channel, 'challenge');
     const nonces = [mine, checkBytes(theirs)];
     channel.send({ head: encodeHead(['proof', await sign(key, 'client', nonces)]) });
     const [proof, name] = await step(channel, 'welcome');
     if (!(await verify(key, 'server', { nonces, proof }))) throw stranger();
-    return { name: checkName(name) };
+    const keys = options.isSealed ? await sealKeys(key, 'client', nonces) : undefined;
+    return { name: checkName(name), keys };
   });
 }
 
@@ -51,17 +58,19 @@ export async function introduce(channel: Channel, options: HandshakeOptions): Pr
 export async function admit(channel: Channel, options: HandshakeOptions): Promise<Peer> {
   const key = await importToken(options.token);
   return timed(channel, options.timeoutMs, async () => {
-    const [protocol, version, theirs, name] = readStep(await nextFrame(channel));
+    const [protocol, version, theirs, name, isSealed] = readStep(await nextFrame(channel));
     if (protocol !== PROTOCOL) throw malformed('another protocol');
     if (version !== PROTOCOL_VERSION) throw wrongVersion(version);
+    if (options.isSealed && isSealed !== true) throw notSealed();
     const mine = makeNonce();
     const nonces = [checkBytes(theirs), mine];
     channel.send({ head: encodeHead(['challenge', mine]) });
     const [proof] = await step(channel, 'proof');
     if (!(await verify(key, 'client', { nonces, proof }))) throw stranger();
     const answer = await sign(key, 'server', nonces);
+    const keys = isSealed === true ? await sealKeys(key, 'server', nonces) : undefined;
     channel.send({ head: encodeHead(['welcome', answer, options.name]) });
-    return { name: checkName(name) };
+    return { name: checkName(name), keys };
   });
 }
 
@@ -73,6 +82,14 @@ export async function importToken(token: string): Promise<CryptoKey> {
       got: `${token.length} characters`,
       expected: `at least ${MIN_TOKEN_LENGTH} random ones`,
       remedy: 'Make one with createToken(), or `weft rpc token`.',
+    });
+  }
+  // Browsers hide it from pages that came over plain http from another machine.
+  if (globalThis.crypto?.subtle === undefined) {
+    throw new UnsupportedError({
+      where: 'remote session',
+      got: 'a page without WebCrypto',
+      expected: 'a page of https, or of this machine',
     });
   }
   const bytes = new TextEncoder().encode(token);
@@ -95,6 +112,20 @@ export async function sign(
   nonces: readonly Uint8Array[],
 ): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.sign('HMAC', key, statement(role, nonces)));
+}
+
+/** A key for each direction: like the proofs, but of statements that are never sent. */
+async function sealKeys(
+  key: CryptoKey,
+  role: 'client' | 'server',
+  nonces: readonly Uint8Array[],
+): Promise<SealKeys> {
+  const derive = async (sender: string, use: 'encrypt' | 'decrypt'): Promise<CryptoKey> => {
+    const bytes = new Uint8Array(await sign(key, `what the ${sender} seals`, nonces));
+    return crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, [use]);
+  };
+  const other = role === 'client' ? 'server' : 'client';
+  return { outgoing: await derive(role, 'encrypt'), incoming: await derive(other, 'decrypt') };
 }
 
 /** Compares in constant time. */
@@ -193,6 +224,15 @@ function wrongVersion(version: unknown): ProtocolError {
     got: `version ${String(version)} of the protocol`,
     expected: `version ${PROTOCOL_VERSION}`,
     remedy: 'Both sides need the same version of Weft.',
+  });
+}
+
+function notSealed(): AccessError {
+  return new AccessError({
+    where: 'beginning of a remote session',
+    got: 'a client that does not encrypt',
+    expected: 'one that does',
+    remedy: 'Connect with the option `encrypt`.',
   });
 }
 

@@ -5,6 +5,7 @@ import { admit } from './handshake.ts';
 import { LentDevices } from './lent-devices.ts';
 import type { LendableDevice, ServeEvent } from './lendable-device.ts';
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from './limits.ts';
+import { SealedChannel } from './sealed-channel.ts';
 import type { RpcFunction } from './rpc-value.ts';
 
 export interface ServeOptions {
@@ -12,6 +13,8 @@ export interface ServeOptions {
   readonly devices: readonly LendableDevice[];
   /** What both sides know: at least 16 random characters. */
   readonly token: string;
+  /** Refuses clients that do not encrypt. Default: false; always over NATS. */
+  readonly encrypt?: boolean | undefined;
   /** Functions that the other side may call, and programs that it loads. Nothing else is. */
   readonly offer?: Readonly<Record<string, RpcFunction>> | undefined;
   readonly limits?: Partial<RpcLimits> | undefined;
@@ -65,7 +68,10 @@ export function serve(channel: Channel, options: ServeOptions): Served {
 async function open(channel: Channel, options: ServeOptions, session: number): Promise<Connection> {
   const limits: RpcLimits = { ...DEFAULT_RPC_LIMITS, ...options.limits };
   const { devices, token, name = devices[0]?.info.name ?? 'remote', offer = {} } = options;
-  const { name: peer } = await admit(channel, { token, name, timeoutMs: limits.handshakeMs });
+  const { encrypt: isSealed = false } = options;
+  const timeoutMs = limits.handshakeMs;
+  const { name: peer, keys } = await admit(channel, { token, name, timeoutMs, isSealed });
+  const sealed = keys === undefined ? channel : new SealedChannel(channel, keys);
   const store = options.store ?? new ExecutableStore(limits.executableBytes);
   const { onEvent } = options;
   const lent = new LentDevices({
@@ -76,7 +82,7 @@ async function open(channel: Channel, options: ServeOptions, session: number): P
     onEvent: onEvent && ((event) => onEvent({ session, ...event })),
   });
   const { methods } = lent;
-  const connection = new Connection(channel, { limits, peerName: peer, methods });
+  const connection = new Connection(sealed, { limits, peerName: peer, methods });
   void connection.closed.then(() => lent.dispose());
   onEvent?.({ session, kind: 'connected', peer });
   return connection;

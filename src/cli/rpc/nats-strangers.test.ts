@@ -1,9 +1,10 @@
-import type { NatsConnection } from '@nats-io/nats-core';
+import type { Msg, NatsConnection } from '@nats-io/nats-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Frame } from '../../rpc/channel.ts';
 import { MAX_FRAME_BYTE_LENGTH } from '../../rpc/frame-bytes.ts';
 import { Fleet, type FleetServing, serveNats } from '../../rpc/nats/index.ts';
 import { NatsChannel, type NatsChannelOptions } from '../../rpc/nats/nats-channel.ts';
+import type { RpcFunction } from '../../rpc/rpc-value.ts';
 import { TOKEN } from '../../rpc/testing/open-session.ts';
 import { TestDevice } from '../../runtime/testing/test-device.ts';
 import { openBroker } from './open-broker.ts';
@@ -173,6 +174,42 @@ describe('strangers whom the broker lets in', () => {
     expect(await silent.reason).toBe('the other side closed the session');
     const friend = new Fleet(other, { token: TOKEN, discoveryMs: 500 });
     expect((await friend.devices())[0]?.sessions).toBe(0);
+  });
+
+  test('read nothing of a session, and call nothing in it', async () => {
+    let calls = 0;
+    const echo: RpcFunction = (x) => {
+      calls++;
+      return x ?? null;
+    };
+    const serving = await serveNats(nats, {
+      devices: [new TestDevice()],
+      token: TOKEN,
+      offer: { echo },
+    });
+    opened.push(() => serving.stop());
+    const seen: Msg[] = [];
+    const spy = other.subscribe('_INBOX.>', {
+      callback: (_, message) => void seen.push(message),
+    });
+    opened.push(() => spy.unsubscribe());
+    await other.flush();
+    const { remote } = await new Fleet(nats, { token: TOKEN }).connectGroup();
+    const called = await remote.getFunction('echo');
+    expect(await called('nobody else may read this')).toBe('nobody else may read this');
+    const text = seen.map(({ data }) => new TextDecoder('latin1').decode(data)).join('');
+    expect(text.length).toBeGreaterThan(500);
+    expect(text).not.toContain('nobody else');
+    // The last part to the device again, under the number that it expects next.
+    const parts = seen.filter(({ data }) => data[0] === 1);
+    const toDevice = parts.findLast(({ subject }) => subject === parts[0]?.subject);
+    if (toDevice === undefined) throw new Error('internal: no part seen');
+    const forged = new Uint8Array(toDevice.data);
+    const view = new DataView(forged.buffer);
+    view.setUint32(4, view.getUint32(4, true) + 1, true);
+    other.publish(toDevice.subject, forged);
+    expect((await remote.closed).message).toContain('the other side closed the session');
+    expect(calls).toBe(1);
   });
 
   test.each([

@@ -33,6 +33,13 @@ function setUp(): void {
     showWay(form);
     if (share.open) showCode();
   });
+  if (!globalThis.isSecureContext) {
+    start.disabled = true;
+    showNotice(
+      'This page came over plain http from another machine. Browsers give such pages neither WebGPU nor ' +
+        'cryptography: open it by https.',
+    );
+  }
   stop.addEventListener('click', stopLending);
   share.addEventListener('toggle', () => {
     if (share.open) showCode();

@@ -142,7 +142,7 @@ export class Fleet {
     const { token, name, limits, ...timing } = this.#options;
     const timeoutMs = limits?.handshakeMs ?? DEFAULT_RPC_LIMITS.handshakeMs;
     const channel = await openChannel(this.#nats, subject, { ...timing, timeoutMs });
-    const remote = await connect(channel, { token, name, limits, signal });
+    const remote = await connect(channel, { token, name, limits, signal, encrypt: true });
     const device = remote.devices[index];
     if (device !== undefined) return { remote, device };
     remote.close();

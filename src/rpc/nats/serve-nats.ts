@@ -17,7 +17,7 @@ import {
   SERVICE_VERSION,
 } from './subjects.ts';
 
-export interface ServeNatsOptions extends ServeOptions, NatsChannelOptions {
+export interface ServeNatsOptions extends Omit<ServeOptions, 'encrypt'>, NatsChannelOptions {
   /** Clients that ask a group get one of its devices. Default: `any`. */
   readonly group?: string | undefined;
   /** Sessions at one time. Default: 8. */
@@ -131,6 +131,7 @@ class Lender implements FleetServing {
     const tally = { running: 0 };
     const session = serve(channel, {
       ...this.#options,
+      encrypt: true,
       store: this.#store,
       onEvent: (event) => this.#notice(event, tally),
     });
