@@ -10,7 +10,7 @@ import { macrotask } from '../core/macrotask.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import type { Module } from './module.ts';
 import { type PendingReplay, type ReplayCounters, ReplayStore } from './replay-store.ts';
-import type { CallInFlight, RunHooks, Turn } from './run-hooks.ts';
+import type { CallInFlight, RunHooks, Turn, Turns } from './run-hooks.ts';
 import type { RunRecording } from './run-recording.ts';
 import { discard, release, retain, TensorValue, type Value } from './value.ts';
 import type { VmState } from './vm-state.ts';
@@ -49,7 +49,7 @@ export class CallRunner {
   /** Set while calls can be paused. */
   hooks: RunHooks | undefined;
   /** Set while other machines use the device too: calls then take turns, batch by batch. */
-  turns: (() => Turn) | undefined;
+  turns: Turns | undefined;
   readonly #program: ExecutableData;
   readonly #linked: LinkedProgram;
   readonly #limits: Limits;
@@ -168,27 +168,15 @@ export class CallRunner {
   /** Interprets the call after all when a buffer goes meanwhile. */
   async #replayInTurns(
     replay: PendingReplay,
-    turns: () => Turn,
+    turns: Turns,
     { callee, args, signal }: Request,
   ): Promise<CallOutcome> {
     const call = new Call(new Invocation(this.#linked, this.#limits, this.#frameCount), undefined);
     let isComplete = false;
     for (const arg of args) retain(arg);
-    const enqueueAll = async (): Promise<void> => {
-      while (!isComplete) {
-        const turn = await this.#turn(call, turns);
-        try {
-          if (call.cancellation !== undefined) throw call.cancellation;
-          if (!replay.isUsable()) return;
-          isComplete = replay.enqueue(turn.launchLimit);
-        } finally {
-          turn.end();
-        }
-      }
-    };
     try {
       try {
-        await this.#track(call, signal, enqueueAll);
+        isComplete = await this.#track(call, signal, () => turns.replay(call, replay));
       } finally {
         replay.end();
         if (!isComplete) release(replay.outcome.value);
@@ -196,18 +184,6 @@ export class CallRunner {
       return isComplete ? replay.outcome : await this.call(callee, args, signal);
     } finally {
       for (const arg of args) release(arg);
-    }
-  }
-
-  /** Waits until the device is the call's. */
-  async #turn(call: Call, turns: () => Turn): Promise<Turn> {
-    const turn = turns();
-    try {
-      await call.idle(turn.ready);
-      return turn;
-    } catch (error) {
-      turn.end();
-      throw error;
     }
   }
 
@@ -281,7 +257,7 @@ export class CallRunner {
         await held;
       }
       if (invocation.isDone) return;
-      const turn = this.turns && (await this.#turn(call, this.turns));
+      const turn = this.turns && (await this.turns.take(call));
       let pending: Promise<Value> | undefined;
       try {
         if (turn === undefined || call.cancellation === undefined) {
@@ -366,6 +342,7 @@ class Call implements CallInFlight {
   }
 
   idle(until: Promise<void>): Promise<void> {
+    if (this.cancellation !== undefined) return Promise.reject(this.cancellation);
     const turn = this.wait(until);
     this.#pending = undefined;
     return turn;

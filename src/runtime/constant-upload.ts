@@ -121,20 +121,14 @@ export class ConstantUpload implements StorageOwner {
   }
 }
 
-/** Bytes that the constants of the session's device take up there. */
-export function constantByteLength(constants: readonly Constant[], device: Device): number {
-  const tensors = constants.filter((constant) => constant.kind === 'tensor');
-  const placed = tensors.filter((tensor) => device.kind === 'host' || tensor.device !== 'host');
-  return layOut(placed, device).reduce((sum, { byteLength }) => sum + byteLength, 0);
-}
-
+/** Constants of one buffer. */
 interface Chunk {
   byteLength: number;
   readonly tensors: { readonly constant: TensorConstant; readonly byteOffset: number }[];
 }
 
 /** In the order of the data section, which is that of first use. */
-function layOut(constants: readonly TensorConstant[], device: Device): Chunk[] {
+export function layOut(constants: readonly TensorConstant[], device: Device): Chunk[] {
   const limit = device.info.maxBufferByteLength;
   const chunkLimit = Math.min(CHUNK_BYTE_LENGTH, limit);
   const tensors = constants.toSorted((a, b) => a.byteOffset - b.byteOffset);

@@ -1,4 +1,5 @@
 import type { Invocation } from './invocation.ts';
+import type { PendingReplay } from './replay-store.ts';
 import type { Value } from './value.ts';
 
 /** What is told about the calls of a machine in order to pause them; see `snapshot/`. */
@@ -15,12 +16,18 @@ export interface RunHooks {
   close(): void;
 }
 
-/** What a call needs to use a device that it shares with other machines, for one batch of launches. */
+/** Shares a device with other machines; see `worker/sharing`. */
+export interface Turns {
+  /** Resolves when the device is the call's, for one batch of launches. */
+  take(call: CallInFlight): Promise<Turn>;
+  /** Enqueues all of a replay, batch by batch; false when a buffer of it went meanwhile. */
+  replay(call: CallInFlight, replay: PendingReplay): Promise<boolean>;
+}
+
 export interface Turn {
-  readonly ready: Promise<void>;
-  /** Launches of the batch, about; known once it is ready. */
+  /** Launches of the batch, about. */
   readonly launchLimit: number;
-  /** Lets the next one have the device. Also for a turn that is not wanted any more. */
+  /** Lets the next one have the device. */
   end(): void;
 }
 

@@ -1,6 +1,5 @@
 import { macrotask } from '../../core/macrotask.ts';
 import type { Device } from '../../device/device.ts';
-import type { Turn } from '../../runtime/run-hooks.ts';
 
 /** Bounds of how long a batch is to keep the device. */
 const MIN_BATCH_MS = 2;
@@ -19,11 +18,21 @@ export interface SchedulerOptions {
   readonly now: () => number;
 }
 
-interface Ticket {
+/** What a call needs to use the device for one batch of launches. */
+export interface Ticket {
+  readonly ready: Promise<void>;
+  /** Launches of the batch, about; known once it is ready. */
+  readonly launchLimit: number;
+  /** Lets the next one have the device; also when it is not wanted any more. */
+  end(): void;
+}
+
+interface Request {
   readonly share: DeviceShare;
   readonly grant: () => void;
   beginMs: number;
   firstLaunch: number;
+  isEnding: boolean;
 }
 
 /**
@@ -36,9 +45,9 @@ interface Ticket {
 export class DeviceScheduler {
   readonly #options: SchedulerOptions;
   readonly #shares = new Set<DeviceShare>();
-  readonly #waiting: Ticket[] = [];
+  readonly #waiting: Request[] = [];
   /** Has the device, until its launches are over. */
-  #current: Ticket | undefined;
+  #current: Request | undefined;
   #virtualMs = 0;
   /** Since when the thread did not look at its messages. */
   #heldSinceMs = 0;
@@ -58,17 +67,17 @@ export class DeviceScheduler {
     return share;
   }
 
-  #take(share: DeviceShare): Turn {
+  #take(share: DeviceShare): Ticket {
     let grant: () => void = () => undefined;
     const ready = new Promise<void>((resolve) => {
       grant = resolve;
     });
-    const ticket: Ticket = { share, grant, beginMs: 0, firstLaunch: 0 };
+    const request: Request = { share, grant, beginMs: 0, firstLaunch: 0, isEnding: false };
     const isIdle =
       this.#current?.share !== share && !this.#waiting.some((other) => other.share === share);
     // Who did not want the device has no claim to the time that passed.
     if (isIdle) share.virtualMs = Math.max(share.virtualMs, this.#virtualMs);
-    this.#waiting.push(ticket);
+    this.#waiting.push(request);
     this.#grantNext();
     const launchLimit = (): number => this.#launchLimit(share);
     return {
@@ -76,15 +85,15 @@ export class DeviceScheduler {
       get launchLimit() {
         return launchLimit();
       },
-      end: () => this.#end(ticket),
+      end: () => this.#end(request),
     };
   }
 
   #grantNext(): void {
     if (this.#current !== undefined) return;
-    let next: Ticket | undefined;
-    for (const ticket of this.#waiting) {
-      if (next === undefined || ticket.share.virtualMs < next.share.virtualMs) next = ticket;
+    let next: Request | undefined;
+    for (const request of this.#waiting) {
+      if (next === undefined || request.share.virtualMs < next.share.virtualMs) next = request;
     }
     if (next === undefined) return;
     this.#waiting.splice(this.#waiting.indexOf(next), 1);
@@ -95,15 +104,17 @@ export class DeviceScheduler {
     next.grant();
   }
 
-  #end(ticket: Ticket): void {
-    if (this.#current !== ticket) {
-      const index = this.#waiting.indexOf(ticket);
+  #end(request: Request): void {
+    if (this.#current !== request) {
+      const index = this.#waiting.indexOf(request);
       if (index >= 0) this.#waiting.splice(index, 1);
       return;
     }
+    if (request.isEnding) return;
+    request.isEnding = true;
     const { device } = this.#options;
-    const launches = device.counters().launches - ticket.firstLaunch;
-    const settle = (): void => this.#settle(ticket, launches);
+    const launches = device.counters().launches - request.firstLaunch;
+    const settle = (): void => this.#settle(request, launches);
     void this.#over(launches).then(settle, settle);
   }
 
@@ -116,9 +127,9 @@ export class DeviceScheduler {
     this.#heldSinceMs = now();
   }
 
-  #settle(ticket: Ticket, launches: number): void {
-    const ms = this.#options.now() - ticket.beginMs;
-    ticket.share.note(ms, launches);
+  #settle(request: Request, launches: number): void {
+    const ms = this.#options.now() - request.beginMs;
+    request.share.note(ms, launches);
     this.#current = undefined;
     this.#grantNext();
   }
@@ -139,7 +150,7 @@ export class DeviceScheduler {
 export class DeviceShare {
   readonly priority: number;
   /** Asks for the device. */
-  readonly take: () => Turn;
+  readonly take: () => Ticket;
   readonly leave: () => void;
   /** For the scheduler. */
   virtualMs = 0;

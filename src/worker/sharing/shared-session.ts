@@ -1,11 +1,11 @@
-import type { ExecutableData } from '../../bytecode/executable.ts';
+import type { Constant, ExecutableData } from '../../bytecode/executable.ts';
 import { BUILTIN_PREFIX } from '../../bytecode/builtins.ts';
 import { DeviceLostError, OutOfMemoryError } from '../../core/errors.ts';
 import { untilAborted } from '../../core/until-aborted.ts';
 import type { Device } from '../../device/device.ts';
 import type { Allocator } from '../../runtime/allocator/allocator.ts';
 import { PooledAllocator } from '../../runtime/allocator/pooled-allocator.ts';
-import { constantByteLength } from '../../runtime/constant-upload.ts';
+import { layOut } from '../../runtime/constant-upload.ts';
 import type { MachineOptions } from '../../runtime/load-machine.ts';
 import type { StorageValue } from '../../runtime/value.ts';
 import type { VirtualMachine } from '../../runtime/virtual-machine.ts';
@@ -16,6 +16,7 @@ import type { EnterOptions, Tenant } from './admission.ts';
 import type { DeviceShare } from './device-scheduler.ts';
 import type { Place } from './place.ts';
 import type { SessionAllocator } from './shared-memory.ts';
+import { ShareTurns } from './share-turns.ts';
 import type { WeightSource } from './weight-source.ts';
 
 export interface SharedSessionParts {
@@ -25,6 +26,13 @@ export interface SharedSessionParts {
   readonly placeOf: (device: Device) => Place;
   readonly openDevices: (kind: Device['kind']) => Promise<SessionDevices>;
   readonly createMachine: CreateMachine;
+}
+
+/** Bytes that the constants of the session's device take up there. */
+function constantByteLength(constants: readonly Constant[], device: Device): number {
+  const tensors = constants.filter((constant) => constant.kind === 'tensor');
+  const placed = tensors.filter((tensor) => device.kind === 'host' || tensor.device !== 'host');
+  return layOut(placed, device).reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 /** A machine of an executable on devices. */
@@ -103,7 +111,7 @@ export class SharedSession implements SharedUse, Tenant {
   loaded(session: RebuildableSession): void {
     this.#session = session;
     this.isResident = true;
-    session.machine.parts().runner.turns = this.#share.take;
+    session.machine.parts().runner.turns = new ShareTurns(this.#share);
     this.#leave(this.#place);
   }
 
@@ -278,7 +286,7 @@ export class SharedSession implements SharedUse, Tenant {
     this.#devices = devices;
     this.#place = place;
     this.#share = place.scheduler.join(this.#priority);
-    machine.parts().runner.turns = this.#share.take;
+    machine.parts().runner.turns = new ShareTurns(this.#share);
     this.#session?.replace(machine, devices);
     this.isResident = true;
     this.#rebuilds++;

@@ -14,6 +14,7 @@ import type { LoadRequest } from '../protocol.ts';
 import { DeviceScheduler, type DeviceShare } from './device-scheduler.ts';
 import { SessionSharing } from './session-sharing.ts';
 import { SharedMemory } from './shared-memory.ts';
+import { ShareTurns } from './share-turns.ts';
 
 /** A launch of a millisecond that nothing is known of: how many make a batch at first. */
 const BATCH = 16;
@@ -65,7 +66,7 @@ describe('machines that take turns', () => {
         createAllocator: (own) => (own === device ? memory.allocator() : new PooledAllocator(own)),
       });
       const share = scheduler.join(1);
-      vm.parts().runner.turns = share.take;
+      vm.parts().runner.turns = new ShareTurns(share);
       made.push({ vm, share });
     }
     const dispose = (): void => {
