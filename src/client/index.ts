@@ -19,12 +19,14 @@ export type {
   CodePlace,
   Dispatch,
   KernelProfile,
+  KernelTuning,
   LoadProgress,
   PausedCall,
   SessionDevice,
   SessionMemory,
   SharingCounters,
   SizeIntervals,
+  TriedVariant,
   ValueInfo,
 } from '../worker/protocol.ts';
 export { configureWorker, type WorkerOptions } from './configure-worker.ts';
@@ -51,4 +53,5 @@ export { openSnapshotStore, opfsStore } from './snapshots/snapshot-store.ts';
 export type { SnapshotFiles, SnapshotStore } from './snapshots/store-types.ts';
 export type { SessionSource } from './source.ts';
 export { type NestedArray, Tensor } from './tensor.ts';
+export type { TuneOptions, TuneProgress, TuningReport } from './tune-session.ts';
 export type { AdtOutput, OutputValue } from './wire-values.ts';

@@ -36,6 +36,7 @@ import { loadSnapshots } from './snapshots/snapshot-store.ts';
 import type { SnapshotStore } from './snapshots/store-types.ts';
 import { type SessionSource, toWireSource } from './source.ts';
 import { Tensor } from './tensor.ts';
+import type { TuneOptions, TuningReport } from './tune-session.ts';
 import { fromWire, handlesIn, type OutputValue, toWire } from './wire-values.ts';
 
 export interface LoadOptions {
@@ -278,6 +279,16 @@ export class Session implements HandleOwner, AsyncDisposable {
   /** Pauses while the page is hidden, until the signal is aborted. */
   async pauseWhenHidden(options: { signal?: AbortSignal } = {}): Promise<void> {
     (await loadSnapshots()).pauseWhenHidden(this, options);
+  }
+
+  /**
+   * Measures variants of kernels on the device, for the sizes of `dims` and of the latest runs, and uses
+   * the fastest from now on: here, in later sessions of the worker, and in those of later visits. Takes
+   * seconds, in which runs wait. Rejects with OutOfMemoryError, DeviceLostError or the signal's reason;
+   * what was chosen until then stays.
+   */
+  async tune(options: TuneOptions = {}): Promise<TuningReport> {
+    return (await import('./tune-session.ts')).tuneSession(this, options);
   }
 
   /** Memory that the session holds now. */

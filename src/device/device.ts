@@ -122,13 +122,13 @@ export interface PreparedKernels {
    * Makes ready what launches need when symbols of the primitives have these values, all at once.
    * Undefined when nothing has to be waited for. Rejects with DeviceError or DeviceLostError.
    */
-  foresee?(sizes: ReadonlyMap<string, number>): Promise<void> | undefined;
+  readonly foresee?: (sizes: ReadonlyMap<string, number>) => Promise<void> | undefined;
   /**
    * Measures the variants of one kernel, `index` of `count`, for the sizes of its latest calls, and uses
    * the fastest from now on. Nothing else may use the device meanwhile. Absent where nothing can be
    * chosen. Rejects with OutOfMemoryError, DeviceLostError or the signal's reason.
    */
-  tune?(index: number, signal?: AbortSignal): Promise<TuningStep>;
+  readonly tune?: (index: number, signal?: AbortSignal) => Promise<TuningStep>;
   dispose(): void;
 }
 

@@ -45,6 +45,10 @@ export async function controlSession(
       return restore(hosted, request, context);
     case 'result':
       return reply({ results: await result(hosted, request, context) });
+    case 'tune': {
+      const { tuneSession } = await import('./tune-session.ts');
+      return reply({ tuning: await tuneSession(hosted, request.index, context.signal) });
+    }
     default:
       return request satisfies never;
   }

@@ -22,7 +22,20 @@ export interface ServiceOptions {
  */
 export async function createDevice(kind: DeviceKind, gpu?: GPU): Promise<Device> {
   if (kind === 'host') return createHostDevice();
-  return createWebGpuDevice({ operators: OPS, gpu: gpu ?? globalThis.navigator?.gpu });
+  const options = { operators: OPS, gpu: gpu ?? globalThis.navigator?.gpu };
+  const [device, isTuned] = await Promise.all([createWebGpuDevice(options), hasChoices()]);
+  // What cannot be read is measured again when it is asked for.
+  if (isTuned) {
+    const { restoreChoices } = await import('./choice-store.ts');
+    await restoreChoices(device).catch(() => undefined);
+  }
+  return device;
+}
+
+/** Whether a session was ever tuned here. */
+async function hasChoices(): Promise<boolean> {
+  const known = await globalThis.indexedDB?.databases?.().catch(() => undefined);
+  return known?.some(({ name }) => name === 'weft-tuning') === true;
 }
 
 /** The sessions of this thread, with its WebGPU and host devices. */

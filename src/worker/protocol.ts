@@ -1,6 +1,9 @@
 import type { DType, TypedArray } from '../core/dtype.ts';
 import type { ErrorData } from '../core/errors.ts';
 import type { Shape } from '../core/shape.ts';
+import type { TuningStep } from '../device/device.ts';
+
+export type { KernelTuning, TriedVariant } from '../device/device.ts';
 
 /**
  * What the page and its worker say to each other: plain, structured-cloneable data. Every call
@@ -269,6 +272,8 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
   | { readonly kind: 'restore'; readonly bytes: Uint8Array }
   /** The result of a run that a snapshot held, once. */
   | { readonly kind: 'result'; readonly index: number; readonly keep: 'host' | 'device' }
+  /** Tunes one kernel. */
+  | { readonly kind: 'tune'; readonly index: number }
 );
 
 export interface ControlReply {
@@ -277,6 +282,12 @@ export interface ControlReply {
   /** The bytes of a snapshot (uint8), what was stored beside the runs, or results of a run. */
   readonly results: readonly WireResult[];
   readonly note: string;
+  readonly tuning?: SessionTuning | undefined;
+}
+
+export interface SessionTuning extends TuningStep {
+  /** Whether the choices outlive the worker. */
+  readonly isStored: boolean;
 }
 
 /** Device memory of a session, in bytes. */

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { compile, parseModule } from '../compiler/index.ts';
+import { nodeGpu } from '../testing/node-gpu.ts';
+import { Session, Tensor, type TuneProgress } from './index.ts';
+
+const PROGRAM = `def @main(%a: Tensor[(n, 64), float32], %b: Tensor[(64, 64), float32])
+    -> Tensor[(n, 64), float32] {
+  tanh(matmul(%a, %b))
+}`;
+
+async function load(): Promise<Session> {
+  const program = compile(parseModule(PROGRAM)).toBytes();
+  return Session.load(program, { device: 'webgpu', gpu: await nodeGpu() });
+}
+
+async function run(session: Session, n: number): Promise<void> {
+  const a = new Tensor('float32', new Float32Array(n * 64).fill(0.125), [n, 64]);
+  const b = new Tensor('float32', new Float32Array(64 * 64).fill(0.125), [64, 64]);
+  const [result] = Object.values(await session.run({ a, b }));
+  expect(result?.shape).toEqual([n, 64]);
+  for (const element of result?.data ?? []) expect(element).toBeCloseTo(Math.tanh(1), 5);
+}
+
+test('a session is tuned for the sizes of its runs and of `dims`, and gives the same results', async () => {
+  const session = await load();
+  // Often enough for the run to be recorded.
+  for (let i = 0; i < 4; i++) await run(session, 33);
+  const reports: TuneProgress[] = [];
+  const tuned = await session.tune({
+    dims: { n: 3 },
+    onProgress: (progress) => void reports.push(progress),
+  });
+  expect(tuned.kernels.map(({ kernel }) => kernel.replace(/^\w+/, ''))).toEqual([
+    '([3, 64], [64, 64])',
+    '([33, 64], [64, 64])',
+  ]);
+  expect(tuned.isStored).toBe(false);
+  expect(reports.map(({ loaded, total }) => `${loaded} of ${total}`)).toEqual(['1 of 1']);
+  expect(reports.flatMap(({ kernels }) => kernels)).toEqual(tuned.kernels);
+  for (const n of [33, 3, 33, 33, 33, 17]) await run(session, n);
+  await session.dispose();
+});
+
+test('tuning can be stopped, and rejects for sizes that there are not', async () => {
+  const session = await load();
+  await expect(session.tune({ dims: { m: 3 } })).rejects.toThrow('dimension m');
+  const stop = new AbortController();
+  const tuning = session.tune({ dims: { n: 33 }, signal: stop.signal });
+  setTimeout(() => stop.abort(), 100);
+  await expect(tuning).rejects.toThrow('aborted');
+  await run(session, 33);
+  await session.dispose();
+});
