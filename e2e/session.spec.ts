@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { HostTensor } from '../src/core/host-tensor.ts';
+import { LOOP_PLACE, throwsDice } from '../src/runtime/testing/long-programs.ts';
 import { writeOnnxModel } from '../src/testing/onnx-writer.ts';
 import {
   addWeights,
@@ -25,6 +26,7 @@ const FILES: Readonly<Record<string, Buffer>> = {
   'loop.weft': Buffer.from(countingLoop().toBytes()),
   'twice.weft': Buffer.from(callsPacked('test.twice').toBytes()),
   'half.weft': Buffer.from(callsPacked('test.half').toBytes()),
+  'dice.weft': Buffer.from(throwsDice().toBytes()),
   'close.weft': Buffer.from(callsPacked('test.close').toBytes()),
   'add.onnx': Buffer.from(
     writeOnnxModel({
@@ -432,4 +434,51 @@ test('the first example of the README runs as it stands', async ({ page }) => {
     value.data.reduce((total, probability) => total + probability, 0),
   );
   expect(sum).toBeCloseTo(1);
+});
+
+test('is stored in the private file system with random states, and goes on after a reload', async ({
+  page,
+}) => {
+  const straight = await page.evaluate(async () => {
+    const session = await weft.Session.load('/served/dice.weft', { worker: weft.startWorker });
+    const result = await session.run<number>({ n: 20 });
+    await session.dispose();
+    return result;
+  });
+  const held = await page.evaluate(async (at) => {
+    const session = await weft.Session.load('/served/dice.weft', { worker: weft.startWorker });
+    const failure = await weft.failure(session.snapshot());
+    const paused = session.pause({ at, visit: 9 });
+    session.run({ n: 20 }).catch(() => undefined);
+    const calls = await paused;
+    const store = await weft.opfsStore('dice');
+    await store.save(Uint8Array.of(1));
+    const checkpoints = await session.checkpointTo(store, { contents: () => ({ note: 'dice' }) });
+    await checkpoints.now();
+    return { calls, failure };
+  }, LOOP_PLACE);
+  expect(held.failure.name).toBe('UsageError');
+  expect(held.calls).toEqual([{ entry: 'main', at: LOOP_PLACE, depth: 1 }]);
+  await page.reload();
+  await expect(page.locator('html')).toHaveAttribute('data-ready', 'true');
+  const resumed = await page.evaluate(async () => {
+    const store = await weft.opfsStore('dice');
+    const bytes = (await store.latest()) ?? new Uint8Array(0);
+    const executable = '/served/dice.weft';
+    const lacking = await weft.failure(weft.Session.resume(bytes, { executable }));
+    const session = await weft.Session.resume(bytes, { executable, worker: weft.startWorker });
+    const result = await session.resumed.runs[0]?.result<number>();
+    const { note } = session.resumed;
+    await session.dispose();
+    await store.clear();
+    const bad = await weft.failure(weft.opfsStore('a/b'));
+    return { lacking, result, note, bad, isEmpty: (await store.latest()) === undefined };
+  });
+  expect(resumed.lacking).toMatchObject({ name: 'UsageError' });
+  expect(resumed.lacking.message).toContain('test.throw (packed)');
+  expect(resumed).toMatchObject({ result: straight, note: 'dice', isEmpty: true });
+  expect(resumed.bad).toMatchObject({
+    name: 'UsageError',
+    message: 'opfsStore: got the name "a/b", expected a name for a folder, without slashes.',
+  });
 });

@@ -1,13 +1,28 @@
 import { FloatValue } from '../../src/runtime/index.ts';
 import { serve } from '../../src/worker/index.ts';
 
-// A page's own worker brings packed functions.
+/** A generator of random numbers that fits a byte. */
+let random = 7;
+
+// A page's own worker brings packed functions, and what they keep.
 serve({
   functions: {
     'test.twice': (x: number) => x * 2,
     'test.half': (x: number) => new FloatValue(x / 2),
     'test.close': () => {
       globalThis.close();
+    },
+    'test.throw': () => {
+      random = (random * 33 + 5) % 251;
+      return 1 + (random % 6);
+    },
+  },
+  states: {
+    dice: {
+      save: () => Uint8Array.of(random),
+      restore: ([state = 0]: Uint8Array) => {
+        random = state;
+      },
     },
   },
 });

@@ -179,6 +179,29 @@ describe.each(['host', 'webgpu'] as const)('on %s', (device) => {
     await other.dispose();
   });
 
+  test('a paused session leaves a shared device to others; a resumed one keeps its weights', async () => {
+    const options = { ...(await optionsFor(device)), priority: 1 };
+    const session = await Session.load(executable, options);
+    const other = await Session.load(executable, options);
+    // What a run needs is known after the first one, which goes alone.
+    for (const each of [session, other]) await each.run({ x, n: 1 });
+    const paused = session.pause({ at: LOOP_PLACE, visit: 40 });
+    session.run({ x, n: 90 }).catch(() => undefined);
+    await paused;
+    const expected = (await other.run({ x, n: 90 }))['result']?.toNested();
+    const bytes = await session.snapshot();
+    await session.dispose();
+    const resumed = await Session.resume(bytes, { executable, ...options });
+    expect((await resumed.memory()).sharing?.isPinned).toBe(true);
+    const [outputs] = await Promise.all([
+      resumed.resumed.runs[0]?.result(),
+      other.run({ x, n: 300 }),
+    ]);
+    expect(outputs?.['result']?.toNested()).toEqual(expected);
+    await resumed.dispose();
+    await other.dispose();
+  });
+
   test('checkpoints go on with the latest', async () => {
     const store = await memoryStore();
     const session = await open(device, countingLoop().toBytes());

@@ -11,7 +11,7 @@ import { nodeGpu } from '../../testing/node-gpu.ts';
 import { seededRandom } from '../../testing/random.ts';
 import type { HostFunction } from '../host-function.ts';
 import type { MachineOptions } from '../load-machine.ts';
-import { LOOP_PLACE, loopAndTree } from '../testing/long-programs.ts';
+import { LOOP_PLACE, loopAndTree, throwsDice } from '../testing/long-programs.ts';
 import { TensorValue, release, type Value } from '../value.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
 import { resumeSnapshot } from './resume-snapshot.ts';
@@ -294,24 +294,6 @@ test.each(['host', 'webgpu'] as const)(
   },
 );
 
-/** `main(n)` adds up n throws of the dice. */
-function dice(): Executable {
-  const b = new ExecBuilder();
-  const f = b.function('main', ['n']);
-  const [sum, left, top, done] = [f.fresh(), f.fresh(), f.label(), f.label()];
-  f.call('vm.builtin.move', [0], { into: sum });
-  f.call('vm.builtin.move', [f.param('n')], { into: left });
-  f.place(top);
-  f.if(left, done);
-  const thrown = f.call('test.throw', []);
-  f.call('vm.builtin.int_add', [f.call('vm.builtin.int_mul', [sum, 3]), thrown], { into: sum });
-  f.call('vm.builtin.int_sub', [left, 1], { into: left });
-  f.goto(top);
-  f.place(done);
-  f.ret(sum);
-  return b.build();
-}
-
 /** Dice that can be stored: how often they were thrown tells their state. */
 function randomDice(seed: number) {
   let random = seededRandom(seed);
@@ -330,7 +312,7 @@ function randomDice(seed: number) {
 }
 
 test('random states go on where they were', async () => {
-  const program = dice();
+  const program = throwsDice();
   const machine = await open(program, randomDice(5));
   const straight = await machine.invoke('main', [20]);
   const { states, functions } = randomDice(5);

@@ -42,7 +42,7 @@ export function loopAndTree({ asking = false } = {}): Executable {
   return b.build();
 }
 
-/** Of `main`, reached once in each round. */
+/** Of `main` of both programs, reached once in each round. */
 export const LOOP_PLACE = { function: 'main', instruction: 3 };
 
 function openFunction(b: ExecBuilder, name: string, params: string[]): FunctionDraft {
@@ -104,4 +104,23 @@ function buildFold(b: ExecBuilder, { f }: FunctionDraft): void {
   f.goto(top);
   f.place(done);
   f.ret(y);
+}
+
+/** `main(n)` is what n throws of the dice (`test.throw`) make, in order. */
+export function throwsDice(): Executable {
+  const b = new ExecBuilder();
+  const signature = { params: [INT], results: [{ name: 'sum', type: INT }] };
+  const f = b.function('main', ['n'], { signature });
+  const [sum, left, top, done] = [f.fresh(), f.fresh(), f.label(), f.label()];
+  f.call('vm.builtin.move', [0], { into: sum });
+  f.call('vm.builtin.move', [f.param('n')], { into: left });
+  f.place(top);
+  f.if(left, done);
+  const thrown = f.call('test.throw', []);
+  f.call('vm.builtin.int_add', [f.call('vm.builtin.int_mul', [sum, 3]), thrown], { into: sum });
+  f.call('vm.builtin.int_sub', [left, 1], { into: left });
+  f.goto(top);
+  f.place(done);
+  f.ret(sum);
+  return b.build();
 }
