@@ -1,25 +1,72 @@
 import { HostTensor } from '../../src/core/host-tensor.ts';
 import { createHostDevice } from '../../src/device/host/host-device.ts';
 import { ExecBuilder } from '../../src/bytecode/index.ts';
-import { connect, createToken, serveRelay } from '../../src/rpc/index.ts';
+import { findNatsServer } from '../../scripts/find-nats-server.mjs';
+import { openBroker } from '../../src/cli/rpc/open-broker.ts';
 import { startRelay } from '../../src/cli/rpc/start-relay.ts';
+import { startNatsServer } from '../../src/cli/rpc/testing/nats-server.ts';
+import {
+  connect,
+  createToken,
+  type LendableDevice,
+  type Remote,
+  serveRelay,
+} from '../../src/rpc/index.ts';
+import { Fleet, serveNats } from '../../src/rpc/nats/index.ts';
 
 const CALLS = 500;
 const LOADS = 10;
 const WEIGHT_BYTE_LENGTH = 10 * 2 ** 20;
 
-/** Round trips and shipping through a relay on loopback; relay and both sides share a process. */
+const OFFER = { nothing: () => null };
+
+/** Round trips and shipping on loopback, through a relay and over NATS; all but the broker share a process. */
 export async function main(): Promise<number> {
   const token = createToken();
-  const relay = await startRelay({ port: 0, token });
   const device = createHostDevice();
-  const offer = { nothing: () => null };
-  const serving = serveRelay(relay.url, { key: 'bench', token, devices: [device], offer });
-  const remote = await connect(relay.url, { key: 'bench', token });
+  await throughRelay(token, device);
+  await overNats(token, device);
+  device.destroy();
+  return 0;
+}
+
+async function throughRelay(token: string, device: LendableDevice): Promise<void> {
+  const relay = await startRelay({ port: 0, token });
+  const key = 'bench';
+  const serving = serveRelay(relay.url, { key, token, devices: [device], offer: OFFER });
+  console.log('through a relay');
+  await measure(await connect(relay.url, { key, token }));
+  serving.stop();
+  await serving.ended;
+  await relay.close();
+}
+
+async function overNats(token: string, device: LendableDevice): Promise<void> {
+  if (findNatsServer() === undefined) {
+    console.log('no nats-server here');
+    return;
+  }
+  const auth = createToken();
+  const server = await startNatsServer({ auth });
+  const [lender, client] = [
+    await openBroker(server.url, { auth }),
+    await openBroker(server.url, { auth }),
+  ];
+  const serving = await serveNats(lender, { token, devices: [device], offer: OFFER });
+  console.log('over NATS, encrypted');
+  await measure((await new Fleet(client, { token }).connect()).remote);
+  await serving.stop();
+  await lender.close();
+  await client.close();
+  await server.close();
+}
+
+/** Prints how long empty calls and executables take, and ends the session. */
+async function measure(remote: Remote): Promise<void> {
   const nothing = await remote.getFunction('nothing');
   const trips: number[] = [];
   for (let i = 0; i < CALLS; i++) trips.push(await timed(() => nothing()));
-  console.log(`empty call: median ${median(trips).toFixed(3)} ms of ${CALLS}`);
+  console.log(`  empty call: median ${median(trips).toFixed(3)} ms of ${CALLS}`);
   const shipped: number[] = [];
   const loaded: number[] = [];
   for (let i = 0; i < LOADS; i++) {
@@ -33,14 +80,11 @@ export async function main(): Promise<number> {
     loaded.push(rate(performance.now() - begin));
     module.release();
   }
-  console.log(`10 MB executable: sent with ${median(shipped).toFixed(0)} MB/s`);
-  console.log(`10 MB executable: sent, checked and loaded with ${median(loaded).toFixed(0)} MB/s`);
+  console.log(`  10 MB executable: sent with ${median(shipped).toFixed(0)} MB/s`);
+  console.log(
+    `  10 MB executable: sent, checked and loaded with ${median(loaded).toFixed(0)} MB/s`,
+  );
   remote.close();
-  serving.stop();
-  await serving.ended;
-  await relay.close();
-  device.destroy();
-  return 0;
 }
 
 function program(seed: number): Uint8Array {
