@@ -1,7 +1,14 @@
-import { DeviceTensor, opfsStore, Session, Tensor } from '../../src/client/index.ts';
+import {
+  configureWorker,
+  DeviceTensor,
+  opfsStore,
+  Session,
+  Tensor,
+} from '../../src/client/index.ts';
 
 /** What the tests find in the page. */
 const page = {
+  configureWorker,
   Session,
   Tensor,
   DeviceTensor,

@@ -136,11 +136,12 @@ export class HostedSession {
   }
 
   /** Call when no run is under way any more. */
-  dispose(): void {
+  dispose(): Promise<void> | undefined {
     for (const handle of this.#handles.keys()) this.#release(handle);
     this.machine.dispose();
-    this.shared?.dispose();
+    const files = this.shared?.dispose();
     this.#releaseDevices();
+    return files;
   }
 
   #releaseDevices(): void {

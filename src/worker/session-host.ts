@@ -148,7 +148,7 @@ export class SessionHost implements SessionService {
       const own = [...this.#calls.values()].filter((active) => active.session === session);
       for (const { controller } of own) controller.abort();
       await Promise.allSettled(own.map(({ done }) => done));
-      hosted.dispose();
+      await hosted.dispose();
       return null;
     });
   }
@@ -211,7 +211,7 @@ export class SessionHost implements SessionService {
       return { session, functions: hosted.functions, device, placements };
     } catch (error) {
       failed.abort();
-      shared?.dispose();
+      void shared?.dispose();
       await opening.then(releaseDevices, () => undefined);
       throw error;
     }

@@ -15,8 +15,8 @@ export interface SharedUse {
   /** From now on the weights stay on the device: calls outlive what began them. */
   hold(signal: AbortSignal): Promise<void>;
   counters(): SharingCounters;
-  /** The session is over, and its machine too. */
-  dispose(): void;
+  /** The session is over, and its machine too. Resolves when its files are removed. */
+  dispose(): Promise<void>;
 }
 
 /** What a session shows whoever shares its device out. */

@@ -171,12 +171,12 @@ export class SharedSession implements SharedUse, Tenant {
     };
   }
 
-  dispose(): void {
+  dispose(): Promise<void> {
     this.#closed.abort();
     this.isResident = false;
     this.#share.leave();
     this.#place.admission.remove(this);
-    void this.#parts.source.dispose();
+    return this.#parts.source.dispose();
   }
 
   /** Waits for a device that works, and for room on it. */

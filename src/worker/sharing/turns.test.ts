@@ -200,6 +200,6 @@ describe('machines that take turns', () => {
     for (let i = 0; i < 3; i++) expect(await ask()).toEqual(expected(5));
     expect(vm.replays().replayed).toBeGreaterThan(before.replayed);
     vm.dispose();
-    shared.dispose();
+    await shared.dispose();
   });
 });
