@@ -104,9 +104,19 @@ export interface DeviceTensor {
   readonly byteOffset: number;
   readonly dtype: DType;
   readonly shape: Shape;
+  /** Whether the elements stay what they are while the buffer lives. */
+  readonly isReadOnly?: boolean;
+}
+
+/** Memory for constants in the form that kernels want. */
+export interface PackingBudget {
+  /** Takes bytes, gives negative ones back; false when there are not so many. */
+  reserve(byteLength: number): boolean;
 }
 
 export interface PrepareOptions {
+  /** Without it, what kernels make of constants is made in each call. */
+  readonly packing?: PackingBudget | undefined;
   /** Symbols whose values {@link PreparedKernels.foresee} will be told before a launch. */
   readonly foreseen?: ReadonlySet<string> | undefined;
   /** Compiles only what all sizes need where all symbols of a primitive are foreseen. */
@@ -225,6 +235,8 @@ export interface DeviceCounters {
   readonly pipelinesLive: number;
   readonly bindGroupsCreated: number;
   readonly launches: number;
+  /** Temporary memory that the kernels of all programs share, part of `bytesLive`. */
+  readonly scratchBytes?: number;
   readonly submits: number;
   readonly readbacks: number;
 }

@@ -1,7 +1,7 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { DataBlock, DataHashes } from '../bytecode/executable-reader.ts';
-import { abortError, UsageError } from '../core/errors.ts';
-import type { Device } from '../device/device.ts';
+import { abortError, OutOfMemoryError, UsageError } from '../core/errors.ts';
+import type { Device, PackingBudget } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
 import { PooledAllocator } from './allocator/pooled-allocator.ts';
 import { ConstantUpload } from './constant-upload.ts';
@@ -18,6 +18,11 @@ export interface MachineOptions {
   readonly devices: readonly Device[];
   /** Functions that the program calls by name, beside builtins and kernels. */
   readonly functions?: Readonly<Record<string, HostFunction>> | undefined;
+  /**
+   * The most bytes that constants may take a second time, in the form that kernels want, which is
+   * then made once and not in every call. Default: a sixteenth of what they take.
+   */
+  readonly packedBytes?: number | undefined;
   /** The most bytes to hold on each device, constants included. */
   readonly byteBudget?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -79,11 +84,13 @@ export async function loadMachine(
   let deviceModules: readonly Module[] = [];
   try {
     const place: Upload = (tensor, device) => state.upload(tensor, indexOf(allocators, device));
-    deviceModules = await prepareAndUpload(program, constants, { ...options, upload: place });
+    const packing = packingBudget(first, options.packedBytes ?? constants.byteLength / 16);
+    const parts = { ...options, upload: place, packing };
+    deviceModules = await prepareAndUpload(program, constants, parts);
     const builtins = builtinModule(state);
     const { values } = constants;
-    const parts = { deviceModules, builtins, hostFunctions, constants: values, machine };
-    const linked = link(program, parts);
+    const resolved = { deviceModules, builtins, hostFunctions, constants: values, machine };
+    const linked = link(program, resolved);
     const modules = [...deviceModules, builtins, hostFunctions];
     return { state, linked, constants, modules, dataHashes: options.dataHashes };
   } catch (error) {
@@ -107,6 +114,24 @@ function createAllocators({ devices, byteBudget, createAllocator }: MachineOptio
   });
 }
 
+/** Counts against the allocator's budget too; what is beyond either is not packed. */
+function packingBudget(allocator: Allocator, limit: number): PackingBudget {
+  let rest = limit;
+  return {
+    reserve(byteLength) {
+      if (byteLength > rest) return false;
+      try {
+        allocator.reserve(byteLength);
+      } catch (error) {
+        if (error instanceof OutOfMemoryError) return false;
+        throw error;
+      }
+      rest -= byteLength;
+      return true;
+    },
+  };
+}
+
 function indexOf(allocators: readonly Allocator[], device: Device): number {
   return allocators.findIndex((allocator) => allocator.device === device);
 }
@@ -115,7 +140,7 @@ function indexOf(allocators: readonly Allocator[], device: Device): number {
 async function prepareAndUpload(
   program: Program,
   constants: ConstantUpload,
-  options: MachineOptions & { readonly upload: Upload },
+  options: MachineOptions & { readonly upload: Upload; readonly packing: PackingBudget },
 ): Promise<readonly Module[]> {
   const { devices, onProgress } = options;
   const stop = new AbortController();
@@ -126,6 +151,7 @@ async function prepareAndUpload(
     foreseen: symbolsOfParameters(program),
     onDemand: options.compile === 'on demand',
     upload: options.upload,
+    packing: options.packing,
     onProgress: (loaded, total) => onProgress?.({ phase: 'compile', loaded, total }),
   });
   const uploading = upload(program, constants, { ...options, signal });

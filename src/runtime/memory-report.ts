@@ -2,13 +2,15 @@ import type { Allocator, AllocatorCounters } from './allocator/allocator.ts';
 
 /** Bytes that a machine holds, over all its devices and for each. */
 export interface MemoryReport {
-  /** Buffers of constants. */
+  /** Buffers of constants, also in the form that kernels want. */
   readonly constantBytes: number;
   /** Buffers of storages in use. */
   readonly liveBytes: number;
   /** Buffers that wait for reuse. */
   readonly pooledBytes: number;
-  /** The sum of the devices' peaks, constants and pooled buffers included. */
+  /** Temporary memory of kernels, which all machines on a device share. */
+  readonly scratchBytes: number;
+  /** The sum of the devices' peaks: constants, pooled buffers and scratch included. */
   readonly peakBytes: number;
   readonly allocations: number;
   readonly reuses: number;
@@ -17,11 +19,13 @@ export interface MemoryReport {
 
 export interface DeviceMemory extends AllocatorCounters {
   readonly device: string;
+  readonly scratchBytes: number;
 }
 
 export function memoryReport(allocators: readonly Allocator[]): MemoryReport {
   const devices = [...new Set(allocators)].map((allocator) => ({
     device: allocator.device.info.name,
+    scratchBytes: allocator.device.counters().scratchBytes ?? 0,
     ...allocator.counters(),
   }));
   const sum = (pick: (memory: DeviceMemory) => number): number =>
@@ -30,7 +34,8 @@ export function memoryReport(allocators: readonly Allocator[]): MemoryReport {
     constantBytes: sum((memory) => memory.reservedBytes),
     liveBytes: sum((memory) => memory.liveBytes),
     pooledBytes: sum((memory) => memory.pooledBytes),
-    peakBytes: sum((memory) => memory.peakBytes),
+    scratchBytes: sum((memory) => memory.scratchBytes),
+    peakBytes: sum((memory) => memory.peakBytes + memory.scratchBytes),
     allocations: sum((memory) => memory.allocations),
     reuses: sum((memory) => memory.reuses),
     devices,

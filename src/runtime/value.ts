@@ -176,6 +176,10 @@ export class TensorValue implements DeviceTensor {
     return this.storage.buffer;
   }
 
+  get isReadOnly(): boolean {
+    return this.storage.isReadOnly;
+  }
+
   /** Bytes in the storage, in whole words. */
   get byteLength(): number {
     return storageByteLength(this.dtype, elementCount(this.shape));

@@ -150,9 +150,17 @@ export class HostedSession {
   }
 
   memory(): SessionMemory {
-    const { constantBytes, liveBytes, pooledBytes, peakBytes } = this.machine.memory();
+    const report = this.machine.memory();
+    const { constantBytes, liveBytes, pooledBytes, scratchBytes, peakBytes } = report;
     const sharing = this.shared?.counters();
-    return { constantBytes, liveBytes, pooledBytes, peakBytes, ...(sharing && { sharing }) };
+    return {
+      constantBytes,
+      liveBytes,
+      pooledBytes,
+      scratchBytes,
+      peakBytes,
+      ...(sharing && { sharing }),
+    };
   }
 
   /**

@@ -298,7 +298,9 @@ export interface SessionMemory {
   readonly liveBytes: number;
   /** Freed and kept for the next allocation. */
   readonly pooledBytes: number;
-  /** The most that was ever held, constants and pool included. */
+  /** Temporary memory of kernels, which all sessions on a device share. */
+  readonly scratchBytes: number;
+  /** The most that was ever held: constants, pool and scratch included. */
   readonly peakBytes: number;
   /** Of a session that shares its device: with a `priority`, `pin`, or `configureWorker`. */
   readonly sharing?: SharingCounters | undefined;

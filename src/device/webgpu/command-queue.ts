@@ -5,6 +5,7 @@ import type { BindGroupCache } from './bind-group-cache.ts';
 import { asWebGpuBuffer, type BufferTable, type WebGpuBuffer } from './buffers.ts';
 import type { CompiledLaunch, CompiledPlan } from './compiled-plan.ts';
 import type { DeviceFaults } from './device-faults.ts';
+import type { PackedCall, PackedWeights } from './packed-weights.ts';
 import { type DispatchList, type LaunchTape, NO_OFFSET } from './launch-tape.ts';
 import type { LaunchProfiler } from './launch-profiler.ts';
 import type { ScratchPool } from './scratch-pool.ts';
@@ -45,15 +46,23 @@ export class CommandQueue {
   readonly #boundBuffers: WebGpuBuffer[] = [];
   readonly #boundOffsets: number[] = [];
   readonly #dynamicOffset = new Uint32Array(1);
+  /** Of the plan that is being recorded. */
+  #packed: PackedCall | undefined;
 
   constructor(parts: CommandQueueParts) {
     this.#parts = parts;
   }
 
-  /** Records all launches of a plan. */
-  launch(plan: CompiledPlan, args: readonly DeviceTensor[]): void {
+  /** Records all launches of a plan but those whose results are in `weights`. */
+  launch(plan: CompiledPlan, args: readonly DeviceTensor[], weights?: PackedWeights): void {
     this.#parts.faults.throwIfEnded();
-    for (const launch of plan.launches) this.#dispatch(launch, plan, args);
+    this.#packed = plan.mayPack ? weights?.find(plan, args) : undefined;
+    for (const launch of plan.launches) {
+      const pack = this.#packed?.packs.get(launch);
+      if (pack?.isFilled === true) continue;
+      this.#dispatch(launch, plan, args);
+      if (pack !== undefined) pack.isFilled = true;
+    }
     if (this.#recorded >= this.#flushAfter) {
       this.flush();
       this.#flushAfter = NEXT_FLUSH_LAUNCHES;
@@ -218,7 +227,9 @@ export class CommandQueue {
         buffer = asWebGpuBuffer(tensor.buffer);
         byteOffset = tensor.byteOffset;
       } else if (binding.kind === 'scratch') {
-        buffer = scratch.get(binding.index, plan.scratchByteLengths[binding.index] ?? 0);
+        buffer =
+          this.#packed?.scratch[binding.index] ??
+          scratch.get(binding.index, plan.scratchByteLengths[binding.index] ?? 0);
       } else {
         buffer = scratch.empty(writes[i] === true);
       }

@@ -11,6 +11,8 @@ import type { CachedPipeline, PipelineCache } from './pipeline-cache.ts';
 export interface CompiledPlan {
   readonly launches: readonly CompiledLaunch[];
   readonly scratchByteLengths: readonly number[];
+  /** Whether a launch may be done once for all calls. */
+  readonly mayPack: boolean;
 }
 
 export interface CompiledLaunch {
@@ -22,6 +24,11 @@ export interface CompiledLaunch {
   readonly bindings: readonly CompiledBinding[];
   readonly byteLengths: readonly number[];
   readonly writes: readonly boolean[];
+  /**
+   * Whether it computes the same in all calls with the same parameters: it writes scratch that no
+   * other launch writes, and reads parameters, or such scratch.
+   */
+  readonly packs: boolean;
 }
 
 export interface CompiledBinding {
@@ -43,13 +50,41 @@ export function assemblePlan(
   pipelines: readonly CachedPipeline[],
   context: PlanContext,
 ): CompiledPlan {
-  const launches = realLaunches(plan).map((launch, i) => {
+  const real = realLaunches(plan);
+  const launches = real.map((launch, i) => {
     const pipeline = pipelines[i];
     if (pipeline === undefined) throw internalError(`${launch.label} has no pipeline`);
     context.pipelines.retain(pipeline);
-    return assembleLaunch(launch, pipeline, { ...context, plan });
+    return assembleLaunch(launch, pipeline, {
+      ...context,
+      plan,
+      packs: packs(launch, real, context),
+    });
   });
-  return { launches, scratchByteLengths: plan.scratchByteLengths };
+  const mayPack = launches.some((launch) => launch.packs);
+  return { launches, scratchByteLengths: plan.scratchByteLengths, mayPack };
+}
+
+function packs(launch: Launch, all: readonly Launch[], { primitive }: PlanContext): boolean {
+  const written = launch.bindings.filter(({ access }) => access === 'read_write');
+  const read = launch.bindings.filter(({ access }) => access === 'read');
+  return (
+    written.length > 0 &&
+    written.every(
+      ({ buffer }) =>
+        buffer.kind === 'scratch' &&
+        all.every((other) => other === launch || !writesScratch(other, buffer.index)),
+    ) &&
+    read.some(({ buffer }) => buffer.kind === 'argument') &&
+    read.every(({ buffer }) => buffer.kind === 'scratch' || buffer.index < primitive.params.length)
+  );
+}
+
+function writesScratch({ bindings }: Launch, index: number): boolean {
+  return bindings.some(
+    ({ buffer, access }) =>
+      access === 'read_write' && buffer.kind === 'scratch' && buffer.index === index,
+  );
 }
 
 export function releasePlan(plan: CompiledPlan, context: PlanStores): void {
@@ -73,7 +108,7 @@ export interface PlanContext extends PlanStores {
 function assembleLaunch(
   launch: Launch,
   pipeline: CachedPipeline,
-  context: PlanContext & { readonly plan: LaunchPlan },
+  context: PlanContext & { readonly plan: LaunchPlan; readonly packs: boolean },
 ): CompiledLaunch {
   const byteLengths = launch.bindings.map(({ buffer }) =>
     buffer.kind === 'argument'
@@ -89,6 +124,7 @@ function assembleLaunch(
     bindings: launch.bindings.map(({ buffer }, i) => (byteLengths[i] === 0 ? EMPTY : buffer)),
     byteLengths: byteLengths.map(roundUpToGranule),
     writes: launch.bindings.map(({ access }) => access === 'read_write'),
+    packs: context.packs,
   };
 }
 

@@ -5,8 +5,10 @@ import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import { macrotask } from '../../core/macrotask.ts';
 import { untilAborted } from '../../core/until-aborted.ts';
 import type { Device, PreparedKernels, PrepareOptions } from '../device.ts';
+import type { BufferTable } from './buffers.ts';
 import { realLaunches } from './compiled-plan.ts';
 import type { SymbolicKernel } from './foresight.ts';
+import { PackedWeights } from './packed-weights.ts';
 import type { CachedPipeline } from './pipeline-cache.ts';
 import type { CallShapes } from './planner/plan.ts';
 import { hasOnlySymbols, shapesOf } from './representative-shapes.ts';
@@ -18,6 +20,7 @@ import { type KernelParts, WebGpuKernel } from './webgpu-kernel.ts';
 const PLANNING_SLICE_MS = 4;
 
 export interface PrepareParts extends KernelParts {
+  readonly buffers: BufferTable;
   readonly scratch: ScratchPool;
   readonly adapterName: string;
   readonly device: Device;
@@ -40,7 +43,7 @@ export async function prepareKernels(
   parts: PrepareParts,
   options: PrepareOptions,
 ): Promise<PreparedKernels> {
-  const { signal, foreseen, onDemand } = options;
+  const { signal, foreseen, onDemand, packing } = options;
   if (signal?.aborted) throw abortError(signal);
   // Only programs with symbolic sizes need it; it comes while kernels are planned.
   const loading = foreseen?.size ? import('./foresight.ts') : undefined;
@@ -52,11 +55,12 @@ export async function prepareKernels(
   const isForeseeing = preparations.some(({ isForeseen }) => isForeseen);
   const foresights = isForeseeing ? await loading : undefined;
   if (signal?.aborted) throw abortError(signal);
+  const weights = packing && new PackedWeights(parts.buffers, packing);
   const kernels = new Map<string, WebGpuKernel>();
   const symbolic: SymbolicKernel[] = [];
   for (const preparation of preparations) {
     const { primitive, isForeseen } = preparation;
-    const kernel = makeKernel(preparation, pipelines, parts);
+    const kernel = makeKernel(preparation, pipelines, { ...parts, weights });
     kernels.set(primitive.name, kernel);
     if (isForeseen) symbolic.push({ primitive, kernel });
   }
@@ -79,6 +83,7 @@ export async function prepareKernels(
       foresight?.stop();
       for (const kernel of kernels.values()) kernel.dispose();
       kernels.clear();
+      weights?.dispose();
       parts.scratch.release();
     },
   };

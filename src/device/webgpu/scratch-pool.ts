@@ -14,6 +14,10 @@ export class ScratchPool {
     this.#buffers = buffers;
   }
 
+  get byteLength(): number {
+    return this.#pool.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+
   retain(): void {
     this.#userCount++;
   }

@@ -4,6 +4,7 @@ import type { DeviceTensor, Kernel } from '../device.ts';
 import type { CommandQueue } from './command-queue.ts';
 import { assemblePlan, type CompiledPlan, realLaunches, releasePlan } from './compiled-plan.ts';
 import type { KernelPlanner } from './kernel-planner.ts';
+import type { PackedWeights } from './packed-weights.ts';
 import type { ParamArena } from './param-arena.ts';
 import type { CachedPipeline, PipelineCache } from './pipeline-cache.ts';
 import type { CallShapes } from './planner/plan.ts';
@@ -16,6 +17,8 @@ export interface KernelParts {
   readonly queue: CommandQueue;
   readonly params: ParamArena;
   readonly pipelines: PipelineCache;
+  /** What the program's kernels share. */
+  readonly weights?: PackedWeights | undefined;
 }
 
 interface KnownPlan {
@@ -109,7 +112,8 @@ export class WebGpuKernel implements Kernel {
   }
 
   launch(args: readonly DeviceTensor[]): void {
-    this.#parts.queue.launch(this.#staticPlan ?? this.#planFor(args), args);
+    const plan = this.#staticPlan ?? this.#planFor(args);
+    this.#parts.queue.launch(plan, args, this.#parts.weights);
   }
 
   dispose(): void {
