@@ -78,7 +78,7 @@ export interface LoadOptions {
 }
 
 export interface ResumeOptions extends LoadOptions {
-  /** The very `.weft` file that was running. */
+  /** The very program that was running: a `.weft` file, or a model with the same options. */
   readonly executable: SessionSource;
   /** Leaves the session paused until {@link Session.continue}. */
   readonly paused?: boolean;
@@ -261,8 +261,8 @@ export class Session implements HandleOwner, AsyncDisposable {
 
   /**
    * The bytes of a paused session, for {@link Session.resume}: all runs with what they refer to, and
-   * what `options` name, which must live until then. Rejects with UsageError when the session is not paused, and with
-   * UnsupportedError for an ONNX model that was compiled while it was loaded.
+   * what `options` name, which must live until then. Rejects with UsageError when the session is not
+   * paused.
    */
   async snapshot(options: SnapshotOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     return (await loadSnapshots()).takeSnapshot(this, options);

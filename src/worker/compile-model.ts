@@ -1,5 +1,7 @@
 import type { DataBlock } from '../bytecode/executable-reader.ts';
 import type { Executable } from '../bytecode/executable-file.ts';
+import { DEFAULT_BLOCK_BYTE_LENGTH } from '../bytecode/file-format.ts';
+import { platformSha256 } from '../core/platform-sha256.ts';
 import { checkLooksLikeOnnx } from './check-looks-like-onnx.ts';
 import { importCompiler } from './import-compiler.ts';
 import type { LoadContext, LoadedProgram } from './load-program.ts';
@@ -41,11 +43,23 @@ export async function compileModel(
   signal.throwIfAborted();
   // What is kept for listings must not hold the weights.
   const { data: _, ...program } = executable;
-  return { executable: program, blocks: blocksOf(executable) };
+  const hashes: Uint8Array[] = [];
+  const dataHashes = { blockByteLength: DEFAULT_BLOCK_BYTE_LENGTH, hashes };
+  return { executable: program, blocks: blocksOf(executable, hashes), dataHashes };
 }
 
-async function* blocksOf(executable: Executable): AsyncGenerator<DataBlock, void> {
-  yield* executable.blocks();
+/** Snapshots need the hashes, which are made while others work on the blocks. */
+async function* blocksOf(
+  executable: Executable,
+  hashes: Uint8Array[],
+): AsyncGenerator<DataBlock, void> {
+  let last: Promise<unknown> = Promise.resolve();
+  for (const block of executable.blocks()) {
+    await last;
+    last = platformSha256(block.bytes).then((hash) => hashes.push(hash));
+    yield block;
+  }
+  await last;
 }
 
 /** All bytes of a stream. */

@@ -15,7 +15,7 @@ export interface LoadedProgram {
   readonly executable: ExecutableData;
   /** The data section, in order. */
   readonly blocks: AsyncIterable<DataBlock>;
-  /** Of an executable; those of a model that was compiled are not known. */
+  /** Of a model that was compiled, complete after the last block. */
   readonly dataHashes?: DataHashes | undefined;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
+import { compileOnnx } from '../../frontend/index.ts';
 import { RunControl } from '../../runtime/snapshot/run-control.ts';
 import { takeSnapshot } from '../../runtime/snapshot/take-snapshot.ts';
 import { LOOP_PLACE, loopAndTree } from '../../runtime/testing/long-programs.ts';
@@ -228,6 +229,28 @@ describe.each(['host', 'webgpu'] as const)('on %s', (device) => {
   });
 });
 
+test('a model that is compiled while it is loaded goes on, also as an executable', async () => {
+  const model = writeOnnxModel({
+    nodes: [{ op: 'Add', inputs: ['a', 'c'], outputs: ['b'] }],
+    inputs: [{ name: 'a', shape: [2] }],
+    outputs: ['b'],
+    initializers: { c: HostTensor.from('float32', [2], [10, 20]) },
+  });
+  const a = Tensor.from([1, 2]);
+  const session = await open('host', model);
+  const paused = session.pause({ at: { function: 'main', instruction: 1 } });
+  session.run({ a }).catch(() => undefined);
+  await paused;
+  const bytes = await session.snapshot();
+  await session.dispose();
+  for (const source of [model, compileOnnx(model).toBytes()]) {
+    const options = { executable: source, ...(await optionsFor('host')) };
+    const resumed = await Session.resume(bytes, options);
+    expect((await resumed.resumed.runs[0]?.result())?.['b']?.toNested()).toEqual([11, 22]);
+    await resumed.dispose();
+  }
+});
+
 describe('misuse', () => {
   test('of pause and snapshot', async () => {
     const session = await open('host');
@@ -279,19 +302,6 @@ describe('misuse', () => {
     const stored = await takeSnapshot(machine);
     await expect(resume(stored, program.toBytes())).rejects.toThrow('test.twice (packed)');
     expect(await resume(bytes.slice().buffer)).toBeInstanceOf(Session);
-  });
-
-  test('of a model that is compiled while it is loaded', async () => {
-    const model = writeOnnxModel({
-      nodes: [{ op: 'Add', inputs: ['a', 'c'], outputs: ['b'] }],
-      inputs: [{ name: 'a', shape: [2] }],
-      outputs: ['b'],
-      initializers: { c: HostTensor.from('float32', [2], [10, 20]) },
-    });
-    const session = await open('host', model);
-    await session.pause();
-    await expect(session.snapshot()).rejects.toThrow('Compile the model with `weft compile`');
-    await session.dispose();
   });
 
   test('of checkpointTo', async () => {

@@ -203,6 +203,15 @@ test('a program that came as a stream is stored, and resumed from the file', asy
   const straight = await elements(machine, await result);
   const resumed = await resumeSnapshot(bytes, program, { devices: [createHostDevice()] });
   expect(await elements(resumed.machine, await resumed.calls[0]?.result)).toEqual(straight);
+
+  const again = await ExecutableReader.open(new Blob([file.slice()]).stream());
+  const unhashed = await VirtualMachine.create(again.executable, {
+    devices: [createHostDevice()],
+    dataBlocks: again.blocks(),
+  });
+  await expect(takeSnapshot(unhashed)).rejects.toThrow(
+    'snapshot: got a program whose weights are known to the device only',
+  );
 });
 
 /** The float64 part is placed on the host, with copies to and fro. */

@@ -54,8 +54,8 @@ function blocksOf(program: Program, blockByteLength: number): Iterable<DataBlock
   }
   throw new UnsupportedError({
     where: 'snapshot',
-    got: 'a program whose weights are known to the device only, as of a model compiled at load',
-    expected: 'a program that was loaded from a .weft file',
-    remedy: 'Compile the model with `weft compile` and load the executable.',
+    got: 'a program whose weights are known to the device only',
+    expected: 'the hashes of its blocks',
+    remedy: 'Pass `dataHashes` of ExecutableReader beside `dataBlocks`.',
   });
 }
