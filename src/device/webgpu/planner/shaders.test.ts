@@ -1,10 +1,16 @@
-import { beforeAll, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openGpu } from '../../../../bench/kernels/open-gpu.ts';
-import { shrinkWgsl } from '../../../../scripts/minify-wgsl.ts';
+import { dropUnusedFields } from '../../../../scripts/drop-unused-fields.ts';
+import { minifyWgsl } from '../../../../scripts/minify-wgsl.ts';
 import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
 import type { OpCase, OpDefinition } from '../../../ops/define-op.ts';
-import { KERNEL_DTYPES } from '../../../ops/placement.ts';
+import { hostReason } from '../../../ops/placement.ts';
 import { inferConcreteCall, OPS } from '../../../ops/registry.ts';
 import { plan } from './plan.ts';
 
@@ -30,7 +36,18 @@ function capsOf(adapterClass: PlannerCaps['adapterClass']): PlannerCaps {
   };
 }
 
-function planCase(op: OpDefinition, opCase: OpCase, caps: PlannerCaps): LaunchPlan {
+/** The planner and the operators, from the sources or as a build makes them. */
+interface Planner {
+  readonly plan: typeof plan;
+  readonly OPS: typeof OPS;
+}
+
+function planCase(
+  planner: Planner,
+  op: OpDefinition,
+  opCase: OpCase,
+  caps: PlannerCaps,
+): LaunchPlan {
   const { output } = inferConcreteCall(op, opCase.inputs, opCase.attributes ?? {});
   const params = opCase.inputs.filter((input) => input !== undefined);
   let next = 0;
@@ -47,49 +64,93 @@ function planCase(op: OpDefinition, opCase: OpCase, caps: PlannerCaps): LaunchPl
     results: [{ value: params.length, type: output }],
   };
   const shapes = { params: params.map(({ shape }) => shape), results: [output.shape] };
-  return plan(primitive, shapes, { caps, operators: OPS });
+  return planner.plan(primitive, shapes, { caps, operators: planner.OPS });
 }
 
-/** Every shader that the cases of operators plan, for each adapter class. */
-function planAll(): Set<string> {
-  const texts = new Set<string>();
+/** The plans of the cases of operators, for each adapter class, by a name of the case. */
+function planAll(planner: Planner): Map<string, LaunchPlan> {
+  const plans = new Map<string, LaunchPlan>();
   for (const op of OPS.values()) {
-    if (op.lower === undefined) continue;
-    for (const opCase of op.cases()) {
-      if (opCase.inputs.some((input) => input !== undefined && !KERNEL_DTYPES.has(input.dtype)))
-        continue;
-      for (const adapterClass of CLASSES) {
-        for (const { code } of planCase(op, opCase, capsOf(adapterClass)).launches) texts.add(code);
+    for (const [i, opCase] of op.cases().entries()) {
+      if (!hasKernels(op, opCase)) continue;
+      for (const adapterClass of op.lower === undefined ? (['software'] as const) : CLASSES) {
+        const name = `${op.name} ${i} ${adapterClass}`;
+        plans.set(name, planCase(planner, op, opCase, capsOf(adapterClass)));
       }
     }
   }
-  return texts;
+  return plans;
 }
 
-let plannedTexts: Set<string>;
+function hasKernels(op: OpDefinition, { inputs, attributes = {} }: OpCase): boolean {
+  const { output } = inferConcreteCall(op, inputs, attributes);
+  const dtypes = inputs.map((input) => input?.dtype);
+  return hostReason(op, { inputs: dtypes, output: output.dtype, attributes }) === undefined;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'weft-planner-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The planner as a build with these plugins makes it. */
+async function builtPlanner(
+  name: string,
+  plugins: NonNullable<Parameters<typeof build>[0]>['plugins'],
+): Promise<Planner> {
+  const entry = join(folder, `${name}-entry.js`);
+  const address = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
+  writeFileSync(
+    entry,
+    `export { plan } from ${address('./plan.ts')};
+export { OPS } from ${address('../../../ops/registry.ts')};
+`,
+  );
+  await build({
+    configFile: false,
+    publicDir: false,
+    logLevel: 'error',
+    plugins,
+    build: {
+      outDir: join(folder, name),
+      minify: false,
+      lib: { entry, formats: ['es'], fileName: () => 'built.mjs' },
+    },
+  });
+  return import(/* @vite-ignore */ join(folder, name, 'built.mjs')) as Promise<Planner>;
+}
+
+let plans: Map<string, LaunchPlan>;
 beforeAll(() => {
-  plannedTexts = planAll();
+  plans = planAll({ plan, OPS });
 });
 
 test('every shader is part of some plan, as it stands in its file', () => {
-  const texts = [...plannedTexts];
+  const texts = [...plans.values()].flatMap(({ launches }) => launches.map(({ code }) => code));
   const unused = Object.entries(SHADERS).filter(([, text]) => !texts.some((t) => t.includes(text)));
   expect(Object.keys(SHADERS).length).toBeGreaterThan(10);
   expect(unused.map(([path]) => path)).toEqual([]);
 });
 
-test('shaders are valid with files as a build shrinks them', async () => {
+test('a build that drops what production does not read plans the same', async () => {
+  const built = planAll(await builtPlanner('dropped', [dropUnusedFields()]));
+  expect(plans.size).toBeGreaterThan(500);
+  for (const [name, plan] of plans) expect(built.get(name), name).toEqual(plan);
+});
+
+test('a build plans the same launches of shaders that are shrunk and valid', async () => {
   const { device } = await openGpu();
-  const pieces = Object.values(SHADERS);
+  const built = planAll(await builtPlanner('shrunk', [dropUnusedFields(), minifyWgsl()]));
   const seen = new Set<string>();
-  for (const text of plannedTexts) {
-    const parts = pieces.filter((piece) => text.includes(piece));
-    const key = parts.map((piece) => pieces.indexOf(piece)).join();
-    if (seen.has(key)) continue;
-    seen.add(key);
-    const code = parts.reduce((rest, piece) => rest.replace(piece, () => shrinkWgsl(piece)), text);
-    const { messages } = await device.createShaderModule({ code }).getCompilationInfo();
-    expect(messages.map(({ message, linePos }) => `${code}:${linePos}: ${message}`)).toEqual([]);
+  const messages: string[] = [];
+  for (const [name, { launches }] of plans) {
+    for (const [i, { code: text, ...launch }] of launches.entries()) {
+      const { code = '', ...other } = built.get(name)?.launches[i] ?? {};
+      expect(other, name).toEqual(launch);
+      expect(code.length, name).toBeLessThan(text.length);
+      if (seen.has(code)) continue;
+      seen.add(code);
+      const info = await device.createShaderModule({ code }).getCompilationInfo();
+      messages.push(...info.messages.map(({ message }) => `${name}: ${message}`));
+    }
   }
-  expect(seen.size).toBeGreaterThan(20);
+  expect(messages).toEqual([]);
 });
