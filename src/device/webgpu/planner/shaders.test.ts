@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
+import { build, type Plugin } from 'vite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openGpu } from '../../../../bench/kernels/open-gpu.ts';
 import { dropUnusedFields } from '../../../../scripts/drop-unused-fields.ts';
@@ -92,10 +92,7 @@ const folder = mkdtempSync(join(tmpdir(), 'weft-planner-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The planner as a build with these plugins makes it. */
-async function builtPlanner(
-  name: string,
-  plugins: NonNullable<Parameters<typeof build>[0]>['plugins'],
-): Promise<Planner> {
+async function builtPlanner(name: string, plugins: Plugin[]): Promise<Planner> {
   const entry = join(folder, `${name}-entry.js`);
   const address = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
   writeFileSync(
