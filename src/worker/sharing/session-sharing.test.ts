@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ExecBuilder } from '../../bytecode/index.ts';
-import { DeviceLostError, errorFromData } from '../../core/errors.ts';
+import { DeviceLostError, errorFromData, OutOfMemoryError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import type { HostFunction } from '../../runtime/index.ts';
@@ -14,6 +14,8 @@ const WEIGHT_BYTES = SIZE * 4;
 /** A worker whose devices can be taken away. */
 class World {
   readonly host: SessionHost;
+  /** Bytes of the devices. */
+  capacity = Number.POSITIVE_INFINITY;
   /** So many devices to come are lost when something is read from them. */
   doomed = 0;
   readonly #lose: ((error: DeviceLostError) => void)[] = [];
@@ -24,6 +26,12 @@ class World {
       functions,
       createDevice: async () => {
         const device = createHostDevice();
+        const createBuffer = device.createBuffer.bind(device);
+        device.createBuffer = (byteLength) => {
+          if (device.counters().bytesLive + byteLength <= this.capacity)
+            return createBuffer(byteLength);
+          throw new OutOfMemoryError('the device is full');
+        };
         const lost = new Promise<DeviceLostError>((resolve) => this.#lose.push(resolve));
         const read = async (): Promise<never> => {
           await this.lose();
@@ -214,6 +222,18 @@ describe('weights', () => {
     const session = await world.load(addWeights(SIZE).toBytes());
     expect(await world.sharing(session)).toMatchObject({ heldBytes: WEIGHT_BYTES });
     await world.dispose(session);
+  });
+
+  test('make room on a device that has less memory than the budget says', async () => {
+    const world = new World();
+    await world.host.configure({});
+    const sessions: SessionId[] = [];
+    for (let i = 0; i < 4; i++) sessions.push(await world.load(addWeights(SIZE).toBytes()));
+    world.capacity = 4 * WEIGHT_BYTES;
+    for (let i = 0; i < 3; i++) for (const session of sessions) await world.check(session, i);
+    const seen = await Promise.all(sessions.map((session) => world.sharing(session)));
+    expect(seen.reduce((sum, { retries }) => sum + retries, 0)).toBeGreaterThan(0);
+    for (const session of sessions) await world.dispose(session);
   });
 
   test('keep to a budget that becomes smaller', async () => {

@@ -117,9 +117,11 @@ export class SharedSession implements SharedUse, Tenant {
 
   async use<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     let alone = false;
+    let isDeviceFull = false;
     for (let attempt = 1; ; attempt++) {
       const place = await this.#enter({ signal, alone });
       try {
+        if (isDeviceFull) this.#makeAllRoom(place);
         if (this.isResident) this.#hits++;
         else await this.#comeBack(signal);
         return await this.#timed(work);
@@ -129,6 +131,7 @@ export class SharedSession implements SharedUse, Tenant {
         if (attempt > 1 || !mayWork || !this.#isRepeatable()) throw error;
         this.#retries++;
         alone = isCrowded;
+        isDeviceFull = isCrowded && error.details['budgetBytes'] === undefined;
       } finally {
         this.#leave(place);
       }
@@ -202,6 +205,13 @@ export class SharedSession implements SharedUse, Tenant {
     const result = await work();
     share.noteRun(share.usedMs - before);
     return result;
+  }
+
+  /** The device has less memory than the budget says: what was made last may not be there. */
+  #makeAllRoom({ admission, memory }: Place): void {
+    if (this.isResident) this.evict();
+    admission.makeRoom(Number.POSITIVE_INFINITY);
+    memory.pool.trim();
   }
 
   /** Functions of JavaScript may have done something that must not be done twice. */
