@@ -61,7 +61,19 @@ export async function openWebSocket(url: string, signal?: AbortSignal): Promise<
 async function createSocket(url: string): Promise<unknown> {
   if (typeof globalThis.WebSocket === 'function') return new globalThis.WebSocket(url);
   const { WebSocket } = await import('ws');
-  return new WebSocket(url, { maxPayload: MAX_FRAME_BYTE_LENGTH });
+  return new WebSocket(url, {
+    maxPayload: MAX_FRAME_BYTE_LENGTH,
+    perMessageDeflate: false,
+    generateMask: leaveUnmasked,
+  });
+}
+
+/**
+ * Masks protect proxies from what scripts of strange pages send. In Node there are none, and masking
+ * costs a third of what sending does.
+ */
+function leaveUnmasked(mask: Uint8Array): void {
+  mask.fill(0);
 }
 
 class WebSocketChannel extends BaseChannel {
