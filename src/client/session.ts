@@ -276,7 +276,10 @@ export class Session implements HandleOwner, AsyncDisposable {
     return new (await loadSnapshots()).Checkpoints(this, store, options);
   }
 
-  /** Pauses while the page is hidden, until the signal is aborted. */
+  /**
+   * Pauses while the page is hidden, until the signal is aborted. When it is seen again all runs go
+   * on, whoever paused them.
+   */
   async pauseWhenHidden(options: { signal?: AbortSignal } = {}): Promise<void> {
     (await loadSnapshots()).pauseWhenHidden(this, options);
   }

@@ -39,7 +39,7 @@ export class Checkpoints implements AsyncDisposable {
     // The last that a page hears before it is closed, if it hears anything.
     const { document: page } = globalThis as { document?: Document };
     const onChange = (): void => {
-      if (page?.visibilityState === 'hidden') this.now().catch(() => undefined);
+      if (page?.visibilityState === 'hidden') void this.#try();
     };
     page?.addEventListener('visibilitychange', onChange, { signal: this.#end });
     this.#wait();
@@ -86,12 +86,17 @@ export class Checkpoints implements AsyncDisposable {
   }
 
   async #tick(): Promise<void> {
+    await this.#try();
+    this.#wait();
+  }
+
+  async #try(): Promise<void> {
     try {
       await this.now();
     } catch (error) {
+      // That they end is no failure.
       if (error !== this.#end.reason) this.#report(error);
     }
-    this.#wait();
   }
 
   #report(error: unknown): void {
