@@ -9,8 +9,9 @@ fn store_four(row: u32, column: u32, batch: u32, sums: Element4) {
     results *= Element(params.alpha);
   }
   if (HAS_C) {
-    let at = row * params.c_row + column * params.c_column;
-    let last = row * params.c_row + (params.n - 1u) * params.c_column;
+    let start = batch % params.batch_size1 * params.c_batch + row * params.c_row;
+    let at = start + column * params.c_column;
+    let last = start + (params.n - 1u) * params.c_column;
     results += Element(params.beta) * Element4(
       load_c(at),
       load_c(min(at + params.c_column, last)),

@@ -1,14 +1,19 @@
 import storeFourScalar from '../../../shaders/lib/store-four-scalar.wgsl?raw';
 import storeFourVector from '../../../shaders/lib/store-four-vector.wgsl?raw';
-import workgroupTile from '../../../shaders/lib/workgroup-tile.wgsl?raw';
 import direct from '../../../shaders/conv2d-direct.wgsl?raw';
-import tiled from '../../../shaders/conv2d-tiled.wgsl?raw';
 import tileSource from '../../../shaders/conv2d-tile.wgsl?raw';
 import { type ConvTile, convTileSource } from './conv-register-tile.ts';
 import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { hasLinearQuads } from '../linear/matmul-variant.ts';
 import { splitGrid } from '../linear/split-grid.ts';
-import { columnKernels, isPoint, pointKernels, usesColumns } from './conv2d-product.ts';
+import {
+  columnKernels,
+  gatheredKernels,
+  isCountable,
+  isPoint,
+  pointKernels,
+  usesColumns,
+} from './conv2d-product.ts';
 import { windowParams } from './window-params.ts';
 import { type Window2d, window2d } from './window2d.ts';
 import { windowTileKernel } from './window-tile.ts';
@@ -34,16 +39,18 @@ export function lowerConv2d(call: LoweringCall): readonly KernelSpec[] {
   }
   const planes = depthwiseKernel(conv);
   if (planes !== undefined) return [planes];
+  // Depthwise and thin groups would leave most of a tile idle.
+  const fillsTile = window.outChannels / groups >= 8;
+  if (call.caps.adapterClass !== 'software' && fillsTile && isCountable(window)) {
+    return gatheredKernels(window, { groups, hasBias, caps: call.caps });
+  }
   return splitGrid(chooseKernel(conv), call.caps);
 }
 
 function chooseKernel(conv: Conv): KernelSpec {
-  const { kernelW, outChannels } = conv.window;
-  if (conv.call.caps.adapterClass === 'software') {
-    return kernelW <= MAX_TILE_KERNEL_W ? tileKernel(conv) : directKernel(conv);
-  }
-  // Depthwise and thin groups would leave most of a tile idle.
-  return outChannels / conv.groups < 8 ? directKernel(conv) : tiledKernel(conv);
+  const isTile =
+    conv.call.caps.adapterClass === 'software' && conv.window.kernelW <= MAX_TILE_KERNEL_W;
+  return isTile ? tileKernel(conv) : directKernel(conv);
 }
 
 /** Of windows with more taps the rows are a loop. */
@@ -134,24 +141,6 @@ function tileKernel({ window, groups, hasBias, call }: Conv): KernelSpec {
     ],
     reads: READS,
     writes: [{ hook: '', to: { kind: 'output' }, width: wholeGroups ? 4 : 1 }],
-  };
-}
-
-function tiledKernel({ window, groups, hasBias }: Conv): KernelSpec {
-  const pixels = window.outH * window.outW;
-  return {
-    name: 'conv2d-tiled',
-    source: tiled + workgroupTile,
-    constants: { HAS_BIAS: hasBias },
-    params: { ...convParams({ window, groups }), groups: u32(groups) },
-    workgroupSize: [16, 16, 1],
-    workgroups: [
-      Math.ceil(pixels / 64),
-      Math.ceil(window.outChannels / groups / 64),
-      window.batch * groups,
-    ],
-    reads: READS,
-    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
   };
 }
 

@@ -1,6 +1,7 @@
 import columns from '../../../shaders/conv2d-columns.wgsl?raw';
-import { matmulKernels } from '../linear/matmul-lowering.ts';
+import { matmulKernels, problemKernels } from '../linear/matmul-lowering.ts';
 import { splitGrid } from '../linear/split-grid.ts';
+import { unroll } from '../linear/register-tile.ts';
 import { type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import type { Window2d } from './window2d.ts';
 import { windowParams } from './window-params.ts';
@@ -81,6 +82,91 @@ export function columnKernels(
   };
   const step = vectors * 4;
   return [...splitGrid(gather, caps), ...productKernels(window, { hasBias, caps, step, scratch })];
+}
+
+/** Whether the elements of all matrices of windows have numbers of 32 bits. */
+export function isCountable(window: Window2d): boolean {
+  return window.batch * tapCount(window) * window.outH * window.outW < 2 ** 32;
+}
+
+/**
+ * A convolution as the product of weights and a matrix of windows whose elements are gathered where a
+ * product would load them: Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning", 2014.
+ */
+export function gatheredKernels(
+  window: Window2d,
+  {
+    groups,
+    hasBias,
+    caps,
+  }: { readonly groups: number; readonly hasBias: boolean; readonly caps: Caps },
+): readonly KernelSpec[] {
+  const m = window.outChannels / groups;
+  const k = tapCount(window) / groups;
+  const n = window.outH * window.outW;
+  const problem = {
+    m,
+    n,
+    k,
+    batch: [window.batch, groups],
+    a: { batch: [0, m * k], row: k, column: 1 },
+    b: { batch: [groups * k * n, k * n], row: n, column: 1 },
+    c: hasBias ? { row: 1, column: 0, batch: m } : undefined,
+    alpha: 1,
+    beta: 1,
+  };
+  const inputs: Readonly<Record<string, number>> = { a: 1, b: 0, c: 2 };
+  return problemKernels(problem, caps).map((kernel) => {
+    const reads = kernel.reads.map((read) => {
+      const index = inputs[read.hook];
+      return index === undefined ? read : { ...read, from: { kind: 'input', index } as const };
+    });
+    if (!reads.some(({ hook }) => hook === 'b')) return { ...kernel, reads };
+    return {
+      ...kernel,
+      source: gatherSource(window.outW % 4 === 0) + kernel.source,
+      params: { ...kernel.params, ...windowParams(window) },
+      reads: reads.map((read) => (read.hook === 'b' ? { ...read, hook: 'x', width: 1 } : read)),
+    };
+  });
+}
+
+/** WGSL of `load_b` and `load_b4`; four pixels lie in a row of the result where its rows are in fours. */
+function gatherSource(isRow: boolean): string {
+  const four = isRow
+    ? `let place = pixel_place(i * 4u);
+  return Element4(${unroll(4, (j) => `pixel_at(place + vec3<i32>(0, 0, ${j} * i32(params.stride_w)))`, ', ')});`
+    : `return Element4(${unroll(4, (j) => `load_b(i * 4u + ${j}u)`, ', ')});`;
+  return `// Plane, y and x of what the element of the matrices of windows is.
+fn pixel_place(i: u32) -> vec3<i32> {
+  let row = i / params.n;
+  let pixel = i - row * params.n;
+  let row_of_taps = row / params.kernel_w;
+  let plane = row_of_taps / params.kernel_h;
+  let y = pixel / params.out_w;
+  return vec3<i32>(
+    i32(plane),
+    i32(y * params.stride_h + (row_of_taps - plane * params.kernel_h) * params.dilation_h) - params.pad_top,
+    i32((pixel - y * params.out_w) * params.stride_w + (row - row_of_taps * params.kernel_w) * params.dilation_w) - params.pad_left,
+  );
+}
+
+fn pixel_at(place: vec3<i32>) -> Element {
+  let size = vec2<i32>(i32(params.in_h), i32(params.in_w));
+  if (any(place.yz < vec2<i32>()) || any(place.yz >= size)) {
+    return Element();
+  }
+  return load_x(u32((place.x * size.x + place.y) * size.y + place.z));
+}
+
+fn load_b(i: u32) -> Element {
+  return pixel_at(pixel_place(i));
+}
+
+fn load_b4(i: u32) -> Element4 {
+  ${four}
+}
+`;
 }
 
 interface ProductOptions {

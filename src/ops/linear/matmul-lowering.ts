@@ -90,7 +90,8 @@ export function decodingMatmulKernels(
   return variantKernels(problem, decodingVariant(problem, decoding, caps), caps);
 }
 
-function problemKernels(problem: MatmulProblem, caps: PlannerCaps): readonly KernelSpec[] {
+/** The kernels for a product whose operands are inputs 0 and 1, never exchanged. */
+export function problemKernels(problem: MatmulProblem, caps: PlannerCaps): readonly KernelSpec[] {
   return variantKernels(problem, chooseMatmulVariant(problem, caps), caps);
 }
 
@@ -118,7 +119,7 @@ function transposed({ m, n, a, b, c, ...rest }: MatmulProblem): MatmulProblem {
     n: m,
     a: flip(b),
     b: flip(a),
-    c: c && { row: c.column, column: c.row },
+    c: c && { ...c, row: c.column, column: c.row },
   };
 }
 
@@ -286,6 +287,7 @@ function problemParams(problem: MatmulProblem): KernelSpec['params'] {
     b_column: u32(b.column),
     c_row: u32(c?.row ?? 0),
     c_column: u32(c?.column ?? 0),
+    c_batch: u32(c?.batch ?? 0),
     alpha: f32(problem.alpha),
     beta: f32(problem.beta),
   };

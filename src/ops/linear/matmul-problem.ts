@@ -10,9 +10,16 @@ export interface MatmulProblem {
   readonly batch: readonly number[];
   readonly a: MatrixStrides;
   readonly b: MatrixStrides;
-  readonly c: { readonly row: number; readonly column: number } | undefined;
+  readonly c: BiasStrides | undefined;
   readonly alpha: number;
   readonly beta: number;
+}
+
+export interface BiasStrides {
+  readonly row: number;
+  readonly column: number;
+  /** Stride along the second of the batch dimensions; default 0. */
+  readonly batch?: number;
 }
 
 export interface MatrixStrides {
@@ -65,7 +72,7 @@ export function gemmProblem(call: LoweringCall): MatmulProblem {
   };
 }
 
-function biasStrides(shape: Shape): { row: number; column: number } {
+function biasStrides(shape: Shape): BiasStrides {
   const columns = shape.at(-1) ?? 1;
   const rows = shape.at(-2) ?? 1;
   return { row: rows === 1 ? 0 : columns, column: columns === 1 ? 0 : 1 };

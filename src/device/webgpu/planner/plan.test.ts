@@ -194,8 +194,8 @@ describe('shapes', () => {
 describe('variants', () => {
   test.each([
     ['software', 'matmul-tile', 'conv2d-tile'],
-    ['integrated', 'matmul-tiled', 'conv2d-tiled'],
-    ['discrete', 'matmul-tiled', 'conv2d-tiled'],
+    ['integrated', 'matmul-tiled', 'matmul-tiled'],
+    ['discrete', 'matmul-tiled', 'matmul-tiled'],
   ] as const)('of class %s', (adapterClass, product, convolution) => {
     expect(labels(planOf(matmul(64, 64, 64), { adapterClass }))).toEqual([product]);
     expect(labels(planOf(conv(3), { adapterClass }))).toEqual([convolution]);
