@@ -15,13 +15,12 @@ export {
   WeftError,
   WorkerError,
 } from '../core/errors.ts';
+export type { CodePlace, PausedCall, PauseOptions } from '../core/paused-call.ts';
 export type {
-  CodePlace,
   Dispatch,
   KernelProfile,
   KernelTuning,
   LoadProgress,
-  PausedCall,
   SessionDevice,
   SessionMemory,
   SharingCounters,
@@ -42,7 +41,6 @@ export {
 export type { Checkpoints } from './snapshots/checkpoints.ts';
 export type {
   CheckpointOptions,
-  PauseOptions,
   ResumedRun,
   ResumedState,
   ResultOptions,

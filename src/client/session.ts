@@ -1,5 +1,6 @@
 import { proxy, transfer } from 'comlink';
 import { UsageError } from '../core/errors.ts';
+import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
 import type {
   CallId,
   ControlReply,
@@ -11,7 +12,6 @@ import type {
   KernelProfile,
   LoadedSession,
   LoadProgress,
-  PausedCall,
   Placement,
   Reply,
   RunRequest,
@@ -28,7 +28,6 @@ import { arePlain, type Inputs } from './input-value.ts';
 import type { Checkpoints } from './snapshots/checkpoints.ts';
 import type {
   CheckpointOptions,
-  PauseOptions,
   ResumedState,
   SnapshotOptions,
 } from './snapshots/control-options.ts';

@@ -1,5 +1,6 @@
 /** Package entry `weft-vm/vm`: runs executables on devices. Bundles no compiler and no printer. */
 export { HostTensor } from '../core/host-tensor.ts';
+export type { CodePlace, PausedCall, PauseOptions } from '../core/paused-call.ts';
 export type {
   Allocator,
   AllocatorCounters,
@@ -20,12 +21,7 @@ export {
   restoreSnapshot,
   resumeSnapshot,
 } from './snapshot/resume-snapshot.ts';
-export {
-  type CodePlace,
-  type PausedCall,
-  type PauseOptions,
-  RunControl,
-} from './snapshot/run-control.ts';
+export { RunControl } from './snapshot/run-control.ts';
 export {
   type HostState,
   type HostStates,

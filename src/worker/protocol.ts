@@ -1,5 +1,6 @@
 import type { DType, TypedArray } from '../core/dtype.ts';
 import type { ErrorData } from '../core/errors.ts';
+import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
 import type { Shape } from '../core/shape.ts';
 import type { TuningStep } from '../device/device.ts';
 
@@ -239,27 +240,9 @@ export interface WireProfile {
   readonly instructions: number;
 }
 
-/** An instruction of a function, counted from 0 as listings do. */
-export interface CodePlace {
-  readonly function: string;
-  readonly instruction: number;
-}
-
-/** A run that is paused: the function that was called, and what its last frame runs next. */
-export interface PausedCall {
-  readonly entry: string;
-  readonly at: CodePlace;
-  /** Frames of its stack. */
-  readonly depth: number;
-}
-
 /** `args` are the values that go with it: of a snapshot, what is stored beside the runs. */
 export type ControlRequest = { readonly args: readonly WireValue[] } & (
-  | {
-      readonly kind: 'pause';
-      readonly at?: CodePlace | undefined;
-      readonly visit?: number | undefined;
-    }
+  | ({ readonly kind: 'pause' } & Omit<PauseOptions, 'signal'>)
   | { readonly kind: 'continue' }
   | {
       readonly kind: 'snapshot';

@@ -1,15 +1,7 @@
-import type { CodePlace, PausedCall } from '../../worker/protocol.ts';
+import type { PausedCall } from '../../core/paused-call.ts';
 import type { DeviceTensor } from '../device-tensor.ts';
 import type { Tensor } from '../tensor.ts';
 import type { OutputValue } from '../wire-values.ts';
-
-export interface PauseOptions {
-  /** Pause when a run comes to this instruction, which it has not run then. Holds once. */
-  readonly at?: CodePlace | undefined;
-  /** With `at`: how many times runs come there before the session is paused. Default 1: the first. */
-  readonly visit?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** What is stored beside the runs. */
 export interface SnapshotContents {

@@ -1,6 +1,7 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import type { ByteReader } from '../../core/byte-reader.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
+import type { PausedCall } from '../../core/paused-call.ts';
 import type { CallOutcome } from '../call.ts';
 import type { Invocation } from '../invocation.ts';
 import { type LinkedFunction, LinkedOp } from '../linked-code.ts';
@@ -8,7 +9,7 @@ import type { MachineOptions } from '../load-machine.ts';
 import { PackedFunctionValue, retain, type Value } from '../value.ts';
 import { type Parts, VirtualMachine } from '../virtual-machine.ts';
 import { programHash } from './program-hash.ts';
-import { type PausedCall, RunControl } from './run-control.ts';
+import { RunControl } from './run-control.ts';
 import { openSnapshot } from './snapshot-file.ts';
 import { HASH_BYTE_LENGTH } from './snapshot-format.ts';
 import type { HostStates } from './take-snapshot.ts';

@@ -1,5 +1,6 @@
 import { Deferred } from '../../core/deferred.ts';
 import { abortError, UsageError } from '../../core/errors.ts';
+import type { CodePlace, PausedCall, PauseOptions } from '../../core/paused-call.ts';
 import { shortList } from '../../core/short-list.ts';
 import { untilAborted } from '../../core/until-aborted.ts';
 import type { CallRunner } from '../call-runner.ts';
@@ -9,27 +10,6 @@ import type { CallInFlight, RunHooks } from '../run-hooks.ts';
 import type { Value } from '../value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 import { Breakpoints } from './breakpoints.ts';
-
-/** An instruction of a bytecode function, counted from 0 as listings do. */
-export interface CodePlace {
-  readonly function: string;
-  readonly instruction: number;
-}
-
-/** A call that is paused: the function called from outside, and what its last frame runs next. */
-export interface PausedCall {
-  readonly entry: string;
-  readonly at: CodePlace;
-  readonly depth: number;
-}
-
-export interface PauseOptions {
-  /** Pause when a call comes to this instruction, which it has not run then. Holds once. */
-  readonly at?: CodePlace | undefined;
-  /** With `at`: how many times calls come there before the machine is paused. Default 1: the first. */
-  readonly visit?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 interface Pause {
   /** All calls are held. */
