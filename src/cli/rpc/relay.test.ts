@@ -13,6 +13,9 @@ import { LOCAL_ADD, testProgram, TOKEN } from '../../rpc/testing/open-session.ts
 import { TestDevice } from '../../runtime/testing/test-device.ts';
 import { type Relay, type RelayOptions, startRelay } from './start-relay.ts';
 
+/** The machine may be busy. */
+const SOON = { timeout: 20_000 };
+
 const opened: (() => void | Promise<void>)[] = [];
 
 afterEach(async () => {
@@ -103,17 +106,16 @@ describe('relay', () => {
     reader.pause();
     const message = new Uint8Array(250_000);
     for (let i = 0; i < 400; i++) device.send(message);
-    const seen: number[] = [];
+    const full = 8 * 2 ** 20;
+    await expect.poll(() => relay.counters().bufferedBytes, SOON).toBeGreaterThan(full);
     for (let i = 0; i < 20; i++) {
       await new Promise((resolve) => setTimeout(resolve, 20));
-      seen.push(relay.counters().bufferedBytes);
+      expect(relay.counters().bufferedBytes).toBeLessThan(full + 2 ** 20);
     }
-    expect(Math.max(...seen)).toBeGreaterThan(0);
-    expect(Math.max(...seen)).toBeLessThan(9 * 2 ** 20);
     // What the relay does not take waits with who sends.
     expect(device.bufferedAmount).toBeGreaterThan(50_000_000);
     reader.resume();
-    await expect.poll(() => received, { timeout: 10_000 }).toBe(400);
+    await expect.poll(() => received, SOON).toBe(400);
     expect(relay.counters().bufferedBytes).toBe(0);
   });
 
