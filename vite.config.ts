@@ -47,7 +47,11 @@ export default defineConfig(({ mode }) => ({
     // How long plugins took is no news to who builds.
     rolldownOptions: { input: pages(mode), checks: { bundlerTimings: false } },
   },
-  worker: { format: 'es' as const, plugins: () => [minifyWgsl(), dropUnusedFields()] },
+  worker: {
+    format: 'es' as const,
+    plugins: () => [minifyWgsl(), dropUnusedFields()],
+    rolldownOptions: { checks: { bundlerTimings: false } },
+  },
   preview: { host: 'localhost' },
   test: {
     include: ['src/**/*.test.ts', 'scripts/**/*.test.ts'],

@@ -84,6 +84,8 @@ export default defineConfig({
     },
     rolldownOptions: {
       external: NODE_ONLY,
+      // How long plugins took is no news to who builds.
+      checks: { bundlerTimings: false },
       output: {
         entryFileNames: '[name].js',
         chunkFileNames: 'chunks/[name]-[hash].js',

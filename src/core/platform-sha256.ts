@@ -5,7 +5,7 @@
 export async function platformSha256(bytes: Uint8Array): Promise<Uint8Array> {
   const { subtle } = globalThis.crypto as Partial<Crypto>;
   if (subtle === undefined) {
-    const { sha256 } = await import('@noble/hashes/sha2.js');
+    const { sha256 } = await import('./software-sha256.ts');
     return sha256(bytes);
   }
   const { buffer, byteOffset, byteLength } = bytes;

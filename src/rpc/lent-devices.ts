@@ -3,6 +3,7 @@ import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import type { HostFunction } from '../runtime/host-function.ts';
+import { readTensors } from '../runtime/tensor-read.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { LimitError } from './errors.ts';
 import type { ExecutableStore } from './executable-store.ts';
@@ -247,7 +248,6 @@ function describeFunctions({ functions }: Executable): string {
 
 async function readLocal(tensor: RpcValue | undefined): Promise<HostTensor[]> {
   if (!(tensor instanceof LocalTensor)) throw malformed('a read of no tensor');
-  const { readTensors } = await import('../runtime/tensor-read.ts');
   return readTensors([tensor.value]);
 }
 
