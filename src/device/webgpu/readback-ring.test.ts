@@ -73,3 +73,31 @@ test('a wait that fails ends them too, and drops the buffer', async () => {
   expect(submit).not.toHaveBeenCalled();
   expect(buffer.isDestroyed).toBe(true);
 });
+
+test('memory for a third read like two before is made in between, and given to it alone', async () => {
+  const { buffer, ring, read } = open();
+  Object.assign(buffer, { size: 1_200_000 });
+  buffer.finish();
+  await read;
+  const readAgain = async (lengths: readonly number[]) => {
+    const reading = ring.read(ring.take(1_100_000), lengths);
+    buffer.finish();
+    const [block] = await reading;
+    if (block === undefined) throw new Error('no block');
+    return block;
+  };
+  const first = await readAgain([1_100_000]);
+  // Nothing is expected after one read of a kind.
+  expect(vi.getTimerCount()).toBe(0);
+  const seen = [first];
+  for (let i = 0; i < 3; i++) {
+    const next = await readAgain([1_100_000]);
+    expect(Buffer.compare(next, first)).toBe(0);
+    expect(seen).not.toContain(next);
+    seen.push(next);
+    expect(vi.getTimerCount()).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+  }
+  expect(await readAgain([3, 8])).toEqual(first.slice(0, 3));
+  expect(vi.getTimerCount()).toBe(0);
+});
