@@ -119,16 +119,23 @@ describe('a run', () => {
     await Promise.all([entering(a).done.then(() => admission.leave(a)), second.done]);
   });
 
-  test('waits in order: small ones do not overtake a large one for ever', async () => {
+  test('waits in order; eight runs that find their weights may overtake it, and no more', async () => {
     const { admission, add, entering } = world(100);
-    const [small, large, other] = [add('small', 20), add('large', 90), add('other', 5)];
-    await admission.enter(small);
+    const [busy, large] = [add('busy', 20), add('large', 90)];
+    const [here, gone] = [add('here', 5), add('gone', 5)];
+    gone.isResident = false;
+    await admission.enter(busy);
     const big = entering(large);
-    const late = entering(other);
+    const late = entering(gone);
+    const runs = Array.from({ length: 12 }, () => entering(here));
     await settled();
     expect([big.isIn, late.isIn]).toEqual([false, false]);
-    admission.leave(small);
-    await Promise.all([big.done, late.done]);
+    expect(runs.map(({ isIn }) => isIn)).toEqual(runs.map((_, i) => i < 8));
+    for (let i = 0; i < 8; i++) admission.leave(here);
+    await settled();
+    expect([big.isIn, runs[8]?.isIn]).toEqual([false, false]);
+    admission.leave(busy);
+    await Promise.all([big, late, ...runs].map(({ done }) => done));
   });
 
   test('is let in alone when it would not fit at all, to fail by itself', async () => {
@@ -164,6 +171,7 @@ describe('a run', () => {
   test('that is aborted waits no longer, and holds up nobody', async () => {
     const { admission, add, entering } = world(100);
     const [a, b, c] = [add('a', 60), add('b', 60), add('c', 30)];
+    c.isResident = false;
     await admission.enter(a);
     const stop = new AbortController();
     const waiting = admission.enter(b, { signal: stop.signal });

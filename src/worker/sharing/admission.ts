@@ -18,6 +18,9 @@ export interface Tenant {
   evict(): void;
 }
 
+/** Runs that may overtake one that waits: they would find their weights gone if they waited too. */
+const MAX_OVERTAKEN = 8;
+
 export interface AdmissionOptions {
   readonly byteBudget: () => number;
   /** A clock, in any unit. */
@@ -45,12 +48,14 @@ interface Waiter {
   readonly alone: () => boolean;
   readonly isLoading: boolean;
   readonly admit: () => void;
+  /** Runs that were let in before it though they came later. */
+  overtaken: number;
 }
 
 /**
  * Who may run on a device, so that the weights and tensors of all that run fit its budget together.
  * A run is let in when what it is known to need fits beside what runs; otherwise it waits, in
- * order of arrival. The first run of a session, of which nothing is known, goes alone, and so does one
+ * order of arrival, but a few runs that find their weights on the device may overtake it. The first run of a session, of which nothing is known, goes alone, and so does one
  * that would not fit beside any other.
  */
 export class Admission {
@@ -101,7 +106,7 @@ export class Admission {
         this.#isExclusive = alone();
         resolve();
       };
-      const waiter: Waiter = { tenant, alone, isLoading, admit };
+      const waiter: Waiter = { tenant, alone, isLoading, admit, overtaken: 0 };
       this.#waiting.push(waiter);
       if (signal?.aborted === true) abort();
       else signal?.addEventListener('abort', abort, { once: true });
@@ -148,11 +153,22 @@ export class Admission {
   }
 
   #admitWaiting(): void {
-    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
-      if (!this.#isAdmissible(first)) return;
-      this.#waiting.shift();
-      first.admit();
+    for (let next = this.#nextWaiter(); next !== undefined; next = this.#nextWaiter()) {
+      const index = this.#waiting.indexOf(next);
+      this.#waiting.splice(index, 1);
+      for (const earlier of this.#waiting.slice(0, index)) earlier.overtaken++;
+      next.admit();
     }
+  }
+
+  /** The first one, or one whose weights are there as long as nobody before it waits for too long. */
+  #nextWaiter(): Waiter | undefined {
+    for (const [index, waiter] of this.#waiting.entries()) {
+      const isNext = index === 0 || waiter.tenant.isResident;
+      if (isNext && this.#isAdmissible(waiter)) return waiter;
+      if (waiter.overtaken >= MAX_OVERTAKEN) return undefined;
+    }
+    return undefined;
   }
 
   #isAdmissible({ tenant, alone, isLoading }: Waiter): boolean {
