@@ -91,3 +91,25 @@ describe.each(['host', 'webgpu'] as const)('sessions of one budget on %s', (devi
     }
   });
 });
+
+test('what is no budget is refused; sessions that share nothing say so', async () => {
+  for (const memoryBudget of [0, -1, Number.NaN]) {
+    expect(() => configureWorker({ worker: false, memoryBudget })).toThrow(
+      `configureWorker: got memoryBudget ${memoryBudget}, expected bytes.`,
+    );
+  }
+  const gpu = await nodeGpu();
+  const other = { requestAdapter: () => gpu.requestAdapter() } as unknown as GPU;
+  const options = { worker: false, device: 'host', gpu: other } as const;
+  const before = await Session.load(addWeights(4).toBytes(), options);
+  configureWorker({ worker: false, gpu: other });
+  const after = await Session.load(addWeights(4).toBytes(), options);
+  expect((await before.memory()).sharing).toBe(undefined);
+  expect((await after.memory()).sharing).toMatchObject({
+    priority: 1,
+    isPinned: false,
+    budgetBytes: Infinity,
+  });
+  await before.dispose();
+  await after.dispose();
+});
