@@ -1,4 +1,10 @@
-import { Fleet, type FleetDevice, serveNats } from '../../rpc/nats/index.ts';
+import {
+  type DeviceQuery,
+  Fleet,
+  type FleetDevice,
+  parseDeviceQuery,
+  serveNats,
+} from '../../rpc/nats/index.ts';
 import { createToken } from '../../rpc/index.ts';
 import { formatBytes } from '../format-bytes.ts';
 import type { Terminal } from '../terminal.ts';
@@ -70,10 +76,11 @@ export async function devicesCommand(
   });
   try {
     // Who only looks opens no session, and needs no token of theirs.
+    const matches = parseDeviceQuery(query);
     const found = await new Fleet(nats, { token: createToken() }).devices(query);
     const rows = [
       ['name', 'group', 'device', 'class', 'memory', 'sessions', 'calls', 'id'],
-      ...found.flatMap(rowsOf),
+      ...found.flatMap((lender) => rowsOf(lender, matches)),
     ];
     terminal.out(found.length === 0 ? 'no devices\n' : table(rows));
     return found.length === 0 ? 1 : 0;
@@ -82,17 +89,20 @@ export async function devicesCommand(
   }
 }
 
-function rowsOf({ name, group, devices, limits, sessions, calls, id }: FleetDevice): string[][] {
-  return devices.map((device) => [
-    name,
-    group,
-    device.name,
-    device.adapterClass,
-    formatBytes(device.maxBufferByteLength),
-    `${sessions} of ${limits.sessions}`,
-    String(calls),
-    id,
-  ]);
+function rowsOf(lender: FleetDevice, matches: DeviceQuery): string[][] {
+  const { name, group, limits, sessions, calls, id } = lender;
+  return lender.devices
+    .filter((device) => matches(lender, device))
+    .map((device) => [
+      name,
+      group,
+      device.name,
+      device.adapterClass,
+      formatBytes(device.maxBufferByteLength),
+      `${sessions} of ${limits.sessions}`,
+      String(calls),
+      id,
+    ]);
 }
 
 function table(rows: readonly (readonly string[])[]): string {

@@ -50,4 +50,9 @@ test('rpc token prints one; other commands want one', async () => {
   const missing = await run(['rpc', 'bench', 'a.weft', '--key', 'desk', '--token-file', '/none']);
   expect(missing.status).toBe(1);
   expect((await run(['rpc', 'serve'])).status).toBe(2);
+  const both = await run(['rpc', 'serve', '--key', 'desk', '--nats', 'nats://127.0.0.1']);
+  expect(both).toMatchObject({ status: 2, err: expect.stringContaining('both --key and --nats') });
+  expect((await run(['rpc', 'devices'])).status).toBe(2);
+  const secret = await run(['rpc', 'devices', '--nats', 'nats://me:secret@127.0.0.1']);
+  expect(secret).toMatchObject({ status: 2, err: expect.stringContaining('never stand in an') });
 });
