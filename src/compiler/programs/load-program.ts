@@ -44,7 +44,7 @@ export async function loadProgram(
   return { executable, vm, device, run, launches };
 }
 
-async function plainValue(vm: VirtualMachine, value: Value): Promise<unknown> {
+export async function plainValue(vm: VirtualMachine, value: Value): Promise<unknown> {
   if (value instanceof TensorValue) {
     const [tensor] = await vm.read([value]);
     return tensor === undefined ? undefined : nested(tensor, 0, 0);
