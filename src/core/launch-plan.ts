@@ -51,8 +51,18 @@ export interface PlannerCaps {
   readonly choices?: VariantChoices | undefined;
 }
 
-/** Which of several reasonable variants a kernel takes; a Map will do. */
+/** Which of several reasonable variants a kernel takes. */
 export interface VariantChoices {
-  /** One of `names`, for a place in a plan; undefined leaves the planner's first choice. */
-  get(place: string, names: readonly string[]): string | undefined;
+  /** Undefined where the planner's first choice stays. */
+  pick<Variant>(kind: VariantKind, place: VariantPlace<Variant>): Variant | undefined;
+}
+
+/** What there are variants of; `tuning/` lists them. */
+export type VariantKind = 'matmul' | 'reduction';
+
+export interface VariantPlace<Variant> {
+  readonly first: Variant;
+  /** What it was chosen for. */
+  readonly problem: object;
+  readonly caps: PlannerCaps;
 }

@@ -1,6 +1,5 @@
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { elementCount } from '../../core/shape.ts';
-import { pickVariant } from '../pick-variant.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import type { Decoding, LoadForm, MatmulTileOptions } from './register-tile.ts';
 
@@ -64,62 +63,8 @@ export function decodingVariant(
 
 /** Chooses the kernel of a product by its sizes, its strides and the adapter. */
 export function chooseMatmulVariant(problem: MatmulProblem, caps: PlannerCaps): MatmulVariant {
-  const { m, n, k, batch } = problem;
   const first = firstVariant(problem, caps);
-  return pickVariant(caps, `matmul ${m}x${n}x${k}, ${elementCount(batch)}`, {
-    first,
-    others: () => otherVariants(problem, caps, first),
-  });
-}
-
-/** What a measurement may prefer, by name; the parts of it that the planner is least sure of. */
-function otherVariants(
-  problem: MatmulProblem,
-  caps: PlannerCaps,
-  first: MatmulVariant,
-): ReadonlyMap<string, MatmulVariant> {
-  const { m, k } = problem;
-  if (first.kernel === 'vector') {
-    const others = [first.slices / 2, first.slices * 2].filter(
-      (slices) => slices > 1 && slices <= first.lanes && slices * 4 <= k,
-    );
-    return new Map(others.map((slices) => [`${slices} slices`, { ...first, slices }]));
-  }
-  if (first.kernel === 'tiled') {
-    const shapes = [LARGE, MEDIUM, SMALL].filter(
-      ({ size, vectors }) => (size / vectors / 4) ** 2 <= caps.maxComputeInvocationsPerWorkgroup,
-    );
-    return new Map(
-      shapes.flatMap((shape) => {
-        const variant = tiledVariant(problem, caps, shape);
-        const whole = { ...variant, parts: 1, part: Math.ceil(k / shape.depth) * shape.depth };
-        return [
-          [`tile of ${shape.size}, ${variant.parts} parts`, variant],
-          [`tile of ${shape.size}, whole`, whole],
-        ];
-      }),
-    );
-  }
-  const tiles =
-    m === 1
-      ? [
-          [1, 1],
-          [1, 2],
-          [1, 4],
-        ]
-      : [
-          [4, 1],
-          [4, 4],
-          [8, 1],
-          [8, 2],
-          [16, 1],
-        ];
-  return new Map(
-    tiles.map(([rows = 1, vectors = 1]) => [
-      `${rows} rows of ${vectors * 4}`,
-      registerVariant(problem, caps, { rows, vectors }),
-    ]),
-  );
+  return caps.choices?.pick('matmul', { first, problem, caps }) ?? first;
 }
 
 function firstVariant(problem: MatmulProblem, caps: PlannerCaps): MatmulVariant {
@@ -136,7 +81,7 @@ const SMALL_COUNT = 1 << 17;
 const TINY_COUNT = 1 << 15;
 
 /** Some 64 sums, where m allows it. */
-function registerVariant(
+export function registerVariant(
   problem: MatmulProblem,
   caps: PlannerCaps,
   tile?: Pick<RegisterVariant, 'rows' | 'vectors'>,
@@ -218,14 +163,18 @@ const ENOUGH_LANES = { discrete: 1 << 16, integrated: 1 << 12, software: 1 };
 type TileShape = Pick<TiledVariant, 'size' | 'depth' | 'vectors'>;
 
 // A lane fetches one block of four by four for each step: lanes * 16 = depth * 2 * size.
-const LARGE: TileShape = { size: 128, depth: 16, vectors: 2 };
-const MEDIUM: TileShape = { size: 64, depth: 8, vectors: 2 };
-const SMALL: TileShape = { size: 32, depth: 16, vectors: 1 };
+export const LARGE: TileShape = { size: 128, depth: 16, vectors: 2 };
+export const MEDIUM: TileShape = { size: 64, depth: 8, vectors: 2 };
+export const SMALL: TileShape = { size: 32, depth: 16, vectors: 1 };
 
 /** Parts of k are not cut shorter than this. */
 const SHORTEST_PART = 256;
 
-function tiledVariant(problem: MatmulProblem, caps: PlannerCaps, given?: TileShape): TiledVariant {
+export function tiledVariant(
+  problem: MatmulProblem,
+  caps: PlannerCaps,
+  given?: TileShape,
+): TiledVariant {
   const forms = { a: loadForm(problem, 'a'), b: loadForm(problem, 'b') };
   const { m, n, k, batch } = problem;
   const tiles = (size: number) => Math.ceil(m / size) * Math.ceil(n / size) * elementCount(batch);

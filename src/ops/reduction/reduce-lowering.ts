@@ -7,7 +7,6 @@ import { elementCount, formatShape, normalizeAxis, type Shape } from '../../core
 import { intsAttribute } from '../attributes.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { f32, type KernelSpec, type LoweringCall, type ScratchOperand, u32 } from '../lowering.ts';
-import { pickVariant } from '../pick-variant.ts';
 import { wgslTypeName } from '../wgsl-literal.ts';
 import { laneTree } from './lane-tree.ts';
 import {
@@ -64,9 +63,9 @@ export function lowerReduceAxes(
 const INVOCATIONS = { software: 512, integrated: 8192, discrete: 65_536 } as const;
 
 /** The least that a piece of an output is worth being: elements for one invocation. */
-const PIECE_SIZE = 32;
+export const PIECE_SIZE = 32;
 
-interface ReduceChoice {
+export interface ReduceChoice {
   /** Invocations that share an output; 1: each computes items of its own. */
   readonly lanes: number;
   /** Parts of each output that are computed side by side, and combined by another kernel. */
@@ -81,34 +80,7 @@ interface ReduceChoice {
  */
 function chooseReduction(problem: ReduceProblem, caps: PlannerCaps): ReduceChoice {
   const first = firstReduction(problem, caps);
-  return pickVariant(caps, `reduce ${problem.count} of ${problem.divisor}`, {
-    first,
-    others: () => otherReductions(problem, caps, first),
-  });
-}
-
-/** What a measurement may prefer: more or fewer pieces of an output, and invocations for each. */
-function otherReductions(
-  { divisor, reduced }: ReduceProblem,
-  caps: PlannerCaps,
-  first: ReduceChoice,
-): ReadonlyMap<string, ReduceChoice> {
-  const { lanes, pieces, unit } = first;
-  const run = reduced.at(-1)?.size ?? 1;
-  const steps = lanes > 1 ? divisor : unit === 'elements' ? run / 4 : run;
-  const counts = [1, Math.ceil(pieces / 4), pieces, pieces * 4].filter(
-    (count) => count === 1 || count * PIECE_SIZE * lanes <= steps,
-  );
-  const most = Math.min(256, caps.maxComputeInvocationsPerWorkgroup);
-  const groups = lanes === 1 ? [1] : [64, 128, 256].filter((count) => count <= most);
-  return new Map(
-    groups.flatMap((lanes) =>
-      counts.map((count): [string, ReduceChoice] => [
-        `${count} pieces by ${lanes}`,
-        { lanes, pieces: wholePieces(steps, count), unit },
-      ]),
-    ),
-  );
+  return caps.choices?.pick('reduction', { first, problem, caps }) ?? first;
 }
 
 function firstReduction(problem: ReduceProblem, caps: PlannerCaps): ReduceChoice {
@@ -131,11 +103,11 @@ function firstReduction(problem: ReduceProblem, caps: PlannerCaps): ReduceChoice
 }
 
 /** Pieces of equal size, none of them empty: about so many. */
-function wholePieces(size: number, wanted: number): number {
+export function wholePieces(size: number, wanted: number): number {
   return wanted < 2 ? 1 : Math.ceil(size / Math.ceil(size / Math.floor(wanted)));
 }
 
-interface ReduceProblem {
+export interface ReduceProblem {
   readonly kind: Reduction;
   readonly call: LoweringCall;
   readonly kept: readonly AxisRun[];

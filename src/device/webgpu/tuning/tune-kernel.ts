@@ -3,6 +3,7 @@ import type { KernelTuning } from '../../device.ts';
 import { realLaunches } from '../compiled-plan.ts';
 import type { CallShapes } from '../planner/plan.ts';
 import type { WebGpuKernel } from '../webgpu-kernel.ts';
+import { NamedChoices } from './named-choices.ts';
 import { TrialArguments, type TrialParts } from './plan-trial.ts';
 import { TunedChoices } from './tuned-choices.ts';
 import { tunePlan } from './tune-plan.ts';
@@ -46,13 +47,13 @@ async function tuneShapes(
   const { planner, pipelines } = parts;
   const { primitive, shapes } = args;
   const tuned = await tunePlan({
-    plan: (choices) => planner.plan(primitive, shapes, choices),
+    plan: (chosen) => planner.plan(primitive, shapes, new NamedChoices(chosen)),
     prepare: (plan) => args.prepare(plan),
     signal,
   });
   if (tuned === undefined) return undefined;
   const measured = planner.measured instanceof TunedChoices ? planner.measured : new TunedChoices();
-  measured.set(planner.plan(primitive, shapes, new Map()), tuned.choices);
+  measured.set(planner.plan(primitive, shapes, new NamedChoices(new Map())), tuned.choices);
   planner.measured = measured;
   const plan = planner.plan(primitive, shapes);
   const launches = realLaunches(plan);

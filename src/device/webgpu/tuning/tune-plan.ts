@@ -1,5 +1,6 @@
-import type { LaunchPlan, VariantChoices } from '../../../core/launch-plan.ts';
+import type { LaunchPlan } from '../../../core/launch-plan.ts';
 import type { TriedVariant } from '../../device.ts';
+import type { ChosenNames } from './named-choices.ts';
 
 /** What a variant has to be faster by, so that noise chooses nothing. */
 export const MARGIN = 0.9;
@@ -21,7 +22,7 @@ export interface Trial {
 
 export interface TuningTask {
   /** Pure. */
-  plan(choices: VariantChoices): LaunchPlan;
+  plan(chosen: ChosenNames): LaunchPlan;
   /** Compiles. Rejects with DeviceError or OutOfMemoryError. */
   prepare(plan: LaunchPlan): Promise<Trial>;
   readonly signal?: AbortSignal | undefined;

@@ -1,6 +1,7 @@
 import type { LaunchPlan } from '../../../core/launch-plan.ts';
 import type { TunedChoice } from '../../device.ts';
 import type { MeasuredChoices } from '../kernel-planner.ts';
+import { NamedChoices } from './named-choices.ts';
 
 /** Choices by the hash of the plan that they improve. */
 export class TunedChoices implements MeasuredChoices {
@@ -12,8 +13,9 @@ export class TunedChoices implements MeasuredChoices {
     }
   }
 
-  for(first: LaunchPlan): ReadonlyMap<string, string> | undefined {
-    return this.#byPlan.get(planHash(first));
+  for(first: LaunchPlan): NamedChoices | undefined {
+    const names = this.#byPlan.get(planHash(first));
+    return names && new NamedChoices(names);
   }
 
   /** Without choices the first one is the best known again. */

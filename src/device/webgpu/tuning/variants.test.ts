@@ -2,13 +2,14 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Gpu, openGpu } from '../../../../bench/kernels/open-gpu.ts';
 import { preparePlan, readBuffer, storageBuffer } from '../../../../bench/kernels/prepare-plan.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
-import type { LaunchPlan, PlannerCaps, VariantChoices } from '../../../core/launch-plan.ts';
+import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { Attributes, PrimitiveFunction } from '../../../core/primitive-function.ts';
 import type { Shape } from '../../../core/shape.ts';
 import { inferConcreteCall, opDefinition, OPS } from '../../../ops/registry.ts';
 import { firstDifference } from '../../../testing/all-close.ts';
 import { randomTensor } from '../../../testing/random-tensor.ts';
 import { kernelPlanner } from '../kernel-planner.ts';
+import { type ChosenNames, NamedChoices } from './named-choices.ts';
 import { planHash, TunedChoices } from './tuned-choices.ts';
 
 let gpu: Gpu;
@@ -90,7 +91,7 @@ function prepare({ op: name, shapes, attributes = {} }: Call) {
 }
 
 /** Every single choice that planning offers. */
-function choicesOf(plan: (choices: VariantChoices) => LaunchPlan): Map<string, string>[] {
+function choicesOf(plan: (chosen: ChosenNames) => LaunchPlan): Map<string, string>[] {
   const all: Map<string, string>[] = [];
   plan({
     get(place, names) {
@@ -108,8 +109,10 @@ describe.each(CLASSES)('%s', (adapterClass) => {
       const { op, inputs, primitive, expected, shapes } = prepare(call);
       const planner = kernelPlanner({ ...gpu.caps, adapterClass }, OPS);
       const plans = new Map<string, LaunchPlan>();
-      for (const choices of choicesOf((given) => planner.plan(primitive, shapes, given))) {
-        const plan = planner.plan(primitive, shapes, choices);
+      for (const choices of choicesOf((given) =>
+        planner.plan(primitive, shapes, new NamedChoices(given)),
+      )) {
+        const plan = planner.plan(primitive, shapes, new NamedChoices(choices));
         plans.set(planHash(plan), plan);
       }
       expect(plans.size).toBeGreaterThan(0);
@@ -140,8 +143,11 @@ test('choices apply to the plan that they were measured for, and to no other', (
     ],
   });
   const first = planner.plan(primitive, shapes);
-  const [choices] = choicesOf((given) => planner.plan(primitive, shapes, given)).filter(
-    (given) => planHash(planner.plan(primitive, shapes, given)) !== planHash(first),
+  const [choices] = choicesOf((given) =>
+    planner.plan(primitive, shapes, new NamedChoices(given)),
+  ).filter(
+    (given) =>
+      planHash(planner.plan(primitive, shapes, new NamedChoices(given))) !== planHash(first),
   );
   if (choices === undefined) throw new Error('a product has one variant only');
   const measured = new TunedChoices();
@@ -149,7 +155,9 @@ test('choices apply to the plan that they were measured for, and to no other', (
   // As they come back from a store.
   planner.measured = new TunedChoices(structuredClone(measured.entries()));
   const chosen = planner.plan(primitive, shapes);
-  expect(planHash(chosen)).toBe(planHash(planner.plan(primitive, shapes, choices)));
+  expect(planHash(chosen)).toBe(
+    planHash(planner.plan(primitive, shapes, new NamedChoices(choices))),
+  );
   expect(planHash(chosen)).not.toBe(planHash(first));
   const other = prepare({
     op: 'matmul',

@@ -1,0 +1,58 @@
+import type { VariantChoices, VariantKind, VariantPlace } from '../../../core/launch-plan.ts';
+import { elementCount } from '../../../core/shape.ts';
+import type { MatmulProblem } from '../../../ops/linear/matmul-problem.ts';
+import type { MatmulVariant } from '../../../ops/linear/matmul-variant.ts';
+import { matmulVariants } from '../../../ops/linear/matmul-variants.ts';
+import type { ReduceChoice, ReduceProblem } from '../../../ops/reduction/reduce-lowering.ts';
+import { reductionVariants } from '../../../ops/reduction/reduction-variants.ts';
+
+/** Names of variants by place; a Map will do. */
+export interface ChosenNames {
+  /** One of `names`; undefined leaves the planner's first choice. */
+  get(place: string, names: readonly string[]): string | undefined;
+}
+
+/** Takes the variants that are named. */
+export class NamedChoices implements VariantChoices {
+  readonly #chosen: ChosenNames;
+
+  constructor(chosen: ChosenNames) {
+    this.#chosen = chosen;
+  }
+
+  pick<Variant>(kind: VariantKind, place: VariantPlace<Variant>): Variant | undefined {
+    const { name, variants } = listVariants(kind, place);
+    const chosen = this.#chosen.get(name, [...variants.keys()]);
+    // The lowering of this kind asks, and has said what its variants are.
+    return chosen === undefined ? undefined : (variants.get(chosen) as Variant | undefined);
+  }
+}
+
+interface VariantList {
+  /** The place in the plan. */
+  readonly name: string;
+  readonly variants: ReadonlyMap<string, unknown>;
+}
+
+function listVariants(kind: VariantKind, place: VariantPlace<unknown>): VariantList {
+  const { caps } = place;
+  switch (kind) {
+    case 'matmul': {
+      const problem = place.problem as MatmulProblem;
+      const { m, n, k, batch } = problem;
+      return {
+        name: `matmul ${m}x${n}x${k}, ${elementCount(batch)}`,
+        variants: matmulVariants(problem, caps, place.first as MatmulVariant),
+      };
+    }
+    case 'reduction': {
+      const problem = place.problem as ReduceProblem;
+      return {
+        name: `reduction ${problem.count} of ${problem.divisor}`,
+        variants: reductionVariants(problem, caps, place.first as ReduceChoice),
+      };
+    }
+    default:
+      return kind satisfies never;
+  }
+}
