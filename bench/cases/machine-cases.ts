@@ -15,7 +15,7 @@ export const MACHINE_CASES = [
 export type MachineCase = (typeof MACHINE_CASES)[number];
 
 /** Launches of the shorter and the longer program of `launch-overhead`. */
-const CHAIN_LENGTHS = [100, 500];
+const CHAIN_LENGTHS = [100, 2000];
 /** Megabytes of weights of the smaller and the larger program of `load-time`. */
 const LOAD_MEGABYTES = [1, 64];
 
