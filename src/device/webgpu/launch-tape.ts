@@ -23,14 +23,15 @@ export class DispatchList {
 
   /** Some of the launches. Buffers of the others count as used too. */
   part(from: number, to: number): DispatchList {
-    const part = new DispatchList();
-    part.pipelines.push(...this.pipelines.slice(from, to));
-    part.groups.push(...this.groups.slice(from, to));
-    part.workgroups.push(...this.workgroups.slice(from * 3, to * 3));
-    part.offsets = Uint32Array.from(this.offsets).subarray(from, to);
-    for (const buffer of this.used) part.used.add(buffer);
-    for (const buffer of this.written) part.written.add(buffer);
-    return part;
+    const { used, written } = this;
+    return Object.assign(new DispatchList(), {
+      pipelines: this.pipelines.slice(from, to),
+      groups: this.groups.slice(from, to),
+      workgroups: this.workgroups.slice(from * 3, to * 3),
+      offsets: Uint32Array.from(this.offsets).subarray(from, to),
+      used,
+      written,
+    });
   }
 }
 
@@ -139,24 +140,18 @@ export class LaunchTape implements LaunchRecording, RecordedLaunches, BufferUser
     const end = begin + count;
     let at = 0;
     for (const step of this.#steps) {
-      if (at >= end) return end;
+      const length = step.kind === 'dispatch' ? step.list.pipelines.length : 1;
       const from = Math.max(begin - at, 0);
-      const to = end - at;
-      if (step.kind !== 'dispatch') {
-        at++;
-        if (from > 0) continue;
-        if (step.kind === 'copy') this.#queue.copy(step.from, step.to);
-        else this.#queue.write(step.target, step.bytes);
-        continue;
-      }
-      const { length } = step.list.pipelines;
+      const to = Math.min(end - at, length);
       at += length;
-      if (from >= length) continue;
-      const isWhole = from === 0 && to >= length;
-      this.#queue.dispatchAll(isWhole ? step.list : step.list.part(from, to));
-      if (to < length) return end;
+      if (from >= to) continue;
+      if (step.kind === 'dispatch') {
+        const isWhole = to - from === length;
+        this.#queue.dispatchAll(isWhole ? step.list : step.list.part(from, to));
+      } else if (step.kind === 'copy') this.#queue.copy(step.from, step.to);
+      else this.#queue.write(step.target, step.bytes);
     }
-    return undefined;
+    return at > end ? end : undefined;
   }
 
   /** A buffer of the tape is destroyed. */
