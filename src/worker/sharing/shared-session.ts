@@ -269,7 +269,7 @@ export class SharedSession implements SharedUse, Tenant {
   }
 
   async #moveToNewDevice(): Promise<void> {
-    const { placeOf, openDevices, program, source, createMachine } = this.#parts;
+    const { placeOf, openDevices, program, request, source, createMachine } = this.#parts;
     const { signal } = this.#closed;
     this.isResident = false;
     const devices = await openDevices(this.#devices.main.device.kind);
@@ -278,7 +278,12 @@ export class SharedSession implements SharedUse, Tenant {
     try {
       await place.admission.enter(this, { signal, isLoading: true });
       const options = this.#machineOptions(place, source.read(this.#untilClosed()));
-      const machine = await createMachine(program.executable, devices, { ...options, signal });
+      const { compile = 'on demand' } = request;
+      const machine = await createMachine(program.executable, devices, {
+        ...options,
+        compile,
+        signal,
+      });
       this.#adopt(machine, devices, place);
     } catch (error) {
       place.admission.remove(this);
