@@ -3,6 +3,7 @@ import { abortError, internalError } from '../core/errors.ts';
 import type { Device } from '../device/device.ts';
 import { type CallOutcome, registersOf } from './call.ts';
 import { resume, run } from './dispatch.ts';
+import type { Frame } from './frame.ts';
 import { type FrameCount, Invocation, type Limits } from './invocation.ts';
 import type { LinkedFunction } from './linked-code.ts';
 import type { LinkedProgram } from './link.ts';
@@ -14,7 +15,6 @@ import type { CallInFlight, RunHooks, Turn, Turns } from './run-hooks.ts';
 import type { RunRecording } from './run-recording.ts';
 import { discard, release, retain, TensorValue, type Value } from './value.ts';
 import type { VmState } from './vm-state.ts';
-import { withVmStack } from './vm-stack.ts';
 
 /** Nested synchronous calls (program, JS function, program, …) before one waits for its turn. */
 const MAX_NESTING = 32;
@@ -232,7 +232,7 @@ export class CallRunner {
       return await work();
     } catch (error) {
       if (call.cancellation !== undefined) throw call.cancellation;
-      throw withVmStack(error, this.#program, call.invocation.frames);
+      throw await withStack(error, this.#program, call.invocation.frames);
     } finally {
       signal?.removeEventListener('abort', onAbort);
       this.#calls.delete(call);
@@ -366,5 +366,19 @@ class Call implements CallInFlight {
     this.#pending = undefined;
     if (this.cancellation === undefined) resolve(value);
     else if (value !== undefined) discard(value);
+  }
+}
+
+/** What describes errors loads with the first one; where it cannot, the error stays as it is. */
+async function withStack(
+  error: unknown,
+  program: ExecutableData,
+  frames: readonly Frame[],
+): Promise<unknown> {
+  try {
+    const { withVmStack } = await import('./vm-stack.ts');
+    return withVmStack(error, program, frames);
+  } catch {
+    return error;
   }
 }

@@ -80,10 +80,13 @@ function packs(launch: Launch, all: readonly Launch[], { primitive }: PlanContex
   );
 }
 
-function writesScratch({ bindings }: Launch, index: number): boolean {
+/** Whether a launch writes some scratch, or that of an index. */
+export function writesScratch({ bindings }: Launch, index?: number): boolean {
   return bindings.some(
     ({ buffer, access }) =>
-      access === 'read_write' && buffer.kind === 'scratch' && buffer.index === index,
+      access === 'read_write' &&
+      buffer.kind === 'scratch' &&
+      (index ?? buffer.index) === buffer.index,
   );
 }
 

@@ -6,9 +6,8 @@ import { macrotask } from '../../core/macrotask.ts';
 import { untilAborted } from '../../core/until-aborted.ts';
 import type { Device, PreparedKernels, PrepareOptions } from '../device.ts';
 import type { BufferTable } from './buffers.ts';
-import { realLaunches } from './compiled-plan.ts';
+import { realLaunches, writesScratch } from './compiled-plan.ts';
 import type { SymbolicKernel } from './foresight.ts';
-import { PackedWeights } from './packed-weights.ts';
 import type { CachedPipeline } from './pipeline-cache.ts';
 import type { CallShapes } from './planner/plan.ts';
 import { hasOnlySymbols, shapesOf } from './representative-shapes.ts';
@@ -54,8 +53,10 @@ export async function prepareKernels(
   const pipelines = await compilation.finish();
   const isForeseeing = preparations.some(({ isForeseen }) => isForeseen);
   const foresights = isForeseeing ? await loading : undefined;
+  const usesScratch = preparations.some(({ launches }) => launches.some((l) => writesScratch(l)));
+  const packer = packing && usesScratch ? await import('./packed-weights.ts') : undefined;
   if (signal?.aborted) throw abortError(signal);
-  const weights = packing && new PackedWeights(parts.buffers, packing);
+  const weights = packing && packer && new packer.PackedWeights(parts.buffers, packing);
   const kernels = new Map<string, WebGpuKernel>();
   const symbolic: SymbolicKernel[] = [];
   for (const preparation of preparations) {
