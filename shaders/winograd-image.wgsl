@@ -1,6 +1,6 @@
 // The second step of a Winograd convolution: a 6 x 6 patch of a channel, which is what 4 x 4 pixels
 // of the result depend on, becomes 36 elements of as many matrices (channels, tiles).
-// `transform` is written out in the source before this one.
+// `transform` is written out in the source before this one; `main` is in lib/winograd-tile.wgsl.
 struct Place {
   plane: u32,
   y: i32,
@@ -8,20 +8,9 @@ struct Place {
   element: u32,
 }
 
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let tile = params.first_tile + id.x;
-  if (tile >= params.last_tile || id.y >= params.channels) {
-    return;
-  }
-  let row = tile / params.tiles_w;
-  let image = row / params.tiles_h;
-  transform(Place(
-    (image * params.channels + id.y) * params.in_h * params.in_w,
-    i32((row - image * params.tiles_h) * 4u) - params.pad_top,
-    i32((tile - row * params.tiles_w) * 4u) - params.pad_left,
-    id.y * params.tiles + id.x,
-  ));
+fn place_of(image: u32, channel: u32, corner: vec2<u32>, element: u32) -> Place {
+  let plane = (image * params.channels + channel) * params.in_h * params.in_w;
+  return Place(plane, i32(corner.y) - params.pad_top, i32(corner.x) - params.pad_left, element);
 }
 
 // A row or column of the image, the nearest one inside; what is outside reads as zero.

@@ -1,6 +1,6 @@
 // The last step of a Winograd convolution: 36 products become 4 x 4 pixels of a channel.
-// `transform` is written out in the source before this one; `store_four` is in
-// lib/store-four-*.wgsl.
+// `transform` is written out in the source before this one; `main` is in lib/winograd-tile.wgsl,
+// `store_four` in lib/store-four-*.wgsl.
 struct Place {
   element: u32,
   start: u32,
@@ -9,22 +9,13 @@ struct Place {
   bias: Element,
 }
 
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let tile = params.first_tile + id.x;
-  if (tile >= params.last_tile || id.y >= params.channels) {
-    return;
-  }
-  let row = tile / params.tiles_w;
-  let image = row / params.tiles_h;
+fn place_of(image: u32, channel: u32, corner: vec2<u32>, element: u32) -> Place {
   var bias = Element();
   if (HAS_BIAS) {
-    bias = load_bias(id.y);
+    bias = load_bias(channel);
   }
-  let y = (row - image * params.tiles_h) * 4u;
-  let x = (tile - row * params.tiles_w) * 4u;
-  let start = ((image * params.channels + id.y) * params.out_h + y) * params.out_w + x;
-  transform(Place(id.y * params.tiles + id.x, start, y, x, bias));
+  let row = (image * params.channels + channel) * params.out_h + corner.y;
+  return Place(element, row * params.out_w + corner.x, corner.y, corner.x, bias);
 }
 
 fn row_at(place: Place, row: u32) -> u32 {

@@ -1,5 +1,6 @@
 import storeFourScalar from '../../../shaders/lib/store-four-scalar.wgsl?raw';
 import storeFourVector from '../../../shaders/lib/store-four-vector.wgsl?raw';
+import tileSource from '../../../shaders/lib/winograd-tile.wgsl?raw';
 import imageSource from '../../../shaders/winograd-image.wgsl?raw';
 import outputSource from '../../../shaders/winograd-output.wgsl?raw';
 import weightsSource from '../../../shaders/winograd-weights.wgsl?raw';
@@ -139,7 +140,7 @@ function weightsKernel(count: number, { weights }: Scratches, caps: Caps): Kerne
 function imageKernel(window: Window2d, part: Part, { image }: Scratches): KernelSpec {
   return {
     name: 'winograd-image',
-    source: transformSource(IMAGE, false) + imageSource,
+    source: transformSource(IMAGE, false) + imageSource + tileSource,
     constants: {},
     params: {
       ...partParams(part, window.channels),
@@ -192,6 +193,7 @@ function outputKernel(
     source:
       transformSource(OUTPUT, true) +
       outputSource +
+      tileSource +
       (wholeGroups ? storeFourVector : storeFourScalar),
     constants: { HAS_BIAS: hasBias },
     params: { ...partParams(part, outChannels), out_h: u32(outH), out_w: u32(outW) },
