@@ -26,6 +26,11 @@ export class PlanBuilder {
     return this.#typed.name;
   }
 
+  /** See {@link TypedPrimitive.hasFixedShapes}. */
+  get hasFixedShapes(): boolean {
+    return this.#typed.hasFixedShapes;
+  }
+
   type(value: number): ConcreteTensorType {
     const type = this.#typed.types[value];
     if (type === undefined) throw new Error(`internal: ${this.name} has no value ${value}`);

@@ -475,3 +475,35 @@ test('lanes that are computed one by one are computed once, however often an ope
   const calls = code.match(/(?<!fn )element\d+\(/g) ?? [];
   expect(calls).toHaveLength(4);
 });
+
+describe('a small tensor whose lanes take many divisions', () => {
+  const add = (rows: number | string): PrimitiveFunction => ({
+    name: 'add',
+    params: [
+      { dtype: 'float32', shape: [rows, 3, 3, 3, 3] },
+      { dtype: 'float32', shape: [3, 1, 3, 1] },
+    ],
+    body: [{ op: 'add', inputs: [0, 1], attributes: {} }],
+    results: [{ value: 2, type: { dtype: 'float32', shape: [rows, 3, 3, 3, 3] } }],
+  });
+  const codeOf = (primitive: PrimitiveFunction, rows: number): string | undefined => {
+    const shapes = {
+      params: [
+        [rows, 3, 3, 3, 3],
+        [3, 1, 3, 1],
+      ],
+      results: [[rows, 3, 3, 3, 3]],
+    };
+    return plan(primitive, shapes, { caps: { ...CAPS, adapterClass: 'software' }, operators: OPS })
+      .launches[0]?.code;
+  };
+
+  test('is computed by a loop over lanes', () => {
+    expect(codeOf(add(4), 4)).toContain('lane < 4u');
+  });
+
+  test('has the code of large ones where another size compiles nothing', () => {
+    expect(codeOf(add('n'), 4)).not.toContain('lane < 4u');
+    expect(codeOf(add('n'), 4)).toBe(codeOf(add('n'), 4000));
+  });
+});

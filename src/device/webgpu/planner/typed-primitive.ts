@@ -10,7 +10,7 @@ import { elementCount, sameShape, type Shape } from '../../../core/shape.ts';
 import { bindAttributes } from '../../../ops/bind-attributes.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import { formatType } from '../../../ops/operand-checks.ts';
-import { inferConcreteCall } from '../../../ops/registry.ts';
+import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { type ElementType, elementTypeOf } from './element-type.ts';
 
 /** Operators by name. */
@@ -31,6 +31,8 @@ export interface TypedPrimitive {
   readonly calls: readonly TypedCall[];
   /** Values that are results, in the order of the destination arguments. */
   readonly results: readonly number[];
+  /** Whether no call has other shapes: only then may code depend on how large tensors are. */
+  readonly hasFixedShapes: boolean;
 }
 
 export interface TypedCall {
@@ -60,7 +62,7 @@ export function typePrimitive(
     addType({ dtype, shape: shapes.params[i] ?? [] });
   }
   const calls: TypedCall[] = [];
-  for (const call of bindAttributes(primitive, shapes)) {
+  for (const call of bindAttributes(primitive, shapes, operators)) {
     const op = operatorOf(call, operators, primitive.name);
     const inputs = call.inputs.map((input) => (input < 0 ? undefined : types[input]));
     const { attributes, output } = inferConcreteCall(op, inputs, call.attributes);
@@ -74,7 +76,13 @@ export function typePrimitive(
     types,
     calls,
     results: primitive.results.map(({ value }) => value),
+    hasFixedShapes: hasFixedShapes(primitive),
   };
+}
+
+function hasFixedShapes({ params, results }: PrimitiveFunction): boolean {
+  const types = [...params, ...results.map(({ type }) => type)];
+  return types.every(({ shape }) => shape.every((dim) => typeof dim === 'number'));
 }
 
 /** All values but parameters that are there for their sizes only. */
