@@ -1,6 +1,6 @@
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import { shapesOf, type Sizes } from './call-shapes.ts';
 import { realLaunches } from './compiled-plan.ts';
-import { shapesOf, type Sizes } from './representative-shapes.ts';
 import { launchesOfSamples, unlessRefused } from './sampled-launches.ts';
 import type { KernelParts, WebGpuKernel } from './webgpu-kernel.ts';
 

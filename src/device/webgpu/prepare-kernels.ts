@@ -6,12 +6,11 @@ import { macrotask } from '../../core/macrotask.ts';
 import { untilAborted } from '../../core/until-aborted.ts';
 import type { Device, PreparedKernels, PrepareOptions } from '../device.ts';
 import type { BufferTable } from './buffers.ts';
+import { shapesOf } from './call-shapes.ts';
 import { realLaunches, writesScratch } from './compiled-plan.ts';
 import type { SymbolicKernel } from './foresight.ts';
 import type { CachedPipeline } from './pipeline-cache.ts';
 import type { CallShapes } from './planner/plan.ts';
-import { hasOnlySymbols, shapesOf } from './representative-shapes.ts';
-import { launchesOfAll, launchesOfSamples } from './sampled-launches.ts';
 import type { ScratchPool } from './scratch-pool.ts';
 import { type KernelParts, WebGpuKernel } from './webgpu-kernel.ts';
 
@@ -117,7 +116,7 @@ async function planAll(
   for (const primitive of primitives) {
     if (isRefused.has(primitive)) continue;
     try {
-      const preparation = planOne(primitive, planning);
+      const preparation = await planOne(primitive, planning);
       preparations.push(preparation);
       if (refusals.length === 0) compilation.add(preparation.launches);
     } catch (error) {
@@ -147,20 +146,22 @@ function refused(refusals: readonly Refusal[], of: number, adapterName: string):
   );
 }
 
-function planOne(
+async function planOne(
   primitive: PrimitiveFunction,
   { parts, foreseen, onDemand }: Planning,
-): Preparation {
+): Promise<Preparation> {
   const shapes = shapesOf(primitive);
   if (shapes !== undefined) {
     const plan = parts.planner.plan(primitive, shapes);
     const launches = realLaunches(plan);
     return { primitive, fixed: { plan, shapes }, isForeseen: false, launches };
   }
+  const { hasOnlySymbols, launchesOfAll, launchesOfSamples } = await import(
+    './sampled-launches.ts'
+  );
   const isForeseen = foreseen !== undefined && hasOnlySymbols(primitive, foreseen);
   const select = isForeseen && onDemand ? launchesOfAll : launchesOfSamples;
-  const launches = select(primitive, parts.planner);
-  return { primitive, fixed: undefined, isForeseen, launches };
+  return { primitive, fixed: undefined, isForeseen, launches: select(primitive, parts.planner) };
 }
 
 /** Compiles each text once, all at the same time. */

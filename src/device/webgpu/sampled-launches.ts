@@ -4,7 +4,13 @@ import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import { realLaunches } from './compiled-plan.ts';
 import type { KernelPlanner } from './kernel-planner.ts';
 import type { CallShapes } from './planner/plan.ts';
-import { contrastingShapes, representativeShapes } from './representative-shapes.ts';
+import {
+  contrastingShapes,
+  hasOnlySymbols,
+  representativeShapes,
+} from './representative-shapes.ts';
+
+export { hasOnlySymbols };
 
 /** What a primitive launches for all sizes, as far as two samples tell. */
 export function launchesOfAll(primitive: PrimitiveFunction, planner: KernelPlanner): Launch[] {
