@@ -1,7 +1,8 @@
 import { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes, ConcreteTensorType } from '../core/primitive-function.ts';
 import { computeReference } from '../ops/compute-reference.ts';
-import { inferConcreteCall, opDefinition } from '../ops/registry.ts';
+import { inferConcreteCall } from '../ops/infer-concrete-call.ts';
+import { opDefinition } from '../ops/registry.ts';
 
 /** The type of an operator's result. Throws ShapeError or UnsupportedError. */
 export function inferOperator(

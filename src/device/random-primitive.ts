@@ -6,7 +6,8 @@ import type {
   PrimitiveFunction,
 } from '../core/primitive-function.ts';
 import { elementCount, type Shape } from '../core/shape.ts';
-import { inferConcreteCall, opDefinition } from '../ops/registry.ts';
+import { inferConcreteCall } from '../ops/infer-concrete-call.ts';
+import { opDefinition } from '../ops/registry.ts';
 
 /** A primitive function with static shapes, and the types of all its values. */
 export interface RandomPrimitive {

@@ -8,7 +8,7 @@ import type {
   PrimitiveFunction,
 } from '../core/primitive-function.ts';
 import type { Shape } from '../core/shape.ts';
-import { opDefinition } from './registry.ts';
+import type { OpDefinition } from './define-op.ts';
 
 /** Shapes of the tensors of one call of a primitive function. */
 interface CallShapes {
@@ -18,26 +18,33 @@ interface CallShapes {
 
 /**
  * The calls of a primitive function with the symbols in their attributes replaced by the numbers
- * that they have in a call with tensors of these shapes. Throws ShapeError for a symbol that does
+ * that they have in a call with tensors of these shapes; those of an unknown operator stay. Throws ShapeError for a symbol that does
  * not follow from the primitive's types.
  */
 export function bindAttributes(
   { body, params, results }: PrimitiveFunction,
   shapes: CallShapes,
+  operators: ReadonlyMap<string, OpDefinition>,
 ): readonly OperatorCall[] {
   if (!body.some(({ attributes }) => Object.values(attributes).some(isSymbolic))) return body;
   const values = new DimValues();
   for (const [i, { shape }] of params.entries()) values.learn(shape, shapes.params[i]);
   for (const [i, { type }] of results.entries()) values.learn(type.shape, shapes.results[i]);
-  return body.map((call) => ({ ...call, attributes: bindCall(call, values) }));
+  return body.map((call) => ({
+    ...call,
+    attributes: bindCall(call, values, operators.get(call.op)?.attributes ?? {}),
+  }));
 }
 
 function isSymbolic(value: AttributeValue): boolean {
   return Array.isArray(value) && value.some((item) => typeof item !== 'number');
 }
 
-function bindCall({ op, attributes }: OperatorCall, values: DimValues): Attributes {
-  const specs = opDefinition(op).attributes;
+function bindCall(
+  { op, attributes }: OperatorCall,
+  values: DimValues,
+  specs: OpDefinition['attributes'],
+): Attributes {
   const bound = Object.entries(attributes).map(([name, value]): [string, AttributeValue] => {
     if (specs[name]?.type !== 'dims' || typeof value !== 'object') return [name, value];
     const items: readonly Dim[] = value;

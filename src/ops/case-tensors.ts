@@ -6,7 +6,7 @@ import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { elementCount, type Shape } from '../core/shape.ts';
 import type { OpCase, OpCaseInput, OpDefinition } from './define-op.ts';
 import { computeReference } from './compute-reference.ts';
-import { inferConcreteCall } from './registry.ts';
+import { inferConcreteCall } from './infer-concrete-call.ts';
 
 /** The inputs of a case, filled from `random` (numbers in [0, 1)) where it gives no values. */
 export function caseTensors(opCase: OpCase, random: () => number): (HostTensor | undefined)[] {

@@ -6,7 +6,7 @@ import { type DimCheck, SymbolicDims } from '../core/symbolic-dims.ts';
 import { hasSymbols } from './attributes.ts';
 import type { OpDefinition } from './define-op.ts';
 import type { Operands } from './lowering.ts';
-import { checkCall, type InferredCall } from './registry.ts';
+import { checkCall, type InferredCall } from './infer-concrete-call.ts';
 
 export interface SymbolicCall extends InferredCall<Dim> {
   /** What has to hold when the program runs, because symbols leave it open. */

@@ -8,7 +8,8 @@ import type { DimCheck } from '../core/symbolic-dims.ts';
 import type { OpCase, OpDefinition } from './define-op.ts';
 import { SIZE_OPS } from './dynamic/sizes.ts';
 import { inferCall } from './infer-call.ts';
-import { inferConcreteCall, opDefinition, OPS } from './registry.ts';
+import { inferConcreteCall } from './infer-concrete-call.ts';
+import { opDefinition, OPS } from './registry.ts';
 
 const BROADCASTING = [
   'matmul',

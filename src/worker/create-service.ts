@@ -1,7 +1,7 @@
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { createWebGpuDevice } from '../device/webgpu/index.ts';
-import { OPS } from '../ops/registry.ts';
+import { KERNEL_OPS } from '../ops/kernel-ops.ts';
 import type { HostFunction, HostStates } from '../runtime/index.ts';
 import type { DeviceKind, SessionService } from './protocol.ts';
 import { SessionHost } from './session-host.ts';
@@ -22,7 +22,7 @@ export interface ServiceOptions {
  */
 export async function createDevice(kind: DeviceKind, gpu?: GPU): Promise<Device> {
   if (kind === 'host') return createHostDevice();
-  const options = { operators: OPS, gpu: gpu ?? globalThis.navigator?.gpu };
+  const options = { operators: KERNEL_OPS, gpu: gpu ?? globalThis.navigator?.gpu };
   const [device, isTuned] = await Promise.all([createWebGpuDevice(options), hasChoices()]);
   // What cannot be read is measured again when it is asked for.
   if (isTuned) {

@@ -6,7 +6,8 @@ import { elementCount, sameShape } from '../../core/shape.ts';
 import { bindAttributes } from '../../ops/bind-attributes.ts';
 import { computeReference } from '../../ops/compute-reference.ts';
 import { formatType } from '../../ops/operand-checks.ts';
-import { inferConcreteCall, opDefinition } from '../../ops/registry.ts';
+import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
+import { opDefinition, OPS } from '../../ops/registry.ts';
 import type { DeviceTensor, Kernel, KernelTiming } from '../device.ts';
 import { asHostBuffer } from './host-memory.ts';
 import { type CallStep, type HostPlan, planOnHost } from './host-plan.ts';
@@ -69,10 +70,11 @@ export class HostKernel implements Kernel {
   }
 
   compute(inputs: readonly HostTensor[]): HostTensor {
-    const [call] = bindAttributes(this.#primitive, {
-      params: inputs.map(({ shape }) => shape),
-      results: [],
-    });
+    const [call] = bindAttributes(
+      this.#primitive,
+      { params: inputs.map(({ shape }) => shape), results: [] },
+      OPS,
+    );
     if (call === undefined) throw internalError(`${this.name} has no call`);
     const op = opDefinition(call.op);
     const operands = call.inputs.map((input) => inputs[input]);

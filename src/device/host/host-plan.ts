@@ -11,7 +11,8 @@ import { bindAttributes } from '../../ops/bind-attributes.ts';
 import type { OpDefinition } from '../../ops/define-op.ts';
 import { formatType } from '../../ops/operand-checks.ts';
 import { KERNEL_DTYPES } from '../../ops/placement.ts';
-import { inferConcreteCall, opDefinition } from '../../ops/registry.ts';
+import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
+import { opDefinition, OPS } from '../../ops/registry.ts';
 
 const LABELLED_CALL_COUNT = 16;
 
@@ -60,7 +61,8 @@ export function planOnHost(
   results: readonly Shape[] = [],
 ): HostPlan {
   const types: ConcreteTensorType[] = [...params];
-  const body = bindAttributes(primitive, { params: params.map(({ shape }) => shape), results });
+  const shapes = { params: params.map(({ shape }) => shape), results };
+  const body = bindAttributes(primitive, shapes, OPS);
   const calls = body.map(({ op: name, inputs, attributes }): PlannedCall => {
     const op = opDefinition(name);
     const operands = inputs.map((value) => (value < 0 ? undefined : types[value]));

@@ -3,7 +3,7 @@ import type { HostTensor } from '../../core/host-tensor.ts';
 import { caseResult, casePrimitive, caseTensors } from '../../ops/case-tensors.ts';
 import type { OpCase, OpDefinition, Tolerance } from '../../ops/define-op.ts';
 import { hostReason } from '../../ops/placement.ts';
-import { inferConcreteCall } from '../../ops/registry.ts';
+import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
 import { casesOfAllDTypes } from '../../ops/testing/dtype-variants.ts';
 import { firstDifference } from '../../testing/all-close.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';

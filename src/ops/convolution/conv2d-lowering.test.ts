@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AdapterClass, PlannerCaps } from '../../core/launch-plan.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import type { Shape } from '../../core/shape.ts';
-import { inferConcreteCall } from '../registry.ts';
+import { inferConcreteCall } from '../infer-concrete-call.ts';
 import { conv2d } from './conv2d.ts';
 import { lowerConv2d } from './conv2d-lowering.ts';
 

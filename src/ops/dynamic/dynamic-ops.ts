@@ -1,4 +1,6 @@
 import type { OpDefinition } from '../define-op.ts';
+import { twiddles } from '../signal/twiddles.ts';
+import { resizeTable } from '../spatial/resize-table.ts';
 import { arange, dimsTensor } from './dims-tensor.ts';
 import { melWeights } from './mel-weights.ts';
 import { nonMaxSuppression } from './non-max-suppression.ts';
@@ -8,7 +10,7 @@ import { SIZE_OPS } from './sizes.ts';
 import { sliceIndices } from './slice-indices.ts';
 import { uniqueCounts, uniqueIndices, uniqueInverse } from './unique.ts';
 
-/** Operators between elements and sizes; they run on the host. */
+/** Operators between elements and sizes, and tables that sizes tell; they run on the host. */
 export const DYNAMIC_OPS: readonly OpDefinition[] = [
   nonzero,
   nonMaxSuppression,
@@ -21,4 +23,6 @@ export const DYNAMIC_OPS: readonly OpDefinition[] = [
   sliceIndices,
   dimsTensor,
   arange,
+  resizeTable,
+  twiddles,
 ];

@@ -1,6 +1,5 @@
 import type { OpDefinition } from '../define-op.ts';
 import { dft } from './dft.ts';
 import { frames } from './frames.ts';
-import { twiddles } from './twiddles.ts';
 
-export const SIGNAL_OPS: readonly OpDefinition[] = [twiddles, dft, frames];
+export const SIGNAL_OPS: readonly OpDefinition[] = [dft, frames];

@@ -10,7 +10,7 @@ import { computeReference } from '../compute-reference.ts';
 import type { OpCase, OpDefinition } from '../define-op.ts';
 import { fillElements } from '../elements.ts';
 import { KERNEL_DTYPES } from '../placement.ts';
-import { inferConcreteCall } from '../registry.ts';
+import { inferConcreteCall } from '../infer-concrete-call.ts';
 import { casesOfAllDTypes } from './dtype-variants.ts';
 
 const EXACT = { rtol: 0, atol: 0 };

@@ -2,7 +2,7 @@ import type { DType } from '../../core/dtype.ts';
 import { elementCount } from '../../core/shape.ts';
 import type { OpCase, OpCaseInput, OpDefinition } from '../define-op.ts';
 import { hostReason, KERNEL_DTYPES } from '../placement.ts';
-import { inferConcreteCall } from '../registry.ts';
+import { inferConcreteCall } from '../infer-concrete-call.ts';
 
 /** Cases of one dtype with whole words, and as many without. */
 const VARIANT_COUNTS = { injective: 1, others: 2 };

@@ -11,7 +11,8 @@ import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
 import type { OpCase, OpDefinition } from '../../../ops/define-op.ts';
 import { hostReason } from '../../../ops/placement.ts';
-import { inferConcreteCall, OPS } from '../../../ops/registry.ts';
+import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
+import { OPS } from '../../../ops/registry.ts';
 import { plan } from './plan.ts';
 
 const SHADERS: Readonly<Record<string, string>> = import.meta.glob('/shaders/**/*.wgsl', {
