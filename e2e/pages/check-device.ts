@@ -58,7 +58,7 @@ export async function checkDevice(): Promise<DeviceFindings> {
   const output = device.createBuffer(12);
   const args = [floatTensor(input, [3]), floatTensor(output, [3])];
 
-  const stop = device.startProfile();
+  const stop = await device.startProfile();
   kernels.get('increment')?.launch(args);
   const launchesProfiled = (await stop()).length;
   const before = device.counters();

@@ -270,7 +270,7 @@ describe.each(DEVICES.map(({ title, open }) => [title, open] as const))('%s', (_
     const [a, b] = [upload(floats(1, 2)), allocate(2)];
     const [add, mul] = [kernels.get('add'), kernels.get('mul')];
     add?.launch([a, a, b]);
-    const stop = device.startProfile();
+    const stop = await device.startProfile();
     mul?.launch([a, a, b]);
     add?.launch([a, a, b]);
     const timings = await stop();

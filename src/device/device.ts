@@ -57,8 +57,11 @@ export interface Device {
    */
   record?(): LaunchRecording | undefined;
 
-  /** From now on records the time of each launch, until the returned function is called. */
-  startProfile(): () => Promise<readonly KernelTiming[]>;
+  /**
+   * Once it resolves the time of each launch is recorded, until the function that it resolves to is
+   * called.
+   */
+  startProfile(): Promise<() => Promise<readonly KernelTiming[]>>;
 
   /** Resolves when the device is lost without having been destroyed by us. */
   readonly lost: Promise<DeviceLostError>;

@@ -44,6 +44,6 @@ export {
 export {
   type InvokeOptions,
   type MachineFunction,
-  type Profile,
   VirtualMachine,
 } from './virtual-machine.ts';
+export type { Profile } from './profile-call.ts';

@@ -2,7 +2,7 @@ import type { ExecutableData, FunctionSignature } from '../bytecode/executable.t
 import { abortError, internalError, UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
-import type { KernelTiming, TuningStep } from '../device/device.ts';
+import type { TuningStep } from '../device/device.ts';
 import { CallRunner } from './call-runner.ts';
 import { type CallOutcome, closureCall, registersOf } from './call.ts';
 import { checkArguments } from './check-arguments.ts';
@@ -12,6 +12,7 @@ import type { LinkedFunction } from './linked-code.ts';
 import { type LoadedMachine, loadMachine, type MachineOptions } from './load-machine.ts';
 import { memoryReport, type MemoryReport } from './memory-report.ts';
 import { readTensors, readTensorSync, requireLive } from './tensor-read.ts';
+import type { Profile } from './profile-call.ts';
 import type { ReplayCounters } from './replay-store.ts';
 import {
   type MachineValue,
@@ -25,14 +26,6 @@ import type { VmState } from './vm-state.ts';
 
 export interface InvokeOptions {
   readonly signal?: AbortSignal | undefined;
-}
-
-export interface Profile {
-  /** The caller owns one reference. */
-  readonly result: Value;
-  /** Launches on all devices, in order for each device. */
-  readonly timings: readonly KernelTiming[];
-  readonly instructionCount: number;
 }
 
 /** A function of a program as a JS function. The caller owns a reference to the result. */
@@ -108,19 +101,12 @@ export class VirtualMachine implements MachineValue {
   ): Promise<Profile> {
     const { state } = this.#live();
     const callee = this.#function(name);
-    const stops = [...new Set(state.allocators)].map(({ device }) => device.startProfile());
-    const stop = () => Promise.all(stops.map((stopDevice) => stopDevice()));
-    const { value, instructionCount } = await this.#call(callee, args, options).catch(
-      async (error: unknown) => {
-        await stop().catch(() => undefined);
-        throw error;
-      },
-    );
+    const held = toArguments(args, state);
     try {
-      return { result: value, timings: (await stop()).flat(), instructionCount };
-    } catch (error) {
-      release(value);
-      throw error;
+      const { profileCall } = await import('./profile-call.ts');
+      return await profileCall(state.allocators, () => this.#call(callee, held, options));
+    } finally {
+      for (const arg of held) release(arg);
     }
   }
 

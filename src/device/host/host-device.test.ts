@@ -54,7 +54,7 @@ describe('the host device', () => {
     const device = createHostDevice();
     const kernel = await kernelOf(device, fused);
     const args = fusedArguments(device, 1);
-    const stop = device.startProfile();
+    const stop = await device.startProfile();
     kernel.launch(args);
     const timings = await stop();
     expect(timings.map(({ primitive, label }) => `${primitive}: ${label}`)).toEqual([
@@ -188,7 +188,7 @@ describe('the null device', () => {
     const device = createNullDevice();
     const kernel = await kernelOf(device, fused);
     const args = fusedArguments(device, 1);
-    const stop = device.startProfile();
+    const stop = await device.startProfile();
     kernel.launch(args);
     expect(await lastValues(device, args)).toEqual(Array.from({ length: 18 }, () => 0));
     expect(device.counters().launches).toBe(1);
@@ -259,7 +259,7 @@ describe('primitives made to do harm', () => {
       body: Array.from({ length: count }, (_, i) => ({ op: 'neg', inputs: [i], attributes: {} })),
       results: [{ value: count, type: image(2) }],
     });
-    const stop = device.startProfile();
+    const stop = await device.startProfile();
     const target = allocateTensor(device, { dtype: 'float32', shape: [2] });
     kernel.launch([uploadTensor(device, ramp([2])), target]);
     expect(await lastValues(device, [target])).toEqual([0, 1]);

@@ -111,7 +111,7 @@ class HostDevice implements Device {
     this.#requireLive();
   }
 
-  startProfile(): () => Promise<readonly KernelTiming[]> {
+  async startProfile(): Promise<() => Promise<readonly KernelTiming[]>> {
     this.#requireLive();
     const timings: KernelTiming[] = [];
     this.#timings = timings;

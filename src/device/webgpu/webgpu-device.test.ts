@@ -317,7 +317,7 @@ describe('WebGpuDevice', () => {
     const kernel = await kernelOf('scratch', 100);
     const input = floatBuffer(device, new Array<number>(100).fill(1));
     const output = device.createBuffer(400);
-    const stop = device.startProfile();
+    const stop = await device.startProfile();
     for (let i = 0; i < 300; i++)
       kernel.launch([floatTensor(input, [100]), floatTensor(output, [100])]);
     const timings = await stop();
@@ -339,9 +339,9 @@ describe('WebGpuDevice', () => {
     const input = floatBuffer(device, [1, 2]);
     const output = device.createBuffer(8);
     const args = [floatTensor(input, [2]), floatTensor(output, [2])];
-    const stopFirst = device.startProfile();
+    const stopFirst = await device.startProfile();
     kernel.launch(args);
-    const stopSecond = device.startProfile();
+    const stopSecond = await device.startProfile();
     kernel.launch(args);
     expect(await stopFirst()).toHaveLength(2);
     kernel.launch(args);
@@ -349,7 +349,7 @@ describe('WebGpuDevice', () => {
     expect(second).toHaveLength(2);
     expect(await stopSecond()).toBe(second);
     kernel.launch(args);
-    expect(await device.startProfile()()).toHaveLength(0);
+    expect(await (await device.startProfile())()).toHaveLength(0);
     input.destroy();
     output.destroy();
   });

@@ -20,7 +20,6 @@ import { CommandQueue } from './command-queue.ts';
 import { DeviceFaults } from './device-faults.ts';
 import { type KernelPlanner, kernelPlanner } from './kernel-planner.ts';
 import { LaunchTape } from './launch-tape.ts';
-import { LaunchProfiler } from './launch-profiler.ts';
 import { ParamArena } from './param-arena.ts';
 import { PipelineCache } from './pipeline-cache.ts';
 import type { Operators } from './planner/plan.ts';
@@ -114,20 +113,17 @@ export class WebGpuDevice implements Device {
 
   async read(ranges: readonly DeviceRange[]): Promise<Uint8Array[]> {
     this.#faults.throwIfEnded();
-    const byteLength = ranges.reduce((sum, range) => sum + alignToBlock(range.byteLength), 0);
-    if (byteLength === 0) return ranges.map(() => new Uint8Array());
+    const byteLengths = ranges.map((range) => range.byteLength);
+    if (!byteLengths.some(Boolean)) return ranges.map(() => new Uint8Array());
     const lastWrites: number[] = [];
     for (const range of ranges) {
       checkRange('read', range);
       lastWrites.push(asWebGpuBuffer(range.buffer).lastWrite);
     }
-    const staging = this.#readbacks.take(byteLength);
-    this.#queue.record((encoder) => this.#copyToStaging(encoder, ranges, staging));
-    const serial = this.#queue.finishRun();
     this.#readbackCount++;
-    const byteLengths = ranges.map((range) => range.byteLength);
-    const blocks = this.#readbacks.read(staging, byteLengths);
-    return this.#faults.untilLost(this.#afterErrors(blocks, serial, lastWrites));
+    const copy = (encoder: GPUCommandEncoder, staging: GPUBuffer): void =>
+      this.#copyToStaging(encoder, ranges, staging);
+    return this.#readBack(byteLengths, copy, lastWrites);
   }
 
   readSync(): undefined {
@@ -158,19 +154,17 @@ export class WebGpuDevice implements Device {
     return new LaunchTape(queue, this.#params);
   }
 
-  startProfile(): () => Promise<readonly KernelTiming[]> {
-    this.#faults.throwIfEnded();
-    this.#queue.flush();
-    this.#queue.tape?.spoil();
-    this.#queue.profiler ??= new LaunchProfiler(this.#device, this.#buffers, this.#hasTimestamps);
-    const { profiler } = this.#queue;
-    const first = profiler.launchCount;
-    profiler.userCount++;
-    let timings: Promise<readonly KernelTiming[]> | undefined;
-    return () => {
-      timings ??= this.#stopProfile(profiler, first);
-      return timings;
-    };
+  async startProfile(): Promise<() => Promise<readonly KernelTiming[]>> {
+    const { startProfile } = await import('./profile-launches.ts');
+    return startProfile({
+      device: this.#device,
+      hasTimestamps: this.#hasTimestamps,
+      faults: this.#faults,
+      buffers: this.#buffers,
+      queue: this.#queue,
+      synchronize: () => this.synchronize(),
+      readBack: (byteLengths, record) => this.#readBack(byteLengths, record, []),
+    });
   }
 
   tunedChoices(): readonly TunedChoice[] {
@@ -231,30 +225,16 @@ export class WebGpuDevice implements Device {
     }
   }
 
-  async #stopProfile(profiler: LaunchProfiler, first: number): Promise<readonly KernelTiming[]> {
-    const last = profiler.launchCount;
-    profiler.userCount--;
-    const isLast = profiler.userCount === 0;
-    if (isLast) this.#queue.profiler = undefined;
-    try {
-      return (await this.#timings(profiler)).slice(first, last);
-    } finally {
-      if (isLast) profiler.destroy();
-    }
-  }
-
-  async #timings(profiler: LaunchProfiler): Promise<readonly KernelTiming[]> {
-    this.#faults.throwIfEnded();
-    const { byteLength } = profiler;
-    if (byteLength === 0) {
-      await this.synchronize();
-      return profiler.timings(undefined);
-    }
+  async #readBack(
+    byteLengths: readonly number[],
+    record: (encoder: GPUCommandEncoder, staging: GPUBuffer) => void,
+    lastWrites: readonly number[],
+  ): Promise<Uint8Array[]> {
+    const byteLength = byteLengths.reduce((sum, length) => sum + alignToBlock(length), 0);
     const staging = this.#readbacks.take(byteLength);
-    this.#queue.record((encoder) => profiler.resolve(encoder, staging));
+    this.#queue.record((encoder) => record(encoder, staging));
     const serial = this.#queue.finishRun();
-    const blocks = this.#readbacks.read(staging, [byteLength]);
-    const [block] = await this.#faults.untilLost(this.#afterErrors(blocks, serial, []));
-    return profiler.timings(block);
+    const blocks = this.#readbacks.read(staging, byteLengths);
+    return this.#faults.untilLost(this.#afterErrors(blocks, serial, lastWrites));
   }
 }

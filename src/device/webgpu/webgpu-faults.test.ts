@@ -221,7 +221,7 @@ describe('a lost device', () => {
     const output = device.createBuffer(4);
     const args = [floatTensor(input, [1]), floatTensor(output, [1])];
     kernel.launch(args);
-    const stop = device.startProfile();
+    const stop = await device.startProfile();
     const pending = [readFloats(device, output), device.synchronize()];
     gpuDevice.destroy();
     for (const call of pending) expect(await errorOf(call)).toBeInstanceOf(DeviceLostError);

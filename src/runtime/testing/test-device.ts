@@ -118,7 +118,7 @@ export class TestDevice implements Device {
 
   async synchronize(): Promise<void> {}
 
-  startProfile(): () => Promise<readonly KernelTiming[]> {
+  async startProfile(): Promise<() => Promise<readonly KernelTiming[]>> {
     const timings: KernelTiming[] = [];
     this.#timings = timings;
     return async () => {

@@ -1,0 +1,66 @@
+import type { KernelTiming } from '../device.ts';
+import type { BufferTable } from './buffers.ts';
+import type { CommandQueue } from './command-queue.ts';
+import type { DeviceFaults } from './device-faults.ts';
+import { LaunchProfiler } from './launch-profiler.ts';
+
+export interface ProfileParts {
+  readonly device: GPUDevice;
+  readonly hasTimestamps: boolean;
+  readonly faults: DeviceFaults;
+  readonly buffers: BufferTable;
+  readonly queue: CommandQueue;
+  /** See {@link Device.synchronize}. */
+  readonly synchronize: () => Promise<void>;
+  /** Contents of a staging buffer after the commands that fill it. */
+  readonly readBack: (
+    byteLengths: readonly number[],
+    record: (encoder: GPUCommandEncoder, staging: GPUBuffer) => void,
+  ) => Promise<Uint8Array[]>;
+}
+
+/** See {@link Device.startProfile}. A file of its own, loaded with the first profile. */
+export function startProfile(parts: ProfileParts): () => Promise<readonly KernelTiming[]> {
+  const { queue, device, buffers, hasTimestamps } = parts;
+  parts.faults.throwIfEnded();
+  queue.flush();
+  queue.tape?.spoil();
+  queue.profiler ??= new LaunchProfiler(device, buffers, hasTimestamps);
+  const { profiler } = queue;
+  const first = profiler.launchCount;
+  profiler.userCount++;
+  let timings: Promise<readonly KernelTiming[]> | undefined;
+  return () => {
+    timings ??= stopProfile(profiler, first, parts);
+    return timings;
+  };
+}
+
+async function stopProfile(
+  profiler: LaunchProfiler,
+  first: number,
+  parts: ProfileParts,
+): Promise<readonly KernelTiming[]> {
+  const last = profiler.launchCount;
+  profiler.userCount--;
+  const isLast = profiler.userCount === 0;
+  if (isLast) parts.queue.profiler = undefined;
+  try {
+    return (await timingsOf(profiler, parts)).slice(first, last);
+  } finally {
+    if (isLast) profiler.destroy();
+  }
+}
+
+async function timingsOf(profiler: LaunchProfiler, parts: ProfileParts): Promise<KernelTiming[]> {
+  parts.faults.throwIfEnded();
+  const { byteLength } = profiler;
+  if (byteLength === 0) {
+    await parts.synchronize();
+    return profiler.timings(undefined);
+  }
+  const [block] = await parts.readBack([byteLength], (encoder, staging) =>
+    profiler.resolve(encoder, staging),
+  );
+  return profiler.timings(block);
+}
