@@ -1,7 +1,7 @@
 import type { BuiltinName } from '../../bytecode/builtins.ts';
 import { RuntimeError, ShapeError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
-import { formatValues } from '../format-value.ts';
+import type * as FormatValue from '../format-value.ts';
 import { readTensors, readTensorSync } from '../tensor-read.ts';
 import {
   ClosureValue,
@@ -17,6 +17,17 @@ import { expectInt, expectString, wrongKind } from './operand.ts';
 
 /** Conditions, closures, and what ends or reports a program. */
 export function controlBuiltins(state: VmState) {
+  // Loaded with the first text that is printed.
+  let formatting: typeof FormatValue | undefined;
+  const print = (values: readonly Value[], file: typeof FormatValue): null | Promise<null> => {
+    formatting = file;
+    const write = (line: string): null => {
+      state.log(line);
+      return null;
+    };
+    const line = file.formatValues(values);
+    return typeof line === 'string' ? write(line) : line.then(write);
+  };
   return {
     read_if_cond: (condition: Value) => readCondition(condition, 'read_if_cond'),
     assert: (condition: Value, message: Value) => {
@@ -27,14 +38,10 @@ export function controlBuiltins(state: VmState) {
     fatal: (message: Value) => {
       throw new RuntimeError(expectString(message, 'fatal'));
     },
-    print: (...values: Value[]) => {
-      const write = (line: string): null => {
-        state.log(line);
-        return null;
-      };
-      const line = formatValues(values);
-      return typeof line === 'string' ? write(line) : line.then(write);
-    },
+    print: (...values: Value[]) =>
+      formatting === undefined
+        ? import('../format-value.ts').then((file) => print(values, file))
+        : print(values, formatting),
     make_closure: (callee: Value, ...captured: Value[]) => {
       const { machine, fields: count } = state;
       if (callee instanceof PackedFunctionValue) {
