@@ -20,7 +20,7 @@ fn main(@builtin(workgroup_id) workgroup_id: vec3<u32>) {
 }
 // no newline at the end`;
   expect(shrinkWgsl(source)).toMatchInlineSnapshot(
-    `"const size=4u;fn half_of(v:f32,i:u32)->f32{let d=v/2.*.50;var s:vec2<f32> =vec2<f32>(d,- -v);for(var a=0u;a<size;a++){s.x+=s.y+f32(params.index*i);}return select(s.x,1.5e-3,s.y>=1e10f);}@compute@workgroup_size(8)fn main(@builtin(workgroup_id)w:vec3<u32>){let i= &half;store(w.x,half_of(s,size),v&~1u);}"`,
+    `"const size=4u;fn half_of(v:f32,i:u32)->f32{let d=v/2.*.50;var s:vec2f=vec2f(d,- -v);for(var a=0u;a<size;a++){s.x+=s.y+f32(params.index*i);}return select(s.x,1.5e-3,s.y>=1e10f);}@compute@workgroup_size(8)fn main(@builtin(workgroup_id)w:vec3u){let i= &half;store(w.x,half_of(s,size),v&~1u);}"`,
   );
   expect(shrinkWgsl(shrinkWgsl(source))).toBe(shrinkWgsl(source));
 });
@@ -43,7 +43,7 @@ const name = \`\${message} - \${part}\`;
 `;
   expect(shrinkTemplates(source, 'half.ts')).toMatchInlineSnapshot(`
     "const whole = \`fn half_of(v:f32)->f32{let r=v- -1.;return r/2.;}\`;
-    const part = (sign: string, type: string, lines: string[]) => \`fn of_\${type}(x: \${type})->bool{\${lines.map((line) => \`var y= \${line} & \${sign};\`).join('\\n')} return x \${sign} \${type}(1)||y;}\`;
+    const part = (sign: string, type: string, lines: string[]) => \`fn of_\${type}(x:\${type})->bool{\${lines.map((line) => \`var y=\${line}& \${sign};\`).join('\\n')} return x \${sign} \${type}(1)||y;}\`;
     const message = \`\${part} has no \${type}, which  is needed\`;
     const name = \`\${message} - \${part}\`;
     "

@@ -15,7 +15,7 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('')
  * hooks and messages speak of it.
  */
 export function shrinkWgsl(source: string): string {
-  const tokens = tokensOf(source);
+  const tokens = tokensOf(withAliases(source));
   renameLocals(tokens);
   let result = '';
   for (const [i, token] of tokens.entries()) {
@@ -26,6 +26,11 @@ export function shrinkWgsl(source: string): string {
     result += mayMerge(before, token) ? ` ${text}` : text;
   }
   return result.trimEnd();
+}
+
+/** Vectors and matrices by the names that WGSL has for those of one scalar type. */
+function withAliases(text: string): string {
+  return text.replace(/\b(vec[234]|mat[234]x[234])<([fiu])32>/g, '$1$2');
 }
 
 /** Two words would be one without space between, and so might two signs (`a - -b`, `a & &b`). */
@@ -123,8 +128,12 @@ function localNames(tokens: readonly string[], start: number, end: number): Set<
   return names;
 }
 
-/** Text of TypeScript that is WGSL: it declares a function, or statements end where lines do. */
-const WGSL_TEXT = /\bfn [\w\0]+\(|[;{]\s*$|;\s*\}|^\s*(?:let|var|const) /m;
+/**
+ * Text of TypeScript that is WGSL: it declares a function, statements end where lines do, or it has
+ * words that only WGSL has.
+ */
+const WGSL_TEXT =
+  /\bfn [\w\0]+\(|[;{]\s*$|;\s*\}|^\s*(?:let|var|const) |[\d\0]u\b|\bparams\.|\b(?:vec[234]<|Element4?\(|[fiu]32\()/m;
 /** What an expression in a template stands for, which may be any text. */
 const HOLE = '\0';
 
@@ -135,7 +144,8 @@ const HOLE = '\0';
 export function shrinkTemplates(code: string, file: string): string {
   const edits: Edit[] = [];
   forEachTemplate(parseSync(file, code).program, (template) => {
-    const text = template.quasis.map(({ value }) => value.cooked ?? '').join(HOLE);
+    const source = template.quasis.map(({ value }) => value.cooked ?? '').join(HOLE);
+    const text = source.replace(/\/\/[^\n\0]*\n/g, '\n');
     if (!WGSL_TEXT.test(text) || text.includes('//')) return;
     const isWhole = template.expressions.length === 0 && /^(?:fn|struct) /.test(text);
     const shrunk = (isWhole ? shrinkWgsl(text) : squeeze(text)).split(HOLE);
@@ -168,15 +178,19 @@ function isTemplate(node: object): node is ESTree.TemplateLiteral {
   return 'type' in node && node.type === 'TemplateLiteral';
 }
 
-/** Drops white space beside what separates words; beside words, signs and holes some stays. */
-function squeeze(text: string): string {
+/**
+ * Drops white space beside what separates words; beside words, signs and holes some stays. A hole
+ * next to a sign is an operand, which may begin with a minus or an ampersand.
+ */
+function squeeze(source: string): string {
+  const text = withAliases(source);
   return text.replace(/\s+/g, (space, at: number) => {
     const before = text[at - 1] ?? HOLE;
     const after = text[at + space.length] ?? HOLE;
     if (/[;{}(),]/.test(before) || /[;{}(),]/.test(after)) return '';
-    const areSigns = SIGN.test(before) && SIGN.test(after);
-    const mayJoin = areSigns || before === HOLE || after === HOLE;
-    return mayJoin || (/\w/.test(before) && /\w/.test(after)) ? ' ' : '';
+    if (SIGN.test(before) && SIGN.test(after)) return ' ';
+    if (/[-&]/.test(before) && after === HOLE) return ' ';
+    return /[\w\0]/.test(before) && /[\w\0]/.test(after) ? ' ' : '';
   });
 }
 
