@@ -75,6 +75,7 @@ interface Graph {
   getModuleInfo(id: string): {
     readonly isEntry: boolean;
     readonly importedIds: readonly string[];
+    readonly dynamicallyImportedIds: readonly string[];
   } | null;
 }
 
@@ -87,6 +88,9 @@ function machineChunk(): (id: string, graph: Graph) => string | null {
   return (id, graph) => {
     if (machine === undefined) {
       const onPages = importsOf(ENTRIES.client, graph);
+      for (const later of dynamicImportsOf(onPages, graph)) {
+        for (const id of importsOf(later, graph)) onPages.add(id);
+      }
       const all = [...importsOf(ENTRIES['worker-main'], graph)];
       machine = new Set(all.filter((id) => !onPages.has(id) && !ON_DEMAND.test(id)));
     }
@@ -94,7 +98,13 @@ function machineChunk(): (id: string, graph: Graph) => string | null {
   };
 }
 
-function importsOf(entry: string, graph: Graph): ReadonlySet<string> {
+/** What pages load on demand; the machine itself is for those that have no workers. */
+function dynamicImportsOf(ids: ReadonlySet<string>, graph: Graph): string[] {
+  const later = [...ids].flatMap((id) => graph.getModuleInfo(id)?.dynamicallyImportedIds ?? []);
+  return later.filter((id) => id !== ENTRIES.worker);
+}
+
+function importsOf(entry: string, graph: Graph): Set<string> {
   const found = new Set([entry]);
   for (const id of found) {
     for (const imported of graph.getModuleInfo(id)?.importedIds ?? []) found.add(imported);
@@ -128,6 +138,7 @@ export default defineConfig({
           groups: [
             { name: 'shaders', test: /\.wgsl\?raw$/, priority: 1 },
             { name: machineChunk() },
+            { name: 'page', test: /\/core\/(errors|dtype|element-count)\.ts$/ },
           ],
         },
         entryFileNames: '[name].js',
