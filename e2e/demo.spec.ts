@@ -128,6 +128,19 @@ test.describe('Draw', () => {
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBeLessThanOrEqual(360);
   });
+
+  test('keeps everything in its card, whatever the width', async ({ page }) => {
+    await openPage(page);
+    for (const width of [400, 730, 941, 1081, 1100, 1280, 1600]) {
+      await page.setViewportSize({ width, height: 900 });
+      const outside = await page.locator('#draw').evaluate((card) => {
+        const { right } = card.getBoundingClientRect();
+        const inside = [...card.querySelectorAll('*')];
+        return inside.filter((element) => element.getBoundingClientRect().right > right + 1).length;
+      });
+      expect(outside, `at ${width} pixels`).toBe(0);
+    }
+  });
 });
 
 test.describe('Simulate', () => {
