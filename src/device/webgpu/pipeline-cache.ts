@@ -1,13 +1,9 @@
-import { DeviceError } from '../../core/errors.ts';
 import type { Launch } from '../../core/launch-plan.ts';
 import { COMPUTE_STAGE } from './buffer-usage.ts';
 import type { DeviceFaults } from './device-faults.ts';
 
 /** So many pipelines that no kernel uses are kept for the next load. */
 export const MAX_IDLE_PIPELINES = 128;
-
-/** Characters of a line at fault that are quoted before and behind the fault. */
-const QUOTED_LENGTH = 100;
 
 /** The bindings of a shader; equal ones share one layout, whatever the code. */
 export interface BindingLayout {
@@ -100,6 +96,7 @@ export class PipelineCache {
       return this.#add({ layout, pipeline, key, userCount: 0 });
     } catch (cause) {
       this.#faults.throwIfEnded();
+      const { compilationError } = await import('./compilation-error.ts');
       throw await compilationError(source, descriptor.compute.module, cause);
     }
   }
@@ -172,24 +169,4 @@ function layoutEntries(signature: string): GPUBindGroupLayoutEntry[] {
     entries.push({ binding, visibility: COMPUTE_STAGE, buffer });
   }
   return entries;
-}
-
-async function compilationError(
-  { label, code }: ShaderSource,
-  module: GPUShaderModule,
-  cause: unknown,
-): Promise<DeviceError> {
-  const { messages } = await module.getCompilationInfo();
-  const lines = code.split('\n');
-  const complaints = messages
-    .filter(({ type }) => type === 'error')
-    .map(({ lineNum, linePos, message }) => {
-      // A shader of a production build has long lines.
-      const from = Math.max(0, linePos - QUOTED_LENGTH);
-      const line = lines[lineNum - 1]?.slice(from, linePos + QUOTED_LENGTH);
-      return `line ${lineNum}:${linePos}: ${message}${line === undefined ? '' : `\n  ${line.trim()}`}`;
-    });
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const text = complaints.length > 0 ? complaints.join('\n') : reason.trim();
-  return new DeviceError(`shader ${label} does not compile: ${text}`, { cause });
 }

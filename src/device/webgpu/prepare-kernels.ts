@@ -1,5 +1,4 @@
-import { formatDim } from '../../core/dim.ts';
-import { abortError, UnsupportedError, WeftError } from '../../core/errors.ts';
+import { abortError, WeftError } from '../../core/errors.ts';
 import type { Launch, LaunchPlan } from '../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import { macrotask } from '../../core/macrotask.ts';
@@ -11,6 +10,7 @@ import { realLaunches, writesScratch } from './compiled-plan.ts';
 import type { SymbolicKernel } from './foresight.ts';
 import type { CachedPipeline } from './pipeline-cache.ts';
 import type { CallShapes } from './planner/plan.ts';
+import type { Refusal } from './refused-kernels.ts';
 import type { ScratchPool } from './scratch-pool.ts';
 import { type KernelParts, WebGpuKernel } from './webgpu-kernel.ts';
 
@@ -128,22 +128,11 @@ async function planAll(
     if (signal?.aborted === true) throw abortError(signal);
     begin = performance.now();
   }
-  if (refusals.length > 0) throw refused(refusals, primitives.length, parts.adapterName);
+  if (refusals.length > 0) {
+    const { refused } = await import('./refused-kernels.ts');
+    throw refused(refusals, primitives.length, parts.adapterName);
+  }
   return preparations;
-}
-
-interface Refusal {
-  readonly primitive: PrimitiveFunction;
-  readonly reason: string;
-}
-
-function refused(refusals: readonly Refusal[], of: number, adapterName: string): UnsupportedError {
-  const lines = refusals.map(({ primitive, reason }) => `  ${signatureOf(primitive)}: ${reason}`);
-  return new UnsupportedError(
-    `WebGPU (${adapterName}) cannot run ${refusals.length} of ${of} kernels:\n` +
-      `${lines.join('\n')}\nCompile the program so that they run on the host device.`,
-    { details: { primitives: refusals.map(({ primitive }) => primitive.name) } },
-  );
 }
 
 async function planOne(
@@ -222,9 +211,4 @@ function makeKernel(
     parts.scratch.reserve(plan.scratchByteLengths);
   }
   return kernel;
-}
-
-function signatureOf({ name, params }: PrimitiveFunction): string {
-  const types = params.map(({ dtype, shape }) => `${dtype}[${shape.map(formatDim).join(', ')}]`);
-  return `${name}(${types.join(', ')})`;
 }
