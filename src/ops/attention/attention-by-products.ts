@@ -6,6 +6,7 @@ import { foldGroups } from '../linear/fold-groups.ts';
 import { wholeMatmulKernels } from '../linear/matmul-lowering.ts';
 import type { MatmulProblem } from '../linear/matmul-problem.ts';
 import { unroll } from '../linear/register-tile.ts';
+import { readInput } from '../element-kernel.ts';
 import { type KernelRead, type KernelSpec, type ScratchOperand, u32 } from '../lowering.ts';
 import { rowGroupSize } from '../reduction/row-kernel.ts';
 import type { AttentionProblem } from './attention-problem.ts';
@@ -111,10 +112,7 @@ function withBias(problem: AttentionProblem, kernel: KernelSpec): KernelSpec {
 ${bias}${kernel.source}`,
     constants: { ...kernel.constants, ...constants },
     params: { ...kernel.params, ...problem.params },
-    reads: [
-      ...kernel.reads,
-      { hook: 'bias', from: { kind: 'input', index: 3 }, width: isBiasVector ? 4 : 1 },
-    ],
+    reads: [...kernel.reads, readInput('bias', 3, isBiasVector ? 4 : 1)],
     writes: kernel.writes.map((write) => ({ ...write, hook: 'score' })),
   };
 }

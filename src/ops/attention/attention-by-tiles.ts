@@ -6,6 +6,7 @@ import tileSource from '../../../shaders/attention-tile.wgsl?raw';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { unroll } from '../linear/register-tile.ts';
 import { splitGrid } from '../linear/split-grid.ts';
+import { readInput } from '../element-kernel.ts';
 import { f32, type KernelSpec, type KernelWrite, type ScratchOperand, u32 } from '../lowering.ts';
 import type { AttentionProblem } from './attention-problem.ts';
 import { type AttentionTile, BLOCK } from './attention-variant.ts';
@@ -84,7 +85,7 @@ function tileKernel(
         ([hook, width], index) =>
           ({ hook, from: { kind: 'input', index }, width: width % 4 === 0 ? 4 : 1 }) as const,
       ),
-      { hook: 'bias', from: { kind: 'input', index: 3 }, width: 1 },
+      readInput('bias', 3),
     ],
     writes: [write],
   };

@@ -6,8 +6,8 @@ import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts'
 import { elementCount, type Shape } from '../../core/shape.ts';
 import { dimsAttribute, intAttribute, intsAttribute } from '../attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
-import { foldGroups } from '../linear/fold-groups.ts';
-import { type KernelSpec, type LoweringCall, type Operands, u32 } from '../lowering.ts';
+import { elementKernel } from '../element-kernel.ts';
+import { type KernelSpec, type LoweringCall, type Operands } from '../lowering.ts';
 import {
   commonDType,
   formatType,
@@ -139,30 +139,18 @@ function lowerConvTranspose(call: LoweringCall): readonly KernelSpec[] {
   const { inputs, output, attributes, caps } = call;
   const [x = [], w = []] = [inputs[0]?.shape, inputs[1]?.shape];
   const count = elementCount(output.shape);
-  const grid = foldGroups(Math.ceil(count / 64), caps);
   const groups = intAttribute(attributes, 'groups');
-  return [
-    {
-      name: 'conv-transpose-direct',
-      source,
-      constants: { HAS_BIAS: inputs[2] !== undefined },
-      params: {
-        ...windowParams(transposedAxes(x, w, attributes)),
-        count: u32(count),
-        row_length: u32(grid.rowLength * 64),
-        out_channels: u32(output.shape[1] ?? 1),
-        in_channels: u32(x[1] ?? 1),
-        group_in_channels: u32((x[1] ?? 1) / groups),
-        group_out_channels: u32(w[1] ?? 1),
-      },
-      workgroupSize: [64, 1, 1],
-      workgroups: grid.workgroups,
-      reads: [
-        { hook: 'x', from: { kind: 'input', index: 0 }, width: 1 },
-        { hook: 'w', from: { kind: 'input', index: 1 }, width: 1 },
-        { hook: 'bias', from: { kind: 'input', index: 2 }, width: 1 },
-      ],
-      writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  return elementKernel(count, caps, {
+    name: 'conv-transpose-direct',
+    source,
+    constants: { HAS_BIAS: inputs[2] !== undefined },
+    params: {
+      ...windowParams(transposedAxes(x, w, attributes)),
+      out_channels: output.shape[1] ?? 1,
+      in_channels: x[1] ?? 1,
+      group_in_channels: (x[1] ?? 1) / groups,
+      group_out_channels: w[1] ?? 1,
     },
-  ];
+    hooks: ['x', 'w', 'bias'],
+  });
 }

@@ -3,6 +3,7 @@ import storeFourVector from '../../../shaders/lib/store-four-vector.wgsl?raw';
 import direct from '../../../shaders/conv2d-direct.wgsl?raw';
 import tileSource from '../../../shaders/conv2d-tile.wgsl?raw';
 import { type ConvTile, convTileSource } from './conv-register-tile.ts';
+import { readInput, storeOutput } from '../element-kernel.ts';
 import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { hasLinearQuads } from '../linear/matmul-variant.ts';
 import { splitGrid } from '../linear/split-grid.ts';
@@ -66,11 +67,7 @@ interface Conv {
   readonly call: LoweringCall;
 }
 
-const READS: KernelSpec['reads'] = [
-  { hook: 'x', from: { kind: 'input', index: 0 }, width: 1 },
-  { hook: 'w', from: { kind: 'input', index: 1 }, width: 1 },
-  { hook: 'bias', from: { kind: 'input', index: 2 }, width: 1 },
-];
+const READS: KernelSpec['reads'] = [readInput('x', 0), readInput('w', 1), readInput('bias', 2)];
 
 function depthwiseKernel({ window, groups, hasBias, call }: Conv): KernelSpec | undefined {
   const { batch, channels, outChannels } = window;
@@ -140,7 +137,7 @@ function tileKernel({ window, groups, hasBias, call }: Conv): KernelSpec {
       window.batch,
     ],
     reads: READS,
-    writes: [{ hook: '', to: { kind: 'output' }, width: wholeGroups ? 4 : 1 }],
+    writes: storeOutput(wholeGroups ? 4 : 1),
   };
 }
 
@@ -164,7 +161,7 @@ function directKernel({ window, groups, hasBias }: Conv): KernelSpec {
     workgroupSize: [64, 1, 1],
     workgroups: [Math.ceil(pixels / 64), window.outChannels, window.batch],
     reads: READS,
-    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+    writes: storeOutput(),
   };
 }
 

@@ -2,6 +2,7 @@ import columns from '../../../shaders/conv2d-columns.wgsl?raw';
 import { matmulKernels, problemKernels } from '../linear/matmul-lowering.ts';
 import { splitGrid } from '../linear/split-grid.ts';
 import { unroll } from '../linear/register-tile.ts';
+import { readInputs } from '../element-kernel.ts';
 import { type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import type { Window2d } from './window2d.ts';
 import { windowParams } from './window-params.ts';
@@ -77,7 +78,7 @@ export function columnKernels(
     },
     workgroupSize: [16, 4, 1],
     workgroups: [Math.ceil(vectors / 16), Math.ceil(window.channels / 4), window.batch],
-    reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
+    reads: readInputs('x'),
     writes: [{ hook: 'columns', to: scratch, width: 4 }],
   };
   const step = vectors * 4;

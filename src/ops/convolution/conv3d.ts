@@ -6,8 +6,8 @@ import { elementCount, type Shape } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { type FloatArray, floatElements } from '../elements.ts';
-import { foldGroups } from '../linear/fold-groups.ts';
-import { type KernelSpec, type LoweringCall, type Operands, u32 } from '../lowering.ts';
+import { elementKernel } from '../element-kernel.ts';
+import { type KernelSpec, type LoweringCall, type Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
 import { CONVOLUTION_INPUTS, inferConvolution } from './infer-convolution.ts';
 import { windowParams } from './pool-lowering.ts';
@@ -133,30 +133,18 @@ function addVolume(sums: Float64Array, { volume, weights, axes }: Volume): void 
 function lowerConv3d({ inputs, output, attributes, caps }: LoweringCall): readonly KernelSpec[] {
   const [x = [], w = []] = [inputs[0]?.shape, inputs[1]?.shape];
   const count = elementCount(output.shape);
-  const grid = foldGroups(Math.ceil(count / 64), caps);
   const channels = output.shape[1] ?? 1;
-  return [
-    {
-      name: 'conv3d-direct',
-      source,
-      constants: { HAS_BIAS: inputs[2] !== undefined },
-      params: {
-        ...windowParams(axesOf(x, w, attributes)),
-        count: u32(count),
-        row_length: u32(grid.rowLength * 64),
-        out_channels: u32(channels),
-        in_channels: u32(x[1] ?? 1),
-        group_in_channels: u32(w[1] ?? 1),
-        group_out_channels: u32(channels / intAttribute(attributes, 'groups')),
-      },
-      workgroupSize: [64, 1, 1],
-      workgroups: grid.workgroups,
-      reads: [
-        { hook: 'x', from: { kind: 'input', index: 0 }, width: 1 },
-        { hook: 'w', from: { kind: 'input', index: 1 }, width: 1 },
-        { hook: 'bias', from: { kind: 'input', index: 2 }, width: 1 },
-      ],
-      writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  return elementKernel(count, caps, {
+    name: 'conv3d-direct',
+    source,
+    constants: { HAS_BIAS: inputs[2] !== undefined },
+    params: {
+      ...windowParams(axesOf(x, w, attributes)),
+      out_channels: channels,
+      in_channels: x[1] ?? 1,
+      group_in_channels: w[1] ?? 1,
+      group_out_channels: channels / intAttribute(attributes, 'groups'),
     },
-  ];
+    hooks: ['x', 'w', 'bias'],
+  });
 }

@@ -8,8 +8,8 @@ import { intAttribute } from '../attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { type FloatArray, floatElements } from '../elements.ts';
-import { foldGroups } from '../linear/fold-groups.ts';
-import { type KernelSpec, type LoweringCall, type Operands, u32 } from '../lowering.ts';
+import { elementKernel } from '../element-kernel.ts';
+import { type KernelSpec, type LoweringCall, type Operands } from '../lowering.ts';
 import { formatType, operand } from '../operand-checks.ts';
 import { inferConvolution } from './infer-convolution.ts';
 import { windowParams } from './pool-lowering.ts';
@@ -194,31 +194,21 @@ function lowerDeformConv({
 }: LoweringCall): readonly KernelSpec[] {
   const [x = [], w = []] = [inputs[0]?.shape, inputs[1]?.shape];
   const count = elementCount(output.shape);
-  const grid = foldGroups(Math.ceil(count / 64), caps);
   const channels = output.shape[1] ?? 1;
   const offsetGroups = intAttribute(attributes, 'offset_groups');
-  const read = (hook: string, index: number) =>
-    ({ hook, from: { kind: 'input', index }, width: 1 }) as const;
-  return [
-    {
-      name: 'deform-conv',
-      source,
-      constants: { HAS_MASK: inputs[3] !== undefined },
-      params: {
-        ...windowParams(axesOf(x, w, attributes)),
-        count: u32(count),
-        row_length: u32(grid.rowLength * 64),
-        out_channels: u32(channels),
-        in_channels: u32(x[1] ?? 1),
-        group_in_channels: u32(w[1] ?? 1),
-        group_out_channels: u32(channels / intAttribute(attributes, 'groups')),
-        offset_groups: u32(offsetGroups),
-        offset_channels: u32((x[1] ?? 1) / offsetGroups),
-      },
-      workgroupSize: [64, 1, 1],
-      workgroups: grid.workgroups,
-      reads: [read('x', 0), read('w', 1), read('offset', 2), read('mask', 3)],
-      writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  return elementKernel(count, caps, {
+    name: 'deform-conv',
+    source,
+    constants: { HAS_MASK: inputs[3] !== undefined },
+    params: {
+      ...windowParams(axesOf(x, w, attributes)),
+      out_channels: channels,
+      in_channels: x[1] ?? 1,
+      group_in_channels: w[1] ?? 1,
+      group_out_channels: channels / intAttribute(attributes, 'groups'),
+      offset_groups: offsetGroups,
+      offset_channels: (x[1] ?? 1) / offsetGroups,
     },
-  ];
+    hooks: ['x', 'w', 'offset', 'mask'],
+  });
 }

@@ -7,8 +7,8 @@ import { floatAttribute, intsAttribute } from '../attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { floatElements } from '../elements.ts';
-import { foldGroups } from '../linear/fold-groups.ts';
-import { f32, type KernelSpec, type LoweringCall, type Operands, u32 } from '../lowering.ts';
+import { elementKernel } from '../element-kernel.ts';
+import { f32, type KernelSpec, type LoweringCall, type Operands } from '../lowering.ts';
 import { commonDType, formatType, operand, present, requireRank } from '../operand-checks.ts';
 
 /**
@@ -160,31 +160,19 @@ function lowerMaxRoiPool({
   const [batch = 1, channels = 1, height = 1, width = 1] = inputs[0]?.shape ?? [];
   const [, , rows = 1, columns = 1] = output.shape;
   const count = elementCount(output.shape);
-  const grid = foldGroups(Math.ceil(count / 64), caps);
-  return [
-    {
-      name: 'max-roi-pool',
-      source,
-      constants: {},
-      params: {
-        count: u32(count),
-        row_length: u32(grid.rowLength * 64),
-        batch: u32(batch),
-        channels: u32(channels),
-        in_h: u32(height),
-        in_w: u32(width),
-        out_h: u32(rows),
-        out_w: u32(columns),
-        scale: f32(floatAttribute(attributes, 'scale')),
-        lowest: f32(-Infinity),
-      },
-      workgroupSize: [64, 1, 1],
-      workgroups: grid.workgroups,
-      reads: [
-        { hook: 'x', from: { kind: 'input', index: 0 }, width: 1 },
-        { hook: 'rois', from: { kind: 'input', index: 1 }, width: 1 },
-      ],
-      writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  return elementKernel(count, caps, {
+    name: 'max-roi-pool',
+    source,
+    params: {
+      batch: batch,
+      channels: channels,
+      in_h: height,
+      in_w: width,
+      out_h: rows,
+      out_w: columns,
+      scale: f32(floatAttribute(attributes, 'scale')),
+      lowest: f32(-Infinity),
     },
-  ];
+    hooks: ['x', 'rois'],
+  });
 }

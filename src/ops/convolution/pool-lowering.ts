@@ -3,7 +3,7 @@ import { CONCRETE_DIMS } from '../../core/dim-context.ts';
 import type { DType } from '../../core/dtype.ts';
 import { elementCount } from '../../core/shape.ts';
 import { intsAttribute } from '../attributes.ts';
-import { foldGroups } from '../linear/fold-groups.ts';
+import { elementKernel } from '../element-kernel.ts';
 import { f32, i32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { lowerReduceAxes } from '../reduction/reduce-lowering.ts';
 import { type VolumeAxes, volumeAxes, windowAxes } from './window.ts';
@@ -38,33 +38,25 @@ export function lowerPool(kind: PoolKind): (call: LoweringCall) => readonly Kern
     const tiled = tile && windowTileKernel(tile, caps);
     if (tiled !== undefined) return [tiled];
     const count = elementCount(output.shape);
-    const grid = foldGroups(Math.ceil(count / 64), caps);
-    return [
-      {
-        name: 'pool-direct',
-        source: `alias Loaded = ${isPlace ? loaded : 'Element'};\n${direct}`,
-        constants: {
-          IS_MAX: kind === 'max' || isPlace,
-          IS_PLACE: isPlace,
-          IS_MEAN: kind === 'mean',
-          IS_COLUMN_MAJOR: Boolean(attributes.column_major),
-          COUNTS_PAD: Boolean(attributes.count_include_pad),
-        },
-        params: {
-          ...windowParams(volume),
-          count: u32(count),
-          row_length: u32(grid.rowLength * 64),
-          lowest: f32(lowest),
-          counted_d: u32(volume[0].size + volume[0].padAfter),
-          counted_h: u32(volume[1].size + volume[1].padAfter),
-          counted_w: u32(volume[2].size + volume[2].padAfter),
-        },
-        workgroupSize: [64, 1, 1],
-        workgroups: grid.workgroups,
-        reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
-        writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+    return elementKernel(count, caps, {
+      name: 'pool-direct',
+      source: `alias Loaded = ${isPlace ? loaded : 'Element'};\n${direct}`,
+      constants: {
+        IS_MAX: kind === 'max' || isPlace,
+        IS_PLACE: isPlace,
+        IS_MEAN: kind === 'mean',
+        IS_COLUMN_MAJOR: Boolean(attributes.column_major),
+        COUNTS_PAD: Boolean(attributes.count_include_pad),
       },
-    ];
+      params: {
+        ...windowParams(volume),
+        lowest: f32(lowest),
+        counted_d: volume[0].size + volume[0].padAfter,
+        counted_h: volume[1].size + volume[1].padAfter,
+        counted_w: volume[2].size + volume[2].padAfter,
+      },
+      hooks: ['x'],
+    });
   };
 }
 

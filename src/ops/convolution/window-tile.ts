@@ -4,6 +4,7 @@ import source from '../../../shaders/window-tile.wgsl?raw';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { hasLinearQuads } from '../linear/matmul-variant.ts';
 import { unroll } from '../linear/register-tile.ts';
+import { readInput, storeOutput } from '../element-kernel.ts';
 import { f32, i32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import type { WindowAxis } from './window.ts';
 
@@ -60,18 +61,12 @@ export function windowTileKernel(
     },
     workgroupSize: [64, 1, 1],
     workgroups: grid.workgroups,
-    reads: [
-      { hook: 'x', from: { kind: 'input', index: 0 }, width: 1 },
-      ...(window.kind === 'weighted' ? WEIGHTED_READS : []),
-    ],
-    writes: [{ hook: '', to: { kind: 'output' }, width: wholeGroups ? 4 : 1 }],
+    reads: [readInput('x', 0), ...(window.kind === 'weighted' ? WEIGHTED_READS : [])],
+    writes: storeOutput(wholeGroups ? 4 : 1),
   };
 }
 
-const WEIGHTED_READS: KernelSpec['reads'] = [
-  { hook: 'w', from: { kind: 'input', index: 1 }, width: 1 },
-  { hook: 'bias', from: { kind: 'input', index: 2 }, width: 1 },
-];
+const WEIGHTED_READS: KernelSpec['reads'] = [readInput('w', 1), readInput('bias', 2)];
 
 function tileParams(window: PlaneWindow): KernelSpec['params'] {
   const { rows, columns, planes, multiplier, outChannels } = window;

@@ -7,6 +7,7 @@ import weightsSource from '../../../shaders/winograd-weights.wgsl?raw';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { matmulKernels } from '../linear/matmul-lowering.ts';
 import { unroll } from '../linear/register-tile.ts';
+import { readInput, readInputs, storeOutput } from '../element-kernel.ts';
 import { i32, type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import type { Window2d } from './window2d.ts';
 
@@ -44,8 +45,9 @@ const OUTPUT: Matrix = [
   [0, A / 2, -A / 2, 2 * B, -2 * B, 1],
 ];
 
-/** What the three scratch buffers take together, at most about: caches are to hold it. */
-const SCRATCH_BYTE_LENGTH = { software: 2 << 20, integrated: 8 << 20, discrete: 32 << 20 };
+/** What images and products take together, at most about, and weights: caches are to hold it. */
+const SCRATCH_BYTE_LENGTH = { software: 1 << 20, integrated: 8 << 20, discrete: 32 << 20 };
+const WEIGHTS_BYTE_LENGTH = { software: 1 << 19, integrated: 16 << 20, discrete: 64 << 20 };
 
 /** Fewer channels than these are not worth four kernels. */
 const FEWEST_CHANNELS = { software: 8, integrated: 32, discrete: 32 };
@@ -78,32 +80,54 @@ export function winogradKernels(
   caps: Caps,
 ): readonly KernelSpec[] {
   const { batch, channels, outChannels, outH, outW } = window;
+  const { adapterClass } = caps;
   const [tilesH, tilesW] = [Math.ceil(outH / 4), Math.ceil(outW / 4)];
   const tileCount = batch * tilesH * tilesW;
-  const weightCount = outChannels * channels;
-  const most = Math.floor(
-    SCRATCH_BYTE_LENGTH[caps.adapterClass] / (144 * (channels + outChannels)),
-  );
+  const most = Math.floor(SCRATCH_BYTE_LENGTH[adapterClass] / (144 * (channels + outChannels)));
   const parts = Math.ceil(tileCount / Math.max(64, most));
   // Whole groups of four, so that products load and store them as such.
   const tiles = Math.ceil(tileCount / parts / 4) * 4;
+  // The image is transformed once: of several parts each needs all weights.
+  const rows = parts > 1 ? outChannels : blockOf(window, caps);
   const scratch = (index: number, count: number) =>
     ({ kind: 'scratch', index, byteLength: 144 * count }) as const;
   const operands = {
-    weights: scratch(0, weightCount),
+    weights: scratch(0, rows * channels),
     image: scratch(1, channels * tiles),
-    product: scratch(2, outChannels * tiles),
+    product: scratch(2, rows * tiles),
   };
-  const kernels = [weightsKernel(weightCount, operands, caps)];
+  const kernels: KernelSpec[] = [];
   for (let first = 0; first < tileCount; first += tiles) {
     const part = { first, last: Math.min(first + tiles, tileCount), tiles, tilesH, tilesW };
-    kernels.push(
-      imageKernel(window, part, operands),
-      ...products(window, tiles, operands, caps),
-      outputKernel(window, part, operands, hasBias),
-    );
+    kernels.push(imageKernel(window, part, operands));
+    for (let channel = 0; channel < outChannels; channel += rows) {
+      const block = { first: channel, count: Math.min(rows, outChannels - channel) };
+      if (first === 0) kernels.push(weightsKernel(channels, block, { operands, caps }));
+      kernels.push(
+        ...products(window, { tiles, block }, { operands, caps }),
+        outputKernel(window, part, { operands, block, hasBias }),
+      );
+    }
   }
   return kernels;
+}
+
+/** How many channels of the result are computed at once, so that their weights stay small. */
+function blockOf({ channels, outChannels }: Window2d, { adapterClass }: Caps): number {
+  const most = Math.floor(WEIGHTS_BYTE_LENGTH[adapterClass] / (144 * channels));
+  const blocks = Math.ceil(outChannels / Math.max(32, most));
+  return Math.min(outChannels, Math.ceil(outChannels / blocks / 16) * 16);
+}
+
+/** Channels of the result. */
+interface Block {
+  readonly first: number;
+  readonly count: number;
+}
+
+interface Launching {
+  readonly operands: Scratches;
+  readonly caps: Caps;
 }
 
 interface Scratches {
@@ -123,16 +147,21 @@ interface Part {
   readonly tilesW: number;
 }
 
-function weightsKernel(count: number, { weights }: Scratches, caps: Caps): KernelSpec {
+function weightsKernel(
+  channels: number,
+  block: Block,
+  { operands: { weights }, caps }: Launching,
+): KernelSpec {
+  const count = block.count * channels;
   const grid = foldGroups(Math.ceil(count / 64), caps);
   return {
     name: 'winograd-weights',
     source: transformSource(WEIGHTS, false) + weightsSource,
     constants: {},
-    params: { count: u32(count), row_length: u32(grid.rowLength * 64) },
+    params: { first: u32(block.first * channels), count: u32(count), row_length: u32(grid.rowLength * 64) },
     workgroupSize: [64, 1, 1],
     workgroups: grid.workgroups,
-    reads: [{ hook: 'w', from: { kind: 'input', index: 1 }, width: 1 }],
+    reads: [readInput('w', 1)],
     writes: [{ hook: 'weights', to: weights, width: 1 }],
   };
 }
@@ -150,16 +179,16 @@ function imageKernel(window: Window2d, part: Part, { image }: Scratches): Kernel
       pad_left: i32(window.padLeft),
     },
     ...partGrid(part, window.channels),
-    reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
+    reads: readInputs('x'),
     writes: [{ hook: 'image', to: image, width: 1 }],
   };
 }
 
 /** The products of weights (36, K, C) and image (36, C, tiles). */
 function products(
-  { channels: k, outChannels: m }: Window2d,
-  n: number,
-  ...[{ weights, image, product }, caps]: [Scratches, Caps]
+  { channels: k }: Window2d,
+  { tiles: n, block: { count: m } }: { readonly tiles: number; readonly block: Block },
+  { operands: { weights, image, product }, caps }: Launching,
 ): KernelSpec[] {
   const problem = {
     m,
@@ -185,7 +214,11 @@ const ABSENT: KernelOperand = { kind: 'input', index: 3 };
 function outputKernel(
   { outChannels, outH, outW }: Window2d,
   part: Part,
-  ...[{ product }, hasBias]: [Scratches, boolean]
+  {
+    operands: { product },
+    block,
+    hasBias,
+  }: { readonly operands: Scratches; readonly block: Block; readonly hasBias: boolean },
 ): KernelSpec {
   const wholeGroups = outW % 4 === 0;
   return {
@@ -196,13 +229,16 @@ function outputKernel(
       tileSource +
       (wholeGroups ? storeFourVector : storeFourScalar),
     constants: { HAS_BIAS: hasBias },
-    params: { ...partParams(part, outChannels), out_h: u32(outH), out_w: u32(outW) },
-    ...partGrid(part, outChannels),
-    reads: [
-      { hook: 'product', from: product, width: 1 },
-      { hook: 'bias', from: { kind: 'input', index: 2 }, width: 1 },
-    ],
-    writes: [{ hook: '', to: { kind: 'output' }, width: wholeGroups ? 4 : 1 }],
+    params: {
+      ...partParams(part, block.count),
+      first_channel: u32(block.first),
+      out_channels: u32(outChannels),
+      out_h: u32(outH),
+      out_w: u32(outW),
+    },
+    ...partGrid(part, block.count),
+    reads: [{ hook: 'product', from: product, width: 1 }, readInput('bias', 2)],
+    writes: storeOutput(wholeGroups ? 4 : 1),
   };
 }
 

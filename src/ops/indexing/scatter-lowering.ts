@@ -1,3 +1,4 @@
+import { storeOutput } from '../element-kernel.ts';
 import apply from '../../../shaders/scatter-apply.wgsl?raw';
 import clear from '../../../shaders/scatter-clear.wgsl?raw';
 import link from '../../../shaders/scatter-link.wgsl?raw';
@@ -83,7 +84,7 @@ export function lowerScatter(call: LoweringCall, places: ScatterPlaces): readonl
       source: combineWgsl(call.output.dtype, reduction) + apply,
       constants,
       reads: [input('x', 0), input('updates', 2), readHead, readNext],
-      writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+      writes: storeOutput(),
     },
   ];
 }

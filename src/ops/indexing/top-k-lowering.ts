@@ -1,3 +1,4 @@
+import { readInput } from '../element-kernel.ts';
 import block from '../../../shaders/top-k-block.wgsl?raw';
 import countPlaces from '../../../shaders/top-k-count.wgsl?raw';
 import merge from '../../../shaders/top-k-merge.wgsl?raw';
@@ -107,7 +108,7 @@ function indices(index: number, count: number): ScratchOperand {
   return { kind: 'scratch', index, byteLength: count * 4, type: 'u32' };
 }
 
-const X: KernelRead = { hook: 'x', from: { kind: 'input', index: 0 }, width: 1 };
+const X: KernelRead = readInput('x', 0);
 const RESULT: KernelWrite = { hook: '', to: { kind: 'output' }, width: 1 };
 
 function countKernel(problem: TopKProblem): KernelSpec {

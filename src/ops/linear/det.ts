@@ -3,6 +3,7 @@ import step from '../../../shaders/det-step.wgsl?raw';
 import { elementCount } from '../../core/shape.ts';
 import { defineOp, type OpDefinition } from '../define-op.ts';
 import { floatElements } from '../elements.ts';
+import { storeOutput } from '../element-kernel.ts';
 import { type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { formatType, operand, requireMinimumRank } from '../operand-checks.ts';
 import { foldGroups } from './fold-groups.ts';
@@ -136,7 +137,7 @@ function lowerDet({ inputs, output, caps }: LoweringCall): readonly KernelSpec[]
       name: 'det-last',
       source: last,
       constants: { ...end.constants, IS_EMPTY: size === 0 },
-      writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+      writes: storeOutput(),
     },
   ];
 }

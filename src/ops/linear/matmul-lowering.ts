@@ -7,6 +7,7 @@ import tiled from '../../../shaders/matmul-tiled.wgsl?raw';
 import vector from '../../../shaders/matmul-vector.wgsl?raw';
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { elementCount } from '../../core/shape.ts';
+import { readInput, storeOutput } from '../element-kernel.ts';
 import { f32, type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import {
   gemmProblem,
@@ -262,11 +263,11 @@ function problemKernel(
     source: batchStarts(problem.batch.length) + source + store,
     params: problemParams(problem),
     reads: [
-      { hook: 'a', from: { kind: 'input', index: 0 }, width: a === 'single' ? 1 : 4 },
-      { hook: 'b', from: { kind: 'input', index: 1 }, width: b === 'single' ? 1 : 4 },
-      { hook: 'c', from: { kind: 'input', index: 2 }, width: 1 },
+      readInput('a', 0, a === 'single' ? 1 : 4),
+      readInput('b', 1, b === 'single' ? 1 : 4),
+      readInput('c', 2),
     ],
-    writes: [{ hook: '', to: { kind: 'output' }, width: isWhole ? 4 : 1 }],
+    writes: storeOutput(isWhole ? 4 : 1),
   };
 }
 

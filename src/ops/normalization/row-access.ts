@@ -2,6 +2,7 @@ import scalar from '../../../shaders/lib/row-four-scalar.wgsl?raw';
 import vector from '../../../shaders/lib/row-four-vector.wgsl?raw';
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
+import { readInput, storeOutput } from '../element-kernel.ts';
 import { type KernelSpec, u32 } from '../lowering.ts';
 import { rowGroupSize } from '../reduction/row-kernel.ts';
 
@@ -44,7 +45,7 @@ export function rowAccess(
     },
     workgroupSize: [groupSize, 1, 1],
     workgroups: grid.workgroups,
-    reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width }],
-    writes: [{ hook: '', to: { kind: 'output' }, width }],
+    reads: [readInput('x', 0, width)],
+    writes: storeOutput(width),
   };
 }

@@ -5,6 +5,7 @@ import { floatAttribute } from '../attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { floatElements } from '../elements.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
+import { readInputs, storeOutput } from '../element-kernel.ts';
 import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { operand, requireMinimumRank } from '../operand-checks.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
@@ -132,8 +133,8 @@ function lowerRowNorm(
       params: { count: u32(count), row_length: u32(grid.rowLength), size: u32(size), epsilon },
       workgroupSize: [groupSize, 1, 1],
       workgroups: grid.workgroups,
-      reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
-      writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+      reads: readInputs('x'),
+      writes: storeOutput(),
     },
   ];
 }

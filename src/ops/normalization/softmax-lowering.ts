@@ -2,6 +2,7 @@ import direct from '../../../shaders/softmax-direct.wgsl?raw';
 import workgroup from '../../../shaders/softmax-workgroup.wgsl?raw';
 import { elementCount, normalizeAxis } from '../../core/shape.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
+import { readInputs, storeOutput } from '../element-kernel.ts';
 import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { laneTree } from '../reduction/lane-tree.ts';
 import { lanesOfRow, rowAccess } from './row-access.ts';
@@ -36,8 +37,8 @@ export function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly Ker
         },
         workgroupSize: [groupSize, 1, 1],
         workgroups: grid.workgroups,
-        reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
-        writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+        reads: readInputs('x'),
+        writes: storeOutput(),
       },
     ];
   };

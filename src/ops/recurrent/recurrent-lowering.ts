@@ -3,6 +3,7 @@ import stepShader from '../../../shaders/recurrent-step.wgsl?raw';
 import workgroupShader from '../../../shaders/recurrent-workgroup.wgsl?raw';
 import { boolAttribute, floatAttribute, stringAttribute } from '../attributes.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
+import { storeOutput } from '../element-kernel.ts';
 import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { activationsWgsl } from './activations.ts';
 import { activationsOf, CELLS, cellOf, type RecurrentSizes, sizesOf } from './recurrent-cell.ts';
@@ -41,7 +42,7 @@ function byWorkgroup(call: LoweringCall, sizes: RecurrentSizes): KernelSpec {
     workgroupSize: [lanes, 1, 1],
     workgroups: grid.workgroups,
     ...READS,
-    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+    writes: storeOutput(),
   };
 }
 

@@ -2,6 +2,7 @@ import type { PlannerCaps } from '../../core/launch-plan.ts';
 import type { ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount, normalizeAxis } from '../../core/shape.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
+import { readInputs, storeOutput } from '../element-kernel.ts';
 import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 
 interface RowShader {
@@ -50,7 +51,7 @@ export function rowKernel(call: LoweringCall, shader: RowShader): KernelSpec {
     },
     workgroupSize: [groupSize, 1, 1],
     workgroups: grid.workgroups,
-    reads: [{ hook: 'x', from: { kind: 'input', index: 0 }, width: 1 }],
-    writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+    reads: readInputs('x'),
+    writes: storeOutput(),
   };
 }

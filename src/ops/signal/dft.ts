@@ -6,8 +6,8 @@ import { boolAttribute, intAttribute } from '../attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { floatElements } from '../elements.ts';
-import { foldGroups } from '../linear/fold-groups.ts';
-import { f32, type KernelSpec, type LoweringCall, type Operands, u32 } from '../lowering.ts';
+import { elementKernel } from '../element-kernel.ts';
+import { f32, type KernelSpec, type LoweringCall, type Operands } from '../lowering.ts';
 import { formatType, operand, requireMinimumRank, requireRank } from '../operand-checks.ts';
 
 const NAME = 'dft';
@@ -164,30 +164,19 @@ function lowerDft({ inputs, output, attributes, caps }: LoweringCall): readonly 
   const [x = [], table = []] = [inputs[0]?.shape, inputs[1]?.shape];
   const of = transformOf([x, table, output.shape], attributes);
   const count = elementCount(output.shape) / (of.isHermitian ? 1 : 2);
-  const grid = foldGroups(Math.ceil(count / 64), caps);
-  return [
-    {
-      name: NAME,
-      source,
-      constants: { PARTS: of.parts, IS_HERMITIAN: of.isHermitian },
-      params: {
-        count: u32(count),
-        row_length: u32(grid.rowLength * 64),
-        read: u32(of.read),
-        size: u32(of.size),
-        length: u32(of.length),
-        out_size: u32(of.outSize),
-        inner: u32(of.inner),
-        direction: f32(of.direction),
-        scale: f32(of.scale),
-      },
-      workgroupSize: [64, 1, 1],
-      workgroups: grid.workgroups,
-      reads: [
-        { hook: 'x', from: { kind: 'input', index: 0 }, width: 1 },
-        { hook: 'twiddles', from: { kind: 'input', index: 1 }, width: 1 },
-      ],
-      writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  return elementKernel(count, caps, {
+    name: NAME,
+    source,
+    constants: { PARTS: of.parts, IS_HERMITIAN: of.isHermitian },
+    params: {
+      read: of.read,
+      size: of.size,
+      length: of.length,
+      out_size: of.outSize,
+      inner: of.inner,
+      direction: f32(of.direction),
+      scale: f32(of.scale),
     },
-  ];
+    hooks: ['x', 'twiddles'],
+  });
 }

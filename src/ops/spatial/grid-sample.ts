@@ -8,8 +8,8 @@ import { boolAttribute, stringAttribute } from '../attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { floatElements } from '../elements.ts';
-import { foldGroups } from '../linear/fold-groups.ts';
-import { type KernelSpec, type LoweringCall, type Operands, u32 } from '../lowering.ts';
+import { elementKernel } from '../element-kernel.ts';
+import { type KernelSpec, type LoweringCall, type Operands } from '../lowering.ts';
 import { formatType, operand, requireMinimumRank } from '../operand-checks.ts';
 
 const NAME = 'grid_sample';
@@ -198,33 +198,22 @@ function lowerGridSample({
   const [width = 1, height = 1, depth = 1] = sizes.toReversed();
   const { mode, padding, isAligned } = samplingOf(attributes);
   const count = elementCount(output.shape);
-  const grid = foldGroups(Math.ceil(count / 64), caps);
-  return [
-    {
-      name: 'grid-sample',
-      source,
-      constants: {
-        RANK: sizes.length,
-        MODE: MODES.indexOf(mode),
-        PADDING: PADDINGS.indexOf(padding),
-        ALIGN_CORNERS: isAligned,
-      },
-      params: {
-        count: u32(count),
-        row_length: u32(grid.rowLength * 64),
-        channels: u32(channels),
-        points: u32(elementCount(output.shape.slice(2))),
-        in_d: u32(depth),
-        in_h: u32(height),
-        in_w: u32(width),
-      },
-      workgroupSize: [64, 1, 1],
-      workgroups: grid.workgroups,
-      reads: [
-        { hook: 'x', from: { kind: 'input', index: 0 }, width: 1 },
-        { hook: 'grid', from: { kind: 'input', index: 1 }, width: 1 },
-      ],
-      writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  return elementKernel(count, caps, {
+    name: 'grid-sample',
+    source,
+    constants: {
+      RANK: sizes.length,
+      MODE: MODES.indexOf(mode),
+      PADDING: PADDINGS.indexOf(padding),
+      ALIGN_CORNERS: isAligned,
     },
-  ];
+    params: {
+      channels: channels,
+      points: elementCount(output.shape.slice(2)),
+      in_d: depth,
+      in_h: height,
+      in_w: width,
+    },
+    hooks: ['x', 'grid'],
+  });
 }

@@ -6,8 +6,8 @@ import { intAttribute } from '../attributes.ts';
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { floatElements } from '../elements.ts';
-import { foldGroups } from '../linear/fold-groups.ts';
-import { type KernelSpec, type LoweringCall, type Operands, u32 } from '../lowering.ts';
+import { elementKernel } from '../element-kernel.ts';
+import { type KernelSpec, type LoweringCall, type Operands } from '../lowering.ts';
 import { operand, requireRank } from '../operand-checks.ts';
 
 const NAME = 'resample';
@@ -120,27 +120,15 @@ function lowerResample({ inputs, output, attributes, caps }: LoweringCall): read
   const [outSize = 1, width = 1] = inputs[1]?.shape ?? [];
   const { size, inner } = layoutOf(inputs[0]?.shape ?? [], attributes);
   const count = elementCount(output.shape);
-  const grid = foldGroups(Math.ceil(count / 64), caps);
-  return [
-    {
-      name: NAME,
-      source,
-      constants: {},
-      params: {
-        count: u32(count),
-        row_length: u32(grid.rowLength * 64),
-        size: u32(size),
-        inner: u32(inner),
-        out_size: u32(outSize),
-        width: u32(width),
-      },
-      workgroupSize: [64, 1, 1],
-      workgroups: grid.workgroups,
-      reads: [
-        { hook: 'x', from: { kind: 'input', index: 0 }, width: 1 },
-        { hook: 'table', from: { kind: 'input', index: 1 }, width: 1 },
-      ],
-      writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  return elementKernel(count, caps, {
+    name: NAME,
+    source,
+    params: {
+      size: size,
+      inner: inner,
+      out_size: outSize,
+      width: width,
     },
-  ];
+    hooks: ['x', 'table'],
+  });
 }

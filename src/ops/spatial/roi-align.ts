@@ -7,8 +7,8 @@ import { boolAttribute, floatAttribute, intAttribute, intsAttribute } from '../a
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { type FloatArray, floatElements, numberElements } from '../elements.ts';
-import { foldGroups } from '../linear/fold-groups.ts';
-import { f32, type KernelSpec, type LoweringCall, type Operands, u32 } from '../lowering.ts';
+import { elementKernel } from '../element-kernel.ts';
+import { f32, type KernelSpec, type LoweringCall, type Operands } from '../lowering.ts';
 import { formatType, operand, requireRank, requireVector } from '../operand-checks.ts';
 
 const NAME = 'roi_align';
@@ -186,34 +186,24 @@ function lowerRoiAlign({ inputs, output, attributes, caps }: LoweringCall): read
   const [batch = 1, channels = 1, height = 1, width = 1] = inputs[0]?.shape ?? [];
   const [, , rows = 1, columns = 1] = output.shape;
   const count = elementCount(output.shape);
-  const grid = foldGroups(Math.ceil(count / 64), caps);
   const isHalfPixel = boolAttribute(attributes, 'half_pixel');
-  const read = (hook: string, index: number) =>
-    ({ hook, from: { kind: 'input', index }, width: 1 }) as const;
-  return [
-    {
-      name: 'roi-align',
-      source,
-      constants: { IS_MAX: boolAttribute(attributes, 'max') },
-      params: {
-        count: u32(count),
-        row_length: u32(grid.rowLength * 64),
-        batch: u32(batch),
-        channels: u32(channels),
-        in_h: u32(height),
-        in_w: u32(width),
-        out_h: u32(rows),
-        out_w: u32(columns),
-        sampling: u32(intAttribute(attributes, 'sampling')),
-        scale: f32(floatAttribute(attributes, 'scale')),
-        offset: f32(isHalfPixel ? 0.5 : 0),
-        smallest: f32(isHalfPixel ? -Infinity : 1),
-        lowest: f32(-Infinity),
-      },
-      workgroupSize: [64, 1, 1],
-      workgroups: grid.workgroups,
-      reads: [read('x', 0), read('rois', 1), read('images', 2)],
-      writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
+  return elementKernel(count, caps, {
+    name: 'roi-align',
+    source,
+    constants: { IS_MAX: boolAttribute(attributes, 'max') },
+    params: {
+      batch: batch,
+      channels: channels,
+      in_h: height,
+      in_w: width,
+      out_h: rows,
+      out_w: columns,
+      sampling: intAttribute(attributes, 'sampling'),
+      scale: f32(floatAttribute(attributes, 'scale')),
+      offset: f32(isHalfPixel ? 0.5 : 0),
+      smallest: f32(isHalfPixel ? -Infinity : 1),
+      lowest: f32(-Infinity),
     },
-  ];
+    hooks: ['x', 'rois', 'images'],
+  });
 }
