@@ -1,3 +1,4 @@
+import { concatenate } from '../core/concatenate.ts';
 import { abortError, FormatError } from '../core/errors.ts';
 
 export interface ByteStreamOptions {
@@ -45,7 +46,7 @@ export class ByteStream {
       missing -= piece.length;
       pieces.push(piece);
     }
-    return join(pieces, byteLength);
+    return concatenate(pieces);
   }
 
   /** Checks that the stream has ended. Rejects with FormatError when more comes. */
@@ -94,16 +95,4 @@ export class ByteStream {
       signal.removeEventListener('abort', stop);
     }
   }
-}
-
-function join(pieces: readonly Uint8Array[], byteLength: number): Uint8Array {
-  const [first] = pieces;
-  if (first !== undefined && pieces.length === 1) return first;
-  const bytes = new Uint8Array(byteLength);
-  let position = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, position);
-    position += piece.length;
-  }
-  return bytes;
 }

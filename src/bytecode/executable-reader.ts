@@ -1,3 +1,4 @@
+import { concatenate } from '../core/concatenate.ts';
 import { UsageError } from '../core/errors.ts';
 import { ByteStream, type ByteStreamOptions } from './byte-stream.ts';
 import type { DataBlock } from './data-layout.ts';
@@ -51,11 +52,8 @@ export class ExecutableReader {
       const start = await source.take(HEADER_BYTE_LENGTH, 'header');
       const header = readHeader(start);
       if (byteLength !== undefined) checkFileLength(header, byteLength);
-      const { headByteLength } = header;
-      const rest = await source.take(headByteLength - HEADER_BYTE_LENGTH, 'head');
-      const head = new Uint8Array(headByteLength);
-      head.set(start);
-      head.set(rest, HEADER_BYTE_LENGTH);
+      const rest = await source.take(header.headByteLength - HEADER_BYTE_LENGTH, 'head');
+      const head = concatenate([start, rest]);
       const hash = await platformSha256(hashedHead(head));
       return new ExecutableReader(source, parseHead(head, header, hash));
     } catch (error) {

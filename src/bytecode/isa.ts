@@ -1,4 +1,4 @@
-import { VerifyError } from '../core/errors.ts';
+import { brokenRule } from './broken-rule.ts';
 
 /**
  * The instruction set. Encode, decode, print, parse, verify and the builder all loop over
@@ -149,11 +149,11 @@ export function decodeInstruction(code: Uint32Array, pc: number, end = code.leng
   const opcode = code[pc] ?? 0;
   const spec = BY_OPCODE.get(opcode);
   if (spec === undefined) {
-    throw new VerifyError({
-      where: `code word ${pc}`,
-      got: `opcode ${opcode}`,
-      expected: ISA.map((known) => `${known.opcode} (${known.name})`).join(', '),
-    });
+    throw brokenRule(
+      `code word ${pc}`,
+      `opcode ${opcode}`,
+      ISA.map((known) => `${known.opcode} (${known.name})`).join(', '),
+    );
   }
   let first = pc + 1;
   let length = 1 + spec.operands.length;
@@ -162,11 +162,11 @@ export function decodeInstruction(code: Uint32Array, pc: number, end = code.leng
     length += 1 + count;
   }
   if (pc + length > end) {
-    throw new VerifyError({
-      where: `code word ${pc}`,
-      got: `a ${spec.name} of ${length} words`,
-      expected: `at most the ${end - pc} words that are left of the function`,
-    });
+    throw brokenRule(
+      `code word ${pc}`,
+      `a ${spec.name} of ${length} words`,
+      `at most the ${end - pc} words that are left of the function`,
+    );
   }
   const operands: number[] = [];
   for (const _ of spec.operands) operands.push(code[first++] ?? 0);

@@ -1,4 +1,5 @@
-import { VerifyError } from '../core/errors.ts';
+import type { VerifyError } from '../core/errors.ts';
+import { brokenRule } from './broken-rule.ts';
 import { type BuiltinOperand, type BuiltinSignature, MakeCode, MatchCode } from './builtins.ts';
 import type { Constant } from './executable.ts';
 import { ArgumentKind, argumentKind, argumentValue, VM_REGISTER, VOID_REGISTER } from './isa.ts';
@@ -166,11 +167,7 @@ class OperandCursor {
 
   end(): void {
     if (this.remaining === 0) return;
-    throw new VerifyError({
-      where: this.#call.where(),
-      got: `${this.#call.args.length} operands`,
-      expected: `${this.#position}`,
-    });
+    throw brokenRule(this.#call.where(), `${this.#call.args.length} operands`, `${this.#position}`);
   }
 
   #pairValue(name: string, meaning: PairValue): void {
@@ -227,11 +224,7 @@ class OperandCursor {
   }
 
   #error(name: string, got: string, expected: readonly string[]): VerifyError {
-    return new VerifyError({
-      where: `${this.#call.where()}, operand ${name}`,
-      got,
-      expected: expected.join(' or '),
-    });
+    return brokenRule(`${this.#call.where()}, operand ${name}`, got, expected.join(' or '));
   }
 }
 

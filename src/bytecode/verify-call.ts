@@ -1,4 +1,5 @@
 import { VerifyError } from '../core/errors.ts';
+import { brokenRule } from './broken-rule.ts';
 import type { PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
 import { returnsTensor } from '../core/returns-tensor.ts';
 import { shortList } from '../core/short-list.ts';
@@ -58,11 +59,11 @@ export function verifyCall(instruction: Instruction, context: CallContext): Heap
   if (entry === undefined) return NO_HEAP;
   const call = { result, name: entry.name, args };
   if (entry.kind !== 'bytecode' && args.length > MAX_PACKED_ARGUMENTS) {
-    throw new VerifyError({
-      where: context.where(),
-      got: `${args.length} arguments`,
-      expected: `at most ${MAX_PACKED_ARGUMENTS}, for it is no bytecode function`,
-    });
+    throw brokenRule(
+      context.where(),
+      `${args.length} arguments`,
+      `at most ${MAX_PACKED_ARGUMENTS}, for it is no bytecode function`,
+    );
   }
   if (entry.kind === 'bytecode') verifyBytecodeCall(call, context);
   else if (entry.kind === 'primitive') verifyPrimitiveCall(call, context);
@@ -70,11 +71,11 @@ export function verifyCall(instruction: Instruction, context: CallContext): Heap
   if (entry.kind !== 'packed' || signature !== undefined) forbidMachineState(args, context);
   if (signature === undefined) return NO_HEAP;
   if (signature.result === 'void' && argumentValue(result) !== VOID_REGISTER) {
-    throw new VerifyError({
-      where: context.where(),
-      got: `the result register %${argumentValue(result)}`,
-      expected: `%void, for ${entry.name} returns nothing`,
-    });
+    throw brokenRule(
+      context.where(),
+      `the result register %${argumentValue(result)}`,
+      `%void, for ${entry.name} returns nothing`,
+    );
   }
   const { constants } = context.program;
   const { where } = context;
@@ -83,11 +84,7 @@ export function verifyCall(instruction: Instruction, context: CallContext): Heap
   if (signature.result !== 'heap') return { heapSlots: -1, heapUses };
   const heapSlots = argumentValue(args[0] ?? 0);
   if (heapSlots > MAX_HEAP_SLOTS) {
-    throw new VerifyError({
-      where: where(),
-      got: `a shape heap of ${heapSlots} slots`,
-      expected: `at most ${MAX_HEAP_SLOTS}`,
-    });
+    throw brokenRule(where(), `a shape heap of ${heapSlots} slots`, `at most ${MAX_HEAP_SLOTS}`);
   }
   return { heapSlots, heapUses };
 }
@@ -114,21 +111,21 @@ function verifyFunctionValues({ spec, operands }: Instruction, context: CallCont
 
 function forbidMachineState(args: readonly number[], context: CallContext): void {
   if (!args.some((word) => word === VM_REGISTER)) return;
-  throw new VerifyError({
-    where: context.where(),
-    got: '%vm as an argument',
-    expected: 'it only where a packed function of the user is called',
-  });
+  throw brokenRule(
+    context.where(),
+    '%vm as an argument',
+    'it only where a packed function of the user is called',
+  );
 }
 
 function verifyBytecodeCall({ name, args }: Call, context: CallContext): void {
   const fn = context.tables.functions.get(name);
   if (fn === undefined || fn.paramNames.length === args.length) return;
-  throw new VerifyError({
-    where: context.where(),
-    got: `${args.length} arguments`,
-    expected: `${fn.paramNames.length} (${shortList(fn.paramNames)})`,
-  });
+  throw brokenRule(
+    context.where(),
+    `${args.length} arguments`,
+    `${fn.paramNames.length} (${shortList(fn.paramNames)})`,
+  );
 }
 
 function verifyPrimitiveCall({ name, args, result }: Call, context: CallContext): void {
@@ -138,18 +135,18 @@ function verifyPrimitiveCall({ name, args, result }: Call, context: CallContext)
   const isReturned = returnsTensor(primitive);
   const outputCount = isReturned ? 0 : results.length;
   if (args.length !== params.length + outputCount) {
-    throw new VerifyError({
-      where: context.where(),
-      got: `${args.length} arguments`,
-      expected: `${params.length} inputs and then ${outputCount} outputs`,
-    });
+    throw brokenRule(
+      context.where(),
+      `${args.length} arguments`,
+      `${params.length} inputs and then ${outputCount} outputs`,
+    );
   }
   if (!isReturned && argumentValue(result) !== VOID_REGISTER) {
-    throw new VerifyError({
-      where: context.where(),
-      got: `the result register %${argumentValue(result)}`,
-      expected: '%void, for a primitive writes to its last arguments',
-    });
+    throw brokenRule(
+      context.where(),
+      `the result register %${argumentValue(result)}`,
+      '%void, for a primitive writes to its last arguments',
+    );
   }
   for (const [position, word] of args.entries()) {
     verifyKernelOperand(word, { primitive, position, context });

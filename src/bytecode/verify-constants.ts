@@ -1,5 +1,6 @@
 import { dtypeInfo } from '../core/dtype.ts';
 import { VerifyError } from '../core/errors.ts';
+import { brokenRule } from './broken-rule.ts';
 import { elementCount, type Shape } from '../core/shape.ts';
 import { alignTensor } from './data-layout.ts';
 import type { ExecutableData, TensorConstant } from './executable.ts';
@@ -18,11 +19,11 @@ export function verifyConstants({ constants, dataByteLength }: ExecutableData): 
       verifyTensor(constant, alignTensor(end), where);
       end = constant.byteOffset + constant.byteLength;
       if (end > dataByteLength) {
-        throw new VerifyError({
+        throw brokenRule(
           where,
-          got: `a tensor that ends at byte ${end} of the data section`,
-          expected: `at most ${dataByteLength}, its length`,
-        });
+          `a tensor that ends at byte ${end} of the data section`,
+          `at most ${dataByteLength}, its length`,
+        );
       }
     } else if (constant.kind === 'shape') {
       verifyShape(constant.value, where);
@@ -33,11 +34,11 @@ export function verifyConstants({ constants, dataByteLength }: ExecutableData): 
     }
   }
   if (end !== dataByteLength) {
-    throw new VerifyError({
-      where: 'data section',
-      got: `${dataByteLength} bytes`,
-      expected: `${end}, where the last tensor ends`,
-    });
+    throw brokenRule(
+      'data section',
+      `${dataByteLength} bytes`,
+      `${end}, where the last tensor ends`,
+    );
   }
 }
 
@@ -46,11 +47,7 @@ function verifyTensor(constant: TensorConstant, byteOffset: number, where: strin
   const byteLength = dtypeInfo(constant.dtype).byteLength;
   const wholeByteLength = elementCount(constant.shape) * byteLength;
   if (!Number.isSafeInteger(wholeByteLength)) {
-    throw new VerifyError({
-      where,
-      got: `a tensor of ${wholeByteLength} bytes`,
-      expected: 'less than 2^53',
-    });
+    throw brokenRule(where, `a tensor of ${wholeByteLength} bytes`, 'less than 2^53');
   }
   const expected = constant.isSplat ? byteLength : wholeByteLength;
   if (constant.byteOffset !== byteOffset || constant.byteLength !== expected) {
@@ -67,12 +64,11 @@ function verifyShape(shape: Shape, where: string): void {
   verifyRank(shape.length, where);
   for (const dim of shape) {
     verifyInteger(dim, where);
-    if (dim < 0)
-      throw new VerifyError({ where, got: `dimension ${dim}`, expected: 'one from 0 up' });
+    if (dim < 0) throw brokenRule(where, `dimension ${dim}`, 'one from 0 up');
   }
 }
 
 function verifyInteger(value: number, where: string): void {
   if (Number.isSafeInteger(value) && !Object.is(value, -0)) return;
-  throw new VerifyError({ where, got: `${value}`, expected: 'a safe integer' });
+  throw brokenRule(where, `${value}`, 'a safe integer');
 }

@@ -1,4 +1,5 @@
 import { VerifyError } from '../core/errors.ts';
+import { brokenRule } from './broken-rule.ts';
 
 /** What the flow analysis needs of an instruction. Numbers of instructions count from 0. */
 export interface FlowInstruction {
@@ -117,27 +118,27 @@ function reportUnwritten(
   { place, context }: { place: string; context: FlowContext },
 ): never {
   if (register < context.paramCount) checkHeap({ register, slots: read.slots }, -1, place);
-  throw new VerifyError({
-    where: place,
-    got: `register %${register}, which is not written on every path to here`,
-    expected: 'a parameter or the result of a call on every path',
-  });
+  throw brokenRule(
+    place,
+    `register %${register}, which is not written on every path to here`,
+    'a parameter or the result of a call on every path',
+  );
 }
 
 function checkHeap({ register, slots }: HeapUse, available: number, place: string): void {
   if (available < 0) {
-    throw new VerifyError({
-      where: place,
-      got: `register %${register} as a shape heap`,
-      expected: 'the result of vm.builtin.alloc_shape_heap in this function, on every path',
-    });
+    throw brokenRule(
+      place,
+      `register %${register} as a shape heap`,
+      'the result of vm.builtin.alloc_shape_heap in this function, on every path',
+    );
   }
   if (slots > available) {
-    throw new VerifyError({
-      where: place,
-      got: `slot ${slots - 1} of the shape heap %${register}`,
-      expected: `a slot below ${available}, its size`,
-    });
+    throw brokenRule(
+      place,
+      `slot ${slots - 1} of the shape heap %${register}`,
+      `a slot below ${available}, its size`,
+    );
   }
 }
 

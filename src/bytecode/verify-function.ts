@@ -1,4 +1,5 @@
 import { VerifyError } from '../core/errors.ts';
+import { brokenRule } from './broken-rule.ts';
 import type { BytecodeFunction, ExecutableData } from './executable.ts';
 import {
   ArgumentKind,
@@ -41,11 +42,11 @@ export function verifyFunction(job: FunctionToVerify): void {
   });
   const last = instructions.length - 1;
   if (instructions[last]?.spec.fallsThrough === true) {
-    throw new VerifyError({
-      where: place(last),
-      got: 'an end of code that can be reached',
-      expected: 'a ret or goto as the last instruction',
-    });
+    throw brokenRule(
+      place(last),
+      'an end of code that can be reached',
+      'a ret or goto as the last instruction',
+    );
   }
   verifyDense(fn, mentioned);
   verifyWritten(fn, flow, place);
@@ -91,11 +92,11 @@ function verifyWritten(
   for (const [index, { reads }] of flow.entries()) {
     const register = reads.find((candidate) => !written.has(candidate));
     if (register === undefined) continue;
-    throw new VerifyError({
-      where: place(index),
-      got: `register %${register}, which nothing writes`,
-      expected: 'a parameter or the result of a call',
-    });
+    throw brokenRule(
+      place(index),
+      `register %${register}, which nothing writes`,
+      'a parameter or the result of a call',
+    );
   }
 }
 
@@ -177,11 +178,11 @@ function verifyJump(instruction: Instruction, word: number, context: OperandCont
   if (index !== undefined) return index;
   const { codeStart, codeLength } = context.job.fn;
   const inside = target >= codeStart && target < codeStart + codeLength;
-  throw new VerifyError({
-    where: context.place(context.index),
-    got: `a jump to code word ${target}, ${inside ? 'inside an instruction' : 'outside the function'}`,
-    expected: `the first word of an instruction from ${codeStart} to ${codeStart + codeLength - 1}`,
-  });
+  throw brokenRule(
+    context.place(context.index),
+    `a jump to code word ${target}, ${inside ? 'inside an instruction' : 'outside the function'}`,
+    `the first word of an instruction from ${codeStart} to ${codeStart + codeLength - 1}`,
+  );
 }
 
 function operandError(
@@ -191,11 +192,11 @@ function operandError(
   ...[got, expected]: [got: string, expected?: string]
 ): VerifyError {
   const { name, kind } = operandSpec(instruction.spec, position);
-  return new VerifyError({
-    where: `${context.place(context.index)}, operand ${position} (${name})`,
+  return brokenRule(
+    `${context.place(context.index)}, operand ${position} (${name})`,
     got,
-    expected: `${withArticle(kind)}${expected === undefined ? '' : ` ${expected}`}`,
-  });
+    `${withArticle(kind)}${expected === undefined ? '' : ` ${expected}`}`,
+  );
 }
 
 function describePlace(

@@ -1,4 +1,4 @@
-import { VerifyError } from '../core/errors.ts';
+import { brokenRule } from './broken-rule.ts';
 import type {
   AttributeValue,
   OperatorCall,
@@ -27,28 +27,28 @@ function verifyPrimitive({ name, params, body, results }: PrimitiveFunction): vo
   }
   const valueCount = params.length + body.length;
   if (results.length === 0) {
-    throw new VerifyError({ where, got: 'no results', expected: 'at least one' });
+    throw brokenRule(where, 'no results', 'at least one');
   }
   const written = new Set<number>();
   for (const { value, type } of results) {
     verifyTensorType(type, where);
     if (results.length > 1 && type.shape.includes('?')) {
-      throw new VerifyError({
+      throw brokenRule(
         where,
-        got: `${results.length} results, one of unknown size`,
-        expected: 'no other beside a result of unknown size',
-      });
+        `${results.length} results, one of unknown size`,
+        'no other beside a result of unknown size',
+      );
     }
     const isOfCall = Number.isInteger(value) && value >= params.length && value < valueCount;
     if (isOfCall && !written.has(value)) {
       written.add(value);
       continue;
     }
-    throw new VerifyError({
+    throw brokenRule(
       where,
-      got: `result %${value}${isOfCall ? ' twice' : ''}`,
-      expected: isOfCall ? 'each once' : `a value of one of its ${body.length} operator calls`,
-    });
+      `result %${value}${isOfCall ? ' twice' : ''}`,
+      isOfCall ? 'each once' : `a value of one of its ${body.length} operator calls`,
+    );
   }
 }
 
@@ -56,11 +56,7 @@ function verifyOperatorCall(call: OperatorCall, valueCount: number, where: strin
   verifyIdentifier(call.op, 'operator', where);
   for (const input of call.inputs) {
     if (Number.isInteger(input) && input >= -1 && input < valueCount) continue;
-    throw new VerifyError({
-      where,
-      got: `input %${input}`,
-      expected: `-1, or a value before %${valueCount}`,
-    });
+    throw brokenRule(where, `input %${input}`, `-1, or a value before %${valueCount}`);
   }
   for (const [name, value] of Object.entries(call.attributes)) {
     verifyIdentifier(name, 'attribute', where);
@@ -72,11 +68,7 @@ function verifyIdentifier(name: string, what: string, where: string): void {
   verifyName(name, where);
   // An object with a key `__proto__` is a trap for every later copy of the attributes.
   if (IDENTIFIER.test(name) && name !== '__proto__') return;
-  throw new VerifyError({
-    where,
-    got: `${what} ${JSON.stringify(name)}`,
-    expected: 'an identifier',
-  });
+  throw brokenRule(where, `${what} ${JSON.stringify(name)}`, 'an identifier');
 }
 
 function verifyAttribute(value: AttributeValue, where: string): void {

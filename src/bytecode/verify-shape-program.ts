@@ -1,5 +1,5 @@
 import { applyDimOperator } from '../core/dim.ts';
-import { VerifyError } from '../core/errors.ts';
+import { brokenRule } from './broken-rule.ts';
 import type { ShapeProgram, ShapeStep } from './executable.ts';
 
 /** The most slots of a shape heap. */
@@ -20,22 +20,18 @@ function verifyShapeProgram({ steps }: ShapeProgram, index: number): number {
     const where = `shape program ${index}, step ${position} (${step.op})`;
     if (step.op === 'load' || step.op === 'store') {
       if (!Number.isInteger(step.slot) || step.slot < 0 || step.slot >= MAX_HEAP_SLOTS) {
-        throw new VerifyError({
-          where,
-          got: `slot ${step.slot}`,
-          expected: `0 to ${MAX_HEAP_SLOTS - 1}`,
-        });
+        throw brokenRule(where, `slot ${step.slot}`, `0 to ${MAX_HEAP_SLOTS - 1}`);
       }
       slotCount = Math.max(slotCount, step.slot + 1);
     }
     runStep(step, stack, where);
   }
   if (stack.length > 0) {
-    throw new VerifyError({
-      where: `shape program ${index}`,
-      got: `${stack.length} values left on the stack`,
-      expected: 'none at the end',
-    });
+    throw brokenRule(
+      `shape program ${index}`,
+      `${stack.length} values left on the stack`,
+      'none at the end',
+    );
   }
   return slotCount;
 }
@@ -43,25 +39,21 @@ function verifyShapeProgram({ steps }: ShapeProgram, index: number): number {
 function runStep(step: ShapeStep, stack: (number | undefined)[], where: string): void {
   if (step.op === 'const' || step.op === 'load') {
     if (step.op === 'const' && !(Number.isSafeInteger(step.value) && !Object.is(step.value, -0))) {
-      throw new VerifyError({ where, got: `${step.value}`, expected: 'a safe integer' });
+      throw brokenRule(where, `${step.value}`, 'a safe integer');
     }
     if (stack.length >= MAX_SHAPE_STACK) {
-      throw new VerifyError({
-        where,
-        got: 'stack overflow',
-        expected: `at most ${MAX_SHAPE_STACK} values on the stack`,
-      });
+      throw brokenRule(where, 'stack overflow', `at most ${MAX_SHAPE_STACK} values on the stack`);
     }
     stack.push(step.op === 'const' ? step.value : undefined);
     return;
   }
   const needed = step.op === 'store' ? 1 : 2;
   if (stack.length < needed) {
-    throw new VerifyError({
+    throw brokenRule(
       where,
-      got: `stack underflow: ${stack.length} values`,
-      expected: `at least ${needed} on the stack`,
-    });
+      `stack underflow: ${stack.length} values`,
+      `at least ${needed} on the stack`,
+    );
   }
   const right = stack.pop();
   if (step.op === 'store') return;
@@ -70,11 +62,11 @@ function runStep(step: ShapeStep, stack: (number | undefined)[], where: string):
   const known = left !== undefined && right !== undefined;
   const value = known ? applyDimOperator(step.op, left, right) : undefined;
   if ((isDivision && right === 0) || (known && value === undefined)) {
-    throw new VerifyError({
+    throw brokenRule(
       where,
-      got: `${left ?? 'a slot'} ${step.op} ${right}`,
-      expected: 'a divisor other than zero and a result below 2^53',
-    });
+      `${left ?? 'a slot'} ${step.op} ${right}`,
+      'a divisor other than zero and a result below 2^53',
+    );
   }
   stack.push(value);
 }

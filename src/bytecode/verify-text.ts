@@ -1,4 +1,4 @@
-import { VerifyError } from '../core/errors.ts';
+import { brokenRule } from './broken-rule.ts';
 
 const MAX_NAME_LENGTH = 1024;
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -6,21 +6,17 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 /** Checks that a string survives UTF-8. Throws VerifyError. */
 export function verifyText(text: string, where: string): void {
   if (!LONE_SURROGATE.test(text)) return;
-  throw new VerifyError({
+  throw brokenRule(
     where,
-    got: `${JSON.stringify(text)}, with half of a surrogate pair`,
-    expected: 'well-formed Unicode',
-  });
+    `${JSON.stringify(text)}, with half of a surrogate pair`,
+    'well-formed Unicode',
+  );
 }
 
 /** Checks a name: well-formed, neither empty nor longer than 1024 UTF-16 units. */
 export function verifyName(name: string, where: string): void {
   if (name.length === 0 || name.length > MAX_NAME_LENGTH) {
-    throw new VerifyError({
-      where,
-      got: `a name of ${name.length} characters`,
-      expected: `1 to ${MAX_NAME_LENGTH}`,
-    });
+    throw brokenRule(where, `a name of ${name.length} characters`, `1 to ${MAX_NAME_LENGTH}`);
   }
   verifyText(name, where);
 }
@@ -29,11 +25,7 @@ export function verifyUnique(names: readonly string[], where: string): void {
   const seen = new Set<string>();
   for (const name of names) {
     if (seen.has(name)) {
-      throw new VerifyError({
-        where,
-        got: `the name ${JSON.stringify(name)} twice`,
-        expected: 'every name once',
-      });
+      throw brokenRule(where, `the name ${JSON.stringify(name)} twice`, 'every name once');
     }
     seen.add(name);
   }

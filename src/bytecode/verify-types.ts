@@ -1,5 +1,5 @@
 import type { Dim } from '../core/dim.ts';
-import { VerifyError } from '../core/errors.ts';
+import { brokenRule } from './broken-rule.ts';
 import type { TensorType } from '../core/primitive-function.ts';
 import type { BytecodeFunction, ValueType } from './executable.ts';
 import { MAX_DIM_DEPTH } from './file-format.ts';
@@ -13,11 +13,11 @@ export function verifySignature({ name, paramNames, signature }: BytecodeFunctio
   if (signature === undefined) return;
   const where = `signature of function ${name}`;
   if (signature.params.length !== paramNames.length) {
-    throw new VerifyError({
+    throw brokenRule(
       where,
-      got: `${signature.params.length} parameter types`,
-      expected: `${paramNames.length}, one for each parameter`,
-    });
+      `${signature.params.length} parameter types`,
+      `${paramNames.length}, one for each parameter`,
+    );
   }
   for (const type of signature.params) verifyValueType(type, where);
   for (const result of signature.results) {
@@ -38,7 +38,7 @@ export function verifyTensorType({ shape }: TensorType, where: string): void {
   verifyRank(shape.length, where);
   for (const dim of shape) {
     if (typeof dim === 'number' && dim < 0) {
-      throw new VerifyError({ where, got: `dimension ${dim}`, expected: 'one from 0 up' });
+      throw brokenRule(where, `dimension ${dim}`, 'one from 0 up');
     }
     verifyDim(dim, where, 0);
   }
@@ -46,7 +46,7 @@ export function verifyTensorType({ shape }: TensorType, where: string): void {
 
 export function verifyRank(rank: number, where: string): void {
   if (rank <= MAX_RANK) return;
-  throw new VerifyError({ where, got: `rank ${rank}`, expected: `at most ${MAX_RANK}` });
+  throw brokenRule(where, `rank ${rank}`, `at most ${MAX_RANK}`);
 }
 
 export function verifyDim(dim: Dim, where: string, depth: number): void {
@@ -54,14 +54,14 @@ export function verifyDim(dim: Dim, where: string, depth: number): void {
     verifyName(dim, `dimension in ${where}`);
   } else if (typeof dim === 'number') {
     if (Number.isSafeInteger(dim) && !Object.is(dim, -0)) return;
-    throw new VerifyError({ where, got: `dimension ${dim}`, expected: 'a safe integer' });
+    throw brokenRule(where, `dimension ${dim}`, 'a safe integer');
   } else {
     if (depth >= MAX_DIM_DEPTH) {
-      throw new VerifyError({
+      throw brokenRule(
         where,
-        got: 'a dimension of more levels',
-        expected: `at most ${MAX_DIM_DEPTH} levels of operators`,
-      });
+        'a dimension of more levels',
+        `at most ${MAX_DIM_DEPTH} levels of operators`,
+      );
     }
     verifyDim(dim.left, where, depth + 1);
     verifyDim(dim.right, where, depth + 1);

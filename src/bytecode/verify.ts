@@ -1,4 +1,5 @@
 import { VerifyError } from '../core/errors.ts';
+import { brokenRule } from './broken-rule.ts';
 import type { ExecutableData, FunctionEntry } from './executable.ts';
 import { builtinSignature, BUILTIN_PREFIX } from './builtins.ts';
 import { resolveEntry } from './resolve-entry.ts';
@@ -32,11 +33,11 @@ export function verifyExecutable(program: ExecutableData): void {
   const budget = new FlowBudget();
   for (const fn of program.functions) {
     if (fn.codeStart !== codeStart || fn.codeLength < 1) {
-      throw new VerifyError({
-        where: `function ${fn.name}`,
-        got: `code of ${fn.codeLength} words from word ${fn.codeStart}`,
-        expected: `at least one word from word ${codeStart}, where the function before it ends`,
-      });
+      throw brokenRule(
+        `function ${fn.name}`,
+        `code of ${fn.codeLength} words from word ${fn.codeStart}`,
+        `at least one word from word ${codeStart}, where the function before it ends`,
+      );
     }
     codeStart += fn.codeLength;
     if (codeStart > program.code.length) break;
@@ -44,11 +45,11 @@ export function verifyExecutable(program: ExecutableData): void {
     verifyFunction({ program, fn, tables, budget });
   }
   if (codeStart !== program.code.length) {
-    throw new VerifyError({
-      where: 'code',
-      got: `${program.code.length} words`,
-      expected: `${codeStart}, the sum over all functions`,
-    });
+    throw brokenRule(
+      'code',
+      `${program.code.length} words`,
+      `${codeStart}, the sum over all functions`,
+    );
   }
 }
 
@@ -63,11 +64,11 @@ function verifyNames({ functions, primitives }: ExecutableData): void {
   verifyUnique(names, 'functions and primitives');
   const reserved = names.find((name) => name.startsWith(BUILTIN_PREFIX));
   if (reserved !== undefined) {
-    throw new VerifyError({
-      where: `function ${reserved}`,
-      got: 'a name of a builtin',
-      expected: `a name that does not begin with ${BUILTIN_PREFIX}`,
-    });
+    throw brokenRule(
+      `function ${reserved}`,
+      'a name of a builtin',
+      `a name that does not begin with ${BUILTIN_PREFIX}`,
+    );
   }
 }
 
@@ -105,11 +106,11 @@ const METADATA_KEY = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 function verifyMetadata(metadata: Readonly<Record<string, string>>): void {
   for (const [key, value] of Object.entries(metadata)) {
     if (!METADATA_KEY.test(key)) {
-      throw new VerifyError({
-        where: 'metadata',
-        got: `key ${JSON.stringify(key)}`,
-        expected: 'letters, digits, _, - and dots, not beginning with a digit',
-      });
+      throw brokenRule(
+        'metadata',
+        `key ${JSON.stringify(key)}`,
+        'letters, digits, _, - and dots, not beginning with a digit',
+      );
     }
     verifyText(value, `metadata ${key}`);
   }

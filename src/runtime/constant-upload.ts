@@ -1,5 +1,6 @@
 import type { Constant, TensorConstant } from '../bytecode/executable.ts';
 import type { DataBlock } from '../bytecode/executable-reader.ts';
+import { concatenate } from '../core/concatenate.ts';
 import { storageByteLength } from '../core/dtype.ts';
 import { FormatError, OutOfMemoryError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
@@ -216,7 +217,8 @@ class TensorWriter {
     const begin = byteOffset + this.#received - blockOffset;
     const end = Math.min(block.byteLength, byteOffset + byteLength - blockOffset);
     if (begin < 0 || begin >= end) return;
-    const bytes = joined(this.#carry, block.subarray(begin, end));
+    const fresh = block.subarray(begin, end);
+    const bytes = this.#carry.length === 0 ? fresh : concatenate([this.#carry, fresh]);
     const start = this.#received - this.#carry.byteLength;
     this.#received += end - begin;
     if (isSplat) this.#acceptSplat(bytes);
@@ -247,12 +249,4 @@ class TensorWriter {
     const { storage, buffer } = this.#tensor;
     return { device: storage.device, buffer, byteOffset: this.#tensor.byteOffset + byteOffset };
   }
-}
-
-function joined(head: Uint8Array, tail: Uint8Array): Uint8Array {
-  if (head.byteLength === 0) return tail;
-  const both = new Uint8Array(head.byteLength + tail.byteLength);
-  both.set(head);
-  both.set(tail, head.byteLength);
-  return both;
 }

@@ -1,3 +1,4 @@
+import { concatenate } from '../core/concatenate.ts';
 import type { DataBlock } from '../bytecode/executable-reader.ts';
 import type { Executable } from '../bytecode/executable-file.ts';
 import { DEFAULT_BLOCK_BYTE_LENGTH } from '../bytecode/file-format.ts';
@@ -5,7 +6,7 @@ import { platformSha256 } from '../core/platform-sha256.ts';
 import { checkLooksLikeOnnx } from './check-looks-like-onnx.ts';
 import { importCompiler } from './import-compiler.ts';
 import type { LoadContext, LoadedProgram } from './load-program.ts';
-import { concatenate, type PeekedSource } from './open-source.ts';
+import type { PeekedSource } from './open-source.ts';
 import type { LoadRequest } from './protocol.ts';
 import { SiblingFiles } from './sibling-files.ts';
 

@@ -1,3 +1,4 @@
+import { concatenate } from '../core/concatenate.ts';
 import { DownloadError } from '../core/errors.ts';
 import { type HttpInfo, httpInfo, type WireSource } from './protocol.ts';
 
@@ -140,17 +141,4 @@ export async function peek(
       { highWaterMark: 0 },
     ),
   };
-}
-
-/** All chunks, one after the other. */
-export function concatenate(chunks: readonly Uint8Array[]): Uint8Array {
-  const [only] = chunks;
-  if (only !== undefined && chunks.length === 1) return only;
-  const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
 }
