@@ -253,7 +253,12 @@ export class VirtualMachine implements MachineValue {
     const args = toArguments(inputs, state);
     let outcome: Promise<CallOutcome>;
     try {
-      outcome = runner.call(callee, checkArguments(callee.source, args), signal);
+      const checked = checkArguments(callee.source, args);
+      if (checked === undefined) {
+        const { explainArguments } = await import('./explain-arguments.ts');
+        throw explainArguments(callee.source, args);
+      }
+      outcome = runner.call(callee, checked, signal);
     } finally {
       for (const arg of args) release(arg);
     }

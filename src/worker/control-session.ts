@@ -87,8 +87,10 @@ async function restore(
     return { call, value };
   });
   resumed.set(hosted, runs);
-  const results = Object.entries(roots).map(
-    ([name, value]): WireResult => ({ name, value: hosted.handOver(value) }),
+  const results = await Promise.all(
+    Object.entries(roots).map(
+      async ([name, value]): Promise<WireResult> => ({ name, value: await hosted.handOver(value) }),
+    ),
   );
   const places = calls.map(({ entry, at, depth }) => ({ entry, at, depth }));
   return { calls: places, results, note };

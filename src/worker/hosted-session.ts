@@ -16,6 +16,7 @@ import type {
   WireTensor,
   WireValue,
 } from './protocol.ts';
+import type { RefusedKind } from './refused-result.ts';
 import type { SessionDevices, SharedUse } from './shared-use.ts';
 
 /** What a page can take as a result: messages must not exhaust stack or memory of a thread. */
@@ -227,7 +228,7 @@ export class HostedSession {
       const names = info?.results ?? [];
       const values = names.length === 1 ? [result] : fieldsOf(result);
       // Before a handle is made: nobody would drop those of a result that cannot be delivered.
-      const tensors = tensorsIn(values);
+      const tensors = await tensorsIn(values);
       const isRead = request.keep === 'host';
       // Nobody waits for what is kept; the device is to begin with it all the same.
       if (!isRead) this.device.device.flush();
@@ -260,9 +261,9 @@ export class HostedSession {
   }
 
   /** A value as the page holds it, its tensors as handles. Drops the reference to it. */
-  handOver(value: Value): WireValue {
+  async handOver(value: Value): Promise<WireValue> {
     try {
-      tensorsIn([value]);
+      await tensorsIn([value]);
       return this.#toWire(value, new Map());
     } finally {
       this.machine.release(value);
@@ -281,37 +282,22 @@ function fieldsOf(result: Value): readonly Value[] {
   return result instanceof AdtValue ? result.fields : [result];
 }
 
-/** The tensors of results. Throws UsageError for what a page cannot take. */
-function tensorsIn(results: readonly Value[]): TensorValue[] {
+/** The tensors of results. Rejects with UsageError for what a page cannot take. */
+async function tensorsIn(results: readonly Value[]): Promise<TensorValue[]> {
   const tensors = new Set<TensorValue>();
   let count = 0;
+  let culprit: RefusedKind | undefined = undefined as RefusedKind | undefined;
   const visit = (value: Value, depth: number): void => {
-    if (++count > MAX_RESULT_COUNT || depth > MAX_RESULT_DEPTH) throw tooLarge();
-    if (typeof value !== 'object' || value === null) return;
+    if (++count > MAX_RESULT_COUNT || depth > MAX_RESULT_DEPTH) culprit = 'values';
+    if (culprit !== undefined || typeof value !== 'object' || value === null) return;
     if (value.kind === 'tensor') tensors.add(value);
     else if (value.kind === 'adt') for (const field of value.fields) visit(field, depth + 1);
-    else if (value.kind !== 'float' && value.kind !== 'shape') throw staysInside(value);
+    else if (value.kind !== 'float' && value.kind !== 'shape') culprit = value.kind;
   };
   for (const result of results) visit(result, 0);
-  return [...tensors];
-}
-
-function tooLarge(): UsageError {
-  return new UsageError({
-    where: 'run',
-    got: 'a result of too many values',
-    expected: `at most ${MAX_RESULT_COUNT} values, nested at most ${MAX_RESULT_DEPTH} deep`,
-    remedy: 'Return one tensor, or a part of the values at a time.',
-  });
-}
-
-function staysInside(value: object & Value): UsageError {
-  return new UsageError({
-    where: 'run',
-    got: `a ${value.kind} as a result`,
-    expected: 'tensors, numbers, strings, shapes or tuples of them',
-    remedy: 'Functions and storages stay inside the machine: use VirtualMachine for them.',
-  });
+  if (culprit === undefined) return [...tensors];
+  const { refusedResult } = await import('./refused-result.ts');
+  throw refusedResult(culprit, MAX_RESULT_COUNT, MAX_RESULT_DEPTH);
 }
 
 function toWireTensor({ dtype, shape, data }: HostTensor): WireTensor {
