@@ -12,9 +12,9 @@ struct Place {
 fn place_of(image: u32, channel: u32, corner: vec2<u32>, element: u32) -> Place {
   var bias = Element();
   if (HAS_BIAS) {
-    bias = load_bias(channel);
+    bias = load_bias(params.first_channel + channel);
   }
-  let row = (image * params.channels + channel) * params.out_h + corner.y;
+  let row = (image * params.out_channels + params.first_channel + channel) * params.out_h + corner.y;
   return Place(element, row * params.out_w + corner.x, corner.y, corner.x, bias);
 }
 

@@ -11,7 +11,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (i >= params.count) {
     return;
   }
-  transform(Place(i * 9u, i));
+  transform(Place((params.first + i) * 9u, i));
 }
 
 fn row_at(place: Place, row: u32) -> u32 {

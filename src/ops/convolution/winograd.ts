@@ -99,10 +99,10 @@ export function winogradKernels(
   const kernels: KernelSpec[] = [];
   for (let first = 0; first < tileCount; first += tiles) {
     const part = { first, last: Math.min(first + tiles, tileCount), tiles, tilesH, tilesW };
-    kernels.push(imageKernel(window, part, operands));
     for (let channel = 0; channel < outChannels; channel += rows) {
       const block = { first: channel, count: Math.min(rows, outChannels - channel) };
       if (first === 0) kernels.push(weightsKernel(channels, block, { operands, caps }));
+      if (channel === 0) kernels.push(imageKernel(window, part, operands));
       kernels.push(
         ...products(window, { tiles, block }, { operands, caps }),
         outputKernel(window, part, { operands, block, hasBias }),
@@ -158,7 +158,11 @@ function weightsKernel(
     name: 'winograd-weights',
     source: transformSource(WEIGHTS, false) + weightsSource,
     constants: {},
-    params: { first: u32(block.first * channels), count: u32(count), row_length: u32(grid.rowLength * 64) },
+    params: {
+      first: u32(block.first * channels),
+      count: u32(count),
+      row_length: u32(grid.rowLength * 64),
+    },
     workgroupSize: [64, 1, 1],
     workgroups: grid.workgroups,
     reads: [readInput('w', 1)],
