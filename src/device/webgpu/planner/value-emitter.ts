@@ -287,7 +287,7 @@ export class ValueEmitter {
   #loopsOverLanes(value: number, { lines }: Scope): boolean {
     const elements = elementCount(this.#plan.type(value).shape);
     const isSmall = this.#plan.hasFixedShapes && elements <= LOOPED_ELEMENTS;
-    const divisionCount = lines.filter((line) => line.includes(' / ')).length;
+    const divisionCount = lines.filter((line) => line.includes('/')).length;
     const isSoftware = this.#plan.caps.adapterClass === 'software';
     return isSoftware && isSmall && divisionCount >= LOOPED_DIVISIONS;
   }
