@@ -1,5 +1,5 @@
-import type { BytecodeFunction, ValueType } from '../bytecode/executable.ts';
-import { type Dim, evaluateDim } from '../core/dim.ts';
+import type { BytecodeFunction } from '../bytecode/executable.ts';
+import { fits } from './kernel-arguments.ts';
 import { FloatValue, TensorValue, type Value } from './value.ts';
 
 /**
@@ -12,41 +12,18 @@ export function checkArguments(
   args: readonly Value[],
 ): Value[] | undefined {
   if (args.length !== paramNames.length) return undefined;
-  const checked: Value[] = [];
-  const sizes: [Dim, number][] = [];
-  for (const [index, given] of args.entries()) {
-    const type = signature?.params[index] ?? ANY;
-    const isFloat = type.kind === 'float' && typeof given === 'number';
-    const value = isFloat ? new FloatValue(given) : given;
-    if (!hasKind(value, type)) return undefined;
-    checked.push(value);
-    if (type.kind !== 'tensor' || !(value instanceof TensorValue)) continue;
-    for (const [axis, dim] of type.shape.entries()) sizes.push([dim, value.shape[axis] ?? 0]);
-  }
+  const types = signature?.params ?? [];
+  const checked = args.map((arg, i) =>
+    types[i]?.kind === 'float' && typeof arg === 'number' ? new FloatValue(arg) : arg,
+  );
   const symbols = new Map<string, number>();
-  for (const [dim, size] of sizes) {
-    if (typeof dim === 'string' && dim !== '?' && !symbols.has(dim)) symbols.set(dim, size);
-  }
-  // Of an expression whose symbols no argument has nothing is known.
-  const fits = sizes.every(([dim, size]) => (evaluateDim(dim, symbols) ?? size) === size);
-  return fits ? checked : undefined;
-}
-
-const ANY: ValueType = { kind: 'any' };
-
-function hasKind(value: Value, type: ValueType): boolean {
-  switch (type.kind) {
-    case 'any':
-      return true;
-    case 'int':
-      return typeof value === 'number';
-    case 'float':
-      return value instanceof FloatValue;
-    default:
-      return (
-        value instanceof TensorValue &&
-        value.dtype === type.dtype &&
-        value.shape.length === type.shape.length
-      );
-  }
+  const areFit = (): boolean =>
+    types.every((type, i) => {
+      const value = checked[i] ?? null;
+      if (type.kind === 'tensor') return value instanceof TensorValue && fits(value, type, symbols);
+      if (type.kind === 'float') return value instanceof FloatValue;
+      return type.kind === 'any' || typeof value === 'number';
+    });
+  // Expressions are checked by the second look, when all symbols are known.
+  return areFit() && areFit() ? checked : undefined;
 }

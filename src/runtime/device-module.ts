@@ -1,11 +1,11 @@
-import { internalError, RuntimeError, UnsupportedError } from '../core/errors.ts';
+import { RuntimeError, UnsupportedError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { returnsTensor } from '../core/returns-tensor.ts';
 import type { Device, Kernel, PreparedKernels, PrepareOptions } from '../device/device.ts';
 import { fits, notOnDevice, tooMany, wrongType } from './kernel-arguments.ts';
 import type { Module } from './module.ts';
-import { readTensors, readTensorSync } from './tensor-read.ts';
+import type * as Returning from './returning-kernel.ts';
 import { type PackedFunction, TensorValue } from './value.ts';
 
 /** A launch holds the thread for microseconds on a GPU, and until it is done on the host. */
@@ -21,6 +21,8 @@ interface DeviceProgram {
   readonly primitives: ReadonlyMap<string, PrimitiveFunction>;
   /** For results that kernels make themselves. */
   readonly upload: Upload;
+  /** Loaded where there are such. */
+  readonly returning: typeof Returning | undefined;
 }
 
 /** The kernels of one device. */
@@ -32,27 +34,26 @@ export class DeviceModule implements Module {
   readonly tune: PreparedKernels['tune'];
   readonly device: Device;
   readonly #kernels: PreparedKernels;
-  readonly #primitives: ReadonlyMap<string, PrimitiveFunction>;
-  readonly #upload: Upload;
+  readonly #program: DeviceProgram;
 
-  constructor(device: Device, kernels: PreparedKernels, { primitives, upload }: DeviceProgram) {
+  constructor(device: Device, kernels: PreparedKernels, program: DeviceProgram) {
     this.device = device;
-    this.#upload = upload;
+    this.#program = program;
     this.name = `kernels on ${device.info.name}`;
     const cost = device.kind === 'host' ? HOST_LAUNCH_COST : GPU_LAUNCH_COST;
     this.callCost = () => cost;
     this.#kernels = kernels;
     this.foresee = kernels.foresee;
     this.tune = kernels.tune;
-    this.#primitives = primitives;
   }
 
   get(name: string): PackedFunction | undefined {
-    const primitive = this.#primitives.get(name);
+    const { primitives, upload, returning } = this.#program;
+    const primitive = primitives.get(name);
     const kernel = this.#kernels.get(name);
     if (primitive === undefined || kernel === undefined) return undefined;
-    return returnsTensor(primitive)
-      ? returning(kernel, primitive, (tensor) => this.#upload(tensor, this.device))
+    return returnsTensor(primitive) && returning !== undefined
+      ? returning.returning(kernel, primitive, (tensor) => upload(tensor, this.device))
       : launcher(this.device, kernel, primitive);
   }
 
@@ -79,8 +80,11 @@ export async function loadDeviceModules(
   try {
     for (const [device, placed] of byDevice(devices, primitives)) {
       const byName = new Map(placed.map((primitive) => [primitive.name, primitive]));
+      const isReturning = placed.some(returnsTensor);
+      const returning = isReturning ? await import('./returning-kernel.ts') : undefined;
       const kernels = await device.prepare(placed, options);
-      modules.push(new DeviceModule(device, kernels, { primitives: byName, upload }));
+      const program = { primitives: byName, upload, returning };
+      modules.push(new DeviceModule(device, kernels, program));
     }
   } catch (error) {
     for (const module of modules) module.dispose();
@@ -147,39 +151,6 @@ function launcher(device: Device, kernel: Kernel, primitive: PrimitiveFunction):
 /** Values that calls of a primitive read. */
 function readValues({ body }: PrimitiveFunction): ReadonlySet<number> {
   return new Set(body.flatMap(({ inputs }) => inputs));
-}
-
-/**
- * Calls a kernel that makes its result itself. Its inputs are read in one round trip, wherever they
- * are; host memory is not waited for.
- */
-function returning(
-  kernel: Kernel,
-  primitive: PrimitiveFunction,
-  upload: (tensor: HostTensor) => TensorValue,
-): PackedFunction {
-  const { params } = primitive;
-  const compute = (inputs: readonly HostTensor[]): TensorValue => {
-    const result = kernel.compute?.(inputs);
-    if (result === undefined) throw internalError(`${kernel.name} computes no result`);
-    return upload(result);
-  };
-  return (...args) => {
-    if (args.length > params.length) throw tooMany(kernel.name, params.length, args.length);
-    const symbols = new Map<string, number>();
-    const tensors = params.map((type, index) => {
-      const tensor = args[index];
-      if (tensor instanceof TensorValue && fits(tensor, type, symbols)) return tensor;
-      throw wrongType(kernel.name, index, { tensor: tensor ?? null, type });
-    });
-    const ready: HostTensor[] = [];
-    for (const tensor of tensors) {
-      const contents = readTensorSync(tensor);
-      if (contents === undefined) return readTensors(tensors).then(compute);
-      ready.push(contents);
-    }
-    return compute(ready);
-  };
 }
 
 /** A GPU does not bind a buffer to be read and to be written; results must not overlap either. */

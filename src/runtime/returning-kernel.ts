@@ -1,0 +1,40 @@
+import { internalError } from '../core/errors.ts';
+import type { HostTensor } from '../core/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import type { Kernel } from '../device/device.ts';
+import { fits, tooMany, wrongType } from './kernel-arguments.ts';
+import { readTensors, readTensorSync } from './tensor-read.ts';
+import { type PackedFunction, TensorValue } from './value.ts';
+
+/**
+ * Calls a kernel that makes its result itself. Its inputs are read in one round trip, wherever they
+ * are; host memory is not waited for. A file of its own, loaded for programs that have such kernels.
+ */
+export function returning(
+  kernel: Kernel,
+  primitive: PrimitiveFunction,
+  upload: (tensor: HostTensor) => TensorValue,
+): PackedFunction {
+  const { params } = primitive;
+  const compute = (inputs: readonly HostTensor[]): TensorValue => {
+    const result = kernel.compute?.(inputs);
+    if (result === undefined) throw internalError(`${kernel.name} computes no result`);
+    return upload(result);
+  };
+  return (...args) => {
+    if (args.length > params.length) throw tooMany(kernel.name, params.length, args.length);
+    const symbols = new Map<string, number>();
+    const tensors = params.map((type, index) => {
+      const tensor = args[index];
+      if (tensor instanceof TensorValue && fits(tensor, type, symbols)) return tensor;
+      throw wrongType(kernel.name, index, { tensor: tensor ?? null, type });
+    });
+    const ready: HostTensor[] = [];
+    for (const tensor of tensors) {
+      const contents = readTensorSync(tensor);
+      if (contents === undefined) return readTensors(tensors).then(compute);
+      ready.push(contents);
+    }
+    return compute(ready);
+  };
+}
