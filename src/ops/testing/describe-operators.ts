@@ -29,6 +29,19 @@ export function describeOperators(ops: readonly OpDefinition[]): void {
 function describeOperator(op: OpDefinition): void {
   const cases = casesOfAllDTypes(op);
 
+  test('has what its kind needs', () => {
+    const { kind, scalar, indexMap, lower } = op;
+    const part =
+      kind === 'elementwise'
+        ? scalar
+        : kind === 'injective'
+          ? indexMap
+          : kind === 'anchor' || kind === 'reduction'
+            ? lower
+            : op.host;
+    expect(part).toBeDefined();
+  });
+
   test('titles of cases differ', () => {
     for (const list of [cases, op.badCases()]) {
       const titles = list.map(({ title }) => title);

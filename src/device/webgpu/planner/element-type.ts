@@ -1,3 +1,4 @@
+import { internalError } from '../../../core/errors.ts';
 import type { DType } from '../../../core/dtype.ts';
 
 /**
@@ -29,7 +30,7 @@ export function elementTypeOf(dtype: DType): ElementType | undefined {
 export function vectorType(type: ElementType, width: 1 | 4): string {
   if (type === 'i64') {
     if (width === 1) return 'vec2<u32>';
-    throw new Error('internal: a vector of 64-bit integers');
+    throw internalError('a vector of 64-bit integers');
   }
   return width === 1 ? type : `vec4<${type}>`;
 }

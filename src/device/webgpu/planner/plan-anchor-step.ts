@@ -1,3 +1,4 @@
+import { internalError } from '../../../core/errors.ts';
 import type { Launch, LaunchBuffer } from '../../../core/launch-plan.ts';
 import { rowMajorStrides } from '../../../core/shape.ts';
 import type { KernelOperand, KernelRead, KernelSpec, KernelWrite } from '../../../ops/lowering.ts';
@@ -18,7 +19,7 @@ export function planAnchorStep(plan: PlanBuilder, step: AnchorStep): void {
     attributes: call.attributes,
     caps: plan.caps,
   });
-  if (kernels === undefined) throw new Error(`internal: ${call.op.name} has no lowering`);
+  if (kernels === undefined) throw internalError(`${call.op.name} has no lowering`);
   const context: HookContext = {
     plan,
     step,
@@ -181,7 +182,7 @@ function operandBuffer(operand: KernelOperand, context: HookContext): LaunchBuff
     return made;
   }
   const [output] = context.destinations;
-  if (output === undefined) throw new Error('internal: an anchor without a destination');
+  if (output === undefined) throw internalError('an anchor without a destination');
   return output;
 }
 

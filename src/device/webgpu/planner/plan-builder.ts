@@ -1,7 +1,7 @@
 import type { Launch, LaunchBuffer, LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { ConcreteTensorType } from '../../../core/primitive-function.ts';
 import { storageByteLength } from '../../../core/dtype.ts';
-import { UnsupportedError } from '../../../core/errors.ts';
+import { UnsupportedError, internalError } from '../../../core/errors.ts';
 import { elementCount } from '../../../core/shape.ts';
 import type { ElementType } from './element-type.ts';
 import { requireElementType, type TypedCall, type TypedPrimitive } from './typed-primitive.ts';
@@ -33,7 +33,7 @@ export class PlanBuilder {
 
   type(value: number): ConcreteTensorType {
     const type = this.#typed.types[value];
-    if (type === undefined) throw new Error(`internal: ${this.name} has no value ${value}`);
+    if (type === undefined) throw internalError(`${this.name} has no value ${value}`);
     return type;
   }
 
@@ -47,7 +47,7 @@ export class PlanBuilder {
 
   callOf(value: number): TypedCall {
     const call = this.#typed.calls[value - this.#typed.paramCount];
-    if (call === undefined) throw new Error(`internal: value ${value} of ${this.name} is no call`);
+    if (call === undefined) throw internalError(`value ${value} of ${this.name} is no call`);
     return call;
   }
 

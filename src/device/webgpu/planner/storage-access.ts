@@ -1,3 +1,4 @@
+import { internalError } from '../../../core/errors.ts';
 import type { DType } from '../../../core/dtype.ts';
 import type { LaunchBuffer } from '../../../core/launch-plan.ts';
 import { elementTypeOf, vectorType } from './element-type.ts';
@@ -82,7 +83,7 @@ function storedType(
   if (bits !== undefined && width === 4) return bits === 16 ? 'vec2<u32>' : 'u32';
   if (bits !== undefined) return access === 'read' ? 'u32' : 'atomic<u32>';
   const type = elementTypeOf(dtype);
-  if (type === undefined) throw new Error(`internal: ${dtype} in storage`);
+  if (type === undefined) throw internalError(`${dtype} in storage`);
   return vectorType(type === 'bool' ? 'u32' : type, width);
 }
 

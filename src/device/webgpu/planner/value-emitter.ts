@@ -1,3 +1,4 @@
+import { internalError } from '../../../core/errors.ts';
 import { computedDType } from '../../../core/dtype.ts';
 import { elementCount, rowMajorStrides, type Shape } from '../../../core/shape.ts';
 import { type Broadcast, classifyBroadcast, padRank } from './broadcast.ts';
@@ -41,7 +42,7 @@ export class ValueEmitter {
 
   #elementwise(call: TypedCall, at: Position, scope: Scope): string {
     const scalar = call.op.scalar;
-    if (scalar === undefined) throw new Error(`internal: ${call.op.name} has no scalar function`);
+    if (scalar === undefined) throw internalError(`${call.op.name} has no scalar function`);
     const isWide = [...call.inputs, call.value].some(
       (value) => this.#plan.elementType(value) === 'i64',
     );
@@ -142,8 +143,7 @@ export class ValueEmitter {
 
   #injective(call: TypedCall, at: Position, scope: Scope): string {
     const map = call.op.indexMap;
-    if (map === undefined)
-      throw new Error(`internal: ${call.op.name} was fused but has no index map`);
+    if (map === undefined) throw internalError(`${call.op.name} was fused but has no index map`);
     if (map.keepsOrder === true) return this.emit(call.inputs[0] ?? 0, at, scope);
     const output = this.#plan.type(call.value);
     const inputs = call.inputs.map((input) => this.#plan.type(input));
