@@ -62,7 +62,16 @@ export function assemblePlan(
     });
   });
   const mayPack = launches.some((launch) => launch.packs);
-  return { launches, scratchByteLengths: plan.scratchByteLengths, mayPack };
+  const scratchByteLengths = bySize(plan).map((index) => plan.scratchByteLengths[index] ?? 0);
+  return { launches, scratchByteLengths, mayPack };
+}
+
+/**
+ * Scratch, the largest first. All plans share buffers by position, so that this order takes the
+ * fewest bytes.
+ */
+function bySize({ scratchByteLengths: lengths }: LaunchPlan): readonly number[] {
+  return [...lengths.keys()].sort((a, b) => (lengths[b] ?? 0) - (lengths[a] ?? 0));
 }
 
 function packs(launch: Launch, all: readonly Launch[], { primitive }: PlanContext): boolean {
@@ -118,13 +127,18 @@ function assembleLaunch(
       ? argumentByteLength(context, buffer.index)
       : (context.plan.scratchByteLengths[buffer.index] ?? 0),
   );
+  const order = bySize(context.plan);
+  const placed = ({ kind, index }: CompiledBinding): CompiledBinding =>
+    kind === 'scratch' ? { kind, index: order.indexOf(index) } : { kind, index };
   return {
     primitive: context.primitive.name,
     label: launch.label,
     pipeline,
     params: launch.params.length === 0 ? undefined : context.params.acquire(launch.params),
     workgroups: launch.workgroups,
-    bindings: launch.bindings.map(({ buffer }, i) => (byteLengths[i] === 0 ? EMPTY : buffer)),
+    bindings: launch.bindings.map(({ buffer }, i) =>
+      byteLengths[i] === 0 ? EMPTY : placed(buffer),
+    ),
     byteLengths: byteLengths.map(roundUpToGranule),
     writes: launch.bindings.map(({ access }) => access === 'read_write'),
     packs: context.packs,

@@ -12,11 +12,11 @@ import {
 import { classBelow, sizeClass, STORAGE_ALIGNMENT } from './size-class.ts';
 
 /** How many times larger than a request a free buffer may be. */
-const MAX_EXCESS = 2;
+const MAX_EXCESS = 4;
+/** So many sizes of a class are taken as they are: a program whose sizes are fixed has few. */
+const MAX_EXACT_SIZES = 3;
 /** Smaller requests are not worth a larger buffer. */
 const SMALL_BYTE_LENGTH = 4096;
-
-const MANY = -1;
 
 interface Pool {
   live: number;
@@ -34,8 +34,8 @@ export class PooledAllocator implements Allocator {
   readonly device: Device;
   byteBudget: number;
   readonly #onShortage: AllocatorOptions['onShortage'];
-  /** The only size that was asked for so far or {@link MANY}, by size class. */
-  readonly #firstSizes = new Map<number, number>();
+  /** Sizes that were asked for so far, by size class; one more than are exact for any number. */
+  readonly #sizes = new Map<number, Set<number>>();
   /** By capacity; a class moves to the end when it is used. */
   readonly #pools = new Map<number, Pool>();
   readonly #live = new Set<DeviceBuffer>();
@@ -164,21 +164,22 @@ export class PooledAllocator implements Allocator {
   }
 
   /**
-   * The first size of a class is taken as it is, since most programs ask for the same sizes in every
-   * run; another one gets the whole class, and so do those of the next class: sizes are growing.
+   * The first sizes of a class are taken as they are, since most programs ask for the same sizes in
+   * every run; others get the whole class, and so do those of the next class: sizes are growing.
    */
   #capacity(byteLength: number): number {
     const limit = this.device.info.maxBufferByteLength;
     const whole = sizeClass(byteLength, limit);
     const exact = Math.min(whole, Math.ceil(byteLength / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT);
-    const known = this.#firstSizes.get(whole);
-    const isGrowing = this.#firstSizes.get(classBelow(whole)) === MANY;
-    const first = known ?? (isGrowing ? MANY : exact);
-    this.#firstSizes.set(whole, first === exact ? exact : MANY);
-    return first === exact ? Math.max(exact, STORAGE_ALIGNMENT) : whole;
+    const below = this.#sizes.get(classBelow(whole));
+    const isGrowing = below !== undefined && below.size > MAX_EXACT_SIZES;
+    const sizes = this.#sizes.get(whole) ?? new Set(isGrowing ? below : []);
+    this.#sizes.set(whole, sizes);
+    if (sizes.size <= MAX_EXACT_SIZES) sizes.add(exact);
+    return sizes.size > MAX_EXACT_SIZES ? whole : Math.max(exact, STORAGE_ALIGNMENT);
   }
 
-  /** The capacity of the smallest free buffer that wastes at most half of itself. */
+  /** The capacity of the smallest free buffer that is not too large. */
   #nextLarger(capacity: number): number {
     if (capacity < SMALL_BYTE_LENGTH) return capacity;
     let best = Number.POSITIVE_INFINITY;
