@@ -3,7 +3,6 @@ import type { Device } from '../device/device.ts';
 import type { HostFunction, HostStates } from '../runtime/index.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { type CreateDevice, DevicePool } from './device-pool.ts';
-import { describePlacements } from './describe-placements.ts';
 import { HostedSession } from './hosted-session.ts';
 import { type LoadContext, loadProgram } from './load-program.ts';
 import type {
@@ -192,7 +191,13 @@ export class SessionHost implements SessionService {
       const { main, host, fallbackReason } = devices;
       if (request.pin === true || request.priority !== undefined) void this.#openSharing();
       shared = await (await this.#sharing)?.share(request, program, { main, host });
-      const machine = await this.#createMachine(program.executable, devices, {
+      const { executable } = program;
+      // Most programs run on one device.
+      const placements =
+        executable.metadata['placements'] === undefined
+          ? []
+          : (await import('./describe-placements.ts')).describePlacements(executable.metadata);
+      const machine = await this.#createMachine(executable, devices, {
         byteBudget: request.byteBudget,
         compile: request.compile ?? 'on demand',
         signal: context.signal,
@@ -202,12 +207,11 @@ export class SessionHost implements SessionService {
         ...(await shared?.begin(context.signal)),
       });
       const session = this.#nextSession++;
-      const hosted = new HostedSession(program.executable, machine, { main, host });
+      const hosted = new HostedSession(executable, machine, { main, host });
       hosted.shared = shared;
       shared?.loaded(hosted);
       this.#sessions.set(session, hosted);
       const device = describeDevice(main.device, fallbackReason);
-      const placements = describePlacements(hosted.executable.metadata);
       return { session, functions: hosted.functions, device, placements };
     } catch (error) {
       failed.abort();
