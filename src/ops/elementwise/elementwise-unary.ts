@@ -252,7 +252,7 @@ const erfOp = defineUnary({
   tolerance: { rtol: 1e-5, atol: 1e-6 },
   range: [-4, 4],
   declarations: ERF_DECLARATIONS,
-  wgsl: (x, { width }) => (width === 1 ? `erf_f32(${x})` : `erf_vec4(${x})`),
+  wgsl: (x, { width }) => callLanewise('erf_f32', [x], width),
   host: erf,
   cases: [
     {

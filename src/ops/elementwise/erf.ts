@@ -1,3 +1,5 @@
+import { vectorwise } from './transcendental-wgsl.ts';
+
 /**
  * The error function in double precision, by the series
  * 2/sqrt(pi) * exp(-x^2) * sum of 2^n x^(2n+1) / (1 * 3 * ... * (2n+1)), whose terms are all of one
@@ -18,23 +20,15 @@ export function erf(x: number): number {
 
 /**
  * WGSL has no erf. Away from zero formula 7.1.26 of Abramowitz and Stegun, whose error is at most
- * 1.5e-7; below 0.05 two terms of the Taylor series, so that the relative error stays small. NaN is told by its
- * bits, since implementations may assume that there is none.
+ * 1.5e-7; below 0.05 two terms of the Taylor series, so that the relative error stays small.
  */
-export const ERF_DECLARATIONS: Readonly<Record<string, string>> = {
-  erf_f32: erfFunction('erf_f32', 'f32', 'u32'),
-  erf_vec4: erfFunction('erf_vec4', 'vec4<f32>', 'vec4<u32>'),
-};
-
-function erfFunction(name: string, type: string, words: string): string {
-  return `fn ${name}(x: ${type}) -> ${type} {
-  let a = min(abs(x), ${type}(4.0));
+export const ERF_DECLARATIONS: Readonly<Record<string, string>> = vectorwise(
+  'erf',
+  'select(far, x * (1.1283791671 - 0.3761263890 * x * x), a < T(0.05))',
+  `  let a = min(abs(x), T(4.0));
   let t = 1.0 / (1.0 + 0.3275911 * a);
   let p = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t;
-  let near = x * (1.1283791671 - 0.3761263890 * x * x);
-  let far = select(1.0 - p * exp(-a * a), p * exp(-a * a) - 1.0, x < ${type}());
-  let bits = bitcast<${words}>(x) & ${words}(0x7fffffffu);
-  let value = select(far, near, a < ${type}(0.05));
-  return select(value, x, bits > ${words}(0x7f800000u));
-}`;
-}
+  let size = 1.0 - p * exp(-a * a);
+  let far = select(size, -size, x < T());
+`,
+);

@@ -12,17 +12,31 @@ export function lanewise(
   body: string,
   { parameters = ['x'], type = 'f32' }: LanewiseOptions = {},
 ): Record<string, string> {
-  const typed = (of: string) => parameters.map((parameter) => `${parameter}: ${of}`).join(', ');
   const scalar = `${name}_${type}`;
+  return {
+    [scalar]: `fn ${scalar}(${typed(parameters, type)}) -> ${type} {\n${body}\n}`,
+    ...inLanes(scalar, { parameters, type }),
+  };
+}
+
+/** The form for vec4 of a function of scalars, `scalar` and `x4`. */
+export function inLanes(
+  scalar: string,
+  { parameters = ['x'], type = 'f32' }: LanewiseOptions,
+): Record<string, string> {
   const lanes = ['x', 'y', 'z', 'w'].map(
     (lane) => `${scalar}(${parameters.map((parameter) => `${parameter}.${lane}`).join(', ')})`,
   );
+  const vector = `vec4<${type}>`;
   return {
-    [scalar]: `fn ${scalar}(${typed(type)}) -> ${type} {\n${body}\n}`,
     [`${scalar}x4`]:
-      `fn ${scalar}x4(${typed(`vec4<${type}>`)}) -> vec4<${type}> {\n` +
-      `  return vec4<${type}>(${lanes.join(', ')});\n}`,
+      `fn ${scalar}x4(${typed(parameters, vector)}) -> ${vector} {\n` +
+      `  return ${vector}(${lanes.join(', ')});\n}`,
   };
+}
+
+function typed(parameters: readonly string[], type: string): string {
+  return parameters.map((parameter) => `${parameter}: ${type}`).join(', ');
 }
 
 /** Calls a function of {@link lanewise}. */

@@ -1,4 +1,5 @@
 import type { ScalarContext } from '../define-op.ts';
+import { callLanewise, inLanes, lanewise } from './lanewise.ts';
 import { INFINITY, NOT_A_NUMBER } from './transcendental-wgsl.ts';
 import { wgslTypeName } from '../wgsl-literal.ts';
 
@@ -50,7 +51,7 @@ export const WIDE_POW: Readonly<Record<string, string>> = {
 
 /** Calls the function of {@link POW_DECLARATIONS} for the operands' type. */
 export function powExpression(a: string, b: string, { output, width }: ScalarContext): string {
-  return `pow_${wgslTypeName(output)}${width === 1 ? '' : 'x4'}(${a}, ${b})`;
+  return callLanewise(`pow_${wgslTypeName(output)}`, [a, b], width);
 }
 
 /**
@@ -89,35 +90,29 @@ export const POW_DECLARATIONS: Readonly<Record<string, string>> = {
   let is_odd = is_whole && abs(b) - 2.0 * floor(abs(b) * 0.5) == 1.0;
   return select(power, -power, is_odd && bitcast<u32>(a) != a_bits);
 }`,
-  pow_f32x4: `fn pow_f32x4(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-  return vec4<f32>(pow_f32(a.x, b.x), pow_f32(a.y, b.y), pow_f32(a.z, b.z), pow_f32(a.w, b.w));
-}`,
-  pow_i32: `fn pow_i32(a: i32, b: i32) -> i32 {
-  if (b < 0) {
+  ...inLanes('pow_f32', { parameters: ['a', 'b'] }),
+  ...integerPowers(
+    'i32',
+    `  if (b < 0) {
     if (a == 1) { return 1; }
     return select(0, select(-1, 1, (b & 1) == 0), a == -1);
   }
-  var result = 1;
+`,
+  ),
+  ...integerPowers('u32', ''),
+};
+
+/** By repeated squaring. */
+function integerPowers(type: string, start: string): Record<string, string> {
+  return lanewise(
+    'pow',
+    `${start}  var result = ${type}(1);
   var base = a;
   for (var rest = b; rest > 0; rest >>= 1u) {
     if ((rest & 1) == 1) { result *= base; }
     base *= base;
   }
-  return result;
-}`,
-  pow_u32: `fn pow_u32(a: u32, b: u32) -> u32 {
-  var result = 1u;
-  var base = a;
-  for (var rest = b; rest > 0u; rest >>= 1u) {
-    if ((rest & 1u) == 1u) { result *= base; }
-    base *= base;
-  }
-  return result;
-}`,
-  pow_u32x4: `fn pow_u32x4(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
-  return vec4<u32>(pow_u32(a.x, b.x), pow_u32(a.y, b.y), pow_u32(a.z, b.z), pow_u32(a.w, b.w));
-}`,
-  pow_i32x4: `fn pow_i32x4(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
-  return vec4<i32>(pow_i32(a.x, b.x), pow_i32(a.y, b.y), pow_i32(a.z, b.z), pow_i32(a.w, b.w));
-}`,
-};
+  return result;`,
+    { parameters: ['a', 'b'], type },
+  );
+}

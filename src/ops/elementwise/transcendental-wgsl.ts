@@ -22,12 +22,16 @@ const NAN_STAYS = '  if ((bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u) { return
 
 const guarded = (name: string, body: string): Declarations => lanewise(name, NAN_STAYS + body);
 
-/** A function of vectors as well as scalars, `T` in its text, without branches. */
-function vectorwise(name: string, expression: string): Declarations {
+/**
+ * A function of vectors as well as scalars, `T` in its text, without branches: an expression and the
+ * lines before it.
+ */
+export function vectorwise(name: string, expression: string, lines = ''): Declarations {
+  const body = `${lines}  return select(${expression}, x, is_nan);\n}`;
   const text = (suffix: string, type: string, words: string) =>
     `fn ${name}_f32${suffix}(x: ${type}) -> ${type} {\n` +
     `  let is_nan = (bitcast<${words}>(x) & ${words}(0x7fffffffu)) > ${words}(0x7f800000u);\n` +
-    `  return select(${expression.replaceAll('T(', `${type}(`)}, x, is_nan);\n}`;
+    body.replaceAll('T(', `${type}(`);
   return {
     [`${name}_f32`]: text('', 'f32', 'u32'),
     [`${name}_f32x4`]: text('x4', 'vec4<f32>', 'vec4<u32>'),
