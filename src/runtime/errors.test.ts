@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder } from '../bytecode/index.ts';
-import { DeviceError, RuntimeError, ShapeError } from '../core/errors.ts';
+import * as errors from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import type { HostFunction } from './host-function.ts';
 import { TestDevice } from './testing/test-device.ts';
 import { VirtualMachine } from './virtual-machine.ts';
+
+const { DeviceError, RuntimeError, ShapeError, WeftError } = errors;
+const ERROR_CLASSES = Object.values(errors).filter(
+  (value): value is typeof WeftError => typeof value === 'function' && 'errorName' in value,
+);
 
 /** `main` calls `inner`, which calls the packed function `test.fail`, then needs one more step. */
 function nested(): ExecBuilder {
@@ -57,6 +62,21 @@ describe('an exception from a packed function', () => {
     expect(error).toBeInstanceOf(ShapeError);
     expect(error).toMatchObject({ name: 'ShapeError', details: { side: 4 } });
     expect(error).toHaveProperty('message', expect.stringContaining('too square\n    at inner, '));
+  });
+
+  test.each(ERROR_CLASSES)('of the class %o keeps it', async (errorClass) => {
+    const error = await failure(() => {
+      throw new errorClass('no');
+    });
+    expect(Object.getPrototypeOf(error)).toBe(errorClass.prototype);
+    expect(error).toHaveProperty('message', expect.stringMatching(/^no\n {4}at inner, /));
+  });
+
+  test('of a subclass without a name of its own is of the class that has one', async () => {
+    const error = await failure(() => {
+      throw new (class extends ShapeError {})('no');
+    });
+    expect(Object.getPrototypeOf(error)).toBe(ShapeError.prototype);
   });
 
   test('that is a subclass of its own keeps the nearest name there is', async () => {

@@ -1,6 +1,6 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import { listingLine } from '../bytecode/print-instruction.ts';
-import { errorFromData, RuntimeError, WeftError } from '../core/errors.ts';
+import { RuntimeError, WeftError } from '../core/errors.ts';
 import type { Frame } from './frame.ts';
 
 /** Innermost frames that an error shows, and outermost ones; a deep recursion repeats itself. */
@@ -8,6 +8,10 @@ const INNER_FRAMES = 12;
 const OUTER_FRAMES = 4;
 /** A call may have thousands of arguments. */
 const LINE_WIDTH = 200;
+
+/** Names instead of the classes, which would make every worker load all of them. */
+const OWN_ERRORS =
+  /^(Weft|Format|Verify|Parse|TypeCheck|Shape|Unsupported|Usage|Runtime|Device|DeviceLost|OutOfMemory|Download|Worker)Error$/;
 
 /**
  * The error of a program that stopped: of the same class when Weft threw it, else RuntimeError;
@@ -21,15 +25,18 @@ export function withVmStack(
 ): Error {
   const vmStack = stackLines(program, frames);
   const message = [thrown instanceof Error ? thrown.message : String(thrown), ...vmStack];
-  const data = {
-    name: thrown instanceof WeftError ? thrown.name : RuntimeError.errorName,
-    message: message.join('\n'),
-    details: { ...(thrown instanceof WeftError ? thrown.details : {}), vmStack },
-  };
-  const error = errorFromData(data);
-  const typed = error instanceof WeftError ? error : new RuntimeError(data.message, data);
+  const details = { ...(thrown instanceof WeftError ? thrown.details : {}), vmStack };
+  const typed = new (classOf(thrown))(message.join('\n'), { details });
   Object.defineProperty(typed, 'cause', { value: thrown, configurable: true, writable: true });
   return typed;
+}
+
+/** Constructors of other classes may take anything, and pages do not know them. */
+function classOf(thrown: unknown): typeof WeftError {
+  if (!(thrown instanceof WeftError)) return RuntimeError;
+  let known = thrown.constructor as typeof WeftError;
+  while (!Object.hasOwn(known, 'errorName')) known = Object.getPrototypeOf(known) as typeof known;
+  return OWN_ERRORS.test(known.errorName) ? known : RuntimeError;
 }
 
 function stackLines(program: ExecutableData, frames: readonly Frame[]): string[] {
