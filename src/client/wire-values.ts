@@ -85,13 +85,8 @@ function outputOf(value: WireValue, owner: HandleOwner): OutputValue {
       return { tag: value.tag, fields: value.fields.map((field) => outputOf(field, owner)) };
     case 'null':
       return null;
-    case 'int':
-    case 'float':
-    case 'string':
-    case 'shape':
-      return value.value;
     default:
-      return value satisfies never;
+      return value.value;
   }
 }
 
