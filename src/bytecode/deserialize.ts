@@ -1,6 +1,6 @@
 import { ByteReader } from '../core/byte-reader.ts';
 import type { Dim } from '../core/dim.ts';
-import { type DType, dtypeFromCode } from '../core/dtype.ts';
+import { ALL_DTYPES, type DType, dtypeFromCode } from '../core/dtype.ts';
 import type {
   AttributeValue,
   OperatorCall,
@@ -110,8 +110,8 @@ function readCodeOf<Name extends string>(
 function readDType(r: ByteReader): DType {
   const code = r.u8('dtype');
   const dtype = dtypeFromCode(code);
-  if (dtype === undefined) throw r.error({ got: `dtype ${code}`, expected: 'a code from 1 to 12' });
-  return dtype;
+  if (dtype !== undefined) return dtype;
+  throw r.error({ got: `dtype ${code}`, expected: `a code from 1 to ${ALL_DTYPES.length}` });
 }
 
 function readValueType(r: ByteReader): ValueType {
