@@ -98,4 +98,19 @@ describe('kernels of conv2d', () => {
     expect(Math.max(...lengths)).toBeLessThan(2 << 20);
     expect(kernels.filter(({ name }) => name === 'winograd-output').length).toBeGreaterThan(30);
   });
+
+  test('the weights of a Winograd convolution are transformed in blocks of channels', () => {
+    const kernels = kernelsOf('software', [1, 64, 13, 15], [81, 64, 3, 3], PADS);
+    expect(kernels.map(({ name }) => name)).toEqual([
+      'winograd-weights',
+      'winograd-image',
+      'matmul-tile',
+      'winograd-output',
+      'winograd-weights',
+      'matmul-tile',
+      'winograd-output',
+    ]);
+    const firsts = kernels.flatMap(({ params }) => params.first_channel?.value ?? []);
+    expect(firsts).toEqual([0, 48]);
+  });
 });

@@ -46,8 +46,11 @@ const OUTPUT: Matrix = [
 ];
 
 /** What images and products take together, at most about, and weights: caches are to hold it. */
-const SCRATCH_BYTE_LENGTH = { software: 1 << 20, integrated: 8 << 20, discrete: 32 << 20 };
+const SCRATCH_BYTE_LENGTH = { software: 3 << 18, integrated: 8 << 20, discrete: 32 << 20 };
 const WEIGHTS_BYTE_LENGTH = { software: 1 << 19, integrated: 16 << 20, discrete: 64 << 20 };
+
+/** Products of fewer columns leave too much of a tile idle. */
+const FEWEST_TILES = { software: 32, integrated: 64, discrete: 64 };
 
 /** Fewer channels than these are not worth four kernels. */
 const FEWEST_CHANNELS = { software: 8, integrated: 32, discrete: 32 };
@@ -84,7 +87,8 @@ export function winogradKernels(
   const [tilesH, tilesW] = [Math.ceil(outH / 4), Math.ceil(outW / 4)];
   const tileCount = batch * tilesH * tilesW;
   const most = Math.floor(SCRATCH_BYTE_LENGTH[adapterClass] / (144 * (channels + outChannels)));
-  const parts = Math.ceil(tileCount / Math.max(64, most));
+  const parts =
+    tileCount <= 64 ? 1 : Math.ceil(tileCount / Math.max(FEWEST_TILES[adapterClass], most));
   // Whole groups of four, so that products load and store them as such.
   const tiles = Math.ceil(tileCount / parts / 4) * 4;
   // The image is transformed once: of several parts each needs all weights.
