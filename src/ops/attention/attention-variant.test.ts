@@ -1,17 +1,15 @@
 import { expect, test } from 'vitest';
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { type AttentionSizes, chooseAttentionTile } from './attention-variant.ts';
+import { plannerCaps } from '../../testing/planner-caps.ts';
 
-const CAPS: Omit<PlannerCaps, 'adapterClass'> = {
+const CAPS = plannerCaps('software', {
   subgroups: true,
   subgroupMinSize: 32,
-  shaderF16: false,
   maxStorageBuffersPerShaderStage: 10,
   maxComputeWorkgroupStorageSize: 32_768,
-  maxComputeInvocationsPerWorkgroup: 256,
-  maxComputeWorkgroupsPerDimension: 65_535,
   maxStorageBufferBindingSize: 2 ** 30,
-};
+});
 
 function summary(
   adapterClass: PlannerCaps['adapterClass'],

@@ -1,21 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { AdapterClass, PlannerCaps } from '../../core/launch-plan.ts';
+import type { AdapterClass } from '../../core/launch-plan.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import type { Shape } from '../../core/shape.ts';
 import { inferConcreteCall } from '../infer-concrete-call.ts';
 import { conv2d } from './conv2d.ts';
 import { lowerConv2d } from './conv2d-lowering.ts';
+import { plannerCaps } from '../../testing/planner-caps.ts';
 
-const CAPS: Omit<PlannerCaps, 'adapterClass'> = {
-  subgroups: true,
-  subgroupMinSize: 4,
-  shaderF16: false,
-  maxStorageBuffersPerShaderStage: 8,
-  maxComputeWorkgroupStorageSize: 16384,
-  maxComputeInvocationsPerWorkgroup: 256,
-  maxComputeWorkgroupsPerDimension: 65535,
-  maxStorageBufferBindingSize: 1 << 27,
-};
+const CAPS = plannerCaps('software', { subgroups: true, subgroupMinSize: 4 });
 
 function kernelsOf(
   adapterClass: AdapterClass,
@@ -111,6 +103,6 @@ describe('kernels of conv2d', () => {
       'winograd-output',
     ]);
     const firsts = kernels.flatMap(({ params }) => params.first_channel?.value ?? []);
-    expect(firsts).toEqual([0, 48]);
+    expect(firsts).toEqual([0, 64]);
   });
 });

@@ -2,19 +2,17 @@ import { describe, expect, test } from 'vitest';
 import type { AdapterClass, PlannerCaps } from '../../core/launch-plan.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import { chooseMatmulVariant, decodingVariant } from './matmul-variant.ts';
+import { plannerCaps } from '../../testing/planner-caps.ts';
 
 function capsOf(adapterClass: AdapterClass): PlannerCaps {
-  return {
-    adapterClass,
+  return plannerCaps(adapterClass, {
     subgroups: true,
     subgroupMinSize: adapterClass === 'software' ? 4 : 32,
-    shaderF16: false,
     maxStorageBuffersPerShaderStage: 10,
     maxComputeWorkgroupStorageSize: 32_768,
     maxComputeInvocationsPerWorkgroup: 1024,
-    maxComputeWorkgroupsPerDimension: 65_535,
     maxStorageBufferBindingSize: 2 ** 30,
-  };
+  });
 }
 
 interface Sizes {

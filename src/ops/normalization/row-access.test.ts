@@ -1,18 +1,8 @@
 import { expect, test } from 'vitest';
-import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { lanesOfRow, rowAccess } from './row-access.ts';
+import { plannerCaps } from '../../testing/planner-caps.ts';
 
-const CAPS: PlannerCaps = {
-  adapterClass: 'software',
-  subgroups: false,
-  subgroupMinSize: 0,
-  shaderF16: false,
-  maxStorageBuffersPerShaderStage: 8,
-  maxComputeWorkgroupStorageSize: 16_384,
-  maxComputeInvocationsPerWorkgroup: 256,
-  maxComputeWorkgroupsPerDimension: 65_535,
-  maxStorageBufferBindingSize: 2 ** 27,
-};
+const CAPS = plannerCaps('software');
 
 test.each([
   ['software', 4096, 1],

@@ -1,18 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { laneTree } from './lane-tree.ts';
+import { plannerCaps } from '../../testing/planner-caps.ts';
 
-const CAPS: PlannerCaps = {
-  adapterClass: 'discrete',
-  subgroups: true,
-  subgroupMinSize: 32,
-  shaderF16: false,
-  maxStorageBuffersPerShaderStage: 8,
-  maxComputeWorkgroupStorageSize: 16_384,
-  maxComputeInvocationsPerWorkgroup: 256,
-  maxComputeWorkgroupsPerDimension: 65_535,
-  maxStorageBufferBindingSize: 2 ** 27,
-};
+const CAPS = plannerCaps('discrete', { subgroups: true, subgroupMinSize: 32 });
 
 describe('lanes of a row are joined', () => {
   test.each<[string, number, Partial<PlannerCaps>, number]>([

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { AdapterClass } from '../../core/launch-plan.ts';
 import type { Shape } from '../../core/shape.ts';
 import { lowerReduceAxes } from './reduce-lowering.ts';
+import { plannerCaps } from '../../testing/planner-caps.ts';
 
 const kernels = (adapterClass: AdapterClass, shape: Shape, axes: readonly number[]) =>
   lowerReduceAxes(
@@ -9,17 +10,7 @@ const kernels = (adapterClass: AdapterClass, shape: Shape, axes: readonly number
       inputs: [{ dtype: 'float32', shape }],
       output: { dtype: 'float32', shape: shape.filter((_, axis) => !axes.includes(axis)) },
       attributes: {},
-      caps: {
-        adapterClass,
-        subgroups: false,
-        subgroupMinSize: 0,
-        shaderF16: false,
-        maxStorageBuffersPerShaderStage: 8,
-        maxComputeWorkgroupStorageSize: 16_384,
-        maxComputeInvocationsPerWorkgroup: 256,
-        maxComputeWorkgroupsPerDimension: 65_535,
-        maxStorageBufferBindingSize: 2 ** 27,
-      },
+      caps: plannerCaps(adapterClass),
     },
     'sum',
     axes,

@@ -1,22 +1,13 @@
 import { expect, test } from 'vitest';
-import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
+import type { LaunchPlan } from '../../../core/launch-plan.ts';
 import type { OperatorCall } from '../../../core/primitive-function.ts';
 import type { Shape } from '../../../core/shape.ts';
 import { OPS } from '../../../ops/registry.ts';
 import { chooseBlockTile } from './block-transpose.ts';
 import { plan } from './plan.ts';
+import { plannerCaps } from '../../../testing/planner-caps.ts';
 
-const CAPS: PlannerCaps = {
-  adapterClass: 'software',
-  subgroups: false,
-  subgroupMinSize: 0,
-  shaderF16: false,
-  maxStorageBuffersPerShaderStage: 8,
-  maxComputeWorkgroupStorageSize: 16_384,
-  maxComputeInvocationsPerWorkgroup: 256,
-  maxComputeWorkgroupsPerDimension: 65_535,
-  maxStorageBufferBindingSize: 2 ** 27,
-};
+const CAPS = plannerCaps('software');
 
 function planned(shapes: readonly Shape[], body: readonly OperatorCall[], to: Shape): LaunchPlan {
   const params = shapes.map((shape) => ({ dtype: 'float32', shape }) as const);

@@ -3,18 +3,9 @@ import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
 import { OPS } from '../../../ops/registry.ts';
 import { plan, supports } from './plan.ts';
+import { plannerCaps } from '../../../testing/planner-caps.ts';
 
-const CAPS: PlannerCaps = {
-  adapterClass: 'software',
-  subgroups: true,
-  subgroupMinSize: 4,
-  shaderF16: false,
-  maxStorageBuffersPerShaderStage: 8,
-  maxComputeWorkgroupStorageSize: 16_384,
-  maxComputeInvocationsPerWorkgroup: 256,
-  maxComputeWorkgroupsPerDimension: 65_535,
-  maxStorageBufferBindingSize: 2 ** 27,
-};
+const CAPS = plannerCaps('software', { subgroups: true, subgroupMinSize: 4 });
 
 const tensor = (...shape: number[]) => ({ dtype: 'float32' as const, shape });
 

@@ -14,6 +14,7 @@ import { hostReason } from '../../../ops/placement.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { OPS } from '../../../ops/registry.ts';
 import { plan } from './plan.ts';
+import { plannerCaps } from '../../../testing/planner-caps.ts';
 
 const SHADERS: Readonly<Record<string, string>> = import.meta.glob('/shaders/**/*.wgsl', {
   query: '?raw',
@@ -24,17 +25,11 @@ const SHADERS: Readonly<Record<string, string>> = import.meta.glob('/shaders/**/
 const CLASSES = ['software', 'integrated', 'discrete'] as const;
 
 function capsOf(adapterClass: PlannerCaps['adapterClass']): PlannerCaps {
-  return {
-    adapterClass,
+  return plannerCaps(adapterClass, {
     subgroups: true,
     subgroupMinSize: 4,
-    shaderF16: false,
     maxStorageBuffersPerShaderStage: 10,
-    maxComputeWorkgroupStorageSize: 16_384,
-    maxComputeInvocationsPerWorkgroup: 256,
-    maxComputeWorkgroupsPerDimension: 65_535,
-    maxStorageBufferBindingSize: 2 ** 27,
-  };
+  });
 }
 
 /** The planner and the operators, from the sources or as a build makes them. */

@@ -1,20 +1,12 @@
 import { expect, test } from 'vitest';
-import type { AdapterClass, PlannerCaps } from '../../../core/launch-plan.ts';
+import type { AdapterClass } from '../../../core/launch-plan.ts';
 import type { Attributes, OperatorCall } from '../../../core/primitive-function.ts';
 import type { Shape } from '../../../core/shape.ts';
 import { OPS } from '../../../ops/registry.ts';
 import { plan } from './plan.ts';
+import { plannerCaps } from '../../../testing/planner-caps.ts';
 
-const CAPS: Omit<PlannerCaps, 'adapterClass'> = {
-  subgroups: false,
-  subgroupMinSize: 0,
-  shaderF16: false,
-  maxStorageBuffersPerShaderStage: 8,
-  maxComputeWorkgroupStorageSize: 16_384,
-  maxComputeInvocationsPerWorkgroup: 256,
-  maxComputeWorkgroupsPerDimension: 65_535,
-  maxStorageBufferBindingSize: 2 ** 27,
-};
+const CAPS = plannerCaps('software');
 
 interface Anchor {
   readonly op: string;
