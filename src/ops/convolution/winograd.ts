@@ -119,8 +119,9 @@ export function winogradKernels(
 /** How many channels of the result are computed at once, so that their weights stay small. */
 function blockOf({ channels, outChannels }: Window2d, { adapterClass }: Caps): number {
   const most = Math.floor(WEIGHTS_BYTE_LENGTH[adapterClass] / (144 * channels));
-  const blocks = Math.ceil(outChannels / Math.max(32, most));
-  return Math.min(outChannels, Math.ceil(outChannels / blocks / 16) * 16);
+  // Workgroups of products on software adapters have so many rows.
+  const blocks = Math.ceil(outChannels / Math.max(64, most));
+  return Math.min(outChannels, Math.ceil(outChannels / blocks / 64) * 64);
 }
 
 /** Channels of the result. */
