@@ -178,13 +178,22 @@ test('goes on with a simulation whose tab was closed', async ({ context }) => {
     const text = (await page.locator('#dish-facts').textContent()) ?? '';
     return Number(/Steps so far([\d,]+?)(?:Went|Last)/.exec(text)?.[1]?.replaceAll(',', '') ?? 0);
   };
+  const isKept = (page: Page): Promise<boolean> =>
+    page.evaluate(async () => {
+      const root = await navigator.storage.getDirectory();
+      const snapshots = await root.getDirectoryHandle('weft-snapshots', { create: true });
+      const kept = await snapshots.getDirectoryHandle('reaction-diffusion', { create: true });
+      for await (const name of kept.keys()) if (name.endsWith('.commit')) return true;
+      return false;
+    });
   const first = await openDish();
   await first.locator('#dish-steps').fill('40');
   await expect.poll(() => stepsOf(first)).toBeGreaterThan(200);
+  await expect.poll(() => isKept(first)).toBe(true);
   await first.close();
 
   // Also on another device.
-  let before = 40;
+  let before = 1;
   for (const search of ['', '?device=host']) {
     const page = await openDish(search);
     const facts = page.locator('#dish-facts');
