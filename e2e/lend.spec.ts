@@ -119,7 +119,6 @@ for (const colorScheme of ['light', 'dark'] as const) {
       document.documentElement.scrollWidth > innerWidth,
     ]);
     expect(scrolls).toBe(false);
-    await page.screenshot({ path: `/tmp/shot-${colorScheme}.png`, fullPage: true });
     expect(background).toBe(colorScheme === 'dark' ? 'rgb(18, 23, 22)' : 'rgb(247, 246, 242)');
   });
 }
