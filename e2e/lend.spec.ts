@@ -76,6 +76,53 @@ test('a page lends its device over NATS', async ({ page }) => {
   }
 });
 
+test('pages share the calls of a group, and one that goes takes only its own', async ({
+  context,
+}) => {
+  const auth = createToken();
+  const token = createToken();
+  const server = await startNatsServer({ auth });
+  const nats = await openBroker(server.url, { auth });
+  try {
+    const lent = { nats: `${server.webSocketUrl}/`, group: 'lab', token, auth };
+    const pages: Page[] = [];
+    for (const device of ['webgpu', 'host', 'host']) {
+      const page = await context.newPage();
+      pages.push(page);
+      await lend(page, { ...lent, name: `page ${pages.length}`, device });
+      await expect(page.getByRole('status')).toContainText('as group lab of NATS');
+    }
+    const fleet = new Fleet(nats, { token, name: 'desk' });
+    expect((await fleet.devices('group=lab')).map(({ name }) => name).sort()).toEqual([
+      'page 1',
+      'page 2',
+      'page 3',
+    ]);
+    const module = await fleet.load(testProgram(), { query: 'group=lab', functions });
+    const same = await module.getFunction('same');
+    const numbers = Array.from({ length: 60 }, (_, i) => i);
+    expect(await Promise.all(numbers.map((i) => same(i)))).toEqual(numbers);
+
+    const calls = numbers.map((i) => same(i));
+    await pages[2]?.close();
+    for (const [i, outcome] of (await Promise.allSettled(calls)).entries()) {
+      if (outcome.status === 'fulfilled') expect(outcome.value).toBe(i);
+      else expect(outcome.reason).toMatchObject({ name: 'RemoteLostError' });
+    }
+    // Once it is known to be gone, nobody asks it.
+    await expect
+      .poll(async () => {
+        const outcomes = await Promise.allSettled(numbers.map((i) => same(i)));
+        return outcomes.every(({ status }) => status === 'fulfilled');
+      })
+      .toBe(true);
+    module.close();
+  } finally {
+    await nats.close();
+    await server.close();
+  }
+});
+
 test('a page says why it cannot lend, and shows its address as a QR code', async ({ page }) => {
   const relay = await startRelay({ port: 0, token: createToken() });
   try {
