@@ -103,9 +103,9 @@ test('pages share the calls of a group, and one that goes takes only its own', a
     const numbers = Array.from({ length: 60 }, (_, i) => i);
     expect(await Promise.all(numbers.map((i) => same(i)))).toEqual(numbers);
 
-    const calls = numbers.map((i) => same(i));
+    const calls = Promise.allSettled(numbers.map((i) => same(i)));
     await pages[2]?.close();
-    for (const [i, outcome] of (await Promise.allSettled(calls)).entries()) {
+    for (const [i, outcome] of (await calls).entries()) {
       if (outcome.status === 'fulfilled') expect(outcome.value).toBe(i);
       else expect(outcome.reason).toMatchObject({ name: 'RemoteLostError' });
     }
