@@ -64,14 +64,15 @@ export class CallRunner {
   #busyMs = 0;
 
   readonly #devices: readonly Device[];
-  readonly #modules: readonly Module[];
+  /** Modules with kernels that depend on sizes. */
+  readonly #foreseeing: readonly Module[];
 
   constructor(program: ExecutableData, linked: LinkedProgram, options: CallRunnerOptions) {
     this.#program = program;
     this.#linked = linked;
     this.#limits = options.limits;
     this.#devices = options.devices;
-    this.#modules = options.modules;
+    this.#foreseeing = options.modules.filter(({ foresee }) => foresee !== undefined);
     this.#state = options.state;
     const isReplaying = options.replay && options.devices[0]?.record !== undefined;
     this.#replays = isReplaying ? new ReplayStore(options.state, options.devices) : undefined;
@@ -189,8 +190,7 @@ export class CallRunner {
 
   /** Has devices compile what a call with these sizes needs, where they have not yet. */
   #foresee({ source }: LinkedFunction, args: readonly Value[]): Promise<void> | undefined {
-    const modules = this.#modules.filter(({ foresee }) => foresee !== undefined);
-    if (modules.length === 0) return undefined;
+    if (this.#foreseeing.length === 0) return undefined;
     const sizes = new Map<string, number>();
     for (const [index, type] of (source.signature?.params ?? []).entries()) {
       const arg = args[index];
@@ -200,7 +200,7 @@ export class CallRunner {
         if (typeof dim === 'string' && size !== undefined) sizes.set(dim, size);
       }
     }
-    const waits = modules.flatMap((module) => module.foresee?.(sizes) ?? []);
+    const waits = this.#foreseeing.flatMap((module) => module.foresee?.(sizes) ?? []);
     return waits.length === 0 ? undefined : Promise.all(waits).then(() => undefined);
   }
 

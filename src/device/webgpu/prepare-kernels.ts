@@ -49,11 +49,13 @@ export async function prepareKernels(
   const compilation = new Compilation(parts, options);
   const planning = { parts, compilation, signal, foreseen, onDemand };
   const preparations = await planAll(primitives, planning);
-  const pipelines = await compilation.finish();
   const isForeseeing = preparations.some(({ isForeseen }) => isForeseen);
-  const foresights = isForeseeing ? await loading : undefined;
   const usesScratch = preparations.some(({ launches }) => launches.some((l) => writesScratch(l)));
-  const packer = packing && usesScratch ? await import('./packed-weights.ts') : undefined;
+  const [pipelines, foresights, packer] = await Promise.all([
+    compilation.finish(),
+    isForeseeing ? loading : undefined,
+    packing && usesScratch ? import('./packed-weights.ts') : undefined,
+  ]);
   if (signal?.aborted) throw abortError(signal);
   const weights = packing && packer && new packer.PackedWeights(parts.buffers, packing);
   const kernels = new Map<string, WebGpuKernel>();

@@ -15,7 +15,7 @@ import {
   pointKernels,
   usesColumns,
 } from './conv2d-product.ts';
-import { windowParams } from './window-params.ts';
+import { channelParams, windowParams } from './window-params.ts';
 import { type Window2d, window2d } from './window2d.ts';
 import { windowTileKernel } from './window-tile.ts';
 import { usesWinograd, winogradKernels } from './winograd.ts';
@@ -168,9 +168,6 @@ function directKernel({ window, groups, hasBias }: Conv): KernelSpec {
 function convParams({ window, groups }: Pick<Conv, 'window' | 'groups'>): KernelSpec['params'] {
   return {
     ...windowParams(window),
-    out_channels: u32(window.outChannels),
-    in_channels: u32(window.channels),
-    group_in_channels: u32(window.channels / groups),
-    group_out_channels: u32(window.outChannels / groups),
+    ...channelParams({ inChannels: window.channels, outChannels: window.outChannels, groups }),
   };
 }

@@ -11,6 +11,7 @@ import { type KernelSpec, type LoweringCall, type Operands } from '../lowering.t
 import { operand } from '../operand-checks.ts';
 import { CONVOLUTION_INPUTS, inferConvolution } from './infer-convolution.ts';
 import { windowParams } from './pool-lowering.ts';
+import { channelParams } from './window-params.ts';
 import { tapRange, type VolumeAxes, volumeAxes, WINDOW_ATTRIBUTES, windowAxes } from './window.ts';
 
 /** Three-dimensional convolution (cross-correlation) over NCDHW volumes. */
@@ -133,17 +134,17 @@ function addVolume(sums: Float64Array, { volume, weights, axes }: Volume): void 
 function lowerConv3d({ inputs, output, attributes, caps }: LoweringCall): readonly KernelSpec[] {
   const [x = [], w = []] = [inputs[0]?.shape, inputs[1]?.shape];
   const count = elementCount(output.shape);
-  const channels = output.shape[1] ?? 1;
   return elementKernel(count, caps, {
     name: 'conv3d-direct',
     source,
     constants: { HAS_BIAS: inputs[2] !== undefined },
     params: {
       ...windowParams(axesOf(x, w, attributes)),
-      out_channels: channels,
-      in_channels: x[1] ?? 1,
-      group_in_channels: w[1] ?? 1,
-      group_out_channels: channels / intAttribute(attributes, 'groups'),
+      ...channelParams({
+        inChannels: x[1] ?? 1,
+        outChannels: output.shape[1] ?? 1,
+        groups: intAttribute(attributes, 'groups'),
+      }),
     },
     hooks: ['x', 'w', 'bias'],
   });

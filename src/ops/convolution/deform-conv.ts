@@ -13,6 +13,7 @@ import { type KernelSpec, type LoweringCall, type Operands } from '../lowering.t
 import { formatType, operand } from '../operand-checks.ts';
 import { inferConvolution } from './infer-convolution.ts';
 import { windowParams } from './pool-lowering.ts';
+import { channelParams } from './window-params.ts';
 import { type VolumeAxes, volumeAxes, WINDOW_ATTRIBUTES, windowAxes } from './window.ts';
 
 const NAME = 'deform_conv';
@@ -194,7 +195,6 @@ function lowerDeformConv({
 }: LoweringCall): readonly KernelSpec[] {
   const [x = [], w = []] = [inputs[0]?.shape, inputs[1]?.shape];
   const count = elementCount(output.shape);
-  const channels = output.shape[1] ?? 1;
   const offsetGroups = intAttribute(attributes, 'offset_groups');
   return elementKernel(count, caps, {
     name: 'deform-conv',
@@ -202,10 +202,11 @@ function lowerDeformConv({
     constants: { HAS_MASK: inputs[3] !== undefined },
     params: {
       ...windowParams(axesOf(x, w, attributes)),
-      out_channels: channels,
-      in_channels: x[1] ?? 1,
-      group_in_channels: w[1] ?? 1,
-      group_out_channels: channels / intAttribute(attributes, 'groups'),
+      ...channelParams({
+        inChannels: x[1] ?? 1,
+        outChannels: output.shape[1] ?? 1,
+        groups: intAttribute(attributes, 'groups'),
+      }),
       offset_groups: offsetGroups,
       offset_channels: (x[1] ?? 1) / offsetGroups,
     },

@@ -18,3 +18,19 @@ export function windowParams(window: Window2d): KernelSpec['params'] {
     pad_left: i32(window.padLeft),
   };
 }
+
+export interface Channels {
+  readonly inChannels: number;
+  readonly outChannels: number;
+  readonly groups: number;
+}
+
+/** The parameters that every kernel over groups of channels has. */
+export function channelParams({ inChannels, outChannels, groups }: Channels): KernelSpec['params'] {
+  return {
+    out_channels: u32(outChannels),
+    in_channels: u32(inChannels),
+    group_in_channels: u32(inChannels / groups),
+    group_out_channels: u32(outChannels / groups),
+  };
+}
