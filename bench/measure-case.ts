@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright';
-import type { BuiltCase, CasePlan, Peer, RuntimeName } from './cases/bench-case.ts';
+import type { BuiltCase, CasePlan, Peer, RunName, RuntimeName } from './cases/bench-case.ts';
 import { type MachineCase, machineFiles } from './cases/machine-cases.ts';
 import type { MachineFigure } from './page/machine-steps.ts';
 import type { ColdStart } from './page/page.ts';
@@ -17,6 +17,8 @@ export interface CaseResult {
   readonly title: string;
   readonly runtimes: Readonly<Partial<Record<RuntimeName, RuntimeResult>>>;
   readonly cold: readonly ColdResult[];
+  /** What transfer and launches alone take. */
+  readonly floorMs: number;
 }
 
 export type RuntimeResult =
@@ -38,6 +40,8 @@ export interface ColdResult extends ColdStart {
 
 /** A step of a peer that takes longer has failed. */
 const STEP_LIMIT_MS = 120_000;
+/** Before anything is timed each runtime runs so often, or for so long, but twice at least. */
+const WARM_LIMIT = { ms: 1000, runs: 20 };
 /** Once a case took so long, no runtime runs more often than {@link FEWEST_RUNS}. */
 const CASE_BUDGET_MS = 20_000;
 const FEWEST_RUNS = 3;
@@ -52,7 +56,7 @@ export async function measureCase(lab: Lab, plan: CasePlan): Promise<CaseResult>
     name: plan.name,
     title: plan.title,
     cold,
-    runtimes: await measureWarm(lab, built, names),
+    ...(await measureWarm(lab, built, names, plan.launches ?? 1)),
   };
 }
 
@@ -87,46 +91,65 @@ async function measureCold(
   return results;
 }
 
+interface WarmResults {
+  readonly runtimes: Partial<Record<RuntimeName, RuntimeResult>>;
+  readonly floorMs: number;
+}
+
 async function measureWarm(
   lab: Lab,
   { benchCase }: BuiltCase,
   names: readonly RuntimeName[],
-): Promise<Partial<Record<RuntimeName, RuntimeResult>>> {
+  launches: number,
+): Promise<WarmResults> {
   const page = await openPage(lab);
-  const results: Partial<Record<RuntimeName, RuntimeResult>> = {};
-  const times = new Map<RuntimeName, number[]>();
-  const attempt = async (name: RuntimeName, work: () => Promise<void>): Promise<void> => {
+  const runtimes: Partial<Record<RuntimeName, RuntimeResult>> = {};
+  const times = new Map<RunName, number[]>();
+  const attempt = async (name: RunName, work: () => Promise<void>): Promise<void> => {
     try {
       await limited(work());
     } catch (error) {
       times.delete(name);
-      results[name] = { failure: messageOf(error) };
+      if (name !== 'floor') runtimes[name] = { failure: messageOf(error) };
       console.error(`  ${name}: ${messageOf(error)}`);
     }
   };
-  try {
-    await page.evaluate((bench) => globalThis.bench.prepare(bench), benchCase);
-    for (const name of names) {
-      times.set(name, []);
-      await attempt(name, async () => {
+  const begin = async (name: RunName): Promise<void> => {
+    times.set(name, []);
+    await attempt(name, async () => {
+      if (name === 'floor') {
+        await page.evaluate(([bench, launches]) => globalThis.bench.startFloor(bench, launches), [
+          benchCase,
+          launches,
+        ] as const);
+      } else {
         await page.evaluate(
           ([name, bench]) => globalThis.bench.start(name, bench, { isAheadOfTime: true }),
           [name, benchCase] as const,
         );
-        // Once more untimed: the second run of a runtime may still plan or compile.
-        await page.evaluate((name) => globalThis.bench.run(name), name);
-      });
-    }
-    const begin = performance.now();
+      }
+      await page.evaluate(([name, limit]) => globalThis.bench.warm(name, limit), [
+        name,
+        WARM_LIMIT,
+      ] as const);
+    });
+  };
+  try {
+    await page.evaluate((bench) => globalThis.bench.prepare(bench), benchCase);
+    for (const name of names) await begin(name);
+    if (times.has('weft')) await begin('floor');
+    const start = performance.now();
     for (let i = 0; i < lab.runs; i++) {
-      if (i >= FEWEST_RUNS && performance.now() - begin > CASE_BUDGET_MS) break;
+      if (i >= FEWEST_RUNS && performance.now() - start > CASE_BUDGET_MS) break;
       for (const name of times.keys()) {
         await attempt(name, async () => {
           times.get(name)?.push(await page.evaluate((name) => globalThis.bench.run(name), name));
         });
       }
     }
-    for (const [name, ms] of times) {
+    for (const name of names) {
+      const ms = times.get(name);
+      if (ms === undefined) continue;
       await attempt(name, async () => {
         const isCompared = benchCase.expected.length > 0 || (name !== 'weft' && times.has('weft'));
         const difference = isCompared
@@ -135,7 +158,7 @@ async function measureWarm(
               benchCase,
             ] as const)
           : undefined;
-        results[name] = {
+        runtimes[name] = {
           medianMs: median(ms),
           fastestMs: Math.min(...ms),
           runs: ms.length,
@@ -146,7 +169,7 @@ async function measureWarm(
   } finally {
     await page.context().close();
   }
-  return results;
+  return { runtimes, floorMs: median(times.get('floor') ?? []) };
 }
 
 /** Measures a cost of the machine itself. */

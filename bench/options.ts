@@ -14,7 +14,7 @@ export interface BenchOptions {
 export const USAGE = `npm run bench -- [OPTIONS]
   --peers LIST      of ${PEERS.join(',')}; none for Weft alone (default: all)
   --case RE         cases whose name matches
-  --runs N          warm runs of each runtime at most (default 7)
+  --runs N          warm runs of each runtime at most (default 15)
   --adapter KIND    software (SwiftShader, the default) or hardware
   --json FILE       write all figures there too
   --write           put the tables into docs/performance.md`;
@@ -26,7 +26,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     options: {
       peers: { type: 'string', default: PEERS.join(',') },
       case: { type: 'string', default: '' },
-      runs: { type: 'string', default: '7' },
+      runs: { type: 'string', default: '15' },
       adapter: { type: 'string', default: 'software' },
       json: { type: 'string' },
       write: { type: 'boolean', default: false },

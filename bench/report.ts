@@ -24,13 +24,19 @@ export function warmTable(
   peers: readonly Peer[],
   ceilings: AdapterReport,
 ): string {
-  const header = ['case', 'Weft ms', ...peers.flatMap((peer) => [`${TITLES[peer]} ms`, 'ratio'])];
+  const header = [
+    'case',
+    'floor ms',
+    'Weft ms',
+    ...peers.flatMap((peer) => [`${TITLES[peer]} ms`, 'ratio']),
+  ];
   const rows = outcomes.map(({ plan, result }) => [
     plan.title,
+    figure(result.floorMs),
     milliseconds(result.runtimes.weft),
     ...peers.flatMap((peer) => [
       milliseconds(result.runtimes[peer]),
-      ratioCell(plan.targets[peer], result.runtimes.weft, result.runtimes[peer]),
+      ratioCell(plan.targets[peer], result, peer),
     ]),
     shareCell(plan, result.runtimes.weft, ceilings),
   ]);
@@ -42,16 +48,19 @@ function milliseconds(result: RuntimeResult | undefined): string {
   return 'failure' in result ? 'fails' : figure(result.medianMs);
 }
 
-/** Such as `9.3x of 8x`, `5.1x of 8x: missed`. */
+/** Such as `9.3x of 8x`, `5.1x of 8x: missed`, `2.3x of 6x: missed, the floor is 5.1x`. */
 function ratioCell(
   target: number | undefined,
-  weft: RuntimeResult | undefined,
-  peer: RuntimeResult | undefined,
+  { runtimes, floorMs }: CaseResult,
+  name: Peer,
 ): string {
+  const { weft, [name]: peer } = runtimes;
   const promised = target === undefined ? '' : ` of ${target}x`;
   if (weft === undefined || peer === undefined || 'failure' in weft || 'failure' in peer) return '';
   const ratio = peer.medianMs / weft.medianMs;
-  const verdict = target !== undefined && ratio < target ? ': missed' : '';
+  const most = peer.medianMs / floorMs;
+  const reason = target !== undefined && most < target ? `, the floor is ${figure(most)}x` : '';
+  const verdict = target !== undefined && ratio < target ? `: missed${reason}` : '';
   return `${figure(ratio)}x${promised}${verdict}${differs(peer) ? ' (outputs differ)' : ''}`;
 }
 
@@ -162,7 +171,7 @@ export function complaints(outcomes: readonly Outcome[]): {
       if (weft.difference === undefined && differs(peer)) {
         differing.push(`${plan.name}: outputs differ from ${name}'s by ${peer.difference}`);
       }
-      const cell = ratioCell(plan.targets[name as Peer], weft, peer);
+      const cell = ratioCell(plan.targets[name as Peer], result, name as Peer);
       if (cell.includes('missed')) missed.push(`${plan.name} against ${name}: ${cell}`);
     }
   }

@@ -2,6 +2,8 @@
 export const PEERS = ['onnxruntime', 'tensorflow', 'jax'] as const;
 export type Peer = (typeof PEERS)[number];
 export type RuntimeName = 'weft' | Peer;
+/** What is run by turns: the runtimes, and what none of them can do without. */
+export type RunName = RuntimeName | 'floor';
 
 /** A case as the page gets it: plain data with addresses on the benchmark's server. */
 export interface BenchCase {
@@ -43,6 +45,8 @@ export interface CasePlan {
   /** Whether cold starts are measured too. */
   readonly isCold: boolean;
   readonly work?: Work | undefined;
+  /** Launches that depend on each other, as many as the case is made of. Default 1. */
+  readonly launches?: number | undefined;
   /** Writes nothing: makes the case and the bytes behind its addresses, when its turn comes. */
   build(): BuiltCase;
 }

@@ -22,6 +22,7 @@ interface OperatorCase {
   readonly title: string;
   readonly targets: Targets;
   readonly work?: Work;
+  readonly launches?: number;
   readonly peers?: readonly Peer[];
   readonly isCold?: boolean;
   readonly operators: () => Operators;
@@ -211,6 +212,7 @@ function dependentMatmuls(): OperatorCase {
     name: 'matmuls-200',
     title: '200 dependent 8x8 matmuls',
     targets: { onnxruntime: 8, tensorflow: 100 },
+    launches: 200,
     operators: () => matmulChain(200),
   };
 }

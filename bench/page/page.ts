@@ -1,5 +1,6 @@
-import type { BenchCase, RuntimeName } from '../cases/bench-case.ts';
+import type { BenchCase, RunName, RuntimeName } from '../cases/bench-case.ts';
 import type { MachineCase } from '../cases/machine-cases.ts';
+import { startFloor } from './floor.ts';
 import { largestDifference } from './largest-difference.ts';
 import type { MachineFigure, SizedProgram } from './machine-steps.ts';
 import { measureCeilings } from './measure-ceilings.ts';
@@ -28,7 +29,7 @@ interface Started extends Running {
   first: readonly Output[];
 }
 
-const started = new Map<RuntimeName, Started>();
+const started = new Map<RunName, Started>();
 
 /** What the terminal calls in the page, one step at a time. */
 const steps = {
@@ -62,8 +63,22 @@ const steps = {
     return { totalMs: end - begin, parts };
   },
 
+  /** Makes the run that is nothing but transfer and launches; Weft was started before. */
+  async startFloor(benchCase: BenchCase, launches: number): Promise<void> {
+    const running = await startFloor(benchCase, lastOutputs('weft'), launches);
+    started.set('floor', { ...running, first: [] });
+  },
+
+  /** Runs untimed, for so long or so often, that code is compiled and memory is at hand. */
+  async warm(name: RunName, limit: { readonly ms: number; readonly runs: number }): Promise<void> {
+    const begin = performance.now();
+    for (let i = 0; i < limit.runs && performance.now() - begin < limit.ms; i++) {
+      await steps.run(name);
+    }
+  },
+
   /** One warm run, in milliseconds. */
-  async run(name: RuntimeName): Promise<number> {
+  async run(name: RunName): Promise<number> {
     const running = started.get(name);
     if (running === undefined) throw new Error(`internal: ${name} was not started`);
     const begin = performance.now();
