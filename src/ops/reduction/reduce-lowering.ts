@@ -129,8 +129,8 @@ function reduceKernel(problem: ReduceProblem, kernel: ReduceKernel): KernelSpec 
   const tree = laneTree(lanes, call.caps);
   const itemsPerGroup = byWorkgroup ? 1 : 64;
   const grid = foldGroups(Math.ceil(items / itemsPerGroup), call.caps);
-  const kept = unit === 'outputs' ? inFours(problem.kept) : problem.kept;
-  const reduced = unit === 'elements' ? inFours(problem.reduced) : problem.reduced;
+  const kept = unit === 'one' ? problem.kept : inFours(problem.kept);
+  const reduced = unit === 'one' ? problem.reduced : inFours(problem.reduced);
   const steps = byWorkgroup ? runsCount(reduced) : (reduced.at(-1)?.size ?? 1);
   const width = unit === 'one' ? 1 : 4;
   const scratch = partialResults(dtype, count * pieces);
@@ -162,9 +162,11 @@ function reduceKernel(problem: ReduceProblem, kernel: ReduceKernel): KernelSpec 
   };
 }
 
-/** The runs, of which the last goes by groups of four. */
+/** The runs in groups of four adjacent elements: the run of adjacent elements consists of such. */
 function inFours(runs: readonly AxisRun[]): readonly AxisRun[] {
-  return runs.map((run, i) => (i < runs.length - 1 ? run : { size: run.size / 4, stride: 4 }));
+  return runs.map(({ size, stride }) =>
+    stride === 1 ? { size: size / 4, stride } : { size, stride: stride / 4 },
+  );
 }
 
 function partialResults(dtype: DType, count: number): ScratchOperand {

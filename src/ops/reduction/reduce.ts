@@ -80,6 +80,9 @@ function reduceCases(kind: Reduction, dtypes: readonly DType[]): OpCase[] {
     [[2048, 8], { axes: [0] }],
     [[3, 5, 1204], { axes: [0, 2] }],
     [[5, 130, 4], { axes: [0, 1] }],
+    [[3, 65, 12], { axes: [1] }],
+    [[2, 3, 5, 12], { axes: [0, 2] }],
+    [[5, 3, 17, 4], { axes: [1, 3] }],
     [[2, 3, 2, 3, 2, 3, 2, 3], { axes: [0, 2, 4, 6] }],
     ...(kind === 'mean' ? [] : ([[[0, 3], { axes: [0] }]] as [Shape, Attributes][])),
   ];

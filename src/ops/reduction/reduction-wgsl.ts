@@ -64,7 +64,7 @@ fn first_item() -> Item { return Item(initial()); }
 fn combine_items(a: Item, b: Item) -> Item {
   return Item(combine(a.x, b.x), combine(a.y, b.y), combine(a.z, b.z), combine(a.w, b.w));
 }
-fn item(i: u32) -> Item { return load_x4(i / 4u); }`;
+fn item(i: u32) -> Item { return load_x4(i); }`;
 
 const FINISH_ELEMENTS = `fn finish_item(i: u32, value: Item) {
   finish(i, combine(combine(value.x, value.y), combine(value.z, value.w)));
