@@ -127,7 +127,7 @@ export class CommandQueue {
     const source = bytes as Uint8Array<ArrayBuffer>;
     for (let done = 0; done < bytes.byteLength; done += WRITE_PORTION_BYTE_LENGTH) {
       const size = Math.min(WRITE_PORTION_BYTE_LENGTH, bytes.byteLength - done);
-      faults.scoped('write', () =>
+      faults.scopedWrite(() =>
         device.queue.writeBuffer(buffer.gpuBuffer, target.byteOffset + done, source, done, size),
       );
       if (size === WRITE_PORTION_BYTE_LENGTH) device.queue.submit([]);

@@ -18,6 +18,7 @@ class FakeGpuDevice {
     this.lose = resolve;
   });
   depth = 0;
+  pushes = 0;
   listener: ((event: unknown) => void) | undefined;
 
   addEventListener(_type: string, listener: (event: unknown) => void): void {
@@ -26,6 +27,7 @@ class FakeGpuDevice {
 
   pushErrorScope(): void {
     this.depth++;
+    this.pushes++;
   }
 
   popErrorScope(): Promise<unknown> {
@@ -49,6 +51,36 @@ test('an allocation that the GPU refuses is an OutOfMemoryError with the sizes',
     `[OutOfMemoryError: buffer of 4096 bytes, with 512 in use on SwiftShader: got no memory from the GPU (vkAllocateMemory failed), expected room for the allocation. Use smaller inputs, or dispose of sessions and tensors that are no longer needed.]`,
   );
   await faults.settle(faults.serial);
+});
+
+test('writes that follow one another share their scopes, which what comes next closes', async () => {
+  const { gpu, faults } = open();
+  const write = (): void => faults.scopedWrite(() => undefined);
+  for (let i = 0; i < 5; i++) write();
+  expect([gpu.pushes, gpu.depth]).toEqual([3, 3]);
+  await Promise.resolve();
+  expect(gpu.depth).toBe(0);
+  write();
+  faults.beginSubmission();
+  expect([gpu.pushes, gpu.depth]).toEqual([9, 3]);
+  write();
+  write();
+  expect([gpu.pushes, gpu.depth]).toEqual([12, 6]);
+  faults.endSubmission();
+  expect(gpu.depth).toBe(0);
+  await Promise.resolve();
+  expect(gpu.depth).toBe(0);
+});
+
+test('a write that the GPU refuses is told once, to the next reader', async () => {
+  const { gpu, faults } = open();
+  const { serial } = faults;
+  gpu.errors.push(new GPUValidationError());
+  faults.scopedWrite(() => undefined);
+  faults.beginSubmission();
+  const submission = faults.endSubmission();
+  await expect(faults.settle(submission, [serial])).rejects.toThrow('write: the GPU refused');
+  await faults.settle(submission + 5, []);
 });
 
 test('scopes are closed when the work in them throws', async () => {

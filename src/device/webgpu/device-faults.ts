@@ -27,6 +27,8 @@ export class DeviceFaults {
   serial = 1;
 
   #isRecording = false;
+  /** Serial of the writes whose scopes are open. */
+  #writesSerial: number | undefined;
 
   readonly #device: GPUDevice;
   readonly #faults: Fault[] = [];
@@ -75,8 +77,26 @@ export class DeviceFaults {
     }
   }
 
+  /** As {@link DeviceFaults.scoped} for a write; those that follow one another share their scopes. */
+  scopedWrite(write: () => void): void {
+    if (this.#writesSerial !== this.serial) {
+      this.#closeWrites();
+      this.#writesSerial = this.serial;
+      this.#openScopes();
+      queueMicrotask(() => this.#closeWrites());
+    }
+    write();
+  }
+
+  #closeWrites(): void {
+    const serial = this.#writesSerial;
+    this.#writesSerial = undefined;
+    if (serial !== undefined) this.#closeScopes('write', serial);
+  }
+
   /** Opens the scopes of a submission, which gets a serial that no write before it has. */
   beginSubmission(): void {
+    this.#closeWrites();
     this.serial++;
     this.#isRecording = true;
     this.#openScopes();
@@ -85,6 +105,7 @@ export class DeviceFaults {
   /** Closes the scopes of the submission that is being recorded and returns its serial. */
   endSubmission(): number {
     const { serial } = this;
+    this.#closeWrites();
     this.#closeScopes('launch', serial);
     this.serial++;
     this.#isRecording = false;
@@ -118,6 +139,7 @@ export class DeviceFaults {
    * that concern it or buffers last written in one of `lastWrites`; else rejects with the first.
    */
   async settle(serial: number, lastWrites: readonly number[] = []): Promise<void> {
+    this.#closeWrites();
     await Promise.all(this.#unsettled);
     this.throwIfEnded();
     for (const fault of this.#faults) {

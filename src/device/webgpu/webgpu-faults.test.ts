@@ -177,6 +177,8 @@ describe('a refused launch', () => {
   test('errors that no scope caught reach the next reader', async () => {
     const { device, gpuDevice } = await open();
     const buffer = floatBuffer(device, [1]);
+    // The scopes of a write are open until its task is over.
+    await Promise.resolve();
     gpuDevice.createBuffer({ size: 4, usage: 0 });
     const error = await errorOf(
       new Promise((resolve) => setTimeout(resolve, 50)).then(() => readFloats(device, buffer)),
