@@ -58,10 +58,28 @@ test('a wait sends empty submissions, a few, until it ends', async () => {
 
   const long = open();
   await vi.advanceTimersByTimeAsync(1000);
-  expect(long.submit).toHaveBeenCalledTimes(8);
+  expect(long.submit).toHaveBeenCalledTimes(10);
   expect(vi.getTimerCount()).toBe(0);
   long.buffer.finish();
   await long.read;
+});
+
+test('reads like one before are expected to end as late, shortly before which submissions begin', async () => {
+  const { submit, buffer, ring, read } = open();
+  const finishAfter = async (ms: number, reading: Promise<unknown>): Promise<number> => {
+    submit.mockClear();
+    await vi.advanceTimersByTimeAsync(ms);
+    buffer.finish();
+    await reading;
+    return submit.mock.calls.length;
+  };
+  const again = (lengths: readonly number[]) => ring.read(ring.take(10), lengths);
+  expect(await finishAfter(20, read)).toBe(10);
+  expect(await finishAfter(20, again([4, 2]))).toBe(4);
+  // One that took less is as good as the rule.
+  expect(await finishAfter(9, again([4, 2]))).toBe(0);
+  expect(await finishAfter(9, again([4, 2]))).toBe(4);
+  expect(await finishAfter(9, again([4, 3]))).toBe(9);
 });
 
 test('a wait that fails ends them too, and drops the buffer', async () => {
