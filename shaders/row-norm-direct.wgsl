@@ -16,48 +16,38 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let start = i * params.size;
   var sum = 0.0;
   var squares = 0.0;
-  var k = 0u;
-  for (; k + 8u <= params.size; k += 8u) {
-    let a = load_four(start + k);
-    let b = load_four(start + k + 4u);
-    let both = a + b;
-    let total = (both.x + both.y) + (both.z + both.w);
-    let mean = select(0.0, total * 0.125, IS_CENTERED);
-    let c = a - mean;
-    let d = b - mean;
-    squares += dot(c, c) + dot(d, d);
-    if (IS_CENTERED) {
-      squares += apart(mean, sum, f32(k), 8.0);
-      sum += total;
-    }
-  }
-  for (; k + 4u <= params.size; k += 4u) {
-    let a = load_four(start + k);
-    let total = (a.x + a.y) + (a.z + a.w);
+  let groups = params.size / 4u;
+  for (var group = 0u; group < groups; group++) {
+    let x = load_four(start, group);
+    let total = (x.x + x.y) + (x.z + x.w);
     let mean = select(0.0, total * 0.25, IS_CENTERED);
-    let c = a - mean;
+    let c = x - mean;
     squares += dot(c, c);
     if (IS_CENTERED) {
-      squares += apart(mean, sum, f32(k), 4.0);
+      squares += apart(mean, sum, f32(group * 4u), 4.0);
       sum += total;
     }
   }
-  for (; k < params.size; k++) {
-    let x = load_one(start + k);
-    if (IS_CENTERED) {
-      squares += apart(x, sum, f32(k), 1.0);
-      sum += x;
-    } else {
-      squares += x * x;
+  if (HAS_TAIL) {
+    for (var k = groups * 4u; k < params.size; k++) {
+      let x = load_one(start + k);
+      if (IS_CENTERED) {
+        squares += apart(x, sum, f32(k), 1.0);
+        sum += x;
+      } else {
+        squares += x * x;
+      }
     }
   }
   let size = f32(params.size);
   let mean = sum / size;
   let scale = 1.0 / sqrt(squares / size + params.epsilon);
-  for (k = 0u; k + 4u <= params.size; k += 4u) {
-    store_four(start + k, (load_four(start + k) - mean) * scale);
+  for (var group = 0u; group < groups; group++) {
+    store_four(start, group, (load_four(start, group) - mean) * scale);
   }
-  for (; k < params.size; k++) {
-    store_one(start + k, (load_one(start + k) - mean) * scale);
+  if (HAS_TAIL) {
+    for (var k = groups * 4u; k < params.size; k++) {
+      store_one(start + k, (load_one(start + k) - mean) * scale);
+    }
   }
 }

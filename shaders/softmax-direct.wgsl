@@ -14,9 +14,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   var largest = -3.4028234663852886e38;
   var sum = 0.0;
   var bits = 0u;
-  var k = 0u;
-  for (; k + 4u <= params.size; k += 4u) {
-    let x = load_four(start + k * inner);
+  let groups = params.size / 4u;
+  for (var group = 0u; group < groups; group++) {
+    let x = load_four(start, group);
     let next = max(max(max(x.x, x.y), max(x.z, x.w)), largest);
     let below = next - x;
     let below_bits = bitcast<vec4<u32>>(below);
@@ -25,33 +25,36 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     sum = sum * exp(largest - next) + ((e.x + e.y) + (e.z + e.w));
     largest = next;
   }
-  for (; k < params.size; k++) {
-    let x = load_one(start + k * inner);
-    let next = max(x, largest);
-    bits = max(bits, bitcast<u32>(next - x));
-    sum = sum * exp(largest - next) + exp(x - next);
-    largest = next;
+  if (HAS_TAIL) {
+    for (var k = groups * 4u; k < params.size; k++) {
+      let x = load_one(start + k * inner);
+      let next = max(x, largest);
+      bits = max(bits, bitcast<u32>(next - x));
+      sum = sum * exp(largest - next) + exp(x - next);
+      largest = next;
+    }
   }
   var scale = select(1.0 / sum, log(sum), IS_LOG);
   if (bits > 0x7f800000u || sum == 0.0) {
     scale = bitcast<f32>(bits | 0x7fc00000u);
   }
-  for (k = 0u; k + 4u <= params.size; k += 4u) {
-    let at = start + k * inner;
-    let x = load_four(at) - largest;
+  for (var group = 0u; group < groups; group++) {
+    let x = load_four(start, group) - largest;
     if (IS_LOG) {
-      store_four(at, x - scale);
+      store_four(start, group, x - scale);
     } else {
-      store_four(at, exp(x) * scale);
+      store_four(start, group, exp(x) * scale);
     }
   }
-  for (; k < params.size; k++) {
-    let at = start + k * inner;
-    let x = load_one(at) - largest;
-    if (IS_LOG) {
-      store_one(at, x - scale);
-    } else {
-      store_one(at, exp(x) * scale);
+  if (HAS_TAIL) {
+    for (var k = groups * 4u; k < params.size; k++) {
+      let at = start + k * inner;
+      let x = load_one(at) - largest;
+      if (IS_LOG) {
+        store_one(at, x - scale);
+      } else {
+        store_one(at, exp(x) * scale);
+      }
     }
   }
 }

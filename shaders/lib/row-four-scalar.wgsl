@@ -1,5 +1,6 @@
-// Four elements along an axis, which lie `inner` apart.
-fn load_four(at: u32) -> vec4<f32> {
+// Elements along an axis lie `inner` apart.
+fn load_four(start: u32, group: u32) -> vec4<f32> {
+  let at = start + 4u * group * params.inner;
   return vec4<f32>(
     load_x(at),
     load_x(at + params.inner),
@@ -8,7 +9,8 @@ fn load_four(at: u32) -> vec4<f32> {
   );
 }
 
-fn store_four(at: u32, values: vec4<f32>) {
+fn store_four(start: u32, group: u32, values: vec4<f32>) {
+  let at = start + 4u * group * params.inner;
   store(at, values.x);
   store(at + params.inner, values.y);
   store(at + 2u * params.inner, values.z);

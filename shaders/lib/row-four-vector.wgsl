@@ -1,10 +1,10 @@
 // Rows are whole groups of four elements.
-fn load_four(at: u32) -> vec4<f32> {
-  return load_x4(at / 4u);
+fn load_four(start: u32, group: u32) -> vec4<f32> {
+  return load_x4(start / 4u + group);
 }
 
-fn store_four(at: u32, values: vec4<f32>) {
-  store4(at / 4u, values);
+fn store_four(start: u32, group: u32, values: vec4<f32>) {
+  store4(start / 4u + group, values);
 }
 
 fn load_one(at: u32) -> f32 {

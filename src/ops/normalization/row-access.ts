@@ -23,20 +23,36 @@ export function lanesOfRow(size: number, caps: PlannerCaps): number {
   return size < 1024 ? 64 : Math.min(256, caps.maxComputeInvocationsPerWorkgroup);
 }
 
+type RowAccess = Pick<
+  KernelSpec,
+  'source' | 'constants' | 'params' | 'workgroupSize' | 'workgroups' | 'reads' | 'writes'
+>;
+
+/** With fewer elements kernels that load four groups at a time take longer to compile than they save. */
+const MANY_ELEMENTS = 1 << 18;
+
+/** Whether an invocation takes its row by blocks of four groups of four elements. */
+export function isInBlocks({ count, size, inner }: Rows, { adapterClass }: PlannerCaps): boolean {
+  const isWhole = inner === 1 && size % 4 === 0 && size >= 16;
+  return adapterClass === 'software' && isWhole && count * size >= MANY_ELEMENTS;
+}
+
 /**
  * How a kernel with one row per invocation accesses its input and output: the functions `load_four`,
- * `load_one`, `store_four` and `store_one`, and what a kernel takes for them.
+ * `load_one`, `store_four` and `store_one`, and what a kernel takes for them. Kernels for blocks access
+ * the hooks themselves.
  */
 export function rowAccess(
   { count, size, inner }: Rows,
   caps: PlannerCaps,
-): Pick<KernelSpec, 'source' | 'params' | 'workgroupSize' | 'workgroups' | 'reads' | 'writes'> {
+): RowAccess {
   const isVector = inner === 1 && size % 4 === 0;
   const width = isVector ? 4 : 1;
   const groupSize = rowGroupSize(count, caps);
   const grid = foldGroups(Math.ceil(count / groupSize), caps);
   return {
     source: isVector ? vector : scalar,
+    constants: { HAS_TAIL: !isVector },
     params: {
       count: u32(count),
       row_length: u32(grid.rowLength * groupSize),

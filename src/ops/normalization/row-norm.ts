@@ -1,3 +1,4 @@
+import blocks from '../../../shaders/row-norm-blocks.wgsl?raw';
 import direct from '../../../shaders/row-norm-direct.wgsl?raw';
 import source from '../../../shaders/row-norm.wgsl?raw';
 import { elementCount, type Shape } from '../../core/shape.ts';
@@ -10,7 +11,7 @@ import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { operand, requireMinimumRank } from '../operand-checks.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { laneTree } from '../reduction/lane-tree.ts';
-import { lanesOfRow, rowAccess } from './row-access.ts';
+import { isInBlocks, lanesOfRow, rowAccess } from './row-access.ts';
 
 interface RowNormSpec {
   readonly name: string;
@@ -110,13 +111,15 @@ function lowerRowNorm(
   const epsilon = f32(floatAttribute(attributes, 'epsilon'));
   const lanes = lanesOfRow(size, caps);
   if (lanes === 1) {
-    const access = rowAccess({ count, size, inner: 1 }, caps);
+    const rows = { count, size, inner: 1 };
+    const access = rowAccess(rows, caps);
     return [
       {
         ...access,
-        name: 'row-norm-direct',
-        source: access.source + direct,
-        constants: { IS_CENTERED: isCentered },
+        ...(isInBlocks(rows, caps)
+          ? { name: 'row-norm-blocks', source: blocks }
+          : { name: 'row-norm-direct', source: access.source + direct }),
+        constants: { ...access.constants, IS_CENTERED: isCentered },
         params: { ...access.params, epsilon },
       },
     ];

@@ -1,3 +1,4 @@
+import blocks from '../../../shaders/softmax-blocks.wgsl?raw';
 import direct from '../../../shaders/softmax-direct.wgsl?raw';
 import workgroup from '../../../shaders/softmax-workgroup.wgsl?raw';
 import { elementCount, normalizeAxis } from '../../core/shape.ts';
@@ -5,7 +6,7 @@ import { foldGroups } from '../linear/fold-groups.ts';
 import { readInputs, storeOutput } from '../element-kernel.ts';
 import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { laneTree } from '../reduction/lane-tree.ts';
-import { lanesOfRow, rowAccess } from './row-access.ts';
+import { isInBlocks, lanesOfRow, rowAccess } from './row-access.ts';
 
 /** Kernels of `softmax`, or of `log_softmax` when `log`. */
 export function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly KernelSpec[] {
@@ -17,8 +18,12 @@ export function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly Ker
     const constants = { IS_LOG: log };
     const lanes = lanesOfRow(size, caps);
     if (lanes === 1) {
-      const access = rowAccess({ count, size, inner }, caps);
-      return [{ ...access, name: 'softmax-direct', constants, source: access.source + direct }];
+      const rows = { count, size, inner };
+      const access = rowAccess(rows, caps);
+      const shader = isInBlocks(rows, caps)
+        ? { name: 'softmax-blocks', source: blocks }
+        : { name: 'softmax-direct', source: access.source + direct };
+      return [{ ...access, ...shader, constants: { ...access.constants, ...constants } }];
     }
     const groupSize = Math.max(64, lanes);
     const tree = laneTree(lanes, caps);
