@@ -28,12 +28,6 @@ const LARGER: Readonly<Record<string, number>> = {
   // The first convolution's 3.1 MB serve 1.5 MB later, beside which 1.5 MB more are wanted.
   'light-squeezenet': 1.33,
   'squeezenet-coreml': 1.37,
-  // Windows that are gathered for convolutions of stride 2 are 3.6 MB of scratch.
-  'light-resnet50': 1.11,
-  // 5.6 MB serve 2.1 MB later; 0.7 MB beside them were made while those were large.
-  'mobilenetv2-qdq': 1.14,
-  // A dozen small tensors live next to 2.4 MB and 1.2 MB that are idle by then.
-  'ultraface-rfb-320': 1.15,
   // Two tensors of 12.5 MB; the result has a buffer of its own, since it outlives the call.
   'superres-core': 1.13,
 };

@@ -51,7 +51,8 @@ const TRANSLATIONS: Readonly<Record<string, (machineCall: MachineCall) => Operan
   },
   [ALLOC_TENSOR]: ({ call, args: [storage, shape], into, emitter }) => {
     const sizes = shape ?? emitter.shape(numbersOf(call, 'shape'));
-    const operands = [storage ?? emitter.code.void, 0, sizes, dtypeOf(call, emitter)];
+    const offset = Number(call.attributes['offset'] ?? 0);
+    const operands = [storage ?? emitter.code.void, offset, sizes, dtypeOf(call, emitter)];
     return emitter.builtin('alloc_tensor', operands, into);
   },
   [MAKE_CLOSURE]: ({ args, into, emitter }) => {

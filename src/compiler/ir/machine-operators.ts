@@ -13,8 +13,9 @@ import { formatType, STORAGE_TYPE, type Type, UNIT_TYPE } from './type.ts';
 export const ALLOC_STORAGE = 'alloc_storage';
 
 /**
- * A tensor at the begin of a storage, whose elements are what the storage held before. After
- * `lower-shapes` the second operand has the sizes, where they are no numbers.
+ * A tensor in a storage, from the byte `offset` on (a multiple of 256), whose elements are what the
+ * storage held before. After `lower-shapes` the second operand has the sizes, where they are no
+ * numbers.
  */
 export const ALLOC_TENSOR = 'alloc_tensor';
 
@@ -53,7 +54,11 @@ export const MACHINE_OPERATORS: readonly ScalarOperator[] = [
     name: ALLOC_TENSOR,
     inputs: ['storage'],
     rest: 'shape',
-    attributes: { shape: { type: 'dims' }, dtype: { type: 'dtype' } },
+    attributes: {
+      shape: { type: 'dims' },
+      dtype: { type: 'dtype' },
+      offset: { type: 'int', default: 0 },
+    },
     result: allocatedType,
   },
   { name: CALL_INTO, inputs: ['function'], rest: 'tensor', attributes: {}, result: writtenType },

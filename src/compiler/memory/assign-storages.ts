@@ -1,26 +1,7 @@
+import { packStorages } from './pack-storages.ts';
+import { liveBytes, type PlannedStorage, type TensorInterval } from './planned-storage.ts';
+import { pooledBytes } from './pooled-bytes.ts';
 import { RangePeaks } from './range-peaks.ts';
-
-/** A tensor that a block computes, from the step that computes it to the last that reads it. */
-export interface TensorInterval {
-  readonly first: number;
-  readonly last: number;
-  /** Bytes; undefined where nothing bounds them. */
-  readonly size: number | undefined;
-  /** Only tensors of one class share a storage: the device, and the size where it is a formula. */
-  readonly storageClass: string;
-  /** Whether its memory may be another's before and after. */
-  readonly isShared: boolean;
-}
-
-/** Memory that tensors have one after the other. */
-export interface PlannedStorage {
-  /** Bytes; undefined where nothing bounds them. */
-  size: number | undefined;
-  readonly first: number;
-  last: number;
-  /** Indices of the tensors, in order. */
-  readonly tensors: number[];
-}
 
 /** How many free storages are tried for a tensor. */
 const MAX_TRIES = 8;
@@ -31,21 +12,55 @@ const MAX_TRIES = 8;
  */
 const SLACK = 9 / 8;
 
+/** Blocks of more tensors are not packed, which takes quadratic time. */
+const MAX_PACKED = 512;
+
 /**
- * Gives each tensor of a block a storage, in order of computation. A storage is free again in the
- * step after the last that reads its tensor: a kernel never writes where it reads.
+ * Gives each tensor of a block a storage. A kernel never writes to a storage that it reads: no GPU binds a
+ * buffer for both. `others`: bytes that are held anyway, by step.
  *
- * Best fit: the smallest free storage that is large enough, else the largest of the others, which
- * grows. A reuse costs bytes that hold nothing (the storage while it is free, and what is too large
- * of it later), and is taken only where all that is held then stays within the largest set of values
- * that are alive at once, and an eighth. `others`: bytes that are held anyway, by step.
+ * Of a plan in order of computation and of several packed ones, that whose storages take the least
+ * memory is taken, as long as what it holds at once stays within the largest set of values that
+ * are alive at once, and an eighth.
  */
 export function assignStorages(
   tensors: readonly TensorInterval[],
   others: readonly number[],
 ): PlannedStorage[] {
-  const held = new RangePeaks(liveBytes(tensors, others));
-  const budget = held.peak(0, others.length - 1) * SLACK;
+  const live = liveBytes(tensors, others);
+  const budget = greatest(live) * SLACK;
+  let best = assignInOrder(tensors, { live, budget });
+  if (tensors.length > MAX_PACKED) return best;
+  const least = greatest(
+    liveBytes(
+      tensors,
+      others.map(() => 0),
+    ),
+  );
+  let bytes = pooledBytes(best);
+  for (const storages of packStorages(tensors)) {
+    if (bytes <= least) break;
+    const pooled = pooledBytes(storages);
+    if (pooled >= bytes || greatest(liveBytes(storages, others)) > budget) continue;
+    best = storages;
+    bytes = pooled;
+  }
+  return best;
+}
+
+/**
+ * In order of computation, one tensor of a storage after the other. A storage is free again in the step
+ * after the last that reads its tensor.
+ *
+ * Best fit: the smallest free storage that is large enough, else the largest of the others, which
+ * grows. A reuse costs bytes that hold nothing (the storage while it is free, and what is too large
+ * of it later), and is taken only where all that is held then stays within the budget.
+ */
+function assignInOrder(
+  tensors: readonly TensorInterval[],
+  { live, budget }: { readonly live: readonly number[]; readonly budget: number },
+): PlannedStorage[] {
+  const held = new RangePeaks(live);
   const storages: PlannedStorage[] = [];
   const free = new Map<string, PlannedStorage[]>();
   /** Storages by the step after which they are free. */
@@ -59,30 +74,14 @@ export function assignStorages(
     const candidates = listOf(free, tensor.storageClass);
     const reused = tensor.isShared ? take(candidates, tensor, { held, budget }) : undefined;
     const { first, last, size } = tensor;
-    const storage = reused ?? { size, first, last, tensors: [] };
+    const storage = reused ?? { size, first, last, tensors: [], byteOffsets: [] };
     if (reused === undefined) storages.push(storage);
     storage.last = last;
     storage.tensors.push(index);
+    storage.byteOffsets.push(0);
     if (tensor.isShared) listOf(ending, last).push([tensor.storageClass, storage]);
   }
   return storages;
-}
-
-/** Bytes of the tensors that are alive in each step, and what is held beside them. */
-export function liveBytes(
-  tensors: readonly Pick<TensorInterval, 'first' | 'last' | 'size'>[],
-  others: readonly number[],
-): number[] {
-  const changes = new Array<number>(others.length + 1).fill(0);
-  const change = (step: number, by: number): void => {
-    changes[step] = (changes[step] ?? 0) + by;
-  };
-  for (const { first, last, size = 0 } of tensors) {
-    change(first, size);
-    change(last + 1, -size);
-  }
-  let live = 0;
-  return others.map((bytes, step) => (live += changes[step] ?? 0) + bytes);
 }
 
 interface Held {
@@ -154,4 +153,8 @@ function listOf<K, V>(lists: Map<K, V[]>, key: K): V[] {
   const list: V[] = [];
   lists.set(key, list);
   return list;
+}
+
+function greatest(values: readonly number[]): number {
+  return values.reduce((most, value) => Math.max(most, value), 0);
 }

@@ -6,12 +6,8 @@ import { type Block, type BlockTable, innerBlocks } from '../block.ts';
 import { byteLengthOf } from '../byte-length.ts';
 import type { CallExpr, DeviceName, Expr, FunctionExpr, VarExpr } from '../ir/expr.ts';
 import type { TypeInference } from '../type-inference.ts';
-import {
-  assignStorages,
-  liveBytes,
-  type PlannedStorage,
-  type TensorInterval,
-} from './assign-storages.ts';
+import { assignStorages } from './assign-storages.ts';
+import { liveBytes, type PlannedStorage, type TensorInterval } from './planned-storage.ts';
 import { TensorAliases } from './tensor-aliases.ts';
 
 /** Storages begin at multiples of this, and take as many bytes. */
@@ -102,6 +98,8 @@ export class BlockPlans {
   #kernelsOf(block: Block): KernelCall[] {
     const lastUse = this.#lastUses(block);
     const kernels: KernelCall[] = [];
+    /** Kernels by the variables that their results are bound to. */
+    const indices = new Map<VarExpr, number>();
     const end = block.steps.length;
     for (const [step, value] of valuesOf(block).entries()) {
       const primitive = this.#blocks.kernel(value);
@@ -115,10 +113,22 @@ export class BlockPlans {
       const exactSize = this.#sizeOf(type);
       const size = exactSize === undefined ? undefined : aligned(exactSize);
       const formula = size === undefined ? ` ${formatDim(byteLengthOf(type))}` : '';
-      const interval = { first: step, last, size, storageClass: device + formula, isShared };
+      const reads = this.#reads(value, indices);
+      const interval = { first: step, last, size, storageClass: device + formula, isShared, reads };
+      if (variable !== undefined) indices.set(variable, kernels.length);
       kernels.push({ call: value, primitive, type, step, device, interval, exactSize });
     }
     return kernels;
+  }
+
+  /** Indices of kernels of the block whose results a call reads, under any name. */
+  #reads({ args }: CallExpr, indices: ReadonlyMap<VarExpr, number>): number[] {
+    const read = new Set<number>();
+    for (const arg of args) {
+      const index = arg.kind === 'var' ? indices.get(this.#aliases.rootOf(arg)) : undefined;
+      if (index !== undefined) read.add(index);
+    }
+    return [...read];
   }
 
   /** The last step of a block that reads a value under any name. */

@@ -1,8 +1,8 @@
 import { innerBlocks } from '../block.ts';
 import type { Expr } from '../ir/expr.ts';
-import type { PlannedStorage } from './assign-storages.ts';
 import { type BlockPlans, valuesOf } from './block-plans.ts';
 import type { FunctionMemoryPlan } from './memory-report.ts';
+import type { PlannedStorage } from './planned-storage.ts';
 
 /** What was planned for a function with this body. */
 export function reportPlan(name: string, body: Expr, plans: BlockPlans): FunctionMemoryPlan {

@@ -7,9 +7,9 @@ import type { CallExpr, DeviceName, Expr, FunctionExpr, VarExpr } from '../ir/ex
 import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO } from '../ir/machine-operators.ts';
 import { STORAGE_TYPE, tensorType } from '../ir/type.ts';
 import { mapFunctions, withChildren } from '../ir/visit.ts';
-import type { PlannedStorage } from '../memory/assign-storages.ts';
 import { type BlockPlan, BlockPlans, valuesOf } from '../memory/block-plans.ts';
 import type { FunctionMemoryPlan, MemoryPlanReport } from '../memory/memory-report.ts';
+import type { PlannedStorage } from '../memory/planned-storage.ts';
 import { reportPlan } from '../memory/report-plan.ts';
 import type { Pass } from './pass.ts';
 
@@ -81,12 +81,16 @@ class StorageAllocation {
 
   /** What stands in the place of each kernel's call, and before it. */
   #allocate({ kernels, storages }: BlockPlan): Allocations {
-    const storageOf = new Map<number, PlannedStorage>();
-    for (const storage of storages) for (const i of storage.tensors) storageOf.set(i, storage);
+    const placeOf = new Map<number, readonly [PlannedStorage, byteOffset: number]>();
+    for (const storage of storages) {
+      for (const [at, i] of storage.tensors.entries()) {
+        placeOf.set(i, [storage, storage.byteOffsets[at] ?? 0]);
+      }
+    }
     const variables = new Map<PlannedStorage, VarExpr>();
     const planned = new Map<number, { before: Step[]; value: Expr }>();
     for (const [i, { call: kernelCall, primitive, type, device, step }] of kernels.entries()) {
-      const storage = storageOf.get(i) ?? missing();
+      const [storage, offset] = placeOf.get(i) ?? missing();
       const before: Step[] = [];
       let variable = variables.get(storage);
       if (variable === undefined) {
@@ -96,7 +100,8 @@ class StorageAllocation {
       }
       const tensor = variableOf(`t${this.#tensorCount++}`, tensorType(type));
       const { dtype, shape } = type;
-      before.push({ variable: tensor, value: call(ALLOC_TENSOR, [variable], { shape, dtype }) });
+      const attributes = offset === 0 ? { shape, dtype } : { shape, dtype, offset };
+      before.push({ variable: tensor, value: call(ALLOC_TENSOR, [variable], attributes) });
       const callee = kernelCall.callee.kind === 'var' ? kernelCall.callee : primitive;
       const args = [callee, ...kernelCall.args, tensor];
       planned.set(step, { before, value: call(CALL_INTO, args, {}, kernelCall.span) });

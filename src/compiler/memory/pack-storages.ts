@@ -1,0 +1,161 @@
+import type { PlannedStorage, TensorInterval } from './planned-storage.ts';
+
+/** What is packed: a tensor of known size that may share its memory. */
+interface Packed extends TensorInterval {
+  readonly index: number;
+  readonly size: number;
+}
+
+type Order = (a: Packed, b: Packed) => number;
+
+const bySize: Order = (a, b) => b.size - a.size || a.first - b.first;
+const byArea: Order = (a, b) => areaOf(b) - areaOf(a) || a.first - b.first;
+const inOrder: Order = (a, b) => a.first - b.first;
+const byLaterSize: Order = (a, b) => b.size - a.size || b.first - a.first;
+
+/** In which order tensors are placed. None is the best for all programs. */
+const ORDERS: readonly Order[] = [bySize, inOrder, byArea, byLaterSize];
+
+/**
+ * Packs the tensors of a block into storages, where they lie side by side or one after the other: greedily,
+ * in several orders, each with first fit and best fit. Two tensors of which the kernel of one reads the
+ * other have different storages. Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net
+ * Inference", 2020, has the greedy orders for one storage.
+ */
+export function* packStorages(tensors: readonly TensorInterval[]): Generator<PlannedStorage[]> {
+  const packed = tensors.flatMap((tensor, index) =>
+    tensor.isShared && tensor.size !== undefined ? [{ ...tensor, size: tensor.size, index }] : [],
+  );
+  if (packed.length < tensors.length && tensors.some(isFormula)) return;
+  const own = tensors.flatMap(({ size, first, last, isShared }, index) =>
+    isShared ? [] : [{ size, first, last, tensors: [index], byteOffsets: [0] }],
+  );
+  const neighbours = conflictsOf(tensors);
+  for (const order of ORDERS) {
+    const sorted = [...packed].sort(order);
+    for (const isBestFit of [false, true]) {
+      yield [...new Packing(neighbours, isBestFit).run(sorted), ...own.map(copyOf)];
+    }
+  }
+}
+
+/** Tensors of formulas share storages one after the other, which packing has no sizes for. */
+function isFormula({ isShared, size }: TensorInterval): boolean {
+  return isShared && size === undefined;
+}
+
+/** For each tensor those that may not be in its storage. */
+function conflictsOf(tensors: readonly TensorInterval[]): readonly ReadonlySet<number>[] {
+  const conflicts = tensors.map(() => new Set<number>());
+  for (const [index, { reads }] of tensors.entries()) {
+    for (const read of reads) {
+      conflicts[index]?.add(read);
+      conflicts[read]?.add(index);
+    }
+  }
+  return conflicts;
+}
+
+function areaOf({ size, first, last }: Packed): number {
+  return size * (last - first + 1);
+}
+
+function copyOf(storage: PlannedStorage): PlannedStorage {
+  const { tensors, byteOffsets } = storage;
+  return { ...storage, tensors: [...tensors], byteOffsets: [...byteOffsets] };
+}
+
+interface Occupied {
+  readonly first: number;
+  readonly last: number;
+  readonly begin: number;
+  readonly end: number;
+}
+
+interface Arena {
+  readonly storageClass: string;
+  readonly storage: PlannedStorage & { size: number };
+  /** By begin. */
+  readonly occupied: Occupied[];
+}
+
+interface Place {
+  readonly byteOffset: number;
+  /** Bytes by which the storage grows. */
+  readonly growth: number;
+  /** Bytes of the gap that stay empty. */
+  readonly waste: number;
+}
+
+class Packing {
+  readonly #conflicts: readonly ReadonlySet<number>[];
+  readonly #isBestFit: boolean;
+  readonly #arenas: Arena[] = [];
+  readonly #arenaOf = new Map<number, Arena>();
+
+  constructor(conflicts: readonly ReadonlySet<number>[], isBestFit: boolean) {
+    this.#conflicts = conflicts;
+    this.#isBestFit = isBestFit;
+  }
+
+  run(tensors: readonly Packed[]): PlannedStorage[] {
+    for (const tensor of tensors) this.#place(tensor);
+    return this.#arenas.map(({ storage }) => storage);
+  }
+
+  #place(tensor: Packed): void {
+    const { index, size, first, last, storageClass } = tensor;
+    const conflicts = new Set<Arena>();
+    for (const other of this.#conflicts[index] ?? []) {
+      const arena = this.#arenaOf.get(other);
+      if (arena !== undefined) conflicts.add(arena);
+    }
+    let best: { readonly arena: Arena; readonly place: Place } | undefined;
+    for (const arena of this.#arenas) {
+      if (arena.storageClass !== storageClass || conflicts.has(arena)) continue;
+      const place = placeIn(arena, tensor);
+      if (best === undefined || this.#isBetter(place, best.place)) best = { arena, place };
+    }
+    const isNew = best === undefined || best.place.growth >= size;
+    const arena = isNew || best === undefined ? this.#open(tensor) : best.arena;
+    const begin = isNew ? 0 : (best?.place.byteOffset ?? 0);
+    this.#arenaOf.set(index, arena);
+    const { storage, occupied } = arena;
+    storage.size = Math.max(storage.size, begin + size);
+    storage.first = Math.min(storage.first, first);
+    storage.last = Math.max(storage.last, last);
+    storage.tensors.push(index);
+    storage.byteOffsets.push(begin);
+    const at = occupied.findIndex((other) => other.begin > begin);
+    occupied.splice(at < 0 ? occupied.length : at, 0, { first, last, begin, end: begin + size });
+  }
+
+  #isBetter(place: Place, than: Place): boolean {
+    if (place.growth !== than.growth) return place.growth < than.growth;
+    return this.#isBestFit && place.waste < than.waste;
+  }
+
+  #open({ storageClass, first, last }: Packed): Arena {
+    const storage = { size: 0, first, last, tensors: [], byteOffsets: [] };
+    const arena: Arena = { storageClass, storage, occupied: [] };
+    this.#arenas.push(arena);
+    return arena;
+  }
+}
+
+/** The smallest gap that is large enough among the tensors that are alive with this one, or the end. */
+function placeIn({ storage, occupied }: Arena, { size, first, last }: Packed): Place {
+  let end = 0;
+  let gap: Place | undefined;
+  for (const other of occupied) {
+    if (other.first > last || other.last < first) continue;
+    const waste = other.begin - end - size;
+    if (waste >= 0 && (gap === undefined || waste < gap.waste)) {
+      gap = { byteOffset: end, growth: 0, waste };
+    }
+    end = Math.max(end, other.end);
+  }
+  if (gap !== undefined) return gap;
+  const growth = Math.max(0, end + size - storage.size);
+  return { byteOffset: end, growth, waste: Math.max(0, storage.size - end - size) };
+}
