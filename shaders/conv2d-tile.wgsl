@@ -41,7 +41,7 @@ fn column_inside(x: i32) -> u32 {
 }
 
 fn is_column(x: i32) -> bool {
-  return x >= 0 && x < i32(params.in_w);
+  return u32(x) < params.in_w;
 }
 
 fn row_inside(y: i32) -> u32 {
@@ -49,7 +49,7 @@ fn row_inside(y: i32) -> u32 {
 }
 
 fn is_row(y: i32) -> bool {
-  return y >= 0 && y < i32(params.in_h);
+  return u32(y) < params.in_h;
 }
 
 fn store_pixels(batch: u32, group: u32, channel: u32, y: u32, x: u32, sums: Element4) {

@@ -54,7 +54,7 @@ fn column_at(place: Place, offset: i32) -> Line {
 }
 
 fn take(row: Line, column: Line, outside: Element) -> Element {
-  return select(outside, load_x(row.at + column.at), row.is_inside && column.is_inside);
+  return select(outside, load_x(row.at + column.at), row.is_inside & column.is_inside);
 }
 
 fn give(place: Place, row: u32, pixels: Element4) {

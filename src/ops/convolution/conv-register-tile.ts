@@ -65,7 +65,7 @@ function tapRow(tile: ConvTile, row: { r: string; weight: string }): string {
   const { channels, kernelW, quads } = tile;
   const loads = tapColumns(tile).map(
     (c) =>
-      `      let x${c} = select(Element(), load_x(row + column${c}), inside_row && inside${c});`,
+      `      let x${c} = select(Element(), load_x(row + column${c}), inside_row & inside${c});`,
   );
   const weightLoads = quads ? Math.ceil(channels / 4) : channels;
   const weights = Array.from({ length: weightLoads }, (_, i) =>

@@ -18,6 +18,10 @@ import type { TypedCall } from './typed-primitive.ts';
 export class ValueEmitter {
   readonly #plan: PlanBuilder;
   readonly #shader: ShaderBuilder;
+  /** Of positions that were made of coordinates: shape and name, and these. */
+  readonly #coordsOf = new Map<string, readonly string[]>();
+  /** Blocks like the one that is written, of which one is chosen. */
+  #sourceCount = 1;
 
   constructor(plan: PlanBuilder, shader: ShaderBuilder) {
     this.#plan = plan;
@@ -180,6 +184,10 @@ export class ValueEmitter {
       const shape = inputs[source.input]?.shape ?? [];
       const linear = this.#sourceIndex(source.coords, shape, { layout, width: at.width });
       const name = block.let(this.#shader.uniqueName('i'), linear);
+      const axes = shape.length - layout.trailingAxes;
+      const inner = layout.trailingAxes > 0 ? [layout.innerSize / at.width] : [];
+      const known = source.coords.slice(0, axes + inner.length);
+      this.#coordsOf.set(`${[...shape.slice(0, axes), ...inner].join()} ${name}`, known);
       return this.emit(call.inputs[source.input] ?? 0, { linear: name, width: at.width }, block);
     };
     const only = sources?.[0];
@@ -209,6 +217,8 @@ export class ValueEmitter {
     const fill = this.#constant(type, call.op.indexMap?.fill?.(call.attributes) ?? 0);
     scope.lines.push(`var ${result} = ${vectorType(type, at.width)}(${fill});`);
     let keyword = 'if';
+    const outer = this.#sourceCount;
+    this.#sourceCount *= sources.length;
     for (const source of sources) {
       const block = new Scope(scope);
       block.lines.push(`${result} = ${read(source, block)};`);
@@ -216,6 +226,7 @@ export class ValueEmitter {
       if (source.when === undefined) break;
       keyword = 'else if';
     }
+    this.#sourceCount = outer;
     return result;
   }
 
@@ -241,8 +252,13 @@ export class ValueEmitter {
 
   /** Coordinates of a row-major position, outermost first. */
   #coords(linear: string, shape: Shape, scope: Scope): string[] {
-    const key = `coords ${shape.join()} ${linear}`;
-    const joined = scope.once(key, () => this.#splitIndex(linear, shape, scope).join());
+    const key = `${shape.join()} ${linear}`;
+    const make = () =>
+      this.#coordsOf
+        .get(key)
+        ?.map((at) => (/\W/.test(at) ? scope.let(this.#shader.uniqueName('c'), at) : at)) ??
+      this.#splitIndex(linear, shape, scope);
+    const joined = scope.once(`coords ${key}`, () => make().join());
     return joined === '' ? [] : joined.split(',');
   }
 
@@ -285,11 +301,11 @@ export class ValueEmitter {
   }
 
   #loopsOverLanes(value: number, { lines }: Scope): boolean {
+    if (this.#plan.caps.adapterClass !== 'software') return false;
     const elements = elementCount(this.#plan.type(value).shape);
     const isSmall = this.#plan.hasFixedShapes && elements <= LOOPED_ELEMENTS;
-    const divisionCount = lines.filter((line) => line.includes('/')).length;
-    const isSoftware = this.#plan.caps.adapterClass === 'software';
-    return isSoftware && isSmall && divisionCount >= LOOPED_DIVISIONS;
+    const divisionCount = lines.filter((line) => line.includes('/')).length * this.#sourceCount;
+    return divisionCount >= (isSmall ? 4 : 8);
   }
 
   #constant(type: ElementType, value: number): string {
@@ -299,18 +315,16 @@ export class ValueEmitter {
 }
 
 /**
- * SwiftShader inlines what is called, and compiles each division lane by lane: code with so many
- * compiles three times faster as a loop, which then takes 1.3 times as long.
+ * SwiftShader inlines what is called, and compiles each division lane by lane: code with four of them
+ * compiles three times faster as a loop, which then takes 1.3 times as long; code with eight runs no slower.
  */
-const LOOPED_DIVISIONS = 4;
 const LOOPED_ELEMENTS = 4096;
 
 function loopOverLanes(name: string, type: string): string {
   return `fn ${name}_four(first: u32) -> ${type} {
   var all = ${type}();
   for (var lane = 0u; lane < 4u; lane++) {
-    let one = ${type}(${name}(first + lane));
-    all = select(all, one, vec4<u32>(0u, 1u, 2u, 3u) == vec4<u32>(lane));
+    all = ${type}(all.yzw, ${name}(first + lane));
   }
   return all;
 }`;
