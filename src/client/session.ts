@@ -286,8 +286,8 @@ export class Session implements HandleOwner, AsyncDisposable {
   /**
    * Measures variants of kernels on the device, for the sizes of `dims` and of the latest runs, and uses
    * the fastest from now on: here, in later sessions of the worker, and in those of later visits. Takes
-   * seconds, in which runs wait. Rejects with OutOfMemoryError, DeviceLostError or the signal's reason;
-   * what was chosen until then stays.
+   * seconds, in which runs wait, unless `idle`. Rejects with OutOfMemoryError, DeviceLostError or the
+   * signal's reason; what was chosen until then stays.
    */
   async tune(options: TuneOptions = {}): Promise<TuningReport> {
     return (await import('./tune-session.ts')).tuneSession(this, options);

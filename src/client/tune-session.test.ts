@@ -51,3 +51,42 @@ test('tuning can be stopped, and rejects for sizes that there are not', async ()
   await run(session, 33);
   await session.dispose();
 });
+
+test('idle tuning lets runs through, and leaves alone what it has tuned before', async () => {
+  const session = await load();
+  await run(session, 33);
+  const done: string[] = [];
+  const tuning = session.tune({ idle: true }).then((report) => {
+    done.push('tuning');
+    return report;
+  });
+  for (let i = 0; i < 5; i++) {
+    await run(session, 33);
+    done.push('run');
+  }
+  const { kernels, isComplete } = await tuning;
+  expect(done).toEqual([...new Array<string>(5).fill('run'), 'tuning']);
+  expect(isComplete).toBe(true);
+  expect(kernels.map(({ kernel }) => kernel.replace(/^\w+/, ''))).toEqual(['([33, 64], [64, 64])']);
+  expect(await session.tune({ idle: true })).toEqual({
+    kernels: [],
+    isStored: false,
+    isComplete: true,
+  });
+  expect((await session.tune()).kernels).toHaveLength(1);
+  await run(session, 33);
+  await session.dispose();
+});
+
+test('idle tuning ends with its session, and rejects when it is aborted', async () => {
+  const session = await load();
+  await run(session, 33);
+  const stop = new AbortController();
+  const aborted = session.tune({ idle: true, signal: stop.signal });
+  setTimeout(() => stop.abort(), 300);
+  await expect(aborted).rejects.toThrow('aborted');
+  const tuning = session.tune({ idle: true });
+  await run(session, 33);
+  await session.dispose();
+  expect(await tuning).toEqual({ kernels: [], isStored: false, isComplete: false });
+});

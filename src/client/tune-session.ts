@@ -1,3 +1,4 @@
+import { DeviceLostError, WorkerError } from '../core/errors.ts';
 import type { ControlReply, ControlRequest, Dims, KernelTuning } from '../worker/protocol.ts';
 
 export interface TuneOptions {
@@ -5,6 +6,12 @@ export interface TuneOptions {
   readonly onProgress?: ((progress: TuneProgress) => void) | undefined;
   /** Sizes of symbolic dimensions to tune for, beside those of runs so far; those not given are 1. */
   readonly dims?: Dims | undefined;
+  /**
+   * Measures only while nothing has used the device for a while, so that no run waits for longer than
+   * one measurement takes, and leaves alone what was tuned before, on earlier visits too. Resolves with
+   * what was found until then when the session is disposed of, or device or worker are lost. Default false.
+   */
+  readonly idle?: boolean | undefined;
 }
 
 /** Kernels done, of all. */
@@ -18,12 +25,15 @@ export interface TuneProgress {
 export interface TuningReport {
   /** Kernels that there was something to choose for, for each size. */
   readonly kernels: readonly KernelTuning[];
-  /** Whether later visits find the choices; false in Node. */
+  /** Whether anything was stored for later visits; false in Node. */
   readonly isStored: boolean;
+  /** False when `idle` tuning ended with its session. */
+  readonly isComplete: boolean;
 }
 
 /** What is needed of a session. */
 export interface TunedSession {
+  readonly closed: AbortSignal;
   warmup(dims: Dims, options: { signal?: AbortSignal }): Promise<void>;
   control(
     request: ControlRequest,
@@ -34,19 +44,27 @@ export interface TunedSession {
 /** See `Session.tune`. Kernel by kernel, so that others have the device in between. */
 export async function tuneSession(
   session: TunedSession,
-  { signal, onProgress, dims }: TuneOptions,
+  { signal, onProgress, dims, idle }: TuneOptions,
 ): Promise<TuningReport> {
   signal?.throwIfAborted();
-  if (dims !== undefined) await session.warmup(dims, signal === undefined ? {} : { signal });
   const kernels: KernelTuning[] = [];
   let isStored = false;
-  for (let index = 0, total = 1; index < total; index++) {
-    const { tuning } = await session.control({ kind: 'tune', index, args: [] }, { signal });
-    if (tuning === undefined) break;
-    total = tuning.count;
-    isStored ||= tuning.isStored;
-    kernels.push(...tuning.kernels);
-    if (index < total) onProgress?.({ loaded: index + 1, total, kernels: tuning.kernels });
+  const report = (isComplete: boolean) => ({ kernels, isStored, isComplete });
+  try {
+    if (dims !== undefined) await session.warmup(dims, signal === undefined ? {} : { signal });
+    for (let index = 0, total = 1; index < total; index++) {
+      const { tuning } = await session.control({ kind: 'tune', index, idle, args: [] }, { signal });
+      if (tuning === undefined) break;
+      total = tuning.count;
+      isStored ||= tuning.isStored;
+      kernels.push(...tuning.kernels);
+      if (index < total) onProgress?.({ loaded: index + 1, total, kernels: tuning.kernels });
+    }
+    return report(true);
+  } catch (error) {
+    const isOver =
+      session.closed.aborted || error instanceof DeviceLostError || error instanceof WorkerError;
+    if (idle === true && isOver && signal?.aborted !== true) return report(false);
+    throw error;
   }
-  return { kernels, isStored };
 }

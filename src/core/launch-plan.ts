@@ -58,7 +58,13 @@ export interface VariantChoices {
 }
 
 /** What there are variants of; `tuning/` lists them. */
-export type VariantKind = 'matmul' | 'reduction';
+export type VariantKind =
+  | 'matmul'
+  | 'reduction'
+  | 'convolution'
+  | 'window'
+  | 'rows'
+  | 'attention';
 
 export interface VariantPlace<Variant> {
   readonly first: Variant;

@@ -66,7 +66,7 @@ export interface Device {
   /** Resolves when the device is lost without having been destroyed by us. */
   readonly lost: Promise<DeviceLostError>;
 
-  /** What tuning has found to be faster than the planner's first choices, as plain data. */
+  /** What was tuned on this device, as plain data; not what {@link useChoices} gave it. */
   tunedChoices?(): readonly TunedChoice[];
 
   /** Takes such choices for all that is prepared from now on; those of other plans have no effect. */
@@ -138,11 +138,31 @@ export interface PreparedKernels {
   readonly foresee?: (sizes: ReadonlyMap<string, number>) => Promise<void> | undefined;
   /**
    * Measures the variants of one kernel, `index` of `count`, for the sizes of its latest calls, and uses
-   * the fastest from now on. Nothing else may use the device meanwhile. Absent where nothing can be
-   * chosen. Rejects with OutOfMemoryError, DeviceLostError or the signal's reason.
+   * the fastest from now on. Nothing else may use the device meanwhile, but between turns. Absent where
+   * nothing can be chosen. Rejects with OutOfMemoryError, DeviceLostError or the signal's reason.
    */
-  readonly tune?: (index: number, signal?: AbortSignal) => Promise<TuningStep>;
+  readonly tune?: (index: number, options?: TuneOptions) => Promise<TuningStep>;
   dispose(): void;
+}
+
+export interface TuneOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** By default there is one turn, for all of it. */
+  readonly turns?: TuningTurns | undefined;
+  /** Leaves kernels alone that were tuned before, or whose tuning ended early again and again. */
+  readonly isBackground?: boolean | undefined;
+  /** Stores what {@link Device.tunedChoices} tells by now, lest it be lost with the device. */
+  readonly remember?: (() => Promise<unknown>) | undefined;
+  /** A kernel has another plan from now on; called in a turn. */
+  readonly onChange?: (() => void) | undefined;
+}
+
+/** When the device is to be had for measurements. */
+export interface TuningTurns {
+  /** Resolves when nothing else uses the device. */
+  idle(): Promise<void>;
+  /** Does work with the device for itself, when nothing else uses it. */
+  take<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface TuningStep {
@@ -176,8 +196,12 @@ export interface TriedVariant {
 export interface TunedChoice {
   /** Hash of the plan that it improves: code of its shaders, sizes and grid. */
   readonly plan: string;
-  /** Names of variants by place. */
+  /** Hash of the plan that they make: kernels of another version are not taken for it. */
+  readonly chosen?: string | undefined;
+  /** Names of variants by place; none where the plan is the fastest itself. */
   readonly choices: Readonly<Record<string, string>>;
+  /** How often tuning began and did not end; absent once it did. */
+  readonly attempts?: number | undefined;
 }
 
 /** A primitive function made ready on one device. */

@@ -2,7 +2,7 @@ import type { ExecutableData, FunctionSignature } from '../bytecode/executable.t
 import { abortError, internalError, UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
-import type { TuningStep } from '../device/device.ts';
+import type { TuneOptions, TuningStep } from '../device/device.ts';
 import { CallRunner } from './call-runner.ts';
 import { type CallOutcome, closureCall, registersOf } from './call.ts';
 import { checkArguments } from './check-arguments.ts';
@@ -177,15 +177,14 @@ export class VirtualMachine implements MachineValue {
 
   /**
    * Measures the variants of one kernel of the first device, `index` of `count`, for the sizes of its
-   * latest calls, and uses the fastest from now on. Call while nothing else uses the device. Rejects
-   * with OutOfMemoryError, DeviceLostError or the signal's reason.
+   * latest calls, and uses the fastest from now on. Call while nothing else uses the device, or with
+   * turns. Rejects with OutOfMemoryError, DeviceLostError or the signal's reason.
    */
-  async tune(index: number, signal?: AbortSignal): Promise<TuningStep> {
+  async tune(index: number, options?: TuneOptions): Promise<TuningStep> {
     const { modules, runner } = this.#live();
     const module = modules.find(({ tune }) => tune !== undefined);
-    const step = (await module?.tune?.(index, signal)) ?? { count: 0, kernels: [] };
-    if (step.kernels.length > 0) runner.forgetReplays();
-    return step;
+    const onChange = (): void => runner.forgetReplays();
+    return (await module?.tune?.(index, { ...options, onChange })) ?? { count: 0, kernels: [] };
   }
 
   /** Gives pooled buffers back to the devices; returns their bytes. */

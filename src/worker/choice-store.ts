@@ -1,3 +1,4 @@
+import { untilAborted } from '../core/until-aborted.ts';
 import type { Device, TunedChoice } from '../device/device.ts';
 
 /** Also looked for by `createDevice`, so that who never tuned loads nothing of this file. */
@@ -7,26 +8,36 @@ const STORE = 'choices';
 /** So many plans are remembered for an adapter; the ones tuned first go first. */
 const MOST_CHOICES = 4096;
 
-/** Takes up what was measured on such a device earlier, in this browser. */
+/** No device waits longer for what is stored. */
+const PATIENCE_MS = 1000;
+
+/** Takes up what was measured on such a device earlier, in this browser. Rejects when nothing can be read. */
 export async function restoreChoices(device: Device): Promise<void> {
+  const choices = await untilAborted(readChoices(device), AbortSignal.timeout(PATIENCE_MS));
+  if (choices.length > 0) await device.useChoices?.(choices);
+}
+
+async function readChoices(device: Device): Promise<readonly TunedChoice[]> {
   const database = await open();
   try {
     const store = database.transaction(STORE).objectStore(STORE);
-    const choices = toChoices(await settled(store.get(keyOf(device))));
-    if (choices.length > 0) await device.useChoices?.(choices);
+    return toChoices(await settled(store.get(keyOf(device))));
   } finally {
     database.close();
   }
 }
 
-/** Stores what a device was tuned to, beside what others stored meanwhile. */
+/** Stores what a device was tuned to, beside what other tabs stored meanwhile. Rejects when it cannot. */
 export async function saveChoices(device: Device): Promise<void> {
   const database = await open();
   try {
-    const store = database.transaction(STORE, 'readwrite').objectStore(STORE);
+    const transaction = database.transaction(STORE, 'readwrite');
+    const store = transaction.objectStore(STORE);
     const key = keyOf(device);
     const known = toChoices(await settled(store.get(key)));
-    await settled(store.put(mergeChoices(known, device.tunedChoices?.() ?? []), key));
+    store.put(mergeChoices(known, device.tunedChoices?.() ?? []), key);
+    // What was put may find no room yet.
+    await completed(transaction);
   } finally {
     database.close();
   }
@@ -52,22 +63,38 @@ function keyOf({ info }: Device): string {
 }
 
 /** What a store gives, whoever wrote it. */
-function toChoices(stored: unknown): readonly TunedChoice[] {
+export function toChoices(stored: unknown): readonly TunedChoice[] {
   return Array.isArray(stored) ? stored.filter(isChoice) : [];
 }
 
 function isChoice(item: unknown): item is TunedChoice {
   if (typeof item !== 'object' || item === null) return false;
-  const choices: unknown = Reflect.get(item, 'choices');
-  if (typeof choices !== 'object' || choices === null) return false;
-  const areNames = Object.values(choices).every((name) => typeof name === 'string');
-  return areNames && typeof Reflect.get(item, 'plan') === 'string';
+  const [plan, choices, chosen, attempts] = ['plan', 'choices', 'chosen', 'attempts'].map(
+    (name): unknown => Reflect.get(item, name),
+  );
+  return (
+    typeof plan === 'string' &&
+    typeof choices === 'object' &&
+    choices !== null &&
+    Object.values(choices).every((name) => typeof name === 'string') &&
+    ['string', 'undefined'].includes(typeof chosen) &&
+    ['number', 'undefined'].includes(typeof attempts)
+  );
 }
 
 function open(): Promise<IDBDatabase> {
   const request = indexedDB.open(DATABASE, 1);
   request.addEventListener('upgradeneeded', () => void request.result.createObjectStore(STORE));
   return settled(request);
+}
+
+function completed(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (): void => reject(transaction.error ?? new Error('IndexedDB failed'));
+    transaction.addEventListener('complete', () => resolve());
+    transaction.addEventListener('abort', fail);
+    transaction.addEventListener('error', fail);
+  });
 }
 
 function settled<T>(request: IDBRequest<T>): Promise<T> {

@@ -47,7 +47,7 @@ export async function controlSession(
       return reply({ results: await result(hosted, request, context) });
     case 'tune': {
       const { tuneSession } = await import('./tune-session.ts');
-      return reply({ tuning: await tuneSession(hosted, request.index, context.signal) });
+      return reply({ tuning: await tuneSession(hosted, request, context.signal) });
     }
     default:
       return request satisfies never;

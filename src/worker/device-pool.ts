@@ -45,6 +45,8 @@ export class DevicePool {
 /** A device with its users and the work they have under way. */
 export class SharedDevice {
   readonly device: Device;
+  /** Works that began so far. */
+  useCount = 0;
   #users = 0;
   #isDestroyed = false;
   #lost: DeviceLostError | undefined;
@@ -61,6 +63,10 @@ export class SharedDevice {
     const error = await this.device.lost;
     this.#lost = error;
     for (const reject of this.#waiting) reject(error);
+  }
+
+  isIdle(): boolean {
+    return this.#waiting.size === 0;
   }
 
   isUsable(): boolean {
@@ -94,6 +100,7 @@ export class SharedDevice {
   /** Rejects at once when the device is lost, whatever the work does. */
   guard<T>(work: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
+      this.useCount++;
       this.#waiting.add(reject);
       if (this.#lost !== undefined) reject(this.#lost);
       work.then(resolve, reject).finally(() => this.#waiting.delete(reject));

@@ -255,8 +255,8 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
   | { readonly kind: 'restore'; readonly bytes: Uint8Array }
   /** The result of a run that a snapshot held, once. */
   | { readonly kind: 'result'; readonly index: number; readonly keep: 'host' | 'device' }
-  /** Tunes one kernel. */
-  | { readonly kind: 'tune'; readonly index: number }
+  /** Tunes one kernel; `idle`: while the device has nothing else to do. */
+  | { readonly kind: 'tune'; readonly index: number; readonly idle?: boolean | undefined }
 );
 
 export interface ControlReply {

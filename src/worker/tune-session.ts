@@ -1,16 +1,28 @@
 import { saveChoices } from './choice-store.ts';
 import type { HostedSession } from './hosted-session.ts';
-import type { SessionTuning } from './protocol.ts';
+import { IdleTurns } from './idle-turns.ts';
+import type { ControlRequest, SessionTuning } from './protocol.ts';
 
-/** Tunes one kernel of a session while no other session uses the device, and stores what was chosen. */
+/**
+ * Tunes one kernel of a session while no other session uses the device, or in turns while nothing does,
+ * and stores what was chosen.
+ */
 export async function tuneSession(
   hosted: HostedSession,
-  index: number,
+  { index, idle }: Extract<ControlRequest, { kind: 'tune' }>,
   signal: AbortSignal,
 ): Promise<SessionTuning> {
-  const { device } = hosted;
-  const step = await device.exclude(() => hosted.machine.tune(index, signal), signal);
-  const isStored = step.kernels.length > 0 && (await store(hosted));
+  const { device, machine } = hosted;
+  const remember = () => store(hosted);
+  const step = await (idle === true
+    ? machine.tune(index, {
+        signal,
+        turns: new IdleTurns(device, signal),
+        isBackground: true,
+        remember,
+      })
+    : device.exclude(() => hosted.machine.tune(index, { signal }), signal));
+  const isStored = step.kernels.length > 0 && (await remember());
   return { ...step, isStored };
 }
 

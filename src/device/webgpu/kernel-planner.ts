@@ -19,8 +19,9 @@ export interface KernelPlanner {
 }
 
 export interface MeasuredChoices {
-  /** Those for a call that would have this plan without any; undefined for none. */
-  for(first: LaunchPlan): VariantChoices | undefined;
+  /** The plan for a call that would have this one without choices. */
+  improve(first: LaunchPlan, planWith: (choices: VariantChoices) => LaunchPlan): LaunchPlan;
+  /** Of this device, without those that it was given. */
   entries(): readonly TunedChoice[];
 }
 
@@ -33,8 +34,7 @@ export function kernelPlanner(caps: PlannerCaps, operators: Operators): KernelPl
       const planWith = (given: VariantChoices | undefined) =>
         plan(primitive, shapes, { caps: given ? { ...caps, choices: given } : caps, operators });
       const first = planWith(choices);
-      const measured = choices ? undefined : planner.measured?.for(first);
-      return measured ? planWith(measured) : first;
+      return choices ? first : (planner.measured?.improve(first, planWith) ?? first);
     },
   };
   return planner;

@@ -73,6 +73,11 @@ export class PackedWeights {
     return call;
   }
 
+  /** Whether calls of a plan find packs; true as long as there was none. */
+  isUsedBy(plan: CompiledPlan): boolean {
+    return this.#calls.get(plan)?.some(({ packs }) => packs.size > 0) ?? true;
+  }
+
   dispose(): void {
     for (const pack of this.#packs.values()) pack.drop();
   }

@@ -72,10 +72,10 @@ export async function prepareKernels(
   let isDisposed = false;
   return {
     get: (name) => kernels.get(name),
-    async tune(index, signal) {
+    async tune(index, options = {}) {
       const { tuneKernel } = await import('./tuning/tune-kernel.ts');
       const kernel = [...kernels.values()][index];
-      const tuned = kernel && (await tuneKernel(kernel, { parts, signal }));
+      const tuned = kernel && (await tuneKernel(kernel, parts, options));
       return { count: kernels.size, kernels: tuned ?? [] };
     },
     ...(foresight && { foresee: (sizes) => foresight.foresee(sizes) }),

@@ -15,7 +15,23 @@ export class ScratchPool {
   }
 
   get byteLength(): number {
-    return this.#pool.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    return this.sizes().reduce((sum, size) => sum + size, 0);
+  }
+
+  /** By position. */
+  sizes(): number[] {
+    return this.#pool.map(({ byteLength }) => byteLength);
+  }
+
+  /** Gives back what was made since the sizes were these. */
+  shrink(sizes: readonly number[]): void {
+    for (const [index, buffer] of this.#pool.entries()) {
+      const size = sizes[index] ?? 0;
+      if (buffer.byteLength <= size) continue;
+      buffer.destroy();
+      if (size > 0) this.#pool[index] = this.#buffers.create(size, `scratch ${index}`);
+    }
+    this.#pool.length = Math.min(this.#pool.length, sizes.length);
   }
 
   retain(): void {

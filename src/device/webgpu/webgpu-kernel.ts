@@ -41,8 +41,6 @@ export class WebGpuKernel implements Kernel {
   #plans: KnownPlan[] = [];
   /** Compiled ahead for shapes that may come. */
   readonly #kept: CachedPipeline[] = [];
-  /** Plans that were replaced. */
-  readonly #replaced: CompiledPlan[] = [];
 
   constructor(primitive: PrimitiveFunction, parts: KernelParts) {
     this.name = primitive.name;
@@ -95,20 +93,28 @@ export class WebGpuKernel implements Kernel {
     return this.#staticShapes === undefined ? latest : [this.#staticShapes];
   }
 
-  /** Takes another plan for known shapes. Recordings may hold the one before, which stays to the end. */
+  /** Whether calls with known shapes find some of their work done. */
+  isPacked(shapes: CallShapes): boolean {
+    const known = this.#plans.find((plan) => plan.shapes === shapes);
+    const plan = this.#staticPlan ?? known?.compiled;
+    return plan !== undefined && this.#parts.weights?.isUsedBy(plan) === true;
+  }
+
+  /** Takes another plan for known shapes. Recordings hold on to what they need of the one before. */
   replacePlan(
     plan: LaunchPlan,
     pipelines: readonly CachedPipeline[],
     shapes: CallShapes,
   ): CompiledPlan {
-    if (this.#staticPlan !== undefined) {
-      this.#replaced.push(this.#staticPlan);
-      return this.setStaticPlan(plan, pipelines, shapes);
-    }
-    const before = this.#plans.find((known) => known.shapes === shapes);
-    if (before !== undefined) this.#replaced.push(before.compiled);
-    this.#plans = this.#plans.filter((known) => known !== before);
-    return this.addPlan(plan, pipelines, shapes);
+    const known = this.#plans.find((other) => other.shapes === shapes);
+    const before = this.#staticPlan ?? known?.compiled;
+    this.#plans = this.#plans.filter((other) => other !== known);
+    const compiled =
+      this.#staticPlan === undefined
+        ? this.addPlan(plan, pipelines, shapes)
+        : this.setStaticPlan(plan, pipelines, shapes);
+    if (before !== undefined) releasePlan(before, this.#parts);
+    return compiled;
   }
 
   launch(args: readonly DeviceTensor[]): void {
@@ -118,13 +124,12 @@ export class WebGpuKernel implements Kernel {
 
   dispose(): void {
     const plans = this.#plans.map(({ compiled }) => compiled);
-    for (const plan of [this.#staticPlan, ...plans, ...this.#replaced]) {
+    for (const plan of [this.#staticPlan, ...plans]) {
       if (plan !== undefined) releasePlan(plan, this.#parts);
     }
     for (const pipeline of this.#kept) this.#parts.pipelines.release(pipeline);
     this.#staticPlan = undefined;
     this.#plans = [];
-    this.#replaced.length = 0;
     this.#kept.length = 0;
   }
 

@@ -17,6 +17,11 @@ export interface AttentionTile {
   readonly parts: number;
 }
 
+/** Undefined: products, with the scores in memory. */
+export interface AttentionChoice {
+  readonly tile: AttentionTile | undefined;
+}
+
 /** Keys in a block. */
 export const BLOCK = 32;
 
@@ -36,21 +41,45 @@ export function chooseAttentionTile(
   caps: PlannerCaps,
 ): AttentionTile | undefined {
   if (caps.adapterClass === 'software') return undefined;
-  const { batch, rows, keys, size, valueSize } = sizes;
+  const { rows } = sizes;
   // With few rows lanes share the keys of a block, else also the rows.
   const wanted = rows <= 4 ? 1 : rows <= 8 ? 2 : 8;
-  const lanes = wanted < 8 ? 32 : 8;
-  if (Math.ceil(valueSize / 4 / lanes) > MOST_VECTORS) return undefined;
-  const quads = Math.ceil(Math.max(size, valueSize) / 4);
-  const vectors = (y: number) => y * (quads * 4 + BLOCK + lanes) + BLOCK * (quads + 1);
-  const fits = (y: number) => vectors(y) * 16 <= caps.maxComputeWorkgroupStorageSize;
-  const y = [wanted, wanted / 2].find((count) => count >= 1 && fits(count));
+  const x = wanted < 8 ? 32 : 8;
+  const y = [wanted, wanted / 2].find((count) => count >= 1 && fitsTile(sizes, caps, [x, count]));
   if (y === undefined) return undefined;
-  const groups = Math.ceil(rows / (y * 4)) * batch;
-  const parts = Math.min(
-    Math.ceil(ENOUGH_GROUPS[caps.adapterClass] / Math.max(1, groups)),
-    Math.floor(keys / (BLOCK * SHORTEST_PART)),
-    MOST_PARTS,
+  const lanes = [x, y] as const;
+  return { lanes, parts: partsOf(sizes, caps, lanes) };
+}
+
+/** Whether workgroup memory and registers hold a tile. */
+export function fitsTile(
+  { size, valueSize }: AttentionSizes,
+  caps: PlannerCaps,
+  [x, y]: AttentionTile['lanes'],
+): boolean {
+  const quads = Math.ceil(Math.max(size, valueSize) / 4);
+  const vectors = y * (quads * 4 + BLOCK + x) + BLOCK * (quads + 1);
+  return (
+    Math.ceil(valueSize / 4 / x) <= MOST_VECTORS &&
+    vectors * 16 <= caps.maxComputeWorkgroupStorageSize
   );
-  return { lanes: [lanes, y], parts: Math.max(1, parts) };
+}
+
+/** So many that an adapter is busy. */
+export function partsOf(
+  { batch, rows, keys }: AttentionSizes,
+  { adapterClass }: PlannerCaps,
+  lanes: AttentionTile['lanes'],
+): number {
+  const groups = Math.ceil(rows / (lanes[1] * 4)) * batch;
+  const parts = Math.min(
+    Math.ceil(ENOUGH_GROUPS[adapterClass] / Math.max(1, groups)),
+    mostParts(keys),
+  );
+  return Math.max(1, parts);
+}
+
+/** None shorter than is worth it. */
+export function mostParts(keys: number): number {
+  return Math.min(Math.floor(keys / (BLOCK * SHORTEST_PART)), MOST_PARTS);
 }

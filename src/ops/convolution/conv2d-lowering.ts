@@ -18,58 +18,95 @@ import {
 import { channelParams, windowParams } from './window-params.ts';
 import { type Window2d, window2d } from './window2d.ts';
 import { windowTileKernel } from './window-tile.ts';
-import { usesWinograd, winogradKernels } from './winograd.ts';
+import { usesWinograd, type WinogradBlocks, winogradBlocks, winogradKernels } from './winograd.ts';
 
 /** Kernels of `conv2d`: x (N, C, H, W), w (K, C / groups, R, S), bias (K) or absent. */
 export function lowerConv2d(call: LoweringCall): readonly KernelSpec[] {
   const [, , kernelH = 1, kernelW = 1] = call.inputs[1]?.shape ?? [];
   const window = window2d(call, [kernelH, kernelW]);
-  const conv: Conv = {
-    window,
-    groups: Number(call.attributes.groups ?? 1),
-    hasBias: call.inputs[2] !== undefined,
-    call,
-  };
-  const { groups, hasBias } = conv;
-  if (groups === 1) {
-    if (isPoint(window)) return pointKernels(window, hasBias, call.caps);
-    if (usesWinograd(window, call.caps)) return winogradKernels(window, hasBias, call.caps);
-    if (call.caps.adapterClass === 'software' && usesColumns(window, call.caps)) {
-      return columnKernels(window, hasBias, call.caps);
-    }
-  }
-  const planes = depthwiseKernel(conv);
+  const { caps } = call;
+  const groups = Number(call.attributes.groups ?? 1);
+  const conv: Conv = { window, groups, hasBias: call.inputs[2] !== undefined, caps };
+  if (groups === 1 && isPoint(window)) return pointKernels(window, conv.hasBias, caps);
+  const product = productVariant(conv);
+  const planes = product ? undefined : depthwiseKernel(conv);
   if (planes !== undefined) return [planes];
-  // Depthwise and thin groups would leave most of a tile idle.
-  const fillsTile = window.outChannels / groups >= 8;
-  if (call.caps.adapterClass !== 'software' && fillsTile && isCountable(window)) {
-    return gatheredKernels(window, { groups, hasBias, caps: call.caps });
-  }
-  return splitGrid(chooseKernel(conv), call.caps);
+  const first = product ?? otherVariant(conv);
+  const variant = caps.choices?.pick('convolution', { first, problem: conv, caps }) ?? first;
+  return variantKernels(conv, variant);
 }
 
-function chooseKernel(conv: Conv): KernelSpec {
-  const isTile =
-    conv.call.caps.adapterClass === 'software' && conv.window.kernelW <= MAX_TILE_KERNEL_W;
-  return isTile ? tileKernel(conv) : directKernel(conv);
-}
-
-/** Of windows with more taps the rows are a loop. */
-const MAX_UNROLLED_TAPS = 9;
-
-/** Wider windows take more registers than a tile has. */
-const MAX_TILE_KERNEL_W = 11;
-
-interface Conv {
+export interface Conv {
   readonly window: Window2d;
   readonly groups: number;
   readonly hasBias: boolean;
-  readonly call: LoweringCall;
+  readonly caps: Caps;
 }
+
+type Caps = LoweringCall['caps'];
+
+/** How a convolution that is neither a product as it is nor depthwise is computed. */
+export type ConvVariant =
+  | WinogradVariant
+  | TileVariant
+  | { readonly kernel: 'columns' | 'gathered' | 'direct' };
+
+interface WinogradVariant extends WinogradBlocks {
+  readonly kernel: 'winograd';
+}
+
+/** `conv2d-tile`; windows of few taps may be `unrolled` whole. */
+export interface TileVariant extends Pick<ConvTile, 'channels' | 'pixels' | 'unrolls'> {
+  readonly kernel: 'tile';
+}
+
+/** Winograd's, or a product of gathered columns, where one of them pays for its scratch. */
+function productVariant({ window, groups, caps }: Conv): ConvVariant | undefined {
+  if (groups > 1) return undefined;
+  if (usesWinograd(window, caps)) return { kernel: 'winograd', ...winogradBlocks(window, caps) };
+  const isSoftware = caps.adapterClass === 'software';
+  return isSoftware && usesColumns(window, caps) ? { kernel: 'columns' } : undefined;
+}
+
+function otherVariant(conv: Conv): ConvVariant {
+  const { window, groups, caps } = conv;
+  if (caps.adapterClass !== 'software') return { kernel: mayGather(conv) ? 'gathered' : 'direct' };
+  const { kernelH, kernelW } = window;
+  if (kernelW > MAX_TILE_KERNEL_W) return { kernel: 'direct' };
+  const unrolls = kernelH * kernelW <= MAX_UNROLLED_TAPS && window.channels > groups * 4;
+  return { kernel: 'tile', ...chooseTile(window.outW, window.outChannels / groups), unrolls };
+}
+
+/** Depthwise and thin groups would leave most of a tile idle. */
+export function mayGather({ window, groups }: Conv): boolean {
+  return window.outChannels >= groups * 8 && isCountable(window);
+}
+
+function variantKernels(conv: Conv, variant: ConvVariant): readonly KernelSpec[] {
+  const { window, hasBias, caps } = conv;
+  switch (variant.kernel) {
+    case 'winograd':
+      return winogradKernels(window, { ...variant, hasBias, caps });
+    case 'columns':
+      return columnKernels(window, hasBias, caps);
+    case 'gathered':
+      return gatheredKernels(window, conv);
+    case 'tile':
+      return splitGrid(tileKernel(conv, variant), caps);
+    default:
+      return splitGrid(directKernel(conv), caps);
+  }
+}
+
+/** Of windows with more taps the rows are a loop. */
+export const MAX_UNROLLED_TAPS = 9;
+
+/** Wider windows take more registers than a tile has. */
+export const MAX_TILE_KERNEL_W = 11;
 
 const READS: KernelSpec['reads'] = [readInput('x', 0), readInput('w', 1), readInput('bias', 2)];
 
-function depthwiseKernel({ window, groups, hasBias, call }: Conv): KernelSpec | undefined {
+function depthwiseKernel({ window, groups, hasBias, caps }: Conv): KernelSpec | undefined {
   const { batch, channels, outChannels } = window;
   // More channels of the result for one of the image share what a tile loads.
   if (groups !== channels || outChannels >= groups * 4) return undefined;
@@ -102,18 +139,15 @@ function depthwiseKernel({ window, groups, hasBias, call }: Conv): KernelSpec | 
     countsPad: false,
     outside: 0,
   } as const;
-  return windowTileKernel(plane, call.caps);
+  return windowTileKernel(plane, caps);
 }
 
-function tileKernel({ window, groups, hasBias, call }: Conv): KernelSpec {
-  const groupOut = window.outChannels / groups;
-  const shape = chooseTile(window.outW, groupOut);
+function tileKernel({ window, groups, hasBias, caps }: Conv, shape: TileVariant): KernelSpec {
   const { kernelH, kernelW, strideW, dilationW } = window;
-  const quads = hasLinearQuads(call.caps) && shape.channels > 1;
-  const unrolls = kernelH * kernelW <= MAX_UNROLLED_TAPS && window.channels > groups * 4;
-  const tile: ConvTile = { ...shape, kernelH, kernelW, strideW, dilationW, unrolls, quads };
+  const quads = hasLinearQuads(caps) && shape.channels > 1;
+  const tile: ConvTile = { ...shape, kernelH, kernelW, strideW, dilationW, quads };
   const blocksW = Math.ceil(window.outW / tile.pixels);
-  const groupBlocks = Math.ceil(groupOut / tile.channels);
+  const groupBlocks = Math.ceil(window.outChannels / groups / tile.channels);
   const wholeGroups = window.outW % 4 === 0;
   return {
     name: 'conv2d-tile',

@@ -19,12 +19,19 @@ export function isPoint(window: Window2d): boolean {
   return isOne && padTop + padLeft + padBottom + padRight === 0;
 }
 
-/** Whether a product of a matrix of windows pays and the matrix of one image is small enough. */
+/** Whether a product of a matrix of windows pays, and there is room for the matrix. */
 export function usesColumns(window: Window2d, caps: Caps): boolean {
-  const byteLength = imageByteLength(window);
   return (
     window.outChannels >= 8 &&
     (window.channels >= 32 || window.kernelH * window.kernelW === 1) &&
+    mayUseColumns(window, caps)
+  );
+}
+
+/** Whether the matrix of windows of one image is small enough, and that of all can be bound. */
+export function mayUseColumns(window: Window2d, caps: Caps): boolean {
+  const byteLength = imageByteLength(window);
+  return (
     byteLength <= SCRATCH_BYTE_LENGTH &&
     window.batch * byteLength <= caps.maxStorageBufferBindingSize
   );

@@ -30,17 +30,41 @@ const MAX_LOAD_COUNT = 100;
 /** GPUs rather have more invocations unless the result has this many elements. */
 const MIN_GPU_COUNT = 1 << 17;
 
+/** Rows that an invocation makes of four pixels each; 0 for another kernel. */
+export interface WindowChoice {
+  readonly tileRows: number;
+}
+
+function firstChoice(
+  { rows, columns, planes }: PlaneWindow,
+  { adapterClass }: LoweringCall['caps'],
+): WindowChoice {
+  const isSoftware = adapterClass === 'software';
+  if (!isSoftware && planes * rows.count * columns.count < MIN_GPU_COUNT) return { tileRows: 0 };
+  return { tileRows: rows.count === 1 ? 1 : rows.stride > 1 || !isSoftware ? 2 : 4 };
+}
+
+/** Where the rows and columns that a tile loads are, unless they are none or too many. */
+export function tileOffsets(
+  { rows, columns }: PlaneWindow,
+  { tileRows }: WindowChoice,
+): readonly [number[], number[]] | undefined {
+  const offsets = [offsetsOf(rows, tileRows), offsetsOf(columns, 4)] as const;
+  const count = offsets[0].length * offsets[1].length;
+  return count > 0 && count <= MAX_LOAD_COUNT ? [...offsets] : undefined;
+}
+
 /** The kernel for a window that is small enough to be written out; else undefined. */
 export function windowTileKernel(
   window: PlaneWindow,
   caps: LoweringCall['caps'],
 ): KernelSpec | undefined {
   const { rows, columns, planes } = window;
-  const isSoftware = caps.adapterClass === 'software';
-  if (!isSoftware && planes * rows.count * columns.count < MIN_GPU_COUNT) return undefined;
-  const tileRows = rows.count === 1 ? 1 : rows.stride > 1 || !isSoftware ? 2 : 4;
-  const offsets = [offsetsOf(rows, tileRows), offsetsOf(columns, 4)] as const;
-  if (offsets[0].length * offsets[1].length > MAX_LOAD_COUNT) return undefined;
+  const first = firstChoice(window, caps);
+  const choice = caps.choices?.pick('window', { first, problem: window, caps }) ?? first;
+  const { tileRows } = choice;
+  const offsets = tileOffsets(window, choice);
+  if (offsets === undefined) return undefined;
   const quads = window.kind === 'weighted' && hasLinearQuads(caps);
   const blocksW = Math.ceil(columns.count / 4);
   // The lanes of a quad share their weights.

@@ -56,43 +56,70 @@ const FEWEST_TILES = { software: 32, integrated: 64, discrete: 64 };
 const FEWEST_CHANNELS = { software: 8, integrated: 32, discrete: 32 };
 
 /**
- * Whether a convolution of one group is faster this way: its window is 3 x 3, steps by one without
- * gaps, and there is enough to do for what four kernels and the weights cost. Does not depend on
- * the batch, so that another one compiles nothing.
+ * Whether a convolution of one group is faster this way: it can be done so, and there is enough to do
+ * for what four kernels and the weights cost. Does not depend on the batch, so that another one
+ * compiles nothing.
  */
 export function usesWinograd(window: Window2d, { adapterClass }: Caps): boolean {
-  const { kernelH, kernelW, strideH, strideW, dilationH, dilationW } = window;
   const { channels, outChannels, outH, outW } = window;
-  const isWindow =
-    Math.max(strideH, strideW, dilationH, dilationW) === 1 && kernelH === 3 && kernelW === 3;
   return (
-    isWindow &&
+    isWinogradWindow(window) &&
     Math.min(channels, outChannels) >= FEWEST_CHANNELS[adapterClass] &&
     outH * outW >= 128 &&
     channels * outChannels * outH * outW >= 1 << 19
   );
 }
 
-/**
- * A convolution that `usesWinograd` admits: weights and image are transformed,
- * multiplied as 36 matrices, and transformed back, so many tiles of 4 x 4 pixels at a time.
- */
-export function winogradKernels(
-  window: Window2d,
-  hasBias: boolean,
-  caps: Caps,
-): readonly KernelSpec[] {
-  const { batch, channels, outChannels, outH, outW } = window;
+/** Whether a window is 3 x 3 and steps by one without gaps. */
+export function isWinogradWindow(window: Window2d): boolean {
+  const { kernelH, kernelW, strideH, strideW, dilationH, dilationW } = window;
+  return Math.max(strideH, strideW, dilationH, dilationW) === 1 && kernelH === 3 && kernelW === 3;
+}
+
+/** What is computed at once. */
+export interface WinogradBlocks {
+  /** Of 4 x 4 pixels, in whole groups of four, so that products load and store them as such. */
+  readonly tiles: number;
+  /** Channels of the result: all of them unless `tiles` are all tiles. */
+  readonly rows: number;
+}
+
+export function winogradBlocks(window: Window2d, caps: Caps): WinogradBlocks {
+  const { channels, outChannels } = window;
   const { adapterClass } = caps;
-  const [tilesH, tilesW] = [Math.ceil(outH / 4), Math.ceil(outW / 4)];
-  const tileCount = batch * tilesH * tilesW;
+  const tileCount = tileCountOf(window);
   const most = Math.floor(SCRATCH_BYTE_LENGTH[adapterClass] / (144 * (channels + outChannels)));
   const parts =
     tileCount <= 64 ? 1 : Math.ceil(tileCount / Math.max(FEWEST_TILES[adapterClass], most));
-  // Whole groups of four, so that products load and store them as such.
-  const tiles = Math.ceil(tileCount / parts / 4) * 4;
-  // The image is transformed once: of several parts each needs all weights.
-  const rows = parts > 1 ? outChannels : blockOf(window, caps);
+  return {
+    tiles: inFours(tileCount / parts),
+    // The image is transformed once: of several parts each needs all weights.
+    rows: parts > 1 ? outChannels : blockOf(window, caps),
+  };
+}
+
+export const inFours = (count: number): number => Math.ceil(count / 4) * 4;
+
+export function tileCountOf({ batch, outH, outW }: Window2d): number {
+  return batch * Math.ceil(outH / 4) * Math.ceil(outW / 4);
+}
+
+export interface WinogradOptions extends WinogradBlocks {
+  readonly hasBias: boolean;
+  readonly caps: Caps;
+}
+
+/**
+ * A convolution of one group with a window that `isWinogradWindow`: weights and image are transformed,
+ * multiplied as 36 matrices, and transformed back, block by block.
+ */
+export function winogradKernels(
+  window: Window2d,
+  { tiles, rows, hasBias, caps }: WinogradOptions,
+): readonly KernelSpec[] {
+  const { channels, outChannels, outH, outW } = window;
+  const [tilesH, tilesW] = [Math.ceil(outH / 4), Math.ceil(outW / 4)];
+  const tileCount = tileCountOf(window);
   const scratch = (index: number, count: number) =>
     ({ kind: 'scratch', index, byteLength: 144 * count }) as const;
   const operands = {

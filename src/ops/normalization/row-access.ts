@@ -23,6 +23,19 @@ export function lanesOfRow(size: number, caps: PlannerCaps): number {
   return size < 1024 ? 64 : Math.min(256, caps.maxComputeInvocationsPerWorkgroup);
 }
 
+/** Invocations for each row, and of a workgroup. */
+export interface RowChoice {
+  readonly lanes: number;
+  readonly groupSize: number;
+}
+
+export function chooseRows(rows: Rows, caps: PlannerCaps): RowChoice {
+  const lanes = lanesOfRow(rows.size, caps);
+  const groupSize = lanes === 1 ? rowGroupSize(rows.count, caps) : Math.max(64, lanes);
+  const first = { lanes, groupSize };
+  return caps.choices?.pick('rows', { first, problem: rows, caps }) ?? first;
+}
+
 type RowAccess = Pick<
   KernelSpec,
   'source' | 'constants' | 'params' | 'workgroupSize' | 'workgroups' | 'reads' | 'writes'
@@ -45,10 +58,10 @@ export function isInBlocks({ count, size, inner }: Rows, { adapterClass }: Plann
 export function rowAccess(
   { count, size, inner }: Rows,
   caps: PlannerCaps,
+  groupSize = rowGroupSize(count, caps),
 ): RowAccess {
   const isVector = inner === 1 && size % 4 === 0;
   const width = isVector ? 4 : 1;
-  const groupSize = rowGroupSize(count, caps);
   const grid = foldGroups(Math.ceil(count / groupSize), caps);
   return {
     source: isVector ? vector : scalar,

@@ -11,7 +11,7 @@ import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { operand, requireMinimumRank } from '../operand-checks.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { laneTree } from '../reduction/lane-tree.ts';
-import { isInBlocks, lanesOfRow, rowAccess } from './row-access.ts';
+import { chooseRows, isInBlocks, rowAccess } from './row-access.ts';
 
 interface RowNormSpec {
   readonly name: string;
@@ -109,10 +109,10 @@ function lowerRowNorm(
   const size = output.shape.at(-1) ?? 1;
   const count = size === 0 ? 0 : elementCount(output.shape) / size;
   const epsilon = f32(floatAttribute(attributes, 'epsilon'));
-  const lanes = lanesOfRow(size, caps);
+  const rows = { count, size, inner: 1 };
+  const { lanes, groupSize } = chooseRows(rows, caps);
   if (lanes === 1) {
-    const rows = { count, size, inner: 1 };
-    const access = rowAccess(rows, caps);
+    const access = rowAccess(rows, caps, groupSize);
     return [
       {
         ...access,
@@ -124,7 +124,6 @@ function lowerRowNorm(
       },
     ];
   }
-  const groupSize = Math.max(64, lanes);
   const tree = laneTree(lanes, caps);
   const grid = foldGroups(Math.ceil((count * lanes) / groupSize), caps);
   return [

@@ -6,7 +6,7 @@ import { foldGroups } from '../linear/fold-groups.ts';
 import { readInputs, storeOutput } from '../element-kernel.ts';
 import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { laneTree } from '../reduction/lane-tree.ts';
-import { isInBlocks, lanesOfRow, rowAccess } from './row-access.ts';
+import { chooseRows, isInBlocks, rowAccess } from './row-access.ts';
 
 /** Kernels of `softmax`, or of `log_softmax` when `log`. */
 export function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly KernelSpec[] {
@@ -16,16 +16,15 @@ export function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly Ker
     const inner = elementCount(shape.slice(axis + 1));
     const count = elementCount(shape) === 0 ? 0 : elementCount(shape) / size;
     const constants = { IS_LOG: log };
-    const lanes = lanesOfRow(size, caps);
+    const rows = { count, size, inner };
+    const { lanes, groupSize } = chooseRows(rows, caps);
     if (lanes === 1) {
-      const rows = { count, size, inner };
-      const access = rowAccess(rows, caps);
+      const access = rowAccess(rows, caps, groupSize);
       const shader = isInBlocks(rows, caps)
         ? { name: 'softmax-blocks', source: blocks }
         : { name: 'softmax-direct', source: access.source + direct };
       return [{ ...access, ...shader, constants: { ...access.constants, ...constants } }];
     }
-    const groupSize = Math.max(64, lanes);
     const tree = laneTree(lanes, caps);
     const grid = foldGroups(Math.ceil((count * lanes) / groupSize), caps);
     return [

@@ -1,8 +1,20 @@
 import type { VariantChoices, VariantKind, VariantPlace } from '../../../core/launch-plan.ts';
 import { elementCount } from '../../../core/shape.ts';
+import type { AttentionSizes } from '../../../ops/attention/attention-variant.ts';
+import { attentionVariants } from '../../../ops/attention/attention-variants.ts';
+import type { Conv } from '../../../ops/convolution/conv2d-lowering.ts';
+import {
+  convolutionName,
+  convolutionVariants,
+  windowName,
+  windowVariants,
+} from '../../../ops/convolution/convolution-variants.ts';
+import type { PlaneWindow } from '../../../ops/convolution/window-tile.ts';
 import type { MatmulProblem } from '../../../ops/linear/matmul-problem.ts';
 import type { MatmulVariant } from '../../../ops/linear/matmul-variant.ts';
 import { matmulVariants } from '../../../ops/linear/matmul-variants.ts';
+import type { Rows } from '../../../ops/normalization/row-access.ts';
+import { rowVariants } from '../../../ops/normalization/row-variants.ts';
 import type { ReduceChoice, ReduceProblem } from '../../../ops/reduction/reduce-lowering.ts';
 import { reductionVariants } from '../../../ops/reduction/reduction-variants.ts';
 
@@ -50,6 +62,27 @@ function listVariants(kind: VariantKind, place: VariantPlace<unknown>): VariantL
       return {
         name: `reduction ${problem.count} of ${problem.divisor}`,
         variants: reductionVariants(problem, caps, place.first as ReduceChoice),
+      };
+    }
+    case 'convolution': {
+      const problem = place.problem as Conv;
+      return { name: convolutionName(problem), variants: convolutionVariants(problem) };
+    }
+    case 'window': {
+      const problem = place.problem as PlaneWindow;
+      return { name: windowName(problem), variants: windowVariants(problem, caps) };
+    }
+    case 'rows': {
+      const problem = place.problem as Rows;
+      const { count, size, inner } = problem;
+      return { name: `rows ${count} of ${size} by ${inner}`, variants: rowVariants(problem, caps) };
+    }
+    case 'attention': {
+      const problem = place.problem as AttentionSizes;
+      const { batch, rows, keys, size } = problem;
+      return {
+        name: `attention ${rows} to ${keys} of ${size}, ${batch}`,
+        variants: attentionVariants(problem, caps),
       };
     }
     default:

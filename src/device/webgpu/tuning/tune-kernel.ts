@@ -1,69 +1,138 @@
+import { DeviceLostError, OutOfMemoryError } from '../../../core/errors.ts';
+import type { LaunchPlan } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
-import type { KernelTuning } from '../../device.ts';
+import type { KernelTuning, TunedChoice, TuneOptions, TuningTurns } from '../../device.ts';
 import { realLaunches } from '../compiled-plan.ts';
-import type { CallShapes } from '../planner/plan.ts';
+import type { CallShapes, Operators } from '../planner/plan.ts';
+import type { ScratchPool } from '../scratch-pool.ts';
 import type { WebGpuKernel } from '../webgpu-kernel.ts';
-import { NamedChoices } from './named-choices.ts';
+import { type ChosenNames, NamedChoices } from './named-choices.ts';
 import { TrialArguments, type TrialParts } from './plan-trial.ts';
-import { TunedChoices } from './tuned-choices.ts';
-import { tunePlan } from './tune-plan.ts';
+import { planHash, TunedChoices } from './tuned-choices.ts';
+import { ALL_AT_ONCE, hasVariants, type TunedPlan, tunePlan } from './tune-plan.ts';
 
 /** Of a kernel with symbolic sizes, those of its latest calls are tuned, so many. */
 const MOST_SHAPES = 4;
 
-export interface TuneKernelOptions {
-  readonly parts: TrialParts;
-  readonly signal?: AbortSignal | undefined;
+/** What variants may take beyond the scratch of the first choice: a part of what a call's tensors take. */
+const MORE_SCRATCH = 1 / 10;
+const LITTLE_SCRATCH = 1 << 18;
+
+/** In the background no kernel is tuned again that ended it so often: it may have lost the device. */
+const MOST_ATTEMPTS = 3;
+
+export interface TuningParts extends TrialParts {
+  readonly scratch: ScratchPool;
 }
 
 /**
  * Tunes a kernel for the shapes that it has plans for, and gives it the plans that were chosen.
- * Nothing else may use the device meanwhile. Rejects with DeviceLostError or the signal's reason.
+ * Nothing else may use the device meanwhile, but between turns. Rejects with DeviceLostError or the
+ * signal's reason.
  */
 export async function tuneKernel(
   kernel: WebGpuKernel,
-  { parts, signal }: TuneKernelOptions,
+  parts: TuningParts,
+  options: TuneOptions,
 ): Promise<readonly KernelTuning[]> {
-  const { operators } = parts.planner;
+  const { planner } = parts;
+  const { operators } = planner;
   if (operators === undefined) return [];
   const reports: KernelTuning[] = [];
   for (const shapes of kernel.knownShapes().slice(0, MOST_SHAPES)) {
-    const args = new TrialArguments(kernel.primitive, shapes, { parts, operators });
-    try {
-      const report = await tuneShapes(kernel, args, { parts, signal });
-      if (report !== undefined) reports.push(report);
-    } finally {
-      args.dispose();
-    }
+    const { primitive } = kernel;
+    const plan = (chosen: ChosenNames): LaunchPlan =>
+      planner.plan(primitive, shapes, new NamedChoices(chosen));
+    if (!hasVariants(plan)) continue;
+    const key = planHash(plan(new Map()));
+    if (options.isBackground === true && isDone(choicesOf(parts).find(key))) continue;
+    const tuning: Tuning = { kernel, shapes, plan, key, parts, options, operators };
+    const tuned = await (options.isBackground === true ? tuneQuietly(tuning) : tune(tuning));
+    if (tuned === undefined) continue;
+    const choices = Object.fromEntries(tuned.choices);
+    reports.push({ kernel: describe(primitive, shapes), ...tuned, choices });
   }
   return reports;
 }
 
-async function tuneShapes(
-  kernel: WebGpuKernel,
-  args: TrialArguments,
-  { parts, signal }: TuneKernelOptions,
-): Promise<KernelTuning | undefined> {
-  const { planner, pipelines } = parts;
-  const { primitive, shapes } = args;
-  const tuned = await tunePlan({
-    plan: (chosen) => planner.plan(primitive, shapes, new NamedChoices(chosen)),
-    prepare: (plan) => args.prepare(plan),
-    signal,
+interface Tuning {
+  readonly kernel: WebGpuKernel;
+  readonly shapes: CallShapes;
+  readonly plan: (chosen: ChosenNames) => LaunchPlan;
+  /** Hash of the plan without choices. */
+  readonly key: string;
+  readonly parts: TuningParts;
+  readonly options: TuneOptions;
+  readonly operators: Operators;
+}
+
+function choicesOf({ planner }: TuningParts): TunedChoices {
+  const { measured } = planner;
+  const choices = measured instanceof TunedChoices ? measured : new TunedChoices();
+  planner.measured = choices;
+  return choices;
+}
+
+function isDone(known: TunedChoice | undefined): boolean {
+  return known !== undefined && (known.attempts ?? MOST_ATTEMPTS) >= MOST_ATTEMPTS;
+}
+
+/** Notes that it began, for the case that the device or the page does not see its end. */
+async function tuneQuietly(tuning: Tuning): Promise<TunedPlan | undefined> {
+  const { key, parts, options } = tuning;
+  const choices = choicesOf(parts);
+  const { attempts = 0, ...known } = choices.find(key) ?? { plan: key, choices: {} };
+  choices.set({ ...known, attempts: attempts + 1 });
+  await options.remember?.();
+  try {
+    return await tune(tuning);
+  } catch (error) {
+    if (error instanceof DeviceLostError) throw error;
+    if (error instanceof OutOfMemoryError) return undefined;
+    choices.set({ ...known, attempts });
+    await options.remember?.();
+    throw error;
+  }
+}
+
+async function tune(tuning: Tuning): Promise<TunedPlan> {
+  const { kernel, shapes, plan, key, parts, options, operators } = tuning;
+  const { signal, turns = ALL_AT_ONCE } = options;
+  const before = parts.scratch.sizes();
+  const args = new TrialArguments(kernel.primitive, shapes, {
+    parts,
+    operators,
+    isPacked: kernel.isPacked(shapes),
   });
-  if (tuned === undefined) return undefined;
-  const measured = planner.measured instanceof TunedChoices ? planner.measured : new TunedChoices();
-  measured.set(planner.plan(primitive, shapes, new NamedChoices(new Map())), tuned.choices);
-  planner.measured = measured;
-  const plan = planner.plan(primitive, shapes);
+  let tuned: TunedPlan;
+  try {
+    const prepare = (variant: LaunchPlan) => args.prepare(variant);
+    const moreScratch = Math.max(LITTLE_SCRATCH, args.byteLength * MORE_SCRATCH);
+    tuned = await tunePlan({ plan, prepare, turns, moreScratch, signal });
+  } finally {
+    args.dispose();
+    // What only trials took, or could not be had.
+    parts.scratch.shrink(before);
+  }
+  const { choices } = tuned;
+  const chosen = choices.size > 0 ? planHash(plan(choices)) : undefined;
+  choicesOf(parts).set({ plan: key, chosen, choices: Object.fromEntries(choices) });
+  await takePlan(tuning, plan(choices), turns);
+  return tuned;
+}
+
+async function takePlan(
+  { kernel, shapes, parts, options }: Tuning,
+  plan: LaunchPlan,
+  turns: TuningTurns,
+): Promise<void> {
   const launches = realLaunches(plan);
-  const compiled = await Promise.all(launches.map((launch) => pipelines.compile(launch)));
-  kernel.replacePlan(plan, compiled, shapes);
-  return {
-    kernel: describe(primitive, shapes),
-    ...tuned,
-    choices: Object.fromEntries(tuned.choices),
-  };
+  const compiled = await Promise.all(launches.map((launch) => parts.pipelines.compile(launch)));
+  await turns.take(async () => {
+    const { scratchByteLengths } = kernel.replacePlan(plan, compiled, shapes);
+    parts.scratch.reserve(scratchByteLengths);
+    options.onChange?.();
+  });
 }
 
 function describe({ name }: PrimitiveFunction, { params }: CallShapes): string {

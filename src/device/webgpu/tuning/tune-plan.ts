@@ -1,6 +1,8 @@
+import { DeviceLostError } from '../../../core/errors.ts';
 import type { LaunchPlan } from '../../../core/launch-plan.ts';
-import type { TriedVariant } from '../../device.ts';
+import type { TriedVariant, TuningTurns } from '../../device.ts';
 import type { ChosenNames } from './named-choices.ts';
+import { planText } from './tuned-choices.ts';
 
 /** What a variant has to be faster by, so that noise chooses nothing. */
 export const MARGIN = 0.9;
@@ -21,12 +23,21 @@ export interface Trial {
 }
 
 export interface TuningTask {
-  /** Pure. */
-  plan(chosen: ChosenNames): LaunchPlan;
+  /** Pure. Throws UnsupportedError. */
+  readonly plan: (chosen: ChosenNames) => LaunchPlan;
   /** Compiles. Rejects with DeviceError or OutOfMemoryError. */
-  prepare(plan: LaunchPlan): Promise<Trial>;
+  readonly prepare: (plan: LaunchPlan) => Promise<Trial>;
+  readonly turns: TuningTurns;
+  /** Bytes of scratch that a variant may take beyond those of the first choice. */
+  readonly moreScratch: number;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** For who has the device anyway. */
+export const ALL_AT_ONCE: TuningTurns = {
+  idle: () => Promise.resolve(),
+  take: (work) => work(),
+};
 
 export interface TunedPlan {
   /** By place; empty where the first choice stays. */
@@ -37,76 +48,157 @@ export interface TunedPlan {
 }
 
 /**
- * Measures the variants of each place of a plan, one place after the other. A variant is taken when
- * its results agree with those of the first choice and it is faster by {@link MARGIN}; what comes of
- * it all has to beat the first choice once more. Undefined for a plan without places to choose at.
+ * Measures the variants of each place of a plan, one place after the other, and of the places that
+ * come with what was taken. A variant is taken when its results agree with those of the first choice and
+ * it is faster by {@link MARGIN}; what comes of it all has to beat the first choice once more. Rejects with DeviceLostError or the signal's reason.
  */
-export async function tunePlan(task: TuningTask): Promise<TunedPlan | undefined> {
-  const places = placesOf(task);
-  if (places.size === 0) return undefined;
+export async function tunePlan(task: TuningTask): Promise<TunedPlan> {
   const tried: TriedVariant[] = [];
-  const firstPlan = task.plan(new Map());
-  const first = await task.prepare(firstPlan);
-  let best = { trial: first, plan: firstPlan, choices: new Map<string, string>() };
+  const first = await prepared(task, task.plan(NONE));
+  let best: Candidate = first;
+  const done = new Set<string>();
   try {
-    for (const [place, names] of places) {
-      const known = new Set([textOf(best.plan)]);
-      for (const name of names) {
-        task.signal?.throwIfAborted();
-        const choices = new Map(best.choices).set(place, name);
-        const plan = task.plan(choices);
-        // Some names mean the same for these sizes.
-        if (known.has(textOf(plan))) continue;
-        known.add(textOf(plan));
-        const { trial, ms, refusal } = await attempt(task, plan, { first, best: best.trial });
-        tried.push({ place, name, ms, refusal });
-        if (trial === undefined) continue;
-        if (best.trial !== first) best.trial.dispose();
-        best = { trial, plan, choices };
-      }
+    for (;;) {
+      const next = [...placesOf(task, best.choices)].find(([place]) => !done.has(place));
+      if (next === undefined) break;
+      done.add(next[0]);
+      best = await tunePlace(task, next, { first, best, tried });
     }
-    if (best.trial === first) {
-      const ms = await first.measure();
-      return { choices: new Map(), firstMs: ms, chosenMs: ms, tried };
-    }
-    const { aMs: firstMs, bMs, isFaster } = await compare(first, best.trial, task.signal);
-    if (isFaster) return { choices: best.choices, firstMs, chosenMs: bMs, tried };
-    return { choices: new Map(), firstMs, chosenMs: firstMs, tried };
+    return await result(task, { first, best, tried });
   } finally {
-    if (best.trial !== first) best.trial.dispose();
-    first.dispose();
+    if (best !== first) best.trial.dispose();
+    first.trial.dispose();
   }
+}
+
+const NONE: ReadonlyMap<string, string> = new Map();
+
+interface Candidate {
+  readonly trial: Trial;
+  readonly plan: LaunchPlan;
+  readonly choices: ReadonlyMap<string, string>;
+}
+
+interface Progress {
+  readonly first: Candidate;
+  /** Disposed of when something better takes its place, but for the first. */
+  readonly best: Candidate;
+  readonly tried: TriedVariant[];
+}
+
+async function prepared(
+  task: TuningTask,
+  plan: LaunchPlan,
+  choices: ReadonlyMap<string, string> = NONE,
+): Promise<Candidate> {
+  await task.turns.idle();
+  return { trial: await task.prepare(plan), plan, choices };
+}
+
+/** The best one when all variants of a place were tried. */
+async function tunePlace(
+  task: TuningTask,
+  [place, names]: readonly [string, readonly string[]],
+  progress: Progress,
+): Promise<Candidate> {
+  const { first, tried } = progress;
+  let { best } = progress;
+  const known = new Set([planText(best.plan)]);
+  try {
+    for (const name of names) {
+      task.signal?.throwIfAborted();
+      const choices = new Map(best.choices).set(place, name);
+      const { taken, ms, refusal } = await attempt(task, choices, { first, best, known });
+      if (ms !== undefined || refusal !== undefined) tried.push({ place, name, ms, refusal });
+      if (taken === undefined) continue;
+      if (best !== first) best.trial.dispose();
+      best = taken;
+    }
+    return best;
+  } catch (error) {
+    // Whoever asked knows of the one before only.
+    if (best !== progress.best && best !== first) best.trial.dispose();
+    throw error;
+  }
+}
+
+async function result(task: TuningTask, { first, best, tried }: Progress): Promise<TunedPlan> {
+  const { turns, signal } = task;
+  if (best === first) {
+    const ms = await turns.take(() => first.trial.measure());
+    return { choices: NONE, firstMs: ms, chosenMs: ms, tried };
+  }
+  const { aMs: firstMs, bMs, isFaster } = await compare(first.trial, best.trial, { turns, signal });
+  if (isFaster) return { choices: best.choices, firstMs, chosenMs: bMs, tried };
+  return { choices: NONE, firstMs, chosenMs: firstMs, tried };
 }
 
 interface Attempt {
-  /** Only of a variant that is taken. */
-  readonly trial?: Trial | undefined;
-  readonly ms: number | undefined;
-  readonly refusal: string | undefined;
+  /** Only of a variant that is better. */
+  readonly taken?: Candidate | undefined;
+  readonly ms?: number | undefined;
+  readonly refusal?: string | undefined;
 }
 
+interface Rivals {
+  readonly first: Candidate;
+  readonly best: Candidate;
+  /** Texts of plans that need not be tried: some names mean the same for these sizes. */
+  readonly known: Set<string>;
+}
+
+/** Whatever goes wrong with a variant is a reason against it, but for the loss of the device. */
 async function attempt(
   task: TuningTask,
-  plan: LaunchPlan,
-  { first, best }: { readonly first: Trial; readonly best: Trial },
+  choices: ReadonlyMap<string, string>,
+  rivals: Rivals,
 ): Promise<Attempt> {
-  let trial: Trial;
   try {
-    trial = await task.prepare(plan);
+    const plan = task.plan(choices);
+    const text = planText(plan);
+    if (rivals.known.has(text)) return {};
+    rivals.known.add(text);
+    const refusal = scratchRefusal(task, plan, rivals.first.plan);
+    if (refusal !== undefined) return { refusal };
+    return await race(task, await prepared(task, plan, choices), rivals);
   } catch (error) {
     task.signal?.throwIfAborted();
-    return { ms: undefined, refusal: error instanceof Error ? error.message : String(error) };
+    if (error instanceof DeviceLostError) throw error;
+    return { refusal: error instanceof Error ? error.message : String(error) };
   }
-  let isTaken = false;
+}
+
+function scratchRefusal(
+  { moreScratch }: TuningTask,
+  plan: LaunchPlan,
+  first: LaunchPlan,
+): string | undefined {
+  const [byteLength, most] = [scratchOf(plan), scratchOf(first) + moreScratch];
+  if (byteLength <= most) return undefined;
+  return `it takes ${byteLength} bytes of scratch, of ${Math.floor(most)} at most`;
+}
+
+function scratchOf({ scratchByteLengths }: LaunchPlan): number {
+  return scratchByteLengths.reduce((sum, byteLength) => sum + byteLength, 0);
+}
+
+/** Keeps the trial of a winner, and disposes of a loser's. */
+async function race(
+  { turns, signal }: TuningTask,
+  candidate: Candidate,
+  { first, best }: Rivals,
+): Promise<Attempt> {
+  const { trial } = candidate;
+  let isFaster = false;
   try {
-    if (!(await trial.agreesWith(first))) {
-      return { ms: undefined, refusal: 'its results differ from those of the first choice' };
+    if (!(await turns.take(() => trial.agreesWith(first.trial)))) {
+      return { refusal: 'its results differ from those of the first choice' };
     }
-    const { bMs: ms, isFaster } = await compare(best, trial, task.signal);
-    isTaken = isFaster;
-    return { trial: isTaken ? trial : undefined, ms, refusal: undefined };
+    const { bMs: ms, ...outcome } = await compare(best.trial, trial, { turns, signal });
+    ({ isFaster } = outcome);
+    return { taken: isFaster ? candidate : undefined, ms };
   } finally {
-    if (!isTaken) trial.dispose();
+    if (!isFaster) trial.dispose();
   }
 }
 
@@ -114,12 +206,12 @@ async function attempt(
 async function compare(
   a: Trial,
   b: Trial,
-  signal: AbortSignal | undefined,
+  { turns, signal }: Pick<TuningTask, 'turns' | 'signal'>,
 ): Promise<{ aMs: number; bMs: number; isFaster: boolean }> {
   let [aMs, bMs, lost] = [Infinity, Infinity, 0];
   for (let round = 0; round < ROUNDS; round++) {
     signal?.throwIfAborted();
-    const [ofA, ofB] = [await a.measure(), await b.measure()];
+    const [ofA, ofB] = await turns.take(async () => [await a.measure(), await b.measure()]);
     [aMs, bMs] = [Math.min(aMs, ofA), Math.min(bMs, ofB)];
     if (ofB >= ofA) lost++;
     if (lost > LOST_ROUNDS) break;
@@ -127,20 +219,22 @@ async function compare(
   return { aMs, bMs, isFaster: lost <= LOST_ROUNDS && bMs < aMs * MARGIN };
 }
 
+/** Whether there is anything to choose. */
+export function hasVariants(plan: TuningTask['plan']): boolean {
+  return placesOf({ plan }, NONE).size > 0;
+}
+
 /** Names of variants by place, in the order in which planning asks. */
-function placesOf(task: TuningTask): ReadonlyMap<string, readonly string[]> {
+function placesOf(
+  task: Pick<TuningTask, 'plan'>,
+  choices: ReadonlyMap<string, string>,
+): ReadonlyMap<string, readonly string[]> {
   const places = new Map<string, readonly string[]>();
   task.plan({
     get(place, names) {
       if (names.length > 0) places.set(place, names);
-      return undefined;
+      return choices.get(place);
     },
   });
   return places;
-}
-
-function textOf({ launches }: LaunchPlan): string {
-  return launches
-    .map(({ code, params, workgroups }) => [code, params.join(), workgroups.join()].join('\n'))
-    .join('\n');
 }

@@ -1,44 +1,50 @@
-import type { LaunchPlan } from '../../../core/launch-plan.ts';
+import type { LaunchPlan, VariantChoices } from '../../../core/launch-plan.ts';
 import type { TunedChoice } from '../../device.ts';
 import type { MeasuredChoices } from '../kernel-planner.ts';
 import { NamedChoices } from './named-choices.ts';
 
 /** Choices by the hash of the plan that they improve. */
 export class TunedChoices implements MeasuredChoices {
-  readonly #byPlan = new Map<string, ReadonlyMap<string, string>>();
+  readonly #byPlan: Map<string, TunedChoice>;
+  /** What was not given: others may have stored something else since. */
+  readonly #own = new Set<string>();
 
-  constructor(entries: readonly TunedChoice[] = []) {
-    for (const { plan, choices } of entries) {
-      this.#byPlan.set(plan, new Map(Object.entries(choices)));
-    }
+  constructor(given: readonly TunedChoice[] = []) {
+    this.#byPlan = new Map(given.map((choice) => [choice.plan, choice]));
   }
 
-  for(first: LaunchPlan): NamedChoices | undefined {
-    const names = this.#byPlan.get(planHash(first));
-    return names && new NamedChoices(names);
+  improve(first: LaunchPlan, planWith: (choices: VariantChoices) => LaunchPlan): LaunchPlan {
+    const { chosen, choices } = this.find(planHash(first)) ?? {};
+    if (chosen === undefined || choices === undefined) return first;
+    const plan = planWith(new NamedChoices(new Map(Object.entries(choices))));
+    return planHash(plan) === chosen ? plan : first;
   }
 
-  /** Without choices the first one is the best known again. */
-  set(first: LaunchPlan, choices: ReadonlyMap<string, string>): void {
-    const hash = planHash(first);
-    if (choices.size === 0) this.#byPlan.delete(hash);
-    else this.#byPlan.set(hash, choices);
+  find(plan: string): TunedChoice | undefined {
+    return this.#byPlan.get(plan);
+  }
+
+  set(choice: TunedChoice): void {
+    this.#byPlan.set(choice.plan, choice);
+    this.#own.add(choice.plan);
   }
 
   entries(): readonly TunedChoice[] {
-    return [...this.#byPlan].map(([plan, choices]) => ({
-      plan,
-      choices: Object.fromEntries(choices),
-    }));
+    return [...this.#own].flatMap((plan) => this.find(plan) ?? []);
   }
 }
 
 /** Two 32-bit FNV-1a hashes of all that a plan consists of: code, sizes, grid. */
-export function planHash({ launches }: LaunchPlan): string {
-  const text = launches
+export function planHash(plan: LaunchPlan): string {
+  const text = planText(plan);
+  return fnv(text, 0x811c9dc5) + fnv(text, 0x01000193);
+}
+
+/** Equal for plans that do the same. */
+export function planText({ launches }: LaunchPlan): string {
+  return launches
     .map(({ code, params, workgroups }) => [code, params.join(), workgroups.join()].join('\n'))
     .join('\n');
-  return fnv(text, 0x811c9dc5) + fnv(text, 0x01000193);
 }
 
 function fnv(text: string, start: number): string {

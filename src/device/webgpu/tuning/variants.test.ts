@@ -4,7 +4,7 @@ import { preparePlan, readBuffer, storageBuffer } from '../../../../bench/kernel
 import { HostTensor } from '../../../core/host-tensor.ts';
 import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { Attributes, PrimitiveFunction } from '../../../core/primitive-function.ts';
-import type { Shape } from '../../../core/shape.ts';
+import { elementCount, type Shape } from '../../../core/shape.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { opDefinition, OPS } from '../../../ops/registry.ts';
 import { firstDifference } from '../../../testing/all-close.ts';
@@ -22,6 +22,8 @@ interface Call {
   readonly op: string;
   readonly shapes: readonly Shape[];
   readonly attributes?: Attributes;
+  /** Whether all tiles of products inside are tried, which take seconds to compile. */
+  readonly tiles?: boolean;
 }
 
 const CALLS: readonly Call[] = [
@@ -66,13 +68,53 @@ const CALLS: readonly Call[] = [
   { op: 'reduce_sum', shapes: [[5, 517, 3]], attributes: { axes: [0, 2] } },
   { op: 'reduce_max', shapes: [[1025, 8]], attributes: { axes: [0] } },
   { op: 'reduce_mean', shapes: [[2, 65, 67]], attributes: {} },
+  conv([2, 17, 17, 15], [33, 17, 3, 3], { pads: [1, 1, 1, 1] }),
+  conv([1, 8, 33, 31], [130, 8, 3, 3], { pads: [0, 1, 2, 0] }),
+  conv([1, 3, 13, 11], [5, 3, 5, 5], { strides: [2, 1], dilations: [1, 2] }),
+  conv([2, 6, 9, 13], [10, 3, 3, 3], { groups: 2, strides: [1, 2] }),
+  { ...conv([1, 9, 17, 17], [65, 9, 1, 1], { strides: [2, 2] }), tiles: true },
+  conv([1, 4, 9, 30], [3, 4, 1, 13], { pads: [0, 6, 0, 6] }),
+  conv([2, 5, 17, 63], [5, 1, 3, 3], { groups: 5, pads: [1, 1, 1, 1] }),
+  conv([1, 5, 18, 20], [10, 1, 3, 5], { groups: 5, strides: [2, 1], dilations: [1, 2] }),
+  conv([1, 3, 1, 33], [3, 1, 1, 4], { groups: 3, pads: [0, 3, 0, 0] }),
+  { op: 'max_pool', shapes: [[2, 3, 17, 65]], attributes: { kernel: [3, 3], strides: [2, 2] } },
+  {
+    op: 'avg_pool',
+    shapes: [[1, 3, 9, 63]],
+    attributes: { kernel: [3, 2], pads: [1, 0, 1, 1] },
+  },
+  { op: 'softmax', shapes: [[3, 65, 5]], attributes: { axis: 1 } },
+  { op: 'log_softmax', shapes: [[5, 1028]] },
+  { op: 'layer_norm', shapes: [[17, 129]] },
+  { op: 'rms_norm', shapes: [[70, 63]] },
+  attention([2, 4, 17, 24], [2, 2, 261, 24], 20),
+  attention([1, 3, 1, 65], [1, 1, 600, 65], 63),
 ];
+
+function conv(x: Shape, w: Shape, attributes: Attributes = {}): Call {
+  return { op: 'conv2d', shapes: [x, w, w.slice(0, 1)], attributes };
+}
+
+function attention(query: Shape, key: Shape, valueSize: number): Call {
+  const shapes = [query, key, [...key.slice(0, 3), valueSize]];
+  return { op: 'scaled_dot_product_attention', shapes, attributes: { scale: 0.125 } };
+}
 
 const CLASSES = ['software', 'integrated', 'discrete'] as const;
 
 function prepare({ op: name, shapes, attributes = {} }: Call) {
   const op = opDefinition(name);
-  const inputs = shapes.map((shape, i) => randomTensor(shape, i + 1));
+  // Weights as large as trained ones, so that sums are no larger than their terms.
+  const inputs = shapes.map((shape, i) => {
+    const elements = Float32Array.from(randomTensor(shape, i + 1).data, Number);
+    const isKernel = name === 'conv2d' && i === 1;
+    const scale = isKernel ? elementCount(shape.slice(1)) ** -0.5 : 1;
+    return HostTensor.from(
+      'float32',
+      shape,
+      elements.map((x) => x * scale),
+    );
+  });
   const call = inferConcreteCall(op, inputs, attributes);
   const primitive: PrimitiveFunction = {
     name,
@@ -91,16 +133,39 @@ function prepare({ op: name, shapes, attributes = {} }: Call) {
   };
 }
 
-/** Every single choice that planning offers. */
-function choicesOf(plan: (chosen: ChosenNames) => LaunchPlan): Map<string, string>[] {
-  const all: Map<string, string>[] = [];
-  plan({
-    get(place, names) {
-      all.push(...names.map((name) => new Map([[place, name]])));
-      return undefined;
-    },
-  });
-  return all;
+/**
+ * Every single choice that planning offers. Products have calls of their own: of those inside of others
+ * one variant, unless all `tiles` are wanted.
+ */
+function choicesOf(
+  plan: (chosen: ChosenNames) => LaunchPlan,
+  { tiles = false }: Pick<Call, 'tiles'> = {},
+): Map<string, string>[] {
+  const offered = (given: ReadonlyMap<string, string>) => {
+    const places: [string, readonly string[]][] = [];
+    plan({
+      get(place, names) {
+        places.push([place, names]);
+        return given.get(place);
+      },
+    });
+    return places;
+  };
+  const places = offered(new Map());
+  const isInside = (place: string) =>
+    place.startsWith('matmul') && places.some(([other]) => !other.startsWith('matmul'));
+  const few = (place: string, names: readonly string[]) =>
+    isInside(place) && !tiles ? names.slice(-1) : names;
+  return places.flatMap(([place, names]) =>
+    few(place, names).flatMap((name) => {
+      const given = new Map([[place, name]]);
+      if (name !== 'gathered') return [given];
+      const inside = offered(given).filter(([other]) => isInside(other));
+      return inside.flatMap(([other, all]) =>
+        few(other, all).map((tile) => new Map(given).set(other, tile)),
+      );
+    }),
+  );
 }
 
 describe.each(CLASSES)('%s', (adapterClass) => {
@@ -110,8 +175,9 @@ describe.each(CLASSES)('%s', (adapterClass) => {
       const { op, inputs, primitive, expected, shapes } = prepare(call);
       const planner = kernelPlanner({ ...gpu.caps, adapterClass }, OPS);
       const plans = new Map<string, LaunchPlan>();
-      for (const choices of choicesOf((given) =>
-        planner.plan(primitive, shapes, new NamedChoices(given)),
+      for (const choices of choicesOf(
+        (given) => planner.plan(primitive, shapes, new NamedChoices(given)),
+        call,
       )) {
         const plan = planner.plan(primitive, shapes, new NamedChoices(choices));
         plans.set(planHash(plan), plan);
@@ -151,15 +217,18 @@ test('choices apply to the plan that they were measured for, and to no other', (
       planHash(planner.plan(primitive, shapes, new NamedChoices(given))) !== planHash(first),
   );
   if (choices === undefined) throw new Error('a product has one variant only');
+  const best = planner.plan(primitive, shapes, new NamedChoices(choices));
+  const entry = {
+    plan: planHash(first),
+    chosen: planHash(best),
+    choices: Object.fromEntries(choices),
+  };
   const measured = new TunedChoices();
-  measured.set(first, choices);
+  measured.set(entry);
   // As they come back from a store.
   planner.measured = new TunedChoices(structuredClone(measured.entries()));
-  const chosen = planner.plan(primitive, shapes);
-  expect(planHash(chosen)).toBe(
-    planHash(planner.plan(primitive, shapes, new NamedChoices(choices))),
-  );
-  expect(planHash(chosen)).not.toBe(planHash(first));
+  expect(planner.plan(primitive, shapes)).toEqual(best);
+  expect(planHash(best)).not.toBe(planHash(first));
   const other = prepare({
     op: 'matmul',
     shapes: [
@@ -169,6 +238,24 @@ test('choices apply to the plan that they were measured for, and to no other', (
   });
   const untouched = kernelPlanner(caps, OPS).plan(other.primitive, other.shapes);
   expect(planner.plan(other.primitive, other.shapes)).toEqual(untouched);
-  measured.set(first, new Map());
+  for (const [why, stale] of [
+    ['a kernel of another version', { ...entry, chosen: '0123456789abcdef' }],
+    ['names that there are no more', { ...entry, choices: { 'matmul 1x1x1, 1': 'tile of 7' } }],
+    ['what was stored before plans were noted', { ...entry, chosen: undefined }],
+    ['the default as the fastest', { plan: entry.plan, choices: {} }],
+  ] as const) {
+    planner.measured = new TunedChoices([stale]);
+    expect(planner.plan(primitive, shapes), why).toEqual(first);
+  }
+});
+
+test('only what was tuned here is told: others may have stored something else since', () => {
+  const measured = new TunedChoices([
+    { plan: 'a', choices: {} },
+    { plan: 'b', choices: {} },
+  ]);
   expect(measured.entries()).toEqual([]);
+  measured.set({ plan: 'b', chosen: 'c', choices: { place: 'name' } });
+  expect(measured.entries()).toEqual([{ plan: 'b', chosen: 'c', choices: { place: 'name' } }]);
+  expect(measured.find('a')).toEqual({ plan: 'a', choices: {} });
 });

@@ -1,0 +1,47 @@
+import { macrotask } from '../core/macrotask.ts';
+import { untilAborted } from '../core/until-aborted.ts';
+import type { TuningTurns } from '../device/device.ts';
+import type { SharedDevice } from './device-pool.ts';
+
+/** What has been idle for so long may be so for a while yet: pages run models at every frame. */
+const QUIET_MS = 200;
+
+/**
+ * Turns on a device while nobody else has used it for a while. Work that comes during a turn begins
+ * behind it, and no other turn begins before the device is quiet again.
+ */
+export class IdleTurns implements TuningTurns {
+  readonly #device: SharedDevice;
+  readonly #signal: AbortSignal;
+  /** Uses of the device up to the end of the last turn; none at first. */
+  #useCount = -1;
+
+  constructor(device: SharedDevice, signal: AbortSignal) {
+    this.#device = device;
+    this.#signal = signal;
+  }
+
+  async idle(): Promise<void> {
+    // Messages that have arrived are heard first.
+    await macrotask();
+    this.#signal.throwIfAborted();
+    const device = this.#device;
+    while (!device.isIdle() || device.useCount !== this.#useCount) {
+      this.#useCount = device.useCount;
+      await untilAborted(sleep(QUIET_MS), this.#signal);
+    }
+  }
+
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    await this.idle();
+    // The use that begins here.
+    this.#useCount++;
+    return this.#device.exclude(work, this.#signal);
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
