@@ -114,10 +114,18 @@ ${tail ? addProduct(options, lanes) : NO_TAIL}fn store_tile(tile: ptr<function, 
 
 function addFourProducts(options: MatmulTileOptions): string {
   const { rows, vectors, a, b, quads } = options;
-  return `${unroll(vectors, (v) => loadColumns(v, b))}
+  const sum = quads ? sumByColumn : sumByStep;
+  return `${unroll(vectors, (v) => loadColumns(v, b, quads))}
 ${loadRows(quads ? rows / 4 : rows, a)}
-${sumRows(options, (at, v, row) => `${at} = ${at}${unroll(4, (j) => ` + ${row}.${'xyzw'[j]} * b${v}_${j}`, '')};`)}`;
+${sumRows(options, (at, v, row) => `${at} = ${at}${sum(v, row)};`)}`;
 }
+
+const sumByStep = (v: number, row: string) =>
+  unroll(4, (j) => ` + ${row}.${'xyzw'[j]} * b${v}_${j}`, '');
+
+/** The same one column after the other, for which SwiftShader has registers enough. */
+const sumByColumn = (v: number, row: string) =>
+  ` + Element4(${unroll(4, (q) => `dot(${row}, c${v}_${q})`, ', ')})`;
 
 const NO_TAIL = `fn add_product(tile: ptr<function, Tile>, starts: RowStarts, columns: ColumnStarts, k: u32) {
 }
@@ -140,12 +148,15 @@ ${sumRows(options, (at, v, row) => `${at} += ${row} * b${v};`)}
 `;
 }
 
-/** Four rows of k of vector v: `b{v}_0` to `b{v}_3`. */
-function loadColumns(v: number, form: LoadForm): string {
+/** Four rows of k of vector v: `b{v}_0` to `b{v}_3`; or its columns, `c{v}_0` to `c{v}_3`. */
+function loadColumns(v: number, form: LoadForm, byColumn: boolean): string {
   const start = (q: number) => `columns[${form === 'across' ? v : v * 4 + q}]`;
   const step = (j: number) => (j === 0 ? 'k' : `(k + ${j}u)`);
   const { lines, vectors } = blockLoads({ name: `c${v}`, hook: 'b', form, start, step });
-  return lines + vectors.map((vector, j) => `  let b${v}_${j} = ${vector};`).join('\n');
+  if (byColumn && form === 'depth') return lines;
+  const column = (q: number) => `Element4(${unroll(4, (j) => `b${v}_${j}[${q}]`, ', ')})`;
+  const columns = byColumn ? unroll(4, (q) => `\n  let c${v}_${q} = ${column(q)};`, '') : '';
+  return `${lines}${vectors.map((vector, j) => `  let b${v}_${j} = ${vector};`).join('\n')}${columns}`;
 }
 
 /** Four columns of k of each row that a lane loads: `a0`, `a1`, … */
