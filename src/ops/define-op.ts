@@ -134,6 +134,8 @@ export interface IndexMap {
   readonly movesOnly?: boolean;
   /** Axis i of the output is this axis of input 0, and nothing else changes (transpose). */
   permutation?(attributes: Attributes): readonly number[];
+  /** The axis along which the output has the inputs one after the other, and that is all it does. */
+  joinedAxis?(attributes: Attributes, rank: number): number;
 }
 
 export interface IndexMapContext {

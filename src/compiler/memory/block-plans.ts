@@ -7,6 +7,7 @@ import { byteLengthOf } from '../byte-length.ts';
 import type { CallExpr, DeviceName, Expr, FunctionExpr, VarExpr } from '../ir/expr.ts';
 import type { TypeInference } from '../type-inference.ts';
 import { assignStorages } from './assign-storages.ts';
+import { findParts, isJoin, type Part } from './joined-tensors.ts';
 import { liveBytes, type PlannedStorage, type TensorInterval } from './planned-storage.ts';
 import { TensorAliases } from './tensor-aliases.ts';
 
@@ -27,6 +28,16 @@ export interface KernelCall {
   readonly interval: TensorInterval;
   /** Bytes without alignment; undefined where nothing bounds them. */
   readonly exactSize: number | undefined;
+  /** Kernels whose results it joins in memory, if that is all it does. */
+  readonly operands: readonly number[] | undefined;
+}
+
+/** Where the result of a kernel is. */
+export interface TensorPlace {
+  readonly storage: PlannedStorage;
+  readonly byteOffset: number;
+  /** Whether it is there when its parts are, so that its kernel need not run. */
+  readonly isJoined: boolean;
 }
 
 /** What was planned for a block. */
@@ -34,6 +45,8 @@ export interface BlockPlan {
   readonly block: Block;
   readonly kernels: readonly KernelCall[];
   readonly storages: readonly PlannedStorage[];
+  /** By kernel. */
+  readonly places: readonly TensorPlace[];
   readonly peaks: BlockPeaks;
 }
 
@@ -73,17 +86,27 @@ export class BlockPlans {
   #planBlock(root: Expr): BlockPlan {
     const block = this.#blocks.of(root);
     const kernels = this.#kernelsOf(block);
-    const intervals = kernels.map(({ interval }) => interval);
     const inner = valuesOf(block).map((value) => this.#innerPeaks(value));
     const others = inner.map(({ planned }) => planned);
-    const storages = assignStorages(intervals, others);
-    const exact = kernels.map(({ interval, exactSize }) => ({ ...interval, size: exactSize }));
+    const parts = findParts(kernels, others);
+    const wholes = joinIntervals(kernels, parts);
+    const storages = assignStorages(
+      wholes.map(({ interval }) => interval),
+      others,
+    );
     const innerLive = inner.map(({ live }) => live);
     const peaks = {
       planned: greatest(liveBytes(storages, others)),
-      live: greatest(liveBytes(exact, innerLive)),
+      live: greatest(liveBytes(exactIntervals(kernels, parts), innerLive)),
     };
-    return { block, kernels, storages, peaks };
+    const owners = wholes.map(({ owner }) => owner);
+    return {
+      block,
+      kernels,
+      storages,
+      places: placesOf(kernels, { storages, owners, parts }),
+      peaks,
+    };
   }
 
   #innerPeaks(value: Expr): BlockPeaks {
@@ -116,7 +139,9 @@ export class BlockPlans {
       const reads = this.#reads(value, indices);
       const interval = { first: step, last, size, storageClass: device + formula, isShared, reads };
       if (variable !== undefined) indices.set(variable, kernels.length);
-      kernels.push({ call: value, primitive, type, step, device, interval, exactSize });
+      const isJoining = reads.length === value.args.length && isJoin(primitive, type);
+      const operands = isJoining ? reads : undefined;
+      kernels.push({ call: value, primitive, type, step, device, interval, exactSize, operands });
     }
     return kernels;
   }
@@ -167,4 +192,73 @@ function greatest(values: readonly number[]): number {
 
 function aligned(bytes: number): number {
   return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+}
+
+/** What gets a place of its own: tensors that are no parts of others, in order of computation. */
+interface Whole {
+  readonly owner: number;
+  readonly interval: TensorInterval;
+}
+
+type Parts = ReadonlyMap<number, Part>;
+
+function joinIntervals(kernels: readonly KernelCall[], parts: Parts): readonly Whole[] {
+  const begins = kernels.map(({ interval }) => interval.first);
+  const reads = kernels.map(({ interval }) => new Set(interval.reads));
+  for (const [part, { whole }] of parts) {
+    begins[whole] = Math.min(begins[whole] ?? 0, begins[part] ?? 0);
+    reads[whole]?.delete(part);
+    for (const read of reads[part] ?? []) reads[whole]?.add(read);
+  }
+  const owners = [...kernels.keys()]
+    .filter((i) => !parts.has(i))
+    .sort((a, b) => (begins[a] ?? 0) - (begins[b] ?? 0));
+  const ranks = new Map(owners.map((owner, rank) => [owner, rank]));
+  const rankOf = (i: number): number => ranks.get(parts.get(i)?.whole ?? i) ?? missing();
+  return owners.map((owner) => {
+    const { interval } = kernels[owner] ?? missing();
+    const read = new Set([...(reads[owner] ?? [])].map(rankOf));
+    return { owner, interval: { ...interval, first: begins[owner] ?? 0, reads: [...read] } };
+  });
+}
+
+/** Sizes without alignment; parts are counted until the whole is. */
+function exactIntervals(kernels: readonly KernelCall[], parts: Parts): readonly TensorInterval[] {
+  return kernels.map(({ interval, exactSize: size }, i) => {
+    const part = parts.get(i);
+    const last = part === undefined ? interval.last : (kernels[part.whole]?.step ?? 0) - 1;
+    return { ...interval, last, size };
+  });
+}
+
+interface Planned {
+  readonly storages: readonly PlannedStorage[];
+  /** Kernels by what the storages call their tensors. */
+  readonly owners: readonly number[];
+  readonly parts: Parts;
+}
+
+function placesOf(
+  kernels: readonly KernelCall[],
+  { storages, owners, parts }: Planned,
+): readonly TensorPlace[] {
+  const joined = new Set([...parts.values()].map(({ whole }) => whole));
+  const places = new Map<number, TensorPlace>();
+  for (const storage of storages) {
+    for (const [at, rank] of storage.tensors.entries()) {
+      const owner = owners[rank] ?? missing();
+      const byteOffset = storage.byteOffsets[at] ?? 0;
+      places.set(owner, { storage, byteOffset, isJoined: joined.has(owner) });
+    }
+  }
+  return [...kernels.keys()].map((i) => {
+    const part = parts.get(i);
+    const place = places.get(part?.whole ?? i) ?? missing();
+    if (part === undefined) return place;
+    return { ...place, byteOffset: place.byteOffset + part.byteOffset, isJoined: false };
+  });
+}
+
+function missing(): never {
+  throw new Error('internal: a kernel without a storage');
 }

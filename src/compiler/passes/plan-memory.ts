@@ -80,17 +80,11 @@ class StorageAllocation {
   }
 
   /** What stands in the place of each kernel's call, and before it. */
-  #allocate({ kernels, storages }: BlockPlan): Allocations {
-    const placeOf = new Map<number, readonly [PlannedStorage, byteOffset: number]>();
-    for (const storage of storages) {
-      for (const [at, i] of storage.tensors.entries()) {
-        placeOf.set(i, [storage, storage.byteOffsets[at] ?? 0]);
-      }
-    }
+  #allocate({ kernels, places }: BlockPlan): Allocations {
     const variables = new Map<PlannedStorage, VarExpr>();
     const planned = new Map<number, { before: Step[]; value: Expr }>();
     for (const [i, { call: kernelCall, primitive, type, device, step }] of kernels.entries()) {
-      const [storage, offset] = placeOf.get(i) ?? missing();
+      const { storage, byteOffset: offset, isJoined } = places[i] ?? missing();
       const before: Step[] = [];
       let variable = variables.get(storage);
       if (variable === undefined) {
@@ -98,10 +92,15 @@ class StorageAllocation {
         variables.set(storage, variable);
         before.push({ variable, value: allocation(storage, type, device) });
       }
-      const tensor = variableOf(`t${this.#tensorCount++}`, tensorType(type));
       const { dtype, shape } = type;
       const attributes = offset === 0 ? { shape, dtype } : { shape, dtype, offset };
-      before.push({ variable: tensor, value: call(ALLOC_TENSOR, [variable], attributes) });
+      const allocated = call(ALLOC_TENSOR, [variable], attributes);
+      if (isJoined) {
+        planned.set(step, { before, value: allocated });
+        continue;
+      }
+      const tensor = variableOf(`t${this.#tensorCount++}`, tensorType(type));
+      before.push({ variable: tensor, value: allocated });
       const callee = kernelCall.callee.kind === 'var' ? kernelCall.callee : primitive;
       const args = [callee, ...kernelCall.args, tensor];
       planned.set(step, { before, value: call(CALL_INTO, args, {}, kernelCall.span) });

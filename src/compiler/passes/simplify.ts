@@ -8,6 +8,7 @@ import type { CallExpr, Expr } from '../ir/expr.ts';
 import { rewriteBodies } from '../ir/visit.ts';
 import type { TypeInference } from '../type-inference.ts';
 import type { Pass } from './pass.ts';
+import { poolOfPadded } from './pool-of-padded.ts';
 
 /** One rewrite of a call of `op`: the replacement, or undefined where the rule does not apply. */
 interface Rule {
@@ -44,6 +45,7 @@ const RULES: readonly Rule[] = [
     apply: (e) => (e.args.length === 1 ? e.args[0] : undefined),
   },
   { op: 'concat', title: 'concat of more than a kernel binds', apply: concatInParts },
+  { op: 'max_pool', title: 'max_pool of what was padded by nothing', apply: poolOfPadded },
   { op: 'transpose', title: 'transpose of transpose', apply: transposeOfTranspose },
   { op: 'transpose', title: 'transpose that moves nothing', apply: identityTranspose },
 ];

@@ -55,6 +55,7 @@ export const concat: OpDefinition = defineOp({
   },
   indexMap: {
     movesOnly: true,
+    joinedAxis: axisOf,
     sources({ attributes, inputs, output, coords, param }) {
       const axis = axisOf(attributes, output.shape.length);
       const along = coords[axis] ?? '0u';
