@@ -1,6 +1,8 @@
+import { NO_FACTS } from '../../core/dim-algebra.ts';
 import type { DimFacts } from '../../core/dim-bounds.ts';
+import type { Dim } from '../../core/dim.ts';
 import { ShapeError, UnsupportedError } from '../../core/errors.ts';
-import type { Attributes, TensorType } from '../../core/primitive-function.ts';
+import type { Attributes, AttributeValue, TensorType } from '../../core/primitive-function.ts';
 import type { DimCheck } from '../../core/symbolic-dims.ts';
 import { inferCall } from '../../ops/infer-call.ts';
 import { opDefinition } from '../../ops/registry.ts';
@@ -12,14 +14,39 @@ export interface AppliedOperator {
   readonly checks: readonly DimCheck[];
 }
 
+/** A program repeats few calls many times, and passes ask for the types of what they rebuilt. */
+const APPLIED = new WeakMap<DimFacts, Map<string, AppliedOperator>>();
+
+const MAX_APPLIED = 4096;
+
 /** The type of an operator's result; `facts` are bounds of symbols. Throws ShapeError or UnsupportedError. */
 export function applyOperator(
   op: string,
   inputs: readonly TensorType[],
   attributes: Attributes,
-  ...facts: DimFacts[]
+  facts: DimFacts = NO_FACTS,
 ): AppliedOperator {
-  return inferCall(opDefinition(op), inputs, attributes, ...facts);
+  let known = APPLIED.get(facts);
+  if (known === undefined || known.size >= MAX_APPLIED) APPLIED.set(facts, (known = new Map()));
+  let key = op;
+  for (const { dtype, shape } of inputs) key += ` ${dtype}${textOf(shape)}`;
+  for (const name in attributes) key += ` ${name} ${textOf(attributes[name] ?? '')}`;
+  let applied = known.get(key);
+  if (applied === undefined) {
+    applied = inferCall(opDefinition(op), inputs, attributes, facts);
+    known.set(key, applied);
+  }
+  return applied;
+}
+
+/** Different for different values; JSON would write infinities and NaN alike. */
+function textOf(value: AttributeValue | Dim): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value !== 'object') return String(value);
+  if ('op' in value) return `(${textOf(value.left)} ${value.op} ${textOf(value.right)})`;
+  let text = '[';
+  for (const item of value) text += `${textOf(item)},`;
+  return text;
 }
 
 /** The complaint of an operator with the node of the source model before it. */

@@ -1,3 +1,4 @@
+import { NO_FACTS } from '../../core/dim-algebra.ts';
 import type { DimBounds, DimFacts } from '../../core/dim-bounds.ts';
 import { forEachSymbol } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
@@ -10,9 +11,9 @@ import { bindersOf, postOrder } from '../ir/visit.ts';
  * that it is known what both say, and nothing when one says nothing.
  */
 export function gatherDimFacts(functions: ReadonlyMap<string, FunctionExpr>): DimFacts {
-  const facts = new Map<string, DimBounds>();
   const bounded = [...functions.values()].filter((fn) => fn.attributes.bounds !== undefined);
-  if (bounded.length === 0) return facts;
+  if (bounded.length === 0) return NO_FACTS;
+  const facts = new Map<string, DimBounds>();
   const unbounded = new Set<string>();
   for (const fn of functions.values()) {
     const bounds = new Map(Object.entries(fn.attributes.bounds ?? {}));
