@@ -23,6 +23,7 @@ const RULES: readonly Rule[] = [
   { op: 'mul', title: 'x * 1 = x', apply: (e, t) => neutral(e, t, { value: 1, side: 'both' }) },
   { op: 'div', title: 'x / 1 = x', apply: (e, t) => neutral(e, t, { value: 1, side: 'right' }) },
   { op: 'pow', title: 'x ** 1 = x', apply: (e, t) => neutral(e, t, { value: 1, side: 'right' }) },
+  { op: 'pow', title: 'x ** 2 = x * x', apply: square },
   { op: 'neg', title: '-(-x) = x', apply: (e) => innerCall(e, 'neg')?.args[0] },
   { op: 'logical_not', title: '!!x = x', apply: (e) => innerCall(e, 'logical_not')?.args[0] },
   { op: 'relu', title: 'relu(relu(x)) = relu(x)', apply: (e) => innerCall(e, 'relu') },
@@ -137,6 +138,15 @@ function neutral(
     if (sameShape(kept, expr, types)) return kept;
   }
   return undefined;
+}
+
+/** A product takes a thirtieth of the instructions. Doubles may be rounded in another way. */
+function square(expr: CallExpr, types: TypeInference): Expr | undefined {
+  const x = neutral(expr, types, { value: 2, side: 'right' });
+  const type = x && types.of(x);
+  if (x === undefined || type?.kind !== 'tensor' || type.dtype === 'float64') return undefined;
+  const { callee, args } = call('mul', [x, x]);
+  return { ...expr, callee, args };
 }
 
 /** Looks only at splats and at single elements: larger constants are seldom neutral. */
