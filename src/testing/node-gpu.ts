@@ -1,4 +1,5 @@
 import { DeviceError } from '../core/errors.ts';
+import { pausePolls } from './pause-polls.ts';
 
 let created: Promise<GPU> | undefined;
 
@@ -24,6 +25,7 @@ async function openNodeGpu(): Promise<GPU> {
     );
   });
   Object.assign(globalThis, globals);
+  pausePolls();
   const gpu = create([]);
   if ((await gpu.requestAdapter()) === null) {
     throw new DeviceError({

@@ -1,0 +1,50 @@
+/** Most reads of little are over by then. */
+const EAGER_MS = 1;
+const PAUSE_MS = 1;
+
+type Poll = () => void;
+
+/** What a process waits with. */
+export interface Timers {
+  readonly now: () => number;
+  readonly soon: (poll: Poll) => unknown;
+  readonly later: (poll: Poll, delayMs: number) => unknown;
+}
+
+/**
+ * In place of `soon`, for those who ask again and again whether something is over: who still asks
+ * after a millisecond waits for one in between.
+ */
+export function withPauses({ now, soon, later }: Timers): (poll: Poll) => unknown {
+  let isInPoll = false;
+  let eagerUntil = 0;
+  return (poll) => {
+    if (!isInPoll) eagerUntil = now() + EAGER_MS;
+    const run = () => {
+      isInPoll = true;
+      try {
+        poll();
+      } finally {
+        isInPoll = false;
+      }
+    };
+    return now() < eagerUntil ? soon(run) : later(run, PAUSE_MS);
+  };
+}
+
+/**
+ * Lets Dawn in Node wait without work. It asks by `setImmediate` whether the GPU or its compiler is
+ * done, more than 100,000 times a second, on a core that a driver in software computes with.
+ */
+export function pausePolls(): void {
+  const { setImmediate, setTimeout } = globalThis;
+  const paused = withPauses({
+    now: () => performance.now(),
+    soon: setImmediate,
+    later: setTimeout,
+  });
+  const isNative = (callback: unknown) => String(callback).includes('[native code]');
+  const replacement = (callback: (...args: unknown[]) => void, ...args: unknown[]) =>
+    isNative(callback) ? paused(() => callback(...args)) : setImmediate(callback, ...args);
+  Object.assign(globalThis, { setImmediate: Object.assign(replacement, setImmediate) });
+}
