@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mergeChoices } from './choice-store.ts';
+import { mergeChoices, toChoices } from './choice-store.ts';
 
 const choice = (plan: string, name: string) => ({ plan, choices: { place: name } });
 
@@ -15,4 +15,29 @@ test('the ones that were stored first go when there are too many', () => {
   expect(merged).toHaveLength(4096);
   expect(merged[0]?.plan).toBe('905');
   expect(merged.at(-1)?.plan).toBe('last');
+});
+
+test('of what a store holds, only what tuning could have put there is taken', () => {
+  const good = [
+    { plan: 'a', choices: {} },
+    { plan: 'b', chosen: 'c', choices: { place: 'name' } },
+    { plan: 'd', choices: {}, attempts: 2 },
+  ];
+  const bad = [
+    null,
+    'choice',
+    7,
+    [],
+    {},
+    { plan: 1, choices: {} },
+    { plan: 'a' },
+    { plan: 'a', choices: null },
+    { plan: 'a', choices: { place: 7 } },
+    { plan: 'a', choices: {}, chosen: 7 },
+    { plan: 'a', choices: {}, attempts: 'many' },
+  ];
+  expect(toChoices([...bad, ...good])).toEqual(good);
+  for (const stored of [undefined, null, 'choices', { 0: good[0], length: 1 }]) {
+    expect(toChoices(stored)).toEqual([]);
+  }
 });
