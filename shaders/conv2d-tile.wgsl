@@ -26,7 +26,7 @@ fn main(@builtin(global_invocation_id) thread: vec3<u32>) {
     i32(x_out * params.stride_w) - params.pad_left,
   );
   if (y_out < params.out_h) {
-    store_tile(&tile, id.z, group, channel, y_out, x_out);
+    store_tile(&tile, id.z, group, channel, lane, y_out, x_out);
   }
 }
 

@@ -1,4 +1,4 @@
-import { unroll } from '../linear/register-tile.ts';
+import { SWAPS, unroll } from '../linear/register-tile.ts';
 
 export interface ConvTile {
   /** Output channels of a tile: 1, 4 or 8. */
@@ -11,7 +11,7 @@ export interface ConvTile {
   readonly dilationW: number;
   /** The window is unrolled whole, not row by row: faster if small, and more code to compile. */
   readonly unrolls: boolean;
-  /** Lanes of a quad load weights of different channels and exchange them. */
+  /** Lanes of a quad load weights of different channels and swap them: tap i is of channel i ^ lane. */
   readonly quads: boolean;
 }
 
@@ -40,12 +40,13 @@ ${rows}
     w_plane += params.kernel_h * params.kernel_w;
   }
 }
-fn store_tile(tile: ptr<function, Tile>, batch: u32, group: u32, channel: u32, y: u32, x: u32) {
+fn store_tile(tile: ptr<function, Tile>, batch: u32, group: u32, channel: u32, lane: u32, y: u32, x: u32) {
   // A loop, so that what is fused behind is compiled once; a copy, since what is indexed by variables
   // does not stay in registers.
   var sums = Tile(${unroll(channels * vectors, (i) => `(*tile)[${i}]`, ', ')});
   for (var i = 0u; i < ${channels * vectors}u; i++) {
-    store_pixels(batch, group, channel + i / ${vectors}u, y, x + i % ${vectors}u * 4u, sums[i]);
+    let c = i / ${vectors}u;
+    store_pixels(batch, group, channel + ${tile.quads ? '(c ^ lane)' : 'c'}, y, x + i % ${vectors}u * 4u, sums[i]);
   }
 }
 `;
@@ -86,7 +87,7 @@ ${unroll(channels, (i) => tapChannel(tile, i))}
 function tapChannel({ pixels, kernelW, strideW, dilationW, quads }: ConvTile, i: number): string {
   const vectors = pixels / 4;
   const shared = unroll(kernelW, (s) => {
-    const loaded = quads ? `quadBroadcast(w${i >> 2}_${s}, ${i & 3}u)` : `w${i}_${s}`;
+    const loaded = quads ? `${SWAPS[i & 3]}(w${i >> 2}_${s})` : `w${i}_${s}`;
     return `      let k${i}_${s} = ${loaded};`;
   });
   const sums = unroll(vectors, (v) => {

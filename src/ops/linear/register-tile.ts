@@ -178,7 +178,8 @@ function loadRows(count: number, form: LoadForm): string {
   return loads + unroll(count, (g) => `  let a${g} = ${row(g)};`);
 }
 
-const SWAPS = ['', 'quadSwapX', 'quadSwapY', 'quadSwapDiagonal'];
+/** What swap `i` calls: it gives a lane what lane ^ i of its quad has. */
+export const SWAPS = ['', 'quadSwapX', 'quadSwapY', 'quadSwapDiagonal'];
 
 /**
  * A line for each vector of the tile. Swaps are single shuffles, broadcasts are five operations: so
