@@ -1,5 +1,5 @@
 import type { OpCase } from '../../ops/define-op.ts';
-import { OPS } from '../../ops/registry.ts';
+import { opDefinition } from '../../ops/registry.ts';
 import { describeOnDevices } from './describe-on-devices.ts';
 
 /**
@@ -33,8 +33,7 @@ const masked: OpCase = {
 
 describeOnDevices(
   ['softmax', 'log_softmax', 'layer_norm', 'rms_norm'].flatMap((name) => {
-    const op = OPS.get(name);
-    if (op === undefined) throw new Error(`no operator ${name}`);
+    const op = opDefinition(name);
     const inputs = op.inputs.map((input) => ({ ...input, dtypes: ['float32' as const] }));
     const isSoftmax = name.endsWith('softmax');
     return { ...op, inputs, cases: () => (isSoftmax ? [...cases, masked] : cases) };

@@ -94,19 +94,27 @@ export function registerVariant(
   const isNarrow = count < SMALL_COUNT || n <= 16 || !isSoftware;
   const quads = rows > 1 && hasLinearQuads(caps);
   const a = loadForm(problem, 'a');
+  const vectors = tile?.vectors ?? (isNarrow ? 1 : Math.min(4, 16 / rows));
   return {
     kernel: 'tile',
     rows,
-    vectors: tile?.vectors ?? (isNarrow ? 1 : Math.min(4, 16 / rows)),
+    vectors,
     a: a === 'across' && !(quads && rows === 16) ? 'single' : a,
     b: loadForm(problem, 'b'),
     quads,
     slices: 1,
     tail: k % 4 !== 0,
-    lanes: m <= rows ? [16, 1] : [4, 4],
+    lanes: isSoftware ? lanesWithin(problem, rows, vectors) : m <= rows ? [16, 1] : [4, 4],
     parts: 1,
     part: k,
   };
+}
+
+/** Invocations of a workgroup; on software adapters four that lie beyond the result take as long. */
+function lanesWithin({ m, n }: MatmulProblem, rows: number, vectors: number): [number, number] {
+  const y = m <= rows ? 1 : m <= 2 * rows ? 2 : 4;
+  if (n > 64 && Math.ceil(n / (64 * vectors)) * 64 * vectors < n * 1.03) return [16, 1];
+  return [y === 1 && n > 16 * vectors ? 16 : 4, y];
 }
 
 /**

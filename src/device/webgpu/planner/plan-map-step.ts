@@ -9,8 +9,6 @@ import { ShaderBuilder } from './shader-builder.ts';
 import { writeElement } from './storage-access.ts';
 import { ValueEmitter } from './value-emitter.ts';
 
-const WORKGROUP_SIZE = 64;
-
 /** One generated kernel that computes values without anchors, element by element. */
 export function planMapStep(plan: PlanBuilder, step: MapStep): void {
   const count = elementCount(plan.type(step.values[0] ?? 0).shape);
@@ -25,13 +23,13 @@ export function planMapStep(plan: PlanBuilder, step: MapStep): void {
   const shader = new ShaderBuilder(plan.caps.shaderF16);
   const emitter = new ValueEmitter(plan, shader);
   const items = count / width;
-  const perInvocation = itemsPerInvocation(items, plan.caps);
+  const { groupSize, perInvocation } = spread(items, plan.caps);
   const { workgroups, rowLength } = foldGroups(
-    Math.ceil(items / (WORKGROUP_SIZE * perInvocation)),
+    Math.ceil(items / (groupSize * perInvocation)),
     plan.caps,
   );
   const itemCount = shader.param(items, 'u32', 'item_count');
-  const row = shader.param(rowLength * WORKGROUP_SIZE, 'u32', 'row_length');
+  const row = shader.param(rowLength * groupSize, 'u32', 'row_length');
   const perLane = shader.param(perInvocation, 'u32', 'items_per_invocation');
   const scope = new Scope();
   const stores: string[] = [];
@@ -48,7 +46,7 @@ export function planMapStep(plan: PlanBuilder, step: MapStep): void {
   // Only now: within this kernel a value must not be read from a buffer that it writes.
   for (const [value, buffer] of written) plan.markStored(value, buffer);
   const source = [
-    `@compute @workgroup_size(${WORKGROUP_SIZE})`,
+    `@compute @workgroup_size(${groupSize})`,
     'fn main(@builtin(global_invocation_id) id: vec3<u32>) {',
     `  let lane = id.x + id.y * ${row};`,
     `  let first = (lane & ~3u) * ${perLane} + (lane & 3u);`,
@@ -71,13 +69,22 @@ export function planMapStep(plan: PlanBuilder, step: MapStep): void {
   });
 }
 
+interface Spread {
+  /** Invocations of a workgroup. */
+  readonly groupSize: number;
+  /** Items of an invocation. */
+  readonly perInvocation: number;
+}
+
 /**
- * On a software adapter a workgroup costs about a microsecond, so invocations take many items;
- * four lanes then walk through memory side by side. A GPU hides latency with more invocations.
+ * On a software adapter a workgroup costs about a microsecond and four of its lanes a tenth, so there
+ * are few lanes with many items, one workgroup up to 64 items; four lanes walk through memory side by
+ * side. A GPU hides latency with more invocations.
  */
-function itemsPerInvocation(items: number, caps: PlannerCaps): number {
-  if (caps.adapterClass !== 'software') return 1;
-  return Math.max(1, Math.min(64, Math.floor(items / (WORKGROUP_SIZE * 8))));
+function spread(items: number, { adapterClass }: PlannerCaps): Spread {
+  if (adapterClass !== 'software') return { groupSize: 64, perInvocation: 1 };
+  const least = Math.min(4, Math.ceil(items / 16));
+  return { groupSize: 16, perInvocation: Math.max(least, Math.min(256, Math.floor(items / 128))) };
 }
 
 function mapLabel(plan: PlanBuilder, step: MapStep): string {
