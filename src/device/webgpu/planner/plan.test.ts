@@ -69,7 +69,7 @@ describe('generated kernels', () => {
       @group(0) @binding(1) var<storage, read> buffer1: array<vec4<f32>>;
       @group(0) @binding(2) var<storage, read> buffer2: array<vec4<f32>>;
       @group(0) @binding(3) var<storage, read_write> buffer3: array<vec4<f32>>;
-      @compute @workgroup_size(64)
+      @compute @workgroup_size(16)
       fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         let lane = id.x + id.y * params.row_length;
         let first = (lane & ~3u) * params.items_per_invocation + (lane & 3u);
@@ -108,7 +108,7 @@ describe('generated kernels', () => {
       @group(0) @binding(0) var<uniform> params: Params;
       @group(0) @binding(1) var<storage, read> buffer1: array<f32>;
       @group(0) @binding(2) var<storage, read_write> buffer2: array<f32>;
-      @compute @workgroup_size(64)
+      @compute @workgroup_size(16)
       fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         let lane = id.x + id.y * params.row_length;
         let first = (lane & ~3u) * params.items_per_invocation + (lane & 3u);
