@@ -113,7 +113,6 @@ export function registerVariant(
 /** Invocations of a workgroup; on software adapters four that lie beyond the result take as long. */
 function lanesWithin({ m, n }: MatmulProblem, rows: number, vectors: number): [number, number] {
   const y = m <= rows ? 1 : m <= 2 * rows ? 2 : 4;
-  if (n > 64 && Math.ceil(n / (64 * vectors)) * 64 * vectors < n * 1.03) return [16, 1];
   return [y === 1 && n > 16 * vectors ? 16 : 4, y];
 }
 
