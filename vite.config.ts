@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { dropUnusedFields } from './scripts/drop-unused-fields.ts';
+import { LongestFirst } from './scripts/longest-first.ts';
 import { minifyWgsl } from './scripts/minify-wgsl.ts';
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -56,5 +57,8 @@ export default defineConfig(({ mode }) => ({
   test: {
     include: ['src/**/*.test.ts', 'scripts/**/*.test.ts'],
     testTimeout: 180_000,
+    // By default one core is left to the program that hands files to the others and has little to do.
+    maxWorkers: '100%',
+    sequence: { sequencer: LongestFirst },
   },
 }));

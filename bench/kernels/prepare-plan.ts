@@ -1,4 +1,4 @@
-import type { LaunchPlan } from '../../src/core/launch-plan.ts';
+import type { Launch, LaunchPlan } from '../../src/core/launch-plan.ts';
 
 /** A device of a browser or of Dawn in Node. */
 export interface WithDevice {
@@ -7,6 +7,7 @@ export interface WithDevice {
 
 const STORAGE = 0x80 | 0x4 | 0x8; // STORAGE, COPY_SRC, COPY_DST
 const UNIFORM = 0x40 | 0x8; // UNIFORM, COPY_DST
+const COMPUTE = 0x4;
 
 /** A storage buffer with contents. */
 export function storageBuffer(
@@ -53,7 +54,7 @@ export async function preparePlan(
       throw new Error(`${launch.label}: ${error.message} in: ${line}`);
     }
     const pipeline = await device.createComputePipelineAsync({
-      layout: 'auto',
+      layout: pipelineLayout(device, launch),
       compute: { module, entryPoint: 'main' },
     });
     const entries: GPUBindGroupEntry[] = launch.bindings.map(({ buffer }, i) => {
@@ -91,6 +92,22 @@ export async function preparePlan(
       return (performance.now() - begin) / repeats;
     },
   };
+}
+
+/** Stated, since Dawn does not share equal pipelines whose layouts are `auto`. */
+function pipelineLayout(device: GPUDevice, { params, bindings }: Launch): GPUPipelineLayout {
+  const entry = (binding: number, type: GPUBufferBindingType): GPUBindGroupLayoutEntry => ({
+    binding,
+    visibility: COMPUTE,
+    buffer: { type },
+  });
+  const entries = bindings.map(({ access }, i) =>
+    entry(i + 1, access === 'read' ? 'read-only-storage' : 'storage'),
+  );
+  if (params.length > 0) entries.push(entry(0, 'uniform'));
+  return device.createPipelineLayout({
+    bindGroupLayouts: [device.createBindGroupLayout({ entries })],
+  });
 }
 
 /** The words of a buffer, in host memory. */

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { printModule } from '../../src/compiler/ir/print.ts';
+import { oneGpuDevice } from '../../src/device/conformance-devices.ts';
 import { createHostDevice } from '../../src/device/host/host-device.ts';
-import { createWebGpuDevice } from '../../src/device/webgpu/webgpu-device.ts';
-import { OPS } from '../../src/ops/registry.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
 import { graphModule } from './graph.ts';
 import { variantsFor } from './run-graph.ts';
@@ -11,7 +10,7 @@ import { runSeeds } from './run-seeds.ts';
 const SEEDS = { first: 1, count: 200 };
 
 test('random graphs compute the same compiled in any way, on the host and on WebGPU', async () => {
-  const webgpu = await createWebGpuDevice({ gpu: await nodeGpu(), operators: OPS });
+  const webgpu = await oneGpuDevice(nodeGpu)();
   const devices = [createHostDevice(), webgpu];
   let count = 0;
   for await (const found of runSeeds({ ...SEEDS, devices, variants: variantsFor })) {

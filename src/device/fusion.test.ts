@@ -7,7 +7,7 @@ import { opDefinition } from '../ops/registry.ts';
 import { firstDifference } from '../testing/all-close.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import { seededRandom } from '../testing/random.ts';
-import { testedDevices } from './conformance-devices.ts';
+import { kernelDevices } from './conformance-devices.ts';
 import type { Device } from './device.ts';
 import { allocateTensor, downloadTensors, uploadTensor } from './device-tensors.ts';
 import { randomPrimitive } from './random-primitive.ts';
@@ -82,7 +82,7 @@ function describeSample({ body }: PrimitiveFunction): string {
   return body.map(({ op, inputs }) => `${op}(${inputs.join(', ')})`).join(' ');
 }
 
-describe.each(testedDevices(nodeGpu).map(({ title, open }) => [title, open] as const))(
+describe.each(kernelDevices(nodeGpu).map(({ title, open }) => [title, open] as const))(
   'fused primitives on %s',
   (_, open) => {
     let device: Device;

@@ -4,6 +4,8 @@ const PAUSE_MS = 1;
 
 type Poll = () => void;
 
+let isPaused = false;
+
 /** What a process waits with. */
 export interface Timers {
   readonly now: () => number;
@@ -37,6 +39,8 @@ export function withPauses({ now, soon, later }: Timers): (poll: Poll) => unknow
  * done, more than 100,000 times a second, on a core that a driver in software computes with.
  */
 export function pausePolls(): void {
+  if (isPaused) return;
+  isPaused = true;
   const { setImmediate, setTimeout } = globalThis;
   const paused = withPauses({
     now: () => performance.now(),

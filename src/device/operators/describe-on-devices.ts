@@ -8,11 +8,11 @@ import { casesOfAllDTypes } from '../../ops/testing/dtype-variants.ts';
 import { firstDifference } from '../../testing/all-close.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { seededRandom } from '../../testing/random.ts';
-import { testedDevices } from '../conformance-devices.ts';
+import { kernelDevices } from '../conformance-devices.ts';
 import type { Device, DeviceTensor } from '../device.ts';
 import { allocateTensor, downloadTensors, uploadTensor } from '../device-tensors.ts';
 
-const DEVICES = testedDevices(nodeGpu);
+const DEVICES = kernelDevices(nodeGpu);
 
 /** A case in the middle of running: what was launched and what has to come out. */
 interface Launched {

@@ -8,12 +8,16 @@ import type { Shape } from '../../../core/shape.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { opDefinition, OPS } from '../../../ops/registry.ts';
 import { firstDifference } from '../../../testing/all-close.ts';
+import { pausePolls } from '../../../testing/pause-polls.ts';
 import { randomTensor } from '../../../testing/random-tensor.ts';
+import { keepPipelines } from '../keep-pipelines.ts';
 import { plan } from './plan.ts';
 
 let gpu: Gpu;
 beforeAll(async () => {
   gpu = await openGpu();
+  pausePolls();
+  keepPipelines(gpu.device);
 });
 
 interface Product {

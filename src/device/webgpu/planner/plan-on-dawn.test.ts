@@ -10,12 +10,16 @@ import type { OpCase, OpDefinition } from '../../../ops/define-op.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { opDefinition, OPS } from '../../../ops/registry.ts';
 import { firstDifference } from '../../../testing/all-close.ts';
+import { pausePolls } from '../../../testing/pause-polls.ts';
 import { seededRandom } from '../../../testing/random.ts';
+import { keepPipelines } from '../keep-pipelines.ts';
 import { plan } from './plan.ts';
 
 let gpu: Gpu;
 beforeAll(async () => {
   gpu = await openGpu();
+  pausePolls();
+  keepPipelines(gpu.device);
 });
 
 function caseInputs(opCase: OpCase): (HostTensor | undefined)[] {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DType } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import type { Shape } from '../../../core/shape.ts';
-import { testedDevices } from '../../../device/conformance-devices.ts';
+import { kernelDevices } from '../../../device/conformance-devices.ts';
 import type { Device } from '../../../device/device.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
 import { TensorValue } from '../../../runtime/value.ts';
@@ -92,7 +92,7 @@ const microsoft = (op: string, attributes: Node['attributes'] = {}): Node => ({
   attributes,
 });
 
-describe.each(testedDevices(nodeGpu))('on $title', ({ open }) => {
+describe.each(kernelDevices(nodeGpu))('on $title', ({ open }) => {
   let device: Device;
   beforeAll(async () => {
     device = await open();

@@ -1,0 +1,31 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** What takes longest, in that order: files that compile hundreds of kernels for a driver in software. */
+const LONGEST = [
+  'scripts/fuzz/fuzz',
+  'src/device/webgpu/tuning/variants',
+  'scripts/conformance/model-memory',
+  'src/device/operators/convolution',
+  'src/device/operators/quantization',
+  'src/device/operators/elementwise',
+  'src/device/operators/attention',
+  'src/device/operators/',
+  'src/device/webgpu/',
+  'src/frontend/onnx/',
+];
+
+/**
+ * Begins with the files that take longest, so that no core ends with one of them while the others rest.
+ * Without it a run that knows no earlier one begins with the longest texts.
+ */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.sort((a, b) => rank(a) - rank(b));
+  }
+}
+
+function rank({ moduleId }: TestSpecification): number {
+  const found = LONGEST.findIndex((path) => moduleId.includes(path));
+  return found === -1 ? LONGEST.length : found;
+}
