@@ -189,11 +189,21 @@ export class PlanTrial implements Trial {
     );
     const rtol = Math.max(least, ...tolerances.map((tolerance) => tolerance.rtol));
     const atol = Math.max(least, ...tolerances.map((tolerance) => tolerance.atol));
+    const unit = Math.max(1, rootMeanSquare(b));
     return a.every((x, i) => {
       const y = b[i] ?? Number.NaN;
-      return Object.is(x, y) || Math.abs(x - y) <= atol + rtol * Math.abs(y);
+      return Object.is(x, y) || Math.abs(x - y) <= atol * unit + rtol * Math.abs(y);
     });
   }
+}
+
+/**
+ * Tolerances hold for results of about one, which sums of hundreds of products of random numbers are not.
+ * 0 where some are not finite.
+ */
+function rootMeanSquare(values: Float32Array): number {
+  const mean = values.reduce((sum, x) => sum + x * x, 0) / values.length;
+  return Number.isFinite(mean) ? Math.sqrt(mean) : 0;
 }
 
 function emptyTensor(device: TrialParts['device'], dtype: DType, shape: Shape): DeviceTensor {

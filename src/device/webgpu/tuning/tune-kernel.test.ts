@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
 import { OPS } from '../../../ops/registry.ts';
 import { nodeGpu } from '../../../testing/node-gpu.ts';
@@ -67,6 +67,77 @@ test('kernels are tuned for the sizes of their calls, and compute the same as be
   await multiply('symbolic', 33);
   expect(device.counters().pipelinesCreated).toBe(pipelinesCreated);
   kernels.dispose();
+});
+
+test('sums of thousands of products agree, and what variants take is given back', async () => {
+  const types = [
+    [1, 256, 12, 12],
+    [16, 256, 3, 3],
+    [1, 16, 12, 12],
+  ].map((shape) => ({ dtype: 'float32', shape }) as const);
+  const [x, w, y] = types;
+  if (x === undefined || w === undefined || y === undefined) throw new Error('three types');
+  const attributes = { strides: [1, 1], pads: [1, 1, 1, 1], dilations: [1, 1], groups: 1 };
+  const convolution: PrimitiveFunction = {
+    name: 'convolution',
+    params: [x, w],
+    body: [{ op: 'conv2d', inputs: [0, 1], attributes }],
+    results: [{ value: 2, type: y }],
+  };
+  const kernels = await device.prepare([convolution]);
+  const before = device.counters();
+  const tried = (await kernels.tune?.(0))?.kernels[0]?.tried ?? [];
+  expect(tried.length).toBeGreaterThan(4);
+  const refusals = tried.flatMap(({ refusal }) => refusal ?? []);
+  expect(refusals.filter((text) => !text.includes('bytes of scratch'))).toEqual([]);
+  const { bytesLive, scratchBytes } = before;
+  expect(device.counters()).toMatchObject({ bytesLive, scratchBytes });
+  kernels.dispose();
+});
+
+describe('in the background', () => {
+  const isBackground = true;
+
+  test('a kernel is noted as begun before anything is tried, and left alone once it is done', async () => {
+    const kernels = await device.prepare([product('unlike', 19)]);
+    const known = device.tunedChoices?.().length ?? 0;
+    const noted: unknown[] = [];
+    const remember = async () => {
+      noted.push(device.tunedChoices?.().slice(known));
+    };
+    const tune = () => kernels.tune?.(0, { isBackground, remember });
+    const first = await tune();
+    expect(first?.kernels).toHaveLength(1);
+    const plan = expect.any(String) as string;
+    expect(noted).toEqual([[{ plan, choices: {}, attempts: 1 }]]);
+    expect(device.tunedChoices?.().slice(known)).toMatchObject([
+      { plan, choices: first?.kernels[0]?.choices },
+    ]);
+    expect(device.tunedChoices?.().at(-1)).not.toHaveProperty('attempts');
+    expect((await tune())?.kernels).toEqual([]);
+    expect(noted).toHaveLength(1);
+    expect((await kernels.tune?.(0))?.kernels).toHaveLength(1);
+    kernels.dispose();
+  });
+
+  test('what ended early three times is not begun again, unless it was told to end', async () => {
+    const kernels = await device.prepare([product('other', 23)]);
+    const abort = new AbortController();
+    const remember = async () => abort.abort();
+    const aborted = kernels.tune?.(0, { isBackground, remember, signal: abort.signal });
+    await expect(aborted).rejects.toThrow('aborted');
+    const entry = device.tunedChoices?.().at(-1);
+    if (entry === undefined) throw new Error('nothing is noted');
+    expect(entry).toMatchObject({ choices: {}, attempts: 0 });
+    for (const [attempts, count] of [
+      [3, 0],
+      [2, 1],
+    ] as const) {
+      await device.useChoices?.([{ ...entry, attempts }]);
+      expect((await kernels.tune?.(0, { isBackground }))?.kernels).toHaveLength(count);
+    }
+    kernels.dispose();
+  });
 });
 
 test('an abort ends tuning', async () => {

@@ -129,8 +129,7 @@ async function takePlan(
   const launches = realLaunches(plan);
   const compiled = await Promise.all(launches.map((launch) => parts.pipelines.compile(launch)));
   await turns.take(async () => {
-    const { scratchByteLengths } = kernel.replacePlan(plan, compiled, shapes);
-    parts.scratch.reserve(scratchByteLengths);
+    kernel.replacePlan(plan, compiled, shapes);
     options.onChange?.();
   });
 }
