@@ -72,7 +72,7 @@ describe('the kernel of a product', () => {
     [
       [32, 4096, 4096],
       {},
-      'tile 16x16',
+      'tile 16x32',
       'tiled 32, 1 parts, 2 buffers',
       'tiled 32, 8 parts, 2 buffers',
     ],
@@ -100,21 +100,21 @@ describe('the kernel of a product', () => {
     [
       [1024, 1024, 1024],
       {},
-      'tile 16x16',
+      'tile 16x32',
       'tiled 64, 1 parts, 2 buffers',
       'tiled 64, 4 parts, 2 buffers',
     ],
     [
       [4096, 4096, 4096],
       {},
-      'tile 16x16',
+      'tile 16x32',
       'tiled 64, 1 parts, 2 buffers',
       'tiled 128, 1 parts, 2 buffers',
     ],
     [
       [128, 128, 64],
       { batch: 144 },
-      'tile 16x16',
+      'tile 16x32',
       'tiled 64, 1 parts, 2 buffers',
       'tiled 128, 1 parts, 2 buffers',
     ],

@@ -80,6 +80,9 @@ function firstVariant(problem: MatmulProblem, caps: PlannerCaps): MatmulVariant 
 const SMALL_COUNT = 1 << 17;
 const TINY_COUNT = 1 << 15;
 
+/** From here on one of twice the columns is worth two thirds more of compiling. */
+const LARGE_COUNT = 1 << 26;
+
 /** Some 64 sums, where m allows it. */
 export function registerVariant(
   problem: MatmulProblem,
@@ -94,7 +97,8 @@ export function registerVariant(
   const isNarrow = count < SMALL_COUNT || n <= 16 || !isSoftware;
   const quads = rows > 1 && hasLinearQuads(caps);
   const a = loadForm(problem, 'a');
-  const vectors = tile?.vectors ?? (isNarrow ? 1 : Math.min(4, 16 / rows));
+  const most = rows === 16 && quads && count >= LARGE_COUNT ? 2 : Math.min(4, 16 / rows);
+  const vectors = tile?.vectors ?? (isNarrow ? 1 : most);
   return {
     kernel: 'tile',
     rows,

@@ -57,4 +57,5 @@ const TILES: readonly (readonly [number, number])[] = [
   [8, 1],
   [8, 2],
   [16, 1],
+  [16, 2],
 ];

@@ -90,6 +90,38 @@ const PRODUCTS: readonly Product[] = [
     code: /TILE_ROWS: u32 = 1u[^]*load_b4/,
   },
   {
+    title: 'many products, odd',
+    shapes: [
+      [405, 415],
+      [415, 401],
+    ],
+    caps: SOFTWARE,
+    kernels: ['matmul-tile'],
+    code: /TILE_VECTORS: u32 = 2u[^]*load_b\(/,
+  },
+  {
+    title: 'many products, in vectors along k and across',
+    shapes: [
+      [263, 516],
+      [516, 500],
+    ],
+    caps: SOFTWARE,
+    kernels: ['matmul-tile'],
+    code: /TILE_VECTORS: u32 = 2u[^]*load_a4[^]*load_b4/,
+  },
+  {
+    title: 'many products, transposed, in vectors',
+    shapes: [
+      [516, 260],
+      [504, 516],
+      [260, 1],
+    ],
+    attributes: FLIPPED,
+    caps: SOFTWARE,
+    kernels: ['matmul-tile'],
+    code: /TILE_VECTORS: u32 = 2u[^]*load_a4[^]*load_b4/,
+  },
+  {
     title: 'tiles of 32, odd',
     shapes: [
       [33, 35],
