@@ -223,6 +223,39 @@ describe('fusion', () => {
     },
   );
 
+  test.each([1, 3, 4, 5, 17, 64, 65])(
+    'coordinates that are known are used again in concats of slices of transposes, %i wide',
+    async (width) => {
+      const slice = (input: number, starts: readonly number[], ends: readonly number[]) => ({
+        op: 'slice',
+        inputs: [input],
+        attributes: { starts, ends, steps: [1, 1, 1, 1] },
+      });
+      const transpose = (input: number) => ({
+        op: 'transpose',
+        inputs: [input],
+        attributes: { perm: [0, 2, 3, 1] },
+      });
+      const primitive: PrimitiveFunction = {
+        name: 'concat_of_slices',
+        params: [tensor(2, width, 3, 4), tensor(2, width, 3, 5), tensor(2, 3, 1, width)],
+        body: [
+          transpose(0),
+          { op: 'add', inputs: [3, 2], attributes: {} },
+          slice(4, [0, 0, 1, 0], [2, 3, 4, width]),
+          transpose(1),
+          { op: 'concat', inputs: [5, 6, 2], attributes: { axis: 2 } },
+          slice(7, [0, 1, 2, 0], [2, 3, 9, width]),
+          { op: 'neg', inputs: [8], attributes: {} },
+        ],
+        results: [{ value: 9, type: tensor(2, 2, 7, width) }],
+      };
+      for (const adapterClass of ['software', 'integrated', 'discrete'] as const) {
+        await expectSameAsSteps(primitive, { adapterClass });
+      }
+    },
+  );
+
   test('two anchors run one after the other through scratch', async () => {
     await expectSameAsSteps({
       name: 'two_matmuls',
@@ -238,7 +271,10 @@ describe('fusion', () => {
 });
 
 /** Runs the body by references, call by call, and compares. */
-async function expectSameAsSteps(primitive: PrimitiveFunction): Promise<void> {
+async function expectSameAsSteps(
+  primitive: PrimitiveFunction,
+  caps: Partial<PlannerCaps> = {},
+): Promise<void> {
   const inputs = primitive.params.map(({ shape }) => ramp(...shape.map(Number)));
   const values: HostTensor[] = [...inputs];
   for (const call of primitive.body) {
@@ -249,7 +285,7 @@ async function expectSameAsSteps(primitive: PrimitiveFunction): Promise<void> {
     op.reference(operands, attributes, result);
     values.push(result);
   }
-  const actual = await runOnGpu(primitive, inputs, {});
+  const actual = await runOnGpu(primitive, inputs, caps);
   const differences = primitive.results.map(({ value }, i) => {
     const [got, expected] = [actual[i], values[value]];
     if (got === undefined || expected === undefined) return 'no result';

@@ -142,6 +142,40 @@ describe('generated kernels', () => {
     expect(loops(2, { adapterClass: 'discrete' })).toBe(false);
   });
 
+  test('long code for a lane is a loop, however much is computed', () => {
+    const transposed = (rows: number, caps?: Partial<PlannerCaps>) => {
+      const parts = [1, 2, 3].map((input) => ({
+        op: 'transpose',
+        inputs: [input - 1],
+        attributes: { perm: [0, 2, 3, 1] },
+      }));
+      const primitive: PrimitiveFunction = {
+        name: 'concat',
+        params: parts.map(() => tensor(rows, 4, 3, 5)),
+        body: [...parts, { op: 'concat', inputs: [3, 4, 5], attributes: { axis: 1 } }],
+        results: [{ value: 6, type: tensor(rows, 9, 5, 4) }],
+      };
+      return planOf(primitive, caps).launches[0]?.code;
+    };
+    expect(transposed(1000)).toContain('lane < 4u');
+    expect(transposed(1000, { adapterClass: 'discrete' })).not.toContain('lane < 4u');
+  });
+
+  test('coordinates of what is sliced are not divided again', () => {
+    const primitive: PrimitiveFunction = {
+      name: 'slice_of_slice',
+      params: [tensor(7, 5, 9)],
+      body: [0, 1].map((input) => ({
+        op: 'slice',
+        inputs: [input],
+        attributes: { starts: [1, 1, 1], ends: [6, 4, 8], steps: [1, 1, 1] },
+      })),
+      results: [{ value: 2, type: tensor(4, 2, 6) }],
+    };
+    const divisions = planOf(primitive).launches[0]?.code.split(' / ').length;
+    expect(divisions).toBe(3);
+  });
+
   test('a reshape costs nothing', () => {
     const primitive: PrimitiveFunction = {
       name: 'reshape_relu',
