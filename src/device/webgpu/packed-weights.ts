@@ -73,9 +73,9 @@ export class PackedWeights {
     return call;
   }
 
-  /** Whether calls of a plan find packs; true as long as there was none. */
-  isUsedBy(plan: CompiledPlan): boolean {
-    return this.#calls.get(plan)?.some(({ packs }) => packs.size > 0) ?? true;
+  /** Launches that calls of a plan found done; undefined when none was with constants. */
+  doneOf(plan: CompiledPlan): readonly CompiledLaunch[] | undefined {
+    return this.#calls.get(plan)?.flatMap(({ packs }) => [...packs.keys()]);
   }
 
   dispose(): void {

@@ -2,7 +2,13 @@ import type { LaunchPlan } from '../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import type { DeviceTensor, Kernel } from '../device.ts';
 import type { CommandQueue } from './command-queue.ts';
-import { assemblePlan, type CompiledPlan, realLaunches, releasePlan } from './compiled-plan.ts';
+import {
+  assemblePlan,
+  type CompiledLaunch,
+  type CompiledPlan,
+  realLaunches,
+  releasePlan,
+} from './compiled-plan.ts';
 import type { KernelPlanner } from './kernel-planner.ts';
 import type { PackedWeights } from './packed-weights.ts';
 import type { ParamArena } from './param-arena.ts';
@@ -26,6 +32,12 @@ interface KnownPlan {
   readonly dims: readonly number[];
   readonly compiled: CompiledPlan;
   readonly shapes: CallShapes;
+}
+
+/** What calls with some shapes find done. */
+export interface Packing {
+  /** Undefined before the first call. */
+  readonly done: readonly CompiledLaunch[] | undefined;
 }
 
 /** A primitive function on a WebGPU device. */
@@ -93,11 +105,11 @@ export class WebGpuKernel implements Kernel {
     return this.#staticShapes === undefined ? latest : [this.#staticShapes];
   }
 
-  /** Whether calls with known shapes find some of their work done. */
-  isPacked(shapes: CallShapes): boolean {
-    const known = this.#plans.find((plan) => plan.shapes === shapes);
-    const plan = this.#staticPlan ?? known?.compiled;
-    return plan !== undefined && this.#parts.weights?.isUsedBy(plan) === true;
+  /** See {@link PackedWeights}; undefined where calls do everything themselves. */
+  packing(shapes: CallShapes): Packing | undefined {
+    const plan = this.#staticPlan ?? this.#plans.find((known) => known.shapes === shapes)?.compiled;
+    const weights = this.#parts.weights;
+    return plan && weights && { done: weights.doneOf(plan) };
   }
 
   /** Takes another plan for known shapes. Recordings hold on to what they need of the one before. */

@@ -12,7 +12,7 @@ import {
   releasePlan,
 } from '../compiled-plan.ts';
 import type { CallShapes, Operators } from '../planner/plan.ts';
-import type { KernelParts } from '../webgpu-kernel.ts';
+import type { KernelParts, Packing } from '../webgpu-kernel.ts';
 import type { Trial } from './tune-plan.ts';
 
 /** A measurement takes about so long, so that a clock of a millisecond will do. */
@@ -26,8 +26,8 @@ export interface TrialParts extends KernelParts {
 export interface TrialOptions {
   readonly parts: TrialParts;
   readonly operators: Operators;
-  /** Whether calls of the first choice find done what it makes of constants. */
-  readonly isPacked: boolean;
+  /** What calls of the first choice find done. */
+  readonly packing: Packing | undefined;
 }
 
 /**
@@ -75,7 +75,7 @@ export class TrialArguments {
 
   /** Compiles a plan, the first choice first. Rejects with DeviceError or OutOfMemoryError. */
   async prepare(plan: LaunchPlan): Promise<PlanTrial> {
-    const { parts, operators, isPacked } = this.#options;
+    const { parts, operators } = this.#options;
     const launches = realLaunches(plan);
     const compiled = await Promise.all(launches.map((launch) => parts.pipelines.compile(launch)));
     const { params, results } = this.shapes;
@@ -84,13 +84,21 @@ export class TrialArguments {
       shapes: [...params, ...results],
       ...parts,
     });
-    const packing = assembled.launches.filter(({ packs }) => packs);
-    this.#packed ??= new Set(isPacked ? packing.map(launchKey) : []);
+    this.#packed ??= new Set(this.#packedOf(assembled).map(launchKey));
     const known = this.#packed;
     // Of the others it is not sure that there is memory to keep what they make.
     const rest = assembled.launches.filter((l) => !l.packs || !known.has(launchKey(l)));
     const timed = { ...assembled, launches: rest };
     return new PlanTrial(this, { parts, operators, plan: assembled, timed });
+  }
+
+  #packedOf({ launches }: CompiledPlan): readonly CompiledLaunch[] {
+    const { packing } = this.#options;
+    if (packing === undefined) return [];
+    // Before the first call nobody knows what is constant: all but the first argument, most likely.
+    const mayBeDone = ({ packs, bindings }: CompiledLaunch): boolean =>
+      packs && bindings.every(({ kind, index }) => kind !== 'argument' || index > 0);
+    return packing.done ?? launches.filter(mayBeDone);
   }
 
   #input(dtype: DType, shape: Shape): DeviceTensor {

@@ -102,7 +102,7 @@ async function tune(tuning: Tuning): Promise<TunedPlan> {
   const args = new TrialArguments(kernel.primitive, shapes, {
     parts,
     operators,
-    isPacked: kernel.isPacked(shapes),
+    packing: kernel.packing(shapes),
   });
   let tuned: TunedPlan;
   try {

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import type { LaunchPlan } from '../../../core/launch-plan.ts';
+import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
+import { OPS } from '../../../ops/registry.ts';
+import { plannerCaps } from '../../../testing/planner-caps.ts';
+import type { CompiledLaunch, CompiledPlan } from '../compiled-plan.ts';
+import { kernelPlanner } from '../kernel-planner.ts';
+import type { Packing } from '../webgpu-kernel.ts';
+import { NamedChoices } from './named-choices.ts';
+import { TrialArguments, type TrialParts } from './plan-trial.ts';
+
+const CONVOLUTION: PrimitiveFunction = {
+  name: 'convolution',
+  params: [
+    { dtype: 'float32', shape: [1, 64, 16, 16] },
+    { dtype: 'float32', shape: [64, 64, 3, 3] },
+  ],
+  body: [
+    {
+      op: 'conv2d',
+      inputs: [0, 1],
+      attributes: { strides: [1, 1], pads: [1, 1, 1, 1], dilations: [1, 1], groups: 1 },
+    },
+  ],
+  results: [{ value: 2, type: { dtype: 'float32', shape: [1, 64, 16, 16] } }],
+};
+const SHAPES = {
+  params: [
+    [1, 64, 16, 16],
+    [64, 64, 3, 3],
+  ],
+  results: [[1, 64, 16, 16]],
+};
+const PLANNER = kernelPlanner(plannerCaps('software'), OPS);
+
+function planOf(choices: Readonly<Record<string, string>>): LaunchPlan {
+  const chosen = new NamedChoices(new Map(Object.entries(choices)));
+  return PLANNER.plan(CONVOLUTION, SHAPES, chosen);
+}
+
+/** What is launched while a plan is measured, behind the default. */
+async function measured(
+  plan: LaunchPlan,
+  packing: Packing | undefined,
+): Promise<readonly CompiledPlan[]> {
+  const launched: CompiledPlan[] = [];
+  const slot = (words: Uint32Array) => ({ key: words.join() });
+  const parts = {
+    device: {
+      createBuffer: () => ({ destroy: () => undefined }),
+      write: () => undefined,
+      synchronize: async () => undefined,
+    },
+    queue: { launch: (launch: CompiledPlan) => void launched.push(launch) },
+    pipelines: {
+      compile: async ({ code }: { code: string }) => ({ key: code }),
+      retain: () => undefined,
+      release: () => undefined,
+    },
+    params: { acquire: slot, release: () => undefined },
+  } as unknown as TrialParts;
+  const args = new TrialArguments(CONVOLUTION, SHAPES, { parts, operators: OPS, packing });
+  await args.prepare(planOf({}));
+  await (await args.prepare(plan)).measure();
+  return launched;
+}
+
+const labels = (plan: CompiledPlan | undefined): readonly string[] =>
+  plan?.launches.map(({ label }) => label) ?? [];
+
+const ALL = ['winograd-weights', 'winograd-image', 'matmul-tile', 'winograd-output'];
+const PRODUCT = 'matmul 64x16x64, 36';
+const CONV = 'convolution 3x3 of 64 to 64 by 1, 1 of 16x16';
+
+test('without memory for weights all launches are timed', async () => {
+  const launched = await measured(planOf({}), undefined);
+  expect(new Set(launched.map((plan) => labels(plan).join()))).toEqual(new Set([ALL.join()]));
+});
+
+test('what calls find done is not timed, and is there before the time is taken', async () => {
+  const packing: Packing = { done: undefined };
+  const launched = await measured(planOf({}), packing);
+  expect(labels(launched[0])).toEqual(ALL);
+  expect(labels(launched.at(-1))).toEqual(ALL.slice(1));
+});
+
+test('of another variant only what is the very same is known to be done', async () => {
+  const last = async (choices: Readonly<Record<string, string>>) =>
+    labels((await measured(planOf(choices), { done: undefined })).at(-1));
+  expect(await last({ [PRODUCT]: '4 rows of 4' })).toEqual(ALL.slice(1));
+  expect(await last({ [CONV]: 'columns' })).toEqual(['conv2d-columns', 'matmul-tile']);
+});
+
+test('what calls have not found done is timed', async () => {
+  const launched = await measured(planOf({}), { done: [] });
+  expect(labels(launched.at(-1))).toEqual(ALL);
+  const weights = labelled(launched.at(-1), 'winograd-weights');
+  const done = await measured(planOf({}), { done: weights });
+  expect(labels(done.at(-1))).toEqual(ALL.slice(1));
+});
+
+function labelled(plan: CompiledPlan | undefined, name: string): readonly CompiledLaunch[] {
+  return plan?.launches.filter(({ label }) => label === name) ?? [];
+}
