@@ -15,6 +15,9 @@ export interface ConvTile {
   readonly quads: boolean;
 }
 
+/** Of more columns than this, which do not stay in registers, the rows are a loop. */
+const MAX_UNROLLED_COLUMNS = 16;
+
 /** `Tile`, `accumulate` and `store_tile` for `conv2d-tile.wgsl`. */
 export function convTileSource(tile: ConvTile): string {
   const { channels, pixels, kernelH, kernelW } = tile;
@@ -22,9 +25,10 @@ export function convTileSource(tile: ConvTile): string {
   const columns = tapColumns(tile);
   const weightLoads = tile.quads ? Math.ceil(channels / 4) : channels;
   const channelOf = (i: number) => (tile.quads ? `channel + ${i * 4}u + lane` : `channel + ${i}u`);
-  const rows = tile.unrolls
-    ? unroll(kernelH, (r) => tapRow(tile, { r: `${r}u`, weight: `${r * kernelW}u` }))
-    : `    for (var r = 0u; r < params.kernel_h; r++) {
+  const rows =
+    tile.unrolls && columns.length <= MAX_UNROLLED_COLUMNS
+      ? unroll(kernelH, (r) => tapRow(tile, { r: `${r}u`, weight: `${r * kernelW}u` }))
+      : `    for (var r = 0u; r < params.kernel_h; r++) {
 ${tapRow(tile, { r: 'r', weight: `r * ${kernelW}u` })}
     }`;
   return `alias Tile = array<Element4, ${channels * vectors}>;
