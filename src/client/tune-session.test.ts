@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { compile, parseModule } from '../compiler/index.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
+import { DeviceLostError, UsageError, WorkerError } from '../core/errors.ts';
+import type { ControlRequest } from '../worker/protocol.ts';
 import { Session, Tensor, type TuneProgress } from './index.ts';
+import { tuneSession } from './tune-session.ts';
 
 const PROGRAM = `def @main(%a: Tensor[(n, 64), float32], %b: Tensor[(64, 64), float32])
     -> Tensor[(n, 64), float32] {
@@ -89,4 +92,56 @@ test('idle tuning ends with its session, and rejects when it is aborted', async 
   await run(session, 33);
   await session.dispose();
   expect(await tuning).toEqual({ kernels: [], isStored: false, isComplete: false });
+});
+
+test('sizes of several symbols are tuned as they came together', async () => {
+  const program = compile(
+    parseModule(`def @main(%a: Tensor[(n, 64), float32], %b: Tensor[(64, m), float32])
+        -> Tensor[(n, m), float32] {
+      matmul(%a, %b)
+    }`),
+  ).toBytes();
+  const session = await Session.load(program, { device: 'webgpu', gpu: await nodeGpu() });
+  const product = async (n: number, m: number): Promise<void> => {
+    const a = new Tensor('float32', new Float32Array(n * 64).fill(0.5), [n, 64]);
+    const b = new Tensor('float32', new Float32Array(64 * m).fill(0.25), [64, m]);
+    const [result] = Object.values(await session.run({ a, b }));
+    expect(result?.shape).toEqual([n, m]);
+    for (const element of result?.data ?? []) expect(element).toBe(8);
+  };
+  const sizes = [
+    [5, 7],
+    [17, 33],
+    [3, 1],
+  ] as const;
+  for (const [n, m] of sizes) await product(n, m);
+  const { kernels } = await session.tune({ dims: { m: 9 } });
+  expect(kernels.map(({ kernel }) => kernel.replace(/^\w+/, ''))).toEqual([
+    '([1, 64], [64, 9])',
+    '([3, 64], [64, 1])',
+    '([17, 64], [64, 33])',
+    '([5, 64], [64, 7])',
+  ]);
+  for (const [n, m] of [...sizes, [1, 9], [6, 6]] as const) await product(n, m);
+  await session.dispose();
+});
+
+test('idle tuning ends with what it has found when the device or the worker is lost', async () => {
+  const kernel = { kernel: 'k', choices: {}, firstMs: 1, chosenMs: 1, tried: [] };
+  const reply = { calls: [], results: [], note: '' };
+  const session = (error: Error) => ({
+    closed: new AbortController().signal,
+    warmup: async () => undefined,
+    async control(request: ControlRequest) {
+      if (request.kind === 'tune' && request.index === 1) throw error;
+      return { ...reply, tuning: { count: 3, kernels: [kernel], isStored: true } };
+    },
+  });
+  const report = { kernels: [kernel], isStored: true, isComplete: false };
+  for (const error of [new DeviceLostError('gone'), new WorkerError('gone')]) {
+    expect(await tuneSession(session(error), { idle: true })).toEqual(report);
+    await expect(tuneSession(session(error), {})).rejects.toThrow('gone');
+  }
+  const wrong = session(new UsageError('wrong'));
+  await expect(tuneSession(wrong, { idle: true })).rejects.toThrow('wrong');
 });
