@@ -12,6 +12,7 @@ import {
   gatheredKernels,
   isCountable,
   isPoint,
+  mayUseColumns,
   pointKernels,
   usesColumns,
 } from './conv2d-product.ts';
@@ -72,7 +73,10 @@ function otherVariant(conv: Conv): ConvVariant {
   const { window, groups, caps } = conv;
   if (caps.adapterClass !== 'software') return { kernel: mayGather(conv) ? 'gathered' : 'direct' };
   const { kernelH, kernelW } = window;
-  if (kernelW > MAX_TILE_KERNEL_W) return { kernel: 'direct' };
+  if (kernelW > MAX_TILE_KERNEL_W) {
+    const isProduct = groups === 1 && window.outChannels >= 8 && mayUseColumns(window, caps);
+    return { kernel: isProduct ? 'columns' : 'direct' };
+  }
   const unrolls = kernelH * kernelW <= MAX_UNROLLED_TAPS && window.channels > groups * 4;
   return { kernel: 'tile', ...chooseTile(window.outW, window.outChannels / groups), unrolls };
 }
