@@ -32,9 +32,9 @@ export async function loadProgram(
   { source, dims, dispatch }: LoadRequest,
   { signal, onProgress }: LoadContext,
 ): Promise<LoadedProgram> {
-  // The compiler is a file of its own, which comes while the model does.
+  // The compiler is files of its own, which come while the model does.
   if (source.kind === 'url' && source.url.endsWith('.onnx')) {
-    importCompiler().catch(() => undefined);
+    Promise.all([importCompiler(), importModelLoader()]).catch(() => undefined);
   }
   const opened = await openSource(source, signal);
   const total = opened.byteLength;
@@ -52,9 +52,13 @@ export async function loadProgram(
     const { executable, dataHashes } = reader;
     return { executable, blocks: reader.blocks(), dataHashes };
   }
-  const { compileModel } = await import('./compile-model.ts');
+  const { compileModel } = await importModelLoader();
   const model = { head, stream, where: opened.where };
   return compileModel(model, { source, dims, dispatch }, { signal, onProgress });
+}
+
+function importModelLoader() {
+  return import('./compile-model.ts');
 }
 
 function alreadyCompiled(where: string): UsageError {
