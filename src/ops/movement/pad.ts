@@ -192,23 +192,28 @@ function padSources({ attributes, inputs, coords, param }: IndexMapContext) {
       conditions.push(`(${index} < ${param(dim, 'u32')})`);
       return index;
     }
-    const index = `(i32(${coord}) - ${param(shift, 'i32')})`;
-    return `u32(${param(begin, 'i32')} + ${keptIndex(index, mode, { size, param })})`;
+    return `u32(${param(begin, 'i32')} + ${keptIndex(coord, mode, { size, shift, param })})`;
   });
   if (conditions.length === 0) return [{ input: 0, coords: from }];
   // Not &&, whose branches compilers of software adapters take minutes for at rank 8.
   return [{ input: 0, coords: from, when: conditions.join(' & ') }];
 }
 
-function keptIndex(
-  index: string,
-  mode: string,
-  { size, param }: { readonly size: number; readonly param: IndexMapContext['param'] },
-): string {
-  if (mode === 'edge') return `clamp(${index}, 0i, ${param(size - 1, 'i32')})`;
-  const period = param(mode === 'wrap' ? size : Math.max(2 * (size - 1), 1), 'i32');
-  const within = `(${index} % ${period} + ${period}) % ${period}`;
-  return mode === 'wrap' ? within : `min(${within}, ${period} - ${within})`;
+interface KeptAxis {
+  readonly size: number;
+  readonly shift: number;
+  readonly param: IndexMapContext['param'];
+}
+
+/** An i32 from 0 to size - 1: where `coord - shift` is read. */
+function keptIndex(coord: string, mode: string, { size, shift, param }: KeptAxis): string {
+  const last = param(size - 1, 'i32');
+  if (mode === 'edge') return `clamp(i32(${coord}) - ${param(shift, 'i32')}, 0i, ${last})`;
+  const period = mode === 'wrap' ? size : Math.max(2 * (size - 1), 1);
+  // Unsigned, and so a fourth of the instructions: the same but for whole periods.
+  const ahead = param((period - (shift % period)) % period, 'u32');
+  const within = `i32((${coord} + ${ahead}) % ${param(period, 'u32')})`;
+  return mode === 'wrap' ? within : `(${last} - abs(${within} - ${last}))`;
 }
 
 function padCase(
