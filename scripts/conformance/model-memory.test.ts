@@ -21,9 +21,6 @@ const MOST = 1.1;
 
 /** Models that hold more, and why. */
 const LARGER: Readonly<Record<string, number>> = {
-  // Blocks of Winograd convolutions are 1.2 MB of scratch.
-  'light-squeezenet': 1.17,
-  'squeezenet-coreml': 1.18,
   // Two tensors of 12.5 MB; the result has a buffer of its own, since it outlives the call.
   'superres-core': 1.13,
 };

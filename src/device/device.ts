@@ -117,9 +117,20 @@ export interface PackingBudget {
   reserve(byteLength: number): boolean;
 }
 
+/** Memory that nothing uses at the moment. */
+export interface IdleMemory {
+  /**
+   * The smallest buffer of at least so many bytes but those of `except`. Launches that are enqueued at
+   * once may write to it: whoever gets it next launches later.
+   */
+  find(byteLength: number, except: readonly DeviceBuffer[]): DeviceBuffer | undefined;
+}
+
 export interface PrepareOptions {
   /** Without it, what kernels make of constants is made in each call. */
   readonly packing?: PackingBudget | undefined;
+  /** Where kernels find temporary memory; what is not there, or too small, they make. */
+  readonly idle?: IdleMemory | undefined;
   /** Symbols whose values {@link PreparedKernels.foresee} will be told before a launch. */
   readonly foreseen?: ReadonlySet<string> | undefined;
   /** Compiles only what all sizes need where all symbols of a primitive are foreseen. */

@@ -1,11 +1,11 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { DataBlock, DataHashes } from '../bytecode/executable-reader.ts';
 import { abortError, OutOfMemoryError, UsageError } from '../core/errors.ts';
-import type { Device, PackingBudget } from '../device/device.ts';
+import type { Device, IdleMemory, PackingBudget } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
 import { PooledAllocator } from './allocator/pooled-allocator.ts';
 import { ConstantUpload } from './constant-upload.ts';
-import { loadDeviceModules, type Upload } from './device-module.ts';
+import { loadDeviceModules, type LoadOptions, type Upload } from './device-module.ts';
 import type { HostFunction } from './host-function.ts';
 import { DEFAULT_LIMITS, type Limits } from './invocation.ts';
 import { link, type LinkedProgram } from './link.ts';
@@ -85,7 +85,8 @@ export async function loadMachine(
   try {
     const place: Upload = (tensor, device) => state.upload(tensor, indexOf(allocators, device));
     const packing = packingBudget(first, options.packedBytes ?? constants.byteLength / 16);
-    const parts = { ...options, upload: place, packing };
+    const idle: IdleMemory = { find: (size, except) => first.findFree(size, except) };
+    const parts = { ...options, upload: place, packing, idle };
     deviceModules = await prepareAndUpload(program, constants, parts);
     const builtins = builtinModule(state);
     const { values } = constants;
@@ -140,7 +141,7 @@ function indexOf(allocators: readonly Allocator[], device: Device): number {
 async function prepareAndUpload(
   program: Program,
   constants: ConstantUpload,
-  options: MachineOptions & { readonly upload: Upload; readonly packing: PackingBudget },
+  options: MachineOptions & Pick<LoadOptions, 'upload' | 'packing' | 'idle'>,
 ): Promise<readonly Module[]> {
   const { devices, onProgress } = options;
   const stop = new AbortController();
@@ -152,6 +153,7 @@ async function prepareAndUpload(
     onDemand: options.compile === 'on demand',
     upload: options.upload,
     packing: options.packing,
+    idle: options.idle,
     onProgress: (loaded, total) => onProgress?.({ phase: 'compile', loaded, total }),
   });
   const uploading = upload(program, constants, { ...options, signal });

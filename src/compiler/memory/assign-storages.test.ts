@@ -95,6 +95,25 @@ describe('storages that are divided', () => {
     ]);
   });
 
+  test('a large storage is given back while nothing is in it, unless its buffer would be taken', () => {
+    const size = 64 * 1024;
+    const first = tensor(0, 1, size);
+    const storages = chain([first], [tensor(1, 5, size), 0], [tensor(4, 5, size)]);
+    const [a, b] = storages;
+    expect(storages).toMatchObject([
+      { size, first: 0, last: 1, tensors: [0] },
+      { size, first: 4, last: 5, tensors: [2] },
+      { size, first: 1, last: 5, tensors: [1] },
+    ]);
+    expect(a?.whole).toBeDefined();
+    expect(a?.whole).toBe(b?.whole);
+    // A smaller one would get the buffer meanwhile.
+    const kept = chain([first], [tensor(2, 5, size / 2)], [tensor(4, 5, size)]);
+    expect(kept.filter(({ tensors }) => tensors.includes(0))).toMatchObject([
+      { size, first: 0, last: 5, tensors: [0, 2] },
+    ]);
+  });
+
   test('nothing is reserved for later that blocks inside this one want meanwhile', () => {
     const tensors = [tensor(0, 0, 1024), tensor(2, 3, 512), tensor(3, 3, 512)];
     expect(assignStorages(tensors, zeros(4))).toHaveLength(1);

@@ -2,6 +2,7 @@ import { packStorages } from './pack-storages.ts';
 import { liveBytes, type PlannedStorage, type TensorInterval } from './planned-storage.ts';
 import { pooledBytes } from './pooled-bytes.ts';
 import { RangePeaks } from './range-peaks.ts';
+import { busyBytes, splitAtGaps } from './split-at-gaps.ts';
 
 /** How many free storages are tried for a tensor. */
 const MAX_TRIES = 8;
@@ -20,8 +21,8 @@ const MAX_PACKED = 512;
  * buffer for both. `others`: bytes that are held anyway, by step.
  *
  * Of a plan in order of computation and of several packed ones, that whose storages take the least
- * memory is taken, as long as what it holds at once stays within the largest set of values that
- * are alive at once, and an eighth.
+ * memory is taken, and of equal ones that which leaves the most to kernels for a time; what it holds
+ * at once has to stay within the largest set of values that are alive at once, and an eighth.
  */
 export function assignStorages(
   tensors: readonly TensorInterval[],
@@ -29,23 +30,35 @@ export function assignStorages(
 ): PlannedStorage[] {
   const live = liveBytes(tensors, others);
   const budget = greatest(live) * SLACK;
-  let best = assignInOrder(tensors, { live, budget });
-  if (tensors.length > MAX_PACKED) return best;
-  const least = greatest(
-    liveBytes(
-      tensors,
-      others.map(() => 0),
-    ),
-  );
-  let bytes = pooledBytes(best);
-  for (const storages of packStorages(tensors)) {
-    if (bytes <= least) break;
+  const inOrder = assignInOrder(tensors, { live, budget });
+  if (tensors.length > MAX_PACKED) return inOrder;
+  let best: Candidate | undefined;
+  const isBetter = (storages: readonly PlannedStorage[]): boolean => {
+    if (greatest(liveBytes(storages, others)) > budget) return false;
     const pooled = pooledBytes(storages);
-    if (pooled >= bytes || greatest(liveBytes(storages, others)) > budget) continue;
-    best = storages;
-    bytes = pooled;
-  }
-  return best;
+    if (best !== undefined && pooled > best.pooled) return false;
+    const isLevel = best !== undefined && pooled === best.pooled;
+    if (isLevel && busyBytes(storages, tensors) >= (best?.busy ?? 0)) return false;
+    const split = splitAtGaps(storages, tensors);
+    const busy = split.reduce(
+      (sum, { size = 0, first, last }) => sum + size * (last - first + 1),
+      0,
+    );
+    if (isLevel && busy >= (best?.busy ?? 0)) return false;
+    best = { storages: split, pooled, busy };
+    return true;
+  };
+  isBetter(inOrder);
+  packStorages(tensors, isBetter);
+  return best?.storages ?? inOrder;
+}
+
+interface Candidate {
+  readonly storages: PlannedStorage[];
+  /** Bytes of buffers. */
+  readonly pooled: number;
+  /** Bytes of storages times the steps during which they are no pool's. */
+  readonly busy: number;
 }
 
 /**

@@ -16,27 +16,66 @@ const byLaterSize: Order = (a, b) => b.size - a.size || b.first - a.first;
 /** In which order tensors are placed. None is the best for all programs. */
 const ORDERS: readonly Order[] = [bySize, inOrder, byArea, byLaterSize];
 
+/** Which of several places that need no more memory a tensor gets. */
+type Fit = 'first' | 'tightest gap' | 'smallest storage';
+
+const FITS: readonly Fit[] = ['first', 'tightest gap', 'smallest storage'];
+
+/** One way to place tensors. */
+interface Attempt {
+  readonly order: readonly Packed[];
+  readonly fit: Fit;
+}
+
+/** Beyond so many tensors orders are not improved. */
+const MAX_IMPROVED = 128;
+
 /**
  * Packs the tensors of a block into storages, where they lie side by side or one after the other: greedily,
- * in several orders, each with first fit and best fit. Two tensors of which the kernel of one reads the
- * other have different storages. Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net
- * Inference", 2020, has the greedy orders for one storage.
+ * in several orders, each with several fits, and then in orders near the best of these. Two tensors of
+ * which the kernel of one reads the other have different storages. `isBetter` is given each plan, and
+ * tells whether it is better than all before. Pisarchyk and Lee, "Efficient Memory Management for Deep
+ * Neural Net Inference", 2020, has the greedy orders for one storage.
  */
-export function* packStorages(tensors: readonly TensorInterval[]): Generator<PlannedStorage[]> {
+export function packStorages(
+  tensors: readonly TensorInterval[],
+  isBetter: (storages: readonly PlannedStorage[]) => boolean,
+): void {
+  if (tensors.some(isFormula)) return;
   const packed = tensors.flatMap((tensor, index) =>
     tensor.isShared && tensor.size !== undefined ? [{ ...tensor, size: tensor.size, index }] : [],
   );
-  if (packed.length < tensors.length && tensors.some(isFormula)) return;
   const own = tensors.flatMap(({ size, first, last, isShared }, index) =>
     isShared ? [] : [{ size, first, last, tensors: [index], byteOffsets: [0] }],
   );
-  const neighbours = conflictsOf(tensors);
-  for (const order of ORDERS) {
-    const sorted = [...packed].sort(order);
-    for (const isBestFit of [false, true]) {
-      yield [...new Packing(neighbours, isBestFit).run(sorted), ...own.map(copyOf)];
+  const conflicts = conflictsOf(tensors);
+  const attempt = ({ order, fit }: Attempt): boolean =>
+    isBetter([...new Packing(conflicts, fit).run(order), ...own]);
+  let best: Attempt | undefined;
+  for (const compare of ORDERS) {
+    const order = [...packed].sort(compare);
+    for (const fit of FITS) if (attempt({ order, fit })) best = { order, fit };
+  }
+  if (packed.length > MAX_IMPROVED) return;
+  // Whatever was the best, an order by size has large storages that later tensors need not be in.
+  const bySizes: Attempt = { order: [...packed].sort(bySize), fit: 'smallest storage' };
+  for (const start of best === undefined ? [bySizes] : [best, bySizes]) {
+    let current = start;
+    for (const { index } of start.order) {
+      for (const other of conflicts[index] ?? []) {
+        const moved = { ...current, order: movedBefore(current.order, index, other) };
+        if (moved.order !== current.order && attempt(moved)) current = moved;
+      }
     }
   }
+}
+
+/** The order with one tensor directly before another one that came earlier. */
+function movedBefore(order: readonly Packed[], index: number, other: number): readonly Packed[] {
+  const from = order.findIndex((tensor) => tensor.index === index);
+  const to = order.findIndex((tensor) => tensor.index === other);
+  if (to < 0 || from <= to) return order;
+  return order.toSpliced(from, 1).toSpliced(to, 0, ...order.slice(from, from + 1));
 }
 
 /** Tensors of formulas share storages one after the other, which packing has no sizes for. */
@@ -60,11 +99,6 @@ function areaOf({ size, first, last }: Packed): number {
   return size * (last - first + 1);
 }
 
-function copyOf(storage: PlannedStorage): PlannedStorage {
-  const { tensors, byteOffsets } = storage;
-  return { ...storage, tensors: [...tensors], byteOffsets: [...byteOffsets] };
-}
-
 interface Occupied {
   readonly first: number;
   readonly last: number;
@@ -85,17 +119,19 @@ interface Place {
   readonly growth: number;
   /** Bytes of the gap that stay empty. */
   readonly waste: number;
+  /** Bytes of the storage. */
+  readonly size: number;
 }
 
 class Packing {
   readonly #conflicts: readonly ReadonlySet<number>[];
-  readonly #isBestFit: boolean;
+  readonly #fit: Fit;
   readonly #arenas: Arena[] = [];
   readonly #arenaOf = new Map<number, Arena>();
 
-  constructor(conflicts: readonly ReadonlySet<number>[], isBestFit: boolean) {
+  constructor(conflicts: readonly ReadonlySet<number>[], fit: Fit) {
     this.#conflicts = conflicts;
-    this.#isBestFit = isBestFit;
+    this.#fit = fit;
   }
 
   run(tensors: readonly Packed[]): PlannedStorage[] {
@@ -132,7 +168,8 @@ class Packing {
 
   #isBetter(place: Place, than: Place): boolean {
     if (place.growth !== than.growth) return place.growth < than.growth;
-    return this.#isBestFit && place.waste < than.waste;
+    if (this.#fit === 'first') return false;
+    return this.#fit === 'tightest gap' ? place.waste < than.waste : place.size < than.size;
   }
 
   #open({ storageClass, first, last }: Packed): Arena {
@@ -145,17 +182,18 @@ class Packing {
 
 /** The smallest gap that is large enough among the tensors that are alive with this one, or the end. */
 function placeIn({ storage, occupied }: Arena, { size, first, last }: Packed): Place {
+  const { size: whole } = storage;
   let end = 0;
   let gap: Place | undefined;
   for (const other of occupied) {
     if (other.first > last || other.last < first) continue;
     const waste = other.begin - end - size;
     if (waste >= 0 && (gap === undefined || waste < gap.waste)) {
-      gap = { byteOffset: end, growth: 0, waste };
+      gap = { byteOffset: end, growth: 0, waste, size: whole };
     }
     end = Math.max(end, other.end);
   }
   if (gap !== undefined) return gap;
-  const growth = Math.max(0, end + size - storage.size);
-  return { byteOffset: end, growth, waste: Math.max(0, storage.size - end - size) };
+  const growth = Math.max(0, end + size - whole);
+  return { byteOffset: end, growth, waste: Math.max(0, whole - end - size), size: whole };
 }

@@ -22,6 +22,8 @@ export interface PlannedStorage {
   readonly tensors: number[];
   /** Where each of these tensors begins. */
   readonly byteOffsets: number[];
+  /** What it is a part of in time: the pool has the memory in between. */
+  readonly whole?: PlannedStorage;
 }
 
 /** Bytes of the tensors that are alive in each step, and what is held beside them. */

@@ -26,7 +26,7 @@ function storagesOf(body: Expr, plans: BlockPlans): PlannedStorage[] {
   const work = [body];
   for (let root = work.pop(); root !== undefined; root = work.pop()) {
     const { block, storages } = plans.of(root);
-    found.push(...storages);
+    found.push(...new Set(storages.map((storage) => storage.whole ?? storage)));
     for (const value of valuesOf(block)) {
       if (value.kind === 'if' || value.kind === 'match') work.push(...innerBlocks(value));
     }

@@ -1,6 +1,6 @@
 import { internalError } from '../../core/errors.ts';
 import { checkRange } from '../check-range.ts';
-import type { DeviceRange, DeviceTensor } from '../device.ts';
+import type { DeviceRange, DeviceTensor, IdleMemory } from '../device.ts';
 import type { BindGroupCache } from './bind-group-cache.ts';
 import { asWebGpuBuffer, type BufferTable, type WebGpuBuffer } from './buffers.ts';
 import type { CompiledLaunch, CompiledPlan } from './compiled-plan.ts';
@@ -22,6 +22,12 @@ export interface CommandQueueParts {
   readonly buffers: BufferTable;
   readonly bindGroups: BindGroupCache;
   readonly scratch: ScratchPool;
+}
+
+/** What launches of a program may use. */
+export interface LaunchMemory {
+  readonly weights?: PackedWeights | undefined;
+  readonly idle?: IdleMemory | undefined;
 }
 
 /**
@@ -46,21 +52,28 @@ export class CommandQueue {
   readonly #boundBuffers: WebGpuBuffer[] = [];
   readonly #boundOffsets: number[] = [];
   readonly #dynamicOffset = new Uint32Array(1);
-  /** Of the plan that is being recorded. */
-  #packed: PackedCall | undefined;
+  /** Scratch of the plan that is being recorded, by position. */
+  readonly #scratch: WebGpuBuffer[] = [];
 
   constructor(parts: CommandQueueParts) {
     this.#parts = parts;
   }
 
   /** Records all launches of a plan but those whose results are in `weights`. */
-  launch(plan: CompiledPlan, args: readonly DeviceTensor[], weights?: PackedWeights): void {
-    this.#parts.faults.throwIfEnded();
-    this.#packed = plan.mayPack ? weights?.find(plan, args) : undefined;
+  launch(
+    plan: CompiledPlan,
+    args: readonly DeviceTensor[],
+    { weights, idle }: LaunchMemory = {},
+  ): void {
+    const { faults, scratch } = this.#parts;
+    faults.throwIfEnded();
+    const packed: PackedCall | undefined = plan.mayPack ? weights?.find(plan, args) : undefined;
+    const given = packed?.scratch;
+    scratch.collect(this.#scratch, plan.scratchByteLengths, { given, idle });
     for (const launch of plan.launches) {
-      const pack = this.#packed?.packs.get(launch);
+      const pack = packed?.packs.get(launch);
       if (pack?.isFilled === true) continue;
-      this.#dispatch(launch, plan, args);
+      this.#dispatch(launch, args);
       if (pack !== undefined) pack.isFilled = true;
     }
     if (this.#recorded >= this.#flushAfter) {
@@ -168,9 +181,9 @@ export class CommandQueue {
     return this.flush();
   }
 
-  #dispatch(launch: CompiledLaunch, plan: CompiledPlan, args: readonly DeviceTensor[]): void {
+  #dispatch(launch: CompiledLaunch, args: readonly DeviceTensor[]): void {
     const encoder = this.#open();
-    this.#collectBindings(launch, plan, args);
+    this.#collectBindings(launch, args);
     const group = this.#bindGroup(launch);
     this.tape?.noteDispatch(launch, group, this.#boundBuffers);
     const { pipeline } = launch.pipeline;
@@ -205,11 +218,7 @@ export class CommandQueue {
     });
   }
 
-  #collectBindings(
-    launch: CompiledLaunch,
-    plan: CompiledPlan,
-    args: readonly DeviceTensor[],
-  ): void {
+  #collectBindings(launch: CompiledLaunch, args: readonly DeviceTensor[]): void {
     const { faults, scratch } = this.#parts;
     const { bindings, writes } = launch;
     this.#boundBuffers.length = bindings.length;
@@ -227,9 +236,9 @@ export class CommandQueue {
         buffer = asWebGpuBuffer(tensor.buffer);
         byteOffset = tensor.byteOffset;
       } else if (binding.kind === 'scratch') {
-        buffer =
-          this.#packed?.scratch[binding.index] ??
-          scratch.get(binding.index, plan.scratchByteLengths[binding.index] ?? 0);
+        const temporary = this.#scratch[binding.index];
+        if (temporary === undefined) throw internalError(`${launch.label} has no scratch`);
+        buffer = temporary;
       } else {
         buffer = scratch.empty(writes[i] === true);
       }

@@ -41,7 +41,7 @@ export async function prepareKernels(
   parts: PrepareParts,
   options: PrepareOptions,
 ): Promise<PreparedKernels> {
-  const { signal, foreseen, onDemand, packing } = options;
+  const { signal, foreseen, onDemand, packing, idle } = options;
   if (signal?.aborted) throw abortError(signal);
   // Only programs with symbolic sizes need it; it comes while kernels are planned.
   const loading = foreseen?.size ? import('./foresight.ts') : undefined;
@@ -62,7 +62,7 @@ export async function prepareKernels(
   const symbolic: SymbolicKernel[] = [];
   for (const preparation of preparations) {
     const { primitive, isForeseen } = preparation;
-    const kernel = makeKernel(preparation, pipelines, { ...parts, weights });
+    const kernel = makeKernel(preparation, pipelines, { ...parts, memory: { weights, idle } });
     kernels.set(primitive.name, kernel);
     if (isForeseen) symbolic.push({ primitive, kernel });
   }
@@ -210,7 +210,8 @@ function makeKernel(
     for (const pipeline of new Set(pipelines)) kernel.keep(pipeline);
   } else {
     const plan = kernel.setStaticPlan(fixed.plan, pipelines, fixed.shapes);
-    parts.scratch.reserve(plan.scratchByteLengths);
+    // What will be idle only the first run can tell.
+    if (parts.memory?.idle === undefined) parts.scratch.reserve(plan.scratchByteLengths);
   }
   return kernel;
 }

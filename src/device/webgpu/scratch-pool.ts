@@ -1,8 +1,15 @@
-import type { BufferTable, WebGpuBuffer } from './buffers.ts';
+import type { IdleMemory } from '../device.ts';
+import { asWebGpuBuffer, type BufferTable, type WebGpuBuffer } from './buffers.ts';
+
+interface ScratchSources {
+  readonly given: readonly (WebGpuBuffer | undefined)[] | undefined;
+  readonly idle: IdleMemory | undefined;
+}
 
 /**
  * Temporary buffers of launch plans. All plans share them by position, since launches run in order:
- * scratch `i` of one plan is dead when the next plan begins. They live while kernels do.
+ * scratch `i` of one plan is dead when the next plan begins. They live while kernels do. What is larger
+ * than any so far is found in memory that is idle, or made.
  */
 export class ScratchPool {
   readonly #buffers: BufferTable;
@@ -50,6 +57,23 @@ export class ScratchPool {
   /** Makes room before a run, so that none is made during it. */
   reserve(byteLengths: readonly number[]): void {
     for (const [index, byteLength] of byteLengths.entries()) this.get(index, byteLength);
+  }
+
+  /** Puts the buffers of a plan into a list; `given` are those that it has already, by position. */
+  collect(
+    buffers: WebGpuBuffer[],
+    byteLengths: readonly number[],
+    { given, idle }: ScratchSources,
+  ): void {
+    buffers.length = 0;
+    for (let i = 0; i < byteLengths.length; i++) {
+      const byteLength = byteLengths[i] ?? 0;
+      const own = this.#pool[i];
+      const isLarge = own !== undefined && own.byteLength >= byteLength;
+      const known = given?.[i] ?? (isLarge ? own : undefined);
+      const found = known ?? idle?.find(byteLength, buffers);
+      buffers.push(found === undefined ? this.get(i, byteLength) : asWebGpuBuffer(found));
+    }
   }
 
   get(index: number, byteLength: number): WebGpuBuffer {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LaunchPlan } from '../../core/launch-plan.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
-import type { Kernel } from '../device.ts';
+import type { DeviceBuffer, DeviceTensor, Kernel } from '../device.ts';
 import {
   floatBuffer,
   floatTensor,
@@ -362,6 +362,44 @@ describe('WebGpuDevice', () => {
     );
     expect(() => device.write(buffer, 2, new Uint8Array(4))).toThrow('not whole words');
     buffer.destroy();
+  });
+
+  test('scratch is in idle memory where there is enough, else it is made by the first launch', async () => {
+    const { device } = await openTestDevice(await nodeGpu(), KERNELS);
+    const idle = device.createBuffer(512);
+    const asked: number[] = [];
+    const find = (byteLength: number) => {
+      asked.push(byteLength);
+      return byteLength <= 512 ? idle : undefined;
+    };
+    const run = async (length: number) => {
+      const kernels = await device.prepare([vectorPrimitive('scratch', { length })], {
+        idle: { find },
+      });
+      const scratchBytes = () => device.counters().scratchBytes;
+      const before = scratchBytes();
+      const [a, y] = [device.createBuffer(length * 4), device.createBuffer(length * 4)];
+      device.write(a, 0, new Uint8Array(Float32Array.from({ length }, (_, i) => i).buffer));
+      const tensor = (buffer: DeviceBuffer): DeviceTensor => ({
+        buffer,
+        byteOffset: 0,
+        dtype: 'float32',
+        shape: [length],
+      });
+      kernels.get('scratch')?.launch([tensor(a), tensor(y)]);
+      const [bytes = new Uint8Array()] = await device.read([
+        { buffer: y, byteOffset: (length - 1) * 4, byteLength: 4 },
+      ]);
+      expect(new Float32Array(bytes.slice().buffer)).toEqual(Float32Array.of(length * 2));
+      return { kernels, before, after: scratchBytes() };
+    };
+    const small = await run(100);
+    expect(small).toMatchObject({ before: 0, after: 0 });
+    const large = await run(300);
+    expect(large).toMatchObject({ before: 0, after: 1200 });
+    expect(await run(120)).toMatchObject({ before: 1200, after: 1200 });
+    expect(asked).toEqual([400, 1200]);
+    device.destroy();
   });
 
   test('disposing the last kernels frees the scratch memory', async () => {

@@ -1,7 +1,7 @@
 import type { LaunchPlan } from '../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import type { DeviceTensor, Kernel } from '../device.ts';
-import type { CommandQueue } from './command-queue.ts';
+import type { CommandQueue, LaunchMemory } from './command-queue.ts';
 import {
   assemblePlan,
   type CompiledLaunch,
@@ -10,7 +10,6 @@ import {
   releasePlan,
 } from './compiled-plan.ts';
 import type { KernelPlanner } from './kernel-planner.ts';
-import type { PackedWeights } from './packed-weights.ts';
 import type { ParamArena } from './param-arena.ts';
 import type { CachedPipeline, PipelineCache } from './pipeline-cache.ts';
 import type { CallShapes } from './planner/plan.ts';
@@ -24,7 +23,7 @@ export interface KernelParts {
   readonly params: ParamArena;
   readonly pipelines: PipelineCache;
   /** What the program's kernels share. */
-  readonly weights?: PackedWeights | undefined;
+  readonly memory?: LaunchMemory | undefined;
 }
 
 interface KnownPlan {
@@ -108,7 +107,7 @@ export class WebGpuKernel implements Kernel {
   /** See {@link PackedWeights}; undefined where calls do everything themselves. */
   packing(shapes: CallShapes): Packing | undefined {
     const plan = this.#staticPlan ?? this.#plans.find((known) => known.shapes === shapes)?.compiled;
-    const weights = this.#parts.weights;
+    const weights = this.#parts.memory?.weights;
     return plan && weights && { done: weights.doneOf(plan) };
   }
 
@@ -131,7 +130,7 @@ export class WebGpuKernel implements Kernel {
 
   launch(args: readonly DeviceTensor[]): void {
     const plan = this.#staticPlan ?? this.#planFor(args);
-    this.#parts.queue.launch(plan, args, this.#parts.weights);
+    this.#parts.queue.launch(plan, args, this.#parts.memory);
   }
 
   dispose(): void {

@@ -76,6 +76,21 @@ describe('PooledAllocator', () => {
     expect(pool.counters()).toMatchObject({ liveBytes: 86_528, pooledBytes: 20_480 });
   });
 
+  test('finds the smallest free buffer that is large enough, which stays free', () => {
+    const pool = new PooledAllocator(new TestDevice());
+    const [a, b, c] = [4096, 2048, 2048].map((size) => allocate(pool, size));
+    if (a === undefined || b === undefined || c === undefined) throw new Error('nothing allocated');
+    expect(pool.findFree(1, [])).toBeUndefined();
+    for (const storage of [a, b, c]) release(storage);
+    expect(pool.findFree(100, [])).toBe(b.buffer);
+    expect(pool.findFree(100, [b.buffer])).toBe(c.buffer);
+    expect(pool.findFree(100, [b.buffer, c.buffer])).toBe(a.buffer);
+    expect(pool.findFree(2049, [])).toBe(a.buffer);
+    expect(pool.findFree(4097, [])).toBeUndefined();
+    expect(pool.isFree(a.buffer)).toBe(true);
+    expect(pool.counters()).toMatchObject({ liveBytes: 0, reuses: 0 });
+  });
+
   test('a shape that grows step by step meets few classes', () => {
     const device = new TestDevice();
     const pool = new PooledAllocator(device);

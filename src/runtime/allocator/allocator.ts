@@ -15,6 +15,9 @@ export interface Allocator extends StorageOwner {
   /** Whether a buffer is one of this allocator's. */
   owns(buffer: DeviceBuffer): boolean;
 
+  /** The smallest buffer of at least so many bytes that {@link isFree}, but those of `except`. */
+  findFree(byteLength: number, except: readonly DeviceBuffer[]): DeviceBuffer | undefined;
+
   /** A storage without references over a buffer that {@link isFree}. */
   take(buffer: DeviceBuffer, byteLength: number): StorageValue;
 

@@ -55,6 +55,10 @@ export class NaiveAllocator implements Allocator {
     return this.#live.has(buffer);
   }
 
+  findFree(): undefined {
+    return undefined;
+  }
+
   take(): StorageValue {
     throw internalError('no buffer of a naive allocator waits for reuse');
   }

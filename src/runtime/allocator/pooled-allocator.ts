@@ -79,6 +79,15 @@ export class PooledAllocator implements Allocator {
     return this.#serials.has(buffer);
   }
 
+  findFree(byteLength: number, except: readonly DeviceBuffer[]): DeviceBuffer | undefined {
+    let best: DeviceBuffer | undefined;
+    for (const [capacity, { free }] of this.#pools) {
+      if (capacity < byteLength || capacity >= (best?.byteLength ?? Infinity)) continue;
+      best = free.findLast((buffer) => !except.includes(buffer)) ?? best;
+    }
+    return best;
+  }
+
   take(buffer: DeviceBuffer, byteLength: number): StorageValue {
     const pool = this.#pool(buffer.byteLength);
     const index = pool.free.indexOf(buffer);

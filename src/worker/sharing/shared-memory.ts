@@ -72,6 +72,10 @@ export class SessionAllocator implements Allocator {
     return this.#memory.pool.owns(buffer);
   }
 
+  findFree(byteLength: number, except: readonly DeviceBuffer[]): DeviceBuffer | undefined {
+    return this.#memory.pool.findFree(byteLength, except);
+  }
+
   take(buffer: DeviceBuffer, byteLength: number): StorageValue {
     return this.#handOut(this.#memory.pool.take(buffer, byteLength).buffer, byteLength);
   }
