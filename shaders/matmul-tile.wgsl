@@ -10,6 +10,10 @@ fn main(
   let row = (group.y * WORKGROUP_SIZE_Y + local.y) * TILE_ROWS;
   let lane = local.x & 3u;
   let column = ((group.x * WORKGROUP_SIZE_X + local.x - lane) * TILE_VECTORS + lane) * 4u;
+  // Quads beyond the product return as a whole: lanes of the others still exchange what they load.
+  if (row >= params.m || column - lane * 4u >= params.n) {
+    return;
+  }
   let matrices = batch_starts(group.z % params.batches);
   let starts = row_starts(row + lane * LANE_ROWS, matrices.x);
   let columns = column_starts(column, matrices.y);

@@ -108,16 +108,10 @@ export function registerVariant(
     quads,
     slices: 1,
     tail: k % 4 !== 0,
-    lanes: isSoftware ? lanesWithin(problem, rows, vectors) : m <= rows ? [16, 1] : [4, 4],
+    lanes: m <= rows ? [16, 1] : [4, 4],
     parts: 1,
     part: k,
   };
-}
-
-/** Invocations of a workgroup; on software adapters four that lie beyond the result take as long. */
-function lanesWithin({ m, n }: MatmulProblem, rows: number, vectors: number): [number, number] {
-  const y = m <= rows ? 1 : m <= 2 * rows ? 2 : 4;
-  return [y === 1 && n > 16 * vectors ? 16 : 4, y];
 }
 
 /**

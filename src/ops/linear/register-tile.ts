@@ -98,7 +98,7 @@ fn column_starts(column: u32, start: u32) -> ColumnStarts {
 ${unroll(columns, (i) => `    start + ${column(i)} * params.b_column,`)}
   );
 }
-fn add_products(tile: ptr<function, Tile>, starts: RowStarts, columns: ColumnStarts, k: u32) {
+${quads ? QUADS_RETURN : ''}fn add_products(tile: ptr<function, Tile>, starts: RowStarts, columns: ColumnStarts, k: u32) {
 ${decoding?.addProducts(rows, vectors) ?? addFourProducts(options)}
 }
 ${tail ? addProduct(options, lanes) : NO_TAIL}fn store_tile(tile: ptr<function, Tile>, row: u32, column: u32, lane: u32, batch: u32) {
@@ -127,19 +127,22 @@ const sumByStep = (v: number, row: string) =>
 const sumByColumn = (v: number, row: string) =>
   ` + Element4(${unroll(4, (q) => `dot(${row}, c${v}_${q})`, ', ')})`;
 
+/** Where lanes of a quad exchange something all four are there, or none: WGSL cannot know. */
+const QUADS_RETURN = '@diagnostic(off, subgroup_uniformity)\n';
+
 const NO_TAIL = `fn add_product(tile: ptr<function, Tile>, starts: RowStarts, columns: ColumnStarts, k: u32) {
 }
 `;
 
 function addProduct(options: MatmulTileOptions, lanes: number): string {
-  const { vectors, a, b } = options;
+  const { vectors, a, b, quads } = options;
   const column = (v: number) =>
     b === 'across'
       ? `load_b4(columns[${v}] / 4u + k * (params.b_k / 4u))`
       : `Element4(${unroll(4, (q) => `load_b(columns[${v * 4 + q}] + k * params.b_k)`, ', ')})`;
   const row = (g: number) =>
     a === 'across' ? `rows[${g}]` : `load_a(starts[${g}] + k * params.a_k)`;
-  return `fn add_product(tile: ptr<function, Tile>, starts: RowStarts, columns: ColumnStarts, k: u32) {
+  return `${quads ? QUADS_RETURN : ''}fn add_product(tile: ptr<function, Tile>, starts: RowStarts, columns: ColumnStarts, k: u32) {
 ${unroll(vectors, (v) => `  let b${v} = ${column(v)};`)}
 ${a === 'across' ? '  let rows = load_a4(starts[0] / 4u + k * (params.a_k / 4u));' : ''}
 ${unroll(lanes, (g) => `  let a${g} = ${row(g)};`)}

@@ -63,11 +63,19 @@ function planCase(
   return planner.plan(primitive, shapes, { caps, operators: planner.OPS });
 }
 
+/** What the cases of operators are too small for. */
+const LARGE_CASES: ReadonlyMap<string, readonly OpCase[]> = new Map(
+  ['softmax', 'layer_norm'].map((name) => [
+    name,
+    [{ title: 'many rows', inputs: [{ dtype: 'float32', shape: [257, 1028] }] }],
+  ]),
+);
+
 /** The plans of the cases of operators, for each adapter class, by a name of the case. */
 function planAll(planner: Planner): Map<string, LaunchPlan> {
   const plans = new Map<string, LaunchPlan>();
   for (const op of OPS.values()) {
-    for (const [i, opCase] of op.cases().entries()) {
+    for (const [i, opCase] of [...op.cases(), ...(LARGE_CASES.get(op.name) ?? [])].entries()) {
       if (!hasKernels(op, opCase)) continue;
       for (const adapterClass of op.lower === undefined ? (['software'] as const) : CLASSES) {
         const name = `${op.name} ${i} ${adapterClass}`;
