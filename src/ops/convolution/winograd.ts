@@ -46,11 +46,11 @@ const OUTPUT: Matrix = [
 ];
 
 /** What images and products take together, at most about, and weights: caches are to hold it. */
-const SCRATCH_BYTE_LENGTH = { software: 3 << 18, integrated: 8 << 20, discrete: 32 << 20 };
+const SCRATCH_BYTE_LENGTH = { software: 9 << 15, integrated: 8 << 20, discrete: 32 << 20 };
 const WEIGHTS_BYTE_LENGTH = { software: 1 << 19, integrated: 16 << 20, discrete: 64 << 20 };
 
 /** Products of fewer columns leave too much of a tile idle. */
-const FEWEST_TILES = { software: 32, integrated: 64, discrete: 64 };
+const FEWEST_TILES = { software: 16, integrated: 64, discrete: 64 };
 
 /** Fewer channels than these are not worth four kernels. */
 const FEWEST_CHANNELS = { software: 8, integrated: 32, discrete: 32 };
