@@ -131,7 +131,10 @@ describeOnDevices([
   ...['softmax', 'log_softmax'].map((name) => ({
     ...opDefinition(name),
     cases: () =>
-      [3, 8, 300, 65_540].flatMap((size) => [spoiltRows('float32', size), spoiltRows('float16', size)]),
+      [3, 8, 300, 65_540].flatMap((size) => [
+        spoiltRows('float32', size),
+        spoiltRows('float16', size),
+      ]),
   })),
   ...ELEMENTWISE_OPS.filter(takesFloats).map((op) => withCases(op, [specialCase(op)])),
   ...REDUCTION_OPS.filter(({ attributes }) => 'axes' in attributes).map((op) =>
