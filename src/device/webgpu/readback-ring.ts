@@ -18,8 +18,8 @@ const MOST_READY_BYTE_LENGTH = 32 * 1024 * 1024;
  * So many times a wait sends an empty submission, a millisecond apart, from shortly before reads like
  * it end: what nobody needs yet costs a tenth of a millisecond of processor time.
  */
-const NUDGE_COUNT = 10;
-const NUDGES_BEFORE = 3;
+const NUDGE_COUNT = 12;
+const NUDGES_BEFORE = 5;
 /** How much longer, each time, a wait may take than the one before to be expected so long. */
 const LONGER = 1.1;
 
