@@ -58,13 +58,7 @@ export interface VariantChoices {
 }
 
 /** What there are variants of; `tuning/` lists them. */
-export type VariantKind =
-  | 'matmul'
-  | 'reduction'
-  | 'convolution'
-  | 'window'
-  | 'rows'
-  | 'attention';
+export type VariantKind = 'matmul' | 'reduction' | 'convolution' | 'window' | 'rows' | 'attention';
 
 export interface VariantPlace<Variant> {
   readonly first: Variant;
