@@ -21,6 +21,11 @@ fn finished(x: vec4<f32>, scale: f32) -> vec4<f32> {
   return exp(x) * scale;
 }
 
+// Zeros of both signs differ by one that may have either.
+fn magnitude_bits(x: vec4<f32>) -> vec4<u32> {
+  return bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let i = id.x + id.y * params.row_length;
@@ -44,8 +49,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let below1 = next - x1;
     let below2 = next - x2;
     let below3 = next - x3;
-    let bits0 = max(bitcast<vec4<u32>>(below0), bitcast<vec4<u32>>(below1));
-    let bits2 = max(bitcast<vec4<u32>>(below2), bitcast<vec4<u32>>(below3));
+    let bits0 = max(magnitude_bits(below0), magnitude_bits(below1));
+    let bits2 = max(magnitude_bits(below2), magnitude_bits(below3));
     bits = max(bits, top_bits(max(bits0, bits2)));
     let sum0 = select(0.0, exp_sum(-below0), first >= k);
     let sum1 = select(0.0, exp_sum(-below1), first + 1u >= k);

@@ -2,6 +2,11 @@
 // exponentials relative to it come from one pass: M. Milakov, N. Gimelshein, "Online normalizer
 // calculation for softmax" (2018). WGSL's max and exp may lose a NaN; differences keep it, also that
 // of two infinities.
+// Zeros of both signs differ by one that may have either.
+fn magnitude_bits(x: vec4<f32>) -> vec4<u32> {
+  return bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let i = id.x + id.y * params.row_length;
@@ -19,7 +24,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let x = load_four(start, group);
     let next = max(max(max(x.x, x.y), max(x.z, x.w)), largest);
     let below = next - x;
-    let below_bits = bitcast<vec4<u32>>(below);
+    let below_bits = magnitude_bits(below);
     bits = max(bits, max(max(below_bits.x, below_bits.y), max(below_bits.z, below_bits.w)));
     let e = exp(-below);
     sum = sum * exp(largest - next) + ((e.x + e.y) + (e.z + e.w));
@@ -29,7 +34,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     for (var k = groups * 4u; k < params.size; k++) {
       let x = load_one(start + k * inner);
       let next = max(x, largest);
-      bits = max(bits, bitcast<u32>(next - x));
+      bits = max(bits, bitcast<u32>(next - x) & 0x7fffffffu);
       sum = sum * exp(largest - next) + exp(x - next);
       largest = next;
     }

@@ -9,6 +9,11 @@ fn joined(a: Part, b: Part) -> Part {
   return Part(largest, a.y * exp(a.x - largest) + b.y * exp(b.x - largest));
 }
 
+// Zeros of both signs differ by one that may have either.
+fn magnitude_bits(x: vec4<f32>) -> vec4<u32> {
+  return bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(
   @builtin(local_invocation_index) index: u32,
@@ -29,7 +34,7 @@ fn main(
     let x = vec4<f32>(load_x(at), load_x(at + step), load_x(at + 2u * step), load_x(at + 3u * step));
     let largest = max(part.x, max(max(x.x, x.y), max(x.z, x.w)));
     let below = largest - x;
-    let below_bits = bitcast<vec4<u32>>(below);
+    let below_bits = magnitude_bits(below);
     bits = max(bits, max(max(below_bits.x, below_bits.y), max(below_bits.z, below_bits.w)));
     let e = exp(-below);
     part = Part(largest, part.y * exp(part.x - largest) + ((e.x + e.y) + (e.z + e.w)));
@@ -37,7 +42,7 @@ fn main(
   for (; k < params.size; k += LANES) {
     let x = load_x(start + k * inner);
     part = joined(part, Part(x, 1.0));
-    bits = max(bits, bitcast<u32>(part.x - x));
+    bits = max(bits, bitcast<u32>(part.x - x) & 0x7fffffffu);
   }
   if (bits > 0x7f800000u) {
     part.y = bitcast<f32>(bits | 0x7fc00000u);

@@ -103,6 +103,16 @@ function spoiltRows(dtype: DType, size: number): OpCase {
   };
 }
 
+/** Rows whose largest element is a zero, of either sign. */
+function zeroRows(size: number): OpCase {
+  const signs = [0, -0, -0, 0, -1, -0];
+  const values = Array.from({ length: 6 * size }, (_, i) => signs[(i + Math.floor(i / size)) % 6]);
+  return {
+    title: `rows of ${size} with zeros of both signs`,
+    inputs: [{ dtype: 'float32', shape: [6, size], values: values.map(Number) }],
+  };
+}
+
 /** Whole powers that a float32 holds: those of whole numbers, and of two also downwards. */
 const wholePowers = [2, 3, 5, 6, 7, 10, 11, -3, -6, 129, 4095, 0.5, -0.25].flatMap((base) =>
   Array.from({ length: 253 }, (_, i) => [base, i - 126] as const).filter(([, exponent]) => {
@@ -131,9 +141,10 @@ describeOnDevices([
   ...['softmax', 'log_softmax'].map((name) => ({
     ...opDefinition(name),
     cases: () =>
-      [3, 8, 300, 65_540].flatMap((size) => [
+      [2, 3, 8, 300, 65_540].flatMap((size) => [
         spoiltRows('float32', size),
         spoiltRows('float16', size),
+        zeroRows(size),
       ]),
   })),
   ...ELEMENTWISE_OPS.filter(takesFloats).map((op) => withCases(op, [specialCase(op)])),
