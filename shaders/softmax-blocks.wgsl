@@ -21,11 +21,6 @@ fn finished(x: vec4<f32>, scale: f32) -> vec4<f32> {
   return exp(x) * scale;
 }
 
-// Zeros of both signs differ by one that may have either.
-fn magnitude_bits(x: vec4<f32>) -> vec4<u32> {
-  return bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
-}
-
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let i = id.x + id.y * params.row_length;

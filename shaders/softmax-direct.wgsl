@@ -2,11 +2,6 @@
 // exponentials relative to it come from one pass: M. Milakov, N. Gimelshein, "Online normalizer
 // calculation for softmax" (2018). WGSL's max and exp may lose a NaN; differences keep it, also that
 // of two infinities.
-// Zeros of both signs differ by one that may have either.
-fn magnitude_bits(x: vec4<f32>) -> vec4<u32> {
-  return bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
-}
-
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let i = id.x + id.y * params.row_length;

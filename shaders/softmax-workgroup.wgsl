@@ -9,11 +9,6 @@ fn joined(a: Part, b: Part) -> Part {
   return Part(largest, a.y * exp(a.x - largest) + b.y * exp(b.x - largest));
 }
 
-// Zeros of both signs differ by one that may have either.
-fn magnitude_bits(x: vec4<f32>) -> vec4<u32> {
-  return bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
-}
-
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(
   @builtin(local_invocation_index) index: u32,

@@ -68,8 +68,10 @@ export class CommandQueue {
     const { faults, scratch } = this.#parts;
     faults.throwIfEnded();
     const packed: PackedCall | undefined = plan.mayPack ? weights?.find(plan, args) : undefined;
-    const given = packed?.scratch;
-    scratch.collect(this.#scratch, plan.scratchByteLengths, { given, idle });
+    const { scratchByteLengths } = plan;
+    if (scratchByteLengths.length > 0) {
+      scratch.collect(this.#scratch, scratchByteLengths, { given: packed?.scratch, idle });
+    }
     for (const launch of plan.launches) {
       const pack = packed?.packs.get(launch);
       if (pack?.isFilled === true) continue;

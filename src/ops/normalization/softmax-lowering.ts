@@ -1,3 +1,4 @@
+import magnitudeBits from '../../../shaders/lib/magnitude-bits.wgsl?raw';
 import blocks from '../../../shaders/softmax-blocks.wgsl?raw';
 import direct from '../../../shaders/softmax-direct.wgsl?raw';
 import workgroup from '../../../shaders/softmax-workgroup.wgsl?raw';
@@ -21,8 +22,8 @@ export function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly Ker
     if (lanes === 1) {
       const access = rowAccess(rows, caps, groupSize);
       const shader = isInBlocks(rows, caps)
-        ? { name: 'softmax-blocks', source: blocks }
-        : { name: 'softmax-direct', source: access.source + direct };
+        ? { name: 'softmax-blocks', source: magnitudeBits + blocks }
+        : { name: 'softmax-direct', source: magnitudeBits + access.source + direct };
       return [{ ...access, ...shader, constants: { ...access.constants, ...constants } }];
     }
     const tree = laneTree(lanes, caps);
@@ -30,7 +31,7 @@ export function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly Ker
     return [
       {
         name: 'softmax-workgroup',
-        source: tree.source + workgroup,
+        source: magnitudeBits + tree.source + workgroup,
         enables: tree.enables,
         constants: { ...tree.constants, ...constants },
         params: {
