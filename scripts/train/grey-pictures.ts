@@ -1,45 +1,67 @@
 // Pictures that are no digits: discs on a sloping ground. What a network says of such a picture is a
 // matter of its training, so ours learns it from a network that people know, mnist-cntk; the data
-// sets beside that model are pictures of the kind and stay out of the training.
+// sets beside that model are pictures of the kind and stay out of the training. Where ../shared with
+// that model is missing, the network that there is teaches the next one.
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Session, Tensor } from '../../src/client/index.ts';
 
 const IMAGE = 28;
-const TEACHER = fileURLToPath(
+const PEOPLES = fileURLToPath(
   new URL('../../../shared/models/mnist-cntk/model.onnx', import.meta.url),
 );
+const OWN = fileURLToPath(new URL('../../models/digits/model.onnx', import.meta.url));
 
 export interface LabelledPicture {
   /** [28, 28] row-major, 0 to 1. */
   readonly image: Float32Array;
-  /** The digit that mnist-cntk sees. */
+  /** The digit that the teacher sees. */
   readonly digit: number;
-  /** Its ten scores around their mean, in units of {@link SCALE}. */
+  /** Its ten scores around their mean. */
   readonly scores: Float32Array;
 }
 
-/** Scores of such pictures lie hundreds apart; those of our network want to be a few apart. */
+/** Scores of mnist-cntk lie hundreds apart on such pictures; those of our network want to be a few apart. */
 const SCALE = 200;
 
-/** Draws pictures and asks mnist-cntk what they show. About 2 ms each. */
+/** What a picture [28, 28] scores, in the units that our network shall learn. */
+interface Teacher {
+  score(image: Float32Array): Promise<number[]>;
+  dispose(): Promise<void>;
+}
+
+async function openTeacher(): Promise<Teacher> {
+  const isPeoples = existsSync(PEOPLES);
+  const file = isPeoples ? PEOPLES : OWN;
+  console.log(`teacher: ${file}`);
+  const session = await Session.load(readFileSync(file), { device: 'host', worker: false });
+  const [input = { name: '' }] = session.inputs;
+  return {
+    async score(image) {
+      const pixels = isPeoples ? image.map((value) => 255 * value) : image;
+      const tensor = new Tensor('float32', pixels, [1, 1, IMAGE, IMAGE]);
+      const [result] = Object.values(await session.run({ [input.name]: tensor }));
+      const values = Array.from(result?.data ?? [], Number);
+      // Ours gives probabilities, whose logarithms are its scores but for a constant.
+      return values.map((value) => (isPeoples ? value / SCALE : Math.log(Math.max(value, 1e-30))));
+    },
+    dispose: () => session.dispose(),
+  };
+}
+
+/** Draws pictures and asks the teacher what they show. About 2 ms each. */
 export async function labelledPictures(
   count: number,
   random: () => number,
 ): Promise<LabelledPicture[]> {
-  if (!existsSync(TEACHER)) throw new Error(`Training needs the model ${TEACHER}.`);
-  const teacher = await Session.load(readFileSync(TEACHER), { device: 'host', worker: false });
+  const teacher = await openTeacher();
   const pictures: LabelledPicture[] = [];
   for (let i = 0; i < count; i++) {
     const image = greyPicture(random);
-    const pixels = image.map((value) => 255 * value);
-    const [scores] = Object.values(
-      await teacher.run({ Input3: new Tensor('float32', pixels, [1, 1, IMAGE, IMAGE]) }),
-    );
-    const values = Array.from(scores?.data ?? [], Number);
+    const values = await teacher.score(image);
     const mean = values.reduce((a, b) => a + b, 0) / values.length;
-    const centred = Float32Array.from(values, (value) => (value - mean) / SCALE);
-    pictures.push({ image, digit: values.indexOf(Math.max(...values)), scores: centred });
+    const scores = Float32Array.from(values, (value) => value - mean);
+    pictures.push({ image, digit: values.indexOf(Math.max(...values)), scores });
   }
   await teacher.dispose();
   return pictures;

@@ -1,4 +1,4 @@
-// Trains the network of the page's first section and writes public/models/digits.weft:
+// Trains the network of the page's first section and writes models/digits and public/models/digits.weft:
 //
 //   cd scripts/train && npm ci && npm run train
 //
@@ -18,7 +18,7 @@ import {
   PATCHES,
 } from './digit-network.ts';
 import { labelledPictures, type LabelledPicture } from './grey-pictures.ts';
-import { main as writeExecutable, saveWeights } from './write-digits.ts';
+import { writeDigits } from './write-digits.ts';
 
 type Array = np.Array;
 type Weights = Network<Array>;
@@ -171,7 +171,7 @@ export async function main(): Promise<number> {
       const alike = await accuracy(weights, cycle(heldOut), HELD_OUT / BATCH);
       const seconds = Math.round((Date.now() - started) / 1000);
       console.log(
-        `step ${i}  loss ${Number(value[0]).toFixed(3)}  fresh ${fresh}  as mnist-cntk ${alike}  ${seconds} s`,
+        `step ${i}  loss ${Number(value[0]).toFixed(3)}  fresh ${fresh}  as its teacher ${alike}  ${seconds} s`,
       );
     }
   }
@@ -185,8 +185,7 @@ export async function main(): Promise<number> {
   const values = await Promise.all(
     names.map(async (name) => [name, [...(await weights[name].data())]]),
   );
-  saveWeights(Object.fromEntries(values));
-  return writeExecutable();
+  return writeDigits(Object.fromEntries(values));
 }
 
 /** One after another, for ever. */

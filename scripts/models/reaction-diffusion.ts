@@ -1,5 +1,3 @@
-// Writes public/models/reaction-diffusion.weft: node scripts/run-ts.mjs scripts/make-reaction-diffusion.ts
-//
 // An executable that is no neural network, built by hand. Two chemicals, u and v, live on a dish.
 // They diffuse, v eats u and grows by it, u is fed and v is removed:
 //
@@ -11,18 +9,16 @@
 //
 // The loop is bytecode; one run of `main` takes any number of steps without the page, and the dish
 // never leaves the device.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { ExecBuilder } from '../src/bytecode/exec-builder.ts';
-import type { FunctionSignature, ValueType } from '../src/bytecode/executable.ts';
-import type { FunctionBuilder, RegisterOperand } from '../src/bytecode/function-builder.ts';
-import type { Executable } from '../src/bytecode/executable-file.ts';
-import { HostTensor } from '../src/core/host-tensor.ts';
+import { ExecBuilder } from '../../src/bytecode/exec-builder.ts';
+import type { FunctionSignature, ValueType } from '../../src/bytecode/executable.ts';
+import type { FunctionBuilder, RegisterOperand } from '../../src/bytecode/function-builder.ts';
+import type { Executable } from '../../src/bytecode/executable-file.ts';
+import { HostTensor } from '../../src/core/host-tensor.ts';
 import type {
   OperatorCall,
   PrimitiveFunction,
   TensorType,
-} from '../src/core/primitive-function.ts';
+} from '../../src/core/primitive-function.ts';
 
 const SIZE = 192;
 const dishOf = (size: number): TensorType => ({ dtype: 'float32', shape: [1, 1, size, size] });
@@ -195,13 +191,4 @@ export function buildReactionDiffusion(size = SIZE): Executable {
   buildMain(b, dish);
   buildDrop(b, dish);
   return b.build();
-}
-
-export function main(): Promise<number> {
-  const folder = fileURLToPath(new URL('../public/models/', import.meta.url));
-  mkdirSync(folder, { recursive: true });
-  const bytes = buildReactionDiffusion().toBytes();
-  writeFileSync(`${folder}reaction-diffusion.weft`, bytes);
-  console.log(`public/models/reaction-diffusion.weft: ${bytes.byteLength} bytes`);
-  return Promise.resolve(0);
 }

@@ -1,5 +1,3 @@
-// Writes public/models/list-sum.weft: node scripts/run-ts.mjs scripts/make-list-sum.ts
-//
 // Algebraic data types and recursion in bytecode. In Relay's words:
 //
 //   type List { Nil, Cons(Tensor[(4,), float32], List) }
@@ -9,13 +7,11 @@
 //
 // `sum` calls itself in tail position, so its frame is reused; `range` does not, and its frames pile
 // up in the machine, not on the page's stack.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { ExecBuilder } from '../src/bytecode/exec-builder.ts';
-import type { Executable } from '../src/bytecode/executable-file.ts';
-import type { FunctionBuilder, RegisterOperand } from '../src/bytecode/function-builder.ts';
-import { HostTensor } from '../src/core/host-tensor.ts';
-import type { TensorType } from '../src/core/primitive-function.ts';
+import { ExecBuilder } from '../../src/bytecode/exec-builder.ts';
+import type { Executable } from '../../src/bytecode/executable-file.ts';
+import type { FunctionBuilder, RegisterOperand } from '../../src/bytecode/function-builder.ts';
+import { HostTensor } from '../../src/core/host-tensor.ts';
+import type { TensorType } from '../../src/core/primitive-function.ts';
 
 const VECTOR: TensorType = { dtype: 'float32', shape: [4] };
 const DEVICE = 0;
@@ -79,13 +75,4 @@ export function buildListSum(): Executable {
   buildRange(b);
   buildSum(b);
   return b.build();
-}
-
-export function main(): Promise<number> {
-  const folder = fileURLToPath(new URL('../public/models/', import.meta.url));
-  mkdirSync(folder, { recursive: true });
-  const bytes = buildListSum().toBytes();
-  writeFileSync(`${folder}list-sum.weft`, bytes);
-  console.log(`public/models/list-sum.weft: ${bytes.byteLength} bytes`);
-  return Promise.resolve(0);
 }

@@ -1,0 +1,45 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { compileOnnx } from '../../src/frontend/index.ts';
+import { buildDetector } from './detector.ts';
+import { buildDigits, readDigitWeights } from './digits.ts';
+import { buildListSum } from './list-sum.ts';
+import { filesOf } from './model-draft.ts';
+import { buildReactionDiffusion } from './reaction-diffusion.ts';
+import { buildTransformer } from './transformer.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const DIGITS = join(root, 'models/digits/model.onnx');
+
+/**
+ * Every file of models/ and every executable of public/models, by its path in the repository. The
+ * digit network's weights are those that models/digits/model.onnx has: only training makes others.
+ */
+export function modelFiles(): Map<string, Uint8Array> {
+  const models = {
+    detector: buildDetector(),
+    digits: buildDigits(readDigitWeights(readFileSync(DIGITS))),
+    transformer: buildTransformer(),
+  };
+  const files = new Map<string, Uint8Array>([
+    ['public/models/list-sum.weft', buildListSum().toBytes()],
+    ['public/models/reaction-diffusion.weft', buildReactionDiffusion().toBytes()],
+  ]);
+  for (const [name, model] of Object.entries(models)) {
+    for (const [path, bytes] of filesOf(model)) files.set(`models/${name}/${path}`, bytes);
+    files.set(`public/models/${name}.weft`, compileOnnx(model.onnx).toBytes());
+  }
+  return files;
+}
+
+/** `npm run models`: writes them. */
+export function main(): Promise<number> {
+  for (const [path, bytes] of modelFiles()) {
+    const file = join(root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, bytes);
+    console.log(`${relative(root, file)}: ${bytes.byteLength} bytes`);
+  }
+  return Promise.resolve(0);
+}
