@@ -1,5 +1,5 @@
 // Attention whose state is a matrix: one column of the state per invocation, which goes through all
-// positions. The state is kept in scratch.
+// positions from `begin` to `end`. The state is kept in scratch.
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let i = id.x + id.y * params.row_length;
@@ -11,12 +11,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let sequence = group / params.kv_heads;
   let head = group - sequence * params.kv_heads;
   let first = group * params.key_size * params.value_size + column;
-  for (var k = 0u; k < params.key_size; k++) {
-    let place = first + k * params.value_size;
-    store_state(place, f32(load_initial(place)));
+  if (params.begin == 0u) {
+    for (var k = 0u; k < params.key_size; k++) {
+      let place = first + k * params.value_size;
+      store_state(place, f32(load_initial(place)));
+    }
   }
   let heads = params.kv_heads * params.group_size;
-  for (var t = 0u; t < params.positions; t++) {
+  for (var t = params.begin; t < params.end; t++) {
     let position = sequence * params.positions + t;
     let row = position * params.kv_heads + head;
     let keys = row * params.key_size;
@@ -47,8 +49,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
       store(query * params.value_size + column, Element(sum));
     }
   }
-  for (var k = 0u; k < params.key_size; k++) {
-    let place = first + k * params.value_size;
-    store(params.outputs + place, Element(load_state(place)));
+  if (params.end == params.positions) {
+    for (var k = 0u; k < params.key_size; k++) {
+      let place = first + k * params.value_size;
+      store(params.outputs + place, Element(load_state(place)));
+    }
   }
 }

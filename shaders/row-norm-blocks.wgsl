@@ -13,36 +13,39 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   }
   let groups = params.size / 4u;
   let start = i * groups;
-  var sum = 0.0;
+  var first = 0.0;
+  if (IS_CENTERED) {
+    first = load_x4(start).x;
+  }
+  // Of the elements so far, less the first.
+  var offset = 0.0;
   var squares = 0.0;
   for (var k = 0u; k < groups; k += 4u) {
-    let first = min(k, groups - 4u);
-    let at = start + first;
-    let fresh = vec3<bool>(first >= k, first + 1u >= k, first + 2u >= k);
-    let x0 = load_x4(at);
-    let x1 = load_x4(at + 1u);
-    let x2 = load_x4(at + 2u);
-    let x3 = load_x4(at + 3u);
-    var mean = 0.0;
+    let begin = min(k, groups - 4u);
+    let at = start + begin;
+    let fresh = vec3<bool>(begin >= k, begin + 1u >= k, begin + 2u >= k);
+    var center = 0.0;
     if (IS_CENTERED) {
-      let sums = select(vec3<f32>(), vec3<f32>(total(x0), total(x1), total(x2)), fresh);
-      let more = (sums.x + sums.y) + (sums.z + total(x3));
-      let before = f32(k * 4u);
-      let count = f32((first + 4u - k) * 4u);
-      mean = more / count;
-      let difference = mean - sum / max(before, 1.0);
-      squares += difference * difference * (before * count / (before + count));
-      sum += more;
+      center = first + offset;
     }
-    let c0 = x0 - mean;
-    let c1 = x1 - mean;
-    let c2 = x2 - mean;
-    let c3 = x3 - mean;
+    let c0 = load_x4(at) - center;
+    let c1 = load_x4(at + 1u) - center;
+    let c2 = load_x4(at + 2u) - center;
+    let c3 = load_x4(at + 3u) - center;
     let parts = select(vec3<f32>(), vec3<f32>(dot(c0, c0), dot(c1, c1), dot(c2, c2)), fresh);
     squares += (parts.x + parts.y) + (parts.z + dot(c3, c3));
+    if (IS_CENTERED) {
+      let sums = select(vec3<f32>(), vec3<f32>(total(c0), total(c1), total(c2)), fresh);
+      let sum = (sums.x + sums.y) + (sums.z + total(c3));
+      let rest = (center - first) - offset;
+      let all = sum + f32((begin + 4u - k) * 4u) * rest;
+      let step = all / f32((begin + 4u) * 4u);
+      squares += rest * (sum + all) - all * step;
+      offset += step;
+    }
   }
   let size = f32(params.size);
-  let mean = sum / size;
+  let mean = first + offset;
   let scale = 1.0 / sqrt(squares / size + params.epsilon);
   for (var k = 0u; k < groups; k += 4u) {
     let at = start + min(k, groups - 4u);

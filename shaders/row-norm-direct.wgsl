@@ -1,10 +1,22 @@
 // Rows, with their mean taken off if asked, divided by their deviation, one row per invocation. Sum and
 // squares come from one pass, group by group: T. F. Chan, G. H. Golub, R. J. LeVeque, "Updating
-// formulae and a pairwise algorithm for computing sample variances" (1979).
-// What the squares of two groups' elements about their own means lack of those about their common one.
-fn apart(mean: f32, sum: f32, before: f32, count: f32) -> f32 {
-  let difference = mean - sum / max(before, 1.0);
-  return difference * difference * (before * count / (before + count));
+// formulae and a pairwise algorithm for computing sample variances" (1979). The mean is counted from the
+// row's first element, so that those of a row of equal ones deviate from it by 0 exactly: a small epsilon
+// magnifies whatever is left.
+struct Moments {
+  first: f32,
+  // Of the elements so far, less the first.
+  mean: f32,
+  squares: f32,
+}
+
+// What a group has in squares about `center`, which is the mean but for its rounding, and as their sum.
+fn joined(before: Moments, center: f32, squares: f32, sum: f32, counts: vec2<f32>) -> Moments {
+  let rest = (center - before.first) - before.mean;
+  let total = sum + counts.x * rest;
+  let step = total / counts.y;
+  let about = squares + rest * (sum + total) - total * step;
+  return Moments(before.first, before.mean + step, before.squares + about);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
@@ -14,34 +26,41 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     return;
   }
   let start = i * params.size;
-  var sum = 0.0;
-  var squares = 0.0;
   let groups = params.size / 4u;
+  var moments = Moments();
+  if (IS_CENTERED) {
+    if (HAS_TAIL && groups == 0u) {
+      moments.first = load_one(start);
+    } else {
+      moments.first = load_four(start, 0u).x;
+    }
+  }
   for (var group = 0u; group < groups; group++) {
     let x = load_four(start, group);
-    let total = (x.x + x.y) + (x.z + x.w);
-    let mean = select(0.0, total * 0.25, IS_CENTERED);
-    let c = x - mean;
-    squares += dot(c, c);
     if (IS_CENTERED) {
-      squares += apart(mean, sum, f32(group * 4u), 4.0);
-      sum += total;
+      let center = moments.first + moments.mean;
+      let c = x - center;
+      let sum = (c.x + c.y) + (c.z + c.w);
+      moments = joined(moments, center, dot(c, c), sum, vec2<f32>(4.0, f32(group * 4u + 4u)));
+    } else {
+      moments.squares += dot(x, x);
     }
   }
   if (HAS_TAIL) {
     for (var k = groups * 4u; k < params.size; k++) {
       let x = load_one(start + k);
       if (IS_CENTERED) {
-        squares += apart(x, sum, f32(k), 1.0);
-        sum += x;
+        let center = moments.first + moments.mean;
+        let c = x - center;
+        moments = joined(moments, center, c * c, c, vec2<f32>(1.0, f32(k + 1u)));
       } else {
-        squares += x * x;
+        moments.squares += x * x;
       }
     }
   }
   let size = f32(params.size);
-  let mean = sum / size;
-  let scale = 1.0 / sqrt(squares / size + params.epsilon);
+  let mean = moments.first + moments.mean;
+  let scale = 1.0 / sqrt(moments.squares / size + params.epsilon);
   for (var group = 0u; group < groups; group++) {
     store_four(start, group, (load_four(start, group) - mean) * scale);
   }

@@ -12,11 +12,13 @@ fn main(@builtin(local_invocation_index) index: u32, @builtin(workgroup_id) grou
   let start = min(row, params.count - 1u) * params.size;
   var mean = 0.0;
   if (IS_CENTERED) {
+    // Counted from the first element, as in row-norm-direct.wgsl.
+    let first = load_x(start);
     var sum = 0.0;
     for (var k = index % LANES; k < params.size; k += LANES) {
-      sum += load_x(start + k);
+      sum += load_x(start + k) - first;
     }
-    mean = join_lanes(index, sum) / f32(params.size);
+    mean = first + join_lanes(index, sum) / f32(params.size);
   }
   var squares = 0.0;
   for (var k = index % LANES; k < params.size; k += LANES) {

@@ -41,6 +41,12 @@ export interface Device {
   /** Hands pending launches to the device without waiting for them. */
   flush(): void;
 
+  /**
+   * Resolves when it is known how all writes so far went, or rejects: what is written to stay, such as
+   * constants, is not read for long. Absent where `write` tells at once.
+   */
+  settle?(): Promise<void>;
+
   /** Resolves when all work launched so far is done; rejects with its first error. */
   synchronize(): Promise<void>;
 
@@ -72,9 +78,13 @@ export interface Device {
   /** Takes such choices for all that is prepared from now on; those of other plans have no effect. */
   useChoices?(choices: readonly TunedChoice[]): Promise<void>;
 
+  /** Whether work that was submitted is not over, also after {@link destroy}. Absent: never. */
+  isBusy?(): boolean;
+
   /** Counters since creation, for tests, benchmarks and the inspector. */
   counters(): DeviceCounters;
 
+  /** Every call from now on fails. What was submitted may end first. */
   destroy(): void;
 }
 
@@ -90,6 +100,8 @@ export interface DeviceInfo {
 
 export interface DeviceBuffer {
   readonly byteLength: number;
+  /** True once it is known that there was no memory for it: not to be used again. */
+  readonly isRefused?: boolean;
   /** Frees the memory once work that was launched before has finished. Idempotent. */
   destroy(): void;
 }
@@ -126,7 +138,27 @@ export interface IdleMemory {
   find(byteLength: number, except: readonly DeviceBuffer[]): DeviceBuffer | undefined;
 }
 
-export interface PrepareOptions {
+/** Whoever launches kernels, as a device sees it that does not finish them. */
+export interface LaunchOwner {
+  /** Milliseconds that the device may finish nothing while a kernel of this owner is on it. */
+  readonly deviceTimeout?: number | undefined;
+  /**
+   * Grows when the device is lost while its oldest work is of this owner: by one when the device went
+   * by itself, by two when it did not answer.
+   */
+  blame: number;
+}
+
+/** What of a program's own WGSL a device takes. */
+export interface ProgramKernelLimits {
+  /** `refuse`: none of it. Default `allow`. */
+  readonly programKernels?: 'allow' | 'refuse' | undefined;
+  /** Workgroups that one launch of it may have at most, the product of its grid. Default: no bound. */
+  readonly workgroupLimit?: number | undefined;
+}
+
+export interface PrepareOptions extends ProgramKernelLimits {
+  readonly owner?: LaunchOwner | undefined;
   /** Without it, what kernels make of constants is made in each call. */
   readonly packing?: PackingBudget | undefined;
   /** Where kernels find temporary memory; what is not there, or too small, they make. */
@@ -189,13 +221,19 @@ export interface KernelTuning {
   readonly kernel: string;
   /** Names of variants by place; empty where the planner's first choice stays. */
   readonly choices: Readonly<Record<string, string>>;
+  /** Milliseconds of a call with the planner's first choice. */
   readonly firstMs: number;
+  /** Milliseconds of a call with what was chosen. */
   readonly chosenMs: number;
+  /** All variants that were measured. */
   readonly tried: readonly TriedVariant[];
 }
 
+/** A variant of a kernel that was measured. */
 export interface TriedVariant {
+  /** The place in the plan that it is a choice for. */
   readonly place: string;
+  /** The name of the variant. */
   readonly name: string;
   /** Of one call; undefined when it was refused. */
   readonly ms: number | undefined;

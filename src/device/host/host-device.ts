@@ -61,7 +61,7 @@ class HostDevice implements Device {
 
   async prepare(
     primitives: readonly PrimitiveFunction[],
-    { signal, onProgress }: PrepareOptions = {},
+    { signal, onProgress, programKernels }: PrepareOptions = {},
   ): Promise<PreparedKernels> {
     this.#requireLive();
     if (signal?.aborted) throw abortError(signal);
@@ -72,6 +72,7 @@ class HostDevice implements Device {
       deviceName: this.info.name,
       context: this.#context,
       onProgress,
+      programKernels,
     });
     return { get: (name) => kernels.get(name), dispose: () => kernels.clear() };
   }

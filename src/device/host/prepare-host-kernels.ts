@@ -1,13 +1,13 @@
 import { concreteShape } from '../../core/dim.ts';
 import { UnsupportedError, WeftError } from '../../core/errors.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
-import { hostRefusal } from '../../ops/program/wgsl-kernel.ts';
+import { hostRefusal, refuseProgramKernels } from '../../ops/program/wgsl-kernel.ts';
 import { OPS } from '../../ops/registry.ts';
 import type { PrepareOptions } from '../device.ts';
 import { HostKernel, type HostKernelContext } from './host-kernel.ts';
 import { planOnHost } from './host-plan.ts';
 
-export interface HostKernelsOptions extends Pick<PrepareOptions, 'onProgress'> {
+export interface HostKernelsOptions extends Pick<PrepareOptions, 'onProgress' | 'programKernels'> {
   /** For messages. */
   readonly deviceName: string;
   readonly context: HostKernelContext;
@@ -19,8 +19,9 @@ export interface HostKernelsOptions extends Pick<PrepareOptions, 'onProgress'> {
  */
 export function prepareHostKernels(
   primitives: readonly PrimitiveFunction[],
-  { deviceName, context, onProgress }: HostKernelsOptions,
+  { deviceName, context, onProgress, programKernels }: HostKernelsOptions,
 ): Map<string, HostKernel> {
+  if (programKernels === 'refuse') refuseProgramKernels(primitives);
   refuseUnsupported(primitives, deviceName);
   const kernels = new Map<string, HostKernel>();
   onProgress?.(0, primitives.length);

@@ -1,41 +1,4 @@
-import type { OpCase } from '../../ops/define-op.ts';
-import { opDefinition } from '../../ops/registry.ts';
 import { describeOnDevices } from './describe-on-devices.ts';
+import { ROW_BLOCK_OPS } from './row-block-ops.ts';
 
-/**
- * So many elements that a software adapter takes its rows by blocks of four groups of four, of which one,
- * two, three or four are left for the last block.
- */
-const SHAPES = [
-  [16_385, 16],
-  [257, 1028],
-  [256, 1032],
-  [65, 4044],
-];
-
-const cases: readonly OpCase[] = SHAPES.map((shape) => ({
-  title: shape.join(' by '),
-  inputs: [{ dtype: 'float32', shape, range: [-8, 12] }],
-}));
-
-const masked: OpCase = {
-  title: 'a third of the elements is masked',
-  inputs: [
-    {
-      dtype: 'float32',
-      shape: [257, 1028],
-      values: Array.from({ length: 257 * 1028 }, (_, i) =>
-        i % 3 === 0 ? -Infinity : (i % 17) - 8,
-      ),
-    },
-  ],
-};
-
-describeOnDevices(
-  ['softmax', 'log_softmax', 'layer_norm', 'rms_norm'].flatMap((name) => {
-    const op = opDefinition(name);
-    const inputs = op.inputs.map((input) => ({ ...input, dtypes: ['float32' as const] }));
-    const isSoftmax = name.endsWith('softmax');
-    return { ...op, inputs, cases: () => (isSoftmax ? [...cases, masked] : cases) };
-  }),
-);
+describeOnDevices(ROW_BLOCK_OPS);

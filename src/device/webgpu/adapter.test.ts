@@ -1,40 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DeviceError } from '../../core/errors.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
-import { type AdapterIdentity, adapterName, classifyAdapter, openAdapter } from './adapter.ts';
-
-function identity(known: Partial<AdapterIdentity>): AdapterIdentity {
-  const unknown = { vendor: '', architecture: '', device: '', description: '' };
-  return { ...unknown, isFallbackAdapter: false, ...known };
-}
-
-describe('classifyAdapter', () => {
-  test.each([
-    [{ vendor: 'google', architecture: 'swiftshader' }, 'software'],
-    [{ isFallbackAdapter: true }, 'software'],
-    [{ vendor: 'mesa', description: 'llvmpipe (LLVM 17)' }, 'software'],
-    [{ vendor: 'microsoft', description: 'Microsoft Basic Render Driver' }, 'software'],
-    [{ vendor: 'nvidia', architecture: 'ampere' }, 'discrete'],
-    [{ vendor: 'amd', architecture: 'rdna-3' }, 'discrete'],
-    [{ vendor: 'apple', architecture: 'metal-3' }, 'discrete'],
-    [{ vendor: 'intel', architecture: 'gen-12hp' }, 'discrete'],
-    [{ vendor: 'intel', architecture: 'gen-9' }, 'integrated'],
-    [{ vendor: 'qualcomm', architecture: 'adreno-7xx' }, 'integrated'],
-    [{ vendor: 'arm', architecture: 'valhall' }, 'integrated'],
-    [{}, 'integrated'],
-  ] as const)('%j is %s', (known, expected) => {
-    expect(classifyAdapter(identity(known))).toBe(expected);
-  });
-});
-
-test('adapterName takes the most telling name', () => {
-  expect(adapterName(identity({ vendor: 'google', architecture: 'swiftshader' }))).toBe(
-    'SwiftShader',
-  );
-  expect(adapterName(identity({ vendor: 'nvidia', architecture: 'ampere' }))).toBe('nvidia ampere');
-  expect(adapterName(identity({ vendor: 'x', description: 'Radeon' }))).toBe('Radeon');
-  expect(adapterName(identity({}))).toBe('an unnamed adapter');
-});
+import { openAdapter } from './adapter.ts';
 
 describe('openAdapter', () => {
   test('requests what the adapter really has', async () => {
@@ -66,11 +33,11 @@ describe('openAdapter', () => {
     const bare = { requestAdapter: () => Promise.resolve(null) };
     const withoutAdapter = openAdapter({ gpu: bare as unknown as GPU });
     await expect(withoutAdapter).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[DeviceError: WebGPU: got no adapter, expected a GPU or a software adapter. Look at chrome://gpu; on Linux WebGPU may need --enable-unsafe-webgpu. The host device works everywhere.]`,
+      `[DeviceError: WebGPU: got no adapter, expected a GPU or a software adapter. Install a driver for Vulkan (on Debian mesa-vulkan-drivers), or name one in VK_DRIVER_FILES. The host device works everywhere.]`,
     );
     await expect(withoutAdapter).rejects.toBeInstanceOf(DeviceError);
     const broken = {
-      info: identity({ vendor: 'acme' }),
+      info: { vendor: 'acme', architecture: '', device: '', description: '' },
       features: new Set<string>(),
       limits: {},
       requestDevice: () => Promise.reject(new TypeError('too many limits')),
@@ -81,5 +48,60 @@ describe('openAdapter', () => {
     ).rejects.toThrowErrorMatchingInlineSnapshot(
       `[DeviceError: WebGPU adapter acme: got no device (too many limits), expected one with the limits that the adapter offers. Reload the page; after a crash of the GPU process the browser may need a restart.]`,
     );
+  });
+});
+
+describe('an adapter that does not answer', () => {
+  const NO_DEVICE =
+    "WebGPU: got no device that works in 20 ms: the GPU's driver is stuck, expected an adapter and a device. Restart this process, or use the host device.";
+
+  /** WebGPU whose adapter comes when the test says so, with devices that tell what is done to them. */
+  function slowGpu() {
+    let answer: () => void = () => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const events: string[] = [];
+    const requestDevice = async () => {
+      events.push('made');
+      const limits = { maxBufferSize: 4 };
+      return { features: new Set<string>(), limits, destroy: () => events.push('destroyed') };
+    };
+    const adapter = {
+      info: { vendor: '', architecture: '', device: '', description: '' },
+      features: new Set<string>(),
+      limits: {},
+      requestDevice,
+    };
+    const requestAdapter = async () => {
+      events.push('asked');
+      await answered;
+      return adapter;
+    };
+    return { gpu: { requestAdapter } as unknown as GPU, answer, events };
+  }
+
+  const later = () => new Promise((wake) => setTimeout(wake, 1));
+
+  test('is given up in time, and its device destroyed when it comes after all', async () => {
+    const { gpu, answer, events } = slowGpu();
+    const opening = openAdapter({ gpu, deviceTimeout: 20 });
+    await expect(opening).rejects.toBeInstanceOf(DeviceError);
+    await expect(opening).rejects.toThrow(NO_DEVICE);
+    expect(events).toEqual(['asked']);
+    answer();
+    await later();
+    expect(events).toEqual(['asked', 'made', 'destroyed']);
+  });
+
+  test('is asked once: who comes next waits for the same device', async () => {
+    const { gpu, answer, events } = slowGpu();
+    await expect(openAdapter({ gpu, deviceTimeout: 20 })).rejects.toThrow(NO_DEVICE);
+    await expect(openAdapter({ gpu, deviceTimeout: 20 })).rejects.toThrow(NO_DEVICE);
+    const next = openAdapter({ gpu, deviceTimeout: 1000 });
+    answer();
+    expect((await next).info.maxBufferByteLength).toBe(4);
+    await later();
+    expect(events).toEqual(['asked', 'made']);
   });
 });

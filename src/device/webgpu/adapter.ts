@@ -1,6 +1,11 @@
 import { DeviceError } from '../../core/errors.ts';
 import type { AdapterClass, PlannerCaps } from '../../core/launch-plan.ts';
+import { nodeModule } from '../../core/node-module.ts';
+import { withinTime } from '../../core/within-time.ts';
 import type { DeviceInfo } from '../device.ts';
+import { adapterName, classifyAdapter, vendorName } from './adapter-identity.ts';
+import { DEFAULT_DEVICE_TIMEOUT_MS } from './device-watchdog.ts';
+import { isAnyDeviceStuck } from './unfinished-devices.ts';
 
 export interface AdapterOptions {
   /** `navigator.gpu`, or what the `webgpu` package creates in Node. */
@@ -8,6 +13,8 @@ export interface AdapterOptions {
   /** Overrides what the adapter is taken for, so that its kernels can be tested elsewhere. */
   readonly adapterClass?: AdapterClass | undefined;
   readonly powerPreference?: GPUPowerPreference | undefined;
+  /** Milliseconds until an adapter and a device must be there. Default 30,000. */
+  readonly deviceTimeout?: number | undefined;
 }
 
 export interface OpenedAdapter {
@@ -34,15 +41,77 @@ const WANTED_LIMITS = [
   'maxComputeWorkgroupsPerDimension',
 ] as const;
 
-/** Requests the adapter and a device with its real limits. Throws DeviceError. */
+const NO_ADAPTER =
+  nodeModule === undefined
+    ? 'Look at chrome://gpu; on Linux WebGPU may need --enable-unsafe-webgpu.'
+    : 'Install a driver for Vulkan (on Debian mesa-vulkan-drivers), or name one in VK_DRIVER_FILES.';
+
+const [STUCK, RESTART] =
+  nodeModule === undefined
+    ? ["the browser's GPU process", 'Restart the browser, or use the host device.']
+    : ["the GPU's driver", 'Restart this process, or use the host device.'];
+
+interface Opened {
+  readonly adapter: GPUAdapter;
+  readonly device: GPUDevice;
+}
+
+/** How long a load waits at most when others waited in vain. */
+const DOUBTFUL_TIMEOUT_MS = 2000;
+
+/** Devices that did not come in time. Whoever asks next waits for the same one. */
+const overdue = new Map<GPU | undefined, Promise<Opened>>();
+
+/** Requests the adapter and a device with its real limits. Throws DeviceError, also when neither comes. */
 export async function openAdapter(options: AdapterOptions): Promise<OpenedAdapter> {
+  const { gpu, deviceTimeout = DEFAULT_DEVICE_TIMEOUT_MS } = options;
+  const known = overdue.get(gpu);
+  overdue.delete(gpu);
+  const opening = known ?? open(options);
+  const isDoubtful = known !== undefined || isAnyDeviceStuck();
+  const timeoutMs = isDoubtful ? Math.min(deviceTimeout, DOUBTFUL_TIMEOUT_MS) : deviceTimeout;
+  const { adapter, device } = await withinTime(opening, timeoutMs, () => {
+    overdue.set(gpu, opening);
+    void discardLate(gpu, opening);
+    return noAnswer(timeoutMs);
+  });
+  return describe(adapter, device, options.adapterClass ?? classifyAdapter(adapter.info));
+}
+
+/** Destroys a device that comes after all, unless somebody waits for it by then. */
+async function discardLate(gpu: GPU | undefined, opening: Promise<Opened>): Promise<void> {
+  const [outcome] = await Promise.allSettled([opening]);
+  if (overdue.get(gpu) !== opening) return;
+  overdue.delete(gpu);
+  if (outcome.status === 'fulfilled') outcome.value.device.destroy();
+}
+
+async function open(options: AdapterOptions): Promise<Opened> {
   const adapter = await requestAdapter(options);
+  const device = await requestDevice(adapter);
+  if (isAnyDeviceStuck()) {
+    const { probeDevice } = await import('./probe-device.ts');
+    await probeDevice(device);
+  }
+  return { adapter, device };
+}
+
+function noAnswer(timeoutMs: number): DeviceError {
+  const reason = isAnyDeviceStuck() ? ' with a kernel that does not end' : '';
+  return new DeviceError({
+    where: 'WebGPU',
+    got: `no device that works in ${timeoutMs} ms: ${STUCK} is stuck${reason}`,
+    expected: 'an adapter and a device',
+    remedy: RESTART,
+  });
+}
+
+async function requestDevice(adapter: GPUAdapter): Promise<GPUDevice> {
   const features = WANTED_FEATURES.filter((feature) => adapter.features.has(feature));
   const requiredLimits: Record<string, number> = {};
   for (const limit of WANTED_LIMITS) requiredLimits[limit] = adapter.limits[limit];
-  let device: GPUDevice;
   try {
-    device = await adapter.requestDevice({
+    return await adapter.requestDevice({
       label: 'weft',
       requiredFeatures: features,
       requiredLimits,
@@ -58,7 +127,6 @@ export async function openAdapter(options: AdapterOptions): Promise<OpenedAdapte
       { cause },
     );
   }
-  return describe(adapter, device, options.adapterClass ?? classifyAdapter(adapter.info));
 }
 
 async function requestAdapter({ gpu, powerPreference }: AdapterOptions): Promise<GPUAdapter> {
@@ -78,8 +146,7 @@ async function requestAdapter({ gpu, powerPreference }: AdapterOptions): Promise
       where: 'WebGPU',
       got: 'no adapter',
       expected: 'a GPU or a software adapter',
-      remedy:
-        'Look at chrome://gpu; on Linux WebGPU may need --enable-unsafe-webgpu. The host device works everywhere.',
+      remedy: `${NO_ADAPTER} The host device works everywhere.`,
     });
   }
   return adapter;
@@ -98,7 +165,7 @@ function describe(
     hasTimestamps: features.has('timestamp-query'),
     info: {
       name: adapterName(info),
-      vendor: info.vendor,
+      vendor: vendorName(info),
       architecture: info.architecture,
       adapterClass,
       maxBufferByteLength: limits.maxBufferSize,
@@ -115,40 +182,4 @@ function describe(
       maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
     },
   };
-}
-
-/** What a browser tells of an adapter; most hide the description. */
-export type AdapterIdentity = Pick<
-  GPUAdapterInfo,
-  'vendor' | 'architecture' | 'device' | 'description' | 'isFallbackAdapter'
->;
-
-const SOFTWARE = /swiftshader|llvmpipe|lavapipe|softpipe|warp|basic render/i;
-/** Intel's discrete cards report architectures of their own. */
-const INTEL_DISCRETE = /^(gen-12hp|xe-hpg|xe-2hpg|xe-3hpg)$/;
-
-/**
- * Which family of kernels suits an adapter. Unknown vendors count as integrated, whose kernels
- * ask least of the hardware; Apple's GPUs run the kernels of discrete ones best.
- */
-export function classifyAdapter(info: AdapterIdentity): AdapterClass {
-  const words = `${info.vendor} ${info.architecture} ${info.device} ${info.description}`;
-  if (info.isFallbackAdapter || SOFTWARE.test(words)) return 'software';
-  switch (info.vendor) {
-    case 'nvidia':
-    case 'amd':
-    case 'apple':
-      return 'discrete';
-    case 'intel':
-      return INTEL_DISCRETE.test(info.architecture) ? 'discrete' : 'integrated';
-    default:
-      return 'integrated';
-  }
-}
-
-/** The most telling name that the browser gives away. */
-export function adapterName(info: AdapterIdentity): string {
-  if (/swiftshader/i.test(`${info.architecture} ${info.description}`)) return 'SwiftShader';
-  const name = info.description || info.device || `${info.vendor} ${info.architecture}`.trim();
-  return name === '' ? 'an unnamed adapter' : name;
 }

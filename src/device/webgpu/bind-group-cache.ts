@@ -95,6 +95,14 @@ export class BindGroupCache {
     return entry.group;
   }
 
+  /** Forgets all groups. */
+  clear(): void {
+    for (const first of this.#buckets.values()) {
+      for (let entry: BindGroupEntry | undefined = first; entry; entry = entry.next)
+        this.drop(entry);
+    }
+  }
+
   drop(entry: BindGroupEntry): void {
     const first = this.#buckets.get(entry.hash);
     if (first === entry) {

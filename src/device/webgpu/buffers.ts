@@ -28,6 +28,7 @@ export class WebGpuBuffer implements DeviceBuffer {
   /** Serial of the last submission that writes it. */
   lastWrite = 0;
   isDestroyed = false;
+  isRefused = false;
 
   readonly #table: BufferTable;
 
@@ -72,23 +73,33 @@ export class BufferTable {
   /** A zeroed storage buffer. Throws OutOfMemoryError beyond the adapter's limit. */
   create(byteLength: number, label: string): WebGpuBuffer {
     this.#checkSize(byteLength, label);
+    let buffer: WebGpuBuffer | undefined;
     const gpuBuffer = this.createRaw(
       roundUpToGranule(byteLength),
       BUFFER_USAGE.storage | BUFFER_USAGE.copySource | BUFFER_USAGE.copyTarget,
       label,
+      () => {
+        if (buffer !== undefined) buffer.isRefused = true;
+      },
     );
     this.created++;
     this.live++;
     this.bytesLive += byteLength;
-    return new WebGpuBuffer(this, this.created, byteLength, gpuBuffer);
+    buffer = new WebGpuBuffer(this, this.created, byteLength, gpuBuffer);
+    return buffer;
   }
 
   /** A buffer for the device's own use, not counted. */
-  createRaw(size: number, usage: GPUBufferUsageFlags, label: string): GPUBuffer {
+  createRaw(
+    size: number,
+    usage: GPUBufferUsageFlags,
+    ...[label, onError]: [label: string, onError?: () => void]
+  ): GPUBuffer {
     this.#checkSize(size, label);
     return this.#faults.scoped(
       `${label} of ${size} bytes, with ${this.bytesLive} in use on ${this.#adapterName}`,
       () => this.#device.createBuffer({ label, size, usage }),
+      onError,
     );
   }
 

@@ -1,6 +1,6 @@
 import { internalError } from '../../core/errors.ts';
 import { checkRange } from '../check-range.ts';
-import type { DeviceRange, DeviceTensor, IdleMemory } from '../device.ts';
+import type { DeviceRange, DeviceTensor, IdleMemory, LaunchOwner } from '../device.ts';
 import type { BindGroupCache } from './bind-group-cache.ts';
 import { asWebGpuBuffer, type BufferTable, type WebGpuBuffer } from './buffers.ts';
 import type { CompiledLaunch, CompiledPlan } from './compiled-plan.ts';
@@ -22,10 +22,13 @@ export interface CommandQueueParts {
   readonly buffers: BufferTable;
   readonly bindGroups: BindGroupCache;
   readonly scratch: ScratchPool;
+  /** Makes what faults may have spoiled again, before the next launch. */
+  readonly mend: () => void;
 }
 
 /** What launches of a program may use. */
 export interface LaunchMemory {
+  readonly owner?: LaunchOwner | undefined;
   readonly weights?: PackedWeights | undefined;
   readonly idle?: IdleMemory | undefined;
 }
@@ -46,7 +49,11 @@ export class CommandQueue {
   #pass: GPUComputePassEncoder | undefined;
   #passPipeline: GPUComputePipeline | undefined;
   #recorded = 0;
+  /** What of it are launches. */
+  #work: (CompiledLaunch | readonly CompiledLaunch[])[] = [];
   #flushAfter = FIRST_FLUSH_LAUNCHES;
+  /** Faults after which all was mended. */
+  #mendedFaults = 0;
 
   /** Reused for every launch: the bindings that are being put together. */
   readonly #boundBuffers: WebGpuBuffer[] = [];
@@ -59,6 +66,11 @@ export class CommandQueue {
     this.#parts = parts;
   }
 
+  /** Errors of the device so far. */
+  get faultCount(): number {
+    return this.#parts.faults.count;
+  }
+
   /** Records all launches of a plan but those whose results are in `weights`. */
   launch(
     plan: CompiledPlan,
@@ -67,6 +79,7 @@ export class CommandQueue {
   ): void {
     const { faults, scratch } = this.#parts;
     faults.throwIfEnded();
+    this.#mend();
     const packed: PackedCall | undefined = plan.mayPack ? weights?.find(plan, args) : undefined;
     const { scratchByteLengths } = plan;
     if (scratchByteLengths.length > 0) {
@@ -78,7 +91,7 @@ export class CommandQueue {
       this.#dispatch(launch, args);
       if (pack !== undefined) pack.isFilled = true;
     }
-    if (this.#recorded >= this.#flushAfter) {
+    if (this.#recorded >= Math.min(this.#flushAfter, faults.watchdog.mostLaunches)) {
       this.flush();
       this.#flushAfter = NEXT_FLUSH_LAUNCHES;
     }
@@ -86,7 +99,19 @@ export class CommandQueue {
 
   /** Launches again what a tape noted down. Goes out with what follows, unless much is waiting. */
   dispatchAll(list: DispatchList): void {
-    this.#parts.faults.throwIfEnded();
+    const { faults } = this.#parts;
+    faults.throwIfEnded();
+    this.#mend();
+    const count = list.pipelines.length;
+    const { mostLaunches } = faults.watchdog;
+    if (count <= mostLaunches) return this.#dispatchList(list);
+    for (let i = 0; i < count; i += mostLaunches) {
+      this.#dispatchList(list.part(i, Math.min(i + mostLaunches, count)));
+      this.flush();
+    }
+  }
+
+  #dispatchList(list: DispatchList): void {
     if (this.#recorded >= NEXT_FLUSH_LAUNCHES) this.flush();
     const encoder = this.#open();
     const pass = this.#beginPass(encoder);
@@ -108,6 +133,7 @@ export class CommandQueue {
     for (const buffer of list.written) buffer.lastWrite = serial;
     this.launches += pipelines.length;
     this.#recorded += pipelines.length;
+    this.#work.push(list.launches);
   }
 
   copy(from: DeviceRange, to: DeviceRange): void {
@@ -162,8 +188,13 @@ export class CommandQueue {
     record(encoder);
   }
 
-  /** Submits what was recorded. Returns the serial of the last submission. */
-  flush(): number {
+  /** Submits what was recorded, and lets the rest of the run follow. */
+  flush(): void {
+    if (this.#encoder !== undefined) this.#parts.faults.watchdog.probe(this.#submit());
+  }
+
+  /** Returns the serial of the last submission. */
+  #submit(): number {
     const { device, faults, buffers } = this.#parts;
     const encoder = this.#encoder;
     if (encoder === undefined) return faults.serial;
@@ -172,15 +203,28 @@ export class CommandQueue {
     this.#recorded = 0;
     device.queue.submit([encoder.finish()]);
     const serial = faults.endSubmission();
+    faults.watchdog.submitted(serial, this.#work);
+    this.#work = [];
     this.submits++;
     buffers.submitted();
     return serial;
   }
 
-  /** Submits, and expects a new run: its first launches will go out early again. */
+  /**
+   * Submits, and expects a new run: its first launches will go out early again. Returns the serial of
+   * the last submission, whose end the caller waits for and tells the watchdog.
+   */
   finishRun(): number {
     this.#flushAfter = FIRST_FLUSH_LAUNCHES;
-    return this.flush();
+    return this.#submit();
+  }
+
+  #mend(): void {
+    const { faults, mend } = this.#parts;
+    if (this.#mendedFaults === faults.count) return;
+    this.#mendedFaults = faults.count;
+    this.flush();
+    mend();
   }
 
   #dispatch(launch: CompiledLaunch, args: readonly DeviceTensor[]): void {
@@ -205,6 +249,7 @@ export class CommandQueue {
     if (this.profiler !== undefined) this.#endPass();
     this.launches++;
     this.#recorded++;
+    this.#work.push(launch);
   }
 
   #bindGroup(launch: CompiledLaunch): GPUBindGroup {

@@ -3,6 +3,7 @@ import { internalError } from '../../core/errors.ts';
 import type { Launch, LaunchPlan } from '../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
+import type { LaunchOwner } from '../device.ts';
 import { roundUpToGranule } from './buffers.ts';
 import type { ParamArena, ParamSlot } from './param-arena.ts';
 import type { CachedPipeline, PipelineCache } from './pipeline-cache.ts';
@@ -16,6 +17,7 @@ export interface CompiledPlan {
 }
 
 export interface CompiledLaunch {
+  readonly owner: LaunchOwner | undefined;
   readonly primitive: string;
   readonly label: string;
   readonly pipeline: CachedPipeline;
@@ -113,6 +115,7 @@ export interface PlanStores {
 
 export interface PlanContext extends PlanStores {
   readonly primitive: PrimitiveFunction;
+  readonly memory?: { readonly owner?: LaunchOwner | undefined } | undefined;
   /** Shapes of parameters, then results. */
   readonly shapes: readonly Shape[];
 }
@@ -131,6 +134,7 @@ function assembleLaunch(
   const placed = ({ kind, index }: CompiledBinding): CompiledBinding =>
     kind === 'scratch' ? { kind, index: order.indexOf(index) } : { kind, index };
   return {
+    owner: context.memory?.owner,
     primitive: context.primitive.name,
     label: launch.label,
     pipeline,

@@ -80,7 +80,7 @@ describe('caches of a device', () => {
 
   test('bind groups are found again, go with their buffers, and are bounded in number', async () => {
     const { layout } = await incrementPipeline(new PipelineCache(device, faults));
-    const arena = new ParamArena(device.queue, buffers, () => undefined);
+    const arena = new ParamArena({ queue: device.queue, buffers, faults, flush: () => undefined });
     const { page, byteLength } = arena.acquire(Uint32Array.of(4));
     const cache = new BindGroupCache(device, 4);
     const input = buffers.create(16, 'input');
@@ -120,7 +120,7 @@ describe('caches of a device', () => {
 
   test('parameters of equal content share a slot, which is reused when nobody needs it', () => {
     let flushes = 0;
-    const arena = new ParamArena(device.queue, buffers, () => flushes++);
+    const arena = new ParamArena({ queue: device.queue, buffers, faults, flush: () => flushes++ });
     const first = arena.acquire(Uint32Array.of(1, 2));
     expect(arena.acquire(Uint32Array.of(1, 2))).toBe(first);
     const second = arena.acquire(Uint32Array.of(3));

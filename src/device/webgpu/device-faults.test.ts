@@ -25,6 +25,10 @@ class FakeGpuDevice {
     this.listener = listener;
   }
 
+  removeEventListener(_type: string, listener: (event: unknown) => void): void {
+    if (this.listener === listener) this.listener = undefined;
+  }
+
   pushErrorScope(): void {
     this.depth++;
     this.pushes++;
@@ -152,4 +156,15 @@ test('loss rejects what is pending with the reason of the browser', async () => 
     `"WebGPU device: got a lost device (the driver hung), expected a live one. Load the session again; its buffers are gone."`,
   );
   expect(() => faults.throwIfEnded()).toThrow('the driver hung');
+});
+
+test('a device that ended is left without a listener, which would keep all of it in Node', async () => {
+  const destroyed = open();
+  expect(destroyed.gpu.listener).toBeDefined();
+  destroyed.faults.destroyed();
+  expect(destroyed.gpu.listener).toBe(undefined);
+  const lost = open();
+  lost.gpu.lose({ reason: 'unknown', message: 'reset' });
+  await lost.faults.lost;
+  expect(lost.gpu.listener).toBe(undefined);
 });

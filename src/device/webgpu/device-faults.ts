@@ -1,9 +1,13 @@
 import { DeviceError, DeviceLostError, OutOfMemoryError } from '../../core/errors.ts';
+import { DEFAULT_DEVICE_TIMEOUT_MS, DeviceWatchdog, listKernels } from './device-watchdog.ts';
 
 /** Faults kept to recognise buffers that never got the bytes they should hold. */
 const KEPT_FAULTS = 16;
 
 const SCOPES = ['validation', 'out-of-memory', 'internal'] as const;
+
+/** So long may the news of a loss take after what it aborts. */
+const LOSS_NOTICE_MS = 1000;
 
 interface Fault {
   readonly error: Error;
@@ -21,10 +25,13 @@ interface Fault {
  * is recorded makes the results of submissions `n` to `m` worthless, for later readers too.
  */
 export class DeviceFaults {
-  /** Resolves when the device is lost without `destroyed` having been called. */
+  /** Resolves when the device is lost, or does not answer, without `destroyed` having been called. */
   readonly lost: Promise<DeviceLostError>;
+  readonly watchdog: DeviceWatchdog;
   /** Serial of the submission that is being recorded, or comes next. */
   serial = 1;
+  /** Errors so far. After each, what was made or written before may be invalid. */
+  count = 0;
 
   #isRecording = false;
   /** Serial of the writes whose scopes are open. */
@@ -33,16 +40,37 @@ export class DeviceFaults {
   readonly #device: GPUDevice;
   readonly #faults: Fault[] = [];
   readonly #waiting = new Set<(error: Error) => void>();
-  readonly #unsettled = new Set<Promise<void>>();
+  readonly #unsettled = new Set<Promise<unknown>>();
   #end: DeviceLostError | undefined;
+  readonly #onError = (event: GPUUncapturedErrorEvent): void => {
+    event.preventDefault();
+    this.record(fromGpuError(event.error, 'WebGPU'));
+  };
 
-  constructor(device: GPUDevice) {
+  constructor(device: GPUDevice, timeoutMs = DEFAULT_DEVICE_TIMEOUT_MS) {
     this.#device = device;
-    this.lost = this.#watchLoss(device);
-    device.addEventListener('uncapturederror', (event) => {
-      event.preventDefault();
-      this.record(fromGpuError(event.error, 'WebGPU'));
+    let announce: (error: DeviceLostError) => void = () => undefined;
+    this.lost = new Promise((resolve) => {
+      announce = resolve;
     });
+    const end = (error: DeviceLostError): void => {
+      if (this.#end !== undefined) return;
+      this.#finish(error);
+      announce(error);
+    };
+    this.watchdog = new DeviceWatchdog({
+      timeoutMs,
+      finish: () => device.queue.onSubmittedWorkDone(),
+      answer: () => {
+        device.pushErrorScope('internal');
+        return device.popErrorScope();
+      },
+      onStuck: end,
+    });
+    void device.lost.then(({ reason, message }) =>
+      end(lostError(message === '' ? reason : message, this.watchdog.lost())),
+    );
+    device.addEventListener('uncapturederror', this.#onError);
   }
 
   /** Throws when the device is lost or destroyed. */
@@ -67,13 +95,31 @@ export class DeviceFaults {
     this.#add(error, this.serial);
   }
 
-  /** Runs `make` in error scopes; what they catch is reported to the next reader. */
-  scoped<T>(where: string, make: () => T): T {
+  /** Runs `make` in error scopes; what they catch is reported to the next reader, and to `onError`. */
+  scoped<T>(where: string, make: () => T, onError?: (made: T) => unknown): T {
+    this.#openScopes();
+    let made: T | undefined;
+    try {
+      made = make();
+      return made;
+    } finally {
+      const result = made;
+      this.#closeScopes(where, this.serial, () => result !== undefined && onError?.(result));
+    }
+  }
+
+  /** As {@link DeviceFaults.scoped}, for what fails again, and is reported, when it is used. */
+  unreported<T>(make: () => T, onError?: () => unknown): T {
     this.#openScopes();
     try {
       return make();
     } finally {
-      this.#closeScopes(where, this.serial);
+      for (let i = 0; i < SCOPES.length; i++) {
+        this.#device.popErrorScope().then(
+          (error) => error && onError?.(),
+          () => undefined,
+        );
+      }
     }
   }
 
@@ -117,9 +163,11 @@ export class DeviceFaults {
   }
 
   /** Closes the scopes that were opened last, and attributes their errors to `serial`. */
-  #closeScopes(where: string, serial: number): void {
+  #closeScopes(where: string, serial: number, onError?: () => unknown): void {
     for (let i = 0; i < SCOPES.length; i++) {
-      const noted = this.#noteErrors(this.#device.popErrorScope(), where, serial);
+      const noted = this.#noteErrors(this.#device.popErrorScope(), where, serial).then(
+        (isError) => isError && onError?.(),
+      );
       this.#unsettled.add(noted);
       void noted.finally(() => this.#unsettled.delete(noted));
     }
@@ -157,24 +205,19 @@ export class DeviceFaults {
     if (!this.#isRecording) this.serial++;
   }
 
-  async #watchLoss(device: GPUDevice): Promise<DeviceLostError> {
-    const { reason, message } = await device.lost;
-    if (this.#end !== undefined) return new Promise(() => undefined);
-    const error = lostError(message === '' ? reason : message);
-    this.#finish(error);
-    return error;
-  }
-
   async #noteErrors(
     popped: Promise<GPUError | null>,
     where: string,
     serial: number,
-  ): Promise<void> {
+  ): Promise<boolean> {
     try {
       const gpuError = await popped;
-      if (gpuError !== null) this.#add(fromGpuError(gpuError, where), serial);
+      if (gpuError === null) return false;
+      this.#add(fromGpuError(gpuError, where), serial);
+      return true;
     } catch {
       // Scopes of a lost device may reject; whoever waits hears of the loss itself.
+      return false;
     }
   }
 
@@ -187,8 +230,9 @@ export class DeviceFaults {
       const value = await promise;
       if (this.#waiting.delete(reject)) resolve(value);
     } catch (error) {
-      // Mapping fails just before the loss is announced, so give the reason time to arrive.
-      await new Promise((wake) => setTimeout(wake, 0));
+      // Mapping fails before the loss is announced, in Firefox by several messages between processes.
+      const isAborted = error instanceof Error && error.name === 'AbortError';
+      await new Promise((wake) => setTimeout(wake, isAborted ? LOSS_NOTICE_MS : 0));
       if (this.#waiting.delete(reject)) {
         reject(error instanceof Error ? error : new Error(String(error)));
       }
@@ -196,6 +240,7 @@ export class DeviceFaults {
   }
 
   #add(error: Error, serial: number): void {
+    this.count++;
     const last = this.#faults.at(-1);
     // What follows a fault that nobody knows of yet is a consequence, and spoiled with it.
     if (last?.reportedAt === Infinity && last.serial <= serial) return;
@@ -207,6 +252,8 @@ export class DeviceFaults {
     this.#end = error;
     for (const reject of this.#waiting) reject(error);
     this.#waiting.clear();
+    // Dawn in Node never lets go of a device's listeners, nor of what they refer to.
+    this.#device.removeEventListener('uncapturederror', this.#onError);
   }
 }
 
@@ -214,13 +261,17 @@ function covers(fault: Fault, serial: number): boolean {
   return fault.serial <= serial && serial <= fault.reportedAt;
 }
 
-function lostError(message: string): DeviceLostError {
-  return new DeviceLostError({
-    where: 'WebGPU device',
-    got: `a lost device (${message})`,
-    expected: 'a live one',
-    remedy: 'Load the session again; its buffers are gone.',
-  });
+function lostError(message: string, kernels: readonly string[]): DeviceLostError {
+  const work = kernels.length === 0 ? '' : `, at work on the kernels ${listKernels(kernels)}`;
+  return new DeviceLostError(
+    {
+      where: 'WebGPU device',
+      got: `a lost device (${message})${work}`,
+      expected: 'a live one',
+      remedy: 'Load the session again; its buffers are gone.',
+    },
+    { details: { kernels } },
+  );
 }
 
 function fromGpuError(error: GPUError, where: string): Error {

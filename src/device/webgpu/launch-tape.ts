@@ -12,6 +12,7 @@ export const NO_OFFSET = 0xffffffff;
 
 /** Launches that follow each other in one pass. */
 export class DispatchList {
+  readonly launches: CompiledLaunch[] = [];
   readonly pipelines: GPUComputePipeline[] = [];
   readonly groups: GPUBindGroup[] = [];
   /** Workgroups of launch `i` in x, y and z at `3 * i`. */
@@ -25,6 +26,7 @@ export class DispatchList {
   part(from: number, to: number): DispatchList {
     const { used, written } = this;
     return Object.assign(new DispatchList(), {
+      launches: this.launches.slice(from, to),
       pipelines: this.pipelines.slice(from, to),
       groups: this.groups.slice(from, to),
       workgroups: this.workgroups.slice(from * 3, to * 3),
@@ -44,6 +46,8 @@ type Step =
 export interface TapeQueue {
   tape: LaunchTape | undefined;
   readonly profiler: object | undefined;
+  /** See `DeviceFaults`. */
+  readonly faultCount: number;
   dispatchAll(list: DispatchList): void;
   copy(from: DeviceRange, to: DeviceRange): void;
   write(target: DeviceRange, bytes: Uint8Array): void;
@@ -58,6 +62,7 @@ export class LaunchTape implements LaunchRecording, RecordedLaunches, BufferUser
   readonly buffers = new Set<DeviceBuffer>();
 
   readonly #queue: TapeQueue;
+  readonly #faultCount: number;
   readonly #params: ParamArena;
   readonly #steps: Step[] = [];
   readonly #slots: ParamSlot[] = [];
@@ -68,6 +73,7 @@ export class LaunchTape implements LaunchRecording, RecordedLaunches, BufferUser
 
   constructor(queue: TapeQueue, params: ParamArena) {
     this.#queue = queue;
+    this.#faultCount = queue.faultCount;
     this.#params = params;
   }
 
@@ -101,6 +107,7 @@ export class LaunchTape implements LaunchRecording, RecordedLaunches, BufferUser
     if (++this.launchCount > MAX_LAUNCHES) return this.spoil();
     const last = this.#steps.at(-1);
     const list = last?.kind === 'dispatch' ? last.list : this.#openList();
+    list.launches.push(launch);
     list.pipelines.push(launch.pipeline.pipeline);
     list.groups.push(group);
     list.workgroups.push(...launch.workgroups);
@@ -132,8 +139,9 @@ export class LaunchTape implements LaunchRecording, RecordedLaunches, BufferUser
   }
 
   isUsable(): boolean {
-    const { tape, profiler } = this.#queue;
-    return !this.#isSpoiled && tape === undefined && profiler === undefined;
+    const { tape, profiler, faultCount } = this.#queue;
+    const isIdle = tape === undefined && profiler === undefined;
+    return !this.#isSpoiled && isIdle && faultCount === this.#faultCount;
   }
 
   replay(begin = 0, count = Number.POSITIVE_INFINITY): number | undefined {

@@ -2,6 +2,7 @@ import { OutOfMemoryError } from '../../core/errors.ts';
 import type { DeviceTensor, PackingBudget } from '../device.ts';
 import { asWebGpuBuffer, type BufferTable, type BufferUser, type WebGpuBuffer } from './buffers.ts';
 import type { CompiledLaunch, CompiledPlan } from './compiled-plan.ts';
+import type { DeviceFaults } from './device-faults.ts';
 
 /** Constants in the form that a kernel wants: what one launch makes of them, which is done once. */
 class Pack implements BufferUser {
@@ -56,14 +57,25 @@ export class PackedWeights {
   readonly #buffers: BufferTable;
   readonly #budget: PackingBudget;
   readonly #packs = new Map<string, Pack>();
-  readonly #calls = new WeakMap<CompiledPlan, PackedCall[]>();
+  readonly #faults: Pick<DeviceFaults, 'count'>;
+  /** Faults of the device that it knows of. */
+  #faultCount: number;
+  #calls = new WeakMap<CompiledPlan, PackedCall[]>();
 
-  constructor(buffers: BufferTable, budget: PackingBudget) {
+  constructor(buffers: BufferTable, budget: PackingBudget, faults: Pick<DeviceFaults, 'count'>) {
     this.#buffers = buffers;
     this.#budget = budget;
+    this.#faults = faults;
+    this.#faultCount = faults.count;
   }
 
   find(plan: CompiledPlan, args: readonly DeviceTensor[]): PackedCall {
+    if (this.#faultCount !== this.#faults.count) {
+      // The launch that filled one of them may have been refused.
+      this.#faultCount = this.#faults.count;
+      this.dispose();
+      this.#calls = new WeakMap();
+    }
     const known = this.#calls.get(plan) ?? [];
     for (const call of known) {
       if (call.sources.every((source) => isSame(source, args[source.index]))) return call;

@@ -1,6 +1,7 @@
 import { internalError } from '../../core/errors.ts';
 import { BUFFER_USAGE } from './buffer-usage.ts';
 import type { BufferTable } from './buffers.ts';
+import type { DeviceFaults } from './device-faults.ts';
 
 /** The alignment of dynamic offsets that every adapter supports. */
 const SLOT_BYTE_LENGTH = 256;
@@ -10,12 +11,13 @@ const PAGE_BYTE_LENGTH = 64 * 1024;
 /** A uniform buffer that slots are cut from. */
 export interface ParamPage {
   readonly id: number;
-  readonly gpuBuffer: GPUBuffer;
+  gpuBuffer: GPUBuffer;
 }
 
 /** Parameter words in GPU memory, shared by all launches that have equal words. */
 export interface ParamSlot {
   readonly key: string;
+  readonly words: Uint32Array<ArrayBuffer>;
   readonly page: ParamPage;
   readonly byteOffset: number;
   /** Multiple of 256. */
@@ -24,25 +26,28 @@ export interface ParamSlot {
 
 type Place = Pick<ParamSlot, 'page' | 'byteOffset'>;
 
+export interface ParamArenaParts {
+  readonly queue: GPUQueue;
+  readonly buffers: BufferTable;
+  readonly faults: Pick<DeviceFaults, 'scopedWrite'>;
+  /** Submits recorded launches, which may still read a place that is about to be reused. */
+  readonly flush: () => void;
+}
+
 /**
  * Uniform memory for launch parameters. Slots are interned by content and written when a plan is
  * made, so that running a plan writes nothing.
  */
 export class ParamArena {
-  readonly #queue: GPUQueue;
-  readonly #buffers: BufferTable;
-  readonly #flush: () => void;
+  readonly #parts: ParamArenaParts;
   readonly #pages: ParamPage[] = [];
   readonly #interned = new Map<string, { readonly slot: ParamSlot; userCount: number }>();
   /** Places that were released, by byte length. */
   readonly #free = new Map<number, Place[]>();
   #pageUse = PAGE_BYTE_LENGTH;
 
-  /** `flush` submits recorded launches, which may still read a place that is about to be reused. */
-  constructor(queue: GPUQueue, buffers: BufferTable, flush: () => void) {
-    this.#queue = queue;
-    this.#buffers = buffers;
-    this.#flush = flush;
+  constructor(parts: ParamArenaParts) {
+    this.#parts = parts;
   }
 
   /** A slot that holds `words` (at least one). Pair every call with {@link release}. */
@@ -54,15 +59,9 @@ export class ParamArena {
       return known.slot;
     }
     const byteLength = Math.ceil(words.byteLength / SLOT_BYTE_LENGTH) * SLOT_BYTE_LENGTH;
-    const slot = { key, byteLength, ...(this.#reuse(byteLength) ?? this.#cut(byteLength)) };
-    const { buffer, byteOffset } = new Uint32Array(words);
-    this.#queue.writeBuffer(
-      slot.page.gpuBuffer,
-      slot.byteOffset,
-      buffer,
-      byteOffset,
-      words.byteLength,
-    );
+    const place = this.#reuse(byteLength) ?? this.#cut(byteLength);
+    const slot = { key, words: new Uint32Array(words), byteLength, ...place };
+    this.#write(slot);
     this.#interned.set(key, { slot, userCount: 1 });
     return slot;
   }
@@ -89,10 +88,29 @@ export class ParamArena {
     for (const page of this.#pages) page.gpuBuffer.destroy();
   }
 
+  /** Makes all pages anew: after a fault, one may be invalid or hold other words. */
+  restore(): void {
+    for (const page of this.#pages) {
+      page.gpuBuffer.destroy();
+      page.gpuBuffer = this.#createPage();
+    }
+    for (const { slot } of this.#interned.values()) this.#write(slot);
+  }
+
+  #write({ page, byteOffset, words }: ParamSlot): void {
+    const { queue, faults } = this.#parts;
+    faults.scopedWrite(() => queue.writeBuffer(page.gpuBuffer, byteOffset, words));
+  }
+
+  #createPage(): GPUBuffer {
+    const usage = BUFFER_USAGE.uniform | BUFFER_USAGE.copyTarget;
+    return this.#parts.buffers.createRaw(PAGE_BYTE_LENGTH, usage, 'launch parameters');
+  }
+
   #reuse(byteLength: number): Place | undefined {
     const place = this.#free.get(byteLength)?.pop();
     if (place === undefined) return undefined;
-    this.#flush();
+    this.#parts.flush();
     return { page: place.page, byteOffset: place.byteOffset };
   }
 
@@ -101,12 +119,7 @@ export class ParamArena {
       throw internalError(`${byteLength} bytes of launch parameters, at most ${PAGE_BYTE_LENGTH}`);
     }
     if (this.#pageUse + byteLength > PAGE_BYTE_LENGTH) {
-      const gpuBuffer = this.#buffers.createRaw(
-        PAGE_BYTE_LENGTH,
-        BUFFER_USAGE.uniform | BUFFER_USAGE.copyTarget,
-        'launch parameters',
-      );
-      this.#pages.push({ id: this.#pages.length + 1, gpuBuffer });
+      this.#pages.push({ id: this.#pages.length + 1, gpuBuffer: this.#createPage() });
       this.#pageUse = 0;
     }
     const page = this.#pages.at(-1);

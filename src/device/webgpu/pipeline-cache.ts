@@ -33,6 +33,7 @@ export class PipelineCache {
   readonly #device: GPUDevice;
   readonly #faults: DeviceFaults;
   readonly #layouts = new Map<string, BindingLayout>();
+  #layoutCount = 0;
   readonly #ready = new Map<string, CachedPipeline>();
   /** Those of them that nobody uses, the one that was used last at the end. */
   readonly #idle = new Set<CachedPipeline>();
@@ -66,8 +67,10 @@ export class PipelineCache {
     const ready = this.#ready.get(key);
     if (ready !== undefined) return ready;
     const layout = this.#layout(bindingSignature(source));
-    const pipeline = this.#faults.scoped(`shader ${source.label}`, () =>
-      this.#device.createComputePipeline(this.#descriptor(source, layout)),
+    const pipeline = this.#faults.scoped(
+      `shader ${source.label}`,
+      () => this.#device.createComputePipeline(this.#descriptor(source, layout)),
+      () => this.#ready.delete(key),
     );
     return this.#add({ layout, pipeline, key, userCount: 0 });
   }
@@ -90,8 +93,9 @@ export class PipelineCache {
     const layout = this.#layout(bindingSignature(source));
     const descriptor = this.#descriptor(source, layout);
     try {
+      const { watchdog } = this.#faults;
       const pipeline = await this.#faults.untilLost(
-        this.#device.createComputePipelineAsync(descriptor),
+        watchdog.answers(this.#device.createComputePipelineAsync(descriptor)),
       );
       return this.#add({ layout, pipeline, key, userCount: 0 });
     } catch (cause) {
@@ -121,17 +125,15 @@ export class PipelineCache {
 
   #descriptor({ label, code }: ShaderSource, layout: BindingLayout): GPUComputePipelineDescriptor {
     this.#faults.throwIfEnded();
-    // An error in the text is reported by the pipeline; its own scope keeps it from being told twice.
-    this.#device.pushErrorScope('validation');
-    const module = this.#device.createShaderModule({ label, code });
-    this.#device.popErrorScope().catch(() => undefined);
+    // The pipeline reports an error in the text.
+    const module = this.#faults.unreported(() => this.#device.createShaderModule({ label, code }));
     return { label, layout: layout.pipelineLayout, compute: { module, entryPoint: 'main' } };
   }
 
   #layout(signature: string): BindingLayout {
     const known = this.#layouts.get(signature);
     if (known !== undefined) return known;
-    const layout = this.#faults.scoped(`bindings ${signature}`, () => {
+    const make = (): BindingLayout => {
       const groupLayout = this.#device.createBindGroupLayout({
         label: signature,
         entries: layoutEntries(signature),
@@ -140,8 +142,10 @@ export class PipelineCache {
         label: signature,
         bindGroupLayouts: [groupLayout],
       });
-      return { id: this.#layouts.size + 1, groupLayout, pipelineLayout };
-    });
+      return { id: ++this.#layoutCount, groupLayout, pipelineLayout };
+    };
+    const forget = (): unknown => this.#layouts.delete(signature);
+    const layout = this.#faults.unreported(make, forget);
     this.#layouts.set(signature, layout);
     return layout;
   }

@@ -7,6 +7,7 @@ import type { Device, PreparedKernels, PrepareOptions } from '../device.ts';
 import type { BufferTable } from './buffers.ts';
 import { shapesOf } from './call-shapes.ts';
 import { realLaunches, writesScratch } from './compiled-plan.ts';
+import type { DeviceFaults } from './device-faults.ts';
 import type { SymbolicKernel } from './foresight.ts';
 import type { CachedPipeline } from './pipeline-cache.ts';
 import type { CallShapes } from './planner/plan.ts';
@@ -20,6 +21,7 @@ const PLANNING_SLICE_MS = 4;
 export interface PrepareParts extends KernelParts {
   readonly buffers: BufferTable;
   readonly scratch: ScratchPool;
+  readonly faults: DeviceFaults;
   readonly adapterName: string;
   readonly device: Device;
 }
@@ -41,7 +43,7 @@ export async function prepareKernels(
   parts: PrepareParts,
   options: PrepareOptions,
 ): Promise<PreparedKernels> {
-  const { signal, foreseen, onDemand, packing, idle } = options;
+  const { signal, foreseen, onDemand, packing, idle, owner } = options;
   if (signal?.aborted) throw abortError(signal);
   // Only programs with symbolic sizes need it; it comes while kernels are planned.
   const loading = foreseen?.size ? import('./foresight.ts') : undefined;
@@ -57,12 +59,16 @@ export async function prepareKernels(
     packing && usesScratch ? import('./packed-weights.ts') : undefined,
   ]);
   if (signal?.aborted) throw abortError(signal);
-  const weights = packing && packer && new packer.PackedWeights(parts.buffers, packing);
+  const weights =
+    packing && packer && new packer.PackedWeights(parts.buffers, packing, parts.faults);
   const kernels = new Map<string, WebGpuKernel>();
   const symbolic: SymbolicKernel[] = [];
   for (const preparation of preparations) {
     const { primitive, isForeseen } = preparation;
-    const kernel = makeKernel(preparation, pipelines, { ...parts, memory: { weights, idle } });
+    const kernel = makeKernel(preparation, pipelines, {
+      ...parts,
+      memory: { weights, idle, owner },
+    });
     kernels.set(primitive.name, kernel);
     if (isForeseen) symbolic.push({ primitive, kernel });
   }

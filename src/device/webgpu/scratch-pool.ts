@@ -69,8 +69,7 @@ export class ScratchPool {
     for (let i = 0; i < byteLengths.length; i++) {
       const byteLength = byteLengths[i] ?? 0;
       const own = this.#pool[i];
-      const isLarge = own !== undefined && own.byteLength >= byteLength;
-      const known = given?.[i] ?? (isLarge ? own : undefined);
+      const known = given?.[i] ?? ifFit(own, byteLength);
       const found = known ?? idle?.find(byteLength, buffers);
       buffers.push(found === undefined ? this.get(i, byteLength) : asWebGpuBuffer(found));
     }
@@ -78,7 +77,8 @@ export class ScratchPool {
 
   get(index: number, byteLength: number): WebGpuBuffer {
     const known = this.#pool[index];
-    if (known !== undefined && known.byteLength >= byteLength) return known;
+    const fit = ifFit(known, byteLength);
+    if (fit !== undefined) return fit;
     for (let i = this.#pool.length; i < index; i++) this.get(i, 4);
     const buffer = this.#buffers.create(byteLength, `scratch ${index}`);
     known?.destroy();
@@ -88,10 +88,18 @@ export class ScratchPool {
 
   /** Stands for a tensor without elements, apart for reading and writing. */
   empty(isWritten: boolean): WebGpuBuffer {
-    this.#empty ??= [
-      this.#buffers.create(4, 'empty input'),
-      this.#buffers.create(4, 'empty output'),
-    ];
+    if (this.#empty === undefined || this.#empty.some(({ isRefused }) => isRefused)) {
+      for (const buffer of this.#empty ?? []) buffer.destroy();
+      this.#empty = [
+        this.#buffers.create(4, 'empty input'),
+        this.#buffers.create(4, 'empty output'),
+      ];
+    }
     return this.#empty[isWritten ? 1 : 0];
   }
+}
+
+function ifFit(buffer: WebGpuBuffer | undefined, byteLength: number): WebGpuBuffer | undefined {
+  const isFit = buffer !== undefined && buffer.byteLength >= byteLength && !buffer.isRefused;
+  return isFit ? buffer : undefined;
 }

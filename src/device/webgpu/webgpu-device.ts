@@ -1,5 +1,6 @@
 import type { DeviceLostError } from '../../core/errors.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import { refuseProgramKernels } from '../../ops/program/wgsl-kernel.ts';
 import { checkRange } from '../check-range.ts';
 import type {
   Device,
@@ -26,6 +27,7 @@ import type { Operators } from './planner/plan.ts';
 import { prepareKernels } from './prepare-kernels.ts';
 import { alignToBlock, ReadbackRing } from './readback-ring.ts';
 import { ScratchPool } from './scratch-pool.ts';
+import { unfinishedDevices } from './unfinished-devices.ts';
 
 export interface WebGpuDeviceOptions extends AdapterOptions {
   /** Operators that primitives may call. */
@@ -38,7 +40,7 @@ export interface WebGpuDeviceOptions extends AdapterOptions {
  */
 export async function createWebGpuDevice(options: WebGpuDeviceOptions): Promise<Device> {
   const opened = await openAdapter(options);
-  return new WebGpuDevice(opened, kernelPlanner(opened.caps, options.operators));
+  return new WebGpuDevice(opened, kernelPlanner(opened.caps, options.operators), options);
 }
 
 export class WebGpuDevice implements Device {
@@ -59,13 +61,19 @@ export class WebGpuDevice implements Device {
   readonly #readbacks: ReadbackRing;
   #readbackCount = 0;
 
-  constructor({ device, info, hasTimestamps }: OpenedAdapter, planner: KernelPlanner) {
+  /** While the owner of what the device works on says nothing else, `deviceTimeout` is for that. */
+  constructor(
+    { device, info, hasTimestamps }: OpenedAdapter,
+    planner: KernelPlanner,
+    { deviceTimeout }: Pick<AdapterOptions, 'deviceTimeout'> = {},
+  ) {
     this.info = info;
     this.#device = device;
     this.#planner = planner;
     this.#hasTimestamps = hasTimestamps;
-    this.#faults = new DeviceFaults(device);
+    this.#faults = new DeviceFaults(device, deviceTimeout);
     this.lost = this.#faults.lost;
+    void this.lost.then(() => this.#retire());
     this.#buffers = new BufferTable(device, this.#faults, info.name);
     this.#pipelines = new PipelineCache(device, this.#faults);
     this.#bindGroups = new BindGroupCache(device);
@@ -76,8 +84,17 @@ export class WebGpuDevice implements Device {
       buffers: this.#buffers,
       bindGroups: this.#bindGroups,
       scratch: this.#scratch,
+      mend: () => {
+        this.#bindGroups.clear();
+        this.#params.restore();
+      },
     });
-    this.#params = new ParamArena(device.queue, this.#buffers, () => this.#queue.flush());
+    this.#params = new ParamArena({
+      queue: device.queue,
+      buffers: this.#buffers,
+      faults: this.#faults,
+      flush: () => this.#queue.flush(),
+    });
     this.#readbacks = new ReadbackRing(this.#buffers, device.queue);
   }
 
@@ -86,13 +103,19 @@ export class WebGpuDevice implements Device {
     options: PrepareOptions = {},
   ): Promise<PreparedKernels> {
     this.#faults.throwIfEnded();
+    const { programKernels, workgroupLimit } = options;
+    if (programKernels === 'refuse') refuseProgramKernels(primitives);
     const parts = {
-      planner: this.#planner,
+      planner:
+        workgroupLimit === undefined
+          ? this.#planner
+          : (await import('./limit-workgroups.ts')).limitWorkgroups(this.#planner, workgroupLimit),
       queue: this.#queue,
       params: this.#params,
       pipelines: this.#pipelines,
       scratch: this.#scratch,
       buffers: this.#buffers,
+      faults: this.#faults,
       adapterName: this.info.name,
       device: this,
     };
@@ -132,20 +155,23 @@ export class WebGpuDevice implements Device {
 
   flush(): void {
     this.#faults.throwIfEnded();
-    this.#queue.finishRun();
+    this.#faults.watchdog.probe(this.#queue.finishRun());
+  }
+
+  async settle(): Promise<void> {
+    return this.#faults.untilLost(this.#faults.settle(this.#faults.serial));
   }
 
   async synchronize(): Promise<void> {
     this.#faults.throwIfEnded();
     const serial = this.#queue.finishRun();
-    const done = this.#device.queue.onSubmittedWorkDone().then(() => undefined);
-    return this.#faults.untilLost(this.#afterErrors(done, serial, []));
+    return this.#faults.untilLost(this.#afterErrors(this.#finished(serial), serial, []));
   }
 
   drain(): Promise<void> {
-    this.#queue.finishRun();
+    const finished = this.#finished(this.#queue.finishRun());
     const over = (): void => undefined;
-    return this.#device.queue.onSubmittedWorkDone().then(over, over);
+    return this.#faults.untilLost(finished).then(over, over);
   }
 
   record(): LaunchRecording | undefined {
@@ -176,6 +202,10 @@ export class WebGpuDevice implements Device {
     this.#planner.measured = new TunedChoices(choices);
   }
 
+  isBusy(): boolean {
+    return this.#faults.watchdog.isBusy;
+  }
+
   counters(): DeviceCounters {
     return {
       buffersCreated: this.#buffers.created,
@@ -193,7 +223,23 @@ export class WebGpuDevice implements Device {
 
   destroy(): void {
     this.#faults.destroyed();
-    this.#device.destroy();
+    this.#retire();
+  }
+
+  /** Destroys the device as soon as it has finished its work, before which that would block. */
+  #retire(): void {
+    const device = this.#device;
+    const { watchdog } = this.#faults;
+    unfinishedDevices.set(device, watchdog);
+    watchdog.whenFinished(() => {
+      unfinishedDevices.delete(device);
+      device.destroy();
+    });
+  }
+
+  #finished(serial: number): Promise<void> {
+    const finished = this.#device.queue.onSubmittedWorkDone().then(() => undefined);
+    return this.#faults.watchdog.finishes(serial, finished);
   }
 
   /** The value of `work` unless something up to `serial` failed; that error comes first. */
@@ -204,7 +250,7 @@ export class WebGpuDevice implements Device {
   ): Promise<T> {
     const [outcome] = await Promise.allSettled([work]);
     await this.#faults.settle(serial, lastWrites);
-    if (outcome.status === 'rejected') throw outcome.reason;
+    if (outcome.status === 'rejected') throw await unreadable(outcome.reason);
     return outcome.value;
   }
 
@@ -234,7 +280,14 @@ export class WebGpuDevice implements Device {
     const staging = this.#readbacks.take(byteLength);
     this.#queue.record((encoder) => record(encoder, staging));
     const serial = this.#queue.finishRun();
-    const blocks = this.#readbacks.read(staging, byteLengths);
+    const blocks = this.#faults.watchdog.finishes(
+      serial,
+      this.#readbacks.read(staging, byteLengths),
+    );
     return this.#faults.untilLost(this.#afterErrors(blocks, serial, lastWrites));
   }
+}
+
+async function unreadable(cause: unknown): Promise<Error> {
+  return (await import('./unreadable.ts')).unreadable(cause);
 }

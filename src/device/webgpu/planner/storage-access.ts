@@ -53,11 +53,10 @@ export function writeElement(shader: ShaderBuilder, access: Access, value: strin
   if (bits === undefined) return `${name}[${index}] = ${value};`;
   const element = elementBits(shader, { dtype, width, value });
   if (width === 4) {
-    const packed = packFour(shader, bits, element);
-    const halves = isNative(shader, dtype) ? `bitcast<vec4<f16>>(${packed})` : packed;
-    return `${name}[${index}] = ${halves};`;
+    return `${name}[${index}] = ${packFour(shader, bits, element)};`;
   }
-  if (isNative(shader, dtype)) return `${name}[${index}] = bitcast<vec2<f16>>(${element}).x;`;
+  // Naga makes no f16 of bits. They are those of a binary16, so that the conversion rounds nothing.
+  if (isNative(shader, dtype)) return `${name}[${index}] = f16(unpack2x16float(${element}).x);`;
   shader.declare(`set_${name}`, setPart(name, bits));
   return `set_${name}(${index}, ${element});`;
 }
@@ -75,7 +74,8 @@ function storedType(
   { dtype, width }: Access,
   access: 'read' | 'read_write',
 ): string {
-  if (isNative(shader, dtype)) {
+  // Four elements are written as their bits, with and without the extension.
+  if (isNative(shader, dtype) && (width === 1 || access === 'read')) {
     shader.enable('f16');
     return width === 1 ? 'f16' : 'vec4<f16>';
   }

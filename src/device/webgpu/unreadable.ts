@@ -1,0 +1,12 @@
+import { DeviceError, OutOfMemoryError, WeftError } from '../../core/errors.ts';
+
+/** What a readback rejected with, as an error of Weft's own. */
+export function unreadable(cause: unknown): Error {
+  if (cause instanceof WeftError) return cause;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const complaint = { where: 'readback', got: `an error (${message})`, expected: 'the results' };
+  // The mapped range, or the copy of it.
+  if (!(cause instanceof RangeError)) return new DeviceError(complaint, { cause });
+  const remedy = 'Read less at once, or dispose of what is no longer needed.';
+  return new OutOfMemoryError({ ...complaint, remedy }, { cause });
+}
