@@ -6,7 +6,7 @@ import { isDType } from '../core/dtype.ts';
 import type { Emitter } from './emitter.ts';
 import type { CallExpr } from './ir/expr.ts';
 import { ALLOC_STORAGE, ALLOC_TENSOR, KILL, MAKE_CLOSURE } from './ir/machine-operators.ts';
-import { DEVICE_COPY, SCALAR_OPERATORS } from './ir/scalar-operators.ts';
+import { AS_ANY, DEVICE_COPY, SCALAR_OPERATORS, STOP } from './ir/scalar-operators.ts';
 import {
   CHECK_TENSOR,
   COMPUTE_SHAPE,
@@ -63,6 +63,14 @@ const TRANSLATIONS: Readonly<Record<string, (machineCall: MachineCall) => Operan
   },
   [DEVICE_COPY]: ({ call, args, into, emitter }) =>
     emitter.builtin('to_device', [...args, deviceOf(call)], into),
+  [AS_ANY]: ({ args, into, emitter }) => emitter.builtin('move', args, into),
+  [STOP]: ({ call, into, emitter }) => {
+    const { message } = call.attributes;
+    emitter.builtin('fatal', [emitter.program.string(typeof message === 'string' ? message : '')]);
+    // Nothing comes here, but the verifier wants every path to end.
+    emitter.code.ret(emitter.code.void);
+    return into ?? emitter.code.void;
+  },
   [VIEW_OPERATOR]: ({ call, args, into, emitter }) =>
     emitter.builtin('reshape', [...args, emitter.shape(numbersOf(call, 'shape'))], into),
   [VIEW_AS]: ({ args, into, emitter }) => emitter.builtin('reshape', args, into),

@@ -28,6 +28,12 @@ describe('compile', () => {
     );
   });
 
+  test('refuses sizes of dimensions that no parameter has', () => {
+    expect(() => compile(classifier(), { dims: { bacth: 1 } })).toThrow(
+      'dims: got "bacth", expected names among "batch".',
+    );
+  });
+
   test('promises names, dtypes and shapes to callers', () => {
     const { functions, metadata } = compile(classifier(), { dims: { batch: 1 } });
     expect(functions[0]?.signature).toEqual({

@@ -1,11 +1,13 @@
 import type { Executable } from '../bytecode/executable-file.ts';
 import { generateCode } from './codegen.ts';
+import type { CompileLimits } from '../core/compile-limits.ts';
+import { budgetInForce, CompileBudget } from './compile-budget.ts';
 import type { SourceTexts } from './inference/type-diagnostics.ts';
 import type { Module } from './ir/expr.ts';
 import type { DispatchReport } from './dispatch/dispatch.ts';
 import type { MemoryPlanReport } from './memory/memory-report.ts';
 import { allocateAdtTags } from './passes/allocate-adt-tags.ts';
-import { bindDims, type DimBindings } from './passes/bind-dims.ts';
+import { bindDims, checkDimNames, type DimBindings } from './passes/bind-dims.ts';
 import { dispatchByShape, type ModuleDispatch } from './passes/dispatch-by-shape.ts';
 import { eliminateCommonSubexpressions } from './passes/eliminate-common-subexpressions.ts';
 import { foldAffineIntoWeights } from './passes/fold-affine-into-weights.ts';
@@ -26,10 +28,12 @@ import { simplify } from './passes/simplify.ts';
 import { tailCalls } from './passes/tail-calls.ts';
 import { toAnf } from './passes/to-anf.ts';
 import { toGraph } from './passes/to-graph.ts';
+import { postOrder } from './ir/visit.ts';
 import { TypeInference } from './type-inference.ts';
 
 export type { Executable };
 
+/** How a module is compiled, and who hears of it. */
 export interface CompileOptions {
   /** Numbers for the symbolic dimensions of inputs. */
   readonly dims?: DimBindings | undefined;
@@ -53,7 +57,10 @@ export interface CompileOptions {
   readonly onPlacement?: ((placement: Placement) => void) | undefined;
   /** Called with what memory was planned for each function. */
   readonly onMemoryPlan?: ((report: MemoryPlanReport) => void) | undefined;
+  /** Hears how many passes are done, of all. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  /** The most that compiling may take, see {@link CompileLimits}. */
+  readonly compileLimits?: CompileLimits | undefined;
 }
 
 /** Passes that a program means the same without. */
@@ -70,6 +77,7 @@ export const OPTIONAL_PASSES = [
   'liveness',
 ] as const;
 
+/** The name of a pass that may be left out. */
 export type OptionalPass = (typeof OPTIONAL_PASSES)[number];
 
 /** The passes in order. Dead code needs none: in graph form it is what nothing refers to. */
@@ -110,10 +118,33 @@ export function pipeline(options: CompileOptions): readonly Pass[] {
  * Compiles a module to an executable. Equal modules give equal bytes.
  *
  * Throws TypeCheckError or ShapeError for a module that is not well-typed, UnsupportedError for an
- * operator that Weft does not have and for a result whose size nothing tells.
+ * operator that Weft does not have and for a result whose size nothing tells, UsageError for `dims`
+ * that name nothing, CompileLimitError at a limit.
  */
 export function compile(module: Module, options: CompileOptions = {}): Executable {
+  const budget = new CompileBudget(options.compileLimits);
+  const steps = budget.run(() => {
+    budget.addWrittenCalls(countCalls(module));
+    return compileInSteps(module, options);
+  });
+  return finish(steps, (step) => budget.run(step));
+}
+
+/** Runs steps one after the other without waiting between them. */
+export function finish<T>(steps: Generator<void, T>, run: <S>(step: () => S) => S): T {
+  for (;;) {
+    const step = run(() => steps.next());
+    if (step.done === true) return step.value;
+  }
+}
+
+/** {@link compile}, one pass at a time, within the budget in force. */
+export function* compileInSteps(
+  module: Module,
+  options: CompileOptions,
+): Generator<void, Executable> {
   const { dump, texts, onProgress, onPlacement } = options;
+  checkDimNames(module, options.dims ?? {});
   const placements = new Map<string, Placement>();
   const passes = pipeline({
     ...options,
@@ -123,15 +154,37 @@ export function compile(module: Module, options: CompileOptions = {}): Executabl
   dump?.('source', module);
   let current = module;
   for (const [index, pass] of passes.entries()) {
+    enterPass(pass.name);
     current = pass.run(current, context);
+    if (MULTIPLIERS.has(pass.name)) budgetInForce()?.requireCalls(countCalls(current));
     dump?.(pass.name, current);
     onProgress?.(index + 1, passes.length + 1);
+    yield;
   }
+  enterPass('code generation');
   const placed = [...placements.values()];
   for (const placement of placed) onPlacement?.(placement);
   const executable = generateCode(withPlacements(current, placed), context.types);
   onProgress?.(passes.length + 1, passes.length + 1);
   return executable;
+}
+
+/** Passes after which there may be more calls than before, by more than a factor. */
+const MULTIPLIERS: ReadonlySet<string> = new Set(['inline', 'dispatch-by-shape', 'lower-match']);
+
+function countCalls({ functions }: Module): number {
+  let count = 0;
+  for (const fn of functions.values()) {
+    for (const { kind } of postOrder(fn)) if (kind === 'call') count++;
+  }
+  return count;
+}
+
+function enterPass(name: string): void {
+  const budget = budgetInForce();
+  if (budget === undefined) return;
+  budget.place = name;
+  budget.checkTime();
 }
 
 /** The session and `weft inspect` read the placements from the executable. */

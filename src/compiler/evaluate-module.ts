@@ -2,9 +2,10 @@ import { HostTensor } from '../core/host-tensor.ts';
 import { type Dim, evaluateDim } from '../core/dim.ts';
 import { RuntimeError } from '../core/errors.ts';
 import type { Attributes, AttributeValue } from '../core/primitive-function.ts';
+import { stringAttribute } from '../ops/attributes.ts';
 import { evaluateCall } from './evaluate-call.ts';
 import type { CallExpr, Expr, FunctionExpr, MatchExpr, Module, Pattern } from './ir/expr.ts';
-import { DEVICE_COPY, SCALAR_OPERATORS } from './ir/scalar-operators.ts';
+import { AS_ANY, DEVICE_COPY, SCALAR_OPERATORS, STOP } from './ir/scalar-operators.ts';
 import { computeScopes, type Scope, type Scopes } from './ir/scopes.ts';
 
 /** A value of the reference evaluator. */
@@ -158,6 +159,8 @@ class FunctionEvaluator {
   #call({ callee, attributes }: CallExpr, args: ReferenceValue[], frame: Frame): ReferenceValue {
     if (callee.kind === 'operator') {
       if (callee.name === DEVICE_COPY) return asTensor(args[0] ?? 0);
+      if (callee.name === STOP) throw new RuntimeError(stringAttribute(attributes, 'message'));
+      if (callee.name === AS_ANY) return args[0] ?? 0;
       if (SCALAR_OPERATORS.has(callee.name)) return scalarResult(callee.name, args, attributes);
       return evaluateCall(callee.name, args.map(asTensor), this.#bound(attributes));
     }

@@ -1,3 +1,4 @@
+export { type CompileLimits, DEFAULT_LIMITS } from '../core/compile-limits.ts';
 export {
   compile,
   type CompileOptions,
@@ -88,7 +89,7 @@ export {
   type TypeDefinition,
   type TypeVarNode,
 } from './ir/type.ts';
-export type { DimBindings } from './passes/bind-dims.ts';
+export { checkDimNames, type DimBindings } from './passes/bind-dims.ts';
 export { dispatchByShape, type ModuleDispatch } from './passes/dispatch-by-shape.ts';
 export type { Pass } from './passes/pass.ts';
 export { allPasses, type PassParameters, runPasses } from './passes/pass-table.ts';

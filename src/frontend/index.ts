@@ -1,5 +1,11 @@
 export * from '../compiler/index.ts';
-export { compileOnnx, type CompileOnnxOptions } from './onnx/compile-onnx.ts';
+export {
+  compileOnnx,
+  compileOnnxAsync,
+  type CompileOnnxAsyncOptions,
+  type CompileOnnxOptions,
+  compileSmallOnnx,
+} from './onnx/compile-onnx.ts';
 export { loadExternalData } from './onnx/external-data.ts';
 export { importOnnx, type ImportOptions } from './onnx/import-onnx.ts';
 export type { ByteRange, ExternalDataReader } from './onnx/protobuf/external-data.ts';

@@ -1,4 +1,4 @@
-import { type Dim, DIM_OPERATORS } from '../core/dim.ts';
+import { type Dim, DIM_OPERATORS, formatDim } from '../core/dim.ts';
 import { isDType } from '../core/dtype.ts';
 import { internalError, ShapeError, UnsupportedError } from '../core/errors.ts';
 import type { Attributes, AttributeValue } from '../core/primitive-function.ts';
@@ -107,7 +107,12 @@ function typeName({ type, length }: AttributeSpec): string {
 }
 
 function formatAttribute(value: AttributeValue): string {
-  return typeof value === 'number' ? String(value) : JSON.stringify(value);
+  if (typeof value === 'number') return String(value);
+  if (!Array.isArray(value)) return JSON.stringify(value);
+  const items: readonly unknown[] = value;
+  // JSON would write infinities and NaN as null.
+  const texts = items.map((item) => (isDim(item) ? formatDim(item) : String(item)));
+  return `[${texts.join(',')}]`;
 }
 
 /** Whether a dimension among the attributes is not a number. */

@@ -85,3 +85,9 @@ export interface ScratchOperand {
 export const u32 = (value: number): KernelParam => ({ type: 'u32', value });
 export const i32 = (value: number): KernelParam => ({ type: 'i32', value });
 export const f32 = (value: number): KernelParam => ({ type: 'f32', value });
+
+/**
+ * So many rounds of loops an invocation may take, all its loops together. Mesa's llvmpipe ends it after
+ * 65,535, in silence, and Firefox does not tell when that is the driver.
+ */
+export const MAX_LOOP_ROUNDS = 60_000;

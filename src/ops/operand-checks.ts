@@ -1,6 +1,6 @@
 import { countElements, type DimContext } from '../core/dim-context.ts';
 import { type Dim, formatDim } from '../core/dim.ts';
-import type { DType } from '../core/dtype.ts';
+import { type DType, dtypeInfo } from '../core/dtype.ts';
 import { type Complaint, internalError, ShapeError } from '../core/errors.ts';
 import type { TensorType, TensorTypeOf } from '../core/primitive-function.ts';
 import { formatShape } from '../core/shape.ts';
@@ -21,6 +21,13 @@ export function present<T>(inputs: Operands<T>): T[] {
 /** `float32 (2, 3)`. */
 export function formatType(type: TensorType): string {
   return `${type.dtype} ${formatShape(type.shape.map(formatDim))}`;
+}
+
+/** Integers have no infinities and no NaN. */
+export function requireFillable(dtype: DType, value: number, where: string): void {
+  const { category } = dtypeInfo(dtype);
+  if (Number.isFinite(value) || (category !== 'int' && category !== 'uint')) return;
+  throw new ShapeError({ where, got: `${value} for ${dtype}`, expected: 'a finite number' });
 }
 
 export function requireRank(type: TensorType, rank: number, where: string): void {

@@ -4,7 +4,9 @@ import { call, callFunction, global, ifElse, int, projection, tuple } from '../i
 import type { Expr, FunctionExpr, Module } from '../ir/expr.ts';
 import { formatType, type Type } from '../ir/type.ts';
 import { substituteSymbols } from '../passes/bind-dims.ts';
+import { TypeInference } from '../type-inference.ts';
 import type { BucketLeaf, BucketSplit, BucketTree, DispatchAxis } from './plan-buckets.ts';
+import { stopUntypedBranches } from './stop-untyped-branches.ts';
 
 /** Makes the clones of a function and the branches that lead to them. */
 export class Cloner {
@@ -12,17 +14,19 @@ export class Cloner {
   readonly #name: string;
   readonly #fn: FunctionExpr;
   readonly #resultType: Type;
+  readonly #module: Module;
   readonly #names: Set<string>;
   readonly #symbols: ReadonlySet<string>;
   /** The size of each axis, one node for all branches. */
   readonly #sizes = new Map<DispatchAxis, Expr>();
 
-  constructor({ functions }: Module, { name, fn }: { name: string; fn: FunctionExpr }) {
+  constructor(module: Module, { name, fn }: { name: string; fn: FunctionExpr }) {
+    this.#module = module;
     if (fn.resultType === undefined) throw new Error(`internal: @${name} has no result type`);
     this.#resultType = fn.resultType;
     this.#name = name;
     this.#fn = fn;
-    this.#names = new Set(functions.keys());
+    this.#names = new Set(module.functions.keys());
     this.#symbols = symbolsIn(fn);
   }
 
@@ -65,16 +69,22 @@ export class Cloner {
       replacements.set(symbol, name);
       bounds[name] = [min, max];
     }
-    const clone = substituteSymbols(this.#fn, replacements, { isCopy: true });
+    const copy = substituteSymbols(this.#fn, replacements, { isCopy: true });
     const name = unique([this.#name, ...parts].join('.'), this.#names);
     this.#names.add(name);
     const isBounded = Object.keys(bounds).length > 0;
-    const attributes = { ...clone.attributes, ...(isBounded && { bounds }) };
-    this.clones.set(name, { ...clone, attributes });
+    const attributes = { ...copy.attributes, ...(isBounded && { bounds }) };
+    this.clones.set(name, this.#typed(name, { ...copy, attributes }));
     const numbers = [...replacements].filter(([, dim]) => typeof dim === 'number');
     const bound = new Set(numbers.map(([symbol]) => symbol));
     const result = callFunction(global(name), this.#fn.params);
     return restore(result, this.#resultType, bound);
+  }
+
+  #typed(name: string, clone: FunctionExpr): FunctionExpr {
+    const { functions, types } = this.#module;
+    const declared = { functions: new Map([...functions, [name, clone]]), types };
+    return stopUntypedBranches(clone, new TypeInference(declared));
   }
 }
 

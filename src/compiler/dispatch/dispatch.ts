@@ -17,16 +17,21 @@ export type FunctionDispatch = Readonly<Record<string, Readonly<Record<number, A
 export interface DispatchReport {
   /** The function that was dispatched. */
   readonly name: string;
+  /** Clones that were made. */
   readonly clones: number;
   /** Combinations of intervals that no sizes can be in. */
   readonly pruned: number;
   /** Nodes of the functions of the module; a clone shares constants with the others. */
   readonly expressionsBefore: number;
+  /** The same with the clones. */
   readonly expressionsAfter: number;
 }
 
+/** A module whose function has clones, and how much larger it is. */
 export interface Dispatched {
+  /** The module with the clones. */
   readonly module: Module;
+  /** How much larger it is. */
   readonly report: DispatchReport;
 }
 
@@ -157,12 +162,13 @@ function unknownName(
 
 /** The attributes of the function that selects: no size may be outside of all intervals. */
 function guarded(fn: FunctionExpr, axes: readonly DispatchAxis[]): FunctionExpr['attributes'] {
-  const bounds: Record<string, readonly [number, number]> = { ...fn.attributes.bounds };
+  const bounds = new Map(Object.entries(fn.attributes.bounds ?? {}));
   for (const { dim, intervals } of axes) {
     const [first, last] = [intervals[0], intervals.at(-1)];
     if (typeof dim !== 'string' || first === undefined || last === undefined) continue;
-    const [min, max] = bounds[dim] ?? [0, Infinity];
-    bounds[dim] = [Math.max(min, first[0]), Math.min(max, last[1] - 1)];
+    const [min, max] = bounds.get(dim) ?? [0, Infinity];
+    bounds.set(dim, [Math.max(min, first[0]), Math.min(max, last[1] - 1)]);
   }
-  return Object.keys(bounds).length === 0 ? fn.attributes : { ...fn.attributes, bounds };
+  if (bounds.size === 0) return fn.attributes;
+  return { ...fn.attributes, bounds: Object.fromEntries(bounds) };
 }

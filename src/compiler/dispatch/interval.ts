@@ -3,7 +3,9 @@ export type Interval = readonly [from: number, below: number];
 
 /** What is known of a dimension; both ends are included. */
 export interface DimRange {
+  /** The least size that it may have. */
   readonly min: number;
+  /** The largest size that it may have; Infinity where nothing is known. */
   readonly max: number;
 }
 
@@ -17,13 +19,17 @@ interface Sizes {
 
 /** Intervals of `step` sizes each. */
 export interface UniformIntervals extends Sizes {
+  /** Tells rules apart. */
   readonly kind: 'uniform';
+  /** Sizes of one interval. */
   readonly step: number;
 }
 
 /** Intervals that grow by the factor `base`, 2 if it is absent. */
 export interface LogarithmicIntervals extends Sizes {
+  /** Tells rules apart. */
   readonly kind: 'logarithmic';
+  /** The factor from one bound to the next. Default 2. */
   readonly base?: number | undefined;
 }
 

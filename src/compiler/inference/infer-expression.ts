@@ -9,7 +9,7 @@ import type {
   VarExpr,
 } from '../ir/expr.ts';
 import { runTask, sub, type Task } from '../ir/task.ts';
-import { formatType, sameType, type Type } from '../ir/type.ts';
+import { formatType, MAX_TYPE_DEPTH, sameType, type Type } from '../ir/type.ts';
 import { isPolymorphic } from './declarations.ts';
 import { bindClause, checkMatch } from './infer-match.ts';
 import type { InferenceContext } from './inference-context.ts';
@@ -26,8 +26,6 @@ import {
   termOf,
 } from './term.ts';
 
-/** Expressions may be as deep as they like; types are walked by recursion. */
-const MAX_DEPTH = 500;
 const INT = applied('scalar', 'int', []);
 
 /** Walks over expressions and states what their types have to fulfil. */
@@ -58,7 +56,7 @@ export class ExpressionInference {
   }
 
   #isTooDeep(term: Term): boolean {
-    return term.kind === 'applied' && term.depth > MAX_DEPTH;
+    return term.kind === 'applied' && term.depth > MAX_TYPE_DEPTH;
   }
 
   /** Said once: what is around it is as deep. */
@@ -66,7 +64,7 @@ export class ExpressionInference {
     if (this.#saidTooDeep) return ERROR_TERM;
     this.#saidTooDeep = true;
     return this.#context.complain(expr, {
-      got: `a type more than ${MAX_DEPTH} levels deep`,
+      got: `a type more than ${MAX_TYPE_DEPTH} levels deep`,
       expected: 'one of fewer levels',
     });
   }

@@ -1,4 +1,5 @@
 import { forEachSymbol } from '../../core/dim-symbols.ts';
+import { CompileLimitError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import { OPS } from '../../ops/registry.ts';
 import { type CallExpr, spanOf } from '../ir/expr.ts';
@@ -127,7 +128,7 @@ function applyRule(
       : termOf(applyScalarOperator(scalar, inputs, expr));
   } catch (thrown) {
     const error = atPlace(thrown, spanOf(expr));
-    if (!(error instanceof Error)) throw error;
+    if (!(error instanceof Error) || error instanceof CompileLimitError) throw error;
     if (error.message.startsWith('internal:')) throw error;
     context.surroundings.diagnostics.add(spanOf(expr), error);
     return ERROR_TERM;

@@ -1,7 +1,9 @@
 import { forEachSymbol, substituteDim } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
-import type { ScalarTypeNode, Type } from '../ir/type.ts';
+import { CompileLimitError } from '../../core/errors.ts';
+import { compileStep } from '../compile-budget.ts';
+import { MAX_TYPE_DEPTH, type ScalarTypeNode, type Type } from '../ir/type.ts';
 
 /**
  * A type during inference: one with metavariables, uniform enough to be unified by few rules.
@@ -73,16 +75,32 @@ export function isError(term: Term): boolean {
   return resolved.kind === 'applied' && resolved.head === 'error';
 }
 
+/** More is the size of a type that doubles, as `(a, a)` of `(a, a)` does. */
+const MAX_TYPE_PARTS = 100_000;
+
+/** Throws CompileLimitError for one of more than {@link MAX_TYPE_DEPTH} levels. */
 export function termOf(type: Type): Term {
+  return termAt(type, 1);
+}
+
+function termAt(type: Type, depth: number): Term {
+  if (depth > MAX_TYPE_DEPTH) {
+    throw new CompileLimitError({
+      where: 'type',
+      got: `more than ${MAX_TYPE_DEPTH} levels`,
+      expected: 'fewer',
+    });
+  }
+  const inner = (part: Type): Term => termAt(part, depth + 1);
   switch (type.kind) {
     case 'tensor':
       return { kind: 'tensor', dtype: type.dtype, shape: type.shape };
     case 'tuple':
-      return applied('tuple', '', type.fields.map(termOf));
+      return applied('tuple', '', type.fields.map(inner));
     case 'function':
-      return functionTerm(type.params.map(termOf), termOf(type.result), type.typeParams);
+      return functionTerm(type.params.map(inner), inner(type.result), type.typeParams);
     case 'adt':
-      return applied('adt', type.name, type.args.map(termOf));
+      return applied('adt', type.name, type.args.map(inner));
     case 'type-var':
       return applied('type-var', type.name, []);
     case 'scalar':
@@ -99,15 +117,27 @@ export interface TypeOfOptions {
   readonly dim: (dim: Dim) => Dim;
 }
 
-/** The type that a term stands for. */
+/** The type that a term stands for. Throws CompileLimitError for one that is too large to be written. */
 export function typeOfTerm(term: Term, options: TypeOfOptions): Type {
+  return partOfType(term, { ...options, parts: 0 });
+}
+
+function partOfType(term: Term, options: TypeOfOptions & { parts: number }): Type {
+  if (++options.parts > MAX_TYPE_PARTS) {
+    throw new CompileLimitError({
+      where: 'type',
+      got: `more than ${MAX_TYPE_PARTS} parts`,
+      expected: 'fewer',
+      remedy: 'Put what repeats into an algebraic data type.',
+    });
+  }
   const resolved = resolve(term);
   if (resolved.kind === 'meta') return options.unknown();
   if (resolved.kind === 'tensor') {
     const { dtype, shape } = resolved;
     return { kind: 'tensor', dtype, shape: shape.map(options.dim) };
   }
-  const args = resolved.args.map((arg) => typeOfTerm(arg, options));
+  const args = resolved.args.map((arg) => partOfType(arg, options));
   const { head, name, typeParams } = resolved;
   switch (head) {
     case 'tuple':
@@ -130,8 +160,10 @@ export function typeOfTerm(term: Term, options: TypeOfOptions): Type {
   }
 }
 
+const SCALAR_NAMES: readonly ScalarTypeNode['scalar'][] = ['any', 'shape', 'shape_heap', 'storage'];
+
 function scalarName(name: string): ScalarTypeNode['scalar'] {
-  return name === 'shape' || name === 'storage' || name === 'shape_heap' ? name : 'int';
+  return SCALAR_NAMES.find((known) => known === name) ?? 'int';
 }
 
 /** What a substitution puts in the place of names. A name that it does not know stays. */
@@ -142,6 +174,7 @@ export interface Substitution {
 
 /** The term with type parameters and symbols replaced. Inner binders hide their names. */
 export function substitute(term: Term, substitution: Substitution): Term {
+  compileStep();
   const { types, dims } = substitution;
   if (types.size === 0 && dims.size === 0) return term;
   const resolved = resolve(term);
@@ -170,6 +203,7 @@ export function symbolsOfTerm(
   { intoFunctions }: { intoFunctions: boolean },
   symbols: Set<string> = new Set(),
 ): Set<string> {
+  compileStep();
   const resolved = resolve(term);
   if (resolved.kind === 'tensor') {
     for (const dim of resolved.shape) forEachSymbol(dim, (symbol) => symbols.add(symbol));

@@ -24,6 +24,7 @@ import type {
   VarExpr,
   WildcardPattern,
 } from './expr.ts';
+import { STOP } from './scalar-operators.ts';
 import { tensorType, type Type, type TypeDefinition } from './type.ts';
 
 /**
@@ -39,6 +40,7 @@ export function variable(name: string, dtype: DType, shape: readonly Dim[], span
   return withSpan({ kind: 'var', name, type: tensorType({ dtype, shape }) }, span);
 }
 
+/** A tensor that is known when the program is compiled. */
 export function constant(value: HostTensor, span?: Span): ConstantExpr {
   return withSpan({ kind: 'constant', value }, span);
 }
@@ -93,6 +95,12 @@ export function letIn(variable: VarExpr, value: Expr, body: Expr): LetExpr {
   return { kind: 'let', variable, value, body };
 }
 
+/** Ends the program with the message of an error, where a value of the type would be. */
+export function stopOf({ message }: Error, type: Type): CallExpr {
+  return { ...call(STOP, [], { message }), typeArguments: [type] };
+}
+
+/** One of two values; the condition is a bool tensor of rank 0, or an int, where 0 is false. */
 export function ifElse(condition: Expr, thenBranch: Expr, elseBranch: Expr): IfExpr {
   return { kind: 'if', condition, thenBranch, elseBranch };
 }
@@ -122,10 +130,12 @@ export function match(
   };
 }
 
+/** The pattern `_`, which everything fits. */
 export function wildcard(): WildcardPattern {
   return { kind: 'wildcard' };
 }
 
+/** The pattern of values that a constructor made; a variable binds a field. */
 export function constructorPattern(
   name: string,
   fields: readonly (Pattern | VarExpr)[] = [],
@@ -133,6 +143,7 @@ export function constructorPattern(
   return { kind: 'constructor-pattern', constructor: name, fields: fields.map(asPattern) };
 }
 
+/** The pattern of tuples; a variable binds a field. */
 export function tuplePattern(fields: readonly (Pattern | VarExpr)[]): TuplePattern {
   return { kind: 'tuple-pattern', fields: fields.map(asPattern) };
 }
@@ -141,6 +152,7 @@ function asPattern(pattern: Pattern | VarExpr): Pattern {
   return pattern.kind === 'var' ? { kind: 'var-pattern', variable: pattern } : pattern;
 }
 
+/** A function. `main` of a module is one, with a name for each result. */
 export function func(
   params: readonly VarExpr[],
   body: Expr,
@@ -158,10 +170,12 @@ export function polymorphic(
   return { ...fn, typeParams, ...(resultType === undefined ? {} : { resultType }) };
 }
 
+/** A tuple of values. */
 export function tuple(fields: readonly Expr[]): TupleExpr {
   return { kind: 'tuple', fields };
 }
 
+/** A field of a tuple, by its number from 0. */
 export function projection(of: Expr, index: number): ProjectionExpr {
   return { kind: 'projection', tuple: of, index };
 }

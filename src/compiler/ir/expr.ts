@@ -28,55 +28,77 @@ export interface Span {
   readonly source: string;
   /** Line and column in a text, from 1. */
   readonly line?: number;
+  /** The column in that line, from 1. */
   readonly column?: number;
 }
 
 /** A variable. Two are the same only if they are the same node; one node is bound in one place. */
 export interface VarExpr {
+  /** Tells expressions apart. */
   readonly kind: 'var';
+  /** Its name in texts; two variables may have the same. */
   readonly name: string;
   /** Absent until it is inferred. */
   readonly type?: Type | undefined;
+  /** Where it stands in the source. */
   readonly span?: Span;
 }
 
+/** A tensor that is known when the program is compiled. */
 export interface ConstantExpr {
+  /** Tells expressions apart. */
   readonly kind: 'constant';
+  /** The tensor. */
   readonly value: HostTensor;
+  /** Where it stands in the source. */
   readonly span?: Span;
 }
 
 /** An integer of the host, such as a dimension. */
 export interface IntExpr {
+  /** Tells expressions apart. */
   readonly kind: 'int';
+  /** A safe integer. */
   readonly value: number;
+  /** Where it stands in the source. */
   readonly span?: Span;
 }
 
 /** An operator of `ops/` or a scalar operator of the IR, as the callee of a call. */
 export interface OperatorExpr {
+  /** Tells expressions apart. */
   readonly kind: 'operator';
+  /** The name of the operator. */
   readonly name: string;
 }
 
 /** A constructor of a type of the module: a callee, or a function as a value. */
 export interface ConstructorExpr {
+  /** Tells expressions apart. */
   readonly kind: 'constructor';
+  /** The name of the constructor. */
   readonly name: string;
+  /** Where it stands in the source. */
   readonly span?: Span;
 }
 
 /** A global function of the module: `@name`. */
 export interface GlobalExpr {
+  /** Tells expressions apart. */
   readonly kind: 'global';
+  /** The name of the function, without `@`. */
   readonly name: string;
+  /** Where it stands in the source. */
   readonly span?: Span;
 }
 
 /** A call. Absent trailing optional operands of operators are left out. */
 export interface CallExpr {
+  /** Tells expressions apart. */
   readonly kind: 'call';
+  /** What is called. */
   readonly callee: Expr;
+  /** Its arguments, in order. */
   readonly args: readonly Expr[];
   /** Attributes of the operator; empty for all other callees. */
   readonly attributes: Attributes;
@@ -84,6 +106,7 @@ export interface CallExpr {
   readonly typeArguments?: readonly Type[];
   /** Where the call of an operator has to run: `on_device="host"`. */
   readonly onDevice?: DeviceName | undefined;
+  /** Where it stands in the source. */
   readonly span?: Span;
 }
 
@@ -93,17 +116,25 @@ export const ON_DEVICE = 'on_device';
 /** `session` is the device of the session, which may be a GPU or the host as well. */
 export type DeviceName = 'host' | 'session';
 
+/** A function; one that is no global function may be a closure. */
 export interface FunctionExpr {
+  /** Tells expressions apart. */
   readonly kind: 'function';
+  /** Names of the type parameters of a polymorphic function. */
   readonly typeParams?: readonly string[];
+  /** Its parameters, in order. */
   readonly params: readonly VarExpr[];
   /** Absent until it is inferred. */
   readonly resultType?: Type | undefined;
+  /** What it gives. */
   readonly body: Expr;
+  /** What else is known of it. */
   readonly attributes: FunctionAttributes;
+  /** Where it stands in the source. */
   readonly span?: Span;
 }
 
+/** Facts about a function beside its type. */
 export interface FunctionAttributes {
   /** Marks a fused function that becomes one kernel, and names it (Relay's `Primitive`). */
   readonly primitive?: string;
@@ -123,78 +154,116 @@ export interface FunctionAttributes {
 /** The least and the largest size by symbol, both included. */
 export type SymbolBounds = Readonly<Record<string, readonly [min: number, max: number]>>;
 
+/** A tuple: `(%a, %b)`. */
 export interface TupleExpr {
+  /** Tells expressions apart. */
   readonly kind: 'tuple';
+  /** Its fields, in order. */
   readonly fields: readonly Expr[];
+  /** Where it stands in the source. */
   readonly span?: Span;
 }
 
 /** A field of a tuple: `%t.0`. */
 export interface ProjectionExpr {
+  /** Tells expressions apart. */
   readonly kind: 'projection';
+  /** The tuple. */
   readonly tuple: Expr;
+  /** The number of the field, from 0. */
   readonly index: number;
+  /** Where it stands in the source. */
   readonly span?: Span;
 }
 
 /** `let variable = value; body`: the value is computed here, before the body. */
 export interface LetExpr {
+  /** Tells expressions apart. */
   readonly kind: 'let';
+  /** The variable that is bound. */
   readonly variable: VarExpr;
+  /** What it is bound to. */
   readonly value: Expr;
+  /** Where it is bound. */
   readonly body: Expr;
+  /** Where it stands in the source. */
   readonly span?: Span;
 }
 
 /** The condition is a bool tensor of rank 0, or an int, where 0 is false. */
 export interface IfExpr {
+  /** Tells expressions apart. */
   readonly kind: 'if';
+  /** A bool tensor of rank 0, or an int, where 0 is false. */
   readonly condition: Expr;
+  /** The value where the condition is true. */
   readonly thenBranch: Expr;
+  /** The value where it is false. */
   readonly elseBranch: Expr;
+  /** Where it stands in the source. */
   readonly span?: Span;
 }
 
 /** The first clause whose pattern fits. */
 export interface MatchExpr {
+  /** Tells expressions apart. */
   readonly kind: 'match';
+  /** What is matched. */
   readonly value: Expr;
+  /** Clauses in the order in which they are tried. */
   readonly clauses: readonly Clause[];
   /** Whether the clauses have to cover every value; else one that none fits is a run-time error. */
   readonly complete: boolean;
+  /** Where it stands in the source. */
   readonly span?: Span;
 }
 
+/** One case of a match. */
 export interface Clause {
+  /** What fits. */
   readonly pattern: Pattern;
+  /** The value then; variables of the pattern are bound in it. */
   readonly body: Expr;
 }
 
+/** What a value of a match may look like. */
 export type Pattern = WildcardPattern | VarPattern | ConstructorPattern | TuplePattern;
 
 /** `_` */
 export interface WildcardPattern {
+  /** Tells patterns apart. */
   readonly kind: 'wildcard';
 }
 
+/** Fits everything, and binds it. */
 export interface VarPattern {
+  /** Tells patterns apart. */
   readonly kind: 'var-pattern';
+  /** The variable that is bound. */
   readonly variable: VarExpr;
 }
 
+/** Fits values that a constructor made and whose fields fit. */
 export interface ConstructorPattern {
+  /** Tells patterns apart. */
   readonly kind: 'constructor-pattern';
+  /** The name of the constructor. */
   readonly constructor: string;
+  /** Patterns of its fields, in order. */
   readonly fields: readonly Pattern[];
 }
 
+/** Fits tuples whose fields fit. */
 export interface TuplePattern {
+  /** Tells patterns apart. */
   readonly kind: 'tuple-pattern';
+  /** Patterns of its fields, in order. */
   readonly fields: readonly Pattern[];
 }
 
 /** A program: global functions by name. `main` is the one that a session runs. */
 export interface Module {
+  /** Global functions by name, without `@`. */
   readonly functions: ReadonlyMap<string, FunctionExpr>;
   /** Algebraic data types by name. Names of constructors are unique in a module. */
   readonly types: ReadonlyMap<string, TypeDefinition>;

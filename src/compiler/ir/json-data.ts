@@ -4,7 +4,13 @@ import { FormatError } from '../../core/errors.ts';
 import type { DataRole } from './field-table.ts';
 import type { ScalarTypeNode } from './type.ts';
 
-const SCALARS: readonly ScalarTypeNode['scalar'][] = ['int', 'shape', 'shape_heap', 'storage'];
+const SCALARS: readonly ScalarTypeNode['scalar'][] = [
+  'any',
+  'int',
+  'shape',
+  'shape_heap',
+  'storage',
+];
 
 export type JsonValue =
   | string

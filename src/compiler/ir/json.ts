@@ -15,7 +15,7 @@ import {
 } from './field-table.ts';
 import { dataFromJson, dataToJson, isRecord, type JsonValue } from './json-data.ts';
 import { tensorFromJson, tensorToJson } from './json-tensor.ts';
-import type { TypeDefinition } from './type.ts';
+import { MAX_TYPE_DEPTH, type TypeDefinition } from './type.ts';
 
 const FORMAT = 'weft-ir';
 const VERSION = 1;
@@ -25,15 +25,19 @@ const VERSION = 1;
  * index, so that what is shared stays shared; constants stand in a list of their own, as base64.
  */
 export interface JsonModule {
+  /** Tells that it is a module. */
   readonly format: typeof FORMAT;
+  /** The version of this form. */
   readonly version: typeof VERSION;
   /** Nodes of global functions by name. */
   readonly functions: readonly (readonly [string, number])[];
   /** Nodes of type definitions. */
   readonly types: readonly number[];
+  /** Facts about the program, such as its producer. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Fields by name beside the key of the kind in the field table, such as `expr.call`. */
   readonly nodes: readonly { readonly [field: string]: JsonValue }[];
+  /** Constants, by the indices in nodes. */
   readonly tensors: readonly { readonly [field: string]: JsonValue }[];
 }
 
@@ -151,6 +155,7 @@ class JsonWriter {
 class JsonReader {
   readonly #tensors: readonly HostTensor[];
   readonly #nodes: { readonly family: Family; readonly node: Node }[] = [];
+  readonly #typeDepths = new Map<Node, number>();
 
   constructor(tensors: readonly HostTensor[]) {
     this.#tensors = tensors;
@@ -181,7 +186,19 @@ class JsonReader {
         throw new FormatError({ where: place, got: 'nothing', expected: 'a value' });
       }
     }
-    this.#nodes.push({ family, node: Object.fromEntries(node) as unknown as Node });
+    const made = Object.fromEntries(node) as unknown as Node;
+    if (family === 'type') this.#measure(made, fields, where);
+    this.#nodes.push({ family, node: made });
+  }
+
+  /** Refuses a type that is too deep to be walked. */
+  #measure(type: Node, fields: readonly Field[], where: string): void {
+    const parts = fields.flatMap((field) => fieldNodes(type, field));
+    const depth = 1 + Math.max(0, ...parts.map((part) => this.#typeDepths.get(part) ?? 0));
+    this.#typeDepths.set(type, depth);
+    if (depth <= MAX_TYPE_DEPTH) return;
+    const got = `a type more than ${MAX_TYPE_DEPTH} levels deep`;
+    throw new FormatError({ where, got, expected: 'one of fewer levels' });
   }
 
   #field(json: unknown, field: Field, where: string): unknown {

@@ -1,4 +1,5 @@
 import { DIM_OPERATORS, type Dim, type DimOperator } from '../../core/dim.ts';
+import { isTooLong, MAX_DIM_OPERATIONS } from '../../core/dim-length.ts';
 import { type DType, isDType } from '../../core/dtype.ts';
 import type { Bindings } from './bindings.ts';
 import type { Diagnostics } from './diagnostics.ts';
@@ -6,7 +7,10 @@ import type { Token } from './lexer.ts';
 import { sub, type Task } from './task.ts';
 import type { TokenCursor } from './token-cursor.ts';
 import {
+  ANY_TYPE,
+  depthOfType,
   type FunctionTypeNode,
+  MAX_TYPE_DEPTH,
   INT_TYPE,
   SHAPE_TYPE,
   SHAPE_HEAP_TYPE,
@@ -27,12 +31,22 @@ export interface TypeContext {
 export function* parseType(context: TypeContext): Task<Type> {
   const { cursor } = context;
   const token = cursor.peek();
+  const type = yield* sub(parsePart(context));
+  if (depthOfType(type) <= MAX_TYPE_DEPTH) return type;
+  const got = `a type more than ${MAX_TYPE_DEPTH} levels deep`;
+  throw cursor.unexpected('one of fewer levels', { token, got });
+}
+
+function* parsePart(context: TypeContext): Task<Type> {
+  const { cursor } = context;
+  const token = cursor.peek();
   if (cursor.at('(')) return yield* sub(parseTupleType(context));
   if (token.kind !== 'name' && token.kind !== 'string') throw cursor.unexpected('a type');
   if (token.kind === 'name') {
     if (token.text === 'Tensor') return yield* sub(parseTensorType(context));
     if (token.text === 'fn') return yield* sub(parseFunctionType(context));
     if (cursor.accept('int')) return INT_TYPE;
+    if (cursor.accept('any')) return ANY_TYPE;
     if (cursor.accept('shape')) return SHAPE_TYPE;
     if (cursor.accept('storage')) return STORAGE_TYPE;
     if (cursor.accept('shape_heap')) return SHAPE_HEAP_TYPE;
@@ -62,7 +76,7 @@ function* parseNamedType(context: TypeContext): Task<Type> {
   const isParam = context.typeParams.lookup(token.text) !== undefined;
   if (isParam) return { kind: 'type-var', name: token.text };
   const args = cursor.at('[')
-    ? yield* sub(cursor.listTask('[', ']', () => parseType(context)))
+    ? yield* sub(cursor.listTask('[', ']', () => parsePart(context)))
     : [];
   context.refer({ token, argumentCount: args.length });
   return { kind: 'adt', name: token.text, args };
@@ -75,7 +89,7 @@ function* parseTupleType(context: TypeContext): Task<Type> {
   let isTuple = false;
   cursor.expect('(');
   while (!cursor.accept(')')) {
-    fields.push(yield* sub(parseType(context)));
+    fields.push(yield* sub(parsePart(context)));
     if (cursor.accept(',')) isTuple = true;
     else if (!cursor.at(')')) throw cursor.unexpected('"," or ")"');
   }
@@ -89,9 +103,9 @@ function* parseFunctionType(context: TypeContext): Task<FunctionTypeNode> {
   context.typeParams.enter();
   try {
     const typeParams = parseTypeParams(context);
-    const params = yield* sub(cursor.listTask('(', ')', () => parseType(context)));
+    const params = yield* sub(cursor.listTask('(', ')', () => parsePart(context)));
     cursor.expect('->');
-    const result = yield* sub(parseType(context));
+    const result = yield* sub(parsePart(context));
     return { kind: 'function', ...(typeParams.length > 0 ? { typeParams } : {}), params, result };
   } finally {
     context.typeParams.exit();
@@ -107,7 +121,12 @@ function* parseTensorType({ cursor }: TypeContext): Task<Type> {
       'A type says the rank, such as (?, ?). A function for tensors of any rank is polymorphic: fn<A>.';
     throw cursor.unexpected('dimensions in parentheses', { remedy });
   }
+  const token = cursor.peek();
   const shape = yield* sub(cursor.listTask('(', ')', () => parseDim(cursor)));
+  if (shape.some(isTooLong)) {
+    const got = `a dimension of more than ${MAX_DIM_OPERATIONS} operations`;
+    throw cursor.unexpected('a shorter one', { token, got });
+  }
   cursor.expect(',');
   const dtype = parseDType(cursor);
   cursor.expect(']');

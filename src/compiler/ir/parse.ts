@@ -14,6 +14,7 @@ import { runTask, sub, type Task } from './task.ts';
 import { describeToken, SyntaxFault, TokenCursor } from './token-cursor.ts';
 import type { ConstructorDefinition, TypeDefinition } from './type.ts';
 
+/** How a text is read. */
 export interface ParseOptions {
   /** The name of the file, for messages and spans. Default `ir`. */
   readonly file?: string;

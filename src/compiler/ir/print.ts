@@ -18,6 +18,7 @@ import { type Block, type Plan, planBlocks } from './print-plan.ts';
 import { list, printName, printType, printTypeParams } from './print-type.ts';
 import { runTask, sub, type Task } from './task.ts';
 
+/** How much of a program is written. */
 export interface PrintOptions {
   /**
    * `full` writes what `parseModule` needs to give the same module back: the data of large

@@ -2,10 +2,16 @@ import type { BuiltinName } from '../../bytecode/builtins.ts';
 import { MACHINE_OPERATORS } from './machine-operators.ts';
 import type { ScalarOperator } from './scalar-operator.ts';
 import { SHAPE_OPERATORS } from './shape-operators.ts';
-import { INT_TYPE } from './type.ts';
+import { ANY_TYPE, INT_TYPE, UNIT_TYPE } from './type.ts';
 
 /** The tensor on another device; the value itself where it is there already. */
 export const DEVICE_COPY = 'device_copy';
+
+/** Ends the program with an error; its type argument is the type of the value that it never gives. */
+export const STOP = 'stop';
+
+/** The value itself, as one of any type: of a result whose rank differs between branches. */
+export const AS_ANY = 'as_any';
 
 function binary(builtin: BuiltinName): ScalarOperator {
   return {
@@ -39,6 +45,13 @@ export const SCALAR_OPERATORS: ReadonlyMap<string, ScalarOperator> = new Map(
       attributes: { device: { type: 'string', oneOf: ['host', 'session'] } },
       result: 'operand',
     } satisfies ScalarOperator,
+    {
+      name: STOP,
+      inputs: [],
+      attributes: { message: { type: 'string' } },
+      result: (_inputs, _attributes, [type = UNIT_TYPE]) => type,
+    } satisfies ScalarOperator,
+    { name: AS_ANY, inputs: ['any'], attributes: {}, result: ANY_TYPE } satisfies ScalarOperator,
     ...MACHINE_OPERATORS,
     ...SHAPE_OPERATORS,
   ].map((op: ScalarOperator) => [op.name, op]),

@@ -12,65 +12,119 @@ export type Type =
   | TypeVarNode
   | ScalarTypeNode;
 
+/** The type of a tensor. */
 export interface TensorTypeNode extends TensorType {
+  /** Tells types apart. */
   readonly kind: 'tensor';
 }
 
+/** The type of a tuple. */
 export interface TupleTypeNode {
+  /** Tells types apart. */
   readonly kind: 'tuple';
+  /** Types of its fields, in order. */
   readonly fields: readonly Type[];
 }
 
+/** The type of a function. */
 export interface FunctionTypeNode {
+  /** Tells types apart. */
   readonly kind: 'function';
   /** Bound in `params` and `result`; absent for a function that is not polymorphic. */
   readonly typeParams?: readonly string[];
+  /** Types of its parameters, in order. */
   readonly params: readonly Type[];
+  /** The type of what it gives. */
   readonly result: Type;
 }
 
 /** An algebraic data type of the module, applied: `List[Tensor[(4,), float32]]`. */
 export interface AdtTypeNode {
+  /** Tells types apart. */
   readonly kind: 'adt';
+  /** The name of its definition. */
   readonly name: string;
+  /** What the type parameters of the definition stand for. */
   readonly args: readonly Type[];
 }
 
 /** A type parameter of the function or type definition around it. */
 export interface TypeVarNode {
+  /** Tells types apart. */
   readonly kind: 'type-var';
+  /** The name of the type parameter. */
   readonly name: string;
 }
 
 /**
  * A value of the host: an integer, a list of integers, memory that tensors are put into, or the sizes
- * that a function works with.
+ * that a function works with. `any` is a value of a type that only the running program knows.
  */
 export interface ScalarTypeNode {
+  /** Tells types apart. */
   readonly kind: 'scalar';
-  readonly scalar: 'int' | 'shape' | 'storage' | 'shape_heap';
+  /** Which of these it is. */
+  readonly scalar: 'int' | 'shape' | 'storage' | 'shape_heap' | 'any';
+}
+
+/** Types are walked by recursion, so that deeper ones are refused. */
+export const MAX_TYPE_DEPTH = 500;
+
+/** Levels of a type, 1 for a tensor. */
+export function depthOfType(root: Type): number {
+  let deepest = 0;
+  const stack = [{ type: root, depth: 1 }];
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const { type, depth } = top;
+    deepest = Math.max(deepest, depth);
+    for (const part of partsOfType(type)) stack.push({ type: part, depth: depth + 1 });
+  }
+  return deepest;
+}
+
+/** The types that a type is made of. */
+function partsOfType(type: Type): readonly Type[] {
+  switch (type.kind) {
+    case 'tuple':
+      return type.fields;
+    case 'function':
+      return [...type.params, type.result];
+    case 'adt':
+      return type.args;
+    default:
+      return [];
+  }
 }
 
 /** `type List[A] { Cons(A, List[A]), Nil }` */
 export interface TypeDefinition {
+  /** Unique among the types of a module. */
   readonly name: string;
+  /** Names of its type parameters. */
   readonly params: readonly string[];
+  /** Its constructors, in order. */
   readonly constructors: readonly ConstructorDefinition[];
 }
 
+/** One way to make a value of an algebraic data type. */
 export interface ConstructorDefinition {
+  /** Unique among the constructors of a module. */
   readonly name: string;
+  /** Types of its fields, in order. */
   readonly fields: readonly Type[];
   /** What stands for it in values; absent before `allocate-adt-tags`. */
   readonly tag?: number | undefined;
 }
 
+/** The type of an integer of the host. */
 export const INT_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'int' };
+/** The type of a list of integers. */
 export const SHAPE_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'shape' };
 /** Of what gives nothing. */
 export const UNIT_TYPE: TupleTypeNode = { kind: 'tuple', fields: [] };
 export const SHAPE_HEAP_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'shape_heap' };
 export const STORAGE_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'storage' };
+export const ANY_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'any' };
 
 export function tensorType({ dtype, shape }: TensorType): TensorTypeNode {
   return { kind: 'tensor', dtype, shape };

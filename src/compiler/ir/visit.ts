@@ -1,3 +1,4 @@
+import { compileStep } from '../compile-budget.ts';
 import type { Expr, FunctionExpr, Module, Pattern, VarExpr } from './expr.ts';
 
 /**
@@ -73,6 +74,7 @@ export function postOrder(root: Expr, enter: (expr: Expr) => boolean = () => tru
     if (child === undefined) {
       order.push(top.expr);
       stack.pop();
+      compileStep();
     } else if (!seen.has(child)) {
       seen.add(child);
       stack.push({ expr: child, children: enter(child) ? childrenOf(child) : [], next: 0 });

@@ -8,6 +8,7 @@ export interface FunctionMemoryPlan {
   readonly largestLiveSetBytes: number;
   /** Storages and the tensors that are put into them. */
   readonly storages: number;
+  /** Tensors that are put into storages. */
   readonly tensors: number;
   /** Bytes of all storages together. */
   readonly storageBytes: number;
@@ -17,5 +18,6 @@ export interface FunctionMemoryPlan {
 
 /** The plans of all functions of a module, in order. */
 export interface MemoryPlanReport {
+  /** Plans of the functions, in order. */
   readonly functions: readonly FunctionMemoryPlan[];
 }

@@ -1,9 +1,10 @@
-import { substituteDim } from '../../core/dim-symbols.ts';
+import { forEachSymbol, substituteDim } from '../../core/dim-symbols.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
+import { shortList } from '../../core/short-list.ts';
 import { OPS } from '../../ops/registry.ts';
-import type { Expr, FunctionAttributes, FunctionExpr, VarExpr } from '../ir/expr.ts';
+import type { Expr, FunctionAttributes, FunctionExpr, Module, VarExpr } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
 import type { Pass } from './pass.ts';
@@ -159,6 +160,40 @@ export function nameUnknownParams(fn: FunctionExpr): FunctionExpr {
   if (named.size === 0) return fn;
   const params = fn.params.map((param) => named.get(param) ?? param);
   return { ...fn, params, body: rewrite(fn.body, (expr) => named.get(expr) ?? expr) };
+}
+
+/** Throws UsageError for sizes of dimensions that no parameter of the module's functions has. */
+export function checkDimNames(module: Module, dims: DimBindings): void {
+  if (Object.keys(dims).length === 0) return;
+  const known = new Set<string>();
+  for (const fn of module.functions.values()) {
+    for (const { type } of nameUnknownParams(fn).params) {
+      if (type === undefined) continue;
+      mapDims(type, (dim) => {
+        forEachSymbol(dim, (symbol) => known.add(symbol));
+        return dim;
+      });
+    }
+  }
+  requireKnownDims('dims', dims, known);
+}
+
+/** Throws UsageError for sizes of dimensions that are not among those known. */
+export function requireKnownDims(
+  where: string,
+  dims: DimBindings,
+  known: ReadonlySet<string>,
+): void {
+  const unknown = Object.keys(dims).filter((name) => !known.has(name));
+  if (unknown.length === 0) return;
+  throw new UsageError({
+    where,
+    got: shortList(unknown.map((name) => JSON.stringify(name))),
+    expected:
+      known.size === 0
+        ? 'nothing, since all sizes are fixed'
+        : `names among ${shortList([...known].map((name) => JSON.stringify(name)))}`,
+  });
 }
 
 /** The complaint about a dimension that has no number. */

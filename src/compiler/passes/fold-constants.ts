@@ -8,9 +8,10 @@ import { KERNEL_DTYPES } from '../../ops/placement.ts';
 import { fillElements } from '../../ops/elements.ts';
 import { WGSL_KERNEL } from '../../ops/program/wgsl-kernel.ts';
 import { opDefinition } from '../../ops/registry.ts';
+import { budgetInForce } from '../compile-budget.ts';
 import { evaluateCall, inferOperator } from '../evaluate-call.ts';
 import { constant } from '../ir/build.ts';
-import type { CallExpr, Expr } from '../ir/expr.ts';
+import { type CallExpr, type Expr, formatSpan } from '../ir/expr.ts';
 import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
 import type { Type } from '../ir/type.ts';
 import { rewriteBodies } from '../ir/visit.ts';
@@ -67,14 +68,26 @@ interface Fold {
 }
 
 function foldCall(
-  { attributes }: CallExpr,
+  { attributes, span }: CallExpr,
   op: string,
   { inputs, type }: Fold,
 ): HostTensor | undefined {
   const splat = splatResult(op, attributes, { inputs, type });
   if (splat !== undefined) return splat;
-  return isCheap(op, { inputs, type }) ? evaluateCall(op, inputs, attributes) : undefined;
+  if (!isCheap(op, { inputs, type })) return undefined;
+  budgetInForce()?.startFold(() => formatSpan(span, 'expression'), workOf(op, { inputs, type }));
+  return evaluateCall(op, inputs, attributes);
 }
+
+/** Elements that are computed with, as an upper bound. */
+function workOf(op: string, { inputs, type }: Fold): number {
+  const largest = Math.max(0, ...inputs.map((input) => input.elementCount));
+  const count = elementCount(type.shape);
+  return EACH_ONCE.has(opDefinition(op).kind) ? largest + count : largest * count;
+}
+
+/** Kinds of operators that look at each element a few times. */
+const EACH_ONCE: ReadonlySet<string> = new Set(['elementwise', 'injective', 'reduction']);
 
 /** Keeps the compiler from being slower, or its result larger, than what it is meant to save. */
 function isCheap(op: string, { inputs, type }: Fold): boolean {
@@ -83,12 +96,10 @@ function isCheap(op: string, { inputs, type }: Fold): boolean {
     ({ dtype, shape }) => elementCount(shape) * dtypeInfo(dtype).byteLength,
   );
   if (Math.max(...bytes) > MAX_BYTES) return false;
-  const { kind, unpacks } = opDefinition(op);
+  const { unpacks } = opDefinition(op);
   const hasKernels = tensors.every(({ dtype }) => KERNEL_DTYPES.has(dtype));
   if (unpacks === true && hasKernels && (bytes[0] ?? 0) > MAX_UNPACKED_BYTES) return false;
-  if (kind === 'elementwise' || kind === 'injective' || kind === 'reduction') return true;
-  const largest = Math.max(0, ...inputs.map((input) => input.elementCount));
-  return largest * elementCount(type.shape) <= MAX_WORK;
+  return EACH_ONCE.has(opDefinition(op).kind) || workOf(op, { inputs, type }) <= MAX_WORK;
 }
 
 /** The result as a splat, when the operator's kind says that it is one. */

@@ -12,7 +12,9 @@ import { toGraph } from './to-graph.ts';
 
 /** What passes with parameters take. */
 export interface PassParameters {
+  /** Numbers for symbolic dimensions of inputs. */
   readonly dims?: DimBindings | undefined;
+  /** Intervals of sizes to make clones for. */
   readonly dispatch?: ModuleDispatch | undefined;
 }
 

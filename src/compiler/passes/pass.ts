@@ -4,6 +4,7 @@ import type { TypeInference } from '../type-inference.ts';
 
 /** What passes of one compilation share. */
 export interface PassContext {
+  /** Types that passes have inferred so far. */
   readonly types: TypeInference;
   /** Texts of programs by the name in spans, for messages. */
   readonly texts?: SourceTexts | undefined;
@@ -11,6 +12,8 @@ export interface PassContext {
 
 /** A function from module to module. It never changes the nodes it is given. */
 export interface Pass {
+  /** The name by which options and `weft opt` choose it. */
   readonly name: string;
+  /** The module that it makes of another one. */
   run(module: Module, context: PassContext): Module;
 }

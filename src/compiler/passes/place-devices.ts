@@ -24,6 +24,7 @@ import type { Pass } from './pass.ts';
 export interface Placement {
   /** Where it comes from: the name of a node of the model, or file, line and column. */
   readonly node: string;
+  /** The operator that is called. */
   readonly operator: string;
   /** In words that follow "because". */
   readonly reason: string;

@@ -268,7 +268,8 @@ describeNodes('com.microsoft', (runNode) => {
       { isInterleaved: true, rotated: 0, first: 4 },
       { isInterleaved: false, rotated: 4, first: 2 },
       { isInterleaved: true, rotated: 4, first: undefined },
-    ])('%o', async ({ isInterleaved, rotated, first }) => {
+      { isInterleaved: false, rotated: 0, first: 5, isScalar: true },
+    ])('%o', async ({ isInterleaved, rotated, first, isScalar }) => {
       const x = floats(['b', batch], ['s', positions], heads * size);
       const turning = rotated === 0 ? size : rotated;
       const half = turning / 2;
@@ -280,7 +281,7 @@ describeNodes('com.microsoft', (runNode) => {
           x,
           first === undefined
             ? { ...ints([batch, positions], ids, 'int64'), shape: ['b', 's'] }
-            : ints([1], [first], 'int64'),
+            : ints(isScalar === true ? [] : [1], [first], 'int64'),
           cos,
           sin,
         ],

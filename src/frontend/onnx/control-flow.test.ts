@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { Session, Tensor } from '../../client/index.ts';
+import { UnsupportedError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
@@ -13,14 +15,16 @@ import {
   writeOnnxModel,
 } from '../../testing/onnx-writer.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
-import { compileOnnx } from './compile-onnx.ts';
+import { compileOnnx, type CompileOnnxOptions } from './compile-onnx.ts';
 
 /** Opens a program on a device, and gives back what it computes for inputs. */
 async function open(
   spec: OnnxModelSpec,
   device: Device = createHostDevice(),
+  options: CompileOnnxOptions = {},
 ): Promise<(...inputs: readonly HostTensor[]) => Promise<HostTensor[]>> {
-  const vm = await VirtualMachine.create(compileOnnx(writeOnnxModel(spec)), { devices: [device] });
+  const executable = compileOnnx(writeOnnxModel(spec), options);
+  const vm = await VirtualMachine.create(executable, { devices: [device] });
   return async (...inputs) => {
     const result = await vm.get('main')(...inputs.map((input) => vm.tensor(input)));
     const fields = result instanceof AdtValue ? result.fields : [result];
@@ -111,22 +115,281 @@ describe('If', () => {
     expect((await run(bool(false), x)).map(described)).toEqual(['(1): 7']);
   });
 
-  test('of ranks that differ, the one that fits what follows is taken, and checked', async () => {
-    const run = await open({
-      inputs: [scalarInput('c', 'bool'), { name: 'x', shape: ['n', 1] }],
-      initializers: { axes: HostTensor.from('int64', [1], [1]), w: floats([1, 2], 5, 6) },
+  const conditional = (
+    condition: string,
+    output: string,
+    [thenBranch, elseBranch]: readonly [OnnxGraphSpec, OnnxGraphSpec],
+  ): OnnxNodeSpec =>
+    node('If', [condition], output, {
+      then_branch: { graph: thenBranch },
+      else_branch: { graph: elseBranch },
+    });
+  const plusThree: OnnxGraphSpec = {
+    ...branch(node('Add', ['x', 'w'], 'out')),
+    initializers: { w: floats([3], 1, 2, 3) },
+  };
+  const same = branch(node('Identity', ['x'], 'out'));
+  const UNFIT =
+    'node "out": add: got (4,) and (3,), expected shapes that broadcast (dimension -1 is 4 and 3). ' +
+    'Dimensions must be equal or 1, aligned from the right.';
+
+  test.each([
+    ['numbers', 4, {}],
+    ['bound', 'n', { dims: { n: 4 } }],
+    ['dispatched', 'n', { dispatch: { main: { x: { 0: [[3, 4] as const, [4, 5] as const] } } } }],
+  ])('a branch whose operands do not fit is a stop: sizes are %s', async (_, size, options) => {
+    const model: OnnxModelSpec = {
+      inputs: [scalarInput('c', 'bool'), { name: 'x', shape: [size] }],
+      nodes: [conditional('c', 'y', [same, plusThree]), node('Neg', ['y'], 'z')],
+      outputs: ['z'],
+    };
+    const run = await open(model, createHostDevice(), options);
+    const x = floats([4], 1, 2, 3, 4);
+    expect((await run(bool(true), x)).map(described)).toEqual(['(4): -1 -2 -3 -4']);
+    await expect(run(bool(false), x)).rejects.toThrow(UNFIT);
+  });
+
+  test('in a branch whose branches both stop, the first of them does', async () => {
+    const inner = [plusThree, { ...plusThree, initializers: { w: floats([2], 1, 2) } }] as const;
+    const model: OnnxModelSpec = {
+      inputs: [scalarInput('c', 'bool'), scalarInput('d', 'bool'), { name: 'x', shape: [4] }],
       nodes: [
-        node('If', ['c'], 'y', {
-          then_branch: { graph: branch(node('Squeeze', ['x', 'axes'], 'out')) },
-          else_branch: { graph: branch(node('Identity', ['x'], 'out')) },
-        }),
+        conditional('c', 'y', [
+          { nodes: [conditional('d', 'inner', inner)], outputs: ['inner'] },
+          same,
+        ]),
+      ],
+      outputs: ['y'],
+    };
+    const run = await open(model);
+    const x = floats([4], 1, 2, 3, 4);
+    expect((await run(bool(false), bool(true), x)).map(described)).toEqual(['(4): 1 2 3 4']);
+    await expect(run(bool(true), bool(false), x)).rejects.toThrow(UNFIT);
+  });
+
+  test.each([
+    ['both branches do not fit', plusThree, plusThree, UNFIT],
+    [
+      'a branch reads what nothing defines',
+      same,
+      branch(node('Add', ['x', 'nothing'], 'out')),
+      'node "out" (Add): got input "nothing", which nothing defines',
+    ],
+    [
+      'a branch in a branch has a name twice',
+      same,
+      {
+        nodes: [
+          conditional('c', 'q', [
+            same,
+            branch(node('Neg', ['x'], 'out'), node('Neg', ['x'], 'out')),
+          ]),
+        ],
+        outputs: ['q'],
+      },
+      'node "out" (Neg): got output "out", a name that is taken',
+    ],
+  ])('a model is refused where %s', (_, thenBranch, elseBranch, message) => {
+    const model: OnnxModelSpec = {
+      inputs: [scalarInput('c', 'bool'), { name: 'x', shape: [4] }],
+      nodes: [conditional('c', 'y', [thenBranch, elseBranch])],
+      outputs: ['y'],
+    };
+    expect(() => compileOnnx(writeOnnxModel(model))).toThrow(message);
+  });
+
+  const zero: OnnxGraphSpec = { nodes: [], initializers: { z: floats([], 0) }, outputs: ['z'] };
+  const total = branch(node('ReduceSum', ['x'], 'out', { keepdims: 0 }));
+
+  test('of ranks that differ, what follows is computed for each', async () => {
+    const run = await open({
+      inputs: [scalarInput('c', 'bool'), { name: 'x', shape: ['n'] }],
+      nodes: [
+        conditional('c', 'y', [zero, same]),
+        node('Add', ['y', 'x'], 'sum'),
+        node('Neg', ['sum'], 'negative'),
+      ],
+      outputs: ['negative', 'sum'],
+    });
+    const x = floats([2], 5, 6);
+    expect((await run(bool(true), x)).map(described)).toEqual(['(2): -5 -6', '(2): 5 6']);
+    expect((await run(bool(false), x)).map(described)).toEqual(['(2): -10 -12', '(2): 10 12']);
+  });
+
+  test('a branch for which what follows cannot be imported stops there', async () => {
+    const model: OnnxModelSpec = {
+      inputs: [scalarInput('c', 'bool'), { name: 'x', shape: ['n', 1] }],
+      initializers: { axes: HostTensor.from('int64', [1], [1]) },
+      nodes: [
+        conditional('c', 'y', [branch(node('Squeeze', ['x', 'axes'], 'out')), same]),
         node('Transpose', ['y'], 't', { perm: [1, 0] }),
       ],
       outputs: ['t'],
-    });
+    };
+    const run = await open(model);
     const x = floats([2, 1], 1, 2);
     expect((await run(bool(false), x)).map(described)).toEqual(['(1, 2): 1 2']);
-    await expect(run(bool(true), x)).rejects.toThrow('node "y"');
+    await expect(run(bool(true), x)).rejects.toThrow(
+      'node "t": transpose: attribute perm: got [1, 0], expected 1 integer.',
+    );
+    // The sizes of the branch that is left are those of the input.
+    const { results } = compileOnnx(writeOnnxModel(model)).functions[0]?.signature ?? {};
+    expect(results).toMatchObject([{ type: { shape: [1, 'n'] } }]);
+  });
+
+  test('shapes of different lengths are known in what follows', async () => {
+    const shape = (...dims: number[]): OnnxGraphSpec => ({
+      nodes: [],
+      initializers: { s: HostTensor.from('int64', [dims.length], dims) },
+      outputs: ['s'],
+    });
+    const run = await open({
+      inputs: [scalarInput('c', 'bool'), { name: 'x', shape: ['n', 2] }],
+      nodes: [
+        conditional('c', 's', [shape(2, -1), shape(1, -1, 1)]),
+        node('Reshape', ['x', 's'], 'y'),
+      ],
+      outputs: ['y'],
+    });
+    const x = floats([2, 2], 5, 6, 7, 8);
+    expect((await run(bool(true), x)).map(described)).toEqual(['(2, 2): 5 6 7 8']);
+    expect((await run(bool(false), x)).map(described)).toEqual(['(1, 4, 1): 5 6 7 8']);
+  });
+
+  test('results of the model may be of several ranks, in a session too', async () => {
+    const bytes = writeOnnxModel({
+      inputs: [scalarInput('c', 'bool'), { name: 'x', shape: ['n'] }],
+      nodes: [conditional('c', 'y', [total, same]), node('Neg', ['y'], 'z')],
+      outputs: ['z', 'x', 'y'],
+    });
+    const session = await Session.load(bytes, { device: 'host', worker: false });
+    expect(session.outputs.map(({ name, dtype }) => [name, dtype])).toEqual([
+      ['z', 'any'],
+      ['x', 'float32'],
+      ['y', 'any'],
+    ]);
+    for (const [flag, expected] of [
+      [1, [-3, [1, 2], 3]],
+      [
+        0,
+        [
+          [-1, -2],
+          [1, 2],
+          [1, 2],
+        ],
+      ],
+    ] as const) {
+      const { z, x, y } = await session.run({
+        c: Tensor.from(flag === 1),
+        x: Tensor.from([1, 2]),
+      });
+      const nested = [z, x, y].map((value) => (value instanceof Tensor ? value.toNested() : value));
+      expect(nested).toEqual(expected);
+    }
+    await session.dispose();
+  });
+
+  /** A sum that is a scalar or a vector by turns, behind each other. */
+  function chain(length: number, condition: (i: number) => string): OnnxModelSpec {
+    const flags = [...new Set(Array.from({ length }, (_, i) => condition(i)))];
+    return {
+      inputs: [{ name: 'x', shape: [1] }, ...flags.map((name) => scalarInput(name, 'bool'))],
+      nodes: Array.from({ length }, (_, i) => [
+        conditional(condition(i), `part${i}`, [same, total]),
+        node('ReduceMax', [i === 0 ? 'x' : `sum${i - 1}`], `max${i}`, { keepdims: 0 }),
+        node('Add', [`max${i}`, `part${i}`], `sum${i}`),
+      ]).flat(),
+      outputs: [`sum${length - 1}`],
+    };
+  }
+
+  test('many after each other share what follows', async () => {
+    const sizeOf = (length: number) =>
+      compileOnnx(writeOnnxModel(chain(length, (i) => `c${i}`))).code.length;
+    // Were the copies not shared, the second would have a thousand times the code.
+    expect(sizeOf(20) / sizeOf(10)).toBeLessThan(2.2);
+    const run = await open(chain(12, (i) => `c${i}`));
+    const flags = Array.from({ length: 12 }, (_, i) => bool(i % 3 === 0));
+    expect((await run(floats([1], 2), ...flags)).map(described)).toEqual(['(): 26']);
+    const others = flags.with(11, bool(true));
+    expect((await run(floats([1], 2), ...others)).map(described)).toEqual(['(1): 26']);
+  });
+
+  test('combinations of ranks that are alive at once have a limit', () => {
+    const names = Array.from({ length: 6 }, (_, i) => `c${i}`);
+    const model: OnnxModelSpec = {
+      inputs: [{ name: 'x', shape: [2] }, ...names.map((name) => scalarInput(name, 'bool'))],
+      nodes: [
+        ...names.map((name, i) => conditional(name, `y${i}`, [same, total])),
+        node(
+          'Sum',
+          names.map((_, i) => `y${i}`),
+          'z',
+        ),
+      ],
+      outputs: ['z'],
+    };
+    expect(() => compileOnnx(writeOnnxModel(model))).toThrow(
+      new UnsupportedError(
+        'node "y0" (If): got branches that differ in rank, in more than 32 combinations with those ' +
+          'before, expected fewer, since the nodes behind are compiled for each. Export the model ' +
+          'with conditions that are constant.',
+      ),
+    );
+  });
+
+  test('a condition that is known from an If before chooses its branch', async () => {
+    const length = 40;
+    const spec = chain(length, () => 'c');
+    const outputs = Array.from({ length }, (_, i) => `part${i}`);
+    const run = await open({ ...spec, outputs: ['sum39', ...outputs] });
+    const ranks = async (flag: boolean) =>
+      new Set((await run(floats([1], 2), bool(flag))).map(({ shape }) => shape.length));
+    expect(await ranks(true)).toEqual(new Set([1]));
+    expect(await ranks(false)).toEqual(new Set([0]));
+  });
+
+  test('functions, branches in branches, and loops behind them', async () => {
+    const body: OnnxGraphSpec = {
+      inputs: [scalarInput('i', 'int64'), scalarInput('go', 'bool'), { name: 'v', shape: [] }],
+      nodes: [node('Add', ['v', 'y'], 'w')],
+      outputs: ['go', 'w'],
+    };
+    const run = await open({
+      inputs: [
+        scalarInput('c', 'bool'),
+        scalarInput('d', 'bool'),
+        { name: 'x', shape: ['n'] },
+        scalarInput('m', 'int64'),
+      ],
+      opsets: { my: 1 },
+      functions: [
+        {
+          domain: 'my',
+          name: 'Part',
+          inputs: ['c', 'd', 'x'],
+          outputs: ['p'],
+          nodes: [
+            conditional('c', 'p', [
+              { nodes: [conditional('d', 'q', [same, total])], outputs: ['q'] },
+              total,
+            ]),
+          ],
+        },
+      ],
+      nodes: [
+        { ...node('Part', ['c', 'd', 'x'], 'y'), domain: 'my' },
+        node('Loop', ['m', '', 'y'], 'sum', { body: { graph: body } }),
+        node('Mul', ['sum', 'x'], 'z'),
+      ],
+      outputs: ['z'],
+    });
+    const x = floats([2], 1, 2);
+    const of = async (c: boolean, d: boolean) =>
+      (await run(bool(c), bool(d), x, int64(2))).map(described)[0];
+    expect(await of(true, true)).toBe('(2): 3 12');
+    expect(await of(true, false)).toBe('(2): 9 18');
+    expect(await of(false, true)).toBe('(2): 9 18');
   });
 
   test('a comparison of dimensions is made on the host', async () => {
@@ -341,6 +604,49 @@ describe('Loop', () => {
       { shape: [{ op: 'mul' }, 4] },
       { shape: [3, 'n', 4] },
     ]);
+  });
+
+  const unfit = (
+    inputs: readonly string[],
+    outputTypes?: NonNullable<OnnxGraphSpec['outputTypes']>,
+  ): OnnxModelSpec => ({
+    inputs: [scalarInput('m', 'int64'), scalarInput('c', 'bool'), { name: 'x', shape: [4] }],
+    initializers: { w: floats([3], 1, 2, 3) },
+    nodes: [
+      node('Loop', inputs, ['y', 'all'], {
+        body: {
+          graph: {
+            inputs: [
+              scalarInput('i', 'int64'),
+              scalarInput('go', 'bool'),
+              { name: 'v', shape: [4] },
+            ],
+            nodes: [node('Add', ['v', 'w'], 'next'), node('Abs', ['next'], 'part')],
+            outputs: ['go', 'next', 'part'],
+            ...(outputTypes === undefined ? {} : { outputTypes }),
+          },
+        },
+      }),
+    ],
+    outputs: ['y', 'all'],
+  });
+  const UNFIT = 'node "next": add: got (4,) and (3,), expected shapes that broadcast';
+
+  test('a body whose operands do not fit is a stop, where there may be no iteration', async () => {
+    const typed = { part: { shape: ['k', 3] } };
+    const run = await open(unfit(['m', 'c', 'x'], typed));
+    const x = floats([4], 1, 2, 3, 4);
+    const begin = ['(4): 1 2 3 4', '(0, 0, 3): '];
+    expect((await run(int64(0), bool(true), x)).map(described)).toEqual(begin);
+    expect((await run(int64(2), bool(false), x)).map(described)).toEqual(begin);
+    await expect(run(int64(1), bool(true), x)).rejects.toThrow(UNFIT);
+  });
+
+  test.each([
+    ['there is an iteration for sure', ['', '', 'x'], { part: { shape: [3] } }],
+    ['nothing says what the body collects', ['m', 'c', 'x'], undefined],
+  ] as const)('such a body is refused where %s', (_, inputs, outputTypes) => {
+    expect(() => compileOnnx(writeOnnxModel(unfit(inputs, outputTypes)))).toThrow(UNFIT);
   });
 
   test('a rank that changes is refused', () => {

@@ -9,6 +9,12 @@ import { packedByteLength } from './protobuf/packed-elements.ts';
 import { readMessage } from './protobuf/read-message.ts';
 import { dtypeFromOnnx } from './protobuf/read-tensor.ts';
 
+/** Whether tensors of a model lie in other files. Throws FormatError for what is no model. */
+export function hasExternalData(model: Uint8Array): boolean {
+  for (const _ of externalTensors(readMessage('ModelProto', model))) return true;
+  return false;
+}
+
 /**
  * Reads all tensors of an ONNX model that lie in other files, one after the other, for `importOnnx`,
  * which does not wait. `read` gets a path relative to the model's folder, without `..`.

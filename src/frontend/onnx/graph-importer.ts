@@ -1,11 +1,13 @@
+import { budgetInForce } from '../../compiler/compile-budget.ts';
 import { constant } from '../../compiler/ir/build.ts';
-import type { Expr } from '../../compiler/ir/expr.ts';
-import { FormatError, UnsupportedError } from '../../core/errors.ts';
+import type { Expr, Span } from '../../compiler/ir/expr.ts';
+import { CompileLimitError, FormatError, UnsupportedError } from '../../core/errors.ts';
 import { NodeAttributes } from './attributes.ts';
 import { type Block, Names } from './graph-scope.ts';
 import { describeFunction, type ImportContext } from './import-context.ts';
 import { ImportNode } from './import-node.ts';
 import { importerOf } from './importer-of.ts';
+import { type Difference, joinWays } from './join-ways.ts';
 import { OperatorSets } from './operator-sets.ts';
 import { readMessage } from './protobuf/read-message.ts';
 import { denseFromProto } from './protobuf/read-sparse-tensor.ts';
@@ -15,6 +17,8 @@ import { Refusals } from './refusals.ts';
 import { resolveAttributeReferences } from './resolve-attribute-references.ts';
 import { describeNode, nodeName, operatorName, readsOf, sortNodes } from './sort-nodes.ts';
 import { Subgraph } from './subgraph.ts';
+import { type NodeReader, WayFollower } from './way-follower.ts';
+import { Split, Way } from './ways.ts';
 
 /** Where the nodes of a graph or a function of the model stand. */
 export interface Surroundings {
@@ -39,15 +43,17 @@ export interface Body {
 /** Imports the nodes of one graph, or of one function of the model, into a block. */
 export class GraphImporter {
   readonly #surroundings: Surroundings;
-  readonly #block: Block;
-  readonly #names: Names;
+  /** The way through the graph from its begin. */
+  readonly #root: Way;
+  /** The one whose nodes are being imported. */
+  #way: Way;
   readonly #own = new Set<string>();
   #absent: ReadonlySet<string> = new Set();
 
   constructor(surroundings: Surroundings, block: Block, outer?: Names) {
     this.#surroundings = surroundings;
-    this.#block = block;
-    this.#names = new Names(block.frame, outer);
+    this.#root = new Way(block, new Names(block.frame, outer));
+    this.#way = this.#root;
   }
 
   /** Defines a name of the graph. Throws FormatError when it has it already. */
@@ -60,7 +66,7 @@ export class GraphImporter {
       });
     }
     this.#own.add(name);
-    this.#names.set(name, value);
+    this.#root.names.set(name, value);
   }
 
   /** Whether the graph has an input or initializer of that name. */
@@ -73,6 +79,8 @@ export class GraphImporter {
     const { externalData } = this.#surroundings.context;
     const define = (name: string, read: (where: string) => Expr): void => {
       const where = `initializer "${name}"${this.#surroundings.place}`;
+      const budget = budgetInForce();
+      if (budget) budget.place = where;
       if (this.#own.has(name)) {
         throw new FormatError({ where, got: 'two of that name', expected: 'each name once' });
       }
@@ -93,38 +101,67 @@ export class GraphImporter {
   }
 
   /**
-   * The values of the outputs. Throws one UnsupportedError that lists every node that cannot be
-   * imported.
+   * The way through a graph, to values of the outputs or to an error that its operands have. Throws
+   * FormatError for a graph that contradicts itself, and one UnsupportedError that lists every node
+   * that Weft cannot import.
    */
-  read({ nodes, outputs, absent }: Body): Expr[] {
+  follow({ nodes, outputs, absent }: Body): Way {
     this.#absent = absent;
+    const root = this.#root;
     const given = {
       own: new Set([...this.#own, ...absent]),
-      isOuter: (name: string) => this.#names.isOuter(name),
+      isOuter: (name: string) => root.names.isOuter(name),
     };
-    this.#readNodes(sortNodes(nodes, given, outputs));
-    return outputs.map((name) => this.#output(name, nodes));
+    const order = this.#withoutFaults(() => sortNodes(nodes, given, outputs));
+    this.#readNodes(order, outputs);
+    for (const end of root.ends) {
+      this.#way = end;
+      end.results = outputs.map((name) => this.#output(name, nodes));
+    }
+    this.#way = root;
+    return root;
   }
 
-  /** Goes on after a node that cannot be imported, so that one error lists them all. */
-  #readNodes(order: readonly NodeProto[]): void {
+  /** Goes on after a node that Weft cannot import, so that one error lists them all. */
+  #readNodes(order: readonly NodeProto[], outputs: readonly string[]): void {
+    const root = this.#root;
+    const isMain = this.#surroundings.place === '';
+    const follower = new WayFollower(root, this.#reader(), { order, results: outputs, isMain });
     const refusals = new Refusals();
     const missing = new Set<string>();
-    for (const node of order) {
+    for (const [index, node] of order.entries()) {
       if (readsOf(node).some(({ name }) => missing.has(name))) {
         this.#findUnknown([node], refusals, this.#surroundings);
         for (const name of node.output) missing.add(name);
         continue;
       }
-      try {
-        this.#readNode(node);
-      } catch (thrown) {
-        if (!(thrown instanceof UnsupportedError)) throw thrown;
-        if (!this.#findUnknown([node], refusals, this.#surroundings)) refusals.add(thrown);
-        for (const name of node.output) missing.add(name);
+      follower.pass(node, index);
+      const { error } = root;
+      if (error === undefined) continue;
+      if (!(error instanceof UnsupportedError)) {
+        this.#findUnknown(order.slice(index), refusals, this.#surroundings);
+        break;
       }
+      root.error = undefined;
+      if (!this.#findUnknown([node], refusals, this.#surroundings)) refusals.add(error);
+      for (const name of node.output) missing.add(name);
     }
     refusals.throwIfAny();
+  }
+
+  #reader(): NodeReader {
+    const { context } = this.#surroundings;
+    return {
+      read: (way, node) => {
+        this.#way = way;
+        return this.#readNode(node);
+      },
+      placeAt: (way, split) => this.#placeAt(way, split),
+      mayBranch: (node) =>
+        node.attribute.some(({ g }) => g !== undefined) ||
+        context.localFunction(node) !== undefined,
+      isFault: (error) => error instanceof CompileLimitError || context.faults.has(error),
+    };
   }
 
   /** Adds the nodes whose operator nobody has, those of sub-graphs included; whether there are any. */
@@ -150,22 +187,25 @@ export class GraphImporter {
     return found;
   }
 
-  #readNode(written: NodeProto): void {
+  #readNode(written: NodeProto): Split | undefined {
     const node = resolveAttributeReferences(written, this.#surroundings.attributes);
     const where = describeNode(node) + this.#surroundings.place;
+    budgetInForce()?.addNode(where);
     const inputs = node.input.map((name) => this.#operand(name, where));
     const results = this.#results(node, inputs, where);
+    if (results instanceof Split) return results;
     for (const [index, name] of node.output.entries()) {
       const value = results[index];
-      if (name !== '' && value !== undefined) this.#names.set(name, value);
+      if (name !== '' && value !== undefined) this.#way.names.set(name, value);
     }
+    return undefined;
   }
 
   #results(
     node: NodeProto,
     inputs: readonly (Expr | undefined)[],
     where: string,
-  ): readonly (Expr | undefined)[] {
+  ): readonly (Expr | undefined)[] | Split {
     const { context } = this.#surroundings;
     const importer = importerOf(node.domain, node.opType ?? '');
     const fn = context.localFunction(node);
@@ -183,6 +223,7 @@ export class GraphImporter {
     const imported = this.#importNode(node, inputs, where);
     const results = importer(imported);
     imported.attributes.requireAllRead();
+    if (results instanceof Split) return results;
     return 'kind' in results ? [results] : results;
   }
 
@@ -200,41 +241,89 @@ export class GraphImporter {
       types: context.types,
       shapeValues: context.shapeValues,
       context,
-      block: this.#block,
+      block: this.#way.block,
       subgraph: (name) => this.#subgraph(attributes.graph(name), `${name} of ${where}`),
     });
   }
 
-  /** {@link read}, with tensors in the place of shape arithmetic. */
+  /** A place in the graph where there is no node. */
+  #placeAt(way: Way, { where, span }: { where: string; span: Span }): ImportNode {
+    this.#way = way;
+    const identity = { ...readMessage('NodeProto', new Uint8Array()), name: span.source };
+    return this.#importNode(identity, [], where);
+  }
+
+  /**
+   * The values of the outputs of the main graph, with tensors in the place of shape arithmetic. A value
+   * whose rank depends on which way a program takes is one of any type.
+   */
   readTensors(body: Body): Expr[] {
     const name = body.outputs.join(', ');
-    const identity = { ...readMessage('NodeProto', new Uint8Array()), name };
-    const node = this.#importNode(identity, [], `output "${name}"`);
-    return this.read(body).map((value) => node.tensor(value));
+    const place = { where: `output "${name}"`, span: { source: name } };
+    const values = this.#join(this.follow(body), 'ranks') ?? [];
+    const node = this.#placeAt(this.#root, place);
+    return values.map((value) => node.tensor(value));
+  }
+
+  /** What a graph gives on all ways to its end; undefined where these differ more than they may. */
+  #join({ error, split, results }: Way, difference: Difference): readonly Expr[] | undefined {
+    if (error !== undefined) throw error;
+    if (split === undefined) return results.flatMap((value) => value ?? []);
+    const [first] = split.ends;
+    const columns = (first?.results ?? []).map((_, i) =>
+      split.ends.flatMap((end) => end.results[i] ?? []),
+    );
+    return joinWays(this.#placeAt(this.#root, split), split, columns, () => difference);
   }
 
   #subgraph(graph: GraphProto, name: string): Subgraph {
     const surroundings = { ...this.#surroundings, place: ` of ${name}` };
-    return new Subgraph(graph, name, (block, inputs) => {
-      const importer = new GraphImporter(surroundings, block, this.#names);
-      importer.readInitializers(graph);
-      for (const [i, input] of graph.input.entries()) {
-        const value = inputs[i];
-        if (value !== undefined) importer.define(input.name ?? '', value, 'input');
-      }
-      const outputs = graph.output.map(({ name: output }) => output ?? '');
-      return importer.read({ nodes: graph.node, outputs, absent: new Set() });
+    const { names } = this.#way;
+    const outputs = graph.output.map(({ name: output }) => output ?? '');
+    const follow = (block: Block, inputs: readonly Expr[]): GraphImporter => {
+      const importer = new GraphImporter(surroundings, block, names);
+      importer.#withoutFaults(() => importer.#defineInputs(graph, inputs));
+      importer.follow({ nodes: graph.node, outputs, absent: new Set() });
+      return importer;
+    };
+    return new Subgraph(graph, name, {
+      follow: (block, inputs) => follow(block, inputs).#root,
+      read(block, inputs) {
+        const importer = follow(block, inputs);
+        const values = importer.#join(importer.#root, 'sizes');
+        if (values === undefined) throw changesRank(name, importer.#root);
+        return values;
+      },
     });
+  }
+
+  #defineInputs(graph: GraphProto, inputs: readonly Expr[]): void {
+    this.readInitializers(graph);
+    for (const [i, input] of graph.input.entries()) {
+      const value = inputs[i];
+      if (value !== undefined) this.define(input.name ?? '', value, 'input');
+    }
+  }
+
+  /** Notes errors that say nothing of operands: those are the model's, whichever way a program takes. */
+  #withoutFaults<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (thrown) {
+      if (thrown instanceof Error) this.#surroundings.context.faults.add(thrown);
+      throw thrown;
+    }
   }
 
   /** The body of a function of the model in the place of its call. */
   #inline(
     fn: FunctionProto,
     call: { node: NodeProto; inputs: readonly (Expr | undefined)[]; where: string },
-  ): readonly (Expr | undefined)[] {
+  ): readonly (Expr | undefined)[] | Split {
     const { node, inputs, where } = call;
     const { calls } = this.#surroundings;
     requireNoRecursion([...calls, fn], where);
+    requireShallow(calls.length, where);
     if (inputs.length > fn.input.length || node.output.length > fn.output.length) {
       throw new FormatError({
         where,
@@ -250,7 +339,7 @@ export class GraphImporter {
         place: ` of ${describeFunction(fn)} of ${where}`,
         calls: [...calls, fn],
       },
-      this.#block,
+      this.#way.block,
     );
     const absent = new Set<string>();
     for (const [i, name] of fn.input.entries()) {
@@ -259,14 +348,18 @@ export class GraphImporter {
       else importer.define(name, value, 'input');
     }
     const wanted = fn.output.filter((_, i) => (node.output[i] ?? '') !== '');
-    const results = importer.read({ nodes: fn.node, outputs: wanted, absent });
-    const byName = new Map(wanted.map((name, i) => [name, results[i]]));
-    return fn.output.map((name) => byName.get(name));
+    const root = importer.follow({ nodes: fn.node, outputs: wanted, absent });
+    if (root.error !== undefined) throw root.error;
+    for (const end of root.ends) {
+      const byName = new Map(wanted.map((name, i) => [name, end.results[i]]));
+      end.results = fn.output.map((name) => byName.get(name));
+    }
+    return root.split ?? root.results;
   }
 
   #operand(name: string, where: string): Expr | undefined {
     if (name === '' || this.#absent.has(name)) return undefined;
-    const value = this.#names.lookup(name);
+    const value = this.#way.names.lookup(name);
     if (value !== undefined) return value;
     throw new UnsupportedError({
       where,
@@ -276,7 +369,7 @@ export class GraphImporter {
   }
 
   #output(name: string, nodes: readonly NodeProto[]): Expr {
-    const value = this.#names.lookup(name);
+    const value = this.#way.names.lookup(name);
     if (value !== undefined) return value;
     const { place } = this.#surroundings;
     const producer = nodes.find((node) => node.output.includes(name));
@@ -295,6 +388,14 @@ export class GraphImporter {
   }
 }
 
+function changesRank(where: string, { split }: Way): UnsupportedError {
+  return new UnsupportedError({
+    where,
+    got: `results whose rank depends on ${split?.where}`,
+    expected: 'the same rank in all iterations',
+  });
+}
+
 /** The attributes that the nodes of a function may refer to: those of the call, else defaults. */
 function functionAttributes(
   fn: FunctionProto,
@@ -302,6 +403,22 @@ function functionAttributes(
 ): ReadonlyMap<string, AttributeProto> {
   const attributes = [...fn.attributeProto, ...call.attribute];
   return new Map(attributes.map((attribute) => [attribute.name ?? '', attribute]));
+}
+
+/** The importer goes down with the calls. */
+const MAX_CALL_DEPTH = 200;
+
+function requireShallow(depth: number, where: string): void {
+  if (depth < MAX_CALL_DEPTH) return;
+  throw new CompileLimitError(
+    {
+      where,
+      got: `functions that call functions more than ${MAX_CALL_DEPTH} deep`,
+      expected: 'fewer levels',
+      remedy: 'Inline the functions of the model before it is loaded.',
+    },
+    { details: { limit: 'depth', reached: depth, most: MAX_CALL_DEPTH, where } },
+  );
 }
 
 function requireNoRecursion(calls: readonly FunctionProto[], where: string): void {

@@ -69,10 +69,28 @@ export class Block {
   readonly frame: FunctionFrame;
   readonly #context: ImportContext;
   readonly #lets: { readonly variable: VarExpr; readonly value: Expr }[] = [];
+  readonly #symbols = new Set<string>();
+  /** Conditions that hold here, or do not. */
+  readonly #conditions: ReadonlyMap<Expr, boolean>;
 
-  constructor(context: ImportContext, frame: FunctionFrame) {
+  constructor(
+    context: ImportContext,
+    frame: FunctionFrame,
+    conditions: ReadonlyMap<Expr, boolean> = new Map(),
+  ) {
     this.#context = context;
     this.frame = frame;
+    this.#conditions = conditions;
+  }
+
+  /** A block that is computed where a condition has this value. */
+  branch(condition: Expr, value: boolean): Block {
+    return new Block(this.#context, this.frame, new Map([...this.#conditions, [condition, value]]));
+  }
+
+  /** What a condition is for sure where this block is computed. */
+  conditionHere(condition: Expr): boolean | undefined {
+    return this.#conditions.get(condition);
   }
 
   /** A variable for a value, of any type. */
@@ -85,15 +103,32 @@ export class Block {
 
   /** A variable for a tensor whose unknown dimensions get names, which attributes may use then. */
   name(value: Expr, type: TensorType, span: Span): VarExpr {
-    const shape = type.shape.map(
-      (dim): Dim => (isUnknownDim(dim) ? this.#context.freshSymbol() : dim),
-    );
+    const shape = type.shape.map((dim): Dim => {
+      if (!isUnknownDim(dim)) return dim;
+      const symbol = this.#context.freshSymbol();
+      this.#symbols.add(symbol);
+      return symbol;
+    });
     return this.bind(value, { name: 'sized', type: tensorType({ ...type, shape }), span });
   }
 
   /** Takes over what another block of the same function bound. */
   absorb(other: Block): void {
     this.#lets.push(...other.#lets);
+    for (const symbol of other.#symbols) this.#symbols.add(symbol);
+  }
+
+  /** Whether {@link name} made the symbol here. */
+  hasNamed(symbol: string): boolean {
+    return this.#symbols.has(symbol);
+  }
+
+  /** Puts another value in the place of that of a variable. */
+  replace(variable: VarExpr, change: (value: Expr) => Expr): void {
+    const index = this.#lets.findIndex((bound) => bound.variable === variable);
+    const bound = this.#lets[index];
+    if (bound === undefined) throw new Error(`internal: ${variable.name} is bound elsewhere`);
+    this.#lets[index] = { variable, value: change(bound.value) };
   }
 
   /** What was bound, then the result. */
@@ -109,11 +144,33 @@ export class Block {
 export class Names {
   readonly frame: FunctionFrame;
   readonly #outer: Names | undefined;
-  readonly #values = new Map<string, Expr>();
+  readonly #values: Map<string, Expr>;
+  readonly #changed = new Set<string>();
 
-  constructor(frame: FunctionFrame, outer?: Names) {
+  constructor(frame: FunctionFrame, outer?: Names, values: Iterable<[string, Expr]> = []) {
     this.frame = frame;
     this.#outer = outer;
+    this.#values = new Map(values);
+  }
+
+  /** The same names, for one of several ways through the graph. */
+  fork(): Names {
+    return new Names(this.frame, this.#outer, this.#values);
+  }
+
+  /** Names that were set since {@link fork} and are still to be read. */
+  get changed(): ReadonlySet<string> {
+    return this.#changed;
+  }
+
+  /** Forgets names that nothing reads any more. */
+  drop(isDead: (name: string) => boolean): void {
+    for (const name of this.#changed) if (isDead(name)) this.#changed.delete(name);
+  }
+
+  /** A value that the ways have in common. */
+  inherit(name: string, value: Expr): void {
+    this.#values.set(name, value);
   }
 
   /** Whether the graph itself has defined the name. */
@@ -123,6 +180,7 @@ export class Names {
 
   set(name: string, value: Expr): void {
     this.#values.set(name, value);
+    this.#changed.add(name);
   }
 
   /** Whether a graph around has a value of this name. */

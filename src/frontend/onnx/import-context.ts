@@ -1,20 +1,10 @@
-import {
-  construct,
-  constructorPattern,
-  func,
-  int,
-  match,
-  variableOf,
-} from '../../compiler/ir/build.ts';
-import type { Expr, FunctionExpr, Span } from '../../compiler/ir/expr.ts';
+import type { Expr, FunctionExpr } from '../../compiler/ir/expr.ts';
 import { parseModule } from '../../compiler/ir/parse.ts';
-import { tensorType, type TypeDefinition } from '../../compiler/ir/type.ts';
+import type { TypeDefinition } from '../../compiler/ir/type.ts';
 import type { DimBindings } from '../../compiler/passes/bind-dims.ts';
 import { TypeInference } from '../../compiler/type-inference.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
 import type { Dim } from '../../core/dim.ts';
 import { FormatError } from '../../core/errors.ts';
-import type { BranchChoices } from './branch-choices.ts';
 import { canonicalDomain } from './operator-sets.ts';
 import type { ExternalDataReader } from './protobuf/external-data.ts';
 import type { FunctionProto, NodeProto } from './protobuf/schema.ts';
@@ -24,30 +14,30 @@ export interface ImportContextParts {
   readonly dims: DimBindings;
   readonly localFunctions: readonly FunctionProto[];
   readonly externalData: ExternalDataReader | undefined;
-  readonly choices: BranchChoices;
 }
 
 /** What the importers of all graphs of a model share. */
 export class ImportContext {
   readonly dims: DimBindings;
   readonly externalData: ExternalDataReader | undefined;
-  readonly choices: BranchChoices;
   readonly types = new TypeInference();
   readonly shapeValues: ShapeValues = new WeakMap();
   /** Elements of tensors that are known in part, `?` for the others. */
   readonly partialValues = new WeakMap<Expr, readonly Dim[]>();
   /** Global functions that sub-graphs became, by name. */
   readonly functions = new Map<string, FunctionExpr>();
+  /** Names of the dimensions of the model's inputs. */
+  readonly symbols = new Set<string>();
   readonly typeDefinitions = new Map<string, TypeDefinition>();
+  /** Errors in how graphs are put together: no branch may have one, taken or not. */
+  readonly faults = new WeakSet<Error>();
   readonly #localFunctions: ReadonlyMap<string, FunctionProto>;
-  readonly #symbols = new Set<string>();
   #symbolCount = 0;
 
   /** Throws FormatError when two functions of the model have one name. */
-  constructor({ dims, localFunctions, externalData, choices }: ImportContextParts) {
+  constructor({ dims, localFunctions, externalData }: ImportContextParts) {
     this.dims = dims;
     this.externalData = externalData;
-    this.choices = choices;
     this.#localFunctions = byName(localFunctions);
   }
 
@@ -63,32 +53,22 @@ export class ImportContext {
     for (const [name, type] of types) this.typeDefinitions.set(name, type);
   }
 
-  /** `(T) -> T` for any sizes: stops the program with an error that names the place. */
-  stopFunction({ dtype, shape }: TensorType, span: Span): string {
-    const type = tensorType({
-      dtype,
-      shape: shape.map((dim) => (typeof dim === 'number' ? dim : this.freshSymbol())),
-    });
-    const name = this.freshFunctionName(`stop.${span.source}`);
-    const x = variableOf('x', type, span);
-    const list = construct('Cons', [int(0), construct('Nil', [])]);
-    const never = match(list, [[constructorPattern('Nil'), x]], { complete: false });
-    this.addProgram('type List[A] { Cons(A, List[A]), Nil }');
-    this.functions.set(name, { ...func([x], { ...never, span }), resultType: type, span });
-    return name;
-  }
-
   /** Makes a symbol of the model's inputs known, so that no other gets its name. */
   takeSymbol(symbol: string): void {
-    this.#symbols.add(symbol);
+    this.symbols.add(symbol);
   }
 
   /** The name of a dimension that only the running program knows. */
   freshSymbol(): string {
     for (;;) {
       const symbol = `size${this.#symbolCount++}`;
-      if (!this.#symbols.has(symbol)) return symbol;
+      if (!this.symbols.has(symbol)) return symbol;
     }
+  }
+
+  /** A name for a data type that none has; its constructors may begin with it. */
+  freshTypeName(wanted: string): string {
+    return `${wanted}${this.typeDefinitions.size}`;
   }
 
   /** A name for a function that none has. */

@@ -1,10 +1,11 @@
+import { budgetInForce } from '../../compiler/compile-budget.ts';
 import { call, constant, variable } from '../../compiler/ir/build.ts';
 import type { Expr, Span } from '../../compiler/ir/expr.ts';
 import type { TypeInference } from '../../compiler/type-inference.ts';
 import { evaluateSymbolicCall } from '../../compiler/values/evaluate-symbolic-call.ts';
 import { SymbolicTensor } from '../../compiler/values/symbolic-tensor.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
-import type { DType } from '../../core/dtype.ts';
+import { type DType, dtypeInfo } from '../../core/dtype.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes, TensorType } from '../../core/primitive-function.ts';
@@ -20,9 +21,13 @@ import type { ImportContext } from './import-context.ts';
 import { withKnownSizes } from './known-sizes.ts';
 import type { ShapeValues } from './shape-values.ts';
 import type { Subgraph } from './subgraph.ts';
+import type { Split } from './ways.ts';
 
-/** Turns one ONNX node into expressions, one for each of its outputs that can be used. */
-export type NodeImporter = (node: ImportNode) => Expr | readonly Expr[];
+/**
+ * Turns one ONNX node into expressions, one for each of its outputs that can be used; or splits the way
+ * of the program where these differ in rank.
+ */
+export type NodeImporter = (node: ImportNode) => Expr | readonly (Expr | undefined)[] | Split;
 
 export interface ImportNodeParts {
   readonly opType: string;
@@ -224,6 +229,7 @@ export class ImportNode {
    * on elements get names, which attributes of what follows may use.
    */
   call(op: string, args: readonly Expr[], attributes: Attributes = {}): Expr {
+    budgetInForce()?.addCall();
     const inputs: HostTensor[] = [];
     for (const arg of args) if (arg.kind === 'constant') inputs.push(arg.value);
     const isConstant = inputs.length === args.length && inputs.length > 0;
@@ -285,8 +291,26 @@ export class ImportNode {
     return constant(tensor, this.span);
   }
 
-  /** A constant of rank 0. */
+  /** A constant whose elements follow from their places. */
+  table(dtype: DType, shape: Shape, element: (index: number) => number): Expr {
+    const tensor = HostTensor.zeros(dtype, shape);
+    const { elements } = tensor;
+    const isBig = elements instanceof BigInt64Array || elements instanceof BigUint64Array;
+    for (let i = 0; i < elements.length; i++) {
+      if (isBig) elements[i] = BigInt(element(i));
+      else elements[i] = element(i);
+    }
+    return this.constant(tensor);
+  }
+
+  /** A constant of rank 0. Throws UnsupportedError for a fraction as an integer. */
   scalar(value: number, dtype: DType = 'float32'): Expr {
+    if (dtypeInfo(dtype).category !== 'float' && !Number.isInteger(value)) {
+      throw this.unsupported(
+        `${dtype} elements to compute with ${value}`,
+        'floating-point elements',
+      );
+    }
     return this.constant(HostTensor.from(dtype, [], [value]));
   }
 

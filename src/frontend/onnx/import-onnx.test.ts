@@ -6,6 +6,7 @@ import {
   type OnnxNodeSpec,
   writeOnnxModel,
 } from '../../testing/onnx-writer.ts';
+import { compileOnnx } from './compile-onnx.ts';
 import { importOnnx, type ImportOptions } from './import-onnx.ts';
 
 function importText(spec: OnnxModelSpec, options?: ImportOptions): string {
@@ -93,10 +94,46 @@ describe('graphs', () => {
       "
     `);
   });
+
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
+    'names that every object has are names like others: %s',
+    (name) => {
+      const spec: OnnxModelSpec = {
+        inputs: [{ name, shape: [name, 2] }],
+        nodes: [
+          { op: 'Concat', inputs: [name, name], outputs: ['twice'], attributes: { axis: 0 } },
+          relu('twice', `${name}.y`, name),
+        ],
+        outputs: [`${name}.y`],
+      };
+      expect(importText(spec)).toContain(`(%${name}: Tensor[(${name}, 2), float32]`);
+      const dims = Object.fromEntries([[name, 3]]);
+      expect(importText(spec, { dims })).toContain('Tensor[(3, 2), float32]');
+      const [main] = compileOnnx(writeOnnxModel(spec)).functions;
+      expect(main?.signature?.results).toMatchObject([
+        { name: `${name}.y`, type: { shape: [{ op: 'mul', left: name, right: 2 }, 2] } },
+      ]);
+      const intervals = Object.fromEntries([[name, { 0: [[1, 2] as const, [2, 9] as const] }]]);
+      const dispatched = compileOnnx(writeOnnxModel(spec), { dispatch: { main: intervals } });
+      expect(dispatched.functions).toHaveLength(3);
+    },
+  );
 });
 
 describe('models that are refused', () => {
   const failure = (spec: OnnxModelSpec, options?: ImportOptions) => () => importText(spec, options);
+
+  test('sizes of dimensions that no input has', () => {
+    const named = { name: 'x', shape: ['batch', 3] };
+    const spec = { inputs: [named], nodes: [relu('x', 'y')], outputs: ['y'] };
+    expect(failure(spec, { dims: { bacth: 1, batch: 2 } })).toThrow(
+      'dims: got "bacth", expected names among "batch".',
+    );
+    const fixed = { inputs: [X], nodes: [relu('x', 'y')], outputs: ['y'] };
+    expect(failure(fixed, { dims: { size0: 1 } })).toThrow(
+      'dims: got "size0", expected nothing, since all sizes are fixed.',
+    );
+  });
 
   test('every unsupported node is listed by name and operator', () => {
     const nodes = [

@@ -1,10 +1,12 @@
+import { budgetInForce, CompileBudget } from '../../compiler/compile-budget.ts';
 import { func, moduleOf, tuple, variable } from '../../compiler/ir/build.ts';
 import type { Expr, FunctionExpr, Module, VarExpr } from '../../compiler/ir/expr.ts';
-import { type DimBindings, unboundDim } from '../../compiler/passes/bind-dims.ts';
+import { postOrder } from '../../compiler/ir/visit.ts';
+import { type DimBindings, requireKnownDims, unboundDim } from '../../compiler/passes/bind-dims.ts';
+import type { CompileLimits } from '../../core/compile-limits.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
-import { FormatError, UnsupportedError, WeftError } from '../../core/errors.ts';
+import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import { elementCount, formatShape } from '../../core/shape.ts';
-import { BranchChoices } from './branch-choices.ts';
 import { GraphImporter } from './graph-importer.ts';
 import { Block, FunctionFrame } from './graph-scope.ts';
 import { ImportContext } from './import-context.ts';
@@ -14,6 +16,7 @@ import { readMessage } from './protobuf/read-message.ts';
 import { dtypeFromOnnx } from './protobuf/read-tensor.ts';
 import type { GraphProto, ModelProto, ValueInfoProto } from './protobuf/schema.ts';
 
+/** How a model is read. */
 export interface ImportOptions {
   /**
    * Numbers for symbolic dimensions of the model's inputs, by name; a dimension without a name goes
@@ -22,6 +25,8 @@ export interface ImportOptions {
   readonly dims?: DimBindings | undefined;
   /** Reads tensors that lie in other files than the model. */
   readonly externalData?: ExternalDataReader | undefined;
+  /** The most that importing may take, see {@link CompileLimits}. */
+  readonly compileLimits?: CompileLimits | undefined;
 }
 
 /**
@@ -29,9 +34,16 @@ export interface ImportOptions {
  * and gives its outputs, under their names. Sub-graphs of loops become functions of their own.
  *
  * Throws FormatError for bytes that are no valid model, and one UnsupportedError that lists every
- * node that cannot be imported.
+ * node that cannot be imported, CompileLimitError at a limit.
  */
 export function importOnnx(bytes: Uint8Array, options: ImportOptions = {}): Module {
+  return new CompileBudget(options.compileLimits).run(() => importWithin(bytes, options));
+}
+
+/** {@link importOnnx} within the budget in force. */
+export function importWithin(bytes: Uint8Array, options: ImportOptions): Module {
+  const budget = budgetInForce();
+  budget?.addWeights(bytes.byteLength);
   const model = readMessage('ModelProto', bytes);
   const { graph } = model;
   if (graph === undefined) {
@@ -42,29 +54,20 @@ export function importOnnx(bytes: Uint8Array, options: ImportOptions = {}): Modu
       remedy: 'The file may be truncated or of another format.',
     });
   }
-  const choices = new BranchChoices();
-  let first: unknown;
-  do {
-    try {
-      return importGraph(model, graph, { ...options, choices });
-    } catch (thrown) {
-      if (!(thrown instanceof WeftError)) throw thrown;
-      first ??= thrown;
-    }
-  } while (choices.advance());
-  throw first;
+  const functionNodes = model.functions.reduce((count, { node }) => count + node.length, 0);
+  budget?.addWrittenNodes(graph.node.length + functionNodes);
+  return importGraph(model, graph, options);
 }
 
 function importGraph(
   model: ModelProto,
   graph: GraphProto,
-  { dims = {}, externalData, choices }: ImportOptions & { readonly choices: BranchChoices },
+  { dims = {}, externalData }: ImportOptions,
 ): Module {
   const context = new ImportContext({
     dims,
     localFunctions: model.functions,
     externalData,
-    choices,
   });
   const frame = new FunctionFrame(context);
   const block = new Block(context, frame);
@@ -78,6 +81,7 @@ function importGraph(
   const importer = new GraphImporter(surroundings, block);
   importer.readInitializers(graph);
   const params = readInputs(graph, importer, context);
+  requireKnownDims('dims', dims, context.symbols);
   for (const param of params) if (param.type !== undefined) frame.addCarriers(param, param.type);
   const outputs = outputNames(graph);
   const body = { nodes: graph.node, outputs, absent: new Set<string>() };
@@ -103,9 +107,26 @@ function moduleWith(
   for (const [name, value] of Object.entries(facts)) {
     if (value !== undefined && value !== '') metadata[name] = value;
   }
-  return moduleOf({ main, ...Object.fromEntries(functions) }, metadata, [
-    ...typeDefinitions.values(),
-  ]);
+  const used = usedFunctions(main, functions);
+  return moduleOf({ main, ...Object.fromEntries(used) }, metadata, [...typeDefinitions.values()]);
+}
+
+/** Without those of loops on ways that could not be imported to their ends. */
+function usedFunctions(
+  main: FunctionExpr,
+  functions: ReadonlyMap<string, FunctionExpr>,
+): [string, FunctionExpr][] {
+  const used = new Set<string>();
+  const work: FunctionExpr[] = [main];
+  for (let fn = work.pop(); fn !== undefined; fn = work.pop()) {
+    for (const expr of postOrder(fn.body)) {
+      if (expr.kind !== 'global' || used.has(expr.name)) continue;
+      used.add(expr.name);
+      const callee = functions.get(expr.name);
+      if (callee !== undefined) work.push(callee);
+    }
+  }
+  return [...functions].filter(([name]) => used.has(name));
 }
 
 /** An input that an initializer gives a default for is a constant. */
@@ -175,8 +196,10 @@ function inputVariable(info: ValueInfoProto, context: ImportContext): VarExpr {
       dimValue ?? (dimParam === undefined || dimParam === '' ? `${name}.${axis}` : dimParam),
   );
   const shape = symbols.map((dim, axis): Dim => {
-    const value = typeof dim === 'string' ? (context.dims[dim] ?? dim) : dim;
-    if (typeof value === 'string') context.takeSymbol(value);
+    if (typeof dim === 'string') context.takeSymbol(dim);
+    // Own names only: every object has a `constructor`.
+    const isBound = typeof dim === 'string' && Object.hasOwn(context.dims, dim);
+    const value = isBound ? (context.dims[dim] ?? dim) : dim;
     if (typeof value !== 'number' || (Number.isSafeInteger(value) && value >= 0)) return value;
     const type = `Tensor[${formatShape(symbols.map(String))}, ${dtype}]`;
     throw unboundDim(where, { dim, axis, type });

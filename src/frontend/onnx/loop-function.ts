@@ -19,7 +19,6 @@ import {
   type Type,
 } from '../../compiler/ir/type.ts';
 import { bindersOf, postOrder } from '../../compiler/ir/visit.ts';
-import { proveEqual } from '../../core/dim-algebra.ts';
 import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
 import { type Dim, MAX_DIMENSION } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
@@ -28,6 +27,7 @@ import { OPS } from '../../ops/registry.ts';
 import { Block, FunctionFrame } from './graph-scope.ts';
 import { hostInteger } from './host-integer.ts';
 import type { ImportNode } from './import-node.ts';
+import { sameOrUnknown } from './join-ways.ts';
 import { stackFunction } from './stack-function.ts';
 
 /** A tensor of rank 0 that counts the iterations. */
@@ -352,12 +352,6 @@ export function conditionOf(node: ImportNode, expr: Expr): Expr {
 
 export function isConstantTrue(expr: Expr): boolean {
   return expr.kind === 'constant' && Number(expr.value.elements[0] ?? 0) !== 0;
-}
-
-/** The dimension where both are it for sure, else `?`. */
-export function sameOrUnknown(left: Dim, right: Dim): Dim {
-  if (isUnknownDim(left) || isUnknownDim(right)) return '?';
-  return proveEqual(left, right) ? left : '?';
 }
 
 function isFixedCondition(next: Expr, condition: Expr): boolean {

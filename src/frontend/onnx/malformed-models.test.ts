@@ -131,3 +131,56 @@ test('graphs nested without end are refused', () => {
   }
   expect(() => importOnnx(writeOnnxModel(graph))).toThrow('nested more than 100 deep');
 });
+
+/** Models that fuzzing found, of which each threw an error without a type, or took all memory. */
+const FOUND: readonly (readonly [string, OnnxModelSpec, string])[] = [
+  [
+    'an activation with a fraction over integers',
+    {
+      opsets: { 'com.microsoft': 1 },
+      inputs: [{ name: 'x', dtype: 'int64', shape: [2] }],
+      nodes: [{ op: 'QuickGelu', domain: 'com.microsoft', inputs: ['x'], outputs: ['y'] }],
+      outputs: ['y'],
+    },
+    'got int64 elements to compute with 1.702, expected floating-point elements',
+  ],
+  [
+    'codes of no bits',
+    {
+      opsets: { 'com.microsoft': 1 },
+      inputs: [
+        { name: 'x', dtype: 'uint8', shape: [4, 16] },
+        { name: 'i', dtype: 'int64', shape: [2] },
+        { name: 's', shape: [4, 1] },
+      ],
+      nodes: [
+        {
+          op: 'GatherBlockQuantized',
+          domain: 'com.microsoft',
+          inputs: ['x', 'i', 's'],
+          outputs: ['y'],
+          attributes: { bits: 0, block_size: 16 },
+        },
+      ],
+      outputs: ['y'],
+    },
+    'got 0 bits, expected 2, 4 or 8',
+  ],
+  [
+    'four billion dimensions',
+    {
+      inputs: [
+        { name: 'x', shape: [3] },
+        { name: 'shape', dtype: 'int64', shape: [2 ** 32 - 1] },
+      ],
+      nodes: [{ op: 'Expand', inputs: ['x', 'shape'], outputs: ['y'] }],
+      outputs: ['y'],
+    },
+    'got 4294967295 dimensions, expected 64 at most',
+  ],
+];
+
+test.each(FOUND)('%s', (_, spec, message) => {
+  expect(() => importOnnx(writeOnnxModel(spec))).toThrow(message);
+  expect(() => importOnnx(writeOnnxModel(spec))).toThrow(WeftError);
+});

@@ -1,54 +1,13 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { postOrder } from '../../compiler/ir/visit.ts';
 import { operatorTable } from '../../ops/operator-table.ts';
 import { OPS } from '../../ops/registry.ts';
-import { importOnnx } from './import-onnx.ts';
 import { onnxOperatorTable } from './onnx-operator-table.ts';
 import { ONNX_CATALOGUE } from './operator-catalogue.ts';
 import { MICROSOFT_IMPORTERS, ONNX_IMPORTERS } from './operators/index.ts';
-import { readMessage } from './protobuf/read-message.ts';
-
-const CASES = fileURLToPath(new URL('../../../../shared/onnx/node', import.meta.url));
-
-/** What importers read sizes with, and what one of the graph's own nodes stands for. */
-const PLUMBING = /(^|_)sizes$|^(dims_tensor|signed_sizes|slice_indices|int_.*|dim|constant)$/;
 
 test('the catalogue lists the operators that can be imported', () => {
   expect(Object.keys(ONNX_CATALOGUE)).toEqual([...ONNX_IMPORTERS.keys()].sort());
 });
-
-test('operators of the ONNX cases become what the catalogue says', () => {
-  if (!existsSync(CASES)) throw new Error(`This test reads ${CASES}, which is not there.`);
-  const unlisted = new Set<string>();
-  for (const name of readdirSync(CASES)) {
-    const bytes = readFileSync(`${CASES}/${name}/model.onnx`);
-    const nodes = readMessage('ModelProto', bytes).graph?.node ?? [];
-    const [operator = '', ...others] = new Set(nodes.map(({ opType }) => opType ?? ''));
-    const entry = ONNX_CATALOGUE[operator];
-    if (others.length > 0 || entry === undefined || nodes.some(hasSubgraph)) continue;
-    const listed = new Set(entry[1].split(' '));
-    for (const used of coreOperators(bytes)) {
-      if (!listed.has(used) && !PLUMBING.test(used)) unlisted.add(`${operator}: ${used}`);
-    }
-  }
-  expect([...unlisted]).toEqual([]);
-});
-
-function hasSubgraph({ attribute }: { readonly attribute: readonly { g?: unknown }[] }): boolean {
-  return attribute.some(({ g }) => g !== undefined);
-}
-
-function coreOperators(bytes: Uint8Array): readonly string[] {
-  const names = new Set<string>();
-  for (const fn of importOnnx(bytes).functions.values()) {
-    for (const expr of postOrder(fn.body)) {
-      if (expr.kind === 'call' && expr.callee.kind === 'operator') names.add(expr.callee.name);
-    }
-  }
-  return [...names];
-}
 
 test('the page of operators is up to date', async () => {
   const microsoft = [...MICROSOFT_IMPORTERS.keys()].sort();

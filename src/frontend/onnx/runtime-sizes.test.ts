@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DType } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { testedDevices } from '../../device/conformance-devices.ts';
 import type { Device } from '../../device/device.ts';
@@ -21,7 +22,7 @@ const ints = (name: string, count: number): OnnxInputSpec => ({
   dtype: 'int64',
   shape: [count],
 });
-const scalar = (name: string, dtype: 'int64' | 'float32'): OnnxInputSpec => ({
+const scalar = (name: string, dtype: DType): OnnxInputSpec => ({
   name,
   dtype,
   shape: [],
@@ -192,6 +193,32 @@ describe.each(testedDevices(nodeGpu).slice(0, 2))('on $title', ({ open }) => {
     expect(await floats.run(...of('float32', 0, 1, 0.25))).toEqual([[[4], [0, 0.25, 0.5, 0.75]]]);
     floats.dispose();
   });
+
+  test.each([true, false])(
+    'Range of bfloat16 and float16, its bounds constants: %s',
+    async (isConstant) => {
+      const bounds = ['a', 'b', 'c'];
+      // The bits of 1, 3 and 0.75, then those of the three elements from 1 on.
+      for (const [dtype, bits, expected] of [
+        ['bfloat16', [0x3f80, 0x4040, 0x3f40], [0x3f80, 0x3fe0, 0x4020]],
+        ['float16', [0x3c00, 0x4200, 0x3a00], [0x3c00, 0x3f00, 0x4100]],
+      ] as const) {
+        const tensors = bits.map((value) => HostTensor.from(dtype, [], [value]));
+        const { run, dispose } = await load({
+          inputs: isConstant ? [] : bounds.map((name) => scalar(name, dtype)),
+          initializers: isConstant
+            ? Object.fromEntries(
+                bounds.map((name, i) => [name, tensors[i] ?? HostTensor.zeros(dtype, [])]),
+              )
+            : {},
+          nodes: [node('Range', bounds, 'y')],
+          outputs: ['y'],
+        });
+        expect(await run(...(isConstant ? [] : tensors))).toEqual([[[3], expected]]);
+        dispose();
+      }
+    },
+  );
 
   test('Split, Pad, Squeeze and Unsqueeze by inputs', async () => {
     const { run, dispose } = await load({

@@ -1,6 +1,12 @@
 import type { Expr } from '../../compiler/ir/expr.ts';
 import type { Block } from './graph-scope.ts';
 import type { GraphProto } from './protobuf/schema.ts';
+import type { Way } from './ways.ts';
+
+interface SubgraphReader {
+  readonly follow: (block: Block, inputs: readonly Expr[]) => Way;
+  readonly read: (block: Block, inputs: readonly Expr[]) => readonly Expr[];
+}
 
 /** A graph in an attribute of a node. Its nodes may read the values of the graphs around it. */
 export class Subgraph {
@@ -9,23 +15,30 @@ export class Subgraph {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   readonly nodeCount: number;
-  readonly #importInto: (block: Block, inputs: readonly Expr[]) => Expr[];
+  /** What the model says of its outputs, which it may get wrong. */
+  readonly outputs: GraphProto['output'];
+  readonly #reader: SubgraphReader;
 
-  constructor(
-    graph: GraphProto,
-    where: string,
-    importInto: (block: Block, inputs: readonly Expr[]) => Expr[],
-  ) {
+  constructor(graph: GraphProto, where: string, reader: SubgraphReader) {
     this.where = where;
     this.inputNames = graph.input.map(({ name }) => name ?? '');
     this.outputNames = graph.output.map(({ name }) => name ?? '');
     this.nodeCount = countNodes(graph);
-    this.#importInto = importInto;
+    this.outputs = graph.output;
+    this.#reader = reader;
   }
 
-  /** The outputs for these inputs. May be called often: each call makes expressions of its own. */
-  importInto(block: Block, inputs: readonly Expr[]): Expr[] {
-    return this.#importInto(block, inputs);
+  /** The way through the graph. May be called often: each call makes expressions of its own. */
+  follow(block: Block): Way {
+    return this.#reader.follow(block, []);
+  }
+
+  /**
+   * The outputs for these inputs. May be called often. Throws what a node has for an error, and
+   * UnsupportedError where the rank of an output depends on a branch.
+   */
+  importInto(block: Block, inputs: readonly Expr[]): readonly Expr[] {
+    return this.#reader.read(block, inputs);
   }
 }
 

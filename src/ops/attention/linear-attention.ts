@@ -9,7 +9,13 @@ import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { floatElements } from '../elements.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
-import { type KernelSpec, type LoweringCall, type Operands, u32 } from '../lowering.ts';
+import {
+  type KernelSpec,
+  type LoweringCall,
+  MAX_LOOP_ROUNDS,
+  type Operands,
+  u32,
+} from '../lowering.ts';
 import { commonDType, formatType, operand, present } from '../operand-checks.ts';
 
 const NAME = 'linear_attention';
@@ -78,6 +84,7 @@ export const linearAttention: OpDefinition = defineOp({
     linearCase([2, 4, 4, 2, 5, 3], ['gate']),
     linearCase([1, 9, 6, 1, 8, 17], ['gate', 'erase']),
     linearCase([3, 2, 2, 2, 3, 5]),
+    linearCase([1, 700, 2, 1, 24, 3], ['gate']),
     linearCase([2, 0, 2, 1, 3, 4]),
     linearCase([0, 3, 2, 1, 3, 4]),
   ],
@@ -197,8 +204,10 @@ function lowerLinearAttention(call: LoweringCall): readonly KernelSpec[] {
   const grid = foldGroups(Math.ceil(count / 64), caps);
   const byteLength = Math.max(4, count * keySize * 4);
   const state = { kind: 'scratch', index: 0, byteLength } as const;
-  return [
-    {
+  const rounds = keySize * (2 + heads / kvHeads) + heads / kvHeads + 1;
+  const step = Math.max(1, Math.floor((MAX_LOOP_ROUNDS - 2 * keySize) / rounds));
+  return Array.from({ length: Math.max(1, Math.ceil(positions / step)) }, (_, i) => {
+    return {
       name: 'linear-attention',
       source,
       constants: { HAS_GATE: inputs[4] !== undefined, HAS_ERASE: inputs[5] !== undefined },
@@ -206,6 +215,8 @@ function lowerLinearAttention(call: LoweringCall): readonly KernelSpec[] {
         count: u32(count),
         row_length: u32(grid.rowLength * 64),
         positions: u32(positions),
+        begin: u32(i * step),
+        end: u32(Math.min((i + 1) * step, positions)),
         kv_heads: u32(kvHeads),
         group_size: u32(heads / kvHeads),
         key_size: u32(keySize),
@@ -224,6 +235,6 @@ function lowerLinearAttention(call: LoweringCall): readonly KernelSpec[] {
         { hook: '', to: { kind: 'output' }, width: 1 },
         { hook: 'state', to: state, width: 1 },
       ],
-    },
-  ];
+    };
+  });
 }

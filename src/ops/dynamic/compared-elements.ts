@@ -1,12 +1,13 @@
 import type { DType } from '../../core/dtype.ts';
-import { decodeFloat16 } from '../../core/float16-arrays.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
+import { isSmallFloat, smallFloatToNumber } from '../../core/small-floats.ts';
 
 /** dtypes whose elements the host compares by value. */
 export const COMPARED_DTYPES: readonly DType[] = [
   'float32',
   'float64',
   'float16',
+  'bfloat16',
   'int8',
   'int16',
   'int32',
@@ -20,5 +21,8 @@ export const COMPARED_DTYPES: readonly DType[] = [
 
 /** All elements, by value. */
 export function comparedElements({ dtype, data }: HostTensor): ArrayLike<number | bigint> {
-  return dtype === 'float16' ? decodeFloat16(Uint16Array.from(data, Number)) : data;
+  if (!isSmallFloat(dtype)) return data;
+  return Array.from<number | bigint, number>(data, (bits) =>
+    smallFloatToNumber(dtype, Number(bits)),
+  );
 }

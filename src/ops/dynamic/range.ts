@@ -1,8 +1,8 @@
 import { MAX_DIMENSION } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
-import { encodeFloat16 } from '../../core/float16-arrays.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
+import { isSmallFloat, numberToSmallFloat } from '../../core/small-floats.ts';
 import { stringAttribute } from '../attributes.ts';
 import type { OpCase, OpDefinition } from '../define-op.ts';
 import { commonDType, operand, present } from '../operand-checks.ts';
@@ -51,6 +51,9 @@ export const range: OpDefinition = defineDynamicOp({
     rangeCase('int32', [10, 4, -3]),
     rangeCase('uint32', [3, 9, 2]),
     rangeCase('int64', [-2, 3, 1]),
+    rangeCase('float16', [0, 1, 0.25]),
+    // The bits of 3, -1 and -0.5.
+    rangeCase('bfloat16', [0x4040, 0xbf80, 0xbf00]),
     { ...rangeCase('int32', [0, 5, 1]), title: 'named', attributes: { where: 'a node' } },
   ],
   badCases: () => [
@@ -92,9 +95,9 @@ interface Progression {
 }
 
 function numbersFrom(dtype: DType, { start, delta, count }: Progression): HostTensor {
-  const values = Array.from({ length: count }, (_, i) => start + i * delta);
-  if (dtype !== 'float16') return HostTensor.from(dtype, [count], values);
-  const bits = new Uint16Array(count);
-  encodeFloat16(values, bits);
-  return new HostTensor(dtype, [count], bits);
+  const rounding = { saturate: false, roundMode: 'nearest' };
+  const stored = (value: number): number =>
+    isSmallFloat(dtype) ? numberToSmallFloat(dtype, value, rounding) : value;
+  const values = Array.from({ length: count }, (_, i) => stored(start + i * delta));
+  return HostTensor.from(dtype, [count], values);
 }

@@ -81,6 +81,9 @@ interface SizeCall<D extends Dim> {
   readonly dims: DimContext<D>;
 }
 
+/** A tensor of more dimensions is none that any program has. */
+const MAX_SIZES = 64;
+
 function inferSizes<D extends Dim>(
   rule: SizeRule,
   { inputs, attributes, dims }: SizeCall<D>,
@@ -95,6 +98,9 @@ function inferSizes<D extends Dim>(
   if (length === undefined) return complain('a list of unknown length');
   const count = rule.count(length, dimsAttribute(attributes, 'dims').length, attributes);
   if (count < 0) complain(`${length} integers`);
+  if (count > MAX_SIZES) {
+    throw new ShapeError({ where, got: `${count} dimensions`, expected: `${MAX_SIZES} at most` });
+  }
   return {
     dtype: 'int32',
     shape: [dims.of(0), ...Array.from({ length: count }, () => dims.unknown())],

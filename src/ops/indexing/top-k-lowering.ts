@@ -1,6 +1,8 @@
 import { readInput } from '../element-kernel.ts';
 import block from '../../../shaders/top-k-block.wgsl?raw';
 import countPlaces from '../../../shaders/top-k-count.wgsl?raw';
+import join from '../../../shaders/top-k-join.wgsl?raw';
+import mergePart from '../../../shaders/lib/top-k-merge-part.wgsl?raw';
 import merge from '../../../shaders/top-k-merge.wgsl?raw';
 import sort from '../../../shaders/top-k-sort.wgsl?raw';
 import { type DType, dtypeInfo, isBigInt } from '../../core/dtype.ts';
@@ -21,6 +23,9 @@ import { operand } from '../operand-checks.ts';
 const BLOCK = 1024;
 /** Rows up to here are compared with themselves, which takes one kernel. */
 const MAX_COUNTED = 128;
+/** Rows up to here are sorted by one invocation, in fewer than MAX_LOOP_ROUNDS; longer ones in parts. */
+const MAX_WHOLE = 4096;
+const PART_SIZE = 1024;
 
 interface TopKProblem {
   readonly call: LoweringCall;
@@ -35,7 +40,7 @@ interface TopKProblem {
  * Short rows count what comes before each element. Longer ones are sorted in blocks, of which the
  * first k elements remain until one block is left; where that would leave too many, whole rows are
  * sorted by a bitonic network (K. Batcher, "Sorting networks and their applications"). On software
- * adapters, where launches and barriers cost more than comparing, an invocation sorts a row.
+ * adapters, where barriers cost more than comparing, an invocation sorts a row, or a part of a long one.
  */
 export function lowerTopK(call: LoweringCall): readonly KernelSpec[] {
   const x = operand(call.inputs, 0);
@@ -46,7 +51,7 @@ export function lowerTopK(call: LoweringCall): readonly KernelSpec[] {
   const source = comparison(x.dtype, boolAttribute(call.attributes, 'largest'));
   const problem = { call, source, rows: elementCount(x.shape) / size, size, k, inner };
   if (size <= MAX_COUNTED) return [countKernel(problem)];
-  if (call.caps.adapterClass === 'software') return [rowKernel(problem)];
+  if (call.caps.adapterClass === 'software') return mergeKernels(problem);
   return k <= BLOCK / 2 ? selectKernels(problem) : sortKernels(problem);
 }
 
@@ -91,16 +96,26 @@ function sortKernels(problem: TopKProblem): KernelSpec[] {
   return kernels;
 }
 
-function rowKernel(problem: TopKProblem): KernelSpec {
+function mergeKernels(problem: TopKProblem): KernelSpec[] {
   const { rows, size, k } = problem;
   const all = indices(0, rows * 2 * size);
   const step = {
-    name: 'top-k-sort',
-    source: STORE_PLACE + sort,
     reads: [X, { hook: 'candidates', from: all, width: 1 } as const],
     writes: [RESULT, { hook: 'candidates', to: all, width: 1 } as const],
   };
-  return stepKernel(problem, step, { count: rows, k });
+  const partSize = size <= MAX_WHOLE ? size : PART_SIZE;
+  const parts = Math.ceil(size / partSize);
+  const shared = { count: rows * parts, k, parts, part_size: partSize };
+  const sorted = { ...step, name: 'top-k-sort', source: STORE_PLACE + mergePart + sort };
+  const kernels = [stepKernel(problem, sorted, shared)];
+  // Parts of 1024 elements are back in the first half after ten passes.
+  for (let width = partSize, half = 0; width < size; width *= 2, half = 1 - half) {
+    const joined = { ...step, name: 'top-k-join', source: STORE_PLACE + mergePart + join };
+    const isLast = 2 * width >= size ? 1 : 0;
+    const pass = { ...shared, width, from_half: half, is_last: isLast };
+    kernels.push(stepKernel(problem, joined, pass));
+  }
+  return kernels;
 }
 
 /** Scratch for indices of candidates, by row. */

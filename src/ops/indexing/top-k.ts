@@ -67,6 +67,8 @@ export const topK: OpDefinition = defineOp({
     topKCase([1100, 2], 1000, { axis: 0 }),
     topKCase([2, 3000], 3000),
     topKCase([9001], 5),
+    topKCase([2, 9217], 9217),
+    topKCase([4097, 2], 1030, { axis: 0, dtype: 'int64' }),
     topKCase([5], 0),
     topKCase([0, 5], 2),
     topKCase([2, 0], 0),

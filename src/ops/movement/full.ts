@@ -4,6 +4,7 @@ import { dimsAttribute, floatAttribute, stringAttribute } from '../attributes.ts
 import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { fillElements } from '../elements.ts';
+import { requireFillable } from '../operand-checks.ts';
 import { KERNEL_DTYPES } from '../placement.ts';
 
 const DTYPES: readonly DType[] = [...KERNEL_DTYPES, 'float64'];
@@ -22,6 +23,7 @@ export const full: OpDefinition = defineOp({
   infer(_, attributes, dims) {
     const dtype = stringAttribute(attributes, 'dtype');
     if (!isDType(dtype)) throw internalError(`full of ${dtype}`);
+    requireFillable(dtype, floatAttribute(attributes, 'value'), 'full: attribute value');
     return { dtype, shape: dimsAttribute(attributes, 'shape').map((dim) => dims.of(dim)) };
   },
   reference(_, attributes, output) {
@@ -49,6 +51,7 @@ export const full: OpDefinition = defineOp({
   badCases: () => [
     { title: 'no value', inputs: [], attributes: { shape: [2] } },
     { title: 'negative dimension', inputs: [], attributes: { shape: [2, -1], value: 0 } },
+    { ...fullCase([2], -Infinity, 'int64'), title: 'an infinite integer' },
     {
       title: 'an input',
       inputs: [{ dtype: 'float32', shape: [] }],

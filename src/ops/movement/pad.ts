@@ -7,7 +7,7 @@ import { dimsAttribute, floatAttribute, intsAttribute, stringAttribute } from '.
 import { defineOp, type IndexMapContext, type OpCase, type OpDefinition } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { elementBits, fillElements } from '../elements.ts';
-import { operand, requireLength } from '../operand-checks.ts';
+import { operand, requireFillable, requireLength } from '../operand-checks.ts';
 
 const MODES = ['constant', 'reflect', 'edge', 'wrap'];
 
@@ -28,6 +28,7 @@ export const pad: OpDefinition = defineOp({
     const { dtype, shape } = operand(inputs, 0);
     const pads = dimsAttribute(attributes, 'pads');
     requireLength(pads, shape.length * 2, 'pad: attribute pads');
+    requireFillable(dtype, floatAttribute(attributes, 'value'), 'pad: attribute value');
     const mode = stringAttribute(attributes, 'mode');
     const padded = shape.map((dim, axis) => {
       const [before, after] = [pads[axis] ?? 0, pads[axis + shape.length] ?? 0];
@@ -86,6 +87,11 @@ export const pad: OpDefinition = defineOp({
     padCase([0], [1, 0], { mode: 'reflect' }),
     padCase([0], [1, 0], { mode: 'edge' }),
     padCase([0], [0, 1], { mode: 'wrap' }),
+    {
+      title: 'an infinite integer',
+      inputs: [{ dtype: 'int64', shape: [2] }],
+      attributes: { pads: [1, 1], value: Infinity },
+    },
     padCase([3], [1, 0], { mode: 'symmetric' }),
   ],
 });

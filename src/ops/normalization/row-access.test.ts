@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lanesOfRow, rowAccess } from './row-access.ts';
+import { chooseRows, lanesOfRow, rowAccess } from './row-access.ts';
 import { plannerCaps } from '../../testing/planner-caps.ts';
 
 const CAPS = plannerCaps('software');
@@ -13,6 +13,16 @@ test.each([
   ['discrete', 1024, 256],
 ] as const)('%s adapters give a row of %d %d invocations', (adapterClass, size, lanes) => {
   expect(lanesOfRow(size, { ...CAPS, adapterClass })).toBe(lanes);
+});
+
+test.each([
+  [{ count: 1, size: 120_000, inner: 1 }, 1],
+  [{ count: 1, size: 120_001, inner: 1 }, 256],
+  [{ count: 1, size: 480_000, inner: 1 }, 1],
+  [{ count: 1, size: 480_016, inner: 1 }, 256],
+  [{ count: 3, size: 480_000, inner: 2 }, 256],
+] as const)('rows that are too long for one invocation are shared: %j', (rows, lanes) => {
+  expect(chooseRows(rows, CAPS).lanes).toBe(lanes);
 });
 
 test('no more than the adapter has', () => {

@@ -3,7 +3,7 @@ import vector from '../../../shaders/lib/row-four-vector.wgsl?raw';
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { readInput, storeOutput } from '../element-kernel.ts';
-import { type KernelSpec, u32 } from '../lowering.ts';
+import { type KernelSpec, MAX_LOOP_ROUNDS, u32 } from '../lowering.ts';
 import { rowGroupSize } from '../reduction/row-kernel.ts';
 
 /** Rows along an axis, whose elements lie `inner` apart. */
@@ -30,10 +30,20 @@ export interface RowChoice {
 }
 
 export function chooseRows(rows: Rows, caps: PlannerCaps): RowChoice {
+  if (isTooLong(rows, caps)) {
+    const lanes = Math.min(256, caps.maxComputeInvocationsPerWorkgroup);
+    return { lanes, groupSize: lanes };
+  }
   const lanes = lanesOfRow(rows.size, caps);
   const groupSize = lanes === 1 ? rowGroupSize(rows.count, caps) : Math.max(64, lanes);
   const first = { lanes, groupSize };
   return caps.choices?.pick('rows', { first, problem: rows, caps }) ?? first;
+}
+
+/** Whether the two passes of one invocation over a row would have too many rounds. */
+function isTooLong(rows: Rows, caps: PlannerCaps): boolean {
+  const perRound = isInBlocks(rows, caps) ? 16 : 4;
+  return caps.adapterClass === 'software' && (2 * rows.size) / perRound > MAX_LOOP_ROUNDS;
 }
 
 type RowAccess = Pick<

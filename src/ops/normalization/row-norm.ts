@@ -39,10 +39,13 @@ function defineRowNorm({ name, isCentered, summary }: RowNormSpec): OpDefinition
       const epsilon = floatAttribute(attributes, 'epsilon');
       for (let start = 0; start < x.length; start += size) {
         const row = Array.from(x.subarray(start, start + size));
-        const mean = isCentered ? row.reduce((sum, value) => sum + value, 0) / size : 0;
-        const squares = row.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+        // Less the first, so that equal elements are 0 whatever their sum rounds to.
+        const shift = isCentered ? (row[0] ?? 0) : 0;
+        const shifted = row.map((value) => value - shift);
+        const mean = isCentered ? shifted.reduce((sum, value) => sum + value, 0) / size : 0;
+        const squares = shifted.reduce((sum, value) => sum + (value - mean) ** 2, 0);
         const deviation = Math.sqrt(squares / size + epsilon);
-        for (let k = 0; k < size; k++) y[start + k] = ((row[k] ?? 0) - mean) / deviation;
+        for (let k = 0; k < size; k++) y[start + k] = ((shifted[k] ?? 0) - mean) / deviation;
       }
     },
     loads: () => 2,
@@ -64,10 +67,17 @@ function defineRowNorm({ name, isCentered, summary }: RowNormSpec): OpDefinition
         title: 'elements far from zero',
         inputs: [{ dtype: 'float32', shape: [3, 100], range: [100, 108] }],
       },
-      {
-        title: 'a row of equal elements',
-        inputs: [{ dtype: 'float32', shape: [1, 4], values: [3, 3, 3, 3] }],
-      },
+      ...[3, 4, 63, 64, 1028, 4099].map((size) => ({
+        title: `rows of ${size} equal elements`,
+        inputs: [
+          {
+            dtype: 'float32' as const,
+            shape: [2, size],
+            values: Array.from({ length: 2 * size }, (_, i) => (i < size ? 0.1 : 1234.567)),
+          },
+        ],
+        attributes: { epsilon: 1e-12 },
+      })),
     ],
     badCases: () => [
       rowNormCase([]),

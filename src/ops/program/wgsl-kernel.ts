@@ -5,6 +5,7 @@ import type { Attributes, OperatorCall, PrimitiveFunction } from '../../core/pri
 import { dimsAttribute, intsAttribute, stringAttribute } from '../attributes.ts';
 import type { OpCase, OpDefinition } from '../define-op.ts';
 import { elementBits } from '../elements.ts';
+import { shortList } from '../../core/short-list.ts';
 import { type LoweringCall, type KernelSpec, u32 } from '../lowering.ts';
 import { formatType, operand } from '../operand-checks.ts';
 
@@ -203,6 +204,26 @@ function lower({ inputs, attributes }: LoweringCall): readonly KernelSpec[] {
     writes: [{ hook: '', to: { kind: 'output' }, width: 1 }],
   };
   return [kernel];
+}
+
+/** Names of the kernels that a primitive brings along. */
+export function programKernels({ body }: PrimitiveFunction): readonly string[] {
+  const calls = body.filter(({ op }) => op === WGSL_KERNEL);
+  return calls.map(({ attributes }) => kernelName(attributes));
+}
+
+/** Throws UnsupportedError when primitives bring kernels along. */
+export function refuseProgramKernels(primitives: readonly PrimitiveFunction[]): void {
+  const names = primitives.flatMap(programKernels);
+  if (names.length === 0) return;
+  throw new UnsupportedError(
+    {
+      got: `a program with WGSL of its own (${shortList(names)})`,
+      expected: 'one without: programKernels is "refuse"',
+      remedy: 'Load programs that you trust with programKernels: "allow".',
+    },
+    { details: { kernels: names } },
+  );
 }
 
 /** Why the host cannot run a primitive: a kernel of the program without an alternative. */

@@ -70,6 +70,11 @@ export const cumulative: OpDefinition = defineOp({
     cumulativeCase([70, 65], { axis: 1 }),
     cumulativeCase([3, 0], { axis: 1 }),
     cumulativeCase([0, 3], { axis: 1 }),
+    {
+      title: 'a row of 70001',
+      inputs: [{ dtype: 'int32', shape: [70_001], range: [-3, 4] as const }],
+      attributes: { axis: 0 },
+    },
     ...(['int32', 'uint32', 'int64'] as const).map((dtype) => ({
       title: `${dtype} products that wrap`,
       inputs: [{ dtype, shape: [2, 90], range: [1, 8] as const }],

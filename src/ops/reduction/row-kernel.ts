@@ -3,7 +3,7 @@ import type { ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount, normalizeAxis } from '../../core/shape.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { readInputs, storeOutput } from '../element-kernel.ts';
-import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { type KernelSpec, type LoweringCall, MAX_LOOP_ROUNDS, u32 } from '../lowering.ts';
 
 interface RowShader {
   readonly name: string;
@@ -34,7 +34,7 @@ export function rowKernel(call: LoweringCall, shader: RowShader): KernelSpec {
   const count = size === 0 ? 0 : elementCount(shape) / size;
   const isShared =
     call.caps.adapterClass === 'software'
-      ? shader.meetsOnce && count < 4 && size >= 4096
+      ? (shader.meetsOnce && count < 4 && size >= 4096) || size > MAX_LOOP_ROUNDS
       : size >= 64;
   const lanes = isShared ? 64 : 1;
   const groupSize = isShared ? 64 : rowGroupSize(count, call.caps);

@@ -1,15 +1,11 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../core/dim.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
 import type { ImportNode } from '../import-node.ts';
 import { number } from './elementwise.ts';
 
 /** `count` positions from 0, int32: a constant where their number is known. */
 export function positions(node: ImportNode, count: Dim): Expr {
-  if (typeof count === 'number') {
-    const values = Array.from({ length: count }, (_, i) => i);
-    return node.constant(HostTensor.from('int32', [count], values));
-  }
+  if (typeof count === 'number') return node.table('int32', [count], (i) => i);
   const range = node.call('arange', [], { start: [0], size: [count] });
   return node.call('cast', [range], { to: 'int32' });
 }

@@ -1,8 +1,14 @@
+import { call, ifElse, int, stopOf } from '../../../compiler/ir/build.ts';
 import type { Expr } from '../../../compiler/ir/expr.ts';
+import { tensorType } from '../../../compiler/ir/type.ts';
 import { type Dim, MAX_DIMENSION } from '../../../core/dim.ts';
+import { CompileLimitError, UnsupportedError, WeftError } from '../../../core/errors.ts';
+import { HostTensor } from '../../../core/host-tensor.ts';
 import { Block } from '../graph-scope.ts';
+import { hostInteger } from '../host-integer.ts';
 import type { ImportNode } from '../import-node.ts';
 import { conditionOf, importLoop, isConstantTrue } from '../loop-function.ts';
+import { dtypeFromOnnx } from '../protobuf/read-tensor.ts';
 import type { Subgraph } from '../subgraph.ts';
 import { concatParts } from './joining.ts';
 
@@ -18,8 +24,18 @@ export function Loop(node: ImportNode): readonly Expr[] {
   const trip = tripCount(node);
   const given = node.inputs[1];
   const condition = given && conditionOf(node, given);
-  const unrolled = unroll(node, { body, trip, condition, initial });
-  if (unrolled !== undefined) return unrolled;
+  const parts = { body, trip, condition, initial };
+  try {
+    return unroll(node, parts) ?? loop(node, parts);
+  } catch (thrown) {
+    const isOfOperands = thrown instanceof WeftError && !node.context.faults.has(thrown);
+    const isFinal = thrown instanceof UnsupportedError || thrown instanceof CompileLimitError;
+    if (!isOfOperands || isFinal) throw thrown;
+    return withoutIterations(node, parts, thrown);
+  }
+}
+
+function loop(node: ImportNode, { body, trip, condition, initial }: LoopParts): readonly Expr[] {
   const { carried, scanned } = importLoop(node, {
     trip,
     condition,
@@ -37,6 +53,46 @@ export function Loop(node: ImportNode): readonly Expr[] {
     },
   });
   return [...carried, ...scanned];
+}
+
+/**
+ * A loop whose body has operands that do not fit each other: what it begins with where it ends before
+ * its first iteration, else the program stops. Throws the error where there is an iteration for sure,
+ * and where nothing says what the body collects.
+ */
+function withoutIterations(
+  node: ImportNode,
+  { body, trip, condition, initial }: LoopParts,
+  error: WeftError,
+): readonly Expr[] {
+  const isEndless = trip === undefined || (typeof trip === 'number' && trip > 0);
+  if (isEndless && (condition === undefined || isConstantTrue(condition))) throw error;
+  const carried = initial.map((value) => node.tensor(value));
+  const collected = body.outputs
+    .slice(1 + initial.length)
+    .map((output) => emptyStack(node, output, error));
+  const limit = trip === undefined ? undefined : hostInteger(trip, node.block.frame);
+  return [...carried, ...collected].map((value) => {
+    const type = tensorType(node.type(value));
+    const stop = stopOf(error, type);
+    const begun = condition === undefined ? stop : ifElse(condition, stop, value);
+    const result =
+      limit === undefined ? begun : ifElse(call('int_lt', [int(0), limit]), begun, value);
+    return node.block.bind(result, { name: 'looped', type, span: node.span });
+  });
+}
+
+/** What no iteration has collected. */
+function emptyStack(
+  node: ImportNode,
+  { type }: Subgraph['outputs'][number],
+  error: WeftError,
+): Expr {
+  const tensor = type?.tensorType;
+  if (tensor?.shape === undefined) throw error;
+  const dims = tensor.shape.dim.map(({ dimValue }) => Math.max(dimValue ?? 0, 0));
+  const dtype = dtypeFromOnnx(tensor.elemType, node.where);
+  return node.constant(HostTensor.zeros(dtype, [0, ...dims]));
 }
 
 function requireArity(node: ImportNode, body: Subgraph, carriedCount: number): void {

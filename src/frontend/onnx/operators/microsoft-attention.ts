@@ -192,11 +192,16 @@ function headParts(node: ImportNode, heads: number): readonly Expr[] {
   return [...addHeadBiases(node, [ownQuery], bias), key, value];
 }
 
+/** Queries, keys and values. */
+const MAX_PACKED = 3;
+
 /** (batch, rows, heads, parts, size) as parts of (batch, heads, rows, size). */
 function unpackHeads(node: ImportNode, x: Expr): readonly Expr[] {
   const shape = node.shape(x);
   const [batch = 1, rows = 1, heads = 1, parts = 1, size = 1] = shape;
-  const sizes = new Array<number>(node.number(parts, 'the number of packed tensors')).fill(1);
+  const count = node.number(parts, 'the number of packed tensors');
+  if (count > MAX_PACKED) throw node.malformed(`${count} packed tensors`, `2 or ${MAX_PACKED}`);
+  const sizes = new Array<number>(count).fill(1);
   return cutAlong(node, x, { axis: 3, sizes }).map((part) =>
     node.call('transpose', [node.reshape(part, [batch, rows, heads, size])], {
       perm: [0, 2, 1, 3],
@@ -233,9 +238,12 @@ function importRotaryEmbedding(node: ImportNode): Expr {
   const shape = node.shape(x);
   const length = (shape.length === 3 ? shape[1] : shape[2]) ?? 1;
   const ids = node.tensor(node.input(1));
-  const first = node.shape(ids).length === 1;
+  const first = node.shape(ids).length < 2;
   const places = first
-    ? node.call('add', [node.reshape(positions(node, length), [1, length]), asInt32(node, ids)])
+    ? node.call('add', [
+        node.reshape(positions(node, length), [1, length]),
+        asInt32(node, node.reshape(ids, [1])),
+      ])
     : ids;
   const [cos, sin] = [2, 3].map((index) =>
     node.call('gather', [node.input(index), places], { axis: 0 }),
@@ -244,10 +252,7 @@ function importRotaryEmbedding(node: ImportNode): Expr {
   const rotated = attributes.int('rotary_embedding_dim', 0);
   const given = attributes.int('num_heads', 0);
   const size = node.dims.mul(node.shape(cos)[2] ?? 0, 2);
-  const heads =
-    given === 0 && shape.length === 3
-      ? node.number(node.dims.floordiv(shape[2] ?? 0, size), 'the number of heads')
-      : given;
+  const heads = given === 0 ? node.dims.floordiv(shape[2] ?? 0, size) : given;
   return rotate(node, x, {
     cos,
     sin,

@@ -46,12 +46,16 @@ function inSingle(node: ImportNode, x: Expr): Expr {
   return node.type(x).dtype === 'float16' ? node.call('cast', [x], { to: 'float32' }) : x;
 }
 
+/** Of elements less the first along the axes, so that equal ones deviate by nothing from their mean. */
 function moments(node: ImportNode, x: Expr, axes: readonly number[]) {
-  const mean = node.call('reduce_mean', [x], { axes, keepdims: true });
-  const centered = node.call('sub', [x, mean]);
+  const begin = node.int64s([0]);
+  const first = axes.reduce((part, axis) => node.call('gather', [part, begin], { axis }), x);
+  const shifted = node.call('sub', [x, first]);
+  const shift = node.call('reduce_mean', [shifted], { axes, keepdims: true });
+  const centered = node.call('sub', [shifted, shift]);
   const squares = node.call('mul', [centered, centered]);
   const variance = node.call('reduce_mean', [squares], { axes, keepdims: true });
-  return { mean, centered, variance };
+  return { mean: node.call('add', [first, shift]), centered, variance };
 }
 
 function axesFrom(axis: number, rank: number): number[] {
@@ -188,7 +192,15 @@ function importLrn(node: ImportNode): Expr {
 }
 
 function importBatchNormalization(node: ImportNode): readonly Expr[] {
-  const x = node.input(0);
+  const given = node.input(0);
+  const shape = node.shape(given);
+  if (shape.length !== 1) return normalizeBatch(node, given);
+  // A vector of N elements is N samples of one channel.
+  const [normal = given, ...running] = normalizeBatch(node, node.reshape(given, [...shape, 1]));
+  return [node.reshape(normal, shape), ...running];
+}
+
+function normalizeBatch(node: ImportNode, x: Expr): readonly Expr[] {
   const affine = [node.input(1), node.input(2)];
   const [mean, variance] = [node.input(3), node.input(4)];
   const epsilon = node.attributes.float('epsilon', 1e-5);
@@ -209,6 +221,10 @@ function importBatchNormalization(node: ImportNode): readonly Expr[] {
   const channels = node.shape(x).slice(1, 2);
   const axes = [...node.shape(x).keys()].filter((axis) => axis !== 1);
   const found = moments(node, x, axes);
+  const shifted = node.call('add', [found.variance, number(node, x, epsilon)]);
+  const normal = node.call('div', [found.centered, node.call('sqrt', [shifted])]);
+  const perChannel = (vector: Expr): Expr =>
+    node.reshape(vector, [...channels, ...axes.slice(1).map(() => 1)]);
   const batchMean = node.reshape(found.mean, channels);
   const batchVariance = node.reshape(found.variance, channels);
   const running = (before: Expr, now: Expr): Expr =>
@@ -217,7 +233,7 @@ function importBatchNormalization(node: ImportNode): readonly Expr[] {
       node.call('mul', [now, number(node, now, 1 - momentum)]),
     ]);
   return [
-    node.call('batch_norm', [x, ...affine, batchMean, batchVariance], { epsilon }),
+    cast(node, scaleAndShift(node, normal, affine.map(perChannel)), node.type(x).dtype),
     running(mean, batchMean),
     running(variance, batchVariance),
   ];

@@ -92,6 +92,23 @@ test.each([
   expect(numbers(result)).toEqual(expected);
 });
 
+test('BatchNormalization of a vector takes its elements as samples of one channel', () => {
+  const one = (value: number) => tensor([1], [value]);
+  const statistics = [one(2), one(1), one(3), one(4)];
+  const attributes = { epsilon: { float: 0 } };
+  const inputs = [tensor([4]), ...statistics];
+  const [result] = run({ op: 'BatchNormalization', attributes }, inputs);
+  expect(result?.shape).toEqual([4]);
+  expect(numbers(result)).toEqual([-2, -1, 0, 1]);
+  const training = { ...attributes, training_mode: 1, momentum: { float: 0.5 } };
+  const all = run({ op: 'BatchNormalization', attributes: training, outputs: 3 }, [
+    tensor([4], [1, 1, 3, 3]),
+    ...statistics,
+  ]);
+  expect(all.map(({ shape }) => shape)).toEqual([[4], [1], [1]]);
+  expect(all.map(numbers)).toEqual([[-1, -1, 3, 3], [2.5], [2.5]]);
+});
+
 test('Einsum of integers multiplies and sums them', () => {
   const ints = (shape: Shape, values: readonly number[]) => HostTensor.from('int32', shape, values);
   const inputs = [ints([2, 2], [1, 2, 3, 4]), ints([2, 2], [5, 6, 7, 8])];

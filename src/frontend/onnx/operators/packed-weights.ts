@@ -17,7 +17,7 @@ function importMatMulNBits(node: ImportNode): Expr {
     throw node.unsupported('weights in an order of some hardware', 'weights in rows');
   }
   if (node.inputs[4] !== undefined) throw node.unsupported('g_idx', 'blocks in order');
-  if (![2, 4, 8].includes(bits)) throw node.unsupported(`${bits} bits`, '2, 4 or 8');
+  checkBits(node, bits);
   const blocks = Math.ceil(k / blockSize);
   const weights = node.reshape(node.input(1), [n, blocks, (blockSize * bits) / 8]);
   const operands = [node.input(0), weights, node.reshape(node.input(2), [n, blocks])];
@@ -29,6 +29,10 @@ function importMatMulNBits(node: ImportNode): Expr {
   const product = node.call('matmul_nbits', operands, { bits, block_size: blockSize });
   const bias = node.inputs[5];
   return bias === undefined ? product : node.call('add', [product, bias]);
+}
+
+function checkBits(node: ImportNode, bits: number): void {
+  if (![2, 4, 8].includes(bits)) throw node.unsupported(`${bits} bits`, '2, 4 or 8');
 }
 
 /** Codes of a few bits: one in each element, or several in a byte along the last axis. */
@@ -45,8 +49,10 @@ interface Codes {
  */
 function codesOf(node: ImportNode, expr: Expr, declared: number): Codes {
   const { dtype } = node.type(expr);
+  checkBits(node, declared);
   if (dtype === 'uint8') return { expr, bits: declared, each: 8 / declared };
-  const bits = Number(/\d+$/.exec(dtype)?.[0]);
+  const bits = Number(/^u?int(\d+)$/.exec(dtype)?.[1]);
+  checkBits(node, bits);
   const least = dtype.startsWith('u') ? 0 : 2 ** (bits - 1);
   if (expr.kind !== 'constant') {
     const shifted = node.call('add', [cast(node, expr, 'int32'), node.scalar(least, 'int32')]);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { FormatError } from '../../../core/errors.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import { TensorValue } from '../../../runtime/value.ts';
@@ -74,6 +75,36 @@ test.each([true, false])('Col2Im, its shapes constants: %s', async (isConstant) 
   const y = await run(spec, columns, ...(isConstant ? [] : [shapes.image, shapes.block]));
   expect(y.shape).toEqual([1, 2, 4, 5]);
   expect(numbers(y)).toEqual(col2Im(values, 2));
+});
+
+test.each([
+  [{ image: [0, 5] }, 'image sizes [0, 5]', 1],
+  [{ block: [2, 0] }, 'block sizes [2, 0]', 1],
+  [{ block: [2, 2 ** 40] }, 'block sizes [2, 1099511627776]', 1],
+  [{ strides: [1, 0] }, 'strides [1, 0]', 1],
+  [{ dilations: [1] }, 'dilations [1]', 1],
+  [{ pads: [0, -1, 0, 0] }, 'leading pads [0, -1]', 0],
+] as const)('Col2Im refuses %j', (changed, got, least) => {
+  const {
+    image = [4, 5],
+    block = [2, 2],
+    ...attributes
+  } = changed as Readonly<Record<string, readonly number[]>>;
+  const bytes = writeOnnxModel({
+    opset: 18,
+    inputs: [{ name: 'x', shape: [1, 8, 12] }],
+    initializers: {
+      image: HostTensor.from('int64', [2], image),
+      block: HostTensor.from('int64', [2], block),
+    },
+    nodes: [{ op: 'Col2Im', inputs: ['x', 'image', 'block'], outputs: ['y'], attributes }],
+    outputs: ['y'],
+  });
+  expect(() => compileOnnx(bytes)).toThrow(
+    new FormatError(
+      `node "y" (Col2Im): got ${got}, expected 2 integers from ${least} to 2147483647.`,
+    ),
+  );
 });
 
 test('SwiGLU gates with Swish', async () => {

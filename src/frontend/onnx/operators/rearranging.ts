@@ -1,5 +1,5 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../core/dim.ts';
+import { type Dim, formatDim, MAX_DIMENSION } from '../../../core/dim.ts';
 import type { TensorType } from '../../../core/primitive-function.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 import { dtypeFromOnnx } from '../protobuf/read-tensor.ts';
@@ -20,6 +20,9 @@ function eye(node: ImportNode, { dtype, shape }: TensorType, k: number): Expr {
   return node.call('trilu', [upper, diagonal], { upper: false });
 }
 
+/** The kernel of a block has the square of so many elements. */
+const MAX_BLOCK = 4096;
+
 /**
  * Adds blocks up where they overlap in an image: a transposed convolution of each channel, whose
  * kernel puts the element k of a block at its place k.
@@ -36,6 +39,9 @@ function importCol2Im(node: ImportNode): Expr {
   const strides = attributes.ints('strides') ?? new Array<number>(rank).fill(1);
   const dilations = attributes.ints('dilations') ?? new Array<number>(rank).fill(1);
   const pads = attributes.ints('pads') ?? new Array<number>(2 * rank).fill(0);
+  const requireFrom = integersFrom(node, rank);
+  requireFrom(1, { 'image sizes': size, 'block sizes': block, strides, dilations });
+  requireFrom(0, { 'leading pads': pads.slice(0, rank), 'trailing pads': pads.slice(rank) });
   const counts = size.map((dim, axis): Dim => {
     const extent = dims.mul(dims.sub(block[axis] ?? 1, 1), dilations[axis] ?? 1);
     const padded = dims.add(dim, (pads[axis] ?? 0) + (pads[axis + rank] ?? 0));
@@ -44,6 +50,9 @@ function importCol2Im(node: ImportNode): Expr {
   const { dtype, shape } = node.type(columns);
   const [batch = 1, rows = 0] = shape;
   const elements = block.reduce((count, extent) => dims.mul(count, extent), 1);
+  if (typeof elements === 'number' && elements > MAX_BLOCK) {
+    throw node.unsupported(`blocks of ${elements} elements`, `at most ${MAX_BLOCK}`);
+  }
   const channels = dims.floordiv(rows, elements);
   const kernel = eye(node, { dtype, shape: [elements, elements] }, 0);
   const images = node.call(
@@ -55,6 +64,19 @@ function importCol2Im(node: ImportNode): Expr {
     { size, strides, pads: pads.slice(0, rank), dilations, groups: 1 },
   );
   return node.reshape(images, [batch, channels, ...size]);
+}
+
+/** Checks lists of one integer for each axis; names that only the running program knows pass. */
+function integersFrom(node: ImportNode, rank: number) {
+  return (least: number, lists: Readonly<Record<string, readonly Dim[]>>): void => {
+    for (const [what, list] of Object.entries(lists)) {
+      const isBad = (dim: Dim): boolean =>
+        typeof dim === 'number' && (dim < least || dim > MAX_DIMENSION);
+      if (list.length === rank && !list.some(isBad)) continue;
+      const got = `${what} [${list.map(formatDim).join(', ')}]`;
+      throw node.malformed(got, `${rank} integers from ${least} to ${MAX_DIMENSION}`);
+    }
+  };
 }
 
 export const REARRANGING_IMPORTERS: Readonly<Record<string, NodeImporter>> = {

@@ -8,7 +8,7 @@ interface Rotation {
   readonly cos: Expr;
   readonly sin: Expr;
   /** Of an x of rank 3. */
-  readonly heads: number;
+  readonly heads: Dim;
   /** Pairs are neighbours; else halves of what is rotated. */
   readonly isInterleaved: boolean;
   /** How many elements of a head are rotated; 0 for all. */

@@ -1,6 +1,5 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../core/dim.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
 import { normalizeAxis } from '../../../core/shape.ts';
 import { melMatrix } from '../../../ops/dynamic/mel-weights.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
@@ -80,11 +79,11 @@ const cosineWindow =
     const { dims } = node;
     const period = dims.max(isPeriodic ? size : dims.sub(size, 1), 1);
     if (typeof size === 'number' && typeof period === 'number') {
-      const values = Array.from({ length: size }, (_, i) => {
+      const window = node.table('float64', [size], (i) => {
         const angle = (2 * Math.PI * i) / period;
         return base + once * Math.cos(angle) + twice * Math.cos(2 * angle);
       });
-      return cast(node, node.constant(HostTensor.from('float64', [size], values)), dtype);
+      return cast(node, window, dtype);
     }
     const computed = dtype === 'float64' ? dtype : 'float32';
     const index = cast(node, node.call('arange', [], { start: [0], size: [size] }), computed);

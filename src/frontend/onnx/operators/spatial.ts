@@ -1,7 +1,6 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../core/dim.ts';
 import { dtypeInfo } from '../../../core/dtype.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
 import { isFloat } from '../../../ops/elementwise/number-dtypes.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 import { cast, number } from './elementwise.ts';
@@ -54,8 +53,7 @@ function coordinates(node: ImportNode, size: Dim): Expr {
     const span = Math.max(size - 1, 1);
     const place = (i: number) =>
       isAligned ? (2 * i) / span - Number(size > 1) : (2 * i + 1) / size - 1;
-    const places = Array.from({ length: size }, (_, i) => place(i));
-    return node.constant(HostTensor.from('float32', [size], places));
+    return node.table('float32', [size], place);
   }
   const { dims } = node;
   const index = cast(node, node.call('arange', [], { start: [0], size: [size] }), 'float32');

@@ -4,7 +4,9 @@ import type { GraphProto, Message, ModelProto, TensorProto } from './schema.ts';
 
 /** A part of a file, in bytes. */
 export interface ByteRange {
+  /** Where the part begins. */
   readonly byteOffset: number;
+  /** Its length. */
   readonly byteLength: number;
 }
 

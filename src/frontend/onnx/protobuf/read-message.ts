@@ -1,5 +1,6 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { FormatError } from '../../../core/errors.ts';
+import { compileStep } from '../../../compiler/compile-budget.ts';
+import { CompileLimitError, FormatError } from '../../../core/errors.ts';
 import {
   type FieldEntry,
   type Message,
@@ -44,7 +45,7 @@ export function readMessage<N extends MessageName>(name: N, bytes: Uint8Array): 
     const plain = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     return decode(name, plain, 0) as Message<N>;
   } catch (thrown) {
-    if (thrown instanceof FormatError) throw thrown;
+    if (thrown instanceof FormatError || thrown instanceof CompileLimitError) throw thrown;
     throw new FormatError(
       {
         where: name,
@@ -60,6 +61,7 @@ export function readMessage<N extends MessageName>(name: N, bytes: Uint8Array): 
 type Decoded = Record<string, unknown>;
 
 function decode(name: string, bytes: Uint8Array, depth: number): Decoded {
+  compileStep();
   if (depth > MAX_DEPTH) {
     throw new FormatError({
       where: name,
@@ -199,7 +201,10 @@ function unpack(collector: NumberCollector): void {
 
 function readAll(collector: NumberCollector, bytes: Uint8Array): void {
   const run = new BinaryReader(bytes);
-  while (run.pos < run.len) collector.values.push(readNumber(collector.type, run));
+  while (run.pos < run.len) {
+    compileStep();
+    collector.values.push(readNumber(collector.type, run));
+  }
 }
 
 function readNumber(type: RepeatedType, reader: BinaryReader): number | bigint {

@@ -1,4 +1,5 @@
-import type { DType, TypedArray } from '../../../core/dtype.ts';
+import { budgetInForce } from '../../../compiler/compile-budget.ts';
+import { type DType, dtypeInfo, type TypedArray } from '../../../core/dtype.ts';
 import { FormatError, UnsupportedError } from '../../../core/errors.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import { elementCount, formatShape, type Shape } from '../../../core/shape.ts';
@@ -83,6 +84,7 @@ export function tensorFromProto(
   const shape = checkedShape(proto.dims, where);
   const count = elementCount(shape);
   if (isExternal(proto)) {
+    budgetInForce()?.addWeights(count * dtypeInfo(dtype).byteLength);
     const byteLength = packedByteLength(dtype, count);
     const place = { where, read: externalData };
     const reader = isPacked(dtype) ? undefined : externalReader(proto, byteLength, place);

@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
@@ -9,10 +8,11 @@ import { tensorFromProto } from '../../frontend/onnx/protobuf/read-tensor.ts';
 import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { firstDifference } from '../../testing/all-close.ts';
+import { sharedPath } from '../../testing/files/shared-path.ts';
 import type { DispatchReport } from './dispatch.ts';
 import { logarithmic } from './dispatchers.ts';
 
-const MODEL = fileURLToPath(new URL('../../../../shared/models/bert-toy/', import.meta.url));
+const MODEL = sharedPath('models/bert-toy/');
 
 function tensor(path: string): HostTensor {
   return tensorFromProto(readMessage('TensorProto', readFileSync(`${MODEL}${path}`)), path);

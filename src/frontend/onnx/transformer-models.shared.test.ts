@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
@@ -10,11 +9,12 @@ import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { firstDifference } from '../../testing/all-close.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedPath } from '../../testing/files/shared-path.ts';
 import { compileOnnx } from './compile-onnx.ts';
 import { readMessage } from './protobuf/read-message.ts';
 import { tensorFromProto } from './protobuf/read-tensor.ts';
 
-const MODELS = fileURLToPath(new URL('../../../../shared/models/', import.meta.url));
+const MODELS = sharedPath('models/');
 
 /** The tensors of a data set that are named `input_0.pb` and so on, or `output_0.pb`. */
 function tensors(folder: string, kind: 'input' | 'output'): HostTensor[] {

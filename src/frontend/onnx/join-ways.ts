@@ -1,0 +1,272 @@
+import {
+  call,
+  construct,
+  constructorPattern,
+  letIn,
+  match,
+  projection,
+  tuple,
+  variableOf,
+} from '../../compiler/ir/build.ts';
+import type { Expr } from '../../compiler/ir/expr.ts';
+import { AS_ANY } from '../../compiler/ir/scalar-operators.ts';
+import { ANY_TYPE, tensorType, type Type } from '../../compiler/ir/type.ts';
+import { proveEqual } from '../../core/dim-algebra.ts';
+import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
+import { type Dim, formatDim } from '../../core/dim.ts';
+import { dtypeInfo } from '../../core/dtype.ts';
+import { Block } from './graph-scope.ts';
+import type { ImportNode } from './import-node.ts';
+import { Split, Way } from './ways.ts';
+
+/** Longer vectors of integers are data, and no shapes or axes. */
+const MAX_SHAPE_LENGTH = 16;
+
+/** The values of one name on the ways, in the order of their ends. */
+export type Column = readonly Expr[];
+
+/**
+ * In what the values of a column may differ and yet be one: in nothing that nodes behind depend on, in
+ * all sizes, or in rank too, so that they are a value of any type.
+ */
+export type Difference = 'none' | 'sizes' | 'ranks';
+
+/**
+ * What the ways of a split have computed, bound in the node's block; undefined where values differ so
+ * that what follows has to be imported for each way: in rank, in which sizes are 1 (and broadcast), or in
+ * the length of a shape. Dimensions that differ get names. Throws FormatError where dtypes differ.
+ */
+export function joinWays(
+  node: ImportNode,
+  split: Split,
+  columns: readonly Column[],
+  mayDiffer: (column: number) => Difference = () => 'none',
+): readonly Expr[] | undefined {
+  const known = columns.map((column) => commonValue(node, split, column));
+  const open = columns.filter((_, i) => known[i] === undefined);
+  const fields: Type[] = [];
+  for (const [i, column] of columns.entries()) {
+    if (known[i] !== undefined) continue;
+    const type = joinedType(node, split, { column, difference: mayDiffer(i) });
+    if (type === undefined) return undefined;
+    fields.push(type);
+  }
+  const joined = fields.length === 0 ? [] : bindFields(node, split, { columns: open, fields });
+  let next = 0;
+  return known.map((value) => {
+    const result = value ?? joined[next++];
+    if (result === undefined) throw new Error('internal: a value of no way');
+    return result;
+  });
+}
+
+/** The value where it is the same on all ways and none of them has to be taken for it. */
+function commonValue(node: ImportNode, split: Split, column: Column): Expr | undefined {
+  const [first, ...others] = column;
+  // What is not a value of the ways would not stop where one of them does.
+  if (first === undefined || split.mayStop) return undefined;
+  if (others.every((value) => value === first)) return first;
+  const isCommon = node
+    .shapeValue(first)
+    ?.elements.every(
+      (dim, i) =>
+        !isLocal(split, dim) &&
+        others.every((other) => proveEqual(dim, node.shapeValue(other)?.elements[i] ?? '?')),
+    );
+  return isCommon === true ? first : undefined;
+}
+
+function isLocal(split: Split, dim: Dim): boolean {
+  let local = false;
+  forEachSymbol(dim, (symbol) => (local ||= split.hasNamed(symbol)));
+  return local;
+}
+
+/** What decides whether the same nodes can be imported for two values. */
+function kindOf(node: ImportNode, value: Expr): string {
+  if (isAny(node, value)) return 'any';
+  const { dtype, shape } = node.type(value);
+  const [length] = shape;
+  const isShape = shape.length === 1 && typeof length === 'number' && length <= MAX_SHAPE_LENGTH;
+  if (isShape && dtypeInfo(dtype).category === 'int') return `[${length}]`;
+  return `(${shape.map((dim) => (dim === 1 ? '1' : 'n')).join()})`;
+}
+
+function joinedType(
+  node: ImportNode,
+  split: Split,
+  { column, difference }: { column: Column; difference: Difference },
+): Type | undefined {
+  if (column.some((value) => isAny(node, value))) return ANY_TYPE;
+  const [first, ...others] = column.map((value) => node.type(value));
+  if (first === undefined) throw new Error('internal: a value of no way');
+  const odd = others.find(({ dtype }) => dtype !== first.dtype);
+  if (odd !== undefined) {
+    throw node.malformed(`an output as ${first.dtype} and ${odd.dtype}`, 'one dtype');
+  }
+  const ranks = new Set(column.map((value) => node.shape(value).length));
+  if (ranks.size > 1) return difference === 'ranks' ? ANY_TYPE : undefined;
+  const kinds = new Set(column.map((value) => kindOf(node, value)));
+  if (difference === 'none' && kinds.size > 1) return undefined;
+  const shape = first.shape.map((dim, axis): Dim => {
+    const isSame = others.every((other) => sameOrUnknown(dim, other.shape[axis] ?? '?') !== '?');
+    return isSame && !isUnknownDim(dim) && !isLocal(split, dim) ? dim : '?';
+  });
+  return tensorType({ dtype: first.dtype, shape });
+}
+
+function isAny({ context }: ImportNode, value: Expr): boolean {
+  return context.types.of(value).kind === 'scalar';
+}
+
+/** The dimension where both are it for sure, else `?`. */
+export function sameOrUnknown(left: Dim, right: Dim): Dim {
+  if (isUnknownDim(left) || isUnknownDim(right)) return '?';
+  return proveEqual(left, right) ? left : '?';
+}
+
+interface Fields {
+  readonly columns: readonly Column[];
+  readonly fields: readonly Type[];
+}
+
+/** The values as variables of the node's block. */
+function bindFields(node: ImportNode, split: Split, { columns, fields }: Fields): readonly Expr[] {
+  const { block, span } = node;
+  const [only] = fields;
+  const type: Type = fields.length === 1 && only !== undefined ? only : { kind: 'tuple', fields };
+  const { ends } = split;
+  const value = split.expression(type, (end) => {
+    const at = ends.indexOf(end);
+    return packed(columns.map((column, i) => closed(node, column[at], fields[i])));
+  });
+  if (fields.length === 1) return named(node, [value], { columns, fields });
+  const results = block.bind(value, { name: 'results', type, span });
+  return named(
+    node,
+    fields.map((_, i) => projection(results, i)),
+    { columns, fields },
+  );
+}
+
+function packed(values: readonly Expr[]): Expr {
+  const [only] = values;
+  return values.length === 1 && only !== undefined ? only : tuple(values);
+}
+
+/** A result of a way, with `?` where another has another dimension. */
+function closed(node: ImportNode, value: Expr | undefined, type: Type | undefined): Expr {
+  if (value === undefined || type === undefined) throw new Error('internal: a value of no way');
+  const tensor = node.tensor(value);
+  if (isAny(node, value)) return value;
+  if (type.kind !== 'tensor') return call(AS_ANY, [tensor], {}, node.span);
+  if (!type.shape.some(isUnknownDim)) return tensor;
+  const variable = variableOf('either', type);
+  return letIn(variable, tensor, variable);
+}
+
+/** The values with names for their unknown dimensions: one name for those that are one on each way. */
+function named(
+  node: ImportNode,
+  values: readonly Expr[],
+  { columns, fields }: Fields,
+): readonly Expr[] {
+  const names = new Map<string, Dim>();
+  return values.map((value, i) => {
+    const type = fields[i];
+    if (type?.kind !== 'tensor') {
+      return node.block.bind(value, { name: 'result', ...(type && { type }), span: node.span });
+    }
+    if (values.length > 1 && !type.shape.some(isUnknownDim)) return value;
+    const sized = node.block.name(value, type, node.span);
+    const own = node.shape(sized);
+    const shape = own.map((dim, axis) => {
+      if (!isUnknownDim(type.shape[axis] ?? dim)) return dim;
+      const dims = columns[i]?.map((each) => node.shape(each)[axis] ?? '?') ?? [];
+      if (dims.some(isUnknownDim)) return dim;
+      const key = dims.map(formatDim).join(' ');
+      const other = names.get(key) ?? dim;
+      names.set(key, other);
+      return other;
+    });
+    return shape.every((dim, axis) => dim === own[axis]) ? sized : node.reshape(sized, shape);
+  });
+}
+
+/**
+ * Ways of a split in place of those that have values of the same ranks, one for each combination: so
+ * several `If`s after each other do not double the ways each time. The ways meet in a value of a data
+ * type that has a constructor for each new way.
+ */
+export function regroupWays(
+  node: ImportNode,
+  { split, names }: { split: Split; names: readonly string[] },
+): Split {
+  const groups = new Map<string, Way[]>();
+  const valuesOf = (end: Way): Expr[] =>
+    names.flatMap((name) => end.names.lookup(name) ?? []).map((value) => node.tensor(value));
+  for (const end of split.ends) {
+    const kind = valuesOf(end)
+      .map((value) => kindOf(node, value))
+      .join();
+    groups.set(kind, [...(groups.get(kind) ?? []), end]);
+  }
+  if (groups.size === split.ends.length) return split;
+  const union = node.context.freshTypeName('Ranks');
+  const type: Type = { kind: 'adt', name: union, args: [] };
+  const members = [...groups.values()].map((ends, i) => {
+    const values = ends.map(valuesOf);
+    const fields = names.map((_, k) =>
+      fieldType(
+        node,
+        values.flatMap((each) => each[k] ?? []),
+      ),
+    );
+    return { ends, fields, name: `${union}_${i}` };
+  });
+  node.context.typeDefinitions.set(union, {
+    name: union,
+    params: [],
+    constructors: members.map(({ name, fields }) => ({ name, fields })),
+  });
+  const value = split.expression(type, (end) => {
+    const member = members.find(({ ends }) => ends.includes(end));
+    if (member === undefined) throw new Error('internal: an end of no group');
+    const values = valuesOf(end).map((each, k) => closed(node, each, member.fields[k]));
+    return construct(member.name, values);
+  });
+  const met = node.block.bind(value, { name: 'ways', type, span: node.span });
+  const variables = members.map(({ fields }) => fields.map((field) => variableOf('field', field)));
+  const ways = members.map(({ ends, fields }, i) => {
+    const [first] = ends;
+    if (first === undefined) throw new Error('internal: a group without ends');
+    const way = new Way(new Block(node.context, node.block.frame), first.names.fork());
+    for (const [k, name] of names.entries()) {
+      const [variable, field] = [variables[i]?.[k], fields[k]];
+      if (variable === undefined || field === undefined) throw new Error('internal: no field');
+      const isTensor = field.kind === 'tensor';
+      way.names.set(name, isTensor ? way.block.name(variable, field, node.span) : variable);
+    }
+    return way;
+  });
+  return new Split(ways, split, (bodies) =>
+    match(
+      met,
+      bodies.map((body, i) => {
+        const pattern = constructorPattern(members[i]?.name ?? '', variables[i] ?? []);
+        return [pattern, body] as const;
+      }),
+    ),
+  );
+}
+
+/** Symbols have no meaning in a data type. */
+function fieldType(node: ImportNode, column: Column): Type {
+  if (column.some((value) => isAny(node, value))) return ANY_TYPE;
+  const [first, ...others] = column.map((value) => node.type(value));
+  if (first === undefined) throw new Error('internal: a field without a value');
+  const shape = first.shape.map((dim, axis) =>
+    typeof dim === 'number' && others.every((other) => other.shape[axis] === dim) ? dim : '?',
+  );
+  return tensorType({ dtype: first.dtype, shape });
+}
