@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DispatchReport, ModuleDispatch, Placement } from '../compiler/index.ts';
+import type { CompileLimits } from '../core/compile-limits.ts';
 import { UsageError } from '../core/errors.ts';
 import { formatBytes } from './format-bytes.ts';
 import { isExecutableFile } from './open-executable.ts';
@@ -13,6 +14,7 @@ export interface CompileFlags {
   readonly output: string;
   readonly dim?: Record<string, number>;
   readonly dispatch?: ModuleDispatch;
+  readonly limit?: CompileLimits;
   readonly dump?: boolean;
   readonly dumpAfter?: readonly string[];
 }
@@ -20,7 +22,7 @@ export interface CompileFlags {
 /** `weft compile`: an ONNX model or a program in text form to a `.weft` file. */
 export async function compileCommand(
   path: string,
-  { output, dim = {}, dispatch, dump = false, dumpAfter = [] }: CompileFlags,
+  { output, dim = {}, dispatch, limit, dump = false, dumpAfter = [] }: CompileFlags,
   terminal: Terminal,
 ): Promise<number> {
   if (await isExecutableFile(path)) {
@@ -40,6 +42,7 @@ export async function compileCommand(
     const executable = await compileFile(path, bytes, {
       dims: dim,
       dispatch,
+      compileLimits: limit,
       onDispatch: (report) => reports.push(report),
       onPlacement: (placement) => placements.push(placement),
       onProgress: (done, total) => progress.show(`compiling: ${done} of ${total}`),

@@ -5,7 +5,13 @@ import { type CompileFlags, compileCommand } from './compile-command.ts';
 import { type InspectFlags, inspectCommand } from './inspect-command.ts';
 import { type OptFlags, optCommand } from './opt-command.ts';
 import { collectDispatch } from './parse-dispatch.ts';
-import { collectDims, collectPairs, positiveNumber, splitNames } from './parse-options.ts';
+import {
+  collectDims,
+  collectLimits,
+  collectPairs,
+  positiveNumber,
+  splitNames,
+} from './parse-options.ts';
 import { addRpcCommands } from './rpc/add-rpc-commands.ts';
 import { type RunFlags, runCommand } from './run-command.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
@@ -60,6 +66,10 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     '--dispatch <FUNCTION.INPUT.AXIS=INTERVALS>',
     'make clones for intervals of sizes (1:2,2:4 or log:1:64 or uniform:1:64:8); repeatable',
   ).argParser(collectDispatch);
+  const limit = new Option(
+    '--limit <NAME=N>',
+    'raise or lower what compiling may take: nodes, foldedBytes, milliseconds; repeatable',
+  ).argParser(collectLimits);
 
   program
     .command('compile')
@@ -71,6 +81,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .requiredOption('-o, --output <file.weft>', 'where the executable goes')
     .addOption(dims)
     .addOption(dispatch)
+    .addOption(limit)
     .option('--dump', 'print the program after each pass')
     .option('--dump-after <PASS,...>', 'print the program after these passes', splitNames)
     .addHelpText('after', COMPILE_HELP)
@@ -97,6 +108,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .option('--data', 'a listing with all weights, which can be parsed back')
     .option('--stats', 'counts of functions, registers, constants and bytes')
     .addOption(dims)
+    .addOption(limit)
     .action((path: string, flags: InspectFlags) => run(inspectCommand(path, flags, terminal)));
 
   program
@@ -128,6 +140,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     )
     .addOption(dims)
     .addOption(dispatch)
+    .addOption(limit)
     .option('--profile', 'run twice and print the kernels of the second run with their times')
     .addHelpText('after', RUN_HELP)
     .action((path: string, flags: RunFlags) => run(runCommand(path, flags, terminal)));
@@ -170,5 +183,5 @@ Examples:
   weft run mnist.weft --input Input3=digit.json --output Plus214_Output_0=logits.npy
   weft run life.weft --input board=board.npy --input steps=100 --profile
 
-Devices: webgpu needs the package "webgpu" (npm install webgpu); auto takes it where it is
-there and says so when it is not; host needs nothing and is slow.`;
+Devices: webgpu needs the package "webgpu" (npm install webgpu) and takes any adapter; auto takes
+it where it finds graphics hardware and says so when it does not; host needs nothing and is slow.`;

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { type CompileLimits, requireLimits } from '../core/compile-limits.ts';
 
 /** One `NAME=VALUE` of a repeatable option, gathered into a record. */
 export function collectPairs(
@@ -23,6 +24,18 @@ export function collectDims(
     return [name, Number(text)];
   });
   return { ...previous, ...Object.fromEntries(dims) };
+}
+
+/** As {@link collectPairs}, for limits of compiling: `nodes=200000`, `milliseconds=none`. */
+export function collectLimits(pair: string, previous: CompileLimits = {}): CompileLimits {
+  const limits = { ...previous };
+  for (const [name, text] of Object.entries(collectPairs(pair))) {
+    const value = text === 'none' ? Infinity : Number(text);
+    if (!(value > 0)) throw new InvalidArgumentError('Write it as NAME=N, or NAME=none.');
+    Object.assign(limits, { [name]: value });
+  }
+  requireLimits(limits);
+  return limits;
 }
 
 export function positiveNumber(text: string): number {

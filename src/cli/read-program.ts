@@ -8,8 +8,27 @@ import { readBytes, siblingReader } from './read-file.ts';
 
 /** The executable of a `.weft` file, or of a model or a program in text form after compiling it. */
 export async function readProgram(path: string, options: CompileOptions): Promise<Executable> {
-  if (await isExecutableFile(path)) return readExecutableFile(path);
+  if (await isExecutableFile(path)) {
+    checkNotCompiled(path, { dim: options.dims, dispatch: options.dispatch });
+    return readExecutableFile(path);
+  }
   return compileFile(path, await readBytes(path), options);
+}
+
+/** Throws UsageError for options that only compiling could heed. */
+export function checkNotCompiled(
+  where: string,
+  options: Readonly<Record<string, object | undefined>>,
+): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (Object.keys(value ?? {}).length === 0) continue;
+    throw new UsageError({
+      where,
+      got: `--${name} for an executable, whose sizes were fixed when it was compiled`,
+      expected: 'an .onnx model or a program in text form',
+      remedy: `Compile the model with --${name}, or leave the option out.`,
+    });
+  }
 }
 
 /**
@@ -39,7 +58,11 @@ export interface ReadModule {
 /** The module of a program in text form, or of an ONNX model as it is imported. */
 export async function readModule(path: string, dims?: Record<string, number>): Promise<ReadModule> {
   const bytes = await readBytes(path);
-  if (looksLikeText(path, bytes)) return parseFile(path, bytes);
+  if (looksLikeText(path, bytes)) {
+    const read = await parseFile(path, bytes);
+    (await import('../frontend/index.ts')).checkDimNames(read.module, dims ?? {});
+    return read;
+  }
   if (looksLikeExecutable(bytes)) {
     const expected = 'a program in text form or an .onnx model';
     throw new UsageError({ where: path, got: 'an executable', expected });

@@ -1,14 +1,14 @@
 import { type LoadProgress, type OutputValue, Session, Tensor } from '../client/index.ts';
 import type { ModuleDispatch } from '../compiler/index.ts';
+import type { CompileLimits } from '../core/compile-limits.ts';
 import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { firstDifference } from '../testing/all-close.ts';
 import { formatBytes } from './format-bytes.ts';
 import { formatOutput } from './format-output.ts';
-import { openNodeGpu } from './node-gpu.ts';
 import { isExecutableFile, openExecutable } from './open-executable.ts';
 import { readBytes } from './read-file.ts';
-import { compileFile } from './read-program.ts';
+import { checkNotCompiled, compileFile } from './read-program.ts';
 import { readTensor, writeTensor } from './tensor-file.ts';
 import { ProgressLine, type Terminal } from './terminal.ts';
 
@@ -21,6 +21,7 @@ export interface RunFlags {
   readonly device: 'auto' | 'host' | 'webgpu';
   readonly dim?: Record<string, number>;
   readonly dispatch?: ModuleDispatch;
+  readonly limit?: CompileLimits;
   readonly profile?: boolean;
 }
 
@@ -32,13 +33,10 @@ export async function runCommand(
 ): Promise<number> {
   const progress = new ProgressLine(terminal);
   const program = await readLoadable(path, flags, progress).finally(() => progress.clear());
-  const gpu = flags.device === 'host' ? undefined : await nodeGpu(flags.device, terminal);
   const session = await Session.load(program, {
     worker: false,
-    device: gpu === undefined ? 'host' : flags.device,
-    dims: flags.dim ?? {},
+    device: flags.device,
     onProgress: (report) => progress.show(describe(report)),
-    ...(gpu && { gpu }),
   }).finally(() => progress.clear());
   try {
     const { fallbackReason, name } = session.device;
@@ -60,13 +58,17 @@ export async function runCommand(
 /** What a session loads. It could compile models by itself, but not read the files beside them. */
 async function readLoadable(
   path: string,
-  { dim, dispatch }: RunFlags,
+  { dim, dispatch, limit }: RunFlags,
   progress: ProgressLine,
 ): Promise<Response> {
-  if (await isExecutableFile(path)) return openExecutable(path);
+  if (await isExecutableFile(path)) {
+    checkNotCompiled(path, { dim, dispatch });
+    return openExecutable(path);
+  }
   const executable = await compileFile(path, await readBytes(path), {
     dims: dim,
     dispatch,
+    compileLimits: limit,
     onProgress: (loaded, total) => progress.show(describe({ phase: 'compile', loaded, total })),
   });
   return new Response(streamOf(executable.toChunks()));
@@ -82,16 +84,6 @@ function streamOf(chunks: Iterator<Uint8Array, void>): ReadableStream<Uint8Array
   });
 }
 
-async function nodeGpu(device: 'auto' | 'webgpu', terminal: Terminal): Promise<GPU | undefined> {
-  try {
-    return await openNodeGpu();
-  } catch (error) {
-    if (device === 'webgpu' || !(error instanceof UsageError)) throw error;
-    terminal.err('no package "webgpu" in Node: on host\n');
-    return undefined;
-  }
-}
-
 function describe({ phase, loaded, total }: LoadProgress): string {
   const isBytes = phase === 'download' || phase === 'upload';
   const [done, all] = isBytes
@@ -103,13 +95,13 @@ function describe({ phase, loaded, total }: LoadProgress): string {
 type RunInputs = Record<string, Tensor | number>;
 
 async function readInputs(session: Session, given: Record<string, string>): Promise<RunInputs> {
-  const inputs: RunInputs = {};
+  const inputs: [string, Tensor | number][] = [];
   for (const [name, value] of Object.entries(given)) {
     const info = session.inputs.find((input) => input.name === name);
     const isScalar = info?.dtype === 'int' || info?.dtype === 'float';
-    inputs[name] = isScalar ? Number(value) : await readTensor(value, info);
+    inputs.push([name, isScalar ? Number(value) : await readTensor(value, info)]);
   }
-  return inputs;
+  return Object.fromEntries(inputs);
 }
 
 async function profiled(

@@ -64,5 +64,8 @@ test('a file that is cut leaves the snapshot before', async () => {
 test('says what the file system says', async () => {
   const file = join(folder, 'file');
   writeFileSync(file, '');
-  await expect(folderStore(file)).rejects.toMatchObject({ code: 'EEXIST' });
+  await expect(folderStore(file)).rejects.toMatchObject({
+    name: 'StorageError',
+    cause: { code: 'EEXIST' },
+  });
 });

@@ -1,13 +1,15 @@
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openSnapshotStore, type SnapshotFiles, type SnapshotStore } from '../client/index.ts';
+import { openSnapshotStore } from '../client/snapshots/snapshot-store.ts';
+import type { SnapshotFiles, SnapshotStore } from '../client/snapshots/store-types.ts';
+import { withStorageErrors } from '../client/snapshots/storage-error.ts';
 
 /**
  * A store of the latest snapshot in a folder, which is made if need be. One process at a time may
- * write to it. Rejects with the errors of the file system.
+ * write to it. Rejects with StorageError, as the store does.
  */
 export async function folderStore(folder: string): Promise<SnapshotStore> {
-  await mkdir(folder, { recursive: true });
+  await withStorageErrors(folder, () => mkdir(folder, { recursive: true }));
   return openSnapshotStore(new FolderFiles(folder));
 }
 
@@ -18,26 +20,33 @@ class FolderFiles implements SnapshotFiles {
     this.#folder = folder;
   }
 
-  async read(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    try {
-      return new Uint8Array(await readFile(join(this.#folder, name)));
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-      throw error;
-    }
+  read(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const path = join(this.#folder, name);
+    return withStorageErrors(path, async () => {
+      try {
+        return new Uint8Array(await readFile(path));
+      } catch (error) {
+        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+        throw error;
+      }
+    });
   }
 
-  async write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    const file = await open(join(this.#folder, name), 'w');
-    try {
-      await file.writeFile(bytes);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+  write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const path = join(this.#folder, name);
+    return withStorageErrors(path, async () => {
+      const file = await open(path, 'w');
+      try {
+        await file.writeFile(bytes);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+    });
   }
 
-  async remove(name: string): Promise<void> {
-    await rm(join(this.#folder, name), { force: true });
+  remove(name: string): Promise<void> {
+    const path = join(this.#folder, name);
+    return withStorageErrors(path, () => rm(path, { force: true }));
   }
 }

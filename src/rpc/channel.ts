@@ -3,12 +3,17 @@
  * that is owned belongs to the channel from now on, which may hand its memory to the other side.
  */
 export interface Frame {
+  /** Encoded data. */
   readonly head: Uint8Array;
+  /** Bytes of tensors. */
   readonly body?: Uint8Array | undefined;
+  /** Whether the body belongs to the channel from now on. */
   readonly isOwned?: boolean | undefined;
 }
 
+/** Whoever takes what a channel brings. */
 export interface ChannelListener {
+  /** Takes a frame, in the order in which they were sent. */
   frame(frame: Frame): void;
   /** Comes once, after the last frame. */
   closed(reason: string): void;
@@ -27,7 +32,9 @@ export interface Channel {
   readonly bufferedByteLength: number;
   /** Sends a frame; nothing after the end. */
   send(frame: Frame): void;
+  /** Sets who takes frames, and hands over those that wait; undefined keeps them. */
   listen(listener: ChannelListener | undefined): void;
+  /** Ends the channel on both sides. */
   close(): void;
 }
 
@@ -45,8 +52,10 @@ export abstract class BaseChannel implements Channel {
   #isEndTold = false;
 
   abstract send(frame: Frame): void;
+  /** Ends the channel on both sides. */
   abstract close(): void;
 
+  /** Sets who takes frames, and hands over those that wait; undefined keeps them. */
   listen(listener: ChannelListener | undefined): void {
     this.#listener = listener;
     while (this.#listener !== undefined) {
@@ -57,10 +66,12 @@ export abstract class BaseChannel implements Channel {
     this.#tellEnd();
   }
 
+  /** Whether the channel has come to its end. */
   protected get isClosed(): boolean {
     return this.#end !== undefined;
   }
 
+  /** Hands a frame that arrived to the listener, or keeps it. */
   protected receive(frame: Frame): void {
     if (this.#end !== undefined) return;
     if (this.#listener !== undefined) this.#listener.frame(frame);
@@ -71,6 +82,7 @@ export abstract class BaseChannel implements Channel {
     }
   }
 
+  /** Ends the channel here; the listener hears of the first reason. */
   protected end(reason: string): void {
     this.#end ??= reason;
     this.#tellEnd();

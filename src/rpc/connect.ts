@@ -4,6 +4,7 @@ import { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import type { Channel } from './channel.ts';
 import { Connection } from './connection.ts';
+import { deriveRelayToken } from './credentials.ts';
 import { sha256 } from './executable-store.ts';
 import { introduce } from './handshake.ts';
 import type { RemoteDevice, RemoteFunctionInfo } from './lent-devices.ts';
@@ -17,34 +18,47 @@ import type { TimeOptions, TimeResult } from './time-evaluator.ts';
 import { malformed } from './wire-values.ts';
 import { openWebSocket } from './web-socket-channel.ts';
 
+/** Who connects, and what the other side may take up. */
 export interface ConnectOptions {
-  /** What both sides know. It is never sent. */
+  /**
+   * What both sides know, at least 16 characters: of `createToken`, or any other text, which is
+   * stretched (0.3 s, once). It is never sent.
+   */
   readonly token: string;
+  /** What the relay knows. Default: derived from `token`, which it does not tell. */
+  readonly relayToken?: string | undefined;
   /** What the other side sees of this one. Default: `client`. */
   readonly name?: string | undefined;
   /** The device to ask a relay for; absent: the address is the device itself. */
   readonly key?: string | undefined;
   /**
-   * Encrypts what is sent, under keys that both sides derive from the token and fresh random numbers.
-   * Default: false; always over NATS.
+   * Encrypts what is sent, by AES-GCM under keys that both sides agree on by X25519 and prove with the
+   * token. Default: false; always over NATS. Rejects with UnsupportedError where WebCrypto is missing.
    */
   readonly encrypt?: boolean | undefined;
+  /** What the other side may take up here; see {@link DEFAULT_RPC_LIMITS} for what is absent. */
   readonly limits?: Partial<RpcLimits> | undefined;
+  /** Gives up, and rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** How much of an executable was sent, in bytes. */
 export interface ShipProgress {
+  /** Bytes that were sent. */
   readonly loaded: number;
+  /** Bytes in all. */
   readonly total: number;
 }
 
+/** Where a program is loaded, and what it may call. */
 export interface RemoteLoadOptions {
   /** A device of {@link Remote.devices}, or its place there. Default: the first. */
   readonly device?: RemoteDevice | number | undefined;
   /** Functions of this side that the program calls by name. */
   readonly functions?: Readonly<Record<string, RpcFunction>> | undefined;
+  /** Hears how much of the executable was sent. */
   readonly onProgress?: ((progress: ShipProgress) => void) | undefined;
+  /** Aborts the load, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -58,7 +72,10 @@ export async function connect(to: Channel | string, options: ConnectOptions): Pr
   const channel = typeof to === 'string' ? await openWebSocket(to, signal) : to;
   const timeoutMs = limits.handshakeMs;
   const peer = await abortable(channel, signal, async () => {
-    if (key !== undefined) await joinRelay(channel, { role: 'client', key, token, timeoutMs });
+    if (key !== undefined) {
+      const relayToken = options.relayToken ?? (await deriveRelayToken(token));
+      await joinRelay(channel, { role: 'client', key, relayToken, timeoutMs });
+    }
     return introduce(channel, { token, name, timeoutMs, isSealed });
   });
   const methods = new Map();
@@ -91,6 +108,7 @@ async function abortable<T>(
 export class Remote {
   /** What the other side calls itself. */
   readonly name: string;
+  /** What the other side lends. */
   readonly devices: readonly RemoteDevice[];
   /** Resolves with the reason when the session is over. */
   readonly closed: Promise<Error>;
@@ -176,6 +194,7 @@ export class Remote {
     this.#connection.close();
   }
 
+  /** As {@link close}, at the end of a block with `using`. */
   [Symbol.dispose](): void {
     this.close();
   }

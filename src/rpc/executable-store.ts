@@ -29,10 +29,12 @@ export class ExecutableStore {
     this.#source = source;
   }
 
+  /** Bytes of the executables that it holds. */
   get byteLength(): number {
     return this.#byteLength;
   }
 
+  /** Whether it holds an executable, by its SHA-256 in hexadecimal digits. */
   has(hash: string): boolean {
     return this.#stored.has(hash);
   }
@@ -53,6 +55,7 @@ export class ExecutableStore {
     return true;
   }
 
+  /** An executable by its SHA-256; undefined where it holds none. */
   get(hash: string): Executable | undefined {
     const stored = this.#stored.get(hash);
     if (stored === undefined) return undefined;

@@ -1,5 +1,11 @@
-import { UnsupportedError, UsageError } from '../core/errors.ts';
+import {
+  agreeOnKeys,
+  type EphemeralKeys,
+  isPublicKey,
+  makeEphemeralKeys,
+} from './agree-on-keys.ts';
 import type { Channel, Frame } from './channel.ts';
+import { importToken } from './credentials.ts';
 import {
   AccessError,
   errorFromWire,
@@ -12,9 +18,8 @@ import type { SealKeys } from './sealed-channel.ts';
 import { malformed } from './wire-values.ts';
 
 const PROTOCOL = 'weft-rpc';
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 const NONCE_BYTE_LENGTH = 32;
-const MIN_TOKEN_LENGTH = 16;
 /** Nobody has proved anything yet. */
 const MAX_BYTE_LENGTH = 4096;
 const MAX_NAME_LENGTH = 100;
@@ -34,67 +39,76 @@ export interface Peer {
   readonly keys: SealKeys | undefined;
 }
 
+/** All that both sides say before they prove anything; what one hears otherwise proves nothing. */
+interface Transcript {
+  readonly nonces: readonly [client: Uint8Array, server: Uint8Array];
+  readonly clientName: string;
+  /** Public keys; empty in a session that is not sealed. */
+  readonly keys: readonly [client: Uint8Array, server: Uint8Array];
+}
+
+const NO_KEY = new Uint8Array(0);
+
 /**
- * The side that connects. Both sides prove that they know the token by an HMAC over two fresh random
- * numbers, first this one, so that a stranger who calls learns nothing. Rejects with AccessError.
+ * The side that connects. Both sides prove that they know the token by an HMAC over all that was said,
+ * two fresh random numbers among it, first this one, so that a stranger who calls learns nothing.
+ * Rejects with AccessError, and with UnsupportedError where it cannot encrypt.
  */
 export async function introduce(channel: Channel, options: HandshakeOptions): Promise<Peer> {
-  const key = await importToken(options.token);
+  const token = await importToken(options.token, 'session');
+  const mine = options.isSealed ? await makeEphemeralKeys() : undefined;
   return timed(channel, options.timeoutMs, async () => {
-    const mine = makeNonce();
-    const hello = [PROTOCOL, PROTOCOL_VERSION, mine, options.name, options.isSealed];
+    const nonce = makeNonce();
+    const publicKey = mine?.publicBytes ?? NO_KEY;
+    const hello = [PROTOCOL, PROTOCOL_VERSION, nonce, options.name, publicKey];
     channel.send({ head: encodeHead(hello) });
-    const [theirs] = await step(channel, 'challenge');
-    const nonces = [mine, checkBytes(theirs)];
-    channel.send({ head: encodeHead(['proof', await sign(key, 'client', nonces)]) });
+    const [theirs, theirKey] = await step(channel, 'challenge');
+    const transcript: Transcript = {
+      nonces: [nonce, checkBytes(theirs)],
+      clientName: options.name,
+      keys: [publicKey, checkKey(theirKey, options.isSealed)],
+    };
+    const said = partsOf(transcript);
+    channel.send({ head: encodeHead(['proof', await sign(token, 'session client', said)]) });
     const [proof, name] = await step(channel, 'welcome');
-    if (!(await verify(key, 'server', { nonces, proof }))) throw stranger();
-    const keys = options.isSealed ? await sealKeys(key, 'client', nonces) : undefined;
-    return { name: checkName(name), keys };
+    const answer = [...said, encodeText(checkName(name))];
+    if (!(await verify(token, 'session server', { parts: answer, proof }))) throw stranger();
+    return { name: checkName(name), keys: await sealKeys(token, 'client', { mine, transcript }) };
   });
 }
 
 /** The side that lends. Rejects with AccessError, ProtocolError or RemoteLostError. */
 export async function admit(channel: Channel, options: HandshakeOptions): Promise<Peer> {
-  const key = await importToken(options.token);
+  const token = await importToken(options.token, 'session');
   return timed(channel, options.timeoutMs, async () => {
-    const [protocol, version, theirs, name, isSealed] = readStep(await nextFrame(channel));
+    const [protocol, version, nonce, name, key] = readStep(await nextFrame(channel));
     if (protocol !== PROTOCOL) throw malformed('another protocol');
     if (version !== PROTOCOL_VERSION) throw wrongVersion(version);
-    if (options.isSealed && isSealed !== true) throw notSealed();
-    const mine = makeNonce();
-    const nonces = [checkBytes(theirs), mine];
-    channel.send({ head: encodeHead(['challenge', mine]) });
+    const isSealed = !(key instanceof Uint8Array && key.byteLength === 0);
+    if (options.isSealed && !isSealed) throw notSealed();
+    const mine = isSealed ? await makeEphemeralKeys() : undefined;
+    const transcript: Transcript = {
+      nonces: [checkBytes(nonce), makeNonce()],
+      clientName: checkName(name),
+      keys: [checkKey(key, isSealed), mine?.publicBytes ?? NO_KEY],
+    };
+    channel.send({ head: encodeHead(['challenge', transcript.nonces[1], transcript.keys[1]]) });
     const [proof] = await step(channel, 'proof');
-    if (!(await verify(key, 'client', { nonces, proof }))) throw stranger();
-    const answer = await sign(key, 'server', nonces);
-    const keys = isSealed === true ? await sealKeys(key, 'server', nonces) : undefined;
+    const said = partsOf(transcript);
+    if (!(await verify(token, 'session client', { parts: said, proof }))) throw stranger();
+    const answer = await sign(token, 'session server', [...said, encodeText(options.name)]);
+    const keys = await sealKeys(token, 'server', { mine, transcript });
     channel.send({ head: encodeHead(['welcome', answer, options.name]) });
     return { name: checkName(name), keys };
   });
 }
 
-/** Throws UsageError for a token that could be guessed. */
-export async function importToken(token: string): Promise<CryptoKey> {
-  if (token.length < MIN_TOKEN_LENGTH) {
-    throw new UsageError({
-      where: 'token of a remote session',
-      got: `${token.length} characters`,
-      expected: `at least ${MIN_TOKEN_LENGTH} random ones`,
-      remedy: 'Make one with createToken(), or `weft rpc token`.',
-    });
-  }
-  // Browsers hide it from pages that came over plain http from another machine.
-  if (globalThis.crypto?.subtle === undefined) {
-    throw new UnsupportedError({
-      where: 'remote session',
-      got: 'a page without WebCrypto',
-      expected: 'a page of https, or of this machine',
-    });
-  }
-  const bytes = new TextEncoder().encode(token);
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  return crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
+function partsOf({ nonces, clientName, keys }: Transcript): Uint8Array[] {
+  return [...nonces, encodeText(clientName), ...keys];
+}
+
+export function encodeText(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
 }
 
 export function makeNonce(): Uint8Array {
@@ -102,40 +116,42 @@ export function makeNonce(): Uint8Array {
 }
 
 /** Everything that is signed has a length, so that no two texts run together the same way. */
-function statement(role: string, parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(encodeHead([PROTOCOL, PROTOCOL_VERSION, role, ...parts]));
+function statement(purpose: string, parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(encodeHead([PROTOCOL, PROTOCOL_VERSION, purpose, ...parts]));
 }
 
+/** An HMAC of a statement for one purpose. */
 export async function sign(
   key: CryptoKey,
-  role: string,
-  nonces: readonly Uint8Array[],
+  purpose: string,
+  parts: readonly Uint8Array[],
 ): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.sign('HMAC', key, statement(role, nonces)));
+  return new Uint8Array(await crypto.subtle.sign('HMAC', key, statement(purpose, parts)));
 }
 
-/** A key for each direction: like the proofs, but of statements that are never sent. */
+/** Undefined for a session that is not sealed. */
 async function sealKeys(
-  key: CryptoKey,
+  token: CryptoKey,
   role: 'client' | 'server',
-  nonces: readonly Uint8Array[],
-): Promise<SealKeys> {
-  const derive = async (sender: string, use: 'encrypt' | 'decrypt'): Promise<CryptoKey> => {
-    const bytes = new Uint8Array(await sign(key, `what the ${sender} seals`, nonces));
-    return crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, [use]);
-  };
-  const other = role === 'client' ? 'server' : 'client';
-  return { outgoing: await derive(role, 'encrypt'), incoming: await derive(other, 'decrypt') };
+  {
+    mine,
+    transcript,
+  }: { readonly mine: EphemeralKeys | undefined; readonly transcript: Transcript },
+): Promise<SealKeys | undefined> {
+  if (mine === undefined) return undefined;
+  const salt = await sign(token, 'session keys', partsOf(transcript));
+  const theirs = transcript.keys[role === 'client' ? 1 : 0];
+  return agreeOnKeys({ mine, theirs, role, salt });
 }
 
 /** Compares in constant time. */
 export async function verify(
   key: CryptoKey,
-  role: string,
-  { nonces, proof }: { readonly nonces: readonly Uint8Array[]; readonly proof: unknown },
+  purpose: string,
+  { parts, proof }: { readonly parts: readonly Uint8Array[]; readonly proof: unknown },
 ): Promise<boolean> {
   const bytes = new Uint8Array(checkBytes(proof));
-  return crypto.subtle.verify('HMAC', key, bytes, statement(role, nonces));
+  return crypto.subtle.verify('HMAC', key, bytes, statement(purpose, parts));
 }
 
 /** The next frame, or the end of the channel. */
@@ -211,6 +227,14 @@ function withoutStack(error: Error): Error {
 export function checkBytes(bytes: unknown): Uint8Array {
   if (bytes instanceof Uint8Array && bytes.byteLength === NONCE_BYTE_LENGTH) return bytes;
   throw malformed('a number or proof that is not 32 bytes');
+}
+
+/** A public key where the session is sealed, nothing where it is not. */
+function checkKey(key: unknown, isSealed: boolean): Uint8Array {
+  if (isSealed ? isPublicKey(key) : key instanceof Uint8Array && key.byteLength === 0) {
+    return key as Uint8Array;
+  }
+  throw malformed(isSealed ? 'no public key' : 'a key for a session that is not encrypted');
 }
 
 export function checkName(name: unknown): string {

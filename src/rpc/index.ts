@@ -14,6 +14,7 @@ export {
 export { AccessError, LimitError, ProtocolError, RemoteLostError } from './errors.ts';
 export { ExecutableStore } from './executable-store.ts';
 export { createToken } from './create-token.ts';
+export { deriveRelayToken } from './credentials.ts';
 export type { RemoteDevice, RemoteFunctionInfo } from './lent-devices.ts';
 export { DEFAULT_RPC_LIMITS, type RpcLimits } from './limits.ts';
 export { linkRemote } from './link-remote.ts';

@@ -2,6 +2,7 @@ import type { Executable } from '../bytecode/executable-file.ts';
 import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
+import { withinRunTime } from '../core/within-run-time.ts';
 import type { HostFunction } from '../runtime/host-function.ts';
 import { readTensors } from '../runtime/tensor-read.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
@@ -18,6 +19,7 @@ import {
   type RpcValue,
 } from './rpc-value.ts';
 import type { LendableDevice, WorkEvent } from './lendable-device.ts';
+import { SessionMemory } from './session-memory.ts';
 import { defineTarget, targetOf } from './targets.ts';
 import { type Measured, measure, measuredFunction, type TimeOptions } from './time-evaluator.ts';
 import { malformed } from './wire-values.ts';
@@ -32,11 +34,17 @@ export interface LentDevicesOptions {
 
 /** A device as the other side sees it. */
 export interface RemoteDevice {
+  /** The name of the adapter, or `host`. */
   readonly name: string;
+  /** `webgpu` or `host`. */
   readonly kind: string;
+  /** The maker of the adapter, as WebGPU names it. */
   readonly vendor: string;
+  /** The family of the adapter, as WebGPU names it. */
   readonly architecture: string;
+  /** The class of adapters that kernels are planned for. */
   readonly adapterClass: string;
+  /** Bytes of the largest buffer that it allocates. */
   readonly maxBufferByteLength: number;
 }
 
@@ -53,11 +61,13 @@ export class LentDevices {
   readonly methods: ReadonlyMap<string, RpcTarget>;
   readonly #options: LentDevicesOptions;
   readonly #machines = new Set<VirtualMachine>();
+  readonly #memory: SessionMemory;
   readonly #entries = new WeakMap<RpcFunction, MachineEntry>();
   #isDisposed = false;
 
   constructor(options: LentDevicesOptions) {
     this.#options = options;
+    this.#memory = new SessionMemory(options.limits.byteBudget);
     const methods: Record<string, Method> = {
       devices: async () => JSON.stringify(options.devices.map(describeDevice)),
       has: async ([hash]) => ((await options.store.find(text(hash))) ? 1 : 0),
@@ -111,6 +121,11 @@ export class LentDevices {
     const created = await VirtualMachine.create(executable, {
       devices: host === undefined || host === main ? [main] : [main, host],
       functions: this.#linkable(given, () => created),
+      programKernels: limits.programKernels,
+      workgroupLimit: limits.workgroupLimit,
+      deviceTimeout: limits.deviceTimeout,
+      limits: { instructions: limits.instructionLimit },
+      createAllocator: (on) => this.#memory.allocator(on),
       signal,
       log: () => undefined,
     });
@@ -159,14 +174,19 @@ export class LentDevices {
     const { machine, name } = entry;
     // Says at once when there is no such function.
     machine.signature(name);
-    const { onEvent } = this.#options;
+    const { onEvent, limits } = this.#options;
     const call = async (args: readonly RpcValue[], { signal, keep }: CallContext) => {
       onEvent?.({ kind: 'call', function: name });
       try {
         return await callMachine(args, {
           machine: () => machine,
           keep,
-          run: (values) => machine.invoke(name, values, { signal }),
+          run: (values) =>
+            withinRunTime(
+              (ended) => machine.invoke(name, values, { signal: ended }),
+              signal,
+              limits.runTimeout,
+            ),
         });
       } finally {
         device.flush();
@@ -203,7 +223,8 @@ export class LentDevices {
     };
     try {
       const measured = measuredFunction(machine, name, { args: borrowed.values, synchronize });
-      return await evaluate(measured, options, signal);
+      const { runTimeout } = this.#options.limits;
+      return await withinRunTime((ended) => evaluate(measured, options, ended), signal, runTimeout);
     } finally {
       borrowed.release();
     }
@@ -234,7 +255,9 @@ export function describeDevice({ kind, info }: LendableDevice): RemoteDevice {
 
 /** A function of a remote executable. */
 export interface RemoteFunctionInfo {
+  /** The name of the function. */
   readonly name: string;
+  /** Names of its parameters, in order. */
   readonly paramNames: readonly string[];
 }
 

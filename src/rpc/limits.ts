@@ -1,8 +1,12 @@
+import type { ProgramLimits } from '../core/program-limits.ts';
+
 /** The largest encoded head of a message, in bytes: a tuple of some 100,000 fields. */
 export const MAX_HEAD_BYTE_LENGTH = 4 * 2 ** 20;
 
-/** What one side lets the other one take up. */
-export interface RpcLimits {
+/** What one side lets the other one take up, and the programs that it loads. */
+export interface RpcLimits extends Required<ProgramLimits> {
+  /** Bytes that all programs of a session hold on a device. */
+  readonly byteBudget: number;
   /** Bytes of tensors in one message, and of all messages that arrive in pieces at one time. */
   readonly messageBytes: number;
   /** Tensors, functions and modules held for the other side. */
@@ -21,6 +25,7 @@ export interface RpcLimits {
   readonly handshakeMs: number;
 }
 
+/** The limits where none are given. */
 export const DEFAULT_RPC_LIMITS: RpcLimits = {
   messageBytes: 512 * 2 ** 20,
   handles: 65_536,
@@ -30,4 +35,10 @@ export const DEFAULT_RPC_LIMITS: RpcLimits = {
   modules: 256,
   executableBytes: 2 ** 30,
   handshakeMs: 10_000,
+  programKernels: 'allow',
+  workgroupLimit: 2 ** 24,
+  instructionLimit: 1e9,
+  runTimeout: 600_000,
+  byteBudget: 4 * 2 ** 30,
+  deviceTimeout: 30_000,
 };

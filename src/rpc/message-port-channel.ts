@@ -5,12 +5,16 @@ const WINDOW_BYTE_LENGTH = 2 * PIECE_BYTE_LENGTH;
 
 /** What a MessagePort, a Worker and the global scope of a dedicated worker have. */
 export interface PortLike {
+  /** Sends a message, and hands over what is transferred. */
   postMessage(message: unknown, transfer: Transferable[]): void;
+  /** Adds a listener for messages, for those that cannot be read, and for the end. */
   addEventListener(
     type: 'message' | 'messageerror' | 'close',
     listener: (event: Event) => void,
   ): void;
+  /** Lets messages come, where a port holds them back until then. */
   start?(): void;
+  /** Ends the port, where it can be ended. */
   close?(): void;
 }
 

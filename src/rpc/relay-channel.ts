@@ -1,8 +1,9 @@
 import { UsageError } from '../core/errors.ts';
 import type { Channel } from './channel.ts';
+import { importToken } from './credentials.ts';
 import {
   checkBytes,
-  importToken,
+  encodeText,
   nextFrame,
   readStep,
   sign,
@@ -21,7 +22,8 @@ export interface JoinOptions {
   readonly role: RelayRole;
   /** What device and client are paired by: a name, no secret. */
   readonly key: string;
-  readonly token: string;
+  /** The credential for the relay, which is not that of the session. */
+  readonly relayToken: string;
   /** How long to wait for a partner; undefined: without end. */
   readonly timeoutMs: number | undefined;
 }
@@ -32,13 +34,14 @@ const LONGEST_MS = 2 ** 31 - 1;
 
 /** Asks a relay for a partner. What comes after that comes from the partner. */
 export async function joinRelay(channel: Channel, options: JoinOptions): Promise<void> {
-  const { role, key, token } = options;
+  const { role, key } = options;
   checkKey(key);
-  const secret = await importToken(token);
+  const secret = await importToken(options.relayToken, 'relay');
   await timed(channel, options.timeoutMs ?? LONGEST_MS, async () => {
     const [name, nonce] = readStep(await nextFrame(channel));
+    if (name === 'error') throw errorFromWire(nonce, 'the relay');
     if (name !== 'relay') throw malformed('an address that is no relay');
-    const proof = await sign(secret, role, [checkBytes(nonce), new TextEncoder().encode(key)]);
+    const proof = await sign(secret, `relay ${role}`, [checkBytes(nonce), encodeText(key)]);
     channel.send({ head: encodeHead(['join', role, key, proof]) });
     const [answer, error] = readStep(await nextFrame(channel));
     if (answer === 'error') throw errorFromWire(error, 'the relay');
@@ -49,9 +52,9 @@ export async function joinRelay(channel: Channel, options: JoinOptions): Promise
 /** The relay's side: who wants to join, and as what. Rejects with AccessError or ProtocolError. */
 export async function admitToRelay(
   channel: Channel,
-  { token, timeoutMs }: { readonly token: string; readonly timeoutMs: number },
+  { relayToken, timeoutMs }: { readonly relayToken: string; readonly timeoutMs: number },
 ): Promise<{ role: RelayRole; key: string }> {
-  const secret = await importToken(token);
+  const secret = await importToken(relayToken, 'relay');
   return timed(channel, timeoutMs, async () => {
     const nonce = makeNonce();
     channel.send({ head: encodeHead(['relay', nonce]) });
@@ -60,8 +63,8 @@ export async function admitToRelay(
     if (name !== 'join' || !isRole || typeof key !== 'string' || !KEY_PATTERN.test(key)) {
       throw malformed('something else where a role and a key belong');
     }
-    const nonces = [nonce, new TextEncoder().encode(key)];
-    if (!(await verify(secret, role, { nonces, proof }))) throw stranger();
+    const parts = [nonce, encodeText(key)];
+    if (!(await verify(secret, `relay ${role}`, { parts, proof }))) throw stranger();
     return { role, key };
   });
 }

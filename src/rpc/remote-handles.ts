@@ -4,6 +4,7 @@ import type { HostTensor } from '../core/host-tensor.ts';
 import type { Shape } from '../core/shape.ts';
 import type { RpcFunction, RpcInput, RpcValue, TensorHandle } from './rpc-value.ts';
 
+/** How a function of the other side is called. */
 export interface CallOptions {
   /** Cancels the call on the remote. */
   readonly signal?: AbortSignal | undefined;
@@ -16,7 +17,9 @@ export interface CallOptions {
 /** A function that lives on the other side, called like a local one. */
 export interface RemoteFunction {
   (...args: RpcInput[]): Promise<RpcValue>;
+  /** The name of the function. */
   readonly name: string;
+  /** Calls it with options. Rejects with what it throws on the other side. */
   invoke(args: readonly RpcInput[], options?: CallOptions): Promise<RpcValue>;
   /** Lets the other side drop it. */
   release(): void;
@@ -72,8 +75,11 @@ export function createRemoteFunction(handle: Handle, name: string): RemoteFuncti
 
 /** A tensor in the memory of a remote device. */
 export class RemoteTensor implements TensorHandle {
+  /** Tells values apart. */
   readonly kind = 'tensor handle';
+  /** The dtype of its elements. */
   readonly dtype: DType;
+  /** Its dimensions. */
   readonly shape: Shape;
   readonly #handle: Handle;
   #isReleased = false;
@@ -85,6 +91,7 @@ export class RemoteTensor implements TensorHandle {
     HANDLES.set(this, handle);
   }
 
+  /** Whether {@link release} was called. */
   get isReleased(): boolean {
     return this.#isReleased;
   }

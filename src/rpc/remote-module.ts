@@ -4,6 +4,7 @@ import { malformed } from './wire-values.ts';
 
 /** An executable that was loaded on a remote device. */
 export class RemoteModule {
+  /** Its functions, in order. */
   readonly functions: readonly RemoteFunctionInfo[];
   readonly #module: RemoteFunction;
 
@@ -24,6 +25,7 @@ export class RemoteModule {
     this.#module.release();
   }
 
+  /** As {@link release}, at the end of a block with `using`. */
   [Symbol.dispose](): void {
     this.release();
   }

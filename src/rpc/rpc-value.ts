@@ -13,7 +13,9 @@ export function isPlainValue(value: unknown): value is PlainValue {
 
 /** A constructor tag with fields; a tuple has tag 0. */
 export class RpcTuple {
+  /** Which constructor made it; 0 for a tuple. */
   readonly tag: number;
+  /** Its fields, in order. */
   readonly fields: readonly RpcValue[];
 
   constructor(fields: readonly RpcValue[], tag = 0) {
@@ -36,8 +38,11 @@ export type RpcInput = RpcValue | undefined | void | boolean | readonly RpcInput
 
 /** A tensor that stays where it is. */
 export interface TensorHandle {
+  /** Tells values apart. */
   readonly kind: 'tensor handle';
+  /** The dtype of its elements. */
   readonly dtype: DType;
+  /** Its dimensions. */
   readonly shape: Shape;
 }
 

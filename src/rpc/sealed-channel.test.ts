@@ -1,8 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { HostTensor } from '../core/host-tensor.ts';
 import { TestDevice } from '../runtime/testing/test-device.ts';
 import type { Frame } from './channel.ts';
 import { connect } from './connect.ts';
+import { importToken } from './credentials.ts';
+import { sign } from './handshake.ts';
+import { decodeHead, encodeHead } from './messages.ts';
 import type { RpcFunction } from './rpc-value.ts';
 import { serve } from './serve.ts';
 import { channelPair } from './testing/channel-pair.ts';
@@ -104,4 +107,121 @@ describe('an encrypted session', () => {
     const { remote } = await openSession({}, { encrypt: true });
     expect(remote.devices).toHaveLength(1);
   });
+
+  test.each<[string, (fields: unknown[]) => unknown[]]>([
+    ["puts its own key in the client's place", (f) => f.with(4, new Uint8Array(32).fill(9))],
+    ['takes the key away', (f) => f.with(4, new Uint8Array(0))],
+    ['changes the name', (f) => f.with(3, 'somebody else')],
+  ])('is refused when who passes the messages on %s', async (_, change) => {
+    const [a, b] = channelPair();
+    a.onSend = ({ head }) => {
+      const fields = decodeHead(head);
+      return [{ head: encodeHead(fields[0] === 'weft-rpc' ? change(fields) : fields) }];
+    };
+    const served = serve(b, { devices: [new TestDevice()], token: TOKEN });
+    await expect(connect(a, { token: TOKEN, encrypt: true })).rejects.toMatchObject({
+      name: expect.stringMatching(/AccessError|ProtocolError/) as unknown,
+    });
+    await expect(served.ready).rejects.toBeInstanceOf(Error);
+  });
+
+  test("is refused when the lender's key is another one on its way", async () => {
+    const [a, b] = channelPair();
+    b.onSend = ({ head }) => {
+      const fields = decodeHead(head);
+      const changed =
+        fields[0] === 'challenge' ? fields.with(2, new Uint8Array(32).fill(9)) : fields;
+      return [{ head: encodeHead(changed) }];
+    };
+    const served = serve(b, { devices: [new TestDevice()], token: TOKEN });
+    const connecting = connect(a, { token: TOKEN, encrypt: true });
+    await expect(connecting).rejects.toMatchObject({ name: 'AccessError' });
+    await expect(served.ready).rejects.toMatchObject({ name: 'AccessError' });
+  });
+
+  test('does not open for who knows the token and all that was sent', async () => {
+    const { clientEnd, serverEnd, echo } = await sealedSession();
+    await echo(SECRET);
+    const [hello, challenge] = [clientEnd.sent[0], serverEnd.sent[0]].map((frame) =>
+      decodeHead(frame?.head ?? new Uint8Array()),
+    );
+    const [nonces, keys] = [
+      [hello?.[2], challenge?.[1]] as Uint8Array[],
+      [hello?.[4], challenge?.[2]] as Uint8Array[],
+    ];
+    const token = await importToken(TOKEN, 'session');
+    const said = [...nonces, new TextEncoder().encode('client'), ...keys];
+    const salt = await sign(token, 'session keys', said);
+    const frames = [...clientEnd.sent.slice(2), ...serverEnd.sent.slice(2)];
+    expect(frames.length).toBeGreaterThan(2);
+    // Every secret that can be made of what was seen, in the place of the one of the key agreement.
+    const shared = [...keys, ...nonces, salt, new Uint8Array(32), await sign(token, 'x', said)];
+    for (const secret of shared) {
+      const base = await crypto.subtle.importKey('raw', new Uint8Array(secret), 'HKDF', false, [
+        'deriveKey',
+      ]);
+      for (const sender of ['client', 'server']) {
+        const info = new TextEncoder().encode(`weft-rpc sealed by the ${sender}`);
+        const algorithm = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(salt), info };
+        const gcm = { name: 'AES-GCM', length: 256 };
+        const key = await crypto.subtle.deriveKey(algorithm, base, gcm, false, ['decrypt']);
+        for (const [index, { body }] of frames.entries()) {
+          const iv = new Uint8Array(12);
+          new DataView(iv.buffer).setBigUint64(4, BigInt(index), true);
+          const opening = crypto.subtle.decrypt(
+            { name: 'AES-GCM', iv },
+            key,
+            new Uint8Array(body ?? []),
+          );
+          await expect(opening).rejects.toMatchObject({ name: 'OperationError' });
+        }
+      }
+    }
+  });
+
+  test('has keys of its own each time', async () => {
+    const first = await sealedSession();
+    const second = await sealedSession();
+    const keys = [first, second].flatMap(({ clientEnd, serverEnd }) => [
+      decodeHead(clientEnd.sent[0]?.head ?? new Uint8Array())[4],
+      decodeHead(serverEnd.sent[0]?.head ?? new Uint8Array())[2],
+    ]);
+    expect(new Set(keys.map((key) => String(key))).size).toBe(4);
+  });
+
+  test.each([
+    [
+      'no WebCrypto',
+      undefined,
+      'got a page without WebCrypto, which can neither prove a token nor',
+    ],
+    [
+      'no X25519',
+      { ...cryptoLike(), generateKey: () => Promise.reject(new Error('Unrecognized name')) },
+      'got an engine whose WebCrypto has no X25519, to encrypt',
+    ],
+  ])('is refused where there is %s, and nothing is sent', async (_, subtle, message) => {
+    const real = crypto;
+    vi.stubGlobal('crypto', { subtle, getRandomValues: real.getRandomValues.bind(real) });
+    try {
+      const [a] = channelPair();
+      await expect(connect(a, { token: TOKEN, encrypt: true })).rejects.toMatchObject({
+        name: 'UnsupportedError',
+        message: expect.stringContaining(message) as unknown,
+      });
+      expect(a.sent).toEqual([]);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
 });
+
+/** WebCrypto whose methods can be replaced. */
+function cryptoLike(): Partial<SubtleCrypto> {
+  const { subtle } = crypto;
+  return {
+    importKey: subtle.importKey.bind(subtle),
+    deriveKey: subtle.deriveKey.bind(subtle),
+    deriveBits: subtle.deriveBits.bind(subtle),
+  };
+}

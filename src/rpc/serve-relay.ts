@@ -1,14 +1,19 @@
 import type { Channel } from './channel.ts';
+import { deriveRelayToken } from './credentials.ts';
 import { AccessError } from './errors.ts';
 import { ExecutableStore } from './executable-store.ts';
 import { DEFAULT_RPC_LIMITS } from './limits.ts';
 import { joinRelay } from './relay-channel.ts';
-import { serve, type Served, type ServeOptions } from './serve.ts';
+import { serve, type ServeOptions } from './serve.ts';
+import { SessionSlots } from './session-slots.ts';
 import { openWebSocket } from './web-socket-channel.ts';
 
+/** What is lent through a relay. */
 export interface ServeRelayOptions extends ServeOptions {
   /** What clients ask the relay for. */
   readonly key: string;
+  /** What the relay knows. Default: derived from `token`, which it does not tell. */
+  readonly relayToken?: string | undefined;
   /** Clients at one time. Default: 8. */
   readonly maxSessions?: number | undefined;
   /** Until it is asked again after the relay went away. Default: 1000. */
@@ -17,9 +22,11 @@ export interface ServeRelayOptions extends ServeOptions {
   readonly onState?: ((state: 'connecting' | 'waiting' | 'retrying') => void) | undefined;
 }
 
+/** Devices that are lent through a relay. */
 export interface RelayedServing {
   /** Rejects with AccessError when the relay does not know the token; resolves after `stop`. */
   readonly ended: Promise<void>;
+  /** Ends all sessions and leaves the relay. */
   stop(): void;
 }
 
@@ -39,15 +46,13 @@ async function keepServing(
 ): Promise<void> {
   const { executableBytes } = { ...DEFAULT_RPC_LIMITS, ...options.limits };
   const store = options.store ?? new ExecutableStore(executableBytes);
-  const sessions = new Set<Served>();
   const { maxSessions = 8, retryMs = 1000 } = options;
-  signal.addEventListener('abort', () => {
-    for (const session of sessions) session.close();
-  });
+  const slots = new SessionSlots(maxSessions);
+  signal.addEventListener('abort', () => slots.close());
   options.onState?.('connecting');
   while (!signal.aborted) {
-    if (sessions.size >= maxSessions) {
-      await Promise.race([...[...sessions].map(({ closed }) => closed), untilAborted(signal)]);
+    if (slots.isFull) {
+      await Promise.race([slots.freed(), untilAborted(signal)]);
       continue;
     }
     const channel = await partner(url, options, signal).catch(async (error: unknown) => {
@@ -58,15 +63,14 @@ async function keepServing(
     });
     if (channel === undefined) continue;
     const session = serve(channel, { ...options, store });
-    sessions.add(session);
-    void session.closed.then(() => sessions.delete(session));
+    slots.add(session);
     if (signal.aborted) session.close();
   }
 }
 
 async function partner(
   url: string,
-  { key, token, onState }: ServeRelayOptions,
+  { key, onState, ...options }: ServeRelayOptions,
   signal: AbortSignal,
 ): Promise<Channel> {
   const channel = await openWebSocket(url, signal);
@@ -75,7 +79,8 @@ async function partner(
   signal.addEventListener('abort', close, { once: true });
   try {
     if (signal.aborted) close();
-    await joinRelay(channel, { role: 'device', key, token, timeoutMs: undefined });
+    const relayToken = options.relayToken ?? (await deriveRelayToken(options.token));
+    await joinRelay(channel, { role: 'device', key, relayToken, timeoutMs: undefined });
     return channel;
   } finally {
     signal.removeEventListener('abort', close);

@@ -8,6 +8,7 @@ import { DEFAULT_RPC_LIMITS, type RpcLimits } from './limits.ts';
 import { SealedChannel } from './sealed-channel.ts';
 import type { RpcFunction } from './rpc-value.ts';
 
+/** What is lent, to whom, and what they may take up. */
 export interface ServeOptions {
   /** What is lent. With a host device among them, programs for WebGPU find theirs. */
   readonly devices: readonly LendableDevice[];
@@ -17,6 +18,7 @@ export interface ServeOptions {
   readonly encrypt?: boolean | undefined;
   /** Functions that the other side may call, and programs that it loads. Nothing else is. */
   readonly offer?: Readonly<Record<string, RpcFunction>> | undefined;
+  /** What the other side may take up here; see {@link DEFAULT_RPC_LIMITS} for what is absent. */
   readonly limits?: Partial<RpcLimits> | undefined;
   /** What errors call this side. Default: the first device's name. */
   readonly name?: string | undefined;

@@ -2,6 +2,7 @@ import { abortError } from '../core/errors.ts';
 import type { VirtualMachine } from '../runtime/virtual-machine.ts';
 import type { Value } from '../runtime/value.ts';
 
+/** How often a function is run for a measurement. */
 export interface TimeOptions {
   /** Runs of one repeat. Default: 1. */
   readonly number?: number | undefined;
@@ -15,7 +16,9 @@ export interface TimeOptions {
 export interface TimeResult {
   /** One for each repeat: its time divided by its runs, until the device is idle. */
   readonly results: readonly number[];
+  /** Of the repeats. */
   readonly mean: number;
+  /** Of the repeats. */
   readonly median: number;
   /** Of the repeats. */
   readonly standardDeviation: number;

@@ -7,11 +7,17 @@ const WINDOW_BYTE_LENGTH = 16 * PIECE_BYTE_LENGTH;
 
 /** What the sockets of browsers and of `ws` have in common. */
 export interface SocketLike {
+  /** Set to `arraybuffer`. */
   binaryType: string;
+  /** 1 while it is open. */
   readonly readyState: number;
+  /** Bytes that wait to be sent. */
   readonly bufferedAmount: number;
+  /** Sends a message of bytes. */
   send(data: Uint8Array<ArrayBuffer>): void;
+  /** Ends the connection, with a code and a reason. */
   close(code?: number, reason?: string): void;
+  /** Adds a listener for messages, for the end, for the beginning, and for errors. */
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
   addEventListener(
     type: 'close',

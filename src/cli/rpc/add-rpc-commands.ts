@@ -3,7 +3,7 @@ import { UsageError } from '../../core/errors.ts';
 import { positiveNumber, splitNames } from '../parse-options.ts';
 import type { Terminal } from '../terminal.ts';
 import type { DevicesFlags, ServeNatsFlags } from './nats-commands.ts';
-import type { BenchFlags, RelayFlags, ServeFlags } from './rpc-commands.ts';
+import type { BenchFlags, RelayFlags, ServeFlags, TokenFlags } from './rpc-commands.ts';
 
 type AnyServeFlags = Omit<ServeFlags, 'key'> &
   Omit<ServeNatsFlags, 'nats'> & { readonly key?: string; readonly nats?: string };
@@ -11,6 +11,10 @@ type AnyServeFlags = Omit<ServeFlags, 'key'> &
 type Run = (command: Promise<number>) => Promise<void>;
 
 const tokenFile = new Option('--token-file <file>', 'holds the token; else WEFT_RPC_TOKEN does');
+const relayTokenFile = new Option(
+  '--relay-token-file <file>',
+  'holds what the relay knows; else WEFT_RELAY_TOKEN does, or it is derived from the token',
+);
 const relayAddress = new Option('--relay <url>', 'address of the relay').default(
   'ws://127.0.0.1:9190/',
 );
@@ -43,13 +47,19 @@ export function addRpcCommands(program: Command, terminal: Terminal, run: Run): 
   rpc
     .command('token')
     .summary('print a new random token')
-    .action(() => run(commands().then(({ tokenCommand }) => tokenCommand(terminal))));
+    .option('--relay', 'print what a relay may know of the token instead')
+    .addOption(tokenFile)
+    .action((flags: TokenFlags) =>
+      run(commands().then(({ tokenCommand }) => tokenCommand(flags, terminal))),
+    );
   rpc
     .command('relay')
     .summary('pair devices and clients by key')
     .option('--port <number>', 'where it listens', positiveNumber, 9190)
     .option('--host <address>', 'on which address', '127.0.0.1')
     .option('--origin <ORIGIN,...>', 'pages that may connect; default: of this machine', splitNames)
+    .option('--trust-proxy', 'take addresses from the X-Forwarded-For of a proxy')
+    .addOption(relayTokenFile)
     .addOption(tokenFile)
     .action((flags: RelayFlags) =>
       run(commands().then(({ relayCommand }) => relayCommand(flags, terminal))),
@@ -65,6 +75,7 @@ export function addRpcCommands(program: Command, terminal: Terminal, run: Run): 
     .option('--max-sessions <n>', 'clients at one time', positiveNumber, 8)
     .option('--device <KIND,...>', 'host, webgpu', devices, ['host'])
     .addOption(tokenFile)
+    .addOption(relayTokenFile)
     .addOption(natsAuth)
     .action((flags: AnyServeFlags) => run(serve(flags)));
   rpc
@@ -88,6 +99,7 @@ export function addRpcCommands(program: Command, terminal: Terminal, run: Run): 
     .option('--min-repeat-ms <n>', 'more runs until a repeat takes so long', positiveNumber, 0)
     .addOption(relayAddress)
     .addOption(tokenFile)
+    .addOption(relayTokenFile)
     .action((files: readonly string[], flags: BenchFlags) =>
       run(commands().then(({ benchCommand }) => benchCommand(files, flags, terminal))),
     );

@@ -22,7 +22,7 @@ export async function openBroker(
       expected: 'nats:, tls:, ws: or wss:',
     });
   }
-  const { connect } = await import('@nats-io/transport-node');
+  const { connect } = await importTransport(protocol);
   try {
     return await connect({
       servers: url,
@@ -34,6 +34,23 @@ export async function openBroker(
     });
   } catch (error) {
     throw asRpcError(error, url);
+  }
+}
+
+/** The package that speaks with NATS over TCP, which is installed only where it is wanted. */
+async function importTransport(protocol: string) {
+  try {
+    return await import('@nats-io/transport-node');
+  } catch (cause) {
+    throw new UsageError(
+      {
+        where: 'address of NATS',
+        got: `the protocol ${protocol} without the package "@nats-io/transport-node"`,
+        expected: 'that package, or a broker that listens for WebSockets',
+        remedy: 'Run `npm install @nats-io/transport-node`, or use an address with ws: or wss:.',
+      },
+      { cause },
+    );
   }
 }
 

@@ -3,6 +3,8 @@ import { WebSocket } from 'ws';
 import { HostTensor } from '../../core/host-tensor.ts';
 import {
   connect,
+  createToken,
+  deriveRelayToken,
   type Remote,
   serveRelay,
   type RelayedServing,
@@ -23,7 +25,11 @@ afterEach(async () => {
 });
 
 async function relayed(options: Partial<RelayOptions> = {}): Promise<Relay> {
-  const relay = await startRelay({ port: 0, token: TOKEN, ...options });
+  const relay = await startRelay({
+    port: 0,
+    relayToken: await deriveRelayToken(TOKEN),
+    ...options,
+  });
   opened.push(() => relay.close());
   return relay;
 }
@@ -75,7 +81,7 @@ describe('relay', () => {
   });
 
   test('killed in the middle, rejects what is pending and is found again', async () => {
-    const relay = await startRelay({ port: 0, token: TOKEN });
+    const relay = await startRelay({ port: 0, relayToken: await deriveRelayToken(TOKEN) });
     const port = Number(new URL(relay.url).port);
     lend(relay);
     const remote = await client(relay);
@@ -98,7 +104,8 @@ describe('relay', () => {
       const socket = new WebSocket(relay.url);
       opened.push(() => socket.terminate());
       const channel = webSocketChannel(socket);
-      await joinRelay(channel, { role, key: 'desk', token: TOKEN, timeoutMs: 5000 });
+      const relayToken = await deriveRelayToken(TOKEN);
+      await joinRelay(channel, { role, key: 'desk', relayToken, timeoutMs: 5000 });
       channel.listen({ frame: () => received++, closed: () => undefined });
       return socket;
     };
@@ -155,6 +162,69 @@ describe('relay', () => {
       socket.on('close', resolve);
     });
     expect(code).toBe(1009);
+  });
+
+  test('knows nothing that opens a session', async () => {
+    const relayToken = createToken();
+    const relay = await relayed({ relayToken });
+    const token = createToken();
+    lend(relay, { token, relayToken, encrypt: true });
+    const own = { relayToken, encrypt: true };
+    // Who may talk to the relay, even the relay itself, has no way into a session.
+    const intruding = client(relay, { token: relayToken, ...own });
+    await expect(intruding).rejects.toMatchObject({ name: 'AccessError' });
+    const echo = await (await client(relay, { token, ...own })).getFunction('echo');
+    expect(await echo(1)).toBe(1);
+    await expect(client(relay, { token })).rejects.toMatchObject({ name: 'AccessError' });
+  });
+
+  test('256 silent sockets keep nobody out', async () => {
+    const relay = await relayed({ maxConnections: 4 });
+    const codes: number[] = [];
+    for (let i = 0; i < 256; i++) {
+      const socket = new WebSocket(relay.url);
+      opened.push(() => socket.terminate());
+      socket.on('close', (code) => codes.push(code));
+      await new Promise((resolve) => socket.once('open', resolve));
+    }
+    expect(relay.counters().unproved).toBeLessThanOrEqual(16);
+    lend(relay);
+    const echo = await (await client(relay)).getFunction('echo');
+    expect(await echo(1)).toBe(1);
+    expect(codes.length).toBeGreaterThanOrEqual(240);
+    expect(new Set(codes)).toEqual(new Set([4429]));
+  });
+
+  test('who is refused is told why', async () => {
+    const relay = await relayed({ maxConnections: 1, maxUnprovedPerAddress: 1 });
+    lend(relay);
+    await expect.poll(() => relay.counters().waiting, SOON).toBe(1);
+    await expect(client(relay)).rejects.toMatchObject({
+      name: 'LimitError',
+      message: expect.stringContaining(
+        'relay: got as many connections as it takes (1), expected room for one more.',
+      ) as unknown,
+    });
+    const other = await relayed({ maxUnprovedPerAddress: 1 });
+    const socket = new WebSocket(other.url);
+    const reason = new Promise((resolve) => {
+      socket.on('close', (_, why) => resolve(why.toString()));
+    });
+    await new Promise((resolve) => socket.once('open', resolve));
+    void client(other).catch(() => undefined);
+    expect(await reason).toContain('relay: got more than 1 connections that have proved nothing');
+  });
+
+  test('takes few bytes before the proof', async () => {
+    const relay = await relayed();
+    const socket = new WebSocket(relay.url);
+    const code = new Promise((resolve) => {
+      socket.on('close', resolve);
+      socket.on('error', () => undefined);
+    });
+    socket.on('open', () => socket.send(new Uint8Array(1_000_000)));
+    expect([1006, 1009]).toContain(await code);
+    expect(relay.counters()).toMatchObject({ unproved: 0, waiting: 0 });
   });
 
   test('takes no token in an address', async () => {

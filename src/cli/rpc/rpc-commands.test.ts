@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createHostDevice } from '../../device/host/host-device.ts';
-import { serveRelay } from '../../rpc/index.ts';
+import { deriveRelayToken, serveRelay } from '../../rpc/index.ts';
 import { testProgram, TOKEN } from '../../rpc/testing/open-session.ts';
 import { main } from '../main.ts';
 import { startRelay } from './start-relay.ts';
@@ -21,7 +21,7 @@ async function run(args: readonly string[]) {
 
 test('rpc bench times executables on the devices of a remote', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'weft-rpc-'));
-  const relay = await startRelay({ port: 0, token: TOKEN });
+  const relay = await startRelay({ port: 0, relayToken: await deriveRelayToken(TOKEN) });
   const device = createHostDevice();
   const offer = { 'local.add': () => null };
   const serving = serveRelay(relay.url, { key: 'desk', token: TOKEN, devices: [device], offer });

@@ -3,12 +3,12 @@ import { UsageError } from '../../core/errors.ts';
 import {
   connect,
   createToken,
+  deriveRelayToken,
   type LendableDevice,
   type ServeEvent,
   serveRelay,
 } from '../../rpc/index.ts';
 import { createDevice } from '../../worker/create-service.ts';
-import { openNodeGpu } from '../node-gpu.ts';
 import { readProgram } from '../read-program.ts';
 import type { Terminal } from '../terminal.ts';
 import { startRelay } from './start-relay.ts';
@@ -17,9 +17,14 @@ export interface TokenFlags {
   readonly tokenFile?: string;
 }
 
-export interface RelayFlags extends TokenFlags {
+export interface RelayTokenFlags extends TokenFlags {
+  readonly relayTokenFile?: string;
+}
+
+export interface RelayFlags extends RelayTokenFlags {
   readonly port: number;
   readonly host: string;
+  readonly trustProxy?: boolean;
   readonly origin?: readonly string[];
 }
 
@@ -28,12 +33,12 @@ export interface LendFlags extends TokenFlags {
   readonly maxSessions: number;
 }
 
-export interface ServeFlags extends LendFlags {
+export interface ServeFlags extends LendFlags, RelayTokenFlags {
   readonly relay: string;
   readonly key: string;
 }
 
-export interface BenchFlags extends TokenFlags {
+export interface BenchFlags extends RelayTokenFlags {
   readonly relay: string;
   readonly key: readonly string[];
   readonly function: string;
@@ -45,10 +50,15 @@ export interface BenchFlags extends TokenFlags {
 
 /** The environment variable that holds the token where no file is named. */
 const TOKEN_VARIABLE = 'WEFT_RPC_TOKEN';
+/** That of the relay; where it is absent, the relay's is derived from the token. */
+const RELAY_TOKEN_VARIABLE = 'WEFT_RELAY_TOKEN';
 
-/** `weft rpc token`: a new random token. */
-export async function tokenCommand(terminal: Terminal): Promise<number> {
-  terminal.out(`${createToken()}\n`);
+/** `weft rpc token`: a new random token, or what the relay of a token may know. */
+export async function tokenCommand(
+  { relay = false, ...flags }: TokenFlags & { readonly relay?: boolean },
+  terminal: Terminal,
+): Promise<number> {
+  terminal.out(`${relay ? await deriveRelayToken(await readToken(flags)) : createToken()}\n`);
   return 0;
 }
 
@@ -58,8 +68,10 @@ export async function relayCommand(
   terminal: Terminal,
   signal: AbortSignal = interrupted(),
 ): Promise<number> {
-  const { port, host, origin: origins } = flags;
-  const relay = await startRelay({ port, host, origins, token: await readToken(flags) });
+  const { port, host, origin: origins, trustProxy } = flags;
+  const relayToken =
+    (await readRelayToken(flags)) ?? (await deriveRelayToken(await readToken(flags)));
+  const relay = await startRelay({ port, host, origins, trustProxy, relayToken });
   terminal.out(`relay at ${relay.url}\n`);
   await aborted(signal);
   await relay.close();
@@ -78,6 +90,7 @@ export async function serveCommand(
   const serving = serveRelay(flags.relay, {
     key: flags.key,
     token,
+    relayToken: await readRelayToken(flags),
     devices,
     name: flags.key,
     maxSessions: flags.maxSessions,
@@ -96,7 +109,7 @@ export async function serveCommand(
 export async function openDevices({ device }: LendFlags): Promise<LendableDevice[]> {
   const devices: LendableDevice[] = [];
   for (const kind of new Set([...device, 'host' as const])) {
-    devices.push(await createDevice(kind, kind === 'webgpu' ? await openNodeGpu() : undefined));
+    devices.push(await createDevice(kind));
   }
   return devices;
 }
@@ -123,6 +136,7 @@ export async function benchCommand(
   terminal: Terminal,
 ): Promise<number> {
   const token = await readToken(flags);
+  const relayToken = await readRelayToken(flags);
   const programs = await Promise.all(
     paths.map(async (path) => ({ path, program: await readProgram(path, { dims: {} }) })),
   );
@@ -130,7 +144,7 @@ export async function benchCommand(
     `${columns(['program', 'device', 'median ms', 'mean ms', 'deviation', 'kernels ms'])}\n`,
   );
   for (const key of flags.key) {
-    const remote = await connect(flags.relay, { token, key, name: 'weft rpc bench' });
+    const remote = await connect(flags.relay, { token, relayToken, key, name: 'weft rpc bench' });
     try {
       for (const { path, program } of programs) {
         for (const device of remote.devices) {
@@ -169,6 +183,12 @@ export async function readToken({ tokenFile }: TokenFlags): Promise<string> {
     expected: `--token-file, or the environment variable ${TOKEN_VARIABLE}`,
     remedy: 'Make one with `weft rpc token`.',
   });
+}
+
+/** The relay's own token, where there is one. */
+async function readRelayToken({ relayTokenFile }: RelayTokenFlags): Promise<string | undefined> {
+  if (relayTokenFile !== undefined) return (await readFile(relayTokenFile, 'utf8')).trim();
+  return process.env[RELAY_TOKEN_VARIABLE];
 }
 
 export function interrupted(): AbortSignal {

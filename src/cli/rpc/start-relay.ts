@@ -5,20 +5,28 @@ import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { UsageError } from '../../core/errors.ts';
 import { webSocketChannel } from '../../rpc/index.ts';
 import { MAX_FRAME_BYTE_LENGTH } from '../../rpc/frame-bytes.ts';
-import { DEFAULT_RPC_LIMITS } from '../../rpc/limits.ts';
+import { LimitError } from '../../rpc/errors.ts';
 import { admitToRelay, announcePartner, type RelayRole } from '../../rpc/relay-channel.ts';
+import { refuse, UnprovedSockets } from './unproved-sockets.ts';
 
 export interface RelayOptions {
   /** 0 takes a free one. */
   readonly port: number;
   /** Default: 127.0.0.1. */
   readonly host?: string | undefined;
-  readonly token: string;
+  /** What devices and clients prove to the relay. It says nothing about the tokens of their sessions. */
+  readonly relayToken: string;
   /** Pages of these origins may connect; default: those of this machine. Others have no origin. */
   readonly origins?: readonly string[] | undefined;
-  /** Default: 256. */
+  /** Of those that have proved the token. Default: 256. */
   readonly maxConnections?: number | undefined;
-  /** Until who connects has to have proved that it knows the token. */
+  /** Of those that have not. Default: 64. */
+  readonly maxUnproved?: number | undefined;
+  /** Of those that have not, from one address. Default: 16. */
+  readonly maxUnprovedPerAddress?: number | undefined;
+  /** Takes addresses from a proxy's `X-Forwarded-For`. Default: false. */
+  readonly trustProxy?: boolean | undefined;
+  /** Until who connects has to have proved that it knows the token. Default: 5000. */
   readonly handshakeMs?: number | undefined;
 }
 
@@ -26,6 +34,8 @@ export interface RelayCounters {
   readonly waiting: number;
   readonly pairs: number;
   readonly connections: number;
+  /** Connections that have proved nothing yet. */
+  readonly unproved: number;
   readonly bufferedBytes: number;
 }
 
@@ -41,6 +51,7 @@ export interface Relay {
 const MAX_BUFFERED = 8 * 2 ** 20;
 /** A client waits so long for a device that is about to ask again. */
 const CLIENT_WAIT_MS = 5000;
+const HANDSHAKE_MS = 5000;
 const LOCAL_ORIGIN = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 
 interface Waiting {
@@ -67,10 +78,14 @@ class RelayServer implements Relay {
     perMessageDeflate: false,
   });
   readonly #waiting = new Map<string, Waiting[]>();
+  readonly #unproved: UnprovedSockets;
+  readonly #proved = new Set<WebSocket>();
   #pairs = 0;
 
   constructor(options: RelayOptions) {
     this.#options = options;
+    const { maxUnproved: total = 64, maxUnprovedPerAddress: perAddress = 16 } = options;
+    this.#unproved = new UnprovedSockets({ total, perAddress });
     this.#server = createServer((_, response) => response.writeHead(426).end());
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
   }
@@ -84,7 +99,13 @@ class RelayServer implements Relay {
     const { clients } = this.#sockets;
     const waiting = [...this.#waiting.values()].reduce((sum, list) => sum + list.length, 0);
     const bufferedBytes = [...clients].reduce((sum, socket) => sum + socket.bufferedAmount, 0);
-    return { waiting, pairs: this.#pairs, connections: clients.size, bufferedBytes };
+    return {
+      waiting,
+      pairs: this.#pairs,
+      connections: clients.size,
+      unproved: this.#unproved.size,
+      bufferedBytes,
+    };
   }
 
   listen(): Promise<void> {
@@ -110,13 +131,41 @@ class RelayServer implements Relay {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const { maxConnections = 256 } = this.#options;
     const { origin } = request.headers;
-    if (this.#sockets.clients.size >= maxConnections) refuse(socket, '503 Service Unavailable');
-    else if (origin !== undefined && !this.#isAllowed(origin)) refuse(socket, '403 Forbidden');
-    else {
-      this.#sockets.handleUpgrade(request, socket, head, (opened) => void this.#admit(opened));
+    if (origin !== undefined && !this.#isAllowed(origin)) {
+      socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
+      return;
     }
+    const address = this.#addressOf(request);
+    this.#sockets.handleUpgrade(request, socket, head, (opened) => {
+      opened.on('error', () => undefined);
+      if (this.#isFull(opened)) return;
+      this.#unproved.add(opened, socket, address);
+      void this.#admit(opened);
+    });
+  }
+
+  #addressOf({ headers, socket }: IncomingMessage): string {
+    const forwarded = [headers['x-forwarded-for'] ?? []].flat().join();
+    const last = forwarded.split(',').at(-1)?.trim();
+    const isForwarded = this.#options.trustProxy === true && last !== undefined && last !== '';
+    return isForwarded ? last : (socket.remoteAddress ?? '');
+  }
+
+  /** Tells the socket's other side when there is no room for it. */
+  #isFull(socket: WebSocket): boolean {
+    const { maxConnections = 256 } = this.#options;
+    if (this.#proved.size < maxConnections) return false;
+    refuse(
+      socket,
+      new LimitError({
+        where: 'relay',
+        got: `as many connections as it takes (${maxConnections})`,
+        expected: 'room for one more',
+        remedy: 'Ask again when others are gone, or start the relay with more.',
+      }),
+    );
+    return true;
   }
 
   #isAllowed(origin: string): boolean {
@@ -125,10 +174,14 @@ class RelayServer implements Relay {
   }
 
   async #admit(socket: WebSocket): Promise<void> {
-    const { token, handshakeMs = DEFAULT_RPC_LIMITS.handshakeMs } = this.#options;
+    const { relayToken, handshakeMs: timeoutMs = HANDSHAKE_MS } = this.#options;
     const channel = webSocketChannel(socket);
     try {
-      const { role, key } = await admitToRelay(channel, { token, timeoutMs: handshakeMs });
+      const { role, key } = await admitToRelay(channel, { relayToken, timeoutMs });
+      this.#unproved.remove(socket);
+      if (socket.readyState !== WebSocket.OPEN || this.#isFull(socket)) return;
+      this.#proved.add(socket);
+      socket.on('close', () => this.#proved.delete(socket));
       this.#join(socket, { role, key, start: () => announcePartner(channel) });
     } catch {
       // The other side was told why.
@@ -196,8 +249,4 @@ function forward(from: WebSocket, to: WebSocket): void {
 
 function other(role: RelayRole): RelayRole {
   return role === 'device' ? 'client' : 'device';
-}
-
-function refuse(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
 }

@@ -7,7 +7,9 @@ export interface FleetDevice {
   readonly id: string;
   /** What it calls itself. */
   readonly name: string;
+  /** The group that it belongs to. */
   readonly group: string;
+  /** What it lends. */
   readonly devices: readonly RemoteDevice[];
   /** Sessions that it takes at a time, bytes of one message, and calls at a time in a session. */
   readonly limits: FleetLimits;
@@ -17,9 +19,13 @@ export interface FleetDevice {
   readonly calls: number;
 }
 
+/** What somebody who lends devices takes. */
 export interface FleetLimits {
+  /** Sessions at one time. */
   readonly sessions: number;
+  /** Bytes of tensors in one message. */
   readonly messageBytes: number;
+  /** Calls of one session that were not answered. */
   readonly pending: number;
 }
 

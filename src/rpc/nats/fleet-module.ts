@@ -19,6 +19,7 @@ interface Member extends LoadedOn {
 /** A function that is called on whichever device has the fewest calls. */
 export interface FleetFunction {
   (...args: RpcInput[]): Promise<RpcValue>;
+  /** Calls it with options. Rejects with what it throws on the device, and with RemoteLostError. */
   invoke(
     args: readonly RpcInput[],
     options?: { readonly signal?: AbortSignal | undefined },
@@ -78,6 +79,7 @@ export class FleetModule {
     this.#members.clear();
   }
 
+  /** As {@link close}, at the end of a block with `using`. */
   [Symbol.dispose](): void {
     this.close();
   }

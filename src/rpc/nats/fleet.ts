@@ -14,6 +14,7 @@ import type { NatsChannelOptions } from './nats-channel.ts';
 import { asRpcError, openChannel } from './open-channel.ts';
 import { DEFAULT_GROUP, deviceSubject, groupSubject, SERVICE_NAME } from './subjects.ts';
 
+/** Who looks for devices, and how long. */
 export interface FleetOptions
   extends NatsChannelOptions,
     Pick<ConnectOptions, 'token' | 'name' | 'limits'> {
@@ -23,11 +24,13 @@ export interface FleetOptions
 
 /** A session with one device of a fleet. */
 export interface FleetRemote {
+  /** The session. */
   readonly remote: Remote;
   /** The device of the remote that was asked for. */
   readonly device: RemoteDevice;
 }
 
+/** Which devices of a fleet load a program. */
 export interface FleetLoadOptions {
   /** Which devices; see {@link parseDeviceQuery}. Default: all. */
   readonly query?: string | undefined;
@@ -35,6 +38,7 @@ export interface FleetLoadOptions {
   readonly count?: number | undefined;
   /** Functions of this side that the program calls by name. */
   readonly functions?: Readonly<Record<string, RpcFunction>> | undefined;
+  /** Aborts the load, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 

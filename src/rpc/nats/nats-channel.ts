@@ -32,6 +32,7 @@ const MAX_REASON_BYTE_LENGTH = 300;
 /** What a server answers where nobody listens. */
 const NO_RESPONDERS = 503;
 
+/** How a channel finds out that the other side is gone. */
 export interface NatsChannelOptions {
   /** How often the other side is asked for a sign of life. Default: 1000. */
   readonly pingMs?: number | undefined;

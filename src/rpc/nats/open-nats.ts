@@ -10,6 +10,7 @@ import {
 import { UsageError } from '../../core/errors.ts';
 import { asRpcError } from './open-channel.ts';
 
+/** How a broker knows this side. */
 export interface OpenNatsOptions {
   /** What the broker knows this side by: a token, the seed of an nkey, or a credentials file's text. */
   readonly auth?: string | undefined;

@@ -4,7 +4,8 @@ import { ExecutableStore } from '../executable-store.ts';
 import type { ServeEvent } from '../lendable-device.ts';
 import { describeDevice } from '../lent-devices.ts';
 import { DEFAULT_RPC_LIMITS } from '../limits.ts';
-import { serve, type Served, type ServeOptions } from '../serve.ts';
+import { serve, type ServeOptions } from '../serve.ts';
+import { SessionSlots } from '../session-slots.ts';
 import { ExecutableObjects } from './executable-objects.ts';
 import { type DeviceLoad, describeLender } from './fleet-device.ts';
 import { NatsChannel, type NatsChannelOptions } from './nats-channel.ts';
@@ -17,6 +18,7 @@ import {
   SERVICE_VERSION,
 } from './subjects.ts';
 
+/** What is lent over NATS. */
 export interface ServeNatsOptions extends Omit<ServeOptions, 'encrypt'>, NatsChannelOptions {
   /** Clients that ask a group get one of its devices. Default: `any`. */
   readonly group?: string | undefined;
@@ -24,6 +26,7 @@ export interface ServeNatsOptions extends Omit<ServeOptions, 'encrypt'>, NatsCha
   readonly maxSessions?: number | undefined;
 }
 
+/** Devices that are lent over NATS. */
 export interface FleetServing {
   /** The service id, by which clients ask for this device alone. */
   readonly id: string;
@@ -51,8 +54,8 @@ class Lender implements FleetServing {
   readonly #nats: NatsConnection;
   readonly #options: ServeNatsOptions;
   readonly #maxSessions: number;
+  readonly #slots: SessionSlots;
   readonly #store: ExecutableStore;
-  readonly #sessions = new Set<Served>();
   #calls = 0;
   #service: Service | undefined;
   ended: Promise<Error | undefined> = Promise.resolve(undefined);
@@ -64,6 +67,7 @@ class Lender implements FleetServing {
     this.#nats = nats;
     this.#options = options;
     this.#maxSessions = maxSessions;
+    this.#slots = new SessionSlots(maxSessions);
     this.#store =
       options.store ??
       new ExecutableStore(executableBytes, (hash, limit) => objects.get(hash, limit));
@@ -98,7 +102,7 @@ class Lender implements FleetServing {
       service.addEndpoint('group', { subject, handler });
       service.addEndpoint('device', { subject: deviceSubject(service.info().id), handler });
       this.ended = service.stopped.then((reason) => {
-        this.#endSessions();
+        this.#slots.close();
         return reason ?? undefined;
       });
       await this.#nats.flush();
@@ -108,12 +112,12 @@ class Lender implements FleetServing {
   }
 
   async stop(): Promise<void> {
-    this.#endSessions();
+    this.#slots.close();
     await this.#service?.stop();
   }
 
   #load(): DeviceLoad {
-    return { sessions: this.#sessions.size, calls: this.#calls };
+    return { sessions: this.#slots.size, calls: this.#calls };
   }
 
   #open(request: ServiceMsg): void {
@@ -122,7 +126,7 @@ class Lender implements FleetServing {
       request.respondError(MALFORMED, 'a request without an inbox');
       return;
     }
-    if (this.#sessions.size >= this.#maxSessions) {
+    if (this.#slots.isFull) {
       request.respondError(FULL, `as many sessions as it takes (${this.#maxSessions})`);
       return;
     }
@@ -135,8 +139,7 @@ class Lender implements FleetServing {
       store: this.#store,
       onEvent: (event) => this.#notice(event, tally),
     });
-    this.#sessions.add(session);
-    void session.closed.then(() => this.#sessions.delete(session));
+    this.#slots.add(session);
     request.respond(encodeInbox(channel));
   }
 
@@ -148,9 +151,5 @@ class Lender implements FleetServing {
     else if (event.kind === 'closed') tally.running = 0;
     this.#calls += tally.running - before;
     this.#options.onEvent?.(event);
-  }
-
-  #endSessions(): void {
-    for (const session of this.#sessions) session.close();
   }
 }
