@@ -35,10 +35,13 @@ export type BuiltinOperand =
   /** Pairs of immediates (`MakeCode`, value), as many as the `count` operand says. */
   | 'make-pairs';
 
+/** What a builtin takes and gives, by kinds of values. */
 export interface BuiltinSignature {
+  /** Operands that every call has, in order. */
   readonly params: readonly BuiltinParam[];
   /** Type of a repeating operand after `params`, zero or more times. */
   readonly rest?: BuiltinParam;
+  /** The kind of value that it gives; `void`: none. */
   readonly result:
     | 'value'
     | 'tensor'
@@ -49,11 +52,15 @@ export interface BuiltinSignature {
     | 'closure'
     | 'int'
     | 'void';
+  /** One sentence for the documentation. */
   readonly summary: string;
 }
 
+/** One operand of a builtin. */
 export interface BuiltinParam {
+  /** Its name in listings and messages. */
   readonly name: string;
+  /** The kind of value, or kinds, that it may be. */
   readonly type: BuiltinOperand | readonly BuiltinOperand[];
 }
 
@@ -83,6 +90,9 @@ const binary = (summary: string): BuiltinSignature => ({
   summary,
 });
 
+/**
+ * All builtins by name, without their prefix {@link BUILTIN_PREFIX}; `docs/builtins.md` lists them.
+ */
 export const BUILTINS = {
   alloc_storage: {
     params: [p('byteLength', 'int'), p('device', 'device')],
@@ -238,6 +248,7 @@ export const BUILTINS = {
   int_lt: binary('1 when a is less than b, else 0.'),
 } as const satisfies Record<string, BuiltinSignature>;
 
+/** The name of a builtin, without its prefix. */
 export type BuiltinName = keyof typeof BUILTINS;
 
 /** Names of builtins in executables start so; a packed function of a user must not. */

@@ -10,8 +10,8 @@ export class ConstantPool {
   readonly #scalars = new Map<string, number>();
   /** Numbers of the tensors with one hash; equality is decided by their bytes. */
   readonly #tensors = new Map<number, number[]>();
-  /** Numbers of lazy tensors by device. */
-  readonly #lazy = new Map<HostTensor, Map<string | undefined, number>>();
+  /** Numbers of tensors that came before, by device. */
+  readonly #known = new Map<HostTensor, Map<string | undefined, number>>();
   readonly #deduplicate: boolean;
 
   constructor(deduplicate: boolean) {
@@ -33,7 +33,18 @@ export class ConstantPool {
 
   #addTensor(constant: TensorDraft): number {
     const { tensor, device } = constant;
-    if (tensor.isLazy) return this.#addLazy(constant);
+    const numbers = this.#known.get(tensor) ?? new Map<string | undefined, number>();
+    this.#known.set(tensor, numbers);
+    const known = numbers.get(device);
+    if (known !== undefined) return known;
+    // Of a tensor that is not in memory nothing is read: it is equal to itself only.
+    const index = tensor.isLazy ? this.constants.push(constant) - 1 : this.#addContent(constant);
+    numbers.set(device, index);
+    return index;
+  }
+
+  #addContent(constant: TensorDraft): number {
+    const { tensor, device } = constant;
     const hash = hashBytes(elementBytes(tensor));
     const candidates = this.#tensors.get(hash) ?? [];
     for (const index of candidates) {
@@ -43,17 +54,6 @@ export class ConstantPool {
     }
     const index = this.constants.push(constant) - 1;
     this.#tensors.set(hash, [...candidates, index]);
-    return index;
-  }
-
-  /** Of a tensor that is not in memory nothing is read: it is equal to itself only. */
-  #addLazy(constant: TensorDraft): number {
-    const numbers = this.#lazy.get(constant.tensor) ?? new Map<string | undefined, number>();
-    this.#lazy.set(constant.tensor, numbers);
-    const known = numbers.get(constant.device);
-    if (known !== undefined) return known;
-    const index = this.constants.push(constant) - 1;
-    numbers.set(constant.device, index);
     return index;
   }
 }

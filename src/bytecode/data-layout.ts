@@ -8,7 +8,9 @@ export interface ByteRange {
 
 /** A piece of the data section: with a file, one that has been checked against its hash. */
 export interface DataBlock {
+  /** Where the block begins in the data section, in bytes. */
   readonly byteOffset: number;
+  /** Its contents. */
   readonly bytes: Uint8Array;
 }
 

@@ -19,6 +19,7 @@ import {
 import { resolveEntry } from './resolve-entry.ts';
 import { verifyExecutable } from './verify.ts';
 
+/** How a program is built. */
 export interface ExecBuilderOptions {
   /**
    * Keep every register number, constant and function reference as given, without `formalize` and
@@ -102,6 +103,7 @@ export class ExecBuilder {
     return this.#shapePrograms.push({ steps }) - 1;
   }
 
+  /** Adds a fact about the program, such as its producer. */
   metadata(key: string, value: string): void {
     this.#metadata.set(key, value);
   }
@@ -114,10 +116,12 @@ export class ExecBuilder {
     return this.#constant({ kind: 'tensor', tensor, ...(device === undefined ? {} : { device }) });
   }
 
+  /** A constant that is a shape. */
   shape(value: Shape): Operand {
     return this.#constant({ kind: 'shape', value: [...value] });
   }
 
+  /** A constant that is a text. */
   string(value: string): Operand {
     return this.#constant({ kind: 'string', value });
   }
@@ -130,10 +134,12 @@ export class ExecBuilder {
     return this.#constant({ kind: 'int', value: value + 0 });
   }
 
+  /** A constant that is a float of the host. */
   float(value: number): Operand {
     return this.#constant({ kind: 'float', value });
   }
 
+  /** A constant that is a dtype. */
   dtype(value: DType): Operand {
     return this.#constant({ kind: 'dtype', value });
   }

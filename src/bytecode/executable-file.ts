@@ -26,13 +26,21 @@ import { toTypeScript, type ToTypeScriptOptions } from './to-typescript.ts';
 
 /** A verified program together with its data section. Immutable. */
 export class Executable implements ExecutableData {
+  /** Bytecode functions. */
   readonly functions: readonly BytecodeFunction[];
+  /** All functions' instructions, 32-bit words. */
   readonly code: Uint32Array;
+  /** What a function operand indexes. */
   readonly functionTable: readonly FunctionEntry[];
+  /** What constant operands index. */
   readonly constants: readonly Constant[];
+  /** Fused groups of operators, which devices compile to kernels. */
   readonly primitives: readonly PrimitiveFunction[];
+  /** What the builtin `compute_shape` runs, by index. */
   readonly shapePrograms: readonly ShapeProgram[];
+  /** Facts about the program, such as its producer. */
   readonly metadata: Readonly<Record<string, string>>;
+  /** Bytes of the data section. */
   readonly dataByteLength: number;
   /** The bytes of the tensor constants; none where they lie in files, see {@link blocks}. */
   readonly data: Uint8Array;

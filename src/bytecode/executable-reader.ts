@@ -27,6 +27,7 @@ export interface ReaderOptions extends ByteStreamOptions {
  * section block by block, so that no more than one block has to be in memory.
  */
 export class ExecutableReader {
+  /** The program, once {@link open} has read the head. */
   readonly executable: ExecutableData;
   readonly #stream: ByteStream;
   readonly #head: FileHead;
@@ -62,6 +63,7 @@ export class ExecutableReader {
     }
   }
 
+  /** SHA-256 of each block of the data section. */
   get dataHashes(): DataHashes {
     const { header, blockHashes } = this.#head;
     return { blockByteLength: header.blockByteLength, hashes: blockHashes };

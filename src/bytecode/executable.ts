@@ -8,42 +8,60 @@ import type { Shape } from '../core/shape.ts';
  * `.weft` file, and verified in both cases before anything runs it.
  */
 export interface ExecutableData {
+  /** Bytecode functions, in the order in which the function table names them. */
   readonly functions: readonly BytecodeFunction[];
   /** All functions' instructions, 32-bit words; see `isa.ts`. */
   readonly code: Uint32Array;
   /** What a function operand indexes: bytecode functions, primitives and packed functions by name. */
   readonly functionTable: readonly FunctionEntry[];
+  /** What constant operands index. */
   readonly constants: readonly Constant[];
+  /** Fused groups of operators, which devices compile to kernels. */
   readonly primitives: readonly PrimitiveFunction[];
+  /** What the builtin `compute_shape` runs, by index. */
   readonly shapePrograms: readonly ShapeProgram[];
+  /** Facts about the program, such as its producer. */
   readonly metadata: Readonly<Record<string, string>>;
   /** The data section: bytes of tensor constants at their `byteOffset`. */
   readonly dataByteLength: number;
 }
 
+/** A function of the program, in bytecode. */
 export interface BytecodeFunction {
+  /** Unique among the functions of the program. */
   readonly name: string;
+  /** Names of its parameters, in order. */
   readonly paramNames: readonly string[];
   /** Registers 0 to paramNames.length - 1 hold the arguments. */
   readonly registerCount: number;
   /** First word in `code`, and number of words. */
   readonly codeStart: number;
+  /** Number of words in `code`. */
   readonly codeLength: number;
   /** Types of parameters and results, for callers from outside; absent when nothing is promised. */
   readonly signature?: FunctionSignature;
 }
 
+/** Types of a function, for callers from outside. */
 export interface FunctionSignature {
+  /** One for each parameter, in order. */
   readonly params: readonly ValueType[];
   /** One result: the value itself. Several: fields of the tuple that is returned. */
   readonly results: readonly NamedResult[];
 }
 
+/** A result of a function. */
 export interface NamedResult {
+  /** Unique among the results of the function. */
   readonly name: string;
+  /** Its type. */
   readonly type: ValueType;
 }
 
+/**
+ * The type of a parameter or result: a tensor of a dtype and a shape (dimensions may be symbols),
+ * an int or a float of the host, or anything.
+ */
 export type ValueType =
   | ({ readonly kind: 'tensor' } & TensorType)
   | { readonly kind: 'int' }
@@ -52,10 +70,13 @@ export type ValueType =
 
 /** Names are resolved once, at load; a primitive's name is that of an entry in `primitives`. */
 export interface FunctionEntry {
+  /** Where it is found: in the bytecode, among the primitives, or among packed functions. */
   readonly kind: 'bytecode' | 'primitive' | 'packed';
+  /** The name that is resolved. */
   readonly name: string;
 }
 
+/** What stands in the constant pool: a tensor, a shape, a text, an int, a float or a dtype. */
 export type Constant =
   | TensorConstant
   | { readonly kind: 'shape'; readonly value: Shape }
@@ -69,21 +90,32 @@ export type Constant =
  * of 256), little-endian, row-major. A splat stores one element for all.
  */
 export interface TensorConstant {
+  /** Tells constants apart. */
   readonly kind: 'tensor';
+  /** The dtype of its elements. */
   readonly dtype: DType;
+  /** Its dimensions. */
   readonly shape: Shape;
+  /** Whether the data section holds one element that stands for all. */
   readonly isSplat: boolean;
   /** For primitives that run on the host: lies there, not on the session's device. */
   readonly device?: 'host';
+  /** Where its elements begin in the data section; a multiple of 256. */
   readonly byteOffset: number;
+  /** Bytes of its elements in the data section. */
   readonly byteLength: number;
 }
 
 /** Stack code over the slots of a shape heap; see `docs/format.md`. */
 export interface ShapeProgram {
+  /** Steps in order; each pushes or pops numbers of a stack. */
   readonly steps: readonly ShapeStep[];
 }
 
+/**
+ * One step: pushes a number or a slot, pops into a slot, or replaces two numbers by what an
+ * operator makes of them.
+ */
 export type ShapeStep =
   | { readonly op: 'const'; readonly value: number }
   | { readonly op: 'load'; readonly slot: number }

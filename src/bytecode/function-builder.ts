@@ -18,16 +18,21 @@ import {
 
 /** An operand of an instruction, made by a builder. */
 export interface Operand {
+  /** What `value` stands for. */
   readonly kind: ArgumentKindName;
   /** Register, constant or function number, or the immediate itself. */
   readonly value: number;
 }
 
+/** A register of the function. */
 export interface RegisterOperand extends Operand {
+  /** Tells operands apart. */
   readonly kind: 'register';
 }
 
+/** A reference to a function, to call it or to make a closure of it. */
 export interface FunctionOperand extends Operand {
+  /** Tells operands apart. */
   readonly kind: 'function';
 }
 
@@ -36,9 +41,11 @@ export type OperandLike = Operand | number;
 
 /** A place in a function that jumps go to. */
 export interface Label {
+  /** Its place among the labels of the function. */
   readonly index: number;
 }
 
+/** How a call is emitted. */
 export interface CallOptions {
   /** The register that receives the result; `f.void` drops it. Default: a fresh register. */
   readonly into?: RegisterOperand;
@@ -56,7 +63,9 @@ export interface FunctionContext {
 
 /** Emits the instructions of one function. Made by `ExecBuilder.function`. */
 export class FunctionBuilder {
+  /** The name of the function. */
   readonly name: string;
+  /** Names of its parameters; registers 0, 1, … hold them. */
   readonly paramNames: readonly string[];
   /** As a destination it drops the result, as an argument it is null. */
   readonly void: RegisterOperand = { kind: 'register', value: VOID_REGISTER };
@@ -144,6 +153,7 @@ export class FunctionBuilder {
     return result;
   }
 
+  /** Returns a value to the caller. */
   ret(value: OperandLike): void {
     this.#emit('ret', [this.#word(value)]);
   }
@@ -153,6 +163,7 @@ export class FunctionBuilder {
     this.#emit('if', [this.#word(condition), this.#labelIndex(otherwise)]);
   }
 
+  /** Jumps to a label. */
   goto(target: Label): void {
     this.#emit('goto', [this.#labelIndex(target)]);
   }

@@ -426,6 +426,16 @@ const CALLS: Case[] = [
   ],
 ];
 
+/** Runs a shape program on a heap of two slots. */
+function heapForProgram(...program: readonly ShapeStep[]): Draft {
+  return {
+    code: [...heap2, ...call(VOID_REGISTER, 1, 0, imm(0)), ...RET_VOID],
+    table: ['vm.builtin.alloc_shape_heap', 'vm.builtin.compute_shape'],
+    registers: 1,
+    shapePrograms: [{ steps: program }],
+  };
+}
+
 const HEAPS: Case[] = [
   [
     'a slot within the heap is fine',
@@ -472,6 +482,35 @@ const HEAPS: Case[] = [
     'a heap of too many slots',
     { code: [...call(0, 0, imm(2 ** 26)), 2, 0], table: HEAP_TABLE, registers: 1 },
     'got a shape heap of 67108864 slots, expected at most 65536',
+  ],
+  [
+    'the largest heap and its last slot are fine',
+    {
+      code: [...call(0, 0, imm(2 ** 16)), ...call(1, 1, 0, imm(2 ** 16 - 1)), 2, 1],
+      table: HEAP_TABLE,
+      registers: 2,
+    },
+    'accepted',
+  ],
+  [
+    'a heap of one slot too many',
+    { code: [...call(0, 0, imm(2 ** 16 + 1)), 2, 0], table: HEAP_TABLE, registers: 1 },
+    'got a shape heap of 65537 slots, expected at most 65536',
+  ],
+  [
+    'a program that needs all slots is fine',
+    heapForProgram({ op: 'load', slot: 1 }, { op: 'store', slot: 0 }),
+    'accepted',
+  ],
+  [
+    'a program that reads one slot too many',
+    heapForProgram({ op: 'load', slot: 2 }, { op: 'store', slot: 0 }),
+    'got slot 2 of the shape heap %0, expected a slot below 2',
+  ],
+  [
+    'a program that writes one slot too many',
+    heapForProgram({ op: 'load', slot: 0 }, { op: 'store', slot: 2 }),
+    'got slot 2 of the shape heap %0, expected a slot below 2',
   ],
   [
     'a program that needs more slots',
@@ -586,6 +625,30 @@ const SHAPE_PROGRAMS: Case[] = [
     'a slot beyond every heap',
     steps({ op: 'load', slot: 2 ** 31 }),
     'got slot 2147483648, expected 0 to 65535',
+  ],
+  [
+    'the last slot of the largest heap is fine',
+    steps({ op: 'load', slot: 65_535 }, { op: 'store', slot: 65_535 }),
+    'accepted',
+  ],
+  [
+    'the first slot to load beyond every heap',
+    steps({ op: 'load', slot: 65_536 }, { op: 'store', slot: 0 }),
+    'shape program 0, step 0 (load): got slot 65536, expected 0 to 65535',
+  ],
+  [
+    'the first slot to store beyond every heap',
+    steps(one, { op: 'store', slot: 65_536 }),
+    'shape program 0, step 1 (store): got slot 65536, expected 0 to 65535',
+  ],
+  [
+    'the deepest stack is fine',
+    steps(
+      ...Array.from({ length: 64 }, () => one),
+      ...Array.from({ length: 63 }, (): ShapeStep => ({ op: 'add' })),
+      { op: 'store', slot: 0 },
+    ),
+    'accepted',
   ],
 ];
 

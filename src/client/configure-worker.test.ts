@@ -95,7 +95,7 @@ describe.each(['host', 'webgpu'] as const)('sessions of one budget on %s', (devi
 test('what is no budget is refused; sessions that share nothing say so', async () => {
   for (const memoryBudget of [0, -1, Number.NaN]) {
     expect(() => configureWorker({ worker: false, memoryBudget })).toThrow(
-      `configureWorker: got memoryBudget ${memoryBudget}, expected bytes.`,
+      `configureWorker: got memoryBudget ${memoryBudget}, expected bytes, above 0.`,
     );
   }
   const gpu = await nodeGpu();

@@ -1,11 +1,24 @@
-import { UsageError } from '../core/errors.ts';
+import type { GpuLike } from '../core/gpu-like.ts';
+import {
+  ADDRESS,
+  BOOLEAN,
+  BYTES,
+  checkOptions,
+  either,
+  FUNCTION,
+  OBJECT,
+  type OptionKinds,
+} from './check-options.ts';
 import { Connection, hasWorkers } from './connection.ts';
 
+/** What the sessions of one worker share. */
 export interface WorkerOptions {
   /** Which worker, as in `LoadOptions`. */
   readonly worker?: boolean | (() => Worker);
+  /** The folder of the worker's files, as in `LoadOptions`. */
+  readonly workerFiles?: string | URL;
   /** With `worker: false`: the WebGPU of the sessions, as in `LoadOptions`. */
-  readonly gpu?: GPU;
+  readonly gpu?: GpuLike;
   /**
    * The most bytes that the sessions together hold on a device. Weights of idle ones leave it, the
    * least recently used first, and come back when they are needed. Default: no bound.
@@ -13,16 +26,19 @@ export interface WorkerOptions {
   readonly memoryBudget?: number;
 }
 
+const WORKER_OPTIONS: OptionKinds<WorkerOptions> = {
+  worker: either(BOOLEAN, FUNCTION),
+  workerFiles: ADDRESS,
+  gpu: OBJECT,
+  memoryBudget: BYTES,
+};
+
 /**
  * Has the sessions that are loaded from now on share their device: one budget for memory, and turns
  * batch by batch. They are built again when the device is lost. Throws UsageError.
  */
 export function configureWorker(options: WorkerOptions): void {
-  const { worker = hasWorkers(), gpu, memoryBudget } = options;
-  if (memoryBudget !== undefined && !(memoryBudget > 0)) {
-    throw new UsageError(
-      `configureWorker: got memoryBudget ${String(memoryBudget)}, expected bytes.`,
-    );
-  }
-  Connection.configure({ worker, gpu }, { memoryBudget });
+  checkOptions('configureWorker', options, WORKER_OPTIONS);
+  const { worker = hasWorkers(), workerFiles, gpu, memoryBudget } = options;
+  Connection.configure({ worker, workerFiles, gpu }, { memoryBudget });
 }

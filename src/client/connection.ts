@@ -1,8 +1,8 @@
-import { wrap } from 'comlink';
 import { errorFromData, UsageError, WorkerError } from '../core/errors.ts';
+import type { GpuLike } from '../core/gpu-like.ts';
 import type { CallId, Reply, SessionService, WorkerConfig } from '../worker/protocol.ts';
+import { goneError, openWorker } from './open-worker.ts';
 import { keepSpares } from './spare-memory.ts';
-import { startWorker } from './start-worker.ts';
 
 export type Send<T> = (service: SessionService, call: CallId) => Promise<Reply<T>>;
 
@@ -16,16 +16,20 @@ export interface CallOptions<T> {
 export interface ConnectionChoice {
   readonly worker: boolean | (() => Worker);
   /** For `worker: false`; default `navigator.gpu`. */
-  readonly gpu?: GPU | undefined;
+  readonly gpu?: GpuLike | undefined;
+  /** For `worker: true`: the folder of its files. */
+  readonly workerFiles?: string | URL | undefined;
+  readonly workerTimeout?: number | undefined;
 }
 
 export function hasWorkers(): boolean {
   return typeof Worker === 'function';
 }
 
-function keyed({ worker, gpu }: ConnectionChoice) {
-  const start = worker === true ? startWorker : worker;
-  return { start, key: start === false ? (gpu ?? false) : start };
+/** The same for choices that share a connection. */
+function keyOf({ worker, gpu, workerFiles }: ConnectionChoice): unknown {
+  if (worker === false) return gpu ?? false;
+  return worker === true && workerFiles !== undefined ? String(workerFiles) : worker;
 }
 
 const connections = new Map<unknown, Connection>();
@@ -39,17 +43,22 @@ let nextCall = 1;
  */
 export class Connection {
   readonly #service: Promise<SessionService>;
-  readonly #worker: Worker | undefined;
+  #worker: Worker | undefined;
   readonly #pending = new Set<(error: Error) => void>();
   readonly #key: unknown;
   #failure: Error | undefined;
   #users = 0;
+  /**
+   * A device of the worker has work that does not end. Terminated, the worker would hang the browser's
+   * GPU process, so it stays for the sessions to come.
+   */
+  isBusy = false;
 
   /** The running connection of a choice, or a new one. {@link release} it in the end. */
   static acquire(choice: ConnectionChoice): Connection {
-    const { start, key } = keyed(choice);
+    const key = keyOf(choice);
     const known = connections.get(key);
-    const connection = known ?? new Connection(key, start, choice.gpu);
+    const connection = known ?? new Connection(key, choice);
     connections.set(key, connection);
     connection.#users++;
     const config = configs.get(key);
@@ -58,25 +67,31 @@ export class Connection {
   }
 
   static configure(choice: ConnectionChoice, config: WorkerConfig): void {
-    const { key } = keyed(choice);
+    const key = keyOf(choice);
     configs.set(key, config);
     connections.get(key)?.post((service) => service.configure(config));
   }
 
-  private constructor(key: unknown, start: false | (() => Worker), gpu: GPU | undefined) {
+  private constructor(key: unknown, choice: ConnectionChoice) {
     this.#key = key;
-    if (start === false) {
-      this.#service = import('../worker/index.ts').then((host) => host.createService({ gpu }));
-      return;
-    }
-    try {
-      this.#worker = start();
-    } catch (cause) {
-      throw new WorkerError('The worker could not be started.', { cause });
-    }
-    const service: SessionService = wrap<SessionService>(this.#worker);
-    this.#service = Promise.resolve(service);
-    this.#watch(this.#worker, service);
+    this.#service = this.#open(choice).catch((error: Error) => {
+      this.#close(error);
+      throw error;
+    });
+    this.#service.catch(() => undefined);
+  }
+
+  async #open({ worker, gpu, workerFiles, workerTimeout }: ConnectionChoice) {
+    if (worker === false) return (await importHost()).createService({ gpu });
+    return openWorker({
+      start: worker,
+      folder: workerFiles,
+      timeoutMs: workerTimeout,
+      onStart: (started) => {
+        this.#worker = started;
+      },
+      onGone: (how) => this.#close(goneError(how)),
+    });
   }
 
   /** Rejects with the signal's reason, with the error of the worker, or when the worker is gone. */
@@ -117,7 +132,8 @@ export class Connection {
   }
 
   release(): void {
-    if (--this.#users === 0) this.#close(new UsageError('The session was disposed.'));
+    if (--this.#users === 0 && !this.isBusy)
+      this.#close(new UsageError('The session was disposed.'));
   }
 
   #close(reason: Error): void {
@@ -127,29 +143,16 @@ export class Connection {
     for (const fail of this.#pending) fail(reason);
     this.#worker?.terminate();
   }
+}
 
-  #watch(worker: Worker, service: SessionService): void {
-    const gone = (how: string): void => {
-      this.#close(new WorkerError(`The worker ${how}. Load the session again to go on.`));
-    };
-    worker.addEventListener('error', (event) => {
-      const message = event instanceof ErrorEvent ? event.message : '';
-      gone(message === '' ? 'could not be loaded' : `failed: ${message}`);
-    });
-    worker.addEventListener('messageerror', () => gone('sent a message that cannot be read'));
-    // No event tells that a worker was terminated or killed. `terminate` called before the worker
-    // has started is seen here; any later end by the lock, which a dead worker gives back.
-    const terminate = worker.terminate.bind(worker);
-    worker.terminate = () => {
-      terminate();
-      gone('was terminated');
-    };
-    const { locks } = navigator;
-    if (!locks) return;
-    const name = `weft-worker-${crypto.randomUUID()}`;
-    service
-      .holdLock(name)
-      .then(() => locks.request(name, () => gone('stopped')))
-      .catch(() => undefined);
+/** The machine for this thread. */
+async function importHost() {
+  try {
+    return await import('../worker/index.ts');
+  } catch (cause) {
+    throw new WorkerError(
+      'This thread cannot load the machine. Service workers know no import(): import Session from weft-vm/static there.',
+      { cause },
+    );
   }
 }

@@ -1,6 +1,8 @@
 import type { DType } from '../core/dtype.ts';
 import type { Shape } from '../core/shape.ts';
 import type { HandleId } from '../worker/protocol.ts';
+import { checkOptions } from './check-options.ts';
+import { SIGNAL_OPTIONS } from './session-options.ts';
 import type { Tensor } from './tensor.ts';
 
 /** What a {@link DeviceTensor} needs of the session that made it. */
@@ -14,7 +16,9 @@ export interface HandleOwner {
  * same session, and dispose of it: its memory is held until then, or until the session is.
  */
 export class DeviceTensor {
+  /** The dtype of its elements. */
   readonly dtype: DType;
+  /** Its dimensions. */
   readonly shape: Shape;
   /** For the session only. */
   readonly owner: HandleOwner;
@@ -29,7 +33,8 @@ export class DeviceTensor {
   }
 
   /** Copies the elements to the page. Rejects with UsageError after {@link dispose}. */
-  read(options: { signal?: AbortSignal } = {}): Promise<Tensor> {
+  async read(options: { signal?: AbortSignal } = {}): Promise<Tensor> {
+    checkOptions('DeviceTensor.read', options, SIGNAL_OPTIONS);
     return this.owner.readHandle(this.handle ?? -1, options.signal);
   }
 

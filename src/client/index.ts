@@ -1,5 +1,7 @@
+export type { CompileLimits } from '../core/compile-limits.ts';
 export type { DType, TypedArray } from '../core/dtype.ts';
 export {
+  CompileLimitError,
   DeviceError,
   DeviceLostError,
   DownloadError,
@@ -8,6 +10,7 @@ export {
   ParseError,
   RuntimeError,
   ShapeError,
+  StorageError,
   TypeCheckError,
   UnsupportedError,
   UsageError,
@@ -21,6 +24,7 @@ export type {
   KernelProfile,
   KernelTuning,
   LoadProgress,
+  ProgramLimits,
   SessionDevice,
   SessionMemory,
   SharingCounters,
@@ -31,13 +35,8 @@ export type {
 export { configureWorker, type WorkerOptions } from './configure-worker.ts';
 export { DeviceTensor } from './device-tensor.ts';
 export type { ImageInput, Inputs, InputValue } from './input-value.ts';
-export {
-  type LoadOptions,
-  type Profile,
-  type ResumeOptions,
-  type RunOptions,
-  Session,
-} from './session.ts';
+export { type Profile, Session } from './session.ts';
+export type { LoadOptions, ResumeOptions, RunOptions } from './session-options.ts';
 export type { Checkpoints } from './snapshots/checkpoints.ts';
 export type {
   CheckpointOptions,

@@ -13,6 +13,7 @@ export type ImageInput =
 
 /** What `run` takes for one input. Plain numbers are for int and float parameters. */
 export type InputValue = Tensor | DeviceTensor | ImageInput | number | string;
+/** Inputs of a run, by name. */
 export type Inputs = Readonly<Record<string, InputValue>>;
 /** Inputs whose pictures have become tensors. */
 export type PlainInputs = Readonly<Record<string, BoundValue>>;

@@ -261,7 +261,7 @@ describe('dispatching that cannot be', () => {
   test('an executable, which is compiled already', async () => {
     const loading = load({ main: { x: { 0: [[1, 2]] } } }, sumAndProduct().toBytes());
     await expect(loading).rejects.toThrow(
-      'got an executable, to dispatch by shape, expected an ONNX',
+      'got an executable with the option dispatch, expected an ONNX model',
     );
   });
 });

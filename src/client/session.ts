@@ -6,7 +6,6 @@ import type {
   ControlReply,
   ControlRequest,
   Dims,
-  Dispatch,
   FunctionInfo,
   HandleId,
   KernelProfile,
@@ -22,8 +21,9 @@ import type {
   ValueInfo,
 } from '../worker/protocol.ts';
 import { bindInputs } from './bind-inputs.ts';
+import { checkOptions } from './check-options.ts';
 import { type CallOptions, Connection, hasWorkers, type Send } from './connection.ts';
-import type { DeviceTensor, HandleOwner } from './device-tensor.ts';
+import type { DeviceTensor } from './device-tensor.ts';
 import { arePlain, type Inputs } from './input-value.ts';
 import type { Checkpoints } from './snapshots/checkpoints.ts';
 import type {
@@ -33,68 +33,26 @@ import type {
 } from './snapshots/control-options.ts';
 import { loadSnapshots } from './snapshots/snapshot-store.ts';
 import type { SnapshotStore } from './snapshots/store-types.ts';
+import {
+  LOAD_OPTIONS,
+  PAUSE_OPTIONS,
+  RESUME_OPTIONS,
+  SIGNAL_OPTIONS,
+  type LoadOptions,
+  type ResumeOptions,
+  RUN_OPTIONS,
+  type RunOptions,
+} from './session-options.ts';
 import { type SessionSource, toWireSource } from './source.ts';
 import { Tensor } from './tensor.ts';
 import type { TuneOptions, TuningReport } from './tune-session.ts';
 import { fromWire, handlesIn, type OutputValue, toWire } from './wire-values.ts';
 
-export interface LoadOptions {
-  /** Default `auto`: WebGPU, or the host when there is none; see {@link Session.device}. */
-  readonly device?: 'auto' | 'webgpu' | 'host';
-  /**
-   * true, the default: the worker that the sessions of this page share. A function starts another
-   * one, shared by the sessions that pass the same function and terminated with the last of them.
-   * false: in this thread, which is also the default where there are no workers (Node).
-   */
-  readonly worker?: boolean | (() => Worker);
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
-  /** Fixes symbolic dimensions of an ONNX model, such as `{ batch: 1 }`. */
-  readonly dims?: Dims;
-  /**
-   * Makes clones of an ONNX model for intervals of sizes, chosen when it is called:
-   * `{ main: { data: { 0: [[1, 2], [2, 8]] } } }`, or rules such as
-   * `{ kind: 'logarithmic', min: 1, max: 512, base: 2 }`.
-   */
-  readonly dispatch?: Dispatch;
-  /** At most so many bytes of device memory. */
-  readonly byteBudget?: number;
-  /** Keeps the weights on the device; see {@link configureWorker}. */
-  readonly pin?: boolean;
-  /**
-   * Runs take turns with those of other sessions that have a priority or were loaded after
-   * {@link configureWorker}, twice as many for twice the priority. Default 1.
-   */
-  readonly priority?: number;
-  /**
-   * When the kernels that depend on symbolic sizes are compiled. `on demand`, the default: those that a
-   * run needs before its first launch, the others one by one while nothing runs. `ahead`: all before
-   * the session is there, so that no run waits for any.
-   */
-  readonly compile?: 'ahead' | 'on demand';
-  /** With `worker: false`: the WebGPU to use. Default `navigator.gpu`. */
-  readonly gpu?: GPU;
-}
-
-export interface ResumeOptions extends LoadOptions {
-  /** The very program that was running: a `.weft` file, or a model with the same options. */
-  readonly executable: SessionSource;
-  /** Leaves the session paused until {@link Session.continue}. */
-  readonly paused?: boolean;
-}
-
-export interface RunOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** The function to call. Default `main`. */
-  readonly function?: string;
-  /** Where results go. `device`: {@link DeviceTensor} handles. Default `host`. */
-  readonly keep?: 'host' | 'device';
-  /** Moves the data of input tensors to the worker instead of copying it: they are empty then. */
-  readonly transfer?: boolean;
-}
-
+/** What a profiled run gave, and what it took. */
 export interface Profile {
+  /** The results of the run, by name. */
   readonly outputs: Record<string, Tensor>;
+  /** Launches in order. */
   readonly kernels: readonly KernelProfile[];
   /** From the call until the device is idle. */
   readonly totalMs: number;
@@ -108,9 +66,10 @@ export interface Profile {
  * {@link Session.dispose}, with WorkerError when the worker is gone and with DeviceLostError when
  * the device is; load the session again then.
  */
-export class Session implements HandleOwner, AsyncDisposable {
+export class Session {
   /** Of `main`, or of the first function when there is no `main`. */
   readonly inputs: readonly ValueInfo[];
+  /** Outputs of `main`, in order; empty where there is no `main`. */
   readonly outputs: readonly ValueInfo[];
   /** Names of the functions that {@link Session.run} can call. */
   readonly functions: readonly string[];
@@ -135,8 +94,10 @@ export class Session implements HandleOwner, AsyncDisposable {
    */
   static async resume(
     bytes: Uint8Array | ArrayBuffer,
-    { executable, paused, ...options }: ResumeOptions,
+    given: ResumeOptions,
   ): Promise<Session & { readonly resumed: ResumedState }> {
+    checkOptions('Session.resume', given, RESUME_OPTIONS);
+    const { executable, paused, ...options } = given;
     // A run that goes on in its middle tells no sizes before its next launch.
     const session = await Session.load(executable, { compile: 'ahead', ...options });
     try {
@@ -155,22 +116,16 @@ export class Session implements HandleOwner, AsyncDisposable {
    * DeviceError or OutOfMemoryError.
    */
   static async load(source: SessionSource, options: LoadOptions = {}): Promise<Session> {
-    const {
-      device = 'auto',
-      worker = hasWorkers(),
-      signal,
-      onProgress,
-      dims = {},
-      dispatch,
-    } = options;
+    checkOptions('Session.load', options, LOAD_OPTIONS);
+    const { worker = hasWorkers(), workerFiles, workerTimeout, gpu, ...rest } = options;
+    const { signal, onProgress, ...wanted } = rest;
+    const { device = 'auto', dims = {}, dispatch } = wanted;
     signal?.throwIfAborted();
     if (dispatch) (await import('./check-dispatch.ts')).checkDispatch(dispatch);
-    const connection = Connection.acquire({ worker, gpu: options.gpu });
+    const connection = Connection.acquire({ worker, workerFiles, workerTimeout, gpu });
     try {
       const { source: wire, transfers } = await toWireSource(source);
-      const { byteBudget, compile, pin, priority } = options;
-      const sharing = { byteBudget, compile, pin, priority };
-      const request = { source: wire, device, dims, dispatch, ...sharing };
+      const request = { ...wanted, source: wire, device, dims };
       const report =
         onProgress &&
         proxy((progress: LoadProgress) => {
@@ -241,6 +196,7 @@ export class Session implements HandleOwner, AsyncDisposable {
    * symbolic dimensions; those not given are 1.
    */
   async warmup(dims: Dims = {}, options: { signal?: AbortSignal } = {}): Promise<void> {
+    checkOptions('warmup', options, SIGNAL_OPTIONS);
     await this.#call(options.signal, (service, call) => service.warmup(call, this.#id, dims));
   }
 
@@ -248,7 +204,9 @@ export class Session implements HandleOwner, AsyncDisposable {
    * Holds all runs between two instructions, and new ones before their first; resolves to the runs
    * when all are held. Rejects with UsageError for a place that does not exist.
    */
-  async pause({ signal, ...place }: PauseOptions = {}): Promise<readonly PausedCall[]> {
+  async pause(options: PauseOptions = {}): Promise<readonly PausedCall[]> {
+    checkOptions('pause', options, PAUSE_OPTIONS);
+    const { signal, ...place } = options;
     const { calls } = await this.control({ kind: 'pause', ...place, args: [] }, { signal });
     return calls;
   }
@@ -280,6 +238,7 @@ export class Session implements HandleOwner, AsyncDisposable {
    * on, whoever paused them.
    */
   async pauseWhenHidden(options: { signal?: AbortSignal } = {}): Promise<void> {
+    checkOptions('pauseWhenHidden', options, SIGNAL_OPTIONS);
     (await loadSnapshots()).pauseWhenHidden(this, options);
   }
 
@@ -309,7 +268,10 @@ export class Session implements HandleOwner, AsyncDisposable {
     return this.#disposal;
   }
 
-  // In a browser without the symbol this is a method called "undefined", which harms nobody.
+  /**
+   * As {@link dispose}, at the end of a block with `await using`. In a browser without the symbol this is
+   * a method called "undefined", which harms nobody.
+   */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }
@@ -341,7 +303,9 @@ export class Session implements HandleOwner, AsyncDisposable {
   async #dispose(): Promise<void> {
     this.#closed.abort(new UsageError('The session was disposed.'));
     try {
-      await this.#connection.call((service, call) => service.dispose(call, this.#id));
+      this.#connection.isBusy = await this.#connection.call((service, call) =>
+        service.dispose(call, this.#id),
+      );
     } catch {
       // The worker is gone, and the session with it.
     } finally {
@@ -362,9 +326,11 @@ export class Session implements HandleOwner, AsyncDisposable {
   /** Calls `send` with the request. Tensors are copied before anything is awaited. */
   async #request<T>(
     given: Inputs,
-    { signal, function: name = 'main', keep = 'host', transfer: move = false }: RunOptions,
+    options: RunOptions,
     { send, discard }: RequestOptions<T>,
   ): Promise<T> {
+    checkOptions('run', options, RUN_OPTIONS);
+    const { signal, function: name = 'main', keep = 'host', transfer: move = false } = options;
     const info = this.#functions.get(name);
     if (info === undefined) {
       const { explainFunction } = await import('./explain-inputs.ts');

@@ -1,4 +1,24 @@
-/** Starts the worker that the sessions of a page share. */
-export function startWorker(): Worker {
-  return new Worker(new URL('../worker/worker-main.ts', import.meta.url), { type: 'module' });
+import { trustedAddress } from '../core/trusted-address.ts';
+
+const starters = new Map<string, string>();
+
+/** Starts a worker of the package. Throws where the address or a policy of the page forbids it. */
+export function startWorker(address: string): Worker {
+  const { origin } = globalThis;
+  // A worker's file must be of the page's origin. One that imports another's may be.
+  const isForeign =
+    /^(?:https?|data):/.test(address) && origin && new URL(address).origin !== origin;
+  const own = isForeign ? starterOf(address) : address;
+  return new Worker(trustedAddress(own), { type: 'module', name: 'weft' });
+}
+
+/** A file of this origin that imports `address`. It stays, for workers that start later. */
+function starterOf(address: string): string {
+  let starter = starters.get(address);
+  if (starter === undefined) {
+    const type = 'text/javascript';
+    starter = URL.createObjectURL(new Blob([`import ${JSON.stringify(address)};`], { type }));
+    starters.set(address, starter);
+  }
+  return starter;
 }

@@ -70,3 +70,45 @@ describe('Tensor.from', () => {
     );
   });
 });
+
+function untyped(value: unknown): never {
+  return value as never;
+}
+
+describe('nothing of a tensor', () => {
+  const one = Float32Array.of(1);
+
+  test.each(['floaty', '__proto__', 'constructor', undefined, null, 5])('dtype %s', (dtype) => {
+    const message = `got dtype ${JSON.stringify(dtype)}, expected one of float32, float64,`;
+    expect(() => new Tensor(untyped(dtype), one, [1])).toThrow(`Tensor: ${message}`);
+    if (dtype !== undefined && dtype !== null) {
+      expect(() => Tensor.from([1], untyped(dtype))).toThrow(`Tensor.from: ${message}`);
+    }
+  });
+
+  test.each<[string, unknown, unknown, string]>([
+    ['no data', undefined, [1], 'got undefined, expected 1 in Float32Array for float32 (1,)'],
+    ['null', null, [1], 'got null, expected 1 in Float32Array'],
+    ['an array', [1], [1], 'got 1 elements in Array, expected 1 in Float32Array'],
+    [
+      'no shape',
+      one,
+      undefined,
+      'expected dimensions from 0 up in Float32Array for float32 undefined',
+    ],
+    ['a number as shape', one, 1, 'expected dimensions from 0 up in Float32Array for float32 1'],
+    ['halves', one, [0.5], 'expected dimensions from 0 up in Float32Array for float32 (0.5,)'],
+  ])('%s', (_, data, shape, message) => {
+    expect(() => new Tensor('float32', untyped(data), untyped(shape))).toThrow(message);
+  });
+
+  test.each<[string, unknown, 'int64' | undefined, string]>([
+    ['text', ['a'], undefined, 'got the element string, expected numbers, bigints or booleans'],
+    ['null', [null], undefined, 'got the element object, expected numbers, bigints or booleans'],
+    ['half an integer', [0.5], 'int64', 'got the element 0.5, expected integers for int64'],
+    ['no number', [Number.NaN], 'int64', 'got the element NaN, expected integers for int64'],
+    ['a view of bytes', new DataView(new ArrayBuffer(4)), undefined, 'got dtype "dataview"'],
+  ])('%s', (_, values, dtype, message) => {
+    expect(() => Tensor.from(untyped(values), dtype)).toThrow(`Tensor.from: ${message}`);
+  });
+});

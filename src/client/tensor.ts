@@ -1,28 +1,44 @@
-import { type DType, dtypeInfo, isBigInt, type TypedArray } from '../core/dtype.ts';
-import { ShapeError } from '../core/errors.ts';
+import { allocate } from '../core/allocate.ts';
+import {
+  ALL_DTYPES,
+  type DType,
+  type DTypeInfo,
+  dtypeInfo,
+  isBigInt,
+  isDType,
+  type TypedArray,
+} from '../core/dtype.ts';
+import { ShapeError, UsageError } from '../core/errors.ts';
 import { float16ToNumber, numberToFloat16 } from '../core/float16.ts';
 import { elementCount, formatShape } from '../core/element-count.ts';
 import type { Shape } from '../core/shape.ts';
 
 type Element = number | bigint | boolean;
+/** A number, or arrays of arrays of numbers, as deep as a tensor has dimensions. */
 export type NestedArray = Element | readonly NestedArray[];
 
 /** A dense tensor in the page, row-major. */
 export class Tensor {
+  /** The dtype of its elements. */
   readonly dtype: DType;
+  /** Its dimensions, the outermost first. */
   readonly shape: Shape;
   /** `Uint16Array` of bits for float16, `Uint8Array` of 0 and 1 for bool, bigints for int64. */
   readonly data: TypedArray;
 
-  /** Wraps `data` without a copy. Throws ShapeError when array type or length do not fit. */
+  /**
+   * Wraps `data` without a copy. Throws ShapeError when array type or length do not fit, UsageError for
+   * a dtype that does not exist.
+   */
   constructor(dtype: DType, data: TypedArray, shape: Shape) {
-    const { array } = dtypeInfo(dtype);
-    const areDims = shape.every((dim) => Number.isSafeInteger(dim) && dim >= 0);
-    if (!(data instanceof array) || data.length !== elementCount(shape) || !areDims) {
+    const { array } = knownInfo(dtype, 'Tensor');
+    const areDims =
+      Array.isArray(shape) && shape.every((dim) => Number.isSafeInteger(dim) && dim >= 0);
+    if (!areDims || !(data instanceof array) || data.length !== elementCount(shape)) {
       throw new ShapeError({
         where: 'Tensor',
-        got: `${(data as ArrayLike<number>).length} elements in ${(data as object).constructor.name}`,
-        expected: `${areDims ? elementCount(shape) : 'dimensions from 0 up'} in ${array.name} for ${dtype} ${formatShape(shape)}`,
+        got: describeData(data),
+        expected: `${areDims ? elementCount(shape) : 'dimensions from 0 up'} in ${array.name} for ${dtype} ${Array.isArray(shape) ? formatShape(shape) : String(shape)}`,
         remedy: 'Tensor.from converts arrays.',
       });
     }
@@ -34,18 +50,20 @@ export class Tensor {
   /**
    * A tensor from a number, a nested array, a flat array or a typed array. Without `dtype`, numbers
    * become float32, bigints int64, booleans bool, and a typed array keeps its type. Without
-   * `shape`, the nesting gives it. Throws ShapeError for ragged nesting.
+   * `shape`, the nesting gives it. Throws ShapeError for ragged nesting, UsageError for a dtype that
+   * does not exist and for elements that it cannot hold.
    */
   static from(values: NestedArray | TypedArray, dtype?: DType, shape?: Shape): Tensor {
     const flat: ArrayLike<Element> = ArrayBuffer.isView(values) ? values : flatten(values);
     const type = dtype ?? inferDType(values, flat[0]);
     const dims = shape ?? (ArrayBuffer.isView(values) ? [values.length] : nestedShape(values));
-    if (ArrayBuffer.isView(values) && values instanceof dtypeInfo(type).array) {
+    const { array } = knownInfo(type, 'Tensor.from');
+    if (ArrayBuffer.isView(values) && values instanceof array) {
       // Uint16Array elements given as float16 are its bits; all else of the same class is itself.
       return new Tensor(type, values, dims);
     }
-    const data = new (dtypeInfo(type).array)(flat.length);
-    for (let i = 0; i < flat.length; i++) data[i] = encode(flat[i] ?? 0, type);
+    const data = allocate(flat.length, () => new array(flat.length));
+    for (let i = 0; i < flat.length; i++) data[i] = encode(flat[i] as Element, type);
     return new Tensor(type, data, dims);
   }
 
@@ -61,7 +79,25 @@ export class Tensor {
   }
 }
 
+function knownInfo(dtype: DType, where: string): DTypeInfo {
+  if (isDType(dtype)) return dtypeInfo(dtype);
+  const got = `dtype ${JSON.stringify(dtype)}`;
+  throw new UsageError({ where, got, expected: `one of ${ALL_DTYPES.join(', ')}` });
+}
+
+function describeData(data: unknown): string {
+  const { length } = Object(data) as { readonly length?: unknown };
+  const type = data === null || data === undefined ? String(data) : Object(data).constructor.name;
+  return typeof length === 'number' ? `${length} elements in ${type}` : type;
+}
+
 function encode(value: Element, dtype: DType): never {
+  const isNumber = /^(number|bigint|boolean)$/.test(typeof value);
+  if (!isNumber || (isBigInt(dtype) && typeof value === 'number' && !Number.isInteger(value))) {
+    const got = typeof value === 'number' ? String(value) : typeof value;
+    const expected = isNumber ? `integers for ${dtype}` : 'numbers, bigints or booleans';
+    throw new UsageError({ where: 'Tensor.from', got: `the element ${got}`, expected });
+  }
   let stored: number | bigint;
   if (isBigInt(dtype)) stored = BigInt(value);
   else if (dtype === 'float16') stored = numberToFloat16(Number(value));

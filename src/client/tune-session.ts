@@ -1,8 +1,19 @@
 import { DeviceLostError, WorkerError } from '../core/errors.ts';
 import type { ControlReply, ControlRequest, Dims, KernelTuning } from '../worker/protocol.ts';
+import {
+  BOOLEAN,
+  checkOptions,
+  FUNCTION,
+  type OptionKinds,
+  SIGNAL,
+  SIZES,
+} from './check-options.ts';
 
+/** What is tuned, and when. */
 export interface TuneOptions {
+  /** Ends the tuning, which then rejects with the reason of the signal; what was chosen stays. */
   readonly signal?: AbortSignal | undefined;
+  /** Hears of each kernel that is done. */
   readonly onProgress?: ((progress: TuneProgress) => void) | undefined;
   /** Sizes of symbolic dimensions to tune for, beside those of runs so far; those not given are 1. */
   readonly dims?: Dims | undefined;
@@ -16,12 +27,15 @@ export interface TuneOptions {
 
 /** Kernels done, of all. */
 export interface TuneProgress {
+  /** Kernels that are done. */
   readonly loaded: number;
+  /** Kernels in all. */
   readonly total: number;
   /** What was found last. */
   readonly kernels: readonly KernelTuning[];
 }
 
+/** What tuning found. */
 export interface TuningReport {
   /** Kernels that there was something to choose for, for each size. */
   readonly kernels: readonly KernelTuning[];
@@ -30,6 +44,13 @@ export interface TuningReport {
   /** False when `idle` tuning ended with its session. */
   readonly isComplete: boolean;
 }
+
+const TUNE_OPTIONS: OptionKinds<TuneOptions> = {
+  signal: SIGNAL,
+  onProgress: FUNCTION,
+  dims: SIZES,
+  idle: BOOLEAN,
+};
 
 /** What is needed of a session. */
 export interface TunedSession {
@@ -44,8 +65,10 @@ export interface TunedSession {
 /** See `Session.tune`. Kernel by kernel, so that others have the device in between. */
 export async function tuneSession(
   session: TunedSession,
-  { signal, onProgress, dims, idle }: TuneOptions,
+  options: TuneOptions,
 ): Promise<TuningReport> {
+  checkOptions('tune', options, TUNE_OPTIONS);
+  const { signal, onProgress, dims, idle } = options;
   signal?.throwIfAborted();
   const kernels: KernelTuning[] = [];
   let isStored = false;

@@ -1,3 +1,4 @@
+import { allocate } from '../core/allocate.ts';
 import { dtypeInfo, type TypedArray } from '../core/dtype.ts';
 import type { FunctionInfo, HandleId, WireResult, WireValue } from '../worker/protocol.ts';
 import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
@@ -7,7 +8,9 @@ import { Tensor } from './tensor.ts';
 
 /** Other results than tensors and numbers. A tuple has tag 0. */
 export interface AdtOutput {
+  /** Which constructor of the type made it; 0 for a tuple. */
   readonly tag: number;
+  /** Its fields, in order. */
   readonly fields: readonly OutputValue[];
 }
 
@@ -55,7 +58,7 @@ export function toWire(
 
 function copy({ data, dtype }: Tensor): TypedArray {
   const spare = takeSpare(data.byteLength);
-  if (!spare) return data.slice();
+  if (!spare) return allocate(data.byteLength, () => data.slice());
   const target = new (dtypeInfo(dtype).array)(spare, 0, data.length);
   target.set(data as never);
   return target;

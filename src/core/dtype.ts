@@ -29,6 +29,7 @@ const DTYPES = {
   uint2: { code: 23, byteLength: 1, array: Uint8Array, category: 'uint' },
 } as const;
 
+/** The type of the elements of a tensor. */
 export type DType = keyof typeof DTYPES;
 
 /** The typed array that holds host data of a dtype. */

@@ -3,9 +3,13 @@
  * `got` and `expected` are noun phrases; `remedy` is a sentence.
  */
 export interface Complaint {
+  /** The place, such as an option or a node. */
   readonly where?: string | undefined;
+  /** What was there, as a noun phrase. */
   readonly got: string;
+  /** What should have been there, as a noun phrase. */
   readonly expected: string;
+  /** What to do about it, as a sentence. */
   readonly remedy?: string | undefined;
 }
 
@@ -21,13 +25,17 @@ export interface ErrorData {
 /** A structured-cloneable detail of an error, such as sizes in bytes or a list of node names. */
 export type ErrorDetail = string | number | boolean | readonly string[] | readonly number[];
 
+/** What an error carries beside its message. */
 export interface WeftErrorOptions {
+  /** The error that led to it. */
   readonly cause?: unknown;
+  /** Facts for programs, such as sizes in bytes. */
   readonly details?: Readonly<Record<string, ErrorDetail>>;
 }
 
 /** The base of every error that Weft throws on purpose. */
 export class WeftError extends Error {
+  /** Facts for programs, such as sizes in bytes or a list of names; each error says which. */
   readonly details: Readonly<Record<string, ErrorDetail>>;
 
   constructor(complaint: string | Complaint, options: WeftErrorOptions = {}) {
@@ -80,6 +88,11 @@ export class UnsupportedError extends WeftError {
   static override readonly errorName: string = 'UnsupportedError';
 }
 
+/** Compiling a program would take more nodes, bytes or time than its limits allow. */
+export class CompileLimitError extends WeftError {
+  static override readonly errorName: string = 'CompileLimitError';
+}
+
 /** A call of the public interface is wrong: an unknown name, a missing input, a use after dispose. */
 export class UsageError extends WeftError {
   static override readonly errorName: string = 'UsageError';
@@ -110,7 +123,15 @@ export class DownloadError extends WeftError {
   static override readonly errorName: string = 'DownloadError';
 }
 
-/** The worker that held the session stopped. */
+/** A store of snapshots could not be read or written: no room, no permission. */
+export class StorageError extends WeftError {
+  static override readonly errorName: string = 'StorageError';
+}
+
+/**
+ * A worker could not be had (`details.reason` and `details.url`), or the one that held the session
+ * stopped.
+ */
 export class WorkerError extends WeftError {
   static override readonly errorName: string = 'WorkerError';
 }
@@ -123,12 +144,14 @@ const ERROR_CLASSES = [
   TypeCheckError,
   ShapeError,
   UnsupportedError,
+  CompileLimitError,
   UsageError,
   RuntimeError,
   DeviceError,
   DeviceLostError,
   OutOfMemoryError,
   DownloadError,
+  StorageError,
   WorkerError,
 ];
 

@@ -1,6 +1,7 @@
 import { type DType, dtypeInfo, type TypedArray } from './dtype.ts';
 import { ShapeError } from './errors.ts';
 import { elementCount, formatShape, type Shape } from './shape.ts';
+import { reserveTensorMemory } from './tensor-memory.ts';
 
 /** Reads stored bytes of a tensor that is not held in memory; always the same. */
 export type StoredBytesReader = (byteOffset: number, byteLength: number) => Uint8Array;
@@ -11,7 +12,9 @@ export type StoredBytesReader = (byteOffset: number, byteLength: number) => Uint
  * lies elsewhere, such as in a file, and is read each time that somebody asks for its elements.
  */
 export class HostTensor {
+  /** The dtype of its elements. */
   readonly dtype: DType;
+  /** Its dimensions. */
   readonly shape: Shape;
   /** True when `elements` holds one element for the whole tensor. */
   readonly isSplat: boolean;
@@ -57,7 +60,7 @@ export class HostTensor {
 
   /** A tensor of zeros. */
   static zeros(dtype: DType, shape: Shape): HostTensor {
-    return new HostTensor(dtype, shape, new (dtypeInfo(dtype).array)(elementCount(shape)));
+    return new HostTensor(dtype, shape, newElements(dtype, elementCount(shape)));
   }
 
   /** A tensor whose elements all equal `value` (raw bits for float16). */
@@ -69,7 +72,7 @@ export class HostTensor {
 
   /** A tensor from numbers; bigints are converted where the dtype holds them. */
   static from(dtype: DType, shape: Shape, values: ArrayLike<number | bigint>): HostTensor {
-    const elements = new (dtypeInfo(dtype).array)(values.length);
+    const elements = newElements(dtype, values.length);
     for (let i = 0; i < values.length; i++) setElement(elements, i, values[i] ?? 0);
     return new HostTensor(dtype, shape, elements);
   }
@@ -106,6 +109,7 @@ export class HostTensor {
     return new Uint8Array(buffer, start + byteOffset, byteLength);
   }
 
+  /** Elements that the shape holds. */
   get elementCount(): number {
     return elementCount(this.shape);
   }
@@ -118,7 +122,7 @@ export class HostTensor {
   /** All elements. For a splat a new array at each call. */
   get data(): TypedArray {
     if (!this.isSplat) return this.elements;
-    const data = new (dtypeInfo(this.dtype).array)(this.elementCount);
+    const data = newElements(this.dtype, this.elementCount);
     const value = this.elements[0] ?? 0;
     if (data instanceof BigInt64Array || data instanceof BigUint64Array) data.fill(BigInt(value));
     else data.fill(Number(value));
@@ -135,6 +139,12 @@ export class HostTensor {
   reshape(shape: Shape): HostTensor {
     return new HostTensor(this.dtype, shape, this.elements, this.isSplat);
   }
+}
+
+function newElements(dtype: DType, count: number): TypedArray {
+  const { array, byteLength } = dtypeInfo(dtype);
+  reserveTensorMemory(count * byteLength);
+  return new array(count);
 }
 
 function setElement(array: TypedArray, index: number, value: number | bigint): void {

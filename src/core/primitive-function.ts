@@ -10,11 +10,14 @@ export type AttributeValue =
   | readonly string[]
   | readonly Dim[];
 
+/** Attributes of an operator, by name. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 /** The type of a tensor whose dimensions are of type `D`: numbers, or symbols too. */
 export interface TensorTypeOf<D extends Dim> {
+  /** The dtype of the elements. */
   readonly dtype: DType;
+  /** Its dimensions, the outermost first. */
   readonly shape: readonly D[];
 }
 
@@ -30,6 +33,7 @@ export interface OperatorCall {
   readonly op: string;
   /** Values it reads: parameters come first, then the calls in order. -1: an absent optional input. */
   readonly inputs: readonly number[];
+  /** Attributes of the operator. */
   readonly attributes: Attributes;
 }
 
@@ -42,8 +46,11 @@ export interface OperatorCall {
  * Value `i` is parameter `i` for `i < params.length`, else the result of `body[i - params.length]`.
  */
 export interface PrimitiveFunction {
+  /** Unique among the primitive functions of a program. */
   readonly name: string;
+  /** Types of the tensors that it reads. */
   readonly params: readonly TensorType[];
+  /** Calls of operators, each after those whose results it reads. */
   readonly body: readonly OperatorCall[];
   /** Values that are results, with their types, in the order of the destination arguments. */
   readonly results: readonly PrimitiveResult[];
@@ -51,7 +58,10 @@ export interface PrimitiveFunction {
   readonly device?: 'host';
 }
 
+/** A value that a primitive function gives. */
 export interface PrimitiveResult {
+  /** The number of the value. */
   readonly value: number;
+  /** Its type. */
   readonly type: TensorType;
 }

@@ -8,9 +8,10 @@ import {
 } from './dim-algebra.ts';
 import type { DimFacts } from './dim-bounds.ts';
 import type { DimContext } from './dim-context.ts';
+import { isTooLong, MAX_DIM_OPERATIONS } from './dim-length.ts';
 import { sameDim } from './dim-symbols.ts';
 import { applyDimOperator, type Dim, type DimOperator, formatDim } from './dim.ts';
-import { type Complaint, complaintText, ShapeError } from './errors.ts';
+import { CompileLimitError, type Complaint, complaintText, ShapeError } from './errors.ts';
 import { formatShape } from './shape.ts';
 
 /** Two dimensions that have to be equal when the program runs; nothing proves it before. */
@@ -149,7 +150,14 @@ export class SymbolicDims implements DimContext<Dim> {
       const value = applyDimOperator(op, left, right);
       if (value !== undefined) return value;
     }
-    return simplifyDim({ op, left, right }, this.#facts);
+    const dim = simplifyDim({ op, left, right }, this.#facts);
+    if (!isTooLong(dim)) return dim;
+    throw new CompileLimitError({
+      where: 'size',
+      got: `a formula of more than ${MAX_DIM_OPERATIONS} operations`,
+      expected: 'a shorter one',
+      remedy: 'Give symbolic dimensions numbers when the model is compiled.',
+    });
   }
 
   #check(left: Dim, right: Dim, complaint: () => Complaint): void {

@@ -25,7 +25,7 @@ export class FlowDiagram {
   showDevice(device: SessionDevice): void {
     const isHost = device.kind === 'host';
     this.#text('device', '[data-place]', isHost ? 'CPU, in the worker' : 'WebGPU');
-    this.#text('device', '[data-name]', isHost ? 'Host device' : adapterName(device));
+    this.#text('device', '[data-name]', isHost ? 'Host device' : device.name);
     const detail = isHost ? 'runs the reference kernels' : `${device.adapterClass} adapter`;
     this.#text('device', '[data-detail]', detail);
   }
@@ -51,9 +51,4 @@ export class FlowDiagram {
   #text(node: string, selector: string, text: string): void {
     select(this.#root, `[data-node="${node}"] ${selector}`).textContent = text;
   }
-}
-
-/** A name that people know their GPU by. */
-export function adapterName({ name, vendor, architecture }: SessionDevice): string {
-  return name || [vendor, architecture].filter(Boolean).join(' ') || 'unnamed adapter';
 }

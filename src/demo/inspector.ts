@@ -2,7 +2,6 @@ import type { OutputValue, Session, ValueInfo } from '../client/index.ts';
 import { seededRandom } from '../testing/random.ts';
 import type { DemoContext } from './demo-context.ts';
 import { element } from './element.ts';
-import { adapterName } from './flow-diagram.ts';
 import { describeError, formatBytes, formatMs } from './format-quantity.ts';
 import { kernelTime } from './machine-view.ts';
 import { describeOutput } from './describe-output.ts';
@@ -36,7 +35,7 @@ export class Inspector {
     const { device } = session;
     const size =
       file.byteLength === undefined ? 'Loaded' : `${formatBytes(file.byteLength)}, loaded`;
-    const where = device.kind === 'host' ? 'host device' : `WebGPU (${adapterName(device)})`;
+    const where = device.kind === 'host' ? 'host device' : `WebGPU (${device.name})`;
     const fields = numbersToChoose(session.inputs).map(numberField);
     const results = element('div', { class: 'scroll' });
     const status = element('p', { class: 'status', role: 'status' });

@@ -1,6 +1,5 @@
 import type { KernelProfile, Profile, Session, SessionDevice } from '../client/index.ts';
 import { element, toggleData } from './element.ts';
-import { adapterName } from './flow-diagram.ts';
 import { describeError, formatBytes, formatCount, formatMs } from './format-quantity.ts';
 import { ListingView, type PrimitiveTime } from './listing-view.ts';
 
@@ -84,7 +83,7 @@ export class MachineView {
         ? 'none yet'
         : `${formatCount(profile.instructions, 'instruction')}, ${formatCount(profile.kernels.length, 'kernel')}, ${formatMs(profile.totalMs)}`;
     this.#showFacts([
-      ['Runs on', device.kind === 'host' ? 'host device (CPU)' : `WebGPU: ${adapterName(device)}`],
+      ['Runs on', device.kind === 'host' ? 'host device (CPU)' : `WebGPU: ${device.name}`],
       ['VM', 'bytecode interpreter in a Web Worker'],
       ['Last run', run],
       [

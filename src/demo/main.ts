@@ -2,7 +2,7 @@ import type { SessionDevice } from '../client/index.ts';
 import type { DemoContext, Section } from './demo-context.ts';
 import { DrawSection } from './draw-section.ts';
 import { byId, element, select } from './element.ts';
-import { adapterName, FlowDiagram } from './flow-diagram.ts';
+import { FlowDiagram } from './flow-diagram.ts';
 import { describeError } from './format-quantity.ts';
 import { GallerySection } from './gallery-section.ts';
 import { MachineView } from './machine-view.ts';
@@ -59,7 +59,7 @@ function showDevice(device: SessionDevice): void {
       'info',
     );
   }
-  const name = isHost ? 'the host device' : adapterName(device);
+  const name = isHost ? 'the host device' : device.name;
   const search = asked === 'auto' ? '?device=host' : location.pathname;
   const other = asked === 'auto' ? 'try the host device' : 'choose the best device';
   byId('device-switch', HTMLElement).replaceChildren(

@@ -18,6 +18,7 @@ import type { VmState } from './vm-state.ts';
  */
 export type HostInput = Value | boolean | HostTensor | HostFunction | readonly HostInput[];
 
+/** What a function of the host may give: nothing is null. */
 export type HostResult = HostInput | undefined | void;
 
 /**

@@ -4,6 +4,10 @@ import type { LinkedFunction } from './linked-code.ts';
 import type { LinkedProgram } from './link.ts';
 import { release, type Value } from './value.ts';
 
+/**
+ * What the calls of a machine may take up. What goes beyond rejects with RuntimeError or
+ * OutOfMemoryError.
+ */
 export interface Limits {
   /** Frames that all calls in flight may have together. */
   readonly callDepth: number;

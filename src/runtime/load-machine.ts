@@ -1,7 +1,14 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { DataBlock, DataHashes } from '../bytecode/executable-reader.ts';
+import { untilAborted } from '../core/until-aborted.ts';
 import { abortError, OutOfMemoryError, UsageError } from '../core/errors.ts';
-import type { Device, IdleMemory, PackingBudget } from '../device/device.ts';
+import type {
+  Device,
+  IdleMemory,
+  LaunchOwner,
+  PackingBudget,
+  ProgramKernelLimits,
+} from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
 import { PooledAllocator } from './allocator/pooled-allocator.ts';
 import { ConstantUpload } from './constant-upload.ts';
@@ -13,7 +20,8 @@ import { builtinModule, hostModule, type Module } from './module.ts';
 import type { MachineValue } from './value.ts';
 import { VmState } from './vm-state.ts';
 
-export interface MachineOptions {
+/** What a machine runs on and what it may take up. */
+export interface MachineOptions extends ProgramKernelLimits {
   /** Index 0 is the session's device, 1 the host. */
   readonly devices: readonly Device[];
   /** Functions that the program calls by name, beside builtins and kernels. */
@@ -25,13 +33,23 @@ export interface MachineOptions {
   readonly packedBytes?: number | undefined;
   /** The most bytes to hold on each device, constants included. */
   readonly byteBudget?: number | undefined;
+  /** Aborts the load, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
+  /** Hears how far the load is. */
   readonly onProgress?: ((progress: MachineProgress) => void) | undefined;
   /** The data section as it arrives, in place of `executable.data`. */
   readonly dataBlocks?: AsyncIterable<DataBlock> | undefined;
   /** Of the data section, where it comes as `dataBlocks`; snapshots of the machine need them. */
   readonly dataHashes?: DataHashes | undefined;
+  /** What calls may take up; see the defaults of {@link Limits} for what is absent. */
   readonly limits?: Partial<Limits> | undefined;
+  /**
+   * Milliseconds that a device may finish nothing while a kernel of this program is on it; then it
+   * counts as lost. Default: what the device was made with, 30,000.
+   */
+  readonly deviceTimeout?: number | undefined;
+  /** @internal In place of `deviceTimeout`: learns of losses of the device. */
+  readonly owner?: LaunchOwner | undefined;
   /** False interprets every call, however often it is repeated. Default: true. */
   readonly replay?: boolean | undefined;
   /**
@@ -47,8 +65,11 @@ export interface MachineOptions {
 
 /** `compile` counts primitives, `upload` bytes of the data section. */
 export interface MachineProgress {
+  /** What is counted. */
   readonly phase: 'compile' | 'upload';
+  /** Primitives or bytes that are done. */
   readonly loaded: number;
+  /** How many there are in all. */
   readonly total: number;
 }
 
@@ -89,6 +110,7 @@ export async function loadMachine(
     const parts = { ...options, upload: place, packing, idle };
     deviceModules = await prepareAndUpload(program, constants, parts);
     const builtins = builtinModule(state);
+    await settleWrites(options);
     const { values } = constants;
     const resolved = { deviceModules, builtins, hostFunctions, constants: values, machine };
     const linked = link(program, resolved);
@@ -137,13 +159,22 @@ function indexOf(allocators: readonly Allocator[], device: Device): number {
   return allocators.findIndex((allocator) => allocator.device === device);
 }
 
+/** A constant that was not written would be wrong in every run. */
+export async function settleWrites({
+  devices,
+  signal,
+}: Pick<MachineOptions, 'devices' | 'signal'>) {
+  await untilAborted(Promise.all(devices.map(async (device) => device.settle?.())), signal);
+}
+
 /** When one half fails the other is stopped, so that nothing goes on after the error. */
 async function prepareAndUpload(
   program: Program,
   constants: ConstantUpload,
   options: MachineOptions & Pick<LoadOptions, 'upload' | 'packing' | 'idle'>,
 ): Promise<readonly Module[]> {
-  const { devices, onProgress } = options;
+  const { devices, onProgress, deviceTimeout } = options;
+  const { owner = { deviceTimeout, blame: 0 }, programKernels, workgroupLimit } = options;
   const stop = new AbortController();
   const signal =
     options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
@@ -151,6 +182,9 @@ async function prepareAndUpload(
     signal,
     foreseen: symbolsOfParameters(program),
     onDemand: options.compile === 'on demand',
+    owner,
+    programKernels,
+    workgroupLimit,
     upload: options.upload,
     packing: options.packing,
     idle: options.idle,

@@ -12,13 +12,19 @@ export interface MemoryReport {
   readonly scratchBytes: number;
   /** The sum of the devices' peaks: constants, pooled buffers and scratch included. */
   readonly peakBytes: number;
+  /** Storages handed out so far. */
   readonly allocations: number;
+  /** How many of them came from a pool. */
   readonly reuses: number;
+  /** The same for each device. */
   readonly devices: readonly DeviceMemory[];
 }
 
+/** What a machine holds on one device. */
 export interface DeviceMemory extends AllocatorCounters {
+  /** The name of the device. */
   readonly device: string;
+  /** Temporary memory of kernels on the device. */
   readonly scratchBytes: number;
 }
 

@@ -3,11 +3,13 @@ import type { Allocator } from './allocator/allocator.ts';
 import type { CallOutcome } from './call.ts';
 import { release, type Value } from './value.ts';
 
+/** What a profiled call gave, and what it took. */
 export interface Profile {
   /** The caller owns one reference. */
   readonly result: Value;
   /** Launches on all devices, in order for each device. */
   readonly timings: readonly KernelTiming[];
+  /** Bytecode instructions that were executed. */
   readonly instructionCount: number;
 }
 

@@ -28,6 +28,7 @@ export type PackedFunction = (...args: Value[]) => Value | Promise<Value>;
 
 /** The machine itself, which a packed function gets where the code passes `%vm`. */
 export interface MachineValue {
+  /** Tells values apart. */
   readonly kind: 'vm';
   /** Uploads a tensor (device 0: the session's, 1: the host). The caller owns one reference. */
   tensor(tensor: HostTensor, deviceIndex?: number): TensorValue;
@@ -37,12 +38,17 @@ export interface MachineValue {
   readSync(tensor: TensorValue): HostTensor | undefined;
   /** A closure or packed function as a JS function. */
   toFunction(callee: Value): (...args: Value[]) => Promise<Value>;
+  /** Counts one more reference to a value. */
   retain(value: Value): void;
+  /** Drops one reference to a value; at zero its memory is free. */
   release(value: Value): void;
 }
 
+/** A float of the host. */
 export class FloatValue {
+  /** Tells values apart. */
   readonly kind = 'float';
+  /** The number. */
   readonly value: number;
 
   constructor(value: number) {
@@ -50,8 +56,11 @@ export class FloatValue {
   }
 }
 
+/** A dtype as a value. */
 export class DTypeValue {
+  /** Tells values apart. */
   readonly kind = 'dtype';
+  /** The dtype. */
   readonly dtype: DType;
 
   constructor(dtype: DType) {
@@ -59,8 +68,11 @@ export class DTypeValue {
   }
 }
 
+/** A shape as a value. */
 export class ShapeValue {
+  /** Tells values apart. */
   readonly kind = 'shape';
+  /** Its dimensions. */
   readonly dims: Shape;
 
   constructor(dims: Shape) {
@@ -80,6 +92,7 @@ export class FieldCount {
     this.#limit = limit;
   }
 
+  /** Fields and slots that are held now. */
   get live(): number {
     return this.#live;
   }
@@ -100,6 +113,7 @@ export class FieldCount {
     );
   }
 
+  /** Gives fields back. */
   give(count: number): void {
     this.#live -= count;
   }
@@ -107,9 +121,13 @@ export class FieldCount {
 
 /** Integer slots for symbolic dimensions; mutable, and shared by whoever holds it. */
 export class ShapeHeap {
+  /** Tells values apart. */
   readonly kind = 'heap';
+  /** The integers. */
   readonly slots: Float64Array;
+  /** The limit that its slots count towards. */
   readonly count: FieldCount | undefined;
+  /** How many registers and fields hold it. */
   references = 0;
 
   constructor(slotCount: number, count?: FieldCount) {
@@ -121,13 +139,17 @@ export class ShapeHeap {
 
 /** Takes a storage back when nothing refers to it any more. */
 export interface StorageOwner {
+  /** Called when the last reference to a storage is gone. */
   reclaim(storage: StorageValue): void;
 }
 
 /** A piece of device memory with a reference count: tensors over it, registers and fields count. */
 export class StorageValue {
+  /** Tells values apart. */
   readonly kind = 'storage';
+  /** The allocator that takes it back. */
   readonly owner: StorageOwner;
+  /** The device that it lies on. */
   readonly device: Device;
   /** That of constants is another one when they come back to the device. */
   buffer: DeviceBuffer;
@@ -137,6 +159,7 @@ export class StorageValue {
   readonly byteLength: number;
   /** Holds constants: no kernel may write here. */
   readonly isReadOnly: boolean;
+  /** How many tensors, registers and fields hold it. */
   references = 0;
 
   constructor(owner: StorageOwner, place: StoragePlace, byteLength: number) {
@@ -149,20 +172,29 @@ export class StorageValue {
   }
 }
 
+/** Where a storage lies. */
 export interface StoragePlace {
+  /** The device. */
   readonly device: Device;
+  /** The buffer of the device. */
   readonly buffer: DeviceBuffer;
+  /** Where it begins in the buffer; a multiple of 256. */
   readonly byteOffset: number;
+  /** Holds constants: no kernel may write there. */
   readonly isReadOnly?: boolean;
 }
 
 /** A view of a storage. It has no count of its own: a reference to it is one to its storage. */
 export class TensorValue implements DeviceTensor {
+  /** Tells values apart. */
   readonly kind = 'tensor';
+  /** The memory that it is a view of. */
   readonly storage: StorageValue;
   /** From the begin of the buffer; a multiple of 256. */
   readonly byteOffset: number;
+  /** The dtype of its elements. */
   readonly dtype: DType;
+  /** Its dimensions. */
   readonly shape: Shape;
 
   constructor(storage: StorageValue, view: TensorView) {
@@ -172,10 +204,12 @@ export class TensorValue implements DeviceTensor {
     this.shape = view.shape;
   }
 
+  /** The buffer that its elements lie in. */
   get buffer(): DeviceBuffer {
     return this.storage.buffer;
   }
 
+  /** Holds constants: no kernel may write here. */
   get isReadOnly(): boolean {
     return this.storage.isReadOnly;
   }
@@ -188,17 +222,25 @@ export class TensorValue implements DeviceTensor {
 
 /** `byteOffset` counts from the begin of the buffer. */
 export interface TensorView {
+  /** Where the elements begin in the buffer, in bytes. */
   readonly byteOffset: number;
+  /** The dtype of the elements. */
   readonly dtype: DType;
+  /** The dimensions. */
   readonly shape: Shape;
 }
 
 /** A constructor tag with fields. A tuple has tag 0. Immutable, so that values form no cycle. */
 export class AdtValue {
+  /** Tells values apart. */
   readonly kind = 'adt';
+  /** Which constructor made it; 0 for a tuple. */
   readonly tag: number;
+  /** Its fields, in order. */
   readonly fields: readonly Value[];
+  /** The limit that its fields count towards. */
   readonly count: FieldCount | undefined;
+  /** How many registers and fields hold it. */
   references = 0;
 
   /** Retains the fields. */
@@ -213,13 +255,17 @@ export class AdtValue {
 
 /** A function with captured values, which follow the arguments when it is invoked. */
 export class ClosureValue {
+  /** Tells values apart. */
   readonly kind = 'closure';
   /** Index of a bytecode function, or a packed function. */
   readonly target: number | PackedFunctionValue;
   /** The machine whose functions `target` indexes. */
   readonly machine: MachineValue;
+  /** Values that follow the arguments of a call. */
   readonly captured: readonly Value[];
+  /** The limit that these values count towards. */
   readonly count: FieldCount | undefined;
+  /** How many registers and fields hold it. */
   references = 0;
 
   /** Retains the captured values. */
@@ -237,15 +283,21 @@ export class ClosureValue {
   }
 }
 
+/** What a closure holds. */
 export interface Capture {
+  /** Values that follow the arguments of a call. */
   readonly captured?: readonly Value[];
+  /** The limit that these values count towards. */
   readonly count?: FieldCount;
 }
 
 /** A packed function as a value. */
 export class PackedFunctionValue {
+  /** Tells values apart. */
   readonly kind = 'packed';
+  /** The name by which programs call it. */
   readonly name: string;
+  /** What a call does. */
   readonly call: PackedFunction;
 
   constructor(name: string, call: PackedFunction) {

@@ -11,6 +11,7 @@ import { DEFAULT_LIMITS } from './invocation.ts';
 import type { LinkedFunction } from './linked-code.ts';
 import { type LoadedMachine, loadMachine, type MachineOptions } from './load-machine.ts';
 import { memoryReport, type MemoryReport } from './memory-report.ts';
+import { onDeviceLoss } from './on-device-loss.ts';
 import { readTensors, readTensorSync, requireLive } from './tensor-read.ts';
 import type { Profile } from './profile-call.ts';
 import type { ReplayCounters } from './replay-store.ts';
@@ -24,7 +25,9 @@ import {
 } from './value.ts';
 import type { VmState } from './vm-state.ts';
 
+/** How one call is made. */
 export interface InvokeOptions {
+  /** Aborts the call, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -42,12 +45,15 @@ export interface Parts extends LoadedMachine {
  * {@link release}; arguments stay the caller's.
  */
 export class VirtualMachine implements MachineValue {
+  /** Tells values apart. */
   readonly kind = 'vm';
+  /** The program that it runs. */
   readonly executable: ExecutableData;
   /** Undefined while loading and after the end. */
   #parts: Parts | undefined;
   /** Why no further call is taken. */
   #end: Error | undefined;
+  readonly #unwatch: (() => void)[] = [];
 
   private constructor(executable: ExecutableData) {
     this.executable = executable;
@@ -72,7 +78,7 @@ export class VirtualMachine implements MachineValue {
     const runner = new CallRunner(executable, linked, { limits, devices, modules, state, replay });
     machine.#parts = { ...loaded, runner };
     for (const device of devices) {
-      void device.lost.then((error) => machine.#stop(error));
+      machine.#unwatch.push(onDeviceLoss(device, (error) => machine.#stop(error)));
     }
     return machine;
   }
@@ -156,6 +162,7 @@ export class VirtualMachine implements MachineValue {
     return readTensorSync(tensor);
   }
 
+  /** Counts one more reference to a value, for a second owner. */
   retain(value: Value): void {
     retain(value);
   }
@@ -210,6 +217,7 @@ export class VirtualMachine implements MachineValue {
     return this.#live();
   }
 
+  /** As {@link dispose}, at the end of a block with `using`. */
   [Symbol.dispose](): void {
     this.dispose();
   }
@@ -219,6 +227,7 @@ export class VirtualMachine implements MachineValue {
     const { runner, modules, constants, state } = this.#parts;
     this.#end = error;
     this.#parts = undefined;
+    for (const unwatch of this.#unwatch) unwatch();
     runner.end(error);
     for (const module of modules) module.dispose();
     constants.dispose();

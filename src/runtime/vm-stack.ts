@@ -11,7 +11,7 @@ const LINE_WIDTH = 200;
 
 /** Names instead of the classes, which would make every worker load all of them. */
 const OWN_ERRORS =
-  /^(Weft|Format|Verify|Parse|TypeCheck|Shape|Unsupported|Usage|Runtime|Device|DeviceLost|OutOfMemory|Download|Worker)Error$/;
+  /^(Weft|Format|Verify|Parse|TypeCheck|Shape|Unsupported|CompileLimit|Usage|Runtime|Device|DeviceLost|OutOfMemory|Download|Storage|Worker)Error$/;
 
 /**
  * The error of a program that stopped: of the same class when Weft threw it, else RuntimeError;

@@ -5,6 +5,7 @@ import { HostTensor } from '../core/host-tensor.ts';
 /** A graph to be written as an ONNX model. */
 export interface OnnxModelSpec extends OnnxGraphSpec {
   readonly opset?: number;
+  readonly producer?: string;
   /** Versions of the operator sets of other domains. */
   readonly opsets?: Readonly<Record<string, number>>;
   readonly functions?: readonly OnnxFunctionSpec[];
@@ -14,6 +15,8 @@ export interface OnnxGraphSpec {
   readonly nodes: readonly OnnxNodeSpec[];
   readonly inputs?: readonly OnnxInputSpec[];
   readonly outputs: readonly string[];
+  /** Types of outputs, which only tests may leave out: other readers ask for them. */
+  readonly outputTypes?: Readonly<Record<string, Omit<OnnxInputSpec, 'name'>>>;
   readonly initializers?: Readonly<Record<string, HostTensor>>;
   readonly sparseInitializers?: Readonly<Record<string, OnnxSparseSpec>>;
   readonly externalInitializers?: Readonly<Record<string, OnnxExternalSpec>>;
@@ -105,11 +108,11 @@ export const ELEMENT_TYPES: Readonly<Record<DType, number>> = {
   int2: 26,
 };
 
-/** A serialized ModelProto, for tests of the importer that need no files. */
+/** A serialized ModelProto, for models of our own and for tests of the importer. */
 export function writeOnnxModel(spec: OnnxModelSpec): Uint8Array {
   const writer = new BinaryWriter();
   writer.tag(1, WireType.Varint).int64(8);
-  writer.tag(2, WireType.LengthDelimited).string('test');
+  writer.tag(2, WireType.LengthDelimited).string(spec.producer ?? 'test');
   message(writer, 7, () => writeGraph(writer, spec));
   writeOpsets(writer, 8, spec);
   for (const fn of spec.functions ?? []) message(writer, 25, () => writeFunction(writer, fn));
@@ -163,7 +166,11 @@ function writeGraph(writer: BinaryWriter, spec: OnnxGraphSpec): void {
   }
   for (const input of spec.inputs ?? []) message(writer, 11, () => writeInput(writer, input));
   for (const name of spec.outputs) {
-    message(writer, 12, () => writer.tag(1, WireType.LengthDelimited).string(name));
+    const type = spec.outputTypes?.[name];
+    message(writer, 12, () => {
+      if (type === undefined) writer.tag(1, WireType.LengthDelimited).string(name);
+      else writeInput(writer, { name, ...type });
+    });
   }
 }
 

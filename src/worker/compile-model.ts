@@ -1,66 +1,118 @@
-import { concatenate } from '../core/concatenate.ts';
-import type { DataBlock } from '../bytecode/executable-reader.ts';
 import type { Executable } from '../bytecode/executable-file.ts';
+import type { DataBlock } from '../bytecode/executable-reader.ts';
 import { DEFAULT_BLOCK_BYTE_LENGTH } from '../bytecode/file-format.ts';
+import { concatenate } from '../core/concatenate.ts';
 import { platformSha256 } from '../core/platform-sha256.ts';
+import { untilAborted } from '../core/until-aborted.ts';
 import { checkLooksLikeOnnx } from './check-looks-like-onnx.ts';
-import { importCompiler } from './import-compiler.ts';
+import { type CompileContext, compileOrder, compileSmallOrder } from './compile-order.ts';
+import type { CompileOrder } from './compile-protocol.ts';
 import type { LoadContext, LoadedProgram } from './load-program.ts';
 import type { PeekedSource } from './open-source.ts';
-import type { LoadRequest } from './protocol.ts';
-import { SiblingFiles } from './sibling-files.ts';
+import type { LoadRequest, WireSource } from './protocol.ts';
+import { type CompiledModel, RemoteCompiler } from './remote-compiler.ts';
 
 /** A source that is no executable. */
 export interface ModelSource extends PeekedSource {
   /** Names it in messages. */
   readonly where: string;
+  readonly byteLength: number | undefined;
 }
 
+/** Larger models are not tried in this thread; small ones are ready before another one starts. */
+const LARGE_BYTE_LENGTH = 2 ** 22;
+
 /**
- * Reads an ONNX model to its end and compiles it. Rejects with FormatError, DownloadError or
- * UnsupportedError. What loads executables only has no use for this file.
+ * Reads an ONNX model to its end and compiles it. Rejects with FormatError, DownloadError,
+ * UnsupportedError or CompileLimitError. What loads executables only has no use for this file.
  */
 export async function compileModel(
-  { head, stream, where }: ModelSource,
-  { source, dims, dispatch }: Pick<LoadRequest, 'source' | 'dims' | 'dispatch'>,
+  { head, stream, where, byteLength = 0 }: ModelSource,
+  {
+    source,
+    dims,
+    dispatch,
+    compileLimits,
+  }: Pick<LoadRequest, 'source' | 'dims' | 'dispatch' | 'compileLimits'>,
   { signal, onProgress }: LoadContext,
 ): Promise<LoadedProgram> {
   checkLooksLikeOnnx(head, where);
-  const [bytes, { compileOnnx, loadExternalData }] = await Promise.all([
-    readAll(stream),
-    importCompiler(),
-  ]);
-  signal.throwIfAborted();
-  const files = new SiblingFiles(source, signal);
-  const externalData = await loadExternalData(bytes, (path, range) => files.read(path, range));
-  const executable = compileOnnx(bytes, {
-    dims,
-    dispatch,
-    externalData,
-    onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
-  });
-  // Whoever builds an executable verifies it.
-  onProgress({ phase: 'verify', loaded: 1, total: 1 });
-  signal.throwIfAborted();
+  const isLarge = byteLength > LARGE_BYTE_LENGTH || compileLimits !== undefined;
+  // It starts while the bytes come.
+  const remote = isLarge ? new RemoteCompiler() : undefined;
+  try {
+    const bytes = await readAll(stream);
+    signal.throwIfAborted();
+    const order: CompileOrder = { bytes, url: urlOf(source), dims, dispatch, compileLimits };
+    const context: CompileContext = {
+      signal,
+      onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
+    };
+    const small = remote === undefined ? await compileSmallOrder(order, context) : undefined;
+    const isOwn = source.kind !== 'bytes';
+    const { program, blocks } =
+      small === undefined
+        ? await compileOnce(order, context, { remote: remote ?? new RemoteCompiler(), isOwn })
+        : compiledHere(small);
+    // Whoever builds an executable verifies it.
+    onProgress({ phase: 'verify', loaded: 1, total: 1 });
+    signal.throwIfAborted();
+    const hashes: Uint8Array[] = [];
+    const dataHashes = { blockByteLength: DEFAULT_BLOCK_BYTE_LENGTH, hashes };
+    return { executable: program, blocks: hashed(blocks, hashes), dataHashes };
+  } catch (error) {
+    remote?.close();
+    throw error;
+  }
+}
+
+/** In a thread of its own, or in this one where there are no others. */
+async function compileOnce(
+  order: CompileOrder,
+  context: CompileContext,
+  { remote, isOwn }: { readonly remote: RemoteCompiler; readonly isOwn: boolean },
+): Promise<CompiledModel> {
+  let isReady = false;
+  try {
+    isReady = await untilAborted(remote.ready, context.signal);
+  } finally {
+    if (!isReady) remote.close();
+  }
+  if (!isReady) return compiledHere(await compileOrder(order, context));
+  const { bytes } = order;
+  // The bytes go away; a session that shares its device may load from those that it was given again.
+  const isWhole = isOwn && bytes.byteLength === bytes.buffer.byteLength;
+  return remote.compile({ ...order, bytes: isWhole ? bytes : Uint8Array.from(bytes) }, context);
+}
+
+function compiledHere(executable: Executable): CompiledModel {
   // What is kept for listings must not hold the weights.
   const { data: _, ...program } = executable;
-  const hashes: Uint8Array[] = [];
-  const dataHashes = { blockByteLength: DEFAULT_BLOCK_BYTE_LENGTH, hashes };
-  return { executable: program, blocks: blocksOf(executable, hashes), dataHashes };
+  return { program, blocks: later(executable.blocks()) };
+}
+
+async function* later(blocks: Iterable<DataBlock>): AsyncGenerator<DataBlock, void> {
+  yield* blocks;
 }
 
 /** Snapshots need the hashes, which are made while others work on the blocks. */
-async function* blocksOf(
-  executable: Executable,
+async function* hashed(
+  blocks: AsyncIterable<DataBlock>,
   hashes: Uint8Array[],
 ): AsyncGenerator<DataBlock, void> {
   let last: Promise<unknown> = Promise.resolve();
-  for (const block of executable.blocks()) {
+  for await (const block of blocks) {
     await last;
     last = platformSha256(block.bytes).then((hash) => hashes.push(hash));
     yield block;
   }
   await last;
+}
+
+function urlOf(source: WireSource): string | undefined {
+  if (source.kind === 'url') return source.url;
+  const url = source.kind === 'stream' ? source.http?.url : undefined;
+  return url === '' ? undefined : url;
 }
 
 /** All bytes of a stream. */

@@ -1,18 +1,33 @@
+import type { GpuLike } from '../core/gpu-like.ts';
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
-import { createWebGpuDevice } from '../device/webgpu/index.ts';
+import { createWebGpuDevice, type WebGpuDeviceOptions } from '../device/webgpu/index.ts';
+import { nodeModule } from '../core/node-module.ts';
 import { KERNEL_OPS } from '../ops/kernel-ops.ts';
-import type { HostFunction, HostStates } from '../runtime/index.ts';
-import type { DeviceKind, SessionService } from './protocol.ts';
+import type { HostFunction } from '../runtime/host-function.ts';
+import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
+import type { DeviceKind, ProgramLimits, SessionService } from './protocol.ts';
 import { SessionHost } from './session-host.ts';
 
+/** What the programs of a worker may call, and the WebGPU that they run on. */
 export interface ServiceOptions {
   /** Packed functions that programs may call, by name. */
   readonly functions?: Readonly<Record<string, HostFunction>> | undefined;
   /** What these functions keep, such as a random state: stored with snapshots by these names. */
   readonly states?: HostStates | undefined;
   /** Default `navigator.gpu`. */
-  readonly gpu?: GPU | undefined;
+  readonly gpu?: GpuLike | undefined;
+  /** What no program may exceed, whatever its session asks for. Default: no bounds. */
+  readonly limits?: ProgramLimits | undefined;
+}
+
+/** How long a device may take. */
+export interface DeviceOptions {
+  /**
+   * Milliseconds until there must be an adapter and a device, and that it may then finish nothing while
+   * it has work. Default 30,000.
+   */
+  readonly deviceTimeout?: number | undefined;
 }
 
 /**
@@ -20,9 +35,21 @@ export interface ServiceOptions {
  * `navigator.gpu`; in Node it comes from the `webgpu` package. Rejects with DeviceError when there
  * is no adapter. Destroy the device in the end.
  */
-export async function createDevice(kind: DeviceKind, gpu?: GPU): Promise<Device> {
+export async function createDevice(
+  kind: DeviceKind,
+  gpu?: GpuLike,
+  { deviceTimeout }: DeviceOptions = {},
+): Promise<Device> {
   if (kind === 'host') return createHostDevice();
-  const options = { operators: KERNEL_OPS, gpu: gpu ?? globalThis.navigator?.gpu };
+  const found = (gpu ?? globalThis.navigator?.gpu) as GPU | undefined;
+  const open = (opened: GPU | undefined) =>
+    openWebGpu({ operators: KERNEL_OPS, gpu: opened, deviceTimeout });
+  if (found !== undefined || nodeModule === undefined) return open(found);
+  const { withNodeGpu } = await import('./node-gpu.ts');
+  return withNodeGpu(open);
+}
+
+async function openWebGpu(options: WebGpuDeviceOptions): Promise<Device> {
   const [device, isTuned] = await Promise.all([createWebGpuDevice(options), hasChoices()]);
   // What cannot be read is measured again when it is asked for.
   if (isTuned) {
@@ -40,5 +67,10 @@ async function hasChoices(): Promise<boolean> {
 
 /** The sessions of this thread, with its WebGPU and host devices. */
 export function createService({ gpu, ...options }: ServiceOptions = {}): SessionService {
-  return new SessionHost({ ...options, createDevice: (kind) => createDevice(kind, gpu) });
+  return new SessionHost({
+    ...options,
+    createDevice: (kind, device) => createDevice(kind, gpu, device),
+    // Outside of browsers a driver in software is there by chance; what is passed in is wanted.
+    takesSoftware: nodeModule === undefined || gpu !== undefined,
+  });
 }

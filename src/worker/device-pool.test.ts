@@ -99,3 +99,17 @@ test('exclusive work waits for what runs and keeps out what comes', async () => 
     'second ends',
   ]);
 });
+
+test('tells of work that goes on when the device was given back', async () => {
+  let isBusy = true;
+  const pool = new DevicePool(async () =>
+    Object.assign(createNullDevice(), { isBusy: () => isBusy }),
+  );
+  expect(pool.isBusy()).toBe(false);
+  const shared = await pool.acquire('webgpu');
+  shared.release();
+  expect(shared.isUsable()).toBe(false);
+  expect(pool.isBusy()).toBe(true);
+  isBusy = false;
+  expect(pool.isBusy()).toBe(false);
+});

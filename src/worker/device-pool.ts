@@ -4,20 +4,25 @@ import type { Device } from '../device/device.ts';
 import type { DeviceKind } from './protocol.ts';
 
 /** Makes a device. Rejects with DeviceError when there is none. */
-export type CreateDevice = (kind: DeviceKind) => Promise<Device>;
+export type CreateDevice = (
+  kind: DeviceKind,
+  options: { readonly deviceTimeout?: number | undefined },
+) => Promise<Device>;
 
 /** One device per kind, made when first asked for and destroyed with its last user. */
 export class DevicePool {
   readonly #create: CreateDevice;
   readonly #devices = new Map<DeviceKind, Promise<SharedDevice>>();
+  /** Devices that had work when they were looked at, or may have had since. */
+  readonly #opened = new Set<SharedDevice>();
 
   constructor(create: CreateDevice) {
     this.#create = create;
   }
 
   /** A device to {@link SharedDevice.release} in the end. A lost one is never given out again. */
-  async acquire(kind: DeviceKind): Promise<SharedDevice> {
-    const known = this.#devices.get(kind) ?? this.#open(kind);
+  async acquire(kind: DeviceKind, deviceTimeout?: number): Promise<SharedDevice> {
+    const known = this.#devices.get(kind) ?? this.#open(kind, deviceTimeout);
     this.#devices.set(kind, known);
     try {
       const shared = await known;
@@ -30,11 +35,23 @@ export class DevicePool {
       throw error;
     }
     this.#forget(kind, known);
-    return this.acquire(kind);
+    return this.acquire(kind, deviceTimeout);
   }
 
-  async #open(kind: DeviceKind): Promise<SharedDevice> {
-    return new SharedDevice(await this.#create(kind));
+  /** Whether a device that was given out has work, also one that was lost or destroyed since. */
+  isBusy(): boolean {
+    for (const shared of this.#opened) {
+      if (shared.device.isBusy?.() === true) return true;
+      if (!shared.isUsable()) this.#opened.delete(shared);
+    }
+    return false;
+  }
+
+  async #open(kind: DeviceKind, deviceTimeout: number | undefined): Promise<SharedDevice> {
+    this.isBusy();
+    const shared = new SharedDevice(await this.#create(kind, { deviceTimeout }));
+    this.#opened.add(shared);
+    return shared;
   }
 
   #forget(kind: DeviceKind, known: Promise<SharedDevice>): void {
@@ -93,7 +110,8 @@ export class SharedDevice {
     const earlier = this.#exclusive;
     const before = Promise.allSettled([earlier, ...this.#active]);
     const mine = untilAborted(before, signal).then(work);
-    this.#exclusive = Promise.allSettled([earlier, mine]);
+    // Without the results, or each would keep the one before it.
+    this.#exclusive = Promise.allSettled([earlier, mine]).then(() => undefined);
     return this.#track(mine);
   }
 

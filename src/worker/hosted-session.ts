@@ -1,6 +1,7 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import { DeviceLostError, internalError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
+import { untilAborted } from '../core/until-aborted.ts';
 import { AdtValue, FloatValue, ShapeValue, TensorValue, type Value } from '../runtime/value.ts';
 import type { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { describeFunctions } from './describe-functions.ts';
@@ -32,6 +33,8 @@ export class HostedSession {
   readonly functions: readonly FunctionInfo[];
   /** Set when the session shares its device. */
   shared: SharedUse | undefined;
+  /** See `ProgramLimits`. */
+  runTimeout: number | undefined;
   /** What a call waits for before it begins. */
   ready: Promise<unknown> | undefined;
   #devices: SessionDevices;
@@ -65,7 +68,7 @@ export class HostedSession {
     const run = (args: readonly Value[]): Promise<WireResult[]> =>
       this.device.share(async () => {
         const result = await this.machine.invoke(request.functionName, args, { signal });
-        return this.deliver(request, result);
+        return untilAborted(this.deliver(request, result), signal);
       }, signal);
     return this.#use(() => this.withArguments(request, run), signal);
   }
@@ -78,7 +81,7 @@ export class HostedSession {
       await this.device.device.synchronize();
       const totalMs = performance.now() - start;
       const { timings: kernels, instructionCount: instructions } = profile;
-      const results = await this.deliver(request, profile.result);
+      const results = await untilAborted(this.deliver(request, profile.result), signal);
       return { results, kernels, totalMs, instructions };
     };
     const run = (args: readonly Value[]) => this.device.exclude(() => work(args), signal);

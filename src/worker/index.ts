@@ -1,3 +1,10 @@
-export { createDevice, createService, type ServiceOptions } from './create-service.ts';
+export {
+  createDevice,
+  createService,
+  type DeviceOptions,
+  type ServiceOptions,
+} from './create-service.ts';
+export type { ProgramLimits } from './protocol.ts';
 export { serve } from './serve.ts';
-export type { HostFunction, HostState, HostStates } from '../runtime/index.ts';
+export type { HostFunction } from '../runtime/host-function.ts';
+export type { HostState, HostStates } from '../runtime/snapshot/take-snapshot.ts';

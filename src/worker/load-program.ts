@@ -26,10 +26,10 @@ export interface LoadContext {
 
 /**
  * Reads an executable up to its data, or an ONNX model to its end, which it compiles. Rejects with
- * DownloadError, FormatError, VerifyError, UnsupportedError or UsageError.
+ * DownloadError, FormatError, VerifyError, UnsupportedError, CompileLimitError or UsageError.
  */
 export async function loadProgram(
-  { source, dims, dispatch }: LoadRequest,
+  { source, dims, dispatch, compileLimits }: LoadRequest,
   { signal, onProgress }: LoadContext,
 ): Promise<LoadedProgram> {
   // The compiler is files of its own, which come while the model does.
@@ -45,7 +45,8 @@ export async function loadProgram(
     onBytes: (loaded) => onProgress({ phase: 'download', loaded, total }),
   });
   if (looksLikeExecutable(head)) {
-    if (dispatch !== undefined) throw alreadyCompiled(opened.where);
+    if (dispatch !== undefined) throw alreadyCompiled(opened.where, 'dispatch');
+    if (Object.keys(dims).length > 0) throw alreadyCompiled(opened.where, 'dims');
     onProgress({ phase: 'verify', loaded: 0, total: 1 });
     const reader = await ExecutableReader.open(stream, { signal, byteLength: total });
     onProgress({ phase: 'verify', loaded: 1, total: 1 });
@@ -53,19 +54,19 @@ export async function loadProgram(
     return { executable, blocks: reader.blocks(), dataHashes };
   }
   const { compileModel } = await importModelLoader();
-  const model = { head, stream, where: opened.where };
-  return compileModel(model, { source, dims, dispatch }, { signal, onProgress });
+  const model = { head, stream, where: opened.where, byteLength: total };
+  return compileModel(model, { source, dims, dispatch, compileLimits }, { signal, onProgress });
 }
 
 function importModelLoader() {
   return import('./compile-model.ts');
 }
 
-function alreadyCompiled(where: string): UsageError {
+function alreadyCompiled(where: string, option: string): UsageError {
   return new UsageError({
     where,
-    got: 'an executable, to dispatch by shape',
+    got: `an executable with the option ${option}`,
     expected: 'an ONNX model',
-    remedy: 'Compile the model with the option dispatch, or load it without.',
+    remedy: `Compile the model with the option ${option}, or load it without.`,
   });
 }

@@ -1,5 +1,6 @@
 import { concatenate } from '../core/concatenate.ts';
 import { DownloadError } from '../core/errors.ts';
+import { isFile } from '../core/node-module.ts';
 import { type HttpInfo, httpInfo, type WireSource } from './protocol.ts';
 
 /** The bytes of a source, from the begin, with their number where it is known. */
@@ -14,6 +15,7 @@ export interface OpenedSource {
 export async function openSource(source: WireSource, signal: AbortSignal): Promise<OpenedSource> {
   switch (source.kind) {
     case 'url': {
+      if (isFile(source.url)) return (await import('./file-source.ts')).openFile(source.url);
       const response = await request(source.url, signal);
       return fromHttp(response.body, { ...httpInfo(response), url: source.url });
     }
@@ -96,11 +98,13 @@ export async function peek(
   let loaded = 0;
   const stop = (): void => void reader.cancel(signal.reason).catch(() => undefined);
   signal.addEventListener('abort', stop, { once: true });
+  const forget = (): void => signal.removeEventListener('abort', stop);
   const read = async (): Promise<Uint8Array | undefined> => {
     let result: ReadableStreamReadResult<Uint8Array>;
     try {
       result = await reader.read();
     } catch (cause) {
+      forget();
       signal.throwIfAborted();
       const of = byteLength === undefined ? '' : ` of ${byteLength}`;
       throw new DownloadError(
@@ -110,7 +114,10 @@ export async function peek(
     }
     // Cancelling makes a pending read end as if all bytes had come.
     signal.throwIfAborted();
-    if (result.done) return undefined;
+    if (result.done) {
+      forget();
+      return undefined;
+    }
     loaded += result.value.byteLength;
     onBytes(loaded);
     return result.value;
@@ -136,7 +143,10 @@ export async function peek(
           if (chunk === undefined) controller.close();
           else controller.enqueue(chunk);
         },
-        cancel: (reason) => reader.cancel(reason),
+        cancel(reason) {
+          forget();
+          return reader.cancel(reason);
+        },
       },
       { highWaterMark: 0 },
     ),

@@ -1,9 +1,12 @@
+import type { CompileLimits } from '../core/compile-limits.ts';
 import type { DType, TypedArray } from '../core/dtype.ts';
 import type { ErrorData } from '../core/errors.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
+import type { ProgramLimits } from '../core/program-limits.ts';
 import type { Shape } from '../core/shape.ts';
 import type { TuningStep } from '../device/device.ts';
 
+export type { ProgramLimits } from '../core/program-limits.ts';
 export type { KernelTuning, TriedVariant } from '../device/device.ts';
 
 /**
@@ -11,11 +14,8 @@ export type { KernelTuning, TriedVariant } from '../device/device.ts';
  * carries a number that the page chose, so that it can be cancelled while it is under way.
  */
 export interface SessionService {
-  /**
-   * Holds the named lock for as long as the worker lives. The page queues for the same lock: it is
-   * granted when the worker is gone, however it went.
-   */
-  holdLock(name: string): Promise<void>;
+  /** The first call of a page. It is answered once the worker holds the lock. */
+  handshake(greeting: Greeting): Promise<WorkerInfo>;
   /** Holds for the sessions that are loaded from now on. */
   configure(config: WorkerConfig): Promise<void>;
   load(
@@ -32,10 +32,32 @@ export interface SessionService {
   /** Pauses a session, lets it go on, stores it, or puts a snapshot into it. */
   control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>>;
   release(session: SessionId, handle: HandleId): Promise<void>;
-  dispose(call: CallId, session: SessionId): Promise<Reply<null>>;
+  /**
+   * Resolves to whether a device of the worker still has work. Then terminating the worker would make
+   * the browser's GPU process wait for that, maybe for ever.
+   */
+  dispose(call: CallId, session: SessionId): Promise<Reply<boolean>>;
   /** Stops a call that is under way; it then rejects with an AbortError. */
   cancel(call: CallId): Promise<void>;
 }
+
+export interface Greeting {
+  /** Where the package's worker finds its other files. */
+  readonly files: WorkerFiles | undefined;
+  /**
+   * The worker holds it for as long as it lives. The page queues for the same lock: it is granted when
+   * the worker is gone, however it went. Undefined where there are no locks.
+   */
+  readonly lock: string | undefined;
+}
+
+export interface WorkerInfo {
+  /** Of the package. */
+  readonly version: string;
+}
+
+/** Addresses of the worker's files by name; `main` is the one that a worker starts with. */
+export type WorkerFiles = Readonly<Record<string, string>>;
 
 export type CallId = number;
 export type SessionId = number;
@@ -86,19 +108,19 @@ export interface WorkerConfig {
   readonly memoryBudget?: number | undefined;
 }
 
-export interface LoadRequest {
+export interface LoadRequest extends ProgramLimits {
   readonly source: WireSource;
   readonly device: DeviceKind | 'auto';
   /** Fixes symbolic dimensions of an ONNX model while it is compiled. */
   readonly dims: Dims;
   /** Makes clones of functions of an ONNX model for intervals of sizes. */
   readonly dispatch?: Dispatch | undefined;
+  /** The most that compiling an ONNX model may take. */
+  readonly compileLimits?: CompileLimits | undefined;
   /** Keeps the weights on the device, whatever the budget of the worker. */
   readonly pin?: boolean | undefined;
   /** Its share of the device's time beside others. */
   readonly priority?: number | undefined;
-  /** At most so many bytes of device memory; absent: what the device gives. */
-  readonly byteBudget?: number | undefined;
   /** See `MachineOptions`; default here: on demand. */
   readonly compile?: 'ahead' | 'on demand' | undefined;
 }
@@ -135,8 +157,11 @@ export function httpInfo({ url, status, statusText, headers }: Response): HttpIn
  * to 1, `compile` counts the compiler's passes for an ONNX model, then kernels.
  */
 export interface LoadProgress {
+  /** What is counted. */
   readonly phase: 'download' | 'verify' | 'compile' | 'upload';
+  /** Bytes, passes or kernels that are done. */
   readonly loaded: number;
+  /** How many there are in all; undefined while that is unknown. */
   readonly total: number | undefined;
 }
 
@@ -151,7 +176,9 @@ export interface LoadedSession {
 export interface Placement {
   /** Its name in the model, or file, line and column of a program. */
   readonly node: string;
+  /** The operator of the node. */
   readonly operator: string;
+  /** Why WebGPU cannot run it, in words that follow "because". */
   readonly reason: string;
 }
 
@@ -167,18 +194,25 @@ export interface FunctionInfo {
  * nothing is known of it, or an expression over names such as `(n + 1)`.
  */
 export interface ValueInfo {
+  /** The name by which `run` takes or gives it. */
   readonly name: string;
+  /** The dtype of a tensor, or what else it is. */
   readonly dtype: DType | 'int' | 'float' | 'any';
+  /** Dimensions of a tensor, the outermost first; none for other values. */
   readonly shape: readonly (number | string)[];
 }
 
 /** What a session really runs on. */
 export interface SessionDevice {
+  /** WebGPU or the host. */
   readonly kind: DeviceKind;
   /** Name of the adapter, such as `SwiftShader`; `host` for the host device. */
   readonly name: string;
+  /** The maker of the adapter, as WebGPU names it. */
   readonly vendor: string;
+  /** The family of the adapter, as WebGPU names it. */
   readonly architecture: string;
+  /** The class of adapters that kernels are planned for. */
   readonly adapterClass: string;
   /** Why `device: 'auto'` did not take WebGPU. */
   readonly fallbackReason?: string | undefined;
@@ -226,6 +260,7 @@ export interface KernelProfile {
   readonly primitive: string;
   /** Name of the shader, or of the operator on the host. */
   readonly label: string;
+  /** Workgroups of the launch along x, y and z. */
   readonly workgroups: readonly [number, number, number];
   /** Undefined where the adapter has no timestamps. */
   readonly durationMs: number | undefined;
@@ -291,17 +326,23 @@ export interface SessionMemory {
 
 /** What sharing a device meant for a session so far. */
 export interface SharingCounters {
+  /** Whether its weights stay on the device, whatever the budget. */
   readonly isPinned: boolean;
+  /** Its share of turns beside other sessions. */
   readonly priority: number;
   /** Whether its weights are on the device now. */
   readonly isResident: boolean;
   /** Calls that found the weights on the device, and calls that did not. */
   readonly hits: number;
+  /** Calls whose weights had to come back first. */
   readonly misses: number;
   /** How often weights left the device and came back, and their bytes. */
   readonly evictions: number;
+  /** How often weights came back to the device. */
   readonly restores: number;
+  /** Bytes of weights that left the device, in all. */
   readonly evictedBytes: number;
+  /** Bytes of weights that came back, in all. */
   readonly restoredBytes: number;
   /** How often the session was built again after its device was lost. */
   readonly rebuilds: number;
@@ -311,6 +352,8 @@ export interface SharingCounters {
   readonly deviceMs: number;
   /** Bytes that all sessions hold on the device now, at the most so far, and may hold. */
   readonly heldBytes: number;
+  /** The most bytes that all sessions held on the device at one time. */
   readonly peakHeldBytes: number;
+  /** The most bytes that all sessions may hold; Infinity without a budget. */
   readonly budgetBytes: number;
 }

@@ -1,4 +1,5 @@
 import { expose, releaseProxy, transfer } from 'comlink';
+import { isCompiler, serveAsCompiler } from './compiler-role.ts';
 import { createService, type ServiceOptions } from './create-service.ts';
 import type {
   LoadProgress,
@@ -23,9 +24,12 @@ interface RemoteProgress {
  * transferred, and memory of inputs goes back.
  */
 export function serve(options: ServiceOptions = {}): void {
+  if (isCompiler()) {
+    return serveAsCompiler();
+  }
   const service = createService(options);
   const posted: SessionService = {
-    holdLock: (name) => service.holdLock(name),
+    handshake: (greeting) => service.handshake(greeting),
     configure: (config) => service.configure(config),
     load: async (call, request, onProgress) => {
       if (onProgress === undefined) return service.load(call, request, undefined);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ExecBuilder, type FunctionBuilder, type OperandLike } from '../bytecode/index.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import type { Device } from '../device/device.ts';
@@ -9,7 +9,7 @@ import { SessionHost } from './session-host.ts';
 type Body = (f: FunctionBuilder, b: ExecBuilder) => OperandLike;
 
 /** Functions of one parameter that end in all the ways there are. */
-const FUNCTIONS: Readonly<Record<string, Body>> = {
+const FUNCTIONS = {
   returns: (f) => f.call('vm.builtin.copy', [f.param('x')]),
   returnsItsInput: (f) => f.call('vm.builtin.make_tuple', [f.param('x'), f.param('x')]),
   returnsAConstant: (_, b) => b.tensor(HostTensor.zeros('float32', [100])),
@@ -51,11 +51,11 @@ const FUNCTIONS: Readonly<Record<string, Body>> = {
   },
   // The last one: its arguments stay with a function that never ends.
   waits: (f) => f.call('test.waits', [f.call('vm.builtin.copy', [f.param('x')])]),
-};
+} satisfies Readonly<Record<string, Body>>;
 
-function program(): Uint8Array {
+function program(functions: Readonly<Record<string, Body>> = FUNCTIONS): Uint8Array {
   const b = new ExecBuilder();
-  for (const [name, body] of Object.entries(FUNCTIONS)) {
+  for (const [name, body] of Object.entries(functions)) {
     const f = b.function(name, ['x']);
     f.ret(body(f, b));
   }
@@ -126,7 +126,7 @@ test('whatever a run does, it leaves the constants; dispose leaves nothing', asy
   `);
   const [device] = devices;
   expect(device?.counters().bytesLive).toBeGreaterThan(0);
-  expect(await host.dispose(call, session)).toEqual({ ok: true, value: null });
+  expect(await host.dispose(call, session)).toEqual({ ok: true, value: false });
   expect(device?.counters()).toMatchObject({ bytesLive: 0, buffersLive: 0 });
 });
 
@@ -134,3 +134,57 @@ async function drop(host: SessionHost, session: SessionId, value: WireValue): Pr
   if (value.kind === 'handle') await host.release(session, value.handle);
   if (value.kind === 'tuple') for (const field of value.fields) await drop(host, session, field);
 }
+
+describe('a device that does not answer', () => {
+  /** A session whose device finishes nothing, while nobody knows yet. */
+  async function openStuck(): Promise<{ host: SessionHost; session: SessionId }> {
+    const host = new SessionHost({
+      createDevice: async (kind) => {
+        const device = createHostDevice();
+        if (kind === 'host') return device;
+        const stuck = { isBusy: () => true, read: () => new Promise<never>(() => undefined) };
+        return Object.assign(device, stuck);
+      },
+    });
+    const source = { kind: 'bytes', bytes: program({ returns: FUNCTIONS.returns }) } as const;
+    const loading = host.load(1, { source, device: 'webgpu', dims: {} }, undefined);
+    const loaded = await loading;
+    if (!loaded.ok) throw new Error(loaded.error.message);
+    return { host, session: loaded.value.session };
+  }
+
+  const aborted = {
+    ok: false,
+    error: { name: 'AbortError', message: 'This operation was aborted' },
+  };
+
+  test('does not keep an aborted run', async () => {
+    const { host, session } = await openStuck();
+    const begin = performance.now();
+    const running = host.run(2, { session, functionName: 'returns', args: [x], keep: 'host' });
+    await new Promise((wake) => setTimeout(wake, 20));
+    await host.cancel(2);
+    expect(await running).toMatchObject(aborted);
+    expect(performance.now() - begin).toBeLessThan(500);
+  });
+
+  test('does not keep a disposal, which says that the worker has to stay', async () => {
+    const { host, session } = await openStuck();
+    const running = host.run(2, { session, functionName: 'returns', args: [x], keep: 'host' });
+    await new Promise((wake) => setTimeout(wake, 20));
+    const begin = performance.now();
+    expect(await host.dispose(3, session)).toEqual({ ok: true, value: true });
+    expect(performance.now() - begin).toBeLessThan(1000);
+    expect(await running).toMatchObject(aborted);
+  });
+
+  test('does not keep a disposal while a handle is read, which no signal ends', async () => {
+    const { host, session } = await openStuck();
+    const kept = await host.run(2, { session, functionName: 'returns', args: [x], keep: 'device' });
+    if (!kept.ok) throw new Error(kept.error.message);
+    void host.read(3, session, 1);
+    const begin = performance.now();
+    expect(await host.dispose(4, session)).toEqual({ ok: true, value: true });
+    expect(performance.now() - begin).toBeLessThan(1000);
+  });
+});

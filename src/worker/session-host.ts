@@ -1,20 +1,26 @@
 import { DeviceError, errorToData, UsageError } from '../core/errors.ts';
-import type { Device } from '../device/device.ts';
-import type { HostFunction, HostStates } from '../runtime/index.ts';
+import { VERSION } from '../core/version.ts';
+import { withinRunTime } from '../core/within-run-time.ts';
+import type { Device, LaunchOwner } from '../device/device.ts';
+import type { HostFunction } from '../runtime/host-function.ts';
+import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { type CreateDevice, DevicePool } from './device-pool.ts';
 import { HostedSession } from './hosted-session.ts';
 import { type LoadContext, loadProgram } from './load-program.ts';
+import { checkCeilings, machineLimits, withinCeilings } from './within-ceilings.ts';
 import type {
   CallId,
   ControlReply,
   ControlRequest,
   DeviceKind,
   Dims,
+  Greeting,
   HandleId,
   LoadedSession,
   LoadProgress,
   LoadRequest,
+  ProgramLimits,
   Reply,
   RunRequest,
   SessionDevice,
@@ -25,10 +31,17 @@ import type {
   WireResult,
   WireTensor,
   WorkerConfig,
+  WorkerFiles,
+  WorkerInfo,
 } from './protocol.ts';
 import type { SessionDevices } from './shared-use.ts';
 import type { SessionSharing } from './sharing/session-sharing.ts';
 import type { CreateMachine, SharedSession } from './sharing/shared-session.ts';
+
+declare global {
+  /** Read by the loader of the package's worker (scripts/worker-files/loader.js). */
+  var weftFiles: WorkerFiles | undefined;
+}
 
 export interface SessionHostOptions {
   readonly createDevice: CreateDevice;
@@ -36,7 +49,15 @@ export interface SessionHostOptions {
   readonly functions?: Readonly<Record<string, HostFunction>> | undefined;
   /** What these functions keep, stored with snapshots under these names. */
   readonly states?: HostStates | undefined;
+  /** Says that `auto` takes WebGPU on an adapter in software too. Default true. */
+  readonly takesSoftware?: boolean | undefined;
+  /** What no program may exceed, whatever its session asks for. */
+  readonly limits?: ProgramLimits | undefined;
 }
+
+/** How long a disposal waits for calls that were aborted, and then for the device to be done. */
+const LONGEST_WAIT_MS = 250;
+const WAIT_STEP_MS = 20;
 
 interface ActiveCall {
   readonly controller: AbortController;
@@ -49,27 +70,28 @@ export class SessionHost implements SessionService {
   readonly #pool: DevicePool;
   readonly #functions: Readonly<Record<string, HostFunction>>;
   readonly #states: HostStates | undefined;
+  readonly #takesSoftware: boolean;
+  readonly #ceilings: ProgramLimits;
   readonly #sessions = new Map<SessionId, HostedSession>();
   readonly #calls = new Map<CallId, ActiveCall>();
   #nextSession = 1;
   /** Loaded when a session is to share its device. */
   #sharing: Promise<SessionSharing> | undefined;
 
-  constructor({ createDevice, functions = {}, states }: SessionHostOptions) {
+  constructor(options: SessionHostOptions) {
+    const { createDevice, functions = {}, states, takesSoftware = true, limits = {} } = options;
+    checkCeilings(limits);
+    this.#takesSoftware = takesSoftware;
+    this.#ceilings = limits;
     this.#pool = new DevicePool(createDevice);
     this.#functions = functions;
     this.#states = states;
   }
 
-  async holdLock(name: string): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const forever = (): Promise<never> => {
-        resolve();
-        return new Promise(() => undefined);
-      };
-      // Never settles: the lock goes back when the worker ends.
-      void navigator.locks.request(name, forever);
-    });
+  async handshake({ files, lock }: Greeting): Promise<WorkerInfo> {
+    globalThis.weftFiles = files;
+    if (lock !== undefined) await holdLock(lock);
+    return { version: VERSION };
   }
 
   async configure(config: WorkerConfig): Promise<void> {
@@ -87,15 +109,17 @@ export class SessionHost implements SessionService {
   }
 
   run(call: CallId, request: RunRequest): Promise<Reply<WireResult[]>> {
-    return this.#answer(call, request.session, (signal) =>
-      this.#session(request.session).run(request, signal),
-    );
+    return this.#answer(call, request.session, (signal) => {
+      const session = this.#session(request.session);
+      return withinRunTime((ended) => session.run(request, ended), signal, session.runTimeout);
+    });
   }
 
   profile(call: CallId, request: RunRequest): Promise<Reply<WireProfile>> {
-    return this.#answer(call, request.session, (signal) =>
-      this.#session(request.session).profile(request, signal),
-    );
+    return this.#answer(call, request.session, (signal) => {
+      const session = this.#session(request.session);
+      return withinRunTime((ended) => session.profile(request, ended), signal, session.runTimeout);
+    });
   }
 
   warmup(call: CallId, session: SessionId, dims: Dims): Promise<Reply<null>> {
@@ -139,17 +163,34 @@ export class SessionHost implements SessionService {
     this.#sessions.get(session)?.release(handle);
   }
 
-  dispose(call: CallId, session: SessionId): Promise<Reply<null>> {
+  dispose(call: CallId, session: SessionId): Promise<Reply<boolean>> {
     return this.#answer(call, undefined, async () => {
       const hosted = this.#sessions.get(session);
-      if (hosted === undefined) return null;
-      this.#sessions.delete(session);
-      const own = [...this.#calls.values()].filter((active) => active.session === session);
-      for (const { controller } of own) controller.abort();
-      await Promise.allSettled(own.map(({ done }) => done));
-      await hosted.dispose();
-      return null;
+      if (hosted !== undefined) {
+        this.#sessions.delete(session);
+        await this.#stopCalls(session);
+        await hosted.dispose();
+      }
+      return this.#isBusy();
     });
+  }
+
+  /** Aborts the calls of a session. Those that do not end, on a device that is stuck, are left alone. */
+  async #stopCalls(session: SessionId): Promise<void> {
+    const own = [...this.#calls.values()].filter((active) => active.session === session);
+    for (const { controller } of own) controller.abort();
+    const over = Promise.allSettled(own.map(({ done }) => done));
+    await Promise.race([over, new Promise((wake) => setTimeout(wake, LONGEST_WAIT_MS))]);
+  }
+
+  /** Whether a device has work that does not end soon. */
+  async #isBusy(): Promise<boolean> {
+    const begin = performance.now();
+    while (this.#pool.isBusy()) {
+      if (performance.now() - begin > LONGEST_WAIT_MS) return true;
+      await new Promise((wake) => setTimeout(wake, WAIT_STEP_MS));
+    }
+    return false;
   }
 
   async cancel(call: CallId): Promise<void> {
@@ -181,16 +222,20 @@ export class SessionHost implements SessionService {
   }
 
   /** The devices open while the first bytes arrive; whichever fails first stops the other. */
-  async #load(request: LoadRequest, { signal, onProgress }: LoadContext): Promise<LoadedSession> {
-    const failed = new AbortController();
-    const context = { signal: AbortSignal.any([signal, failed.signal]), onProgress };
-    const opening = this.#openDevices(request.device);
+  async #load(asked: LoadRequest, { signal, onProgress }: LoadContext): Promise<LoadedSession> {
+    const request = { ...asked, ...withinCeilings(asked, this.#ceilings) };
+    const owner: LaunchOwner = { deviceTimeout: request.deviceTimeout, blame: 0 };
+    const ended = new AbortController();
+    // Not `AbortSignal.any`: Node keeps such a signal, and all that listens to it, until it is aborted.
+    signal.addEventListener('abort', () => ended.abort(signal.reason), { once: true });
+    const context = { signal: ended.signal, onProgress };
+    const opening = this.#openDevices(request.device, request.deviceTimeout);
     let shared: SharedSession | undefined;
     try {
       const [devices, program] = await Promise.all([opening, loadProgram(request, context)]);
       const { main, host, fallbackReason } = devices;
       if (request.pin === true || request.priority !== undefined) void this.#openSharing();
-      shared = await (await this.#sharing)?.share(request, program, { main, host });
+      shared = await (await this.#sharing)?.share({ request, program, owner }, { main, host });
       const { executable } = program;
       // Most programs run on one device.
       const placements =
@@ -198,7 +243,7 @@ export class SessionHost implements SessionService {
           ? []
           : (await import('./describe-placements.ts')).describePlacements(executable.metadata);
       const machine = await this.#createMachine(executable, devices, {
-        byteBudget: request.byteBudget,
+        ...machineLimits(request, owner),
         compile: request.compile ?? 'on demand',
         signal: context.signal,
         onProgress,
@@ -208,13 +253,14 @@ export class SessionHost implements SessionService {
       });
       const session = this.#nextSession++;
       const hosted = new HostedSession(executable, machine, { main, host });
+      hosted.runTimeout = request.runTimeout;
       hosted.shared = shared;
       shared?.loaded(hosted);
       this.#sessions.set(session, hosted);
       const device = describeDevice(main.device, fallbackReason);
       return { session, functions: hosted.functions, device, placements };
     } catch (error) {
-      failed.abort();
+      ended.abort();
       void shared?.dispose();
       await opening.then(releaseDevices, () => undefined);
       throw error;
@@ -225,7 +271,7 @@ export class SessionHost implements SessionService {
     this.#sharing ??= import('./sharing/session-sharing.ts').then(
       (sharing) =>
         new sharing.SessionSharing({
-          openDevices: (kind) => this.#openDevices(kind),
+          openDevices: (...args) => this.#openDevices(...args),
           createMachine: (...args) => this.#createMachine(...args),
         }),
     );
@@ -241,8 +287,11 @@ export class SessionHost implements SessionService {
       }),
     );
 
-  async #openDevices(wanted: DeviceKind | 'auto'): Promise<OpenedDevices> {
-    const { main, fallbackReason } = await this.#openMain(wanted);
+  async #openDevices(
+    wanted: DeviceKind | 'auto',
+    deviceTimeout: number | undefined,
+  ): Promise<OpenedDevices> {
+    const { main, fallbackReason } = await this.#openMain(wanted, deviceTimeout);
     try {
       return { main, host: await this.#pool.acquire('host'), fallbackReason };
     } catch (error) {
@@ -251,10 +300,22 @@ export class SessionHost implements SessionService {
     }
   }
 
-  async #openMain(wanted: DeviceKind | 'auto'): Promise<Omit<OpenedDevices, 'host'>> {
-    if (wanted !== 'auto') return { main: await this.#pool.acquire(wanted) };
+  async #openMain(
+    wanted: DeviceKind | 'auto',
+    deviceTimeout: number | undefined,
+  ): Promise<Omit<OpenedDevices, 'host'>> {
+    if (wanted !== 'auto') return { main: await this.#pool.acquire(wanted, deviceTimeout) };
     try {
-      return { main: await this.#pool.acquire('webgpu') };
+      const main = await this.#pool.acquire('webgpu', deviceTimeout);
+      const { name, adapterClass } = main.device.info;
+      if (this.#takesSoftware || adapterClass !== 'software') return { main };
+      main.release();
+      throw new DeviceError({
+        where: "device 'auto'",
+        got: `WebGPU on ${name}, a software adapter`,
+        expected: 'graphics hardware',
+        remedy: "Ask for it by device: 'webgpu'.",
+      });
     } catch (error) {
       if (!(error instanceof DeviceError)) throw error;
       return { main: await this.#pool.acquire('host'), fallbackReason: error.message };
@@ -274,4 +335,16 @@ function releaseDevices({ main, host }: SessionDevices): void {
 function describeDevice({ kind, info }: Device, fallbackReason: string | undefined): SessionDevice {
   const { name, vendor, architecture, adapterClass } = info;
   return { kind, name, vendor, architecture, adapterClass, fallbackReason };
+}
+
+/** For as long as this thread lives. */
+async function holdLock(name: string): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const forever = (): Promise<never> => {
+      resolve();
+      return new Promise(() => undefined);
+    };
+    // Never settles: the lock goes back when the worker ends.
+    void navigator.locks.request(name, forever);
+  });
 }

@@ -1,5 +1,5 @@
 import { DownloadError } from '../core/errors.ts';
-import type { WireSource } from './protocol.ts';
+import { isFile } from '../core/node-module.ts';
 
 /**
  * Files in the folder of a model, or in folders below it. Each is fetched once, as a blob, which the
@@ -10,26 +10,29 @@ export class SiblingFiles {
   readonly #signal: AbortSignal;
   readonly #blobs = new Map<string, Promise<Blob>>();
 
-  constructor(source: WireSource, signal: AbortSignal) {
-    this.#base = urlOf(source);
+  /** `url`: of the model, undefined for one that came as bytes. */
+  constructor(url: string | undefined, signal: AbortSignal) {
+    this.#base = url;
     this.#signal = signal;
   }
 
   /** Bytes of a file. Rejects with DownloadError; gives fewer bytes where the file ends before. */
   async read(
     path: string,
-    { byteOffset, byteLength }: { readonly byteOffset: number; readonly byteLength: number },
+    range: { readonly byteOffset: number; readonly byteLength: number },
   ): Promise<Uint8Array> {
+    const url = this.#urlOf(path);
+    if (isFile(url)) return (await import('./file-source.ts')).readFileRange(url, range);
     const known = this.#blobs.get(path);
-    const pending = known ?? this.#fetch(path);
+    const pending = known ?? this.#fetch(url);
     if (known === undefined) this.#blobs.set(path, pending);
     const blob = await pending;
     this.#signal.throwIfAborted();
-    const piece = blob.slice(byteOffset, byteOffset + byteLength);
+    const piece = blob.slice(range.byteOffset, range.byteOffset + range.byteLength);
     return new Uint8Array(await piece.arrayBuffer());
   }
 
-  async #fetch(path: string): Promise<Blob> {
+  #urlOf(path: string): string {
     if (this.#base === undefined) {
       throw new DownloadError({
         where: path,
@@ -39,7 +42,10 @@ export class SiblingFiles {
       });
     }
     const encoded = path.split('/').map(encodeURIComponent).join('/');
-    const url = new URL(`./${encoded}`, this.#base).href;
+    return new URL(`./${encoded}`, this.#base).href;
+  }
+
+  async #fetch(url: string): Promise<Blob> {
     let response: Response;
     try {
       response = await fetch(url, { signal: this.#signal });
@@ -55,10 +61,4 @@ export class SiblingFiles {
       { details: { status, url } },
     );
   }
-}
-
-function urlOf(source: WireSource): string | undefined {
-  if (source.kind === 'url') return source.url;
-  const url = source.kind === 'stream' ? source.http?.url : undefined;
-  return url === '' ? undefined : url;
 }

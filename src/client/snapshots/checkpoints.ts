@@ -1,7 +1,21 @@
 import { UsageError } from '../../core/errors.ts';
+import {
+  checkOptions,
+  FUNCTION,
+  MILLISECONDS,
+  type OptionKinds,
+  SIGNAL,
+} from '../check-options.ts';
 import type { CheckpointOptions } from './control-options.ts';
 import { type ControlledSession, takeSnapshot } from './session-control.ts';
 import type { SnapshotStore } from './store-types.ts';
+
+const CHECKPOINT_OPTIONS: OptionKinds<CheckpointOptions> = {
+  everyMs: MILLISECONDS,
+  contents: FUNCTION,
+  onError: FUNCTION,
+  signal: SIGNAL,
+};
 
 const DEFAULT_EVERY_MS = 5000;
 /** Where a snapshot has its own hash. */
@@ -9,7 +23,7 @@ const HASH_BEGIN = 32;
 const HASH_END = 64;
 
 /** Stores a session again and again, until it is stopped or the session is disposed of. */
-export class Checkpoints implements AsyncDisposable {
+export class Checkpoints {
   readonly #session: ControlledSession;
   readonly #store: SnapshotStore;
   readonly #options: CheckpointOptions;
@@ -25,14 +39,11 @@ export class Checkpoints implements AsyncDisposable {
   /** Throws UsageError for options that are none. */
   constructor(session: ControlledSession, store: SnapshotStore, options: CheckpointOptions) {
     checkStore(store);
-    const { everyMs = DEFAULT_EVERY_MS, signal } = options;
-    if (!(everyMs > 0 && Number.isFinite(everyMs))) {
-      const got = `everyMs ${String(everyMs)}`;
-      throw new UsageError({ where: 'checkpointTo', got, expected: 'milliseconds above 0' });
-    }
+    checkOptions('checkpointTo', options, CHECKPOINT_OPTIONS);
     this.#session = session;
     this.#store = store;
     this.#options = options;
+    const { signal } = options;
     const ends = [this.#stopped.signal, session.closed];
     this.#end = AbortSignal.any(signal === undefined ? ends : [...ends, signal]);
     this.#end.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
@@ -63,6 +74,7 @@ export class Checkpoints implements AsyncDisposable {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
+  /** As {@link stop}, at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -11,10 +11,13 @@ export interface SnapshotContents {
   readonly note?: string;
 }
 
+/** What a snapshot stores beside the runs. */
 export interface SnapshotOptions extends SnapshotContents {
+  /** Gives up, and rejects with the reason of the signal; the session goes on as before. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** How the results of a run that goes on are taken. */
 export interface ResultOptions {
   /** Stops the run. */
   readonly signal?: AbortSignal | undefined;
@@ -37,9 +40,11 @@ export interface ResumedState {
   readonly runs: readonly ResumedRun[];
   /** What was stored as `tensors`; each is a DeviceTensor of the session. */
   readonly tensors: Readonly<Record<string, OutputValue>>;
+  /** The text that was stored. */
   readonly note: string;
 }
 
+/** How often checkpoints are taken, and what they hold. */
 export interface CheckpointOptions {
   /** Milliseconds from the end of one checkpoint to the begin of the next. Default 5000. */
   readonly everyMs?: number;

@@ -1,5 +1,6 @@
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import { SnapshotSlots } from './snapshot-slots.ts';
+import { withStorageErrors } from './storage-error.ts';
 import type { SnapshotFiles, SnapshotStore } from './store-types.ts';
 
 /** The folder of all stores of an origin. */
@@ -9,9 +10,11 @@ const FOLDER = 'weft-snapshots';
 export async function openOpfs(name: string): Promise<SnapshotStore> {
   const { storage, locks } = navigator as Partial<Navigator>;
   if (storage?.getDirectory === undefined) throw noFileSystem();
-  const root = await storage.getDirectory();
-  const folder = await root.getDirectoryHandle(FOLDER, { create: true });
-  const files = new OpfsFiles(await openFolder(folder, name), (work) =>
+  const folder = await withStorageErrors('opfsStore', async () => {
+    const root = await storage.getDirectory();
+    return openFolder(await root.getDirectoryHandle(FOLDER, { create: true }), name);
+  });
+  const files = new OpfsFiles(folder, (work) =>
     locks === undefined ? work() : locks.request(`${FOLDER}/${name}`, work),
   );
   return new SnapshotSlots(files);
@@ -48,16 +51,32 @@ class OpfsFiles implements SnapshotFiles {
     this.exclude = exclude;
   }
 
-  async read(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    try {
-      const handle = await this.#folder.getFileHandle(name);
-      return new Uint8Array(await (await handle.getFile()).arrayBuffer());
-    } catch (error) {
-      return absent(error);
-    }
+  read(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    return withStorageErrors(`opfsStore, ${name}`, async () => {
+      try {
+        const handle = await this.#folder.getFileHandle(name);
+        return new Uint8Array(await (await handle.getFile()).arrayBuffer());
+      } catch (error) {
+        return absent(error);
+      }
+    });
   }
 
-  async write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    return withStorageErrors(`opfsStore, ${name}`, () => this.#write(name, bytes));
+  }
+
+  remove(name: string): Promise<void> {
+    return withStorageErrors(`opfsStore, ${name}`, async () => {
+      try {
+        await this.#folder.removeEntry(name);
+      } catch (error) {
+        absent(error);
+      }
+    });
+  }
+
+  async #write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     const handle = await this.#folder.getFileHandle(name, { create: true });
     if ((handle as Partial<FileSystemFileHandle>).createWritable === undefined) {
       throw noFileSystem();
@@ -70,14 +89,6 @@ class OpfsFiles implements SnapshotFiles {
       throw error;
     }
     await writable.close();
-  }
-
-  async remove(name: string): Promise<void> {
-    try {
-      await this.#folder.removeEntry(name);
-    } catch (error) {
-      absent(error);
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { internalError, UsageError } from '../../core/errors.ts';
 import type { ControlReply, ControlRequest, WireValue } from '../../worker/protocol.ts';
+import { checkOptions, OBJECT, type OptionKinds, SIGNAL, TEXT } from '../check-options.ts';
 import { DeviceTensor, type HandleOwner } from '../device-tensor.ts';
 import { Tensor } from '../tensor.ts';
 import { fromWire, handlesIn, type OutputValue } from '../wire-values.ts';
@@ -25,12 +26,20 @@ export interface ControlledSession extends HandleOwner {
   ): Promise<ControlReply>;
 }
 
+const SNAPSHOT_OPTIONS: OptionKinds<SnapshotOptions> = {
+  tensors: OBJECT,
+  note: TEXT,
+  signal: SIGNAL,
+};
+
 /** See `Session.snapshot`. With `pausing` the session need not be paused. */
 export async function takeSnapshot(
   session: ControlledSession,
-  { tensors = {}, note = '', signal }: SnapshotOptions,
+  options: SnapshotOptions,
   pausing = false,
 ): Promise<Uint8Array<ArrayBuffer>> {
+  checkOptions('snapshot', options, SNAPSHOT_OPTIONS);
+  const { tensors = {}, note = '', signal } = options;
   signal?.throwIfAborted();
   const names = Object.keys(tensors);
   const values = Object.values(tensors);

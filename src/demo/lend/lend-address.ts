@@ -5,7 +5,7 @@ export interface LendAddress {
   /** The key of a relay, or the group of a fleet. */
   readonly place: string;
   readonly token: string;
-  /** What NATS asks for. */
+  /** What NATS asks for, or the relay where that is not derived from the token. */
   readonly auth: string;
   readonly name: string;
   readonly device: 'auto' | 'webgpu' | 'host';
@@ -41,7 +41,7 @@ export function writeFragment({ way, url, place, token, auth, name, device }: Le
     [way === 'nats' ? 'group' : 'key']: place,
     token,
   });
-  if (way === 'nats' && auth !== '') fields.set('auth', auth);
+  if (auth !== '') fields.set('auth', auth);
   if (name !== '') fields.set('name', name);
   if (device !== 'auto') fields.set('device', device);
   return `#${fields.toString()}`;

@@ -26,13 +26,14 @@ async function lend(address: LendAddress, signal: AbortSignal): Promise<void> {
 }
 
 async function overRelay(
-  { url, place, token, name }: LendAddress,
+  { url, place, token, auth, name }: LendAddress,
   devices: readonly LendableDevice[],
   signal: AbortSignal,
 ): Promise<void> {
   const serving = serveRelay(url, {
     key: place,
     token,
+    relayToken: auth === '' ? undefined : auth,
     devices,
     name: name === '' ? place : name,
     onEvent: tellEvent,

@@ -4,6 +4,7 @@ import type { StorageOwner, StorageValue } from '../value.ts';
 
 /** Hands out storages of one device. A storage comes back when its last reference is released. */
 export interface Allocator extends StorageOwner {
+  /** The device whose memory it hands out. */
   readonly device: Device;
 
   /** A storage without references. Throws OutOfMemoryError; `byteLength` is an integer from 0 up. */
@@ -30,12 +31,14 @@ export interface Allocator extends StorageOwner {
   /** Destroys pooled buffers and returns their bytes. */
   trim(): number;
 
+  /** Bytes and storages now and so far. */
   counters(): AllocatorCounters;
 
   /** Destroys all buffers, those in use too. Storages that come back later are ignored. */
   dispose(): void;
 }
 
+/** What an allocator holds and has handed out. */
 export interface AllocatorCounters {
   /** Bytes reserved for constants. */
   readonly reservedBytes: number;
@@ -47,19 +50,28 @@ export interface AllocatorCounters {
   readonly peakBytes: number;
   /** Storages handed out, and how many of them came from the pool. */
   readonly allocations: number;
+  /** Storages that came from the pool. */
   readonly reuses: number;
+  /** The same for each size class. */
   readonly classes: readonly SizeClassCounters[];
 }
 
+/** Buffers of one size class. */
 export interface SizeClassCounters {
+  /** Bytes of each buffer. */
   readonly byteLength: number;
+  /** Buffers in use. */
   readonly live: number;
+  /** Buffers that wait for reuse. */
   readonly pooled: number;
 }
 
+/** What an allocator may hold. */
 export interface AllocatorOptions {
   /** The most bytes to hold on the device, reserved ones included. Default: no bound. */
   readonly byteBudget?: number | undefined;
+  /** Bytes of the budget that others hold. Default: none. */
+  readonly heldElsewhere?: (() => number) | undefined;
   /** Asked to give back so many reserved bytes before a request fails, if it can. */
   readonly onShortage?: ((byteLength: number) => void) | undefined;
 }

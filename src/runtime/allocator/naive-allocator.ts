@@ -13,6 +13,7 @@ import { STORAGE_ALIGNMENT } from './size-class.ts';
 
 /** One buffer for each storage, destroyed when it comes back: what the pooled one is tested against. */
 export class NaiveAllocator implements Allocator {
+  /** The device whose memory it hands out. */
   readonly device: Device;
   readonly #budget: number;
   readonly #live = new Set<DeviceBuffer>();
@@ -41,6 +42,7 @@ export class NaiveAllocator implements Allocator {
     return new StorageValue(this, { device: this.device, buffer, byteOffset: 0 }, byteLength);
   }
 
+  /** Destroys the buffer of a storage that nothing refers to any more. */
   reclaim({ buffer }: StorageValue): void {
     if (!this.#live.delete(buffer)) return;
     this.#liveBytes -= buffer.byteLength;
@@ -73,6 +75,7 @@ export class NaiveAllocator implements Allocator {
     return 0;
   }
 
+  /** Bytes and storages now and so far. */
   counters(): AllocatorCounters {
     return {
       reservedBytes: this.#reservedBytes,

@@ -31,9 +31,12 @@ interface Pool {
  * buffers are given up, the least recently used class first, before a request fails.
  */
 export class PooledAllocator implements Allocator {
+  /** The device whose memory it hands out. */
   readonly device: Device;
+  /** The most bytes to hold on the device, reserved ones included; may change. */
   byteBudget: number;
   readonly #onShortage: AllocatorOptions['onShortage'];
+  readonly #heldElsewhere: AllocatorOptions['heldElsewhere'];
   /** Sizes that were asked for so far, by size class; one more than are exact for any number. */
   readonly #sizes = new Map<number, Set<number>>();
   /** By capacity; a class moves to the end when it is used. */
@@ -52,10 +55,11 @@ export class PooledAllocator implements Allocator {
 
   constructor(
     device: Device,
-    { byteBudget = Number.POSITIVE_INFINITY, onShortage }: AllocatorOptions = {},
+    { byteBudget = Number.POSITIVE_INFINITY, heldElsewhere, onShortage }: AllocatorOptions = {},
   ) {
     this.device = device;
     this.byteBudget = byteBudget;
+    this.#heldElsewhere = heldElsewhere;
     this.#onShortage = onShortage;
   }
 
@@ -83,7 +87,9 @@ export class PooledAllocator implements Allocator {
     let best: DeviceBuffer | undefined;
     for (const [capacity, { free }] of this.#pools) {
       if (capacity < byteLength || capacity >= (best?.byteLength ?? Infinity)) continue;
-      best = free.findLast((buffer) => !except.includes(buffer)) ?? best;
+      const isUsable = (buffer: DeviceBuffer): boolean =>
+        !except.includes(buffer) && buffer.isRefused !== true;
+      best = free.findLast(isUsable) ?? best;
     }
     return best;
   }
@@ -98,6 +104,7 @@ export class PooledAllocator implements Allocator {
     return this.#handOut(pool, buffer, byteLength);
   }
 
+  /** Puts the buffer of a storage that nothing refers to any more into the pool. */
   reclaim({ buffer }: StorageValue): void {
     if (this.#disposed || !this.#live.delete(buffer)) return;
     const pool = this.#pool(buffer.byteLength);
@@ -125,6 +132,7 @@ export class PooledAllocator implements Allocator {
     return this.#evict(this.#pooledBytes);
   }
 
+  /** Bytes and storages now and so far. */
   counters(): AllocatorCounters {
     const classes = [...this.#pools]
       .map(([byteLength, { live, free }]) => ({ byteLength, live, pooled: free.length }))
@@ -202,6 +210,11 @@ export class PooledAllocator implements Allocator {
     const buffer = this.#pools.get(capacity)?.free.pop();
     if (buffer === undefined) return undefined;
     this.#pooledBytes -= capacity;
+    if (buffer.isRefused === true) {
+      this.#serials.delete(buffer);
+      buffer.destroy();
+      return this.#takeFree(capacity);
+    }
     this.#reuses++;
     return buffer;
   }
@@ -223,7 +236,12 @@ export class PooledAllocator implements Allocator {
 
   #makeRoom(capacity: number, requested: number): void {
     const excess = (): number =>
-      this.#liveBytes + this.#pooledBytes + this.#reservedBytes + capacity - this.byteBudget;
+      this.#liveBytes +
+      this.#pooledBytes +
+      this.#reservedBytes +
+      (this.#heldElsewhere?.() ?? 0) +
+      capacity -
+      this.byteBudget;
     if (excess() <= 0) return;
     if (excess() > this.#pooledBytes) this.#onShortage?.(excess() - this.#pooledBytes);
     if (excess() > this.#pooledBytes) throw this.#shortage(requested);

@@ -1,11 +1,13 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
+import { TENSOR_ALIGNMENT } from '../../bytecode/data-layout.ts';
+import { isBlockByteLength, MAX_BLOCK_BYTE_LENGTH } from '../../bytecode/file-format.ts';
 import type { ByteReader } from '../../core/byte-reader.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import type { PausedCall } from '../../core/paused-call.ts';
 import type { CallOutcome } from '../call.ts';
 import type { Invocation } from '../invocation.ts';
 import { type LinkedFunction, LinkedOp } from '../linked-code.ts';
-import type { MachineOptions } from '../load-machine.ts';
+import { type MachineOptions, settleWrites } from '../load-machine.ts';
 import { PackedFunctionValue, retain, type Value } from '../value.ts';
 import { type Parts, VirtualMachine } from '../virtual-machine.ts';
 import { programHash } from './program-hash.ts';
@@ -15,8 +17,11 @@ import { HASH_BYTE_LENGTH } from './snapshot-format.ts';
 import type { HostStates } from './take-snapshot.ts';
 import { ValueReader } from './value-reader.ts';
 
+/** How a snapshot is put into a machine. */
 export interface RestoreOptions {
+  /** What functions of the host keep, restored by those of the same names. */
   readonly states?: HostStates | undefined;
+  /** Aborts it; it rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -28,10 +33,13 @@ export interface ResumedCall extends PausedCall {
   abort(error: Error): void;
 }
 
+/** What a snapshot held. */
 export interface Restored {
+  /** Calls that go on, in the order in which they began. */
   readonly calls: readonly ResumedCall[];
   /** The caller owns one reference to each. */
   readonly roots: Readonly<Record<string, Value>>;
+  /** The text that was stored. */
   readonly note: string;
 }
 
@@ -66,13 +74,15 @@ export async function restoreSnapshot(
 ): Promise<Restored> {
   const sections = await openSnapshot(bytes);
   const control = RunControl.of(machine);
-  return control.whilePaused(() => {
+  return control.whilePaused(async () => {
     const parts = machine.parts();
     checkProgram(sections.program, machine, parts);
     const data = sections.data.bytes(sections.data.remaining, 'data');
     const values = new ValueReader(parts, findFunctions(sections.functions, parts), data);
     try {
       values.readAll(sections.values);
+      await settleWrites({ devices: parts.state.allocators.map(({ device }) => device), signal });
+      machine.parts();
       const drafts = readCalls(sections.calls, parts, { values, control });
       const roots = readRoots(sections.roots, values);
       const note = sections.note.string('note');
@@ -91,6 +101,12 @@ function checkProgram(r: ByteReader, machine: VirtualMachine, parts: Parts): voi
   const { executable } = machine;
   const stored = r.bytes(HASH_BYTE_LENGTH, 'hash of the program');
   const blockByteLength = r.u32('block length');
+  if (!isBlockByteLength(blockByteLength)) {
+    throw r.error({
+      got: `blocks of ${blockByteLength} bytes`,
+      expected: `a multiple of ${TENSOR_ALIGNMENT} up to ${MAX_BLOCK_BYTE_LENGTH}`,
+    });
+  }
   const devices = r.list('devices', 8, () => [r.string('kind'), r.string('name')] as const);
   r.end();
   const { hash } = programHash(executable, parts.dataHashes, blockByteLength);

@@ -129,6 +129,26 @@ test('names the functions and the program that the resuming side lacks', async (
   );
 });
 
+test.each([0, 1, 128, 2 ** 24 + 256])(
+  'blocks of %i bytes are refused, not hashed',
+  async (length) => {
+    const machine = await open(createHostDevice());
+    const { bytes } = await storedAt(machine, ['tree', 3], 5);
+    machine.dispose();
+    const changed = new Uint8Array(bytes);
+    const sectionCount = 8;
+    const hashByteLength = 32;
+    // The first section begins with the hash of the program.
+    const at = HEADER_BYTE_LENGTH + sectionCount * 8 + hashByteLength;
+    new DataView(changed.buffer).setUint32(at, length, true);
+    await sealSnapshot(changed);
+    const options = { devices: [createHostDevice()], functions };
+    await expect(resumeSnapshot(changed, program(), options)).rejects.toThrow(
+      `got blocks of ${length} bytes, expected a multiple of 256 up to 16777216`,
+    );
+  },
+);
+
 test('a snapshot that is cut or changed at any byte is refused', async () => {
   const machine = await open(createHostDevice());
   const { bytes } = await storedAt(machine, ['tree', 3], 5);

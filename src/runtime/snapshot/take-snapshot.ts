@@ -14,13 +14,16 @@ const PIECE_BYTE_LENGTH = 8 * 2 ** 20;
 
 /** What a JS function of the program keeps, which the machine cannot know. */
 export interface HostState {
+  /** Bytes that {@link restore} takes back, of this version or a later one. */
   save(): Uint8Array;
   /** Throws for bytes that are none of its own. */
   restore(bytes: Uint8Array): void;
 }
 
+/** What functions of the host keep, by names of the caller. */
 export type HostStates = Readonly<Record<string, HostState>>;
 
+/** What a snapshot stores beside the calls. */
 export interface SnapshotOptions {
   /** Further values to store, such as tensors that a caller keeps between calls. */
   readonly roots?: Readonly<Record<string, Value>>;

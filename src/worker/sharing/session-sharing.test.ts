@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ExecBuilder } from '../../bytecode/index.ts';
 import { DeviceLostError, errorFromData, OutOfMemoryError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
+import type { LaunchOwner } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import type { HostFunction } from '../../runtime/index.ts';
 import type { LoadRequest, Reply, SessionId, WireResult, WireValue } from '../protocol.ts';
@@ -18,6 +19,8 @@ class World {
   capacity = Number.POSITIVE_INFINITY;
   /** So many devices to come are lost when something is read from them. */
   doomed = 0;
+  /** What the session that was loaded there last is blamed with when such a device goes. */
+  blame = 0;
   readonly #lose: ((error: DeviceLostError) => void)[] = [];
   #call = 1;
 
@@ -33,7 +36,14 @@ class World {
           throw new OutOfMemoryError('the device is full');
         };
         const lost = new Promise<DeviceLostError>((resolve) => this.#lose.push(resolve));
+        let owner: LaunchOwner | undefined;
+        const prepare = device.prepare.bind(device);
+        device.prepare = (primitives, options) => {
+          owner = options?.owner;
+          return prepare(primitives, options);
+        };
         const read = async (): Promise<never> => {
+          if (owner !== undefined) owner.blame += this.blame;
           await this.lose();
           return new Promise(() => undefined);
         };
@@ -137,6 +147,48 @@ describe('a device that is lost', () => {
     const { rebuilds, retries } = await world.sharing(session);
     expect([rebuilds, retries]).toEqual([1, 1]);
     await world.dispose(session);
+  });
+
+  test('is not tried again by the session whose kernels made it stop, but by others', async () => {
+    const world = new World();
+    world.doomed = 1;
+    world.blame = 2;
+    await world.host.configure({});
+    const innocent = await world.load(addWeights(SIZE).toBytes());
+    const culprit = await world.load(addWeights(SIZE).toBytes());
+    await expect(world.check(culprit, 1)).rejects.toThrow('gone');
+    for (const _ of [1, 2]) {
+      const running = world.check(culprit, 2);
+      await expect(running).rejects.toBeInstanceOf(DeviceLostError);
+      await expect(running).rejects.toThrow('gone');
+    }
+    expect(await world.sharing(culprit)).toMatchObject({ rebuilds: 0, retries: 0 });
+    expect(world.devicesMade).toBe(1);
+    await world.check(innocent, 3);
+    expect(await world.sharing(innocent)).toMatchObject({ rebuilds: 1, retries: 0 });
+    await world.dispose(culprit);
+    await world.dispose(innocent);
+  });
+
+  test('gives a session up when that happens twice by itself with no run in between', async () => {
+    const world = new World();
+    world.blame = 1;
+    await world.host.configure({});
+    for (const losses of [1, 2]) {
+      world.doomed = 1;
+      const session = await world.load(addWeights(SIZE).toBytes());
+      // The device goes once, and then the run ends.
+      await world.check(session, 1);
+      world.doomed = losses;
+      await world.lose();
+      const running = world.check(session, 2);
+      if (losses === 1) await running;
+      else await expect(running).rejects.toThrow('gone');
+      const later = world.check(session, 3);
+      if (losses === 1) await later;
+      else await expect(later).rejects.toThrow('gone');
+      await world.dispose(session);
+    }
   });
 
   test('does not make JavaScript run twice', async () => {

@@ -1,7 +1,6 @@
 import { UsageError } from '../../core/errors.ts';
 import type { Device } from '../../device/device.ts';
-import type { LoadedProgram } from '../load-program.ts';
-import type { LoadRequest, WorkerConfig } from '../protocol.ts';
+import type { WorkerConfig } from '../protocol.ts';
 import type { SessionDevices } from '../shared-use.ts';
 import { Place } from './place.ts';
 import { SharedSession, type SharedSessionParts } from './shared-session.ts';
@@ -34,8 +33,7 @@ export class SessionSharing {
 
   /** A part for a session about to be loaded. Throws UsageError for a priority that is none. */
   async share(
-    request: LoadRequest,
-    program: LoadedProgram,
+    { request, program, owner }: Pick<SharedSessionParts, 'request' | 'program' | 'owner'>,
     devices: SessionDevices,
   ): Promise<SharedSession> {
     checkPriority(request.priority ?? 1);
@@ -44,7 +42,7 @@ export class SessionSharing {
     const folder = await this.#folder;
     const source = new WeightSource({ request, hashes: program.dataHashes, folder });
     const placeOf = (device: Device): Place => this.#placeOf(device);
-    const parts = { request, program, source, placeOf, openDevices, createMachine };
+    const parts = { request, program, owner, source, placeOf, openDevices, createMachine };
     return new SharedSession(devices, parts);
   }
 

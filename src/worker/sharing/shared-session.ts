@@ -2,7 +2,7 @@ import type { Constant, ExecutableData } from '../../bytecode/executable.ts';
 import { BUILTIN_PREFIX } from '../../bytecode/builtins.ts';
 import { DeviceLostError, OutOfMemoryError } from '../../core/errors.ts';
 import { untilAborted } from '../../core/until-aborted.ts';
-import type { Device } from '../../device/device.ts';
+import type { Device, LaunchOwner } from '../../device/device.ts';
 import type { Allocator } from '../../runtime/allocator/allocator.ts';
 import { PooledAllocator } from '../../runtime/allocator/pooled-allocator.ts';
 import { layOut } from '../../runtime/constant-upload.ts';
@@ -10,6 +10,7 @@ import type { MachineOptions } from '../../runtime/load-machine.ts';
 import type { StorageValue } from '../../runtime/value.ts';
 import type { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import type { LoadedProgram } from '../load-program.ts';
+import { machineLimits } from '../within-ceilings.ts';
 import type { LoadRequest, SharingCounters } from '../protocol.ts';
 import type { RebuildableSession, SessionDevices, SharedUse } from '../shared-use.ts';
 import type { EnterOptions, Tenant } from './admission.ts';
@@ -19,12 +20,23 @@ import type { SessionAllocator } from './shared-memory.ts';
 import { ShareTurns } from './share-turns.ts';
 import type { WeightSource } from './weight-source.ts';
 
+/**
+ * From so much blame on, a session is not built again. A device that did not answer is enough; one that
+ * went by itself, maybe by chance, has to go twice with no run that ends in between.
+ */
+const FATAL_BLAME = 2;
+
 export interface SharedSessionParts {
   readonly request: LoadRequest;
   readonly program: LoadedProgram;
+  /** Learns of losses of the device. */
+  readonly owner: LaunchOwner;
   readonly source: WeightSource;
   readonly placeOf: (device: Device) => Place;
-  readonly openDevices: (kind: Device['kind']) => Promise<SessionDevices>;
+  readonly openDevices: (
+    kind: Device['kind'],
+    deviceTimeout: number | undefined,
+  ) => Promise<SessionDevices>;
   readonly createMachine: CreateMachine;
 }
 
@@ -58,6 +70,8 @@ export class SharedSession implements SharedUse, Tenant {
   #session: RebuildableSession | undefined;
   #restoring: Promise<void> | undefined;
   #rebuilding: Promise<void> | undefined;
+  /** Why the session is not built again any more. */
+  #fault: DeviceLostError | undefined;
   #isHeld = false;
   #hits = 0;
   #misses = 0;
@@ -124,11 +138,14 @@ export class SharedSession implements SharedUse, Tenant {
         if (isDeviceFull) this.#makeAllRoom(place);
         if (this.isResident) this.#hits++;
         else await this.#comeBack(signal);
-        return await this.#timed(work);
+        const result = await this.#timed(work);
+        this.#parts.owner.blame = 0;
+        return result;
       } catch (error) {
+        if (error instanceof DeviceLostError && this.#isAtFault()) this.#fault = error;
         const isCrowded = error instanceof OutOfMemoryError;
         const mayWork = isCrowded || error instanceof DeviceLostError;
-        if (attempt > 1 || !mayWork || !this.#isRepeatable()) throw error;
+        if (attempt > 1 || !mayWork || this.#fault || !this.#isRepeatable()) throw error;
         this.#retries++;
         alone = isCrowded;
         isDeviceFull = isCrowded && error.details['budgetBytes'] === undefined;
@@ -185,6 +202,7 @@ export class SharedSession implements SharedUse, Tenant {
   /** Waits for a device that works, and for room on it. */
   async #enter(options: EnterOptions): Promise<Place> {
     for (;;) {
+      if (this.#fault !== undefined) throw this.#fault;
       if (!this.#devices.main.isUsable()) await untilAborted(this.#rebuild(), options.signal);
       const place = this.#place;
       await place.admission.enter(this, options);
@@ -212,6 +230,11 @@ export class SharedSession implements SharedUse, Tenant {
     if (this.isResident) this.evict();
     admission.makeRoom(Number.POSITIVE_INFINITY);
     memory.pool.trim();
+  }
+
+  /** Its kernels took the device with them: on another one they would do the same. */
+  #isAtFault(): boolean {
+    return this.#parts.owner.blame >= FATAL_BLAME;
   }
 
   /** Functions of JavaScript may have done something that must not be done twice. */
@@ -244,6 +267,7 @@ export class SharedSession implements SharedUse, Tenant {
       const { source } = this.#parts;
       for await (const block of source.read(this.#untilClosed())) constants.write(block);
       constants.finish();
+      await device.settle?.();
     } catch (error) {
       for (const { buffer } of this.#storages()) buffer.destroy();
       if (allocator.reservedBytes > 0) allocator.reserve(-this.#constantBytes);
@@ -272,7 +296,8 @@ export class SharedSession implements SharedUse, Tenant {
     const { placeOf, openDevices, program, request, source, createMachine } = this.#parts;
     const { signal } = this.#closed;
     this.isResident = false;
-    const devices = await openDevices(this.#devices.main.device.kind);
+    const { kind } = this.#devices.main.device;
+    const devices = await openDevices(kind, request.deviceTimeout);
     const place = placeOf(devices.main.device);
     place.admission.add(this);
     try {
@@ -323,7 +348,8 @@ export class SharedSession implements SharedUse, Tenant {
       return this.#allocator;
     };
     const { dataHashes } = program;
-    const { byteBudget, compile = 'on demand' } = request;
-    return { dataBlocks, dataHashes, createAllocator, byteBudget, compile };
+    const { compile = 'on demand' } = request;
+    const limits = machineLimits(request, this.#parts.owner);
+    return { ...limits, dataBlocks, dataHashes, createAllocator, compile };
   }
 }

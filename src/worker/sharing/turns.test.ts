@@ -181,7 +181,9 @@ describe('machines that take turns', () => {
     async function* blocks() {
       yield { byteOffset: 0, bytes: data };
     }
-    const shared = await sharing.share(request, { executable: program, blocks: blocks() }, devices);
+    const loaded = { executable: program, blocks: blocks() };
+    const owner = { blame: 0 };
+    const shared = await sharing.share({ request, program: loaded, owner }, devices);
     const { signal } = new AbortController();
     const options = { ...(await shared.begin(signal)), devices: [device, devices.host.device] };
     const vm = await VirtualMachine.create(program, options);

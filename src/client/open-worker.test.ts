@@ -1,0 +1,194 @@
+import { expose } from 'comlink';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { VERSION } from '../core/version.ts';
+import { createService } from '../worker/create-service.ts';
+import { sumAndProduct } from '../worker/test-programs.ts';
+import { Session, Tensor } from './index.ts';
+
+/** A worker whose other end is a port in this thread. */
+class FakeWorker extends EventTarget {
+  readonly inside: MessagePort;
+  readonly #outside: MessagePort;
+  terminations = 0;
+
+  constructor() {
+    super();
+    const { port1, port2 } = new MessageChannel();
+    this.#outside = port1;
+    this.inside = port2;
+    port1.addEventListener('message', ({ data }) =>
+      this.dispatchEvent(new MessageEvent('message', { data })),
+    );
+    port1.start();
+  }
+
+  postMessage(message: unknown, transfer: Transferable[]): void {
+    this.#outside.postMessage(message, transfer);
+  }
+
+  terminate(): void {
+    this.terminations++;
+    this.#outside.close();
+  }
+
+  /** An event as a browser sends it. */
+  fail(fields: { message?: string } = {}): void {
+    this.dispatchEvent(Object.assign(new Event('error'), fields));
+  }
+}
+
+const started: FakeWorker[] = [];
+
+/** The option `worker` for a fake one, to which `prepare` is done when it starts. */
+function fake(prepare: (worker: FakeWorker) => void): () => Worker {
+  return () => {
+    const worker = new FakeWorker();
+    started.push(worker);
+    prepare(worker);
+    return worker as unknown as Worker;
+  };
+}
+
+afterEach(() => {
+  for (const { inside } of started.splice(0)) inside.close();
+  vi.useRealTimers();
+});
+
+const bytes = sumAndProduct().toBytes();
+const x = Tensor.from([1]);
+
+const OWN =
+  'A worker of your own calls serve() of weft-vm/worker at the top of its module; where files come slowly, raise workerTimeout.';
+const ONE = 'Take page and worker from one installation of weft-vm, and empty caches between two.';
+const LOOK =
+  'Look at the address that the function given as worker starts, and at the policy of the page.';
+
+function message(got: string, remedy: string): string {
+  return `worker: got ${got}, expected the worker of weft-vm ${VERSION}. ${remedy}`;
+}
+
+describe('the handshake with a worker', () => {
+  test('lets sessions through to one that answers, and terminates it with the last', async () => {
+    const worker = fake(({ inside }) => expose(createService(), inside));
+    const session = await Session.load(bytes, { worker, device: 'host' });
+    const { sum } = await session.run({ x, y: x });
+    expect(sum?.toNested()).toEqual([2]);
+    await session.dispose();
+    expect(started.map(({ terminations }) => terminations)).toEqual([1]);
+  });
+
+  test('gives up after 30 seconds, and terminates the worker', async () => {
+    vi.useFakeTimers();
+    const loading = Session.load(bytes, { worker: fake(() => undefined) });
+    const outcome = loading.catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(29_999);
+    expect(started[0]?.terminations).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    vi.useRealTimers();
+    expect(await outcome).toMatchObject({
+      name: 'WorkerError',
+      message: message('no answer within 30000 ms', OWN),
+      details: { reason: 'no answer' },
+    });
+    expect(started[0]?.terminations).toBe(1);
+  });
+
+  test('gives up after workerTimeout, and the next load starts anew', async () => {
+    let isSilent = true;
+    const worker = fake(({ inside }) => {
+      if (!isSilent) expose(createService(), inside);
+    });
+    await expect(Session.load(bytes, { worker, workerTimeout: 20 })).rejects.toThrow(
+      message('no answer within 20 ms', OWN),
+    );
+    isSilent = false;
+    const session = await Session.load(bytes, { worker, device: 'host', workerTimeout: 60_000 });
+    await session.dispose();
+    expect(started.map(({ terminations }) => terminations)).toEqual([1, 1]);
+  });
+
+  test('does not count what comes after the answer', async () => {
+    const slow = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        await new Promise((resolve) => setTimeout(resolve, 1500));
+        controller.enqueue(bytes);
+        controller.close();
+      },
+    });
+    const worker = fake(({ inside }) => expose(createService(), inside));
+    const session = await Session.load(slow, { worker, device: 'host', workerTimeout: 1000 });
+    await session.dispose();
+  });
+
+  test('refuses one of another version', async () => {
+    const worker = fake(({ inside }) =>
+      expose({ handshake: () => ({ version: '0.0.9' }) }, inside),
+    );
+    await expect(Session.load(bytes, { worker })).rejects.toMatchObject({
+      name: 'WorkerError',
+      message: message('that of 0.0.9', ONE),
+      details: { reason: 'other version' },
+    });
+    expect(started[0]?.terminations).toBe(1);
+  });
+
+  test('refuses one that answers Comlink, but not the handshake', async () => {
+    const worker = fake(({ inside }) => expose({ holdLock: () => undefined }, inside));
+    await expect(Session.load(bytes, { worker })).rejects.toThrow(
+      message('a worker that does not know the handshake', ONE),
+    );
+  });
+
+  test('is over at once when the file cannot be loaded', async () => {
+    const worker = fake((worker) => setTimeout(() => worker.fail(), 1));
+    await expect(Session.load(bytes, { worker })).rejects.toMatchObject({
+      name: 'WorkerError',
+      message: message('one whose file or import is missing or refused', LOOK),
+      details: { reason: 'not loaded' },
+    });
+  });
+
+  test('is over at once when the module throws', async () => {
+    const worker = fake((worker) =>
+      setTimeout(() => worker.fail({ message: 'Uncaught: boom' }), 1),
+    );
+    await expect(Session.load(bytes, { worker })).rejects.toThrow(
+      'The worker failed: Uncaught: boom. Load the session again to go on.',
+    );
+  });
+
+  test('says what the start threw', async () => {
+    const cause = new Error('no such thing');
+    const worker = (): Worker => {
+      throw cause;
+    };
+    await expect(Session.load(bytes, { worker })).rejects.toMatchObject({
+      name: 'WorkerError',
+      message: message('the error "no such thing"', LOOK),
+      cause,
+    });
+  });
+
+  test('sees a terminate before the answer', async () => {
+    const loading = Session.load(bytes, { worker: fake(() => undefined) });
+    const outcome = loading.catch((error: unknown) => error);
+    await vi.waitFor(() => expect(started).toHaveLength(1));
+    started[0]?.terminate();
+    expect(await outcome).toMatchObject({
+      name: 'WorkerError',
+      message: 'The worker was terminated. Load the session again to go on.',
+    });
+  });
+
+  test('ends with the only load that waits for it', async () => {
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const { signal } = controller;
+    const loading = Session.load(bytes, { worker: fake(() => undefined), signal });
+    const outcome = loading.catch((error: unknown) => error);
+    await vi.waitFor(() => expect(started).toHaveLength(1));
+    controller.abort(reason);
+    expect(await outcome).toBe(reason);
+    expect(started[0]?.terminations).toBe(1);
+  });
+});

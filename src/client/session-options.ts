@@ -1,0 +1,139 @@
+import type { CompileLimits } from '../core/compile-limits.ts';
+import type { GpuLike } from '../core/gpu-like.ts';
+import type { PauseOptions } from '../core/paused-call.ts';
+import type { Dims, Dispatch, LoadProgress, ProgramLimits } from '../worker/protocol.ts';
+import {
+  ADDRESS,
+  BOOLEAN,
+  BYTES,
+  COUNT,
+  either,
+  FUNCTION,
+  LIMITS,
+  MILLISECONDS,
+  OBJECT,
+  oneOf,
+  type OptionKinds,
+  POSITIVE,
+  SIGNAL,
+  SIZES,
+  TEXT,
+} from './check-options.ts';
+import type { SessionSource } from './source.ts';
+
+/** How and where a session is loaded. */
+export interface LoadOptions extends ProgramLimits {
+  /** Default `auto`: WebGPU, or the host when there is none; see {@link Session.device}. */
+  readonly device?: 'auto' | 'webgpu' | 'host';
+  /**
+   * true, the default: the worker that the sessions of this page share. A function starts another
+   * one, shared by the sessions that pass the same function and terminated with the last of them.
+   * false: in this thread, which is also the default where there are no workers (Node).
+   */
+  readonly worker?: boolean | (() => Worker);
+  /**
+   * The folder that holds copies of the package's `dist/worker`, for pages whose bundler or policy needs
+   * these files elsewhere.
+   */
+  readonly workerFiles?: string | URL;
+  /**
+   * Rejects with WorkerError when the worker has not answered so many milliseconds after it was started.
+   * Default 30,000. Holds for the session that starts the worker.
+   */
+  readonly workerTimeout?: number;
+  /** Aborts the load, which then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+  /** Hears how far the load is. */
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+  /** Fixes symbolic dimensions of an ONNX model, such as `{ batch: 1 }`. */
+  readonly dims?: Dims;
+  /**
+   * Makes clones of an ONNX model for intervals of sizes, chosen when it is called:
+   * `{ main: { data: { 0: [[1, 2], [2, 8]] } } }`, or rules such as
+   * `{ kind: 'logarithmic', min: 1, max: 512, base: 2 }`.
+   */
+  readonly dispatch?: Dispatch;
+  /**
+   * The most that compiling an ONNX model may take, for models that are not to be trusted, or that are
+   * larger than the defaults allow. Beyond it a load rejects with CompileLimitError.
+   */
+  readonly compileLimits?: CompileLimits;
+  /** Keeps the weights on the device; see {@link configureWorker}. */
+  readonly pin?: boolean;
+  /**
+   * Runs take turns with those of other sessions that have a priority or were loaded after
+   * {@link configureWorker}, twice as many for twice the priority. Default 1.
+   */
+  readonly priority?: number;
+  /**
+   * When the kernels that depend on symbolic sizes are compiled. `on demand`, the default: those that a
+   * run needs before its first launch, the others one by one while nothing runs. `ahead`: all before
+   * the session is there, so that no run waits for any.
+   */
+  readonly compile?: 'ahead' | 'on demand';
+  /** With `worker: false`: the WebGPU to use. Default `navigator.gpu`. */
+  readonly gpu?: GpuLike;
+}
+
+/** How a session goes on with a snapshot. */
+export interface ResumeOptions extends LoadOptions {
+  /** The very program that was running: a `.weft` file, or a model with the same options. */
+  readonly executable: SessionSource;
+  /** Leaves the session paused until {@link Session.continue}. */
+  readonly paused?: boolean;
+}
+
+/** How one run is done. */
+export interface RunOptions {
+  /** Aborts the run, which then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+  /** The function to call. Default `main`. */
+  readonly function?: string;
+  /** Where results go. `device`: {@link DeviceTensor} handles. Default `host`. */
+  readonly keep?: 'host' | 'device';
+  /** Moves the data of input tensors to the worker instead of copying it: they are empty then. */
+  readonly transfer?: boolean;
+}
+
+export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
+  device: oneOf('auto', 'webgpu', 'host'),
+  worker: either(BOOLEAN, FUNCTION),
+  workerFiles: ADDRESS,
+  workerTimeout: MILLISECONDS,
+  signal: SIGNAL,
+  onProgress: FUNCTION,
+  dims: SIZES,
+  dispatch: OBJECT,
+  compileLimits: LIMITS,
+  byteBudget: BYTES,
+  programKernels: oneOf('allow', 'refuse'),
+  workgroupLimit: POSITIVE,
+  instructionLimit: POSITIVE,
+  runTimeout: POSITIVE,
+  deviceTimeout: POSITIVE,
+  pin: BOOLEAN,
+  priority: POSITIVE,
+  compile: oneOf('ahead', 'on demand'),
+  gpu: OBJECT,
+};
+
+export const RESUME_OPTIONS: OptionKinds<ResumeOptions> = {
+  ...LOAD_OPTIONS,
+  executable: ['the program that was running', (value) => value !== undefined],
+  paused: BOOLEAN,
+};
+
+export const RUN_OPTIONS: OptionKinds<RunOptions> = {
+  signal: SIGNAL,
+  function: TEXT,
+  keep: oneOf('host', 'device'),
+  transfer: BOOLEAN,
+};
+
+export const PAUSE_OPTIONS: OptionKinds<PauseOptions> = {
+  at: OBJECT,
+  visit: COUNT,
+  signal: SIGNAL,
+};
+
+export const SIGNAL_OPTIONS: OptionKinds<{ signal?: AbortSignal }> = { signal: SIGNAL };

@@ -1,0 +1,12 @@
+import { UsageError } from './errors.ts';
+
+/** The absolute form of a URL. Throws UsageError. */
+export function parseUrl(url: string | URL, base?: string): string {
+  try {
+    return new URL(url, base).href;
+  } catch (cause) {
+    const got = JSON.stringify(url);
+    const where = base === undefined ? 'URL' : `URL relative to ${base}`;
+    throw new UsageError({ where, got, expected: 'an address such as /models/m.weft' }, { cause });
+  }
+}

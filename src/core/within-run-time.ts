@@ -1,0 +1,39 @@
+import { abortError, RuntimeError } from './errors.ts';
+import { withinTime } from './within-time.ts';
+
+/**
+ * What `run` resolves to, or a RuntimeError when that takes longer. The signal that it gets is aborted
+ * then, and when `signal` is.
+ */
+export async function withinRunTime<T>(
+  run: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+  runTimeout: number | undefined,
+): Promise<T> {
+  if (runTimeout === undefined) return run(signal);
+  // Not `AbortSignal.any`: Node keeps such a signal until it is aborted.
+  const ended = new AbortController();
+  const abort = (): void => ended.abort(abortError(signal));
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await withinTime(run(ended.signal), runTimeout, () => {
+      const error = tooLong(runTimeout);
+      ended.abort(error);
+      return error;
+    });
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function tooLong(runTimeout: number): RuntimeError {
+  return new RuntimeError(
+    {
+      got: `a run of more than ${runTimeout} ms`,
+      expected: 'results within the runTimeout',
+      remedy: 'Raise it where the program is loaded, as far as its worker or lender allows.',
+    },
+    { details: { runTimeout } },
+  );
+}

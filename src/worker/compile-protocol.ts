@@ -1,0 +1,41 @@
+import type { DataBlock } from '../bytecode/executable-reader.ts';
+import type { ExecutableData } from '../bytecode/executable.ts';
+import type { CompileLimits } from '../core/compile-limits.ts';
+import type { ErrorData } from '../core/errors.ts';
+import type { Dims, Dispatch, WorkerFiles } from './protocol.ts';
+
+/** A model to compile, for whichever thread does it. */
+export interface CompileOrder {
+  readonly bytes: Uint8Array;
+  /** Of the model, beside which files with its tensors lie. */
+  readonly url: string | undefined;
+  readonly dims: Dims;
+  readonly dispatch?: Dispatch | undefined;
+  readonly compileLimits?: CompileLimits | undefined;
+}
+
+/** From a session's thread to the one that compiles for it: an order, then what it wants next. */
+export type ToCompiler =
+  | {
+      readonly kind: 'compile';
+      readonly order: CompileOrder;
+      readonly files: WorkerFiles | undefined;
+    }
+  | { readonly kind: 'next block' };
+
+export type FromCompiler =
+  /** Messages are heard from now on. */
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'progress'; readonly done: number; readonly total: number }
+  /** The time that the model may take. */
+  | { readonly kind: 'time'; readonly milliseconds: number }
+  /** Where the compiler is. */
+  | { readonly kind: 'place'; readonly place: string }
+  /** The program without its data. */
+  | { readonly kind: 'compiled'; readonly program: ExecutableData }
+  /** Undefined after the last one. */
+  | { readonly kind: 'block'; readonly block: DataBlock | undefined }
+  | { readonly kind: 'failed'; readonly error: ErrorData };
+
+/** Name of the worker, by which a worker's script knows that it is to compile. */
+export const COMPILER_NAME = 'weft-compiler';

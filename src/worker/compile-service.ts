@@ -1,0 +1,55 @@
+import type { DataBlock } from '../bytecode/executable-reader.ts';
+import type { Executable } from '../bytecode/executable-file.ts';
+import { errorToData } from '../core/errors.ts';
+import { compileOrder } from './compile-order.ts';
+import type { CompileOrder, FromCompiler, ToCompiler } from './compile-protocol.ts';
+
+/** Sends a message to the thread that started this one. */
+export type Post = (message: FromCompiler, transfer?: readonly ArrayBuffer[]) => void;
+
+/** Compiles one model for the thread that started this one, which ends it. Takes its messages. */
+export function serveCompiler(post: Post): (message: ToCompiler) => void {
+  let executable: Executable | undefined;
+  let blocks: Iterator<DataBlock> | undefined;
+  const start = async (order: CompileOrder): Promise<void> => {
+    executable = await compile(order, post);
+    blocks = executable.blocks()[Symbol.iterator]();
+  };
+  const next = async (): Promise<void> => {
+    const block = blocks?.next();
+    postBlock(block?.done === true ? undefined : block?.value, executable?.data, post);
+  };
+  return (message) => {
+    const done = message.kind === 'compile' ? start(message.order) : next();
+    done.catch((thrown: unknown) => post({ kind: 'failed', error: errorToData(thrown) }));
+  };
+}
+
+async function compile(order: CompileOrder, post: Post): Promise<Executable> {
+  const executable = await compileOrder(order, {
+    signal: new AbortController().signal,
+    onProgress: (done, total) => post({ kind: 'progress', done, total }),
+    onTime: (milliseconds) => post({ kind: 'time', milliseconds }),
+    onPlace: (place) => post({ kind: 'place', place }),
+  });
+  const { functions, code, functionTable, constants, primitives, shapePrograms } = executable;
+  const { metadata, dataByteLength } = executable;
+  const tables = { functions, code, functionTable, constants, primitives, shapePrograms };
+  post({ kind: 'compiled', program: { ...tables, metadata, dataByteLength } });
+  return executable;
+}
+
+function postBlock(block: DataBlock | undefined, data: Uint8Array | undefined, post: Post): void {
+  if (block === undefined) {
+    post({ kind: 'block', block });
+    return;
+  }
+  const { byteOffset } = block;
+  // Other blocks may be parts of the model, which later ones are read from.
+  const bytes = block.bytes === data ? block.bytes : Uint8Array.from(block.bytes);
+  const { buffer } = bytes;
+  post(
+    { kind: 'block', block: { byteOffset, bytes } },
+    buffer instanceof ArrayBuffer ? [buffer] : [],
+  );
+}

@@ -1,0 +1,20 @@
+import { COMPILER_NAME, type FromCompiler, type ToCompiler } from './compile-protocol.ts';
+
+/** Whether this worker was started by a worker of sessions, with the same script, to compile. */
+export function isCompiler(): boolean {
+  const { name } = globalThis as { name?: unknown };
+  return name === COMPILER_NAME && 'DedicatedWorkerGlobalScope' in globalThis;
+}
+
+/** Serves as one. The first message says where the other files of the package's worker are. */
+export function serveAsCompiler(): void {
+  const post = (message: FromCompiler, transfer: readonly ArrayBuffer[] = []): void =>
+    globalThis.postMessage(message, { transfer: [...transfer] });
+  let answer: Promise<(message: ToCompiler) => void> | undefined;
+  globalThis.addEventListener('message', ({ data }: MessageEvent<ToCompiler>) => {
+    if (data.kind === 'compile') globalThis.weftFiles = data.files;
+    answer ??= import('./compile-service.ts').then(({ serveCompiler }) => serveCompiler(post));
+    void answer.then((receive) => receive(data));
+  });
+  post({ kind: 'ready' });
+}

@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { Session, Tensor } from '../client/index.ts';
+import { sumAndProduct } from './test-programs.ts';
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+const program = sumAndProduct().toBytes();
+
+test("device 'webgpu' takes the package's adapter, and names one in software", async () => {
+  const session = await Session.load(program, { device: 'webgpu' });
+  expect(session.device).toMatchObject({ kind: 'webgpu', adapterClass: 'software' });
+  expect(session.device.name).toBe('SwiftShader');
+  const inputs = { x: Tensor.from([1, 2]), y: Tensor.from([3, 4]) };
+  expect((await session.run(inputs))['sum']?.toNested()).toEqual([4, 6]);
+  await session.dispose();
+});
+
+test("device 'auto' takes hardware only", async () => {
+  const session = await Session.load(program);
+  expect(session.device).toMatchObject({
+    kind: 'host',
+    fallbackReason:
+      "device 'auto': got WebGPU on SwiftShader, a software adapter, expected graphics hardware. Ask for it by device: 'webgpu'.",
+  });
+  await session.dispose();
+});
+
+test('without a driver the advice fits Node', async () => {
+  vi.stubGlobal('navigator', { gpu: { requestAdapter: () => Promise.resolve(null) } });
+  await expect(Session.load(program, { device: 'webgpu' })).rejects.toMatchObject({
+    name: 'DeviceError',
+    message:
+      'WebGPU: got no adapter, expected a GPU or a software adapter. Install a driver for Vulkan (on Debian mesa-vulkan-drivers), or name one in VK_DRIVER_FILES. The host device works everywhere.',
+  });
+});
+
+test('drivers do not complain to the user', () => {
+  const env: NodeJS.ProcessEnv = { ...process.env };
+  delete env['XDG_RUNTIME_DIR'];
+  const load = `
+    export async function main() {
+      const { Session } = await import('/src/client/index.ts');
+      const bytes = new Uint8Array(${JSON.stringify([...program])});
+      await (await Session.load(bytes, { device: 'webgpu' })).dispose();
+    }`;
+  const folder = mkdtempSync(join(tmpdir(), 'weft-driver-'));
+  try {
+    const file = join(folder, 'load.ts');
+    writeFileSync(file, load);
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/run-ts.mjs', file], { env });
+    expect({ status, stderr: stderr.toString() }).toEqual({ status: 0, stderr: '' });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,150 @@
+import type { DataBlock } from '../bytecode/executable-reader.ts';
+import type { ExecutableData } from '../bytecode/executable.ts';
+import { compileLimitError, DEFAULT_LIMITS } from '../core/compile-limits.ts';
+import { abortError, errorFromData, internalError, WorkerError } from '../core/errors.ts';
+import type { CompileContext } from './compile-order.ts';
+import type { CompileOrder, FromCompiler } from './compile-protocol.ts';
+import { type CompileThread, startThread, type ThreadEvents } from './compile-thread.ts';
+
+/** A program and its data, block by block. */
+export interface CompiledModel {
+  readonly program: ExecutableData;
+  readonly blocks: AsyncIterable<DataBlock>;
+}
+
+type Answer = Extract<FromCompiler, { readonly kind: 'compiled' | 'block' }>;
+
+/** A thread that has not said that it is there by then is not coming; none is started any more. */
+const START_TIMEOUT_MS = 10_000;
+let isHopeless = false;
+
+/** A thread heeds its limit of time itself, unless it cannot. */
+const GRACE_MS = 1000;
+
+/** Compiles one model in a thread of its own, which ends with it. */
+export class RemoteCompiler {
+  /** Whether the thread is there. */
+  readonly ready: Promise<boolean>;
+  readonly #thread: CompileThread | undefined;
+  #settleReady: (isReady: boolean) => void = () => undefined;
+  #onProgress: CompileContext['onProgress'] = () => undefined;
+  #place = 'compiler';
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #waiting: { resolve(answer: Answer): void; reject(error: Error): void } | undefined;
+  #failure: Error | undefined;
+
+  /** Starts the thread. {@link close} it, unless it is used to the end. */
+  constructor() {
+    this.ready = new Promise((resolve) => {
+      this.#settleReady = resolve;
+    });
+    const giveUp = (): void => {
+      isHopeless = true;
+      this.#settleReady(false);
+    };
+    const timer = setTimeout(giveUp, START_TIMEOUT_MS);
+    void this.ready.then(() => clearTimeout(timer));
+    const events: ThreadEvents = {
+      onMessage: (message) => this.#receive(message),
+      onError: () => {
+        this.#settleReady(false);
+        const got = 'a compiler that ended, perhaps for want of memory';
+        this.#fail(new WorkerError({ where: this.#place, got, expected: 'an executable' }));
+      },
+    };
+    this.#thread = isHopeless ? undefined : startThread(events);
+    if (this.#thread === undefined) this.#settleReady(false);
+  }
+
+  /** Takes the bytes away. Rejects as compiling does, and with the signal's reason, which ends the thread. */
+  async compile(
+    order: CompileOrder,
+    { signal, onProgress }: CompileContext,
+  ): Promise<CompiledModel> {
+    this.#onProgress = onProgress;
+    const stop = (): void => {
+      this.#fail(abortError(signal));
+      this.close();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    this.#limitTime(order.compileLimits?.milliseconds ?? DEFAULT_LIMITS.milliseconds);
+    try {
+      signal.throwIfAborted();
+      const { buffer } = order.bytes;
+      const transfer = buffer instanceof ArrayBuffer ? [buffer] : [];
+      this.#thread?.post({ kind: 'compile', order, files: globalThis.weftFiles }, transfer);
+      const answer = await this.#answer();
+      if (answer.kind !== 'compiled') throw internalError('a block before the program');
+      return { program: answer.program, blocks: this.#blocks() };
+    } catch (error) {
+      this.close();
+      throw error;
+    } finally {
+      clearTimeout(this.#timer);
+    }
+  }
+
+  close(): void {
+    this.#thread?.terminate();
+    this.#settleReady(false);
+  }
+
+  async *#blocks(): AsyncGenerator<DataBlock, void> {
+    try {
+      for (;;) {
+        this.#thread?.post({ kind: 'next block' });
+        const answer = await this.#answer();
+        if (answer.kind !== 'block') throw internalError('a second program');
+        if (answer.block === undefined) return;
+        yield answer.block;
+      }
+    } finally {
+      this.close();
+    }
+  }
+
+  #answer(): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) reject(this.#failure);
+      this.#waiting = { resolve, reject };
+    });
+  }
+
+  #receive(message: FromCompiler): void {
+    switch (message.kind) {
+      case 'ready':
+        return this.#settleReady(true);
+      case 'progress':
+        this.#place = `compiler, after pass ${message.done} of ${message.total}`;
+        return this.#onProgress(message.done, message.total);
+      case 'time':
+        return this.#limitTime(message.milliseconds);
+      case 'place':
+        this.#place = message.place;
+        return;
+      case 'failed':
+        return this.#fail(errorFromData(message.error));
+      default:
+        this.#waiting?.resolve(message);
+    }
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#waiting?.reject(this.#failure);
+  }
+
+  #limitTime(most: number): void {
+    clearTimeout(this.#timer);
+    if (most > MAX_TIMER_MS) return;
+    this.#timer = setTimeout(() => {
+      const reached = most + GRACE_MS;
+      const where = this.#place;
+      this.#fail(compileLimitError({ limit: 'milliseconds', reached, most, where }));
+      this.close();
+    }, most + GRACE_MS);
+  }
+}
+
+/** Timers of more milliseconds fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1 - GRACE_MS;

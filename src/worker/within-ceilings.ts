@@ -1,0 +1,52 @@
+import { UsageError } from '../core/errors.ts';
+import type { LaunchOwner } from '../device/device.ts';
+import type { MachineOptions } from '../runtime/load-machine.ts';
+import type { ProgramLimits } from './protocol.ts';
+
+const NUMBERS = [
+  'workgroupLimit',
+  'instructionLimit',
+  'runTimeout',
+  'byteBudget',
+  'deviceTimeout',
+] as const satisfies readonly (keyof ProgramLimits)[];
+
+/** Throws UsageError for ceilings of a worker that are none. */
+export function checkCeilings(ceilings: ProgramLimits): void {
+  const { programKernels = 'allow' } = ceilings;
+  const where = 'limits of serve';
+  for (const [name, value] of Object.entries(ceilings)) {
+    const isNumber = NUMBERS.some((number) => number === name);
+    if (!isNumber && name !== 'programKernels') {
+      const expected = `only programKernels, ${NUMBERS.join(', ')}`;
+      throw new UsageError({ where, got: `an unknown limit ${JSON.stringify(name)}`, expected });
+    }
+    if (isNumber && value !== undefined && !(Number(value) > 0)) {
+      throw new UsageError({ where, got: `${name} ${value}`, expected: 'a number above 0' });
+    }
+  }
+  if (programKernels === 'allow' || programKernels === 'refuse') return;
+  const got = `programKernels ${JSON.stringify(programKernels)}`;
+  throw new UsageError({ where, got, expected: '"allow" or "refuse"' });
+}
+
+/** What a session asks for, as far as its worker allows it. */
+export function withinCeilings(asked: ProgramLimits, ceilings: ProgramLimits): ProgramLimits {
+  const refuses = [asked, ceilings].some(({ programKernels }) => programKernels === 'refuse');
+  const limits: { -readonly [Name in keyof ProgramLimits]: ProgramLimits[Name] } = {};
+  if (refuses) limits.programKernels = 'refuse';
+  for (const name of NUMBERS) {
+    const values = [asked[name], ceilings[name]].filter((value) => value !== undefined);
+    if (values.length > 0) limits[name] = Math.min(...values);
+  }
+  return limits;
+}
+
+/** What a machine is made with to keep to them. `owner` stays the same when it is made again. */
+export function machineLimits(
+  { programKernels, workgroupLimit, byteBudget, instructionLimit }: ProgramLimits,
+  owner: LaunchOwner,
+): Partial<MachineOptions> {
+  const instructions = instructionLimit ?? Number.POSITIVE_INFINITY;
+  return { programKernels, workgroupLimit, byteBudget, limits: { instructions }, owner };
+}
