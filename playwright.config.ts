@@ -1,5 +1,6 @@
 import { defineConfig } from '@playwright/test';
 import { findChromium } from './scripts/find-chromium.mjs';
+import { firefoxLaunchOptions, missingFirefox } from './scripts/find-firefox.mjs';
 
 // The tests run against a production build, served under the content security policy that
 // vite.config.ts states. `--mode e2e` builds index.html and every e2e/pages/*.html, so a test
@@ -22,21 +23,37 @@ export default defineConfig({
   reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_NAME === undefined ? 'list' : [['list'], ['json']],
   use: {
     baseURL: `http://localhost:${PORT}`,
-    browserName: 'chromium',
-    launchOptions: {
-      ...(executablePath === undefined ? {} : { executablePath }),
-      args: [
-        '--enable-unsafe-webgpu',
-        '--use-webgpu-adapter=swiftshader',
-        '--no-sandbox',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    },
   },
+  projects: [
+    {
+      name: 'chromium',
+      use: {
+        browserName: 'chromium',
+        launchOptions: {
+          ...(executablePath === undefined ? {} : { executablePath }),
+          args: [
+            '--enable-unsafe-webgpu',
+            '--use-webgpu-adapter=swiftshader',
+            '--no-sandbox',
+            '--disable-quic',
+            '--no-first-run',
+            '--disable-background-networking',
+            '--disable-component-update',
+            '--disable-sync',
+          ],
+        },
+      },
+    },
+    // `npm test` says so where there is no Firefox.
+    ...(missingFirefox() !== undefined
+      ? []
+      : [
+          {
+            name: 'firefox',
+            use: { browserName: 'firefox' as const, launchOptions: firefoxLaunchOptions() },
+          },
+        ]),
+  ],
   webServer: {
     command: `vite build --mode e2e --logLevel warn && vite preview --mode e2e --port ${PORT} --strictPort`,
     url: `http://localhost:${PORT}/e2e/pages/blank.html`,

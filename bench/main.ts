@@ -22,7 +22,7 @@ import {
   warmTable,
 } from './report.ts';
 import { servePages } from './serve-pages.ts';
-import { writeSection } from './write-section.ts';
+import { writeSection } from '../scripts/write-section.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const models = join(root, '../shared/models');
@@ -129,6 +129,8 @@ function report(
     const all = { command, date, browser, ceilings, results, machine };
     writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`);
   }
-  if (options.isWritten) writeSection(join(root, 'docs/performance.md'), text);
+  if (options.isWritten) {
+    writeSection(join(root, 'docs/performance.md'), 'npm run bench -- --write', text);
+  }
   return differing.length > 0 ? 1 : 0;
 }

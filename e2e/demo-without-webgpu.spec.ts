@@ -1,14 +1,28 @@
+import type { LaunchOptions } from '@playwright/test';
 import { findChromium } from '../scripts/find-chromium.mjs';
+import { firefoxLaunchOptions } from '../scripts/find-firefox.mjs';
 import { expect, test } from './fixtures.ts';
 
 const executablePath = findChromium();
 
-// A browser of its own, without the flag that gives an adapter.
-test.use({
-  launchOptions: {
+/** Browsers of their own: Chromium without the flag that gives an adapter, Firefox without WebGPU. */
+const LAUNCHES: Readonly<Record<string, () => LaunchOptions>> = {
+  chromium: () => ({
     ...(executablePath === undefined ? {} : { executablePath }),
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
+  }),
+  firefox: () => {
+    const options = firefoxLaunchOptions();
+    const firefoxUserPrefs = { ...options.firefoxUserPrefs, 'dom.webgpu.enabled': false };
+    return { ...options, firefoxUserPrefs };
   },
+};
+
+test.use({
+  launchOptions: [
+    async ({ browserName }, use) => use(LAUNCHES[browserName]?.() ?? {}),
+    { scope: 'worker' },
+  ],
 });
 
 test('without WebGPU the page says so and runs on the host device', async ({ page }) => {

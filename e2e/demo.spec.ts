@@ -238,6 +238,8 @@ test.describe('Gallery', () => {
     });
     await expect(page.locator('#inspector h2')).toHaveText('mine.weft');
     await expect(page.locator('#inspector')).toContainText('Functions: main');
+    // In Firefox `fill` selects nothing in a number field, so that it would add to what is there.
+    await page.getByLabel('n', { exact: true }).fill('');
     await page.getByLabel('n', { exact: true }).fill('5');
     await page.getByRole('button', { name: 'Run on random input' }).click();
     await expect(page.locator('#inspector .status')).toContainText('First run');

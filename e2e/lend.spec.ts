@@ -2,7 +2,13 @@ import type { Page } from '@playwright/test';
 import { openBroker } from '../src/cli/rpc/open-broker.ts';
 import { startRelay } from '../src/cli/rpc/start-relay.ts';
 import { startNatsServer } from '../src/cli/rpc/testing/nats-server.ts';
-import { connect, createToken, findDevice, HostTensor } from '../src/rpc/index.ts';
+import {
+  connect,
+  createToken,
+  deriveRelayToken,
+  findDevice,
+  HostTensor,
+} from '../src/rpc/index.ts';
 import { Fleet } from '../src/rpc/nats/index.ts';
 import { testProgram } from '../src/rpc/testing/open-session.ts';
 import { expect, test } from './fixtures.ts';
@@ -24,7 +30,7 @@ async function lend(page: Page, fields: Readonly<Record<string, string>>): Promi
 
 test('a page lends its device through a relay, says who is there, and stops', async ({ page }) => {
   const token = createToken();
-  const relay = await startRelay({ port: 0, token });
+  const relay = await startRelay({ port: 0, relayToken: await deriveRelayToken(token) });
   try {
     await lend(page, { relay: relay.url, key: 'phone', token, name: 'my phone' });
     // The token is in no address that others see, and a reload finds it nevertheless.
@@ -124,7 +130,7 @@ test('pages share the calls of a group, and one that goes takes only its own', a
 });
 
 test('a page says why it cannot lend, and shows its address as a QR code', async ({ page }) => {
-  const relay = await startRelay({ port: 0, token: createToken() });
+  const relay = await startRelay({ port: 0, relayToken: createToken() });
   try {
     const token = 'another token, as long as it';
     await lend(page, { relay: relay.url, key: 'phone', token, device: 'host' });

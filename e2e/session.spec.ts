@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { HostTensor } from '../src/core/host-tensor.ts';
 import { LOOP_PLACE, throwsDice } from '../src/runtime/testing/long-programs.ts';
+import { HOSTILE_MODELS } from '../src/testing/hostile-models.ts';
 import { writeOnnxModel } from '../src/testing/onnx-writer.ts';
 import {
   addWeights,
@@ -18,6 +19,12 @@ const WEIGHT_COUNT = 1_500_000;
 
 const sum = Buffer.from(sumAndProduct().toBytes());
 const weights = Buffer.from(addWeights(WEIGHT_COUNT).toBytes());
+function hostile(title: string): Buffer {
+  const model = HOSTILE_MODELS.find((candidate) => candidate.title === title);
+  if (model === undefined) throw new Error(`there is no hostile model "${title}"`);
+  return Buffer.from(model.bytes());
+}
+
 const FILES: Readonly<Record<string, Buffer>> = {
   'sum.weft': sum,
   'weights.weft': weights,
@@ -36,6 +43,15 @@ const FILES: Readonly<Record<string, Buffer>> = {
       initializers: { c: HostTensor.from('float32', [2], [10, 20]) },
     }),
   ),
+  'one.onnx': Buffer.from(
+    writeOnnxModel({
+      nodes: [{ op: 'Relu', inputs: ['x'], outputs: ['y'] }],
+      inputs: [{ name: 'x', shape: [1] }],
+      outputs: ['y'],
+    }),
+  ),
+  'functions.onnx': hostile('functions that double 30 times'),
+  'branches.onnx': hostile('functions that double inside an If'),
   'grey.onnx': Buffer.from(
     writeOnnxModel({
       nodes: [{ op: 'Relu', inputs: ['picture'], outputs: ['same'] }],
@@ -127,6 +143,27 @@ test('reports progress through the phases while weights arrive', async ({ page }
   for (const { loaded, total } of last.values()) expect(loaded).toBe(total);
   expect(last.get('download')?.total).toBe(weights.length);
   expect(last.get('upload')?.total).toBe(WEIGHT_COUNT * 4);
+});
+
+test('other sessions of the worker answer while a hostile model is refused', async ({ page }) => {
+  const innocent = '/served/one.onnx';
+  const seen = await page.evaluate(
+    (url) => weft.besideHostile(url, '/served/functions.onnx'),
+    innocent,
+  );
+  expect(seen.outcome).toBe('CompileLimitError');
+  expect(seen.longestMs).toBeLessThan(500);
+});
+
+test('a load that is aborted leaves no thread that compiles', async ({ page }) => {
+  const failure = page.evaluate(() => {
+    const signal = AbortSignal.timeout(1000);
+    return weft.failure(weft.Session.load('/served/branches.onnx', { signal }));
+  });
+  // The worker of the sessions, and beside it the one that compiles.
+  await expect.poll(() => page.workers().length).toBe(2);
+  expect((await failure).name).toBe('TimeoutError');
+  await expect.poll(() => page.workers().length).toBe(0);
 });
 
 test('tells .onnx from .weft and compiles it in the worker', async ({ page }) => {
@@ -324,7 +361,10 @@ test('rejects what is pending when a session is disposed of', async ({ page }) =
   expect(found).toEqual({ running: disposed, later: disposed, sum: [2] });
 });
 
-test('a page of its own worker: packed functions, and its end in every way', async ({ page }) => {
+test('a page of its own worker: packed functions, and its end in every way', async ({
+  page,
+  watched,
+}) => {
   const found = await page.evaluate(async () => {
     const { Session, startWorker } = weft;
     const twice = await Session.load('/served/twice.weft', { worker: startWorker });
@@ -365,7 +405,14 @@ test('a page of its own worker: packed functions, and its end in every way', asy
   expect(found.later).toEqual(gone('was terminated'));
   expect(found.closed).toEqual(gone('stopped'));
   expect(found.early).toEqual(gone('was terminated'));
-  expect(found.missing).toEqual(gone('could not be loaded'));
+  expect(found.missing).toEqual({
+    name: 'WorkerError',
+    message:
+      'worker: got one whose file or import is missing or refused, expected the worker of weft-vm 0.1.0. Look at the address that the function given as worker starts, and at the policy of the page.',
+  });
+  // Firefox tells the page of the worker that is missing, too.
+  const others = watched.complaints.filter((complaint) => !complaint.includes('no-such-worker'));
+  watched.complaints.splice(0, Infinity, ...others);
   expect(found.lacking.name).toBe('UsageError');
   expect(found.lacking.message).toContain('test.twice');
 });
@@ -425,14 +472,18 @@ test('the first example of the README runs as it stands', async ({ page }) => {
   const example = /```ts[^\n]*\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
   const [imports, ...lines] = example.split('\n');
   expect(imports).toBe("import { Session, Tensor } from 'weft-vm';");
-  const logged = page.waitForEvent('console');
-  const script = ['const { Session, Tensor } = weft;', ...lines].join('\n');
-  await page.evaluate(`(async () => { ${script} })()`);
-  const [adapter, tensor] = (await logged).args();
-  expect(await adapter?.jsonValue()).toMatch(/./);
-  const sum = await tensor?.evaluate((value: { data: Float32Array }) =>
-    value.data.reduce((total, probability) => total + probability, 0),
+  const body = [
+    'const { Session, Tensor } = weft;',
+    'const logged = [];',
+    'const console = { log: (...values) => logged.push(...values) };',
+    ...lines,
+    'return [logged[0], Array.from(logged[1].data)];',
+  ].join('\n');
+  const [adapter, probabilities] = await page.evaluate<[string, number[]]>(
+    `(async () => { ${body} })()`,
   );
+  expect(adapter).toMatch(/./);
+  const sum = probabilities.reduce((total, probability) => total + probability, 0);
   expect(sum).toBeCloseTo(1);
 });
 

@@ -1,19 +1,26 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { type CaseRunner, openBrowserRunner } from './conformance/browser-runner.ts';
 import type { Outcome } from './conformance/conformance-case.ts';
 import { findCases, type FoundCase } from './conformance/find-cases.ts';
-import { nodeGpu } from '../src/testing/node-gpu.ts';
-import { keepDevice } from './conformance/keep-device.ts';
+import { openNodeRunner } from './conformance/node-runner.ts';
 import { closingLine, formatReport } from './conformance/report.ts';
-import { runCase } from './conformance/run-case.ts';
+import { openEngine } from './engines/open-engine.ts';
 
 interface Options {
   readonly device: string;
   readonly filter?: string;
   readonly json?: string;
 }
+
+const RUNNERS: Readonly<Record<string, () => Promise<CaseRunner>>> = {
+  webgpu: () => openBrowserRunner(),
+  firefox: () => openBrowserRunner({ browserName: 'firefox' }),
+  deno: () => openEngine('deno'),
+  dawn: () => openNodeRunner('dawn'),
+  host: () => openNodeRunner('host'),
+};
 
 const HELP = `
 Each folder below a DIR with a model.onnx and test_data_set_* folders is a case; each data set
@@ -22,8 +29,8 @@ Floats of a model with QuantizeLinear and DequantizeLinear have to be within 3% 
 the same largest class.
 
 Examples:
-  npm run conformance -- ../shared/models --filter '^mnist'
-  npm run conformance -- ../shared/onnx --device dawn --json report.json`;
+  npm run conformance -- models
+  npm run conformance -- models --filter '^d' --device dawn --json report.json`;
 
 /** `npm run conformance -- DIR...`: resolves to the exit status. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -32,7 +39,7 @@ export async function main(args: readonly string[]): Promise<number> {
     .argument('<dir...>', 'folders that hold cases')
     .option(
       '--device <name>',
-      'webgpu (headless Chromium), dawn (WebGPU in Node) or host (in Node)',
+      'webgpu (headless Chromium), firefox, deno, dawn (WebGPU in Node) or host (in Node)',
       'webgpu',
     )
     .option('--filter <regexp>', 'only cases whose name matches')
@@ -51,15 +58,16 @@ export async function main(args: readonly string[]): Promise<number> {
 
 async function runAll(roots: readonly string[], options: Options): Promise<number> {
   const { device, filter, json } = options;
-  if (device !== 'webgpu' && device !== 'host' && device !== 'dawn') {
-    throw new Error(`--device: got ${device}, expected webgpu, dawn or host.`);
+  const open = Object.hasOwn(RUNNERS, device) ? RUNNERS[device] : undefined;
+  if (open === undefined) {
+    throw new Error(`--device: got ${device}, expected ${Object.keys(RUNNERS).join(', ')}.`);
   }
   const pattern = filter === undefined ? undefined : new RegExp(filter);
   const cases = roots
     .flatMap((root) => findCases(resolve(root)))
     .filter(({ name }) => pattern?.test(name) ?? true);
   if (cases.length === 0) throw new Error(`No case matches --filter ${filter}.`);
-  const runner = device === 'webgpu' ? await openBrowserRunner() : await nodeRunner(device);
+  const runner = await open();
   console.log(`${cases.length} cases on ${runner.title}`);
   const outcomes = await runCases(cases, runner);
   console.log(`\n${formatReport(outcomes)}`);
@@ -80,25 +88,4 @@ async function runCases(cases: readonly FoundCase[], runner: CaseRunner): Promis
     await runner.close();
   }
   return outcomes;
-}
-
-async function nodeRunner(device: 'host' | 'dawn'): Promise<CaseRunner> {
-  const read =
-    ({ folder }: FoundCase) =>
-    async (file: string) =>
-      new Uint8Array(await readFile(join(folder, file)));
-  if (device === 'host') {
-    return {
-      title: 'the host device in Node',
-      run: (found) => runCase(found, { device, worker: false, read: read(found) }),
-      close: async () => {},
-    };
-  }
-  const gpu = await nodeGpu();
-  const keeper = await keepDevice({ device: 'webgpu', worker: false, gpu });
-  return {
-    title: `WebGPU (${keeper.device.name}) in Node`,
-    run: (found) => runCase(found, { device: 'webgpu', worker: false, gpu, read: read(found) }),
-    close: () => keeper.dispose(),
-  };
 }

@@ -1,15 +1,18 @@
-import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
+import { bundleForNode, nodePackageFile } from './bundle-for-node.ts';
 import { dropUnusedFields } from './drop-unused-fields.ts';
+import { keepThreadAddress } from './keep-thread-address.ts';
 import { minifyWgsl } from './minify-wgsl.ts';
+import { packagedAddresses } from './worker-files/packaged-addresses.ts';
+import { workerFiles } from './worker-files/worker-files.ts';
 
 // The published package: one file per entry and shared chunks. Dependencies are inside, so that the
 // files also work straight from a server without a bundler; what only Node loads stays outside.
 
 const source = (path: string): string => fileURLToPath(new URL(`../src/${path}`, import.meta.url));
 
-/** Entries of package.json's `exports` and `bin`, and the worker that the client starts. */
+/** Entries of package.json's `exports` and `bin`, and what the worker's files are made of. */
 export const ENTRIES = {
   client: source('client/index.ts'),
   worker: source('worker/index.ts'),
@@ -20,34 +23,13 @@ export const ENTRIES = {
   'rpc-nats': source('rpc/nats/index.ts'),
   node: source('cli/node.ts'),
   'worker-main': source('worker/worker-main.ts'),
+  // What `#ws` of package.json's `imports` means, in Node and elsewhere.
+  ws: nodePackageFile('ws'),
+  'no-ws': source('rpc/no-ws.ts'),
+  'compile-thread': source('worker/compile-thread-main.ts'),
 };
 
-const NODE_ONLY = [/^node:/, 'webgpu', 'commander', 'ws', /^@nats-io\/transport-node/];
-
-const WORKER_ENTRY = 'worker-main';
-const WORKER_SOURCE = '../worker/worker-main.ts';
-const WORKER_MARK = '__WEFT_WORKER_ADDRESS__';
-
-/**
- * Keeps `new Worker(new URL(…, import.meta.url))` in the published client, so that the bundler of
- * whoever uses the package finds the worker. Vite would put the worker's code in its place.
- */
-export function keepWorkerAddress(): Plugin {
-  return {
-    name: 'weft:keep-worker-address',
-    enforce: 'pre',
-    transform(code) {
-      if (!code.includes(`'${WORKER_SOURCE}'`)) return null;
-      return { code: code.replace(`'${WORKER_SOURCE}'`, WORKER_MARK), map: null };
-    },
-    renderChunk(code, chunk) {
-      if (!code.includes(WORKER_MARK)) return null;
-      const path = relative(dirname(chunk.fileName), `${WORKER_ENTRY}.js`).replaceAll('\\', '/');
-      const address = path.startsWith('.') ? path : `./${path}`;
-      return { code: code.replaceAll(WORKER_MARK, JSON.stringify(address)), map: null };
-    },
-  };
-}
+const NODE_ONLY = [/^node:/, 'webgpu', /^@nats-io\/transport-node/];
 
 const COMMAND = '\0weft-command';
 
@@ -115,12 +97,23 @@ function importsOf(entry: string, graph: Graph): Set<string> {
 export default defineConfig({
   publicDir: false,
   resolve: { alias: SAME_HASH },
-  plugins: [minifyWgsl(), dropUnusedFields(), keepWorkerAddress(), commandEntry()],
+  plugins: [
+    minifyWgsl(),
+    dropUnusedFields(),
+    packagedAddresses({ hasTexts: true }),
+    keepThreadAddress('compile-thread'),
+    workerFiles(ENTRIES['worker-main']),
+    commandEntry(),
+    bundleForNode(),
+  ],
   build: {
     outDir: fileURLToPath(new URL('../dist', import.meta.url)),
     emptyOutDir: true,
     target: 'es2022',
     minify: false,
+    sourcemap: true,
+    // Of the packages that are inside.
+    license: { fileName: 'licenses.md' },
     reportCompressedSize: false,
     lib: {
       entry: { ...ENTRIES, cli: 'weft-command' },

@@ -1,7 +1,10 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright';
-import { createServer, type Plugin } from 'vite';
+import { type Browser, chromium, firefox, type Page } from 'playwright';
+import { build, type Plugin, preview } from 'vite';
 import { findChromium } from './find-chromium.mjs';
+import { firefoxLaunchOptions, missingFirefox } from './find-firefox.mjs';
 
 /** Without the first flag there is no adapter in headless Chromium. */
 const CHROMIUM_FLAGS = [
@@ -10,15 +13,13 @@ const CHROMIUM_FLAGS = [
   '--no-sandbox',
 ];
 
-/** What pages import that is no ES module: bundled before they ask, which would load them again. */
-const BUNDLED = [
-  '@msgpack/msgpack',
-  '@nats-io/nats-core',
-  '@nats-io/obj',
-  '@nats-io/services',
-  '@noble/hashes/sha2.js',
-  'uqr',
-];
+export type BrowserName = 'chromium' | 'firefox';
+
+export interface PagesOptions {
+  readonly plugins?: readonly Plugin[];
+  /** Default `chromium`. */
+  readonly browserName?: BrowserName;
+}
 
 export interface Pages {
   readonly browser: Browser;
@@ -27,25 +28,31 @@ export interface Pages {
   close(): Promise<void>;
 }
 
-/** A server on loopback for the pages of this repository, and a headless Chromium that opens them. */
-export async function openPages(plugins: Plugin[] = []): Promise<Pages> {
-  const server = await createServer({
-    root: fileURLToPath(new URL('..', import.meta.url)),
-    configFile: false,
-    logLevel: 'error',
-    worker: { format: 'es' },
-    optimizeDeps: { include: BUNDLED },
-    server: { host: '127.0.0.1', port: 0, hmr: false, watch: null },
-    plugins,
-  });
-  await server.listen();
-  const executablePath = findChromium();
-  const browser = await chromium.launch({
-    args: CHROMIUM_FLAGS,
-    ...(executablePath === undefined ? {} : { executablePath }),
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/**
+ * The pages of this repository as they ship, on a server on loopback under the policy of
+ * vite.config.ts, and a headless browser that opens them. They are built first: a development server
+ * bundles packages when pages ask for them, and then loads pages and workers again.
+ */
+export async function openPages({
+  plugins = [],
+  browserName = 'chromium',
+}: PagesOptions = {}): Promise<Pages> {
+  mkdirSync(join(root, '.weft-cache'), { recursive: true });
+  const outDir = mkdtempSync(join(root, '.weft-cache/pages-'));
+  process.once('exit', () => rmSync(outDir, { recursive: true, force: true }));
+  const settings = { root, mode: 'e2e', logLevel: 'error' } as const;
+  await build({ ...settings, build: { outDir } });
+  const server = await preview({
+    ...settings,
+    build: { outDir },
+    preview: { host: '127.0.0.1', port: 0 },
+    plugins: [...plugins],
   });
   const origin = server.resolvedUrls?.local[0];
   if (origin === undefined) throw new Error('The server for the pages has no address.');
+  const browser = await launch(browserName);
   return {
     browser,
     async open(path) {
@@ -60,4 +67,17 @@ export async function openPages(plugins: Plugin[] = []): Promise<Pages> {
       await server.close();
     },
   };
+}
+
+async function launch(browserName: BrowserName): Promise<Browser> {
+  if (browserName === 'firefox') {
+    const missing = missingFirefox();
+    if (missing !== undefined) throw new Error(`No tests in Firefox: ${missing}.`);
+    return firefox.launch(firefoxLaunchOptions());
+  }
+  const executablePath = findChromium();
+  return chromium.launch({
+    args: CHROMIUM_FLAGS,
+    ...(executablePath === undefined ? {} : { executablePath }),
+  });
 }

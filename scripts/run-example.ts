@@ -1,29 +1,27 @@
 import { resolve } from 'node:path';
-import { runnerImport } from 'vite';
+import { pathToFileURL } from 'node:url';
 import { nodeGpu } from '../src/testing/node-gpu.ts';
+import { builtEntry } from './run-ts/built-entry.mjs';
 
 const entry = (path: string): string => resolve(`src/${path}`);
+
+/** What the package's names stand for in its own repository. */
+const PACKAGE: Readonly<Record<string, string>> = {
+  'weft-vm': entry('client/index.ts'),
+  'weft-vm/worker': entry('worker/index.ts'),
+  'weft-vm/compiler': entry('frontend/index.ts'),
+  'weft-vm/executable': entry('bytecode/index.ts'),
+  'weft-vm/vm': entry('runtime/index.ts'),
+  'weft-vm/rpc': entry('rpc/index.ts'),
+  'weft-vm/rpc/nats': entry('rpc/nats/index.ts'),
+  'weft-vm/node': entry('cli/node.ts'),
+};
 
 /** Runs a module of the documentation in Node, where `navigator.gpu` is Dawn's. */
 export async function main([file]: readonly string[]): Promise<number> {
   if (file === undefined) throw new Error('usage: run-example.ts FILE');
   const gpu = await nodeGpu();
   Object.defineProperty(globalThis, 'navigator', { value: { gpu }, configurable: true });
-  await runnerImport(resolve(file), {
-    configFile: false,
-    logLevel: 'error',
-    resolve: {
-      alias: [
-        { find: /^weft-vm$/, replacement: entry('client/index.ts') },
-        { find: 'weft-vm/worker', replacement: entry('worker/index.ts') },
-        { find: 'weft-vm/compiler', replacement: entry('frontend/index.ts') },
-        { find: 'weft-vm/executable', replacement: entry('bytecode/index.ts') },
-        { find: 'weft-vm/vm', replacement: entry('runtime/index.ts') },
-        { find: 'weft-vm/rpc/nats', replacement: entry('rpc/nats/index.ts') },
-        { find: 'weft-vm/rpc', replacement: entry('rpc/index.ts') },
-        { find: 'weft-vm/node', replacement: entry('cli/node.ts') },
-      ],
-    },
-  });
+  await import(pathToFileURL(await builtEntry(resolve(file), PACKAGE)).href);
   return 0;
 }

@@ -1,6 +1,6 @@
 // Measures what a page downloads, minified and gzipped, against the budgets; also checks that the
 // code which loads and runs a saved executable holds nothing of the compiler.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,8 +12,13 @@ const KILOBYTE = 1024;
 
 /** What is measured: the entry and all it imports statically; what loads on demand is not counted. */
 const BUNDLES = [
-  { title: 'page side', entry: 'client.js', budget: 8 * KILOBYTE },
-  { title: 'worker', entry: 'worker-main.js', budget: 120 * KILOBYTE },
+  { title: 'page side', entry: 'client.js', budget: 11 * KILOBYTE },
+  {
+    title: 'worker',
+    entry: 'worker-main.js',
+    file: /^weft-worker\.js$/,
+    budget: 128 * KILOBYTE,
+  },
 ];
 const COMPILER = /^src\/(compiler|frontend)\//;
 
@@ -44,6 +49,14 @@ function sourcesOf(modules) {
   }));
 }
 
+/** A library's build would put the worker's files into the page, as no application's does. */
+const keepAddresses = {
+  name: 'weft:keep-addresses',
+  enforce: 'pre',
+  transform: (code) =>
+    code.replaceAll(/(weft-worker[\w-]*\.js", )import\.meta\.url/g, '$1location'),
+};
+
 /**
  * The chunks that an application's build makes of an entry of the package, with Vite's defaults:
  * those of the static graph, then those that load on demand.
@@ -55,6 +68,7 @@ async function bundle(entry) {
       configFile: false,
       publicDir: false,
       logLevel: 'error',
+      plugins: [keepAddresses],
       build: {
         write: false,
         target: 'es2022',
@@ -84,6 +98,20 @@ async function bundle(entry) {
   };
 }
 
+/** The worker's files as they are served. */
+function workerFiles(outDir, first) {
+  const folder = join(outDir, 'worker');
+  const names = readdirSync(folder).filter((name) => name.endsWith('.js'));
+  const files = names.map((name) => ({
+    name,
+    code: readFileSync(join(folder, name), 'utf8'),
+  }));
+  const [now, later] = [true, false].map((isFirst) =>
+    files.filter(({ name }) => first.test(name) === isFirst),
+  );
+  return { now, later };
+}
+
 function gzippedByteLength(chunks) {
   return chunks.reduce((sum, { code }) => sum + gzipSync(code, { level: 9 }).byteLength, 0);
 }
@@ -95,13 +123,14 @@ const outDir = mkdtempSync(join(tmpdir(), 'weft-size-'));
 try {
   const sources = await buildPackage(outDir);
   console.log('bundle        gzipped    budget   on demand');
-  for (const { title, entry, budget } of BUNDLES) {
+  for (const { title, entry, file, budget } of BUNDLES) {
     const { now, later } = await bundle(join(outDir, entry));
-    const byteLength = gzippedByteLength(now);
+    const files = file ? workerFiles(outDir, file) : { now, later };
+    const byteLength = gzippedByteLength(files.now);
     const isOver = byteLength > budget;
     console.log(
       `${title.padEnd(12)}${kilobytes(byteLength)} ${kilobytes(budget)}   ` +
-        `${kilobytes(gzippedByteLength(later))}${isOver ? '   over budget' : ''}`,
+        `${kilobytes(gzippedByteLength(files.later))}${isOver ? '   over budget' : ''}`,
     );
     if (isOver) complaints.push(`${title} is ${byteLength - budget} bytes over its budget`);
     const modules = now.flatMap(({ modules }) => sourcesIn(modules, sources));

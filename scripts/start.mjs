@@ -1,13 +1,33 @@
-// `npm start`: installs what is missing, builds the page and serves it.
+// `npm start`: installs what is missing, builds the page, serves it and opens it in the browser.
 import { fileURLToPath } from 'node:url';
 import { installDependencies } from './install-dependencies.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 if (!installDependencies(root)) process.exit(1);
 
+/** Why no browser can open here, or undefined. */
+function reasonNotToOpen() {
+  const { CI, BROWSER, DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME, SSH_CONNECTION } = process.env;
+  if (!['', '0', 'false'].includes(CI ?? '')) return 'this is continuous integration';
+  if (BROWSER === 'none') return 'BROWSER is none';
+  const hasDisplay = [DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME].some(Boolean);
+  if (process.platform === 'linux' && !hasDisplay) return 'there is no display';
+  if (SSH_CONNECTION && !DISPLAY) return 'this is a session over SSH';
+  return undefined;
+}
+
 const { build, preview } = await import('vite');
 console.log('Building the page …');
 await build({ root, logLevel: 'warn' });
-const server = await preview({ root, preview: { port: 4173 }, logLevel: 'warn' });
+const reason = reasonNotToOpen();
+const server = await preview({
+  root,
+  preview: { port: 4173, open: reason === undefined },
+  logLevel: 'warn',
+});
 const [address] = server.resolvedUrls?.local ?? [];
-console.log(`\nWeft is at ${address}\nPress Ctrl+C to stop.`);
+const opens =
+  reason === undefined
+    ? 'It opens in your browser; if it does not, open that address.'
+    : `Open that address in a browser: none opens by itself, since ${reason}.`;
+console.log(`\nWeft is at ${address}\n${opens}\nPress Ctrl+C to stop.`);

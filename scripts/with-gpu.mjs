@@ -2,6 +2,7 @@
 // chosen already: `node scripts/with-gpu.mjs COMMAND [ARGS]`. The library path has to be in the
 // environment before the process starts, which is why this is a wrapper.
 import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findSwiftShader } from './find-chromium.mjs';
@@ -17,6 +18,8 @@ if (
   env.VK_ICD_FILENAMES = join(folder, 'vk_swiftshader_icd.json');
   env.LD_LIBRARY_PATH = [folder, env.LD_LIBRARY_PATH].filter(Boolean).join(delimiter);
 }
+// Layers of Vulkan complain where it is not set.
+env.XDG_RUNTIME_DIR ??= tmpdir();
 env.PATH = [join(root, 'node_modules/.bin'), env.PATH].join(delimiter);
 
 const [command, ...args] = process.argv.slice(2);

@@ -5,9 +5,13 @@ import { compile } from '../../src/compiler/compile.ts';
 import { compileOnnx } from '../../src/frontend/onnx/compile-onnx.ts';
 import { elementwiseChain } from './elementwise-chain.ts';
 
-const MODELS = fileURLToPath(new URL('../../../shared/models/', import.meta.url));
+/** Models of our own, and models of others where they lie beside this repository. */
+const FOLDERS = ['../../models/', '../../../shared/models/'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
 
-const DEFAULT_MODELS = [
+const DEFAULT_MODELS = ['detector', 'digits', 'transformer'];
+const DEFAULT_MODELS_OF_OTHERS = [
   'gpt2-past-tiny',
   'light-resnet50',
   'bert-toy',
@@ -26,11 +30,16 @@ const REPEATS = 5;
  * other bytes than the first.
  */
 export async function main(args: readonly string[]): Promise<number> {
-  const names = args.length > 0 ? args : DEFAULT_MODELS;
-  const missing = names.filter((name) => !existsSync(`${MODELS}${name}/model.onnx`));
-  if (missing.length > 0) {
-    console.error(`The benchmark needs ${missing.join(', ')} in ${MODELS}.`);
-    return 1;
+  const others = DEFAULT_MODELS_OF_OTHERS.filter((name) => fileOf(name) !== undefined);
+  const names = args.length > 0 ? args : [...DEFAULT_MODELS, ...others];
+  const files = new Map<string, string>();
+  for (const name of names) {
+    const file = fileOf(name);
+    if (file === undefined) {
+      console.error(`There is no model ${name} in ${FOLDERS.join(' or ')}.`);
+      return 1;
+    }
+    files.set(name, file);
   }
   let status = 0;
   console.log(
@@ -46,8 +55,8 @@ export async function main(args: readonly string[]): Promise<number> {
       'same bytes',
     ]),
   );
-  for (const name of names) {
-    const bytes = readFileSync(`${MODELS}${name}/model.onnx`);
+  for (const [name, file] of files) {
+    const bytes = readFileSync(file);
     let peak = 0;
     let live = 0;
     let isSized = true;
@@ -77,6 +86,10 @@ export async function main(args: readonly string[]): Promise<number> {
     console.log(row([length, ...cells, ((1000 * best) / length).toFixed(1)]));
   }
   return status;
+}
+
+function fileOf(name: string): string | undefined {
+  return FOLDERS.map((folder) => `${folder}${name}/model.onnx`).find((file) => existsSync(file));
 }
 
 interface Measured {

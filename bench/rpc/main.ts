@@ -8,6 +8,7 @@ import { startNatsServer } from '../../src/cli/rpc/testing/nats-server.ts';
 import {
   connect,
   createToken,
+  deriveRelayToken,
   type LendableDevice,
   type Remote,
   serveRelay,
@@ -31,7 +32,7 @@ export async function main(): Promise<number> {
 }
 
 async function throughRelay(token: string, device: LendableDevice): Promise<void> {
-  const relay = await startRelay({ port: 0, token });
+  const relay = await startRelay({ port: 0, relayToken: await deriveRelayToken(token) });
   const key = 'bench';
   const serving = serveRelay(relay.url, { key, token, devices: [device], offer: OFFER });
   console.log('through a relay');

@@ -5,6 +5,7 @@ import {
   Session,
   Tensor,
 } from '../../src/client/index.ts';
+import { loadBeside, type SeenBeside } from '../../scripts/hostile/load-beside.ts';
 
 /** What the tests find in the page. */
 const page = {
@@ -19,6 +20,13 @@ const page = {
     const worker = new Worker(new URL('./session-worker.ts', import.meta.url), { type: 'module' });
     page.workers.push(worker);
     return worker;
+  },
+  /** What a session sees while a hostile model is loaded in the same worker. */
+  async besideHostile(innocentUrl: string, url: string): Promise<SeenBeside> {
+    const innocent = await Session.load(innocentUrl);
+    const seen = await loadBeside(page, { innocent, bytes: await page.bytes(url), options: {} });
+    await innocent.dispose();
+    return seen;
   },
   startMissingWorker: () => new Worker('/no-such-worker.js', { type: 'module' }),
   async bytes(url: string): Promise<Uint8Array<ArrayBuffer>> {

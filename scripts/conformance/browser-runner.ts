@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plugin } from 'vite';
-import { openPages } from '../open-pages.ts';
+import type { Page } from 'playwright';
+import { openPages, type Pages, type PagesOptions } from '../open-pages.ts';
 import type { CaseFiles, Outcome } from './conformance-case.ts';
 import type { FoundCase } from './find-cases.ts';
 
@@ -22,20 +23,34 @@ export interface ConformancePage {
   };
 }
 
+export interface BrowserRunner extends CaseRunner {
+  readonly pages: Pages;
+  readonly page: Page;
+}
+
 /**
- * One headless Chromium with one page, and in it one worker with one WebGPU device for all cases.
+ * One headless browser with one page, and in it one worker with one WebGPU device for all cases.
  * A server on loopback gives the page its code and the files of the case at hand.
  */
-export async function openBrowserRunner(): Promise<CaseRunner> {
+export async function openBrowserRunner({
+  browserName = 'chromium',
+  plugins = [],
+}: PagesOptions = {}): Promise<BrowserRunner> {
   let current: FoundCase | undefined;
-  const pages = await openPages([caseFilesPlugin(() => current)]);
+  const pages = await openPages({
+    browserName,
+    plugins: [...plugins, caseFilesPlugin(() => current)],
+  });
   try {
     const page = await pages.open('e2e/pages/conformance.html');
     const adapter = await page.evaluate(() =>
       (globalThis as unknown as ConformancePage).weftConformance.adapterName(),
     );
+    const browser = `${browserName === 'firefox' ? 'Firefox' : 'Chromium'} ${pages.browser.version()}`;
     return {
-      title: `WebGPU (${adapter}) in a worker of headless Chromium ${pages.browser.version()}`,
+      pages,
+      page,
+      title: `WebGPU (${adapter}) in a worker of headless ${browser}`,
       async run(found) {
         current = found;
         const { name, dataSets } = found;
@@ -57,7 +72,7 @@ export async function openBrowserRunner(): Promise<CaseRunner> {
 function caseFilesPlugin(current: () => FoundCase | undefined): Plugin {
   return {
     name: 'conformance-files',
-    configureServer(server) {
+    configurePreviewServer(server) {
       server.middlewares.use(ROUTE, (request, response) => {
         const file = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname.slice(1));
         const found = current();

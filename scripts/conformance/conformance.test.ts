@@ -1,46 +1,18 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../src/core/host-tensor.ts';
-import { nodeGpu } from '../../src/testing/node-gpu.ts';
 import { writeOnnxModel, writeOnnxTensor } from '../../src/testing/onnx-writer.ts';
 import type { Outcome } from './conformance-case.ts';
 import { findCases, type FoundCase } from './find-cases.ts';
 import { formatReport } from './report.ts';
 import { runCase } from './run-case.ts';
 
-/** Data beside the repository; where it is absent these tests fail and say so. */
-const MODELS = fileURLToPath(new URL('../../../shared/models', import.meta.url));
-
-/** The real models that are small enough for a unit test. */
-const SMALL = ['mnist-cntk', 'mnist-pytorch-cnn'];
-const HOST_ONLY = ['squeezenet-coreml'];
-
-function run(found: FoundCase, gpu?: GPU): Promise<Outcome[]> {
-  return runCase(found, {
-    device: gpu === undefined ? 'host' : 'webgpu',
-    worker: false,
-    read: async (file) => new Uint8Array(readFileSync(join(found.folder, file))),
-    ...(gpu === undefined ? {} : { gpu }),
-  });
+function run(found: FoundCase): Promise<Outcome[]> {
+  const read = async (file: string) => new Uint8Array(readFileSync(join(found.folder, file)));
+  return runCase(found, { device: 'host', worker: false, read });
 }
-
-async function expectPassed(name: string, gpu?: GPU): Promise<void> {
-  const found = findCases(MODELS).find((candidate) => candidate.name === name);
-  if (found === undefined) throw new Error(`The model ${name} is missing below ${MODELS}.`);
-  const outcomes = await run(found, gpu);
-  expect(outcomes.map(({ dataSet, reason }) => [dataSet, reason ?? 'passed'])).toEqual(
-    found.dataSets.map((dataSet) => [dataSet.name, 'passed']),
-  );
-}
-
-describe('real models', () => {
-  test.each([...SMALL, ...HOST_ONLY])('%s on the host device', (name) => expectPassed(name));
-
-  test.each(SMALL)('%s on WebGPU', async (name) => expectPassed(name, await nodeGpu()));
-});
 
 describe('a folder of cases', () => {
   let root = '';

@@ -14,8 +14,8 @@ export interface FoundCase extends CaseFiles {
 export function findCases(root: string): FoundCase[] {
   if (!existsSync(root) || !statSync(root).isDirectory()) {
     throw new Error(
-      `The folder ${root} does not exist. The ONNX cases and models are data beside this ` +
-        'repository (../shared/onnx and ../shared/models).',
+      `The folder ${root} does not exist. Models of our own are in models/; a checkout of ONNX has ` +
+        'cases in onnx/backend/test/data.',
     );
   }
   const found: FoundCase[] = [];

@@ -2,7 +2,13 @@ import type { RpcDevicePage } from '../../e2e/pages/rpc-device.ts';
 import type { Executable } from '../../src/bytecode/index.ts';
 import { startRelay } from '../../src/cli/rpc/start-relay.ts';
 import { compile, parseModule } from '../../src/frontend/index.ts';
-import { connect, createToken, findDevice, HostTensor } from '../../src/rpc/index.ts';
+import {
+  connect,
+  createToken,
+  deriveRelayToken,
+  findDevice,
+  HostTensor,
+} from '../../src/rpc/index.ts';
 import { firstDifference } from '../../src/testing/all-close.ts';
 import { seededRandom } from '../../src/testing/random.ts';
 import { openPages, type Pages } from '../open-pages.ts';
@@ -25,7 +31,7 @@ interface Sample {
 /** A model compiled here runs in two pages, on WebGPU and on the host, and gives what it should. */
 export async function main(): Promise<number> {
   const token = createToken();
-  const relay = await startRelay({ port: 0, token });
+  const relay = await startRelay({ port: 0, relayToken: await deriveRelayToken(token) });
   const pages = await openPages();
   try {
     const program = compile(parseModule(PROGRAM));

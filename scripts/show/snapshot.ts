@@ -2,7 +2,7 @@ import type { Page } from 'playwright';
 import type { SessionPage } from '../../e2e/pages/session.ts';
 import { Session, Tensor } from '../../src/client/index.ts';
 import { compile, parseModule } from '../../src/frontend/index.ts';
-import { buildReactionDiffusion } from '../make-reaction-diffusion.ts';
+import { buildReactionDiffusion } from '../models/reaction-diffusion.ts';
 import { openPages } from '../open-pages.ts';
 
 declare const weft: SessionPage;

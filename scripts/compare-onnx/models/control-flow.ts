@@ -61,6 +61,51 @@ function ifByShape(draw: Draw) {
   return modelCase(graph.model(13, [result, sums]), [1, 4, 2, 3, 6].map(feeds));
 }
 
+/** Branches of different ranks, one behind and inside the other, and what is computed of their results. */
+function ifByRank(draw: Draw) {
+  const graph = new GraphBuilder();
+  const x = graph.input('x', 'float32', ['n']);
+  const flags = ['a', 'b', 'c'].map((name) => graph.input(name, 'bool', []));
+  const values = [x, graph.float(0.5)];
+  /** Any rank will do: all sizes are 1 or n. */
+  const compute = (at: GraphBuilder, known: readonly string[]): string => {
+    const [one, other] = [draw.pick(known), draw.pick(known)];
+    return draw.pick([
+      () => at.add('Add', [one, other]),
+      () => at.add('Mul', [one, at.float(0.5)]),
+      () => at.add('ReduceMax', [one], { keepdims: draw.int(0, 1) }),
+      () => at.add('Reshape', [one, at.ints(-1)]),
+      () => at.add('Sub', [one, x]),
+      () =>
+        at.add('Cast', [at.add('ReduceSum', [at.add('Shape', [one])], { keepdims: 0 })], { to: 1 }),
+    ])();
+  };
+  const branch = (at: GraphBuilder, known: readonly string[], depth: number): string => {
+    const kind = draw.int(0, 5);
+    if (kind === 0) return at.add('Identity', [at.float(draw.int(-2, 2))]);
+    if (kind === 1) return at.add('Unsqueeze', [x, at.ints(0)]);
+    if (kind === 2) return at.add('ReduceSum', [x], { keepdims: draw.int(0, 1) });
+    if (kind === 3) return at.add('Identity', [x]);
+    if (kind === 4 && depth < 2) return choose(at, known, depth + 1);
+    return compute(at, known);
+  };
+  const choose = (at: GraphBuilder, known: readonly string[], depth: number): string =>
+    at.add('If', [draw.pick(flags)], {
+      then_branch: at.graph((inner) => [branch(inner, known, depth)]),
+      else_branch: at.graph((inner) => [branch(inner, known, depth)]),
+    });
+  for (let i = draw.int(2, 8); i > 0; i--) {
+    const known = values.slice(-4);
+    values.push(draw.chance(0.5) ? choose(graph, known, 0) : compute(graph, known));
+  }
+  const results = values.slice(-draw.int(1, 3));
+  const feeds = (i: number) => ({
+    x: draw.tensor('float32', [i === 0 ? 3 : draw.int(1, 4)], quarters),
+    ...Object.fromEntries(flags.map((name, k) => [name, scalar('bool', (i >> k) & 1)])),
+  });
+  return modelCase(graph.model(13, results), [0, 1, 2, 3, 4, 5, 6, 7].map(feeds));
+}
+
 /** Carried values that keep or change their shapes, scanned ones, and an early end. */
 function loop(draw: Draw) {
   const graph = new GraphBuilder();
@@ -245,6 +290,7 @@ function greedyDecoder(draw: Draw) {
 export const CONTROL_FLOW_MODELS: ModelTable = {
   'model.greedyDecoder': greedyDecoder,
   'model.ifByElement': ifByElement,
+  'model.ifByRank': ifByRank,
   'model.ifByShape': ifByShape,
   'model.loop': loop,
   'model.scan': scan,

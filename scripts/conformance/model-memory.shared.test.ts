@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { storageByteLength } from '../../src/core/dtype.ts';
 import { elementCount } from '../../src/core/shape.ts';
@@ -10,11 +9,11 @@ import { compileOnnx } from '../../src/frontend/index.ts';
 import { OPS } from '../../src/ops/registry.ts';
 import { VirtualMachine } from '../../src/runtime/virtual-machine.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
+import { sharedPath } from '../../src/testing/files/shared-path.ts';
 import { bindFromInputs, readTensors, summarizeModel } from './conformance-case.ts';
 import { findCases } from './find-cases.ts';
 
-/** Data beside the repository. */
-const MODELS = fileURLToPath(new URL('../../../shared/models', import.meta.url));
+const MODELS = sharedPath('models');
 
 /** The most that a model may hold, in units of its weights, inputs and largest live set. */
 const MOST = 1.1;
@@ -79,8 +78,7 @@ async function memoryOf(name: string): Promise<{ needed: number; held: number }>
   }
 }
 
-test.for(NAMES)('%s holds little more than it needs', async (name, { skip }) => {
-  skip(!existsSync(join(MODELS, name)), `There is no model ${name} below ${MODELS}.`);
+test.for(NAMES)('%s holds little more than it needs', async (name) => {
   const { needed, held } = await memoryOf(name);
   expect(held).toBeGreaterThanOrEqual(needed);
   if (needed >= LEAST_BYTE_LENGTH) expect(held / needed).toBeLessThanOrEqual(LARGER[name] ?? MOST);

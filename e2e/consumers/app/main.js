@@ -1,0 +1,5 @@
+import { check } from './check.js';
+
+void check(new URL('/models/', location.href)).then((outcome) => {
+  globalThis.outcome = outcome;
+});

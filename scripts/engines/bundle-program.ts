@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Makes one file of a program of this folder, which engines run; resolves to its path. */
+export async function bundleProgram(name: 'engine-program' | 'deno-program'): Promise<string> {
+  const outDir = join(root, '.weft-cache/engines');
+  const file = `${name}.mjs`;
+  await build({
+    root,
+    configFile: false,
+    publicDir: false,
+    logLevel: 'error',
+    // The cases of operators stay in: this is no build of what ships.
+    build: {
+      ssr: join(root, `scripts/engines/${name}.ts`),
+      outDir,
+      emptyOutDir: false,
+      target: 'es2022',
+      rolldownOptions: {
+        checks: { bundlerTimings: false },
+        output: { codeSplitting: false, entryFileNames: file },
+      },
+    },
+    ssr: { noExternal: true },
+  });
+  return join(outDir, file);
+}

@@ -1,0 +1,28 @@
+/** Names of messages by field, as far as a mutation has to know which bytes are messages. */
+export const MESSAGE_FIELDS: Readonly<Record<string, Readonly<Record<number, string>>>> = {
+  Model: { 7: 'Graph', 8: 'OperatorSet', 14: 'Entry', 25: 'Function' },
+  Graph: { 1: 'Node', 5: 'Tensor', 11: 'Value', 12: 'Value', 13: 'Value', 15: 'Sparse' },
+  Node: { 5: 'Attribute' },
+  Attribute: {
+    5: 'Tensor',
+    6: 'Graph',
+    10: 'Tensor',
+    11: 'Graph',
+    14: 'Type',
+    15: 'Type',
+    22: 'Sparse',
+    23: 'Sparse',
+  },
+  Tensor: { 13: 'Entry' },
+  Sparse: { 1: 'Tensor', 2: 'Tensor' },
+  Value: { 2: 'Type' },
+  Type: { 1: 'TensorType', 4: 'SequenceType', 5: 'MapType', 9: 'SequenceType' },
+  TensorType: { 2: 'Shape' },
+  Shape: { 1: 'Dim' },
+  SequenceType: { 1: 'Type' },
+  MapType: { 2: 'Type' },
+  Function: { 7: 'Node', 9: 'OperatorSet', 11: 'Attribute', 12: 'Value' },
+  OperatorSet: {},
+  Entry: {},
+  Dim: {},
+};

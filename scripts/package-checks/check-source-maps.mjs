@@ -1,0 +1,47 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+/** The bundler's own lines have no source. */
+const RUNTIME = /rolldown-runtime-[\w-]+\.js$/;
+/** The worker's files as texts, and the chunks in one file as they are: theirs have maps. */
+const COPIES = ['weft-worker-texts.js', 'static.js'];
+const COMMENT = /^\/\/# sourceMappingURL=(.+)$/m;
+
+/** Complaints about code of the package that leads to no source. */
+export function checkSourceMaps({ installed }) {
+  const dist = join(installed, 'dist');
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.js'),
+  );
+  const complaints = [];
+  let mapped = 0;
+  for (const name of files) {
+    const file = join(dist, name);
+    const code = readFileSync(file, 'utf8');
+    const address = COMMENT.exec(code)?.[1];
+    if (address === undefined) {
+      if (!isListOfExports(code) && !RUNTIME.test(name) && !COPIES.includes(name))
+        complaints.push(`dist/${name} has no source map`);
+      continue;
+    }
+    mapped++;
+    const map = join(file, '..', address);
+    const complaint = existsSync(map) ? complaintOf(JSON.parse(readFileSync(map, 'utf8'))) : 'lost';
+    if (complaint !== undefined) complaints.push(`dist/${relative(dist, map)}: ${complaint}`);
+  }
+  console.log(`source maps: ${mapped} of ${files.length} files of dist/`);
+  return complaints;
+}
+
+/** Nothing is to be mapped where a file only passes on what others hold. */
+function isListOfExports(code) {
+  const statements = code.replaceAll(/\/\*[^]*?\*\/|^\/\/.*$/gm, '').split(';');
+  return statements.every((text) => /^\s*(?:$|import\s*["'{]|export\s*\{)/.test(text));
+}
+
+/** The package holds no sources beside the maps, so that they have to be inside. */
+function complaintOf({ sources, sourcesContent, mappings }) {
+  if (mappings === '') return 'maps nothing';
+  const lost = sources.filter((_, i) => typeof sourcesContent?.[i] !== 'string');
+  return lost.length > 0 ? `has no text of ${lost.slice(0, 3).join(', ')}` : undefined;
+}

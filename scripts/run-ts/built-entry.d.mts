@@ -1,0 +1,4 @@
+export function builtEntry(
+  entry: string,
+  alias?: Readonly<Record<string, string>>,
+): Promise<string>;

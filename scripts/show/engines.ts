@@ -1,0 +1,95 @@
+import { fileURLToPath } from 'node:url';
+import { Command, CommanderError } from 'commander';
+import {
+  engineTable,
+  type EngineResult,
+  failuresOf,
+  refusalsThatDiffer,
+} from '../engines/engine-result.ts';
+import { keepResult, keptResults } from '../engines/kept-results.ts';
+import { ENGINE_NAMES, type EngineName } from '../engines/open-engine.ts';
+import { runEngine } from '../engines/run-engine.ts';
+import { writeSection } from '../write-section.ts';
+
+const README = fileURLToPath(new URL('../../README.md', import.meta.url));
+/** The part of operator and ONNX cases that runs unless told otherwise. */
+const SHARE = '0.2';
+
+interface Options {
+  readonly share: string;
+  readonly all?: true;
+  readonly seed: string;
+  readonly browserTests: boolean;
+  readonly write?: true;
+}
+
+const isEngineName = (word: string): word is EngineName =>
+  (ENGINE_NAMES as readonly string[]).includes(word);
+
+/** `npm run show -- engines`: resolves to 0 only when everything passes in every engine. */
+export async function main(words: readonly string[] = []): Promise<number> {
+  const command = new Command('engines')
+    .description(
+      'Runs operators, ONNX cases, models and browser tests in engines, and prints a table.',
+    )
+    .argument('[engine...]', `of ${ENGINE_NAMES.join(', ')}; all of them by default`)
+    .option('--share <number>', 'the part of operator and ONNX cases to run', SHARE)
+    .option('--all', 'all cases')
+    .option('--seed <number>', 'draws the cases', String(Date.now() % 100_000))
+    .option('--no-browser-tests', 'leave the browser tests out')
+    .option('--write', 'put the last runs of all cases, one in each engine, into the README')
+    .exitOverride();
+  try {
+    command.parse(words, { from: 'user' });
+    const names = command.args;
+    const unknown = names.filter((name) => !isEngineName(name));
+    if (unknown.length > 0) {
+      throw new Error(`got ${unknown.join(', ')}, expected ${ENGINE_NAMES.join(', ')}`);
+    }
+    return await show(
+      ENGINE_NAMES.filter((name) => names.length === 0 || names.includes(name)),
+      command.opts<Options>(),
+    );
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return thrown.exitCode;
+    console.error(thrown instanceof Error ? thrown.message : String(thrown));
+    return 1;
+  }
+}
+
+async function show(names: readonly EngineName[], options: Options): Promise<number> {
+  const { all = false, browserTests, write = false } = options;
+  const seed = Number(options.seed);
+  if (!Number.isSafeInteger(seed))
+    throw new Error(`--seed: got ${options.seed}, expected a number`);
+  const share = all ? 1 : Number(options.share);
+  if (!(share > 0 && share <= 1)) {
+    throw new Error(`--share: got ${options.share}, expected a number above 0, at most 1`);
+  }
+  const isWhole = share === 1 && browserTests;
+  if (share < 1) {
+    console.log(`${share * 100}% of operator and ONNX cases, drawn by --seed ${seed}`);
+  }
+  const results: EngineResult[] = [];
+  const failures: string[] = [];
+  for (const name of names) {
+    try {
+      const sample = { share, seed, hasBrowserTests: browserTests };
+      const result = await runEngine(name, sample);
+      results.push(result);
+      if (isWhole && failuresOf(result).length === 0) keepResult(name, result);
+    } catch (error) {
+      failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  failures.push(...results.flatMap(failuresOf), ...refusalsThatDiffer(results));
+  const table = engineTable(results);
+  console.log(`\n${table}\n`);
+  for (const failure of failures) console.error(failure);
+  if (failures.length > 0) return 1;
+  if (write) {
+    writeSection(README, 'npm run show -- engines --write', engineTable(keptResults()));
+  }
+  console.log('all of it passes');
+  return 0;
+}

@@ -1,0 +1,41 @@
+// What the reports of the test runners say: how many tests passed, failed and were skipped.
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+const folderOf = (root) => join(root, '.weft-cache/reports');
+
+/** Reports of an earlier run would count for this one. */
+export function clearReports(root) {
+  rmSync(folderOf(root), { recursive: true, force: true });
+  mkdirSync(folderOf(root), { recursive: true });
+}
+
+function reportOf(root, title, countTests) {
+  const file = join(folderOf(root), `${title.replaceAll(/\W+/g, '-')}.json`);
+  const count = () =>
+    existsSync(file) ? countTests(JSON.parse(readFileSync(file, 'utf8'))) : undefined;
+  return { file, count };
+}
+
+/** Where Vitest writes its report of a stage, and what counts it. */
+export function vitestReport(root, title) {
+  return reportOf(root, title, (report) => {
+    const broken = report.testResults.filter(
+      ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
+    );
+    return {
+      passed: report.numPassedTests,
+      failed: report.numFailedTests + broken.length,
+      skipped: report.numPendingTests + report.numTodoTests,
+    };
+  });
+}
+
+/** Where Playwright writes its report of a stage, and what counts it. */
+export function playwrightReport(root, title) {
+  return reportOf(root, title, ({ stats, errors }) => ({
+    passed: stats.expected + stats.flaky,
+    failed: stats.unexpected + errors.length,
+    skipped: stats.skipped,
+  }));
+}

@@ -1,0 +1,23 @@
+export interface Stage {
+  readonly title: string;
+  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  count?(): StageCounts | undefined;
+  needs?(): string | undefined;
+  isDemanded?(): boolean;
+}
+
+export interface StageCounts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+export interface StageResult extends StageCounts {
+  readonly title: string;
+  readonly seconds: number;
+  /** Why it did not run. */
+  readonly missing?: string;
+}
+
+export function runStage(stage: Stage): Promise<StageResult>;

@@ -1,0 +1,97 @@
+// The stages of `npm test`, in order. To add one, add a line; fields:
+//   title     words of it choose the stage: `npm test -- lint browser`
+//   command   runs in the root, with WebGPU's driver found and node_modules/.bin in the path
+//   env       beside the environment of `npm test`
+//   count     reads how many tests passed from a report; without it a stage counts as one
+//   needs     a line saying what is missing here, or undefined: then the stage does not run. It
+//             fails instead where `isDemanded`, which is wherever CI is set unless a stage says else
+//   tier      'ci' runs in continuous integration or by name, 'all' with --all or by name; a stage
+//             that has more to do then looks for WEFT_ALL
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { missingFirefox } from '../find-firefox.mjs';
+import { playwrightReport, vitestReport } from './reports.mjs';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export const isSet = (name) => !['', '0', 'false'].includes(process.env[name] ?? '');
+
+/** Unit tests, counted by their report. */
+function vitest(title, args, fields = {}) {
+  const { file, count } = vitestReport(root, title);
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+  return { title, command: ['vitest', 'run', ...args, ...reporters], count, ...fields };
+}
+
+/** Tests in a browser, counted by their report. */
+function playwright(title, args, { env, ...fields } = {}) {
+  const { file, count } = playwrightReport(root, title);
+  return {
+    title,
+    command: ['playwright', 'test', ...args],
+    env: { ...env, PLAYWRIGHT_JSON_OUTPUT_NAME: file },
+    count,
+    ...fields,
+  };
+}
+
+const node = (title, file, fields = {}) => ({ title, command: ['node', file], ...fields });
+
+/** What `npm run show` shows. */
+const show = (title, words, fields = {}) => ({
+  title,
+  command: ['node', 'scripts/run-ts.mjs', 'scripts/show.ts', ...words],
+  ...fields,
+});
+
+/** Models and operator cases of others, which lie beside the clone where they lie at all. */
+function sharedFolder() {
+  return existsSync(join(root, '../shared/models'))
+    ? undefined
+    : 'the folder ../shared is not there (WEFT_REQUIRE_SHARED=1 demands it)';
+}
+
+export const STAGES = [
+  { title: 'types', command: ['tsc', '--noEmit'] },
+  { title: 'lint and import rules', command: ['oxlint', '--type-aware', '--deny-warnings'] },
+  { title: 'format', command: ['biome', 'format', '.'] },
+  vitest('unit tests', []),
+  vitest('tests on ../shared', ['--mode', 'shared'], {
+    needs: sharedFolder,
+    isDemanded: () => isSet('WEFT_REQUIRE_SHARED'),
+  }),
+  node('bundle sizes', 'scripts/size.mjs'),
+  node('library build', 'scripts/build.mjs'),
+  node('package', 'scripts/check-package.mjs'),
+  {
+    // All of them, with bundlers and other runtimes: npm run show -- consumers
+    title: 'consumers of the package',
+    command: ['node', 'scripts/run-ts.mjs', 'scripts/show/consumers.ts', '--quick', '--built'],
+  },
+  { title: 'API reference', command: ['node', 'scripts/api-reference.mjs', '--check'] },
+  node('commands of the documentation', 'scripts/check-readme.mjs'),
+  node('npm start', 'scripts/test/check-start.mjs'),
+  playwright('browser tests', ['--project=chromium']),
+  playwright('browser tests in Firefox', ['--project=firefox'], { needs: missingFirefox }),
+  show('operators and models in Firefox', ['engines', 'firefox', '--no-browser-tests'], {
+    needs: missingFirefox,
+  }),
+  show('operators and models in engines', ['engines', '--all', '--no-browser-tests'], {
+    needs: missingFirefox,
+    tier: 'all',
+  }),
+  node('clone with nothing beside it', 'scripts/test/check-clone.mjs', { tier: 'ci' }),
+];
+
+export const isContinuousIntegration = () => isSet('CI');
+
+/** The stages that words choose, or those of this run: --all adds the long ones. */
+export function chooseStages(words, { isAll }) {
+  if (words.length > 0) {
+    return STAGES.filter(({ title }) => words.some((word) => title.includes(word)));
+  }
+  return STAGES.filter(
+    ({ tier }) => tier === undefined || isAll || (tier === 'ci' && isContinuousIntegration()),
+  );
+}

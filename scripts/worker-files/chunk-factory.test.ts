@@ -1,0 +1,63 @@
+import { runInThisContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { chunkFactory } from './chunk-factory.ts';
+
+const names = {
+  resolve: (specifier: string) => specifier.replace('./', 'chunks/'),
+  idOf: (fileName: string) => ['chunks/a.js', 'chunks/b.js', 'chunks/c.js'].indexOf(fileName),
+};
+
+test('imports, exports and import() become calls', () => {
+  const { code, needs, loads } = chunkFactory(
+    `import { x as y, z } from "./a.js";
+import "./b.js";
+export { q as p } from "./b.js";
+let count = y;
+const later = () => import("./c.js");
+const here = import.meta.url;
+class Made { constructor() { this.target = new.target; } }
+export { count as n, later };`,
+    'chunks/d.js',
+    names,
+  );
+  expect(code.toString()).toMatchInlineSnapshot(`
+    "(need, load) => {
+    const { x: y, z: z } = need(0);
+    need(1);
+
+    let count = y;
+    const later = () => load(2);
+    const here = self.location.href;
+    class Made { constructor() { this.target = new.target; } }
+
+    return { get p() { return need(1).q; }, get n() { return count; }, get later() { return later; } };
+    }"
+  `);
+  expect(needs).toEqual(['chunks/a.js', 'chunks/b.js', 'chunks/b.js']);
+  expect(loads).toEqual(['chunks/c.js']);
+});
+
+test('what a chunk exports is what it holds at the time', () => {
+  const { code } = chunkFactory(
+    'let n = 1;\nconst add = () => n++;\nexport { add, n };',
+    'd.js',
+    names,
+  );
+  const make = runInThisContext(code.toString()) as () => { add(): void; n: number };
+  const made = make();
+  made.add();
+  expect(made.n).toBe(2);
+});
+
+test.each([
+  ['import all from "./a.js";', 'ImportDefaultSpecifier'],
+  ['import * as all from "./a.js";', 'ImportNamespaceSpecifier'],
+  ['export default 1;', 'ExportDefaultDeclaration'],
+  ['export const a = 1;', 'export with a declaration'],
+  ['const f = (name) => import(name);', 'import() of a value'],
+  ['const f = import.meta.env;', 'import.meta'],
+])('%s is refused', (code, found) => {
+  expect(() => chunkFactory(code, 'd.js', names)).toThrow(
+    `internal: d.js holds ${found}, which no worker file can`,
+  );
+});

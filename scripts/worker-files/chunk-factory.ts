@@ -1,0 +1,112 @@
+import { MagicString } from 'magic-string';
+import { parseSync } from 'vite';
+
+export interface ChunkFactory {
+  /** An expression: the function that makes the chunk's exports. */
+  readonly code: MagicString;
+  /** File names of the chunks that it needs at once, and of those that it loads on demand. */
+  readonly needs: readonly string[];
+  readonly loads: readonly string[];
+}
+
+interface Names {
+  /** The file name that a relative specifier means. */
+  readonly resolve: (specifier: string) => string;
+  /** A number of each chunk. */
+  readonly idOf: (fileName: string) => number;
+}
+
+/**
+ * An ES chunk as a function that needs no module system: imports become calls of `need`, `import()`
+ * becomes `load`, `import.meta.url` the worker's address, exports an object of getters. Throws at what
+ * no chunk of ours holds.
+ */
+export function chunkFactory(code: string, fileName: string, names: Names): ChunkFactory {
+  const text = new MagicString(code);
+  const exported: string[] = [];
+  const needs: string[] = [];
+  const loads: string[] = [];
+  const need = (specifier: string): string => {
+    const target = names.resolve(specifier);
+    needs.push(target);
+    return `need(${names.idOf(target)})`;
+  };
+  const { program } = parseSync(fileName, code);
+  for (const node of program.body) {
+    const { start, end } = node;
+    if (node.type === 'ImportDeclaration') {
+      const bindings = node.specifiers.map((specifier) => {
+        if (specifier.type !== 'ImportSpecifier') throw unexpected(specifier.type, fileName);
+        return `${nameOf(specifier.imported)}: ${specifier.local.name}`;
+      });
+      const from = need(node.source.value);
+      const isBare = bindings.length === 0;
+      text.update(start, end, isBare ? `${from};` : `const { ${bindings.join(', ')} } = ${from};`);
+    } else if (node.type === 'ExportNamedDeclaration') {
+      if (node.declaration) throw unexpected('export with a declaration', fileName);
+      const from = node.source ? `${need(node.source.value)}.` : '';
+      for (const { exported: outside, local } of node.specifiers) {
+        exported.push(`get ${nameOf(outside)}() { return ${from}${nameOf(local)}; }`);
+      }
+      text.remove(start, end);
+    } else if (node.type.startsWith('Export')) {
+      throw unexpected(node.type, fileName);
+    }
+  }
+  for (const { start, end, specifier } of placesIn(program, fileName)) {
+    if (specifier === undefined) text.update(start, end, 'self.location.href');
+    else {
+      const target = names.resolve(specifier);
+      loads.push(target);
+      text.update(start, end, `load(${names.idOf(target)})`);
+    }
+  }
+  text.prepend('(need, load) => {\n').append(`\nreturn { ${exported.join(', ')} };\n}`);
+  return { code: text, needs, loads };
+}
+
+function nameOf(node: { readonly type: string; readonly name?: string; readonly value?: unknown }) {
+  if (node.type !== 'Identifier' || node.name === undefined) {
+    throw new Error(`internal: ${node.type} as the name of an import or export`);
+  }
+  return node.name;
+}
+
+/** An `import()` of a chunk, or an `import.meta.url`, which has no specifier. */
+interface Place {
+  readonly start: number;
+  readonly end: number;
+  readonly specifier?: string;
+}
+
+function placesIn(root: unknown, fileName: string): Place[] {
+  const found: Place[] = [];
+  const visit = (node: unknown): void => {
+    if (Array.isArray(node)) for (const child of node) visit(child);
+    if (typeof node !== 'object' || node === null || Array.isArray(node)) return;
+    const { type, start, end, source, object } = node as Record<string, unknown>;
+    const place = { start: Number(start), end: Number(end) };
+    if (type === 'MemberExpression' && fieldOf(fieldOf(object, 'meta'), 'name') === 'import') {
+      if (fieldOf(fieldOf(node, 'property'), 'name') !== 'url')
+        throw unexpected('import.meta', fileName);
+      found.push(place);
+      return;
+    }
+    if (type === 'ImportExpression') {
+      const specifier = fieldOf(source, 'value');
+      if (typeof specifier !== 'string') throw unexpected('import() of a value', fileName);
+      found.push({ ...place, specifier });
+    }
+    for (const child of Object.values(node)) visit(child);
+  };
+  visit(root);
+  return found;
+}
+
+function fieldOf(node: unknown, name: string): unknown {
+  return typeof node === 'object' && node !== null ? Reflect.get(node, name) : undefined;
+}
+
+function unexpected(found: string, fileName: string): Error {
+  return new Error(`internal: ${fileName} holds ${found}, which no worker file can`);
+}

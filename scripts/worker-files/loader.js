@@ -1,0 +1,31 @@
+/* global CHUNKS, FILES, ENTRY, importFile */
+// The head of weft-worker.js: makes chunks of the functions that the worker's files bring along.
+// A bundler copies these files one by one and under other names, so the page says where they are.
+const chunks = (self.weftChunks = CHUNKS);
+const made = {};
+const files = {};
+
+const need = (id) => (made[id] ??= chunks[id](need, load));
+
+async function load(id) {
+  await Promise.all((FILES[id] ?? []).map((name) => (files[name] ??= fetchFile(name))));
+  return need(id);
+}
+
+async function fetchFile(name) {
+  const address = self.weftFiles?.[name] ?? new URL(`weft-worker-${name}.js`, self.location).href;
+  try {
+    await importFile(address);
+  } catch (cause) {
+    // The next call tries again.
+    delete files[name];
+    const error = new Error(
+      `The worker's file ${address} could not be loaded. Serve all files of the folder dist/worker of weft-vm, side by side, and give its address to Session.load as workerFiles.`,
+      { cause },
+    );
+    error.name = 'WorkerError';
+    throw error;
+  }
+}
+
+need(ENTRY);

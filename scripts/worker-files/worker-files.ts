@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
+import remapping from '@jridgewell/remapping';
+import { Bundle } from 'magic-string';
+import { minifySync, type Plugin, type Rollup } from 'vite';
+import { type ChunkFactory, chunkFactory } from './chunk-factory.ts';
+import { MAIN, pathOf, TEXTS } from './packaged-addresses.ts';
+
+/** A chunk goes to the first file whose entry needs it; the entries of `extras` are all others. */
+const ON_DEMAND: readonly { readonly name: string; readonly entry?: RegExp }[] = [
+  { name: 'kernels', entry: /\/prepare-host-kernels\.ts$/ },
+  { name: 'extras' },
+  { name: 'compiler', entry: /\/frontend\/index\.ts$/ },
+];
+
+const LOADER = readFileSync(new URL('loader.js', import.meta.url), 'utf8');
+
+/** The one `import()` of the worker, with the notes that keep bundlers from following it. */
+const IMPORT = [
+  '((importFile) => {\n',
+  '})((address) => import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ address));\n',
+] as const;
+
+interface Chunk {
+  readonly fileName: string;
+  readonly facadeModuleId: string | null;
+  readonly moduleIds: readonly string[];
+  readonly code: string;
+  readonly map: Rollup.SourceMap | null;
+}
+
+/** A script with its source map, whose sources are relative to where it lies. */
+interface WorkerFile {
+  readonly code: string;
+  readonly map: string;
+}
+
+/**
+ * Makes the worker's files out of the chunks that `entry` loads. They are plain scripts that hold no
+ * import: bundlers copy them as they are when they see `new URL(…, import.meta.url)`, whichever format
+ * and options they have for workers.
+ */
+export function workerFiles(entry: string): Plugin {
+  return {
+    name: 'weft:worker-files',
+    generateBundle(_options, bundle) {
+      const chunks = Object.values(bundle).filter((output) => output.type === 'chunk');
+      const files = makeFiles(chunks, entry);
+      for (const [name, { code, map }] of files) {
+        const fileName = pathOf(name);
+        const source = `${code}//# sourceMappingURL=${basename(fileName)}.map\n`;
+        this.emitFile({ type: 'asset', fileName, source });
+        this.emitFile({ type: 'asset', fileName: `${fileName}.map`, source: map });
+      }
+      const texts = [...files].map(([name, { code }]) => `${name}: ${JSON.stringify(code)}`);
+      const source = `export const TEXTS = {\n${texts.join(',\n')},\n};\n`;
+      this.emitFile({ type: 'asset', fileName: TEXTS, source });
+    },
+  };
+}
+
+/** Each file by its name. */
+function makeFiles(all: readonly Chunk[], entry: string): Map<string, WorkerFile> {
+  const graph = chunkGraph(all, entry);
+  const { factories, idOf, main } = graph;
+  const fileOf = assignFiles(graph);
+  const targets = new Set([...factories.values()].flatMap(({ loads }) => loads));
+  const needed = [...targets].map((target): [number, string[]] => {
+    const files = new Set([...closure(target, factories)].map((name) => fileOf.get(name) ?? MAIN));
+    return [idOf(target), [...files].filter((name) => name !== MAIN)];
+  });
+  const later = Object.fromEntries(needed.filter(([, files]) => files.length > 0));
+  const constants = `const FILES = ${JSON.stringify(later)};\nconst ENTRY = ${idOf(main)};`;
+  const wrap = (file: string): readonly [string, string] =>
+    file === MAIN
+      ? [`(() => {\nconst CHUNKS = {\n`, `\n};\n${constants}\n${LOADER}\n})();`]
+      : ['Object.assign(self.weftChunks, {\n', '\n});'];
+  const files = [MAIN, ...ON_DEMAND.map(({ name }) => name)].map((file): [string, WorkerFile] => {
+    const inside = [...fileOf].filter(([, name]) => name === file).map(([fileName]) => fileName);
+    return [file, makeFile(file, { inside, wrap: wrap(file), graph })];
+  });
+  return new Map(files);
+}
+
+interface FileParts {
+  readonly inside: readonly string[];
+  readonly wrap: readonly [before: string, after: string];
+  readonly graph: ChunkGraph;
+}
+
+/** Chunks in one script, minified. */
+function makeFile(name: string, { inside, wrap, graph }: FileParts): WorkerFile {
+  const { factories, idOf, chunks } = graph;
+  const joined = new Bundle({ separator: ',\n' });
+  for (const filename of inside) {
+    const content = factories.get(filename)?.code.prepend(`${idOf(filename)}: `);
+    if (content) joined.addSource({ filename, content });
+  }
+  joined.prepend(wrap[0]).append(wrap[1]);
+  const file = `weft-worker:${name}`;
+  const result = minifySync(file, joined.toString(), { module: false, sourcemap: true });
+  if (result.errors.length > 0) throw new Error(`internal: ${name}: ${result.errors[0]?.message}`);
+  const whole = joined.generateMap({ hires: 'boundary' });
+  const map = remapping(JSON.stringify(result.map), (source, context) => {
+    if (source === file) return JSON.stringify(whole);
+    const chunk = chunks.get(source);
+    if (chunk?.map) return JSON.stringify(chunk.map);
+    // The bundler's own lines have no source but the chunk.
+    if (chunk) context.content = chunk.code;
+    return null;
+  });
+  // Of the folder of all files; this one lies a folder deeper.
+  map.sources = map.sources.map((source) => source && `../${source}`);
+  if (name !== MAIN) return { code: `${result.code}\n`, map: map.toString() };
+  const [before, after] = IMPORT;
+  map.mappings = typeof map.mappings === 'string' ? `;${map.mappings}` : map.mappings;
+  return { code: `${before}${result.code}\n${after}`, map: map.toString() };
+}
+
+interface ChunkGraph {
+  readonly factories: ReadonlyMap<string, ChunkFactory>;
+  readonly idOf: (fileName: string) => number;
+  readonly main: string;
+  readonly chunks: ReadonlyMap<string, Chunk>;
+}
+
+/** All that the chunk of `entry` loads, now or later. */
+function chunkGraph(all: readonly Chunk[], entry: string): ChunkGraph {
+  const chunks = new Map(all.map((chunk) => [chunk.fileName, chunk]));
+  const main = all.find(({ facadeModuleId }) => facadeModuleId === entry)?.fileName;
+  if (main === undefined) throw new Error(`internal: no chunk of ${entry}`);
+  const ids = new Map<string, number>();
+  const idOf = (fileName: string): number => {
+    const id = ids.get(fileName) ?? ids.size;
+    ids.set(fileName, id);
+    return id;
+  };
+  const factories = new Map<string, ChunkFactory>();
+  const pending = [main];
+  for (const fileName of pending) {
+    const chunk = chunks.get(fileName);
+    if (chunk === undefined) throw new Error(`internal: the worker needs ${fileName}`);
+    if (factories.has(fileName)) continue;
+    const resolve = (specifier: string): string =>
+      normalize(join(dirname(fileName), specifier)).replaceAll('\\', '/');
+    const factory = chunkFactory(chunk.code, fileName, { resolve, idOf });
+    factories.set(fileName, factory);
+    pending.push(...factory.needs, ...factory.loads);
+  }
+  return { factories, idOf, main, chunks };
+}
+
+function assignFiles({ factories, main, chunks }: ChunkGraph): Map<string, string> {
+  const fileOf = new Map<string, string>();
+  const assign = (from: string, file: string): void => {
+    for (const name of closure(from, factories)) if (!fileOf.has(name)) fileOf.set(name, file);
+  };
+  assign(main, MAIN);
+  const holds = (name: string, entry: RegExp | undefined): boolean =>
+    entry === undefined
+      ? ON_DEMAND.every((file) => file.entry === undefined || !holds(name, file.entry))
+      : chunks.get(name)?.moduleIds.some((id) => entry.test(id)) === true;
+  const targets = [...factories.values()].flatMap(({ loads }) => loads);
+  for (const { name, entry } of ON_DEMAND) {
+    const ours = targets.filter((target) => holds(target, entry));
+    for (const target of ours) assign(target, name);
+  }
+  return fileOf;
+}
+
+/** A chunk and all that it needs at once. Throws for chunks that need each other. */
+function closure(from: string, factories: ReadonlyMap<string, ChunkFactory>): Set<string> {
+  const found = new Set<string>();
+  const path: string[] = [];
+  const visit = (name: string): void => {
+    if (path.includes(name)) throw new Error(`internal: chunks in a circle: ${path.join(', ')}`);
+    if (found.has(name)) return;
+    found.add(name);
+    path.push(name);
+    for (const need of factories.get(name)?.needs ?? []) visit(need);
+    path.pop();
+  };
+  visit(from);
+  return found;
+}
