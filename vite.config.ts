@@ -11,7 +11,8 @@ const path = (relative: string): string => fileURLToPath(new URL(relative, impor
 const STRICT = "default-src 'self'";
 /** Relays and brokers are wherever whoever lends a device says. A worker's own file has its policy. */
 const LENDING = `${STRICT}; connect-src 'self' ws: wss:`;
-const LENDS = /^\/(rpc\.html|assets\/lend-worker-[\w-]+\.js)$/;
+const LENDS =
+  /^\/(rpc\.html|e2e\/pages\/rpc-device\.html|assets\/(lend|rpc-device)-worker-[\w-]+\.js)$/;
 
 /** What a host should send with the page: nothing but its own files, no eval, no inline code. */
 function securityHeaders(): Plugin {
@@ -27,6 +28,9 @@ function securityHeaders(): Plugin {
     },
   };
 }
+
+/** Tests of models and cases in ../shared, which run by themselves: `vitest run --mode shared`. */
+const SHARED_TEST = '*.shared.test.ts';
 
 /** The pages alone, or with `--mode e2e` the pages of the browser tests too. */
 function pages(mode: string): string[] {
@@ -55,8 +59,11 @@ export default defineConfig(({ mode }) => ({
   },
   preview: { host: 'localhost' },
   test: {
-    include: ['src/**/*.test.ts', 'scripts/**/*.test.ts'],
+    include: [mode === 'shared' ? `{src,scripts}/**/${SHARED_TEST}` : '{src,scripts}/**/*.test.ts'],
+    exclude: mode === 'shared' ? [] : [`**/${SHARED_TEST}`],
     testTimeout: 180_000,
+    // A machine may be busy; by default a poll gives up after a second.
+    expect: { poll: { timeout: 20_000 } },
     // By default one core is left to the program that hands files to the others and has little to do.
     maxWorkers: '100%',
     sequence: { sequencer: LongestFirst },
