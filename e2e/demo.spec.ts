@@ -217,7 +217,13 @@ test.describe('Gallery', () => {
   test('lists the executables and opens each', async ({ page }) => {
     await openPage(page);
     await page.getByRole('tab', { name: 'Gallery' }).click();
-    const titles = ['Handwritten digits', 'Reaction-diffusion', 'Sum of a list'];
+    const titles = [
+      'Handwritten digits',
+      'Detector',
+      'Decoder',
+      'Reaction-diffusion',
+      'Sum of a list',
+    ];
     await expect(page.locator('#cards h3')).toHaveText(titles);
     for (const title of titles) {
       await page.getByRole('button', { name: `Open ${title}` }).click();

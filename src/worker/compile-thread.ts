@@ -50,13 +50,18 @@ function startWorker({ onMessage, onError }: ThreadEvents): CompileThread {
   };
 }
 
-/** Whether this worker's script is a module: those have `importScripts`, which throws. */
+/** No address: a classic script says so before it fetches anything, and a module forbids it before that. */
+const NO_ADDRESS = 'http://[';
+
+/** Whether this worker's script is a module. Firefox forbids those nothing while there is no address. */
 function isModule(): boolean {
   try {
-    Reflect.apply(Reflect.get(globalThis, 'importScripts'), globalThis, []);
+    Reflect.apply(Reflect.get(globalThis, 'importScripts'), globalThis, [
+      trustedAddress(NO_ADDRESS),
+    ]);
     return false;
-  } catch {
-    return true;
+  } catch (error) {
+    return error instanceof TypeError;
   }
 }
 

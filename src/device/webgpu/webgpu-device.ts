@@ -250,7 +250,7 @@ export class WebGpuDevice implements Device {
   ): Promise<T> {
     const [outcome] = await Promise.allSettled([work]);
     await this.#faults.settle(serial, lastWrites);
-    if (outcome.status === 'rejected') throw await unreadable(outcome.reason);
+    if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;
   }
 
@@ -284,7 +284,11 @@ export class WebGpuDevice implements Device {
       serial,
       this.#readbacks.read(staging, byteLengths),
     );
-    return this.#faults.untilLost(this.#afterErrors(blocks, serial, lastWrites));
+    try {
+      return await this.#faults.untilLost(this.#afterErrors(blocks, serial, lastWrites));
+    } catch (cause) {
+      throw await unreadable(cause);
+    }
   }
 }
 
