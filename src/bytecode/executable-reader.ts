@@ -13,10 +13,13 @@ export type { DataBlock } from './data-layout.ts';
 
 /** SHA-256 of each block of a data section. */
 export interface DataHashes {
+  /** Bytes of each block but the last, which may be shorter. */
   readonly blockByteLength: number;
+  /** 32 bytes for each block, in order. */
   readonly hashes: readonly Uint8Array[];
 }
 
+/** How a stream is read. */
 export interface ReaderOptions extends ByteStreamOptions {
   /** Bytes of the stream, where they are known: a file of another length is refused at once. */
   readonly byteLength?: number | undefined;

@@ -1,8 +1,18 @@
-export { HostTensor } from '../core/host-tensor.ts';
-export type { PrimitiveFunction } from '../core/primitive-function.ts';
+export { HostTensor, type StoredBytesReader } from '../core/host-tensor.ts';
+export type { Dim, DimExpression, DimOperator } from '../core/dim.ts';
+export type {
+  Attributes,
+  AttributeValue,
+  OperatorCall,
+  PrimitiveFunction,
+  PrimitiveResult,
+  TensorType,
+  TensorTypeOf,
+} from '../core/primitive-function.ts';
 export {
   BUILTIN_PREFIX,
   type BuiltinName,
+  type BuiltinParam,
   BUILTINS,
   type BuiltinSignature,
   MakeCode,
@@ -22,7 +32,12 @@ export type {
   ValueType,
 } from './executable.ts';
 export { Executable } from './executable-file.ts';
-export { type DataBlock, ExecutableReader } from './executable-reader.ts';
+export {
+  type DataBlock,
+  type DataHashes,
+  ExecutableReader,
+  type ReaderOptions,
+} from './executable-reader.ts';
 export { looksLikeExecutable } from './file-format.ts';
 export type {
   CallOptions,
@@ -33,4 +48,6 @@ export type {
   OperandLike,
   RegisterOperand,
 } from './function-builder.ts';
+export type { SerializeOptions } from './serialize.ts';
+export type { ToTypeScriptOptions } from './to-typescript.ts';
 export { verifyExecutable } from './verify.ts';

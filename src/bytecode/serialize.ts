@@ -44,6 +44,7 @@ import {
 import type { DataBlock } from './data-layout.ts';
 import { sortedEntries } from './sorted-entries.ts';
 
+/** How an executable becomes bytes. */
 export interface SerializeOptions {
   /** Bytes of one hashed block of the data section: a multiple of 256, at most 16 MiB. */
   readonly blockByteLength?: number;

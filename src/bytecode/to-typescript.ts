@@ -17,6 +17,7 @@ import { formatBase64, formatElements, MAX_PRINTED_ELEMENTS } from './tensor-tex
 
 const LINE_WIDTH = 100;
 
+/** How an executable becomes a program that builds it. */
 export interface ToTypeScriptOptions {
   /** Where the program imports from; default `weft-vm/executable`. */
   readonly importFrom?: string;

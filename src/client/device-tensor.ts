@@ -20,11 +20,12 @@ export class DeviceTensor {
   readonly dtype: DType;
   /** Its dimensions. */
   readonly shape: Shape;
-  /** For the session only. */
+  /** @internal For the session only. */
   readonly owner: HandleOwner;
-  /** For the session only. Undefined after {@link dispose}. */
+  /** @internal For the session only. Undefined after {@link dispose}. */
   handle: HandleId | undefined;
 
+  /** @internal */
   constructor(owner: HandleOwner, handle: HandleId, type: { dtype: DType; shape: Shape }) {
     this.owner = owner;
     this.handle = handle;

@@ -2,9 +2,11 @@ export type { CompileLimits } from '../core/compile-limits.ts';
 export type { DType, TypedArray } from '../core/dtype.ts';
 export {
   CompileLimitError,
+  type Complaint,
   DeviceError,
   DeviceLostError,
   DownloadError,
+  type ErrorDetail,
   FormatError,
   OutOfMemoryError,
   ParseError,
@@ -16,14 +18,21 @@ export {
   UsageError,
   VerifyError,
   WeftError,
+  type WeftErrorOptions,
   WorkerError,
 } from '../core/errors.ts';
+export type { GpuLike } from '../core/gpu-like.ts';
 export type { CodePlace, PausedCall, PauseOptions } from '../core/paused-call.ts';
+export type { Shape } from '../core/shape.ts';
 export type {
+  DeviceKind,
+  Dims,
   Dispatch,
+  InputDispatch,
   KernelProfile,
   KernelTuning,
   LoadProgress,
+  Placement,
   ProgramLimits,
   SessionDevice,
   SessionMemory,

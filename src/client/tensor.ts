@@ -15,7 +15,7 @@ import type { Shape } from '../core/shape.ts';
 
 type Element = number | bigint | boolean;
 /** A number, or arrays of arrays of numbers, as deep as a tensor has dimensions. */
-export type NestedArray = Element | readonly NestedArray[];
+export type NestedArray = number | bigint | boolean | readonly NestedArray[];
 
 /** A dense tensor in the page, row-major. */
 export class Tensor {

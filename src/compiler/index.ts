@@ -50,6 +50,7 @@ export type {
   ConstantExpr,
   ConstructorExpr,
   ConstructorPattern,
+  DeviceName,
   Expr,
   FunctionAttributes,
   FunctionExpr,
@@ -70,6 +71,8 @@ export type {
   VarPattern,
   WildcardPattern,
 } from './ir/expr.ts';
+export type { SourceTexts } from './inference/type-diagnostics.ts';
+export type { JsonValue } from './ir/json-data.ts';
 export { type JsonModule, moduleFromJson, moduleToJson } from './ir/json.ts';
 export { parseExpr, parseModule, type ParseOptions } from './ir/parse.ts';
 export { PRELUDE } from './ir/prelude.ts';

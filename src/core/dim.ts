@@ -4,9 +4,13 @@
  */
 export type Dim = number | string | DimExpression;
 
+/** Arithmetic over two dimensions. */
 export interface DimExpression {
+  /** What is done with them. */
   readonly op: DimOperator;
+  /** The first one. */
   readonly left: Dim;
+  /** The second one. */
   readonly right: Dim;
 }
 

@@ -12,7 +12,7 @@ export {
   type ShipProgress,
 } from './connect.ts';
 export { AccessError, LimitError, ProtocolError, RemoteLostError } from './errors.ts';
-export { ExecutableStore } from './executable-store.ts';
+export { type ExecutableSource, ExecutableStore } from './executable-store.ts';
 export { createToken } from './create-token.ts';
 export { deriveRelayToken } from './credentials.ts';
 export type { RemoteDevice, RemoteFunctionInfo } from './lent-devices.ts';
@@ -23,12 +23,13 @@ export { type CallOptions, type RemoteFunction, RemoteTensor } from './remote-ha
 export { RemoteModule } from './remote-module.ts';
 export {
   type RpcFunction,
+  type PlainValue,
   type RpcInput,
   RpcTuple,
   type RpcValue,
   type TensorHandle,
 } from './rpc-value.ts';
-export type { LendableDevice, ServeEvent } from './lendable-device.ts';
+export type { LendableDevice, ServeEvent, WorkEvent } from './lendable-device.ts';
 export { serve, type Served, type ServeOptions } from './serve.ts';
 export { type RelayedServing, serveRelay, type ServeRelayOptions } from './serve-relay.ts';
 export type { TimeOptions, TimeResult } from './time-evaluator.ts';

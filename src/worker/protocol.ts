@@ -73,6 +73,7 @@ export type Dims = Readonly<Record<string, number>>;
  */
 export type Dispatch = Readonly<Record<string, InputDispatch>>;
 
+/** Intervals of sizes by the name of an input and by axis. */
 export type InputDispatch = Readonly<Record<string, Readonly<Record<number, SizeIntervals>>>>;
 
 /** Of a rule, `min` and `max`, which are included, come from the model where they are absent. */
@@ -100,6 +101,7 @@ export type Reply<T> =
     }
   | { readonly ok: false; readonly error: ErrorData };
 
+/** Where a session runs: on a GPU, or on the processor. */
 export type DeviceKind = 'webgpu' | 'host';
 
 /** How the sessions of a worker share its devices. */

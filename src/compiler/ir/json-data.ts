@@ -12,6 +12,7 @@ const SCALARS: readonly ScalarTypeNode['scalar'][] = [
   'storage',
 ];
 
+/** What JSON can say. */
 export type JsonValue =
   | string
   | number
