@@ -15,6 +15,7 @@ export interface CompileFlags {
   readonly dim?: Record<string, number>;
   readonly dispatch?: ModuleDispatch;
   readonly limit?: CompileLimits;
+  readonly check?: 'indices';
   readonly dump?: boolean;
   readonly dumpAfter?: readonly string[];
 }
@@ -22,7 +23,7 @@ export interface CompileFlags {
 /** `weft compile`: an ONNX model or a program in text form to a `.weft` file. */
 export async function compileCommand(
   path: string,
-  { output, dim = {}, dispatch, limit, dump = false, dumpAfter = [] }: CompileFlags,
+  { output, dim = {}, dispatch, limit, check, dump = false, dumpAfter = [] }: CompileFlags,
   terminal: Terminal,
 ): Promise<number> {
   if (await isExecutableFile(path)) {
@@ -43,6 +44,7 @@ export async function compileCommand(
       dims: dim,
       dispatch,
       compileLimits: limit,
+      check,
       onDispatch: (report) => reports.push(report),
       onPlacement: (placement) => placements.push(placement),
       onProgress: (done, total) => progress.show(`compiling: ${done} of ${total}`),

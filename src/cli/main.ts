@@ -66,6 +66,10 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     '--dispatch <FUNCTION.INPUT.AXIS=INTERVALS>',
     'make clones for intervals of sizes (1:2,2:4 or log:1:64 or uniform:1:64:8); repeatable',
   ).argParser(collectDispatch);
+  const check = new Option(
+    '--check <WHAT>',
+    'check indices that an ONNX model computes while it runs',
+  ).choices(['indices']);
   const limit = new Option(
     '--limit <NAME=N>',
     'raise or lower what compiling may take: nodes, foldedBytes, milliseconds; repeatable',
@@ -82,6 +86,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .addOption(dims)
     .addOption(dispatch)
     .addOption(limit)
+    .addOption(check)
     .option('--dump', 'print the program after each pass')
     .option('--dump-after <PASS,...>', 'print the program after these passes', splitNames)
     .addHelpText('after', COMPILE_HELP)
@@ -141,6 +146,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .addOption(dims)
     .addOption(dispatch)
     .addOption(limit)
+    .addOption(check)
     .option('--profile', 'run twice and print the kernels of the second run with their times')
     .addHelpText('after', RUN_HELP)
     .action((path: string, flags: RunFlags) => run(runCommand(path, flags, terminal)));

@@ -18,13 +18,13 @@ export async function readProgram(path: string, options: CompileOptions): Promis
 /** Throws UsageError for options that only compiling could heed. */
 export function checkNotCompiled(
   where: string,
-  options: Readonly<Record<string, object | undefined>>,
+  options: Readonly<Record<string, object | string | undefined>>,
 ): void {
   for (const [name, value] of Object.entries(options)) {
     if (Object.keys(value ?? {}).length === 0) continue;
     throw new UsageError({
       where,
-      got: `--${name} for an executable, whose sizes were fixed when it was compiled`,
+      got: `--${name} for an executable, which was compiled already`,
       expected: 'an .onnx model or a program in text form',
       remedy: `Compile the model with --${name}, or leave the option out.`,
     });
@@ -38,12 +38,12 @@ export function checkNotCompiled(
 export async function compileFile(
   path: string,
   bytes: Uint8Array,
-  options: CompileOptions,
+  { check, ...options }: CompileOptions & { readonly check?: 'indices' | undefined },
 ): Promise<Executable> {
   const { compile, compileOnnx } = await import('../frontend/index.ts');
   if (!looksLikeText(path, bytes)) {
     checkLooksLikeOnnx(bytes, path);
-    return compileOnnx(bytes, { ...options, externalData: siblingReader(path) });
+    return compileOnnx(bytes, { ...options, check, externalData: siblingReader(path) });
   }
   const { module, texts } = await parseFile(path, bytes);
   return compile(module, { ...options, texts });

@@ -22,6 +22,7 @@ export interface RunFlags {
   readonly dim?: Record<string, number>;
   readonly dispatch?: ModuleDispatch;
   readonly limit?: CompileLimits;
+  readonly check?: 'indices';
   readonly profile?: boolean;
 }
 
@@ -58,17 +59,18 @@ export async function runCommand(
 /** What a session loads. It could compile models by itself, but not read the files beside them. */
 async function readLoadable(
   path: string,
-  { dim, dispatch, limit }: RunFlags,
+  { dim, dispatch, limit, check }: RunFlags,
   progress: ProgressLine,
 ): Promise<Response> {
   if (await isExecutableFile(path)) {
-    checkNotCompiled(path, { dim, dispatch });
+    checkNotCompiled(path, { dim, dispatch, check });
     return openExecutable(path);
   }
   const executable = await compileFile(path, await readBytes(path), {
     dims: dim,
     dispatch,
     compileLimits: limit,
+    check,
     onProgress: (loaded, total) => progress.show(describe({ phase: 'compile', loaded, total })),
   });
   return new Response(streamOf(executable.toChunks()));

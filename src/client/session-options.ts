@@ -58,6 +58,13 @@ export interface LoadOptions extends ProgramLimits {
    * larger than the defaults allow. Beyond it a load rejects with CompileLimitError.
    */
   readonly compileLimits?: CompileLimits;
+  /**
+   * `indices`: an ONNX model also checks the indices that it computes, of Gather, Scatter and the like, and
+   * a run with one out of bounds rejects with RuntimeError, which names the node. Each such operator then
+   * waits for its indices and moves them to the processor and back. Constant indices and those of inputs
+   * are always checked, before anything runs.
+   */
+  readonly check?: 'indices';
   /** Keeps the weights on the device; see {@link configureWorker}. */
   readonly pin?: boolean;
   /**
@@ -105,6 +112,7 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   dims: SIZES,
   dispatch: OBJECT,
   compileLimits: LIMITS,
+  check: oneOf('indices'),
   byteBudget: BYTES,
   programKernels: oneOf('allow', 'refuse'),
   workgroupLimit: POSITIVE,

@@ -404,3 +404,39 @@ describe('wrong use', () => {
     await Promise.all([a.dispose(), b.dispose()]);
   });
 });
+
+test('indices out of bounds leave the session as it was', async () => {
+  const model = writeOnnxModel({
+    inputs: [
+      { name: 'x', shape: [3] },
+      { name: 'i', dtype: 'int64', shape: [2] },
+    ],
+    nodes: [
+      { op: 'Gather', name: 'given', inputs: ['x', 'i'], outputs: ['a'] },
+      { op: 'Mul', inputs: ['i', 'i'], outputs: ['squares'] },
+      { op: 'Gather', name: 'made', inputs: ['x', 'squares'], outputs: ['b'] },
+    ],
+    outputs: ['a', 'b'],
+  });
+  const session = await open('host', model, { check: 'indices' });
+  const x = Tensor.from([1, 2, 3]);
+  const run = (...values: bigint[]) =>
+    session.run({ x, i: new Tensor('int64', BigInt64Array.from(values), [2]) });
+  await expect(run(0n, 3n)).rejects.toMatchObject({
+    name: 'UsageError',
+    message:
+      'main, parameter i, read by node "given" (Gather): got index 3 as element (1), expected one from -3 to 2.',
+  });
+  await expect(run(0n, 2n)).rejects.toMatchObject({
+    name: 'RuntimeError',
+    message: expect.stringContaining('node "made" (Gather): got index 4 as element (1)'),
+  });
+  const { a, b } = await run(1n, -1n);
+  expect([a?.toNested(), b?.toNested()]).toEqual([
+    [2, 3],
+    [2, 2],
+  ]);
+  await session.dispose();
+  const compiled = open('host', sumAndProduct().toBytes(), { check: 'indices' });
+  await expect(compiled).rejects.toThrow('got an executable with the option check');
+});

@@ -1,5 +1,6 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { DataBlock, DataHashes } from '../bytecode/executable-reader.ts';
+import { INDEX_CHECKS } from '../core/index-checks.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import { abortError, OutOfMemoryError, UsageError } from '../core/errors.ts';
 import type {
@@ -11,6 +12,7 @@ import type {
 } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
 import { PooledAllocator } from './allocator/pooled-allocator.ts';
+import type { IndexChecks } from './check-indices.ts';
 import { ConstantUpload } from './constant-upload.ts';
 import { loadDeviceModules, type LoadOptions, type Upload } from './device-module.ts';
 import type { HostFunction } from './host-function.ts';
@@ -80,6 +82,8 @@ export interface LoadedMachine {
   readonly constants: ConstantUpload;
   readonly modules: readonly Module[];
   readonly dataHashes: DataHashes | undefined;
+  /** Of programs that demand something of indices. */
+  readonly indexChecks: IndexChecks | undefined;
 }
 
 type Program = ExecutableData & {
@@ -95,6 +99,10 @@ export async function loadMachine(
 ): Promise<LoadedMachine> {
   const { signal, log = (line) => console.log(line) } = options;
   if (signal?.aborted === true) throw abortError(signal);
+  const indexChecks =
+    program.metadata[INDEX_CHECKS] === undefined
+      ? undefined
+      : new (await import('./check-indices.ts')).IndexChecks(program.metadata);
   const allocators = createAllocators(options);
   const [first, second] = allocators;
   if (first === undefined) throw noDevice();
@@ -115,7 +123,7 @@ export async function loadMachine(
     const resolved = { deviceModules, builtins, hostFunctions, constants: values, machine };
     const linked = link(program, resolved);
     const modules = [...deviceModules, builtins, hostFunctions];
-    return { state, linked, constants, modules, dataHashes: options.dataHashes };
+    return { state, linked, constants, modules, dataHashes: options.dataHashes, indexChecks };
   } catch (error) {
     for (const module of deviceModules) module.dispose();
     constants.dispose();

@@ -1,10 +1,11 @@
 import type { ExecutableData, FunctionSignature } from '../bytecode/executable.ts';
 import { abortError, internalError, UsageError } from '../core/errors.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import type { TuneOptions, TuningStep } from '../device/device.ts';
 import { CallRunner } from './call-runner.ts';
 import { type CallOutcome, closureCall, registersOf } from './call.ts';
+import type { IndexChecks } from './check-indices.ts';
 import { checkArguments } from './check-arguments.ts';
 import { type HostInput, toValue } from './host-function.ts';
 import { DEFAULT_LIMITS } from './invocation.ts';
@@ -105,9 +106,9 @@ export class VirtualMachine implements MachineValue {
     args: readonly HostInput[] = [],
     options: InvokeOptions = {},
   ): Promise<Profile> {
-    const { state } = this.#live();
+    const { state, indexChecks } = this.#live();
     const callee = this.#function(name);
-    const held = toArguments(args, state);
+    const held = toArguments(args, state, indexChecks);
     try {
       const { profileCall } = await import('./profile-call.ts');
       return await profileCall(state.allocators, () => this.#call(callee, held, options));
@@ -145,7 +146,9 @@ export class VirtualMachine implements MachineValue {
 
   /** Uploads a tensor (device 0: the session's, 1: the host). The caller owns one reference. */
   tensor(tensor: HostTensor, deviceIndex = 0): TensorValue {
-    const value = this.#live().state.upload(tensor, deviceIndex);
+    const { state, indexChecks } = this.#live();
+    const value = state.upload(tensor, deviceIndex);
+    indexChecks?.remember(value, tensor);
     retain(value);
     return value;
   }
@@ -257,8 +260,8 @@ export class VirtualMachine implements MachineValue {
   ): Promise<CallOutcome> {
     const { signal } = options;
     if (signal?.aborted === true) throw abortError(signal);
-    const { runner, state } = this.#live();
-    const args = toArguments(inputs, state);
+    const { runner, state, indexChecks } = this.#live();
+    const args = toArguments(inputs, state, indexChecks);
     let outcome: Promise<CallOutcome>;
     try {
       const checked = checkArguments(callee.source, args);
@@ -266,6 +269,7 @@ export class VirtualMachine implements MachineValue {
         const { explainArguments } = await import('./explain-arguments.ts');
         throw explainArguments(callee.source, args);
       }
+      indexChecks?.check(callee.source, checked);
       outcome = runner.call(callee, checked, signal);
     } finally {
       for (const arg of args) release(arg);
@@ -275,13 +279,20 @@ export class VirtualMachine implements MachineValue {
 }
 
 /** Values with one reference each, which the caller of this function drops. */
-function toArguments(inputs: readonly HostInput[], state: VmState): Value[] {
+function toArguments(
+  inputs: readonly HostInput[],
+  state: VmState,
+  indexChecks?: IndexChecks,
+): Value[] {
   const values: Value[] = [];
   try {
     for (const [index, input] of inputs.entries()) {
       if (input instanceof TensorValue) requireLive(input, `argument ${index}`);
       const value = toValue(input, `argument ${index}`, state);
       retain(value);
+      if (input instanceof HostTensor && value instanceof TensorValue) {
+        indexChecks?.remember(value, input);
+      }
       values.push(value);
     }
   } catch (error) {

@@ -33,7 +33,8 @@ export async function compileModel(
     dims,
     dispatch,
     compileLimits,
-  }: Pick<LoadRequest, 'source' | 'dims' | 'dispatch' | 'compileLimits'>,
+    check,
+  }: Pick<LoadRequest, 'source' | 'dims' | 'dispatch' | 'compileLimits' | 'check'>,
   { signal, onProgress }: LoadContext,
 ): Promise<LoadedProgram> {
   checkLooksLikeOnnx(head, where);
@@ -43,7 +44,8 @@ export async function compileModel(
   try {
     const bytes = await readAll(stream);
     signal.throwIfAborted();
-    const order: CompileOrder = { bytes, url: urlOf(source), dims, dispatch, compileLimits };
+    const url = urlOf(source);
+    const order: CompileOrder = { bytes, url, dims, dispatch, compileLimits, check };
     const context: CompileContext = {
       signal,
       onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),

@@ -12,11 +12,11 @@ export interface CompileContext {
 
 /** Compiles a model in this thread if it is a small one. */
 export async function compileSmallOrder(
-  { bytes, dims, dispatch }: CompileOrder,
+  { bytes, dims, dispatch, check }: CompileOrder,
   { signal, onProgress }: CompileContext,
 ): Promise<Executable | undefined> {
   const { compileSmallOnnx } = await importCompiler();
-  return compileSmallOnnx(bytes, { dims, dispatch, signal, onProgress });
+  return compileSmallOnnx(bytes, { dims, dispatch, check, signal, onProgress });
 }
 
 /** Compiles a model in this thread. Others get their turn between passes. */

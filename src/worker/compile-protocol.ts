@@ -12,6 +12,7 @@ export interface CompileOrder {
   readonly dims: Dims;
   readonly dispatch?: Dispatch | undefined;
   readonly compileLimits?: CompileLimits | undefined;
+  readonly check?: 'indices' | undefined;
 }
 
 /** From a session's thread to the one that compiles for it: an order, then what it wants next. */

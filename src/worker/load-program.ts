@@ -29,7 +29,7 @@ export interface LoadContext {
  * DownloadError, FormatError, VerifyError, UnsupportedError, CompileLimitError or UsageError.
  */
 export async function loadProgram(
-  { source, dims, dispatch, compileLimits }: LoadRequest,
+  { source, dims, dispatch, compileLimits, check }: LoadRequest,
   { signal, onProgress }: LoadContext,
 ): Promise<LoadedProgram> {
   // The compiler is files of its own, which come while the model does.
@@ -46,6 +46,7 @@ export async function loadProgram(
   });
   if (looksLikeExecutable(head)) {
     if (dispatch !== undefined) throw alreadyCompiled(opened.where, 'dispatch');
+    if (check !== undefined) throw alreadyCompiled(opened.where, 'check');
     if (Object.keys(dims).length > 0) throw alreadyCompiled(opened.where, 'dims');
     onProgress({ phase: 'verify', loaded: 0, total: 1 });
     const reader = await ExecutableReader.open(stream, { signal, byteLength: total });
@@ -55,7 +56,8 @@ export async function loadProgram(
   }
   const { compileModel } = await importModelLoader();
   const model = { head, stream, where: opened.where, byteLength: total };
-  return compileModel(model, { source, dims, dispatch, compileLimits }, { signal, onProgress });
+  const order = { source, dims, dispatch, compileLimits, check };
+  return compileModel(model, order, { signal, onProgress });
 }
 
 function importModelLoader() {

@@ -119,6 +119,8 @@ export interface LoadRequest extends ProgramLimits {
   readonly dispatch?: Dispatch | undefined;
   /** The most that compiling an ONNX model may take. */
   readonly compileLimits?: CompileLimits | undefined;
+  /** Which checks a compiled ONNX model makes while it runs. */
+  readonly check?: 'indices' | undefined;
   /** Keeps the weights on the device, whatever the budget of the worker. */
   readonly pin?: boolean | undefined;
   /** Its share of the device's time beside others. */

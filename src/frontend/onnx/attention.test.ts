@@ -75,6 +75,21 @@ describeNodes('com.microsoft', (runNode) => {
       expect(presentKey && at(presentKey, 1, 2, 1, 3)).toBeCloseTo(kAt(1, 2, 1, 3), 5);
     });
 
+    test('a past counts whether or not the present is wanted', async () => {
+      const rows = () => floats(batch, queries, heads * size);
+      const past = () => floats(batch, heads, 2, size);
+      const node = {
+        op: 'MultiHeadAttention',
+        inputs: [rows(), rows(), rows(), undefined, undefined, undefined, past(), past()],
+        attributes: { num_heads: heads },
+      };
+      const [alone] = await run({ ...node, outputCount: 1 });
+      const [beside] = await run({ ...node, outputCount: 3 });
+      expect(alone?.data).toEqual(beside?.data);
+      const [without] = await run({ ...node, inputs: node.inputs.slice(0, 3), outputCount: 1 });
+      expect(alone?.data).not.toEqual(without?.data);
+    });
+
     test('queries, keys and values packed in one', async () => {
       const packed = floats(['b', batch], ['s', queries], heads, 3, size);
       const part =

@@ -28,6 +28,11 @@ export class FunctionFrame {
     this.#caller = caller;
   }
 
+  /** Whether it is the function that the program begins with. */
+  get isMain(): boolean {
+    return this.#caller === undefined;
+  }
+
   get captures(): readonly Capture[] {
     return [...this.#captures.values()];
   }
@@ -86,6 +91,11 @@ export class Block {
   /** A block that is computed where a condition has this value. */
   branch(condition: Expr, value: boolean): Block {
     return new Block(this.#context, this.frame, new Map([...this.#conditions, [condition, value]]));
+  }
+
+  /** Whether every call of the program comes by here. */
+  get isAlwaysReached(): boolean {
+    return this.#conditions.size === 0 && this.frame.isMain;
   }
 
   /** What a condition is for sure where this block is computed. */

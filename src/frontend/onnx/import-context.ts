@@ -1,10 +1,11 @@
-import type { Expr, FunctionExpr } from '../../compiler/ir/expr.ts';
+import type { Expr, FunctionExpr, VarExpr } from '../../compiler/ir/expr.ts';
 import { parseModule } from '../../compiler/ir/parse.ts';
 import type { TypeDefinition } from '../../compiler/ir/type.ts';
 import type { DimBindings } from '../../compiler/passes/bind-dims.ts';
 import { TypeInference } from '../../compiler/type-inference.ts';
 import type { Dim } from '../../core/dim.ts';
 import { FormatError } from '../../core/errors.ts';
+import { IndexChecks } from './index-checks.ts';
 import { canonicalDomain } from './operator-sets.ts';
 import type { ExternalDataReader } from './protobuf/external-data.ts';
 import type { FunctionProto, NodeProto } from './protobuf/schema.ts';
@@ -14,6 +15,8 @@ export interface ImportContextParts {
   readonly dims: DimBindings;
   readonly localFunctions: readonly FunctionProto[];
   readonly externalData: ExternalDataReader | undefined;
+  /** See {@link ImportOptions.check}. */
+  readonly check: 'indices' | undefined;
 }
 
 /** What the importers of all graphs of a model share. */
@@ -28,6 +31,11 @@ export class ImportContext {
   readonly functions = new Map<string, FunctionExpr>();
   /** Names of the dimensions of the model's inputs. */
   readonly symbols = new Set<string>();
+  /** The inputs of the main graph, in order. */
+  readonly inputs: VarExpr[] = [];
+  readonly indexChecks = new IndexChecks(this.symbols);
+  /** Whether indices that the program computes are checked too. */
+  readonly isEveryIndexChecked: boolean;
   readonly typeDefinitions = new Map<string, TypeDefinition>();
   /** Errors in how graphs are put together: no branch may have one, taken or not. */
   readonly faults = new WeakSet<Error>();
@@ -35,7 +43,8 @@ export class ImportContext {
   #symbolCount = 0;
 
   /** Throws FormatError when two functions of the model have one name. */
-  constructor({ dims, localFunctions, externalData }: ImportContextParts) {
+  constructor({ dims, localFunctions, externalData, check }: ImportContextParts) {
+    this.isEveryIndexChecked = check === 'indices';
     this.dims = dims;
     this.externalData = externalData;
     this.#localFunctions = byName(localFunctions);

@@ -155,6 +155,28 @@ export class ImportNode {
     return isComputed ? this.readSizes('sizes', input, { what }) : this.intsInput(index, what);
   }
 
+  /**
+   * The parameter of the program whose elements an expression has, in their order, where every call comes
+   * by here.
+   */
+  parameterOf(expr: Expr): number | undefined {
+    if (!this.block.isAlwaysReached) return undefined;
+    let source = expr;
+    while (source.kind === 'call' && source.callee.kind === 'operator') {
+      const [arg] = source.args;
+      if (arg === undefined || !this.#keepsIntegers(source.callee.name, arg)) return undefined;
+      source = arg;
+    }
+    const parameter = this.context.inputs.findIndex((input) => input === source);
+    return parameter < 0 ? undefined : parameter;
+  }
+
+  #keepsIntegers(operator: string, arg: Expr): boolean {
+    if (operator === 'reshape') return true;
+    const { dtype } = this.type(arg);
+    return operator === 'cast' && (dtype === 'int32' || dtype === 'int64');
+  }
+
   /** Whether an input is a tensor whose elements only the running program knows. */
   isComputed(index: number): boolean {
     const input = this.inputs[index];
@@ -179,6 +201,10 @@ export class ImportNode {
     const isInteger = dtype === 'int64' || dtype === 'int32';
     const list = isInteger ? integers : this.call('cast', [integers], { to: 'int64' });
     const sizes = this.shape(this.call(op, [list], { where, ...attributes })).slice(1);
+    const parameter = op === 'sizes' ? this.parameterOf(integers) : undefined;
+    for (const [element, size] of parameter === undefined ? [] : sizes.entries()) {
+      if (typeof size === 'string') this.context.indexChecks.addSize(size, parameter ?? 0, element);
+    }
     return withKnownSizes({ op, sizes, known: this.context.partialValues.get(integers) });
   }
 

@@ -6,6 +6,7 @@ import { type DimBindings, requireKnownDims, unboundDim } from '../../compiler/p
 import type { CompileLimits } from '../../core/compile-limits.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
+import { INDEX_CHECKS } from '../../core/index-checks.ts';
 import { elementCount, formatShape } from '../../core/shape.ts';
 import { GraphImporter } from './graph-importer.ts';
 import { Block, FunctionFrame } from './graph-scope.ts';
@@ -25,6 +26,12 @@ export interface ImportOptions {
   readonly dims?: DimBindings | undefined;
   /** Reads tensors that lie in other files than the model. */
   readonly externalData?: ExternalDataReader | undefined;
+  /**
+   * `indices`: indices that the program computes are checked while it runs, and one that is out of bounds
+   * stops it. Each operator that takes such indices then waits for them and moves them to the processor
+   * and back. Constants, and indices that a call brings with it, are always checked.
+   */
+  readonly check?: 'indices' | undefined;
   /** The most that importing may take, see {@link CompileLimits}. */
   readonly compileLimits?: CompileLimits | undefined;
 }
@@ -62,12 +69,13 @@ export function importWithin(bytes: Uint8Array, options: ImportOptions): Module 
 function importGraph(
   model: ModelProto,
   graph: GraphProto,
-  { dims = {}, externalData }: ImportOptions,
+  { dims = {}, externalData, check }: ImportOptions,
 ): Module {
   const context = new ImportContext({
     dims,
     localFunctions: model.functions,
     externalData,
+    check,
   });
   const frame = new FunctionFrame(context);
   const block = new Block(context, frame);
@@ -81,13 +89,18 @@ function importGraph(
   const importer = new GraphImporter(surroundings, block);
   importer.readInitializers(graph);
   const params = readInputs(graph, importer, context);
+  context.inputs.push(...params);
   requireKnownDims('dims', dims, context.symbols);
   for (const param of params) if (param.type !== undefined) frame.addCarriers(param, param.type);
   const outputs = outputNames(graph);
   const body = { nodes: graph.node, outputs, absent: new Set<string>() };
   const results = importer.readTensors(body);
   const main = func(params, block.wrap(resultOf(results)), { resultNames: outputs });
-  return moduleWith(main, context, { producer: model.producerName, graph: graph.name });
+  return moduleWith(main, context, {
+    producer: model.producerName,
+    graph: graph.name,
+    [INDEX_CHECKS]: context.indexChecks.toJson(),
+  });
 }
 
 function resultOf(results: readonly Expr[]): Expr {

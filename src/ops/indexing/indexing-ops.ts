@@ -1,4 +1,5 @@
 import type { OpDefinition } from '../define-op.ts';
+import { checkIndices } from './check-indices.ts';
 import { gatherElements } from './gather-elements.ts';
 import { gatherNd } from './gather-nd.ts';
 import { oneHot } from './one-hot.ts';
@@ -16,6 +17,7 @@ export const INDEXING_OPS: readonly OpDefinition[] = [
   reverseSequence,
   tensorScatter,
   trilu,
+  checkIndices,
   scatterElements,
   scatterNd,
   topK,

@@ -1,6 +1,8 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../core/dim.ts';
+import { alongAxis, indicesInput } from '../check-indices.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { axisSize } from './indexing.ts';
 import { dtypeFromOnnx } from '../protobuf/read-tensor.ts';
 import {
   addBiases,
@@ -130,7 +132,8 @@ function givenBias(node: ImportNode, query: Expr, keys: Dim): Expr | undefined {
 function importRotaryEmbedding(node: ImportNode): Expr {
   const { attributes } = node;
   const heads = attributes.int('num_heads', 0);
-  const positionIds = node.inputs[3];
+  const positionIds =
+    node.inputs[3] && indicesInput(node, 3, alongAxis(node, axisSize(node, node.input(1), 0)));
   const angles = [1, 2].map((index) => {
     const cache = node.input(index);
     return positionIds === undefined

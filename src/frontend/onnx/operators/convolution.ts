@@ -4,6 +4,7 @@ import type { Dim } from '../../../core/dim.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import type { Attributes } from '../../../core/primitive-function.ts';
 import { formatShape } from '../../../core/shape.ts';
+import { fromBegin, indicesInput } from '../check-indices.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 import { number } from './elementwise.ts';
 import { distributePads, importWindow, type ImportedWindow, readAutoPad } from './window.ts';
@@ -164,7 +165,8 @@ function importMaxUnpool(node: ImportNode): Expr {
   const flat = (expr: Expr) => node.reshape(expr, [countElements(shape, dims)]);
   const zero = node.constant(HostTensor.zeros(dtype, [1]));
   const zeros = node.call('broadcast_to', [zero], { shape: [countElements(whole, dims)] });
-  const scattered = node.call('scatter_elements', [zeros, flat(node.input(1)), flat(x)]);
+  const indices = indicesInput(node, 1, fromBegin(countElements(whole, dims)));
+  const scattered = node.call('scatter_elements', [zeros, flat(indices), flat(x)]);
   const result = node.reshape(scattered, whole);
   const wanted = node.dimsInput(2, 'shapes');
   if (wanted === undefined) return result;

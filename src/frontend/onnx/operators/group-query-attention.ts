@@ -1,5 +1,6 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../core/dim.ts';
+import { alongAxis, fromBegin, indicesInput } from '../check-indices.ts';
 import type { ImportNode } from '../import-node.ts';
 import {
   addBiases,
@@ -25,19 +26,20 @@ export function importGroupQueryAttention(node: ImportNode): readonly Expr[] {
   refuseQuantizedCaches(node);
   const parts = headParts(node);
   const [batch = 1, , queries = 1] = node.shape(parts.query);
-  const first = pastLengths(node, batch, queries);
+  const keys = keyCount(node, queries);
+  const first = pastLengths(node, { batch, queries, keys });
   const cosine = node.inputs[7];
   const isRotary = attributes.bool('do_rotary');
   const isInterleaved = attributes.bool('rotary_interleaved');
   const turn = (x: Expr): Expr => {
     if (!isRotary || cosine === undefined) return x;
-    const ids = node.inputs[9] ?? placesOf(node, first, queries);
+    const rows = alongAxis(node, node.shape(cosine)[0] ?? 0);
+    const ids = node.inputs[9] ? indicesInput(node, 9, rows) : placesOf(node, first, queries);
     return turned(node, x, { ids, isInterleaved });
   };
   const [query, key] = [turn(parts.query), turn(parts.key)];
-  const presentKey = cached(node, { past: node.inputs[3], added: key, first });
-  const presentValue = cached(node, { past: node.inputs[4], added: parts.value, first });
-  const keys = node.shape(presentKey)[2] ?? 0;
+  const presentKey = cached(node, { past: node.inputs[3], added: key, first, keys });
+  const presentValue = cached(node, { past: node.inputs[4], added: parts.value, first, keys });
   const window = attributes.int('local_window_size', -1);
   const mask = causalMask(node, {
     queries,
@@ -96,9 +98,15 @@ function headParts(node: ImportNode): HeadParts {
   return { query, key, value };
 }
 
+interface Lengths {
+  readonly batch: Dim;
+  readonly queries: Dim;
+  readonly keys: Dim;
+}
+
 /** How much of each sequence was there before, int32 (batch). A shorter one is padded at its end. */
-function pastLengths(node: ImportNode, batch: Dim, queries: Dim): Expr {
-  const lasts = node.reshape(asInt32(node, node.input(5)), [batch]);
+function pastLengths(node: ImportNode, { batch, queries, keys }: Lengths): Expr {
+  const lasts = node.reshape(asInt32(node, indicesInput(node, 5, fromBegin(keys))), [batch]);
   const begins = node.call('sub', [lasts, dimScalar(node, node.dims.sub(queries, 1))]);
   return node.call('maximum', [begins, node.scalar(0, 'int32')]);
 }
@@ -127,16 +135,23 @@ interface Cache {
   readonly past: Expr | undefined;
   readonly added: Expr;
   readonly first: Expr;
+  readonly keys: Dim;
+}
+
+/** How many keys there are with those of the past: the cache may be longer than what is in it. */
+function keyCount(node: ImportNode, queries: Dim): Dim {
+  const past = node.inputs[3];
+  const given = past === undefined ? 0 : (node.shape(past)[2] ?? 0);
+  const total = node.dimsInput(6, 'total_sequence_length')?.[0] ?? queries;
+  return given === 0 ? total : node.dims.max(total, given);
 }
 
 /** The past with what is new from a place of its own on in each sequence, at least as long as all. */
-function cached(node: ImportNode, { past, added, first }: Cache): Expr {
+function cached(node: ImportNode, { past, added, first, keys }: Cache): Expr {
   const [batch = 1, heads = 1, queries = 1, size = 1] = node.shape(added);
   const given = past === undefined ? 0 : (node.shape(past)[2] ?? 0);
-  const total = node.dimsInput(6, 'total_sequence_length')?.[0] ?? queries;
-  const length = given === 0 ? total : node.dims.max(total, given);
-  if (given === 0 && length === queries) return added;
-  const missing = node.dims.sub(length, given);
+  if (given === 0 && keys === queries) return added;
+  const missing = node.dims.sub(keys, given);
   const parts = past === undefined || given === 0 ? [] : [past];
   if (missing !== 0) {
     const shape = [batch, heads, missing, size];

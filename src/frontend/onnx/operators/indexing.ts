@@ -5,6 +5,7 @@ import { type Dim, formatDim, MAX_DIMENSION } from '../../../core/dim.ts';
 import { dtypeInfo } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import { elementCount, normalizeAxis, type Shape } from '../../../core/shape.ts';
+import { alongAxis, fromBegin, type IndexRange, indicesInput } from '../check-indices.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 import { concatParts } from './joining.ts';
 import { importRange } from './range.ts';
@@ -17,12 +18,14 @@ function importGather(node: ImportNode): Expr {
   const x = node.input(0);
   const shape = node.shape(x);
   const axis = normalizeAxis(node.attributes.int('axis', 0), shape.length, node.where);
+  const range = alongAxis(node, shape[axis] ?? 0);
+  const checked = indicesInput(node, 1, range);
   const indices = knownIndices(node, shape[axis] ?? 0);
   if (indices === undefined || indices.length > MAX_SLICES) {
     const isConstant = x.kind === 'constant' || node.shapeValue(x) !== undefined;
     const numbers = isConstant && indices !== undefined ? asNumbers(indices) : undefined;
     if (numbers !== undefined) return gatherNow(node, x, { axis, indices: numbers });
-    return node.call('gather', [x, node.input(1)], { axis });
+    return node.call('gather', [x, checked], { axis });
   }
   const numbers = asNumbers(indices);
   if (numbers !== undefined && (x.kind === 'constant' || node.shapeValue(x) !== undefined)) {
@@ -135,14 +138,30 @@ function gatherConstant(
   return gathered;
 }
 
+/** The size of an axis; 0 where there is none, which what follows refuses. */
+export function axisSize(node: ImportNode, x: Expr, axis: number): Dim {
+  return node.shape(x).at(axis) ?? 0;
+}
+
+/** Of tuples of indices, one for each axis behind the first `batchAxes`. */
+export function alongAxes(node: ImportNode, x: Expr, indices: Expr, batchAxes: number): IndexRange {
+  const length = node.number(node.shape(indices).at(-1) ?? 0, 'the length of tuples of indices');
+  const below = node.shape(x).slice(batchAxes, batchAxes + length);
+  return { lower: below.map((size) => node.dims.sub(0, size)), below };
+}
+
 function importGatherElements(node: ImportNode): Expr {
+  const x = node.input(0);
   const axis = node.attributes.int('axis', 0);
-  return node.call('gather_elements', [node.input(0), node.input(1)], { axis });
+  const range = alongAxis(node, axisSize(node, x, axis));
+  return node.call('gather_elements', [x, indicesInput(node, 1, range)], { axis });
 }
 
 export function importGatherND(node: ImportNode): Expr {
   const batch_dims = node.opset >= 12 ? node.attributes.int('batch_dims', 0) : 0;
-  return node.call('gather_nd', [node.input(0), node.input(1)], { batch_dims });
+  const x = node.input(0);
+  const range = alongAxes(node, x, node.input(1), batch_dims);
+  return node.call('gather_nd', [x, indicesInput(node, 1, range)], { batch_dims });
 }
 
 /** Indices and depth may be numbers of any dtype. */
@@ -158,23 +177,33 @@ function importOneHot(node: ImportNode): Expr {
 }
 
 function importReverseSequence(node: ImportNode): Expr {
-  return node.call('reverse_sequence', [node.input(0), node.input(1)], {
+  const x = node.input(0);
+  const time_axis = node.attributes.int('time_axis', 0);
+  // Lengths, of which the whole axis is one.
+  const range = fromBegin(node.dims.add(axisSize(node, x, time_axis), 1));
+  return node.call('reverse_sequence', [x, indicesInput(node, 1, range)], {
     batch_axis: node.attributes.int('batch_axis', 1),
-    time_axis: node.attributes.int('time_axis', 0),
+    time_axis,
   });
 }
 
 function importTensorScatter(node: ImportNode): Expr {
   const cache = node.input(0);
-  const begins =
-    node.inputs[2] ??
-    node.call('full', [], { shape: node.shape(cache).slice(0, 1), value: 0, dtype: 'int64' });
   const mode = node.attributes.string('mode', 'linear');
+  const axis = node.attributes.int('axis', -2);
   if (mode !== 'linear' && mode !== 'circular') {
     throw node.malformed(`mode ${mode}`, 'linear or circular');
   }
-  return node.call('tensor_scatter', [cache, node.input(1), begins], {
-    axis: node.attributes.int('axis', -2),
+  const update = node.input(1);
+  // Where an update begins that still fits; a circular one may begin anywhere.
+  const [size, taken] = [axisSize(node, cache, axis), axisSize(node, update, axis)];
+  const rest = mode === 'circular' ? size : node.dims.add(node.dims.sub(size, taken), 1);
+  const begins =
+    node.inputs[2] === undefined
+      ? node.call('full', [], { shape: node.shape(cache).slice(0, 1), value: 0, dtype: 'int64' })
+      : indicesInput(node, 2, fromBegin(rest));
+  return node.call('tensor_scatter', [cache, update, begins], {
+    axis,
     circular: mode === 'circular',
   });
 }

@@ -1,4 +1,5 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
+import { fromBegin, indicesInput } from '../check-indices.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
 import { number } from './elementwise.ts';
 import { sum } from './reduction.ts';
@@ -18,8 +19,9 @@ function importSoftmaxCrossEntropyLoss(node: ImportNode): Expr[] {
  * Targets of `ignore_index` count for nothing.
  */
 function negativeLogLikelihood(node: ImportNode, logProbabilities: Expr): Expr {
-  const target = node.input(1);
   const ignored = node.attributes.int('ignore_index');
+  const range = fromBegin(node.shape(logProbabilities)[1] ?? 0);
+  const target = indicesInput(node, 1, { ...range, except: ignored });
   const isIgnored =
     ignored === undefined ? undefined : node.call('equal', [target, number(node, target, ignored)]);
   const masked = (x: Expr) =>

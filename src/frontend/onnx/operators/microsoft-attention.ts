@@ -1,6 +1,8 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../core/dim.ts';
+import { fromBegin, indicesInput } from '../check-indices.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { axisSize } from './indexing.ts';
 import {
   addBiases,
   asInt32,
@@ -237,9 +239,12 @@ function importRotaryEmbedding(node: ImportNode): Expr {
   const x = node.input(0);
   const shape = node.shape(x);
   const length = (shape.length === 3 ? shape[1] : shape[2]) ?? 1;
-  const ids = node.tensor(node.input(1));
-  const first = node.shape(ids).length < 2;
-  const places = first
+  const isBegin = node.shape(node.input(1)).length < 2;
+  const rows = axisSize(node, node.input(2), 0);
+  // All positions from a begin on, or each by itself.
+  const below = isBegin ? node.dims.add(node.dims.sub(rows, length), 1) : rows;
+  const ids = node.tensor(indicesInput(node, 1, fromBegin(below)));
+  const places = isBegin
     ? node.call('add', [
         node.reshape(positions(node, length), [1, length]),
         asInt32(node, node.reshape(ids, [1])),

@@ -1,6 +1,8 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
+import { alongAxis, indicesInput } from '../check-indices.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { axisSize } from './indexing.ts';
 import {
   importSimplifiedLayerNormalization,
   inverseRms,
@@ -43,10 +45,13 @@ function importSkipSimplifiedLayerNormalization(node: ImportNode): readonly Expr
 function importEmbedLayerNormalization(node: ImportNode): readonly Expr[] {
   node.attributes.ignore('mask_index_type');
   const epsilon = node.attributes.float('epsilon', 1e-12);
-  const ids = node.input(0);
+  const ids = indicesInput(node, 0, alongAxis(node, axisSize(node, node.input(2), 0)));
   const [batch = 1, length = 1] = node.shape(ids);
-  const [segments, segmentTable] = [node.inputs[1], node.inputs[4]];
-  const [mask, positions] = [node.inputs[7], node.inputs[8]];
+  const [mask, segmentTable] = [node.inputs[7], node.inputs[4]];
+  const rowsOf = (index: number, rows: Expr): Expr | undefined =>
+    node.inputs[index] && indicesInput(node, index, alongAxis(node, axisSize(node, rows, 0)));
+  const segments = segmentTable && rowsOf(1, segmentTable);
+  const positions = rowsOf(8, node.input(3));
   const words = node.call('gather', [node.input(2), ids], { axis: 0 });
   const table = node.input(3);
   const [, hidden = 1] = node.shape(table);

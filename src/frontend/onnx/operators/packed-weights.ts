@@ -2,7 +2,9 @@ import type { Expr } from '../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../core/dim.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import { normalizeAxis } from '../../../core/shape.ts';
+import { alongAxis, indicesInput } from '../check-indices.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { axisSize } from './indexing.ts';
 import { cast } from './elementwise.ts';
 import { spread, toFloats } from './quantization.ts';
 
@@ -70,13 +72,19 @@ function codesOf(node: ImportNode, expr: Expr, declared: number): Codes {
   return { expr: node.constant(packed), bits, each };
 }
 
+interface CodeRows {
+  readonly indices: Expr;
+  readonly axis: number;
+  readonly length: Dim | undefined;
+}
+
 /** The rows that indices name, one code in each element, `length` along the last axis if known. */
 function gatherCodes(
   node: ImportNode,
   { expr, bits, each }: Codes,
-  { axis, length }: { readonly axis: number; readonly length: Dim | undefined },
+  { indices, axis, length }: CodeRows,
 ): Expr {
-  const rows = node.call('gather', [expr, node.input(1)], { axis });
+  const rows = node.call('gather', [expr, indices], { axis });
   if (each === 1) return rows;
   const shape = node.shape(rows);
   const shifts = Array.from({ length: each }, (_, i) => i * bits);
@@ -108,11 +116,12 @@ function importGatherBlockQuantized(node: ImportNode): Expr {
   if (dtype === 'uint8' && blocked !== rank - 1) {
     throw node.unsupported('bytes with blocks along an inner axis', 'blocks along the last axis');
   }
+  const indices = indicesInput(node, 1, alongAxis(node, axisSize(node, data, axis)));
   const codes = codesOf(node, data, declared);
-  const x = gatherCodes(node, codes, { axis, length: undefined });
+  const x = gatherCodes(node, codes, { indices, axis, length: undefined });
   const blockAxis = blocked < axis ? blocked : blocked + node.shape(node.input(1)).length - 1;
   const blocks = { like: x, axis: blockAxis, size };
-  const rows = node.call('gather', [scales, node.input(1)], { axis });
+  const rows = node.call('gather', [scales, indices], { axis });
   const scale = spread(node, rows, blocks);
   const given = node.inputs[3];
   // Signed integers are zero without a zero point, and so are unsigned ones that are no bytes.
@@ -121,7 +130,7 @@ function importGatherBlockQuantized(node: ImportNode): Expr {
     return toFloats(node, x, { scale, zero: node.scalar(none, 'uint8') });
   }
   const length = node.shape(scales).at(-1);
-  const zeros = gatherCodes(node, codesOf(node, given, declared), { axis, length });
+  const zeros = gatherCodes(node, codesOf(node, given, declared), { indices, axis, length });
   return toFloats(node, x, { scale, zero: spread(node, zeros, blocks) });
 }
 

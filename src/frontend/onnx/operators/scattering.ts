@@ -1,5 +1,7 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
+import { alongAxis, indicesInput } from '../check-indices.ts';
 import type { ImportNode, NodeImporter } from '../import-node.ts';
+import { alongAxes, axisSize } from './indexing.ts';
 
 const REDUCTIONS = ['none', 'add', 'mul', 'max', 'min'];
 
@@ -12,13 +14,15 @@ function scatterReduction(node: ImportNode): string {
 function importScatterElements(node: ImportNode): Expr {
   const reduction = node.opset >= 16 ? scatterReduction(node) : 'none';
   const axis = node.attributes.int('axis', 0);
-  const [x, indices, updates] = [node.input(0), node.input(1), node.input(2)];
+  const [x, updates] = [node.input(0), node.input(2)];
+  const indices = indicesInput(node, 1, alongAxis(node, axisSize(node, x, axis)));
   return node.call('scatter_elements', [x, indices, updates], { axis, reduction });
 }
 
 function importScatterND(node: ImportNode): Expr {
   const reduction = node.opset >= 16 ? scatterReduction(node) : 'none';
-  const [x, indices, updates] = [node.input(0), node.input(1), node.input(2)];
+  const [x, updates] = [node.input(0), node.input(2)];
+  const indices = indicesInput(node, 1, alongAxes(node, x, node.input(1), 0));
   return node.call('scatter_nd', [x, indices, updates], { reduction });
 }
 
