@@ -96,18 +96,29 @@ function costOfCall(dataflow: Dataflow, call: CallExpr): number {
   return costOfFunction(dataflow, call) + broadcasts.length * BROADCAST;
 }
 
+/** Whether a call computes with 64-bit integers by functions, as division does. */
+export function callsWideFunctions(dataflow: Dataflow, call: CallExpr): boolean {
+  const isWide = [call, ...call.args].some((expr) => isBigInt(dataflow.tensorType(expr).dtype));
+  return isWide && kernelOperator(call)?.scalar !== undefined && callsFunctions(dataflow, call);
+}
+
 /** What the function of an elementwise operator costs; 0 for others. */
 function costOfFunction(dataflow: Dataflow, call: CallExpr): number {
   const op = kernelOperator(call);
   if (op?.scalar === undefined) return 0;
-  const context = {
+  return op.scalar.cost ?? (callsFunctions(dataflow, call) ? HEAVY : 1);
+}
+
+function callsFunctions(dataflow: Dataflow, call: CallExpr): boolean {
+  const op = kernelOperator(call);
+  if (op?.scalar?.declarations === undefined) return false;
+  const declarations = op.scalar.declarations({
     attributes: completeAttributes(op, call.attributes),
     dtypes: call.args.map((arg) => computedDType(dataflow.tensorType(arg).dtype)),
     output: computedDType(dataflow.tensorType(call).dtype),
     width: 1,
-  } as const;
-  const callsFunctions = Object.keys(op.scalar.declarations?.(context) ?? {}).length > 0;
-  return op.scalar.cost ?? (callsFunctions ? HEAVY : 1);
+  });
+  return Object.keys(declarations).length > 0;
 }
 
 /** A size for symbols where only the cost depends on it. */

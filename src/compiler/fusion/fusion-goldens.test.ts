@@ -8,6 +8,20 @@ const fused = (text: string): string => textAfter(['fuse'], text);
 const kernels = (text: string): string[] =>
   Array.from(fused(text).matchAll(/primitive="([^"]*)"/g), ([, name = '']) => name);
 
+describe('64-bit integers', () => {
+  test('divisions, which compile slowly, are eight in a kernel at most', () => {
+    const chain = (dtype: string) => {
+      const lets = Array.from({ length: 20 }, (_, i) => `%y${i + 1} = div(%y${i}, %w);`).join('\n');
+      return kernels(`def @main(%y0: Tensor[(n,), ${dtype}], %w: Tensor[(n,), ${dtype}]) {
+        ${lets}
+        %y20
+      }`).map((name) => name.split('_').length);
+    };
+    expect(chain('int64')).toEqual([8, 8, 4]);
+    expect(chain('int32')).toEqual([20]);
+  });
+});
+
 describe('behind an anchor', () => {
   test('GELU that is spelled out stays in the kernel of the product', () => {
     const text = `def @main(%x: Tensor[(n, 8), float32], %w: Tensor[(8, 6), float32], %b: Tensor[(6,), float32]) {

@@ -1,5 +1,6 @@
 import type { CallExpr, DeviceName, Expr } from '../ir/expr.ts';
 import { type Dataflow, isAnchor, kernelOperator } from './dataflow.ts';
+import { callsWideFunctions } from './element-cost.ts';
 
 /**
  * The most tensors that one kernel may touch: WebGPU guarantees eight storage buffers in a shader
@@ -10,9 +11,17 @@ const MAX_TENSORS = 8;
 /** The most calls in one kernel: its text is planned and compiled while a program loads. */
 const MAX_CALLS = 64;
 
+/**
+ * Calls that one with functions for 64-bit integers counts as. A division goes round 64 times: 8 take a
+ * software adapter 0.5 s to compile, 16 take 1.5 s, and 32 among others never came to an end.
+ */
+const WIDE_WEIGHT = 8;
+
 /** Calls that become one kernel. Only the value of the last one leaves it. */
 export interface Group {
   readonly members: Set<CallExpr>;
+  /** How many calls the members count as. */
+  weight: number;
   /** What the members read from elsewhere. */
   readonly inputs: Set<Expr>;
   last: CallExpr;
@@ -35,7 +44,7 @@ export class Groups {
     this.#dataflow = dataflow;
     for (const expr of dataflow.scopes.order) {
       if (expr.kind !== 'call' || kernelOperator(expr) === undefined) continue;
-      this.#groups.set(expr, groupOf(expr));
+      this.#groups.set(expr, this.#groupOf(expr));
     }
   }
 
@@ -51,7 +60,7 @@ export class Groups {
 
   /** Makes the calls, however many, one group. */
   gather(calls: readonly CallExpr[]): void {
-    const [first, ...others] = calls.map(groupOf);
+    const [first, ...others] = calls.map((call) => this.#groupOf(call));
     if (first === undefined) return;
     for (const member of first.members) this.#groups.set(member, first);
     for (const other of others) this.#include(first, other);
@@ -62,7 +71,7 @@ export class Groups {
    * Does nothing and returns false where that would be too much for one kernel.
    */
   unite(calls: readonly CallExpr[]): boolean {
-    const parts = new Set(calls.map((call) => this.#groups.get(call) ?? groupOf(call)));
+    const parts = new Set(calls.map((call) => this.#groups.get(call) ?? this.#groupOf(call)));
     if (!fits([...parts])) return false;
     const [first, ...others] = [...parts].sort((a, b) => b.members.size - a.members.size);
     for (const other of others) if (first !== undefined) this.#include(first, other);
@@ -76,24 +85,26 @@ export class Groups {
       group.members.add(member);
       this.#groups.set(member, group);
     }
+    group.weight += other.weight;
     const isLater = this.#dataflow.position(other.last) > this.#dataflow.position(group.last);
     if (isLater) group.last = other.last;
     group.anchor ??= other.anchor;
     group.movesData ||= other.movesData;
   }
-}
 
-function groupOf(call: CallExpr): Group {
-  const op = kernelOperator(call);
-  return {
-    members: new Set([call]),
-    inputs: new Set(call.args),
-    last: call,
-    anchor: isAnchor(call) ? call : undefined,
-    movesData: op?.kind === 'injective',
-    isClosed: op?.kind === 'opaque' || op?.kind === 'dynamic',
-    device: call.onDevice,
-  };
+  #groupOf(call: CallExpr): Group {
+    const op = kernelOperator(call);
+    return {
+      members: new Set([call]),
+      weight: callsWideFunctions(this.#dataflow, call) ? WIDE_WEIGHT : 1,
+      inputs: new Set(call.args),
+      last: call,
+      anchor: isAnchor(call) ? call : undefined,
+      movesData: op?.kind === 'injective',
+      isClosed: op?.kind === 'opaque' || op?.kind === 'dynamic',
+      device: call.onDevice,
+    };
+  }
 }
 
 function isMember({ members }: Group, expr: Expr): boolean {
@@ -102,9 +113,9 @@ function isMember({ members }: Group, expr: Expr): boolean {
 
 function fits(parts: readonly Group[]): boolean {
   const inputs = new Set<Expr>();
-  let callCount = 0;
-  for (const { members } of parts) callCount += members.size;
-  if (callCount > MAX_CALLS) return false;
+  let weightSum = 0;
+  for (const { weight } of parts) weightSum += weight;
+  if (weightSum > MAX_CALLS) return false;
   for (const part of parts) {
     for (const input of part.inputs) {
       if (!parts.some((other) => isMember(other, input))) inputs.add(input);

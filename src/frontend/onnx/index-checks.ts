@@ -23,7 +23,8 @@ export class IndexChecks {
     const sizes: Record<string, { readonly parameter: number; readonly element: number }> = {};
     let isKnown = true;
     for (const dim of [...check.lower, ...check.below]) {
-      if (dim === '?') isKnown = false;
+      // Beyond 2^53 nothing is counted; a tensor of that size is refused elsewhere.
+      if (dim === '?' || (typeof dim === 'number' && !Number.isSafeInteger(dim))) isKnown = false;
       forEachSymbol(dim, (symbol) => {
         const size = this.#sizes.get(symbol);
         if (size !== undefined) sizes[symbol] = size;
