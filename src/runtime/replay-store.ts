@@ -54,9 +54,9 @@ export interface PendingReplay {
   end(): void;
 }
 
-/** A call about to be interpreted. */
+/** A call about to be interpreted and recorded. */
 export interface PendingCall {
-  readonly recording: RunRecording | undefined;
+  readonly recording: RunRecording;
   /** Tells how the call ended; `outcome` is undefined after an error. */
   finish(outcome: CallOutcome | undefined): void;
 }
@@ -126,19 +126,19 @@ export class ReplayStore {
     };
   }
 
-  /** Call before a call is interpreted. */
-  begin(callee: LinkedFunction, args: readonly Value[]): PendingCall {
+  /** Call before a call is interpreted. Undefined where it is not recorded. */
+  begin(callee: LinkedFunction, args: readonly Value[]): PendingCall | undefined {
     const key = signatureKey(callee, args);
-    if (key === undefined) return NOT_RECORDED;
+    if (key === undefined) return undefined;
     const signature = this.#signatures.get(key);
     if (signature === undefined) {
       this.#remember(key, { tapes: [], failures: 0, isRecording: false });
-      return NOT_RECORDED;
+      return undefined;
     }
     this.#remember(key, signature);
-    if (signature.isRecording || signature.failures >= MAX_FAILURES) return NOT_RECORDED;
+    if (signature.isRecording || signature.failures >= MAX_FAILURES) return undefined;
     const recording = new RunRecording(this.#devices);
-    if (!recording.isUnderWay) return NOT_RECORDED;
+    if (!recording.isUnderWay) return undefined;
     signature.isRecording = true;
     recording.pause();
     // No argument's buffer may serve the call itself: it may belong to somebody else next time.
@@ -223,8 +223,6 @@ export class ReplayStore {
     }
   }
 }
-
-const NOT_RECORDED: PendingCall = { recording: undefined, finish: () => undefined };
 
 function dropTapes({ tapes }: Signature): void {
   for (const { launches } of tapes) launches.dispose();

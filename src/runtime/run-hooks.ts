@@ -1,6 +1,13 @@
-import type { Invocation } from './invocation.ts';
+import type { CallInFlight } from './calls/call-in-flight.ts';
 import type { PendingReplay } from './replay-store.ts';
-import type { Value } from './value.ts';
+
+/** Who else has a say in when the calls of a machine run. */
+export interface RunControls {
+  /** Set while calls can be paused. */
+  readonly hooks: RunHooks | undefined;
+  /** Set while other machines use the device too: calls then take turns, batch by batch. */
+  readonly turns: Turns | undefined;
+}
 
 /** What is told about the calls of a machine in order to pause them; see `snapshot/`. */
 export interface RunHooks {
@@ -29,15 +36,4 @@ export interface Turn {
   readonly launchLimit: number;
   /** Lets the next one have the device. */
   end(): void;
-}
-
-/** A call with a stack of its own. */
-export interface CallInFlight {
-  readonly invocation: Invocation;
-  /** The function that was called from outside; undefined for a call by `toFunction`. */
-  readonly entry: string | undefined;
-  /** The value of a promise that works on the call's values; rejects when the call is cancelled. */
-  wait<T extends Value | void>(pending: Promise<T>): Promise<T>;
-  /** Waits while nobody works on the call's values. */
-  idle(until: Promise<void>): Promise<void>;
 }

@@ -3,12 +3,12 @@ import { abortError, internalError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import type { TuneOptions, TuningStep } from '../device/device.ts';
-import { CallRunner } from './call-runner.ts';
+import { CallRunner } from './calls/call-runner.ts';
 import { type CallOutcome, closureCall, registersOf } from './call.ts';
 import type { IndexChecks } from './check-indices.ts';
 import { checkArguments } from './check-arguments.ts';
 import { type HostInput, toValue } from './host-function.ts';
-import { DEFAULT_LIMITS } from './invocation.ts';
+import { DEFAULT_LIMITS, type Invocation } from './invocation.ts';
 import type { LinkedFunction } from './linked-code.ts';
 import { type LoadedMachine, loadMachine, type MachineOptions } from './load-machine.ts';
 import { memoryReport, type MemoryReport } from './memory-report.ts';
@@ -135,8 +135,11 @@ export class VirtualMachine implements MachineValue {
           retain(result);
           return result;
         }
-        const { runner } = this.#live();
-        const { value } = await runner.run(call.callee, registersOf(call.callee, call.args));
+        const { callee: target, args: all } = call;
+        const start = (invocation: Invocation): void => {
+          invocation.push(target, registersOf(target, all));
+        };
+        const { value } = await this.#live().runner.run(start);
         return value;
       } finally {
         for (const arg of args) release(arg);
@@ -270,11 +273,11 @@ export class VirtualMachine implements MachineValue {
         throw explainArguments(callee.source, args);
       }
       indexChecks?.check(callee.source, checked);
-      outcome = runner.call(callee, checked, signal);
+      outcome = runner.call({ callee, args: checked, signal });
     } finally {
       for (const arg of args) release(arg);
     }
-    return outcome;
+    return await outcome;
   }
 }
 

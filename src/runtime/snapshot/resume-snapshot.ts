@@ -262,7 +262,7 @@ function start(
   };
   const own = new AbortController();
   const either = signal === undefined ? own.signal : AbortSignal.any([signal, own.signal]);
-  const outcome: Promise<CallOutcome> = runner.carryOut(fill, { signal: either, entry });
+  const outcome: Promise<CallOutcome> = runner.run(fill, { signal: either, entry });
   const result = outcome.then(({ value }) => value);
   // Whoever asks for it hears of the error; nobody has to.
   result.catch(() => undefined);

@@ -1,5 +1,6 @@
 import type { PendingReplay } from '../../runtime/replay-store.ts';
-import type { CallInFlight, Turn, Turns } from '../../runtime/run-hooks.ts';
+import type { CallInFlight } from '../../runtime/calls/call-in-flight.ts';
+import type { Turn, Turns } from '../../runtime/run-hooks.ts';
 import type { DeviceShare } from './device-scheduler.ts';
 
 /** A machine's turns on a device of which it has a share. */

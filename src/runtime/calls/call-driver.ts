@@ -1,0 +1,109 @@
+import type { Device } from '../../device/device.ts';
+import type { CallOutcome } from '../call.ts';
+import { resume, run } from '../dispatch.ts';
+import type { Invocation } from '../invocation.ts';
+import type { RunControls, Turn } from '../run-hooks.ts';
+import type { RunRecording } from '../run-recording.ts';
+import type { Value } from '../value.ts';
+import type { VmState } from '../vm-state.ts';
+import type { CallInFlight } from './call-in-flight.ts';
+import type { SliceClock } from './slice-clock.ts';
+
+/** Nested synchronous calls (program, JS function, program, …) before one waits for its turn. */
+const MAX_NESTING = 32;
+
+/** Instructions that a launch counts for, its allocation included. */
+const COST_PER_LAUNCH = 512;
+
+export interface CallDriverOptions {
+  readonly controls: RunControls;
+  readonly slices: SliceClock;
+  readonly devices: readonly Device[];
+  readonly state: VmState;
+}
+
+/** Runs the code of calls slice by slice; between two slices they wait, are held or take turns. */
+export class CallDriver {
+  readonly #controls: RunControls;
+  readonly #slices: SliceClock;
+  readonly #devices: readonly Device[];
+  readonly #state: VmState;
+  #nesting = 0;
+
+  constructor({ controls, slices, devices, state }: CallDriverOptions) {
+    this.#controls = controls;
+    this.#slices = slices;
+    this.#devices = devices;
+    this.#state = state;
+  }
+
+  /** Runs the frames that `start` pushes to their end. */
+  async drive(
+    call: CallInFlight,
+    start: (invocation: Invocation) => void,
+    recording: RunRecording | undefined,
+  ): Promise<CallOutcome> {
+    const { invocation } = call;
+    start(invocation);
+    if (this.#nesting >= MAX_NESTING) await call.pause();
+    for (;;) {
+      for (let held = this.#hold(call); held !== undefined; held = this.#hold(call)) {
+        recording?.abandon();
+        await held;
+      }
+      if (invocation.isDone) break;
+      const { turns } = this.#controls;
+      const turn = turns && (await turns.take(call));
+      const pending = this.#takeSlice(call, recording, turn);
+      if (call.cancellation !== undefined) call.abandon(pending);
+      if (invocation.isDone) break;
+      if (pending !== undefined) {
+        recording?.abandon();
+        // Devices work on what was launched while the program waits.
+        for (const device of this.#devices) device.flush();
+        resume(invocation, await call.wait(pending));
+      }
+      if (this.#slices.isOver) await call.idle(this.#slices.next());
+    }
+    return { value: invocation.takeResult(), instructionCount: invocation.executed };
+  }
+
+  #hold(call: CallInFlight): Promise<void> | undefined {
+    return this.#controls.hooks?.between(call);
+  }
+
+  /** Nothing runs of a call that was cancelled as its turn came. */
+  #takeSlice(
+    call: CallInFlight,
+    recording: RunRecording | undefined,
+    turn: Turn | undefined,
+  ): Promise<Value> | undefined {
+    if (turn === undefined) return this.#runSlice(call.invocation, recording);
+    try {
+      if (call.cancellation !== undefined) return undefined;
+      return this.#runSlice(call.invocation, recording, turn.launchLimit * COST_PER_LAUNCH);
+    } finally {
+      turn.end();
+    }
+  }
+
+  #runSlice(
+    invocation: Invocation,
+    recording: RunRecording | undefined,
+    instructionCount?: number,
+  ): Promise<Value> | undefined {
+    const begin = performance.now();
+    const outer = this.#state.recording;
+    this.#nesting++;
+    this.#state.recording = recording;
+    recording?.resume();
+    try {
+      return run(invocation, instructionCount);
+    } finally {
+      recording?.pause();
+      this.#state.recording = outer;
+      this.#nesting--;
+      this.#slices.count(begin);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import type { ExecutableData } from '../../bytecode/executable.ts';
+import type { Device } from '../../device/device.ts';
+import { type CallOutcome, registersOf } from '../call.ts';
+import type { Invocation, Limits } from '../invocation.ts';
+import type { LinkedProgram } from '../link.ts';
+import type { Module } from '../module.ts';
+import { type PendingCall, type ReplayCounters, ReplayStore } from '../replay-store.ts';
+import type { RunControls, RunHooks, Turns } from '../run-hooks.ts';
+import type { RunRecording } from '../run-recording.ts';
+import { release, retain } from '../value.ts';
+import type { VmState } from '../vm-state.ts';
+import type { AdmissionStep, CallRequest } from './admission.ts';
+import { CallDriver } from './call-driver.ts';
+import type { CallInFlight } from './call-in-flight.ts';
+import { CallsInFlight, type CallTerms } from './calls-in-flight.ts';
+import { compileForSizes } from './compile-for-sizes.ts';
+import { refuseAfterEnd } from './refuse-after-end.ts';
+import { replayCalls } from './replay-calls.ts';
+import { SliceClock } from './slice-clock.ts';
+import { waitWhilePaused } from './wait-while-paused.ts';
+import { yieldAfterSlice } from './yield-after-slice.ts';
+
+export interface CallRunnerOptions {
+  readonly limits: Limits;
+  readonly devices: readonly Device[];
+  readonly modules: readonly Module[];
+  readonly state: VmState;
+  /** Repeated calls are recorded and replayed. */
+  readonly replay: boolean;
+}
+
+/**
+ * Takes the calls of a machine. Steps admit a call, have it wait, or answer it from a recording; the
+ * rest is interpreted. While its code runs a call is in flight: it is driven slice by slice, and ends
+ * with a result, an error, or cancelled.
+ */
+export class CallRunner implements RunControls {
+  hooks: RunHooks | undefined;
+  turns: Turns | undefined;
+  readonly #inFlight: CallsInFlight;
+  readonly #driver: CallDriver;
+  readonly #replays: ReplayStore | undefined;
+  readonly #admission: readonly AdmissionStep[];
+  #interpreted = 0;
+
+  constructor(program: ExecutableData, linked: LinkedProgram, options: CallRunnerOptions) {
+    const { limits, devices, state, modules } = options;
+    const slices = new SliceClock(limits.sliceMs);
+    const inFlight = new CallsInFlight({ program, linked, limits, controls: this });
+    const isReplaying = options.replay && devices[0]?.record !== undefined;
+    const replays = isReplaying ? new ReplayStore(state, devices) : undefined;
+    const sized = modules.filter(({ foresee }) => foresee !== undefined);
+    this.#inFlight = inFlight;
+    this.#driver = new CallDriver({ controls: this, slices, devices, state });
+    this.#replays = replays;
+    this.#admission = [
+      refuseAfterEnd(inFlight),
+      waitWhilePaused(this),
+      yieldAfterSlice(slices),
+      ...(replays === undefined
+        ? []
+        : [replayCalls({ replays, controls: this, inFlight, slices })]),
+      ...(sized.length === 0 ? [] : [compileForSizes(sized)]),
+    ];
+  }
+
+  /**
+   * Calls a function, or repeats what an earlier call did. The caller may release the arguments at
+   * once. Throws or rejects.
+   */
+  call(request: CallRequest): Promise<CallOutcome> {
+    for (const admit of this.#admission) {
+      const answer = admit(request);
+      if (answer instanceof Promise) return this.#wait(request, answer);
+      if (answer !== undefined) return Promise.resolve(answer);
+    }
+    return this.#interpret(request);
+  }
+
+  /** Waits with a call, which is then admitted from the first step again, unless it was answered. */
+  async #wait(request: CallRequest, answer: Promise<CallOutcome | void>): Promise<CallOutcome> {
+    for (const arg of request.args) retain(arg);
+    try {
+      return (await answer) ?? (await this.call(request));
+    } finally {
+      for (const arg of request.args) release(arg);
+    }
+  }
+
+  /** Runs the code of a call, and records it where it may be repeated. */
+  #interpret({ callee, args, signal }: CallRequest): Promise<CallOutcome> {
+    this.#interpreted++;
+    const replays = this.hooks?.mustInterpret === true ? undefined : this.#replays;
+    const pending = replays?.begin(callee, args);
+    const start = (invocation: Invocation): void => {
+      invocation.push(callee, registersOf(callee, args));
+    };
+    const terms = { signal, entry: callee.source.name };
+    const outcome = this.run(start, terms, pending?.recording);
+    return pending === undefined ? outcome : finishRecording(pending, outcome);
+  }
+
+  /** Runs the frames that `start` pushes at once. */
+  run(
+    start: (invocation: Invocation) => void,
+    terms: CallTerms = {},
+    recording?: RunRecording,
+  ): Promise<CallOutcome> {
+    return this.#inFlight.track(terms, (call) => this.#driver.drive(call, start, recording));
+  }
+
+  /** Rejects every call in flight; no other one may come. */
+  end(error: Error): void {
+    this.#replays?.dispose();
+    this.#inFlight.stop(error);
+    this.hooks?.close();
+  }
+
+  /** In the order in which they began. */
+  get calls(): ReadonlySet<CallInFlight> {
+    return this.#inFlight.calls;
+  }
+
+  /** Drops recordings: kernels have changed. */
+  forgetReplays(): void {
+    this.#replays?.dispose();
+  }
+
+  replayCounters(): ReplayCounters {
+    const { recorded = 0, replayed = 0 } = this.#replays ?? {};
+    return { interpreted: this.#interpreted, recorded, replayed };
+  }
+}
+
+async function finishRecording(
+  pending: PendingCall,
+  running: Promise<CallOutcome>,
+): Promise<CallOutcome> {
+  let outcome: CallOutcome | undefined;
+  try {
+    outcome = await running;
+    return outcome;
+  } finally {
+    pending.finish(outcome);
+  }
+}
