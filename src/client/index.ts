@@ -1,4 +1,5 @@
 export type { CompileLimits } from '../core/compile-limits.ts';
+export type { CompileMode, CompileModeOption } from '../core/compile-mode.ts';
 export type { DType, TypedArray } from '../core/dtype.ts';
 export {
   CompileLimitError,

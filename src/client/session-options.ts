@@ -1,4 +1,5 @@
 import type { CompileLimits } from '../core/compile-limits.ts';
+import { COMPILE_MODES, type CompileModeOption } from '../core/compile-mode.ts';
 import type { GpuLike } from '../core/gpu-like.ts';
 import type { PauseOptions } from '../core/paused-call.ts';
 import type { Dims, Dispatch, LoadProgress, ProgramLimits } from '../worker/protocol.ts';
@@ -22,7 +23,7 @@ import {
 import type { SessionSource } from './source.ts';
 
 /** How and where a session is loaded. */
-export interface LoadOptions extends ProgramLimits {
+export interface LoadOptions extends ProgramLimits, CompileModeOption {
   /** Default `auto`: WebGPU, or the host when there is none; see {@link Session.device}. */
   readonly device?: 'auto' | 'webgpu' | 'host';
   /**
@@ -72,12 +73,6 @@ export interface LoadOptions extends ProgramLimits {
    * {@link configureWorker}, twice as many for twice the priority. Default 1.
    */
   readonly priority?: number;
-  /**
-   * When the kernels that depend on symbolic sizes are compiled. `on demand`, the default: those that a
-   * run needs before its first launch, the others one by one while nothing runs. `ahead`: all before
-   * the session is there, so that no run waits for any.
-   */
-  readonly compile?: 'ahead' | 'on demand';
   /** With `worker: false`: the WebGPU to use. Default `navigator.gpu`. */
   readonly gpu?: GpuLike;
 }
@@ -121,7 +116,7 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   deviceTimeout: POSITIVE,
   pin: BOOLEAN,
   priority: POSITIVE,
-  compile: oneOf('ahead', 'on demand'),
+  compile: oneOf(...COMPILE_MODES),
   gpu: OBJECT,
 };
 

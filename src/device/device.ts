@@ -1,3 +1,4 @@
+import type { CompileModeOption } from '../core/compile-mode.ts';
 import type { DType } from '../core/dtype.ts';
 import type { DeviceLostError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
@@ -157,7 +158,8 @@ export interface ProgramKernelLimits {
   readonly workgroupLimit?: number | undefined;
 }
 
-export interface PrepareOptions extends ProgramKernelLimits {
+/** `compile` is about primitives of which all symbols are foreseen; others compile ahead. */
+export interface PrepareOptions extends ProgramKernelLimits, CompileModeOption {
   readonly owner?: LaunchOwner | undefined;
   /** Without it, what kernels make of constants is made in each call. */
   readonly packing?: PackingBudget | undefined;
@@ -165,8 +167,6 @@ export interface PrepareOptions extends ProgramKernelLimits {
   readonly idle?: IdleMemory | undefined;
   /** Symbols whose values {@link PreparedKernels.foresee} will be told before a launch. */
   readonly foreseen?: ReadonlySet<string> | undefined;
-  /** Compiles only what all sizes need where all symbols of a primitive are foreseen. */
-  readonly onDemand?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }

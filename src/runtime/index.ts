@@ -1,4 +1,5 @@
 /** Package entry `weft-vm/vm`: runs executables on devices. Bundles no compiler and no printer. */
+export type { CompileMode, CompileModeOption } from '../core/compile-mode.ts';
 export { HostTensor } from '../core/host-tensor.ts';
 export type { CodePlace, PausedCall, PauseOptions } from '../core/paused-call.ts';
 export type {

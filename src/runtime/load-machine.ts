@@ -1,5 +1,6 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { DataBlock, DataHashes } from '../bytecode/executable-reader.ts';
+import type { CompileModeOption } from '../core/compile-mode.ts';
 import { INDEX_CHECKS } from '../core/index-checks.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import { abortError, OutOfMemoryError, UsageError } from '../core/errors.ts';
@@ -23,7 +24,7 @@ import type { MachineValue } from './value.ts';
 import { VmState } from './vm-state.ts';
 
 /** What a machine runs on and what it may take up. */
-export interface MachineOptions extends ProgramKernelLimits {
+export interface MachineOptions extends ProgramKernelLimits, CompileModeOption {
   /** Index 0 is the session's device, 1 the host. */
   readonly devices: readonly Device[];
   /** Functions that the program calls by name, beside builtins and kernels. */
@@ -54,11 +55,6 @@ export interface MachineOptions extends ProgramKernelLimits {
   readonly owner?: LaunchOwner | undefined;
   /** False interprets every call, however often it is repeated. Default: true. */
   readonly replay?: boolean | undefined;
-  /**
-   * When devices compile what depends on sizes that a call tells: while loading (default), or before
-   * the first call of such sizes and while nobody calls.
-   */
-  readonly compile?: 'ahead' | 'on demand' | undefined;
   /** Takes the lines of `vm.builtin.print`; default: the console. */
   readonly log?: ((line: string) => void) | undefined;
   /** Default: a pooled allocator for each device. */
@@ -189,7 +185,7 @@ async function prepareAndUpload(
   const compiling = loadDeviceModules(devices, program.primitives, {
     signal,
     foreseen: symbolsOfParameters(program),
-    onDemand: options.compile === 'on demand',
+    compile: options.compile,
     owner,
     programKernels,
     workgroupLimit,

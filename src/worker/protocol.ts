@@ -1,4 +1,5 @@
 import type { CompileLimits } from '../core/compile-limits.ts';
+import type { CompileModeOption } from '../core/compile-mode.ts';
 import type { DType, TypedArray } from '../core/dtype.ts';
 import type { ErrorData } from '../core/errors.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
@@ -110,7 +111,7 @@ export interface WorkerConfig {
   readonly memoryBudget?: number | undefined;
 }
 
-export interface LoadRequest extends ProgramLimits {
+export interface LoadRequest extends ProgramLimits, CompileModeOption {
   readonly source: WireSource;
   readonly device: DeviceKind | 'auto';
   /** Fixes symbolic dimensions of an ONNX model while it is compiled. */
@@ -125,8 +126,6 @@ export interface LoadRequest extends ProgramLimits {
   readonly pin?: boolean | undefined;
   /** Its share of the device's time beside others. */
   readonly priority?: number | undefined;
-  /** See `MachineOptions`; default here: on demand. */
-  readonly compile?: 'ahead' | 'on demand' | undefined;
 }
 
 export type WireSource =

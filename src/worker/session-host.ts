@@ -8,7 +8,7 @@ import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { type CreateDevice, DevicePool } from './device-pool.ts';
 import { HostedSession } from './hosted-session.ts';
 import { type LoadContext, loadProgram } from './load-program.ts';
-import { checkCeilings, machineLimits, withinCeilings } from './within-ceilings.ts';
+import { checkCeilings, machineOptions, withinCeilings } from './within-ceilings.ts';
 import type {
   CallId,
   ControlReply,
@@ -243,8 +243,7 @@ export class SessionHost implements SessionService {
           ? []
           : (await import('./describe-placements.ts')).describePlacements(executable.metadata);
       const machine = await this.#createMachine(executable, devices, {
-        ...machineLimits(request, owner),
-        compile: request.compile ?? 'on demand',
+        ...machineOptions(request, owner),
         signal: context.signal,
         onProgress,
         dataBlocks: program.blocks,

@@ -1,3 +1,4 @@
+import { type CompileModeOption, SESSION_COMPILE_MODE } from '../core/compile-mode.ts';
 import { UsageError } from '../core/errors.ts';
 import type { LaunchOwner } from '../device/device.ts';
 import type { MachineOptions } from '../runtime/load-machine.ts';
@@ -42,11 +43,13 @@ export function withinCeilings(asked: ProgramLimits, ceilings: ProgramLimits): P
   return limits;
 }
 
-/** What a machine is made with to keep to them. `owner` stays the same when it is made again. */
-export function machineLimits(
-  { programKernels, workgroupLimit, byteBudget, instructionLimit }: ProgramLimits,
+/** Options of a session's machine. `owner` stays the same when it is made again. */
+export function machineOptions(
+  request: ProgramLimits & CompileModeOption,
   owner: LaunchOwner,
 ): Partial<MachineOptions> {
-  const instructions = instructionLimit ?? Number.POSITIVE_INFINITY;
-  return { programKernels, workgroupLimit, byteBudget, limits: { instructions }, owner };
+  const { programKernels, workgroupLimit, byteBudget } = request;
+  const limits = { instructions: request.instructionLimit ?? Number.POSITIVE_INFINITY };
+  const compile = request.compile ?? SESSION_COMPILE_MODE;
+  return { programKernels, workgroupLimit, byteBudget, limits, compile, owner };
 }

@@ -40,7 +40,7 @@ async function multiply(launch: (args: DeviceTensor[]) => void, ...[n, m]: [numb
 }
 
 test('what a call needs compiles before it, whatever its sizes', async () => {
-  const kernels = await device.prepare([product], { foreseen, onDemand: true });
+  const kernels = await device.prepare([product], { foreseen, compile: 'on demand' });
   const kernel = kernels.get('matmul');
   for (const [n, m] of [
     [1, 1],
@@ -72,17 +72,20 @@ test('loading leaves to the call what depends on sizes that it will tell', async
     ...fused,
     results: product.results.map((result) => ({ ...result, value: 3 })),
   };
-  const told = await device.prepare([squashed], { foreseen, onDemand: true });
+  const told = await device.prepare([squashed], { foreseen, compile: 'on demand' });
   expect(device.counters().pipelinesCreated).toBe(before);
   told.dispose();
-  const untold = await device.prepare([squashed], { foreseen: new Set(['m']), onDemand: true });
+  const untold = await device.prepare([squashed], {
+    foreseen: new Set(['m']),
+    compile: 'on demand',
+  });
   expect(device.counters().pipelinesCreated).toBeGreaterThan(before);
   expect(untold.foresee?.(sizes(2, 2))).toBeUndefined();
   untold.dispose();
 });
 
 test('a program that is disposed of while its pipelines compile holds none of them', async () => {
-  const kernels = await device.prepare([product], { foreseen, onDemand: true });
+  const kernels = await device.prepare([product], { foreseen, compile: 'on demand' });
   const pending = kernels.foresee?.(sizes(40, 41));
   kernels.dispose();
   await pending;
@@ -90,7 +93,7 @@ test('a program that is disposed of while its pipelines compile holds none of th
 });
 
 test('between calls the pipelines of other sizes compile', async () => {
-  const kernels = await device.prepare([product], { foreseen, onDemand: true });
+  const kernels = await device.prepare([product], { foreseen, compile: 'on demand' });
   await kernels.foresee?.(sizes(1, 1));
   const before = device.counters().pipelinesCreated;
   await expect.poll(() => device.counters().pipelinesCreated).toBeGreaterThan(before);

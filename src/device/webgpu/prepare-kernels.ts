@@ -1,3 +1,4 @@
+import type { CompileMode } from '../../core/compile-mode.ts';
 import { abortError, WeftError } from '../../core/errors.ts';
 import type { Launch, LaunchPlan } from '../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
@@ -43,13 +44,13 @@ export async function prepareKernels(
   parts: PrepareParts,
   options: PrepareOptions,
 ): Promise<PreparedKernels> {
-  const { signal, foreseen, onDemand, packing, idle, owner } = options;
+  const { signal, foreseen, compile, packing, idle, owner } = options;
   if (signal?.aborted) throw abortError(signal);
   // Only programs with symbolic sizes need it; it comes while kernels are planned.
   const loading = foreseen?.size ? import('./foresight.ts') : undefined;
   loading?.catch(() => undefined);
   const compilation = new Compilation(parts, options);
-  const planning = { parts, compilation, signal, foreseen, onDemand };
+  const planning = { parts, compilation, signal, foreseen, compile };
   const preparations = await planAll(primitives, planning);
   const isForeseeing = preparations.some(({ isForeseen }) => isForeseen);
   const usesScratch = preparations.some(({ launches }) => launches.some((l) => writesScratch(l)));
@@ -74,7 +75,7 @@ export async function prepareKernels(
   }
   parts.scratch.retain();
   const foresight = foresights && new foresights.Foresight(symbolic, parts);
-  if (onDemand) foresight?.guessWhenIdle();
+  if (compile === 'on demand') foresight?.guessWhenIdle();
   let isDisposed = false;
   return {
     get: (name) => kernels.get(name),
@@ -102,7 +103,7 @@ interface Planning {
   readonly compilation: Compilation;
   readonly signal: AbortSignal | undefined;
   readonly foreseen: ReadonlySet<string> | undefined;
-  readonly onDemand: boolean | undefined;
+  readonly compile: CompileMode | undefined;
 }
 
 /**
@@ -145,7 +146,7 @@ async function planAll(
 
 async function planOne(
   primitive: PrimitiveFunction,
-  { parts, foreseen, onDemand }: Planning,
+  { parts, foreseen, compile }: Planning,
 ): Promise<Preparation> {
   const shapes = shapesOf(primitive);
   if (shapes !== undefined) {
@@ -157,7 +158,7 @@ async function planOne(
     './sampled-launches.ts'
   );
   const isForeseen = foreseen !== undefined && hasOnlySymbols(primitive, foreseen);
-  const select = isForeseen && onDemand ? launchesOfAll : launchesOfSamples;
+  const select = isForeseen && compile === 'on demand' ? launchesOfAll : launchesOfSamples;
   return { primitive, fixed: undefined, isForeseen, launches: select(primitive, parts.planner) };
 }
 

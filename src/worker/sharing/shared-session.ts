@@ -10,7 +10,7 @@ import type { MachineOptions } from '../../runtime/load-machine.ts';
 import type { StorageValue } from '../../runtime/value.ts';
 import type { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import type { LoadedProgram } from '../load-program.ts';
-import { machineLimits } from '../within-ceilings.ts';
+import { machineOptions } from '../within-ceilings.ts';
 import type { LoadRequest, SharingCounters } from '../protocol.ts';
 import type { RebuildableSession, SessionDevices, SharedUse } from '../shared-use.ts';
 import type { EnterOptions, Tenant } from './admission.ts';
@@ -303,12 +303,7 @@ export class SharedSession implements SharedUse, Tenant {
     try {
       await place.admission.enter(this, { signal, isLoading: true });
       const options = this.#machineOptions(place, source.read(this.#untilClosed()));
-      const { compile = 'on demand' } = request;
-      const machine = await createMachine(program.executable, devices, {
-        ...options,
-        compile,
-        signal,
-      });
+      const machine = await createMachine(program.executable, devices, { ...options, signal });
       this.#adopt(machine, devices, place);
     } catch (error) {
       place.admission.remove(this);
@@ -348,8 +343,7 @@ export class SharedSession implements SharedUse, Tenant {
       return this.#allocator;
     };
     const { dataHashes } = program;
-    const { compile = 'on demand' } = request;
-    const limits = machineLimits(request, this.#parts.owner);
-    return { ...limits, dataBlocks, dataHashes, createAllocator, compile };
+    const options = machineOptions(request, this.#parts.owner);
+    return { ...options, dataBlocks, dataHashes, createAllocator };
   }
 }
