@@ -1,7 +1,8 @@
 import { errorFromData, UsageError, WorkerError } from '../core/errors.ts';
 import type { GpuLike } from '../core/gpu-like.ts';
 import type { CallId, Reply, SessionService, WorkerConfig } from '../worker/protocol.ts';
-import { goneError, openWorker } from './open-worker.ts';
+import { openWorker } from './open-worker.ts';
+import { goneError } from './shake-hands.ts';
 import { keepSpares } from './spare-memory.ts';
 
 export type Send<T> = (service: SessionService, call: CallId) => Promise<Reply<T>>;

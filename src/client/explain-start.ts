@@ -1,6 +1,6 @@
 import { WorkerError } from '../core/errors.ts';
 import { VERSION } from '../core/version.ts';
-import { type StartFailure, WORKER_TIMEOUT_MS, type WorkerStart } from './open-worker.ts';
+import { type StartFailure, WORKER_TIMEOUT_MS, type WorkerStart } from './shake-hands.ts';
 import { startWorker } from './start-worker.ts';
 
 /** Events of a refusal come within it. */

@@ -1,7 +1,7 @@
 import { WorkerError } from '../core/errors.ts';
 import type { SessionService, WorkerFiles } from '../worker/protocol.ts';
 import { explainStart } from './explain-start.ts';
-import { FailedStart, shakeHands, type StartFailure, type WorkerStart } from './open-worker.ts';
+import { FailedStart, shakeHands, type StartFailure, type WorkerStart } from './shake-hands.ts';
 import { importTexts } from './worker-files.ts';
 
 /** For the workers of all connections: a `blob:` address stays, since the worker's files load later. */

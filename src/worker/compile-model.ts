@@ -7,7 +7,7 @@ import { untilAborted } from '../core/until-aborted.ts';
 import { checkLooksLikeOnnx } from './check-looks-like-onnx.ts';
 import { type CompileContext, compileOrder, compileSmallOrder } from './compile-order.ts';
 import type { CompileOrder } from './compile-protocol.ts';
-import type { LoadContext, LoadedProgram } from './load-program.ts';
+import type { LoadContext, LoadedProgram } from './loaded-program.ts';
 import type { PeekedSource } from './open-source.ts';
 import type { LoadRequest, WireSource } from './protocol.ts';
 import { type CompiledModel, RemoteCompiler } from './remote-compiler.ts';

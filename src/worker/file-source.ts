@@ -1,6 +1,6 @@
 import { DownloadError, UsageError } from '../core/errors.ts';
 import { nodeModule } from '../core/node-module.ts';
-import type { OpenedSource } from './open-source.ts';
+import type { OpenedSource } from './opened-source.ts';
 
 const CHUNK_BYTE_LENGTH = 1 << 20;
 

@@ -1,28 +1,10 @@
-import type { ExecutableData } from '../bytecode/executable.ts';
-import {
-  type DataBlock,
-  type DataHashes,
-  ExecutableReader,
-} from '../bytecode/executable-reader.ts';
+import { ExecutableReader } from '../bytecode/executable-reader.ts';
 import { looksLikeExecutable, MAGIC } from '../bytecode/file-format.ts';
 import { UsageError } from '../core/errors.ts';
 import { importCompiler } from './import-compiler.ts';
+import type { LoadContext, LoadedProgram } from './loaded-program.ts';
 import { openSource, peek } from './open-source.ts';
-import type { LoadProgress, LoadRequest } from './protocol.ts';
-
-/** A verified program whose data is here, or still on its way. */
-export interface LoadedProgram {
-  readonly executable: ExecutableData;
-  /** The data section, in order. */
-  readonly blocks: AsyncIterable<DataBlock>;
-  /** Of a model that was compiled, complete after the last block. */
-  readonly dataHashes?: DataHashes | undefined;
-}
-
-export interface LoadContext {
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: LoadProgress) => void;
-}
+import type { LoadRequest } from './protocol.ts';
 
 /**
  * Reads an executable up to its data, or an ONNX model to its end, which it compiles. Rejects with

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { afterEach, expect, test, vi } from 'vitest';
 import { DownloadError } from '../core/errors.ts';
-import { type OpenedSource, openSource, peek } from './open-source.ts';
+import { openSource, peek } from './open-source.ts';
+import type { OpenedSource } from './opened-source.ts';
 
 const close: (() => void)[] = [];
 

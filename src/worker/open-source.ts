@@ -1,15 +1,8 @@
 import { concatenate } from '../core/concatenate.ts';
 import { DownloadError } from '../core/errors.ts';
 import { isFile } from '../core/node-module.ts';
+import type { OpenedSource } from './opened-source.ts';
 import { type HttpInfo, httpInfo, type WireSource } from './protocol.ts';
-
-/** The bytes of a source, from the begin, with their number where it is known. */
-export interface OpenedSource {
-  readonly stream: ReadableStream<Uint8Array>;
-  readonly byteLength: number | undefined;
-  /** Names the source in messages. */
-  readonly where: string;
-}
 
 /** Opens a source for reading. Throws DownloadError with status and URL. */
 export async function openSource(source: WireSource, signal: AbortSignal): Promise<OpenedSource> {

@@ -5,7 +5,8 @@ import { HOSTILE_MODELS } from '../testing/hostile-models.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import { COMPILER_NAME, type FromCompiler, type ToCompiler } from './compile-protocol.ts';
 import { serveCompiler } from './compile-service.ts';
-import { loadProgram, type LoadedProgram } from './load-program.ts';
+import { loadProgram } from './load-program.ts';
+import type { LoadedProgram } from './loaded-program.ts';
 import type { LoadProgress, LoadRequest } from './protocol.ts';
 
 type Behaviour = 'serves' | 'hangs' | 'fails to start';

@@ -7,7 +7,8 @@ import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { type CreateDevice, DevicePool } from './device-pool.ts';
 import { HostedSession } from './hosted-session.ts';
-import { type LoadContext, loadProgram } from './load-program.ts';
+import { loadProgram } from './load-program.ts';
+import type { LoadContext } from './loaded-program.ts';
 import { checkCeilings, machineOptions, withinCeilings } from './within-ceilings.ts';
 import type {
   CallId,

@@ -9,7 +9,7 @@ import { layOut } from '../../runtime/constant-upload.ts';
 import type { MachineOptions } from '../../runtime/load-machine.ts';
 import type { StorageValue } from '../../runtime/value.ts';
 import type { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import type { LoadedProgram } from '../load-program.ts';
+import type { LoadedProgram } from '../loaded-program.ts';
 import { machineOptions } from '../within-ceilings.ts';
 import type { LoadRequest, SharingCounters } from '../protocol.ts';
 import type { RebuildableSession, SessionDevices, SharedUse } from '../shared-use.ts';
