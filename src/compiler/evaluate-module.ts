@@ -1,3 +1,6 @@
+import type { BuiltinName } from '../bytecode/builtins.ts';
+import { intBuiltins } from '../bytecode/int-builtins.ts';
+import { truthOf } from '../bytecode/truth-of.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { type Dim, evaluateDim } from '../core/dim.ts';
 import { RuntimeError } from '../core/errors.ts';
@@ -5,6 +8,7 @@ import type { Attributes, AttributeValue } from '../core/primitive-function.ts';
 import { stringAttribute } from '../ops/attributes.ts';
 import { evaluateCall } from './evaluate-call.ts';
 import type { CallExpr, Expr, FunctionExpr, MatchExpr, Module, Pattern } from './ir/expr.ts';
+import type { ScalarOperator } from './ir/scalar-operator.ts';
 import { AS_ANY, DEVICE_COPY, SCALAR_OPERATORS, STOP } from './ir/scalar-operators.ts';
 import { computeScopes, type Scope, type Scopes } from './ir/scopes.ts';
 
@@ -161,7 +165,8 @@ class FunctionEvaluator {
       if (callee.name === DEVICE_COPY) return asTensor(args[0] ?? 0);
       if (callee.name === STOP) throw new RuntimeError(stringAttribute(attributes, 'message'));
       if (callee.name === AS_ANY) return args[0] ?? 0;
-      if (SCALAR_OPERATORS.has(callee.name)) return scalarResult(callee.name, args, attributes);
+      const scalar = SCALAR_OPERATORS.get(callee.name);
+      if (scalar !== undefined) return scalarResult(scalar, args, attributes);
       return evaluateCall(callee.name, args.map(asTensor), this.#bound(attributes));
     }
     const fn = this.#value(callee, frame);
@@ -222,7 +227,7 @@ function fieldOf(value: ReferenceValue, index: number): ReferenceValue {
 }
 
 function isTrue(value: ReferenceValue): boolean {
-  return value instanceof HostTensor ? Number(value.elements[0]) !== 0 : value !== 0;
+  return value instanceof HostTensor ? truthOf(value) !== 0 : value !== 0;
 }
 
 function fits(pattern: Pattern, value: ReferenceValue, bound: Map<Expr, ReferenceValue>): boolean {
@@ -238,25 +243,22 @@ function fits(pattern: Pattern, value: ReferenceValue, bound: Map<Expr, Referenc
   return pattern.fields.every((field, i) => fits(field, fieldOf(value, i), bound));
 }
 
+const INT_BUILTINS: Readonly<Partial<Record<BuiltinName, IntBuiltin>>> = intBuiltins(notInts);
+
+type IntBuiltin = (a: ReferenceValue, b: ReferenceValue) => number;
+
+function notInts(): never {
+  throw new Error('internal: an operand is no int');
+}
+
 function scalarResult(
-  name: string,
+  { name, builtin }: ScalarOperator,
   args: readonly ReferenceValue[],
   attributes: Attributes,
 ): number {
-  const [a, b = 0] = args;
+  const [a = 0, b = 0] = args;
   if (a instanceof HostTensor) return a.shape[Number(attributes['axis'])] ?? -1;
-  if (typeof a !== 'number' || typeof b !== 'number') throw new Error(`internal: ${name}`);
-  const result = SCALAR_FUNCTIONS[name]?.(a, b);
-  if (Number.isSafeInteger(result)) return Number(result);
-  throw new RuntimeError(`${name}(${a}, ${b}) is no integer`);
+  const compute = builtin === undefined ? undefined : INT_BUILTINS[builtin];
+  if (compute === undefined) throw new Error(`internal: ${name} in a module for the reference`);
+  return compute(a, b);
 }
-
-const SCALAR_FUNCTIONS: Readonly<Record<string, (a: number, b: number) => number>> = {
-  int_add: (a, b) => a + b,
-  int_sub: (a, b) => a - b,
-  int_mul: (a, b) => a * b,
-  int_floordiv: (a, b) => Math.floor(a / b),
-  int_mod: (a, b) => a - b * Math.floor(a / b),
-  int_eq: (a, b) => Number(a === b),
-  int_lt: (a, b) => Number(a < b),
-};

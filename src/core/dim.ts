@@ -51,7 +51,8 @@ function rawValue(op: DimOperator, left: number, right: number): number {
   }
 }
 
-function floorMod(left: number, right: number): number {
+/** The sign of the remainder is the divisor's; no quotient that could be rounded is multiplied. */
+export function floorMod(left: number, right: number): number {
   const rest = left % right;
   return rest !== 0 && rest < 0 !== right < 0 ? rest + right : rest;
 }

@@ -1,6 +1,6 @@
 import type { BuiltinName } from '../../bytecode/builtins.ts';
+import { truthOf } from '../../bytecode/truth-of.ts';
 import { RuntimeError, ShapeError } from '../../core/errors.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
 import type * as FormatValue from '../format-value.ts';
 import { readTensors, readTensorSync } from '../tensor-read.ts';
 import {
@@ -71,13 +71,6 @@ function readCondition(condition: Value, where: string): number | Promise<number
   }
   const ready = readTensorSync(condition);
   return ready === undefined
-    ? readTensors([condition]).then(([late]) => truthOf(late))
+    ? readTensors([condition]).then(([late]) => (late === undefined ? 0 : truthOf(late)))
     : truthOf(ready);
-}
-
-function truthOf(scalar: HostTensor | undefined): number {
-  const element = Number(scalar?.elements[0] ?? 0);
-  // The sign bit of a float16 zero is set in -0.
-  const magnitude = scalar?.dtype === 'float16' ? element & 0x7fff : element;
-  return magnitude === 0 ? 0 : 1;
 }
