@@ -8,7 +8,6 @@ export type {
   AllocatorOptions,
   SizeClassCounters,
 } from './allocator/allocator.ts';
-export { NaiveAllocator } from './allocator/naive-allocator.ts';
 export { PooledAllocator } from './allocator/pooled-allocator.ts';
 export type { DataBlock } from '../bytecode/executable-reader.ts';
 export type { HostFunction, HostInput, HostResult } from './host-function.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OutOfMemoryError } from '../../core/errors.ts';
+import { NaiveAllocator } from '../testing/naive-allocator.ts';
 import { TestDevice } from '../testing/test-device.ts';
 import { discard, release, retain, type StorageValue } from '../value.ts';
 import type { Allocator } from './allocator.ts';
-import { NaiveAllocator } from './naive-allocator.ts';
 import { PooledAllocator } from './pooled-allocator.ts';
 
 function allocate(allocator: Allocator, byteLength: number): StorageValue {

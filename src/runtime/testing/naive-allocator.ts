@@ -8,8 +8,8 @@ import {
   allocatesAfterDispose,
   beyondBufferLimit,
   outOfBudget,
-} from './allocator.ts';
-import { STORAGE_ALIGNMENT } from './size-class.ts';
+} from '../allocator/allocator.ts';
+import { STORAGE_ALIGNMENT } from '../allocator/size-class.ts';
 
 /** One buffer for each storage, destroyed when it comes back: what the pooled one is tested against. */
 export class NaiveAllocator implements Allocator {
