@@ -1,7 +1,8 @@
 import { type DType, dtypeInfo } from '../../src/core/dtype.ts';
 import { elementCount, type Shape } from '../../src/core/shape.ts';
-import type { OpCase, OpCaseInput, OpDefinition } from '../../src/ops/define-op.ts';
-import { OPS } from '../../src/ops/registry.ts';
+import type { OpDefinition } from '../../src/ops/define-op.ts';
+import type { OpCase, OpCaseInput } from '../../src/ops/op-cases.ts';
+import { TESTED_OPS } from '../../src/ops/testing/tested-ops.ts';
 import { casesOfAllDTypes } from '../../src/ops/testing/dtype-variants.ts';
 import type { GraphDraft } from './graph-draft.ts';
 import { tensorFrom } from './tensor-values.ts';
@@ -19,7 +20,7 @@ let usable: readonly UsableCase[] | undefined;
 
 /** Small cases of all operators whose sizes do not depend on elements. */
 function usableCases(): readonly UsableCase[] {
-  usable ??= [...OPS.values()].flatMap((op) => {
+  usable ??= [...TESTED_OPS.values()].flatMap((op) => {
     // Kernels that programs bring along have tests of their own.
     if (op.kind === 'dynamic' || 'code' in op.attributes) return [];
     const cases = (op.kind === 'opaque' ? op.cases() : casesOfAllDTypes(op)).filter(isSmall);

@@ -4,6 +4,7 @@ import type { Attributes, AttributeValue, TensorType } from '../../src/core/prim
 import type { OpDefinition } from '../../src/ops/define-op.ts';
 import { KERNEL_DTYPES } from '../../src/ops/placement.ts';
 import { OPS, opDefinition } from '../../src/ops/registry.ts';
+import { withCases } from '../../src/ops/testing/tested-ops.ts';
 import type { GraphDraft } from './graph-draft.ts';
 
 /** A call of one operator on values of the graph, or nothing where none fit. */
@@ -90,7 +91,9 @@ function broadcasts(a: readonly Dim[], b: readonly Dim[]): boolean {
 
 /** Attributes of a case of the operator, but axes and switches at random. */
 function attributesFor(draft: GraphDraft, op: OpDefinition, rank: number): Attributes {
-  const chosen: Record<string, AttributeValue> = { ...draft.pick(op.cases()).attributes };
+  const chosen: Record<string, AttributeValue> = {
+    ...draft.pick(withCases(op).cases()).attributes,
+  };
   for (const [name, { type }] of Object.entries(op.attributes)) {
     if (type === 'bool') chosen[name] = draft.below(2) === 0;
     else if (type === 'dtype') chosen[name] = draft.pick(KERNEL_TYPES);

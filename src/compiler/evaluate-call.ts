@@ -1,7 +1,8 @@
 import { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes, ConcreteTensorType } from '../core/primitive-function.ts';
-import { computeReference } from '../ops/compute-reference.ts';
+import { referenceResult } from '../ops/compute-reference.ts';
 import { inferConcreteCall } from '../ops/infer-concrete-call.ts';
+import { opReference } from '../ops/references.ts';
 import { opDefinition } from '../ops/registry.ts';
 
 /** The type of an operator's result. Throws ShapeError or UnsupportedError. */
@@ -21,16 +22,8 @@ export function evaluateCall(
 ): HostTensor {
   const definition = opDefinition(op);
   const call = inferConcreteCall(definition, inputs, attributes);
-  if (definition.compute !== undefined) {
-    return definition.compute(inputs.map(withAllElements), call.attributes);
-  }
-  const output = HostTensor.zeros(call.output.dtype, call.output.shape);
-  computeReference(definition, {
-    inputs: inputs.map(withAllElements),
-    attributes: call.attributes,
-    output,
-  });
-  return output;
+  const whole = inputs.map(withAllElements);
+  return referenceResult(definition, opReference(op), { ...call, inputs: whole });
 }
 
 /** References read every element, and a splat stores only one. */

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { elementCount } from '../core/shape.ts';
-import { inferConcreteCall } from '../ops/infer-concrete-call.ts';
-import { opDefinition } from '../ops/registry.ts';
+import { callReference } from '../ops/call-reference.ts';
 import { firstDifference } from '../testing/all-close.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import { seededRandom } from '../testing/random.ts';
@@ -70,10 +69,7 @@ function callByCall(primitive: PrimitiveFunction, inputs: readonly HostTensor[])
   const values = [...inputs];
   for (const { op, inputs, attributes } of primitive.body) {
     const operands = inputs.map((value) => values[value]);
-    const inferred = inferConcreteCall(opDefinition(op), operands, attributes);
-    const result = HostTensor.zeros(inferred.output.dtype, inferred.output.shape);
-    opDefinition(op).reference(operands, inferred.attributes, result);
-    values.push(result);
+    values.push(callReference(op, operands, attributes));
   }
   return primitive.results.flatMap(({ value }) => values[value] ?? []);
 }

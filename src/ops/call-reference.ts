@@ -2,12 +2,13 @@ import type { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes } from '../core/primitive-function.ts';
 import { elementCount, rowMajorStrides, type Shape } from '../core/shape.ts';
 import { caseResult } from './case-tensors.ts';
+import type { Operands } from './lowering.ts';
 import { opDefinition } from './registry.ts';
 
 /** What the reference of an operator gives. */
 export function callReference(
   name: string,
-  inputs: readonly HostTensor[],
+  inputs: Operands<HostTensor>,
   attributes: Attributes = {},
 ): HostTensor {
   return caseResult(opDefinition(name), { title: name, inputs, attributes }, inputs);

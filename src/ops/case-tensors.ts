@@ -4,9 +4,11 @@ import { numberToFloat16 } from '../core/float16.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { elementCount, type Shape } from '../core/shape.ts';
-import type { OpCase, OpCaseInput, OpDefinition } from './define-op.ts';
-import { computeReference } from './compute-reference.ts';
+import type { OpDefinition } from './define-op.ts';
+import type { OpCase, OpCaseInput } from './op-cases.ts';
+import { referenceResult } from './compute-reference.ts';
 import { inferConcreteCall } from './infer-concrete-call.ts';
+import { opReference } from './references.ts';
 
 /** The inputs of a case, filled from `random` (numbers in [0, 1)) where it gives no values. */
 export function caseTensors(opCase: OpCase, random: () => number): (HostTensor | undefined)[] {
@@ -74,9 +76,6 @@ export function caseResult(
   opCase: OpCase,
   inputs: readonly (HostTensor | undefined)[],
 ): HostTensor {
-  const { attributes, output } = inferConcreteCall(op, opCase.inputs, opCase.attributes ?? {});
-  if (op.compute !== undefined) return op.compute(inputs, attributes);
-  const result = HostTensor.zeros(output.dtype, output.shape);
-  computeReference(op, { inputs, attributes, output: result });
-  return result;
+  const call = inferConcreteCall(op, opCase.inputs, opCase.attributes ?? {});
+  return referenceResult(op, opReference(op.name), { ...call, inputs });
 }

@@ -3,7 +3,9 @@ import { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes } from '../core/primitive-function.ts';
 import type { OpDefinition } from './define-op.ts';
 import { convertElements } from './elementwise/convert-elements.ts';
+import type { InferredCall } from './infer-concrete-call.ts';
 import type { Operands } from './lowering.ts';
+import type { OpReference, StaticReference } from './op-reference.ts';
 
 /** A call with its complete attributes and the tensor that takes its result. */
 export interface ReferenceCall {
@@ -12,20 +14,40 @@ export interface ReferenceCall {
   readonly output: HostTensor;
 }
 
+/** A call that has been checked, with its operands. */
+export interface CheckedCall extends InferredCall<number> {
+  readonly inputs: Operands<HostTensor>;
+}
+
+/** The result of an operator, in memory of its own. */
+export function referenceResult(
+  op: OpDefinition,
+  reference: OpReference,
+  { inputs, attributes, output: type }: CheckedCall,
+): HostTensor {
+  if ('compute' in reference) return reference.compute(inputs, attributes);
+  const output = HostTensor.zeros(type.dtype, type.shape);
+  computeReference(op, reference, { inputs, attributes, output });
+  return output;
+}
+
 /**
  * Runs an operator's reference. References that compute see float32 in place of float16 and bfloat16:
  * the result is rounded once, at the end. Those that only move elements see the bits.
  */
-export function computeReference(op: OpDefinition, call: ReferenceCall): void {
-  const { inputs, attributes, output } = call;
+export function computeReference(
+  op: OpDefinition,
+  reference: StaticReference,
+  { inputs, attributes, output }: ReferenceCall,
+): void {
   const isHalf = [...inputs, output].some((tensor) => isHalfFloat(tensor?.dtype));
-  if (!isHalf || op.kind === 'injective' || op.takesBits === true) {
-    op.reference(inputs, attributes, output);
+  if (!isHalf || op.kind === 'injective' || reference.takesBits === true) {
+    reference.reference(inputs, attributes, output);
     return;
   }
   const wide = inputs.map((tensor) => tensor && widen(tensor));
   const target = isHalfFloat(output.dtype) ? HostTensor.zeros('float32', output.shape) : output;
-  op.reference(wide, attributes, target);
+  reference.reference(wide, attributes, target);
   if (target !== output) convertElements(target, output, ROUNDING);
 }
 

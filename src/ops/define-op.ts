@@ -1,5 +1,4 @@
 import type { DType, TypedArray } from '../core/dtype.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
 import type { DimContext } from '../core/dim-context.ts';
 import type { Dim } from '../core/dim.ts';
 import type {
@@ -8,8 +7,9 @@ import type {
   ConcreteTensorType,
   TensorTypeOf,
 } from '../core/primitive-function.ts';
-import type { Shape } from '../core/shape.ts';
 import type { KernelSpec, LoweringCall, Operands } from './lowering.ts';
+import type { OpCases } from './op-cases.ts';
+import type { DynamicReference, StaticReference } from './op-reference.ts';
 
 /**
  * How an operator may be fused:
@@ -51,21 +51,6 @@ export interface AttributeSpec {
   readonly length?: number;
   /** The only values allowed. */
   readonly oneOf?: readonly string[];
-}
-
-/** One generated test: inputs are filled from a seeded source unless given. */
-export interface OpCase {
-  readonly title: string;
-  readonly inputs: readonly (OpCaseInput | undefined)[];
-  readonly attributes?: Attributes;
-}
-
-export interface OpCaseInput {
-  readonly dtype: DType;
-  readonly shape: Shape;
-  /** Half-open range for random data; default [-2, 2) for floats, [-8, 8) for ints. */
-  readonly range?: readonly [number, number];
-  readonly values?: readonly number[];
 }
 
 export interface Tolerance {
@@ -164,11 +149,17 @@ export interface IndexSource {
   readonly when?: string;
 }
 
-export interface OpDefinition {
-  readonly name: string;
+/** What an operator has not yet in files of their own. */
+type InlineParts = Partial<StaticReference & DynamicReference & OpCases>;
+
+/**
+ * The part of an operator that every device and the compiler has: its types, its kernels, how exact they
+ * are. What computes on the host and what tests it are an {@link OpReference} and {@link OpCases} of
+ * the same name.
+ */
+export interface OpDefinition<Name extends string = string> extends InlineParts {
+  readonly name: Name;
   readonly kind: OpKind;
-  /** One sentence for the operator table. */
-  readonly summary: string;
   readonly inputs: readonly InputSpec[];
   readonly attributes: Readonly<Record<string, AttributeSpec>>;
   /**
@@ -180,15 +171,6 @@ export interface OpDefinition {
     attributes: Attributes,
     dims: DimContext<D>,
   ): TensorTypeOf<D>;
-  /** Writes the result into `output`, whose type is what `infer` gave. This defines the operator. */
-  reference(inputs: Operands<HostTensor>, attributes: Attributes, output: HostTensor): void;
-  /**
-   * For `dynamic`, in place of `reference`: the result, whose sizes take the place of the unknown
-   * dimensions that `infer` gave. Throws ShapeError for elements that it cannot compute with.
-   */
-  compute?(inputs: Operands<HostTensor>, attributes: Attributes): HostTensor;
-  /** The reference reads and writes float16 and bfloat16 as bits; else it is given float32. */
-  readonly takesBits?: boolean;
   /** The result takes more memory than the operands: what is large is not computed ahead of time. */
   readonly unpacks?: boolean;
   /** For `elementwise`. */
@@ -207,15 +189,14 @@ export interface OpDefinition {
    * the order of data, say. Absent for operators that have kernels.
    */
   readonly host?: string;
+  /** How far results of kernels may be from the reference's, and those of variants from each other. */
   readonly tolerance: Tolerance;
-  /** Odd, tiny, zero-size and large shapes; every attribute off its default at least once. */
-  cases(): readonly OpCase[];
-  /** Calls that `infer` must refuse, for snapshots of the messages. */
-  badCases(): readonly OpCase[];
 }
 
 /** The entry, which takes all floats that it takes float32 for. Tests check its consistency. */
-export function defineOp(definition: OpDefinition): OpDefinition {
+export function defineOp<const Name extends string>(
+  definition: OpDefinition<Name>,
+): OpDefinition<Name> {
   return { ...definition, inputs: definition.inputs.map(withHalves) };
 }
 

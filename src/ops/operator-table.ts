@@ -1,8 +1,9 @@
 import type { AttributeSpec, InputSpec, OpDefinition } from './define-op.ts';
 import { describeDTypes } from './describe-dtypes.ts';
+import type { OpCases } from './op-cases.ts';
 
 /** All operators as the Markdown table of `docs/operators.md`. */
-export function operatorTable(ops: Iterable<OpDefinition>): string {
+export function operatorTable(ops: Iterable<OpDefinition & OpCases>): string {
   const rows = [...ops].map((op) => {
     const { name, kind, summary, inputs, attributes } = op;
     const cells = [

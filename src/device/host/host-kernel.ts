@@ -4,9 +4,10 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
 import { elementCount, sameShape } from '../../core/shape.ts';
 import { bindAttributes } from '../../ops/bind-attributes.ts';
-import { computeReference } from '../../ops/compute-reference.ts';
+import { computeReference, referenceResult } from '../../ops/compute-reference.ts';
 import { formatType } from '../../ops/operand-checks.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
+import { opReference, staticReference } from '../../ops/references.ts';
 import { opDefinition, OPS } from '../../ops/registry.ts';
 import type { DeviceTensor, Kernel, KernelTiming } from '../device.ts';
 import { asHostBuffer } from './host-memory.ts';
@@ -82,8 +83,9 @@ export class HostKernel implements Kernel {
     this.#context.launched();
     const started = performance.now();
     const { computes } = this.#context;
-    const result = computes ? op.compute?.(operands, attributes) : emptyOf(output);
-    if (result === undefined) throw internalError(`${op.name} computes no result`);
+    const result = computes
+      ? referenceResult(op, opReference(op.name), { inputs: operands, attributes, output })
+      : emptyOf(output);
     this.#context.timings()?.push({
       primitive: this.name,
       label: op.name,
@@ -164,6 +166,7 @@ function runCall({ call }: CallStep, values: readonly (StoredTensor | undefined)
   const target = values[call.value];
   if (target === undefined) throw internalError(`value ${call.value} has no memory`);
   const output = toHostTensor(target);
-  computeReference(call.op, { inputs, attributes: call.attributes, output });
+  const reference = staticReference(call.op.name);
+  computeReference(call.op, reference, { inputs, attributes: call.attributes, output });
   storeBack(output, target);
 }

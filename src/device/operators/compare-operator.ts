@@ -1,8 +1,10 @@
 import type { HostTensor } from '../../core/host-tensor.ts';
 import { caseResult, casePrimitive, caseTensors } from '../../ops/case-tensors.ts';
-import type { OpCase, OpDefinition, Tolerance } from '../../ops/define-op.ts';
+import type { OpDefinition, Tolerance } from '../../ops/define-op.ts';
+import type { OpCase } from '../../ops/op-cases.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
 import { casesOfAllDTypes } from '../../ops/testing/dtype-variants.ts';
+import type { TestedOp } from '../../ops/testing/tested-ops.ts';
 import { hostReason } from '../../ops/placement.ts';
 import { firstDifference } from '../../testing/all-close.ts';
 import { seededRandom } from '../../testing/random.ts';
@@ -29,7 +31,7 @@ const REFERENCES = new Map<
 >();
 
 /** Runs the cases of an operator that the device has kernels for, and compares with its reference. */
-export async function compareOperator(device: Device, op: OpDefinition): Promise<Comparison> {
+export async function compareOperator(device: Device, op: TestedOp): Promise<Comparison> {
   const cases = deviceCases(op, device);
   const launched = await launchCases(device, op, cases);
   const results = await downloadTensors(
@@ -55,7 +57,7 @@ function toleranceFor({ tolerance }: OpDefinition, { dtype }: HostTensor): Toler
 }
 
 /** Kernels that are generated are the same on all classes of adapters: one has to do every dtype. */
-function deviceCases(op: OpDefinition, { info }: Device): readonly OpCase[] {
+function deviceCases(op: TestedOp, { info }: Device): readonly OpCase[] {
   const { adapterClass } = info;
   if (adapterClass === 'host') return casesOfAllDTypes(op);
   const isOneOfEqual = op.lower === undefined && adapterClass !== 'software';

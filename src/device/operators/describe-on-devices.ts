@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { OpDefinition } from '../../ops/define-op.ts';
+import type { TestedOp } from '../../ops/testing/tested-ops.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { kernelDevices } from '../conformance-devices.ts';
 import type { Device } from '../device.ts';
@@ -8,7 +8,7 @@ import { compareOperator } from './compare-operator.ts';
 const DEVICES = kernelDevices(nodeGpu);
 
 /** Compares every device with the references of some operators, over all their cases. */
-export function describeOnDevices(ops: readonly OpDefinition[]): void {
+export function describeOnDevices(ops: readonly TestedOp[]): void {
   describe.each(DEVICES.map(({ title, open }) => [title, open] as const))(
     'operators on %s',
     (_, open) => {

@@ -1,6 +1,6 @@
 import { float16ToNumber } from '../../core/float16.ts';
-import type { OpCase, OpDefinition } from '../../ops/define-op.ts';
-import { opDefinition } from '../../ops/registry.ts';
+import type { OpCase } from '../../ops/op-cases.ts';
+import { type TestedOp, testedOp } from '../../ops/testing/tested-ops.ts';
 
 /** Every value of binary16 except all NaN but one. */
 const HALVES = Array.from({ length: 0x10000 }, (_, bits) => float16ToNumber(bits)).filter(
@@ -27,14 +27,14 @@ function bothWidths(title: string, opCase: OpCase, values: readonly number[]): O
   }));
 }
 
-function exactly(name: string, cases: readonly OpCase[]): OpDefinition {
-  return { ...opDefinition(name), cases: () => cases, tolerance: { rtol: 0, atol: 0 } };
+function exactly(name: string, cases: readonly OpCase[]): TestedOp {
+  return { ...testedOp(name), cases: () => cases, tolerance: { rtol: 0, atol: 0 } };
 }
 
 const input = (dtype: 'float16' | 'float32') => ({ title: '', inputs: [{ dtype, shape: [0] }] });
 
 /** What is read, rounded and stored as float16, bit by bit. */
-export const FLOAT16_OPS: readonly OpDefinition[] = [
+export const FLOAT16_OPS: readonly TestedOp[] = [
   exactly('neg', bothWidths('every float16', input('float16'), HALVES)),
   exactly('cast', [
     ...bothWidths(

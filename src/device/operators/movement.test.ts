@@ -1,4 +1,5 @@
 import { MOVEMENT_OPS } from '../../ops/movement/movement-ops.ts';
+import { withCases } from '../../ops/testing/tested-ops.ts';
 import { describeOnDevices } from './describe-on-devices.ts';
 
-describeOnDevices(MOVEMENT_OPS);
+describeOnDevices(MOVEMENT_OPS.map(withCases));

@@ -1,5 +1,5 @@
-import type { OpCase, OpDefinition } from '../../ops/define-op.ts';
-import { opDefinition } from '../../ops/registry.ts';
+import type { OpCase } from '../../ops/op-cases.ts';
+import { type TestedOp, testedOp } from '../../ops/testing/tested-ops.ts';
 
 /**
  * So many elements that a software adapter takes its rows by blocks of four groups of four, of which one,
@@ -33,13 +33,13 @@ const masked: OpCase = {
   ],
 };
 
-export const ROW_BLOCK_OPS: readonly OpDefinition[] = [
+export const ROW_BLOCK_OPS: readonly TestedOp[] = [
   'softmax',
   'log_softmax',
   'layer_norm',
   'rms_norm',
 ].flatMap((name) => {
-  const op = opDefinition(name);
+  const op = testedOp(name);
   const inputs = op.inputs.map((input) => ({ ...input, dtypes: ['float32' as const] }));
   const isSoftmax = name.endsWith('softmax');
   return { ...op, inputs, cases: () => (isSoftmax ? [...cases, masked] : cases) };

@@ -1,8 +1,9 @@
 import type { DType } from '../../core/dtype.ts';
-import type { InputSpec, OpCase, OpDefinition } from '../../ops/define-op.ts';
+import type { InputSpec, OpDefinition } from '../../ops/define-op.ts';
+import type { OpCase } from '../../ops/op-cases.ts';
 import { ELEMENTWISE_OPS } from '../../ops/elementwise/elementwise-ops.ts';
 import { REDUCTION_OPS } from '../../ops/reduction/reduction-ops.ts';
-import { opDefinition } from '../../ops/registry.ts';
+import { type TestedOp, testedOp } from '../../ops/testing/tested-ops.ts';
 
 const VALUES = [
   Number.NaN,
@@ -86,7 +87,7 @@ const fours: readonly OpCase[] = [0, 1].map((axis) => {
 });
 
 /** The operator with some cases in place of its own, for float32 only: integers have no NaN. */
-function withCases(op: OpDefinition, cases: readonly OpCase[]): OpDefinition {
+function withOnly(op: TestedOp, cases: readonly OpCase[]): TestedOp {
   const inputs = op.inputs.map((input): InputSpec => ({ ...input, dtypes: ['float32'] }));
   return { ...op, inputs, cases: () => cases };
 }
@@ -135,10 +136,10 @@ const POWERS: OpCase = {
   })),
 };
 
-export const SPECIAL_VALUE_OPS: readonly OpDefinition[] = [
-  { ...withCases(opDefinition('pow'), [POWERS]), tolerance: { rtol: 0, atol: 0 } },
+export const SPECIAL_VALUE_OPS: readonly TestedOp[] = [
+  { ...withOnly(testedOp('pow'), [POWERS]), tolerance: { rtol: 0, atol: 0 } },
   ...['softmax', 'log_softmax'].map((name) => ({
-    ...opDefinition(name),
+    ...testedOp(name),
     cases: () =>
       [2, 3, 8, 300, 65_540].flatMap((size) => [
         spoiltRows('float32', size),
@@ -146,8 +147,10 @@ export const SPECIAL_VALUE_OPS: readonly OpDefinition[] = [
         zeroRows(size),
       ]),
   })),
-  ...ELEMENTWISE_OPS.filter(takesFloats).map((op) => withCases(op, [specialCase(op)])),
+  ...ELEMENTWISE_OPS.filter(takesFloats).map((op) =>
+    withOnly(testedOp(op.name), [specialCase(op)]),
+  ),
   ...REDUCTION_OPS.filter(({ attributes }) => 'axes' in attributes).map((op) =>
-    withCases(op, [...rows, ...fours]),
+    withOnly(testedOp(op.name), [...rows, ...fours]),
   ),
 ];

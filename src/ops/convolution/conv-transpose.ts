@@ -5,7 +5,8 @@ import { formatDim } from '../../core/dim.ts';
 import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
 import { dimsAttribute, intAttribute, intsAttribute } from '../attributes.ts';
-import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
+import { defineOp, type OpDefinition } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { elementKernel } from '../element-kernel.ts';
 import { type KernelSpec, type LoweringCall, type Operands } from '../lowering.ts';
 import {

@@ -3,7 +3,8 @@ import { type Dim, formatDim } from '../../core/dim.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount } from '../../core/shape.ts';
 import { intsAttribute } from '../attributes.ts';
-import { type AttributeSpec, defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
+import { type AttributeSpec, defineOp, type OpDefinition } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import {
   formatType,
   operand,

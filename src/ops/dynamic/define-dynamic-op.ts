@@ -1,11 +1,10 @@
-import { internalError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { defineOp, type OpDefinition } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import type { Operands } from '../lowering.ts';
 
-type DynamicOp = Omit<OpDefinition, 'kind' | 'host' | 'reference' | 'compute' | 'tolerance'> & {
+type DynamicOp = Omit<OpDefinition, 'kind' | 'host' | 'tolerance'> & {
   /** See {@link OpDefinition.compute}. */
   compute(inputs: Operands<HostTensor>, attributes: Attributes): HostTensor;
 };
@@ -17,10 +16,5 @@ export function defineDynamicOp(op: DynamicOp): OpDefinition {
     kind: 'dynamic',
     host: 'the size of its result depends on elements',
     tolerance: EXACT,
-    reference: noDestination,
   });
-}
-
-function noDestination(): never {
-  throw internalError('a destination for a result whose size nobody knows');
 }

@@ -1,7 +1,8 @@
 import { HostTensor } from '../../core/host-tensor.ts';
 import { rowMajorStrides, type Shape } from '../../core/shape.ts';
 import type { DType } from '../../core/dtype.ts';
-import type { OpCase, OpDefinition } from '../define-op.ts';
+import type { OpDefinition } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { operand } from '../operand-checks.ts';
 import { COMPARED_DTYPES, comparedElements } from './compared-elements.ts';
 import { defineDynamicOp } from './define-dynamic-op.ts';

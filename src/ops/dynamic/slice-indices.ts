@@ -1,7 +1,8 @@
 import { ShapeError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { dimsAttribute, intAttribute, stringAttribute } from '../attributes.ts';
-import type { OpCase, OpDefinition } from '../define-op.ts';
+import type { OpDefinition } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { operand } from '../operand-checks.ts';
 import { defineDynamicOp } from './define-dynamic-op.ts';
 import { INTEGERS, integersOf } from './integers.ts';

@@ -1,5 +1,6 @@
 import type { DType } from '../../core/dtype.ts';
-import type { OpCase, OpDefinition } from '../define-op.ts';
+import type { OpDefinition } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { wgslOperandType } from '../wgsl-literal.ts';
 import { defineBinary } from './elementwise-binary.ts';
 import { INTEGERS, UNSIGNED_INTEGERS } from './number-dtypes.ts';

@@ -1,5 +1,6 @@
 import type { DType } from '../../core/dtype.ts';
-import type { OpCase, OpDefinition } from '../define-op.ts';
+import type { OpDefinition } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { defineElementwise } from './elementwise.ts';
 import { broadcastCases, wideScalar } from './elementwise-binary.ts';
 import { NUMERIC } from './number-dtypes.ts';

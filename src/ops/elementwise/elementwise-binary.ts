@@ -1,12 +1,12 @@
 import { type DType, isBigInt } from '../../core/dtype.ts';
 import type {
   NumberArray,
-  OpCase,
   OpDefinition,
   ScalarContext,
   ScalarFunction,
   Tolerance,
 } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { defineElementwise, type ElementwiseSpec } from './elementwise.ts';
 import { callLanewise } from './lanewise.ts';
 import { isFloat, NUMERIC, wideName } from './number-dtypes.ts';

@@ -1,6 +1,7 @@
 import { type DType, isBigInt } from '../../core/dtype.ts';
 import { floatAttribute } from '../attributes.ts';
-import type { NumberArray, OpCase, OpDefinition, ScalarContext, Tolerance } from '../define-op.ts';
+import type { NumberArray, OpDefinition, ScalarContext, Tolerance } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { defineElementwise, type ElementwiseSpec } from './elementwise.ts';
 import { ERF_DECLARATIONS, erf } from './erf.ts';
 import { callLanewise } from './lanewise.ts';

@@ -7,11 +7,11 @@ import {
   type AttributeSpec,
   defineOp,
   type NumberArray,
-  type OpCase,
   type OpDefinition,
   type ScalarFunction,
   type Tolerance,
 } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { applyScalar, broadcastStrides, gatherBroadcast } from './elementwise-reference.ts';
 import { numberElements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';

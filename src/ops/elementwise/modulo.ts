@@ -1,4 +1,4 @@
-import type { OpCase } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { boolAttribute } from '../attributes.ts';
 import { wgslTypeName } from '../wgsl-literal.ts';
 import { defineBinary } from './elementwise-binary.ts';

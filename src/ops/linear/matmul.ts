@@ -1,7 +1,8 @@
 import { ShapeError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import { broadcastShapes, elementCount } from '../../core/shape.ts';
-import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
+import { defineOp, type OpDefinition } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { broadcastStrides } from '../elementwise/elementwise-reference.ts';
 import { floatElements } from '../elements.ts';
 import { lowerMatmul } from './matmul-lowering.ts';

@@ -1,7 +1,8 @@
 import { type DType, isDType } from '../../core/dtype.ts';
 import { internalError } from '../../core/errors.ts';
 import { dimsAttribute, floatAttribute, stringAttribute } from '../attributes.ts';
-import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
+import { defineOp, type OpDefinition } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { fillElements } from '../elements.ts';
 import { requireFillable } from '../operand-checks.ts';

@@ -3,7 +3,8 @@ import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount, normalizeAxis, type Shape } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
-import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
+import { defineOp, type OpDefinition } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { operand } from '../operand-checks.ts';
 

@@ -1,7 +1,8 @@
 import type { HostTensor } from '../../core/host-tensor.ts';
 import { elementCount, normalizeAxis } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
-import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
+import { defineOp, type OpDefinition } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { numberElements } from '../elements.ts';
 import { operand } from '../operand-checks.ts';

@@ -6,7 +6,8 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
 import type { Shape } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
-import { defineOp, type OpCase, type OpCaseInput, type OpDefinition } from '../define-op.ts';
+import { defineOp, type OpDefinition } from '../define-op.ts';
+import type { OpCase, OpCaseInput } from '../op-cases.ts';
 import { isFloat } from '../elementwise/number-dtypes.ts';
 import { matmul } from '../linear/matmul.ts';
 import type { Operands } from '../lowering.ts';
@@ -58,7 +59,7 @@ export const matmulNbits: OpDefinition = defineOp({
   reference(inputs, attributes, output) {
     const a = operand(inputs, 0);
     const weights = dequantizedColumns(inputs, attributes, a.shape.at(-1) ?? 0);
-    matmul.reference([a, weights], {}, output);
+    matmul.reference?.([a, weights], {}, output);
   },
   lower: lowerMatmulNbits,
   tolerance: { rtol: 1e-4, atol: 1e-4 },

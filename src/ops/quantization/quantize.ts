@@ -1,5 +1,6 @@
 import type { DType } from '../../core/dtype.ts';
-import type { OpCase, OpDefinition } from '../define-op.ts';
+import type { OpDefinition } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { defineElementwise } from '../elementwise/elementwise.ts';
 import { callLanewise, lanewise } from '../elementwise/lanewise.ts';
 import { roundToEven } from '../elementwise/rounding.ts';

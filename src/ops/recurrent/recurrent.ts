@@ -1,7 +1,8 @@
 import { formatDim } from '../../core/dim.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import type { Shape } from '../../core/shape.ts';
-import { defineOp, type OpCase, type OpCaseInput, type OpDefinition } from '../define-op.ts';
+import { defineOp, type OpDefinition } from '../define-op.ts';
+import type { OpCase, OpCaseInput } from '../op-cases.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { commonDType, formatType, operand } from '../operand-checks.ts';
 import { activationsOf, CELL_NAMES, CELLS, cellOf, directionCount } from './recurrent-cell.ts';

@@ -1,7 +1,8 @@
 import { ALL_DTYPES, type DType } from '../../core/dtype.ts';
 import { elementCount, normalizeAxis, type Shape } from '../../core/shape.ts';
 import { dimsAttribute, intAttribute, intsAttribute } from '../attributes.ts';
-import { defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
+import { defineOp, type OpDefinition } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { elementBits } from '../elements.ts';
 import { operand } from '../operand-checks.ts';

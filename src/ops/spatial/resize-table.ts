@@ -7,7 +7,8 @@ import {
   intsAttribute,
   stringAttribute,
 } from '../attributes.ts';
-import { type AttributeSpec, defineOp, type OpCase, type OpDefinition } from '../define-op.ts';
+import { type AttributeSpec, defineOp, type OpDefinition } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { numberElements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';

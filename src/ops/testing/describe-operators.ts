@@ -7,10 +7,13 @@ import { firstDifference } from '../../testing/all-close.ts';
 import { seededRandom } from '../../testing/random.ts';
 import { casePrimitive, caseResult, caseTensors } from '../case-tensors.ts';
 import { computeReference } from '../compute-reference.ts';
-import type { OpCase, OpDefinition } from '../define-op.ts';
+import type { OpDefinition } from '../define-op.ts';
+import type { OpCase } from '../op-cases.ts';
 import { fillElements } from '../elements.ts';
 import { KERNEL_DTYPES } from '../placement.ts';
 import { inferConcreteCall } from '../infer-concrete-call.ts';
+import { staticReference } from '../references.ts';
+import { type TestedOp, withCases } from './tested-ops.ts';
 import { casesOfAllDTypes } from './dtype-variants.ts';
 
 const EXACT = { rtol: 0, atol: 0 };
@@ -23,10 +26,12 @@ function changed(opCase: OpCase, name: string, byDefault: unknown): boolean {
 
 /** What every entry of the operator table must keep: its cases, its reference and its refusals. */
 export function describeOperators(ops: readonly OpDefinition[]): void {
-  describe.each(ops.map((op) => [op.name, op] as const))('%s', (_, op) => describeOperator(op));
+  describe.each(ops.map((op) => [op.name, withCases(op)] as const))('%s', (_, op) =>
+    describeOperator(op),
+  );
 }
 
-function describeOperator(op: OpDefinition): void {
+function describeOperator(op: TestedOp): void {
   const cases = casesOfAllDTypes(op);
 
   test('has what its kind needs', () => {
@@ -80,7 +85,7 @@ function describeOperator(op: OpDefinition): void {
       const results = [0, 77].map((before) => {
         const result = HostTensor.zeros(output.dtype, output.shape);
         fillElements(result, before);
-        computeReference(op, { inputs, attributes, output: result });
+        computeReference(op, staticReference(op.name), { inputs, attributes, output: result });
         return result;
       });
       const [first, second] = results;

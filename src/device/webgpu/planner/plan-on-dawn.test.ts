@@ -6,9 +6,12 @@ import { HostTensor } from '../../../core/host-tensor.ts';
 import type { PlannerCaps } from '../../../core/launch-plan.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../../core/primitive-function.ts';
 import { elementCount } from '../../../core/shape.ts';
-import type { OpCase, OpDefinition } from '../../../ops/define-op.ts';
+import type { OpDefinition } from '../../../ops/define-op.ts';
+import type { OpCase } from '../../../ops/op-cases.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
-import { opDefinition, OPS } from '../../../ops/registry.ts';
+import { callReference } from '../../../ops/call-reference.ts';
+import { OPS } from '../../../ops/registry.ts';
+import { testedOp } from '../../../ops/testing/tested-ops.ts';
 import { firstDifference } from '../../../testing/all-close.ts';
 import { pausePolls } from '../../../testing/pause-polls.ts';
 import { seededRandom } from '../../../testing/random.ts';
@@ -82,9 +85,8 @@ async function differenceOf(
 ): Promise<string | undefined> {
   const given = caseInputs(opCase);
   const types: (ConcreteTensorType | undefined)[] = given;
-  const { attributes, output } = inferConcreteCall(op, types, opCase.attributes ?? {});
-  const expected = HostTensor.zeros(output.dtype, output.shape);
-  op.reference(given, attributes, expected);
+  const { output } = inferConcreteCall(op, types, opCase.attributes ?? {});
+  const expected = callReference(op.name, given, opCase.attributes);
   const present = given.filter((tensor) => tensor !== undefined);
   let next = 0;
   const primitive: PrimitiveFunction = {
@@ -122,7 +124,7 @@ describe('kernels without subgroups', () => {
   ])(
     '%s agrees with its reference as on %s adapters',
     async (name, adapterClass) => {
-      const op = opDefinition(name);
+      const op = testedOp(name);
       const differences: string[] = [];
       for (const opCase of op.cases().filter(isOnGpu)) {
         const caps = { ...WITHOUT_SUBGROUPS, adapterClass };
@@ -278,12 +280,8 @@ async function expectSameAsSteps(
   const inputs = primitive.params.map(({ shape }) => ramp(...shape.map(Number)));
   const values: HostTensor[] = [...inputs];
   for (const call of primitive.body) {
-    const op = opDefinition(call.op);
     const operands = call.inputs.map((input) => (input < 0 ? undefined : values[input]));
-    const { attributes, output } = inferConcreteCall(op, operands, call.attributes);
-    const result = HostTensor.zeros(output.dtype, output.shape);
-    op.reference(operands, attributes, result);
-    values.push(result);
+    values.push(callReference(call.op, operands, call.attributes));
   }
   const actual = await runOnGpu(primitive, inputs, caps);
   const differences = primitive.results.map(({ value }, i) => {

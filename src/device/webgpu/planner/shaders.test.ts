@@ -9,10 +9,12 @@ import { dropUnusedFields } from '../../../../scripts/drop-unused-fields.ts';
 import { minifyWgsl } from '../../../../scripts/minify-wgsl.ts';
 import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
-import type { OpCase, OpDefinition } from '../../../ops/define-op.ts';
+import type { OpDefinition } from '../../../ops/define-op.ts';
+import type { OpCase } from '../../../ops/op-cases.ts';
 import { hostReason } from '../../../ops/placement.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { OPS } from '../../../ops/registry.ts';
+import { TESTED_OPS } from '../../../ops/testing/tested-ops.ts';
 import { plan } from './plan.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';
 
@@ -74,7 +76,7 @@ const LARGE_CASES: ReadonlyMap<string, readonly OpCase[]> = new Map(
 /** The plans of the cases of operators, for each adapter class, by a name of the case. */
 function planAll(planner: Planner): Map<string, LaunchPlan> {
   const plans = new Map<string, LaunchPlan>();
-  for (const op of OPS.values()) {
+  for (const op of TESTED_OPS.values()) {
     for (const [i, opCase] of [...op.cases(), ...(LARGE_CASES.get(op.name) ?? [])].entries()) {
       if (!hasKernels(op, opCase)) continue;
       for (const adapterClass of op.lower === undefined ? (['software'] as const) : CLASSES) {

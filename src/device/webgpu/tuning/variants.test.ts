@@ -4,6 +4,7 @@ import type { AdapterClass, LaunchPlan, PlannerCaps } from '../../../core/launch
 import type { Attributes, PrimitiveFunction } from '../../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../../core/shape.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
+import { callReference } from '../../../ops/call-reference.ts';
 import { opDefinition, OPS } from '../../../ops/registry.ts';
 import { firstDifference } from '../../../testing/all-close.ts';
 import { nodeGpu } from '../../../testing/node-gpu.ts';
@@ -143,8 +144,7 @@ function prepare({ op: name, shapes, attributes = {} }: Call) {
     body: [{ op: name, inputs: inputs.map((_, i) => i), attributes: call.attributes }],
     results: [{ value: inputs.length, type: call.output }],
   };
-  const expected = HostTensor.zeros('float32', call.output.shape);
-  op.reference(inputs, call.attributes, expected);
+  const expected = callReference(name, inputs, call.attributes);
   return {
     op,
     inputs,

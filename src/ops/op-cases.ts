@@ -1,0 +1,28 @@
+import type { DType } from '../core/dtype.ts';
+import type { Attributes } from '../core/primitive-function.ts';
+import type { Shape } from '../core/shape.ts';
+
+/** One generated test: inputs are filled from a seeded source unless given. */
+export interface OpCase {
+  readonly title: string;
+  readonly inputs: readonly (OpCaseInput | undefined)[];
+  readonly attributes?: Attributes;
+}
+
+export interface OpCaseInput {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  /** Half-open range for random data; default [-2, 2) for floats, [-8, 8) for ints. */
+  readonly range?: readonly [number, number];
+  readonly values?: readonly number[];
+}
+
+/** The part of an operator that tests and the documentation read; nothing that ships has it. */
+export interface OpCases {
+  /** One sentence for the operator table. */
+  readonly summary: string;
+  /** Odd, tiny, zero-size and large shapes; every attribute off its default at least once. */
+  cases(): readonly OpCase[];
+  /** Calls that `infer` must refuse, for snapshots of the messages. */
+  badCases(): readonly OpCase[];
+}
