@@ -6,7 +6,7 @@ import { NORMALIZATION_OPS } from './normalization/normalization-ops.ts';
 import { RECURRENT_OPS } from './recurrent/recurrent-ops.ts';
 import { ATTENTION_OPS } from './attention/attention-ops.ts';
 import { REDUCTION_OPS } from './reduction/reduction-ops.ts';
-import { MOVEMENT_OPS } from './movement/movement-ops.ts';
+import { MOVEMENT_REFERENCES } from './movement/movement-ops.reference.ts';
 import { PROGRAM_OPS } from './program/program-ops.ts';
 import { INDEXING_OPS } from './indexing/indexing-ops.ts';
 import { SPATIAL_OPS } from './spatial/spatial-ops.ts';
@@ -25,7 +25,7 @@ const REFERENCES: ReadonlyMap<string, OpReference> = new Map(
     ...inlineReferences(RECURRENT_OPS),
     ...inlineReferences(ATTENTION_OPS),
     ...inlineReferences(REDUCTION_OPS),
-    ...inlineReferences(MOVEMENT_OPS),
+    ...MOVEMENT_REFERENCES,
     ...inlineReferences(PROGRAM_OPS),
     ...inlineReferences(INDEXING_OPS),
     ...inlineReferences(SPATIAL_OPS),

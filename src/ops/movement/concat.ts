@@ -1,20 +1,16 @@
 import { ALL_DTYPES } from '../../core/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
-import { normalizeAxis, rowMajorStrides } from '../../core/shape.ts';
+import { normalizeAxis } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
-import { defineOp, type OpDefinition } from '../define-op.ts';
-import type { OpCase } from '../op-cases.ts';
+import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
-import { elementBits } from '../elements.ts';
 import { commonDType, formatType, present } from '../operand-checks.ts';
-import { copyStrided } from './strided-copy.ts';
 
 /** Tensors one after the other along an axis. */
-export const concat: OpDefinition = defineOp({
+export const concat = defineOp({
   name: 'concat',
   kind: 'injective',
-  summary: 'Tensors one after the other along an axis; all other dimensions are equal.',
   inputs: [{ name: 'x', dtypes: ALL_DTYPES, variadic: true }],
   attributes: { axis: { type: 'int' } },
   infer(inputs, attributes, dims) {
@@ -40,20 +36,6 @@ export const concat: OpDefinition = defineOp({
     }
     return { dtype, shape };
   },
-  reference(inputs, attributes, output) {
-    const axis = axisOf(attributes, output.shape.length);
-    const strides = rowMajorStrides(output.shape);
-    const elements = elementBits(output);
-    let offset = 0;
-    for (const x of present(inputs)) {
-      copyStrided(
-        { elements: elementBits(x), offset: 0, strides: rowMajorStrides(x.shape) },
-        { elements, offset, strides },
-        x.shape,
-      );
-      offset += (x.shape[axis] ?? 0) * (strides[axis] ?? 0);
-    }
-  },
   indexMap: {
     movesOnly: true,
     joinedAxis: axisOf,
@@ -71,77 +53,8 @@ export const concat: OpDefinition = defineOp({
     },
   },
   tolerance: EXACT,
-  cases: () => [
-    concatCase(0, [[5]]),
-    concatCase(0, [[2], [3]]),
-    concatCase(0, [[2], [0], [3]]),
-    concatCase(-1, [
-      [3, 1],
-      [3, 4],
-      [3, 2],
-    ]),
-    concatCase(1, [
-      [2, 3, 5, 5],
-      [2, 4, 5, 5],
-    ]),
-    concatCase(2, [
-      [2, 3, 1],
-      [2, 3, 1],
-      [2, 3, 1],
-      [2, 3, 7],
-    ]),
-    concatCase(1, [
-      [0, 2],
-      [0, 3],
-    ]),
-    concatCase(1, [
-      [130, 127],
-      [130, 301],
-    ]),
-    {
-      title: 'int32',
-      inputs: [
-        { dtype: 'int32', shape: [2, 2] },
-        { dtype: 'int32', shape: [1, 2] },
-      ],
-      attributes: { axis: 0 },
-    },
-    {
-      title: 'bool',
-      inputs: [
-        { dtype: 'bool', shape: [3] },
-        { dtype: 'bool', shape: [2] },
-      ],
-      attributes: { axis: 0 },
-    },
-  ],
-  badCases: () => [
-    { title: 'no inputs', inputs: [], attributes: { axis: 0 } },
-    concatCase(2, [[2, 3]]),
-    concatCase(0, [
-      [2, 3],
-      [2, 4],
-    ]),
-    concatCase(0, [[2, 3], [2]]),
-    {
-      title: 'dtypes differ',
-      inputs: [
-        { dtype: 'float32', shape: [2] },
-        { dtype: 'int32', shape: [2] },
-      ],
-      attributes: { axis: 0 },
-    },
-  ],
 });
 
-function axisOf(attributes: Attributes, rank: number): number {
+export function axisOf(attributes: Attributes, rank: number): number {
   return normalizeAxis(intAttribute(attributes, 'axis'), rank, 'concat: attribute axis');
-}
-
-function concatCase(axis: number, shapes: readonly (readonly number[])[]): OpCase {
-  return {
-    title: `${shapes.map((shape) => `(${shape.join(', ')})`).join(' and ')} along ${axis}`,
-    inputs: shapes.map((shape) => ({ dtype: 'float32', shape })),
-    attributes: { axis },
-  };
 }

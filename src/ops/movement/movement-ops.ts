@@ -1,4 +1,3 @@
-import type { OpDefinition } from '../define-op.ts';
 import { broadcastTo } from './broadcast-to.ts';
 import { concat } from './concat.ts';
 import { full } from './full.ts';
@@ -9,7 +8,7 @@ import { slice } from './slice.ts';
 import { tile } from './tile.ts';
 import { transpose } from './transpose.ts';
 
-export const MOVEMENT_OPS: readonly OpDefinition[] = [
+export const MOVEMENT_OPS = [
   transpose,
   reshape,
   broadcastTo,
@@ -19,4 +18,6 @@ export const MOVEMENT_OPS: readonly OpDefinition[] = [
   pad,
   full,
   tile,
-];
+] as const;
+
+export type MovementName = (typeof MOVEMENT_OPS)[number]['name'];

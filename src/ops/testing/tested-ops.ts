@@ -7,7 +7,7 @@ import { NORMALIZATION_OPS } from '../normalization/normalization-ops.ts';
 import { RECURRENT_OPS } from '../recurrent/recurrent-ops.ts';
 import { ATTENTION_OPS } from '../attention/attention-ops.ts';
 import { REDUCTION_OPS } from '../reduction/reduction-ops.ts';
-import { MOVEMENT_OPS } from '../movement/movement-ops.ts';
+import { MOVEMENT_CASES } from '../movement/movement-ops.cases.ts';
 import { PROGRAM_OPS } from '../program/program-ops.ts';
 import { INDEXING_OPS } from '../indexing/indexing-ops.ts';
 import { SPATIAL_OPS } from '../spatial/spatial-ops.ts';
@@ -30,7 +30,7 @@ const CASES: ReadonlyMap<string, OpCases> = new Map(
     ...inlineCases(RECURRENT_OPS),
     ...inlineCases(ATTENTION_OPS),
     ...inlineCases(REDUCTION_OPS),
-    ...inlineCases(MOVEMENT_OPS),
+    ...MOVEMENT_CASES,
     ...inlineCases(PROGRAM_OPS),
     ...inlineCases(INDEXING_OPS),
     ...inlineCases(SPATIAL_OPS),
