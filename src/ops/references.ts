@@ -1,37 +1,37 @@
 import { internalError } from '../core/errors.ts';
 import { ELEMENTWISE_OPS } from './elementwise/elementwise-ops.ts';
-import { LINEAR_OPS } from './linear/linear-ops.ts';
-import { CONVOLUTION_OPS } from './convolution/convolution-ops.ts';
-import { NORMALIZATION_OPS } from './normalization/normalization-ops.ts';
-import { RECURRENT_OPS } from './recurrent/recurrent-ops.ts';
-import { ATTENTION_OPS } from './attention/attention-ops.ts';
-import { REDUCTION_OPS } from './reduction/reduction-ops.ts';
+import { LINEAR_REFERENCES } from './linear/linear-ops.reference.ts';
+import { CONVOLUTION_REFERENCES } from './convolution/convolution-ops.reference.ts';
+import { NORMALIZATION_REFERENCES } from './normalization/normalization-ops.reference.ts';
+import { RECURRENT_REFERENCES } from './recurrent/recurrent-ops.reference.ts';
+import { ATTENTION_REFERENCES } from './attention/attention-ops.reference.ts';
+import { REDUCTION_REFERENCES } from './reduction/reduction-ops.reference.ts';
 import { MOVEMENT_REFERENCES } from './movement/movement-ops.reference.ts';
-import { PROGRAM_OPS } from './program/program-ops.ts';
-import { INDEXING_OPS } from './indexing/indexing-ops.ts';
-import { SPATIAL_OPS } from './spatial/spatial-ops.ts';
-import { SIGNAL_OPS } from './signal/signal-ops.ts';
-import { QUANTIZATION_OPS } from './quantization/quantization-ops.ts';
-import { DYNAMIC_OPS } from './dynamic/dynamic-ops.ts';
+import { PROGRAM_REFERENCES } from './program/program-ops.reference.ts';
+import { INDEXING_REFERENCES } from './indexing/indexing-ops.reference.ts';
+import { SPATIAL_REFERENCES } from './spatial/spatial-ops.reference.ts';
+import { SIGNAL_REFERENCES } from './signal/signal-ops.reference.ts';
+import { QUANTIZATION_REFERENCES } from './quantization/quantization-ops.reference.ts';
+import { DYNAMIC_REFERENCES } from './dynamic/dynamic-ops.reference.ts';
 import { inlineReferences } from './inline-parts.ts';
 import type { OpReference, StaticReference } from './op-reference.ts';
 
 const REFERENCES: ReadonlyMap<string, OpReference> = new Map(
   Object.entries({
     ...inlineReferences(ELEMENTWISE_OPS),
-    ...inlineReferences(LINEAR_OPS),
-    ...inlineReferences(CONVOLUTION_OPS),
-    ...inlineReferences(NORMALIZATION_OPS),
-    ...inlineReferences(RECURRENT_OPS),
-    ...inlineReferences(ATTENTION_OPS),
-    ...inlineReferences(REDUCTION_OPS),
+    ...LINEAR_REFERENCES,
+    ...CONVOLUTION_REFERENCES,
+    ...NORMALIZATION_REFERENCES,
+    ...RECURRENT_REFERENCES,
+    ...ATTENTION_REFERENCES,
+    ...REDUCTION_REFERENCES,
     ...MOVEMENT_REFERENCES,
-    ...inlineReferences(PROGRAM_OPS),
-    ...inlineReferences(INDEXING_OPS),
-    ...inlineReferences(SPATIAL_OPS),
-    ...inlineReferences(SIGNAL_OPS),
-    ...inlineReferences(QUANTIZATION_OPS),
-    ...inlineReferences(DYNAMIC_OPS),
+    ...PROGRAM_REFERENCES,
+    ...INDEXING_REFERENCES,
+    ...SPATIAL_REFERENCES,
+    ...SIGNAL_REFERENCES,
+    ...QUANTIZATION_REFERENCES,
+    ...DYNAMIC_REFERENCES,
   }),
 );
 

@@ -1,4 +1,3 @@
-import type { OpDefinition } from '../define-op.ts';
 import { twiddles } from '../signal/twiddles.ts';
 import { resizeTable } from '../spatial/resize-table.ts';
 import { arange, dimsTensor } from './dims-tensor.ts';
@@ -11,7 +10,7 @@ import { sliceIndices } from './slice-indices.ts';
 import { uniqueCounts, uniqueIndices, uniqueInverse } from './unique.ts';
 
 /** Operators between elements and sizes, and tables that sizes tell; they run on the host. */
-export const DYNAMIC_OPS: readonly OpDefinition[] = [
+export const DYNAMIC_OPS = [
   nonzero,
   nonMaxSuppression,
   uniqueIndices,
@@ -25,4 +24,6 @@ export const DYNAMIC_OPS: readonly OpDefinition[] = [
   arange,
   resizeTable,
   twiddles,
-];
+] as const;
+
+export type DynamicName = (typeof DYNAMIC_OPS)[number]['name'];

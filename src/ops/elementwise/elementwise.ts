@@ -18,8 +18,8 @@ import type { Operands } from '../lowering.ts';
 import { commonDType, present } from '../operand-checks.ts';
 
 /** What an elementwise operator states; the rest follows from its scalar function. */
-export interface ElementwiseSpec {
-  readonly name: string;
+export interface ElementwiseSpec<Name extends string = string> {
+  readonly name: Name;
   readonly summary: string;
   readonly inputs: readonly { readonly name: string; readonly dtypes: readonly DType[] }[];
   readonly attributes?: Readonly<Record<string, AttributeSpec>>;
@@ -37,7 +37,9 @@ export interface ElementwiseSpec {
 export const EXACT: Tolerance = { rtol: 0, atol: 0 };
 
 /** An operator whose output element depends on the inputs' elements there, after broadcasting. */
-export function defineElementwise(spec: ElementwiseSpec): OpDefinition {
+export function defineElementwise<const Name extends string>(
+  spec: ElementwiseSpec<Name>,
+): OpDefinition<Name> {
   const { name, summary, inputs, scalar, cases, badCases } = spec;
   const dtypeOf = spec.output ?? ((dtypes) => dtypes[0] ?? 'float32');
   return defineOp({

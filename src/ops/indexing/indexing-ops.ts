@@ -1,4 +1,3 @@
-import type { OpDefinition } from '../define-op.ts';
 import { checkIndices } from './check-indices.ts';
 import { gatherElements } from './gather-elements.ts';
 import { gatherNd } from './gather-nd.ts';
@@ -10,7 +9,7 @@ import { tensorScatter } from './tensor-scatter.ts';
 import { topK } from './top-k.ts';
 import { trilu } from './trilu.ts';
 
-export const INDEXING_OPS: readonly OpDefinition[] = [
+export const INDEXING_OPS = [
   gatherElements,
   gatherNd,
   oneHot,
@@ -21,4 +20,6 @@ export const INDEXING_OPS: readonly OpDefinition[] = [
   scatterElements,
   scatterNd,
   topK,
-];
+] as const;
+
+export type IndexingName = (typeof INDEXING_OPS)[number]['name'];

@@ -1,14 +1,12 @@
+import type { OpDefinition } from '../define-op.ts';
 import { isDType } from '../../core/dtype.ts';
 import { formatDim } from '../../core/dim.ts';
 import { internalError, ShapeError, UnsupportedError } from '../../core/errors.ts';
 import type { Attributes, OperatorCall, PrimitiveFunction } from '../../core/primitive-function.ts';
 import { dimsAttribute, intsAttribute, stringAttribute } from '../attributes.ts';
-import type { OpDefinition } from '../define-op.ts';
-import type { OpCase } from '../op-cases.ts';
-import { elementBits } from '../elements.ts';
 import { shortList } from '../../core/short-list.ts';
 import { type LoweringCall, type KernelSpec, u32 } from '../lowering.ts';
-import { formatType, operand } from '../operand-checks.ts';
+import { formatType } from '../operand-checks.ts';
 
 /** The operator that a program calls to run WGSL of its own. */
 export const WGSL_KERNEL = 'wgsl_kernel';
@@ -17,11 +15,6 @@ const DEFAULT_NAME = 'kernel';
 
 /** One of eight buffers is the result. */
 const MAX_INPUTS = 7;
-
-const COPY = `@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  if (id.x < params.count) { store(id.x, load_a(id.x)); }
-}`;
 
 /**
  * A kernel that the program brings along. The text is WGSL with an entry point `main`. It reads
@@ -32,10 +25,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
  * With `alternative` the last input is what the kernel computes, made of other operators: the host
  * takes it, and WebGPU never computes it. Without, the host refuses the kernel.
  */
-export const wgslKernel: OpDefinition = {
+export const wgslKernel: OpDefinition<typeof WGSL_KERNEL> = {
   name: WGSL_KERNEL,
   kind: 'anchor',
-  summary: 'What WGSL of the program makes of the inputs; on the host, the alternative.',
   inputs: [
     { name: 'inputs', dtypes: ['float32', 'float16', 'int32', 'uint32', 'bool'], variadic: true },
   ],
@@ -77,69 +69,9 @@ export const wgslKernel: OpDefinition = {
     }
     return { dtype, shape };
   },
-  reference(inputs, attributes, output) {
-    if (attributes['alternative'] !== true) throw noAlternative(attributes);
-    elementBits(output).set(elementBits(operand(inputs, inputs.length - 1)));
-  },
   lower,
   tolerance: { rtol: 0, atol: 0 },
-  cases: () => [
-    ...(['float32', 'float16', 'int32', 'uint32', 'bool'] as const).map((dtype) =>
-      copyCase(dtype, [3, 5]),
-    ),
-    copyCase('float32', []),
-    copyCase('float32', [0, 3]),
-    {
-      ...copyCase('float32', [7]),
-      title: 'without a use of its inputs but the alternative',
-      attributes: {
-        ...copyCase('float32', [7]).attributes,
-        name: 'other',
-        workgroup: [8, 1, 1],
-        grid: [1, 1, 1],
-      },
-    },
-  ],
-  badCases: () => {
-    const good = copyCase('float32', [4]);
-    const bad = (title: string, attributes: Attributes): OpCase => ({
-      ...good,
-      title,
-      attributes: { ...good.attributes, ...attributes },
-    });
-    return [
-      bad('no name for a size', { params: [] }),
-      bad('a name that is none', { params: ['a b'] }),
-      bad('another shape than the alternative', { shape: [5] }),
-      bad('another dtype than the alternative', { dtype: 'int32' }),
-      bad('a grid of two dimensions', { grid: [1, 1] }),
-      bad('an empty workgroup', { workgroup: [0, 1, 1] }),
-      bad('a workgroup that is too large', { workgroup: [64, 8, 1] }),
-      bad('a negative grid', { grid: [-1, 1, 1] }),
-      { ...good, title: 'too many inputs', inputs: Array(9).fill(good.inputs[0]) },
-      { ...good, title: 'no inputs and no alternative', inputs: [] },
-    ];
-  },
 };
-
-function copyCase(dtype: 'float32' | 'float16' | 'int32' | 'uint32' | 'bool', shape: number[]) {
-  const count = shape.reduce((product, dim) => product * dim, 1);
-  const input = { dtype, shape, values: Array.from({ length: count }, (_, i) => i % 2) };
-  return {
-    title: `a copy of ${dtype} (${shape.join(', ')})`,
-    inputs: [input, input],
-    attributes: {
-      code: COPY,
-      shape,
-      dtype,
-      grid: [Math.ceil(count / 4), 1, 1],
-      workgroup: [4, 1, 1],
-      params: ['count'],
-      sizes: [count],
-      alternative: true,
-    },
-  };
-}
 
 const IDENTIFIER = /^[A-Za-z][A-Za-z0-9_]*$/;
 
@@ -176,7 +108,7 @@ function checkParams(where: string, { params, sizes }: Attributes): void {
   });
 }
 
-function noAlternative(attributes: Attributes): UnsupportedError {
+export function noAlternative(attributes: Attributes): UnsupportedError {
   return new UnsupportedError({
     where: `kernel ${kernelName(attributes)}`,
     got: 'WGSL of the program on the host device',

@@ -1,5 +1,4 @@
 import type { DType } from '../../core/dtype.ts';
-import type { OpDefinition } from '../define-op.ts';
 import type { OpCase } from '../op-cases.ts';
 import { defineElementwise } from '../elementwise/elementwise.ts';
 import { wgslOperandType } from '../wgsl-literal.ts';
@@ -64,7 +63,7 @@ const elementwiseDequantize = defineElementwise({
 });
 
 /** Integers with a scale and a zero point as floats, as ONNX's DequantizeLinear has it. */
-export const dequantize: OpDefinition = { ...elementwiseDequantize, unpacks: true };
+export const dequantize = { ...elementwiseDequantize, unpacks: true } as const;
 
 interface DequantizeCase {
   readonly dtype: DType;

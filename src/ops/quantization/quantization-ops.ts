@@ -1,14 +1,15 @@
-import type { OpDefinition } from '../define-op.ts';
 import { dequantize } from './dequantize.ts';
 import { convInteger } from './conv-integer.ts';
 import { matmulInteger } from './matmul-integer.ts';
 import { matmulNbits } from './matmul-nbits.ts';
 import { quantize } from './quantize.ts';
 
-export const QUANTIZATION_OPS: readonly OpDefinition[] = [
+export const QUANTIZATION_OPS = [
   quantize,
   dequantize,
   matmulInteger,
   convInteger,
   matmulNbits,
-];
+] as const;
+
+export type QuantizationName = (typeof QUANTIZATION_OPS)[number]['name'];

@@ -1,5 +1,4 @@
 import type { DType } from '../../core/dtype.ts';
-import type { OpDefinition } from '../define-op.ts';
 import type { OpCase } from '../op-cases.ts';
 import { defineElementwise } from '../elementwise/elementwise.ts';
 import { callLanewise, lanewise } from '../elementwise/lanewise.ts';
@@ -8,7 +7,7 @@ import { wgslLiteral, wgslOperandType } from '../wgsl-literal.ts';
 import { integerRange, QUANTIZED } from './integer-range.ts';
 
 /** Floats as integers with a scale and a zero point, as ONNX's QuantizeLinear has it. */
-export const quantize: OpDefinition = defineElementwise({
+export const quantize = defineElementwise({
   name: 'quantize',
   summary:
     'x / scale, a float32, rounded to the nearest integer, halves to the even one, plus the zero ' +

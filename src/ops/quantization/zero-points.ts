@@ -1,5 +1,4 @@
 import { ShapeError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
 import type { DimContext } from '../../core/dim-context.ts';
 import type { Dim } from '../../core/dim.ts';
 import type { TensorTypeOf } from '../../core/primitive-function.ts';
@@ -34,25 +33,8 @@ export function requireZeroPoints<D extends Dim>(
   requireVector(type, x.shape.at(axis) ?? dims.of(1), { dims, complaint });
 }
 
-/** What integers stand for without their scale, as float64, in which sums of them are exact. */
-export function withoutZeroPoints(
-  tensors: Operands<HostTensor>,
-  { input, zero, axis }: ZeroPointed,
-): HostTensor {
-  const x = operand(tensors, input);
-  const values = Float64Array.from(x.data, Number);
-  const zeros = tensors[zero]?.data;
-  if (zeros !== undefined) {
-    const { inner, size } = axisSteps(x.shape, axis, zeros.length);
-    for (let i = 0; i < values.length; i++) {
-      values[i] = (values[i] ?? 0) - Number(zeros[Math.floor(i / inner) % size] ?? 0);
-    }
-  }
-  return new HostTensor('float64', x.shape, values);
-}
-
 /** Element i has the zero point i / inner % size. */
-function axisSteps(
+export function axisSteps(
   shape: readonly number[],
   axis: number,
   size: number,

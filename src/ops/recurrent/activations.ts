@@ -6,65 +6,58 @@ export interface CellActivation {
   readonly beta?: number;
   /** A WGSL expression of the f32 expressions x, alpha and beta. */
   wgsl(x: string, alpha: string, beta: string): string;
-  host(x: number, alpha: number, beta: number): number;
 }
 
 // Implementations divide exponentials, which overflow from 88 on; beyond 10 the result is 1.
 const tanh = (x: string): string => `select(tanh(${x}), sign(${x}), abs(${x}) > 10.0)`;
 
 /** With the defaults of alpha and beta, where there are such. */
-export const CELL_ACTIVATIONS: Readonly<Record<string, CellActivation>> = {
+const ACTIVATIONS = {
   Affine: {
     alpha: 1,
     beta: 0,
     wgsl: (x, alpha, beta) => `${alpha} * ${x} + ${beta}`,
-    host: (x, alpha, beta) => alpha * x + beta,
   },
   Elu: {
     alpha: 1,
     wgsl: (x, alpha) => `select(${x}, ${alpha} * (exp(min(${x}, 0.0)) - 1.0), ${x} < 0.0)`,
-    host: (x, alpha) => (x < 0 ? alpha * Math.expm1(x) : x),
   },
   HardSigmoid: {
     alpha: 0.2,
     beta: 0.5,
     wgsl: (x, alpha, beta) => `clamp(${alpha} * ${x} + ${beta}, 0.0, 1.0)`,
-    host: (x, alpha, beta) => Math.min(Math.max(alpha * x + beta, 0), 1),
   },
   LeakyRelu: {
     alpha: 0.01,
     wgsl: (x, alpha) => `select(${x}, ${alpha} * ${x}, ${x} < 0.0)`,
-    host: (x, alpha) => (x < 0 ? alpha * x : x),
   },
   Relu: {
     wgsl: (x) => `select(${x}, 0.0, ${x} < 0.0)`,
-    host: (x) => (x < 0 ? 0 : x),
   },
   ScaledTanh: {
     alpha: 1,
     beta: 1,
     wgsl: (x, alpha, beta) => `${alpha} * ${tanh(`(${beta} * ${x})`)}`,
-    host: (x, alpha, beta) => alpha * Math.tanh(beta * x),
   },
   Sigmoid: {
     wgsl: (x) => `1.0 / (1.0 + exp(min(-${x}, 88.0)))`,
-    host: (x) => 1 / (1 + Math.exp(-x)),
   },
   Softplus: {
     wgsl: (x) => `max(${x}, 0.0) + log(1.0 + exp(-abs(${x})))`,
-    host: (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))),
   },
   Softsign: {
     wgsl: (x) => `${x} / (1.0 + abs(${x}))`,
-    host: (x) => x / (1 + Math.abs(x)),
   },
-  Tanh: { wgsl: tanh, host: (x) => Math.tanh(x) },
+  Tanh: { wgsl: tanh },
   ThresholdedRelu: {
     alpha: 1,
     wgsl: (x, alpha) => `select(0.0, ${x}, ${x} >= ${alpha})`,
-    host: (x, alpha) => (x >= alpha ? x : 0),
   },
-};
+} satisfies Readonly<Record<string, CellActivation>>;
+
+export type ActivationName = keyof typeof ACTIVATIONS;
+
+export const CELL_ACTIVATIONS: Readonly<Record<string, CellActivation>> = ACTIVATIONS;
 
 /** An activation with its parameters. */
 export interface ActivationCall {

@@ -1,4 +1,5 @@
-import type { OpDefinition } from '../define-op.ts';
 import { recurrent } from './recurrent.ts';
 
-export const RECURRENT_OPS: readonly OpDefinition[] = [recurrent];
+export const RECURRENT_OPS = [recurrent] as const;
+
+export type RecurrentName = (typeof RECURRENT_OPS)[number]['name'];

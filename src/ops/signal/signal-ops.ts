@@ -1,5 +1,6 @@
-import type { OpDefinition } from '../define-op.ts';
 import { dft } from './dft.ts';
 import { frames } from './frames.ts';
 
-export const SIGNAL_OPS: readonly OpDefinition[] = [dft, frames];
+export const SIGNAL_OPS = [dft, frames] as const;
+
+export type SignalName = (typeof SIGNAL_OPS)[number]['name'];

@@ -1,19 +1,19 @@
 import { internalError } from '../../core/errors.ts';
 import type { OpDefinition } from '../define-op.ts';
 import { ELEMENTWISE_OPS } from '../elementwise/elementwise-ops.ts';
-import { LINEAR_OPS } from '../linear/linear-ops.ts';
-import { CONVOLUTION_OPS } from '../convolution/convolution-ops.ts';
-import { NORMALIZATION_OPS } from '../normalization/normalization-ops.ts';
-import { RECURRENT_OPS } from '../recurrent/recurrent-ops.ts';
-import { ATTENTION_OPS } from '../attention/attention-ops.ts';
-import { REDUCTION_OPS } from '../reduction/reduction-ops.ts';
+import { LINEAR_CASES } from '../linear/linear-ops.cases.ts';
+import { CONVOLUTION_CASES } from '../convolution/convolution-ops.cases.ts';
+import { NORMALIZATION_CASES } from '../normalization/normalization-ops.cases.ts';
+import { RECURRENT_CASES } from '../recurrent/recurrent-ops.cases.ts';
+import { ATTENTION_CASES } from '../attention/attention-ops.cases.ts';
+import { REDUCTION_CASES } from '../reduction/reduction-ops.cases.ts';
 import { MOVEMENT_CASES } from '../movement/movement-ops.cases.ts';
-import { PROGRAM_OPS } from '../program/program-ops.ts';
-import { INDEXING_OPS } from '../indexing/indexing-ops.ts';
-import { SPATIAL_OPS } from '../spatial/spatial-ops.ts';
-import { SIGNAL_OPS } from '../signal/signal-ops.ts';
-import { QUANTIZATION_OPS } from '../quantization/quantization-ops.ts';
-import { DYNAMIC_OPS } from '../dynamic/dynamic-ops.ts';
+import { PROGRAM_CASES } from '../program/program-ops.cases.ts';
+import { INDEXING_CASES } from '../indexing/indexing-ops.cases.ts';
+import { SPATIAL_CASES } from '../spatial/spatial-ops.cases.ts';
+import { SIGNAL_CASES } from '../signal/signal-ops.cases.ts';
+import { QUANTIZATION_CASES } from '../quantization/quantization-ops.cases.ts';
+import { DYNAMIC_CASES } from '../dynamic/dynamic-ops.cases.ts';
 import { inlineCases } from '../inline-parts.ts';
 import type { OpCases } from '../op-cases.ts';
 import { opDefinition, OPS } from '../registry.ts';
@@ -24,19 +24,19 @@ export type TestedOp = OpDefinition & OpCases;
 const CASES: ReadonlyMap<string, OpCases> = new Map(
   Object.entries({
     ...inlineCases(ELEMENTWISE_OPS),
-    ...inlineCases(LINEAR_OPS),
-    ...inlineCases(CONVOLUTION_OPS),
-    ...inlineCases(NORMALIZATION_OPS),
-    ...inlineCases(RECURRENT_OPS),
-    ...inlineCases(ATTENTION_OPS),
-    ...inlineCases(REDUCTION_OPS),
+    ...LINEAR_CASES,
+    ...CONVOLUTION_CASES,
+    ...NORMALIZATION_CASES,
+    ...RECURRENT_CASES,
+    ...ATTENTION_CASES,
+    ...REDUCTION_CASES,
     ...MOVEMENT_CASES,
-    ...inlineCases(PROGRAM_OPS),
-    ...inlineCases(INDEXING_OPS),
-    ...inlineCases(SPATIAL_OPS),
-    ...inlineCases(SIGNAL_OPS),
-    ...inlineCases(QUANTIZATION_OPS),
-    ...inlineCases(DYNAMIC_OPS),
+    ...PROGRAM_CASES,
+    ...INDEXING_CASES,
+    ...SPATIAL_CASES,
+    ...SIGNAL_CASES,
+    ...QUANTIZATION_CASES,
+    ...DYNAMIC_CASES,
   }),
 );
 

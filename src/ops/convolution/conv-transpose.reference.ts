@@ -1,7 +1,20 @@
+import { intAttribute } from '../attributes.ts';
+import { operand } from '../operand-checks.ts';
+import { transposedAxes } from './conv-transpose.ts';
+import type { StaticReference } from '../op-reference.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import { elementCount } from '../../core/shape.ts';
 import { type FloatArray, floatElements } from '../elements.ts';
 import type { VolumeAxes, WindowAxis } from './window.ts';
+
+export const convTransposeReference: StaticReference = {
+  reference(inputs, attributes, output) {
+    const [x, w] = [operand(inputs, 0), operand(inputs, 1)];
+    const axes = transposedAxes(x.shape, w.shape, attributes);
+    const groups = intAttribute(attributes, 'groups');
+    scatterVolumes({ x, w, bias: inputs[2], axes, groups }, output);
+  },
+};
 
 export interface TransposePlan {
   readonly x: HostTensor;

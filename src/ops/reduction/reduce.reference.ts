@@ -3,7 +3,22 @@ import type { HostTensor } from '../../core/host-tensor.ts';
 import { rowMajorStrides, type Shape } from '../../core/shape.ts';
 import type { NumberArray } from '../define-op.ts';
 import { numberElements } from '../elements.ts';
+import type { StaticReference } from '../op-reference.ts';
+import { operand } from '../operand-checks.ts';
+import { reducedAxes, type ReduceName } from './reduce.ts';
 import type { Reduction } from './reduction-wgsl.ts';
+
+function reduceReference(name: ReduceName, kind: Reduction): StaticReference {
+  return {
+    reference(inputs, attributes, output) {
+      const x = operand(inputs, 0);
+      reduceTensor(kind, x, {
+        axes: reducedAxes(attributes, x.shape.length, name),
+        output,
+      });
+    },
+  };
+}
 
 /**
  * Computes in double precision; 64-bit integers as bigints, which wrap where they are stored. A NaN
@@ -116,3 +131,11 @@ function blockOffsets(shape: Shape, axes: readonly number[]): Int32Array {
   }
   return offsets;
 }
+
+export const REDUCE_REFERENCES = {
+  reduce_sum: reduceReference('reduce_sum', 'sum'),
+  reduce_mean: reduceReference('reduce_mean', 'mean'),
+  reduce_prod: reduceReference('reduce_prod', 'prod'),
+  reduce_max: reduceReference('reduce_max', 'max'),
+  reduce_min: reduceReference('reduce_min', 'min'),
+} satisfies Record<ReduceName, StaticReference>;

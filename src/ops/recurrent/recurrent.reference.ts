@@ -1,11 +1,16 @@
+import type { StaticReference } from '../op-reference.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { boolAttribute, floatAttribute, stringAttribute } from '../attributes.ts';
 import { type FloatArray, floatElements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
-import { CELL_ACTIVATIONS } from './activations.ts';
+import { HOST_ACTIVATIONS } from './activations.reference.ts';
 import { activationsOf, CELLS, type CellName, cellOf, sizesOf } from './recurrent-cell.ts';
+
+export const recurrentReference: StaticReference = {
+  reference: computeRecurrent,
+};
 
 type Activate = (x: number) => number;
 
@@ -63,8 +68,8 @@ export function computeRecurrent(
   const lengths = inputs[4]?.data;
   for (let d = 0; d < directions; d++) {
     const activate = (activations[d] ?? []).map(({ name, alpha, beta }): Activate => {
-      const activation = CELL_ACTIVATIONS[name];
-      return (x) => activation?.host(limit(x), alpha, beta) ?? x;
+      const activation = HOST_ACTIVATIONS[name];
+      return (x) => activation?.(limit(x), alpha, beta) ?? x;
     });
     for (let sequence = 0; sequence < batch; sequence++) {
       const length = Math.min(Math.max(Number(lengths?.[sequence] ?? steps), 0), steps);

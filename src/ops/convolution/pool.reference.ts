@@ -2,8 +2,36 @@ import type { HostTensor } from '../../core/host-tensor.ts';
 import { elementCount } from '../../core/shape.ts';
 import { numberElements } from '../elements.ts';
 import type { NumberArray } from '../define-op.ts';
+import type { StaticReference } from '../op-reference.ts';
+import { operand } from '../operand-checks.ts';
+import { reduceTensor } from '../reduction/reduce.reference.ts';
+import { CONCRETE_DIMS } from '../../core/dim-context.ts';
 import type { PoolKind } from './pool-lowering.ts';
-import { tapRange, type VolumeAxes, type WindowAxis } from './window.ts';
+import { poolAxes, type PoolName } from './pool.ts';
+import { tapRange, volumeAxes, type VolumeAxes, type WindowAxis } from './window.ts';
+
+function poolReference(name: PoolName, kind: PoolKind): StaticReference {
+  return {
+    reference(inputs, attributes, output) {
+      const x = operand(inputs, 0);
+      const axes = volumeAxes(poolAxes(x.shape, attributes, { name, dims: CONCRETE_DIMS }));
+      const countsPad = attributes['count_include_pad'] === true;
+      const isColumnMajor = attributes['column_major'] === true;
+      poolVolumes(x, output, { kind, countsPad, isColumnMajor, axes });
+    },
+  };
+}
+
+function globalPoolReference(kind: 'max' | 'mean'): StaticReference {
+  const spatialAxes = (rank: number) => Array.from({ length: rank - 2 }, (_, i) => i + 2);
+  return {
+    reference(inputs, _, output) {
+      const x = operand(inputs, 0);
+      const axes = new Set(spatialAxes(x.shape.length));
+      reduceTensor(kind, x, { axes, output });
+    },
+  };
+}
 
 export interface PoolPlan {
   readonly kind: PoolKind;
@@ -100,3 +128,12 @@ function columnMajor(at: number, { axes: [depths, rows, columns] }: PoolPlan): n
   const volume = Math.floor(at / (columns.size * rows.size * depths.size));
   return ((volume * columns.size + x) * rows.size + y) * depths.size + z;
 }
+
+export const POOL_REFERENCES = {
+  max_pool: poolReference('max_pool', 'max'),
+  max_pool_indices: poolReference('max_pool_indices', 'place'),
+  avg_pool: poolReference('avg_pool', 'mean'),
+  sum_pool: poolReference('sum_pool', 'sum'),
+  global_max_pool: globalPoolReference('max'),
+  global_avg_pool: globalPoolReference('mean'),
+} satisfies Record<PoolName, StaticReference>;

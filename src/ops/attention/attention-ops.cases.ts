@@ -1,0 +1,9 @@
+import type { OpCases } from '../op-cases.ts';
+import { linearAttentionCases } from './linear-attention.cases.ts';
+import { scaledDotProductAttentionCases } from './scaled-dot-product-attention.cases.ts';
+import type { AttentionName } from './attention-ops.ts';
+
+export const ATTENTION_CASES = {
+  linear_attention: linearAttentionCases,
+  scaled_dot_product_attention: scaledDotProductAttentionCases,
+} satisfies Record<AttentionName, OpCases>;

@@ -1,0 +1,9 @@
+import type { OpReference } from '../op-reference.ts';
+import { linearAttentionReference } from './linear-attention.reference.ts';
+import { scaledDotProductAttentionReference } from './scaled-dot-product-attention.reference.ts';
+import type { AttentionName } from './attention-ops.ts';
+
+export const ATTENTION_REFERENCES = {
+  linear_attention: linearAttentionReference,
+  scaled_dot_product_attention: scaledDotProductAttentionReference,
+} satisfies Record<AttentionName, OpReference>;

@@ -1,0 +1,27 @@
+import type { HostTensor } from '../../core/host-tensor.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
+import { stringAttribute } from '../attributes.ts';
+import type { Operands } from '../lowering.ts';
+import { operand } from '../operand-checks.ts';
+import { tuplePlaces } from './gather-nd.ts';
+import { hostIntegers } from './integer-index.ts';
+import { scatterOnHost } from './scatter-reduction.ts';
+import { tuplesOf } from './scatter-nd.ts';
+import type { StaticReference } from '../op-reference.ts';
+
+export const scatterNdReference: StaticReference = {
+  reference: scatterNdOnHost,
+};
+
+function scatterNdOnHost(
+  inputs: Operands<HostTensor>,
+  attributes: Attributes,
+  output: HostTensor,
+): void {
+  const indices = operand(inputs, 1);
+  const { sizes, count, run } = tuplesOf(output.shape, indices.shape);
+  const rows = tuplePlaces(hostIntegers(indices), sizes, count);
+  const [x, updates] = [operand(inputs, 0), operand(inputs, 2)];
+  const reduction = stringAttribute(attributes, 'reduction');
+  scatterOnHost({ x, updates, reduction, run, rows }, output);
+}

@@ -1,0 +1,15 @@
+import { inlineReferences } from '../inline-parts.ts';
+import type { OpReference } from '../op-reference.ts';
+import { convIntegerReference } from './conv-integer.reference.ts';
+import { dequantize } from './dequantize.ts';
+import { matmulIntegerReference } from './matmul-integer.reference.ts';
+import { matmulNbitsReference } from './matmul-nbits.reference.ts';
+import type { QuantizationName } from './quantization-ops.ts';
+import { quantize } from './quantize.ts';
+
+export const QUANTIZATION_REFERENCES = {
+  ...inlineReferences([quantize, dequantize]),
+  matmul_integer: matmulIntegerReference,
+  conv_integer: convIntegerReference,
+  matmul_nbits: matmulNbitsReference,
+} satisfies Omit<Record<QuantizationName, OpReference>, 'quantize' | 'dequantize'>;
