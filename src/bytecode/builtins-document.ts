@@ -1,12 +1,14 @@
+import { BUILTIN_SUMMARIES } from './builtin-summaries.ts';
 import { BUILTIN_PREFIX, type BuiltinParam, BUILTINS, type BuiltinSignature } from './builtins.ts';
 
 /** `docs/builtins.md`: the table of builtins with signatures. */
 export function builtinsDocument(): string {
   const table: Readonly<Record<string, BuiltinSignature>> = BUILTINS;
-  const rows = Object.entries(table).map(([name, { params, rest, result, summary }]) => {
+  const summaries: Readonly<Record<string, string>> = BUILTIN_SUMMARIES;
+  const rows = Object.entries(table).map(([name, { params, rest, result }]) => {
     const operands = params.map(describeParam);
     if (rest !== undefined) operands.push(`${describeParam(rest)}...`);
-    return `| \`${name}\` | ${operands.join(', ')} | ${result} | ${summary} |`;
+    return `| \`${name}\` | ${operands.join(', ')} | ${result} | ${summaries[name] ?? ''} |`;
   });
   return [
     '# Builtins',
