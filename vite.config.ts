@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
+import { builtEntries } from './scripts/built/built-entries.ts';
 import { dropUnusedFields } from './scripts/drop-unused-fields.ts';
 import { LongestFirst } from './scripts/longest-first.ts';
 import { minifyWgsl } from './scripts/minify-wgsl.ts';
@@ -32,6 +33,19 @@ function securityHeaders(): Plugin {
 /** Tests of models and cases in ../shared, which run by themselves: `vitest run --mode shared`. */
 const SHARED_TEST = '*.shared.test.ts';
 
+/** Tests of what ships, in dist: `vitest run --mode built`. */
+const BUILT_TEST = '*.built.test.ts';
+
+/** The tests of a mode. */
+function tests(mode: string) {
+  if (mode === 'shared') return { include: [`{src,scripts}/**/${SHARED_TEST}`], exclude: [] };
+  if (mode === 'built') return { include: [`scripts/**/${BUILT_TEST}`], exclude: [] };
+  return {
+    include: ['{src,scripts}/**/*.test.ts'],
+    exclude: [`**/${SHARED_TEST}`, `**/${BUILT_TEST}`],
+  };
+}
+
 /** The pages alone, or with `--mode e2e` the pages of the browser tests too. */
 function pages(mode: string): string[] {
   const own = [path('index.html'), path('rpc.html')];
@@ -42,7 +56,12 @@ function pages(mode: string): string[] {
 
 export default defineConfig(({ mode }) => ({
   base: './',
-  plugins: [minifyWgsl(), dropUnusedFields(), securityHeaders()],
+  plugins: [
+    minifyWgsl(),
+    dropUnusedFields(),
+    securityHeaders(),
+    ...(mode === 'built' ? [builtEntries()] : []),
+  ],
   build: {
     outDir: mode === 'e2e' ? 'dist-e2e' : 'dist-page',
     target: 'es2022',
@@ -59,8 +78,7 @@ export default defineConfig(({ mode }) => ({
   },
   preview: { host: 'localhost' },
   test: {
-    include: [mode === 'shared' ? `{src,scripts}/**/${SHARED_TEST}` : '{src,scripts}/**/*.test.ts'],
-    exclude: mode === 'shared' ? [] : [`**/${SHARED_TEST}`],
+    ...tests(mode),
     testTimeout: 180_000,
     // A machine may be busy; by default a poll gives up after a second.
     expect: { poll: { timeout: 20_000 } },

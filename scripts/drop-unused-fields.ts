@@ -2,15 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { type ESTree, parseSync, type Plugin } from 'vite';
 
 /** What tests and documentation read. */
-const TESTED = new Set(['cases', 'badCases', 'summary', 'tolerance', 'caseValues']);
+const TESTED = new Set(['cases', 'badCases', 'summary', 'caseValues']);
 /** Ranges of random numbers for cases, where they are written out. */
 const RANGES = new Set(['range', 'ranges']);
-/** What the compiler alone asks: what fusing is worth, what may be moved or folded. */
-const COMPILED = new Set(['loads', 'cost', 'movesOnly', 'takesBits', 'unpacks']);
 /** What computes on the host: only the host device's kernels and the compiler read it. */
 const REFERENCES = /^(?:reference|compute|host|host[A-Z]\w*|wideHost)$/;
-/** The tables whose entries are also tested and documented. */
-const TABLES = /\/src\/(ops\/(?:[a-z]+\/)?[^/]+|bytecode\/builtins)\.ts$/;
+/** The operators whose formulas, cases and kernels still stand in one literal. */
+const TABLES = /\/src\/ops\/(?:elementwise\/[^/]+|quantization\/(?:de)?quantize)\.ts$/;
 
 interface Span {
   readonly start: number;
@@ -18,10 +16,9 @@ interface Span {
 }
 
 /**
- * The entry of an operator or a builtin holds its test cases and its line in the documentation,
- * which nobody reads in production. Takes `cases`, `badCases`, `summary` and `tolerance` out of
- * object literals, and without `keepsReferences` what computes on the host or what only the compiler
- * reads too; what only they use is then dropped as unused.
+ * Elementwise operators hold their test cases and their lines in the documentation, which nobody reads
+ * in production. Takes `cases`, `badCases` and `summary` out of object literals, and without
+ * `keepsReferences` what computes on the host; what only they use is then dropped as unused.
  */
 export function withoutUnusedFields(
   code: string,
@@ -75,7 +72,7 @@ function isUnused({ key, value }: ESTree.ObjectProperty, { keepsReferences }: Se
   if (RANGES.has(key.name) && value.type === 'ArrayExpression') return true;
   if (keepsReferences) return false;
   // A literal is the reason why an operator runs on the host.
-  return COMPILED.has(key.name) || (REFERENCES.test(key.name) && value.type !== 'Literal');
+  return REFERENCES.test(key.name) && value.type !== 'Literal';
 }
 
 /** Marks the second copy of a module of `src/ops`, the one with references. */

@@ -1,5 +1,6 @@
 // Measures what a page downloads, minified and gzipped, against the budgets; also checks that the
-// code which loads and runs a saved executable holds nothing of the compiler.
+// code which loads and runs a saved executable holds nothing of the compiler and no operator's
+// reference, and that nothing of the package holds test cases.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
@@ -21,6 +22,10 @@ const BUNDLES = [
   },
 ];
 const COMPILER = /^src\/(compiler|frontend)\//;
+/** What defines operators on the host; whoever computes there loads it. */
+const REFERENCE = /\.reference\.ts$/;
+/** What tests operators; no file of the package holds it. */
+const CASES = /\.cases\.ts$/;
 
 /** Builds the published package into `outDir`. The sources of each of its files, by name. */
 async function buildPackage(outDir) {
@@ -122,6 +127,9 @@ const complaints = [];
 const outDir = mkdtempSync(join(tmpdir(), 'weft-size-'));
 try {
   const sources = await buildPackage(outDir);
+  for (const { path } of [...sources.values()].flat().filter(({ path }) => CASES.test(path))) {
+    complaints.push(`the package holds ${path}, which only tests read`);
+  }
   console.log('bundle        gzipped    budget   on demand');
   for (const { title, entry, file, budget } of BUNDLES) {
     const { now, later } = await bundle(join(outDir, entry));
@@ -134,7 +142,8 @@ try {
     );
     if (isOver) complaints.push(`${title} is ${byteLength - budget} bytes over its budget`);
     const modules = now.flatMap(({ modules }) => sourcesIn(modules, sources));
-    for (const { path } of modules.filter(({ path }) => COMPILER.test(path))) {
+    for (const { path } of modules) {
+      if (!COMPILER.test(path) && !REFERENCE.test(path)) continue;
       complaints.push(`${title} holds ${path}, which must load on demand only`);
     }
     if (process.argv.includes('--modules')) printLargest(modules);

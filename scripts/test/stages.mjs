@@ -63,6 +63,7 @@ export const STAGES = [
   }),
   node('bundle sizes', 'scripts/size.mjs'),
   node('library build', 'scripts/build.mjs'),
+  vitest('what ships', ['--mode', 'built']),
   node('package', 'scripts/check-package.mjs'),
   {
     // All of them, with bundlers and other runtimes: npm run show -- consumers
