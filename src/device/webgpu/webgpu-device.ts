@@ -165,7 +165,7 @@ export class WebGpuDevice implements Device {
   async synchronize(): Promise<void> {
     this.#faults.throwIfEnded();
     const serial = this.#queue.finishRun();
-    return this.#faults.untilLost(this.#afterErrors(this.#finished(serial), serial, []));
+    return this.#typed(this.#afterErrors(this.#finished(serial), serial, []), 'synchronize');
   }
 
   drain(): Promise<void> {
@@ -284,14 +284,15 @@ export class WebGpuDevice implements Device {
       serial,
       this.#readbacks.read(staging, byteLengths),
     );
+    return this.#typed(this.#afterErrors(blocks, serial, lastWrites), 'readback');
+  }
+
+  /** The value of `work`, or an error of Weft's own: that of the device where it was lost. */
+  async #typed<T>(work: Promise<T>, where: string): Promise<T> {
     try {
-      return await this.#faults.untilLost(this.#afterErrors(blocks, serial, lastWrites));
+      return await this.#faults.untilLost(work);
     } catch (cause) {
-      throw await unreadable(cause);
+      throw (await import('./unreadable.ts')).unreadable(cause, where);
     }
   }
-}
-
-async function unreadable(cause: unknown): Promise<Error> {
-  return (await import('./unreadable.ts')).unreadable(cause);
 }

@@ -25,7 +25,7 @@ export const checkIndices = defineOp({
     const [lower, below] = [dimsAttribute(attributes, 'lower'), dimsAttribute(attributes, 'below')];
     const last = shape.at(-1);
     const length = last === undefined ? undefined : dims.known(last);
-    const fits = lower.length === 1 || lower.length === length;
+    const fits = lower.length === 1 || length === undefined || lower.length === length;
     if (lower.length === below.length && fits) return { dtype, shape };
     throw new ShapeError({
       where: stringAttribute(attributes, 'where'),
