@@ -23,14 +23,14 @@ export const checkIndices = defineOp({
   infer(inputs, attributes, dims) {
     const { dtype, shape } = operand(inputs, 0);
     const [lower, below] = [dimsAttribute(attributes, 'lower'), dimsAttribute(attributes, 'below')];
-    const last = shape.at(-1);
-    const length = last === undefined ? undefined : dims.known(last);
-    const fits = lower.length === 1 || length === undefined || lower.length === length;
-    if (lower.length === below.length && fits) return { dtype, shape };
-    throw new ShapeError({
+    const complaint = () => ({
       where: stringAttribute(attributes, 'where'),
       got: `${lower.length} and ${below.length} bounds`,
       expected: 'one of each, or as many as the last axis is long',
     });
+    if (lower.length !== below.length) throw new ShapeError(complaint());
+    const last = shape.at(-1) ?? dims.of(1);
+    if (lower.length !== 1) dims.requireEqual(last, dims.of(lower.length), complaint);
+    return { dtype, shape };
   },
 });
