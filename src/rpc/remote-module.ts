@@ -2,6 +2,9 @@ import type { RemoteFunctionInfo } from './lent-devices.ts';
 import { isRemoteFunction, type RemoteFunction } from './remote-handles.ts';
 import { malformed } from './wire-values.ts';
 
+/** The modules of functions, which live as long: one that is collected is released on the remote. */
+const MODULES = new WeakMap<RemoteFunction, RemoteFunction>();
+
 /** An executable that was loaded on a remote device. */
 export class RemoteModule {
   /** Its functions, in order. */
@@ -16,8 +19,9 @@ export class RemoteModule {
   /** A function of the executable, called like a local one. Rejects with UsageError. */
   async getFunction(name: string): Promise<RemoteFunction> {
     const found = await this.#module(name);
-    if (isRemoteFunction(found)) return found;
-    throw malformed('a function that is none');
+    if (!isRemoteFunction(found)) throw malformed('a function that is none');
+    MODULES.set(found, this.#module);
+    return found;
   }
 
   /** Frees the machine and its memory on the remote; its functions can no longer be called. */
