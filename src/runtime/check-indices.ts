@@ -8,6 +8,7 @@ import {
   INDEX_CHECKS,
   type IndexCheck,
 } from '../core/index-checks.ts';
+import { symbolSizes } from './symbol-sizes.ts';
 import { TensorValue, type Value } from './value.ts';
 
 /**
@@ -40,17 +41,11 @@ export class IndexChecks {
   }
 
   /** Throws UsageError for the first index that is out of bounds; the arguments fit the signature. */
-  check({ name, paramNames, signature }: BytecodeFunction, args: readonly Value[]): void {
+  check(callee: BytecodeFunction, args: readonly Value[]): void {
+    const { name, paramNames } = callee;
     const checks = this.#checks.filter((check) => check.function === name);
     if (checks.length === 0) return;
-    const symbols = new Map<string, number>();
-    for (const [i, type] of (signature?.params ?? []).entries()) {
-      const arg = args[i];
-      if (type.kind !== 'tensor' || !(arg instanceof TensorValue)) continue;
-      for (const [axis, dim] of type.shape.entries()) {
-        if (typeof dim === 'string') symbols.set(dim, arg.shape[axis] ?? 0);
-      }
-    }
+    const symbols = symbolSizes(callee, args);
     for (const { parameter, values, where, lower, below, except, sizes = {} } of checks) {
       const indices =
         values === undefined
