@@ -9,7 +9,7 @@ import {
   callsPacked,
   countingLoop,
   sumAndProduct,
-} from '../src/worker/test-programs.ts';
+} from '../src/worker/testing/test-programs.ts';
 import { expect, test } from './fixtures.ts';
 import type { SessionPage } from './pages/session.ts';
 

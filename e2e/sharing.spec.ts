@@ -1,4 +1,4 @@
-import { addWeights } from '../src/worker/test-programs.ts';
+import { addWeights } from '../src/worker/testing/test-programs.ts';
 import { expect, test } from './fixtures.ts';
 import type { SessionPage } from './pages/session.ts';
 

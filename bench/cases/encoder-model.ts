@@ -1,7 +1,7 @@
 import { HostTensor } from '../../src/core/host-tensor.ts';
 import { elementCount } from '../../src/core/shape.ts';
 import type { OnnxNodeSpec } from '../../src/testing/onnx-writer.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 
 export interface EncoderSize {
   readonly layers: number;

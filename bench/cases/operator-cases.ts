@@ -1,7 +1,7 @@
 import { HostTensor } from '../../src/core/host-tensor.ts';
 import { elementCount } from '../../src/core/shape.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../src/testing/onnx-writer.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 import { type CasePlan, PEERS, type Peer, type Targets, type Work } from './bench-case.ts';
 import { buildCase } from './build-case.ts';
 import { buildEncoder } from './encoder-model.ts';

@@ -2,7 +2,7 @@ import type { PlannerCaps } from '../../src/core/launch-plan.ts';
 import { elementCount } from '../../src/core/shape.ts';
 import { plan } from '../../src/device/webgpu/planner/plan.ts';
 import { OPS } from '../../src/ops/registry.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 import { type BenchCase, benchCases } from './cases.ts';
 import { measureCeilings } from './ceilings.ts';
 import { type Gpu, openGpu } from './open-gpu.ts';

@@ -7,7 +7,7 @@ import {
   readFloats,
   vectorLaunch,
   vectorPrimitive,
-} from '../../src/device/webgpu/test-device.ts';
+} from '../../src/device/webgpu/testing/test-device.ts';
 
 /** What a browser did with the WebGPU device; errors as `name: message`. */
 export interface DeviceFindings {

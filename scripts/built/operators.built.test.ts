@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Device } from '../../src/device/device.ts';
-import { compareOperator } from '../../src/device/operators/compare-operator.ts';
+import { compareOperator } from '../../src/device/testing/compare-operator.ts';
 import { KERNEL_OPS } from '../../src/ops/kernel-ops.ts';
 import { withCases } from '../../src/ops/testing/tested-ops.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';

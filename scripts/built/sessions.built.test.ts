@@ -3,7 +3,7 @@ import { Session, Tensor } from '../../src/client/index.ts';
 import { Session as SourceSession } from '../../src/client/session.ts';
 import { compile, parseModule } from '../../src/frontend/index.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 
 /** Products, rows and a mean, each of which variants of kernels sum in another order. */
 const PROGRAM = `def @main(%x: Tensor[(n, 300), float32], %w: Tensor[(300, 96), float32])

@@ -2,7 +2,7 @@ import { type DType, dtypeInfo } from '../../src/core/dtype.ts';
 import { HostTensor } from '../../src/core/host-tensor.ts';
 import { elementCount, type Shape } from '../../src/core/shape.ts';
 import { numberToFloat16 } from '../../src/core/float16.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 
 /** How elements are drawn; `number` gives one element. */
 export interface Elements {

@@ -1,7 +1,7 @@
 import { Session, Tensor } from '../../src/client/index.ts';
 import { type DType, dtypeInfo } from '../../src/core/dtype.ts';
 import { HostTensor } from '../../src/core/host-tensor.ts';
-import { firstDifference } from '../../src/testing/all-close.ts';
+import { firstDifference } from '../../src/core/all-close.ts';
 import {
   bindFromInputs,
   type CaseFiles,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 import { findCases } from '../conformance/find-cases.ts';
 import type { Engine, Sample } from './engine.ts';
 import type { Count, EngineResult } from './engine-result.ts';

@@ -1,7 +1,7 @@
 import { type LoadOptions, Session, Tensor } from '../../src/client/index.ts';
 import { DeviceLostError, WeftError } from '../../src/core/errors.ts';
 import { HostTensor } from '../../src/core/host-tensor.ts';
-import { firstDifference } from '../../src/testing/all-close.ts';
+import { firstDifference } from '../../src/core/all-close.ts';
 import { FEATURES } from './small-model.ts';
 
 const ROWS = 5;

@@ -5,7 +5,7 @@ import {
   type OnnxNodeSpec,
   writeOnnxModel,
 } from '../../src/testing/onnx-writer.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 
 export const FEATURES = 24;
 

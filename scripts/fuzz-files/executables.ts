@@ -5,11 +5,11 @@ import {
   putTogether,
   rehashData,
   takeApart,
-} from '../../src/bytecode/file-surgery.ts';
-import { sampleExecutable } from '../../src/bytecode/sample-executable.ts';
+} from '../../src/bytecode/testing/file-surgery.ts';
+import { sampleExecutable } from '../../src/bytecode/testing/sample-executable.ts';
 import { compile, parseModule } from '../../src/frontend/index.ts';
 import { loopAndTree } from '../../src/runtime/testing/long-programs.ts';
-import { countingLoop, sumAndProduct } from '../../src/worker/test-programs.ts';
+import { countingLoop, sumAndProduct } from '../../src/worker/testing/test-programs.ts';
 import { Chance } from './chance.ts';
 import type { FuzzTarget } from './fuzz-target.ts';
 import { runExecutable } from './run-executable.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { printModule } from '../../src/compiler/ir/print.ts';
-import { oneGpuDevice } from '../../src/device/conformance-devices.ts';
+import { oneGpuDevice } from '../../src/device/testing/conformance-devices.ts';
 import { createHostDevice } from '../../src/device/host/host-device.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
 import { graphModule } from './graph.ts';

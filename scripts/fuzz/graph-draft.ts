@@ -8,7 +8,7 @@ import { hasSymbols } from '../../src/ops/attributes.ts';
 import { inferCall } from '../../src/ops/infer-call.ts';
 import { hostReason } from '../../src/ops/placement.ts';
 import { opDefinition } from '../../src/ops/registry.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 import { concreteShape, type Graph, type GraphNode, inputsOf } from './graph.ts';
 import { evaluateNode, isComparable, type NodeValues } from './perturbed-values.ts';
 import { randomTensor } from './tensor-values.ts';

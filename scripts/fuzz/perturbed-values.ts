@@ -1,6 +1,6 @@
 import { dtypeInfo } from '../../src/core/dtype.ts';
 import type { HostTensor } from '../../src/core/host-tensor.ts';
-import { evaluateCall } from '../../src/compiler/evaluate-call.ts';
+import { evaluateCall } from '../../src/compiler/values/evaluate-call.ts';
 import { opDefinition } from '../../src/ops/registry.ts';
 import { concreteAttributes, type Graph, type GraphNode, inputsOf } from './graph.ts';
 import { elementsOf, tensorFrom } from './tensor-values.ts';

@@ -1,6 +1,6 @@
 import { HostTensor } from '../../src/core/host-tensor.ts';
 import { elementCount, sameShape } from '../../src/core/shape.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 import { concreteShape, type Graph, type GraphNode } from './graph.ts';
 import { evaluateGraph, isComparable } from './perturbed-values.ts';
 

@@ -11,7 +11,7 @@ import type { HostTensor } from '../../src/core/host-tensor.ts';
 import { sameShape } from '../../src/core/shape.ts';
 import { AdtValue, TensorValue, type Value } from '../../src/runtime/value.ts';
 import { VirtualMachine } from '../../src/runtime/virtual-machine.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 import { type Graph, graphModule } from './graph.ts';
 import { evaluateGraph, type NodeValues, spreadOf, toleranceOf } from './perturbed-values.ts';
 import { resizedGraph } from './resize-graph.ts';

@@ -1,7 +1,7 @@
 import { HostTensor } from '../../src/core/host-tensor.ts';
 import type { OnnxAttribute, OnnxNodeSpec } from '../../src/testing/onnx-writer.ts';
 import { writeOnnxModel } from '../../src/testing/onnx-writer.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 
 /** Sizes of the input `x` with the dimensions (n, m, 3). */
 export interface ChainSizes {

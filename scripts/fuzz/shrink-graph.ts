@@ -3,7 +3,7 @@ import { HostTensor } from '../../src/core/host-tensor.ts';
 import type { TensorType } from '../../src/core/primitive-function.ts';
 import { inferCall } from '../../src/ops/infer-call.ts';
 import { opDefinition } from '../../src/ops/registry.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 import {
   concreteAttributes,
   concreteShape,

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { findCircles } from './find-circles.ts';
-import { importedNames, readImports } from './read-imports.ts';
+import { readImports } from './read-imports.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -16,32 +16,6 @@ test('no file reaches itself by its imports, those of types and import() include
   expect(imports.size).toBeGreaterThan(1000);
   const circles = findCircles(imports);
   expect(circles.map((files) => files.map((file) => relative(root, file)))).toEqual([]);
-});
-
-test('importedNames reads every kind of import', () => {
-  const text = `
-    import value, { type A } from './value.ts';
-    import type { B } from '../type.ts';
-    import './effect.ts';
-    import { readFileSync } from 'node:fs';
-    export { c } from './named.ts';
-    export type * from './all.ts';
-    const later = () => import('./later.ts');
-    const split = () => import(
-      "./split.ts"
-    );
-    const unknown = (name: string) => import(name);
-    const quoted = "import('./text.ts')"; // import('./comment.ts')
-  `;
-  expect(importedNames('example.ts', text)).toEqual([
-    './value.ts',
-    '../type.ts',
-    './effect.ts',
-    './named.ts',
-    './all.ts',
-    './later.ts',
-    './split.ts',
-  ]);
 });
 
 test('findCircles gives all nodes of a circle, and nothing that only leads to one', () => {

@@ -5,35 +5,65 @@ import { parseSync } from 'rolldown/utils';
 const SOURCE = /\.(ts|mts|mjs)$/;
 const INSTALLED = /[/\\]node_modules[/\\]/;
 
+/** An import as a file states it. */
+export interface ImportedName {
+  /** As it is written. */
+  readonly name: string;
+  /** The file, where the name is a relative one; undefined for a package. */
+  readonly path?: string | undefined;
+  /** By `import()`. */
+  readonly isLater: boolean;
+}
+
 /** The files of this repository that each file imports, types and `import()` included. */
 export type Imports = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Reads all sources below the folders. */
 export function readImports(folders: readonly string[]): Imports {
+  return new Map(
+    [...readImportedNames(folders)].map(([file, names]) => {
+      const paths = names.flatMap(({ path }) => path ?? []);
+      return [file, new Set(paths.filter((path) => existsSync(path)))];
+    }),
+  );
+}
+
+/** What each source below the folders states, packages included. */
+export function readImportedNames(
+  folders: readonly string[],
+): ReadonlyMap<string, readonly ImportedName[]> {
   const files = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .map((name) => join(folder, name))
       .filter((path) => SOURCE.test(path) && !INSTALLED.test(path)),
   );
   return new Map(
-    files.map((path) => {
-      const names = importedNames(path, readFileSync(path, 'utf8'));
-      const imported = names.map((name) => join(dirname(path), name.replace(/\?.*$/, '')));
-      return [path, new Set(imported.filter((target) => existsSync(target)))];
+    files.map((file) => {
+      const names = importedNames(file, readFileSync(file, 'utf8'));
+      return [file, names.map((named) => ({ ...named, path: pathOf(named.name, file) }))];
     }),
   );
 }
 
-/** Relative names in imports, exports from other files and `import()` of a name that is written out. */
-export function importedNames(path: string, text: string): string[] {
+function pathOf(name: string, file: string): string | undefined {
+  return name.startsWith('.') ? join(dirname(file), name.replace(/\?.*$/, '')) : undefined;
+}
+
+/** Names in imports, exports from other files and `import()` of a name that is written out. */
+export function importedNames(path: string, text: string): ImportedName[] {
   const { module, errors } = parseSync(path, text);
   if (errors[0] !== undefined) throw new Error(`${path}: ${errors[0].message}`);
   const exported = module.staticExports.flatMap(({ entries }) => entries);
-  return [
+  const now = [
     ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
     ...exported.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
-    ...module.dynamicImports.map(({ moduleRequest: { start, end } }) =>
-      text.slice(start, end).replace(/^(['"`])(.*)\1$/, '$2'),
-    ),
-  ].filter((name) => name.startsWith('.'));
+  ];
+  const later = module.dynamicImports.flatMap(({ moduleRequest: { start, end } }) => {
+    const [, name] = /^['"`](.*)['"`]$/.exec(text.slice(start, end)) ?? [];
+    return name ?? [];
+  });
+  return [
+    ...now.map((name) => ({ name, isLater: false })),
+    ...later.map((name) => ({ name, isLater: true })),
+  ];
 }

@@ -1,5 +1,5 @@
 import { HostTensor } from '../../src/core/host-tensor.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 import { writeOnnxModel } from '../../src/testing/onnx-writer.ts';
 
 export const MODEL_ROWS = 1024;

@@ -1,5 +1,5 @@
 import { HostTensor } from '../../src/core/host-tensor.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 import { type DataSet, ModelDraft, type OwnModel } from './model-draft.ts';
 import { type Detector, naiveDetector } from './naive-detector.ts';
 import { tabulate } from './naive-tensor.ts';

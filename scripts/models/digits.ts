@@ -3,7 +3,7 @@ import { IMAGE_SIZE } from '../../src/demo/digits/rasterize-drawing.ts';
 import { sampleDigit } from '../../src/demo/digits/write-digit.ts';
 import { readMessage } from '../../src/frontend/onnx/protobuf/read-message.ts';
 import { tensorFromProto } from '../../src/frontend/onnx/protobuf/read-tensor.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 import { type DataSet, ModelDraft, type OwnModel } from './model-draft.ts';
 import { convolution, maxPool, plus, product, relu, softmax } from './naive-layers.ts';
 import { NaiveTensor } from './naive-tensor.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Session, Tensor } from '../../src/client/index.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 
 const SIZE = 192;
 const SHAPE = [1, 1, SIZE, SIZE];

@@ -2,7 +2,7 @@ import { HostTensor } from '../../src/core/host-tensor.ts';
 import { elementCount, type Shape } from '../../src/core/shape.ts';
 import type { OnnxAttribute, OnnxInputSpec, OnnxNodeSpec } from '../../src/testing/onnx-writer.ts';
 import { writeOnnxModel, writeOnnxTensor } from '../../src/testing/onnx-writer.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 
 /** A model as a folder: `model.onnx` and what it shall give for what inputs. */
 export interface OwnModel {

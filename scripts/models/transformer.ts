@@ -1,6 +1,6 @@
 import type { HostTensor } from '../../src/core/host-tensor.ts';
 import type { OnnxInputSpec } from '../../src/testing/onnx-writer.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 import { type DataSet, ModelDraft, type OwnModel } from './model-draft.ts';
 import { type Cache, naiveTransformer, type TransformerWeights } from './naive-transformer.ts';
 import { NaiveTensor, tabulate } from './naive-tensor.ts';

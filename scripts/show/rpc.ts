@@ -9,8 +9,8 @@ import {
   findDevice,
   HostTensor,
 } from '../../src/rpc/index.ts';
-import { firstDifference } from '../../src/testing/all-close.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { firstDifference } from '../../src/core/all-close.ts';
+import { seededRandom } from '../../src/core/random.ts';
 import { openPages, type Pages } from '../open-pages.ts';
 
 const SAMPLES = 20;

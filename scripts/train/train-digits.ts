@@ -7,7 +7,7 @@
 // minutes on one core.
 import { defaultDevice, init, jit, numpy as np, tree, valueAndGrad } from '@jax-js/jax';
 import { sampleDigit } from '../../src/demo/digits/write-digit.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../src/core/random.ts';
 import {
   digitRows,
   imagePatches,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { FormatError, VerifyError } from '../core/errors.ts';
 import { Executable } from './executable-file.ts';
-import { type FileParts, putTogether, rehashData, takeApart } from './file-surgery.ts';
-import { sampleExecutable } from './sample-executable.ts';
-import { seededRandom } from '../testing/random.ts';
+import { type FileParts, putTogether, rehashData, takeApart } from './testing/file-surgery.ts';
+import { sampleExecutable } from './testing/sample-executable.ts';
+import { seededRandom } from '../core/random.ts';
 
 const file = sampleExecutable().toBytes({ blockByteLength: 512 });
 

@@ -3,7 +3,7 @@ import { HostTensor } from '../core/host-tensor.ts';
 import { ExecBuilder } from './exec-builder.ts';
 import { Executable } from './executable-file.ts';
 import { type DataBlock, ExecutableReader } from './executable-reader.ts';
-import { sampleExecutable } from './sample-executable.ts';
+import { sampleExecutable } from './testing/sample-executable.ts';
 
 const sample = sampleExecutable();
 const file = sample.toBytes({ blockByteLength: 256 });

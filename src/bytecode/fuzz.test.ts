@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FormatError, VerifyError } from '../core/errors.ts';
-import { seededRandom } from '../testing/random.ts';
-import { arbitraryExecutable } from './arbitrary-executable.ts';
+import { seededRandom } from '../core/random.ts';
+import { arbitraryExecutable } from './testing/arbitrary-executable.ts';
 import { Executable } from './executable-file.ts';
 import type { BytecodeFunction, ExecutableData } from './executable.ts';
-import { putTogether, rehashData, takeApart } from './file-surgery.ts';
+import { putTogether, rehashData, takeApart } from './testing/file-surgery.ts';
 import {
   ARGUMENT_KINDS,
   ArgumentKind,
@@ -17,7 +17,7 @@ import {
   VM_REGISTER,
   VOID_REGISTER,
 } from './isa.ts';
-import { sampleExecutable } from './sample-executable.ts';
+import { sampleExecutable } from './testing/sample-executable.ts';
 import { verifyExecutable } from './verify.ts';
 
 const MUTATIONS = 21_000;

@@ -5,7 +5,7 @@ import { ExecBuilder } from './exec-builder.ts';
 import { Executable } from './executable-file.ts';
 import { printExecutable } from './print.ts';
 import { listingLine } from './print-instruction.ts';
-import { sampleExecutable } from './sample-executable.ts';
+import { sampleExecutable } from './testing/sample-executable.ts';
 
 const sample = sampleExecutable();
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { arbitraryExecutable } from './arbitrary-executable.ts';
+import { arbitraryExecutable } from './testing/arbitrary-executable.ts';
 import { ExecBuilder } from './exec-builder.ts';
 import { Executable } from './executable-file.ts';
 import { listingLine } from './print-instruction.ts';

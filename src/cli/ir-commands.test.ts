@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../core/host-tensor.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
-import { type CommandResult, testCommand } from './test-command.ts';
+import { type CommandResult, testCommand } from './testing/test-command.ts';
 
 let folder: string;
 const at = (name: string): string => join(folder, name);

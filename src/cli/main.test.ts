@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../core/host-tensor.ts';
 import { writeOnnxModel, writeOnnxTensor } from '../testing/onnx-writer.ts';
-import { countingLoop } from '../worker/test-programs.ts';
+import { countingLoop } from '../worker/testing/test-programs.ts';
 import { readNpy, writeNpy } from './npy.ts';
-import { type CommandResult, testCommand } from './test-command.ts';
+import { type CommandResult, testCommand } from './testing/test-command.ts';
 
 let folder: string;
 const at = (name: string): string => join(folder, name);

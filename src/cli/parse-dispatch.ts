@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
-import { logarithmic, uniform } from '../compiler/dispatch/dispatchers.ts';
-import type { AxisDispatcher, Interval } from '../compiler/dispatch/interval.ts';
-import type { ModuleDispatch } from '../compiler/passes/dispatch-by-shape.ts';
+import { logarithmic, uniform } from '../compiler/passes/dispatch-by-shape/dispatchers.ts';
+import type { AxisDispatcher, Interval } from '../compiler/passes/dispatch-by-shape/interval.ts';
+import type { ModuleDispatch } from '../compiler/passes/dispatch-by-shape/dispatch-by-shape.ts';
 
 const TARGET = /^([^.]+)\.(.+)\.(\d+)$/;
 

@@ -3,7 +3,7 @@ import type { ModuleDispatch } from '../compiler/index.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
 import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
-import { firstDifference } from '../testing/all-close.ts';
+import { firstDifference } from '../core/all-close.ts';
 import { formatBytes } from './format-bytes.ts';
 import { formatOutput } from './format-output.ts';
 import { isExecutableFile, openExecutable } from './open-executable.ts';

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Session } from '../client/index.ts';
-import { countingLoop } from '../worker/test-programs.ts';
+import { countingLoop } from '../worker/testing/test-programs.ts';
 import { folderStore } from './snapshot-folder.ts';
 
 let folder = '';

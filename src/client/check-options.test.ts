@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sumAndProduct } from '../worker/test-programs.ts';
+import { sumAndProduct } from '../worker/testing/test-programs.ts';
 import { configureWorker, Session, Tensor } from './index.ts';
 
 const host = { worker: false, device: 'host' } as const;

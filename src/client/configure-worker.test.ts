@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { nodeGpu } from '../testing/node-gpu.ts';
-import { addWeights } from '../worker/test-programs.ts';
+import { addWeights } from '../worker/testing/test-programs.ts';
 import { configureWorker, type LoadOptions, Session, Tensor } from './index.ts';
 
 const SIZE = 1024;

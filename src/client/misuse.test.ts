@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder, type FunctionBuilder, type OperandLike } from '../bytecode/index.ts';
-import { countingLoop, sumAndProduct } from '../worker/test-programs.ts';
+import { countingLoop, sumAndProduct } from '../worker/testing/test-programs.ts';
 import { Session, type SessionSource, Tensor } from './index.ts';
 
 const x = Tensor.from([1, 2, 3]);

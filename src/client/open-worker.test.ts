@@ -2,7 +2,7 @@ import { expose } from 'comlink';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { VERSION } from '../core/version.ts';
 import { createService } from '../worker/create-service.ts';
-import { sumAndProduct } from '../worker/test-programs.ts';
+import { sumAndProduct } from '../worker/testing/test-programs.ts';
 import { Session, Tensor } from './index.ts';
 
 /** A worker whose other end is a port in this thread. */

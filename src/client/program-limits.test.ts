@@ -4,7 +4,7 @@ import { RuntimeError, UnsupportedError, UsageError } from '../core/errors.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import { createService } from '../worker/create-service.ts';
 import type { LoadRequest, ProgramLimits } from '../worker/protocol.ts';
-import { countingLoop, sumAndProduct } from '../worker/test-programs.ts';
+import { countingLoop, sumAndProduct } from '../worker/testing/test-programs.ts';
 import { Session, Tensor } from './index.ts';
 
 /** A program with a kernel of its own, which doubles a vector: a workgroup for each element. */

@@ -4,7 +4,12 @@ import { HostTensor } from '../core/host-tensor.ts';
 import { ExecBuilder } from '../bytecode/index.ts';
 import { compile, parseModule } from '../compiler/index.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
-import { addWeights, callsPacked, countingLoop, sumAndProduct } from '../worker/test-programs.ts';
+import {
+  addWeights,
+  callsPacked,
+  countingLoop,
+  sumAndProduct,
+} from '../worker/testing/test-programs.ts';
 import {
   DeviceTensor,
   type LoadOptions,

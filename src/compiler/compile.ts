@@ -1,27 +1,30 @@
 import type { Executable } from '../bytecode/executable-file.ts';
-import { generateCode } from './codegen.ts';
+import { generateCode } from './codegen/codegen.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
-import { budgetInForce, CompileBudget } from './compile-budget.ts';
+import { budgetInForce, CompileBudget } from './ir/compile-budget.ts';
 import type { SourceTexts } from './inference/type-diagnostics.ts';
 import type { Module } from './ir/expr.ts';
-import type { DispatchReport } from './dispatch/dispatch.ts';
-import type { MemoryPlanReport } from './memory/memory-report.ts';
+import type { DispatchReport } from './passes/dispatch-by-shape/dispatch.ts';
+import type { MemoryPlanReport } from './passes/plan-memory/memory-report.ts';
 import { allocateAdtTags } from './passes/allocate-adt-tags.ts';
 import { bindDims, checkDimNames, type DimBindings } from './passes/bind-dims.ts';
-import { dispatchByShape, type ModuleDispatch } from './passes/dispatch-by-shape.ts';
+import {
+  dispatchByShape,
+  type ModuleDispatch,
+} from './passes/dispatch-by-shape/dispatch-by-shape.ts';
 import { eliminateCommonSubexpressions } from './passes/eliminate-common-subexpressions.ts';
-import { foldAffineIntoWeights } from './passes/fold-affine-into-weights.ts';
+import { foldAffineIntoWeights } from './passes/fold-affine/fold-affine-into-weights.ts';
 import { foldConstants } from './passes/fold-constants.ts';
-import { fuse, separate } from './passes/fuse.ts';
+import { fuse, separate } from './passes/fuse/fuse.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import { inline } from './passes/inline.ts';
-import { lambdaLift } from './passes/lambda-lift.ts';
+import { lambdaLift } from './passes/lift-lambdas/lambda-lift.ts';
 import { nameUnknownDims } from './passes/name-unknown-dims.ts';
 import { liveness } from './passes/liveness.ts';
-import { lowerMatch } from './passes/lower-match.ts';
-import { lowerShapes } from './passes/lower-shapes.ts';
+import { lowerMatch } from './passes/match/lower-match.ts';
+import { lowerShapes } from './passes/lower-shapes/lower-shapes.ts';
 import type { Pass } from './passes/pass.ts';
-import { planMemory } from './passes/plan-memory.ts';
+import { planMemory } from './passes/plan-memory/plan-memory.ts';
 import { type Placement, placeDevices } from './passes/place-devices.ts';
 import { recognizeOperators } from './passes/recognize-operators.ts';
 import { simplify } from './passes/simplify.ts';
@@ -29,7 +32,7 @@ import { tailCalls } from './passes/tail-calls.ts';
 import { toAnf } from './passes/to-anf.ts';
 import { toGraph } from './passes/to-graph.ts';
 import { postOrder } from './ir/visit.ts';
-import { TypeInference } from './type-inference.ts';
+import { TypeInference } from './inference/type-inference.ts';
 
 export type { Executable };
 

@@ -17,7 +17,7 @@ import {
 } from './ir/build.ts';
 import type { Expr } from './ir/expr.ts';
 import { INT_TYPE } from './ir/type.ts';
-import { verifyModule } from './verify-module.ts';
+import { verifyModule } from './verify/verify-module.ts';
 
 const x = variable('x', 'float32', [4]);
 const c = variableOf('c', INT_TYPE);

@@ -11,16 +11,16 @@ export {
   type DispatchReport,
   dispatch,
   type FunctionDispatch,
-} from './dispatch/dispatch.ts';
-export { logarithmic, uniform } from './dispatch/dispatchers.ts';
-export type { FunctionMemoryPlan, MemoryPlanReport } from './memory/memory-report.ts';
+} from './passes/dispatch-by-shape/dispatch.ts';
+export { logarithmic, uniform } from './passes/dispatch-by-shape/dispatchers.ts';
+export type { FunctionMemoryPlan, MemoryPlanReport } from './passes/plan-memory/memory-report.ts';
 export type {
   AxisDispatcher,
   DimRange,
   Interval,
   LogarithmicIntervals,
   UniformIntervals,
-} from './dispatch/interval.ts';
+} from './passes/dispatch-by-shape/interval.ts';
 export {
   call,
   callFunction,
@@ -93,8 +93,11 @@ export {
   type TypeVarNode,
 } from './ir/type.ts';
 export { checkDimNames, type DimBindings } from './passes/bind-dims.ts';
-export { dispatchByShape, type ModuleDispatch } from './passes/dispatch-by-shape.ts';
+export {
+  dispatchByShape,
+  type ModuleDispatch,
+} from './passes/dispatch-by-shape/dispatch-by-shape.ts';
 export type { Pass } from './passes/pass.ts';
-export { allPasses, type PassParameters, runPasses } from './passes/pass-table.ts';
-export { type VerifyOptions, verifyModule } from './verify-module.ts';
+export { allPasses, type PassParameters, runPasses } from './pass-table.ts';
+export { type VerifyOptions, verifyModule } from './verify/verify-module.ts';
 export type { Placement } from './passes/place-devices.ts';

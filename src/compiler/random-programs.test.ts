@@ -4,14 +4,14 @@ import { HostTensor } from '../core/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { AdtValue, TensorValue, type Value } from '../runtime/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
-import { seededRandom } from '../testing/random.ts';
+import { seededRandom } from '../core/random.ts';
 import { compile } from './compile.ts';
-import { evaluateModule, type ReferenceValue } from './evaluate-module.ts';
+import { evaluateModule, type ReferenceValue } from './testing/evaluate-module.ts';
 import type { Module } from './ir/expr.ts';
 import { printModule } from './ir/print.ts';
-import { randomModule } from './ir/random-module.ts';
+import { randomModule } from './testing/random-module.ts';
 import type { Type } from './ir/type.ts';
-import { verifyModule } from './verify-module.ts';
+import { verifyModule } from './verify/verify-module.ts';
 
 /** A value of a type with data only; undefined where it has functions. */
 function randomValue(type: Type, random: () => number): HostTensor | number | undefined {

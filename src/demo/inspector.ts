@@ -1,5 +1,5 @@
 import type { OutputValue, Session, ValueInfo } from '../client/index.ts';
-import { seededRandom } from '../testing/random.ts';
+import { seededRandom } from '../core/random.ts';
 import type { DemoContext } from './demo-context.ts';
 import { element } from './element.ts';
 import { describeError, formatBytes, formatMs } from './format-quantity.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Tensor, type ValueInfo } from '../client/index.ts';
-import { seededRandom } from '../testing/random.ts';
+import { seededRandom } from '../core/random.ts';
 import { numbersToChoose, randomInputs } from './random-inputs.ts';
 
 const INPUTS: ValueInfo[] = [

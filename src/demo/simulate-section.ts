@@ -1,5 +1,5 @@
 import type { Session } from '../client/index.ts';
-import { seededRandom } from '../testing/random.ts';
+import { seededRandom } from '../core/random.ts';
 import type { DemoContext, Section } from './demo-context.ts';
 import { DISH_SIZE, Dish, PATTERNS, type Pattern } from './dish.ts';
 import { addDrop, paintDish } from './dish-picture.ts';

@@ -3,9 +3,9 @@ import { DeviceLostError, OutOfMemoryError, UnsupportedError } from '../core/err
 import { HostTensor } from '../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
-import { testedDevices } from './conformance-devices.ts';
+import { testedDevices } from './testing/conformance-devices.ts';
 import type { Device, DeviceBuffer, DeviceTensor, Kernel } from './device.ts';
-import { allocateTensor, downloadTensors, uploadTensor } from './device-tensors.ts';
+import { allocateTensor, downloadTensors, uploadTensor } from './testing/device-tensors.ts';
 import { createHostDevice } from './host/host-device.ts';
 
 const DEVICES = testedDevices(nodeGpu);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../core/host-tensor.ts';
-import { seededRandom } from '../testing/random.ts';
+import { seededRandom } from '../core/random.ts';
 import { connect } from './connect.ts';
 import type { Frame } from './channel.ts';
 import { encodeHead } from './messages.ts';

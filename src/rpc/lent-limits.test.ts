@@ -4,7 +4,7 @@ import { compile, parseModule } from '../compiler/index.ts';
 import { OutOfMemoryError, RuntimeError, UnsupportedError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
-import { countingLoop } from '../worker/test-programs.ts';
+import { countingLoop } from '../worker/testing/test-programs.ts';
 import { RemoteTensor } from './remote-handles.ts';
 import { openSession } from './testing/open-session.ts';
 

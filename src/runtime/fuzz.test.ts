@@ -10,7 +10,7 @@ import {
 import { VerifyError, WeftError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { createNullDevice } from '../device/host/host-device.ts';
-import { seededRandom } from '../testing/random.ts';
+import { seededRandom } from '../core/random.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
 const PROGRAM_COUNT = 600;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder, type Executable, MakeCode, MatchCode } from '../bytecode/index.ts';
 import { HostTensor } from '../core/host-tensor.ts';
-import { seededRandom } from '../testing/random.ts';
+import { seededRandom } from '../core/random.ts';
 import { FORMS } from './testing/forms.ts';
 import { TestDevice } from './testing/test-device.ts';
 import { VECTOR_FUNCTIONS } from './testing/vector-functions.ts';

@@ -1,6 +1,6 @@
 import { HostTensor } from '../core/host-tensor.ts';
 import { elementCount, type Shape } from '../core/shape.ts';
-import { seededRandom } from './random.ts';
+import { seededRandom } from '../core/random.ts';
 
 /** A float32 tensor of elements in [-2, 2) from a seed. */
 export function randomTensor(shape: Shape, seed: number): HostTensor {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { Session, Tensor } from '../client/index.ts';
-import { sumAndProduct } from './test-programs.ts';
+import { sumAndProduct } from './testing/test-programs.ts';
 
 afterEach(() => {
   vi.unstubAllGlobals();

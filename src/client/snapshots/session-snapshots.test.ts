@@ -8,7 +8,7 @@ import { LOOP_PLACE, loopAndTree } from '../../runtime/testing/long-programs.ts'
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { writeOnnxModel } from '../../testing/onnx-writer.ts';
-import { callsPacked, countingLoop, sumAndProduct } from '../../worker/test-programs.ts';
+import { callsPacked, countingLoop, sumAndProduct } from '../../worker/testing/test-programs.ts';
 import {
   DeviceTensor,
   type LoadOptions,

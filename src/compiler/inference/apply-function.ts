@@ -3,7 +3,7 @@ import { TypeCheckError } from '../../core/errors.ts';
 import type { DimCheck } from '../../core/symbolic-dims.ts';
 import { type CallExpr, formatSpan } from '../ir/expr.ts';
 import { formatType, type FunctionTypeNode, sameType, type Type } from '../ir/type.ts';
-import { type AppliedTerm, applied, symbolsOfTerm, termOf } from './term.ts';
+import { type AppliedTerm, applied, symbolsOfTerm, termOf } from '../ir/term.ts';
 import { Unifier } from './unifier.ts';
 
 const UNIT: Type = { kind: 'tuple', fields: [] };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { seededRandom } from '../../testing/random.ts';
+import { seededRandom } from '../../core/random.ts';
 import { constructorPattern, int, tuplePattern, variableOf, wildcard } from '../ir/build.ts';
 import type { Pattern } from '../ir/expr.ts';
 import type { ConstructorDefinition } from '../ir/type.ts';

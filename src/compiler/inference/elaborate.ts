@@ -12,7 +12,7 @@ import { bindersOf, postOrder, rewrite, withBinders } from '../ir/visit.ts';
 import { escapesOf } from './check-escapes.ts';
 import { constructorsOf, isPolymorphic } from './declarations.ts';
 import type { InferenceContext } from './inference-context.ts';
-import { isError, type Term } from './term.ts';
+import { isError, type Term } from '../ir/term.ts';
 
 /** Stands for types that nothing depends on, such as that of the elements of an empty list. */
 const UNIT: Type = { kind: 'tuple', fields: [] };

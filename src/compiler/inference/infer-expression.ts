@@ -24,7 +24,7 @@ import {
   resolve,
   type Term,
   termOf,
-} from './term.ts';
+} from '../ir/term.ts';
 
 const INT = applied('scalar', 'int', []);
 

@@ -2,7 +2,15 @@ import type { MatchExpr, Pattern, VarExpr } from '../ir/expr.ts';
 import { checkClauses } from './check-clauses.ts';
 import type { DeclaredConstructor } from './declarations.ts';
 import type { InferenceContext } from './inference-context.ts';
-import { applied, ERROR_TERM, freshMeta, resolve, substitute, type Term, termOf } from './term.ts';
+import {
+  applied,
+  ERROR_TERM,
+  freshMeta,
+  resolve,
+  substitute,
+  type Term,
+  termOf,
+} from '../ir/term.ts';
 
 /** Binds the variables of a clause's pattern; false when the pattern does not fit the value. */
 export function bindClause(expr: MatchExpr, index: number, inference: InferenceContext): boolean {

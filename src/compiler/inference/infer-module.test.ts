@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { seededRandom } from '../../testing/random.ts';
+import { seededRandom } from '../../core/random.ts';
 import {
   call,
   callFunction,
@@ -16,10 +16,10 @@ import {
 import type { Expr, Module } from '../ir/expr.ts';
 import { parseModule } from '../ir/parse.ts';
 import { printModule } from '../ir/print.ts';
-import { randomModule } from '../ir/random-module.ts';
+import { randomModule } from '../testing/random-module.ts';
 import { formatType, type Type } from '../ir/type.ts';
 import { postOrder } from '../ir/visit.ts';
-import { TypeInference } from '../type-inference.ts';
+import { TypeInference } from './type-inference.ts';
 import { isElaborated } from './elaborate.ts';
 import { inferModule } from './infer-module.ts';
 

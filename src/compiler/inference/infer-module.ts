@@ -8,7 +8,7 @@ import { gatherDimFacts } from './gather-dim-facts.ts';
 import { ExpressionInference } from './infer-expression.ts';
 import { InferenceContext, type Signature } from './inference-context.ts';
 import { stronglyConnected } from './strongly-connected.ts';
-import { type AppliedTerm, functionTerm, termOf } from './term.ts';
+import { type AppliedTerm, functionTerm, termOf } from '../ir/term.ts';
 import { type SourceTexts, TypeDiagnostics } from './type-diagnostics.ts';
 
 export interface InferOptions {

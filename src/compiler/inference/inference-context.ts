@@ -5,7 +5,14 @@ import { type CallExpr, type Expr, formatSpan, type FunctionExpr, spanOf } from 
 import { formatType, type Type, type TypeDefinition } from '../ir/type.ts';
 import { type DeclaredConstructor, plainSymbols, typeFault } from './declarations.ts';
 import { describeExpr } from './describe-expr.ts';
-import { type AppliedTerm, ERROR_TERM, resolve, substitute, type Term, termOf } from './term.ts';
+import {
+  type AppliedTerm,
+  ERROR_TERM,
+  resolve,
+  substitute,
+  type Term,
+  termOf,
+} from '../ir/term.ts';
 import type { TypeDiagnostics } from './type-diagnostics.ts';
 import { type Instance, Unifier } from './unifier.ts';
 import { type Constraint, Worklist } from './worklist.ts';

@@ -10,7 +10,15 @@ import { formatType, tensorType, type Type } from '../ir/type.ts';
 import { applyOperator, atPlace } from './apply-operator.ts';
 import { applyScalarOperator } from './apply-scalar-operator.ts';
 import type { InferenceContext } from './inference-context.ts';
-import { applied, ERROR_TERM, isError, type MetaTerm, resolve, type Term, termOf } from './term.ts';
+import {
+  applied,
+  ERROR_TERM,
+  isError,
+  type MetaTerm,
+  resolve,
+  type Term,
+  termOf,
+} from '../ir/term.ts';
 import type { Constraint } from './worklist.ts';
 
 interface OperatorContext {

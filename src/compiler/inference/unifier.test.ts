@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Dim } from '../../core/dim.ts';
 import { formatType, tensorType, type Type } from '../ir/type.ts';
-import { freshMeta, functionTerm, type Term, termOf } from './term.ts';
+import { freshMeta, functionTerm, type Term, termOf } from '../ir/term.ts';
 import { Unifier } from './unifier.ts';
 
 const vector = (dim: Dim): Type => tensorType({ dtype: 'float32', shape: [dim] });

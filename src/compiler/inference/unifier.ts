@@ -14,7 +14,7 @@ import {
   type Term,
   type TensorTerm,
   typeOfTerm,
-} from './term.ts';
+} from '../ir/term.ts';
 
 export interface FlowOptions {
   /**

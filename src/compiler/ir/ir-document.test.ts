@@ -6,7 +6,7 @@ import { AdtValue, TensorValue, type Value } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { compile } from '../compile.ts';
 import { inferModule } from '../inference/infer-module.ts';
-import { verifyModule } from '../verify-module.ts';
+import { verifyModule } from '../verify/verify-module.ts';
 import { constant, construct, int, tuple } from './build.ts';
 import type { Expr, Module } from './expr.ts';
 import { parseExpr, parseModule } from './parse.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FormatError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { seededRandom } from '../../testing/random.ts';
+import { seededRandom } from '../../core/random.ts';
 import { compile } from '../compile.ts';
 import {
   call,
@@ -17,7 +17,7 @@ import {
 } from './build.ts';
 import type { Expr, Module } from './expr.ts';
 import { moduleFromJson, moduleToJson } from './json.ts';
-import { randomModule } from './random-module.ts';
+import { randomModule } from '../testing/random-module.ts';
 import { equalModules } from './structural-equal.ts';
 
 const copy = (module: Module): Module =>

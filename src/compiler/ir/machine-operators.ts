@@ -2,7 +2,7 @@ import { isDType } from '../../core/dtype.ts';
 import type { Dim } from '../../core/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
-import { closureType } from '../inference/closure-type.ts';
+import { closureType } from './closure-type.ts';
 import type { ScalarOperator } from './scalar-operator.ts';
 import { formatType, STORAGE_TYPE, type Type, UNIT_TYPE } from './type.ts';
 

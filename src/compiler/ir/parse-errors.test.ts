@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { ParseError } from '../../core/errors.ts';
-import { seededRandom } from '../../testing/random.ts';
+import { seededRandom } from '../../core/random.ts';
 import { parseExpr, parseModule } from './parse.ts';
 import { printModule } from './print.ts';
-import { randomModule } from './random-module.ts';
+import { randomModule } from '../testing/random-module.ts';
 
 /** The message for a text, without the empty lines of the template. */
 function messageOf(text: string): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { seededRandom } from '../../testing/random.ts';
+import { seededRandom } from '../../core/random.ts';
 import {
   call,
   callFunction,
@@ -14,7 +14,7 @@ import {
   wildcard,
 } from './build.ts';
 import type { Expr } from './expr.ts';
-import { randomModule } from './random-module.ts';
+import { randomModule } from '../testing/random-module.ts';
 import { commonScope, computeScopes, holds, type Scope } from './scopes.ts';
 
 const x = variableOf('x');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { seededRandom } from '../../testing/random.ts';
+import { seededRandom } from '../../core/random.ts';
 import {
   call,
   callFunction,
@@ -21,7 +21,7 @@ import {
   wildcard,
 } from './build.ts';
 import type { Expr } from './expr.ts';
-import { randomModule } from './random-module.ts';
+import { randomModule } from '../testing/random-module.ts';
 import { equalExprs, equalModules, hashExpr, hashModule } from './structural-equal.ts';
 
 /** Asserts that hashes agree wherever expressions are equal. */

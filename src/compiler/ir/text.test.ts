@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { seededRandom } from '../../testing/random.ts';
+import { seededRandom } from '../../core/random.ts';
 import { inferModule } from '../inference/infer-module.ts';
-import { verifyModule } from '../verify-module.ts';
+import { verifyModule } from '../verify/verify-module.ts';
 import {
   call,
   callFunction,
@@ -22,7 +22,7 @@ import type { CallExpr, Expr, Module } from './expr.ts';
 import { parseExpr, parseModule } from './parse.ts';
 import { PRELUDE } from './prelude.ts';
 import { printExpr, printModule } from './print.ts';
-import { randomModule } from './random-module.ts';
+import { randomModule } from '../testing/random-module.ts';
 import { equalExprs, equalModules } from './structural-equal.ts';
 
 const x = variable('x', 'float32', ['n', 3]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { seededRandom } from '../../testing/random.ts';
+import { seededRandom } from '../../core/random.ts';
 import {
   call,
   callFunction,
@@ -19,7 +19,7 @@ import {
 } from './build.ts';
 import type { Expr } from './expr.ts';
 import { printExpr } from './print.ts';
-import { randomModule } from './random-module.ts';
+import { randomModule } from '../testing/random-module.ts';
 import { bindersOf, childrenOf, postOrder, rewrite, rewriteBodies, withChildren } from './visit.ts';
 
 const x = variable('x', 'float32', [4]);

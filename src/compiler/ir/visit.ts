@@ -1,4 +1,4 @@
-import { compileStep } from '../compile-budget.ts';
+import { compileStep } from './compile-budget.ts';
 import type { Expr, FunctionExpr, Module, Pattern, VarExpr } from './expr.ts';
 
 /**

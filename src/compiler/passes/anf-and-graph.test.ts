@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { seededRandom } from '../../testing/random.ts';
+import { seededRandom } from '../../core/random.ts';
 import { isAtom } from '../ir/atoms.ts';
 import {
   call,
@@ -15,11 +15,11 @@ import {
 import type { Expr, FunctionExpr, Module, Pattern } from '../ir/expr.ts';
 import { parseModule } from '../ir/parse.ts';
 import { printModule } from '../ir/print.ts';
-import { randomModule } from '../ir/random-module.ts';
+import { randomModule } from '../testing/random-module.ts';
 import { computeScopes, type Scope, type Scopes } from '../ir/scopes.ts';
 import { equalModules } from '../ir/structural-equal.ts';
 import { childrenOf, postOrder } from '../ir/visit.ts';
-import { TypeInference } from '../type-inference.ts';
+import { TypeInference } from '../inference/type-inference.ts';
 import type { Pass } from './pass.ts';
 import { toAnf } from './to-anf.ts';
 import { toGraph } from './to-graph.ts';

@@ -3,7 +3,7 @@ import { call, callFunction, func, letIn, moduleOf, variable, variableOf } from 
 import type { FunctionExpr } from '../ir/expr.ts';
 import { printModule } from '../ir/print.ts';
 import { tensorType } from '../ir/type.ts';
-import { TypeInference } from '../type-inference.ts';
+import { TypeInference } from '../inference/type-inference.ts';
 import { bindDims, type DimBindings } from './bind-dims.ts';
 
 function bind(main: FunctionExpr, dims: DimBindings): string {

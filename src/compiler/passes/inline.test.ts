@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseModule } from '../ir/parse.ts';
 import { printModule } from '../ir/print.ts';
-import { TypeInference } from '../type-inference.ts';
+import { TypeInference } from '../inference/type-inference.ts';
 import { inferTypes } from './infer-types.ts';
 import { inline } from './inline.ts';
 

@@ -6,7 +6,7 @@ import { isAtom } from '../ir/atoms.ts';
 import type { CallExpr, Expr, FunctionExpr, LetExpr, Module, VarExpr } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { postOrder, rewrite } from '../ir/visit.ts';
-import type { TypeInference } from '../type-inference.ts';
+import type { TypeInference } from '../inference/type-inference.ts';
 import { substituteSymbols } from './bind-dims.ts';
 import type { Pass } from './pass.ts';
 

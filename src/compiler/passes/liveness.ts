@@ -1,11 +1,11 @@
-import { type Block, BlockTable, destinationOf, type Step } from '../block.ts';
+import { type Block, BlockTable, destinationOf, type Step } from '../ir/block.ts';
 import { call, letIn, variableOf } from '../ir/build.ts';
 import type { Expr, FunctionExpr, IfExpr, MatchExpr, VarExpr } from '../ir/expr.ts';
 import { KILL } from '../ir/machine-operators.ts';
 import { runTask, sub, type Task } from '../ir/task.ts';
 import { UNIT_TYPE } from '../ir/type.ts';
 import { mapFunctions, postOrder, variablesOf } from '../ir/visit.ts';
-import type { TypeInference } from '../type-inference.ts';
+import type { TypeInference } from '../inference/type-inference.ts';
 import type { Pass } from './pass.ts';
 
 /**

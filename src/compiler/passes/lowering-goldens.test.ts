@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { inferModule } from '../inference/infer-module.ts';
 import { parseModule } from '../ir/parse.ts';
-import { verifyModule } from '../verify-module.ts';
-import { runNamed, textAfter } from './text-after.ts';
+import { verifyModule } from '../verify/verify-module.ts';
+import { runNamed, textAfter } from '../testing/text-after.ts';
 
 describe('lower-match', () => {
   const lower = (text: string): string => textAfter(['to-anf', 'lower-match'], text);

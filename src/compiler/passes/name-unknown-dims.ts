@@ -10,7 +10,7 @@ import {
   rewrite,
   withChildren,
 } from '../ir/visit.ts';
-import type { TypeInference } from '../type-inference.ts';
+import type { TypeInference } from '../inference/type-inference.ts';
 import type { Pass } from './pass.ts';
 import { resolveDimNames } from './resolve-dim-names.ts';
 

@@ -1,6 +1,6 @@
 import type { SourceTexts } from '../inference/type-diagnostics.ts';
 import type { Module } from '../ir/expr.ts';
-import type { TypeInference } from '../type-inference.ts';
+import type { TypeInference } from '../inference/type-inference.ts';
 
 /** What passes of one compilation share. */
 export interface PassContext {

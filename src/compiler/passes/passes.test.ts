@@ -5,12 +5,12 @@ import { call, constant, func, moduleOf, scalar, tuple, variable } from '../ir/b
 import type { Expr, Module } from '../ir/expr.ts';
 import { printModule } from '../ir/print.ts';
 import { inferModule } from '../inference/infer-module.ts';
-import { TypeInference } from '../type-inference.ts';
+import { TypeInference } from '../inference/type-inference.ts';
 import { bindDims } from './bind-dims.ts';
 import { eliminateCommonSubexpressions } from './eliminate-common-subexpressions.ts';
-import { foldAffineIntoWeights } from './fold-affine-into-weights.ts';
+import { foldAffineIntoWeights } from './fold-affine/fold-affine-into-weights.ts';
 import { foldConstants } from './fold-constants.ts';
-import { fuse } from './fuse.ts';
+import { fuse } from './fuse/fuse.ts';
 import { inferTypes } from './infer-types.ts';
 import type { Pass } from './pass.ts';
 import { simplify } from './simplify.ts';

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { compile } from '../compile.ts';
-import { evaluateModule } from '../evaluate-module.ts';
+import { evaluateModule } from '../testing/evaluate-module.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { call, func, moduleOf, variable } from '../ir/build.ts';
 import type { CallExpr } from '../ir/expr.ts';
 import { parseModule } from '../ir/parse.ts';
 import { printModule } from '../ir/print.ts';
-import { verifyModule } from '../verify-module.ts';
-import { fuse } from './fuse.ts';
-import { runPasses } from './pass-table.ts';
+import { verifyModule } from '../verify/verify-module.ts';
+import { fuse } from './fuse/fuse.ts';
+import { runPasses } from '../pass-table.ts';
 import { placeDevices, type Placement } from './place-devices.ts';
 
 const place = (text: string): string => printModule(runPasses(parseModule(text), [placeDevices()]));

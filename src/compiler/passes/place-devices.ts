@@ -16,8 +16,8 @@ import {
 import { DEVICE_COPY, SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
 import { computeScopes, holds, type Scope, type Scopes } from '../ir/scopes.ts';
 import { childrenOf, mapFunctions, withChildren } from '../ir/visit.ts';
-import type { TypeInference } from '../type-inference.ts';
-import { deviceOfCall, hostValues, VIEW_OPERATOR } from './host-values.ts';
+import type { TypeInference } from '../inference/type-inference.ts';
+import { deviceOfCall, hostValues, VIEW_OPERATOR } from '../ir/host-values.ts';
 import type { Pass } from './pass.ts';
 
 /** A call that runs on the host. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { evaluateModule } from '../evaluate-module.ts';
+import { evaluateModule } from '../testing/evaluate-module.ts';
 import { parseModule } from '../ir/parse.ts';
-import { textAfter } from './text-after.ts';
+import { textAfter } from '../testing/text-after.ts';
 
 const POOL = 'kernel=[3, 3], strides=[2, 2]';
 

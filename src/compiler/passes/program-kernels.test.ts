@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { compile } from '../compile.ts';
 import { parseModule } from '../ir/parse.ts';
 import { printModule } from '../ir/print.ts';
-import { fuse } from './fuse.ts';
+import { fuse } from './fuse/fuse.ts';
 import { inline } from './inline.ts';
-import { runPasses } from './pass-table.ts';
+import { runPasses } from '../pass-table.ts';
 import { toGraph } from './to-graph.ts';
 
 const KERNEL = `kernel @k(%x: Tensor[(n,), float32]) -> Tensor[(n,), float32] {

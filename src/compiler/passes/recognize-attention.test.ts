@@ -3,7 +3,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import { call, constant, func, moduleOf, tuple, variable } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';
 import { printModule } from '../ir/print.ts';
-import { TypeInference } from '../type-inference.ts';
+import { TypeInference } from '../inference/type-inference.ts';
 import { recognizeAttention } from './recognize-attention.ts';
 
 const query = variable('q', 'float32', ['b', 3, 'n', 8]);

@@ -4,7 +4,7 @@ import { call, constant } from '../ir/build.ts';
 import type { CallExpr, Expr, Module } from '../ir/expr.ts';
 import { argsOf, operatorCall, spanOfCall } from '../ir/operator-call.ts';
 import { childrenOf, mapFunctions, postOrder, rewrite } from '../ir/visit.ts';
-import type { TypeInference } from '../type-inference.ts';
+import type { TypeInference } from '../inference/type-inference.ts';
 
 /**
  * Finds attention that exporters spell out: a product with transposed keys, scaled before or behind,

@@ -3,7 +3,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import { call, constant, func, moduleOf, variable } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';
 import { printModule } from '../ir/print.ts';
-import { TypeInference } from '../type-inference.ts';
+import { TypeInference } from '../inference/type-inference.ts';
 import { recognizeOperators } from './recognize-operators.ts';
 
 const x = variable('x', 'float32', [2, 'n', 8]);

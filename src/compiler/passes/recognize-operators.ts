@@ -3,7 +3,7 @@ import { call } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';
 import { argsOf, operatorCall, spanOfCall } from '../ir/operator-call.ts';
 import { rewriteBodies } from '../ir/visit.ts';
-import type { TypeInference } from '../type-inference.ts';
+import type { TypeInference } from '../inference/type-inference.ts';
 import type { Pass } from './pass.ts';
 import { recognizeAttention } from './recognize-attention.ts';
 

@@ -3,7 +3,7 @@ import type { Dim } from '../../core/dim.ts';
 import type { FunctionExpr, LetExpr } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf, postOrder } from '../ir/visit.ts';
-import type { TypeInference } from '../type-inference.ts';
+import type { TypeInference } from '../inference/type-inference.ts';
 import { substituteSymbols } from './bind-dims.ts';
 
 /**

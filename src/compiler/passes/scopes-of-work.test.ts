@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { parseModule } from '../ir/parse.ts';
 import { printModule } from '../ir/print.ts';
-import { TypeInference } from '../type-inference.ts';
+import { TypeInference } from '../inference/type-inference.ts';
 import { eliminateCommonSubexpressions } from './eliminate-common-subexpressions.ts';
-import { fuse } from './fuse.ts';
+import { fuse } from './fuse/fuse.ts';
 import { inferTypes } from './infer-types.ts';
 import { nameUnknownDims } from './name-unknown-dims.ts';
 import type { Pass } from './pass.ts';

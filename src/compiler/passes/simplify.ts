@@ -6,7 +6,7 @@ import { isSmallFloat, smallFloatToNumber } from '../../core/small-floats.ts';
 import { call } from '../ir/build.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
 import { rewriteBodies } from '../ir/visit.ts';
-import type { TypeInference } from '../type-inference.ts';
+import type { TypeInference } from '../inference/type-inference.ts';
 import type { Pass } from './pass.ts';
 import { poolOfPadded } from './pool-of-padded.ts';
 

@@ -1,9 +1,9 @@
-import { BlockTable, type Step } from '../block.ts';
+import { BlockTable, type Step } from '../ir/block.ts';
 import { letIn } from '../ir/build.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../ir/expr.ts';
 import { runTask, sub, type Task } from '../ir/task.ts';
 import { mapFunctions } from '../ir/visit.ts';
-import type { TypeInference } from '../type-inference.ts';
+import type { TypeInference } from '../inference/type-inference.ts';
 import type { Pass } from './pass.ts';
 
 /**

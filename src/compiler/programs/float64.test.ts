@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/conformance-devices.ts';
+import { testedDevices } from '../../device/testing/conformance-devices.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
 import type { Module } from '../ir/expr.ts';
 import { parseModule } from '../ir/parse.ts';
 import { printModule } from '../ir/print.ts';
 import type { Placement } from '../passes/place-devices.ts';
-import { f32, loadProgram } from './load-program.ts';
+import { f32, loadProgram } from '../testing/load-program.ts';
 
 const TEXT = readFileSync(new URL('float64.ir', import.meta.url), 'utf8');
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/conformance-devices.ts';
+import { testedDevices } from '../../device/testing/conformance-devices.ts';
 import type { Device } from '../../device/device.ts';
 import type { HostInput } from '../../runtime/host-function.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
-import { loadProgram } from './load-program.ts';
+import { loadProgram } from '../testing/load-program.ts';
 
 /** Programs that were once wrong somewhere, cut down by `npm run fuzz`. */
 interface FoundProgram {

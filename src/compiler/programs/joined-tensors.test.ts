@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/conformance-devices.ts';
+import { testedDevices } from '../../device/testing/conformance-devices.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
-import { firstDifference } from '../../testing/all-close.ts';
-import { evaluateModule } from '../evaluate-module.ts';
+import { firstDifference } from '../../core/all-close.ts';
+import { evaluateModule } from '../testing/evaluate-module.ts';
 import { parseModule } from '../ir/parse.ts';
 import { TensorValue } from '../../runtime/value.ts';
-import { f32, loadProgram } from './load-program.ts';
+import { f32, loadProgram } from '../testing/load-program.ts';
 
 /** The host, and WebGPU as on software adapters. */
 const DEVICES = testedDevices(nodeGpu).slice(0, 2);

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Executable } from '../../bytecode/executable-file.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/conformance-devices.ts';
+import { testedDevices } from '../../device/testing/conformance-devices.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
 import { parseModule } from '../ir/parse.ts';
-import { f32, loadProgram } from './load-program.ts';
+import { f32, loadProgram } from '../testing/load-program.ts';
 
 const TEXT = readFileSync(new URL('kernels.ir', import.meta.url), 'utf8');
 

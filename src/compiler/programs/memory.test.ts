@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/conformance-devices.ts';
+import { testedDevices } from '../../device/testing/conformance-devices.ts';
 import type { Device } from '../../device/device.ts';
-import { firstDifference } from '../../testing/all-close.ts';
+import { firstDifference } from '../../core/all-close.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { TensorValue } from '../../runtime/value.ts';
-import { evaluateModule, type ReferenceValue } from '../evaluate-module.ts';
+import { evaluateModule, type ReferenceValue } from '../testing/evaluate-module.ts';
 import { parseModule } from '../ir/parse.ts';
-import { f32, type LoadedProgram, loadProgram } from './load-program.ts';
+import { f32, type LoadedProgram, loadProgram } from '../testing/load-program.ts';
 
 /** The host, and WebGPU as on software adapters. */
 const DEVICES = testedDevices(nodeGpu).slice(0, 2);

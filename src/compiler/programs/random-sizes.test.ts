@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/conformance-devices.ts';
+import { testedDevices } from '../../device/testing/conformance-devices.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
-import { seededRandom } from '../../testing/random.ts';
-import { loadProgram } from './load-program.ts';
+import { seededRandom } from '../../core/random.ts';
+import { loadProgram } from '../testing/load-program.ts';
 
 /*
  * Programs that mention sizes far from what tells them: whoever only mentions a name has to come

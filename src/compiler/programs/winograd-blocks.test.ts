@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
 import { OPS } from '../../ops/registry.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
-import { f32, loadProgram } from './load-program.ts';
+import { f32, loadProgram } from '../testing/load-program.ts';
 
 const CHANNELS = 64;
 /** Each is computed at once; all of them take two blocks, the second of which is not whole. */

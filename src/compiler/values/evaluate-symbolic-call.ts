@@ -11,7 +11,7 @@ import { isSmallFloat } from '../../core/small-floats.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { broadcastShapes } from '../../core/shape.ts';
 import { opDefinition } from '../../ops/registry.ts';
-import { evaluateCall } from '../evaluate-call.ts';
+import { evaluateCall } from './evaluate-call.ts';
 import { isInteger, SymbolicTensor } from './symbolic-tensor.ts';
 
 /** An operator on the elements at one place; undefined when the result is not known. */

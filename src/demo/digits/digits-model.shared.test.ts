@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Session, Tensor } from '../../client/index.ts';
 import { readTensorFile } from '../../frontend/onnx/protobuf/read-tensor.ts';
-import { seededRandom } from '../../testing/random.ts';
+import { seededRandom } from '../../core/random.ts';
 import { sharedPath } from '../../testing/files/shared-path.ts';
 import { bestDigit } from '../probability-bars.ts';
 import { IMAGE_SIZE, rasterizeDrawing } from './rasterize-drawing.ts';

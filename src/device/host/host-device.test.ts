@@ -3,7 +3,7 @@ import { OutOfMemoryError, ShapeError, UnsupportedError } from '../../core/error
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import type { Device, DeviceTensor, Kernel } from '../device.ts';
-import { allocateTensor, downloadTensors, uploadTensor } from '../device-tensors.ts';
+import { allocateTensor, downloadTensors, uploadTensor } from '../testing/device-tensors.ts';
 import { createHostDevice, createNullDevice } from './host-device.ts';
 
 const image = (...shape: (number | string)[]) => ({ dtype: 'float32', shape }) as const;

@@ -1,5 +1,5 @@
 import { ELEMENTWISE_OPS } from '../../ops/elementwise/elementwise-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
-import { describeOnDevices } from './describe-on-devices.ts';
+import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
 describeOnDevices(ELEMENTWISE_OPS.map(withCases));

@@ -1,4 +1,4 @@
-import { describeOnDevices } from './describe-on-devices.ts';
-import { FLOAT16_OPS } from './float16-ops.ts';
+import { describeOnDevices } from '../testing/describe-on-devices.ts';
+import { FLOAT16_OPS } from '../testing/float16-ops.ts';
 
 describeOnDevices(FLOAT16_OPS);

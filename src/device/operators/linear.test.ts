@@ -1,5 +1,5 @@
 import { LINEAR_OPS } from '../../ops/linear/linear-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
-import { describeOnDevices } from './describe-on-devices.ts';
+import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
 describeOnDevices(LINEAR_OPS.map(withCases));

@@ -1,5 +1,5 @@
 import { MOVEMENT_OPS } from '../../ops/movement/movement-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
-import { describeOnDevices } from './describe-on-devices.ts';
+import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
 describeOnDevices(MOVEMENT_OPS.map(withCases));

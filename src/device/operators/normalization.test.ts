@@ -1,5 +1,5 @@
 import { NORMALIZATION_OPS } from '../../ops/normalization/normalization-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
-import { describeOnDevices } from './describe-on-devices.ts';
+import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
 describeOnDevices(NORMALIZATION_OPS.map(withCases));

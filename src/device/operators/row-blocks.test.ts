@@ -1,4 +1,4 @@
-import { describeOnDevices } from './describe-on-devices.ts';
-import { ROW_BLOCK_OPS } from './row-block-ops.ts';
+import { describeOnDevices } from '../testing/describe-on-devices.ts';
+import { ROW_BLOCK_OPS } from '../testing/row-block-ops.ts';
 
 describeOnDevices(ROW_BLOCK_OPS);

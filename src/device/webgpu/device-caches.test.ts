@@ -6,7 +6,7 @@ import { BufferTable } from './buffers.ts';
 import { DeviceFaults } from './device-faults.ts';
 import { ParamArena } from './param-arena.ts';
 import { type CachedPipeline, MAX_IDLE_PIPELINES, PipelineCache } from './pipeline-cache.ts';
-import { incrementPlan } from './test-device.ts';
+import { incrementPlan } from './testing/test-device.ts';
 
 describe('caches of a device', () => {
   let device: GPUDevice;

@@ -4,7 +4,7 @@ import { OPS } from '../../ops/registry.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import type { Device, DeviceTensor } from '../device.ts';
 import { createWebGpuDevice } from './index.ts';
-import { floatBuffer, floatTensor, readFloats } from './test-device.ts';
+import { floatBuffer, floatTensor, readFloats } from './testing/test-device.ts';
 
 let device: Device;
 beforeAll(async () => {

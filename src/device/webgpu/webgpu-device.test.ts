@@ -11,7 +11,7 @@ import {
   type TestDevice,
   vectorLaunch,
   vectorPrimitive,
-} from './test-device.ts';
+} from './testing/test-device.ts';
 
 /** y = (a + 1) * 2 through a scratch buffer. */
 function scratchPlan(elementCount: number): LaunchPlan {

@@ -17,7 +17,7 @@ import {
   type TestDevice,
   vectorLaunch,
   vectorPrimitive,
-} from './test-device.ts';
+} from './testing/test-device.ts';
 
 /** Binds less than its shader declares, which WebGPU finds out when the pass is encoded. */
 function tooSmallPlan(elementCount: number): LaunchPlan {

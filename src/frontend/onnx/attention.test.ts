@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { firstDifference } from '../../testing/all-close.ts';
-import { seededRandom } from '../../testing/random.ts';
+import { firstDifference } from '../../core/all-close.ts';
+import { seededRandom } from '../../core/random.ts';
 import { type Plain, plainAttention } from './testing/plain-attention.ts';
 import {
   at,

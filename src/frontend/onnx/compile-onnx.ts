@@ -1,4 +1,4 @@
-import { type BudgetOptions, CompileBudget } from '../../compiler/compile-budget.ts';
+import { type BudgetOptions, CompileBudget } from '../../compiler/ir/compile-budget.ts';
 import {
   type CompileOptions,
   compileInSteps,

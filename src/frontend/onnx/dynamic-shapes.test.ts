@@ -9,13 +9,13 @@ import { OPS } from '../../ops/registry.ts';
 import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
-import { firstDifference } from '../../testing/all-close.ts';
+import { firstDifference } from '../../core/all-close.ts';
 import {
   type OnnxModelSpec,
   type OnnxNodeSpec,
   writeOnnxModel,
 } from '../../testing/onnx-writer.ts';
-import { seededRandom } from '../../testing/random.ts';
+import { seededRandom } from '../../core/random.ts';
 import { compileOnnx } from './compile-onnx.ts';
 import { importOnnx } from './import-onnx.ts';
 

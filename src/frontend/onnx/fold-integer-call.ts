@@ -1,4 +1,4 @@
-import { evaluateCall, inferOperator } from '../../compiler/evaluate-call.ts';
+import { evaluateCall, inferOperator } from '../../compiler/values/evaluate-call.ts';
 import { type DType, dtypeInfo, isBigInt, isDType } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';

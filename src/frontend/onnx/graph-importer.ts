@@ -1,4 +1,4 @@
-import { budgetInForce } from '../../compiler/compile-budget.ts';
+import { budgetInForce } from '../../compiler/ir/compile-budget.ts';
 import { constant } from '../../compiler/ir/build.ts';
 import type { Expr, Span } from '../../compiler/ir/expr.ts';
 import { CompileLimitError, FormatError, UnsupportedError } from '../../core/errors.ts';

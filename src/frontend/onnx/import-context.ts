@@ -2,7 +2,7 @@ import type { Expr, FunctionExpr, VarExpr } from '../../compiler/ir/expr.ts';
 import { parseModule } from '../../compiler/ir/parse.ts';
 import type { TypeDefinition } from '../../compiler/ir/type.ts';
 import type { DimBindings } from '../../compiler/passes/bind-dims.ts';
-import { TypeInference } from '../../compiler/type-inference.ts';
+import { TypeInference } from '../../compiler/inference/type-inference.ts';
 import type { Dim } from '../../core/dim.ts';
 import { FormatError } from '../../core/errors.ts';
 import { IndexChecks } from './index-checks.ts';

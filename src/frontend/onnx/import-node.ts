@@ -1,7 +1,7 @@
-import { budgetInForce } from '../../compiler/compile-budget.ts';
+import { budgetInForce } from '../../compiler/ir/compile-budget.ts';
 import { call, constant, variable } from '../../compiler/ir/build.ts';
 import type { Expr, Span } from '../../compiler/ir/expr.ts';
-import type { TypeInference } from '../../compiler/type-inference.ts';
+import type { TypeInference } from '../../compiler/inference/type-inference.ts';
 import { evaluateSymbolicCall } from '../../compiler/values/evaluate-symbolic-call.ts';
 import { SymbolicTensor } from '../../compiler/values/symbolic-tensor.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';

@@ -1,4 +1,4 @@
-import { budgetInForce, CompileBudget } from '../../compiler/compile-budget.ts';
+import { budgetInForce, CompileBudget } from '../../compiler/ir/compile-budget.ts';
 import { func, moduleOf, tuple, variable } from '../../compiler/ir/build.ts';
 import type { Expr, FunctionExpr, Module, VarExpr } from '../../compiler/ir/expr.ts';
 import { postOrder } from '../../compiler/ir/visit.ts';

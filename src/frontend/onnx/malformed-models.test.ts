@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { WeftError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { type OnnxModelSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
-import { seededRandom } from '../../testing/random.ts';
+import { seededRandom } from '../../core/random.ts';
 import { importOnnx } from './import-onnx.ts';
 
 const scalar = (name: string, dtype: 'int64' | 'bool') => ({ name, dtype, shape: [] });

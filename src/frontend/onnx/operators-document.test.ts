@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { operatorTable } from '../../ops/operator-table.ts';
+import { operatorTable } from '../../ops/testing/operator-table.ts';
 import { TESTED_OPS } from '../../ops/testing/tested-ops.ts';
-import { onnxOperatorTable } from './onnx-operator-table.ts';
+import { onnxOperatorTable } from './testing/onnx-operator-table.ts';
 import { ONNX_CATALOGUE } from './operator-catalogue.ts';
 import { MICROSOFT_IMPORTERS, ONNX_IMPORTERS } from './operators/index.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { firstDifference } from '../../testing/all-close.ts';
+import { firstDifference } from '../../core/all-close.ts';
 import type { OnnxAttribute } from '../../testing/onnx-writer.ts';
-import { seededRandom } from '../../testing/random.ts';
+import { seededRandom } from '../../core/random.ts';
 import { at, describeNodes, floats as floatsFrom, type Given } from './testing/describe-nodes.ts';
 
 const random = seededRandom(11);

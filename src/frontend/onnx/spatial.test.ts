@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
-import { testedDevices } from '../../device/conformance-devices.ts';
+import { testedDevices } from '../../device/testing/conformance-devices.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { TensorValue } from '../../runtime/value.ts';

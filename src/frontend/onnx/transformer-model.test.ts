@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { logarithmic } from '../../compiler/dispatch/dispatchers.ts';
-import type { DispatchReport } from '../../compiler/dispatch/dispatch.ts';
+import { logarithmic } from '../../compiler/passes/dispatch-by-shape/dispatchers.ts';
+import type { DispatchReport } from '../../compiler/passes/dispatch-by-shape/dispatch.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
 import { OPS } from '../../ops/registry.ts';
 import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { firstDifference } from '../../testing/all-close.ts';
+import { firstDifference } from '../../core/all-close.ts';
 import { ownModel } from '../../testing/files/own-model.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { compileOnnx } from './compile-onnx.ts';

@@ -7,7 +7,7 @@ import { createWebGpuDevice } from '../../device/webgpu/index.ts';
 import { OPS } from '../../ops/registry.ts';
 import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { firstDifference } from '../../testing/all-close.ts';
+import { firstDifference } from '../../core/all-close.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { sharedPath } from '../../testing/files/shared-path.ts';
 import { compileOnnx } from './compile-onnx.ts';

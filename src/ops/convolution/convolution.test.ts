@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Shape } from '../../core/shape.ts';
-import { firstDifference } from '../../testing/all-close.ts';
+import { firstDifference } from '../../core/all-close.ts';
 import { randomTensor } from '../../testing/random-tensor.ts';
-import { allCoordinates, at, callReference } from '../call-reference.ts';
+import { allCoordinates, at, callReference } from '../testing/call-reference.ts';
 import { type ConvolutionPlan, convolveByProduct, convolveByTap } from './convolution.ts';
 import type { WindowAxis } from './window.ts';
 

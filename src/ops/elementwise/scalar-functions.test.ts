@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { at, callReference } from '../call-reference.ts';
+import { at, callReference } from '../testing/call-reference.ts';
 import { erf } from './erf.ts';
 import { floatPower, integerPower } from './pow.ts';
 

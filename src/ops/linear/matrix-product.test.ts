@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { firstDifference } from '../../testing/all-close.ts';
+import { firstDifference } from '../../core/all-close.ts';
 import { randomTensor } from '../../testing/random-tensor.ts';
-import { at, callReference } from '../call-reference.ts';
+import { at, callReference } from '../testing/call-reference.ts';
 import { multiplyMatrices, packStrided } from './matrix-product.ts';
 
 const SUMS = { rtol: 1e-6, atol: 1e-6 };

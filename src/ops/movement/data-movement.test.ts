@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { rowMajorStrides } from '../../core/shape.ts';
-import { firstDifference } from '../../testing/all-close.ts';
-import { seededRandom } from '../../testing/random.ts';
+import { firstDifference } from '../../core/all-close.ts';
+import { seededRandom } from '../../core/random.ts';
 import { randomTensor } from '../../testing/random-tensor.ts';
-import { allCoordinates, at, callReference } from '../call-reference.ts';
+import { allCoordinates, at, callReference } from '../testing/call-reference.ts';
 
 const EXACT = { rtol: 0, atol: 0 };
 const RUNS = { seed: 7, numRuns: 60 };

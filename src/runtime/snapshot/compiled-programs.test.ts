@@ -5,8 +5,8 @@ import {
   type LoadedProgram,
   loadProgram,
   plainValue,
-} from '../../compiler/programs/load-program.ts';
-import { testedDevices } from '../../device/conformance-devices.ts';
+} from '../../compiler/testing/load-program.ts';
+import { testedDevices } from '../../device/testing/conformance-devices.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import type { HostInput } from '../host-function.ts';
 import { release } from '../value.ts';

@@ -8,7 +8,7 @@ import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
 import { OPS } from '../../ops/registry.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
-import { seededRandom } from '../../testing/random.ts';
+import { seededRandom } from '../../core/random.ts';
 import type { HostFunction } from '../host-function.ts';
 import type { MachineOptions } from '../load-machine.ts';
 import { LOOP_PLACE, loopAndTree, throwsDice } from '../testing/long-programs.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { seededRandom } from '../../testing/random.ts';
+import { seededRandom } from '../../core/random.ts';
 import { DeviceScheduler, type DeviceShare, type Ticket } from './device-scheduler.ts';
 
 /** A device on which a launch takes as long as it is told, on a clock of its own. */

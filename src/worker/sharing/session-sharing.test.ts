@@ -7,7 +7,7 @@ import { createHostDevice } from '../../device/host/host-device.ts';
 import type { HostFunction } from '../../runtime/index.ts';
 import type { LoadRequest, Reply, SessionId, WireResult, WireValue } from '../protocol.ts';
 import { SessionHost } from '../session-host.ts';
-import { addWeights } from '../test-programs.ts';
+import { addWeights } from '../testing/test-programs.ts';
 
 const SIZE = 256;
 const WEIGHT_BYTES = SIZE * 4;

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { DataBlock } from '../../bytecode/executable-reader.ts';
 import { loadProgram } from '../load-program.ts';
 import type { LoadRequest, WireSource } from '../protocol.ts';
-import { addWeights } from '../test-programs.ts';
+import { addWeights } from '../testing/test-programs.ts';
 import type { WeightFolder } from './weight-files.ts';
 import { WeightSource } from './weight-source.ts';
 

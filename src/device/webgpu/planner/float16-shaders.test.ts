@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { casePrimitive } from '../../../ops/case-tensors.ts';
+import { casePrimitive } from '../../../ops/testing/case-tensors.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import type { OpCase } from '../../../ops/op-cases.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';

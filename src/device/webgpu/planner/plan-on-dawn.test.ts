@@ -9,12 +9,12 @@ import { elementCount } from '../../../core/shape.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import type { OpCase } from '../../../ops/op-cases.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
-import { callReference } from '../../../ops/call-reference.ts';
+import { callReference } from '../../../ops/testing/call-reference.ts';
 import { OPS } from '../../../ops/registry.ts';
 import { testedOp } from '../../../ops/testing/tested-ops.ts';
-import { firstDifference } from '../../../testing/all-close.ts';
+import { firstDifference } from '../../../core/all-close.ts';
 import { pausePolls } from '../../../testing/pause-polls.ts';
-import { seededRandom } from '../../../testing/random.ts';
+import { seededRandom } from '../../../core/random.ts';
 import { keepPipelines } from '../keep-pipelines.ts';
 import { plan } from './plan.ts';
 

@@ -4,15 +4,15 @@ import type { AdapterClass, LaunchPlan, PlannerCaps } from '../../../core/launch
 import type { Attributes, PrimitiveFunction } from '../../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../../core/shape.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
-import { callReference } from '../../../ops/call-reference.ts';
+import { callReference } from '../../../ops/testing/call-reference.ts';
 import { opDefinition, OPS } from '../../../ops/registry.ts';
-import { firstDifference } from '../../../testing/all-close.ts';
+import { firstDifference } from '../../../core/all-close.ts';
 import { nodeGpu } from '../../../testing/node-gpu.ts';
 import { randomTensor } from '../../../testing/random-tensor.ts';
 import type { Device } from '../../device.ts';
 import { openAdapter } from '../adapter.ts';
 import { kernelPlanner } from '../kernel-planner.ts';
-import { floatBuffer, floatTensor, readFloats } from '../test-device.ts';
+import { floatBuffer, floatTensor, readFloats } from '../testing/test-device.ts';
 import { WebGpuDevice } from '../webgpu-device.ts';
 import { type ChosenNames, NamedChoices } from './named-choices.ts';
 import { planHash, TunedChoices } from './tuned-choices.ts';

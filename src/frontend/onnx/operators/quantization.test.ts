@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DType } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import type { Shape } from '../../../core/shape.ts';
-import { kernelDevices } from '../../../device/conformance-devices.ts';
+import { kernelDevices } from '../../../device/testing/conformance-devices.ts';
 import type { Device } from '../../../device/device.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
 import { TensorValue } from '../../../runtime/value.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
 import { nodeGpu } from '../../../testing/node-gpu.ts';
 import { type OnnxAttribute, writeOnnxModel } from '../../../testing/onnx-writer.ts';
-import { seededRandom } from '../../../testing/random.ts';
+import { seededRandom } from '../../../core/random.ts';
 import { compileOnnx } from '../compile-onnx.ts';
 import { importOnnx } from '../import-onnx.ts';
 

@@ -1,4 +1,4 @@
-import { evaluateCall } from '../../../compiler/evaluate-call.ts';
+import { evaluateCall } from '../../../compiler/values/evaluate-call.ts';
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import { SymbolicTensor } from '../../../compiler/values/symbolic-tensor.ts';
 import type { Dim } from '../../../core/dim.ts';

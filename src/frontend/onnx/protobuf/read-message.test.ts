@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { WeftError } from '../../../core/errors.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import { writeOnnxModel, writeOnnxTensor } from '../../../testing/onnx-writer.ts';
-import { seededRandom } from '../../../testing/random.ts';
+import { seededRandom } from '../../../core/random.ts';
 import { importOnnx } from '../import-onnx.ts';
 import { readMessage } from './read-message.ts';
 

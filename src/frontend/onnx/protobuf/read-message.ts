@@ -1,5 +1,5 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { compileStep } from '../../../compiler/compile-budget.ts';
+import { compileStep } from '../../../compiler/ir/compile-budget.ts';
 import { CompileLimitError, FormatError } from '../../../core/errors.ts';
 import {
   type FieldEntry,

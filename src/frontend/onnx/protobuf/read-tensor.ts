@@ -1,4 +1,4 @@
-import { budgetInForce } from '../../../compiler/compile-budget.ts';
+import { budgetInForce } from '../../../compiler/ir/compile-budget.ts';
 import { type DType, dtypeInfo, type TypedArray } from '../../../core/dtype.ts';
 import { FormatError, UnsupportedError } from '../../../core/errors.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';

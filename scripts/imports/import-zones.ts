@@ -1,0 +1,45 @@
+/** What the files of one folder of `src/` may import, beside that folder itself. */
+export interface ImportZone {
+  /** Folders of `src/`, or single files. */
+  readonly imports: readonly string[];
+  /** Also, by `import()` only: what is loaded when it is first needed. */
+  readonly later?: readonly string[];
+  /** A composition root for Node may use Node's own modules. */
+  readonly isForNode?: true;
+}
+
+/**
+ * The layers of `src/`, lowest first. They bind the files that ship. Tests and folders named `testing`
+ * may import anything, and nothing that ships may import those.
+ */
+export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
+  core: { imports: [] },
+  bytecode: { imports: ['core'] },
+  ops: { imports: ['core'] },
+  device: { imports: ['core', 'ops'] },
+  runtime: { imports: ['core', 'bytecode', 'device/device.ts'] },
+  compiler: { imports: ['core', 'bytecode', 'ops'] },
+  frontend: { imports: ['core', 'ops', 'compiler'] },
+  worker: {
+    imports: ['core', 'bytecode', 'ops', 'device', 'runtime'],
+    later: ['frontend'],
+  },
+  rpc: { imports: ['core', 'bytecode', 'runtime'] },
+  client: { imports: ['core', 'worker/protocol.ts'], later: ['worker'] },
+  cli: {
+    imports: ['core', 'bytecode', 'compiler', 'frontend', 'worker', 'rpc', 'client'],
+    isForNode: true,
+  },
+  demo: { imports: ['core', 'worker', 'rpc', 'client'] },
+};
+
+/** The table as `docs/architecture.md` shows it. */
+export function zoneTable(): string {
+  const names = (folders: readonly string[]): string =>
+    folders.map((name) => `\`${name}${name.endsWith('.ts') ? '' : '/'}\``).join(', ');
+  const rows = Object.entries(IMPORT_ZONES).map(([folder, { imports, later = [], isForNode }]) => {
+    const all = [...imports.map((name) => names([name])), ...(isForNode === true ? ['Node'] : [])];
+    return `| \`${folder}/\` | ${all.join(', ') || 'nothing'} | ${names(later)} |`;
+  });
+  return ['| folder | may import | by `import()` only |', '|---|---|---|', ...rows].join('\n');
+}

@@ -1,0 +1,226 @@
+import type { Operand, RegisterOperand } from '../../bytecode/function-builder.ts';
+import { type Block, destinationOf } from '../ir/block.ts';
+import { asRegister, Emitter } from './emitter.ts';
+import { emitMachineCall } from './codegen-machine.ts';
+import { type BlockEmitter, type Destination, emitMatch } from './codegen-match.ts';
+import type { FunctionSource, ModuleContext } from './module-context.ts';
+import {
+  type CallExpr,
+  type Expr,
+  type FunctionExpr,
+  type IfExpr,
+  type MatchExpr,
+  type VarExpr,
+} from '../ir/expr.ts';
+import { isAtom } from '../ir/atoms.ts';
+import { CALL_INTO } from '../ir/machine-operators.ts';
+import { runTask, type Task } from '../ir/task.ts';
+import type { Type } from '../ir/type.ts';
+
+const NO_VARIABLES: ReadonlySet<VarExpr> = new Set();
+
+const RETURN: Destination = { kind: 'return' };
+
+/**
+ * Emits one function in A-normal form. Every variable has a register. Values are immutable and counted by reference, and a kernel writes only to tensors
+ * that were allocated for its results; so any two values may share a storage, and parameters and
+ * constants may be returned as they are.
+ */
+export class FunctionGenerator implements BlockEmitter {
+  readonly emitter: Emitter;
+  readonly module: ModuleContext;
+  readonly #source: FunctionSource;
+  readonly #operands = new Map<VarExpr, Operand>();
+
+  constructor(module: ModuleContext, source: FunctionSource) {
+    const { fn } = source;
+    this.module = module;
+    this.#source = source;
+    const names = uniqueNames(fn.params.map((param) => param.name));
+    const options = source.signature === undefined ? {} : { signature: source.signature };
+    const code = module.builder.function(source.name, names, options);
+    this.emitter = new Emitter(module.builder, code, module.shapePrograms);
+    for (const [i, param] of fn.params.entries()) this.#operands.set(param, code.r(i));
+  }
+
+  generate(): void {
+    const { fn, blocks } = this.#source;
+    runTask(this.block(blocks.of(fn.body), RETURN));
+  }
+
+  /** Emits a block. */
+  *block(block: Block, destination: Destination): Task<void> {
+    const { steps, result } = block;
+    // What the block gives is in its place from the begin.
+    const targets = destination.kind === 'return' ? NO_VARIABLES : targetsOf(block);
+    for (const { variable, value } of steps) {
+      const into = targets.has(variable) && destination.kind !== 'return' ? destination : undefined;
+      if (isBranching(value)) {
+        const register = into ?? this.emitter.code.fresh();
+        this.#operands.set(variable, register);
+        yield this.#branches(value, register);
+      } else if (this.#source.blocks.primitive(variable) === undefined) {
+        this.#operands.set(variable, this.#value(value, into));
+      }
+    }
+    if (isBranching(result)) yield this.#branches(result, destination);
+    else if (destination.kind === 'return') {
+      this.emitter.code.ret(isAtom(result) ? this.operand(result) : this.#value(result));
+    } else if (result.kind !== 'var' || !targets.has(result)) this.#value(result, destination);
+  }
+
+  /** The operand for an atom. */
+  operand(expr: Expr): Operand {
+    switch (expr.kind) {
+      case 'constant':
+        return this.module.builder.tensor(expr.value);
+      case 'int':
+        return this.emitter.code.imm(expr.value);
+      case 'global':
+        return this.module.builder.functionReference(expr.name);
+      case 'constructor':
+        return this.module.builder.functionReference(this.module.constructorFunction(expr.name));
+      case 'var': {
+        const operand = this.#operands.get(expr);
+        if (operand !== undefined) return operand;
+        throw new Error(`internal: variable ${expr.name} is used before it is bound`);
+      }
+      default:
+        throw new Error(`internal: a ${expr.kind} is no operand in A-normal form`);
+    }
+  }
+
+  /** Binds a variable of a pattern to the register that holds its value. */
+  bind(variable: VarExpr, operand: Operand): void {
+    this.#operands.set(variable, operand);
+  }
+
+  blockOf(root: Expr): Block {
+    return this.#source.blocks.of(root);
+  }
+
+  /** Undefined for a variable that a pass made and gave no type. */
+  typeOf(expr: Expr): Type | undefined {
+    return expr.kind === 'var' ? expr.type : this.module.types.of(expr);
+  }
+
+  *#branches(expr: IfExpr | MatchExpr, to: Destination): Task<void> {
+    if (expr.kind === 'if') yield* this.#if(expr, to);
+    else yield* emitMatch(this, expr, to);
+  }
+
+  *#if(expr: IfExpr, destination: Destination): Task<void> {
+    const { code } = this.emitter;
+    const otherwise = code.label();
+    const end = code.label();
+    code.if(this.#condition(expr.condition), otherwise);
+    yield this.block(this.blockOf(expr.thenBranch), destination);
+    if (destination.kind !== 'return') code.goto(end);
+    code.place(otherwise);
+    yield this.block(this.blockOf(expr.elseBranch), destination);
+    // Both ways to `end` are gone when the branches return.
+    code.place(end);
+  }
+
+  #condition(condition: Expr): RegisterOperand {
+    const operand = this.operand(condition);
+    const isInt = this.typeOf(condition)?.kind === 'scalar';
+    if (isInt && operand.kind === 'register') return asRegister(operand);
+    return this.emitter.builtin('read_if_cond', [operand]);
+  }
+
+  /** The register or constant that holds a value; `into` that register, if one is given. */
+  #value(value: Expr, into?: RegisterOperand): Operand {
+    switch (value.kind) {
+      case 'call':
+        return this.#call(value, into);
+      case 'tuple':
+        return this.emitter.builtin('make_tuple', this.#operandsOf(value.fields), into);
+      case 'projection':
+        return this.emitter.builtin('tuple_get', [this.operand(value.tuple), value.index], into);
+      default: {
+        const operand = this.operand(value);
+        // A register of its own, for it may live longer than the other variable.
+        const isCopied = into !== undefined || operand.kind === 'register';
+        return isCopied ? this.emitter.builtin('move', [operand], into) : operand;
+      }
+    }
+  }
+
+  #operandsOf(exprs: readonly Expr[]): Operand[] {
+    return exprs.map((expr) => this.operand(expr));
+  }
+
+  #call(expr: CallExpr, into?: RegisterOperand): Operand {
+    const { callee } = expr;
+    const primitive = this.#source.blocks.primitive(callee);
+    if (primitive !== undefined) return this.#kernel(expr, primitive, into);
+    if (callee.kind === 'operator') return this.#operator(expr, callee.name, into);
+    const args = this.#operandsOf(expr.args);
+    const options = into === undefined ? {} : { into };
+    if (callee.kind === 'global') return this.emitter.code.call(callee.name, args, options);
+    if (callee.kind === 'constructor') {
+      return this.emitter.builtin('make_adt', [this.module.tagOf(callee.name), ...args], into);
+    }
+    return this.emitter.builtin('invoke_closure', [this.operand(callee), ...args], into);
+  }
+
+  #operator(expr: CallExpr, name: string, into?: RegisterOperand): Operand {
+    if (name === CALL_INTO) return this.#callInto(expr);
+    const { emitter } = this;
+    return emitMachineCall(name, { call: expr, args: this.#operandsOf(expr.args), into, emitter });
+  }
+
+  /** A kernel whose result has a size that is known only when it has been computed. */
+  #kernel(expr: CallExpr, primitive: FunctionExpr, into?: RegisterOperand): Operand {
+    const name = this.module.primitives.nameOf(primitive);
+    const args = this.#kernelOperands(expr.args, primitive);
+    return this.emitter.code.call(name, args, into === undefined ? {} : { into });
+  }
+
+  /** A kernel that writes to its last operand, which is the value then. */
+  #callInto(expr: CallExpr): Operand {
+    const primitive = this.#source.blocks.kernel(expr);
+    const args = primitive && this.#kernelOperands(expr.args.slice(1), primitive);
+    const target = args?.at(-1);
+    if (primitive === undefined || args === undefined || target === undefined) {
+      throw new Error('internal: call_into without a primitive function or a destination');
+    }
+    this.emitter.code.call(this.module.primitives.nameOf(primitive), args);
+    return target;
+  }
+
+  #kernelOperands(exprs: readonly Expr[], { attributes: { device } }: FunctionExpr): Operand[] {
+    return exprs.map((arg) =>
+      arg.kind === 'constant' ? this.module.builder.tensor(arg.value, device) : this.operand(arg),
+    );
+  }
+}
+
+function isBranching(expr: Expr): expr is IfExpr | MatchExpr {
+  return expr.kind === 'if' || expr.kind === 'match';
+}
+
+/** The variables whose value is that of the block, of those that it binds. */
+function targetsOf({ steps, result }: Block): ReadonlySet<VarExpr> {
+  const targets = new Set<VarExpr>();
+  for (let value: Expr | undefined = result; value !== undefined; ) {
+    const target: VarExpr | undefined = value.kind === 'var' ? value : destinationOf(value);
+    const step = steps.find(({ variable }) => variable === target);
+    if (target === undefined || step === undefined || targets.has(target)) break;
+    targets.add(target);
+    value = destinationOf(step.value);
+  }
+  return targets;
+}
+
+function uniqueNames(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((given) => {
+    const name = given === '' ? 'unnamed' : given;
+    let candidate = name;
+    for (let i = 1; taken.has(candidate); i++) candidate = `${name}_${i}`;
+    taken.add(candidate);
+    return candidate;
+  });
+}

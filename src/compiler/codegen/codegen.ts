@@ -1,0 +1,46 @@
+import { ExecBuilder } from '../../bytecode/exec-builder.ts';
+import type { FunctionSignature, NamedResult, ValueType } from '../../bytecode/executable.ts';
+import type { Executable } from '../../bytecode/executable-file.ts';
+import { BlockTable } from '../ir/block.ts';
+import { FunctionGenerator } from './codegen-function.ts';
+import type { FunctionExpr, Module } from '../ir/expr.ts';
+import type { Type } from '../ir/type.ts';
+import { ModuleContext } from './module-context.ts';
+import type { TypeInference } from '../inference/type-inference.ts';
+
+/**
+ * Bytecode of a module in A-normal form whose operator calls are all inside primitive functions, but
+ * for views, arithmetic on ints and the machine's own. No function is inside another but those.
+ */
+export function generateCode(module: Module, types: TypeInference): Executable {
+  const builder = new ExecBuilder();
+  const context = new ModuleContext(builder, module, types);
+  for (const [name, fn] of module.functions) {
+    const blocks = new BlockTable(fn.body);
+    const isClosure = fn.attributes.captured !== undefined;
+    const signature = isClosure ? undefined : signatureOf(fn, types);
+    new FunctionGenerator(context, { name, fn, blocks, signature }).generate();
+  }
+  for (const [key, value] of Object.entries(module.metadata)) builder.metadata(key, value);
+  return builder.build();
+}
+
+function signatureOf(fn: FunctionExpr, types: TypeInference): FunctionSignature {
+  const result = fn.resultType ?? types.of(fn.body);
+  const fields = result.kind === 'tuple' ? result.fields : [result];
+  const names = fn.attributes.resultNames ?? [];
+  return {
+    params: fn.params.map((param) => valueType(types.of(param))),
+    results: fields.map(
+      (type, i): NamedResult => ({
+        name: names[i] ?? (fields.length === 1 ? 'result' : `result${i}`),
+        type: valueType(type),
+      }),
+    ),
+  };
+}
+
+function valueType(type: Type): ValueType {
+  if (type.kind === 'tensor') return type;
+  return type.kind === 'scalar' && type.scalar === 'int' ? { kind: 'int' } : { kind: 'any' };
+}

@@ -1,0 +1,117 @@
+import type { ExecBuilder } from '../../bytecode/exec-builder.ts';
+import { forEachSymbol, substituteDim } from '../../core/dim-symbols.ts';
+import type { Dim } from '../../core/dim.ts';
+import type { OperatorCall, PrimitiveFunction, TensorType } from '../../core/primitive-function.ts';
+import { completeAttributes } from '../../ops/attributes.ts';
+import { opDefinition } from '../../ops/registry.ts';
+import type { Expr, FunctionExpr } from '../ir/expr.ts';
+import { postOrder } from '../ir/visit.ts';
+import type { TypeInference } from '../inference/type-inference.ts';
+
+/** Primitive functions of the executable: those that differ in names only are stored once. */
+export class PrimitiveTable {
+  readonly #builder: ExecBuilder;
+  readonly #types: TypeInference;
+  readonly #names = new Map<FunctionExpr, string>();
+  readonly #byContent = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+  /** Names of functions and primitives. */
+  readonly #taken: Set<string>;
+
+  constructor(builder: ExecBuilder, types: TypeInference, taken: Set<string>) {
+    this.#builder = builder;
+    this.#types = types;
+    this.#taken = taken;
+  }
+
+  nameOf(fn: FunctionExpr): string {
+    const known = this.#names.get(fn);
+    if (known !== undefined) return known;
+    const base = fn.attributes.primitive ?? 'primitive';
+    const content = this.#contentOf(fn);
+    const key = `${base} ${JSON.stringify(withPlainSymbols(content), exactNumber)}`;
+    let name = this.#byContent.get(key);
+    if (name === undefined) {
+      name = this.#uniqueName(base);
+      this.#byContent.set(key, name);
+      this.#builder.primitive({ name, ...content });
+    }
+    this.#names.set(fn, name);
+    return name;
+  }
+
+  #tensorType(expr: Expr): TensorType {
+    const type = this.#types.of(expr);
+    if (type.kind !== 'tensor') throw new Error('internal: a primitive function of no tensor');
+    return { dtype: type.dtype, shape: type.shape };
+  }
+
+  #uniqueName(base: string): string {
+    for (;;) {
+      const count = this.#counts.get(base) ?? 0;
+      this.#counts.set(base, count + 1);
+      const name = count === 0 ? base : `${base}.${count}`;
+      if (this.#taken.has(name)) continue;
+      this.#taken.add(name);
+      return name;
+    }
+  }
+
+  #contentOf(fn: FunctionExpr): Content {
+    const values = new Map<Expr, number>(fn.params.map((param, i) => [param, i]));
+    const body: OperatorCall[] = [];
+    for (const expr of postOrder(fn.body)) {
+      if (expr.kind !== 'call' || expr.callee.kind !== 'operator') continue;
+      const op = expr.callee.name;
+      const inputs = expr.args.map((arg) => values.get(arg) ?? -1);
+      const attributes = completeAttributes(opDefinition(op), expr.attributes);
+      values.set(expr, fn.params.length + body.length);
+      body.push({ op, inputs, attributes });
+    }
+    const result = values.get(fn.body);
+    if (result === undefined) throw new Error('internal: a primitive function has no result');
+    return {
+      params: fn.params.map((param) => this.#tensorType(param)),
+      body,
+      results: [{ value: result, type: this.#tensorType(fn.body) }],
+      ...(fn.attributes.device === undefined ? {} : { device: fn.attributes.device }),
+    };
+  }
+}
+
+type Content = Omit<PrimitiveFunction, 'name'>;
+
+/** With symbols by number, since the names of clones of a function differ. */
+function withPlainSymbols({ params, body, results, ...others }: Content): Content {
+  const names = new Map<string, string>();
+  const rename = (dim: Dim): Dim => {
+    forEachSymbol(dim, (symbol) => {
+      if (!names.has(symbol)) names.set(symbol, `s${names.size}`);
+    });
+    return substituteDim(dim, names);
+  };
+  const renameType = ({ dtype, shape }: TensorType): TensorType => ({
+    dtype,
+    shape: shape.map(rename),
+  });
+  return {
+    ...others,
+    params: params.map(renameType),
+    body: body.map(({ op, inputs, attributes }) => {
+      const specs = opDefinition(op).attributes;
+      const renamed = Object.entries(attributes).map(([name, value]) => {
+        const isDims = specs[name]?.type === 'dims' && Array.isArray(value);
+        const dims: readonly Dim[] = isDims ? value : [];
+        return [name, isDims ? dims.map(rename) : value] as const;
+      });
+      return { op, inputs, attributes: Object.fromEntries(renamed) };
+    }),
+    results: results.map(({ value, type }) => ({ value, type: renameType(type) })),
+  };
+}
+
+/** JSON does not tell -0, infinities and NaN apart. */
+function exactNumber(_key: string, value: unknown): unknown {
+  if (typeof value !== 'number') return value;
+  return Object.is(value, -0) ? '-0' : String(value);
+}

@@ -1,0 +1,236 @@
+import type { DimFacts } from '../../core/dim-bounds.ts';
+import { concreteShape, formatDim } from '../../core/dim.ts';
+import { TypeCheckError, UnsupportedError } from '../../core/errors.ts';
+import type { ConcreteTensorType, TensorType } from '../../core/primitive-function.ts';
+import type { DimCheck } from '../../core/symbolic-dims.ts';
+import { applyFunction } from './apply-function.ts';
+import { applyOperator, atPlace } from './apply-operator.ts';
+import { applyScalarOperator } from './apply-scalar-operator.ts';
+import { constructorsOf, type Declared, type DeclaredConstructor } from './declarations.ts';
+import { gatherDimFacts } from './gather-dim-facts.ts';
+import { joinTypes } from './join-types.ts';
+import {
+  type CallExpr,
+  type Expr,
+  formatSpan,
+  type FunctionExpr,
+  type Span,
+  spanOf,
+  type VarExpr,
+} from '../ir/expr.ts';
+import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
+import { formatType, INT_TYPE, tensorType, type Type } from '../ir/type.ts';
+import { childrenOf, postOrder } from '../ir/visit.ts';
+
+const NOTHING_DECLARED: Declared = { functions: new Map(), types: new Map() };
+
+/**
+ * The types of expressions of a module as `infer-types` leaves it. A node's type follows from the
+ * node and from what the module declares, so that it is inferred once and a pass may ask for the
+ * type of a node that it has just made.
+ */
+export class TypeInference {
+  #types = new WeakMap<Expr, Type>();
+  readonly #checks = new WeakMap<Expr, readonly DimCheck[]>();
+  #declared: Declared;
+  #constructors: ReadonlyMap<string, DeclaredConstructor>;
+  /** Global functions whose result is being inferred. */
+  readonly #open = new Set<string>();
+  #facts: DimFacts;
+
+  constructor(declared: Declared = NOTHING_DECLARED) {
+    this.#declared = declared;
+    this.#constructors = constructorsOf(declared.types);
+    this.#facts = gatherDimFacts(declared.functions);
+  }
+
+  /**
+   * The module that names refer to from now on. What is known of nodes stays: a pass does not change
+   * the signature of a function or a data type under the same name.
+   */
+  declare(declared: Declared): void {
+    if (declared.types !== this.#declared.types) {
+      this.#constructors = constructorsOf(declared.types);
+    }
+    this.#facts = gatherDimFacts(declared.functions);
+    this.#declared = declared;
+  }
+
+  /** Throws TypeCheckError or ShapeError with the place in the source model. */
+  of(expr: Expr): Type {
+    const known = this.#types.get(expr);
+    if (known !== undefined) return known;
+    const enter = (inner: Expr): boolean => !this.#types.has(inner) && !isDeclared(inner);
+    for (const node of postOrder(expr, enter)) {
+      // An operator has a type only together with the operands of its call.
+      if (node.kind === 'operator' || this.#types.has(node)) continue;
+      this.#types.set(node, this.#infer(node));
+    }
+    return this.#typed(expr);
+  }
+
+  /** The type of an expression that must be a tensor with all dimensions known. */
+  tensor(expr: Expr): ConcreteTensorType {
+    return concreteTensor(this.of(expr), spanOf(expr));
+  }
+
+  /** What a call requires of dimensions that only the running program knows. */
+  checks(expr: CallExpr): readonly DimCheck[] {
+    this.of(expr);
+    return this.#checks.get(expr) ?? [];
+  }
+
+  #typed(expr: Expr): Type {
+    const type = this.#types.get(expr);
+    if (type === undefined) throw new Error(`internal: a ${expr.kind} has no type`);
+    return type;
+  }
+
+  #infer(expr: Expr): Type {
+    switch (expr.kind) {
+      case 'var':
+        return declaredType(expr);
+      case 'constant':
+        return tensorType(expr.value);
+      case 'int':
+        return INT_TYPE;
+      case 'constructor':
+        return this.#constructorType(expr.name, expr.span);
+      case 'global':
+        return this.#global(expr.name, expr.span);
+      case 'call':
+        return this.#call(expr);
+      case 'function':
+        return functionType(expr, expr.resultType ?? this.#typed(expr.body));
+      case 'tuple':
+        return { kind: 'tuple', fields: expr.fields.map((field) => this.#typed(field)) };
+      case 'projection':
+        return fieldType(this.#typed(expr.tuple), expr.index, expr.span);
+      case 'let':
+        return this.#typed(expr.body);
+      case 'if':
+        return this.#join(expr, [expr.thenBranch, expr.elseBranch]);
+      case 'match':
+        return this.#join(
+          expr,
+          expr.clauses.map(({ body }) => body),
+        );
+      case 'operator':
+        throw new Error(`internal: operator ${expr.name} outside a call`);
+      default:
+        return expr satisfies never;
+    }
+  }
+
+  #call(expr: CallExpr): Type {
+    if (expr.callee.kind === 'operator') return this.#operatorCall(expr, expr.callee.name);
+    const callee = this.#typed(expr.callee);
+    if (callee.kind !== 'function') {
+      const where = formatSpan(expr.span, 'function call');
+      const got = `a call of ${formatType(callee)}`;
+      throw new TypeCheckError({ where, got, expected: 'a function' });
+    }
+    const args = expr.args.map((arg) => this.#typed(arg));
+    const { result, checks } = applyFunction(expr, callee, args);
+    if (checks.length > 0) this.#checks.set(expr, checks);
+    return result;
+  }
+
+  #operatorCall(expr: CallExpr, op: string): Type {
+    try {
+      const inputs = expr.args.map((arg) => this.#typed(arg));
+      const scalar = SCALAR_OPERATORS.get(op);
+      if (scalar !== undefined) return applyScalarOperator(scalar, inputs, expr);
+      const tensors = inputs.map((type) => requireTensor(type, expr.span));
+      const { output, checks } = applyOperator(op, tensors, expr.attributes, this.#facts);
+      if (checks.length > 0) this.#checks.set(expr, checks);
+      return tensorType(output);
+    } catch (thrown) {
+      throw atPlace(thrown, expr.span);
+    }
+  }
+
+  #constructorType(name: string, span: Span | undefined): Type {
+    const declared = this.#constructors.get(name);
+    if (declared !== undefined) return declared.type;
+    const got = `the constructor ${name}`;
+    const expected = 'one that a type of the module has';
+    throw new TypeCheckError({ where: formatSpan(span, 'expression'), got, expected });
+  }
+
+  #global(name: string, span: Span | undefined): Type {
+    const fn = this.#declared.functions.get(name);
+    const where = formatSpan(span, 'expression');
+    if (fn === undefined) {
+      const expected = 'a function that the module defines';
+      throw new TypeCheckError({ where, got: `@${name}`, expected });
+    }
+    if (fn.resultType !== undefined) return functionType(fn, fn.resultType);
+    if (this.#open.has(name)) {
+      const got = `@${name} without a result type, which calls itself`;
+      throw new TypeCheckError({ where, got, expected: 'a module after infer-types' });
+    }
+    this.#open.add(name);
+    const type = this.of(fn);
+    this.#open.delete(name);
+    return type;
+  }
+
+  #join(expr: Expr, branches: readonly Expr[]): Type {
+    const where = formatSpan(spanOf(expr), expr.kind);
+    const [first, ...others] = branches.map((branch) => this.#typed(branch));
+    if (first === undefined) {
+      throw new UnsupportedError({ where, got: 'no clauses', expected: 'at least one' });
+    }
+    return others.reduce((joined, type) => joinTypes(joined, type, where), first);
+  }
+}
+
+/** Whether the type of an expression follows without those of its children. */
+function isDeclared(expr: Expr): boolean {
+  return expr.kind === 'function' && expr.resultType !== undefined && childrenOf(expr).length > 0;
+}
+
+function functionType(fn: FunctionExpr, result: Type): Type {
+  const { typeParams = [] } = fn;
+  const binder = typeParams.length === 0 ? {} : { typeParams };
+  return { kind: 'function', ...binder, params: fn.params.map(declaredType), result };
+}
+
+function fieldType(type: Type, index: number, span: Span | undefined): Type {
+  const field = type.kind === 'tuple' ? type.fields[index] : undefined;
+  if (field !== undefined) return field;
+  throw new TypeCheckError({
+    where: formatSpan(span, 'projection'),
+    got: `field ${index} of ${formatType(type)}`,
+    expected: type.kind === 'tuple' ? `one of ${type.fields.length} fields` : 'a tuple',
+  });
+}
+
+function declaredType(variable: VarExpr): Type {
+  if (variable.type !== undefined) return variable.type;
+  throw new TypeCheckError({
+    where: formatSpan(variable.span, `variable ${variable.name}`),
+    got: 'no type',
+    expected: 'the type of every variable',
+  });
+}
+
+function requireTensor(type: Type, span: Span | undefined): TensorType {
+  if (type.kind === 'tensor') return type;
+  const where = formatSpan(span, 'expression');
+  throw new TypeCheckError({ where, got: formatType(type), expected: 'a tensor' });
+}
+
+function concreteTensor(type: Type, span: Span | undefined): ConcreteTensorType {
+  const { dtype, shape: dims } = requireTensor(type, span);
+  const shape = concreteShape(dims);
+  if (shape !== undefined) return { dtype, shape };
+  const free = dims.find((dim) => typeof dim !== 'number') ?? '?';
+  throw new TypeCheckError({
+    where: formatSpan(span, 'expression'),
+    got: `${formatType(type)}, whose dimension ${formatDim(free)} is unknown`,
+    expected: 'a shape of numbers',
+    remedy: `Bind the symbol when compiling: dims: { ${formatDim(free)}: 1 }.`,
+  });
+}

@@ -1,0 +1,47 @@
+import { pipeline } from './compile.ts';
+import { isElaborated } from './inference/elaborate.ts';
+import type { SourceTexts } from './inference/type-diagnostics.ts';
+import type { Module } from './ir/expr.ts';
+import { TypeInference } from './inference/type-inference.ts';
+import type { DimBindings } from './passes/bind-dims.ts';
+import type { ModuleDispatch } from './passes/dispatch-by-shape/dispatch-by-shape.ts';
+import { inferTypes } from './passes/infer-types.ts';
+import type { Pass } from './passes/pass.ts';
+import { toAnf } from './passes/to-anf.ts';
+import { toGraph } from './passes/to-graph.ts';
+
+/** What passes with parameters take. */
+export interface PassParameters {
+  /** Numbers for symbolic dimensions of inputs. */
+  readonly dims?: DimBindings | undefined;
+  /** Intervals of sizes to make clones for. */
+  readonly dispatch?: ModuleDispatch | undefined;
+}
+
+/** The passes of `compile`, each once, in the order in which it begins with them. */
+export function allPasses({ dims, dispatch = {} }: PassParameters = {}): readonly Pass[] {
+  const passes = new Map<string, Pass>();
+  for (const pass of pipeline({ dims, dispatch })) {
+    if (!passes.has(pass.name)) passes.set(pass.name, pass);
+  }
+  return [...passes.values()];
+}
+
+/** Passes that work on a module as it is written. */
+const UNTYPED: ReadonlySet<Pass> = new Set([inferTypes, toGraph, toAnf]);
+
+/** Runs passes one after another. Types are inferred before the first that needs them. */
+export function runPasses(
+  module: Module,
+  passes: readonly Pass[],
+  { texts }: { texts?: SourceTexts | undefined } = {},
+): Module {
+  const context = { types: new TypeInference(), texts };
+  let current = module;
+  for (const pass of passes) {
+    if (!UNTYPED.has(pass) && !isElaborated(current)) current = inferTypes.run(current, context);
+    context.types.declare(current);
+    current = pass.run(current, context);
+  }
+  return current;
+}

@@ -1,0 +1,67 @@
+import { boundsOfDim } from '../../../core/dim-algebra.ts';
+import type { Dim } from '../../../core/dim.ts';
+import type { VarExpr } from '../../ir/expr.ts';
+import type { DimRange, Interval } from './interval.ts';
+
+/** An axis of a parameter by whose size a function is dispatched. */
+export interface DispatchAxis {
+  readonly param: VarExpr;
+  readonly axis: number;
+  readonly dim: Dim;
+  readonly intervals: readonly Interval[];
+}
+
+/** What is known of symbols. */
+export type Ranges = ReadonlyMap<string, DimRange>;
+
+/** Which clone is for which sizes. */
+export type BucketTree = BucketLeaf | BucketSplit;
+
+export interface BucketLeaf {
+  readonly kind: 'leaf';
+  readonly ranges: Ranges;
+}
+
+export interface BucketSplit {
+  readonly kind: 'split';
+  readonly axis: DispatchAxis;
+  /** In ascending order of the intervals. */
+  readonly branches: readonly { readonly interval: Interval; readonly next: BucketTree }[];
+}
+
+/**
+ * One bucket for each combination of intervals, but for those that no sizes can be in: those outside
+ * of what is known of a dimension, and those whose axes share a symbol and would have it differ.
+ * Undefined when no combination is left.
+ */
+export function planBuckets(axes: readonly DispatchAxis[], known: Ranges): BucketTree | undefined {
+  const [axis, ...others] = axes;
+  if (axis === undefined) return { kind: 'leaf', ranges: known };
+  const branches = axis.intervals.flatMap((interval) => {
+    const narrowed = narrow(known, axis.dim, interval);
+    const next = narrowed && planBuckets(others, narrowed);
+    return next === undefined ? [] : [{ interval, next }];
+  });
+  return branches.length === 0 ? undefined : { kind: 'split', axis, branches };
+}
+
+/** What is known when a dimension is in an interval; undefined when it cannot be. */
+function narrow(known: Ranges, dim: Dim, [from, below]: Interval): Ranges | undefined {
+  const { min, max } = rangeOf(dim, known);
+  if (max < from || min >= below) return undefined;
+  if (typeof dim !== 'string') return known;
+  const range = { min: Math.max(min, from), max: Math.min(max, below - 1) };
+  return new Map([...known, [dim, range]]);
+}
+
+/** The least and the largest size of a dimension. */
+export function rangeOf(dim: Dim, known: Ranges): DimRange {
+  const [min, max] = boundsOfDim(dim, known);
+  return { min, max };
+}
+
+/** The leaves from left to right. */
+export function leavesOf(tree: BucketTree): readonly BucketLeaf[] {
+  if (tree.kind === 'leaf') return [tree];
+  return tree.branches.flatMap(({ next }) => leavesOf(next));
+}

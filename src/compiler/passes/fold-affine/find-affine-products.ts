@@ -1,0 +1,227 @@
+import { proveEqual } from '../../../core/dim-algebra.ts';
+import type { Dim } from '../../../core/dim.ts';
+import type { Shape } from '../../../core/shape.ts';
+import type { CallExpr, Expr } from '../../ir/expr.ts';
+import { childrenOf, postOrder } from '../../ir/visit.ts';
+import type { TypeInference } from '../../inference/type-inference.ts';
+import { type Affine, composeAffine, IDENTITY } from './affine.ts';
+import { type FoldedWeights, foldWeights } from './fold-weights.ts';
+import { readAffine } from './read-affine.ts';
+import { type WeightedProduct, weightedProduct } from './weighted-product.ts';
+
+/** A call between a product and the last one that goes into its weights. */
+export interface Step {
+  /** The operand that comes from the product, or leads to it. */
+  readonly index: number;
+  /** A reshape or transpose, which stays. */
+  readonly isView: boolean;
+}
+
+/** A product and what is to go into its weights. */
+export interface AffineProduct {
+  readonly product: WeightedProduct;
+  /** From the last call to the product. */
+  readonly behind: readonly Step[];
+  /** From the product's input on, against the flow. */
+  readonly before: readonly Step[];
+  /** `addedShape` is that of the bias where the product takes none. */
+  readonly folded: FoldedWeights & { readonly addedShape: Shape };
+}
+
+/** What is known of a value that comes from a product by way of affine calls and views only. */
+interface Tail {
+  readonly product: WeightedProduct;
+  readonly input: InputChain;
+  readonly affine: Affine;
+  /** Where the product's channels lie in the value. */
+  readonly axis: number | undefined;
+  readonly operators: number;
+  readonly hasShift: boolean;
+  readonly step: Step | undefined;
+  readonly previous: Tail | undefined;
+}
+
+interface InputChain {
+  readonly steps: readonly Step[];
+  readonly affine: Affine;
+  readonly operators: number;
+  readonly hasShift: boolean;
+}
+
+/** Weights beyond this stay as they are; below it, those in files come into memory. */
+const MAX_WEIGHT_BYTES = 2 ** 26;
+
+/** Products that fold, by the last call behind each. */
+export function findAffineProducts(root: Expr, types: TypeInference): Map<Expr, AffineProduct> {
+  const order = postOrder(root);
+  const uses = countUses(order);
+  const tails = new Map<Expr, Tail>();
+  for (const expr of order) {
+    if (expr.kind !== 'call') continue;
+    const tail =
+      extendTail(expr, { tails, uses, types }) ?? startTail(expr, { tails, uses, types });
+    if (tail !== undefined) tails.set(expr, tail);
+  }
+  const found = new Map<Expr, AffineProduct>();
+  for (const [expr, tail] of tails) {
+    const folded = fold(tail);
+    if (folded !== undefined) found.set(expr, folded);
+  }
+  return found;
+}
+
+function countUses(order: readonly Expr[]): ReadonlyMap<Expr, number> {
+  const uses = new Map<Expr, number>();
+  for (const expr of order) {
+    for (const child of childrenOf(expr)) uses.set(child, (uses.get(child) ?? 0) + 1);
+  }
+  return uses;
+}
+
+interface Search {
+  readonly tails: Map<Expr, Tail>;
+  readonly uses: ReadonlyMap<Expr, number>;
+  readonly types: TypeInference;
+}
+
+/** A call that takes a tail further, which then ends no earlier. */
+function extendTail(expr: CallExpr, { tails, uses, types }: Search): Tail | undefined {
+  for (const [index, source] of expr.args.slice(0, 2).entries()) {
+    const previous = tails.get(source);
+    if (previous === undefined || uses.get(source) !== 1) continue;
+    const view = index === 0 ? readView(expr, types) : undefined;
+    const read = view === undefined ? readAffine(expr, index, { ...previous, types }) : undefined;
+    if (view === undefined && read === undefined) continue;
+    tails.delete(source);
+    return {
+      ...previous,
+      axis: view === undefined ? previous.axis : view.forward(previous.axis),
+      affine: read === undefined ? previous.affine : composeAffine(previous.affine, read.affine),
+      operators: previous.operators + (read?.operators ?? 0),
+      hasShift: previous.hasShift || read?.hasShift === true,
+      step: { index, isView: view !== undefined },
+      previous,
+    };
+  }
+  return undefined;
+}
+
+function startTail(expr: CallExpr, search: Search): Tail | undefined {
+  const product = weightedProduct(expr, search.types);
+  if (product === undefined || product.weights.byteLength > MAX_WEIGHT_BYTES) return undefined;
+  return {
+    product,
+    input: inputChain(product, search),
+    affine: IDENTITY,
+    axis: product.resultAxis,
+    operators: 0,
+    hasShift: false,
+    step: undefined,
+    previous: undefined,
+  };
+}
+
+/** What comes before a product and goes into its weights, as far as it does. */
+function inputChain(product: WeightedProduct, { tails, uses, types }: Search): InputChain {
+  const steps: Step[] = [];
+  let chain: InputChain = { steps: [], affine: IDENTITY, operators: 0, hasShift: false };
+  let axis = product.inputAxis;
+  let expr = product.call.args[product.inputIndex];
+  // In float16 the sum of weights times a shift would be rounded beside results near zero.
+  const takesShift = product.takesInputShift && product.weights.dtype === 'float32';
+  while (expr?.kind === 'call' && uses.get(expr) === 1 && !isTaken(tails.get(expr))) {
+    const step: CallExpr = expr;
+    const view = readView(step, types);
+    if (view !== undefined) {
+      axis = view.backward(axis);
+      steps.push({ index: 0, isView: true });
+      expr = step.args[0];
+      continue;
+    }
+    const index = step.args[0]?.kind === 'constant' ? 1 : 0;
+    const read = readAffine(step, index, { axis, types });
+    if (read === undefined || (read.hasShift && !takesShift)) break;
+    steps.push({ index, isView: false });
+    chain = {
+      steps: steps.slice(),
+      affine: composeAffine(read.affine, chain.affine),
+      operators: chain.operators + read.operators,
+      hasShift: chain.hasShift || read.hasShift,
+    };
+    expr = step.args[index];
+  }
+  return chain;
+}
+
+/** Whether a call before a product goes into the weights of another one. */
+function isTaken(tail: Tail | undefined): boolean {
+  return tail !== undefined && tail.operators > 0;
+}
+
+function fold(tail: Tail): AffineProduct | undefined {
+  const { product, input, affine } = tail;
+  const hasShift = tail.hasShift || input.hasShift;
+  const remaining = product.biasIndex === undefined && hasShift ? 1 : 0;
+  if (tail.operators + input.operators <= remaining) return undefined;
+  const affines = { input: input.affine, result: affine, hasShift };
+  const folded = foldWeights(product, affines);
+  if (folded === undefined) return undefined;
+  const behind: Step[] = [];
+  for (let at: Tail | undefined = tail; at?.step !== undefined; at = at.previous) {
+    behind.push(at.step);
+  }
+  const addedShape = shapeOfAdded(product);
+  return { product, behind, before: input.steps, folded: { ...folded, addedShape } };
+}
+
+/** The channels, laid along their axis of the product. */
+function shapeOfAdded({ resultAxis, resultRank, layout }: WeightedProduct): Shape {
+  if (resultAxis === undefined) return [];
+  return [layout.resultChannels, ...Array.from({ length: resultRank - 1 - resultAxis }, () => 1)];
+}
+
+/** How a reshape or transpose moves an axis. */
+interface View {
+  forward(axis: number | undefined): number | undefined;
+  backward(axis: number | undefined): number | undefined;
+}
+
+function readView(expr: CallExpr, types: TypeInference): View | undefined {
+  const { callee, args, attributes, onDevice } = expr;
+  const [source] = args;
+  if (callee.kind !== 'operator' || source === undefined) return undefined;
+  if (onDevice !== undefined) return undefined;
+  if (callee.name === 'transpose') {
+    const { perm } = attributes;
+    if (!Array.isArray(perm)) return undefined;
+    return {
+      forward: (axis) => (axis === undefined ? undefined : perm.indexOf(axis)),
+      backward: (axis) => (axis === undefined ? undefined : Number(perm[axis])),
+    };
+  }
+  if (callee.name !== 'reshape' || args.length !== 1) return undefined;
+  const [from, to] = [types.of(source), types.of(expr)];
+  if (from.kind !== 'tensor' || to.kind !== 'tensor') return undefined;
+  return {
+    forward: (axis) => keptAxis(axis, from.shape, to.shape),
+    backward: (axis) => keptAxis(axis, to.shape, from.shape),
+  };
+}
+
+/** Where an axis is after a reshape that leaves all axes before it, or all behind it, as they are. */
+function keptAxis(
+  axis: number | undefined,
+  from: readonly Dim[],
+  to: readonly Dim[],
+): number | undefined {
+  if (axis === undefined) return undefined;
+  const isSame = (i: number, j: number): boolean => {
+    const [left, right] = [from[i], to[j]];
+    return left !== undefined && right !== undefined && proveEqual(left, right);
+  };
+  const before = Array.from({ length: axis + 1 }, (_, i) => i);
+  if (before.every((i) => isSame(i, i))) return axis;
+  const moved = axis + to.length - from.length;
+  const behind = Array.from({ length: from.length - axis }, (_, i) => i);
+  return behind.every((i) => isSame(axis + i, moved + i)) ? moved : undefined;
+}

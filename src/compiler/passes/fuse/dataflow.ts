@@ -1,0 +1,70 @@
+import type { TensorType } from '../../../core/primitive-function.ts';
+import type { OpDefinition } from '../../../ops/define-op.ts';
+import { opDefinition } from '../../../ops/registry.ts';
+import type { CallExpr, Expr } from '../../ir/expr.ts';
+import { SCALAR_OPERATORS } from '../../ir/scalar-operators.ts';
+import type { Scopes } from '../../ir/scopes.ts';
+import { formatType } from '../../ir/type.ts';
+import { childrenOf } from '../../ir/visit.ts';
+import { VIEW_OPERATOR } from '../../ir/host-values.ts';
+import type { TypeInference } from '../../inference/type-inference.ts';
+
+/** Who reads what in a function, in which order. */
+export class Dataflow {
+  readonly scopes: Scopes;
+  readonly #types: TypeInference;
+  readonly #positions = new Map<Expr, number>();
+  readonly #readers = new Map<Expr, Expr[]>();
+
+  constructor(scopes: Scopes, types: TypeInference) {
+    this.scopes = scopes;
+    this.#types = types;
+    for (const [position, expr] of scopes.order.entries()) {
+      this.#positions.set(expr, position);
+      for (const child of new Set(childrenOf(expr))) {
+        const readers = this.#readers.get(child);
+        if (readers === undefined) this.#readers.set(child, [expr]);
+        else readers.push(expr);
+      }
+    }
+  }
+
+  /** Where an expression comes in the order of evaluation. */
+  position(expr: Expr): number {
+    return this.#positions.get(expr) ?? -1;
+  }
+
+  /** The different expressions that read one; none read the result of the function. */
+  readers(expr: Expr): readonly Expr[] {
+    return this.#readers.get(expr) ?? [];
+  }
+
+  tensorType(expr: Expr): TensorType {
+    const type = this.#types.of(expr);
+    if (type.kind === 'tensor') return type;
+    throw new Error(`internal: an operator reads ${formatType(type)}`);
+  }
+}
+
+/** The name of the operator that is called; empty for calls of functions. */
+export function operatorName({ callee }: CallExpr): string {
+  return callee.kind === 'operator' ? callee.name : '';
+}
+
+/** The operator of a call that needs a kernel. */
+export function kernelOperator(expr: Expr): OpDefinition | undefined {
+  if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return undefined;
+  const { name } = expr.callee;
+  return name === VIEW_OPERATOR || SCALAR_OPERATORS.has(name) ? undefined : opDefinition(name);
+}
+
+/** Whether an expression is another view of the elements of its operand, in the same order. */
+export function isView(expr: Expr): boolean {
+  return expr.kind === 'call' && operatorName(expr) === VIEW_OPERATOR;
+}
+
+/** Whether a call has a kernel of its own, into which others may come. */
+export function isAnchor(expr: Expr): boolean {
+  const kind = kernelOperator(expr)?.kind;
+  return kind === 'anchor' || kind === 'reduction';
+}

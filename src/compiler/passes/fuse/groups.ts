@@ -1,0 +1,125 @@
+import type { CallExpr, DeviceName, Expr } from '../../ir/expr.ts';
+import { type Dataflow, isAnchor, kernelOperator } from './dataflow.ts';
+import { callsWideFunctions } from './element-cost.ts';
+
+/**
+ * The most tensors that one kernel may touch: WebGPU guarantees eight storage buffers in a shader
+ * stage.
+ */
+const MAX_TENSORS = 8;
+
+/** The most calls in one kernel: its text is planned and compiled while a program loads. */
+const MAX_CALLS = 64;
+
+/**
+ * Calls that one with functions for 64-bit integers counts as. A division goes round 64 times: 8 take a
+ * software adapter 0.5 s to compile, 16 take 1.5 s, and 32 among others never came to an end.
+ */
+const WIDE_WEIGHT = 8;
+
+/** Calls that become one kernel. Only the value of the last one leaves it. */
+export interface Group {
+  readonly members: Set<CallExpr>;
+  /** How many calls the members count as. */
+  weight: number;
+  /** What the members read from elsewhere. */
+  readonly inputs: Set<Expr>;
+  last: CallExpr;
+  /** The one member that has a kernel of its own. */
+  anchor: CallExpr | undefined;
+  /** Whether elements of a member are found by a map of indices. */
+  movesData: boolean;
+  /** Whether it has an operator that is never fused. */
+  isClosed: boolean;
+  /** Where its kernel runs, if not on the session's device. */
+  readonly device: DeviceName | undefined;
+}
+
+/** The groups that calls belong to; each call is one by itself at first. */
+export class Groups {
+  readonly #dataflow: Dataflow;
+  readonly #groups = new Map<Expr, Group>();
+
+  constructor(dataflow: Dataflow) {
+    this.#dataflow = dataflow;
+    for (const expr of dataflow.scopes.order) {
+      if (expr.kind !== 'call' || kernelOperator(expr) === undefined) continue;
+      this.#groups.set(expr, this.#groupOf(expr));
+    }
+  }
+
+  /** The group of a call; undefined for what is no kernel, and for views outside of all groups. */
+  of(expr: Expr): Group | undefined {
+    return this.#groups.get(expr);
+  }
+
+  /** The members of a group in order of evaluation. */
+  callsOf({ members }: Group): CallExpr[] {
+    return [...members].sort((a, b) => this.#dataflow.position(a) - this.#dataflow.position(b));
+  }
+
+  /** Makes the calls, however many, one group. */
+  gather(calls: readonly CallExpr[]): void {
+    const [first, ...others] = calls.map((call) => this.#groupOf(call));
+    if (first === undefined) return;
+    for (const member of first.members) this.#groups.set(member, first);
+    for (const other of others) this.#include(first, other);
+  }
+
+  /**
+   * Makes one group of those that the calls are in, and of views among them that are in none.
+   * Does nothing and returns false where that would be too much for one kernel.
+   */
+  unite(calls: readonly CallExpr[]): boolean {
+    const parts = new Set(calls.map((call) => this.#groups.get(call) ?? this.#groupOf(call)));
+    if (!fits([...parts])) return false;
+    const [first, ...others] = [...parts].sort((a, b) => b.members.size - a.members.size);
+    for (const other of others) if (first !== undefined) this.#include(first, other);
+    return true;
+  }
+
+  #include(group: Group, other: Group): void {
+    for (const input of other.inputs) if (!isMember(group, input)) group.inputs.add(input);
+    for (const member of other.members) {
+      group.inputs.delete(member);
+      group.members.add(member);
+      this.#groups.set(member, group);
+    }
+    group.weight += other.weight;
+    const isLater = this.#dataflow.position(other.last) > this.#dataflow.position(group.last);
+    if (isLater) group.last = other.last;
+    group.anchor ??= other.anchor;
+    group.movesData ||= other.movesData;
+  }
+
+  #groupOf(call: CallExpr): Group {
+    const op = kernelOperator(call);
+    return {
+      members: new Set([call]),
+      weight: callsWideFunctions(this.#dataflow, call) ? WIDE_WEIGHT : 1,
+      inputs: new Set(call.args),
+      last: call,
+      anchor: isAnchor(call) ? call : undefined,
+      movesData: op?.kind === 'injective',
+      isClosed: op?.kind === 'opaque' || op?.kind === 'dynamic',
+      device: call.onDevice,
+    };
+  }
+}
+
+function isMember({ members }: Group, expr: Expr): boolean {
+  return expr.kind === 'call' && members.has(expr);
+}
+
+function fits(parts: readonly Group[]): boolean {
+  const inputs = new Set<Expr>();
+  let weightSum = 0;
+  for (const { weight } of parts) weightSum += weight;
+  if (weightSum > MAX_CALLS) return false;
+  for (const part of parts) {
+    for (const input of part.inputs) {
+      if (!parts.some((other) => isMember(other, input))) inputs.add(input);
+    }
+  }
+  return inputs.size < MAX_TENSORS;
+}

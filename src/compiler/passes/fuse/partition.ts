@@ -1,0 +1,207 @@
+import type { CallExpr, Expr } from '../../ir/expr.ts';
+import type { Scopes } from '../../ir/scopes.ts';
+import type { TypeInference } from '../../inference/type-inference.ts';
+import { Dataflow, isAnchor, isView, kernelOperator, operatorName } from './dataflow.ts';
+import { hasHeavy, isWorthRepeating, loadsOf, typicalCount } from './element-cost.ts';
+import { type Group, Groups } from './groups.ts';
+import { gatherAlternatives } from './kernel-alternatives.ts';
+import { postDominators } from './post-dominators.ts';
+import { sameDims } from './same-dims.ts';
+
+/**
+ * Which calls of operators become one kernel, by post-dominators (Chen et al., "TVM: An Automated
+ * End-to-End Optimizing Compiler for Deep Learning", 2018): a call and everything between it and its
+ * immediate post-dominator come together where all of it fits one pattern. Nothing in between is
+ * read from outside, so that a kernel has one result and computes each element of a value once.
+ *
+ * 1. Anchors and reductions take what is elementwise behind them, then a product the transpose that
+ *    its elements are stored by.
+ * 2. Elementwise calls and moves of data join what reads them; elementwise ones also anchors that
+ *    load each element seldom enough.
+ *
+ * All calls of a group are of one scope and one device. Views between two calls join the group;
+ * others stay outside, where they cost nothing.
+ */
+export function partition(scopes: Scopes, types: TypeInference, isFused: boolean): Groups {
+  const dataflow = new Dataflow(scopes, types);
+  const groups = new Groups(dataflow);
+  gatherAlternatives(dataflow, groups);
+  if (!isFused) return groups;
+  const partitioner = new Partitioner(dataflow, groups);
+  for (const expr of scopes.order) if (isAnchor(expr)) partitioner.extendBehind(expr);
+  for (const expr of scopes.order) partitioner.joinReaders(expr);
+  return groups;
+}
+
+/** Operators whose kernels write each element once, in any place. */
+const PERMUTED_ANCHORS: ReadonlySet<string> = new Set([
+  'matmul',
+  'gemm',
+  'scaled_dot_product_attention',
+]);
+
+/** The most calls that are looked at between a call and its post-dominator. */
+const MAX_REGION = 64;
+
+class Partitioner {
+  readonly #dataflow: Dataflow;
+  readonly #groups: Groups;
+  readonly #dominatorOf: (expr: Expr) => Expr | undefined;
+
+  constructor(dataflow: Dataflow, groups: Groups) {
+    this.#dataflow = dataflow;
+    this.#groups = groups;
+    this.#dominatorOf = postDominators(dataflow);
+  }
+
+  /** Lets an anchor store what is computed from its elements, as far as that goes. */
+  extendBehind(anchor: Expr): void {
+    const group = this.#groups.of(anchor);
+    if (group === undefined || group.isClosed) return;
+    for (let from = group.last; ; ) {
+      const region = this.#region(from);
+      if (region === undefined || !this.#isElementwiseBehind(region)) break;
+      if (!this.#groups.unite([from, ...region.calls])) break;
+      const merged = this.#groups.of(from);
+      if (merged === undefined || merged.last === from) break;
+      from = merged.last;
+    }
+    this.#storePermuted(this.#groups.of(anchor) ?? group);
+  }
+
+  /** Lets a call join the kernel of what reads it, with all calls in between. */
+  joinReaders(expr: Expr): void {
+    const group = this.#groups.of(expr);
+    if (group === undefined || group.last !== expr) return;
+    if (group.isClosed || group.anchor !== undefined) return;
+    const region = this.#region(expr);
+    if (region !== undefined && this.#canJoin(region, group)) {
+      this.#groups.unite([region.from, ...region.calls]);
+    }
+  }
+
+  /**
+   * A call and its post-dominator that is no view, with what lies between. Undefined where something
+   * in between is no view and not elementwise, is on another device or in a group that is closed.
+   */
+  #region(from: CallExpr): Region | undefined {
+    let sink = this.#dominatorOf(from);
+    while (sink !== undefined && isView(sink)) sink = this.#dominatorOf(sink);
+    if (sink?.kind !== 'call' || !this.#isOpen(sink, from)) return undefined;
+    const found = new Set<Expr>([from]);
+    let isPath = true;
+    for (const expr of found) {
+      if (expr === sink) continue;
+      const readers = this.#dataflow.readers(expr);
+      isPath &&= readers.length === 1;
+      for (const reader of readers) {
+        if (reader !== sink && !this.#isLink(reader, from)) return undefined;
+        found.add(reader);
+      }
+      if (found.size > MAX_REGION) return undefined;
+    }
+    found.delete(from);
+    const calls = [...found].filter((expr) => expr.kind === 'call');
+    return { from, sink, calls, isPath };
+  }
+
+  /** Whether an expression may stand between a call and its post-dominator. */
+  #isLink(expr: Expr, from: CallExpr): boolean {
+    if (isView(expr)) return true;
+    return kernelOperator(expr)?.kind === 'elementwise' && this.#isOpen(expr, from);
+  }
+
+  #isOpen(expr: Expr, { onDevice }: CallExpr): boolean {
+    const group = this.#groups.of(expr);
+    return group !== undefined && !group.isClosed && group.device === onDevice;
+  }
+
+  /** Whether everything in a region behind an anchor is elementwise, of the anchor's elements. */
+  #isElementwiseBehind(region: Region): boolean {
+    if (kernelOperator(region.sink)?.kind !== 'elementwise') return false;
+    const anchors = new Set<Expr>();
+    for (const call of [region.from, ...region.calls]) {
+      const group = this.#groups.of(call);
+      if (group?.movesData === true) return false;
+      if (group?.anchor !== undefined) anchors.add(group.anchor);
+    }
+    return anchors.size === 1 && this.#hasEqualSizes(region);
+  }
+
+  #canJoin(region: Region, group: Group): boolean {
+    const { sink, calls, isPath } = region;
+    const parts = [group, ...calls.flatMap((call) => this.#groups.of(call) ?? [])];
+    const anchors = new Set(parts.flatMap(({ anchor }) => anchor ?? []));
+    if (anchors.size > 1) return false;
+    if (isAnchor(sink)) return this.#canLoad(region, parts);
+    if (anchors.size > 0 && parts.some(({ movesData }) => movesData)) return false;
+    if (kernelOperator(sink)?.kind === 'elementwise') return this.#hasEqualSizes(region);
+    return isPath && kernelOperator(sink)?.kind === 'injective' && !this.#isReadAgain(sink);
+  }
+
+  /** Whether the elementwise calls of a region have as many elements as what they read in it. */
+  #hasEqualSizes({ from, sink, calls }: Region): boolean {
+    const inside = new Set<Expr>([from, ...calls]);
+    return calls.every((call) => {
+      if (isView(call) || (call === sink && isAnchor(sink))) return true;
+      const { shape } = this.#dataflow.tensorType(call);
+      return call.args.every(
+        (arg) => !inside.has(arg) || sameDims(this.#dataflow.tensorType(arg).shape, shape),
+      );
+    });
+  }
+
+  /** Whether a move of data gives more elements than it is given. */
+  #isReadAgain(call: CallExpr): boolean {
+    let available = 0;
+    for (const arg of call.args) available += typicalCount(this.#dataflow.tensorType(arg).shape);
+    return typicalCount(this.#dataflow.tensorType(call).shape) > available;
+  }
+
+  /** Whether an anchor may compute what it loads. */
+  #canLoad(region: Region, parts: readonly Group[]): boolean {
+    const { from, sink } = region;
+    const isStored = parts.some((part) => part.movesData && part.anchor !== undefined);
+    if (isStored || !this.#hasEqualSizes(region)) return false;
+    const producers = new Set<CallExpr>();
+    for (const { members, anchor } of parts) {
+      if (anchor === undefined) for (const member of members) producers.add(member);
+    }
+    for (const call of region.calls) if (isView(call)) producers.add(call);
+    const isMoved = parts.some(({ movesData }) => movesData);
+    const repetition = { from, anchor: sink, producers };
+    // An anchor stores what it would have to find by a map of indices.
+    if (isMoved && kernelOperator(sink)?.kind !== 'reduction') return false;
+    return isMoved
+      ? loadsOf(this.#dataflow, repetition) <= 1 && !hasHeavy(this.#dataflow, producers)
+      : isWorthRepeating(this.#dataflow, repetition);
+  }
+
+  /**
+   * Lets a product store its elements where a transpose of it, or of a view of it, wants them: heads
+   * of attention are made so.
+   */
+  #storePermuted(group: Group): void {
+    const isProduct =
+      group.anchor !== undefined && PERMUTED_ANCHORS.has(operatorName(group.anchor));
+    if (!isProduct || group.movesData) return;
+    const [first, ...others] = this.#dataflow.readers(group.last);
+    if (first?.kind !== 'call' || others.length > 0) return;
+    const [second, ...more] = isView(first) ? this.#dataflow.readers(first) : [first];
+    if (second?.kind !== 'call' || more.length > 0 || operatorName(second) !== 'transpose') return;
+    const { scopes } = this.#dataflow;
+    const isNear = scopes.of(second) === scopes.of(group.last) && second.onDevice === group.device;
+    if (!isNear) return;
+    this.#groups.unite(isView(first) ? [group.last, first, second] : [group.last, second]);
+  }
+}
+
+interface Region {
+  readonly from: CallExpr;
+  /** The post-dominator. */
+  readonly sink: CallExpr;
+  /** The calls behind the first, with the post-dominator. */
+  readonly calls: readonly CallExpr[];
+  /** Whether there is one way from the first to the last. */
+  readonly isPath: boolean;
+}

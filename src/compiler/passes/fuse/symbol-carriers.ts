@@ -1,0 +1,89 @@
+import { UnsupportedError } from '../../../core/errors.ts';
+import type { TensorType } from '../../../core/primitive-function.ts';
+import { undeterminedSymbols } from '../../../ops/undetermined-symbols.ts';
+import {
+  type CallExpr,
+  type Expr,
+  type FunctionExpr,
+  formatSpan,
+  type VarExpr,
+} from '../../ir/expr.ts';
+import type { Scope, Scopes } from '../../ir/scopes.ts';
+import { postOrder, variablesOf } from '../../ir/visit.ts';
+
+/**
+ * Variables around a kernel that the kernel has to be given too, although it does not read them: their
+ * shapes tell symbols in its attributes. An example is a table that is cut to a length which only
+ * another tensor has.
+ *
+ * Throws UnsupportedError for a symbol that no variable has in its type.
+ */
+export function symbolCarriers(
+  calls: readonly CallExpr[],
+  known: readonly TensorType[],
+  variables: () => Iterable<VarExpr>,
+): readonly VarExpr[] {
+  const operators = calls.flatMap(({ callee, attributes }) =>
+    callee.kind === 'operator' ? [{ op: callee.name, attributes }] : [],
+  );
+  let missing = undeterminedSymbols(operators, known);
+  const types = [...known];
+  const carriers: VarExpr[] = [];
+  for (const variable of missing.length === 0 ? [] : variables()) {
+    if (variable.type?.kind !== 'tensor') continue;
+    const rest = undeterminedSymbols(operators, [...types, variable.type]);
+    if (rest.length === missing.length) continue;
+    carriers.push(variable);
+    types.push(variable.type);
+    missing = rest;
+  }
+  const [symbol] = missing;
+  if (symbol === undefined) return carriers;
+  const span = calls.find((call) => call.span !== undefined)?.span;
+  throw new UnsupportedError({
+    where: formatSpan(span, operators.map(({ op }) => op).join(', ')),
+    got: `the dimension ${symbol} in an attribute`,
+    expected: 'dimensions that tensors around the call have',
+    remedy: 'Name the dimension in the type of a parameter of the function.',
+  });
+}
+
+/**
+ * The variables that an expression may read: those of lets around it, then parameters and the
+ * variables of patterns, the nearest first.
+ */
+export function* variablesAround(expr: Expr, scopes: Scopes, fn: FunctionExpr): Iterable<VarExpr> {
+  yield* variablesOfLets(expr, scopes);
+  const bound = boundByScope(scopes);
+  let scope: Scope | undefined = scopes.of(expr);
+  while (scope !== undefined) {
+    yield* bound.get(scope) ?? [];
+    scope = scope.parent;
+  }
+  yield* fn.params;
+}
+
+/** The variables of lets that have an expression in their body. */
+function* variablesOfLets(expr: Expr, { order }: Scopes): Iterable<VarExpr> {
+  let position = -1;
+  const values = new Map<Expr, number>();
+  for (const [index, other] of order.entries()) {
+    values.set(other, index);
+    if (other === expr) position = index;
+    if (other.kind !== 'let' || position < 0 || other.variable.type?.kind !== 'tensor') continue;
+    const isBound = (values.get(other.value) ?? position) < position;
+    if (isBound && postOrder(other.body).includes(expr)) yield other.variable;
+  }
+}
+
+function boundByScope(scopes: Scopes): ReadonlyMap<Scope, readonly VarExpr[]> {
+  const bound = new Map<Scope, readonly VarExpr[]>();
+  for (const expr of scopes.order) {
+    for (const [i, scope] of scopes.inside(expr).entries()) {
+      if (expr.kind === 'function') bound.set(scope, expr.params);
+      const clause = expr.kind === 'match' ? expr.clauses[i] : undefined;
+      if (clause !== undefined) bound.set(scope, variablesOf(clause.pattern));
+    }
+  }
+  return bound;
+}

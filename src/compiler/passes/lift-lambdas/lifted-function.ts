@@ -1,0 +1,177 @@
+import { type Block, type BlockTable, innerBlocks, type Step } from '../../ir/block.ts';
+import { call, letIn, variableOf } from '../../ir/build.ts';
+import type { CallExpr, Expr, FunctionExpr, MatchExpr, VarExpr } from '../../ir/expr.ts';
+import { MAKE_CLOSURE } from '../../ir/machine-operators.ts';
+import { runTask, sub, type Task } from '../../ir/task.ts';
+import type { Type } from '../../ir/type.ts';
+import { variablesOf, withChildren } from '../../ir/visit.ts';
+import type { ClosureSymbols } from './closure-symbols.ts';
+import { SymbolTellers } from './symbol-tellers.ts';
+
+/** A function that is to stand by itself. */
+export interface LiftedSource {
+  readonly name: string;
+  readonly fn: FunctionExpr;
+  /** Variables around it that it needs. */
+  readonly captured: readonly VarExpr[];
+  /** Type parameters around it. */
+  readonly typeParams: readonly string[];
+  /** The function that it was in; undefined for a global one. */
+  readonly outer: LiftedSource | undefined;
+}
+
+export interface LiftingContext {
+  /** Blocks of the global function and of all inside it. */
+  readonly blocks: BlockTable;
+  readonly symbols: ClosureSymbols;
+  readonly nameFor: () => string;
+  /**
+   * Polymorphic closures by variable, in functions inside as well: no parameter could be one, so they
+   * are called where they are visible and never captured.
+   */
+  readonly polymorphic: Map<VarExpr, LiftedSource>;
+}
+
+/** A function without functions inside; these are in {@link inner} then. */
+export class LiftedFunction {
+  readonly inner: LiftedSource[] = [];
+  readonly #source: LiftedSource;
+  readonly #context: LiftingContext;
+  readonly #typeParams: readonly string[];
+  /** Parameters in the place of variables around the function. */
+  readonly #params = new Map<VarExpr, VarExpr>();
+  /** Closures by the variable that they are bound to in this function. */
+  readonly #closures = new Map<VarExpr, LiftedSource>();
+  /** Those of them that are values; the others are called only. */
+  readonly #held = new Set<VarExpr>();
+  readonly #tellers = new SymbolTellers();
+
+  constructor(source: LiftedSource, context: LiftingContext) {
+    this.#source = source;
+    this.#context = context;
+    this.#typeParams = [...source.typeParams, ...(source.fn.typeParams ?? [])];
+  }
+
+  rebuild(): FunctionExpr {
+    const { fn, captured } = this.#source;
+    for (const variable of captured) {
+      this.#params.set(variable, variableOf(variable.name, variable.type));
+    }
+    for (const variable of [...fn.params, ...captured]) this.#tellers.bind(variable);
+    const body = runTask(this.#block(fn.body));
+    const params = [...fn.params, ...this.#params.values()];
+    const binder = this.#typeParams.length === 0 ? {} : { typeParams: this.#typeParams };
+    return { ...fn, ...binder, params, body };
+  }
+
+  *#block(root: Expr): Task<Expr> {
+    const { steps, result }: Block = this.#context.blocks.of(root);
+    const mark = this.#tellers.enter();
+    const rebuilt: Step[] = [];
+    for (const { variable, value } of steps) {
+      const closure = isClosure(value) ? this.#lift(value) : undefined;
+      if (closure !== undefined) this.#define(variable, closure);
+      const step = closure ? this.#valueOf(closure) : yield* sub(this.#value(value));
+      rebuilt.push({ variable, value: step });
+      this.#tellers.bind(variable);
+    }
+    const last = yield* sub(this.#value(result));
+    this.#tellers.leave(mark);
+    return rebuilt
+      .filter(({ variable }) => !this.#closures.has(variable) || this.#held.has(variable))
+      .reduceRight((body, { variable, value }) => letIn(variable, value, body), last);
+  }
+
+  #define(variable: VarExpr, closure: LiftedSource): void {
+    this.#closures.set(variable, closure);
+    const { typeParams = [] } = closure.fn;
+    if (typeParams.length > 0) this.#context.polymorphic.set(variable, closure);
+  }
+
+  *#value(value: Expr): Task<Expr> {
+    if (value.kind === 'var') return this.#atom(value);
+    if (value.kind === 'call') return this.#call(value);
+    if (isClosure(value)) return this.#valueOf(this.#lift(value));
+    if (value.kind === 'match') return yield* sub(this.#match(value));
+    const blocks = new Map<Expr, Expr>();
+    for (const inner of innerBlocks(value)) blocks.set(inner, yield* sub(this.#block(inner)));
+    return withChildren(value, (child) => blocks.get(child) ?? this.#atom(child));
+  }
+
+  *#match(expr: MatchExpr): Task<Expr> {
+    const clauses = [];
+    for (const { pattern, body } of expr.clauses) {
+      const mark = this.#tellers.enter();
+      for (const variable of variablesOf(pattern)) this.#tellers.bind(variable);
+      clauses.push({ pattern, body: yield* sub(this.#block(body)) });
+      this.#tellers.leave(mark);
+    }
+    return { ...expr, value: this.#atom(expr.value), clauses };
+  }
+
+  #call(expr: CallExpr): Expr {
+    const closure = this.#calledClosure(expr.callee);
+    if (closure === undefined) return withChildren(expr, (child) => this.#atom(child));
+    const args = [...expr.args, ...closure.captured].map((arg) => this.#atom(arg));
+    const callee: Expr = { kind: 'global', name: closure.name };
+    const types = [...typeVars(closure.typeParams), ...(expr.typeArguments ?? [])];
+    return { ...expr, callee, args, ...(types.length === 0 ? {} : { typeArguments: types }) };
+  }
+
+  /** The closure that is called, where it is known. */
+  #calledClosure(callee: Expr): LiftedSource | undefined {
+    if (callee.kind === 'function') return isClosure(callee) ? this.#lift(callee) : undefined;
+    return callee.kind === 'var' ? this.#known(callee) : undefined;
+  }
+
+  /** A closure of this function, or a polymorphic one of a function around it. */
+  #known(variable: VarExpr): LiftedSource | undefined {
+    return this.#closures.get(variable) ?? this.#context.polymorphic.get(variable);
+  }
+
+  #lift(fn: FunctionExpr): LiftedSource {
+    const { blocks, symbols, nameFor, polymorphic } = this.#context;
+    const captured = new Set(
+      blocks.captured(fn).flatMap((one) => polymorphic.get(one)?.captured ?? [one]),
+    );
+    const { sizes, names } = symbols.missing(fn, [...captured]);
+    const carriers = [
+      ...[...sizes].map((symbol) => this.#tellers.tellerOf(symbol)),
+      ...[...names].map((symbol) => this.#tellers.namerOf(symbol)),
+    ];
+    for (const carrier of carriers) if (carrier !== undefined) captured.add(carrier);
+    const source = {
+      name: nameFor(),
+      fn,
+      captured: [...captured],
+      typeParams: this.#typeParams,
+      outer: this.#source,
+    };
+    this.inner.push(source);
+    return source;
+  }
+
+  #valueOf({ name, captured, typeParams }: LiftedSource): Expr {
+    const callee: Expr = { kind: 'global', name };
+    if (captured.length === 0 && typeParams.length === 0) return callee;
+    const made = call(MAKE_CLOSURE, [callee, ...captured.map((variable) => this.#atom(variable))]);
+    return typeParams.length === 0 ? made : { ...made, typeArguments: typeVars(typeParams) };
+  }
+
+  #atom(expr: Expr): Expr {
+    if (expr.kind !== 'var') return expr;
+    // A primitive function that is called under a name around the function.
+    const primitive = this.#source.outer && this.#context.blocks.primitive(expr);
+    if (primitive !== undefined) return primitive;
+    this.#held.add(expr);
+    return this.#params.get(expr) ?? expr;
+  }
+}
+
+function isClosure(expr: Expr): expr is FunctionExpr {
+  return expr.kind === 'function' && expr.attributes.primitive === undefined;
+}
+
+function typeVars(names: readonly string[]): readonly Type[] {
+  return names.map((name): Type => ({ kind: 'type-var', name }));
+}

@@ -1,0 +1,44 @@
+import { call, projection } from '../../ir/build.ts';
+import type { Expr } from '../../ir/expr.ts';
+import { CHECK_TENSOR } from '../../ir/shape-operators.ts';
+import type { Type } from '../../ir/type.ts';
+import { tensorTypesIn } from '../../inference/shape-needs.ts';
+import type { ShapeSlots } from './shape-slots.ts';
+
+export interface BindOptions {
+  /** Whether the value comes from outside, so that nothing is known of it. */
+  readonly isChecked: boolean;
+  /** What the value is, for messages. */
+  readonly where: string;
+}
+
+/** Compares values with their types, and learns the symbols that stand there. */
+export class ShapeBinder {
+  readonly #slots: ShapeSlots;
+
+  constructor(slots: ShapeSlots) {
+    this.#slots = slots;
+  }
+
+  /** Whether a value of this type tells a symbol that is not known yet. */
+  isNew(type: Type): boolean {
+    return tensorTypesIn(type).some((tensor) => this.#slots.tells(tensor));
+  }
+
+  /** Emits the checks of a value and the reads of its dimensions; those of a tuple field by field. */
+  bind(value: Expr, type: Type, { isChecked, where }: BindOptions): void {
+    if (type.kind === 'tuple') {
+      for (const [i, field] of type.fields.entries()) {
+        if (tensorTypesIn(field).length === 0 || !(isChecked || this.isNew(field))) continue;
+        const read = this.#slots.bind(projection(value, i), 'field', field);
+        this.bind(read, field, { isChecked, where: `${where}.${i}` });
+      }
+    }
+    if (type.kind !== 'tensor' || !(isChecked || this.#slots.tells(type))) return;
+    if (isChecked) {
+      const { dtype, shape } = type;
+      this.#slots.emit(call(CHECK_TENSOR, [value], { rank: shape.length, dtype, context: where }));
+    }
+    this.#slots.match(value, type, where);
+  }
+}

@@ -1,0 +1,311 @@
+import type { Step } from '../../ir/block.ts';
+import { buildDecisionTree, type DecisionTree, Occurrence } from './decision-tree.ts';
+import type { DeclaredConstructor } from '../../inference/declarations.ts';
+import { substitute, termOf, typeOfTerm } from '../../ir/term.ts';
+import { callFunction, func, letIn, projection, variableOf } from '../../ir/build.ts';
+import type { Clause, Expr, MatchExpr, Pattern, VarExpr } from '../../ir/expr.ts';
+import { runTask, sub, type Task } from '../../ir/task.ts';
+import { sameType, type Type } from '../../ir/type.ts';
+import type { TypeInference } from '../../inference/type-inference.ts';
+
+/** What flattening has to know of the program. */
+export interface MatchContext {
+  readonly types: TypeInference;
+  readonly constructors: ReadonlyMap<string, DeclaredConstructor>;
+  /** Whether the body of a clause reads a variable. */
+  readonly isUsed: (body: Expr, variable: VarExpr) => boolean;
+}
+
+/** Whether no clause looks below a constructor, and no two look for one. */
+export function isFlatMatch({ clauses }: MatchExpr): boolean {
+  const seen = new Set<string>();
+  for (const [index, { pattern }] of clauses.entries()) {
+    if (pattern.kind === 'wildcard') return index === clauses.length - 1;
+    if (pattern.kind !== 'constructor-pattern' || seen.has(pattern.constructor)) return false;
+    seen.add(pattern.constructor);
+    if (pattern.fields.some(({ kind }) => kind !== 'wildcard' && kind !== 'var-pattern')) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** What stands for a place in the value on one way through the tree. */
+interface Place {
+  readonly occurrence: Occurrence;
+  readonly value: Expr;
+  readonly type: Type;
+  readonly outer: Place | undefined;
+}
+
+/** Makes matches of one constructor out of those with nested patterns. */
+export class MatchFlattener {
+  readonly #context: MatchContext;
+  /** Variables of patterns that other variables stand for now. */
+  readonly #names = new Map<VarExpr, VarExpr>();
+
+  constructor(context: MatchContext) {
+    this.#context = context;
+  }
+
+  /** The variable that stands for one now. */
+  nameOf(variable: VarExpr): VarExpr {
+    let name = variable;
+    for (let next = this.#names.get(name); next !== undefined; next = this.#names.get(name)) {
+      name = next;
+    }
+    return name;
+  }
+
+  /** `bodyOf` gives the body of a clause as it is to be. */
+  flatten(
+    expr: MatchExpr,
+    bodyOf: (clause: number) => Expr,
+  ): { readonly before: readonly Step[]; readonly value: Expr } {
+    const root = new Occurrence();
+    const { constructors, types } = this.#context;
+    const tree = buildDecisionTree(
+      root,
+      expr.clauses,
+      (name) => declared(constructors, name).definition,
+    );
+    const task = new FlatMatch(expr, tree, {
+      context: this.#context,
+      bodyOf,
+      rename: (from, to) => this.#names.set(from, to),
+    });
+    const place = {
+      occurrence: root,
+      value: expr.value,
+      type: types.of(expr.value),
+      outer: undefined,
+    };
+    let value = runTask(task.build(tree, place));
+    // Fields of a tuple that is matched, and all of a clause that always fits, come before.
+    const before = [...task.functions];
+    for (; value.kind === 'let'; value = value.body) {
+      before.push({ variable: value.variable, value: value.value });
+    }
+    return { before, value };
+  }
+}
+
+interface FlattenOptions {
+  readonly context: MatchContext;
+  readonly bodyOf: (clause: number) => Expr;
+  readonly rename: (from: VarExpr, to: VarExpr) => void;
+}
+
+class FlatMatch {
+  /** Functions for the clauses that more than one way leads to. */
+  readonly functions: Step[] = [];
+  readonly #expr: MatchExpr;
+  readonly #options: FlattenOptions;
+  readonly #leafCounts = new Map<number, number>();
+  readonly #functionOf = new Map<number, VarExpr>();
+  /** A variable that a clause has for a place. */
+  readonly #hints = new Map<Occurrence, VarExpr>();
+  /** Places that some leaf or test needs, or a place inside them. */
+  readonly #needed = new Set<Occurrence>();
+
+  constructor(expr: MatchExpr, tree: DecisionTree, options: FlattenOptions) {
+    this.#expr = expr;
+    this.#options = options;
+    const work = [tree];
+    for (let node = work.pop(); node !== undefined; node = work.pop()) {
+      if (node.kind === 'leaf') this.#noteLeaf(node);
+      else if (node.kind === 'switch') {
+        this.#need(node.occurrence);
+        work.push(...node.cases.map((branch) => branch.tree));
+        if (node.otherwise !== undefined) work.push(node.otherwise);
+      }
+    }
+  }
+
+  #noteLeaf({ clause, bindings }: Extract<DecisionTree, { kind: 'leaf' }>): void {
+    this.#leafCounts.set(clause, (this.#leafCounts.get(clause) ?? 0) + 1);
+    for (const [variable, occurrence] of this.#used(clause, bindings)) {
+      this.#need(occurrence);
+      if (!this.#hints.has(occurrence)) this.#hints.set(occurrence, variable);
+    }
+  }
+
+  #need(occurrence: Occurrence): void {
+    let place: Occurrence | undefined = occurrence;
+    for (; place !== undefined && !this.#needed.has(place); place = place.parent) {
+      this.#needed.add(place);
+    }
+  }
+
+  /** The variables of a clause that its body reads, and where they are. */
+  #used(
+    clause: number,
+    bindings: ReadonlyMap<VarExpr, Occurrence>,
+  ): (readonly [VarExpr, Occurrence])[] {
+    const body = this.#expr.clauses[clause]?.body;
+    if (body === undefined) return [];
+    return [...bindings].filter(([variable]) => this.#options.context.isUsed(body, variable));
+  }
+
+  /** The expression for a tree, where places are known as `known` says. */
+  *build(tree: DecisionTree, known: Place): Task<Expr> {
+    switch (tree.kind) {
+      case 'leaf':
+        return this.#leaf(tree, known);
+      case 'switch':
+        return yield* this.#switch(tree, known);
+      case 'fail':
+        throw new Error('internal: a match that nothing fits');
+      default:
+        return tree satisfies never;
+    }
+  }
+
+  *#switch(
+    { occurrence, cases, otherwise }: Extract<DecisionTree, { kind: 'switch' }>,
+    known: Place,
+  ): Task<Expr> {
+    const { place, steps, all } = this.#find(occurrence, known);
+    const clauses: Clause[] = [];
+    for (const { constructor, tree } of cases) {
+      const fields = this.#fields(place, constructor);
+      let inner = all;
+      for (const [i, variable] of fields.entries()) {
+        if (variable?.type === undefined) continue;
+        inner = {
+          occurrence: occurrence.field(i),
+          value: variable,
+          type: variable.type,
+          outer: inner,
+        };
+      }
+      const patterns = fields.map(
+        (variable): Pattern =>
+          variable === undefined ? { kind: 'wildcard' } : { kind: 'var-pattern', variable },
+      );
+      const pattern: Pattern = { kind: 'constructor-pattern', constructor, fields: patterns };
+      clauses.push({ pattern, body: yield* sub(this.build(tree, inner)) });
+    }
+    const fails = otherwise?.kind === 'fail';
+    if (otherwise !== undefined && !fails) {
+      const body = yield* sub(this.build(otherwise, all));
+      clauses.push({ pattern: { kind: 'wildcard' }, body });
+    }
+    const { span } = this.#expr;
+    return bind(steps, {
+      kind: 'match',
+      value: place.value,
+      clauses,
+      complete: !fails,
+      ...(span === undefined ? {} : { span }),
+    });
+  }
+
+  /** Variables for the fields of a constructor that are needed. */
+  #fields({ occurrence, type }: Place, constructor: string): (VarExpr | undefined)[] {
+    const { definition, constructor: found } = declared(
+      this.#options.context.constructors,
+      constructor,
+    );
+    const args = type.kind === 'adt' ? type.args : [];
+    const types = new Map(definition.params.map((name, i) => [name, termOf(args[i] ?? UNIT)]));
+    return found.fields.map((field, i) => {
+      const place = occurrence.field(i);
+      if (!this.#needed.has(place)) return undefined;
+      const hint = this.#hints.get(place);
+      const term = substitute(termOf(field), { types, dims: new Map() });
+      const fieldType = hint?.type ?? typeOfTerm(term, { unknown: () => UNIT, dim: (dim) => dim });
+      return variableOf(hint?.name ?? 'field', fieldType);
+    });
+  }
+
+  /** Where a place is, with the fields of tuples that have to be read for it. */
+  #find(occurrence: Occurrence, known: Place): { place: Place; steps: Step[]; all: Place } {
+    const missing: Occurrence[] = [];
+    let target: Occurrence = occurrence;
+    let place = placeOf(target, known);
+    while (place === undefined) {
+      missing.push(target);
+      if (target.parent === undefined) throw new Error('internal: a place in no value');
+      target = target.parent;
+      place = placeOf(target, known);
+    }
+    const steps: Step[] = [];
+    let all = known;
+    for (const inner of missing.toReversed()) {
+      const type = place.type.kind === 'tuple' ? place.type.fields[inner.index] : undefined;
+      if (type === undefined) throw new Error('internal: a field of what is no tuple');
+      const hint = this.#hints.get(inner);
+      const variable = variableOf(hint?.name ?? 'field', hint?.type ?? type);
+      steps.push({ variable, value: projection(place.value, inner.index) });
+      all = { occurrence: inner, value: variable, type: hint?.type ?? type, outer: all };
+      place = all;
+    }
+    return { place, steps, all };
+  }
+
+  #leaf({ clause, bindings }: Extract<DecisionTree, { kind: 'leaf' }>, known: Place): Expr {
+    const steps: Step[] = [];
+    let all = known;
+    const values = this.#used(clause, bindings).map(([variable, occurrence]) => {
+      const found = this.#find(occurrence, all);
+      steps.push(...found.steps);
+      all = found.all;
+      return { variable, place: found.place };
+    });
+    if ((this.#leafCounts.get(clause) ?? 0) > 1) {
+      const callee = this.#function(
+        clause,
+        values.map(({ variable }) => variable),
+      );
+      return bind(
+        steps,
+        callFunction(
+          callee,
+          values.map(({ place }) => place.value),
+        ),
+      );
+    }
+    for (const { variable, place } of values) {
+      const isSame = variable.type !== undefined && sameType(variable.type, place.type);
+      if (isSame && place.value.kind === 'var') this.#options.rename(variable, place.value);
+      else steps.push({ variable, value: place.value });
+    }
+    return bind(steps, this.#options.bodyOf(clause));
+  }
+
+  #function(clause: number, params: readonly VarExpr[]): VarExpr {
+    const known = this.#functionOf.get(clause);
+    if (known !== undefined) return known;
+    const fn = { ...func(params, this.#options.bodyOf(clause)), resultType: this.#resultType() };
+    const variable = variableOf('clause', this.#options.context.types.of(fn));
+    this.functions.push({ variable, value: fn });
+    this.#functionOf.set(clause, variable);
+    return variable;
+  }
+
+  #resultType(): Type {
+    return this.#options.context.types.of(this.#expr);
+  }
+}
+
+const UNIT: Type = { kind: 'tuple', fields: [] };
+
+function placeOf(occurrence: Occurrence, known: Place): Place | undefined {
+  let place: Place | undefined = known;
+  while (place !== undefined && place.occurrence !== occurrence) place = place.outer;
+  return place;
+}
+
+function declared(
+  constructors: ReadonlyMap<string, DeclaredConstructor>,
+  name: string,
+): DeclaredConstructor {
+  const found = constructors.get(name);
+  if (found === undefined) throw new Error(`internal: no type has a constructor ${name}`);
+  return found;
+}
+
+function bind(steps: readonly Step[], body: Expr): Expr {
+  return steps.reduceRight((rest, { variable, value }) => letIn(variable, value, rest), body);
+}

@@ -1,0 +1,264 @@
+import { boundsOfDim } from '../../../core/dim-algebra.ts';
+import type { DimFacts } from '../../../core/dim-bounds.ts';
+import { formatDim } from '../../../core/dim.ts';
+import type { TensorType } from '../../../core/primitive-function.ts';
+import { type Block, type BlockTable, innerBlocks } from '../../ir/block.ts';
+import { byteLengthOf } from '../../ir/byte-length.ts';
+import type { CallExpr, DeviceName, Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
+import type { TypeInference } from '../../inference/type-inference.ts';
+import { assignStorages } from './assign-storages.ts';
+import { findParts, isJoin, type Part } from './joined-tensors.ts';
+import { liveBytes, type PlannedStorage, type TensorInterval } from './planned-storage.ts';
+import { TensorAliases } from './tensor-aliases.ts';
+
+/** Storages begin at multiples of this, and take as many bytes. */
+const ALIGNMENT = 256;
+
+/** Beyond this a bound says too little of a size to reserve so much. */
+const MAX_BOUNDED_BYTES = 2 ** 26;
+
+/** A call of a primitive function in a block, and the tensor that it computes. */
+export interface KernelCall {
+  readonly call: CallExpr;
+  readonly primitive: FunctionExpr;
+  readonly type: TensorType;
+  /** The step; that after the last for the value of the block. */
+  readonly step: number;
+  readonly device: DeviceName;
+  readonly interval: TensorInterval;
+  /** Bytes without alignment; undefined where nothing bounds them. */
+  readonly exactSize: number | undefined;
+  /** Kernels whose results it joins in memory, if that is all it does. */
+  readonly operands: readonly number[] | undefined;
+}
+
+/** Where the result of a kernel is. */
+export interface TensorPlace {
+  readonly storage: PlannedStorage;
+  readonly byteOffset: number;
+  /** Whether it is there when its parts are, so that its kernel need not run. */
+  readonly isJoined: boolean;
+}
+
+/** What was planned for a block. */
+export interface BlockPlan {
+  readonly block: Block;
+  readonly kernels: readonly KernelCall[];
+  readonly storages: readonly PlannedStorage[];
+  /** By kernel. */
+  readonly places: readonly TensorPlace[];
+  readonly peaks: BlockPeaks;
+}
+
+/** What a block holds at most, the blocks of branches inside it included. */
+interface BlockPeaks {
+  readonly planned: number;
+  readonly live: number;
+}
+
+const NO_PEAKS: BlockPeaks = { planned: 0, live: 0 };
+
+/** What is planned for the blocks of a function. */
+export class BlockPlans {
+  readonly #blocks: BlockTable;
+  readonly #types: TypeInference;
+  readonly #aliases: TensorAliases;
+  readonly #facts: DimFacts;
+  readonly #plans = new Map<Expr, BlockPlan>();
+
+  constructor(fn: FunctionExpr, blocks: BlockTable, types: TypeInference) {
+    this.#blocks = blocks;
+    this.#types = types;
+    this.#aliases = new TensorAliases(blocks);
+    const bounds = Object.entries(fn.attributes.bounds ?? {});
+    this.#facts = new Map(bounds.map(([symbol, [min, max]]) => [symbol, { min, max }]));
+    // Blocks inside others come first.
+    for (const root of blocks.roots()) this.#plans.set(root, this.#planBlock(root));
+  }
+
+  /** The plan for the block that begins with an expression. */
+  of(root: Expr): BlockPlan {
+    const plan = this.#plans.get(root);
+    if (plan === undefined) throw new Error('internal: a block without a plan');
+    return plan;
+  }
+
+  #planBlock(root: Expr): BlockPlan {
+    const block = this.#blocks.of(root);
+    const kernels = this.#kernelsOf(block);
+    const inner = valuesOf(block).map((value) => this.#innerPeaks(value));
+    const others = inner.map(({ planned }) => planned);
+    const parts = findParts(kernels, others);
+    const wholes = joinIntervals(kernels, parts);
+    const storages = assignStorages(
+      wholes.map(({ interval }) => interval),
+      others,
+    );
+    const innerLive = inner.map(({ live }) => live);
+    const peaks = {
+      planned: greatest(liveBytes(storages, others)),
+      live: greatest(liveBytes(exactIntervals(kernels, parts), innerLive)),
+    };
+    const owners = wholes.map(({ owner }) => owner);
+    return {
+      block,
+      kernels,
+      storages,
+      places: placesOf(kernels, { storages, owners, parts }),
+      peaks,
+    };
+  }
+
+  #innerPeaks(value: Expr): BlockPeaks {
+    if (value.kind !== 'if' && value.kind !== 'match') return NO_PEAKS;
+    const inside = innerBlocks(value).map((root) => this.of(root).peaks);
+    return {
+      planned: greatest(inside.map(({ planned }) => planned)),
+      live: greatest(inside.map(({ live }) => live)),
+    };
+  }
+
+  #kernelsOf(block: Block): KernelCall[] {
+    const lastUse = this.#lastUses(block);
+    const kernels: KernelCall[] = [];
+    /** Kernels by the variables that their results are bound to. */
+    const indices = new Map<VarExpr, number>();
+    const end = block.steps.length;
+    for (const [step, value] of valuesOf(block).entries()) {
+      const primitive = this.#blocks.kernel(value);
+      if (primitive === undefined || value.kind !== 'call') continue;
+      const type = value.callee.kind === 'operator' ? undefined : this.#plannable(primitive);
+      if (type === undefined) continue;
+      const { device = 'session' } = primitive.attributes;
+      const variable = block.steps[step]?.variable;
+      const isShared = variable !== undefined && !this.#aliases.escapes(variable);
+      const last = variable === undefined || !isShared ? end : (lastUse.get(variable) ?? step);
+      const exactSize = this.#sizeOf(type);
+      const size = exactSize === undefined ? undefined : aligned(exactSize);
+      const formula = size === undefined ? ` ${formatDim(byteLengthOf(type))}` : '';
+      const reads = this.#reads(value, indices);
+      const interval = { first: step, last, size, storageClass: device + formula, isShared, reads };
+      if (variable !== undefined) indices.set(variable, kernels.length);
+      const isJoining = reads.length === value.args.length && isJoin(primitive, type);
+      const operands = isJoining ? reads : undefined;
+      kernels.push({ call: value, primitive, type, step, device, interval, exactSize, operands });
+    }
+    return kernels;
+  }
+
+  /** Indices of kernels of the block whose results a call reads, under any name. */
+  #reads({ args }: CallExpr, indices: ReadonlyMap<VarExpr, number>): number[] {
+    const read = new Set<number>();
+    for (const arg of args) {
+      const index = arg.kind === 'var' ? indices.get(this.#aliases.rootOf(arg)) : undefined;
+      if (index !== undefined) read.add(index);
+    }
+    return [...read];
+  }
+
+  /** The last step of a block that reads a value under any name. */
+  #lastUses({ steps, lastUse }: Block): ReadonlyMap<VarExpr, number> {
+    const last = new Map<VarExpr, number>();
+    for (const [step, { variable }] of steps.entries()) {
+      const root = this.#aliases.rootOf(variable);
+      const use = lastUse.get(variable) ?? step;
+      last.set(root, Math.max(last.get(root) ?? 0, use));
+    }
+    return last;
+  }
+
+  /** The result of a kernel that writes to a destination; one of unknown size makes its own. */
+  #plannable(primitive: FunctionExpr): TensorType | undefined {
+    const type = this.#types.of(primitive.body);
+    return type.kind === 'tensor' && !type.shape.includes('?') ? type : undefined;
+  }
+
+  #sizeOf(type: TensorType): number | undefined {
+    const bytes = byteLengthOf(type);
+    if (typeof bytes === 'number') return bytes;
+    const [, most] = boundsOfDim(bytes, this.#facts);
+    return most <= MAX_BOUNDED_BYTES ? most : undefined;
+  }
+}
+
+/** The values of the steps of a block, and the one that the block gives. */
+export function valuesOf({ steps, result }: Block): Expr[] {
+  return [...steps.map(({ value }) => value), result];
+}
+
+function greatest(values: readonly number[]): number {
+  return values.reduce((most, value) => Math.max(most, value), 0);
+}
+
+function aligned(bytes: number): number {
+  return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+}
+
+/** What gets a place of its own: tensors that are no parts of others, in order of computation. */
+interface Whole {
+  readonly owner: number;
+  readonly interval: TensorInterval;
+}
+
+type Parts = ReadonlyMap<number, Part>;
+
+function joinIntervals(kernels: readonly KernelCall[], parts: Parts): readonly Whole[] {
+  const begins = kernels.map(({ interval }) => interval.first);
+  const reads = kernels.map(({ interval }) => new Set(interval.reads));
+  for (const [part, { whole }] of parts) {
+    begins[whole] = Math.min(begins[whole] ?? 0, begins[part] ?? 0);
+    reads[whole]?.delete(part);
+    for (const read of reads[part] ?? []) reads[whole]?.add(read);
+  }
+  const owners = [...kernels.keys()]
+    .filter((i) => !parts.has(i))
+    .sort((a, b) => (begins[a] ?? 0) - (begins[b] ?? 0));
+  const ranks = new Map(owners.map((owner, rank) => [owner, rank]));
+  const rankOf = (i: number): number => ranks.get(parts.get(i)?.whole ?? i) ?? missing();
+  return owners.map((owner) => {
+    const { interval } = kernels[owner] ?? missing();
+    const read = new Set([...(reads[owner] ?? [])].map(rankOf));
+    return { owner, interval: { ...interval, first: begins[owner] ?? 0, reads: [...read] } };
+  });
+}
+
+/** Sizes without alignment; parts are counted until the whole is. */
+function exactIntervals(kernels: readonly KernelCall[], parts: Parts): readonly TensorInterval[] {
+  return kernels.map(({ interval, exactSize: size }, i) => {
+    const part = parts.get(i);
+    const last = part === undefined ? interval.last : (kernels[part.whole]?.step ?? 0) - 1;
+    return { ...interval, last, size };
+  });
+}
+
+interface Planned {
+  readonly storages: readonly PlannedStorage[];
+  /** Kernels by what the storages call their tensors. */
+  readonly owners: readonly number[];
+  readonly parts: Parts;
+}
+
+function placesOf(
+  kernels: readonly KernelCall[],
+  { storages, owners, parts }: Planned,
+): readonly TensorPlace[] {
+  const joined = new Set([...parts.values()].map(({ whole }) => whole));
+  const places = new Map<number, TensorPlace>();
+  for (const storage of storages) {
+    for (const [at, rank] of storage.tensors.entries()) {
+      const owner = owners[rank] ?? missing();
+      const byteOffset = storage.byteOffsets[at] ?? 0;
+      places.set(owner, { storage, byteOffset, isJoined: joined.has(owner) });
+    }
+  }
+  return [...kernels.keys()].map((i) => {
+    const part = parts.get(i);
+    const place = places.get(part?.whole ?? i) ?? missing();
+    if (part === undefined) return place;
+    return { ...place, byteOffset: place.byteOffset + part.byteOffset, isJoined: false };
+  });
+}
+
+function missing(): never {
+  throw new Error('internal: a kernel without a storage');
+}

@@ -1,0 +1,157 @@
+import type { Dim } from '../../../core/dim.ts';
+import type { TensorType } from '../../../core/primitive-function.ts';
+import { BlockTable, innerBlocks, type Step } from '../../ir/block.ts';
+import { byteLengthOf } from '../../ir/byte-length.ts';
+import { call, letIn, variableOf } from '../../ir/build.ts';
+import type { CallExpr, DeviceName, Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
+import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO } from '../../ir/machine-operators.ts';
+import { STORAGE_TYPE, tensorType } from '../../ir/type.ts';
+import { mapFunctions, withChildren } from '../../ir/visit.ts';
+import { type BlockPlan, BlockPlans, valuesOf } from './block-plans.ts';
+import type { FunctionMemoryPlan, MemoryPlanReport } from './memory-report.ts';
+import type { PlannedStorage } from './planned-storage.ts';
+import { reportPlan } from './report-plan.ts';
+import type { Pass } from '../pass.ts';
+
+/**
+ * Gives the results of kernels their memory. A call of a primitive function becomes `call_into` with
+ * a destination, a tensor (`alloc_tensor`) in a storage (`alloc_storage`) that values of one block
+ * may have one after the other, of other dtypes too. In A-normal form; `call_into` has effects, so
+ * that of other passes only those that follow in the pipeline may run after this one.
+ *
+ * What leaves its block has a storage for itself: results, what is captured or put into data, and
+ * arguments of functions. So memory is never reused across a join of branches or a recursion. Of a
+ * symbolic size the bounds of the function count; without them values share a storage where their
+ * sizes are the same formula.
+ *
+ * `onPlan` is called with what was planned.
+ */
+export function planMemory(onPlan?: (report: MemoryPlanReport) => void): Pass {
+  return {
+    name: 'plan-memory',
+    run(module, { types }) {
+      types.declare(module);
+      const functions: FunctionMemoryPlan[] = [];
+      const planned = mapFunctions(module, (fn, name) => {
+        const blocks = new BlockTable(fn.body);
+        const plans = new BlockPlans(fn, blocks, types);
+        functions.push(reportPlan(name, fn.body, plans));
+        return new StorageAllocation(fn, blocks, plans).run();
+      });
+      onPlan?.({ functions });
+      return planned;
+    },
+  };
+}
+
+/** What is allocated before a step, and the call that its kernel becomes. */
+type Allocations = ReadonlyMap<number, { readonly before: readonly Step[]; readonly value: Expr }>;
+
+const NO_ALLOCATIONS: Allocations = new Map();
+
+/** Puts into a function what was planned for its blocks. */
+class StorageAllocation {
+  readonly #fn: FunctionExpr;
+  readonly #blocks: BlockTable;
+  readonly #plans: BlockPlans;
+  /** Blocks that are finished, by what they began with. */
+  readonly #results = new Map<Expr, Expr>();
+  #storageCount = 0;
+  #tensorCount = 0;
+
+  constructor(fn: FunctionExpr, blocks: BlockTable, plans: BlockPlans) {
+    this.#fn = fn;
+    this.#blocks = blocks;
+    this.#plans = plans;
+  }
+
+  run(): FunctionExpr {
+    const roots = this.#blocks.roots();
+    const allocations = new Map<Expr, Allocations>();
+    // Blocks around others come first, so that names are in the order of the text.
+    for (const root of roots.toReversed())
+      allocations.set(root, this.#allocate(this.#plans.of(root)));
+    for (const root of roots) {
+      const result = this.#rebuild(root, allocations.get(root) ?? NO_ALLOCATIONS);
+      if (result !== root) this.#results.set(root, result);
+    }
+    const body = this.#results.get(this.#fn.body);
+    return body === undefined ? this.#fn : { ...this.#fn, body };
+  }
+
+  /** What stands in the place of each kernel's call, and before it. */
+  #allocate({ kernels, places }: BlockPlan): Allocations {
+    const variables = new Map<PlannedStorage, VarExpr>();
+    const planned = new Map<number, { before: Step[]; value: Expr }>();
+    for (const [i, { call: kernelCall, primitive, type, device, step }] of kernels.entries()) {
+      const { storage, byteOffset: offset, isJoined } = places[i] ?? missing();
+      const before: Step[] = [];
+      let variable = variables.get(storage);
+      if (variable === undefined) {
+        variable = variableOf(`s${this.#storageCount++}`, STORAGE_TYPE);
+        variables.set(storage, variable);
+        before.push({ variable, value: allocation(storage, type, device) });
+      }
+      const { dtype, shape } = type;
+      const attributes = offset === 0 ? { shape, dtype } : { shape, dtype, offset };
+      const allocated = call(ALLOC_TENSOR, [variable], attributes);
+      if (isJoined) {
+        planned.set(step, { before, value: allocated });
+        continue;
+      }
+      const tensor = variableOf(`t${this.#tensorCount++}`, tensorType(type));
+      before.push({ variable: tensor, value: allocated });
+      const callee = kernelCall.callee.kind === 'var' ? kernelCall.callee : primitive;
+      const args = [callee, ...kernelCall.args, tensor];
+      planned.set(step, { before, value: call(CALL_INTO, args, {}, kernelCall.span) });
+    }
+    return planned;
+  }
+
+  #rebuild(root: Expr, allocations: Allocations): Expr {
+    const { block } = this.#plans.of(root);
+    const isKept = valuesOf(block).every((value) => this.#isKept(value));
+    if (isKept && allocations.size === 0) return root;
+    const end = block.steps.length;
+    let result = allocations.get(end)?.value ?? this.#withInner(block.result);
+    for (let step = end; step >= 0; step--) {
+      const planned = allocations.get(step);
+      const bound = block.steps[step];
+      if (bound !== undefined) {
+        result = letIn(bound.variable, planned?.value ?? this.#withInner(bound.value), result);
+      }
+      for (const { variable, value } of planned?.before.toReversed() ?? []) {
+        result = letIn(variable, value, result);
+      }
+    }
+    return result;
+  }
+
+  #isKept(value: Expr): boolean {
+    return innerBlocks(value).every((inner) => !this.#results.has(inner));
+  }
+
+  /** The value with its inner blocks as they were planned. */
+  #withInner(value: Expr): Expr {
+    if (this.#isKept(value)) return value;
+    const resultOf = (child: Expr): Expr => this.#results.get(child) ?? child;
+    if (value.kind !== 'call') return withChildren(value, resultOf);
+    return { ...value, callee: withChildren(value.callee, resultOf) };
+  }
+}
+
+function allocation(storage: PlannedStorage, type: TensorType, device: DeviceName): CallExpr {
+  // A tensor that has the storage for itself gets no more than it needs.
+  const formula = byteLengthOf(type);
+  const isOwn = storage.size === undefined || (storage.tensors.length === 1 && isDynamic(formula));
+  const bytes: readonly Dim[] = [isOwn ? formula : (storage.size ?? formula)];
+  return call(ALLOC_STORAGE, [], device === 'host' ? { bytes, device } : { bytes });
+}
+
+function isDynamic(dim: Dim): boolean {
+  return typeof dim !== 'number';
+}
+
+function missing(): never {
+  throw new Error('internal: a kernel without a storage');
+}

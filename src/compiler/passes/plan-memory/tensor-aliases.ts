@@ -1,0 +1,88 @@
+import { type BlockTable, innerBlocks } from '../../ir/block.ts';
+import type { CallExpr, Expr, VarExpr } from '../../ir/expr.ts';
+import { CALL_INTO, MAKE_CLOSURE } from '../../ir/machine-operators.ts';
+
+/**
+ * What may refer to the memory of a value in A-normal form: variables that are views of it or other
+ * names, and places from where it may still be read when the last of those is gone.
+ */
+export class TensorAliases {
+  readonly #blocks: BlockTable;
+  /** The variable whose value a variable views. */
+  readonly #roots = new Map<VarExpr, VarExpr>();
+  readonly #escaping = new Set<VarExpr>();
+
+  constructor(blocks: BlockTable) {
+    this.#blocks = blocks;
+    // A view comes after what it views, and blocks after those around them.
+    for (const root of blocks.roots().toReversed()) {
+      for (const { variable, value } of blocks.of(root).steps) {
+        const viewed = this.#viewed(value);
+        if (viewed !== undefined) this.#roots.set(variable, this.rootOf(viewed));
+      }
+    }
+    for (const root of blocks.roots()) {
+      const { steps, result } = blocks.of(root);
+      for (const { value } of steps) this.#noteEscapes(value);
+      this.#noteEscapes(result);
+      this.#escape([result, this.#viewed(result)]);
+    }
+  }
+
+  /** The variable that was bound to the value first. */
+  rootOf(variable: VarExpr): VarExpr {
+    return this.#roots.get(variable) ?? variable;
+  }
+
+  /**
+   * Whether the value may outlive the variables of its block: as a result of the block, in a tuple or
+   * data, in a closure, or in a function that is called with it and may give it back.
+   */
+  escapes(variable: VarExpr): boolean {
+    return this.#escaping.has(this.rootOf(variable));
+  }
+
+  /** The variable whose memory a value is, if it is not new. */
+  #viewed(value: Expr): VarExpr | undefined {
+    if (value.kind === 'var') return value;
+    if (value.kind !== 'call' || value.callee.kind !== 'operator') return undefined;
+    const viewed = value.callee.name === CALL_INTO ? value.args.at(-1) : value.args[0];
+    return viewed?.kind === 'var' ? viewed : undefined;
+  }
+
+  #noteEscapes(value: Expr): void {
+    switch (value.kind) {
+      case 'call':
+        this.#noteCall(value);
+        return;
+      case 'function':
+        this.#noteClosure(value);
+        return;
+      case 'tuple':
+        this.#escape(value.fields);
+        return;
+      case 'match':
+        this.#escape([value.value]);
+        return;
+      default:
+    }
+  }
+
+  #noteCall({ callee, args }: CallExpr): void {
+    const isClosure = callee.kind === 'operator' && callee.name === MAKE_CLOSURE;
+    if (callee.kind === 'operator' && !isClosure) return;
+    if (this.#blocks.primitive(callee) !== undefined) return;
+    this.#escape([callee, ...args]);
+    this.#noteClosure(callee);
+    for (const arg of args) this.#noteClosure(arg);
+  }
+
+  #noteClosure(expr: Expr): void {
+    const isClosure = expr.kind === 'function' && innerBlocks(expr).length > 0;
+    if (isClosure) this.#escape(this.#blocks.captured(expr));
+  }
+
+  #escape(exprs: readonly (Expr | undefined)[]): void {
+    for (const expr of exprs) if (expr?.kind === 'var') this.#escaping.add(this.rootOf(expr));
+  }
+}

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { HostTensor } from '../../core/host-tensor.ts';
+import { testedDevices } from '../../device/testing/conformance-devices.ts';
+import { createHostDevice } from '../../device/host/host-device.ts';
+import { AdtValue, TensorValue } from '../../runtime/value.ts';
+import { VirtualMachine } from '../../runtime/virtual-machine.ts';
+import { firstDifference } from '../../core/all-close.ts';
+import { nodeGpu } from '../../testing/node-gpu.ts';
+import { seededRandom } from '../../core/random.ts';
+import { compile, type CompileOptions } from '../compile.ts';
+import type { Device } from '../../device/device.ts';
+import { printModule } from '../ir/print.ts';
+import { type RandomDataflow, randomDataflow } from './random-dataflow.ts';
+
+const TOLERANCE = { rtol: 1e-3, atol: 1e-3 };
+
+interface Outcome {
+  readonly results: readonly HostTensor[];
+  readonly kernelCount: number;
+}
+
+async function outcome(
+  { module, params }: RandomDataflow,
+  device: Device,
+  options: CompileOptions,
+): Promise<Outcome> {
+  const random = seededRandom(1);
+  const args = params.map(({ type }) => {
+    const shape = type?.kind === 'tensor' ? type.shape.map(Number) : [];
+    const count = shape.reduce((product, size) => product * size, 1);
+    const values = Array.from({ length: count }, () => random() * 2 - 1);
+    return HostTensor.from('float32', shape, values);
+  });
+  const vm = await VirtualMachine.create(compile(module, options), { devices: [device] });
+  const { result, timings } = await vm.profile('main', args);
+  const fields = result instanceof AdtValue ? result.fields : [];
+  const results = await vm.read(fields.filter((field) => field instanceof TensorValue));
+  vm.release(result);
+  vm.dispose();
+  return { results, kernelCount: new Set(timings.map(({ primitive }) => primitive)).size };
+}
+
+const [host, software] = testedDevices(nodeGpu);
+
+describe.each([
+  { ...host, count: 40 },
+  { ...software, count: 8 },
+])('random dataflow on $title', ({ open, count }) => {
+  test(`${count} programs give with fewer kernels what they give call by call`, async () => {
+    const oracle = createHostDevice();
+    const device = (await open?.()) ?? oracle;
+    for (let seed = 0; seed < count; seed++) {
+      const program = randomDataflow(seededRandom(seed + 1), 12);
+      const apart = await outcome(program, oracle, { without: ['fuse'] });
+      const fused = await outcome(program, device, {});
+      const text = `seed ${seed}\n${printModule(program.module)}`;
+      expect([fused.results.length, apart.results.length], text).toEqual([2, 2]);
+      for (const [i, tensor] of fused.results.entries()) {
+        const expected = apart.results[i];
+        expect(expected && firstDifference(tensor, expected, TOLERANCE), text).toBeUndefined();
+      }
+      expect(fused.kernelCount, text).toBeLessThanOrEqual(apart.kernelCount);
+    }
+    device.destroy();
+  });
+});

@@ -1,0 +1,40 @@
+import { checkDefinitions } from '../inference/check-definitions.ts';
+import { constructorsOf } from '../inference/declarations.ts';
+import { inferModule } from '../inference/infer-module.ts';
+import { type SourceTexts, TypeDiagnostics } from '../inference/type-diagnostics.ts';
+import type { Module } from '../ir/expr.ts';
+import { FunctionVerifier } from './verify-function.ts';
+
+/** What is checked. */
+export interface VerifyOptions {
+  /** Whether types are inferred too, once all else is right; default true. */
+  readonly types?: boolean;
+  /** Texts by the name in spans, for excerpts in messages. */
+  readonly texts?: SourceTexts;
+}
+
+/**
+ * Checks what every pass relies on: each variable is bound once and used where it is visible;
+ * operators, global functions, constructors and types exist; calls and patterns have the right
+ * number of operands, operators the attributes of their schema; nothing is used behind a `kill` of it;
+ * the module is well-typed. It does
+ * not check that dimensions which only the running program knows agree.
+ *
+ * Throws a TypeCheckError with everything that is wrong (the first 20 places); if that is nothing
+ * but the operands of one operator, the operator's ShapeError.
+ */
+export function verifyModule(module: Module, { types = true, texts }: VerifyOptions = {}): void {
+  const diagnostics = new TypeDiagnostics(texts);
+  checkDefinitions(module.types, diagnostics);
+  for (const [name, definition] of module.types) {
+    if (definition.name === name) continue;
+    const got = `a type ${definition.name}`;
+    diagnostics.complain(undefined, { where: `type ${name}`, got, expected: 'the same name' });
+  }
+  const constructors = constructorsOf(module.types);
+  for (const [name, fn] of module.functions) {
+    new FunctionVerifier({ module, constructors, diagnostics }, name, fn).verify();
+  }
+  if (types && diagnostics.isEmpty) inferModule(module, { texts });
+  diagnostics.throwIfAny();
+}

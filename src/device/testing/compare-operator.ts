@@ -1,0 +1,107 @@
+import type { HostTensor } from '../../core/host-tensor.ts';
+import { caseResult, casePrimitive, caseTensors } from '../../ops/testing/case-tensors.ts';
+import type { OpDefinition, Tolerance } from '../../ops/define-op.ts';
+import type { OpCase } from '../../ops/op-cases.ts';
+import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
+import { casesOfAllDTypes } from '../../ops/testing/dtype-variants.ts';
+import type { TestedOp } from '../../ops/testing/tested-ops.ts';
+import { hostReason } from '../../ops/placement.ts';
+import { firstDifference } from '../../core/all-close.ts';
+import { seededRandom } from '../../core/random.ts';
+import type { Device, DeviceTensor } from '../device.ts';
+import { allocateTensor, downloadTensors, uploadTensor } from './device-tensors.ts';
+
+/** A case in the middle of running: what was launched and what has to come out. */
+interface Launched {
+  readonly title: string;
+  readonly output: DeviceTensor;
+  readonly tensors: readonly DeviceTensor[];
+  readonly expected: HostTensor;
+}
+
+export interface Comparison {
+  readonly caseCount: number;
+  /** A line for each case that gives something else than the reference. */
+  readonly differences: readonly string[];
+}
+
+const REFERENCES = new Map<
+  string,
+  { readonly inputs: (HostTensor | undefined)[]; readonly expected: HostTensor }
+>();
+
+/**
+ * Runs the cases of an operator that the device has kernels for, or each `step`-th of them, and compares
+ * with its reference.
+ */
+export async function compareOperator(
+  device: Device,
+  op: TestedOp,
+  { step = 1 } = {},
+): Promise<Comparison> {
+  const cases = deviceCases(op, device).filter((_, i) => i % step === 0);
+  const launched = await launchCases(device, op, cases);
+  const results = await downloadTensors(
+    device,
+    launched.map(({ output }) => output),
+  );
+  const differences = launched.flatMap(({ title, expected }, i) => {
+    const actual = results[i];
+    const difference =
+      actual === undefined
+        ? 'no result'
+        : firstDifference(actual, expected, toleranceFor(op, expected));
+    return difference === undefined ? [] : [`${title}: ${difference}`];
+  });
+  for (const { tensors } of launched) for (const { buffer } of tensors) buffer.destroy();
+  return { caseCount: cases.length, differences };
+}
+
+/** float16 may be rounded to the neighbour when what is rounded lies half way. */
+function toleranceFor({ tolerance }: OpDefinition, { dtype }: HostTensor): Tolerance {
+  if (dtype !== 'float16' || (tolerance.rtol === 0 && tolerance.atol === 0)) return tolerance;
+  return { rtol: tolerance.rtol + 2 ** -10, atol: tolerance.atol + 2 ** -24 };
+}
+
+/** Kernels that are generated are the same on all classes of adapters: one has to do every dtype. */
+function deviceCases(op: TestedOp, { info }: Device): readonly OpCase[] {
+  const { adapterClass } = info;
+  if (adapterClass === 'host') return casesOfAllDTypes(op);
+  const isOneOfEqual = op.lower === undefined && adapterClass !== 'software';
+  const cases = isOneOfEqual ? op.cases() : casesOfAllDTypes(op);
+  return cases.filter((opCase) => hasKernels(op, opCase));
+}
+
+function hasKernels(op: OpDefinition, { inputs, attributes = {} }: OpCase): boolean {
+  const { output } = inferConcreteCall(op, inputs, attributes);
+  const dtypes = inputs.map((input) => input?.dtype);
+  return hostReason(op, { inputs: dtypes, output: output.dtype, attributes }) === undefined;
+}
+
+async function launchCases(
+  device: Device,
+  op: OpDefinition,
+  cases: readonly OpCase[],
+): Promise<Launched[]> {
+  const primitives = cases.map((opCase, i) => casePrimitive(op, opCase, `${op.name}_${i}`));
+  const kernels = await device.prepare(primitives);
+  return cases.map((opCase, i) => {
+    const name = `${op.name}_${i}`;
+    const key = `${op.name} ${opCase.title}`;
+    let reference = REFERENCES.get(key);
+    if (reference === undefined) {
+      const inputs = caseTensors(opCase, seededRandom(i + 1));
+      reference = { inputs, expected: caseResult(op, opCase, inputs) };
+      REFERENCES.set(key, reference);
+    }
+    const { inputs, expected } = reference;
+    const params = inputs.flatMap((tensor) =>
+      tensor === undefined ? [] : [uploadTensor(device, tensor)],
+    );
+    const output = allocateTensor(device, expected);
+    const kernel = kernels.get(name);
+    if (kernel === undefined) throw new Error(`no kernel ${name}`);
+    kernel.launch([...params, output]);
+    return { title: opCase.title, output, tensors: [...params, output], expected };
+  });
+}

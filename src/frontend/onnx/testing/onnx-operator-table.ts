@@ -1,0 +1,39 @@
+import { ALL_DTYPES, type DType } from '../../../core/dtype.ts';
+import type { OpDefinition } from '../../../ops/define-op.ts';
+import { describeDTypes } from '../../../ops/testing/describe-dtypes.ts';
+import { KERNEL_DTYPES } from '../../../ops/placement.ts';
+import { opDefinition } from '../../../ops/registry.ts';
+import type { CatalogueEntry } from '../operator-catalogue.ts';
+import { MAX_OPSET } from '../operator-sets.ts';
+
+/** Operators of ONNX as the Markdown table of `docs/operators.md`. */
+export function onnxOperatorTable(catalogue: Readonly<Record<string, CatalogueEntry>>): string {
+  const rows = Object.entries(catalogue).map(([name, [since, core]]) => {
+    const names = core === '' ? [] : core.split(' ');
+    const [first] = names;
+    const types = first === undefined ? { gpu: '', host: '' } : typesOf(opDefinition(first));
+    const cells = [name, `${since}–${MAX_OPSET}`, types.gpu, types.host, describe(names)];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return [
+    '| operator | opsets | types on WebGPU | types on the host only | made of |',
+    '|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+function describe(names: readonly string[]): string {
+  const [first, ...rest] = names.map((name) => `\`${name}\``);
+  if (first === undefined) return 'the graph';
+  return rest.length === 0 ? first : `${first} with ${rest.join(', ')}`;
+}
+
+function typesOf(op: OpDefinition): { readonly gpu: string; readonly host: string } {
+  const accepted = new Set<DType>(op.inputs[0]?.dtypes ?? ALL_DTYPES);
+  const isOnGpu = (dtype: DType): boolean =>
+    op.host === undefined && op.kind !== 'dynamic' && KERNEL_DTYPES.has(dtype);
+  const [gpu, host] = [true, false].map((wanted) =>
+    describeDTypes(new Set([...accepted].filter((dtype) => isOnGpu(dtype) === wanted))),
+  );
+  return { gpu: gpu ?? '', host: host ?? '' };
+}

@@ -1,0 +1,26 @@
+import type { HostTensor } from '../../core/host-tensor.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
+import { elementCount, rowMajorStrides, type Shape } from '../../core/shape.ts';
+import { caseResult } from './case-tensors.ts';
+import type { Operands } from '../lowering.ts';
+import { opDefinition } from '../registry.ts';
+
+/** What the reference of an operator gives. */
+export function callReference(
+  name: string,
+  inputs: Operands<HostTensor>,
+  attributes: Attributes = {},
+): HostTensor {
+  return caseResult(opDefinition(name), { title: name, inputs, attributes }, inputs);
+}
+
+/** An element as a number. */
+export const at = (tensor: HostTensor, index: number): number => Number(tensor.elements[index]);
+
+/** The coordinates of every element of a shape, in row-major order. */
+export function allCoordinates(shape: Shape): number[][] {
+  const strides = rowMajorStrides(shape);
+  return Array.from({ length: elementCount(shape) }, (_, index) =>
+    shape.map((dim, axis) => Math.floor(index / (strides[axis] ?? 1)) % dim),
+  );
+}
