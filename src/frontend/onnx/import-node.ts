@@ -319,6 +319,9 @@ export class ImportNode {
 
   /** A constant whose elements follow from their places. */
   table(dtype: DType, shape: Shape, element: (index: number) => number): Expr {
+    if (shape.some((size) => size < 0)) {
+      throw this.malformed(`sizes ${formatShape(shape)}`, 'none below 0');
+    }
     const tensor = HostTensor.zeros(dtype, shape);
     const { elements } = tensor;
     const isBig = elements instanceof BigInt64Array || elements instanceof BigUint64Array;

@@ -167,6 +167,49 @@ const FOUND: readonly (readonly [string, OnnxModelSpec, string])[] = [
     'got 0 bits, expected 2, 4 or 8',
   ],
   [
+    'codes that are no integers',
+    {
+      opsets: { 'com.microsoft': 1 },
+      inputs: [
+        { name: 'x', shape: [4, 16] },
+        { name: 'i', dtype: 'int64', shape: [2] },
+        { name: 's', shape: [4, 1] },
+      ],
+      nodes: [
+        {
+          op: 'GatherBlockQuantized',
+          domain: 'com.microsoft',
+          inputs: ['x', 'i', 's'],
+          outputs: ['y'],
+          attributes: { bits: 4, block_size: 16 },
+        },
+      ],
+      outputs: ['y'],
+    },
+    'got weights of float32, expected integers of 2, 4 or 8 bits',
+  ],
+  [
+    'many scales of a scalar',
+    {
+      inputs: [
+        { name: 'x', shape: [] },
+        { name: 's', shape: [3] },
+      ],
+      nodes: [{ op: 'QuantizeLinear', inputs: ['x', 's'], outputs: ['y'] }],
+      outputs: ['y'],
+    },
+    'got a scale or zero point for each element of a scalar, expected one of each',
+  ],
+  [
+    'a window of less than no elements',
+    {
+      initializers: { size: HostTensor.from('int64', [], [-5]) },
+      nodes: [{ op: 'HannWindow', inputs: ['size'], outputs: ['y'] }],
+      outputs: ['y'],
+    },
+    'got sizes (-5,), expected none below 0',
+  ],
+  [
     'four billion dimensions',
     {
       inputs: [

@@ -18,7 +18,7 @@ export function resolveAttributeReferences(
     if (given === undefined) {
       throw new FormatError({
         where: describeNode(node),
-        got: `attribute ${written.name} that refers to a function's attribute`,
+        got: `attribute '${written.name ?? ''}' that refers to a function's attribute`,
         expected: 'such references only inside functions',
       });
     }

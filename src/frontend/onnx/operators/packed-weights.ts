@@ -53,8 +53,10 @@ function codesOf(node: ImportNode, expr: Expr, declared: number): Codes {
   const { dtype } = node.type(expr);
   checkBits(node, declared);
   if (dtype === 'uint8') return { expr, bits: declared, each: 8 / declared };
-  const bits = Number(/^u?int(\d+)$/.exec(dtype)?.[1]);
-  checkBits(node, bits);
+  const bits = Number(/^u?int([248])$/.exec(dtype)?.[1] ?? 0);
+  if (bits === 0) {
+    throw node.unsupported(`weights of ${dtype}`, 'integers of 2, 4 or 8 bits');
+  }
   const least = dtype.startsWith('u') ? 0 : 2 ** (bits - 1);
   if (expr.kind !== 'constant') {
     const shifted = node.call('add', [cast(node, expr, 'int32'), node.scalar(least, 'int32')]);

@@ -31,6 +31,9 @@ export function spread(
   if (size > 0) return repeatBlocks(node, param, { axis, size, length: target[axis] ?? 1 });
   if (shape.length !== 1) return param;
   if (shape[0] === 1) return node.reshape(param, []);
+  if (target.length === 0) {
+    throw node.malformed('a scale or zero point for each element of a scalar', 'one of each');
+  }
   return node.reshape(param, [...shape, ...new Array<number>(target.length - axis - 1).fill(1)]);
 }
 
