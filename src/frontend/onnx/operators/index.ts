@@ -1,75 +1,87 @@
-import type { NodeImporter } from '../import-node.ts';
-import { ACTIVATION_IMPORTERS } from './activation.ts';
-import { ATTENTION_IMPORTERS } from './attention.ts';
-import { CASTING_IMPORTERS } from './casting.ts';
-import { CONTROL_FLOW_IMPORTERS } from './control-flow.ts';
-import { CONVOLUTION_IMPORTERS } from './convolution.ts';
-import { DATA_MOVEMENT_IMPORTERS } from './data-movement.ts';
-import { ELEMENTWISE_IMPORTERS } from './elementwise.ts';
-import { JOINING_IMPORTERS } from './joining.ts';
-import { INTEGER_PRODUCT_IMPORTERS } from './integer-products.ts';
-import { INDEXING_IMPORTERS } from './indexing.ts';
-import { LINEAR_IMPORTERS } from './linear.ts';
-import { LOGICAL_IMPORTERS } from './logical.ts';
-import { MICROSOFT_ATTENTION_IMPORTERS } from './microsoft-attention.ts';
-import { MICROSOFT_FUSED_IMPORTERS } from './microsoft-fused.ts';
-import { MICROSOFT_MOVEMENT_IMPORTERS } from './microsoft-movement.ts';
-import { MICROSOFT_NORMALIZATION_IMPORTERS } from './microsoft-normalization.ts';
-import { MICROSOFT_QUANTIZATION_IMPORTERS } from './microsoft-quantization.ts';
-import { PACKED_WEIGHT_IMPORTERS } from './packed-weights.ts';
-import { NORMALIZATION_IMPORTERS } from './normalization.ts';
-import { LOSS_IMPORTERS } from './loss.ts';
-import { PADDING_IMPORTERS } from './padding.ts';
-import { QUANTIZATION_IMPORTERS } from './quantization.ts';
-import { RANKING_IMPORTERS } from './ranking.ts';
-import { REARRANGING_IMPORTERS } from './rearranging.ts';
-import { RECURRENT_IMPORTERS } from './recurrent.ts';
-import { REDUCTION_IMPORTERS } from './reduction.ts';
-import { SOFTMAX_IMPORTERS } from './softmax.ts';
-import { SCATTERING_IMPORTERS } from './scattering.ts';
-import { SIGNAL_IMPORTERS } from './signal.ts';
-import { SPATIAL_IMPORTERS } from './spatial.ts';
-import { SELECTION_IMPORTERS } from './selection.ts';
+import { MICROSOFT } from '../operator-sets.ts';
+import type { OperatorImporter, OperatorImporters } from '../operator-importer.ts';
+import { ATTENTION_IMPORTERS } from './attention/attention.ts';
+import { MICROSOFT_ATTENTION_IMPORTERS } from './attention/microsoft-attention.ts';
+import { CONTROL_FLOW_IMPORTERS } from './control-flow/control-flow.ts';
+import {
+  CAUSAL_CONVOLUTION_IMPORTERS,
+  MICROSOFT_CAUSAL_CONVOLUTION_IMPORTERS,
+} from './convolution/causal-convolution.ts';
+import { CONVOLUTION_IMPORTERS } from './convolution/convolution.ts';
+import { MICROSOFT_CONVOLUTION_IMPORTERS } from './convolution/fused-convolution.ts';
+import { SELECTION_IMPORTERS } from './dynamic/selection.ts';
+import { ACTIVATION_IMPORTERS } from './elementwise/activation.ts';
+import { CASTING_IMPORTERS } from './elementwise/casting.ts';
+import { ELEMENTWISE_IMPORTERS } from './elementwise/elementwise.ts';
+import { LOGICAL_IMPORTERS } from './elementwise/logical.ts';
+import { MICROSOFT_ACTIVATION_IMPORTERS } from './elementwise/microsoft-activation.ts';
+import { INDEXING_IMPORTERS } from './indexing/indexing.ts';
+import { RANKING_IMPORTERS } from './indexing/ranking.ts';
+import { SCATTERING_IMPORTERS } from './indexing/scattering.ts';
+import { MICROSOFT_LINEAR_IMPORTERS } from './linear/fused-mat-mul.ts';
+import { LINEAR_IMPORTERS } from './linear/linear.ts';
+import { DATA_MOVEMENT_IMPORTERS } from './movement/data-movement.ts';
+import { JOINING_IMPORTERS } from './movement/joining.ts';
+import { MICROSOFT_MOVEMENT_IMPORTERS } from './movement/microsoft-movement.ts';
+import { PADDING_IMPORTERS } from './movement/padding.ts';
+import { REARRANGING_IMPORTERS } from './movement/rearranging.ts';
+import { LOSS_IMPORTERS } from './normalization/loss.ts';
+import { MICROSOFT_NORMALIZATION_IMPORTERS } from './normalization/microsoft-normalization.ts';
+import { NORMALIZATION_IMPORTERS } from './normalization/normalization.ts';
+import { SOFTMAX_IMPORTERS } from './normalization/softmax.ts';
+import { INTEGER_PRODUCT_IMPORTERS } from './quantization/integer-products.ts';
+import { MICROSOFT_QUANTIZATION_IMPORTERS } from './quantization/microsoft-quantization.ts';
+import { PACKED_WEIGHT_IMPORTERS } from './quantization/packed-weights.ts';
+import { QUANTIZATION_IMPORTERS } from './quantization/quantization.ts';
+import { RECURRENT_IMPORTERS } from './recurrent/recurrent.ts';
+import { REDUCTION_IMPORTERS } from './reduction/reduction.ts';
+import { SIGNAL_IMPORTERS } from './signal/signal.ts';
+import { SPATIAL_IMPORTERS } from './spatial/spatial.ts';
 
-/** One importer per operator of ONNX's default domain, by the name that ONNX gives it. */
-export const ONNX_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
-  Object.entries({
-    ...ACTIVATION_IMPORTERS,
-    ...ATTENTION_IMPORTERS,
-    ...CASTING_IMPORTERS,
-    ...CONTROL_FLOW_IMPORTERS,
-    ...CONVOLUTION_IMPORTERS,
-    ...DATA_MOVEMENT_IMPORTERS,
-    ...ELEMENTWISE_IMPORTERS,
-    ...INDEXING_IMPORTERS,
-    ...INTEGER_PRODUCT_IMPORTERS,
-    ...JOINING_IMPORTERS,
-    ...LINEAR_IMPORTERS,
-    ...LOGICAL_IMPORTERS,
-    ...LOSS_IMPORTERS,
-    ...NORMALIZATION_IMPORTERS,
-    ...PADDING_IMPORTERS,
-    ...QUANTIZATION_IMPORTERS,
-    ...RANKING_IMPORTERS,
-    ...REARRANGING_IMPORTERS,
-    ...RECURRENT_IMPORTERS,
-    ...REDUCTION_IMPORTERS,
-    ...SCATTERING_IMPORTERS,
-    ...SOFTMAX_IMPORTERS,
-    ...SELECTION_IMPORTERS,
-    ...SIGNAL_IMPORTERS,
-    ...SPATIAL_IMPORTERS,
-  }),
-);
+/** ONNX's own domain, by the families of the core operators. */
+const ONNX_IMPORTERS: OperatorImporters = {
+  ...ATTENTION_IMPORTERS,
+  ...CONTROL_FLOW_IMPORTERS,
+  ...CAUSAL_CONVOLUTION_IMPORTERS,
+  ...CONVOLUTION_IMPORTERS,
+  ...SELECTION_IMPORTERS,
+  ...ACTIVATION_IMPORTERS,
+  ...CASTING_IMPORTERS,
+  ...ELEMENTWISE_IMPORTERS,
+  ...LOGICAL_IMPORTERS,
+  ...INDEXING_IMPORTERS,
+  ...RANKING_IMPORTERS,
+  ...SCATTERING_IMPORTERS,
+  ...LINEAR_IMPORTERS,
+  ...DATA_MOVEMENT_IMPORTERS,
+  ...JOINING_IMPORTERS,
+  ...PADDING_IMPORTERS,
+  ...REARRANGING_IMPORTERS,
+  ...LOSS_IMPORTERS,
+  ...NORMALIZATION_IMPORTERS,
+  ...SOFTMAX_IMPORTERS,
+  ...INTEGER_PRODUCT_IMPORTERS,
+  ...QUANTIZATION_IMPORTERS,
+  ...RECURRENT_IMPORTERS,
+  ...REDUCTION_IMPORTERS,
+  ...SIGNAL_IMPORTERS,
+  ...SPATIAL_IMPORTERS,
+};
 
-/** One importer per operator of the domain com.microsoft. */
-export const MICROSOFT_IMPORTERS: ReadonlyMap<string, NodeImporter> = new Map(
-  Object.entries({
-    ...MICROSOFT_ATTENTION_IMPORTERS,
-    ...MICROSOFT_FUSED_IMPORTERS,
-    ...MICROSOFT_MOVEMENT_IMPORTERS,
-    ...MICROSOFT_NORMALIZATION_IMPORTERS,
-    ...MICROSOFT_QUANTIZATION_IMPORTERS,
-    ...PACKED_WEIGHT_IMPORTERS,
-  }),
-);
+const MICROSOFT_IMPORTERS: OperatorImporters = {
+  ...MICROSOFT_ATTENTION_IMPORTERS,
+  ...MICROSOFT_CAUSAL_CONVOLUTION_IMPORTERS,
+  ...MICROSOFT_CONVOLUTION_IMPORTERS,
+  ...MICROSOFT_ACTIVATION_IMPORTERS,
+  ...MICROSOFT_LINEAR_IMPORTERS,
+  ...MICROSOFT_MOVEMENT_IMPORTERS,
+  ...MICROSOFT_NORMALIZATION_IMPORTERS,
+  ...MICROSOFT_QUANTIZATION_IMPORTERS,
+  ...PACKED_WEIGHT_IMPORTERS,
+};
+
+/** The importers of each domain, by the names that it gives its operators. ONNX's own domain is ''. */
+export const IMPORTERS: ReadonlyMap<string, ReadonlyMap<string, OperatorImporter>> = new Map([
+  ['', new Map(Object.entries(ONNX_IMPORTERS))],
+  [MICROSOFT, new Map(Object.entries(MICROSOFT_IMPORTERS))],
+]);

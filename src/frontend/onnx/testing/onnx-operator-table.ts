@@ -3,16 +3,19 @@ import type { OpDefinition } from '../../../ops/define-op.ts';
 import { describeDTypes } from '../../../ops/testing/describe-dtypes.ts';
 import { KERNEL_DTYPES } from '../../../ops/placement.ts';
 import { opDefinition } from '../../../ops/registry.ts';
-import type { CatalogueEntry } from '../operator-catalogue.ts';
 import { MAX_OPSET } from '../operator-sets.ts';
+import { IMPORTERS } from '../operators/index.ts';
 
-/** Operators of ONNX as the Markdown table of `docs/operators.md`. */
-export function onnxOperatorTable(catalogue: Readonly<Record<string, CatalogueEntry>>): string {
-  const rows = Object.entries(catalogue).map(([name, [since, core]]) => {
-    const names = core === '' ? [] : core.split(' ');
+/** Operators of a domain as the Markdown table of `docs/operators.md`. */
+export function onnxOperatorTable(domain: string): string {
+  const importers = [...(IMPORTERS.get(domain) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
+  const last = domain === '' ? MAX_OPSET : 1;
+  const rows = importers.map(([name, { since, makes }]) => {
+    const names = makes === '' ? [] : makes.split(' ');
     const [first] = names;
     const types = first === undefined ? { gpu: '', host: '' } : typesOf(opDefinition(first));
-    const cells = [name, `${since}–${MAX_OPSET}`, types.gpu, types.host, describe(names)];
+    const opsets = since === last ? `${since}` : `${since}–${last}`;
+    const cells = [name, opsets, types.gpu, types.host, describe(names)];
     return `| ${cells.join(' | ')} |`;
   });
   return [

@@ -1,0 +1,133 @@
+import type { Expr } from '../../../../compiler/ir/expr.ts';
+import type { Dim } from '../../../../core/dim.ts';
+import type { DType } from '../../../../core/dtype.ts';
+import type { ImportNode } from '../../import-node.ts';
+import { number } from '../elementwise/elementwise.ts';
+import { sliceAlong } from '../movement/slice-along.ts';
+
+export interface ScaledAttention {
+  /** (batch, heads, queries, size). */
+  readonly query: Expr;
+  /** (batch, kvHeads, keys, size): several heads of queries in a row share one. */
+  readonly key: Expr;
+  /** (batch, kvHeads, keys, valueSize). */
+  readonly value: Expr;
+  /** Default 1 / sqrt(size). */
+  readonly scale?: number | undefined;
+  /** Scores are limited to this by a hyperbolic tangent; 0 for no limit. */
+  readonly softcap?: number;
+  /** Added to scores, with which it broadcasts. */
+  readonly bias?: Expr | undefined;
+  /** Rows of the bias may be -infinity throughout: they attend to nothing. */
+  readonly mayMaskRows?: boolean;
+  readonly softmaxDType?: DType | undefined;
+  /** A score for each head, (heads, 1, 1), that takes its share and gives no value. */
+  readonly sink?: Expr | undefined;
+  /** For {@link attendUnseen} without a sink: the first query's place; none sees keys behind its own. */
+  readonly causal?: Dim | undefined;
+}
+
+/** The output of attention whose scores nobody reads. */
+export function attendUnseen(node: ImportNode, spec: ScaledAttention): Expr {
+  const { query, key, value, bias, softcap = 0, causal } = spec;
+  if (spec.sink !== undefined) return attend(node, spec).output;
+  const size = node.shape(query)[3] ?? 1;
+  const scale = spec.scale ?? 1 / Math.sqrt(node.number(size, 'the size of heads'));
+  return node.call(
+    'scaled_dot_product_attention',
+    [query, key, value, ...(bias === undefined ? [] : [bias])],
+    { scale, softcap, causal: causal === undefined ? [] : [causal] },
+  );
+}
+
+/** Scores and weights are (batch, heads, queries, keys), the output is (batch, heads, queries, valueSize). */
+export interface AttentionResult {
+  readonly output: Expr;
+  readonly scores: Expr;
+  readonly cappedScores: Expr;
+  readonly biasedScores: Expr;
+  readonly weights: Expr;
+}
+
+/** softmax(query keyᵀ scale + bias) value: A. Vaswani et al., "Attention Is All You Need" (2017). */
+export function attend(node: ImportNode, spec: ScaledAttention): AttentionResult {
+  const { query, key, value, bias, softcap = 0 } = spec;
+  const [batch = 1, heads = 1, queries = 1, size = 1] = node.shape(query);
+  const [, kvHeads = 1, keys = 1, valueSize = 1] = node.shape(value);
+  const shape = [batch, heads, queries, keys];
+  const scale = spec.scale ?? 1 / Math.sqrt(node.number(size, 'the size of heads'));
+  // Heads that share keys are rows of one product.
+  const grouped = groupRows(node, query, kvHeads);
+  const products = node.call('matmul', [grouped, swapLast(node, key)]);
+  const scaled = node.call('mul', [products, number(node, products, scale)]);
+  const scores = node.reshape(scaled, shape);
+  const cappedScores = softcap > 0 ? cap(node, scores, softcap) : scores;
+  const biasedScores = bias === undefined ? cappedScores : node.call('add', [cappedScores, bias]);
+  const weights = weightsOf(node, biasedScores, spec);
+  const sum = node.call('matmul', [groupRows(node, weights, kvHeads), value]);
+  const output = node.reshape(sum, [batch, heads, queries, valueSize]);
+  return { output, scores, cappedScores, biasedScores, weights };
+}
+
+/** (batch, heads, rows, size) as (batch, kvHeads, heads / kvHeads * rows, size). */
+function groupRows(node: ImportNode, x: Expr, kvHeads: Dim): Expr {
+  const [batch = 1, heads = 1, rows = 1, size = 1] = node.shape(x);
+  if (heads === kvHeads) return x;
+  const group = node.dims.floordiv(heads, kvHeads);
+  return node.reshape(x, [batch, kvHeads, node.dims.mul(rows, group), size]);
+}
+
+function swapLast(node: ImportNode, x: Expr): Expr {
+  return node.call('transpose', [x], { perm: [0, 1, 3, 2] });
+}
+
+function cap(node: ImportNode, scores: Expr, softcap: number): Expr {
+  const limit = number(node, scores, softcap);
+  const limited = node.call('tanh', [node.call('div', [scores, limit])]);
+  return node.call('mul', [limited, limit]);
+}
+
+function weightsOf(
+  node: ImportNode,
+  scores: Expr,
+  { softmaxDType, sink, bias, mayMaskRows }: ScaledAttention,
+): Expr {
+  const { dtype, shape } = node.type(scores);
+  const cast = (x: Expr, to: DType): Expr =>
+    node.type(x).dtype === to ? x : node.call('cast', [x], { to });
+  const precise = cast(scores, softmaxDType ?? dtype);
+  const column = sink && sinkColumn(node, cast(sink, node.type(precise).dtype), shape);
+  const joined =
+    column === undefined ? precise : node.call('concat', [precise, column], { axis: 3 });
+  const soft = cast(node.call('softmax', [joined], { axis: 3 }), dtype);
+  const weights =
+    column === undefined ? soft : sliceAlong(node, soft, { axis: 3, start: 0, end: shape[3] ?? 0 });
+  if (bias === undefined || mayMaskRows !== true) return weights;
+  const axis = node.shape(bias).length - 1;
+  const most = node.call('reduce_max', [bias], { axes: [axis], keepdims: true });
+  const isMasked = node.call('equal', [most, number(node, bias, -Infinity)]);
+  return node.call('where', [isMasked, number(node, weights, 0), weights]);
+}
+
+function sinkColumn(node: ImportNode, sink: Expr, shape: readonly Dim[]): Expr {
+  return node.call('broadcast_to', [sink], { shape: [...shape.slice(0, 3), 1] });
+}
+
+/** (batch, rows, heads * size) as (batch, heads, rows, size). */
+export function splitHeads(node: ImportNode, x: Expr, heads: number): Expr {
+  const [batch = 1, rows = 1, width = 1] = node.shape(x);
+  const parts = node.reshape(x, [batch, rows, heads, node.dims.floordiv(width, heads)]);
+  return node.call('transpose', [parts], { perm: [0, 2, 1, 3] });
+}
+
+/** The inverse of {@link splitHeads}. */
+export function mergeHeads(node: ImportNode, x: Expr): Expr {
+  const [batch = 1, heads = 1, rows = 1, size = 1] = node.shape(x);
+  const turned = node.call('transpose', [x], { perm: [0, 2, 1, 3] });
+  return node.reshape(turned, [batch, rows, node.dims.mul(size, heads)]);
+}
+
+/** A past of keys or values with what comes after it; what comes where there is no past. */
+export function withPast(node: ImportNode, past: Expr | undefined, x: Expr): Expr {
+  return past === undefined ? x : node.call('concat', [past, x], { axis: 2 });
+}

@@ -1,0 +1,119 @@
+import type { OperatorImporter, OperatorImporters } from '../../operator-importer.ts';
+import { type DType, dtypeInfo } from '../../../../core/dtype.ts';
+import type { Expr } from '../../../../compiler/ir/expr.ts';
+import {
+  isSmallFloat,
+  numberToSmallFloat,
+  type RoundingOptions,
+} from '../../../../core/small-floats.ts';
+import type { ImportNode } from '../../import-node.ts';
+
+/** What a table of importers says beside the version, where one core operator does the work. */
+type OneOperator = Omit<OperatorImporter, 'since'>;
+
+export const unary = (op: string): OneOperator => ({
+  makes: op,
+  import: (node) => node.call(op, [node.input(0)]),
+});
+
+export const binary = (op: string): OneOperator => ({
+  makes: `${op} reshape`,
+  import: (node) => node.call(op, [node.input(0), alignedSecondInput(node)]),
+});
+
+export const variadic = (op: string): OneOperator => ({
+  makes: op,
+  import: (node) => node.chain(op, node.allInputs()),
+});
+
+/** Before opset 7 broadcasting was asked for, and `axis` said where the second shape begins. */
+function alignedSecondInput(node: ImportNode): Expr {
+  const right = node.input(1);
+  if (node.opset >= 7) return right;
+  const isBroadcast = node.attributes.bool('broadcast');
+  const axis = node.attributes.int('axis');
+  if (!isBroadcast || axis === undefined) return right;
+  const rank = node.shape(node.input(0)).length;
+  const shape = node.shape(right);
+  const trailing = rank - (axis < 0 ? axis + rank : axis) - shape.length;
+  if (trailing < 0) throw node.malformed(`axis ${axis}`, 'an axis within the first input');
+  return node.reshape(right, [...shape, ...new Array<number>(trailing).fill(1)]);
+}
+
+/** The result has the base's dtype; an integer to a power that is no integer is computed in float32. */
+function importPow(node: ImportNode): Expr {
+  const base = node.input(0);
+  const exponent = alignedSecondInput(node);
+  const { dtype } = node.type(base);
+  const other = node.type(exponent).dtype;
+  const isFloat = (of: DType) => dtypeInfo(of).category === 'float';
+  if (isFloat(other) && !isFloat(dtype)) {
+    const power = node.call('pow', [cast(node, base, other), exponent]);
+    return cast(node, power, dtype);
+  }
+  return node.call('pow', [base, cast(node, exponent, dtype)]);
+}
+
+export function cast(node: ImportNode, x: Expr, to: DType): Expr {
+  if (node.type(x).dtype === to) return x;
+  return node.call('cast', [x], { to });
+}
+
+/** A constant of rank 0 in the dtype of another value. */
+export function number(node: ImportNode, like: Expr, value: number): Expr {
+  const { dtype } = node.type(like);
+  const element = isSmallFloat(dtype) ? numberToSmallFloat(dtype, value, ROUNDING) : value;
+  return node.scalar(element, dtype);
+}
+
+const ROUNDING: RoundingOptions = { saturate: false, roundMode: 'nearest' };
+
+function importMean(node: ImportNode): Expr {
+  const sum = node.chain('add', node.allInputs());
+  return node.call('div', [sum, number(node, sum, node.inputs.length)]);
+}
+
+function importMod(node: ImportNode): Expr {
+  const fmod = node.attributes.bool('fmod');
+  return node.call('mod', [node.input(0), node.input(1)], { fmod });
+}
+
+function importReciprocal(node: ImportNode): Expr {
+  const x = node.input(0);
+  return node.call('div', [number(node, x, 1), x]);
+}
+
+export const ELEMENTWISE_IMPORTERS: OperatorImporters = {
+  Abs: { since: 1, ...unary('abs') },
+  Acos: { since: 7, ...unary('acos') },
+  Acosh: { since: 9, ...unary('acosh') },
+  Add: { since: 1, ...binary('add') },
+  Asin: { since: 7, ...unary('asin') },
+  Asinh: { since: 9, ...unary('asinh') },
+  Atan: { since: 7, ...unary('atan') },
+  Atanh: { since: 9, ...unary('atanh') },
+  Ceil: { since: 1, ...unary('ceil') },
+  Cos: { since: 7, ...unary('cos') },
+  Cosh: { since: 9, ...unary('cosh') },
+  Div: { since: 1, ...binary('div') },
+  Erf: { since: 9, ...unary('erf') },
+  Exp: { since: 1, ...unary('exp') },
+  Floor: { since: 1, ...unary('floor') },
+  Log: { since: 1, ...unary('log') },
+  Max: { since: 1, ...variadic('maximum') },
+  Mean: { since: 1, makes: 'add div', import: importMean },
+  Min: { since: 1, ...variadic('minimum') },
+  Mod: { since: 10, makes: 'mod', import: importMod },
+  Mul: { since: 1, ...binary('mul') },
+  Neg: { since: 1, ...unary('neg') },
+  Pow: { since: 1, makes: 'pow cast', import: importPow },
+  Reciprocal: { since: 1, makes: 'div', import: importReciprocal },
+  Round: { since: 11, ...unary('round') },
+  Sign: { since: 9, ...unary('sign') },
+  Sin: { since: 7, ...unary('sin') },
+  Sinh: { since: 9, ...unary('sinh') },
+  Sqrt: { since: 1, ...unary('sqrt') },
+  Sub: { since: 1, ...binary('sub') },
+  Sum: { since: 1, ...variadic('add') },
+  Tan: { since: 7, ...unary('tan') },
+};

@@ -1,0 +1,51 @@
+import type { Expr } from '../../../../compiler/ir/expr.ts';
+import type { ImportNode, NodeImporter } from '../../import-node.ts';
+import type { OperatorImporters } from '../../operator-importer.ts';
+import { number } from './elementwise.ts';
+
+const biasGelu =
+  (approximate: 'none' | 'tanh'): NodeImporter =>
+  (node) => {
+    const bias = node.inputs[1];
+    const x = node.input(0);
+    const sum = bias === undefined ? x : node.call('add', [x, bias]);
+    return node.call('gelu', [sum], { approximate });
+  };
+
+function importQuickGelu(node: ImportNode): Expr {
+  const x = node.input(0);
+  const alpha = number(node, x, node.attributes.float('alpha', 1.702));
+  return node.call('mul', [x, node.call('sigmoid', [node.call('mul', [x, alpha])])]);
+}
+
+function importBiasAdd(node: ImportNode): Expr {
+  return node.chain('add', [node.input(0), node.input(1), node.input(2)]);
+}
+
+/** The first half of the channels times GELU of the second. */
+function importBiasSplitGelu(node: ImportNode): Expr {
+  const x = node.call('add', [node.input(0), node.input(1)]);
+  const shape = node.shape(x);
+  const channels = shape.at(-1) ?? 1;
+  const half = node.dims.floordiv(channels, 2);
+  const lead = shape.slice(0, -1);
+  const zeros = lead.map(() => 0);
+  const steps = shape.map(() => 1);
+  const left = { starts: [...zeros, 0], ends: [...lead, half], steps };
+  const right = { starts: [...zeros, half], ends: shape, steps };
+  const gate = node.call('gelu', [node.call('slice', [x], right)], { approximate: 'none' });
+  return node.call('mul', [node.call('slice', [x], left), gate]);
+}
+
+export const MICROSOFT_ACTIVATION_IMPORTERS: OperatorImporters = {
+  BiasAdd: { since: 1, makes: 'add', import: importBiasAdd },
+  BiasGelu: { since: 1, makes: 'gelu add', import: biasGelu('none') },
+  BiasSplitGelu: { since: 1, makes: 'gelu add slice mul', import: importBiasSplitGelu },
+  FastGelu: { since: 1, makes: 'gelu add', import: biasGelu('tanh') },
+  Gelu: {
+    since: 1,
+    makes: 'gelu',
+    import: (node) => node.call('gelu', [node.input(0)], { approximate: 'none' }),
+  },
+  QuickGelu: { since: 1, makes: 'sigmoid mul', import: importQuickGelu },
+};

@@ -1,0 +1,239 @@
+import type { OperatorImporters } from '../../operator-importer.ts';
+import type { Expr } from '../../../../compiler/ir/expr.ts';
+import { SymbolicTensor } from '../../../../compiler/values/symbolic-tensor.ts';
+import { countElements } from '../../../../core/dim-context.ts';
+import { concreteShape, type Dim, formatDim } from '../../../../core/dim.ts';
+import { isBigInt } from '../../../../core/dtype.ts';
+import { HostTensor } from '../../../../core/host-tensor.ts';
+import { elementCount, formatShape, normalizeAxis } from '../../../../core/shape.ts';
+import { isSmallFloat } from '../../../../core/small-floats.ts';
+import type { ImportNode } from '../../import-node.ts';
+import { importSlice } from './slice.ts';
+
+function format(shape: readonly Dim[]): string {
+  return formatShape(shape.map(formatDim));
+}
+
+function importReshape(node: ImportNode): Expr {
+  const x = node.input(0);
+  const from = node.shape(x);
+  if (node.opset >= 5 && node.isComputed(1)) {
+    const allowzero = node.opset >= 14 && node.attributes.bool('allowzero');
+    const options = { what: 'shape', dims: from, allowzero };
+    return node.reshape(x, node.readSizes('reshape_sizes', node.input(1), options));
+  }
+  const wanted = node.opset < 5 ? node.attributes.ints('shape') : node.dimsInput(1, 'shapes');
+  if (wanted === undefined) throw node.malformed('no shape', 'one');
+  const allowZero = node.opset >= 14 && node.attributes.bool('allowzero');
+  const shape = wanted.map((dim, axis) => (dim === 0 && !allowZero ? (from[axis] ?? 0) : dim));
+  const free = shape.indexOf(-1);
+  if (free >= 0) {
+    const { dims } = node;
+    const count = countElements(from, dims);
+    const others = shape.filter((_, axis) => axis !== free);
+    const rest = countElements(others, dims);
+    // An inexact quotient of symbols is left to the check of the reshape.
+    if (typeof count === 'number' && typeof rest === 'number' && rest > 0 && count % rest > 0) {
+      throw node.malformed(`shape ${format(wanted)}`, `one that ${format(from)} fits`);
+    }
+    shape[free] = rest === 0 ? 0 : dims.floordiv(count, rest);
+  }
+  return node.reshape(x, shape);
+}
+
+function importFlatten(node: ImportNode): Expr {
+  const x = node.input(0);
+  const shape = node.shape(x);
+  const given = node.attributes.int('axis', 1);
+  const axis = given < 0 ? given + shape.length : given;
+  return node.reshape(x, [
+    countElements(shape.slice(0, axis), node.dims),
+    countElements(shape.slice(axis), node.dims),
+  ]);
+}
+
+function axesOf(node: ImportNode): readonly number[] | undefined {
+  return node.opset < 13 ? node.attributes.ints('axes') : node.intsInput(1, 'axes');
+}
+
+function importSqueeze(node: ImportNode): Expr {
+  const x = node.input(0);
+  const shape = node.shape(x);
+  if (node.opset >= 13 && node.isComputed(1)) {
+    const options = { what: 'axes', dims: shape };
+    return node.reshape(x, node.readSizes('squeeze_sizes', node.input(1), options));
+  }
+  const given = axesOf(node)?.map((axis) => normalizeAxis(axis, shape.length, node.where));
+  const axes = given ?? [...shape.keys()].filter((axis) => shape[axis] === 1);
+  // Whether a symbol is 1 is left to the check of the reshape.
+  const wide = axes.find((axis) => typeof shape[axis] === 'number' && shape[axis] !== 1);
+  if (wide !== undefined) {
+    throw node.malformed(`axis ${wide} of ${format(shape)}`, 'an axis of size 1');
+  }
+  return node.reshape(
+    x,
+    shape.filter((_, axis) => !axes.includes(axis)),
+  );
+}
+
+function importUnsqueeze(node: ImportNode): Expr {
+  const x = node.input(0);
+  if (node.opset >= 13 && node.isComputed(1)) {
+    const options = { what: 'axes', dims: node.shape(x) };
+    return node.reshape(x, node.readSizes('unsqueeze_sizes', node.input(1), options));
+  }
+  const axes = axesOf(node);
+  if (axes === undefined) throw node.malformed('no axes', 'some');
+  const from = node.shape(x);
+  const rank = from.length + axes.length;
+  const added = new Set(axes.map((axis) => normalizeAxis(axis, rank, node.where)));
+  if (added.size !== axes.length) throw node.malformed(`axes ${axes.join(', ')}`, 'each axis once');
+  let next = 0;
+  const shape = Array.from({ length: rank }, (_, axis) =>
+    added.has(axis) ? 1 : (from[next++] ?? 1),
+  );
+  return node.reshape(x, shape);
+}
+
+function importTranspose(node: ImportNode): Expr {
+  const x = node.input(0);
+  const reversed = [...node.shape(x).keys()].reverse();
+  return node.call('transpose', [x], { perm: node.attributes.ints('perm') ?? reversed });
+}
+
+/**
+ * Repeats the axes whose size is a symbol as often as the sizes of the result say, for `broadcast_to`
+ * takes it that no symbol is 1.
+ */
+function repeatSymbols(node: ImportNode, x: Expr, to: readonly Dim[]): Expr {
+  const { dims } = node;
+  const from = node.shape(x);
+  if (concreteShape(from) !== undefined) return x;
+  const sizes = to.slice(to.length - from.length);
+  const isNumber = (axis: number) => typeof from[axis] === 'number';
+  const repeats = sizes.map((size, axis) =>
+    isNumber(axis) ? 1 : dims.floordiv(size, dims.max(from[axis] ?? 1, 1)),
+  );
+  const shape = sizes.map((size, axis) => (isNumber(axis) ? (from[axis] ?? 1) : size));
+  return node.reshape(node.call('tile', [x], { repeats }), shape);
+}
+
+function importExpand(node: ImportNode): Expr {
+  const x = node.input(0);
+  if (node.isComputed(1)) {
+    const options = { what: 'shape', dims: node.shape(x) };
+    const shape = node.readSizes('broadcast_sizes', node.input(1), options);
+    return node.call('broadcast_to', [repeatSymbols(node, x, shape)], { shape });
+  }
+  const wanted = node.dimsInput(1, 'shapes');
+  if (wanted === undefined) throw node.malformed('no shape', 'one');
+  const shape = node.dims.broadcast([node.shape(x), wanted], node.where);
+  return node.call('broadcast_to', [x], { shape });
+}
+
+function importShape(node: ImportNode): Expr {
+  const shape = node.shape(node.input(0));
+  const start = node.opset >= 15 ? node.attributes.int('start', 0) : 0;
+  const end = node.opset >= 15 ? node.attributes.int('end') : undefined;
+  const dims = shape.slice(start, end);
+  return node.shapeResult(new SymbolicTensor('int64', [dims.length], dims));
+}
+
+function importSize(node: ImportNode): Expr {
+  const count = countElements(node.shape(node.input(0)), node.dims);
+  return node.shapeResult(new SymbolicTensor('int64', [], [count]));
+}
+
+function importConstant(node: ImportNode): Expr {
+  const { attributes } = node;
+  const tensor = attributes.tensor('value');
+  if (tensor !== undefined) return node.constant(tensor);
+  const sparse = attributes.sparseTensor('sparse_value');
+  if (sparse !== undefined) return node.constant(sparse);
+  const float = attributes.float('value_float');
+  if (float !== undefined) return node.scalar(float);
+  const floats = attributes.floats('value_floats');
+  if (floats !== undefined) {
+    return node.constant(HostTensor.from('float32', [floats.length], floats));
+  }
+  const ints = attributes.exactInts('value_int') ?? attributes.exactInts('value_ints');
+  if (ints !== undefined) return node.constant(ints);
+  throw node.unsupported('a constant that is no tensor of numbers', 'one that is');
+}
+
+function importConstantOfShape(node: ImportNode): Expr {
+  const dims = node.dimsInput(0, 'shapes');
+  if (dims === undefined) throw node.malformed('no shape', 'one');
+  const value = node.attributes.tensor('value') ?? HostTensor.zeros('float32', [1]);
+  if (value.elementCount !== 1) {
+    throw node.malformed(`a value of ${value.elementCount} elements`, 'one element');
+  }
+  const shape = concreteShape(dims);
+  if (shape === undefined) {
+    const { dtype } = value;
+    const number = Number(value.elements[0] ?? 0);
+    const isExact = Number.isFinite(number) && (Math.abs(number) <= 2 ** 31 || !isBigInt(dtype));
+    if (isExact && !isSmallFloat(dtype)) {
+      return node.call('full', [], { shape: dims, value: number, dtype });
+    }
+    const scalar = node.constant(HostTensor.splat(dtype, [], value.elements[0] ?? 0));
+    return node.call('broadcast_to', [scalar], { shape: dims });
+  }
+  if (shape.some((dim) => dim < 0) || !Number.isSafeInteger(elementCount(shape))) {
+    throw node.malformed(`shape ${formatShape(shape)}`, 'dimensions from 0 with a safe product');
+  }
+  return node.constant(HostTensor.splat(value.dtype, shape, value.elements[0] ?? 0));
+}
+
+/** Nothing is dropped in inference, nor in training at a ratio of 0. */
+function importDropout(node: ImportNode): Expr[] {
+  node.attributes.ignore('ratio', 'seed', 'is_test');
+  const isTraining = node.opset >= 12 && (node.numberInput(2, 'training modes') ?? 0) !== 0;
+  if (isTraining && node.numberInput(1, 'ratios') !== 0) {
+    throw node.unsupported('training mode', 'inference', 'Export the model for inference.');
+  }
+  const x = node.input(0);
+  if (node.outputCount < 2) return [x];
+  const dtype = node.opset >= 10 ? 'bool' : node.type(x).dtype;
+  return [x, node.call('broadcast_to', [node.scalar(1, dtype)], { shape: node.shape(x) })];
+}
+
+function importDepthToSpace(node: ImportNode): Expr {
+  const x = node.input(0);
+  const [n = 1, channels = 1, h = 1, w = 1] = node.shape(x);
+  const block = node.attributes.int('blocksize', 1);
+  const isColumnFirst = node.attributes.string('mode', 'DCR') === 'DCR';
+  const depth = node.dims.floordiv(channels, block * block);
+  const split = isColumnFirst ? [n, block, block, depth, h, w] : [n, depth, block, block, h, w];
+  const perm = isColumnFirst ? [0, 3, 4, 1, 5, 2] : [0, 1, 4, 2, 5, 3];
+  const moved = node.call('transpose', [node.reshape(x, split)], { perm });
+  return node.reshape(moved, [n, depth, node.dims.mul(h, block), node.dims.mul(w, block)]);
+}
+
+function importSpaceToDepth(node: ImportNode): Expr {
+  const x = node.input(0);
+  const [n = 1, c = 1, height = 1, width = 1] = node.shape(x);
+  const block = node.attributes.int('blocksize', 1);
+  const [h, w] = [node.dims.floordiv(height, block), node.dims.floordiv(width, block)];
+  const split = node.reshape(x, [n, c, h, block, w, block]);
+  const moved = node.call('transpose', [split], { perm: [0, 3, 5, 1, 2, 4] });
+  return node.reshape(moved, [n, node.dims.mul(c, block * block), h, w]);
+}
+
+export const DATA_MOVEMENT_IMPORTERS: OperatorImporters = {
+  Constant: { since: 1, makes: '', import: importConstant },
+  ConstantOfShape: { since: 9, makes: 'full', import: importConstantOfShape },
+  DepthToSpace: { since: 1, makes: 'transpose reshape', import: importDepthToSpace },
+  Dropout: { since: 1, makes: 'full', import: importDropout },
+  Expand: { since: 8, makes: 'broadcast_to', import: importExpand },
+  Flatten: { since: 1, makes: 'reshape', import: importFlatten },
+  Identity: { since: 1, makes: '', import: (node) => node.input(0) },
+  Reshape: { since: 1, makes: 'reshape', import: importReshape },
+  Shape: { since: 1, makes: 'dims_tensor', import: importShape },
+  Size: { since: 1, makes: 'dims_tensor', import: importSize },
+  Slice: { since: 1, makes: 'slice gather', import: importSlice },
+  SpaceToDepth: { since: 1, makes: 'transpose reshape', import: importSpaceToDepth },
+  Squeeze: { since: 1, makes: 'reshape', import: importSqueeze },
+  Transpose: { since: 1, makes: 'transpose', import: importTranspose },
+  Unsqueeze: { since: 1, makes: 'reshape', import: importUnsqueeze },
+};

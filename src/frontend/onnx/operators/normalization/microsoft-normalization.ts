@@ -1,0 +1,100 @@
+import type { OperatorImporters } from '../../operator-importer.ts';
+import type { Expr } from '../../../../compiler/ir/expr.ts';
+import { HostTensor } from '../../../../core/host-tensor.ts';
+import { alongAxis, indicesInput } from '../../check-indices.ts';
+import type { ImportNode } from '../../import-node.ts';
+import { axisSize } from '../indexing/indexing.ts';
+import {
+  importSimplifiedLayerNormalization,
+  inverseRms,
+  scaleAndShift,
+  statistics,
+} from './normalization.ts';
+
+/** input + skip + bias; the bias may be left out. */
+function skipSum(node: ImportNode, bias: Expr | undefined): Expr {
+  const sum = node.call('add', [node.input(0), node.input(1)]);
+  return bias === undefined ? sum : node.call('add', [sum, bias]);
+}
+
+/** Outputs: the result, mean, 1 / deviation, and what was normalised. */
+function importSkipLayerNormalization(node: ImportNode): readonly Expr[] {
+  const epsilon = node.attributes.float('epsilon', 1e-12);
+  const sum = skipSum(node, node.inputs[4]);
+  const normal = node.call('layer_norm', [sum], { epsilon });
+  const result = scaleAndShift(node, normal, [node.input(2), node.inputs[3]]);
+  if (node.outputCount < 2) return [result];
+  const axes = [node.shape(sum).length - 1];
+  return [result, ...statistics(node, sum, { axes, epsilon }), sum];
+}
+
+function importSkipSimplifiedLayerNormalization(node: ImportNode): readonly Expr[] {
+  const epsilon = node.attributes.float('epsilon', 1e-12);
+  const sum = skipSum(node, node.inputs[3]);
+  const normal = node.call('rms_norm', [sum], { epsilon });
+  const result = scaleAndShift(node, normal, [node.input(2)]);
+  if (node.outputCount < 2) return [result];
+  const axes = [node.shape(sum).length - 1];
+  const [mean] = statistics(node, sum, { axes, epsilon });
+  return [result, mean, inverseRms(node, sum, { axes, epsilon }), sum];
+}
+
+/**
+ * Embeddings of words, positions and segments, summed and normalised. Outputs: the result, the
+ * number of tokens of each sequence that the mask leaves, and the sum.
+ */
+function importEmbedLayerNormalization(node: ImportNode): readonly Expr[] {
+  node.attributes.ignore('mask_index_type');
+  const epsilon = node.attributes.float('epsilon', 1e-12);
+  const ids = indicesInput(node, 0, alongAxis(node, axisSize(node, node.input(2), 0)));
+  const [batch = 1, length = 1] = node.shape(ids);
+  const [mask, segmentTable] = [node.inputs[7], node.inputs[4]];
+  const rowsOf = (index: number, rows: Expr): Expr | undefined =>
+    node.inputs[index] && indicesInput(node, index, alongAxis(node, axisSize(node, rows, 0)));
+  const segments = segmentTable && rowsOf(1, segmentTable);
+  const positions = rowsOf(8, node.input(3));
+  const words = node.call('gather', [node.input(2), ids], { axis: 0 });
+  const table = node.input(3);
+  const [, hidden = 1] = node.shape(table);
+  const places =
+    positions === undefined
+      ? node.call('slice', [table], { starts: [0, 0], ends: [length, hidden], steps: [1, 1] })
+      : node.call('gather', [table, positions], { axis: 0 });
+  let sum = node.call('add', [words, places]);
+  if (segments !== undefined && segmentTable !== undefined) {
+    sum = node.call('add', [sum, node.call('gather', [segmentTable, segments], { axis: 0 })]);
+  }
+  const normal = node.call('layer_norm', [sum], { epsilon });
+  const result = scaleAndShift(node, normal, [node.input(5), node.input(6)]);
+  if (node.outputCount < 2) return [result];
+  const counts =
+    mask === undefined
+      ? node.call('broadcast_to', [node.constant(HostTensor.zeros('int32', [1]))], {
+          shape: [batch],
+        })
+      : node.call('reduce_sum', [mask], { axes: [1], keepdims: false });
+  return [result, counts, sum];
+}
+
+export const MICROSOFT_NORMALIZATION_IMPORTERS: OperatorImporters = {
+  EmbedLayerNormalization: {
+    since: 1,
+    makes: 'layer_norm gather add mul slice reduce_sum broadcast_to',
+    import: importEmbedLayerNormalization,
+  },
+  SimplifiedLayerNormalization: {
+    since: 1,
+    makes: 'rms_norm mul',
+    import: importSimplifiedLayerNormalization,
+  },
+  SkipLayerNormalization: {
+    since: 1,
+    makes: 'layer_norm add mul',
+    import: importSkipLayerNormalization,
+  },
+  SkipSimplifiedLayerNormalization: {
+    since: 1,
+    makes: 'rms_norm add mul',
+    import: importSkipSimplifiedLayerNormalization,
+  },
+};
