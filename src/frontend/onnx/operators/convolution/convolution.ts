@@ -212,10 +212,14 @@ export const CONVOLUTION_IMPORTERS: OperatorImporters = {
   ConvTranspose: { since: 1, makes: 'conv_transpose', import: importConvTranspose },
   DeformConv: { since: 19, makes: 'deform_conv reshape add', import: importDeformConv },
   GlobalAveragePool: { since: 1, makes: 'global_avg_pool', import: globalPool('global_avg_pool') },
-  GlobalLpPool: { since: 1, makes: 'reduce_sum abs pow', import: importGlobalLpPool },
+  GlobalLpPool: { since: 1, makes: 'reduce_sum abs pow mul sqrt', import: importGlobalLpPool },
   GlobalMaxPool: { since: 1, makes: 'global_max_pool', import: globalPool('global_max_pool') },
   LpPool: { since: 1, makes: 'sum_pool abs pow mul sqrt', import: importLpPool },
   MaxPool: { since: 1, makes: 'max_pool max_pool_indices cast', import: importMaxPool },
   MaxRoiPool: { since: 1, makes: 'max_roi_pool', import: importMaxRoiPool },
-  MaxUnpool: { since: 9, makes: 'scatter_elements broadcast_to reshape', import: importMaxUnpool },
+  MaxUnpool: {
+    since: 9,
+    makes: 'scatter_elements broadcast_to reshape pad',
+    import: importMaxUnpool,
+  },
 };

@@ -172,7 +172,7 @@ function threshold(
 
 export const ACTIVATION_IMPORTERS: OperatorImporters = {
   Celu: { since: 12, makes: 'relu minimum div exp sub mul add', import: importCelu },
-  Clip: { since: 1, makes: 'maximum minimum', import: importClip },
+  Clip: { since: 1, makes: 'maximum minimum clip', import: importClip },
   Elu: {
     since: 1,
     makes: 'relu minimum exp sub mul add',

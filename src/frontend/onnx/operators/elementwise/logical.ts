@@ -37,7 +37,7 @@ export const LOGICAL_IMPORTERS: OperatorImporters = {
   Equal: { since: 1, ...binary('equal') },
   Greater: { since: 1, ...binary('greater') },
   GreaterOrEqual: { since: 12, ...binary('greater_equal') },
-  IsInf: { since: 10, makes: 'abs is_positive_infinity', import: importIsInf },
+  IsInf: { since: 10, makes: 'abs is_positive_infinity neg broadcast_to', import: importIsInf },
   IsNaN: { since: 9, ...unary('is_nan') },
   Less: { since: 1, ...binary('less') },
   LessOrEqual: { since: 12, ...binary('less_equal') },

@@ -218,12 +218,12 @@ export function importTrilu(node: ImportNode): Expr {
 }
 
 export const INDEXING_IMPORTERS: OperatorImporters = {
-  Gather: { since: 1, makes: 'gather', import: importGather },
+  Gather: { since: 1, makes: 'gather slice reshape', import: importGather },
   GatherElements: { since: 11, makes: 'gather_elements', import: importGatherElements },
   GatherND: { since: 11, makes: 'gather_nd', import: importGatherND },
   OneHot: { since: 9, makes: 'one_hot cast', import: importOneHot },
   Range: { since: 11, makes: 'range', import: importRange },
   ReverseSequence: { since: 10, makes: 'reverse_sequence', import: importReverseSequence },
-  TensorScatter: { since: 24, makes: 'tensor_scatter', import: importTensorScatter },
+  TensorScatter: { since: 24, makes: 'tensor_scatter full', import: importTensorScatter },
   Trilu: { since: 14, makes: 'trilu reshape', import: importTrilu },
 };

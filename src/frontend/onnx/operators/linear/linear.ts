@@ -43,7 +43,11 @@ function importMatMul(node: ImportNode): Expr {
 
 export const LINEAR_IMPORTERS: OperatorImporters = {
   Det: { since: 11, makes: 'det', import: (node) => node.call('det', [node.input(0)]) },
-  Einsum: { since: 12, makes: 'matmul reshape reduce_sum transpose', import: importEinsum },
+  Einsum: {
+    since: 12,
+    makes: 'matmul reshape reduce_sum transpose pad slice mul',
+    import: importEinsum,
+  },
   Gemm: { since: 1, makes: 'gemm', import: importGemm },
-  MatMul: { since: 1, makes: 'matmul', import: importMatMul },
+  MatMul: { since: 1, makes: 'matmul mul reshape reduce_sum', import: importMatMul },
 };

@@ -113,5 +113,5 @@ function importCenterCropPad(node: ImportNode): Expr {
 
 export const PADDING_IMPORTERS: OperatorImporters = {
   CenterCropPad: { since: 18, makes: 'slice pad', import: importCenterCropPad },
-  Pad: { since: 1, makes: 'pad concat full reshape where', import: importPad },
+  Pad: { since: 1, makes: 'pad concat full reshape where cast', import: importPad },
 };

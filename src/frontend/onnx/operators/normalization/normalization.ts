@@ -254,7 +254,7 @@ export const NORMALIZATION_IMPORTERS: OperatorImporters = {
   },
   LayerNormalization: {
     since: 17,
-    makes: 'layer_norm mul add reduce_mean gather sub sqrt div reshape',
+    makes: 'layer_norm mul add reduce_mean gather sub sqrt div reshape cast',
     import: importLayerNormalization,
   },
   LpNormalization: {

@@ -71,7 +71,7 @@ function notEmpty(node: ImportNode, x: Expr, axis: number): Expr {
 }
 
 export const SOFTMAX_IMPORTERS: OperatorImporters = {
-  Hardmax: { since: 1, makes: 'arg_max reshape concat one_hot', import: alongAxis(hardmax) },
-  LogSoftmax: { since: 1, makes: 'log_softmax', import: alongAxis(softmax('log_softmax')) },
-  Softmax: { since: 1, makes: 'softmax', import: alongAxis(softmax('softmax')) },
+  Hardmax: { since: 1, makes: 'arg_max reshape concat one_hot pad', import: alongAxis(hardmax) },
+  LogSoftmax: { since: 1, makes: 'log_softmax reshape', import: alongAxis(softmax('log_softmax')) },
+  Softmax: { since: 1, makes: 'softmax reshape', import: alongAxis(softmax('softmax')) },
 };

@@ -152,7 +152,7 @@ export const INTEGER_PRODUCT_IMPORTERS: OperatorImporters = {
   MatMulInteger: { since: 10, makes: 'matmul_integer', import: importMatMulInteger },
   QLinearConv: {
     since: 10,
-    makes: 'conv_integer cast reshape mul div quantize',
+    makes: 'conv_integer cast reshape mul div quantize add',
     import: importQLinearConv,
   },
   QLinearMatMul: {

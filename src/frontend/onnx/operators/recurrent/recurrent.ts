@@ -169,7 +169,7 @@ function activations(node: ImportNode, { cell, directions }: Layer): Activations
 export const RECURRENT_IMPORTERS: OperatorImporters = {
   GRU: {
     since: 1,
-    makes: 'recurrent transpose reshape matmul broadcast_to slice add',
+    makes: 'recurrent transpose reshape matmul broadcast_to slice add concat',
     import: layer('gru'),
   },
   LSTM: {

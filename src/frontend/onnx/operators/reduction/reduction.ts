@@ -162,13 +162,21 @@ export const REDUCTION_IMPORTERS: OperatorImporters = {
     makes: 'reduce_sum reduce_max clip sub exp log add reshape',
     import: reduce(18, inFloats(logSumExp)),
   },
-  ReduceMax: { since: 1, makes: 'reduce_max reshape', import: reduce(18, extreme('reduce_max')) },
+  ReduceMax: {
+    since: 1,
+    makes: 'reduce_max reshape cast',
+    import: reduce(18, extreme('reduce_max')),
+  },
   ReduceMean: {
     since: 1,
     makes: 'reduce_mean reshape',
     import: reduce(18, reduced('reduce_mean')),
   },
-  ReduceMin: { since: 1, makes: 'reduce_min reshape', import: reduce(18, extreme('reduce_min')) },
+  ReduceMin: {
+    since: 1,
+    makes: 'reduce_min reshape cast',
+    import: reduce(18, extreme('reduce_min')),
+  },
   ReduceProd: {
     since: 1,
     makes: 'reduce_prod reshape',

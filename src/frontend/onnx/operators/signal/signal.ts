@@ -129,6 +129,6 @@ export const SIGNAL_IMPORTERS: OperatorImporters = {
     makes: 'cos arange cast mul div add',
     import: cosineWindow(0.5, -0.5, 0),
   },
-  MelWeightMatrix: { since: 17, makes: 'mel_weights', import: importMelWeightMatrix },
+  MelWeightMatrix: { since: 17, makes: 'mel_weights cast', import: importMelWeightMatrix },
   STFT: { since: 17, makes: 'dft frames reshape mul twiddles', import: importStft },
 };

@@ -91,7 +91,15 @@ export const SPATIAL_IMPORTERS: OperatorImporters = {
     import: importAffineGrid,
   },
   GridSample: { since: 16, makes: 'grid_sample', import: importGridSample },
-  Resize: { since: 10, makes: 'resample cast mul floor gather resize_table', import: importResize },
+  Resize: {
+    since: 10,
+    makes: 'resample cast mul floor gather resize_table round',
+    import: importResize,
+  },
   RoiAlign: { since: 10, makes: 'roi_align cast', import: importRoiAlign },
-  Upsample: { since: 7, makes: 'resize_table cast mul floor gather', import: importUpsample },
+  Upsample: {
+    since: 7,
+    makes: 'resize_table cast mul floor gather resample repeat',
+    import: importUpsample,
+  },
 };
