@@ -6,7 +6,7 @@ import { type DimCheck, SymbolicDims } from '../core/symbolic-dims.ts';
 import { hasSymbols } from './attributes.ts';
 import type { OpDefinition } from './define-op.ts';
 import type { Operands } from './lowering.ts';
-import { checkCall, type InferredCall } from './infer-concrete-call.ts';
+import { checkCall, type InferredCall, possible } from './infer-concrete-call.ts';
 
 export interface SymbolicCall extends InferredCall<Dim> {
   /** What has to hold when the program runs, because symbols leave it open. */
@@ -27,13 +27,17 @@ export function inferCall(
 ): SymbolicCall {
   const complete = checkCall(op, inputs, attributes);
   if (op.kind !== 'dynamic' && isConcrete(inputs) && !hasSymbols(op, complete)) {
-    return { attributes: complete, output: op.infer(inputs, complete, CONCRETE_DIMS), checks: [] };
+    return {
+      attributes: complete,
+      output: possible(op, op.infer(inputs, complete, CONCRETE_DIMS)),
+      checks: [],
+    };
   }
   const dims = new SymbolicDims(facts);
   const canonical = inputs.map(
     (type) => type && { dtype: type.dtype, shape: type.shape.map((dim) => dims.of(dim)) },
   );
-  const output = op.infer(canonical, complete, dims);
+  const output = possible(op, op.infer(canonical, complete, dims));
   return { attributes: complete, output, checks: dims.checks };
 }
 

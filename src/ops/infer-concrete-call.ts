@@ -29,7 +29,16 @@ export function inferConcreteCall(
   attributes: Attributes,
 ): InferredCall<number> {
   const complete = checkCall(op, inputs, attributes);
-  return { attributes: complete, output: op.infer(inputs, complete, CONCRETE_DIMS) };
+  return { attributes: complete, output: possible(op, op.infer(inputs, complete, CONCRETE_DIMS)) };
+}
+
+/** A type that tensors can have. Sizes in attributes may add up to less than nothing. */
+export function possible<T extends TensorType>(op: OpDefinition, type: T): T {
+  if (type.shape.some((dim) => typeof dim === 'number' && dim < 0)) {
+    const got = `a result of ${formatType(type)}`;
+    throw new ShapeError({ where: op.name, got, expected: 'sizes from 0 on' });
+  }
+  return type;
 }
 
 /** Checks a call but for its shapes, and gives its complete attributes. */

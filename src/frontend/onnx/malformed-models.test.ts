@@ -201,6 +201,30 @@ const FOUND: readonly (readonly [string, OnnxModelSpec, string])[] = [
     'got a scale or zero point for each element of a scalar, expected one of each',
   ],
   [
+    'a range from no number',
+    {
+      initializers: {
+        start: HostTensor.from('float32', [], [Number.NaN]),
+        limit: HostTensor.from('float32', [], [3]),
+        delta: HostTensor.from('float32', [], [1]),
+      },
+      nodes: [{ op: 'Range', inputs: ['start', 'limit', 'delta'], outputs: ['y'] }],
+      outputs: ['y'],
+    },
+    'got a range from NaN to 3 by 1, expected bounds that are numbers',
+  ],
+  [
+    'a picture of less than no rows',
+    {
+      opset: 13,
+      inputs: [{ name: 'x', shape: [1, 1, 4, 4] }],
+      initializers: { sizes: HostTensor.from('int64', [4], [1, 1, -1, 4]) },
+      nodes: [{ op: 'Resize', inputs: ['x', '', '', 'sizes'], outputs: ['y'] }],
+      outputs: ['y'],
+    },
+    'expected sizes from 0 on',
+  ],
+  [
     'a window of less than no elements',
     {
       initializers: { size: HostTensor.from('int64', [], [-5]) },

@@ -24,7 +24,10 @@ function constantRange(node: ImportNode, bounds: readonly HostTensor[]): Expr {
     throw node.malformed('a missing bound or delta 0', 'start, limit and another delta');
   }
   const count = Math.max(0, Math.ceil((end - start) / step));
-  if (!(count <= MAX_RANGE)) throw node.unsupported(`${count} elements`, `at most ${MAX_RANGE}`);
+  if (Number.isNaN(count)) {
+    throw node.malformed(`a range from ${start} to ${end} by ${step}`, 'bounds that are numbers');
+  }
+  if (count > MAX_RANGE) throw node.unsupported(`${count} elements`, `at most ${MAX_RANGE}`);
   return node.constant(evaluateCall('range', bounds, { where: node.where }));
 }
 
