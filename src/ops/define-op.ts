@@ -7,6 +7,7 @@ import type {
   ConcreteTensorType,
   TensorTypeOf,
 } from '../core/primitive-function.ts';
+import type { Formula, FormulaCall } from './formula/expression.ts';
 import type { KernelSpec, LoweringCall, Operands } from './lowering.ts';
 import type { OpCases } from './op-cases.ts';
 import type { DynamicReference, StaticReference } from './op-reference.ts';
@@ -58,8 +59,21 @@ export interface Tolerance {
   readonly atol: number;
 }
 
-/** The scalar function of an elementwise operator, once for the GPU and once for the host. */
-export interface ScalarFunction {
+/**
+ * What an elementwise operator computes: a formula, of which WGSL is rendered and which the host
+ * evaluates, or code of its own. `renderScalar`, `elementFunction` and `arrayFunction` take both.
+ */
+export type ScalarFunction = FormulaFunction | CodedFunction;
+
+export interface FormulaFunction {
+  readonly formula: Formula;
+  /** As many additions take as long, about; default what its intrinsics say. */
+  readonly cost?: number;
+}
+
+/** For what no formula says. */
+export interface CodedFunction {
+  readonly formula?: undefined;
   /**
    * A WGSL expression over operand expressions. The operands have the type of their dtype or are
    * vec4 of it; the expression must be right for both:
@@ -80,11 +94,6 @@ export interface ScalarFunction {
   /** As many additions take as long, about; default 1, or very many where there are declarations. */
   readonly cost?: number;
   /**
-   * The same as `host` for whole arrays of equal length, for operators that networks spend their
-   * time in. The output may be one of the operands.
-   */
-  hostBlock?(operands: readonly NumberArray[], output: NumberArray, context: ScalarContext): void;
-  /**
    * The same as `host` where an operand or the output is int64 or uint64. All operands come as
    * bigints (bool as 0n and 1n). The result wraps to the dtype of the output; 1n for true.
    */
@@ -94,11 +103,7 @@ export interface ScalarFunction {
 /** Elements of the dtypes that scalar functions compute with. */
 export type NumberArray = Exclude<TypedArray, BigInt64Array | BigUint64Array>;
 
-export interface ScalarContext {
-  readonly attributes: Attributes;
-  /** dtype of each operand. */
-  readonly dtypes: readonly DType[];
-  readonly output: DType;
+export interface ScalarContext extends FormulaCall {
   /** 1, or 4 when operands are vectors. */
   readonly width: 1 | 4;
 }

@@ -2,6 +2,8 @@ import { applyDimOperator, type Dim } from '../../core/dim.ts';
 import { computedDType, isBigInt } from '../../core/dtype.ts';
 import type { ConcreteTensorType, TensorType } from '../../core/primitive-function.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
+import type { FormulaCall } from '../../ops/formula/expression.ts';
+import { callsFunctions, scalarCost } from '../../ops/formula/scalar-cost.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
 import { type Dataflow, isView, kernelOperator } from './dataflow.ts';
 
@@ -98,27 +100,25 @@ function costOfCall(dataflow: Dataflow, call: CallExpr): number {
 
 /** Whether a call computes with 64-bit integers by functions, as division does. */
 export function callsWideFunctions(dataflow: Dataflow, call: CallExpr): boolean {
+  const scalar = kernelOperator(call)?.scalar;
   const isWide = [call, ...call.args].some((expr) => isBigInt(dataflow.tensorType(expr).dtype));
-  return isWide && kernelOperator(call)?.scalar !== undefined && callsFunctions(dataflow, call);
+  return isWide && scalar !== undefined && callsFunctions(scalar, formulaCall(dataflow, call));
 }
 
 /** What the function of an elementwise operator costs; 0 for others. */
 function costOfFunction(dataflow: Dataflow, call: CallExpr): number {
-  const op = kernelOperator(call);
-  if (op?.scalar === undefined) return 0;
-  return op.scalar.cost ?? (callsFunctions(dataflow, call) ? HEAVY : 1);
+  const scalar = kernelOperator(call)?.scalar;
+  if (scalar === undefined) return 0;
+  return scalarCost(scalar, formulaCall(dataflow, call)) ?? HEAVY;
 }
 
-function callsFunctions(dataflow: Dataflow, call: CallExpr): boolean {
+function formulaCall(dataflow: Dataflow, call: CallExpr): FormulaCall {
   const op = kernelOperator(call);
-  if (op?.scalar?.declarations === undefined) return false;
-  const declarations = op.scalar.declarations({
-    attributes: completeAttributes(op, call.attributes),
+  return {
+    attributes: op === undefined ? {} : completeAttributes(op, call.attributes),
     dtypes: call.args.map((arg) => computedDType(dataflow.tensorType(arg).dtype)),
     output: computedDType(dataflow.tensorType(call).dtype),
-    width: 1,
-  });
-  return Object.keys(declarations).length > 0;
+  };
 }
 
 /** A size for symbols where only the cost depends on it. */

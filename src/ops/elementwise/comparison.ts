@@ -1,10 +1,11 @@
 import type { DType } from '../../core/dtype.ts';
 import type { OpDefinition } from '../define-op.ts';
+import * as f from '../formula/build.ts';
+import type { Expression } from '../formula/expression.ts';
 import type { OpCase } from '../op-cases.ts';
 import { defineElementwise } from './elementwise.ts';
-import { broadcastCases, wideScalar } from './elementwise-binary.ts';
+import { broadcastCases } from './elementwise-binary.ts';
 import { NUMERIC } from './number-dtypes.ts';
-import type { WideFunction } from '../wide-integers.ts';
 
 const ALL: readonly DType[] = [...NUMERIC, 'bool'];
 
@@ -12,16 +13,11 @@ interface ComparisonSpec {
   readonly name: string;
   readonly summary: string;
   readonly dtypes: readonly DType[];
-  readonly sign: '==' | '<' | '<=' | '>' | '>=';
-  readonly host: (a: number, b: number) => boolean;
-  readonly wide: (a: string, b: string, prefix: 'i64' | 'u64') => string;
-  readonly wideHost: (a: bigint, b: bigint) => boolean;
+  readonly formula: Expression;
 }
 
-const WIDE_FUNCTIONS: readonly WideFunction[] = ['wide_eq', 'i64_lt', 'u64_lt'];
-
 function defineComparison(spec: ComparisonSpec): OpDefinition {
-  const { name, summary, dtypes, sign, host, wideHost } = spec;
+  const { name, summary, dtypes, formula } = spec;
   return defineElementwise({
     name,
     summary,
@@ -30,17 +26,7 @@ function defineComparison(spec: ComparisonSpec): OpDefinition {
       { name: 'b', dtypes },
     ],
     output: () => 'bool',
-    scalar: wideScalar(
-      {
-        wgsl: spec.wide,
-        functions: WIDE_FUNCTIONS,
-        host: (a, b) => (wideHost(a, b) ? 1n : 0n),
-      },
-      {
-        wgsl: ([a = '', b = '']) => `(${a} ${sign} ${b})`,
-        host: ([a = 0, b = 0]) => (host(a, b) ? 1 : 0),
-      },
-    ),
+    scalar: { formula },
     cases: () => [...broadcastCases(dtypes), ...onDevices(dtypes).map(equalElements)],
     badCases: () => [
       {
@@ -82,60 +68,42 @@ const equal = defineComparison({
   name: 'equal',
   summary: 'Whether a equals b.',
   dtypes: ALL,
-  sign: '==',
-  host: (a, b) => a === b,
-  wide: (a, b) => `wide_eq(${a}, ${b})`,
-  wideHost: (a, b) => a === b,
+  formula: f.equal(f.A, f.B),
 });
 
 const less = defineComparison({
   name: 'less',
   summary: 'Whether a < b.',
   dtypes: NUMERIC,
-  sign: '<',
-  host: (a, b) => a < b,
-  wide: (a, b, prefix) => `${prefix}_lt(${a}, ${b})`,
-  wideHost: (a, b) => a < b,
+  formula: f.less(f.A, f.B),
 });
 
 const greater = defineComparison({
   name: 'greater',
   summary: 'Whether a > b.',
   dtypes: NUMERIC,
-  sign: '>',
-  host: (a, b) => a > b,
-  wide: (a, b, prefix) => `${prefix}_lt(${b}, ${a})`,
-  wideHost: (a, b) => a > b,
+  formula: f.greater(f.A, f.B),
 });
 
 const lessEqual = defineComparison({
   name: 'less_equal',
   summary: 'Whether a <= b.',
   dtypes: NUMERIC,
-  sign: '<=',
-  host: (a, b) => a <= b,
-  wide: (a, b, prefix) => `(!${prefix}_lt(${b}, ${a}))`,
-  wideHost: (a, b) => a <= b,
+  formula: f.lessEqual(f.A, f.B),
 });
 
 const greaterEqual = defineComparison({
   name: 'greater_equal',
   summary: 'Whether a >= b.',
   dtypes: NUMERIC,
-  sign: '>=',
-  host: (a, b) => a >= b,
-  wide: (a, b, prefix) => `(!${prefix}_lt(${a}, ${b}))`,
-  wideHost: (a, b) => a >= b,
+  formula: f.greaterEqual(f.A, f.B),
 });
 
 const logicalNot = defineElementwise({
   name: 'logical_not',
   summary: 'True where x is false.',
   inputs: [{ name: 'x', dtypes: ['bool'] }],
-  scalar: {
-    wgsl: ([x = '']) => `(!${x})`,
-    host: ([x = 0]) => (x === 0 ? 1 : 0),
-  },
+  scalar: { formula: f.not(f.X) },
   cases: () =>
     [[], [0], [1], [6], [3, 43]].map((shape) => ({
       title: `(${shape.join(', ')})`,
@@ -154,11 +122,7 @@ const where = defineElementwise({
   ],
   sameDType: [1, 2],
   output: (dtypes) => dtypes[1] ?? 'float32',
-  scalar: {
-    wgsl: ([condition = '', x = '', y = '']) => `select(${y}, ${x}, ${condition})`,
-    host: ([condition = 0, x = 0, y = 0]) => (condition === 0 ? y : x),
-    hostBigint: ([condition = 0n, x = 0n, y = 0n]) => (condition === 0n ? y : x),
-  },
+  scalar: { formula: f.select(f.operand(0), f.operand(1), f.operand(2)) },
   cases: () => [
     ...onDevices(ALL).map((dtype): OpCase => {
       const value = { dtype, shape: [3, 5] };

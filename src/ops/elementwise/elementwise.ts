@@ -1,5 +1,4 @@
 import { type DType, isBigInt } from '../../core/dtype.ts';
-import { internalError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { rowMajorStrides, sameShape } from '../../core/shape.ts';
@@ -11,8 +10,10 @@ import {
   type ScalarFunction,
   type Tolerance,
 } from '../define-op.ts';
+import { elementFunction } from '../formula/evaluate.ts';
+import { arrayFunction } from '../formula/evaluate-arrays.ts';
+import { broadcastStrides, gatherBroadcast } from './elementwise-reference.ts';
 import type { OpCase } from '../op-cases.ts';
-import { applyScalar, broadcastStrides, gatherBroadcast } from './elementwise-reference.ts';
 import { numberElements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
 import { commonDType, present } from '../operand-checks.ts';
@@ -92,7 +93,7 @@ function elementwiseReference(
     return wide;
   });
   const dtypes = tensors.map((tensor) => tensor.dtype);
-  applyScalar(scalar, arrays, target, { attributes, dtypes, output: output.dtype, width: 1 });
+  arrayFunction(scalar, { attributes, dtypes, output: output.dtype })(arrays, target);
 }
 
 /** Element by element, for calls in which int64 or uint64 takes part. */
@@ -103,9 +104,7 @@ function wideReference(
 ): void {
   const { elements, dtype } = output;
   const dtypes = tensors.map((tensor) => tensor.dtype);
-  if (scalar.hostBigint === undefined)
-    throw internalError(`no scalar function of ${dtypes.join()}`);
-  const context = { attributes, dtypes, output: dtype, width: 1 } as const;
+  const evaluate = elementFunction(scalar, { attributes, dtypes, output: dtype });
   const sources = tensors.map((tensor) => {
     const strides = broadcastStrides(tensor.shape, output.shape);
     return { data: tensor.data, strides, isSame: sameShape(tensor.shape, output.shape) };
@@ -114,11 +113,11 @@ function wideReference(
   for (let i = 0; i < elements.length; i++) {
     const values = sources.map(({ data, strides, isSame }) => {
       const at = isSame ? i : offsetOf(i, steps, strides);
-      return BigInt(data[at] ?? 0);
+      return data[at] ?? 0;
     });
-    const value = scalar.hostBigint(values, context);
+    const value = evaluate(values);
     if (elements instanceof BigInt64Array || elements instanceof BigUint64Array)
-      elements[i] = value;
+      elements[i] = BigInt(value);
     else elements[i] = Number(value);
   }
 }

@@ -1,8 +1,12 @@
-import { computedDType, dtypeInfo, type DType, isBigInt } from '../../core/dtype.ts';
+import { computedDType, type DType, isBigInt } from '../../core/dtype.ts';
 import { internalError, ShapeError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
-import type { AttributeSpec, ScalarContext, ScalarFunction } from '../define-op.ts';
+import type { AttributeSpec, ScalarFunction } from '../define-op.ts';
 import { add, maximum, minimum, mul } from '../elementwise/elementwise-binary.ts';
+import { elementFunction } from '../formula/evaluate.ts';
+import type { FormulaCall } from '../formula/expression.ts';
+import { renderScalar } from '../formula/render-scalar.ts';
+import type { RenderOptions } from '../formula/render-wgsl.ts';
 import { elementBits, numberElements } from '../elements.ts';
 
 const OPERATORS = { add, mul, max: maximum, min: minimum };
@@ -21,9 +25,9 @@ function combination(reduction: string): ScalarFunction | undefined {
   return scalar;
 }
 
-function contextOf(dtype: DType): ScalarContext {
+function contextOf(dtype: DType): FormulaCall {
   const computed = computedDType(dtype);
-  return { attributes: {}, dtypes: [computed, computed], output: computed, width: 1 };
+  return { attributes: {}, dtypes: [computed, computed], output: computed };
 }
 
 export function requireReducible(dtype: DType, reduction: string, where: string): void {
@@ -38,12 +42,22 @@ export function requireReducible(dtype: DType, reduction: string, where: string)
 /** Declarations of `fn combine`. Where only the last update counts nothing calls it. */
 export function combineWgsl(dtype: DType, reduction: string): string {
   const scalar = combination(reduction);
-  const context = contextOf(dtype);
-  const lines = Object.values(scalar?.declarations?.(context) ?? {});
-  const result = scalar?.wgsl(['a', 'b'], context) ?? 'b';
-  return [...lines, `fn combine(a: Element, b: Element) -> Element { return ${result}; }`, ''].join(
-    '\n',
-  );
+  const functions = new Map<string, string>();
+  const lines: string[] = [];
+  const options: RenderOptions = {
+    operands: ['a', 'b'],
+    width: 1,
+    bind: (text) => {
+      const name = `bound${lines.length}`;
+      lines.push(`let ${name} = ${text};`);
+      return name;
+    },
+    declare: (name, text) => functions.set(name, text),
+  };
+  const result = scalar === undefined ? 'b' : renderScalar(scalar, contextOf(dtype), options);
+  const body = [...lines, `return ${result};`].join(' ');
+  const combine = `fn combine(a: Element, b: Element) -> Element { ${body} }`;
+  return [...functions.values(), combine, ''].join('\n');
 }
 
 /** A scatter of whole rows, as both operators come down to it. */
@@ -87,13 +101,13 @@ function combineNumbers(
   output: HostTensor,
 ): void {
   const from = numberElements(updates);
-  const context = contextOf(output.dtype);
+  const combine = elementFunction(scalar, contextOf(output.dtype));
   const to = numberElements(output);
   for (let i = 0; i < rows.length * run; i++) {
     const row = rows[Math.floor(i / run)] ?? -1;
     if (row < 0) continue;
     const at = row * run + (i % run);
-    to[at] = scalar.host([to[at] ?? 0, from[i] ?? 0], context);
+    to[at] = Number(combine([to[at] ?? 0, from[i] ?? 0]));
   }
 }
 
@@ -104,13 +118,11 @@ function combineBigints(
 ): void {
   const from = updates.data as BigInt64Array;
   const to = output.data as BigInt64Array;
-  const context = contextOf(output.dtype);
-  const isSigned = dtypeInfo(output.dtype).category === 'int';
+  const combine = elementFunction(scalar, contextOf(output.dtype));
   for (let i = 0; i < rows.length * run; i++) {
     const row = rows[Math.floor(i / run)] ?? -1;
     if (row < 0) continue;
     const at = row * run + (i % run);
-    const value = scalar.hostBigint?.([to[at] ?? 0n, from[i] ?? 0n], context) ?? 0n;
-    to[at] = isSigned ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value);
+    to[at] = BigInt(combine([to[at] ?? 0n, from[i] ?? 0n]));
   }
 }

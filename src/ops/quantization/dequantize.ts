@@ -1,7 +1,7 @@
 import type { DType } from '../../core/dtype.ts';
 import type { OpCase } from '../op-cases.ts';
 import { defineElementwise } from '../elementwise/elementwise.ts';
-import { wgslOperandType } from '../wgsl-literal.ts';
+import * as f from '../formula/build.ts';
 import { QUANTIZED } from './integer-range.ts';
 
 const elementwiseDequantize = defineElementwise({
@@ -16,12 +16,10 @@ const elementwiseDequantize = defineElementwise({
   output: ([, dtype = 'float32']) => dtype,
   scalar: {
     cost: 3,
-    wgsl([x = '', scale = '', zero = ''], { width }) {
-      const int = wgslOperandType('int32', width);
-      const float = wgslOperandType('float32', width);
-      return `(${float}(${int}(${x}) - ${int}(${zero})) * ${scale})`;
-    },
-    host: ([x = 0, scale = 1, zero = 0]) => Math.fround((x - zero) | 0) * scale,
+    formula: f.mul(
+      f.convert(f.sub(f.convert(f.operand(0), 'i32'), f.convert(f.operand(2), 'i32')), 'f32'),
+      f.operand(1),
+    ),
   },
   tolerance: { rtol: 1e-6, atol: 0 },
   cases: () => [

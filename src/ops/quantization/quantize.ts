@@ -1,10 +1,15 @@
 import type { DType } from '../../core/dtype.ts';
 import type { OpCase } from '../op-cases.ts';
 import { defineElementwise } from '../elementwise/elementwise.ts';
-import { callLanewise, lanewise } from '../elementwise/lanewise.ts';
-import { roundToEven } from '../elementwise/rounding.ts';
-import { wgslLiteral, wgslOperandType } from '../wgsl-literal.ts';
+import * as f from '../formula/build.ts';
 import { integerRange, QUANTIZED } from './integer-range.ts';
+
+const [X, SCALE, ZERO_POINT] = [f.operand(0), f.operand(1), f.operand(2)];
+
+const SHIFTED = f.add(
+  f.round(f.intrinsic('quotient', f.convert(X, 'f32'), SCALE)),
+  f.convert(ZERO_POINT, 'f32'),
+);
 
 /** Floats as integers with a scale and a zero point, as ONNX's QuantizeLinear has it. */
 export const quantize = defineElementwise({
@@ -20,19 +25,9 @@ export const quantize = defineElementwise({
   sameDType: [],
   output: ([, , dtype = 'uint8']) => dtype,
   scalar: {
-    wgsl([x = '', scale = '', zero = ''], { dtypes, output, width }) {
-      const float = wgslOperandType('float32', width);
-      const value = dtypes[0] === 'int32' ? `${float}(${x})` : x;
-      const [low, high] = integerRange(output).map((end) => wgslLiteral(end, 'float32', width));
-      const rounded = `round(${callLanewise('quotient_f32', [value, scale], width)})`;
-      const type = wgslOperandType(output, width);
-      return `${type}(clamp(${rounded} + ${float}(${zero}), ${low}, ${high}))`;
-    },
-    declarations: () => QUOTIENT,
-    host([x = 0, scale = 1, zero = 0], { output }) {
+    formula: ({ output }) => {
       const [low, high] = integerRange(output);
-      const rounded = roundToEven(Math.fround(Math.fround(x) / scale));
-      return Math.min(Math.max(rounded + zero, low), high);
+      return f.convert(f.min(f.max(f.convert(SHIFTED, 'i32'), low), high), 'output');
     },
   },
   cases: () => [
@@ -115,22 +110,3 @@ const NEAR_HALVES = /* @__PURE__ */ Array.from({ length: 256 }, (_, i): [number,
   const scale = Math.fround(0.013 + i * 0.0007);
   return [Math.fround((i - 0.5) * scale), scale];
 });
-
-/**
- * WGSL allows quotients to be off by 2.5 units in the last place, which would round halves wrongly.
- * What the quotient leaves over, computed from halves of the significands whose products are exact
- * (Dekker, "A Floating-Point Technique for Extending the Available Precision", 1971), corrects it.
- */
-const QUOTIENT = /* @__PURE__ */ lanewise(
-  'quotient',
-  `  let d = a / b;
-  if (!(abs(d) < 0x1p23f)) {
-    return d;
-  }
-  let d0 = bitcast<f32>(bitcast<u32>(d) & 0xfffff000u);
-  let b0 = bitcast<f32>(bitcast<u32>(b) & 0xfffff000u);
-  let d1 = d - d0;
-  let b1 = b - b0;
-  return d + (a - d0 * b0 - d0 * b1 - d1 * b0 - d1 * b1) / b;`,
-  { parameters: ['a', 'b'] },
-);
