@@ -22,6 +22,7 @@ const elementwiseBitcast = defineElementwise({
       expected: 'a dtype of the same size',
     });
   },
+  // No formula: it is the layout of each dtype, float16's among them, that bits are taken from.
   scalar: {
     wgsl: ([x = ''], context) => reinterpret(x, context),
     declarations: ({ dtypes: [from = 'float32'], output, width }) =>
