@@ -4,6 +4,7 @@ import type { ConcreteTensorType, TensorType } from '../../core/primitive-functi
 import { completeAttributes } from '../../ops/attributes.ts';
 import type { FormulaCall } from '../../ops/formula/expression.ts';
 import { callsFunctions, scalarCost } from '../../ops/formula/scalar-cost.ts';
+import { KERNEL_DTYPES } from '../../ops/placement.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
 import { type Dataflow, isView, kernelOperator } from './dataflow.ts';
 
@@ -101,8 +102,10 @@ function costOfCall(dataflow: Dataflow, call: CallExpr): number {
 /** Whether a call computes with 64-bit integers by functions, as division does. */
 export function callsWideFunctions(dataflow: Dataflow, call: CallExpr): boolean {
   const scalar = kernelOperator(call)?.scalar;
-  const isWide = [call, ...call.args].some((expr) => isBigInt(dataflow.tensorType(expr).dtype));
-  return isWide && scalar !== undefined && callsFunctions(scalar, formulaCall(dataflow, call));
+  const dtypes = [call, ...call.args].map((expr) => dataflow.tensorType(expr).dtype);
+  // Others have no WGSL: such a call is left to the host.
+  if (scalar === undefined || !dtypes.every((dtype) => KERNEL_DTYPES.has(dtype))) return false;
+  return dtypes.some(isBigInt) && callsFunctions(scalar, formulaCall(dataflow, call));
 }
 
 /** What the function of an elementwise operator costs; 0 for others. */
