@@ -9,8 +9,6 @@ import type {
 } from '../core/primitive-function.ts';
 import type { Formula, FormulaCall } from './formula/expression.ts';
 import type { KernelSpec, LoweringCall, Operands } from './lowering.ts';
-import type { OpCases } from './op-cases.ts';
-import type { DynamicReference, StaticReference } from './op-reference.ts';
 
 /**
  * How an operator may be fused:
@@ -61,7 +59,7 @@ export interface Tolerance {
 
 /**
  * What an elementwise operator computes: a formula, of which WGSL is rendered and which the host
- * evaluates, or code of its own. `renderScalar`, `elementFunction` and `arrayFunction` take both.
+ * evaluates, or WGSL of its own, besides which its `StaticReference` computes an `element`.
  */
 export type ScalarFunction = FormulaFunction | CodedFunction;
 
@@ -85,19 +83,13 @@ export interface CodedFunction {
    * - `bool`;
    * - vec2<u32>, the low word first, for int64 and uint64. Such a call never has vectors: if an
    *   operand or the output is of these dtypes, the width is 1. `wideDeclarations` has functions of
-   *   them, and `hostBigint` is wanted too.
+   *   them.
    */
   wgsl(operands: readonly string[], context: ScalarContext): string;
   /** Module-scope WGSL declarations that the expression calls, by name; deduplicated by name. */
   readonly declarations?: (context: ScalarContext) => Readonly<Record<string, string>>;
-  host(operands: readonly number[], context: ScalarContext): number;
   /** As many additions take as long, about; default 1, or very many where there are declarations. */
   readonly cost?: number;
-  /**
-   * The same as `host` where an operand or the output is int64 or uint64. All operands come as
-   * bigints (bool as 0n and 1n). The result wraps to the dtype of the output; 1n for true.
-   */
-  hostBigint?(operands: readonly bigint[], context: ScalarContext): bigint;
 }
 
 /** Elements of the dtypes that scalar functions compute with. */
@@ -154,15 +146,12 @@ export interface IndexSource {
   readonly when?: string;
 }
 
-/** What an operator has not yet in files of their own. */
-type InlineParts = Partial<StaticReference & DynamicReference & OpCases>;
-
 /**
  * The part of an operator that every device and the compiler has: its types, its kernels, how exact they
- * are. What computes on the host and what tests it are an {@link OpReference} and {@link OpCases} of
+ * are. What computes on the host and what tests it are an `OpReference` and `OpCases` of
  * the same name.
  */
-export interface OpDefinition<Name extends string = string> extends InlineParts {
+export interface OpDefinition<Name extends string = string> {
   readonly name: Name;
   readonly kind: OpKind;
   readonly inputs: readonly InputSpec[];

@@ -4,9 +4,15 @@ import { decodeFloat16, encodeFloat16 } from '../../core/float16-arrays.ts';
 import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
 import type { ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount, sameShape } from '../../core/shape.ts';
-import type { NumberArray } from '../../ops/define-op.ts';
-import { gatherBroadcast } from '../../ops/elementwise/elementwise-reference.ts';
-import { type ArrayFunction, arrayFunction } from '../../ops/formula/evaluate-arrays.ts';
+import type { NumberArray, OpDefinition } from '../../ops/define-op.ts';
+import { gatherBroadcast } from '../../ops/elementwise/gather-broadcast.ts';
+import {
+  type ArrayFunction,
+  arrayFunction,
+  elementLoop,
+} from '../../ops/formula/evaluate-arrays.ts';
+import type { FormulaCall } from '../../ops/formula/expression.ts';
+import { staticReference } from '../../ops/references.ts';
 import type { ChainStep, PlannedCall } from './host-plan.ts';
 import { newElements, type StoredTensor, storedElements } from './storage-view.ts';
 
@@ -92,15 +98,12 @@ interface ChainMemory {
 }
 
 function prepareCall(call: PlannedCall, memory: ChainMemory): PreparedCall {
-  const { scalar } = call.op;
   const output = memory.types[call.value];
-  if (scalar === undefined || output === undefined) {
-    throw internalError(`${call.op.name} has no scalar function`);
-  }
+  if (output === undefined) throw internalError(`value ${call.value} has no type`);
   const inputs = call.inputs.filter((value) => value >= 0);
   const dtypes = inputs.map((value) => memory.types[value]?.dtype ?? 'float32');
   return {
-    apply: arrayFunction(scalar, {
+    apply: arraysOf(call.op, {
       attributes: call.attributes,
       dtypes: dtypes.map(computedDType),
       output: computedDType(output.dtype),
@@ -109,6 +112,13 @@ function prepareCall(call: PlannedCall, memory: ChainMemory): PreparedCall {
     write: blockSource(call.value, output, memory),
     rounds: isRounding(dtypes, output.dtype),
   };
+}
+
+function arraysOf({ name, scalar }: OpDefinition, call: FormulaCall): ArrayFunction {
+  if (scalar?.formula !== undefined) return arrayFunction(scalar.formula, call);
+  const { element } = staticReference(name);
+  if (element === undefined) throw internalError(`${name} has no scalar function`);
+  return elementLoop((operands) => element(operands, call));
 }
 
 function blockSource(

@@ -1,8 +1,7 @@
 import { internalError } from '../../core/errors.ts';
-import type { NumberArray, ScalarFunction } from '../define-op.ts';
+import type { NumberArray } from '../define-op.ts';
 import { arrayLoop } from './array-loops.ts';
-import { elementFunction } from './evaluate.ts';
-import type { FormulaCall } from './expression.ts';
+import type { Formula, FormulaCall } from './expression.ts';
 import { type TypedExpression, typedFormula } from './infer-types.ts';
 import type { ScalarType } from './scalar-type.ts';
 
@@ -19,10 +18,9 @@ const BLOCK = 2048;
  * A loop for each node of the formula, block by block. Not to be called while it runs: its blocks are
  * made once.
  */
-export function arrayFunction(scalar: ScalarFunction, call: FormulaCall): ArrayFunction {
-  if (scalar.formula === undefined) return elementLoop(scalar, call);
+export function arrayFunction(formula: Formula, call: FormulaCall): ArrayFunction {
   const blocks = new Blocks();
-  const write = blocks.write(typedFormula(scalar.formula, call), 0, new Map());
+  const write = blocks.write(typedFormula(formula, call), 0, new Map());
   return (operands, output) => {
     if (blocks.isEmpty || output.length <= BLOCK) {
       write(operands, output);
@@ -38,13 +36,13 @@ export function arrayFunction(scalar: ScalarFunction, call: FormulaCall): ArrayF
   };
 }
 
-function elementLoop(scalar: ScalarFunction, call: FormulaCall): ArrayFunction {
-  const evaluate = elementFunction(scalar, call);
+/** Whole arrays by a function of single elements. */
+export function elementLoop(element: (operands: readonly number[]) => number): ArrayFunction {
   return (operands, output) => {
     const values = operands.map(() => 0);
     for (let i = 0; i < output.length; i++) {
       for (let j = 0; j < operands.length; j++) values[j] = operands[j]?.[i] ?? 0;
-      output[i] = Number(evaluate(values));
+      output[i] = element(values);
     }
   };
 }

@@ -12,7 +12,7 @@ const RUNS = { seed: 11, numRuns: 40 };
 
 function evaluate(formula: Expression, dtype: DType, ...operands: readonly Value[]): Value {
   const call = { attributes: {}, dtypes: operands.map(() => dtype), output: dtype };
-  return elementFunction({ formula }, call)(operands);
+  return elementFunction(formula, call)(operands);
 }
 
 function newArray(dtype: DType, length: number): NumberArray {
@@ -51,8 +51,8 @@ describe('formulas on the host', () => {
       fc.assert(
         fc.property(formulas, (formula) => {
           const output = newArray(dtype, 5000);
-          arrayFunction({ formula }, call)(operands, output);
-          const one = elementFunction({ formula }, call);
+          arrayFunction(formula, call)(operands, output);
+          const one = elementFunction(formula, call);
           const expected = newArray(dtype, 5000);
           for (let i = 0; i < 5000; i++) {
             expected[i] = Number(one(operands.map((operand) => operand[i] ?? 0)));
@@ -68,7 +68,7 @@ describe('formulas on the host', () => {
     const x = Float32Array.from({ length: 3000 }, (_, i) => i - 1500);
     const formula = f.bound('size', f.abs(f.X), (size) => f.add(f.X, f.mul(size, f.X)));
     const expected = x.map((value) => value + Math.abs(value) * value);
-    arrayFunction({ formula }, { attributes: {}, dtypes: ['float32'], output: 'float32' })([x], x);
+    arrayFunction(formula, { attributes: {}, dtypes: ['float32'], output: 'float32' })([x], x);
     expect(x).toEqual(expected);
   });
 
@@ -90,14 +90,14 @@ describe('formulas on the host', () => {
 
   test('conversions between wide integers and floats', () => {
     const call = { attributes: {}, dtypes: ['float32'], output: 'int64' } as const;
-    const toWide = elementFunction({ formula: f.convert(f.X, 'output') }, call);
+    const toWide = elementFunction(f.convert(f.X, 'output'), call);
     expect([-1.9, Number.NaN, 1e30].map((x) => toWide([x]))).toEqual([
       -1n,
       0n,
       2n ** 63n - 2n ** 39n,
     ]);
     const back = { attributes: {}, dtypes: ['int64'], output: 'float32' } as const;
-    const toFloat = elementFunction({ formula: f.convert(f.X, 'output') }, back);
+    const toFloat = elementFunction(f.convert(f.X, 'output'), back);
     expect(toFloat([2n ** 60n + 2n ** 36n + 1n])).toBe(2 ** 60 + 2 ** 37);
   });
 });

@@ -1,7 +1,5 @@
-import { isBigInt } from '../../core/dtype.ts';
-import type { CodedFunction, ScalarFunction } from '../define-op.ts';
 import { type Value, wrapped } from './convert-value.ts';
-import type { FormulaCall } from './expression.ts';
+import type { Formula, FormulaCall } from './expression.ts';
 import {
   childrenOf,
   type FunctionNode,
@@ -14,18 +12,10 @@ import { isWideType, type ScalarType } from './scalar-type.ts';
 /** One element of the result from one of each operand; int64 and uint64 are bigints, bool 0 or 1. */
 export type ElementFunction = (operands: readonly Value[]) => Value;
 
-/** A scalar function element by element, for 64-bit integers and for scattered elements. */
-export function elementFunction(scalar: ScalarFunction, call: FormulaCall): ElementFunction {
-  if (scalar.formula === undefined) return codedFunction(scalar, call);
-  const evaluate = compiled(typedFormula(scalar.formula, call));
+/** A formula element by element, for 64-bit integers and for scattered elements. */
+export function elementFunction(formula: Formula, call: FormulaCall): ElementFunction {
+  const evaluate = compiled(typedFormula(formula, call));
   return (operands) => evaluate({ operands, variables: new Map() });
-}
-
-function codedFunction(scalar: CodedFunction, call: FormulaCall): ElementFunction {
-  const context = { ...call, width: 1 } as const;
-  const isWide = [...call.dtypes, call.output].some(isBigInt);
-  if (!isWide) return (operands) => scalar.host(operands.map(Number), context);
-  return (operands) => scalar.hostBigint?.(operands.map(BigInt), context) ?? 0n;
 }
 
 interface Frame {

@@ -1,6 +1,6 @@
 import { internalError } from '../../core/errors.ts';
 import { floatAttribute } from '../attributes.ts';
-import { toType } from './convert-value.ts';
+import { numberConverter } from './convert-number.ts';
 import type {
   BinaryNode,
   CompareNode,
@@ -102,7 +102,7 @@ class TypeInference {
         const x = this.infer(node.x, type, variables);
         // The place of a constant decides its type: what remains is to round it.
         if (x.kind === 'constant')
-          return { ...x, type, value: Number(toType(x.value, 'f64', type)) };
+          return { ...x, type, value: numberConverter('f64', type)(x.value) };
         return { ...node, type, x };
       }
       case 'test':

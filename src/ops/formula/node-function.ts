@@ -1,6 +1,7 @@
-import { numberConverter, toType, type Value } from './convert-value.ts';
-import { HOST_INTRINSICS } from './host-intrinsics.ts';
 import { internalError } from '../../core/errors.ts';
+import { numberConverter } from './convert-number.ts';
+import { toType, type Value } from './convert-value.ts';
+import { HOST_INTRINSICS } from './host-intrinsics.ts';
 import { childrenOf, type FunctionNode, type TypedExpression } from './infer-types.ts';
 import { binaryFunction, COMPARE, TESTS, unaryFunction } from './number-functions.ts';
 import { isFloatType, isWideType, type ScalarType } from './scalar-type.ts';
