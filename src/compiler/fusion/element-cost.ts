@@ -1,5 +1,5 @@
 import { applyDimOperator, type Dim } from '../../core/dim.ts';
-import { computedDType, isBigInt } from '../../core/dtype.ts';
+import { computedDType, type DType, isBigInt } from '../../core/dtype.ts';
 import type { ConcreteTensorType, TensorType } from '../../core/primitive-function.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
 import type { FormulaCall } from '../../ops/formula/expression.ts';
@@ -103,7 +103,7 @@ function costOfCall(dataflow: Dataflow, call: CallExpr): number {
 export function callsWideFunctions(dataflow: Dataflow, call: CallExpr): boolean {
   const scalar = kernelOperator(call)?.scalar;
   const dtypes = [call, ...call.args].map((expr) => dataflow.tensorType(expr).dtype);
-  // Others have no WGSL: such a call is left to the host.
+  // Others have no kernels: the call is left to the host.
   if (scalar === undefined || !dtypes.every((dtype) => KERNEL_DTYPES.has(dtype))) return false;
   return dtypes.some(isBigInt) && callsFunctions(scalar, formulaCall(dataflow, call));
 }
@@ -117,12 +117,20 @@ function costOfFunction(dataflow: Dataflow, call: CallExpr): number {
 
 function formulaCall(dataflow: Dataflow, call: CallExpr): FormulaCall {
   const op = kernelOperator(call);
-  return {
-    attributes: op === undefined ? {} : completeAttributes(op, call.attributes),
-    dtypes: call.args.map((arg) => computedDType(dataflow.tensorType(arg).dtype)),
-    output: computedDType(dataflow.tensorType(call).dtype),
-  };
+  const dtypes = [call, ...call.args].map((expr) => computedDType(dataflow.tensorType(expr).dtype));
+  const [output = 'float32', ...inputs] = dtypes.includes('float64')
+    ? dtypes.map((dtype) => NARROW[dtype] ?? dtype)
+    : dtypes;
+  const attributes = op === undefined ? {} : completeAttributes(op, call.attributes);
+  return { attributes, dtypes: inputs, output };
 }
+
+/** There is no WGSL of float64, which the host computes: such calls cost what those of 32 bits do. */
+const NARROW: Readonly<Partial<Record<DType, DType>>> = {
+  float64: 'float32',
+  int64: 'int32',
+  uint64: 'uint32',
+};
 
 /** A size for symbols where only the cost depends on it. */
 const TYPICAL_SIZE = 64;

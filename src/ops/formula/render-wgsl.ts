@@ -186,9 +186,12 @@ class WgslRenderer {
   }
 
   #compare({ operator, left, right }: CompareNode<TypedExpression>, names: Names): string {
+    const { type } = left;
+    // The sign takes no function, so that what is computed with it costs little.
+    const isSign = operator === '<' && right.kind === 'constant' && right.value === 0;
+    if (isSign && type === 'i64') return `(${this.#named(left, names)}.y >> 31u == 1u)`;
     const a = this.render(left, names);
     const b = this.render(right, names);
-    const { type } = left;
     if (!isWideType(type)) return `(${a} ${operator} ${b})`;
     switch (operator) {
       case '==':
