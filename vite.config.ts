@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { builtEntries } from './scripts/built/built-entries.ts';
-import { dropUnusedFields } from './scripts/drop-unused-fields.ts';
 import { LongestFirst } from './scripts/longest-first.ts';
 import { minifyWgsl } from './scripts/minify-wgsl.ts';
 
@@ -56,12 +55,7 @@ function pages(mode: string): string[] {
 
 export default defineConfig(({ mode }) => ({
   base: './',
-  plugins: [
-    minifyWgsl(),
-    dropUnusedFields(),
-    securityHeaders(),
-    ...(mode === 'built' ? [builtEntries()] : []),
-  ],
+  plugins: [minifyWgsl(), securityHeaders(), ...(mode === 'built' ? [builtEntries()] : [])],
   build: {
     outDir: mode === 'e2e' ? 'dist-e2e' : 'dist-page',
     target: 'es2022',
@@ -73,7 +67,7 @@ export default defineConfig(({ mode }) => ({
   },
   worker: {
     format: 'es' as const,
-    plugins: () => [minifyWgsl(), dropUnusedFields()],
+    plugins: () => [minifyWgsl()],
     rolldownOptions: { checks: { bundlerTimings: false } },
   },
   preview: { host: 'localhost' },

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
 import { bundleForNode, nodePackageFile } from './bundle-for-node.ts';
-import { dropUnusedFields } from './drop-unused-fields.ts';
 import { keepThreadAddress } from './keep-thread-address.ts';
 import { minifyWgsl } from './minify-wgsl.ts';
 import { packagedAddresses } from './worker-files/packaged-addresses.ts';
@@ -99,7 +98,6 @@ export default defineConfig({
   resolve: { alias: SAME_HASH },
   plugins: [
     minifyWgsl(),
-    dropUnusedFields(),
     packagedAddresses({ hasTexts: true }),
     keepThreadAddress('compile-thread'),
     workerFiles(ENTRIES['worker-main']),

@@ -23,7 +23,8 @@ const BUNDLES = [
 ];
 const COMPILER = /^src\/(compiler|frontend)\//;
 /** What defines operators on the host; whoever computes there loads it. */
-const REFERENCE = /\.reference\.ts$/;
+const REFERENCE =
+  /\.reference\.ts$|^src\/ops\/formula\/(evaluate|evaluate-arrays|host-intrinsics)\.ts$/;
 /** What tests operators; no file of the package holds it. */
 const CASES = /\.cases\.ts$/;
 

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
-import { dropUnusedFields } from './drop-unused-fields.ts';
 import { ENTRIES } from './library.config.ts';
 import { minifyWgsl } from './minify-wgsl.ts';
 import { packagedAddresses } from './worker-files/packaged-addresses.ts';
@@ -10,7 +9,7 @@ import { packagedAddresses } from './worker-files/packaged-addresses.ts';
 
 export default defineConfig({
   publicDir: false,
-  plugins: [minifyWgsl(), dropUnusedFields(), packagedAddresses({ hasTexts: false })],
+  plugins: [minifyWgsl(), packagedAddresses({ hasTexts: false })],
   build: {
     outDir: fileURLToPath(new URL('../dist', import.meta.url)),
     emptyOutDir: false,

@@ -7,9 +7,8 @@ import type {
   ConcreteTensorType,
   TensorTypeOf,
 } from '../core/primitive-function.ts';
+import type { Formula, FormulaCall } from './formula/expression.ts';
 import type { KernelSpec, LoweringCall, Operands } from './lowering.ts';
-import type { OpCases } from './op-cases.ts';
-import type { DynamicReference, StaticReference } from './op-reference.ts';
 
 /**
  * How an operator may be fused:
@@ -58,8 +57,21 @@ export interface Tolerance {
   readonly atol: number;
 }
 
-/** The scalar function of an elementwise operator, once for the GPU and once for the host. */
-export interface ScalarFunction {
+/**
+ * What an elementwise operator computes: a formula, of which WGSL is rendered and which the host
+ * evaluates, or WGSL of its own, besides which its `StaticReference` computes an `element`.
+ */
+export type ScalarFunction = FormulaFunction | CodedFunction;
+
+export interface FormulaFunction {
+  readonly formula: Formula;
+  /** As many additions take as long, about; default what its intrinsics say. */
+  readonly cost?: number;
+}
+
+/** For what no formula says. */
+export interface CodedFunction {
+  readonly formula?: undefined;
   /**
    * A WGSL expression over operand expressions. The operands have the type of their dtype or are
    * vec4 of it; the expression must be right for both:
@@ -71,34 +83,19 @@ export interface ScalarFunction {
    * - `bool`;
    * - vec2<u32>, the low word first, for int64 and uint64. Such a call never has vectors: if an
    *   operand or the output is of these dtypes, the width is 1. `wideDeclarations` has functions of
-   *   them, and `hostBigint` is wanted too.
+   *   them.
    */
   wgsl(operands: readonly string[], context: ScalarContext): string;
   /** Module-scope WGSL declarations that the expression calls, by name; deduplicated by name. */
   readonly declarations?: (context: ScalarContext) => Readonly<Record<string, string>>;
-  host(operands: readonly number[], context: ScalarContext): number;
   /** As many additions take as long, about; default 1, or very many where there are declarations. */
   readonly cost?: number;
-  /**
-   * The same as `host` for whole arrays of equal length, for operators that networks spend their
-   * time in. The output may be one of the operands.
-   */
-  hostBlock?(operands: readonly NumberArray[], output: NumberArray, context: ScalarContext): void;
-  /**
-   * The same as `host` where an operand or the output is int64 or uint64. All operands come as
-   * bigints (bool as 0n and 1n). The result wraps to the dtype of the output; 1n for true.
-   */
-  hostBigint?(operands: readonly bigint[], context: ScalarContext): bigint;
 }
 
 /** Elements of the dtypes that scalar functions compute with. */
 export type NumberArray = Exclude<TypedArray, BigInt64Array | BigUint64Array>;
 
-export interface ScalarContext {
-  readonly attributes: Attributes;
-  /** dtype of each operand. */
-  readonly dtypes: readonly DType[];
-  readonly output: DType;
+export interface ScalarContext extends FormulaCall {
   /** 1, or 4 when operands are vectors. */
   readonly width: 1 | 4;
 }
@@ -149,15 +146,12 @@ export interface IndexSource {
   readonly when?: string;
 }
 
-/** What an operator has not yet in files of their own. */
-type InlineParts = Partial<StaticReference & DynamicReference & OpCases>;
-
 /**
  * The part of an operator that every device and the compiler has: its types, its kernels, how exact they
- * are. What computes on the host and what tests it are an {@link OpReference} and {@link OpCases} of
+ * are. What computes on the host and what tests it are an `OpReference` and `OpCases` of
  * the same name.
  */
-export interface OpDefinition<Name extends string = string> extends InlineParts {
+export interface OpDefinition<Name extends string = string> {
   readonly name: Name;
   readonly kind: OpKind;
   readonly inputs: readonly InputSpec[];

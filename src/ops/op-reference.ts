@@ -1,5 +1,6 @@
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes } from '../core/primitive-function.ts';
+import type { FormulaCall } from './formula/expression.ts';
 import type { Operands } from './lowering.ts';
 
 /**
@@ -13,6 +14,11 @@ export interface StaticReference {
   reference(inputs: Operands<HostTensor>, attributes: Attributes, output: HostTensor): void;
   /** It reads and writes float16 and bfloat16 as bits; else it is given float32. */
   readonly takesBits?: boolean;
+  /**
+   * One element of an elementwise operator that has no formula, from one of each operand, neither of
+   * them a 64-bit integer.
+   */
+  readonly element?: (operands: readonly number[], call: FormulaCall) => number;
 }
 
 /** For the kind `dynamic`. */

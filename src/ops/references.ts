@@ -1,5 +1,5 @@
 import { internalError } from '../core/errors.ts';
-import { ELEMENTWISE_OPS } from './elementwise/elementwise-ops.ts';
+import { ELEMENTWISE_REFERENCES } from './elementwise/elementwise-ops.reference.ts';
 import { LINEAR_REFERENCES } from './linear/linear-ops.reference.ts';
 import { CONVOLUTION_REFERENCES } from './convolution/convolution-ops.reference.ts';
 import { NORMALIZATION_REFERENCES } from './normalization/normalization-ops.reference.ts';
@@ -13,12 +13,11 @@ import { SPATIAL_REFERENCES } from './spatial/spatial-ops.reference.ts';
 import { SIGNAL_REFERENCES } from './signal/signal-ops.reference.ts';
 import { QUANTIZATION_REFERENCES } from './quantization/quantization-ops.reference.ts';
 import { DYNAMIC_REFERENCES } from './dynamic/dynamic-ops.reference.ts';
-import { inlineReferences } from './inline-parts.ts';
 import type { OpReference, StaticReference } from './op-reference.ts';
 
 const REFERENCES: ReadonlyMap<string, OpReference> = new Map(
   Object.entries({
-    ...inlineReferences(ELEMENTWISE_OPS),
+    ...ELEMENTWISE_REFERENCES,
     ...LINEAR_REFERENCES,
     ...CONVOLUTION_REFERENCES,
     ...NORMALIZATION_REFERENCES,

@@ -37,9 +37,6 @@ const FUNCTIONS = {
   i64_abs: `fn i64_abs(a: vec2<u32>) -> vec2<u32> {
   return select(a, wide_neg(a), a.y >> 31u == 1u);
 }`,
-  i64_sign: `fn i64_sign(a: vec2<u32>) -> vec2<u32> {
-  return vec2<u32>(select(0u, 1u, any(a != vec2<u32>())), 0u) | vec2<u32>(select(0u, ~0u, a.y >> 31u == 1u));
-}`,
   wide_shl: `fn wide_shl(a: vec2<u32>, by: u32) -> vec2<u32> {
   let n = by & 31u;
   let high = (a.y << n) | ((a.x >> 1u) >> (31u - n));
@@ -87,11 +84,6 @@ const FUNCTIONS = {
   let signed = select(rest, wide_neg(rest), a.y >> 31u == 1u);
   return select(signed, vec2<u32>(), all(b == vec2<u32>()));
 }`,
-  i64_mod: `fn i64_mod(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-  let rest = i64_rem(a, b);
-  let differs = any(rest != vec2<u32>()) && (rest.y ^ b.y) >> 31u == 1u;
-  return select(rest, wide_add(rest, b), differs);
-}`,
 } as const;
 
 export type WideFunction = keyof typeof FUNCTIONS;
@@ -102,10 +94,10 @@ export type WideFunction = keyof typeof FUNCTIONS;
  *
  * - `wide_add`, `wide_sub`, `wide_mul`, `wide_neg`: wrap;
  * - `wide_eq`, `i64_lt`, `u64_lt`: bool;
- * - `i64_abs`, `i64_sign`;
+ * - `i64_abs`;
  * - `wide_shl`, `i64_shr`, `u64_shr` by a u32: 64 and more shift everything out;
  * - `i64_div`, `u64_div` round towards zero, a / 0 is a, -2^63 / -1 is -2^63;
- * - `i64_rem`, `u64_rem` with the sign of a, `i64_mod` with the sign of b; 0 for b = 0;
+ * - `i64_rem`, `u64_rem` with the sign of a; 0 for b = 0;
  * - `wide_product`: all 64 bits of the product of two u32.
  */
 export function wideDeclarations(...names: readonly WideFunction[]): Record<string, string> {

@@ -112,6 +112,25 @@ describe('the host device', () => {
     expect(Array.from(isLess?.data ?? [], Number)).toEqual(expected.map(({ isLess }) => isLess));
   });
 
+  test('an operator without a formula is part of a chain', async () => {
+    const device = createHostDevice();
+    const kernel = await kernelOf(device, {
+      name: 'chain',
+      params: [{ dtype: 'float32', shape: [3] }],
+      body: [
+        { op: 'neg', inputs: [0], attributes: {} },
+        { op: 'bitcast', inputs: [1], attributes: { to: 'int32' } },
+        { op: 'abs', inputs: [2], attributes: {} },
+      ],
+      results: [{ value: 3, type: { dtype: 'int32', shape: [3] } }],
+    });
+    const x = uploadTensor(device, HostTensor.from('float32', [3], [1, -1, 0.5]));
+    const output = allocateTensor(device, { dtype: 'int32', shape: [3] });
+    kernel.launch([x, output]);
+    const [values] = await downloadTensors(device, [output]);
+    expect([...(values?.data ?? [])]).toEqual([0x40800000, 0x3f800000, 0x41000000]);
+  });
+
   test('runs dtypes that GPUs do not have where an operator only moves data', async () => {
     const device = createHostDevice();
     const kernel = await kernelOf(device, {

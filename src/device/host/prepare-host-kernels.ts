@@ -1,7 +1,8 @@
 import { concreteShape } from '../../core/dim.ts';
 import { UnsupportedError, WeftError } from '../../core/errors.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
-import { hostRefusal, refuseProgramKernels } from '../../ops/program/wgsl-kernel.ts';
+import { hostRefusal } from '../../ops/program/wgsl-kernel.reference.ts';
+import { refuseProgramKernels } from '../../ops/program/wgsl-kernel.ts';
 import { OPS } from '../../ops/registry.ts';
 import type { PrepareOptions } from '../device.ts';
 import { HostKernel, type HostKernelContext } from './host-kernel.ts';

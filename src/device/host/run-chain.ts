@@ -4,8 +4,15 @@ import { decodeFloat16, encodeFloat16 } from '../../core/float16-arrays.ts';
 import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
 import type { ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount, sameShape } from '../../core/shape.ts';
-import type { NumberArray, ScalarContext, ScalarFunction } from '../../ops/define-op.ts';
-import { applyScalar, gatherBroadcast } from '../../ops/elementwise/elementwise-reference.ts';
+import type { NumberArray, OpDefinition } from '../../ops/define-op.ts';
+import { gatherBroadcast } from '../../ops/elementwise/gather-broadcast.ts';
+import {
+  type ArrayFunction,
+  arrayFunction,
+  elementLoop,
+} from '../../ops/formula/evaluate-arrays.ts';
+import type { FormulaCall } from '../../ops/formula/expression.ts';
+import { staticReference } from '../../ops/references.ts';
 import type { ChainStep, PlannedCall } from './host-plan.ts';
 import { newElements, type StoredTensor, storedElements } from './storage-view.ts';
 
@@ -39,10 +46,10 @@ export function runChain(
   const calls = step.calls.map((call) => prepareCall(call, { types, elements, local, block }));
   for (let start = 0; start < count; start += block) {
     const length = Math.min(block, count - start);
-    for (const { scalar, context, read, write, rounds } of calls) {
+    for (const { apply, read, write, rounds } of calls) {
       const operands = read.map((source) => source(start, length));
       const output = write(start, length);
-      applyScalar(scalar, operands, output, context);
+      apply(operands, output);
       if (rounds) roundToFloat16(output);
     }
   }
@@ -75,8 +82,7 @@ function roundToFloat16(values: NumberArray): void {
 type BlockSource = (start: number, length: number) => NumberArray;
 
 interface PreparedCall {
-  readonly scalar: ScalarFunction;
-  readonly context: ScalarContext;
+  readonly apply: ArrayFunction;
   readonly read: readonly BlockSource[];
   readonly write: BlockSource;
   readonly rounds: boolean;
@@ -92,25 +98,27 @@ interface ChainMemory {
 }
 
 function prepareCall(call: PlannedCall, memory: ChainMemory): PreparedCall {
-  const { scalar } = call.op;
   const output = memory.types[call.value];
-  if (scalar === undefined || output === undefined) {
-    throw internalError(`${call.op.name} has no scalar function`);
-  }
+  if (output === undefined) throw internalError(`value ${call.value} has no type`);
   const inputs = call.inputs.filter((value) => value >= 0);
   const dtypes = inputs.map((value) => memory.types[value]?.dtype ?? 'float32');
   return {
-    scalar,
-    context: {
+    apply: arraysOf(call.op, {
       attributes: call.attributes,
       dtypes: dtypes.map(computedDType),
       output: computedDType(output.dtype),
-      width: 1,
-    },
+    }),
     read: inputs.map((value) => blockSource(value, output, memory)),
     write: blockSource(call.value, output, memory),
     rounds: isRounding(dtypes, output.dtype),
   };
+}
+
+function arraysOf({ name, scalar }: OpDefinition, call: FormulaCall): ArrayFunction {
+  if (scalar?.formula !== undefined) return arrayFunction(scalar.formula, call);
+  const { element } = staticReference(name);
+  if (element === undefined) throw internalError(`${name} has no scalar function`);
+  return elementLoop((operands) => element(operands, call));
 }
 
 function blockSource(

@@ -2,7 +2,7 @@ import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import type { Shape } from '../../core/shape.ts';
 import { dimsAttribute, floatAttribute } from '../attributes.ts';
-import { broadcastStrides } from '../elementwise/elementwise-reference.ts';
+import { broadcastStrides } from '../elementwise/gather-broadcast.ts';
 import { floatElements } from '../elements.ts';
 import { multiplyMatrices, packStrided } from '../linear/matrix-product.ts';
 import type { Operands } from '../lowering.ts';

@@ -7,6 +7,9 @@ import {
   type RoundingOptions,
   smallFloatToNumber,
 } from '../../core/small-floats.ts';
+import { roundToInteger } from '../formula/convert-number.ts';
+import { toFloat32, type Value } from '../formula/convert-value.ts';
+import { scalarType } from '../formula/scalar-type.ts';
 
 /** Bits of the integers that JavaScript numbers hold. */
 const INTEGER_BITS: Partial<Record<DType, number>> = {
@@ -36,8 +39,6 @@ export function convertElements(x: HostTensor, output: HostTensor, options: Roun
   for (let i = 0; i < source.length; i++) target[i] = convert(read(source[i] ?? 0));
 }
 
-type Value = number | bigint;
-
 function reader(dtype: DType): (element: Value) => Value {
   if (dtype === 'float16') return (bits) => float16ToNumber(Number(bits));
   if (isSmallFloat(dtype)) return (bits) => smallFloatToNumber(dtype, Number(bits));
@@ -55,49 +56,20 @@ function converter(from: DType, dtype: DType, options: RoundingOptions): (value:
   if (bits === undefined) return Number;
   const isSigned = dtype.startsWith('int');
   return (value) => {
-    const whole = typeof value === 'bigint' ? value : BigInt(roundToInteger(value, dtype, from));
+    const whole = typeof value === 'bigint' ? value : BigInt(rounded(value, dtype, from));
     return Number(isSigned ? BigInt.asIntN(bits, whole) : BigInt.asUintN(bits, whole));
   };
 }
 
-/**
- * Rounds a number towards zero, within the range of a dtype of 32 bits or more, of int32 for smaller
- * ones. NaN gives 0.
- */
-export function roundToInteger(value: number, dtype: DType, from: DType): number {
-  if (Number.isNaN(value)) return 0;
-  const bits = isBigInt(dtype) ? 64 : 32;
-  const isSigned = dtype !== 'uint32' && dtype !== 'uint64';
-  const [low, high] = rangeOf({ bits, isSigned, from });
-  return Math.trunc(Math.min(Math.max(value, low), high)) + 0;
-}
-
-interface IntegerTarget {
-  readonly bits: number;
-  readonly isSigned: boolean;
-  /** The dtype of the number. */
-  readonly from: DType;
-}
-
-/** The last number of the source's dtype inside the range, which is as far as shaders get. */
-function rangeOf({ bits, isSigned, from }: IntegerTarget): [number, number] {
-  const digits = bits - Number(isSigned);
-  const above = Math.max(1, 2 ** (digits - (from === 'float64' ? 53 : 24)));
-  return [isSigned ? -(2 ** digits) : 0, 2 ** digits - above];
-}
-
-/** To nearest, ties to even, in one step: 64-bit integers have more digits than a double. */
-function toFloat32(value: Value): number {
-  if (typeof value === 'number') return value;
-  const size = value < 0n ? -value : value;
-  if (size < 2n ** 53n) return Number(value);
-  const excess = BigInt(Math.max(0, size.toString(2).length - 40));
-  const kept = size >> excess;
-  const isInexact = kept << excess !== size;
-  const rounded = Math.fround(Number(isInexact ? kept | 1n : kept) * 2 ** Number(excess));
-  return value < 0n ? -rounded : rounded;
+/** Within the range of a dtype of 32 bits or more, of int32 for smaller ones. */
+function rounded(value: number, to: DType, from: DType): number {
+  const isWhole = to === 'uint32' || isBigInt(to);
+  return roundToInteger(value, {
+    from: from === 'float64' ? 'f64' : 'f32',
+    to: isWhole ? scalarType(to) : 'i32',
+  });
 }
 
 function toWide(value: Value, to: DType, from: DType): bigint {
-  return typeof value === 'bigint' ? value : BigInt(roundToInteger(value, to, from));
+  return typeof value === 'bigint' ? value : BigInt(rounded(value, to, from));
 }

@@ -1,4 +1,3 @@
-import type { OpDefinition } from '../define-op.ts';
 import { bitcast } from './bitcast.ts';
 import { BITWISE_OPS } from './bitwise.ts';
 import { cast } from './cast.ts';
@@ -9,7 +8,7 @@ import { modulo } from './modulo.ts';
 import { ROUNDING_OPS } from './rounding.ts';
 import { TRANSCENDENTAL_OPS } from './transcendental.ts';
 
-export const ELEMENTWISE_OPS: readonly OpDefinition[] = [
+export const ELEMENTWISE_OPS = [
   ...UNARY_OPS,
   ...ROUNDING_OPS,
   ...TRANSCENDENTAL_OPS,
@@ -19,4 +18,6 @@ export const ELEMENTWISE_OPS: readonly OpDefinition[] = [
   ...COMPARISON_OPS,
   cast,
   bitcast,
-];
+] as const;
+
+export type ElementwiseName = (typeof ELEMENTWISE_OPS)[number]['name'];

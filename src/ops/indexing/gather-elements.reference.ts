@@ -4,7 +4,7 @@ import { rowMajorStrides } from '../../core/shape.ts';
 import { elementBits } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
-import { hostIntegers, hostPlace } from './integer-index.ts';
+import { hostIntegers, hostPlace } from './integer-index.reference.ts';
 import { axisOf } from './gather-elements.ts';
 import type { StaticReference } from '../op-reference.ts';
 

@@ -4,8 +4,9 @@ import { elementCount } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
-import { hostIntegers } from './integer-index.ts';
-import { tuplePlaces } from './gather-nd.ts';
+import { hostIntegers } from './integer-index.reference.ts';
+import type { Shape } from '../../core/shape.ts';
+import { hostPlace } from './integer-index.reference.ts';
 import type { StaticReference } from '../op-reference.ts';
 
 export const gatherNdReference: StaticReference = {
@@ -34,4 +35,16 @@ function gatherNdOnHost(
     if (place >= 0) to.set(from.subarray(begin, begin + run), i * run);
     else to.fill(0, i * run, (i + 1) * run);
   }
+}
+
+/** The row-major place of each tuple among axes of some sizes; -1 outside. */
+export function tuplePlaces(indices: Float64Array, sizes: Shape, count: number): Float64Array {
+  return Float64Array.from({ length: count }, (_, i) => {
+    let place = 0;
+    for (const [k, size] of sizes.entries()) {
+      const at = hostPlace(indices[i * sizes.length + k] ?? 0, size);
+      place = at < 0 || place < 0 ? -1 : place * size + at;
+    }
+    return place;
+  });
 }

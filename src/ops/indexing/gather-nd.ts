@@ -2,12 +2,11 @@ import { ALL_DTYPES } from '../../core/dtype.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
 import { ShapeError, UnsupportedError } from '../../core/errors.ts';
 import type { TensorTypeOf } from '../../core/primitive-function.ts';
-import type { Shape } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { formatType, operand, requireMinimumRank } from '../operand-checks.ts';
-import { hostPlace, INDEX_DTYPES, placeExpression } from './integer-index.ts';
+import { INDEX_DTYPES, placeExpression } from './integer-index.ts';
 
 /** Slices of x at tuples of indices, after leading axes that both inputs share. */
 export const gatherNd = defineOp({
@@ -73,16 +72,4 @@ export function tupleLength<D extends Dim>(
     expected: 'a last dimension that is a number',
   };
   throw isScalar ? new ShapeError(complaint) : new UnsupportedError(complaint);
-}
-
-/** The row-major place of each tuple among axes of some sizes; -1 outside. */
-export function tuplePlaces(indices: Float64Array, sizes: Shape, count: number): Float64Array {
-  return Float64Array.from({ length: count }, (_, i) => {
-    let place = 0;
-    for (const [k, size] of sizes.entries()) {
-      const at = hostPlace(indices[i * sizes.length + k] ?? 0, size);
-      place = at < 0 || place < 0 ? -1 : place * size + at;
-    }
-    return place;
-  });
 }

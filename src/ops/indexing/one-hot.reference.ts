@@ -4,7 +4,7 @@ import { elementCount } from '../../core/shape.ts';
 import { elementBits } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
-import { hostIntegers, hostPlace } from './integer-index.ts';
+import { hostIntegers, hostPlace } from './integer-index.reference.ts';
 import { axisOf } from './one-hot.ts';
 import type { StaticReference } from '../op-reference.ts';
 

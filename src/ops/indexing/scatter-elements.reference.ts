@@ -4,8 +4,8 @@ import { rowMajorStrides } from '../../core/shape.ts';
 import { stringAttribute } from '../attributes.ts';
 import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
-import { hostIntegers, hostPlace } from './integer-index.ts';
-import { scatterOnHost } from './scatter-reduction.ts';
+import { hostIntegers, hostPlace } from './integer-index.reference.ts';
+import { scatterOnHost } from './scatter-reduction.reference.ts';
 import { axisOf } from './scatter-elements.ts';
 import type { StaticReference } from '../op-reference.ts';
 

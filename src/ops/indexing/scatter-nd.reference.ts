@@ -3,9 +3,9 @@ import type { Attributes } from '../../core/primitive-function.ts';
 import { stringAttribute } from '../attributes.ts';
 import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
-import { tuplePlaces } from './gather-nd.ts';
-import { hostIntegers } from './integer-index.ts';
-import { scatterOnHost } from './scatter-reduction.ts';
+import { tuplePlaces } from './gather-nd.reference.ts';
+import { hostIntegers } from './integer-index.reference.ts';
+import { scatterOnHost } from './scatter-reduction.reference.ts';
 import { tuplesOf } from './scatter-nd.ts';
 import type { StaticReference } from '../op-reference.ts';
 

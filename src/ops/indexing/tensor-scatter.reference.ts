@@ -4,7 +4,7 @@ import { elementCount } from '../../core/shape.ts';
 import { boolAttribute } from '../attributes.ts';
 import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
-import { hostIntegers } from './integer-index.ts';
+import { hostIntegers } from './integer-index.reference.ts';
 import { axisOf } from './tensor-scatter.ts';
 import type { StaticReference } from '../op-reference.ts';
 

@@ -4,7 +4,7 @@ import { boolAttribute } from '../attributes.ts';
 import { elementBits } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
-import { hostIntegers } from './integer-index.ts';
+import { hostIntegers } from './integer-index.reference.ts';
 import type { StaticReference } from '../op-reference.ts';
 
 export const triluReference: StaticReference = {

@@ -1,7 +1,7 @@
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { boolAttribute, floatAttribute } from '../attributes.ts';
-import { broadcastStrides } from '../elementwise/elementwise-reference.ts';
+import { broadcastStrides } from '../elementwise/gather-broadcast.ts';
 import { floatElements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
 import { multiplyMatrices, packStrided } from './matrix-product.ts';

@@ -1,6 +1,6 @@
 import type { HostTensor } from '../../core/host-tensor.ts';
 import { broadcastShapes, elementCount } from '../../core/shape.ts';
-import { broadcastStrides } from '../elementwise/elementwise-reference.ts';
+import { broadcastStrides } from '../elementwise/gather-broadcast.ts';
 import { floatElements } from '../elements.ts';
 import { multiplyMatrices, packStrided } from './matrix-product.ts';
 import { operand } from '../operand-checks.ts';

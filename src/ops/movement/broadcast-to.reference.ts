@@ -1,5 +1,5 @@
 import { rowMajorStrides } from '../../core/shape.ts';
-import { broadcastStrides } from '../elementwise/elementwise-reference.ts';
+import { broadcastStrides } from '../elementwise/gather-broadcast.ts';
 import { elementBits } from '../elements.ts';
 import { operand } from '../operand-checks.ts';
 import { copyStrided } from './strided-copy.ts';

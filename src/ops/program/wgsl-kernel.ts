@@ -108,15 +108,6 @@ function checkParams(where: string, { params, sizes }: Attributes): void {
   });
 }
 
-export function noAlternative(attributes: Attributes): UnsupportedError {
-  return new UnsupportedError({
-    where: `kernel ${kernelName(attributes)}`,
-    got: 'WGSL of the program on the host device',
-    expected: 'a session on WebGPU',
-    remedy: 'Give the kernel an alternative of other operators.',
-  });
-}
-
 function lower({ inputs, attributes }: LoweringCall): readonly KernelSpec[] {
   const [x = 0, y = 0, z = 0] = intsAttribute(attributes, 'grid');
   const [sizeX = 1, sizeY = 1, sizeZ = 1] = intsAttribute(attributes, 'workgroup');
@@ -157,12 +148,6 @@ export function refuseProgramKernels(primitives: readonly PrimitiveFunction[]): 
     },
     { details: { kernels: names } },
   );
-}
-
-/** Why the host cannot run a primitive: a kernel of the program without an alternative. */
-export function hostRefusal({ body }: PrimitiveFunction): string | undefined {
-  const call = body.find(({ op, attributes }) => op === WGSL_KERNEL && !attributes['alternative']);
-  return call === undefined ? undefined : noAlternative(call.attributes).message;
 }
 
 /** The primitive as WebGPU runs it: without alternatives, and without what only they need. */

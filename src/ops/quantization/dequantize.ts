@@ -1,12 +1,9 @@
-import type { DType } from '../../core/dtype.ts';
-import type { OpCase } from '../op-cases.ts';
 import { defineElementwise } from '../elementwise/elementwise.ts';
-import { wgslOperandType } from '../wgsl-literal.ts';
+import * as f from '../formula/build.ts';
 import { QUANTIZED } from './integer-range.ts';
 
 const elementwiseDequantize = defineElementwise({
   name: 'dequantize',
-  summary: '(x - zero_point) * scale, in the dtype of the scale.',
   inputs: [
     { name: 'x', dtypes: [...QUANTIZED, 'int32'] },
     { name: 'scale', dtypes: ['float32'] },
@@ -16,68 +13,13 @@ const elementwiseDequantize = defineElementwise({
   output: ([, dtype = 'float32']) => dtype,
   scalar: {
     cost: 3,
-    wgsl([x = '', scale = '', zero = ''], { width }) {
-      const int = wgslOperandType('int32', width);
-      const float = wgslOperandType('float32', width);
-      return `(${float}(${int}(${x}) - ${int}(${zero})) * ${scale})`;
-    },
-    host: ([x = 0, scale = 1, zero = 0]) => Math.fround((x - zero) | 0) * scale,
+    formula: f.mul(
+      f.convert(f.sub(f.convert(f.operand(0), 'i32'), f.convert(f.operand(2), 'i32')), 'f32'),
+      f.operand(1),
+    ),
   },
   tolerance: { rtol: 1e-6, atol: 0 },
-  cases: () => [
-    ...(['uint8', 'int8', 'uint16', 'int16', 'int32'] as const).map((dtype) =>
-      dequantizeCase([5, 7], { dtype, scale: [1], zero: [1] }),
-    ),
-    dequantizeCase([2, 3, 4, 4], { dtype: 'uint8', scale: [3, 1, 1], zero: [3, 1, 1] }),
-    dequantizeCase([6, 8], { dtype: 'int8', scale: [6, 1], zero: [] }),
-    dequantizeCase([3, 5], { dtype: 'int4', scale: [], zero: [] }),
-    dequantizeCase([0, 4], { dtype: 'uint8', scale: [], zero: [] }),
-    {
-      title: 'the ends of the range',
-      inputs: [
-        { dtype: 'uint16', shape: [3], values: [0, 65_535, 32_768] },
-        { dtype: 'float32', shape: [], values: [0.25] },
-        { dtype: 'uint16', shape: [], values: [65_535] },
-      ],
-    },
-  ],
-  badCases: () => [
-    {
-      title: 'a zero point of another dtype',
-      inputs: [
-        { dtype: 'int8', shape: [2] },
-        { dtype: 'float32', shape: [] },
-        { dtype: 'uint8', shape: [] },
-      ],
-    },
-    {
-      title: 'bad dtype',
-      inputs: [
-        { dtype: 'float32', shape: [2] },
-        { dtype: 'float32', shape: [] },
-        { dtype: 'float32', shape: [] },
-      ],
-    },
-    dequantizeCase([4, 3], { dtype: 'uint8', scale: [4], zero: [] }),
-  ],
 });
 
 /** Integers with a scale and a zero point as floats, as ONNX's DequantizeLinear has it. */
 export const dequantize = { ...elementwiseDequantize, unpacks: true } as const;
-
-interface DequantizeCase {
-  readonly dtype: DType;
-  readonly scale: readonly number[];
-  readonly zero: readonly number[];
-}
-
-function dequantizeCase(shape: readonly number[], { dtype, scale, zero }: DequantizeCase): OpCase {
-  return {
-    title: `(${shape.join(', ')}) by (${scale.join(', ')}) of ${dtype}`,
-    inputs: [
-      { dtype, shape, range: dtype === 'int4' ? [-8, 8] : [0, 128] },
-      { dtype: 'float32', shape: scale, range: [0.05, 0.5] },
-      { dtype, shape: zero, range: [0, 8] },
-    ],
-  };
-}

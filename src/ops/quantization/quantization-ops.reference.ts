@@ -1,4 +1,4 @@
-import { inlineReferences } from '../inline-parts.ts';
+import { elementwiseReference } from '../elementwise/elementwise.reference.ts';
 import type { OpReference } from '../op-reference.ts';
 import { convIntegerReference } from './conv-integer.reference.ts';
 import { dequantize } from './dequantize.ts';
@@ -8,8 +8,9 @@ import type { QuantizationName } from './quantization-ops.ts';
 import { quantize } from './quantize.ts';
 
 export const QUANTIZATION_REFERENCES = {
-  ...inlineReferences([quantize, dequantize]),
+  quantize: elementwiseReference(quantize),
+  dequantize: elementwiseReference(dequantize),
   matmul_integer: matmulIntegerReference,
   conv_integer: convIntegerReference,
   matmul_nbits: matmulNbitsReference,
-} satisfies Omit<Record<QuantizationName, OpReference>, 'quantize' | 'dequantize'>;
+} satisfies Record<QuantizationName, OpReference>;

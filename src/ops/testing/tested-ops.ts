@@ -1,6 +1,6 @@
 import { internalError } from '../../core/errors.ts';
 import type { OpDefinition } from '../define-op.ts';
-import { ELEMENTWISE_OPS } from '../elementwise/elementwise-ops.ts';
+import { ELEMENTWISE_CASES } from '../elementwise/elementwise-ops.cases.ts';
 import { LINEAR_CASES } from '../linear/linear-ops.cases.ts';
 import { CONVOLUTION_CASES } from '../convolution/convolution-ops.cases.ts';
 import { NORMALIZATION_CASES } from '../normalization/normalization-ops.cases.ts';
@@ -14,7 +14,6 @@ import { SPATIAL_CASES } from '../spatial/spatial-ops.cases.ts';
 import { SIGNAL_CASES } from '../signal/signal-ops.cases.ts';
 import { QUANTIZATION_CASES } from '../quantization/quantization-ops.cases.ts';
 import { DYNAMIC_CASES } from '../dynamic/dynamic-ops.cases.ts';
-import { inlineCases } from '../inline-parts.ts';
 import type { OpCases } from '../op-cases.ts';
 import { opDefinition, OPS } from '../registry.ts';
 
@@ -23,7 +22,7 @@ export type TestedOp = OpDefinition & OpCases;
 
 const CASES: ReadonlyMap<string, OpCases> = new Map(
   Object.entries({
-    ...inlineCases(ELEMENTWISE_OPS),
+    ...ELEMENTWISE_CASES,
     ...LINEAR_CASES,
     ...CONVOLUTION_CASES,
     ...NORMALIZATION_CASES,

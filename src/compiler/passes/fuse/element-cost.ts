@@ -1,7 +1,10 @@
 import { applyDimOperator, type Dim } from '../../../core/dim.ts';
-import { computedDType, isBigInt } from '../../../core/dtype.ts';
+import { computedDType, type DType, isBigInt } from '../../../core/dtype.ts';
 import type { ConcreteTensorType, TensorType } from '../../../core/primitive-function.ts';
 import { completeAttributes } from '../../../ops/attributes.ts';
+import type { FormulaCall } from '../../../ops/formula/expression.ts';
+import { callsFunctions, scalarCost } from '../../../ops/formula/scalar-cost.ts';
+import { KERNEL_DTYPES } from '../../../ops/placement.ts';
 import type { CallExpr, Expr } from '../../ir/expr.ts';
 import { type Dataflow, isView, kernelOperator } from './dataflow.ts';
 
@@ -98,28 +101,36 @@ function costOfCall(dataflow: Dataflow, call: CallExpr): number {
 
 /** Whether a call computes with 64-bit integers by functions, as division does. */
 export function callsWideFunctions(dataflow: Dataflow, call: CallExpr): boolean {
-  const isWide = [call, ...call.args].some((expr) => isBigInt(dataflow.tensorType(expr).dtype));
-  return isWide && kernelOperator(call)?.scalar !== undefined && callsFunctions(dataflow, call);
+  const scalar = kernelOperator(call)?.scalar;
+  const dtypes = [call, ...call.args].map((expr) => dataflow.tensorType(expr).dtype);
+  // Others have no kernels: the call is left to the host.
+  if (scalar === undefined || !dtypes.every((dtype) => KERNEL_DTYPES.has(dtype))) return false;
+  return dtypes.some(isBigInt) && callsFunctions(scalar, formulaCall(dataflow, call));
 }
 
 /** What the function of an elementwise operator costs; 0 for others. */
 function costOfFunction(dataflow: Dataflow, call: CallExpr): number {
-  const op = kernelOperator(call);
-  if (op?.scalar === undefined) return 0;
-  return op.scalar.cost ?? (callsFunctions(dataflow, call) ? HEAVY : 1);
+  const scalar = kernelOperator(call)?.scalar;
+  if (scalar === undefined) return 0;
+  return scalarCost(scalar, formulaCall(dataflow, call)) ?? HEAVY;
 }
 
-function callsFunctions(dataflow: Dataflow, call: CallExpr): boolean {
+function formulaCall(dataflow: Dataflow, call: CallExpr): FormulaCall {
   const op = kernelOperator(call);
-  if (op?.scalar?.declarations === undefined) return false;
-  const declarations = op.scalar.declarations({
-    attributes: completeAttributes(op, call.attributes),
-    dtypes: call.args.map((arg) => computedDType(dataflow.tensorType(arg).dtype)),
-    output: computedDType(dataflow.tensorType(call).dtype),
-    width: 1,
-  });
-  return Object.keys(declarations).length > 0;
+  const dtypes = [call, ...call.args].map((expr) => computedDType(dataflow.tensorType(expr).dtype));
+  const [output = 'float32', ...inputs] = dtypes.includes('float64')
+    ? dtypes.map((dtype) => NARROW[dtype] ?? dtype)
+    : dtypes;
+  const attributes = op === undefined ? {} : completeAttributes(op, call.attributes);
+  return { attributes, dtypes: inputs, output };
 }
+
+/** There is no WGSL of float64, which the host computes: such calls cost what those of 32 bits do. */
+const NARROW: Readonly<Partial<Record<DType, DType>>> = {
+  float64: 'float32',
+  int64: 'int32',
+  uint64: 'uint32',
+};
 
 /** A size for symbols where only the cost depends on it. */
 const TYPICAL_SIZE = 64;

@@ -20,6 +20,21 @@ describe('64-bit integers', () => {
     expect(chain('int64')).toEqual([8, 8, 4]);
     expect(chain('int32')).toEqual([20]);
   });
+
+  test('a sign costs little', () => {
+    const text = `def @main(%x: Tensor[(n, 8), int64]) { reduce_sum(relu(%x), axes=[1]) }`;
+    expect(kernels(text)).toEqual(['relu_reduce_sum']);
+  });
+});
+
+describe('float64', () => {
+  test('fuses on the host as float32 does', () => {
+    const sum = (name: string) =>
+      kernels(`def @main(%x: Tensor[(n, 8), float64]) { reduce_sum(${name}(%x), axes=[1]) }`);
+    expect(sum('relu')).toEqual(['relu_reduce_sum']);
+    expect(sum('clip')).toEqual(['clip_reduce_sum']);
+    expect(sum('erf')).toEqual(['erf', 'reduce_sum']);
+  });
 });
 
 describe('behind an anchor', () => {

@@ -82,7 +82,7 @@ describe('generated kernels', () => {
           let i1 = (i) % params.p3;
           let v2 = buffer2[i1];
           let v3 = (v0 + v2);
-          let v4 = select(v3, vec4<f32>(0f), v3 < vec4<f32>(0f));
+          let v4 = select(v3, vec4<f32>(0f), (v3 < vec4<f32>(0f)));
           buffer3[i] = v4;
         }
       }

@@ -1,6 +1,7 @@
 import { internalError } from '../../../core/errors.ts';
 import { computedDType } from '../../../core/dtype.ts';
 import { elementCount, rowMajorStrides, type Shape } from '../../../core/shape.ts';
+import { renderScalar } from '../../../ops/formula/render-scalar.ts';
 import { type Broadcast, classifyBroadcast, padRank } from './broadcast.ts';
 import { type ElementType, literal, vectorType, wrapped } from './element-type.ts';
 import { FLOAT16_BITS, ROUND_TO_FLOAT16 } from './float16-bits.ts';
@@ -62,12 +63,13 @@ export class ValueEmitter {
       attributes: call.attributes,
       dtypes: types.map(computedDType),
       output: computedDType(output),
-      width: at.width,
     };
-    for (const [name, text] of Object.entries(scalar.declarations?.(context) ?? {})) {
-      this.#shader.declare(name, text);
-    }
-    const result = scalar.wgsl(operands, context);
+    const result = renderScalar(scalar, context, {
+      operands,
+      width: at.width,
+      bind: (text) => scope.let(this.#shader.uniqueName('v'), text),
+      declare: (name, text) => this.#shader.declare(name, text),
+    });
     const expression =
       output === 'float16' && !types.includes('float16')
         ? this.#roundedToFloat16(result, at.width)

@@ -1,31 +1,11 @@
 import type { Shape } from '../../core/shape.ts';
 import { rowMajorStrides } from '../../core/shape.ts';
-import type { NumberArray, ScalarContext, ScalarFunction } from '../define-op.ts';
+import type { NumberArray } from '../define-op.ts';
 
 /** Row-major elements and the shape that broadcasts to the output's. */
 export interface BroadcastOperand {
   readonly elements: NumberArray;
   readonly shape: Shape;
-}
-
-/**
- * Applies a scalar function to whole arrays of equal length. The output may be one of the operands.
- */
-export function applyScalar(
-  scalar: ScalarFunction,
-  operands: readonly NumberArray[],
-  output: NumberArray,
-  context: ScalarContext,
-): void {
-  if (scalar.hostBlock !== undefined) {
-    scalar.hostBlock(operands, output, context);
-    return;
-  }
-  const values = operands.map(() => 0);
-  for (let i = 0; i < output.length; i++) {
-    for (let j = 0; j < operands.length; j++) values[j] = operands[j]?.[i] ?? 0;
-    output[i] = scalar.host(values, context);
-  }
 }
 
 /**

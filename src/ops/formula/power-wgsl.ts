@@ -1,38 +1,10 @@
-import type { ScalarContext } from '../define-op.ts';
-import { callLanewise, inLanes, lanewise } from './lanewise.ts';
+import { wideDeclarations } from '../wide-integers.ts';
+import { inLanes, lanewise } from './lanewise.ts';
 import { INFINITY, NOT_A_NUMBER } from './transcendental-wgsl.ts';
-import { wgslTypeName } from '../wgsl-literal.ts';
 
-/** As IEEE pow; in JavaScript, 1 to an unknown power and -1 to an infinite one are NaN. */
-export function floatPower(a: number, b: number): number {
-  return a === 1 || (a === -1 && Math.abs(b) === Infinity) ? 1 : a ** b;
-}
-
-/** a^b in 32 bits, wrapping; a negative exponent gives what rounding 1 / a^-b towards zero gives. */
-export function integerPower(a: number, b: number): number {
-  if (b < 0) return a === 1 ? 1 : a === -1 ? (b % 2 === 0 ? 1 : -1) : 0;
-  let result = 1;
-  let base = a;
-  for (let rest = b; rest > 0; rest = Math.floor(rest / 2)) {
-    if ((rest & 1) === 1) result = Math.imul(result, base);
-    base = Math.imul(base, base);
-  }
-  return result;
-}
-
-/** {@link integerPower} for 64 bits. */
-export function widePower(a: bigint, b: bigint): bigint {
-  if (b < 0n) return a === 1n ? 1n : a === -1n ? (b % 2n === 0n ? 1n : -1n) : 0n;
-  let result = 1n;
-  let base = a;
-  for (let rest = b; rest > 0n; rest >>= 1n) {
-    if ((rest & 1n) === 1n) result = BigInt.asUintN(64, result * base);
-    base = BigInt.asUintN(64, base * base);
-  }
-  return result;
-}
-
+/** By repeated squaring, of 64 bits. */
 export const WIDE_POW: Readonly<Record<string, string>> = {
+  ...wideDeclarations('wide_mul', 'u64_shr'),
   pow_wide: `fn pow_wide(a: vec2<u32>, b: vec2<u32>, is_signed: bool) -> vec2<u32> {
   let one = vec2<u32>(1u, 0u);
   if (is_signed && b.y >> 31u == 1u) {
@@ -49,16 +21,11 @@ export const WIDE_POW: Readonly<Record<string, string>> = {
 }`,
 };
 
-/** Calls the function of {@link POW_DECLARATIONS} for the operands' type. */
-export function powExpression(a: string, b: string, { output, width }: ScalarContext): string {
-  return callLanewise(`pow_${wgslTypeName(output)}`, [a, b], width);
-}
-
 /**
  * WGSL's pow is exp2(b * log2(a)): undefined for negative bases, NaN where log2(0) is multiplied by
  * zero, and not exact where a power is a whole number. It has no integer pow.
  */
-export const POW_DECLARATIONS: Readonly<Record<string, string>> = {
+export const POW: Readonly<Record<string, string>> = {
   ...NOT_A_NUMBER,
   ...INFINITY,
   pow_f32: `fn pow_f32(a: f32, b: f32) -> f32 {

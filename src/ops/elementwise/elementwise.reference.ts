@@ -1,0 +1,83 @@
+import type { StaticReference } from '../op-reference.ts';
+import { isBigInt } from '../../core/dtype.ts';
+import { internalError } from '../../core/errors.ts';
+import { HostTensor } from '../../core/host-tensor.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
+import { rowMajorStrides, sameShape } from '../../core/shape.ts';
+import type { NumberArray, OpDefinition } from '../define-op.ts';
+import { elementFunction } from '../formula/evaluate.ts';
+import { arrayFunction } from '../formula/evaluate-arrays.ts';
+import type { Formula } from '../formula/expression.ts';
+import { broadcastStrides, gatherBroadcast } from './gather-broadcast.ts';
+import { numberElements } from '../elements.ts';
+import type { Operands } from '../lowering.ts';
+import { present } from '../operand-checks.ts';
+
+/** What follows from the formula of an elementwise operator. */
+export function elementwiseReference({ name, scalar }: OpDefinition): StaticReference {
+  const formula = scalar?.formula;
+  if (formula === undefined) throw internalError(`${name} has no formula`);
+  return {
+    reference: (operands, attributes, output) =>
+      computeElements(formula, operands, { attributes, output }),
+  };
+}
+
+function computeElements(
+  formula: Formula,
+  operands: Operands<HostTensor>,
+  { attributes, output }: { readonly attributes: Attributes; readonly output: HostTensor },
+): void {
+  const tensors = present(operands);
+  if ([...tensors, output].some(({ dtype }) => isBigInt(dtype))) {
+    wideReference(formula, tensors, { attributes, output });
+    return;
+  }
+  const target = numberElements(output);
+  const arrays = tensors.map((tensor): NumberArray => {
+    const elements = numberElements(tensor);
+    if (sameShape(tensor.shape, output.shape)) return elements;
+    const wide = numberElements(HostTensor.zeros(tensor.dtype, output.shape));
+    gatherBroadcast({ elements, shape: tensor.shape }, output.shape, 0, wide);
+    return wide;
+  });
+  const dtypes = tensors.map((tensor) => tensor.dtype);
+  arrayFunction(formula, { attributes, dtypes, output: output.dtype })(arrays, target);
+}
+
+/** Element by element, for calls in which int64 or uint64 takes part. */
+function wideReference(
+  formula: Formula,
+  tensors: readonly HostTensor[],
+  { attributes, output }: { readonly attributes: Attributes; readonly output: HostTensor },
+): void {
+  const { elements, dtype } = output;
+  const dtypes = tensors.map((tensor) => tensor.dtype);
+  const evaluate = elementFunction(formula, { attributes, dtypes, output: dtype });
+  const sources = tensors.map((tensor) => {
+    const strides = broadcastStrides(tensor.shape, output.shape);
+    return { data: tensor.data, strides, isSame: sameShape(tensor.shape, output.shape) };
+  });
+  const steps = rowMajorStrides(output.shape);
+  for (let i = 0; i < elements.length; i++) {
+    const values = sources.map(({ data, strides, isSame }) => {
+      const at = isSame ? i : offsetOf(i, steps, strides);
+      return data[at] ?? 0;
+    });
+    const value = evaluate(values);
+    if (elements instanceof BigInt64Array || elements instanceof BigUint64Array)
+      elements[i] = BigInt(value);
+    else elements[i] = Number(value);
+  }
+}
+
+function offsetOf(index: number, steps: readonly number[], strides: readonly number[]): number {
+  let rest = index;
+  let offset = 0;
+  for (const [axis, step] of steps.entries()) {
+    const coord = Math.floor(rest / step);
+    rest -= coord * step;
+    offset += coord * (strides[axis] ?? 0);
+  }
+  return offset;
+}

@@ -1,0 +1,73 @@
+import { isBigInt } from '../../core/dtype.ts';
+import type { HostTensor } from '../../core/host-tensor.ts';
+import { elementBits, numberElements } from '../elements.ts';
+import { elementFunction } from '../formula/evaluate.ts';
+import type { Formula } from '../formula/expression.ts';
+import { combination, contextOf } from './scatter-reduction.ts';
+
+/** A scatter of whole rows, as both operators come down to it. */
+export interface HostScatter {
+  readonly x: HostTensor;
+  readonly updates: HostTensor;
+  readonly reduction: string;
+  /** Elements of one row. */
+  readonly run: number;
+  /** The row of x for each row of the updates; negative for none. */
+  readonly rows: ArrayLike<number>;
+}
+
+export function scatterOnHost(scatter: HostScatter, output: HostTensor): void {
+  const { x, updates, reduction, run, rows } = scatter;
+  elementBits(output).set(elementBits(x));
+  const formula = combination(reduction);
+  if (formula === undefined) {
+    copyRows(elementBits(updates), elementBits(output), { rows, run });
+  } else if (isBigInt(output.dtype)) {
+    combineBigints(formula, scatter, output);
+  } else {
+    combineNumbers(formula, scatter, output);
+  }
+}
+
+function copyRows(
+  from: Uint32Array,
+  to: Uint32Array,
+  { rows, run }: { readonly rows: ArrayLike<number>; readonly run: number },
+): void {
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i] ?? -1;
+    if (row >= 0) to.set(from.subarray(i * run, (i + 1) * run), row * run);
+  }
+}
+
+function combineNumbers(
+  formula: Formula,
+  { updates, run, rows }: HostScatter,
+  output: HostTensor,
+): void {
+  const from = numberElements(updates);
+  const combine = elementFunction(formula, contextOf(output.dtype));
+  const to = numberElements(output);
+  for (let i = 0; i < rows.length * run; i++) {
+    const row = rows[Math.floor(i / run)] ?? -1;
+    if (row < 0) continue;
+    const at = row * run + (i % run);
+    to[at] = Number(combine([to[at] ?? 0, from[i] ?? 0]));
+  }
+}
+
+function combineBigints(
+  formula: Formula,
+  { updates, run, rows }: HostScatter,
+  output: HostTensor,
+): void {
+  const from = updates.data as BigInt64Array;
+  const to = output.data as BigInt64Array;
+  const combine = elementFunction(formula, contextOf(output.dtype));
+  for (let i = 0; i < rows.length * run; i++) {
+    const row = rows[Math.floor(i / run)] ?? -1;
+    if (row < 0) continue;
+    const at = row * run + (i % run);
+    to[at] = BigInt(combine([to[at] ?? 0n, from[i] ?? 0n]));
+  }
+}
