@@ -5,6 +5,7 @@ import type { ErrorData } from '../core/errors.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
 import type { ProgramLimits } from '../core/program-limits.ts';
 import type { Shape } from '../core/shape.ts';
+import type { KindOf, ValueSide } from '../core/value-fold.ts';
 import type { TuningStep } from '../device/device.ts';
 
 export type { ProgramLimits } from '../core/program-limits.ts';
@@ -243,14 +244,34 @@ export interface WireHandle {
   readonly shape: Shape;
 }
 
-export type WireValue =
-  | WireTensor
-  | WireHandle
-  | { readonly kind: 'int' | 'float'; readonly value: number }
-  | { readonly kind: 'string'; readonly value: string }
-  | { readonly kind: 'shape'; readonly value: Shape }
-  | { readonly kind: 'null' }
-  | { readonly kind: 'tuple'; readonly tag: number; readonly fields: readonly WireValue[] };
+/** What crosses between page and worker; `never` is what a page can neither give nor take. */
+export interface WireForms {
+  readonly null: { readonly kind: 'null' };
+  readonly int: { readonly kind: 'int'; readonly value: number };
+  readonly float: { readonly kind: 'float'; readonly value: number };
+  readonly string: { readonly kind: 'string'; readonly value: string };
+  readonly dtype: never;
+  readonly shape: { readonly kind: 'shape'; readonly value: Shape };
+  readonly tensor: WireTensor;
+  readonly handle: WireHandle;
+  readonly adt: {
+    readonly kind: 'adt';
+    readonly tag: number;
+    readonly fields: readonly WireValue[];
+  };
+  readonly closure: never;
+  readonly packed: never;
+  readonly storage: never;
+  readonly heap: never;
+  readonly vm: never;
+}
+
+export type WireValue = WireForms[KindOf<WireForms>];
+
+export const WIRE_SIDE: ValueSide<WireForms> = {
+  kindOf: ({ kind }) => kind,
+  partsOf: (value) => (value.kind === 'adt' ? value.fields : undefined),
+};
 
 export interface WireResult {
   readonly name: string;
