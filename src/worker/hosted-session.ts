@@ -3,6 +3,7 @@ import { DeviceLostError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import { foldValues } from '../core/value-fold.ts';
+import { withinRunTime } from '../core/within-run-time.ts';
 import {
   AdtValue,
   FloatValue,
@@ -70,6 +71,10 @@ export class HostedSession {
   }
 
   run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
+    return withinRunTime((ended) => this.#run(request, ended), signal, this.runTimeout);
+  }
+
+  #run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
     const run = (args: readonly Value[]): Promise<WireResult[]> =>
       this.device.share(async () => {
         const result = await this.machine.invoke(request.functionName, args, { signal });
@@ -80,6 +85,10 @@ export class HostedSession {
 
   /** Runs while no other session uses the device, so that all launches are this run's. */
   profile(request: RunRequest, signal: AbortSignal): Promise<WireProfile> {
+    return withinRunTime((ended) => this.#profile(request, ended), signal, this.runTimeout);
+  }
+
+  #profile(request: RunRequest, signal: AbortSignal): Promise<WireProfile> {
     const work = async (args: readonly Value[]): Promise<WireProfile> => {
       const start = performance.now();
       const profile = await this.machine.profile(request.functionName, args, { signal });
@@ -165,6 +174,12 @@ export class HostedSession {
       peakBytes,
       ...(sharing && { sharing }),
     };
+  }
+
+  /** The executable as text. */
+  async listing(): Promise<string> {
+    const { printExecutable } = await import('../bytecode/print.ts');
+    return printExecutable(this.executable);
   }
 
   /**

@@ -12,8 +12,8 @@ export type { ProgramLimits } from '../core/program-limits.ts';
 export type { KernelTuning, TriedVariant } from '../device/device.ts';
 
 /**
- * What the page and its worker say to each other: plain, structured-cloneable data. Every call
- * carries a number that the page chose, so that it can be cancelled while it is under way.
+ * What a page says to whoever runs its sessions, its worker or a remote device: plain, structured-cloneable
+ * data. Every call carries a number that the page chose, so that it can be cancelled while it is under way.
  */
 export interface SessionService {
   /** The first call of a page. It is answered once the worker holds the lock. */
@@ -41,6 +41,16 @@ export interface SessionService {
   dispose(call: CallId, session: SessionId): Promise<Reply<boolean>>;
   /** Stops a call that is under way; it then rejects with an AbortError. */
   cancel(call: CallId): Promise<void>;
+}
+
+/** Somebody who lends devices: what `connect` of `weft-vm/rpc` gives. */
+export interface SessionLender {
+  /** What the other side calls itself. */
+  readonly name: string;
+  /** Resolves with the reason when the connection is over. */
+  readonly closed: Promise<Error>;
+  /** @internal What sessions on these devices talk to. */
+  openService(): Promise<SessionService>;
 }
 
 export interface Greeting {
