@@ -7,8 +7,13 @@ export type ForbiddenImport = string;
 
 const isTest = (path: string): boolean => /\.(test|cases)\.ts$|(^|\/)testing\//.test(path);
 
-const covers = (allowed: readonly string[], path: string): boolean =>
-  allowed.some((name) => path === name || path.startsWith(`${name}/`));
+/** The innermost zone that a path lies in. */
+function zoneOf(path: string, zones: Zones): string {
+  const names = Object.keys(zones).filter((name) => path.startsWith(`${name}/`));
+  return names.sort((a, b) => b.length - a.length)[0] ?? path.split('/')[0] ?? '';
+}
+
+type Zones = Readonly<Record<string, ImportZone>>;
 
 /**
  * The imports of shipped files that their zones forbid. Paths of `imports` are absolute, or names of
@@ -16,42 +21,44 @@ const covers = (allowed: readonly string[], path: string): boolean =>
  */
 export function findForbidden(
   imports: ReadonlyMap<string, readonly ImportedName[]>,
-  { root, zones }: { readonly root: string; readonly zones: Readonly<Record<string, ImportZone>> },
+  { root, zones }: { readonly root: string; readonly zones: Zones },
 ): ForbiddenImport[] {
   return [...imports].flatMap(([absolute, names]) => {
     const file = relative(root, absolute);
-    const [folder = ''] = file.split('/');
     if (isTest(file)) return [];
-    const zone = zones[folder];
-    if (zone === undefined) return [`${file}: the folder ${folder} has no zone`];
+    const folder = zoneOf(file, zones);
+    if (zones[folder] === undefined) return [`${file}: the folder ${folder} has no zone`];
     return names.flatMap((imported) => {
-      const why = reasonAgainst(imported, { zone, folder, root });
+      const why = reasonAgainst(imported, { zones, folder, root });
       return why === undefined ? [] : [`${file} imports ${imported.name}: ${why}`];
     });
   });
 }
 
 interface Place {
-  readonly zone: ImportZone;
+  readonly zones: Zones;
   readonly folder: string;
   readonly root: string;
 }
 
 function reasonAgainst(
-  { name, path, isLater }: ImportedName,
-  { zone, folder, root }: Place,
+  { name, path, kind }: ImportedName,
+  { zones, folder, root }: Place,
 ): string | undefined {
+  const { imports = [], later = [], isForNode = false } = zones[folder] ?? {};
   if (path === undefined) {
-    const isOfNode = name.startsWith('node:');
-    return isOfNode && zone.isForNode !== true ? `src/${folder} runs in the browser` : undefined;
+    return name.startsWith('node:') && !isForNode ? `src/${folder} runs in the browser` : undefined;
   }
   const target = relative(root, path);
   // Shaders, and the metadata of the package.
   if (target.startsWith('..')) return undefined;
   if (isTest(target)) return 'nothing that ships imports what serves tests';
-  if (covers([folder, ...zone.imports], target)) return undefined;
-  if (!covers(zone.later ?? [], target)) {
-    return `src/${folder} may import only ${zone.imports.join(', ') || 'itself'}`;
+  const names = [target, zoneOf(target, zones)];
+  if (names.some((allowed) => allowed === folder || imports.includes(allowed))) return undefined;
+  if (!names.some((allowed) => later.includes(allowed))) {
+    return `src/${folder} may import only ${imports.join(', ') || 'itself'}`;
   }
-  return isLater ? undefined : `src/${folder} may load it by import() only`;
+  return kind !== 'now'
+    ? undefined
+    : `src/${folder} may load it by import() only, and import its types`;
 }

@@ -21,7 +21,8 @@ test('docs/architecture.md shows the table', () => {
 const zones = {
   low: { imports: [] },
   high: { imports: ['low', 'side/open.ts'], later: ['side'] },
-  side: { imports: [], isForNode: true },
+  side: { imports: [], later: ['side/inner'], isForNode: true },
+  'side/inner': { imports: ['side'] },
 } as const;
 
 const forbidden = (file: string, ...names: (string | ImportedName)[]) =>
@@ -31,7 +32,7 @@ const forbidden = (file: string, ...names: (string | ImportedName)[]) =>
         `/src/${file}`,
         names.map((named) =>
           typeof named === 'string'
-            ? { name: named, path: `/src/${named}`, isLater: false }
+            ? ({ name: named, path: `/src/${named}`, kind: 'now' } as const)
             : named,
         ),
       ],
@@ -40,16 +41,29 @@ const forbidden = (file: string, ...names: (string | ImportedName)[]) =>
   );
 
 test('a file may import its own folder, the folders below, single files, and what is loaded later', () => {
-  const later = { name: '../side/shut.ts', path: '/src/side/shut.ts', isLater: true };
-  const shader = { name: '../../shaders/a.wgsl', path: '/shaders/a.wgsl', isLater: false };
-  const library = { name: 'comlink', isLater: false };
+  const later = { name: '../side/shut.ts', path: '/src/side/shut.ts', kind: 'later' } as const;
+  const shader = { name: '../../shaders/a.wgsl', path: '/shaders/a.wgsl', kind: 'now' } as const;
+  const library = { name: 'comlink', kind: 'now' } as const;
   expect(
     forbidden('high/a.ts', 'high/b.ts', 'low/a.ts', 'side/open.ts', later, shader, library),
   ).toEqual([]);
-  const node = { name: 'node:fs', isLater: false };
+  const node = { name: 'node:fs', kind: 'now' } as const;
   expect(forbidden('side/a.ts', node)).toEqual([]);
   expect(forbidden('low/a.test.ts', 'high/b.ts', node)).toEqual([]);
   expect(forbidden('low/testing/a.ts', 'high/b.ts', node)).toEqual([]);
+});
+
+test('a zone within another one is neither free for it nor free to use it', () => {
+  const later = { name: './inner/a.ts', path: '/src/side/inner/a.ts', kind: 'later' } as const;
+  expect(forbidden('side/a.ts', later)).toEqual([]);
+  expect(forbidden('side/a.ts', { ...later, kind: 'type' })).toEqual([]);
+  expect(forbidden('side/inner/a.ts', 'side/a.ts')).toEqual([]);
+  expect(forbidden('side/a.ts', 'side/inner/a.ts')).toEqual([
+    'side/a.ts imports side/inner/a.ts: src/side may load it by import() only, and import its types',
+  ]);
+  expect(forbidden('high/a.ts', 'side/inner/a.ts')).toEqual([
+    'high/a.ts imports side/inner/a.ts: src/high may import only low, side/open.ts',
+  ]);
 });
 
 test('each other import is named with the reason', () => {
@@ -57,12 +71,12 @@ test('each other import is named with the reason', () => {
     'low/a.ts imports high/b.ts: src/low may import only itself',
   ]);
   expect(forbidden('high/a.ts', 'side/shut.ts')).toEqual([
-    'high/a.ts imports side/shut.ts: src/high may load it by import() only',
+    'high/a.ts imports side/shut.ts: src/high may load it by import() only, and import its types',
   ]);
   expect(forbidden('high/a.ts', 'high/testing/b.ts')).toEqual([
     'high/a.ts imports high/testing/b.ts: nothing that ships imports what serves tests',
   ]);
-  expect(forbidden('high/a.ts', { name: 'node:fs', isLater: true })).toEqual([
+  expect(forbidden('high/a.ts', { name: 'node:fs', kind: 'later' } as const)).toEqual([
     'high/a.ts imports node:fs: src/high runs in the browser',
   ]);
   expect(forbidden('lower/a.ts')).toEqual(['lower/a.ts: the folder lower has no zone']);

@@ -1,8 +1,8 @@
 /** What the files of one folder of `src/` may import, beside that folder itself. */
 export interface ImportZone {
-  /** Folders of `src/`, or single files. */
+  /** Zones, or single files. */
   readonly imports: readonly string[];
-  /** Also, by `import()` only: what is loaded when it is first needed. */
+  /** Also, by `import()` or for its types only: what is loaded when it is first needed. */
   readonly later?: readonly string[];
   /** A composition root for Node may use Node's own modules. */
   readonly isForNode?: true;
@@ -24,7 +24,8 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
     imports: ['core', 'bytecode', 'ops', 'device', 'runtime'],
     later: ['frontend'],
   },
-  rpc: { imports: ['core', 'bytecode', 'runtime'] },
+  rpc: { imports: ['core', 'bytecode', 'runtime', 'worker/protocol.ts'], later: ['rpc/sessions'] },
+  'rpc/sessions': { imports: ['core', 'bytecode', 'runtime', 'worker', 'rpc'] },
   client: { imports: ['core', 'worker/protocol.ts'], later: ['worker'] },
   cli: {
     imports: ['core', 'bytecode', 'compiler', 'frontend', 'worker', 'rpc', 'client'],
@@ -41,5 +42,5 @@ export function zoneTable(): string {
     const all = [...imports.map((name) => names([name])), ...(isForNode === true ? ['Node'] : [])];
     return `| \`${folder}/\` | ${all.join(', ') || 'nothing'} | ${names(later)} |`;
   });
-  return ['| folder | may import | by `import()` only |', '|---|---|---|', ...rows].join('\n');
+  return ['| folder | may import | by `import()`, or types |', '|---|---|---|', ...rows].join('\n');
 }

@@ -17,13 +17,13 @@ test('importedNames reads every kind of import', () => {
     const quoted = "import('./text.ts')"; // import('./comment.ts')
   `;
   const names = importedNames('example.ts', text);
-  expect(names.map(({ name, isLater }) => (isLater ? `later ${name}` : name))).toEqual([
-    './value.ts',
-    '../type.ts',
-    './effect.ts',
-    'node:fs',
-    './named.ts',
-    './all.ts',
+  expect(names.map(({ name, kind }) => `${kind} ${name}`)).toEqual([
+    'now ./value.ts',
+    'type ../type.ts',
+    'now ./effect.ts',
+    'now node:fs',
+    'now ./named.ts',
+    'type ./all.ts',
     'later ./later.ts',
     'later ./split.ts',
   ]);

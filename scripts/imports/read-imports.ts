@@ -11,8 +11,8 @@ export interface ImportedName {
   readonly name: string;
   /** The file, where the name is a relative one; undefined for a package. */
   readonly path?: string | undefined;
-  /** By `import()`. */
-  readonly isLater: boolean;
+  /** `type`: nothing of the file is loaded; `later`: by `import()`. */
+  readonly kind: 'now' | 'type' | 'later';
 }
 
 /** The files of this repository that each file imports, types and `import()` included. */
@@ -53,17 +53,23 @@ function pathOf(name: string, file: string): string | undefined {
 export function importedNames(path: string, text: string): ImportedName[] {
   const { module, errors } = parseSync(path, text);
   if (errors[0] !== undefined) throw new Error(`${path}: ${errors[0].message}`);
-  const exported = module.staticExports.flatMap(({ entries }) => entries);
-  const now = [
-    ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
-    ...exported.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
-  ];
+  const imported = module.staticImports.map(
+    ({ moduleRequest, entries }) =>
+      ({
+        name: moduleRequest.value,
+        kind: entries.length > 0 && entries.every(({ isType }) => isType) ? 'type' : 'now',
+      }) as const,
+  );
+  const exported = module.staticExports
+    .flatMap(({ entries }) => entries)
+    .flatMap(({ moduleRequest, isType }) =>
+      moduleRequest === null
+        ? []
+        : [{ name: moduleRequest.value, kind: isType ? 'type' : 'now' } as const],
+    );
   const later = module.dynamicImports.flatMap(({ moduleRequest: { start, end } }) => {
     const [, name] = /^['"`](.*)['"`]$/.exec(text.slice(start, end)) ?? [];
     return name ?? [];
   });
-  return [
-    ...now.map((name) => ({ name, isLater: false })),
-    ...later.map((name) => ({ name, isLater: true })),
-  ];
+  return [...imported, ...exported, ...later.map((name) => ({ name, kind: 'later' as const }))];
 }

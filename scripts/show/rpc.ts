@@ -1,6 +1,7 @@
 import type { RpcDevicePage } from '../../e2e/pages/rpc-device.ts';
 import type { Executable } from '../../src/bytecode/index.ts';
 import { startRelay } from '../../src/cli/rpc/start-relay.ts';
+import { Session, Tensor } from '../../src/client/index.ts';
 import { compile, parseModule } from '../../src/frontend/index.ts';
 import {
   connect,
@@ -63,7 +64,9 @@ async function lend(pages: Pages, request: Lending & { readonly key: string }): 
   );
 }
 
-/** How many samples differ. */
+type Classify = (x: HostTensor, w: HostTensor) => Promise<unknown>;
+
+/** How many results differ: of the function of a module, and of a session. */
 async function check(
   program: Executable,
   samples: readonly Sample[],
@@ -73,26 +76,48 @@ async function check(
   const device = findDevice(remote, kind);
   const module = await remote.load(program, { device });
   const run = await module.getFunction('main');
-  let failures = 0;
+  const session = await Session.load(program.toBytes(), { remote, device: kind });
+  const differing =
+    (await countDiffering(`${kind}, module`, run, samples)) +
+    (await countDiffering(`${kind}, session`, runnerOf(session), samples));
+  const [first] = samples;
+  if (first === undefined) throw new Error('internal: no samples');
+  const time = await remote.timeEvaluator(run, { number: 10, repeat: 5 })(first.x, first.w);
+  const count = 2 * samples.length;
+  console.log(
+    `${remote.name}, ${session.device.name}: ${count - differing} of ${count} as expected, ` +
+      `${time.median.toFixed(3)} ms a run (mean ${time.mean.toFixed(3)}, deviation ${time.standardDeviation.toFixed(3)})`,
+  );
+  await session.dispose();
+  remote.close();
+  return differing;
+}
+
+function runnerOf(session: Session): Classify {
+  const toTensor = ({ dtype, data, shape }: HostTensor) => new Tensor(dtype, data, shape);
+  return async (x, w) => {
+    const [result] = Object.values(await session.run({ x: toTensor(x), w: toTensor(w) }));
+    return result && new HostTensor(result.dtype, result.shape, result.data);
+  };
+}
+
+async function countDiffering(
+  name: string,
+  classify: Classify,
+  samples: readonly Sample[],
+): Promise<number> {
+  let count = 0;
   for (const { x, w, expected } of samples) {
-    const actual = await run(x, w);
+    const actual = await classify(x, w);
     const difference =
       actual instanceof HostTensor
         ? firstDifference(actual, expected, { rtol: 1e-4, atol: 1e-5 })
         : 'no tensor';
     if (difference === undefined) continue;
-    failures++;
-    console.error(`${kind}: ${difference}`);
+    count++;
+    console.error(`${name}: ${difference}`);
   }
-  const [first] = samples;
-  if (first === undefined) throw new Error('internal: no samples');
-  const time = await remote.timeEvaluator(run, { number: 10, repeat: 5 })(first.x, first.w);
-  console.log(
-    `${remote.name}, ${device.name}: ${samples.length - failures} of ${samples.length} as expected, ` +
-      `${time.median.toFixed(3)} ms a run (mean ${time.mean.toFixed(3)}, deviation ${time.standardDeviation.toFixed(3)})`,
-  );
-  remote.close();
-  return failures;
+  return count;
 }
 
 function makeSamples(): Sample[] {

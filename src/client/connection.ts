@@ -1,6 +1,12 @@
 import { errorFromData, UsageError, WorkerError } from '../core/errors.ts';
 import type { GpuLike } from '../core/gpu-like.ts';
-import type { CallId, Reply, SessionService, WorkerConfig } from '../worker/protocol.ts';
+import type {
+  CallId,
+  Reply,
+  SessionLender,
+  SessionService,
+  WorkerConfig,
+} from '../worker/protocol.ts';
 import { openWorker } from './open-worker.ts';
 import { goneError } from './shake-hands.ts';
 import { keepSpares } from './spare-memory.ts';
@@ -13,7 +19,7 @@ export interface CallOptions<T> {
   readonly discard?: ((value: T, service: SessionService) => void) | undefined;
 }
 
-/** Where sessions run: the shared worker, one of the caller's, or this page. */
+/** Where sessions run: the shared worker, one of the caller's, this page, or a device of others. */
 export interface ConnectionChoice {
   readonly worker: boolean | (() => Worker);
   /** For `worker: false`; default `navigator.gpu`. */
@@ -21,6 +27,8 @@ export interface ConnectionChoice {
   /** For `worker: true`: the folder of its files. */
   readonly workerFiles?: string | URL | undefined;
   readonly workerTimeout?: number | undefined;
+  /** Instead of all these: on a device of somebody else. */
+  readonly remote?: SessionLender | undefined;
 }
 
 export function hasWorkers(): boolean {
@@ -28,7 +36,8 @@ export function hasWorkers(): boolean {
 }
 
 /** The same for choices that share a connection. */
-function keyOf({ worker, gpu, workerFiles }: ConnectionChoice): unknown {
+function keyOf({ worker, gpu, workerFiles, remote }: ConnectionChoice): unknown {
+  if (remote) return remote;
   if (worker === false) return gpu ?? false;
   return worker === true && workerFiles !== undefined ? String(workerFiles) : worker;
 }
@@ -82,7 +91,8 @@ export class Connection {
     this.#service.catch(() => undefined);
   }
 
-  async #open({ worker, gpu, workerFiles, workerTimeout }: ConnectionChoice) {
+  async #open({ worker, gpu, workerFiles, workerTimeout, remote }: ConnectionChoice) {
+    if (remote) return remote.openService();
     if (worker === false) return (await importHost()).createService({ gpu });
     return openWorker({
       start: worker,

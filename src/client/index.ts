@@ -36,6 +36,7 @@ export type {
   Placement,
   ProgramLimits,
   SessionDevice,
+  SessionLender,
   SessionMemory,
   SharingCounters,
   SizeIntervals,

@@ -2,7 +2,13 @@ import type { CompileLimits } from '../core/compile-limits.ts';
 import { COMPILE_MODES, type CompileModeOption } from '../core/compile-mode.ts';
 import type { GpuLike } from '../core/gpu-like.ts';
 import type { PauseOptions } from '../core/paused-call.ts';
-import type { Dims, Dispatch, LoadProgress, ProgramLimits } from '../worker/protocol.ts';
+import type {
+  Dims,
+  Dispatch,
+  LoadProgress,
+  ProgramLimits,
+  SessionLender,
+} from '../worker/protocol.ts';
 import {
   ADDRESS,
   BOOLEAN,
@@ -75,6 +81,12 @@ export interface LoadOptions extends ProgramLimits, CompileModeOption {
   readonly priority?: number;
   /** With `worker: false`: the WebGPU to use. Default `navigator.gpu`. */
   readonly gpu?: GpuLike;
+  /**
+   * Runs the session on a device of another page or process: what `connect` of `weft-vm/rpc` gives. The
+   * source is read here, and an ONNX model compiled in this thread; then `device` chooses among what is
+   * lent, `auto` the first one. The options of workers mean nothing then.
+   */
+  readonly remote?: SessionLender;
 }
 
 /** How a session goes on with a snapshot. */
@@ -118,6 +130,7 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   priority: POSITIVE,
   compile: oneOf(...COMPILE_MODES),
   gpu: OBJECT,
+  remote: OBJECT,
 };
 
 export const RESUME_OPTIONS: OptionKinds<ResumeOptions> = {

@@ -117,12 +117,12 @@ export class Session {
    */
   static async load(source: SessionSource, options: LoadOptions = {}): Promise<Session> {
     checkOptions('Session.load', options, LOAD_OPTIONS);
-    const { worker = hasWorkers(), workerFiles, workerTimeout, gpu, ...rest } = options;
+    const { worker = hasWorkers(), workerFiles, workerTimeout, gpu, remote, ...rest } = options;
     const { signal, onProgress, ...wanted } = rest;
     const { device = 'auto', dims = {}, dispatch } = wanted;
     signal?.throwIfAborted();
     if (dispatch) (await import('./check-dispatch.ts')).checkDispatch(dispatch);
-    const connection = Connection.acquire({ worker, workerFiles, workerTimeout, gpu });
+    const connection = Connection.acquire({ worker, workerFiles, workerTimeout, gpu, remote });
     try {
       const { source: wire, transfers } = await toWireSource(source);
       const request = { ...wanted, source: wire, device, dims };

@@ -1,6 +1,14 @@
 import { allocate } from '../core/allocate.ts';
 import { dtypeInfo, type TypedArray } from '../core/dtype.ts';
-import type { FunctionInfo, HandleId, WireResult, WireValue } from '../worker/protocol.ts';
+import { foldParts, foldValues } from '../core/value-fold.ts';
+import {
+  type FunctionInfo,
+  type HandleId,
+  WIRE_SIDE,
+  type WireForms,
+  type WireResult,
+  type WireValue,
+} from '../worker/protocol.ts';
 import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
 import type { BoundValue } from './input-value.ts';
 import { takeSpare } from './spare-memory.ts';
@@ -75,29 +83,26 @@ export function fromWire(
   results: readonly WireResult[],
   owner: HandleOwner,
 ): Record<string, OutputValue> {
-  return Object.fromEntries(results.map(({ name, value }) => [name, outputOf(value, owner)]));
-}
-
-function outputOf(value: WireValue, owner: HandleOwner): OutputValue {
-  switch (value.kind) {
-    case 'tensor':
-      return new Tensor(value.dtype, value.data, value.shape);
-    case 'handle':
-      return new DeviceTensor(owner, value.handle, value);
-    case 'tuple':
-      return { tag: value.tag, fields: value.fields.map((field) => outputOf(field, owner)) };
-    case 'null':
-      return null;
-    default:
-      return value.value;
-  }
+  const given = ({ value }: { readonly value: OutputValue }): OutputValue => value;
+  const outputOf = foldValues<WireForms, OutputValue>(WIRE_SIDE, {
+    null: () => null,
+    int: given,
+    float: given,
+    string: given,
+    shape: given,
+    tensor: ({ dtype, data, shape }) => new Tensor(dtype, data, shape),
+    handle: (value) => new DeviceTensor(owner, value.handle, value),
+    adt: ({ tag }, fields) => ({ tag, fields }),
+  });
+  return Object.fromEntries(results.map(({ name, value }) => [name, outputOf(value)]));
 }
 
 /** The device tensors among results. */
 export function handlesIn(results: readonly WireResult[]): HandleId[] {
-  const visit = (value: WireValue): HandleId[] => {
-    if (value.kind === 'handle') return [value.handle];
-    return value.kind === 'tuple' ? value.fields.flatMap(visit) : [];
-  };
-  return results.flatMap(({ value }) => visit(value));
+  const handles: HandleId[] = [];
+  const visit = foldParts(WIRE_SIDE.partsOf, (value) => {
+    if (value.kind === 'handle') handles.push(value.handle);
+  });
+  for (const { value } of results) visit(value);
+  return handles;
 }

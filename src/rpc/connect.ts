@@ -2,6 +2,7 @@ import { Executable } from '../bytecode/executable-file.ts';
 import { abortError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
+import type { SessionLender, SessionService } from '../worker/protocol.ts';
 import type { Channel } from './channel.ts';
 import { Connection } from './connection.ts';
 import { deriveRelayToken } from './credentials.ts';
@@ -105,7 +106,7 @@ async function abortable<T>(
 }
 
 /** The devices of another page, worker or process. */
-export class Remote {
+export class Remote implements SessionLender {
   /** What the other side calls itself. */
   readonly name: string;
   /** What the other side lends. */
@@ -130,13 +131,7 @@ export class Remote {
     { device = 0, functions = {}, onProgress, signal }: RemoteLoadOptions = {},
   ): Promise<RemoteModule> {
     const bytes = program instanceof Executable ? program.toBytes() : program;
-    const hash = await sha256(bytes);
-    const total = bytes.byteLength;
-    const report = (loaded: number): void => onProgress?.({ loaded, total });
-    if ((await this.#connection.call('has', [hash], { signal })) !== 1) {
-      const file = new HostTensor('uint8', [total], bytes);
-      await this.#connection.call('store', [hash, file], { signal, onProgress: report });
-    } else report(total);
+    const hash = await this.#ship(bytes, { signal, onProgress });
     const index = typeof device === 'number' ? device : this.devices.indexOf(device);
     const names = new RpcTuple(Object.keys(functions));
     const given = new RpcTuple(Object.values(functions));
@@ -145,6 +140,33 @@ export class Remote {
     const [module, infos] = loaded instanceof RpcTuple ? loaded.fields : [];
     if (!isRemoteFunction(module) || typeof infos !== 'string') throw malformed('no module');
     return new RemoteModule(module, JSON.parse(infos) as RemoteFunctionInfo[]);
+  }
+
+  /** Sends an executable unless it is there; resolves to its SHA-256. */
+  async #ship(
+    bytes: Uint8Array,
+    { signal, onProgress }: Pick<RemoteLoadOptions, 'signal' | 'onProgress'>,
+  ): Promise<string> {
+    const hash = await sha256(bytes);
+    const total = bytes.byteLength;
+    const report = (loaded: number): void => onProgress?.({ loaded, total });
+    if ((await this.#connection.call('has', [hash], { signal })) !== 1) {
+      const file = new HostTensor('uint8', [total], bytes);
+      await this.#connection.call('store', [hash, file], { signal, onProgress: report });
+    } else report(total);
+    return hash;
+  }
+
+  /** @internal For `Session.load`, whose sessions run here then. */
+  async openService(): Promise<SessionService> {
+    const { RemoteService } = await import('./sessions/remote-service.ts');
+    return new RemoteService({
+      devices: this.devices,
+      open: async (program, { device, limits, signal, onProgress }) => {
+        const hash = await this.#ship(program, { signal, onProgress });
+        return this.#connection.call('session', [hash, device, limits], { signal });
+      },
+    });
   }
 
   /** A function that the other side offers. Rejects with UsageError for another name. */

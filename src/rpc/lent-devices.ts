@@ -1,11 +1,12 @@
 import type { Executable } from '../bytecode/executable-file.ts';
 import { UsageError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import type { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import { withinRunTime } from '../core/within-run-time.ts';
 import type { HostFunction } from '../runtime/host-function.ts';
 import { readTensors } from '../runtime/tensor-read.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
+import { bytesOf, countOf, textOf } from './checked-values.ts';
 import { LimitError } from './errors.ts';
 import type { ExecutableStore } from './executable-store.ts';
 import type { RpcLimits } from './limits.ts';
@@ -20,6 +21,7 @@ import {
 } from './rpc-value.ts';
 import type { LendableDevice, WorkEvent } from './lendable-device.ts';
 import { SessionMemory } from './session-memory.ts';
+import type { LentPlace, LentSessions } from './sessions/lent-sessions.ts';
 import { defineTarget, targetOf } from './targets.ts';
 import { type Measured, measure, measuredFunction, type TimeOptions } from './time-evaluator.ts';
 import { malformed } from './wire-values.ts';
@@ -62,6 +64,9 @@ export class LentDevices {
   readonly #options: LentDevicesOptions;
   readonly #machines = new Set<VirtualMachine>();
   readonly #memory: SessionMemory;
+  /** Their code is loaded with the first one. */
+  #opening: Promise<LentSessions> | undefined;
+  #sessions: LentSessions | undefined;
   readonly #entries = new WeakMap<RpcFunction, MachineEntry>();
   #isDisposed = false;
 
@@ -70,13 +75,14 @@ export class LentDevices {
     this.#memory = new SessionMemory(options.limits.byteBudget);
     const methods: Record<string, Method> = {
       devices: async () => JSON.stringify(options.devices.map(describeDevice)),
-      has: async ([hash]) => ((await options.store.find(text(hash))) ? 1 : 0),
+      has: async ([hash]) => ((await options.store.find(textOf(hash))) ? 1 : 0),
       store: async ([hash, bytes]) => {
-        await options.store.add(text(hash), bytesOf(bytes));
+        await options.store.add(textOf(hash), bytesOf(bytes));
         return null;
       },
       load: (args, context) => this.#load(args, context),
-      offered: async ([name]) => this.#offered(text(name)),
+      session: (args, context) => this.#session(args, context),
+      offered: async ([name]) => this.#offered(textOf(name)),
       read: async ([tensor]) => {
         const [contents = null] = await readLocal(tensor);
         return contents;
@@ -95,6 +101,7 @@ export class LentDevices {
     this.#isDisposed = true;
     for (const machine of this.#machines) machine.dispose();
     this.#machines.clear();
+    this.#sessions?.dispose();
   }
 
   #offered(name: string): RpcFunction {
@@ -109,15 +116,9 @@ export class LentDevices {
     [hash, device, names, functions]: readonly RpcValue[],
     { signal }: CallContext,
   ): Promise<RpcValue> {
-    const { store, devices, limits, onEvent } = this.#options;
-    if (this.#machines.size >= limits.modules) throw tooManyModules(limits.modules);
-    const executable = store.get(text(hash));
-    if (executable === undefined) throw notStored(text(hash));
-    const main = devices[int(device)];
-    if (main === undefined) throw noDevice(int(device), devices.length);
-    const host = devices.find(({ kind }) => kind === 'host');
+    const { limits } = this.#options;
+    const { executable, device: main, host } = this.#place(hash, device);
     const given = functionsOf(names, functions);
-    onEvent?.({ kind: 'load', hash: text(hash), device: main.info.name });
     const created = await VirtualMachine.create(executable, {
       devices: host === undefined || host === main ? [main] : [main, host],
       functions: this.#linkable(given, () => created),
@@ -132,6 +133,46 @@ export class LentDevices {
     if (this.#isDisposed) created.dispose();
     this.#machines.add(created);
     return new RpcTuple([this.#module(created, main, given), describeFunctions(executable)]);
+  }
+
+  /** `session(hash, device, limits)` gives a session, a function of its calls; see `sessions/`. */
+  async #session(
+    [hash, device, limits]: readonly RpcValue[],
+    { signal }: CallContext,
+  ): Promise<RpcValue> {
+    const place = this.#place(hash, device);
+    this.#opening ??= this.#openSessions();
+    const sessions = await this.#opening;
+    if (this.#isDisposed) sessions.dispose();
+    const session = await sessions.open(place, limits, signal);
+    return new RpcTuple([session.callee, session.description]);
+  }
+
+  async #openSessions(): Promise<LentSessions> {
+    const { LentSessions: Sessions } = await import('./sessions/lent-sessions.ts');
+    const { limits: ceilings, onEvent } = this.#options;
+    this.#sessions = new Sessions({
+      functions: (machine) => this.#linkable(new Map(), machine),
+      createAllocator:
+        ({ byteBudget }) =>
+        (on) =>
+          this.#memory.allocator(on, byteBudget),
+      ceilings,
+      onEvent,
+    });
+    return this.#sessions;
+  }
+
+  #place(hash: RpcValue | undefined, device: RpcValue | undefined): LentPlace {
+    const { store, devices, limits, onEvent } = this.#options;
+    const loaded = this.#machines.size + (this.#sessions?.size ?? 0);
+    if (loaded >= limits.modules) throw tooManyModules(limits.modules);
+    const executable = store.get(textOf(hash));
+    if (executable === undefined) throw notStored(textOf(hash));
+    const main = devices[countOf(device)];
+    if (main === undefined) throw noDevice(countOf(device), devices.length);
+    onEvent?.({ kind: 'load', hash: textOf(hash), device: main.info.name });
+    return { executable, device: main, host: devices.find(({ kind }) => kind === 'host') };
   }
 
   /** The functions of the one who loads come before those that are offered to everybody. */
@@ -152,10 +193,10 @@ export class LentDevices {
   ): RpcFunction {
     const functions = new Map<string, RpcFunction>();
     const callee = async (name: RpcValue): Promise<RpcFunction> => {
-      const known = functions.get(text(name));
+      const known = functions.get(textOf(name));
       if (known !== undefined) return known;
-      const made = this.#machineFunction({ machine, name: text(name) }, device);
-      functions.set(text(name), made);
+      const made = this.#machineFunction({ machine, name: textOf(name) }, device);
+      functions.set(textOf(name), made);
       return made;
     };
     return defineTarget<RpcFunction>(callee, {
@@ -208,9 +249,9 @@ export class LentDevices {
       throw malformed('nothing to evaluate');
     }
     const options = {
-      number: atMost(int(number), 1e6),
-      repeat: atMost(int(repeat), 1000),
-      minRepeatMs: atMost(int(minRepeatMs), 60_000),
+      number: atMost(countOf(number), 1e6),
+      repeat: atMost(countOf(repeat), 1000),
+      minRepeatMs: atMost(countOf(minRepeatMs), 60_000),
     };
     const entry = this.#entries.get(callee);
     const context = { signal, keep: false };
@@ -285,19 +326,9 @@ function functionsOf(
     names.fields.map((name, index) => {
       const callee = functions.fields[index];
       if (typeof callee !== 'function') throw malformed('a function that is none');
-      return [text(name), callee];
+      return [textOf(name), callee];
     }),
   );
-}
-
-function text(value: RpcValue | undefined): string {
-  if (typeof value === 'string') return value;
-  throw malformed('something else where a text belongs');
-}
-
-function int(value: RpcValue | undefined): number {
-  if (typeof value === 'number' && value >= 0) return value;
-  throw malformed('something else where a number from 0 up belongs');
 }
 
 function atMost(value: number, limit: number): number {
@@ -307,11 +338,6 @@ function atMost(value: number, limit: number): number {
     got: String(value),
     expected: `at most ${limit}`,
   });
-}
-
-function bytesOf(value: RpcValue | undefined): Uint8Array {
-  if (value instanceof HostTensor && value.dtype === 'uint8' && !value.isSplat) return value.bytes;
-  throw malformed('an executable that is no bytes');
 }
 
 function notOffered(name: string, offered: readonly string[]): UsageError {

@@ -1,11 +1,13 @@
 import { UnsupportedError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { foldParts, foldValues } from '../core/value-fold.ts';
 import { readTensors } from '../runtime/tensor-read.ts';
 import {
   AdtValue,
   ClosureValue,
   describeValue,
   FloatValue,
+  MACHINE_SIDE,
+  type MachineForms,
   type MachineValue,
   type PackedFunction,
   PackedFunctionValue,
@@ -14,9 +16,9 @@ import {
   TensorValue,
   type Value,
 } from '../runtime/value.ts';
-import { foldTree } from './fold-tree.ts';
 import {
-  isPlainValue,
+  RPC_SIDE,
+  type RpcForms,
   type RpcFunction,
   RpcTuple,
   type RpcValue,
@@ -65,33 +67,33 @@ export async function fromMachine(
   values: readonly Value[],
   { keep = false, machine }: { readonly keep?: boolean; readonly machine: MachineOf },
 ): Promise<RpcValue[]> {
-  const tensors = collectTensors(values);
+  const tensors = tensorsIn(values);
   const contents = keep
     ? tensors.map((tensor) => new LocalTensor(tensor))
     : await readTensors(tensors);
-  const made = new Map<Value, RpcValue>(tensors.map((tensor, i) => [tensor, contents[i] ?? null]));
-  const leaf = (value: Value): RpcValue => {
-    const known = made.get(value);
-    if (known !== undefined) return known;
-    const converted = leafFromMachine(value, machine);
-    if (typeof value === 'object') made.set(value, converted);
-    return converted;
-  };
-  return values.map((value) =>
-    foldTree<Value, AdtValue, RpcValue>(value, {
-      isNode: (candidate) => candidate instanceof AdtValue,
-      fields: ({ fields }) => fields,
-      leaf,
-      node: ({ tag }, fields) => new RpcTuple(fields, tag),
-    }),
-  );
+  const made = new Map(tensors.map((tensor, index) => [tensor, contents[index] ?? null]));
+  const same = <T extends RpcValue>(value: T): T => value;
+  const callable = (value: ClosureValue | PackedFunctionValue): RpcFunction =>
+    functionOf(value, machine);
+  const convert = foldValues<MachineForms, RpcValue>(MACHINE_SIDE, {
+    null: same,
+    int: same,
+    float: same,
+    string: same,
+    dtype: same,
+    shape: same,
+    tensor: (tensor) => made.get(tensor) ?? null,
+    adt: ({ tag }, fields) => new RpcTuple(fields, tag),
+    closure: callable,
+    packed: callable,
+    storage: refuse,
+    heap: refuse,
+    vm: refuse,
+  });
+  return values.map(convert);
 }
 
-function leafFromMachine(value: Value, machine: MachineOf): RpcValue {
-  if (isPlainValue(value)) return value;
-  if (value instanceof ClosureValue || value instanceof PackedFunctionValue) {
-    return functionOf(value, machine);
-  }
+function refuse(value: Value): never {
   throw new UnsupportedError({
     where: 'remote call',
     got: `a ${describeValue(value)}`,
@@ -99,16 +101,12 @@ function leafFromMachine(value: Value, machine: MachineOf): RpcValue {
   });
 }
 
-function collectTensors(values: readonly Value[]): TensorValue[] {
+function tensorsIn(values: readonly Value[]): TensorValue[] {
   const found = new Set<TensorValue>();
-  const seen = new Set<Value>();
-  const pending = [...values];
-  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
+  const visit = foldParts(MACHINE_SIDE.partsOf, (value) => {
     if (value instanceof TensorValue) found.add(value);
-    if (!(value instanceof AdtValue) || seen.has(value)) continue;
-    seen.add(value);
-    for (const field of value.fields) pending.push(field);
-  }
+  });
+  for (const value of values) visit(value);
   return [...found];
 }
 
@@ -208,36 +206,35 @@ function toFreshValue(arg: RpcValue, machine: MachineValue): Value {
 
 /** Tensors that were uploaded are put into `held`. */
 function build(arg: RpcValue, machine: MachineValue, held: Value[]): Value {
-  const made = new Map<RpcValue, Value>();
-  return foldTree<RpcValue, RpcTuple, Value>(arg, {
-    isNode: (candidate) => candidate instanceof RpcTuple,
-    fields: ({ fields }) => fields,
-    leaf: (value) => {
-      const known = made.get(value);
-      if (known !== undefined) return known;
-      const built = buildLeaf(value, machine);
-      if (value instanceof HostTensor) held.push(built);
-      if (typeof value === 'object' || typeof value === 'function') made.set(value, built);
-      return built;
+  const convert = foldValues<RpcForms, Value>(RPC_SIDE, {
+    null: () => null,
+    int: (value) => value,
+    float: (value) => (typeof value === 'number' ? new FloatValue(value) : value),
+    string: (value) => value,
+    dtype: (value) => value,
+    shape: (value) => value,
+    tensor: (value) => {
+      const uploaded = machine.tensor(value);
+      held.push(uploaded);
+      return uploaded;
     },
-    node: ({ tag }, fields) => new AdtValue(tag, fields),
+    handle: (value) => {
+      if (value instanceof LocalTensor) return value.value;
+      throw elsewhere();
+    },
+    adt: ({ tag }, fields) => new AdtValue(tag, fields),
+    packed: (callee) => {
+      const origin = ORIGINS.get(callee);
+      if (origin instanceof ClosureValue && origin.machine === machine) return origin;
+      const call = packedFunction(callee, () => machine);
+      return new PackedFunctionValue(callee.name, call);
+    },
   });
+  return convert(arg);
 }
 
-function buildLeaf(value: RpcValue, machine: MachineValue): Value {
-  if (typeof value === 'number' && !Number.isSafeInteger(value)) return new FloatValue(value);
-  if (isPlainValue(value)) return value;
-  if (typeof value === 'function') {
-    const origin = ORIGINS.get(value);
-    if (origin instanceof ClosureValue && origin.machine === machine) return origin;
-    return new PackedFunctionValue(
-      value.name,
-      packedFunction(value, () => machine),
-    );
-  }
-  if (value instanceof HostTensor) return machine.tensor(value);
-  if (value instanceof LocalTensor) return value.value;
-  throw new UnsupportedError({
+function elsewhere(): UnsupportedError {
+  return new UnsupportedError({
     where: 'remote call',
     got: 'a tensor that lives on another side',
     expected: 'a tensor of this side, or one by value',

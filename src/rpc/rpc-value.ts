@@ -1,15 +1,12 @@
-import type { HostTensor } from '../core/host-tensor.ts';
 import type { DType } from '../core/dtype.ts';
+import { UsageError } from '../core/errors.ts';
+import { HostTensor } from '../core/host-tensor.ts';
 import type { Shape } from '../core/shape.ts';
+import type { ValueSide } from '../core/value-fold.ts';
 import { DTypeValue, FloatValue, ShapeValue } from '../runtime/value.ts';
 
 /** Values that are the same in every machine and page. */
 export type PlainValue = null | number | string | FloatValue | DTypeValue | ShapeValue;
-
-export function isPlainValue(value: unknown): value is PlainValue {
-  if (value === null || typeof value === 'number' || typeof value === 'string') return true;
-  return value instanceof FloatValue || value instanceof DTypeValue || value instanceof ShapeValue;
-}
 
 /** A constructor tag with fields; a tuple has tag 0. */
 export class RpcTuple {
@@ -27,11 +24,52 @@ export class RpcTuple {
 /** A function of this side, or a {@link RemoteFunction}. */
 export type RpcFunction = (...args: RpcValue[]) => RpcInput | Promise<RpcInput>;
 
+/** What crosses a session for each kind of value; `never` for what stays in a machine. */
+export interface RpcForms {
+  readonly null: null;
+  readonly int: number;
+  /** A number where it is no safe integer. */
+  readonly float: FloatValue | number;
+  readonly string: string;
+  readonly dtype: DTypeValue;
+  readonly shape: ShapeValue;
+  readonly tensor: HostTensor;
+  readonly handle: TensorHandle;
+  readonly adt: RpcTuple;
+  readonly closure: never;
+  /** Closures too: who calls it cannot tell. */
+  readonly packed: RpcFunction;
+  readonly storage: never;
+  readonly heap: never;
+  readonly vm: never;
+}
+
 /**
  * What crosses a session. A number is an int where it is a safe integer; floats are FloatValue in
  * results. Tensors go by value, or stay where they are and are named.
  */
 export type RpcValue = PlainValue | HostTensor | TensorHandle | RpcTuple | RpcFunction;
+
+/** Throws UsageError for what is no value. */
+export const RPC_SIDE: ValueSide<RpcForms> = {
+  kindOf: (value) => {
+    if (value === null) return 'null';
+    if (typeof value === 'string') return 'string';
+    if (typeof value === 'number') return Number.isSafeInteger(value) ? 'int' : 'float';
+    if (typeof value === 'function') return 'packed';
+    if (value instanceof HostTensor) return 'tensor';
+    if (value instanceof RpcTuple) return 'adt';
+    if (value instanceof FloatValue || value instanceof DTypeValue) return value.kind;
+    if (value instanceof ShapeValue) return value.kind;
+    if (value?.kind === 'tensor handle') return 'handle';
+    throw new UsageError({
+      where: 'remote call',
+      got: `a ${Object.prototype.toString.call(value).slice(8, -1)}`,
+      expected: 'a number, string, shape, tensor, function, handle, or an array of these',
+    });
+  },
+  partsOf: (value) => (value instanceof RpcTuple ? value.fields : undefined),
+};
 
 /** What may be given in place of a value: another number is a float, an array a tuple. */
 export type RpcInput = RpcValue | undefined | void | boolean | readonly RpcInput[];

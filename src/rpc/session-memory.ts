@@ -11,15 +11,21 @@ export class SessionMemory {
     this.#byteBudget = byteBudget;
   }
 
-  /** The allocator of a machine, which counts until it is disposed of. */
-  allocator(device: LendableDevice): Allocator {
+  /** The allocator of a machine, which counts until it is disposed of; `own` is what it asked for. */
+  allocator(device: LendableDevice, own: number = this.#byteBudget): Allocator {
     const others = () =>
       [...this.#allocators].filter((other) => other !== allocator && other.device === device);
+    const byteBudget = Math.min(own, this.#byteBudget);
+    // What the others may hold before they take from what this one asked for.
+    const spare = own < this.#byteBudget ? this.#byteBudget - own : 0;
     const allocator: PooledAllocator = new MachineAllocator(
       device,
       {
-        byteBudget: this.#byteBudget,
-        heldElsewhere: () => others().reduce((sum, other) => sum + heldBy(other), 0),
+        byteBudget,
+        heldElsewhere: () => {
+          const held = others().reduce((sum, other) => sum + heldBy(other), 0);
+          return Math.max(0, held - spare);
+        },
         onShortage: () => {
           for (const other of others()) other.trim();
         },

@@ -1,4 +1,5 @@
 import { UsageError } from '../core/errors.ts';
+import { foldParts } from '../core/value-fold.ts';
 import { LimitError } from './errors.ts';
 import { ExportTable, ImportTable } from './handle-table.ts';
 import type { RpcLimits } from './limits.ts';
@@ -9,7 +10,13 @@ import {
   isRemote,
   RemoteTensor,
 } from './remote-handles.ts';
-import type { RpcFunction, RpcTarget, RpcValue, TensorHandle } from './rpc-value.ts';
+import {
+  RPC_SIDE,
+  type RpcFunction,
+  type RpcTarget,
+  type RpcValue,
+  type TensorHandle,
+} from './rpc-value.ts';
 import { targetOf } from './targets.ts';
 import {
   decodeValues,
@@ -142,16 +149,12 @@ export class SessionValues implements HandleNames {
 
 /** Handles of a value that nobody takes. */
 export function releaseAll(root: RpcValue): void {
-  const pending: RpcValue[] = [root];
-  const seen = new Set<RpcValue>();
-  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
-    if (typeof value !== 'object' && typeof value !== 'function') continue;
-    if (value === null || seen.has(value)) continue;
-    seen.add(value);
-    if ('fields' in value) pending.push(...value.fields);
-    else if ('release' in value && typeof value.release === 'function') value.release();
+  const releaseEach = foldParts(RPC_SIDE.partsOf, (value) => {
+    if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return;
+    if ('release' in value && typeof value.release === 'function') value.release();
     else if (typeof value === 'function') targetOf(value).release();
-  }
+  });
+  releaseEach(root);
 }
 
 function tooLarge(byteLength: number, { messageBytes }: RpcLimits): LimitError {

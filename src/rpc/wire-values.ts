@@ -1,25 +1,40 @@
 import { dtypeInfo, isDType } from '../core/dtype.ts';
-import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { elementCount, type Shape } from '../core/shape.ts';
+import { foldValues, type KindOf } from '../core/value-fold.ts';
 import { DTypeValue, FloatValue, ShapeValue } from '../runtime/value.ts';
 import { ProtocolError } from './errors.ts';
-import { foldTree } from './fold-tree.ts';
-import { type RpcFunction, RpcTuple, type RpcValue, type TensorHandle } from './rpc-value.ts';
+import {
+  RPC_SIDE,
+  type RpcForms,
+  type RpcFunction,
+  RpcTuple,
+  type RpcValue,
+  type TensorHandle,
+} from './rpc-value.ts';
 
 /** First element of a node that is no int, string or null. */
-const Kind = {
+const Code = {
   float: 0,
   dtype: 1,
   shape: 2,
   tensor: 3,
+  /** A tensor whose elements are all the same one. */
   splat: 4,
-  tuple: 5,
+  adt: 5,
   /** A function or tensor of whoever gets the message, by its handle. */
   yours: 6,
-  myFunction: 7,
-  myTensor: 8,
-} as const;
+  /** A function of whoever sends it, by its handle. */
+  packed: 7,
+  /** A tensor of whoever sends it. */
+  handle: 8,
+} as const satisfies Record<NodeKind, number>;
+
+type NodeKind = Exclude<KindOf<RpcForms>, 'null' | 'int' | 'string'> | 'splat' | 'yours';
+
+const KINDS = new Map<unknown, NodeKind>(
+  Object.entries(Code).map(([kind, code]) => [code, kind as NodeKind]),
+);
 
 /** Values of a message: nodes whose fields come before them, and which of them are meant. */
 export interface WireValues {
@@ -47,62 +62,38 @@ const FLOAT_BYTE_LENGTH = 8;
 export function encodeValues(values: readonly RpcValue[], names: HandleNames): EncodedValues {
   const nodes: unknown[] = [];
   const blobs: Uint8Array[] = [];
-  const known = new Map<unknown, number>();
-  const leaf = (value: RpcValue): number => {
-    const isObject = typeof value === 'object' || typeof value === 'function';
-    const seen = isObject ? known.get(value) : undefined;
-    if (seen !== undefined) return seen;
-    const index = nodes.push(encodeLeaf(value, names, blobs)) - 1;
-    if (isObject) known.set(value, index);
-    return index;
-  };
-  const tuples = new Map<RpcTuple, number>();
-  const roots = values.map((value) =>
-    foldTree<RpcValue, RpcTuple, number>(value, {
-      isNode: (candidate) => candidate instanceof RpcTuple,
-      fields: ({ fields }) => fields,
-      leaf,
-      node: (tuple, fields) => {
-        const index = tuples.get(tuple) ?? nodes.push([Kind.tuple, tuple.tag, fields]) - 1;
-        tuples.set(tuple, index);
-        return index;
-      },
-    }),
-  );
-  return { nodes, roots, blobs };
-}
-
-function encodeLeaf(value: RpcValue, names: HandleNames, blobs: Uint8Array[]): unknown {
-  if (value === null || typeof value === 'string') return value;
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? value : floatNode(value);
-  if (typeof value === 'function') {
-    const { id, isTheirs } = names.exportFunction(value);
-    return isTheirs ? [Kind.yours, id] : [Kind.myFunction, id, value.name.slice(0, 200)];
-  }
-  if (value instanceof FloatValue) return floatNode(value.value);
-  if (value instanceof DTypeValue) return [Kind.dtype, value.dtype];
-  if (value instanceof ShapeValue) return [Kind.shape, [...value.dims]];
-  if (value instanceof HostTensor) {
-    const bytes = value.storedBytes(0, value.storedByteLength);
-    const kind = value.isSplat ? Kind.splat : Kind.tensor;
-    return [kind, value.dtype, [...value.shape], blobs.push(bytes) - 1];
-  }
-  if ('kind' in value && value.kind === 'tensor handle') {
-    const { id, isTheirs } = names.exportTensor(value);
-    return isTheirs ? [Kind.yours, id] : [Kind.myTensor, id, value.dtype, [...value.shape]];
-  }
-  throw new UsageError({
-    where: 'remote call',
-    got: `a ${Object.prototype.toString.call(value).slice(8, -1)}`,
-    expected: 'a number, string, shape, tensor, function, handle, or an array of these',
+  const add = (node: unknown): number => nodes.push(node) - 1;
+  const encode = foldValues<RpcForms, number>(RPC_SIDE, {
+    null: add,
+    int: add,
+    string: add,
+    float: (value) => add(floatNode(typeof value === 'number' ? value : value.value)),
+    dtype: ({ dtype }) => add([Code.dtype, dtype]),
+    shape: ({ dims }) => add([Code.shape, [...dims]]),
+    tensor: (value) => {
+      const bytes = value.storedBytes(0, value.storedByteLength);
+      const code = value.isSplat ? Code.splat : Code.tensor;
+      return add([code, value.dtype, [...value.shape], blobs.push(bytes) - 1]);
+    },
+    handle: (value) => {
+      const { id, isTheirs } = names.exportTensor(value);
+      if (isTheirs) return add([Code.yours, id]);
+      return add([Code.handle, id, value.dtype, [...value.shape]]);
+    },
+    packed: (callee) => {
+      const { id, isTheirs } = names.exportFunction(callee);
+      return add(isTheirs ? [Code.yours, id] : [Code.packed, id, callee.name.slice(0, 200)]);
+    },
+    adt: ({ tag }, fields) => add([Code.adt, tag, fields]),
   });
+  return { nodes, roots: values.map(encode), blobs };
 }
 
 /** As bytes, because MessagePack's shorter forms lose the sign of zero. */
 function floatNode(value: number): unknown {
   const bytes = new Uint8Array(FLOAT_BYTE_LENGTH);
   new DataView(bytes.buffer).setFloat64(0, value, true);
-  return [Kind.float, bytes];
+  return [Code.float, bytes];
 }
 
 export interface DecodeOptions {
@@ -125,13 +116,24 @@ export function decodeValues(
 class NodeReader {
   readonly #values: RpcValue[] = [];
   readonly #blobs: readonly Uint8Array[];
-  readonly #names: HandleNames;
+  readonly #decoders: Record<NodeKind, (a: unknown, b: unknown, c: unknown) => RpcValue>;
   #bytesLeft: number;
 
   constructor(blobs: readonly Uint8Array[], { names, maxBytes }: DecodeOptions) {
     this.#blobs = blobs;
-    this.#names = names;
     this.#bytesLeft = maxBytes;
+    this.#decoders = {
+      float: decodeFloat,
+      dtype: (dtype) => new DTypeValue(checkDType(dtype)),
+      shape: (dims) => new ShapeValue(checkInts(dims)),
+      tensor: (dtype, shape, blob) => this.#tensor(false, { dtype, shape, blob }),
+      splat: (dtype, shape, blob) => this.#tensor(true, { dtype, shape, blob }),
+      adt: (tag, fields) => this.#tuple(tag, fields),
+      yours: (id) => names.own(checkId(id)),
+      packed: (id, name) => names.importFunction(checkId(id), typeof name === 'string' ? name : ''),
+      handle: (id, dtype, shape) =>
+        names.importTensor(checkId(id), { dtype: checkDType(dtype), shape: checkShape(shape) }),
+    };
   }
 
   /** A node that was read before; what comes later cannot be a field. */
@@ -152,28 +154,10 @@ class NodeReader {
       throw malformed('an int that is not safe');
     }
     if (!Array.isArray(node)) throw malformed('an unknown node');
-    const [kind, a, b, c] = node as unknown[];
-    switch (kind) {
-      case Kind.float:
-        return decodeFloat(a);
-      case Kind.dtype:
-        return new DTypeValue(checkDType(a));
-      case Kind.shape:
-        return new ShapeValue(checkInts(a));
-      case Kind.tensor:
-      case Kind.splat:
-        return this.#tensor(kind === Kind.splat, { dtype: a, shape: b, blob: c });
-      case Kind.tuple:
-        return this.#tuple(a, b);
-      case Kind.yours:
-        return this.#names.own(checkId(a));
-      case Kind.myFunction:
-        return this.#names.importFunction(checkId(a), typeof b === 'string' ? b : '');
-      case Kind.myTensor:
-        return this.#names.importTensor(checkId(a), { dtype: checkDType(b), shape: checkShape(c) });
-      default:
-        throw malformed(`a node of kind ${String(kind)}`);
-    }
+    const [code, a, b, c] = node as unknown[];
+    const kind = KINDS.get(code);
+    if (kind === undefined) throw malformed(`a node of kind ${String(code)}`);
+    return this.#decoders[kind](a, b, c);
   }
 
   #tuple(tag: unknown, fields: unknown): RpcTuple {

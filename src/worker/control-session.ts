@@ -1,4 +1,5 @@
 import { UsageError } from '../core/errors.ts';
+import { withinRunTime } from '../core/within-run-time.ts';
 import { type ResumedCall, restoreSnapshot } from '../runtime/snapshot/resume-snapshot.ts';
 import { RunControl } from '../runtime/snapshot/run-control.ts';
 import { type HostStates, takeSnapshot } from '../runtime/snapshot/take-snapshot.ts';
@@ -82,7 +83,7 @@ async function restore(
   const { calls, roots, note } = await restoreSnapshot(machine, bytes, { states });
   const runs = calls.map((call): ResumedRun => {
     // Counted among the device's work, though nobody has asked for the result yet.
-    const value = device.share(() => call.result);
+    const value = device.share(() => withinTimeOf(hosted, call));
     value.catch(() => undefined);
     return { call, value };
   });
@@ -94,6 +95,15 @@ async function restore(
   );
   const places = calls.map(({ entry, at, depth }) => ({ entry, at, depth }));
   return { calls: places, results, note };
+}
+
+/** A run that goes on has the time of one that begins. */
+function withinTimeOf({ runTimeout }: HostedSession, call: ResumedCall): Promise<Value> {
+  const run = (ended: AbortSignal): Promise<Value> => {
+    ended.addEventListener('abort', () => call.abort(ended.reason), { once: true });
+    return call.result;
+  };
+  return withinRunTime(run, new AbortController().signal, runTimeout);
 }
 
 /** Aborted, it stops the run, as the signal of a run does. */

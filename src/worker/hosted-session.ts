@@ -1,28 +1,34 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
-import { DeviceLostError, internalError, UsageError } from '../core/errors.ts';
+import { DeviceLostError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { untilAborted } from '../core/until-aborted.ts';
-import { AdtValue, FloatValue, ShapeValue, TensorValue, type Value } from '../runtime/value.ts';
+import { foldValues } from '../core/value-fold.ts';
+import { withinRunTime } from '../core/within-run-time.ts';
+import {
+  AdtValue,
+  FloatValue,
+  ShapeValue,
+  type TensorValue,
+  type Value,
+} from '../runtime/value.ts';
 import type { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { describeFunctions } from './describe-functions.ts';
 import type { SharedDevice } from './device-pool.ts';
-import type {
-  Dims,
-  FunctionInfo,
-  HandleId,
-  RunRequest,
-  SessionMemory,
-  WireProfile,
-  WireResult,
-  WireTensor,
-  WireValue,
+import {
+  type Dims,
+  type FunctionInfo,
+  type HandleId,
+  type RunRequest,
+  type SessionMemory,
+  WIRE_SIDE,
+  type WireForms,
+  type WireProfile,
+  type WireResult,
+  type WireTensor,
+  type WireValue,
 } from './protocol.ts';
-import type { RefusedKind } from './refused-result.ts';
+import { draftsOf } from './result-draft.ts';
 import type { SessionDevices, SharedUse } from './shared-use.ts';
-
-/** What a page can take as a result: messages must not exhaust stack or memory of a thread. */
-const MAX_RESULT_COUNT = 1 << 16;
-const MAX_RESULT_DEPTH = 1000;
 
 type Deliverable = Pick<RunRequest, 'functionName' | 'keep'>;
 
@@ -65,6 +71,10 @@ export class HostedSession {
   }
 
   run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
+    return withinRunTime((ended) => this.#run(request, ended), signal, this.runTimeout);
+  }
+
+  #run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
     const run = (args: readonly Value[]): Promise<WireResult[]> =>
       this.device.share(async () => {
         const result = await this.machine.invoke(request.functionName, args, { signal });
@@ -75,6 +85,10 @@ export class HostedSession {
 
   /** Runs while no other session uses the device, so that all launches are this run's. */
   profile(request: RunRequest, signal: AbortSignal): Promise<WireProfile> {
+    return withinRunTime((ended) => this.#profile(request, ended), signal, this.runTimeout);
+  }
+
+  #profile(request: RunRequest, signal: AbortSignal): Promise<WireProfile> {
     const work = async (args: readonly Value[]): Promise<WireProfile> => {
       const start = performance.now();
       const profile = await this.machine.profile(request.functionName, args, { signal });
@@ -162,6 +176,12 @@ export class HostedSession {
     };
   }
 
+  /** The executable as text. */
+  async listing(): Promise<string> {
+    const { printExecutable } = await import('../bytecode/print.ts');
+    return printExecutable(this.executable);
+  }
+
   /**
    * Takes the arguments before anything is awaited: a handle that is disposed of right after the
    * call is still good for it.
@@ -170,44 +190,32 @@ export class HostedSession {
     request: Pick<RunRequest, 'args'>,
     call: (args: readonly Value[]) => Promise<T>,
   ): Promise<T> {
-    const args: Value[] = [];
+    const held: Value[] = [];
+    const hold = <T extends Value>(value: T): T => {
+      held.push(value);
+      return value;
+    };
+    const retained = <T extends Value>(value: T): T => {
+      this.machine.retain(value);
+      return hold(value);
+    };
+    const toValue = foldValues<WireForms, Value>(WIRE_SIDE, {
+      null: () => null,
+      int: ({ value }) => value,
+      float: ({ value }) => new FloatValue(value),
+      string: ({ value }) => value,
+      shape: ({ value }) => new ShapeValue(value),
+      tensor: ({ dtype, shape, data }) =>
+        hold(this.machine.tensor(new HostTensor(dtype, shape, data))),
+      handle: ({ handle }) => retained(this.#resolve(handle)),
+      adt: ({ tag }, fields) => retained(new AdtValue(tag, fields)),
+    });
     try {
-      for (const arg of request.args) args.push(this.#toValue(arg));
+      const args = request.args.map(toValue);
       if (this.ready !== undefined) await this.ready;
       return await call(args);
     } finally {
-      for (const arg of args) this.machine.release(arg);
-    }
-  }
-
-  /** The caller releases the value. */
-  #toValue(wire: WireValue): Value {
-    switch (wire.kind) {
-      case 'tensor':
-        return this.machine.tensor(new HostTensor(wire.dtype, wire.shape, wire.data));
-      case 'handle': {
-        const tensor = this.#resolve(wire.handle);
-        this.machine.retain(tensor);
-        return tensor;
-      }
-      case 'int':
-      case 'string':
-        return wire.value;
-      case 'float':
-        return new FloatValue(wire.value);
-      case 'shape':
-        return new ShapeValue(wire.value);
-      case 'null':
-        return null;
-      case 'tuple': {
-        const fields = wire.fields.map((field) => this.#toValue(field));
-        const tuple = new AdtValue(wire.tag, fields);
-        this.machine.retain(tuple);
-        for (const field of fields) this.machine.release(field);
-        return tuple;
-      }
-      default:
-        return wire satisfies never;
+      for (const value of held) this.machine.release(value);
     }
   }
 
@@ -229,45 +237,31 @@ export class HostedSession {
     try {
       const info = this.functions.find(({ name }) => name === request.functionName);
       const names = info?.results ?? [];
-      const values = names.length === 1 ? [result] : fieldsOf(result);
       // Before a handle is made: nobody would drop those of a result that cannot be delivered.
-      const tensors = await tensorsIn(values);
+      const { tensors, drafts } = await draftsOf(names.length === 1 ? [result] : fieldsOf(result));
       const isRead = request.keep === 'host';
       // Nobody waits for what is kept; the device is to begin with it all the same.
       if (!isRead) this.device.device.flush();
       const read = isRead ? await this.machine.read(tensors) : [];
       const hosts = new Map(tensors.map((tensor, index) => [tensor, read[index]]));
+      const toWire = (tensor: TensorValue): WireValue => {
+        const host = hosts.get(tensor);
+        return host === undefined ? this.#keep(tensor) : toWireTensor(host);
+      };
       return names.map(({ name }, index) => ({
         name,
-        value: this.#toWire(values[index] ?? null, hosts),
+        value: drafts[index]?.finish(toWire) ?? { kind: 'null' },
       }));
     } finally {
       this.machine.release(result);
     }
   }
 
-  #toWire(value: Value, hosts: ReadonlyMap<TensorValue, HostTensor | undefined>): WireValue {
-    if (value === null) return { kind: 'null' };
-    if (typeof value === 'number') return { kind: 'int', value };
-    if (typeof value === 'string') return { kind: 'string', value };
-    if (value instanceof TensorValue) {
-      const host = hosts.get(value);
-      return host === undefined ? this.#keep(value) : toWireTensor(host);
-    }
-    if (value instanceof FloatValue) return { kind: 'float', value: value.value };
-    if (value instanceof ShapeValue) return { kind: 'shape', value: value.dims };
-    if (value instanceof AdtValue) {
-      const fields = value.fields.map((field) => this.#toWire(field, hosts));
-      return { kind: 'tuple', tag: value.tag, fields };
-    }
-    throw internalError(`a ${value.kind} on its way to the page`);
-  }
-
   /** A value as the page holds it, its tensors as handles. Drops the reference to it. */
   async handOver(value: Value): Promise<WireValue> {
     try {
-      await tensorsIn([value]);
-      return this.#toWire(value, new Map());
+      const { drafts } = await draftsOf([value]);
+      return drafts[0]?.finish((tensor) => this.#keep(tensor)) ?? { kind: 'null' };
     } finally {
       this.machine.release(value);
     }
@@ -283,24 +277,6 @@ export class HostedSession {
 
 function fieldsOf(result: Value): readonly Value[] {
   return result instanceof AdtValue ? result.fields : [result];
-}
-
-/** The tensors of results. Rejects with UsageError for what a page cannot take. */
-async function tensorsIn(results: readonly Value[]): Promise<TensorValue[]> {
-  const tensors = new Set<TensorValue>();
-  let count = 0;
-  let culprit: RefusedKind | undefined = undefined as RefusedKind | undefined;
-  const visit = (value: Value, depth: number): void => {
-    if (++count > MAX_RESULT_COUNT || depth > MAX_RESULT_DEPTH) culprit = 'values';
-    if (culprit !== undefined || typeof value !== 'object' || value === null) return;
-    if (value.kind === 'tensor') tensors.add(value);
-    else if (value.kind === 'adt') for (const field of value.fields) visit(field, depth + 1);
-    else if (value.kind !== 'float' && value.kind !== 'shape') culprit = value.kind;
-  };
-  for (const result of results) visit(result, 0);
-  if (culprit === undefined) return [...tensors];
-  const { refusedResult } = await import('./refused-result.ts');
-  throw refusedResult(culprit, MAX_RESULT_COUNT, MAX_RESULT_DEPTH);
 }
 
 function toWireTensor({ dtype, shape, data }: HostTensor): WireTensor {

@@ -5,14 +5,15 @@ import type { ErrorData } from '../core/errors.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
 import type { ProgramLimits } from '../core/program-limits.ts';
 import type { Shape } from '../core/shape.ts';
+import type { KindOf, ValueSide } from '../core/value-fold.ts';
 import type { TuningStep } from '../device/device.ts';
 
 export type { ProgramLimits } from '../core/program-limits.ts';
 export type { KernelTuning, TriedVariant } from '../device/device.ts';
 
 /**
- * What the page and its worker say to each other: plain, structured-cloneable data. Every call
- * carries a number that the page chose, so that it can be cancelled while it is under way.
+ * What a page says to whoever runs its sessions, its worker or a remote device: plain, structured-cloneable
+ * data. Every call carries a number that the page chose, so that it can be cancelled while it is under way.
  */
 export interface SessionService {
   /** The first call of a page. It is answered once the worker holds the lock. */
@@ -40,6 +41,16 @@ export interface SessionService {
   dispose(call: CallId, session: SessionId): Promise<Reply<boolean>>;
   /** Stops a call that is under way; it then rejects with an AbortError. */
   cancel(call: CallId): Promise<void>;
+}
+
+/** Somebody who lends devices: what `connect` of `weft-vm/rpc` gives. */
+export interface SessionLender {
+  /** What the other side calls itself. */
+  readonly name: string;
+  /** Resolves with the reason when the connection is over. */
+  readonly closed: Promise<Error>;
+  /** @internal What sessions on these devices talk to. */
+  openService(): Promise<SessionService>;
 }
 
 export interface Greeting {
@@ -243,14 +254,34 @@ export interface WireHandle {
   readonly shape: Shape;
 }
 
-export type WireValue =
-  | WireTensor
-  | WireHandle
-  | { readonly kind: 'int' | 'float'; readonly value: number }
-  | { readonly kind: 'string'; readonly value: string }
-  | { readonly kind: 'shape'; readonly value: Shape }
-  | { readonly kind: 'null' }
-  | { readonly kind: 'tuple'; readonly tag: number; readonly fields: readonly WireValue[] };
+/** What crosses between page and worker; `never` is what a page can neither give nor take. */
+export interface WireForms {
+  readonly null: { readonly kind: 'null' };
+  readonly int: { readonly kind: 'int'; readonly value: number };
+  readonly float: { readonly kind: 'float'; readonly value: number };
+  readonly string: { readonly kind: 'string'; readonly value: string };
+  readonly dtype: never;
+  readonly shape: { readonly kind: 'shape'; readonly value: Shape };
+  readonly tensor: WireTensor;
+  readonly handle: WireHandle;
+  readonly adt: {
+    readonly kind: 'adt';
+    readonly tag: number;
+    readonly fields: readonly WireValue[];
+  };
+  readonly closure: never;
+  readonly packed: never;
+  readonly storage: never;
+  readonly heap: never;
+  readonly vm: never;
+}
+
+export type WireValue = WireForms[KindOf<WireForms>];
+
+export const WIRE_SIDE: ValueSide<WireForms> = {
+  kindOf: ({ kind }) => kind,
+  partsOf: (value) => (value.kind === 'adt' ? value.fields : undefined),
+};
 
 export interface WireResult {
   readonly name: string;

@@ -1,13 +1,15 @@
 import { expose, releaseProxy, transfer } from 'comlink';
 import { isCompiler, serveAsCompiler } from './compiler-role.ts';
 import { createService, type ServiceOptions } from './create-service.ts';
-import type {
-  LoadProgress,
-  Reply,
-  RunRequest,
-  SessionService,
-  WireResult,
-  WireValue,
+import { foldParts } from '../core/value-fold.ts';
+import {
+  type LoadProgress,
+  type Reply,
+  type RunRequest,
+  type SessionService,
+  WIRE_SIDE,
+  type WireResult,
+  type WireValue,
 } from './protocol.ts';
 
 /** Smaller memory is as soon made anew. */
@@ -68,21 +70,23 @@ function posting<T>(
   spares: readonly ArrayBuffer[] = [],
 ): Reply<T> {
   if (!reply.ok) return reply;
-  const buffers = new Set<ArrayBuffer>(spares);
-  for (const { value } of resultsOf(reply.value)) collect(value, buffers);
-  return transfer({ ...reply, spares }, [...buffers]);
+  const results = resultsOf(reply.value).map(({ value }) => value);
+  return transfer({ ...reply, spares }, [...new Set([...spares, ...buffersIn(results)])]);
 }
 
 /** What a run's inputs came in: they are on the device. */
 function sparesOf({ args }: RunRequest): ArrayBuffer[] {
-  const buffers = new Set<ArrayBuffer>();
-  for (const arg of args) collect(arg, buffers);
-  return [...buffers].filter(({ byteLength }) => byteLength >= LEAST_SPARE_BYTE_LENGTH);
+  return buffersIn(args).filter(({ byteLength }) => byteLength >= LEAST_SPARE_BYTE_LENGTH);
 }
 
-function collect(value: WireValue, buffers: Set<ArrayBuffer>): void {
-  if (value.kind === 'tuple') for (const field of value.fields) collect(field, buffers);
-  if (value.kind !== 'tensor') return;
-  const { buffer } = value.data;
-  if (buffer instanceof ArrayBuffer) buffers.add(buffer);
+/** The memory of tensors, each buffer once. */
+function buffersIn(values: readonly WireValue[]): ArrayBuffer[] {
+  const buffers = new Set<ArrayBuffer>();
+  const visit = foldParts(WIRE_SIDE.partsOf, (value) => {
+    if (value.kind !== 'tensor') return;
+    const { buffer } = value.data;
+    if (buffer instanceof ArrayBuffer) buffers.add(buffer);
+  });
+  for (const value of values) visit(value);
+  return [...buffers];
 }

@@ -132,7 +132,7 @@ test('whatever a run does, it leaves the constants; dispose leaves nothing', asy
 
 async function drop(host: SessionHost, session: SessionId, value: WireValue): Promise<void> {
   if (value.kind === 'handle') await host.release(session, value.handle);
-  if (value.kind === 'tuple') for (const field of value.fields) await drop(host, session, field);
+  if (value.kind === 'adt') for (const field of value.fields) await drop(host, session, field);
 }
 
 describe('a device that does not answer', () => {

@@ -1,14 +1,15 @@
 import { DeviceError, errorToData, UsageError } from '../core/errors.ts';
 import { VERSION } from '../core/version.ts';
-import { withinRunTime } from '../core/within-run-time.ts';
-import type { Device, LaunchOwner } from '../device/device.ts';
+import type { LaunchOwner } from '../device/device.ts';
 import type { HostFunction } from '../runtime/host-function.ts';
 import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { type CreateDevice, DevicePool } from './device-pool.ts';
+import { describePlace } from './describe-place.ts';
 import { HostedSession } from './hosted-session.ts';
 import { loadProgram } from './load-program.ts';
 import type { LoadContext } from './loaded-program.ts';
+import { startControl } from './start-control.ts';
 import { checkCeilings, machineOptions, withinCeilings } from './within-ceilings.ts';
 import type {
   CallId,
@@ -24,7 +25,6 @@ import type {
   ProgramLimits,
   Reply,
   RunRequest,
-  SessionDevice,
   SessionId,
   SessionMemory,
   SessionService,
@@ -110,17 +110,15 @@ export class SessionHost implements SessionService {
   }
 
   run(call: CallId, request: RunRequest): Promise<Reply<WireResult[]>> {
-    return this.#answer(call, request.session, (signal) => {
-      const session = this.#session(request.session);
-      return withinRunTime((ended) => session.run(request, ended), signal, session.runTimeout);
-    });
+    return this.#answer(call, request.session, (signal) =>
+      this.#session(request.session).run(request, signal),
+    );
   }
 
   profile(call: CallId, request: RunRequest): Promise<Reply<WireProfile>> {
-    return this.#answer(call, request.session, (signal) => {
-      const session = this.#session(request.session);
-      return withinRunTime((ended) => session.profile(request, ended), signal, session.runTimeout);
-    });
+    return this.#answer(call, request.session, (signal) =>
+      this.#session(request.session).profile(request, signal),
+    );
   }
 
   warmup(call: CallId, session: SessionId, dims: Dims): Promise<Reply<null>> {
@@ -139,25 +137,13 @@ export class SessionHost implements SessionService {
   }
 
   listing(call: CallId, session: SessionId): Promise<Reply<string>> {
-    return this.#answer(call, session, async () => {
-      const { executable } = this.#session(session);
-      const { printExecutable } = await import('../bytecode/print.ts');
-      return printExecutable(executable);
-    });
+    return this.#answer(call, session, async () => this.#session(session).listing());
   }
 
   control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>> {
-    return this.#answer(call, session, (signal) => {
-      const hosted = this.#session(session);
-      const loading = import('./control-session.ts');
-      const done = hosted.withArguments(request, async (args) => {
-        const { controlSession } = await loading;
-        return controlSession(hosted, request, { args, signal, states: this.#states });
-      });
-      // Runs that come later do not overtake it.
-      hosted.ready = loading;
-      return done;
-    });
+    return this.#answer(call, session, (signal) =>
+      startControl(this.#session(session), request, { signal, states: this.#states }),
+    );
   }
 
   async release(session: SessionId, handle: HandleId): Promise<void> {
@@ -238,11 +224,7 @@ export class SessionHost implements SessionService {
       if (request.pin === true || request.priority !== undefined) void this.#openSharing();
       shared = await (await this.#sharing)?.share({ request, program, owner }, { main, host });
       const { executable } = program;
-      // Most programs run on one device.
-      const placements =
-        executable.metadata['placements'] === undefined
-          ? []
-          : (await import('./describe-placements.ts')).describePlacements(executable.metadata);
+      const place = await describePlace(executable, main.device, fallbackReason);
       const machine = await this.#createMachine(executable, devices, {
         ...machineOptions(request, owner),
         signal: context.signal,
@@ -251,14 +233,13 @@ export class SessionHost implements SessionService {
         dataHashes: program.dataHashes,
         ...(await shared?.begin(context.signal)),
       });
-      const session = this.#nextSession++;
       const hosted = new HostedSession(executable, machine, { main, host });
       hosted.runTimeout = request.runTimeout;
       hosted.shared = shared;
       shared?.loaded(hosted);
+      const session = this.#nextSession++;
       this.#sessions.set(session, hosted);
-      const device = describeDevice(main.device, fallbackReason);
-      return { session, functions: hosted.functions, device, placements };
+      return { session, functions: hosted.functions, ...place };
     } catch (error) {
       ended.abort();
       void shared?.dispose();
@@ -330,11 +311,6 @@ interface OpenedDevices extends SessionDevices {
 function releaseDevices({ main, host }: SessionDevices): void {
   main.release();
   host.release();
-}
-
-function describeDevice({ kind, info }: Device, fallbackReason: string | undefined): SessionDevice {
-  const { name, vendor, architecture, adapterClass } = info;
-  return { kind, name, vendor, architecture, adapterClass, fallbackReason };
 }
 
 /** For as long as this thread lives. */

@@ -4,7 +4,7 @@ import type { LaunchOwner } from '../device/device.ts';
 import type { MachineOptions } from '../runtime/load-machine.ts';
 import type { ProgramLimits } from './protocol.ts';
 
-const NUMBERS = [
+export const PROGRAM_NUMBERS = [
   'workgroupLimit',
   'instructionLimit',
   'runTimeout',
@@ -17,9 +17,9 @@ export function checkCeilings(ceilings: ProgramLimits): void {
   const { programKernels = 'allow' } = ceilings;
   const where = 'limits of serve';
   for (const [name, value] of Object.entries(ceilings)) {
-    const isNumber = NUMBERS.some((number) => number === name);
+    const isNumber = PROGRAM_NUMBERS.some((number) => number === name);
     if (!isNumber && name !== 'programKernels') {
-      const expected = `only programKernels, ${NUMBERS.join(', ')}`;
+      const expected = `only programKernels, ${PROGRAM_NUMBERS.join(', ')}`;
       throw new UsageError({ where, got: `an unknown limit ${JSON.stringify(name)}`, expected });
     }
     if (isNumber && value !== undefined && !(Number(value) > 0)) {
@@ -36,7 +36,7 @@ export function withinCeilings(asked: ProgramLimits, ceilings: ProgramLimits): P
   const refuses = [asked, ceilings].some(({ programKernels }) => programKernels === 'refuse');
   const limits: { -readonly [Name in keyof ProgramLimits]: ProgramLimits[Name] } = {};
   if (refuses) limits.programKernels = 'refuse';
-  for (const name of NUMBERS) {
+  for (const name of PROGRAM_NUMBERS) {
     const values = [asked[name], ceilings[name]].filter((value) => value !== undefined);
     if (values.length > 0) limits[name] = Math.min(...values);
   }

@@ -1,19 +1,6 @@
 import type { ByteReader } from '../../core/byte-reader.ts';
 import { type DType, dtypeFromCode, storageByteLength } from '../../core/dtype.ts';
 import type { Shape } from '../../core/shape.ts';
-import { DTypeValue, FloatValue, ShapeValue } from '../value.ts';
-import { ValueCode } from './snapshot-format.ts';
-
-type PlainCode = typeof ValueCode.float | typeof ValueCode.dtype | typeof ValueCode.shape;
-
-/** A value that refers to no other one. */
-export function readPlainValue(
-  r: ByteReader,
-  code: PlainCode,
-): FloatValue | DTypeValue | ShapeValue {
-  if (code === ValueCode.float) return new FloatValue(r.f64('float'));
-  return code === ValueCode.dtype ? new DTypeValue(readDType(r)) : new ShapeValue(readShape(r));
-}
 
 /** Where a tensor lies in what it is a view of, in bytes. */
 export interface View {
@@ -33,14 +20,14 @@ export function readView(r: ByteReader, limit: number): View {
   throw r.error({ got: `a tensor up to byte ${end}`, expected: `an end within ${limit} bytes` });
 }
 
-function readDType(r: ByteReader): DType {
+export function readDType(r: ByteReader): DType {
   const code = r.u8('dtype');
   const dtype = dtypeFromCode(code);
   if (dtype !== undefined) return dtype;
   throw r.error({ got: `dtype code ${code}`, expected: 'the code of a dtype' });
 }
 
-function readShape(r: ByteReader): number[] {
+export function readShape(r: ByteReader): number[] {
   return r.list('dimensions', 8, () => {
     const dim = r.i64('dimension');
     if (dim >= 0) return dim;

@@ -1,3 +1,6 @@
+import type { KindOf } from '../../core/value-fold.ts';
+import type { MachineForms } from '../value.ts';
+
 /**
  * Numbers of the snapshot format; `docs/snapshots.md` describes the layout. The first byte is not
  * ASCII and the line ends make a transfer in text mode visible.
@@ -42,9 +45,16 @@ export const SECTION_NAMES: readonly SectionName[] = [
 ];
 
 /** What a register or field holds: at once, or as the number of an entry of `values` before it. */
-export const OperandCode = { null: 0, int: 1, string: 2, value: 3 } as const;
+export const OperandCode = { null: 0, int: 1, string: 2, value: 3 } as const satisfies Record<
+  ImmediateKind | 'value',
+  number
+>;
 
-/** Entries of `values`. */
+type ImmediateKind = 'null' | 'int' | 'string';
+
+/** Entries of `values`: the kinds of value, and what the executable has already. */
+export type EntryKind = Exclude<KindOf<MachineForms>, ImmediateKind> | 'constant' | 'tableFunction';
+
 export const ValueCode = {
   float: 1,
   dtype: 2,
@@ -59,5 +69,5 @@ export const ValueCode = {
   /** A packed function by its number in `functions`. */
   packed: 10,
   heap: 11,
-  machine: 12,
-} as const;
+  vm: 12,
+} as const satisfies Record<EntryKind, number>;

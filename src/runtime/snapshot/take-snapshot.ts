@@ -79,7 +79,6 @@ function writeCalls(control: RunControl, writer: ValueWriter): ByteWriter {
   for (const { entry = '', invocation } of calls) {
     w.string(entry).i64(invocation.executed).u32(invocation.frames.length);
     for (const { function: callee, pc, registers } of invocation.frames) {
-      for (const value of registers) writer.add(value);
       writer.operands(w.u32(callee.index).u32(pc), registers);
     }
   }
@@ -89,7 +88,6 @@ function writeCalls(control: RunControl, writer: ValueWriter): ByteWriter {
 function writeRoots(writer: ValueWriter, roots: Readonly<Record<string, Value>>): ByteWriter {
   const w = new ByteWriter().u32(Object.keys(roots).length);
   for (const [name, value] of Object.entries(roots)) {
-    writer.add(value);
     writer.operand(w.string(name), value);
   }
   return w;

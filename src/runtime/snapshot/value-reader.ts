@@ -3,17 +3,24 @@ import type { Parts } from '../virtual-machine.ts';
 import {
   AdtValue,
   ClosureValue,
+  DTypeValue,
+  FloatValue,
   PackedFunctionValue,
   release,
   retain,
   ShapeHeap,
+  ShapeValue,
   StorageValue,
   TensorValue,
   type Value,
 } from '../value.ts';
-import { OperandCode, STORAGE_ALIGNMENT, ValueCode } from './snapshot-format.ts';
-import { readPlainValue, readText, readView } from './plain-values.ts';
+import { type EntryKind, OperandCode, STORAGE_ALIGNMENT, ValueCode } from './snapshot-format.ts';
+import { readDType, readShape, readText, readView } from './plain-values.ts';
 import { firstFunction } from './value-writer.ts';
+
+const KINDS = new Map(
+  Object.entries(ValueCode).map(([kind, code]): [number, EntryKind] => [code, kind as EntryKind]),
+);
 
 /** Bytes of one write to a device. */
 const PIECE_BYTE_LENGTH = 8 * 2 ** 20;
@@ -28,6 +35,20 @@ export class ValueReader {
   readonly #data: Uint8Array;
   readonly #constants: readonly TensorValue[];
   readonly #values: Value[] = [];
+  readonly #readers: Readonly<Record<EntryKind, (r: ByteReader) => Value>> = {
+    float: (r) => new FloatValue(r.f64('float')),
+    dtype: (r) => new DTypeValue(readDType(r)),
+    shape: (r) => new ShapeValue(readShape(r)),
+    storage: (r) => this.#storage(r),
+    tensor: (r) => this.#tensor(r),
+    constant: (r) => this.#constant(r),
+    adt: (r) => this.#adt(r),
+    closure: (r) => this.#closure(r),
+    tableFunction: (r) => pick(r, this.#tableFunctions(), 'function of the table'),
+    packed: (r) => pick(r, this.#functions, 'packed function'),
+    heap: (r) => this.#heap(r),
+    vm: () => this.#parts.linked.machine,
+  };
   /** Contents of storages before this byte of the data were written. */
   #dataOffset = 0;
 
@@ -90,36 +111,10 @@ export class ValueReader {
   }
 
   #entry(r: ByteReader): Value {
-    const { linked, state } = this.#parts;
     const code = r.u8('kind of a value');
-    switch (code) {
-      case ValueCode.float:
-      case ValueCode.dtype:
-      case ValueCode.shape:
-        return readPlainValue(r, code);
-      case ValueCode.storage:
-        return this.#storage(r);
-      case ValueCode.tensor:
-        return this.#tensor(r);
-      case ValueCode.constant:
-        return this.#constant(r);
-      case ValueCode.adt: {
-        const tag = r.i64('tag');
-        return new AdtValue(tag, this.operands(r, 'fields'), state.fields);
-      }
-      case ValueCode.closure:
-        return this.#closure(r);
-      case ValueCode.tableFunction:
-        return pick(r, this.#tableFunctions(), 'function of the table');
-      case ValueCode.packed:
-        return pick(r, this.#functions, 'packed function');
-      case ValueCode.heap:
-        return this.#heap(r);
-      case ValueCode.machine:
-        return linked.machine;
-      default:
-        throw r.error({ got: `kind ${code} of a value`, expected: 'a kind from 1 to 12' });
-    }
+    const kind = KINDS.get(code);
+    if (kind !== undefined) return this.#readers[kind](r);
+    throw r.error({ got: `kind ${code} of a value`, expected: 'a kind from 1 to 12' });
   }
 
   #tableFunctions(): readonly Value[] {
@@ -172,6 +167,11 @@ export class ValueReader {
     const { storage, byteOffset, byteLength } = constant;
     const view = readView(r, byteLength);
     return new TensorValue(storage, { ...view, byteOffset: byteOffset + view.byteOffset });
+  }
+
+  #adt(r: ByteReader): AdtValue {
+    const tag = r.i64('tag');
+    return new AdtValue(tag, this.operands(r, 'fields'), this.#parts.state.fields);
   }
 
   #closure(r: ByteReader): ClosureValue {

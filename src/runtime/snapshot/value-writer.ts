@@ -1,19 +1,27 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import { ByteWriter } from '../../core/byte-writer.ts';
 import { dtypeInfo } from '../../core/dtype.ts';
-import { internalError, UnsupportedError } from '../../core/errors.ts';
+import { UnsupportedError } from '../../core/errors.ts';
 import type { Shape } from '../../core/shape.ts';
+import { foldValues, type ValueCases } from '../../core/value-fold.ts';
 import type { Parts } from '../virtual-machine.ts';
 import {
   type ClosureValue,
-  PackedFunctionValue,
+  MACHINE_SIDE,
+  type MachineForms,
   type StorageValue,
   TensorValue,
   type Value,
 } from '../value.ts';
-import { OperandCode, ValueCode } from './snapshot-format.ts';
+import { type EntryKind, OperandCode, ValueCode } from './snapshot-format.ts';
 
-type ValueObject = Exclude<Value, null | number | string>;
+/** An entry of the table. */
+interface Entry {
+  readonly index: number;
+}
+
+/** What stands for a value in a register or field. */
+type Operand = null | number | string | Entry;
 
 /**
  * Writes values to a table in which each object stands once, after everything it refers to: what
@@ -28,9 +36,9 @@ export class ValueWriter {
   readonly functionNames: string[] = [];
   count = 0;
   readonly #parts: Parts;
-  readonly #indices = new Map<ValueObject, number>();
   readonly #tableFunctions: ReadonlyMap<Value, number>;
   readonly #constants: readonly TensorValue[];
+  readonly #enter: (value: Value) => Operand;
 
   constructor(parts: Parts, program: ExecutableData) {
     this.#parts = parts;
@@ -39,118 +47,82 @@ export class ValueWriter {
     const functions = constants.slice(first, first + program.functionTable.length);
     this.#tableFunctions = new Map(functions.map((value, index) => [value, index]));
     this.#constants = parts.constants.values.filter((value) => value instanceof TensorValue);
+    const partsOf = (value: Value) => this.#partsOf(value);
+    this.#enter = foldValues({ ...MACHINE_SIDE, partsOf }, this.#cases());
   }
 
-  /** Writes a reference to a value, which has been {@link add}ed. */
+  /** Writes a reference to a value, which is entered with all that it refers to unless it was before. */
   operand(w: ByteWriter, value: Value): void {
-    if (value === null) w.u8(OperandCode.null);
-    else if (typeof value === 'number') w.u8(OperandCode.int).i64(value);
-    else if (typeof value === 'string') writeText(w.u8(OperandCode.string), value);
-    else w.u8(OperandCode.value).u32(this.#indexOf(value));
+    writeOperand(w, this.#enter(value));
   }
 
+  /** As {@link operand}, after their number. */
   operands(w: ByteWriter, values: readonly Value[]): void {
-    w.u32(values.length);
-    for (const value of values) this.operand(w, value);
+    writeOperands(w, values.map(this.#enter));
   }
 
-  /** Enters a value and all that it refers to. Iterative: a list may be a million cells deep. */
-  add(root: Value): void {
-    const pending: Value[] = [root];
-    for (let value = pending.at(-1); value !== undefined; value = pending.at(-1)) {
-      if (!isObject(value) || this.#indices.has(value)) {
-        pending.pop();
-        continue;
-      }
-      const depth = pending.length;
-      for (const part of this.#partsOf(value)) {
-        if (isObject(part) && !this.#indices.has(part)) pending.push(part);
-      }
-      if (pending.length > depth) continue;
-      pending.pop();
-      this.#write(value);
-      this.#indices.set(value, this.count++);
-    }
-  }
-
-  #partsOf(value: ValueObject): readonly Value[] {
+  #partsOf(value: Value): readonly Value[] | undefined {
+    if (typeof value !== 'object' || value === null) return undefined;
     if (value.kind === 'adt') return value.fields;
     if (value.kind === 'tensor') return value.storage.isReadOnly ? [] : [value.storage];
     if (value.kind !== 'closure' || this.#tableFunctions.has(value)) return [];
     return typeof value.target === 'number' ? value.captured : [...value.captured, value.target];
   }
 
-  #indexOf(value: ValueObject): number {
-    const index = this.#indices.get(value);
-    if (index === undefined) throw internalError('a value of a snapshot was not entered');
-    return index;
+  #cases(): ValueCases<MachineForms, Operand> {
+    return {
+      null: () => null,
+      int: (value) => value,
+      string: (value) => value,
+      float: ({ value }) => this.#entry('float', (w) => w.f64(value)),
+      dtype: ({ dtype }) => this.#entry('dtype', (w) => w.u8(dtypeInfo(dtype).code)),
+      shape: ({ dims }) => this.#entry('shape', (w) => writeShape(w, dims)),
+      storage: (value) => this.#storage(value),
+      tensor: (value, [storage]) => this.#tensor(value, storage),
+      adt: ({ tag }, fields) => this.#entry('adt', (w) => writeOperands(w.i64(tag), fields)),
+      closure: (value, parts) => this.#tableFunction(value) ?? this.#closure(value, parts),
+      packed: (value) =>
+        this.#tableFunction(value) ??
+        this.#entry('packed', (w) => w.u32(this.functionNames.push(value.name) - 1)),
+      heap: ({ slots }) =>
+        this.#entry('heap', (w) => {
+          w.u32(slots.length);
+          for (const slot of slots) w.f64(slot);
+        }),
+      vm: () => this.#entry('vm', () => undefined),
+    };
   }
 
-  #write(value: ValueObject): void {
-    const w = this.entries;
-    const entry = this.#tableFunctions.get(value);
-    if (entry !== undefined) {
-      w.u8(ValueCode.tableFunction).u32(entry);
-      return;
-    }
-    switch (value.kind) {
-      case 'float':
-        w.u8(ValueCode.float).f64(value.value);
-        return;
-      case 'dtype':
-        w.u8(ValueCode.dtype).u8(dtypeInfo(value.dtype).code);
-        return;
-      case 'shape':
-        writeShape(w.u8(ValueCode.shape), value.dims);
-        return;
-      case 'storage':
-        this.#writeStorage(value);
-        return;
-      case 'tensor':
-        this.#writeTensor(value);
-        return;
-      case 'adt':
-        this.operands(w.u8(ValueCode.adt).i64(value.tag), value.fields);
-        return;
-      case 'closure':
-        this.#writeClosure(value);
-        return;
-      case 'packed':
-        w.u8(ValueCode.packed).u32(this.functionNames.push(value.name) - 1);
-        return;
-      case 'heap':
-        w.u8(ValueCode.heap).u32(value.slots.length);
-        for (const slot of value.slots) w.f64(slot);
-        return;
-      case 'vm':
-        w.u8(ValueCode.machine);
-        return;
-      default:
-        value satisfies never;
-    }
+  #entry(kind: EntryKind, write: (w: ByteWriter) => unknown): Entry {
+    write(this.entries.u8(ValueCode[kind]));
+    return { index: this.count++ };
   }
 
-  #writeStorage(storage: StorageValue): void {
+  #tableFunction(value: Value): Entry | undefined {
+    const index = this.#tableFunctions.get(value);
+    return index === undefined ? undefined : this.#entry('tableFunction', (w) => w.u32(index));
+  }
+
+  #storage(storage: StorageValue): Entry {
     const { allocators } = this.#parts.state;
     const device = allocators.findIndex((allocator) => allocator.device === storage.device);
     if (device < 0) throw elsewhere('a storage of another machine');
-    this.entries.u8(ValueCode.storage).u8(device).i64(storage.byteLength);
     this.storages.push(storage);
+    return this.#entry('storage', (w) => w.u8(device).i64(storage.byteLength));
   }
 
-  #writeTensor(tensor: TensorValue): void {
-    const w = this.entries;
-    const { storage, byteOffset, dtype, shape } = tensor;
-    if (storage.isReadOnly) {
-      const index = this.#constantOf(tensor);
-      const constant = this.#constants[index];
-      w.u8(ValueCode.constant).u32(index);
-      w.i64(byteOffset - (constant?.byteOffset ?? 0));
-    } else {
-      w.u8(ValueCode.tensor).u32(this.#indexOf(storage));
-      w.i64(byteOffset - storage.byteOffset);
+  #tensor(tensor: TensorValue, storage: Operand | undefined): Entry {
+    const { byteOffset, dtype, shape } = tensor;
+    const writeView = (w: ByteWriter, begin: number): void =>
+      writeShape(w.i64(byteOffset - begin).u8(dtypeInfo(dtype).code), shape);
+    if (typeof storage === 'object' && storage !== null) {
+      return this.#entry('tensor', (w) =>
+        writeView(w.u32(storage.index), tensor.storage.byteOffset),
+      );
     }
-    writeShape(w.u8(dtypeInfo(dtype).code), shape);
+    const index = this.#constantOf(tensor);
+    const begin = this.#constants[index]?.byteOffset ?? 0;
+    return this.#entry('constant', (w) => writeView(w.u32(index), begin));
   }
 
   /** The last constant that begins at or before a view, among the tensor constants. */
@@ -165,13 +137,26 @@ export class ValueWriter {
     return found;
   }
 
-  #writeClosure({ machine, target, captured }: ClosureValue): void {
-    const w = this.entries.u8(ValueCode.closure);
-    if (target instanceof PackedFunctionValue) this.operand(w, target);
-    else if (machine === this.#parts.linked.machine) w.u8(OperandCode.int).i64(target);
-    else throw elsewhere('a closure of another machine');
-    this.operands(w, captured);
+  #closure({ machine, target, captured }: ClosureValue, parts: readonly Operand[]): Entry {
+    const isOwn = typeof target !== 'number' || machine === this.#parts.linked.machine;
+    if (!isOwn) throw elsewhere('a closure of another machine');
+    return this.#entry('closure', (w) => {
+      writeOperand(w, typeof target === 'number' ? target : (parts[captured.length] ?? null));
+      writeOperands(w, parts.slice(0, captured.length));
+    });
   }
+}
+
+function writeOperand(w: ByteWriter, operand: Operand): void {
+  if (operand === null) w.u8(OperandCode.null);
+  else if (typeof operand === 'number') w.u8(OperandCode.int).i64(operand);
+  else if (typeof operand === 'string') writeText(w.u8(OperandCode.string), operand);
+  else w.u8(OperandCode.value).u32(operand.index);
+}
+
+function writeOperands(w: ByteWriter, operands: readonly Operand[]): void {
+  w.u32(operands.length);
+  for (const operand of operands) writeOperand(w, operand);
 }
 
 /** Where the functions of the function table begin among the constants of linked code. */
@@ -188,10 +173,6 @@ export function writeShape(w: ByteWriter, shape: Shape): void {
 export function writeText(w: ByteWriter, text: string): void {
   w.u32(text.length);
   for (let i = 0; i < text.length; i++) w.u16(text.charCodeAt(i));
-}
-
-function isObject(value: Value): value is ValueObject {
-  return typeof value === 'object' && value !== null;
 }
 
 function elsewhere(got: string): UnsupportedError {

@@ -1,0 +1,43 @@
+import { HostTensor } from '../core/host-tensor.ts';
+import { RpcTuple, type RpcValue } from './rpc-value.ts';
+import { malformed } from './wire-values.ts';
+
+// What the other side may send as arguments of the session's own methods. All throw ProtocolError.
+
+/** A string. */
+export function textOf(value: RpcValue | undefined): string {
+  if (typeof value === 'string') return value;
+  throw malformed('something else where a text belongs');
+}
+
+/** A number from 0 up. */
+export function countOf(value: RpcValue | undefined): number {
+  if (typeof value === 'number' && value >= 0) return value;
+  throw malformed('something else where a number from 0 up belongs');
+}
+
+/** A list of values. */
+export function tupleOf(value: RpcValue | undefined): RpcTuple {
+  if (value instanceof RpcTuple) return value;
+  throw malformed('something else where a list belongs');
+}
+
+/** A tensor of bytes. */
+export function bytesOf(value: RpcValue | undefined): Uint8Array {
+  if (value instanceof HostTensor && value.dtype === 'uint8' && !value.isSplat) return value.bytes;
+  throw malformed('something else where bytes belong');
+}
+
+/** An object as JSON. */
+export function objectOf(value: RpcValue | undefined): Readonly<Record<string, unknown>> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(textOf(value));
+  } catch {
+    throw malformed('a text that is no JSON');
+  }
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
+    return parsed as Record<string, unknown>;
+  }
+  throw malformed('JSON that is no object');
+}

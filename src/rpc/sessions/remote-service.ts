@@ -1,0 +1,293 @@
+import { Executable } from '../../bytecode/executable-file.ts';
+import { allocate } from '../../core/allocate.ts';
+import { DeviceError, UnsupportedError, UsageError } from '../../core/errors.ts';
+import { HostTensor } from '../../core/host-tensor.ts';
+import { shortList } from '../../core/short-list.ts';
+import { VERSION } from '../../core/version.ts';
+import { loadProgram } from '../../worker/load-program.ts';
+import type { LoadContext } from '../../worker/loaded-program.ts';
+import type {
+  CallId,
+  ControlReply,
+  ControlRequest,
+  Dims,
+  HandleId,
+  LoadedSession,
+  LoadProgress,
+  LoadRequest,
+  Reply,
+  RunRequest,
+  SessionId,
+  SessionMemory,
+  SessionService,
+  WireHandle,
+  WireProfile,
+  WireResult,
+  WireTensor,
+  WireValue,
+  WorkerInfo,
+} from '../../worker/protocol.ts';
+import { PROGRAM_NUMBERS } from '../../worker/within-ceilings.ts';
+import { textOf, tupleOf } from '../checked-values.ts';
+import type { RemoteDevice } from '../lent-devices.ts';
+import {
+  type CallOptions,
+  isRemoteFunction,
+  type RemoteFunction,
+  RemoteTensor,
+} from '../remote-handles.ts';
+import type { RpcInput, RpcTuple, RpcValue, TensorHandle } from '../rpc-value.ts';
+import { malformed } from '../wire-values.ts';
+import { fromRpcResults, type SessionCall, toRpcValues } from './session-messages.ts';
+
+/** What sessions need of somebody who lends devices. */
+export interface SessionDoor {
+  readonly devices: readonly RemoteDevice[];
+  /** Sends a program unless it is there, and opens a session of it. */
+  open(
+    program: Uint8Array,
+    options: {
+      readonly device: number;
+      /** As JSON. */
+      readonly limits: string;
+      readonly signal: AbortSignal;
+      readonly onProgress: (progress: { loaded: number; total: number }) => void;
+    },
+  ): Promise<RpcValue>;
+}
+
+interface OpenSession {
+  readonly remote: RemoteFunction;
+  readonly handles: Map<HandleId, RemoteTensor>;
+}
+
+/** Sessions on lent devices, for a page that talks to them as to its worker. */
+export class RemoteService implements SessionService {
+  readonly #door: SessionDoor;
+  readonly #sessions = new Map<SessionId, OpenSession>();
+  readonly #calls = new Map<CallId, AbortController>();
+  #nextSession = 1;
+  #nextHandle = 1;
+
+  constructor(door: SessionDoor) {
+    this.#door = door;
+  }
+
+  async handshake(): Promise<WorkerInfo> {
+    return { version: VERSION };
+  }
+
+  async configure(): Promise<void> {
+    throw notRemote('the options of a worker');
+  }
+
+  load(
+    call: CallId,
+    request: LoadRequest,
+    onProgress: ((progress: LoadProgress) => void) | undefined,
+  ): Promise<Reply<LoadedSession>> {
+    return this.#answer(call, (signal) =>
+      this.#load(request, { signal, onProgress: onProgress ?? (() => undefined) }),
+    );
+  }
+
+  /** The program is read and a model compiled on this side: the other one gets a verified executable. */
+  async #load(request: LoadRequest, context: LoadContext): Promise<LoadedSession> {
+    if (request.pin !== undefined) throw notRemote('the option pin');
+    if (request.priority !== undefined) throw notRemote('the option priority');
+    const device = this.#deviceIndex(request.device);
+    const { signal, onProgress } = context;
+    const opened = await this.#door.open(await readProgram(request, context), {
+      device,
+      limits: limitsOf(request),
+      signal,
+      onProgress: ({ loaded, total }) => onProgress({ phase: 'upload', loaded, total }),
+    });
+    const [remote, description] = tupleOf(opened).fields;
+    if (!isRemoteFunction(remote)) throw malformed('a session that is none');
+    const session = this.#nextSession++;
+    this.#sessions.set(session, { remote, handles: new Map() });
+    return { session, ...(parsed(description) as Omit<LoadedSession, 'session'>) };
+  }
+
+  run(call: CallId, { session, ...request }: RunRequest): Promise<Reply<WireResult[]>> {
+    return this.#answer(call, async (signal) =>
+      this.#results(session, await this.#run('run', session, { request, signal })),
+    );
+  }
+
+  profile(call: CallId, { session, ...request }: RunRequest): Promise<Reply<WireProfile>> {
+    return this.#answer(call, async (signal) => {
+      const profile = await this.#run('profile', session, { request, signal });
+      const [results, measured] = tupleOf(profile).fields;
+      const rest = parsed(measured) as Omit<WireProfile, 'results'>;
+      return { ...rest, results: this.#results(session, results) };
+    });
+  }
+
+  warmup(call: CallId, session: SessionId, dims: Dims): Promise<Reply<null>> {
+    return this.#answer(call, async (signal) => {
+      await this.#invoke(session, ['warmup', JSON.stringify(dims)], { signal });
+      return null;
+    });
+  }
+
+  read(call: CallId, session: SessionId, handle: HandleId): Promise<Reply<WireTensor>> {
+    return this.#answer(call, async (signal) => {
+      const kept = this.#handle(session, handle);
+      const read = await this.#invoke(session, ['read', kept], { signal });
+      const [result] = this.#results(session, read);
+      if (result?.value.kind === 'tensor') return result.value;
+      throw malformed('a tensor that is none');
+    });
+  }
+
+  memory(call: CallId, session: SessionId): Promise<Reply<SessionMemory>> {
+    return this.#answer(
+      call,
+      async (signal) =>
+        parsed(await this.#invoke(session, ['memory'], { signal })) as SessionMemory,
+    );
+  }
+
+  listing(call: CallId, session: SessionId): Promise<Reply<string>> {
+    return this.#answer(call, async (signal) =>
+      textOf(await this.#invoke(session, ['listing'], { signal })),
+    );
+  }
+
+  control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>> {
+    return this.#answer(call, async (signal) => {
+      const { args, ...rest } = request;
+      const { bytes, ...plain } = rest.kind === 'restore' ? rest : { ...rest, bytes: undefined };
+      const file = bytes && new HostTensor('uint8', [bytes.byteLength], bytes);
+      const sent = ['control', JSON.stringify(plain), this.#values(session, args), file] as const;
+      const [results, reply] = tupleOf(await this.#invoke(session, sent, { signal })).fields;
+      const parts = parsed(reply) as Omit<ControlReply, 'results'>;
+      return { ...parts, results: this.#results(session, results) };
+    });
+  }
+
+  async release(session: SessionId, handle: HandleId): Promise<void> {
+    const handles = this.#sessions.get(session)?.handles;
+    handles?.get(handle)?.release();
+    handles?.delete(handle);
+  }
+
+  /** The other side aborts what runs. */
+  dispose(call: CallId, session: SessionId): Promise<Reply<boolean>> {
+    return this.#answer(call, async () => {
+      const opened = this.#sessions.get(session);
+      this.#sessions.delete(session);
+      for (const handle of opened?.handles.values() ?? []) handle.release();
+      opened?.remote.release();
+      return false;
+    });
+  }
+
+  async cancel(call: CallId): Promise<void> {
+    this.#calls.get(call)?.abort();
+  }
+
+  /** Rejects with the errors themselves: those of sessions have classes of their own. */
+  async #answer<T>(call: CallId, work: (signal: AbortSignal) => Promise<T>): Promise<Reply<T>> {
+    const controller = new AbortController();
+    this.#calls.set(call, controller);
+    try {
+      return { ok: true, value: await work(controller.signal) };
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
+  #opened(session: SessionId): OpenSession {
+    const opened = this.#sessions.get(session);
+    if (opened === undefined) throw new UsageError('The session was disposed.');
+    return opened;
+  }
+
+  #invoke(
+    session: SessionId,
+    [name, ...args]: readonly [SessionCall, ...RpcInput[]],
+    options: CallOptions,
+  ): Promise<RpcValue> {
+    return this.#opened(session).remote.invoke([name, ...args], options);
+  }
+
+  #run(
+    name: SessionCall,
+    session: SessionId,
+    { request, signal }: { request: Omit<RunRequest, 'session'>; signal: AbortSignal },
+  ): Promise<RpcValue> {
+    const { functionName, args, keep } = request;
+    const values = this.#values(session, args);
+    return this.#invoke(session, [name, functionName, values], { signal, keep });
+  }
+
+  #values(session: SessionId, args: readonly WireValue[]): RpcTuple {
+    return toRpcValues(args, ({ handle }) => this.#handle(session, handle));
+  }
+
+  #results(session: SessionId, results: RpcValue | undefined): WireResult[] {
+    const { handles } = this.#opened(session);
+    return fromRpcResults(results, (tensor: TensorHandle): WireHandle => {
+      if (!(tensor instanceof RemoteTensor)) throw malformed('a tensor that is no result');
+      const handle = this.#nextHandle++;
+      handles.set(handle, tensor);
+      return { kind: 'handle', handle, dtype: tensor.dtype, shape: tensor.shape };
+    });
+  }
+
+  #handle(session: SessionId, handle: HandleId): RemoteTensor {
+    const kept = this.#opened(session).handles.get(handle);
+    if (kept !== undefined) return kept;
+    throw new UsageError({
+      where: 'DeviceTensor',
+      got: 'a handle that was disposed of',
+      expected: 'a live one',
+    });
+  }
+
+  #deviceIndex(wanted: LoadRequest['device']): number {
+    const { devices } = this.#door;
+    const index = wanted === 'auto' ? 0 : devices.findIndex(({ kind }) => kind === wanted);
+    if (devices[index] !== undefined) return index;
+    throw new DeviceError({
+      where: `device '${wanted}'`,
+      got: `a lender of ${shortList(devices.map(({ name }) => name)) || 'no devices'}`,
+      expected: 'one that lends such a device',
+    });
+  }
+}
+
+async function readProgram(request: LoadRequest, context: LoadContext): Promise<Uint8Array> {
+  const { executable, blocks } = await loadProgram(request, context);
+  const { dataByteLength } = executable;
+  const data = allocate(dataByteLength, () => new Uint8Array(dataByteLength));
+  for await (const { byteOffset, bytes } of blocks) data.set(bytes, byteOffset);
+  return new Executable(executable, data).toBytes();
+}
+
+/** As JSON, which has no infinities: those are no limits. */
+function limitsOf(request: LoadRequest): string {
+  const limits: Record<string, unknown> = {};
+  for (const name of PROGRAM_NUMBERS) {
+    if (Number.isFinite(request[name])) limits[name] = request[name];
+  }
+  const { programKernels, compile } = request;
+  return JSON.stringify({ ...limits, programKernels, compile });
+}
+
+/** What the lender says of itself, as JSON. */
+function parsed(value: RpcValue | undefined): unknown {
+  return JSON.parse(textOf(value));
+}
+
+function notRemote(got: string): UnsupportedError {
+  return new UnsupportedError({
+    where: 'Session.load with remote',
+    got,
+    expected: 'options of the session',
+    remedy: 'The lender decides how its device is shared.',
+  });
+}

@@ -1,0 +1,336 @@
+import { describe, expect, test } from 'vitest';
+import { ExecBuilder } from '../../bytecode/index.ts';
+import { type DeviceTensor, Session, Tensor } from '../../client/index.ts';
+import { compile, parseModule } from '../../compiler/index.ts';
+import { createHostDevice } from '../../device/host/host-device.ts';
+import { loopAndTree } from '../../runtime/testing/long-programs.ts';
+import { writeOnnxModel } from '../../testing/onnx-writer.ts';
+import { HostTensor } from '../../core/host-tensor.ts';
+import { seededRandom } from '../../core/random.ts';
+import { Connection } from '../connection.ts';
+import { sha256 } from '../executable-store.ts';
+import { introduce } from '../handshake.ts';
+import type { ServeEvent } from '../lendable-device.ts';
+import { DEFAULT_RPC_LIMITS } from '../limits.ts';
+import { isRemoteFunction, type RemoteFunction, RemoteTensor } from '../remote-handles.ts';
+import { type RpcInput, RpcTuple } from '../rpc-value.ts';
+import { serve } from '../serve.ts';
+import { channelPair } from '../testing/channel-pair.ts';
+import { openSession, TOKEN } from '../testing/open-session.ts';
+
+const SQUARE = compile(
+  parseModule('def @main(%x: Tensor[(n,), float32]) -> Tensor[(n,), float32] { mul(%x, %x) }'),
+).toBytes();
+const LOOP = loopAndTree().toBytes();
+const X = Tensor.from([1, 2, 3]);
+
+type Serving = NonNullable<Parameters<typeof openSession>[0]>;
+
+/** A lender with the host device of the package. */
+async function lend(serving: Serving = {}) {
+  const device = createHostDevice();
+  const lent = await openSession({ devices: [device], ...serving });
+  return { ...lent, device };
+}
+
+async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setTimeout(resolve));
+}
+
+/** All that a run gives and tells, but for times. */
+async function everything(session: Session) {
+  const { outputs, kernels, instructions } = await session.profile({ x: X });
+  const kept = await session.run({ x: X }, { keep: 'device' });
+  const [first] = Object.values(kept);
+  const again = await session.run({ x: first ?? X });
+  const read = await first?.read();
+  first?.dispose();
+  await session.warmup({ n: 7 });
+  const late = await session.run({ x: first ?? X }).catch((error: Error) => error.message);
+  const { inputs, functions, device, placements } = session;
+  const { constantBytes, liveBytes } = await session.memory();
+  const listing = await session.listing();
+  const told = { inputs, outputs: session.outputs, functions, device, placements, listing, late };
+  const labels = kernels.map(({ label, workgroups }) => ({ label, workgroups }));
+  const memory = { constantBytes, liveBytes };
+  return { ...told, results: { outputs, again, read }, labels, instructions, memory };
+}
+
+describe('a session on a lent device', () => {
+  test('gives and tells what one of this side does', async () => {
+    const { remote, device } = await lend();
+    const here = await Session.load(SQUARE, { worker: false, device: 'host' });
+    const there = await Session.load(SQUARE, { remote });
+    const outcome = await everything(there);
+    expect(outcome).toEqual(await everything(here));
+    expect(outcome.results.again).toEqual({ result: Tensor.from([1, 16, 81]) });
+    expect(outcome.late).toContain('a DeviceTensor that was disposed of');
+    await here.dispose();
+    await there.dispose();
+    await settle();
+    expect(device.counters().bytesLive).toBe(0);
+    expect(remote.counters()).toMatchObject({ handlesHeldByPeer: 0, callsPending: 0 });
+    await expect(there.run({ x: X })).rejects.toThrow('The session was disposed.');
+  });
+
+  test('takes and gives numbers, shapes and tuples in tuples', async () => {
+    const b = new ExecBuilder();
+    const f = b.function('main', ['a', 'b']);
+    const pair = f.call('vm.builtin.make_tuple', [f.param('a'), b.shape([2, 3])]);
+    f.ret(f.call('vm.builtin.make_tuple', [pair, f.param('b'), pair]));
+    const source = b.build().toBytes();
+    const { remote } = await lend();
+    const here = await Session.load(source, { worker: false, device: 'host' });
+    const there = await Session.load(source, { remote });
+    for (const inputs of [
+      { a: 7, b: 'text' },
+      { a: 0.5, b: X },
+      { a: X, b: -3 },
+    ]) {
+      const results = await there.run(inputs);
+      expect(results).toEqual(await here.run(inputs));
+    }
+    expect(await there.run({ a: 1, b: 2 })).toEqual({
+      result: {
+        tag: 0,
+        fields: [{ tag: 0, fields: [1, [2, 3]] }, 2, { tag: 0, fields: [1, [2, 3]] }],
+      },
+    });
+  });
+
+  test('compiles an ONNX model on this side, and reports all phases', async () => {
+    const model = writeOnnxModel({
+      nodes: [{ op: 'Relu', inputs: ['x'], outputs: ['y'] }],
+      inputs: [{ name: 'x', shape: ['n'] }],
+      outputs: ['y'],
+    });
+    const { remote } = await lend();
+    const phases = new Set<string>();
+    const onProgress = ({ phase }: { phase: string }) => void phases.add(phase);
+    const session = await Session.load(model, { remote, dims: { n: 2 }, onProgress });
+    expect([...phases]).toEqual(['download', 'compile', 'verify', 'upload']);
+    expect(session.inputs).toEqual([{ name: 'x', dtype: 'float32', shape: [2] }]);
+    expect(await session.run({ x: Tensor.from([-1, 1]) })).toEqual({ y: Tensor.from([0, 1]) });
+  });
+
+  test('ends a run that is aborted, here and there', async () => {
+    const { remote } = await lend();
+    const session = await Session.load(LOOP, { remote });
+    const signal = AbortSignal.timeout(20);
+    const run = session.run({ x: X, n: 1e8 }, { signal });
+    await expect(run).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect.poll(() => session.memory()).toMatchObject({ liveBytes: 0 });
+    const later = session.run({ x: X, n: 1e8 });
+    await session.dispose();
+    await expect(later).rejects.toThrow('The session was disposed.');
+  });
+
+  test('goes from one side to the other in the middle of a run', async () => {
+    const { remote } = await lend();
+    const here = await Session.load(LOOP, { worker: false, device: 'host' });
+    const { result: straight } = await here.run({ x: X, n: 500 });
+    for (const [from, to] of [
+      [here, { remote }],
+      [await Session.load(LOOP, { remote }), { worker: false, device: 'host' }],
+      [await Session.load(LOOP, { remote }), { remote }],
+    ] as const) {
+      const paused = from.pause({ at: { function: 'main', instruction: 4 }, visit: 3 });
+      const run = from.run({ x: X, n: 500 });
+      const [call] = await paused;
+      const kept = await from.snapshot({ tensors: { x: X }, note: 'half' });
+      await from.continue();
+      expect(await run).toEqual({ result: straight });
+      const resumed = await Session.resume(kept, { executable: LOOP, ...to });
+      const { runs, tensors, note } = resumed.resumed;
+      expect(runs[0]).toMatchObject({ entry: 'main', at: call?.at });
+      expect(await runs[0]?.result()).toEqual({ result: straight });
+      expect([note, await (tensors['x'] as DeviceTensor).read()]).toEqual(['half', X]);
+      await resumed.dispose();
+    }
+  });
+
+  test('ends with the connection; what it had is free', async () => {
+    const { remote, served, device } = await lend();
+    const session = await Session.load(LOOP, { remote });
+    await session.run({ x: X, n: 2 }, { keep: 'device' });
+    const run = session.run({ x: X, n: 1e8 });
+    served.close();
+    await expect(run).rejects.toMatchObject({ name: 'RemoteLostError' });
+    await expect(session.memory()).rejects.toMatchObject({ name: 'RemoteLostError' });
+    await settle();
+    expect(device.counters().bytesLive).toBe(0);
+    await session.dispose();
+  });
+
+  test('says what it cannot: other devices, options of a worker, tuning', async () => {
+    const { remote } = await lend();
+    const load = (options: object) => Session.load(SQUARE, { remote, ...options });
+    await expect(load({ device: 'webgpu' })).rejects.toThrow('expected one that lends such');
+    await expect(load({ pin: true })).rejects.toThrow('the option pin');
+    await expect(load({ dims: { n: 3 } })).rejects.toThrow('an ONNX model');
+    await expect(load({ device: 'host' })).resolves.toBeInstanceOf(Session);
+    const session = await load({});
+    await expect(session.tune()).rejects.toMatchObject({ name: 'UnsupportedError' });
+  });
+
+  test('tells the lender what runs', async () => {
+    const events: string[] = [];
+    const onEvent = (event: ServeEvent) => void events.push(event.kind);
+    const { remote } = await lend({ onEvent });
+    const session = await Session.load(SQUARE, { remote });
+    await session.run({ x: X });
+    expect(events).toEqual(['connected', 'load', 'call', 'done']);
+  });
+});
+
+describe('limits of the lender', () => {
+  test('bound the instructions of a run, and a session by what it asked for', async () => {
+    const { remote } = await lend({ limits: { instructionLimit: 10_000 } });
+    const session = await Session.load(LOOP, { remote, instructionLimit: 1e6 });
+    await expect(session.run({ x: X, n: 1e6 })).rejects.toThrow('10000 instructions');
+    const modest = await Session.load(LOOP, { remote, instructionLimit: 50 });
+    await expect(modest.run({ x: X, n: 1e6 })).rejects.toThrow('50 instructions');
+  });
+
+  test('bound the time of a run, also of one that was resumed', async () => {
+    const { remote } = await lend({ limits: { runTimeout: 200 } });
+    const held = await Session.load(LOOP, { remote });
+    await held.pause();
+    await expect(held.run({ x: X, n: 2 })).rejects.toThrow('more than 200 ms');
+    const { remote: other } = await lend();
+    const patient = await Session.load(LOOP, { remote: other });
+    const paused = patient.pause({ at: { function: 'main', instruction: 4 } });
+    patient.run({ x: X, n: 1e8 }).catch(() => undefined);
+    await paused;
+    const kept = await patient.snapshot();
+    await patient.dispose();
+    const resumed = await Session.resume(kept, { executable: LOOP, remote, paused: true });
+    await expect(resumed.resumed.runs[0]?.result()).rejects.toThrow('more than 200 ms');
+  });
+
+  test('bound the sessions and the handles of one who connects', async () => {
+    const { remote } = await lend({ limits: { modules: 2, handles: 4 } });
+    const first = await Session.load(SQUARE, { remote });
+    const second = await Session.load(SQUARE, { remote });
+    await expect(Session.load(SQUARE, { remote })).rejects.toThrow('more than 2 loaded');
+    const keep = () => first.run({ x: X }, { keep: 'device' });
+    const kept = [await keep(), await keep()];
+    await expect(keep()).rejects.toMatchObject({ name: 'LimitError' });
+    for (const { result } of kept) result?.dispose();
+    expect((await first.run({ x: X }))['result']).toEqual(Tensor.from([1, 4, 9]));
+    await second.dispose();
+    await Session.load(SQUARE, { remote });
+  });
+
+  test('bound the memory of all sessions together, and a session by what it asked for', async () => {
+    const { remote } = await lend({ limits: { byteBudget: 2 ** 20 } });
+    const [small, large] = [
+      await Session.load(SQUARE, { remote, byteBudget: 2 ** 18 }),
+      await Session.load(SQUARE, { remote }),
+    ];
+    const x = (length: number) => ({
+      x: new Tensor('float32', new Float32Array(length), [length]),
+    });
+    await expect(small.run(x(2 ** 16))).rejects.toMatchObject({ name: 'OutOfMemoryError' });
+    const kept = await large.run(x(2 ** 16), { keep: 'device' });
+    expect(await small.run(x(2 ** 10))).toHaveProperty('result');
+    expect(await large.run(x(2 ** 16), { keep: 'device' })).toHaveProperty('result');
+    await expect(large.run(x(2 ** 17))).rejects.toMatchObject({ name: 'OutOfMemoryError' });
+    expect(kept).toHaveProperty('result');
+  });
+});
+
+describe('what no page sends is refused with ProtocolError', () => {
+  /** The other side of a lender without the page's code, and a session as it has it. */
+  async function opened() {
+    const [clientEnd, serverEnd] = channelPair();
+    const device = createHostDevice();
+    const served = serve(serverEnd, { devices: [device], token: TOKEN });
+    await introduce(clientEnd, { token: TOKEN, name: 'x', timeoutMs: 1000, isSealed: false });
+    const options = { limits: DEFAULT_RPC_LIMITS, peerName: 'desk', methods: new Map() };
+    const connection = new Connection(clientEnd, options);
+    const hash = await sha256(SQUARE);
+    const file = new HostTensor('uint8', [SQUARE.byteLength], SQUARE);
+    await connection.call('store', [hash, file]);
+    const open = async (...args: RpcInput[]): Promise<RemoteFunction> => {
+      const loaded = await connection.call('session', args);
+      const [session] = loaded instanceof RpcTuple ? loaded.fields : [];
+      if (!isRemoteFunction(session)) throw new Error('internal: no session');
+      return session;
+    };
+    return { session: await open(hash, 0, '{}'), open, hash, served, device };
+  }
+
+  const x = HostTensor.from('float32', [3], [1, 2, 3]);
+
+  test.each<[string, readonly RpcInput[]]>([
+    ['a call that sessions do not have', ['constructor']],
+    ['a call without a name', [7]],
+    ['no call', []],
+    ['arguments that are no list', ['run', 'main', 7]],
+    ['a function without a name', ['run', null, [x]]],
+    ['a tensor that is none of the session', ['read', 7]],
+    ['a tensor by value to read', ['read', x]],
+    ['sizes that are no JSON', ['warmup', '{']],
+    ['sizes that are none', ['warmup', '{"n":-1}']],
+    ['a list of sizes', ['warmup', '[1]']],
+    ['a request of another kind', ['control', '{"kind":"toString"}', []]],
+    ['a place that is none', ['control', '{"kind":"pause","at":{"function":1}}', []]],
+    ['visits that are no count', ['control', '{"kind":"pause","visit":"1"}', []]],
+    ['names that are none', ['control', '{"kind":"snapshot","names":[1],"note":""}', []]],
+    ['a snapshot without bytes', ['control', '{"kind":"restore"}', []]],
+    ['a run that is no number', ['control', '{"kind":"result","index":0.5}', []]],
+    ['values that are no list', ['control', '{"kind":"continue"}', null]],
+  ])('%s', async (_, args) => {
+    const { session } = await opened();
+    await expect(session(...args)).rejects.toMatchObject({ name: 'ProtocolError' });
+    expect(await session('run', 'main', [x])).toBeInstanceOf(RpcTuple);
+  });
+
+  test.each([
+    ['limits that are no JSON', 'limits'],
+    ['limits that are no numbers', '{"instructionLimit":"1"}'],
+    ['limits below 0', '{"byteBudget":-1}'],
+    ['limits that are no object', 'null'],
+  ])('%s', async (_, limits) => {
+    const { open, hash } = await opened();
+    await expect(open(hash, 0, limits)).rejects.toMatchObject({ name: 'ProtocolError' });
+  });
+
+  test('and a handle of another session, a function, a program or device that is not there', async () => {
+    const { session, open, hash } = await opened();
+    const other = await open(hash, 0, '{}');
+    const kept = await other.invoke(['run', 'main', [x]], { keep: 'device' });
+    const [, values] = kept instanceof RpcTuple ? kept.fields : [];
+    const [handle = null] = values instanceof RpcTuple ? values.fields : [];
+    expect(handle).toBeInstanceOf(RemoteTensor);
+    const foreign = session('run', 'main', [handle]);
+    await expect(foreign).rejects.toMatchObject({ name: 'ProtocolError' });
+    const callback = session('run', 'main', [() => null]);
+    await expect(callback).rejects.toMatchObject({ name: 'UnsupportedError' });
+    await expect(open('0'.repeat(64), 0, '{}')).rejects.toMatchObject({ name: 'UsageError' });
+    await expect(open(hash, 7, '{}')).rejects.toMatchObject({ name: 'UsageError' });
+  });
+
+  test('a snapshot that was cut or changed is FormatError, and leaves nothing', async () => {
+    const { session, device } = await opened();
+    const before = device.counters().bytesLive;
+    const request = '{"kind":"snapshot","names":["x"],"note":"","pausing":true}';
+    const stored = await session('control', request, [x]);
+    const [results] = stored instanceof RpcTuple ? stored.fields : [];
+    const [, values] = results instanceof RpcTuple ? results.fields : [];
+    const [file] = values instanceof RpcTuple ? values.fields : [];
+    if (!(file instanceof HostTensor)) throw new Error('internal: no snapshot');
+    const random = seededRandom(5);
+    for (let round = 0; round < 30; round++) {
+      const bytes = file.bytes.slice();
+      const at = Math.floor(random() * bytes.length);
+      bytes[at] = (bytes[at] ?? 0) ^ (1 + Math.floor(random() * 255));
+      const changed = new HostTensor('uint8', [bytes.length], bytes);
+      const restored = session('control', '{"kind":"restore"}', [], changed);
+      await expect(restored).rejects.toMatchObject({ name: 'FormatError' });
+    }
+    session.release();
+    await expect.poll(() => device.counters().bytesLive).toBeLessThanOrEqual(before);
+  });
+});

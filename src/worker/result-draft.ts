@@ -1,0 +1,70 @@
+import { foldValues } from '../core/value-fold.ts';
+import { MACHINE_SIDE, type MachineForms, type TensorValue, type Value } from '../runtime/value.ts';
+import type { WireValue } from './protocol.ts';
+import type { RefusedKind } from './refused-result.ts';
+
+/** What a page can take as a result: messages must not exhaust stack or memory of a thread. */
+const MAX_RESULT_COUNT = 1 << 16;
+const MAX_RESULT_DEPTH = 1000;
+
+type TensorToWire = (tensor: TensorValue) => WireValue;
+
+/** A result whose tensors have not been read or kept yet. */
+export interface ResultDraft {
+  /** Values that a page gets: each as often as it is met, since messages may not share them. */
+  readonly count: number;
+  readonly depth: number;
+  readonly finish: (toWire: TensorToWire) => WireValue;
+}
+
+export interface ResultDrafts {
+  readonly tensors: readonly TensorValue[];
+  readonly drafts: readonly ResultDraft[];
+}
+
+/** Results for a page, up to their tensors. Rejects with UsageError for what a page cannot take. */
+export async function draftsOf(results: readonly Value[]): Promise<ResultDrafts> {
+  const tensors = new Set<TensorValue>();
+  let refused: RefusedKind | undefined = undefined as RefusedKind | undefined;
+  const leaf = (wire: WireValue): ResultDraft => ({ count: 1, depth: 0, finish: () => wire });
+  const refuse = ({ kind }: { readonly kind: RefusedKind }): ResultDraft => {
+    refused ??= kind;
+    return leaf({ kind: 'null' });
+  };
+  const draftOf = foldValues<MachineForms, ResultDraft>(MACHINE_SIDE, {
+    null: () => leaf({ kind: 'null' }),
+    int: (value) => leaf({ kind: 'int', value }),
+    float: ({ value }) => leaf({ kind: 'float', value }),
+    string: (value) => leaf({ kind: 'string', value }),
+    shape: ({ dims }) => leaf({ kind: 'shape', value: dims }),
+    tensor: (tensor) => {
+      tensors.add(tensor);
+      return { count: 1, depth: 0, finish: (toWire) => toWire(tensor) };
+    },
+    adt: ({ tag }, fields) => ({
+      count: fields.reduce((sum, { count }) => sum + count, 1),
+      depth: fields.reduce((most, { depth }) => Math.max(most, depth + 1), 0),
+      finish: (toWire) => ({
+        kind: 'adt',
+        tag,
+        fields: fields.map((field) => field.finish(toWire)),
+      }),
+    }),
+    dtype: refuse,
+    closure: refuse,
+    packed: refuse,
+    storage: refuse,
+    heap: refuse,
+    vm: refuse,
+  });
+  const drafts = results.map(draftOf);
+  const count = drafts.reduce((sum, one) => sum + one.count, 0);
+  if (count > MAX_RESULT_COUNT || drafts.some(({ depth }) => depth > MAX_RESULT_DEPTH)) {
+    refused = 'values';
+  }
+  if (refused !== undefined) {
+    const { refusedResult } = await import('./refused-result.ts');
+    throw refusedResult(refused, MAX_RESULT_COUNT, MAX_RESULT_DEPTH);
+  }
+  return { tensors: [...tensors], drafts };
+}
