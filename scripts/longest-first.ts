@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes longest, in that order: files that compile hundreds of kernels for a driver in software. */
 const LONGEST = [
-  'scripts/fuzz/fuzz',
+  'scripts/differential/fuzz/fuzz',
   'src/device/webgpu/tuning/variants',
   'scripts/conformance/model-memory',
   'src/device/operators/convolution',

@@ -1,0 +1,134 @@
+import { Command, CommanderError } from 'commander';
+import { createHostDevice } from '../../src/device/host/host-device.ts';
+import { createWebGpuDevice } from '../../src/device/webgpu/webgpu-device.ts';
+import type { Device } from '../../src/device/device.ts';
+import { printModule } from '../../src/compiler/ir/print.ts';
+import { OPS } from '../../src/ops/registry.ts';
+import { nodeGpu } from '../../src/testing/node-gpu.ts';
+import { type Graph, graphModule } from './fuzz/graph.ts';
+import { randomGraph } from './fuzz/random-graph.ts';
+import { differencesOf, VARIANTS, variantsFor } from './fuzz/run-graph.ts';
+import { runSeeds, type SeedResult } from './fuzz/run-seeds.ts';
+import { shrinkGraph } from './fuzz/shrink-graph.ts';
+
+const ADAPTER_CLASSES = ['software', 'integrated', 'discrete'] as const;
+
+interface Options {
+  readonly count: string;
+  readonly seed: string;
+  readonly filter?: string;
+  readonly adapter: string;
+  readonly stop: string;
+  readonly turns?: boolean;
+  readonly print?: boolean;
+}
+
+const HELP = `
+Graph i has the seed SEED + i, so that \`--seed N --count 1\` runs the one that was printed.
+
+Examples:
+  npm run fuzz -- --count 5000 --seed 1
+  npm run fuzz -- --count 200 --filter 'conv|pool' --adapter discrete`;
+
+/** `npm run fuzz`: resolves to the exit status. */
+export async function main(args: readonly string[]): Promise<number> {
+  const command = new Command('fuzz')
+    .description(
+      'Compiles random graphs with and without each optimisation, and compares what they compute on the host and on WebGPU (in Node) with the references of their operators.',
+    )
+    .option('--count <number>', 'graphs to run', '200')
+    .option('--seed <number>', 'seed of the first graph', '1')
+    .option('--filter <regexp>', 'only operators whose name matches')
+    .option('--adapter <class>', `kernels for ${ADAPTER_CLASSES.join(', ')} adapters`, 'software')
+    .option('--stop <number>', 'graphs with differences after which to stop', '5')
+    .option('--turns', 'of the single optimisations leave out one for each graph, by turns')
+    .option('--print', 'print the graphs, run nothing')
+    .addHelpText('after', HELP)
+    .exitOverride();
+  try {
+    command.parse(args, { from: 'user' });
+    return await fuzz(command.opts<Options>());
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return thrown.exitCode;
+    console.error(thrown instanceof Error ? thrown.message : String(thrown));
+    return 1;
+  }
+}
+
+async function fuzz({
+  count,
+  seed,
+  filter,
+  adapter,
+  stop,
+  turns,
+  print,
+}: Options): Promise<number> {
+  const adapterClass = ADAPTER_CLASSES.find((known) => known === adapter);
+  if (adapterClass === undefined) {
+    throw new Error(`--adapter: got ${adapter}, expected ${ADAPTER_CLASSES.join(', ')}.`);
+  }
+  const pattern = filter === undefined ? undefined : new RegExp(filter);
+  const graphOf = (i: number) => randomGraph({ seed: Number(seed) + i, filter: pattern });
+  if (print === true) {
+    for (let i = 0; i < Number(count); i++) console.log(printGraph(graphOf(i)));
+    return 0;
+  }
+  const webgpu = await createWebGpuDevice({ gpu: await nodeGpu(), adapterClass, operators: OPS });
+  const devices: readonly Device[] = [createHostDevice(), webgpu];
+  let failed = 0;
+  let done = 0;
+  const startedAt = Date.now();
+  const variants = (seed: number) => (turns === true ? variantsFor(seed) : VARIANTS);
+  const seeds = { first: Number(seed), count: Number(count), filter: pattern };
+  for await (const found of runSeeds({ ...seeds, variants, devices })) {
+    if (found.differences.length > 0) {
+      failed++;
+      console.log(await report(found, devices));
+    }
+    if (failed === Number(stop)) break;
+    if (++done % 100 !== 0) continue;
+    const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
+    console.log(`${done} graphs, ${failed} with differences, ${seconds} s`);
+  }
+  for (const device of devices) device.destroy();
+  console.log(failed === 0 ? `${count} graphs, no difference` : `${failed} graphs differ`);
+  return failed === 0 ? 0 : 1;
+}
+
+async function report(
+  { seed, graph, differences }: SeedResult,
+  devices: readonly Device[],
+): Promise<string> {
+  const lines = differences.map(
+    ({ variant, device, text }) => `${variant.title}, ${device}: ${text}`,
+  );
+  const [first] = differences;
+  if (first === undefined) return '';
+  const variants = [first.variant];
+  const where = devices.filter(({ kind }) => first.device === 'compiler' || kind === first.device);
+  const look = (candidate: Graph) => differencesOf(candidate, { devices: where, variants });
+  const smallest = await shrinkGraph(graph, async (candidate) => {
+    const found = await look(candidate);
+    return found.some(({ device, text }) => device === first.device && isAlike(text, first.text));
+  });
+  const [shown] = await look(smallest);
+  return [`seed ${seed}`, ...lines, `shrunk: ${shown?.text}`, printGraph(smallest), ''].join('\n');
+}
+
+/** Differences of elements are alike; errors are if they begin with the same words. */
+function isAlike(a: string, b: string): boolean {
+  return (
+    a.slice(0, 7) === b.slice(0, 7) && (a.startsWith('result') || a.slice(0, 40) === b.slice(0, 40))
+  );
+}
+
+/** The program with the elements of its arguments. */
+function printGraph(graph: Graph): string {
+  const { module, args } = graphModule(graph);
+  const values = args.map(({ dtype, shape, data }, i) => {
+    const shown = Array.from(data as ArrayLike<number | bigint>).slice(0, 24);
+    return `argument ${i}: ${dtype} (${shape.join(', ')}) ${shown.join(' ')}`;
+  });
+  return [printModule(module), ...values].join('\n');
+}

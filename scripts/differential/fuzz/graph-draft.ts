@@ -1,0 +1,173 @@
+import { type Dim, evaluateDim } from '../../../src/core/dim.ts';
+import type { DType } from '../../../src/core/dtype.ts';
+import { WeftError } from '../../../src/core/errors.ts';
+import type { HostTensor } from '../../../src/core/host-tensor.ts';
+import type { Attributes, TensorType } from '../../../src/core/primitive-function.ts';
+import { elementCount, type Shape, sameShape } from '../../../src/core/shape.ts';
+import { hasSymbols } from '../../../src/ops/attributes.ts';
+import { inferCall } from '../../../src/ops/infer-call.ts';
+import { hostReason } from '../../../src/ops/placement.ts';
+import { opDefinition } from '../../../src/ops/registry.ts';
+import { seededRandom } from '../../../src/core/random.ts';
+import { concreteShape, type Graph, type GraphNode, inputsOf } from './graph.ts';
+import { evaluateNode, isComparable, type NodeValues } from './perturbed-values.ts';
+import { randomTensor } from './tensor-values.ts';
+
+const MAX_ELEMENTS = 400;
+const PERTURBED_COUNT = 3;
+
+/** The nodes so far with their values, and what new ones are made with. */
+export class GraphDraft {
+  readonly nodes: GraphNode[] = [];
+  readonly symbols = new Map<string, number>();
+  readonly #values: NodeValues[] = [];
+  readonly #random: () => number;
+
+  constructor(seed: number) {
+    this.#random = seededRandom(seed);
+    for (const name of ['n', 'm'].slice(0, this.below(3))) {
+      this.symbols.set(name, this.pick([0, 1, 2, 3, 3, 5, 6]));
+      // What mentions a symbol needs a parameter that tells its size.
+      const type: TensorType = { dtype: 'float32', shape: [name] };
+      this.#addLeaf('param', type, this.#tensor('float32', concreteShape([name], this.symbols)));
+    }
+  }
+
+  get random(): () => number {
+    return this.#random;
+  }
+
+  below(limit: number): number {
+    return Math.floor(this.#random() * limit);
+  }
+
+  pick<T>(list: readonly T[]): T {
+    const item = list[this.below(list.length)];
+    if (item === undefined) throw new Error('nothing to pick from');
+    return item;
+  }
+
+  get callCount(): number {
+    return this.nodes.filter(({ kind }) => kind === 'call' || kind === 'if').length;
+  }
+
+  mark(): number {
+    return this.nodes.length;
+  }
+
+  reset(length: number): void {
+    this.nodes.length = length;
+    this.#values.length = length;
+  }
+
+  type(node: number): TensorType {
+    const type = this.nodes[node]?.type;
+    if (type === undefined) throw new Error(`no node ${node}`);
+    return type;
+  }
+
+  value(node: number): HostTensor {
+    const value = this.#values[node]?.value;
+    if (value === undefined) throw new Error(`no node ${node}`);
+    return value;
+  }
+
+  /** A node that fits, rather a late one. */
+  find(fits: (type: TensorType, node: number) => boolean): number | undefined {
+    const found = [...this.nodes.keys()].filter((node) => fits(this.type(node), node));
+    if (found.length === 0) return undefined;
+    const late = this.below(3) > 0 ? found.slice(-6) : found;
+    return this.pick(late);
+  }
+
+  leaf(
+    dtype: DType,
+    shape: readonly Dim[],
+    { value, range }: { value?: HostTensor; range?: readonly [number, number] | undefined } = {},
+  ): number {
+    const concrete = concreteShape(shape, this.symbols);
+    const isSymbolic = shape.some((dim) => typeof dim !== 'number');
+    const kind = !isSymbolic && this.below(10) < 3 ? 'constant' : 'param';
+    return this.#addLeaf(kind, { dtype, shape }, value ?? this.#tensor(dtype, concrete, range));
+  }
+
+  /** Adds a call, unless it is refused or its result is no good to compare. */
+  call(op: string, inputs: readonly number[], attributes: Attributes = {}): number | undefined {
+    const type = this.#infer(op, inputs, attributes);
+    if (type === undefined) return undefined;
+    // A function has to have parameters that tell the sizes which it mentions.
+    const isNamed = (dim: Dim): boolean => typeof dim !== 'object';
+    const isClosed =
+      !hasSymbols(opDefinition(op), attributes) &&
+      inputs.every((input) => this.type(input).shape.every(isNamed));
+    const isFunction = this.below(14) === 0 && isClosed;
+    const form = this.below(12) === 0 ? 'let' : isFunction ? 'function' : 'plain';
+    return this.#add({ kind: 'call', op, inputs, attributes, type, form });
+  }
+
+  branch(condition: number, yes: number, no: number): number | undefined {
+    return this.#add({ kind: 'if', inputs: [condition, yes, no], type: this.type(yes) });
+  }
+
+  finish(): Graph {
+    const isRead = new Set(this.nodes.flatMap(inputsOf));
+    const sinks = [...this.nodes.keys()].filter(
+      (node) => !isRead.has(node) && this.nodes[node]?.kind !== 'constant',
+    );
+    const inner = this.find((_, node) => isRead.has(node) && this.nodes[node]?.kind === 'call');
+    const outputs = inner === undefined || this.below(2) === 0 ? sinks : [...sinks, inner];
+    return { nodes: this.nodes, outputs, symbols: this.symbols };
+  }
+
+  #addLeaf(kind: 'param' | 'constant', type: TensorType, value: HostTensor): number {
+    const node: GraphNode = { kind, type, value };
+    this.nodes.push(node);
+    this.#values.push(this.#evaluate(node));
+    return this.nodes.length - 1;
+  }
+
+  #tensor(dtype: DType, shape: Shape, range?: readonly [number, number]): HostTensor {
+    return randomTensor(dtype, shape, { random: this.#random, range });
+  }
+
+  #add(node: GraphNode): number | undefined {
+    let values: NodeValues;
+    try {
+      values = this.#evaluate(node);
+    } catch (thrown) {
+      if (thrown instanceof WeftError) return undefined;
+      throw thrown;
+    }
+    const shape = concreteShape(node.type.shape, this.symbols);
+    if (!sameShape(values.value.shape, shape) || !isComparable(values)) return undefined;
+    this.nodes.push(node);
+    this.#values.push(values);
+    return this.nodes.length - 1;
+  }
+
+  #evaluate(node: GraphNode): NodeValues {
+    const operands = inputsOf(node).flatMap((input) => this.#values[input] ?? []);
+    const { symbols } = this;
+    return evaluateNode(node, operands, { symbols, random: this.#random, count: PERTURBED_COUNT });
+  }
+
+  /** The type of a call that kernels can do, whose sizes are known; undefined where it is refused. */
+  #infer(op: string, inputs: readonly number[], attributes: Attributes): TensorType | undefined {
+    const types = inputs.map((input) => this.type(input));
+    const definition = opDefinition(op);
+    try {
+      const { output, checks } = inferCall(definition, types, attributes);
+      const size = (dim: Dim) => evaluateDim(dim, this.symbols);
+      const isChecked = checks.every(({ left, right }) => size(left) === size(right));
+      const sizes = output.shape.map(size);
+      if (!isChecked || sizes.some((dim) => dim === undefined || dim < 0)) return undefined;
+      if (elementCount(sizes.map(Number)) > MAX_ELEMENTS || sizes.length > 7) return undefined;
+      const dtypes = types.map(({ dtype }) => dtype);
+      const reason = hostReason(definition, { inputs: dtypes, output: output.dtype, attributes });
+      return reason !== undefined && this.below(8) > 0 ? undefined : output;
+    } catch (thrown) {
+      if (thrown instanceof WeftError) return undefined;
+      throw thrown;
+    }
+  }
+}
