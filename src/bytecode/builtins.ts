@@ -35,7 +35,7 @@ export type BuiltinOperand =
   /** Pairs of immediates (`MakeCode`, value), as many as the `count` operand says. */
   | 'make-pairs';
 
-/** What a builtin takes and gives, by kinds of values. */
+/** The kinds of values that a builtin takes and gives. */
 export interface BuiltinSignature {
   /** Operands that every call has, in order. */
   readonly params: readonly BuiltinParam[];
@@ -62,7 +62,7 @@ export interface BuiltinParam {
   readonly type: BuiltinOperand | readonly BuiltinOperand[];
 }
 
-/** What `match_shape` does with one dimension. */
+/** The actions of `match_shape` on one dimension. */
 export const MatchCode = {
   /** The dimension must equal the immediate. */
   assertImmediate: 0,

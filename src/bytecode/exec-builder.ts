@@ -40,7 +40,7 @@ export interface ExecBuilderOptions {
  * ```
  */
 export class ExecBuilder {
-  /** What is suspicious but allowed: inputs that are never used. Filled by {@link build}. */
+  /** Warnings, of what is suspicious but allowed: inputs that are never used. Filled by {@link build}. */
   readonly warnings: string[] = [];
   readonly #exact: boolean;
   readonly #constants: ConstantPool;

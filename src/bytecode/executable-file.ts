@@ -30,13 +30,13 @@ export class Executable implements ExecutableData {
   readonly functions: readonly BytecodeFunction[];
   /** All functions' instructions, 32-bit words. */
   readonly code: Uint32Array;
-  /** What a function operand indexes. */
+  /** The table that a function operand indexes. */
   readonly functionTable: readonly FunctionEntry[];
-  /** What constant operands index. */
+  /** The table that constant operands index. */
   readonly constants: readonly Constant[];
   /** Fused groups of operators, which devices compile to kernels. */
   readonly primitives: readonly PrimitiveFunction[];
-  /** What the builtin `compute_shape` runs, by index. */
+  /** The programs that the builtin `compute_shape` runs, by index. */
   readonly shapePrograms: readonly ShapeProgram[];
   /** Facts about the program, such as its producer. */
   readonly metadata: Readonly<Record<string, string>>;
@@ -123,7 +123,7 @@ export class Executable implements ExecutableData {
     });
   }
 
-  /** What the executable consists of: functions, constants with shapes, bytes by section. */
+  /** The parts of the executable: functions, constants with shapes, bytes by section. */
   stats(): string {
     return executableStats(this);
   }

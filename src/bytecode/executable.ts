@@ -12,13 +12,13 @@ export interface ExecutableData {
   readonly functions: readonly BytecodeFunction[];
   /** All functions' instructions, 32-bit words; see `isa.ts`. */
   readonly code: Uint32Array;
-  /** What a function operand indexes: bytecode functions, primitives and packed functions by name. */
+  /** The table that a function operand indexes: bytecode functions, primitives and packed functions by name. */
   readonly functionTable: readonly FunctionEntry[];
-  /** What constant operands index. */
+  /** The table that constant operands index. */
   readonly constants: readonly Constant[];
   /** Fused groups of operators, which devices compile to kernels. */
   readonly primitives: readonly PrimitiveFunction[];
-  /** What the builtin `compute_shape` runs, by index. */
+  /** The programs that the builtin `compute_shape` runs, by index. */
   readonly shapePrograms: readonly ShapeProgram[];
   /** Facts about the program, such as its producer. */
   readonly metadata: Readonly<Record<string, string>>;
@@ -76,7 +76,7 @@ export interface FunctionEntry {
   readonly name: string;
 }
 
-/** What stands in the constant pool: a tensor, a shape, a text, an int, a float or a dtype. */
+/** An entry of the constant pool: a tensor, a shape, a text, an int, a float or a dtype. */
 export type Constant =
   | TensorConstant
   | { readonly kind: 'shape'; readonly value: Shape }

@@ -103,7 +103,7 @@ function checkSizes(header: FileHeader): void {
   }
 }
 
-/** What the hash of a head is taken of: the head with zeros in its place. */
+/** The bytes that the hash of a head is taken of: the head with zeros in its place. */
 export function hashedHead(head: Uint8Array): Uint8Array {
   const zeroed = new Uint8Array(head);
   zeroed.fill(0, HEAD_HASH_OFFSET, HEAD_HASH_OFFSET + HASH_BYTE_LENGTH);

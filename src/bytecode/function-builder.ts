@@ -18,7 +18,7 @@ import {
 
 /** An operand of an instruction, made by a builder. */
 export interface Operand {
-  /** What `value` stands for. */
+  /** The meaning of `value`. */
   readonly kind: ArgumentKindName;
   /** Register, constant or function number, or the immediate itself. */
   readonly value: number;
@@ -51,7 +51,7 @@ export interface CallOptions {
   readonly into?: RegisterOperand;
 }
 
-/** What a function needs of the executable that it is part of. */
+/** The part of an executable that its functions need. */
 export interface FunctionContext {
   intConstant(value: number): Operand;
   functionReference(name: string): FunctionOperand;

@@ -16,7 +16,7 @@ export interface InstructionSpec {
   /** Whether execution may go on with the next instruction. */
   readonly fallsThrough: boolean;
   /**
-   * What follows the name in a listing; `{x}` is operand x. A destination stands before the name,
+   * The text behind the name in a listing; `{x}` is operand x. A destination stands before the name,
    * as `%1 = call ...`, and is left out when it is `%void`.
    */
   readonly syntax: string;
@@ -195,7 +195,7 @@ export function* decodeRange(
   }
 }
 
-/** What the table says of operand `index` of an instruction. */
+/** The table's entry for operand `index` of an instruction. */
 export function operandSpec(spec: InstructionSpec, index: number): OperandSpec {
   const found = spec.operands[index] ?? spec.variadic;
   if (found === undefined) throw new Error(`internal: ${spec.name} has no operand ${index}`);

@@ -6,7 +6,7 @@ import { parseDType, parseFloatNumber, parseShape } from './parse-types.ts';
 import { parseBase64, parseElements } from './tensor-text.ts';
 import type { TextLexer, Token } from './text-lexer.ts';
 
-/** What stands after `c[0] =`. */
+/** The constant that stands after `c[0] =`. */
 export function parseConstant(lexer: TextLexer): DraftConstant {
   const token = lexer.peek();
   const kind = lexer.name('a kind of constant');

@@ -14,7 +14,7 @@ import {
 import { parseResults, parseValueType } from './parse-types.ts';
 import type { TextLexer, Token } from './text-lexer.ts';
 
-/** What a function body refers to. */
+/** The tables that a function body refers to. */
 export interface FunctionScope {
   /** Number of a function in the table, which it may extend. */
   functionIndex(name: string): number;

@@ -5,7 +5,7 @@ import { printShape, printSignature } from './print-types.ts';
 import { sectionByteLengths } from './serialize.ts';
 import { formatName } from './text-format.ts';
 
-/** What an executable consists of, as text for people. */
+/** The parts of an executable, as text for people. */
 export function executableStats(program: ExecutableData): string {
   return [
     `weft executable, format ${FORMAT_MAJOR}.${FORMAT_MINOR}`,

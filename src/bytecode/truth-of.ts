@@ -1,6 +1,6 @@
 import type { HostTensor } from '../core/host-tensor.ts';
 
-/** What `read_if_cond` gives for a tensor of one element: 0 for a zero of either sign, else 1. */
+/** The result of `read_if_cond` for a tensor of one element: 0 for a zero of either sign, else 1. */
 export function truthOf(scalar: HostTensor): 0 | 1 {
   const element = Number(scalar.elements[0] ?? 0);
   // The sign bit of a float16 zero is set in -0.

@@ -39,7 +39,7 @@ export function verifyBuiltinCall(call: BuiltinCall): HeapUse[] {
   return cursor.heapUses;
 }
 
-/** What the value after a code means, by code. */
+/** The meaning of the value after a code, by code. */
 type PairValue = 'dimension' | 'slot' | 'ignored';
 
 const MATCH_VALUES = new Map<number, PairValue>([
@@ -53,7 +53,7 @@ const MAKE_VALUES = new Map<number, PairValue>([
   [MakeCode.slot, 'slot'],
 ]);
 
-/** What an operand word is, as far as it can be seen before the program runs. */
+/** The kind of an operand word, as far as it can be seen before the program runs. */
 function describeWord(word: number, constants: readonly Constant[]): string {
   const value = argumentValue(word);
   switch (argumentKind(word)) {

@@ -18,7 +18,7 @@ import { verifyBuiltinCall } from './verify-builtin.ts';
 import type { HeapUse } from './verify-flow.ts';
 import { MAX_HEAP_SLOTS } from './verify-shape-program.ts';
 
-/** What calls are checked against, by name; made once for an executable. */
+/** The signatures that calls are checked against, by name; made once for an executable. */
 export interface CallTables {
   readonly functions: ReadonlyMap<string, BytecodeFunction>;
   readonly primitives: ReadonlyMap<string, PrimitiveFunction>;
@@ -32,13 +32,13 @@ export interface CallContext {
   readonly where: () => string;
 }
 
-/** What an instruction has to do with shape heaps. */
+/** The use that an instruction makes of shape heaps. */
 export interface HeapFacts {
   readonly heapSlots: number;
   readonly heapUses: readonly HeapUse[];
 }
 
-/** What a JS function can surely be called with: arguments take room on the thread's stack. */
+/** The most arguments that a JS function can surely be called with: they take room on the thread's stack. */
 const MAX_PACKED_ARGUMENTS = 1 << 14;
 
 const NO_HEAP: HeapFacts = { heapSlots: -1, heapUses: [] };

@@ -1,7 +1,7 @@
 import { VerifyError } from '../core/errors.ts';
 import { brokenRule } from './broken-rule.ts';
 
-/** What the flow analysis needs of an instruction. Numbers of instructions count from 0. */
+/** The part of an instruction that the flow analysis needs. Numbers of instructions count from 0. */
 export interface FlowInstruction {
   /** Registers read, then the register written or -1. */
   readonly reads: readonly number[];

@@ -1,6 +1,6 @@
 import { UsageError } from '../core/errors.ts';
 
-/** What an option may be, in words, and the test for it. */
+/** The values that an option may have, in words, and the test for them. */
 export type OptionKind = readonly [expected: string, fits: (value: unknown) => boolean];
 
 /** A kind for each option of a type: one that is missing here does not compile. */

@@ -11,7 +11,7 @@ import {
 } from './check-options.ts';
 import { Connection, hasWorkers } from './connection.ts';
 
-/** What the sessions of one worker share. */
+/** Settings that the sessions of one worker share. */
 export interface WorkerOptions {
   /** Which worker, as in `LoadOptions`. */
   readonly worker?: boolean | (() => Worker);

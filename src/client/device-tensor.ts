@@ -5,7 +5,7 @@ import { checkOptions } from './check-options.ts';
 import { SIGNAL_OPTIONS } from './session-options.ts';
 import type { Tensor } from './tensor.ts';
 
-/** What a {@link DeviceTensor} needs of the session that made it. */
+/** The part of a session that its {@link DeviceTensor}s need. */
 export interface HandleOwner {
   readHandle(handle: HandleId, signal: AbortSignal | undefined): Promise<Tensor>;
   releaseHandle(handle: HandleId): void;

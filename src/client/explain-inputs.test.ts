@@ -17,7 +17,7 @@ const main: FunctionInfo = {
 const image = Tensor.from([[1, 2, 3]]);
 const mask = Tensor.from([[true, false]]);
 
-/** What is wrong with inputs. */
+/** The error that names the faults of inputs. */
 function complaint(inputs: PlainInputs, info = main): Error {
   return explainInputs(info, inputs, bindInputs(info, inputs, undefined));
 }

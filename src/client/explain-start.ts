@@ -11,7 +11,7 @@ const FETCH_MS = 5000;
 const COPY =
   "Copy the folder dist/worker of weft-vm to the page's origin and pass its address to Session.load as workerFiles.";
 
-/** What is wrong, as the parts of a message. */
+/** A fault, as the parts of a message. */
 interface Finding {
   readonly reason: string;
   readonly got: string;

@@ -11,7 +11,7 @@ export type ImageInput =
   | HTMLVideoElement
   | VideoFrame;
 
-/** What `run` takes for one input. Plain numbers are for int and float parameters. */
+/** The argument of `run` for one input. Plain numbers are for int and float parameters. */
 export type InputValue = Tensor | DeviceTensor | ImageInput | number | string;
 /** Inputs of a run, by name. */
 export type Inputs = Readonly<Record<string, InputValue>>;

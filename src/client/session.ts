@@ -48,7 +48,7 @@ import { Tensor } from './tensor.ts';
 import type { TuneOptions, TuningReport } from './tune-session.ts';
 import { fromWire, handlesIn, type OutputValue, toWire } from './wire-values.ts';
 
-/** What a profiled run gave, and what it took. */
+/** The result of a profiled run, and its times. */
 export interface Profile {
   /** The results of the run, by name. */
   readonly outputs: Record<string, Tensor>;
@@ -73,7 +73,7 @@ export class Session {
   readonly outputs: readonly ValueInfo[];
   /** Names of the functions that {@link Session.run} can call. */
   readonly functions: readonly string[];
-  /** What the session really runs on. */
+  /** The device that the session really runs on. */
   readonly device: SessionDevice;
   /** Nodes that the compiler placed on the host, because WebGPU cannot run them, and why. */
   readonly placements: readonly Placement[];
@@ -82,7 +82,7 @@ export class Session {
   readonly #functions: ReadonlyMap<string, FunctionInfo>;
   readonly #closed = new AbortController();
   #disposal: Promise<void> | undefined;
-  /** What a snapshot held; see {@link Session.resume}. */
+  /** The content of a snapshot; see {@link Session.resume}. */
   readonly resumed: ResumedState | undefined;
 
   /**

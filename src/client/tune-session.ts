@@ -9,7 +9,7 @@ import {
   SIZES,
 } from './check-options.ts';
 
-/** What is tuned, and when. */
+/** The kernels to tune, and when. */
 export interface TuneOptions {
   /** Ends the tuning, which then rejects with the reason of the signal; what was chosen stays. */
   readonly signal?: AbortSignal | undefined;
@@ -31,11 +31,11 @@ export interface TuneProgress {
   readonly loaded: number;
   /** Kernels in all. */
   readonly total: number;
-  /** What was found last. */
+  /** The kernels that were tuned last. */
   readonly kernels: readonly KernelTuning[];
 }
 
-/** What tuning found. */
+/** The findings of tuning. */
 export interface TuningReport {
   /** Kernels that there was something to choose for, for each size. */
   readonly kernels: readonly KernelTuning[];
@@ -52,7 +52,7 @@ const TUNE_OPTIONS: OptionKinds<TuneOptions> = {
   idle: BOOLEAN,
 };
 
-/** What is needed of a session. */
+/** The part of a session that is needed. */
 export interface TunedSession {
   readonly closed: AbortSignal;
   warmup(dims: Dims, options: { signal?: AbortSignal }): Promise<void>;

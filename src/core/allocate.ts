@@ -1,6 +1,6 @@
 import { OutOfMemoryError } from './errors.ts';
 
-/** What `make` makes. Throws OutOfMemoryError where the engine has no memory for it. */
+/** The result of `make`. Throws OutOfMemoryError where the engine has no memory for it. */
 export function allocate<T>(byteLength: number, make: () => T): T {
   try {
     return make();

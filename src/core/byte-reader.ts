@@ -7,7 +7,7 @@ export const CANONICAL_NAN = 0x7ff8_0000_0000_0000n;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export interface ByteReaderOptions {
-  /** What is read, for messages: `section constants`. */
+  /** The part that is read, for messages: `section constants`. */
   readonly where: string;
   /** Position of the first byte in the file, for messages. */
   readonly fileOffset?: number;

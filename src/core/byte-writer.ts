@@ -74,7 +74,7 @@ export class ByteWriter {
     return this;
   }
 
-  /** What was written so far; a copy. */
+  /** The bytes written so far; a copy. */
   finish(): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(0, this.#length);
   }

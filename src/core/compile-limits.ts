@@ -19,7 +19,7 @@ export interface CompileLimits {
   readonly milliseconds?: number | undefined;
 }
 
-/** What each limit is where it is not given, without what the size of a model adds. */
+/** The limits where none are given, without what the size of a model adds. */
 export const DEFAULT_LIMITS: Readonly<Record<keyof CompileLimits, number>> = {
   nodes: 50_000,
   foldedBytes: 128 * 2 ** 20,

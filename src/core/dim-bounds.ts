@@ -10,7 +10,7 @@ import {
   type Term,
 } from './dim-polynomial.ts';
 
-/** What the user knows of a symbol; both ends are included. */
+/** Bounds of a symbol that the user knows; both ends are included. */
 export interface DimBounds {
   readonly min?: number;
   readonly max?: number;

@@ -1,7 +1,7 @@
 import { applyDimOperator, type Dim, evaluateDim, formatDim } from './dim.ts';
 import type { Shape } from './shape.ts';
 
-/** What is known of dimensions, from types and the shapes that they have. */
+/** Values and equations of dimensions that are known from types and their shapes. */
 export class DimValues {
   readonly #symbols = new Map<string, number>();
   readonly #dims = new Map<string, number>();

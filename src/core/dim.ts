@@ -6,7 +6,7 @@ export type Dim = number | string | DimExpression;
 
 /** Arithmetic over two dimensions. */
 export interface DimExpression {
-  /** What is done with them. */
+  /** The operation on them. */
   readonly op: DimOperator;
   /** The first one. */
   readonly left: Dim;

@@ -1,15 +1,15 @@
 /**
- * What a {@link WeftError} has to say: what was got, what was expected, where, and what to do.
+ * The parts of a {@link WeftError}: what was got, what was expected, where, and what to do.
  * `got` and `expected` are noun phrases; `remedy` is a sentence.
  */
 export interface Complaint {
   /** The place, such as an option or a node. */
   readonly where?: string | undefined;
-  /** What was there, as a noun phrase. */
+  /** The thing that was there, as a noun phrase. */
   readonly got: string;
-  /** What should have been there, as a noun phrase. */
+  /** The thing that should have been there, as a noun phrase. */
   readonly expected: string;
-  /** What to do about it, as a sentence. */
+  /** The remedy, as a sentence. */
   readonly remedy?: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface ErrorData {
 /** A structured-cloneable detail of an error, such as sizes in bytes or a list of node names. */
 export type ErrorDetail = string | number | boolean | readonly string[] | readonly number[];
 
-/** What an error carries beside its message. */
+/** Data that an error carries beside its message. */
 export interface WeftErrorOptions {
   /** The error that led to it. */
   readonly cause?: unknown;

@@ -4,7 +4,7 @@ import type { Dim } from './dim.ts';
 export const INDEX_CHECKS = 'indices';
 
 /**
- * What a function demands of indices that come in with a call: `lower <= index < below`, element by
+ * A demand on indices that come in with a call: `lower <= index < below`, element by
  * element. Bounds are one for all elements, or one for each place along the last axis.
  */
 export interface IndexCheck {
@@ -14,7 +14,7 @@ export interface IndexCheck {
   readonly parameter?: number | undefined;
   /** In place of a parameter: the least and the largest of constant indices, for each of the bounds. */
   readonly values?: readonly number[] | undefined;
-  /** What reads them, for messages: `node "embed" (Gather)`. */
+  /** The reader of the indices, for messages: `node "embed" (Gather)`. */
   readonly where: string;
   /** The least index allowed. Symbols are those of the function's parameters, and of `sizes`. */
   readonly lower: readonly Dim[];

@@ -1,5 +1,5 @@
 /**
- * What a WebGPU device does to run one primitive function on given shapes, as plain data. Plans
+ * The work of a WebGPU device to run one primitive function on given shapes, as plain data. Plans
  * are made by a pure function, so that they can be tested and printed without a GPU.
  */
 export interface LaunchPlan {
@@ -35,7 +35,7 @@ export type LaunchBuffer =
 /** Kinds of adapters that want different kernels. */
 export type AdapterClass = 'software' | 'integrated' | 'discrete';
 
-/** What the planner may know of an adapter. */
+/** The facts that the planner may know of an adapter. */
 export interface PlannerCaps {
   readonly adapterClass: AdapterClass;
   readonly subgroups: boolean;
@@ -47,7 +47,7 @@ export interface PlannerCaps {
   readonly maxComputeInvocationsPerWorkgroup: number;
   readonly maxComputeWorkgroupsPerDimension: number;
   readonly maxStorageBufferBindingSize: number;
-  /** What was measured on the very adapter. */
+  /** Choices that were measured on the very adapter. */
   readonly choices?: VariantChoices | undefined;
 }
 
@@ -57,12 +57,12 @@ export interface VariantChoices {
   pick<Variant>(kind: VariantKind, place: VariantPlace<Variant>): Variant | undefined;
 }
 
-/** What there are variants of; `tuning/` lists them. */
+/** The kernels that have variants; `tuning/` lists them. */
 export type VariantKind = 'matmul' | 'reduction' | 'convolution' | 'window' | 'rows' | 'attention';
 
 export interface VariantPlace<Variant> {
   readonly first: Variant;
-  /** What it was chosen for. */
+  /** The problem that it was chosen for. */
   readonly problem: object;
   readonly caps: PlannerCaps;
 }

@@ -10,7 +10,7 @@ export interface CodePlace {
 export interface PausedCall {
   /** The function that was called from outside. */
   readonly entry: string;
-  /** What its last frame runs next. */
+  /** The instruction that its last frame runs next. */
   readonly at: CodePlace;
   /** Frames of its stack. */
   readonly depth: number;

@@ -1,4 +1,4 @@
-/** What a program may take up; see docs/untrusted-programs.md. */
+/** Limits of a program; see docs/untrusted-programs.md. */
 export interface ProgramLimits {
   /** `refuse`: a program that brings WGSL of its own is not loaded. Default `allow`. */
   readonly programKernels?: 'allow' | 'refuse';

@@ -18,7 +18,7 @@ import { formatShape } from './shape.ts';
 export interface DimCheck {
   readonly left: Dim;
   readonly right: Dim;
-  /** What the operator says when they are not, with symbols in place of numbers. */
+  /** The operator's words when they are not, with symbols in place of numbers. */
   readonly message: string;
 }
 

@@ -25,7 +25,7 @@ export type ValueKind =
   /** The machine itself. */
   | 'vm';
 
-/** What a side has for each kind; `never` where it has none. */
+/** The form that a side has for each kind; `never` where it has none. */
 export type ValueForms = Readonly<Record<ValueKind, unknown>>;
 
 /** Any value of a side. */
@@ -43,7 +43,7 @@ export interface ValueSide<Forms extends ValueForms> {
   readonly partsOf: (value: AnyValue<Forms>) => readonly AnyValue<Forms>[] | undefined;
 }
 
-/** What a value of each kind becomes, given what its parts have become. */
+/** The form of a value of each kind, given the forms of its parts. */
 export type ValueCases<Forms extends ValueForms, Out> = {
   readonly [Kind in KindOf<Forms>]: (value: Forms[Kind], parts: readonly Out[]) => Out;
 };

@@ -2,7 +2,7 @@ import { abortError, RuntimeError } from './errors.ts';
 import { withinTime } from './within-time.ts';
 
 /**
- * What `run` resolves to, or a RuntimeError when that takes longer. The signal that it gets is aborted
+ * The value that `run` resolves to, or a RuntimeError when that takes longer. The signal that it gets is aborted
  * then, and when `signal` is.
  */
 export async function withinRunTime<T>(

@@ -2,7 +2,7 @@ import type { SessionDevice } from '../client/index.ts';
 import type { FlowDiagram } from './flow-diagram.ts';
 import type { MachineView } from './machine-view.ts';
 
-/** What the sections share. */
+/** The state that the sections share. */
 export interface DemoContext {
   readonly machine: MachineView;
   readonly flow: FlowDiagram;

@@ -72,7 +72,7 @@ export class DrawSection implements Section {
     this.#session = session;
     this.#text.textContent = 'Draw a digit.';
     this.#context.showDevice(session.device);
-    // What was drawn meanwhile is read now.
+    // A drawing that changed meanwhile is read now.
     this.#runner.submit(this.#pad.drawing);
     return session;
   }

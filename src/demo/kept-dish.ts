@@ -14,7 +14,7 @@ const EVERY_MS = 1000;
 
 type Resumed = Session & { readonly resumed: ResumedState };
 
-/** What is known of a dish beside its cells. */
+/** The settings of a dish beside its cells. */
 export interface DishNote {
   readonly steps: number;
   /** Steps of the run that was under way. */

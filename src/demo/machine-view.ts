@@ -62,7 +62,7 @@ export class MachineView {
     }
   }
 
-  /** What a profiled run of the shown session did. */
+  /** The launches of a profiled run of the shown session. */
   async showProfile(session: Session, profile: Profile): Promise<void> {
     if (session !== this.#session) return;
     this.#profile = profile;

@@ -3,7 +3,7 @@ import { type Inputs, type InputValue, Tensor, type ValueInfo } from '../client/
 /** Sizes of named dimensions and values of int and float inputs, as the page's fields have them. */
 export type ChosenNumbers = ReadonlyMap<string, number>;
 
-/** What a person has to choose before a model can run on random input. */
+/** The choices that a person makes before a model can run on random input. */
 export function numbersToChoose(inputs: readonly ValueInfo[]): string[] {
   const names = new Set<string>();
   for (const { name, dtype, shape } of inputs) {

@@ -41,7 +41,7 @@ export interface Channel {
 /** Frames that may wait for a listener, as between the steps of a handshake. */
 const MAX_WAITING = 256;
 
-/** What all channels have in common: keeping frames until somebody listens, and one end. */
+/** The common part of all channels: keeping frames until somebody listens, and one end. */
 export abstract class BaseChannel implements Channel {
   abstract readonly pieceByteLength: number;
   abstract readonly windowByteLength: number;

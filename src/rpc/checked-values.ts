@@ -2,7 +2,7 @@ import { HostTensor } from '../core/host-tensor.ts';
 import { RpcTuple, type RpcValue } from './rpc-value.ts';
 import { malformed } from './wire-values.ts';
 
-// What the other side may send as arguments of the session's own methods. All throw ProtocolError.
+// Checks of the arguments that the other side sends to the session's own methods. All throw ProtocolError.
 
 /** A string. */
 export function textOf(value: RpcValue | undefined): string {

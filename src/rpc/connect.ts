@@ -22,13 +22,13 @@ import { openWebSocket } from './web-socket-channel.ts';
 /** Who connects, and what the other side may take up. */
 export interface ConnectOptions {
   /**
-   * What both sides know, at least 16 characters: of `createToken`, or any other text, which is
+   * The secret of both sides, at least 16 characters: of `createToken`, or any other text, which is
    * stretched (0.3 s, once). It is never sent.
    */
   readonly token: string;
-  /** What the relay knows. Default: derived from `token`, which it does not tell. */
+  /** The relay's own credential. Default: derived from `token`, which it does not tell. */
   readonly relayToken?: string | undefined;
-  /** What the other side sees of this one. Default: `client`. */
+  /** The name of this side that the other one sees. Default: `client`. */
   readonly name?: string | undefined;
   /** The device to ask a relay for; absent: the address is the device itself. */
   readonly key?: string | undefined;
@@ -37,7 +37,7 @@ export interface ConnectOptions {
    * token. Default: false; always over NATS. Rejects with UnsupportedError where WebCrypto is missing.
    */
   readonly encrypt?: boolean | undefined;
-  /** What the other side may take up here; see {@link DEFAULT_RPC_LIMITS} for what is absent. */
+  /** Limits of the other side here; {@link DEFAULT_RPC_LIMITS} has those that are absent. */
   readonly limits?: Partial<RpcLimits> | undefined;
   /** Gives up, and rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
@@ -107,9 +107,9 @@ async function abortable<T>(
 
 /** The devices of another page, worker or process. */
 export class Remote implements SessionLender {
-  /** What the other side calls itself. */
+  /** The other side's name for itself. */
   readonly name: string;
-  /** What the other side lends. */
+  /** The devices that the other side lends. */
   readonly devices: readonly RemoteDevice[];
   /** Resolves with the reason when the session is over. */
   readonly closed: Promise<Error>;
@@ -206,7 +206,7 @@ export class Remote implements SessionLender {
     this.#connection.revoke(callee);
   }
 
-  /** What both sides hold for each other, for tests and for whoever shows it. */
+  /** Counts of objects that both sides hold for each other, for tests and for whoever shows them. */
   counters() {
     return this.#connection.counters();
   }

@@ -20,9 +20,9 @@ import { malformed } from './wire-values.ts';
 
 export interface ConnectionOptions {
   readonly limits: RpcLimits;
-  /** What the other side calls itself, for messages of errors. */
+  /** The other side's name for itself, for messages of errors. */
   readonly peerName: string;
-  /** What the other side may call by name. */
+  /** The functions that the other side may call by name. */
   readonly methods: ReadonlyMap<string, RpcTarget>;
 }
 
@@ -86,7 +86,7 @@ export class Connection implements HandleOwner {
     return this.#end !== undefined;
   }
 
-  /** What is held and under way, for tests and for whoever shows it. */
+  /** Counts of objects held and calls under way, for tests and for whoever shows them. */
   counters() {
     return {
       ...this.#values.counters(),
@@ -243,7 +243,7 @@ export class Connection implements HandleOwner {
     this.#active.set(call, controller);
     try {
       const value = await target.call(args, { signal: controller.signal, keep });
-      // What it holds would otherwise be held for nobody.
+      // Its objects would otherwise be held for nobody.
       if (this.#end !== undefined) return releaseAll(value);
       const { blobs, ...values } = this.#values.encode([value]);
       const fixed = { type: MessageType.result, call, values } as const;
@@ -321,7 +321,7 @@ function lost(peer: string, reason: string): RemoteLostError {
   });
 }
 
-/** What the other side said when it ended the session. */
+/** The other side's reason when it ended the session. */
 function farewell(peer: string, data: unknown): Error {
   const cause = errorFromWire(data, peer);
   const { message } = cause;

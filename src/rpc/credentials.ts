@@ -2,7 +2,7 @@ import { UnsupportedError, UsageError } from '../core/errors.ts';
 import { encodeToken, isMadeToken, TOKEN_BYTE_LENGTH } from './create-token.ts';
 
 const MIN_TOKEN_LENGTH = 16;
-/** What OWASP recommends for PBKDF2 with SHA-256: a guess costs as much as all of them. */
+/** OWASP's number for PBKDF2 with SHA-256: a guess costs as much as all of them. */
 const STRETCH_ITERATIONS = 600_000;
 const KEPT_SECRETS = 16;
 

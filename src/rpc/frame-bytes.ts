@@ -6,7 +6,7 @@ export const PIECE_BYTE_LENGTH = 256 * 1024;
 /** Bodies begin at a multiple of it, so that tensors are views of what arrives. */
 const ALIGNMENT = 8;
 const PREFIX_BYTE_LENGTH = 4;
-/** What sealing adds at most. */
+/** Most bytes that sealing adds. */
 const SEAL_BYTE_LENGTH = 64;
 
 /** The largest frame as bytes. */

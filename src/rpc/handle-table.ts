@@ -3,7 +3,7 @@ import { LimitError } from './errors.ts';
 import type { RpcTarget, TensorHandle } from './rpc-value.ts';
 import { malformed } from './wire-values.ts';
 
-/** What one side holds for the other. */
+/** An object that one side holds for the other. */
 export type Exported = RpcTarget | (TensorHandle & { release(): void });
 
 interface Entry {
@@ -67,7 +67,7 @@ export class ExportTable {
     });
   }
 
-  /** What a number stands for on this side. */
+  /** The object that a number stands for on this side. */
   key(id: number): object {
     this.get(id);
     return this.#entries.get(id)?.key ?? this;
@@ -102,7 +102,7 @@ interface Import {
   received: number;
 }
 
-/** What this side holds of the other one. Proxies that are dropped are released in the end. */
+/** Objects of the other side that this one holds. Proxies that are dropped are released in the end. */
 export class ImportTable {
   readonly #imports = new Map<number, Import>();
   readonly #send: (id: number, count: number) => void;

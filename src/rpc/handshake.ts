@@ -33,9 +33,9 @@ export interface HandshakeOptions {
 }
 
 export interface Peer {
-  /** What the other side calls itself. */
+  /** The other side's name for itself. */
   readonly name: string;
-  /** What the session is sealed with, if it is. */
+  /** The keys of a session that is sealed. */
   readonly keys: SealKeys | undefined;
 }
 

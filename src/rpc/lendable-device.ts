@@ -1,16 +1,16 @@
 import type { MachineOptions } from '../runtime/load-machine.ts';
 
-/** What a device has to be; `createDevice` of `weft-vm/worker` makes one. */
+/** A device that can be lent; `createDevice` of `weft-vm/worker` makes one. */
 export type LendableDevice = MachineOptions['devices'][number];
 
-/** What a session makes a device do. */
+/** An event in the work of a device for one session. */
 export type WorkEvent =
   | { readonly kind: 'load'; readonly hash: string; readonly device: string }
   | { readonly kind: 'call'; readonly function: string }
   | { readonly kind: 'done'; readonly function: string };
 
 /**
- * What happens in sessions, as the side that lends sees it. Those of one session have its number. One
+ * Events of sessions, as the side that lends sees them. Those of one session have its number. One
  * that never came to `connected` was refused, or was gone before.
  */
 export type ServeEvent = { readonly session: number } & (

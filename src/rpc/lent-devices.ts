@@ -58,7 +58,7 @@ interface MachineEntry {
 
 type Method = (args: readonly RpcValue[], context: CallContext) => Promise<RpcValue>;
 
-/** What one session may do with the devices: the methods that its other side calls. */
+/** The devices as one session sees them: the methods that its other side calls. */
 export class LentDevices {
   readonly methods: ReadonlyMap<string, RpcTarget>;
   readonly #options: LentDevicesOptions;

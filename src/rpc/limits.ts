@@ -3,7 +3,7 @@ import type { ProgramLimits } from '../core/program-limits.ts';
 /** The largest encoded head of a message, in bytes: a tuple of some 100,000 fields. */
 export const MAX_HEAD_BYTE_LENGTH = 4 * 2 ** 20;
 
-/** What one side lets the other one take up, and the programs that it loads. */
+/** The most that one side lets the other one take up, and the programs that it loads. */
 export interface RpcLimits extends Required<ProgramLimits> {
   /** Bytes that all programs of a session hold on a device. */
   readonly byteBudget: number;

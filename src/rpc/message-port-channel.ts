@@ -3,7 +3,7 @@ import { BaseChannel, type Channel, type Frame } from './channel.ts';
 const PIECE_BYTE_LENGTH = 32 * 2 ** 20;
 const WINDOW_BYTE_LENGTH = 2 * PIECE_BYTE_LENGTH;
 
-/** What a MessagePort, a Worker and the global scope of a dedicated worker have. */
+/** The common part of a MessagePort, a Worker and the global scope of a dedicated worker. */
 export interface PortLike {
   /** Sends a message, and hands over what is transferred. */
   postMessage(message: unknown, transfer: Transferable[]): void;

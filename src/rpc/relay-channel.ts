@@ -20,7 +20,7 @@ export type RelayRole = 'device' | 'client';
 
 export interface JoinOptions {
   readonly role: RelayRole;
-  /** What device and client are paired by: a name, no secret. */
+  /** The name by which device and client are paired, no secret. */
   readonly key: string;
   /** The credential for the relay, which is not that of the session. */
   readonly relayToken: string;

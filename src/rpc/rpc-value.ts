@@ -24,7 +24,7 @@ export class RpcTuple {
 /** A function of this side, or a {@link RemoteFunction}. */
 export type RpcFunction = (...args: RpcValue[]) => RpcInput | Promise<RpcInput>;
 
-/** What crosses a session for each kind of value; `never` for what stays in a machine. */
+/** The form in which each kind of value crosses a session; `never`: it stays in its machine. */
 export interface RpcForms {
   readonly null: null;
   readonly int: number;
@@ -45,7 +45,7 @@ export interface RpcForms {
 }
 
 /**
- * What crosses a session. A number is an int where it is a safe integer; floats are FloatValue in
+ * A value on its way through a session. A number is an int where it is a safe integer; floats are FloatValue in
  * results. Tensors go by value, or stay where they are and are named.
  */
 export type RpcValue = PlainValue | HostTensor | TensorHandle | RpcTuple | RpcFunction;
@@ -71,7 +71,7 @@ export const RPC_SIDE: ValueSide<RpcForms> = {
   partsOf: (value) => (value instanceof RpcTuple ? value.fields : undefined),
 };
 
-/** What may be given in place of a value: another number is a float, an array a tuple. */
+/** A value, or JavaScript in its place: another number is a float, an array a tuple. */
 export type RpcInput = RpcValue | undefined | void | boolean | readonly RpcInput[];
 
 /** A tensor that stays where it is. */

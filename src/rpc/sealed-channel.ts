@@ -31,7 +31,7 @@ export class SealedChannel extends BaseChannel {
     inner.listen({
       frame: (frame) => this.#open(frame),
       closed: (reason) => {
-        // What arrived before the end is delivered before it.
+        // Frames that arrived before the end are delivered before it.
         this.#opening = this.#opening.then(() => this.end(reason));
       },
     });

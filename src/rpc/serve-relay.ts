@@ -8,11 +8,11 @@ import { serve, type ServeOptions } from './serve.ts';
 import { SessionSlots } from './session-slots.ts';
 import { openWebSocket } from './web-socket-channel.ts';
 
-/** What is lent through a relay. */
+/** Devices that are lent through a relay. */
 export interface ServeRelayOptions extends ServeOptions {
-  /** What clients ask the relay for. */
+  /** The name by which clients ask the relay for the devices. */
   readonly key: string;
-  /** What the relay knows. Default: derived from `token`, which it does not tell. */
+  /** The relay's own credential. Default: derived from `token`, which it does not tell. */
   readonly relayToken?: string | undefined;
   /** Clients at one time. Default: 8. */
   readonly maxSessions?: number | undefined;

@@ -8,19 +8,19 @@ import { DEFAULT_RPC_LIMITS, type RpcLimits } from './limits.ts';
 import { SealedChannel } from './sealed-channel.ts';
 import type { RpcFunction } from './rpc-value.ts';
 
-/** What is lent, to whom, and what they may take up. */
+/** The devices that are lent, to whom, and what they may take up. */
 export interface ServeOptions {
-  /** What is lent. With a host device among them, programs for WebGPU find theirs. */
+  /** The devices that are lent. With a host device among them, programs for WebGPU find theirs. */
   readonly devices: readonly LendableDevice[];
-  /** What both sides know: at least 16 random characters. */
+  /** The secret of both sides: at least 16 random characters. */
   readonly token: string;
   /** Refuses clients that do not encrypt. Default: false; always over NATS. */
   readonly encrypt?: boolean | undefined;
   /** Functions that the other side may call, and programs that it loads. Nothing else is. */
   readonly offer?: Readonly<Record<string, RpcFunction>> | undefined;
-  /** What the other side may take up here; see {@link DEFAULT_RPC_LIMITS} for what is absent. */
+  /** Limits of the other side here; {@link DEFAULT_RPC_LIMITS} has those that are absent. */
   readonly limits?: Partial<RpcLimits> | undefined;
-  /** What errors call this side. Default: the first device's name. */
+  /** The name of this side in errors. Default: the first device's name. */
   readonly name?: string | undefined;
   /** Keeps executables beyond one session. */
   readonly store?: ExecutableStore | undefined;

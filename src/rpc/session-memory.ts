@@ -16,7 +16,7 @@ export class SessionMemory {
     const others = () =>
       [...this.#allocators].filter((other) => other !== allocator && other.device === device);
     const byteBudget = Math.min(own, this.#byteBudget);
-    // What the others may hold before they take from what this one asked for.
+    // The others may hold so much before they take from this one's share.
     const spare = own < this.#byteBudget ? this.#byteBudget - own : 0;
     const allocator: PooledAllocator = new MachineAllocator(
       device,

@@ -86,7 +86,7 @@ export class SessionValues implements HandleNames {
     return decodeValues(values, blobs, { names: this, maxBytes: this.#limits.messageBytes });
   }
 
-  /** What the other side calls by a handle. */
+  /** An object that the other side calls by a handle. */
   target(id: number): RpcTarget {
     const exported = this.#exports.get(id);
     if ('call' in exported) return exported;

@@ -2,7 +2,7 @@ import { foldParts } from '../core/value-fold.ts';
 import { FloatValue } from '../runtime/value.ts';
 import { type RpcInput, RpcTuple, type RpcValue } from './rpc-value.ts';
 
-/** What a caller gave as a value: arrays become tuples, booleans 0 or 1, other numbers floats. */
+/** A caller's argument as a value: arrays become tuples, booleans 0 or 1, other numbers floats. */
 export function toRpcValue(input: RpcInput): RpcValue {
   const convert = foldParts<RpcInput, RpcValue>(
     (value) => (Array.isArray(value) ? value : undefined),

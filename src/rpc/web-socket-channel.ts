@@ -5,7 +5,7 @@ import { MAX_FRAME_BYTE_LENGTH, packFrame, PIECE_BYTE_LENGTH, unpackFrame } from
 
 const WINDOW_BYTE_LENGTH = 16 * PIECE_BYTE_LENGTH;
 
-/** What the sockets of browsers and of `ws` have in common. */
+/** The common part of the sockets of browsers and of `ws`. */
 export interface SocketLike {
   /** Set to `arraybuffer`. */
   binaryType: string;

@@ -62,7 +62,7 @@ export function argumentRegisters(
   return next;
 }
 
-/** What `invoke_closure` calls, with the arguments and then the captured values. */
+/** The function that `invoke_closure` calls, with the arguments and then the captured values. */
 export interface ClosureCall {
   readonly callee: LinkedFunction | PackedFunctionValue;
   readonly args: readonly Value[];

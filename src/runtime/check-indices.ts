@@ -17,7 +17,7 @@ import { TensorValue, type Value } from './value.ts';
  */
 export class IndexChecks {
   readonly #checks: readonly IndexCheck[];
-  /** What integer tensors were made of. */
+  /** The host tensors that integer tensors were made of. */
   readonly #contents = new WeakMap<TensorValue, HostTensor>();
 
   /** Throws FormatError for metadata that no compiler wrote. */

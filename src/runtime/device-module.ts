@@ -119,7 +119,7 @@ function noHost(primitive: string): UnsupportedError {
 }
 
 /**
- * What the verifier cannot know is checked at each launch: that arguments are tensors of the
+ * Checks at each launch of what the verifier cannot know: that arguments are tensors of the
  * primitive's types on this device, and that results go where nothing is read.
  */
 function launcher(device: Device, kernel: Kernel, primitive: PrimitiveFunction): PackedFunction {

@@ -14,7 +14,7 @@ import { VirtualMachine } from './virtual-machine.ts';
 
 const LENGTH = 300;
 const RUNS = 1000;
-/** What is held grows in each round; code and what it knows of types settle in the first ones. */
+/** Objects that are held grow in each round; code and what it knows of types settle in the first ones. */
 const MAX_ROUNDS = 10;
 /** Of a round: a run that leaves an object behind leaves more. */
 const SLACK_BYTES = 32 * RUNS;
@@ -51,7 +51,7 @@ async function usedBytes(): Promise<number> {
   return getHeapStatistics().used_heap_size;
 }
 
-/** What the runs of a round leave on the heap, of the first round that leaves little or else of the last. */
+/** Bytes that the runs of a round leave on the heap, of the first round that leaves little or else of the last. */
 async function growthOf(run: () => Promise<unknown>): Promise<number> {
   let growth = Number.POSITIVE_INFINITY;
   let before = await usedBytes();

@@ -12,13 +12,13 @@ import {
 import type { VmState } from './vm-state.ts';
 
 /**
- * What JavaScript may hand to the machine in place of a value. A number that is a safe integer is
+ * A value, or JavaScript in its place. A number that is a safe integer is
  * an int, any other a float; a boolean is 0 or 1; a HostTensor is uploaded to device 0; a
  * function becomes a packed function, an array a tuple.
  */
 export type HostInput = Value | boolean | HostTensor | HostFunction | readonly HostInput[];
 
-/** What a function of the host may give: nothing is null. */
+/** The result of a function of the host: nothing is null. */
 export type HostResult = HostInput | undefined | void;
 
 /**
@@ -38,7 +38,7 @@ export function adaptHostFunction(
   state: VmState,
 ): PackedFunction {
   return (...args) => {
-    // What it does beside its result cannot be repeated.
+    // Its effects beside the result cannot be repeated.
     state.recording?.abandon();
     const result = call(...args);
     if (!isThenable(result)) return toValue(result, name, state);

@@ -5,7 +5,7 @@ import type { LinkedProgram } from './link.ts';
 import { release, type Value } from './value.ts';
 
 /**
- * What the calls of a machine may take up. What goes beyond rejects with RuntimeError or
+ * Limits of the calls of a machine. A call beyond them rejects with RuntimeError or
  * OutOfMemoryError.
  */
 export interface Limits {

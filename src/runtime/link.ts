@@ -22,7 +22,7 @@ import {
   type Value,
 } from './value.ts';
 
-/** What an entry of the function table became. */
+/** An entry of the function table, resolved. */
 type Callee = BytecodeCallee | PackedCallee;
 
 interface BytecodeCallee {
@@ -54,9 +54,9 @@ export interface LinkOptions {
 
 export interface LinkedProgram {
   readonly functions: readonly LinkedFunction[];
-  /** What negative operands index: `~operand`. */
+  /** The table that negative operands index: `~operand`. */
   readonly constants: readonly Value[];
-  /** What closures over these functions name as their machine. */
+  /** The machine of closures over these functions. */
   readonly machine: MachineValue;
 }
 

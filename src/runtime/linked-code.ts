@@ -1,7 +1,7 @@
 import type { BytecodeFunction } from '../bytecode/executable.ts';
 import type { PackedFunction } from './value.ts';
 
-/** What the dispatch loop switches over; calls are split by what they call. */
+/** The cases of the dispatch loop; calls are split by what they call. */
 export const LinkedOp = {
   packed: 0,
   call: 1,
@@ -37,7 +37,7 @@ export class LinkedInstruction {
   readonly packed: PackedFunction;
   /** Index of the bytecode function that is called. */
   readonly callee: number;
-  /** What a call counts towards the next yield point, in instructions beyond its own. */
+  /** The cost of a call towards the next yield point, in instructions beyond its own. */
   readonly cost: number;
   /** Index of the first word in the executable's code. */
   readonly codeIndex: number;

@@ -23,7 +23,7 @@ import { builtinModule, hostModule, type Module } from './module.ts';
 import type { MachineValue } from './value.ts';
 import { VmState } from './vm-state.ts';
 
-/** What a machine runs on and what it may take up. */
+/** The devices of a machine and its limits. */
 export interface MachineOptions extends ProgramKernelLimits, CompileModeOption {
   /** Index 0 is the session's device, 1 the host. */
   readonly devices: readonly Device[];
@@ -44,7 +44,7 @@ export interface MachineOptions extends ProgramKernelLimits, CompileModeOption {
   readonly dataBlocks?: AsyncIterable<DataBlock> | undefined;
   /** Of the data section, where it comes as `dataBlocks`; snapshots of the machine need them. */
   readonly dataHashes?: DataHashes | undefined;
-  /** What calls may take up; see the defaults of {@link Limits} for what is absent. */
+  /** Limits of calls; the defaults of {@link Limits} stand for those that are absent. */
   readonly limits?: Partial<Limits> | undefined;
   /**
    * Milliseconds that a device may finish nothing while a kernel of this program is on it; then it
@@ -63,7 +63,7 @@ export interface MachineOptions extends ProgramKernelLimits, CompileModeOption {
 
 /** `compile` counts primitives, `upload` bytes of the data section. */
 export interface MachineProgress {
-  /** What is counted. */
+  /** The step that is counted. */
   readonly phase: 'compile' | 'upload';
   /** Primitives or bytes that are done. */
   readonly loaded: number;
@@ -71,7 +71,7 @@ export interface MachineProgress {
   readonly total: number;
 }
 
-/** What a machine stands on, once everything is resolved, prepared and uploaded. */
+/** The parts of a machine, once everything is resolved, prepared and uploaded. */
 export interface LoadedMachine {
   readonly state: VmState;
   readonly linked: LinkedProgram;
@@ -208,7 +208,7 @@ async function prepareAndUpload(
   throw stop.signal.reason;
 }
 
-/** What a call of a function binds before its code runs. */
+/** The symbols that a call of a function binds before its code runs. */
 function symbolsOfParameters({ functions }: Program): ReadonlySet<string> {
   const types = functions.flatMap(({ signature }) => signature?.params ?? []);
   const dims = types.flatMap((type) => (type.kind === 'tensor' ? type.shape : []));

@@ -20,7 +20,7 @@ export interface MemoryReport {
   readonly devices: readonly DeviceMemory[];
 }
 
-/** What a machine holds on one device. */
+/** The memory of a machine on one device. */
 export interface DeviceMemory extends AllocatorCounters {
   /** The name of the device. */
   readonly device: string;

@@ -18,7 +18,7 @@ export interface Module {
   dispose(): void;
 }
 
-/** What a JS function counts for, of which nothing is known. Closures may be over one. */
+/** The count of a JS function, of which nothing is known. Closures may be over one. */
 const HOST_FUNCTION_COST = 64;
 
 /** Builtins that may take long: they move elements, or as many slots or steps as the file says. */

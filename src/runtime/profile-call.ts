@@ -3,7 +3,7 @@ import type { Allocator } from './allocator/allocator.ts';
 import type { CallOutcome } from './call.ts';
 import { release, type Value } from './value.ts';
 
-/** What a profiled call gave, and what it took. */
+/** The result of a profiled call, and its times. */
 export interface Profile {
   /** The caller owns one reference. */
   readonly result: Value;

@@ -106,7 +106,7 @@ export class ReplayStore {
     const context = this.#context(argumentTensors);
     const value = result.make(context);
     retain(value);
-    // What comes between two batches must not get the buffers that the call works in.
+    // Work between two batches must not get the buffers that the call works in.
     const free = inTurns ? own.filter((buffer) => !result.buffers.has(buffer)) : [];
     const held: Value[] = free.map((buffer) => context.allocator.take(buffer, buffer.byteLength));
     for (const storage of held) retain(storage);

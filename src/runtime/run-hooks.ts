@@ -9,11 +9,11 @@ export interface RunControls {
   readonly turns: Turns | undefined;
 }
 
-/** What is told about the calls of a machine in order to pause them; see `snapshot/`. */
+/** Hooks into the calls of a machine, by which they are paused; see `snapshot/`. */
 export interface RunHooks {
   /** Whether code must run, and no recording of it may be replayed: there are breakpoints. */
   readonly mustInterpret: boolean;
-  /** What a call from outside waits for before it begins. */
+  /** A promise that a call from outside waits for before it begins. */
   admission(): Promise<void> | undefined;
   /** Asked between two instructions, once for each slice: what the call waits for before the next. */
   between(call: CallInFlight): Promise<void> | undefined;

@@ -1,7 +1,7 @@
 import type { Device, LaunchRecording, RecordedLaunches } from '../device/device.ts';
 
 /**
- * What one call makes its device do. It is given up when the call waits for something, calls a
+ * The work of one call on its device. It is given up when the call waits for something, calls a
  * function of the user, or prints.
  */
 export class RunRecording {

@@ -6,7 +6,7 @@ import type { ValueSide } from '../core/value-fold.ts';
 import type { Device, DeviceBuffer, DeviceTensor } from '../device/device.ts';
 
 /**
- * What a register holds. An int is a JS number (a safe integer); everything that is not an int, a
+ * The content of a register. An int is a JS number (a safe integer); everything that is not an int, a
  * string or null is an object with a `kind`. All of them are plain data without behaviour.
  */
 export type Value =
@@ -24,7 +24,7 @@ export type Value =
   | ShapeHeap
   | MachineValue;
 
-/** What {@link Value} is for each kind of value. */
+/** The class of {@link Value} for each kind of value. */
 export interface MachineForms {
   readonly null: null;
   readonly int: number;
@@ -302,7 +302,7 @@ export class ClosureValue {
   }
 }
 
-/** What a closure holds. */
+/** The captured part of a closure. */
 export interface Capture {
   /** Values that follow the arguments of a call. */
   readonly captured?: readonly Value[];
@@ -316,7 +316,7 @@ export class PackedFunctionValue {
   readonly kind = 'packed';
   /** The name by which programs call it. */
   readonly name: string;
-  /** What a call does. */
+  /** The function that a call runs. */
   readonly call: PackedFunction;
 
   constructor(name: string, call: PackedFunction) {
@@ -407,7 +407,7 @@ export const MACHINE_SIDE: ValueSide<MachineForms> = {
   partsOf: (value) => (value instanceof AdtValue ? value.fields : undefined),
 };
 
-/** What a value is, for messages: `float32 tensor (2, 3)`, `int 4`, `null`. */
+/** A value in words, for messages: `float32 tensor (2, 3)`, `int 4`, `null`. */
 export function describeValue(value: Value): string {
   if (value === null) return 'null';
   if (typeof value === 'number') return `int ${value}`;

@@ -9,7 +9,7 @@ import { writeTensor } from './tensor-transfer.ts';
 import type { RunRecording } from './run-recording.ts';
 import { discard, FieldCount, type MachineValue, TensorValue, type TensorView } from './value.ts';
 
-/** What packed functions need of the machine: its devices, their allocators, the program's tables. */
+/** The part of a machine that packed functions need: its devices, their allocators, the program's tables. */
 export class VmState {
   readonly program: ExecutableData;
   readonly machine: MachineValue;

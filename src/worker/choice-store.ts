@@ -36,7 +36,7 @@ export async function saveChoices(device: Device): Promise<void> {
     const key = keyOf(device);
     const known = toChoices(await settled(store.get(key)));
     store.put(mergeChoices(known, device.tunedChoices?.() ?? []), key);
-    // What was put may find no room yet.
+    // The choices that were put may find no room yet.
     await completed(transaction);
   } finally {
     database.close();
@@ -62,7 +62,7 @@ function keyOf({ info }: Device): string {
   return [vendor, architecture, name, adapterClass, navigator.userAgent].join('|');
 }
 
-/** What a store gives, whoever wrote it. */
+/** The content of a store, whoever wrote it. */
 export function toChoices(stored: unknown): readonly TunedChoice[] {
   return Array.isArray(stored) ? stored.filter(isChoice) : [];
 }

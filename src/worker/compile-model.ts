@@ -88,7 +88,7 @@ async function compileOnce(
 }
 
 function compiledHere(executable: Executable): CompiledModel {
-  // What is kept for listings must not hold the weights.
+  // The program that is kept for listings must not hold the weights.
   const { data: _, ...program } = executable;
   return { program, blocks: later(executable.blocks()) };
 }

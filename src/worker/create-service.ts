@@ -9,15 +9,15 @@ import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
 import type { DeviceKind, ProgramLimits, SessionService } from './protocol.ts';
 import { SessionHost } from './session-host.ts';
 
-/** What the programs of a worker may call, and the WebGPU that they run on. */
+/** The functions that the programs of a worker may call, and the WebGPU that they run on. */
 export interface ServiceOptions {
   /** Packed functions that programs may call, by name. */
   readonly functions?: Readonly<Record<string, HostFunction>> | undefined;
-  /** What these functions keep, such as a random state: stored with snapshots by these names. */
+  /** States of these functions, such as a random state: stored with snapshots by these names. */
   readonly states?: HostStates | undefined;
   /** Default `navigator.gpu`. */
   readonly gpu?: GpuLike | undefined;
-  /** What no program may exceed, whatever its session asks for. Default: no bounds. */
+  /** Limits of every program, whatever its session asks for. Default: none. */
   readonly limits?: ProgramLimits | undefined;
 }
 
@@ -51,7 +51,7 @@ export async function createDevice(
 
 async function openWebGpu(options: WebGpuDeviceOptions): Promise<Device> {
   const [device, isTuned] = await Promise.all([createWebGpuDevice(options), hasChoices()]);
-  // What cannot be read is measured again when it is asked for.
+  // Choices that cannot be read are measured again when they are asked for.
   if (isTuned) {
     const { restoreChoices } = await import('./choice-store.ts');
     await restoreChoices(device).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { FormatError } from '../core/errors.ts';
 import type { Placement } from './protocol.ts';
 
-/** What the compiler wrote down of calls that it placed on the host. Throws FormatError. */
+/** The compiler's notes of calls that it placed on the host. Throws FormatError. */
 export function describePlacements(metadata: Readonly<Record<string, string>>): Placement[] {
   const text = metadata['placements'];
   const list = text === undefined ? [] : parse(text);

@@ -41,7 +41,7 @@ export class HostedSession {
   shared: SharedUse | undefined;
   /** See `ProgramLimits`. */
   runTimeout: number | undefined;
-  /** What a call waits for before it begins. */
+  /** A promise that a call waits for before it begins. */
   ready: Promise<unknown> | undefined;
   #devices: SessionDevices;
   readonly #uses = new Set<Promise<unknown>>();

@@ -3,7 +3,7 @@ import { untilAborted } from '../core/until-aborted.ts';
 import type { TuningTurns } from '../device/device.ts';
 import type { SharedDevice } from './device-pool.ts';
 
-/** What has been idle for so long may be so for a while yet: pages run models at every frame. */
+/** A session that has been idle for so long may stay so for a while: pages run models at every frame. */
 const QUIET_MS = 200;
 
 /**

@@ -12,7 +12,7 @@ export type { ProgramLimits } from '../core/program-limits.ts';
 export type { KernelTuning, TriedVariant } from '../device/device.ts';
 
 /**
- * What a page says to whoever runs its sessions, its worker or a remote device: plain, structured-cloneable
+ * The messages of a page to whoever runs its sessions, its worker or a remote device: plain, structured-cloneable
  * data. Every call carries a number that the page chose, so that it can be cancelled while it is under way.
  */
 export interface SessionService {
@@ -45,7 +45,7 @@ export interface SessionService {
 
 /** Somebody who lends devices: what `connect` of `weft-vm/rpc` gives. */
 export interface SessionLender {
-  /** What the other side calls itself. */
+  /** The other side's name for itself. */
   readonly name: string;
   /** Resolves with the reason when the connection is over. */
   readonly closed: Promise<Error>;
@@ -150,7 +150,7 @@ export type WireSource =
       readonly http?: HttpInfo | undefined;
     };
 
-/** What matters of a Response, which itself cannot be posted. */
+/** The needed part of a Response, which itself cannot be posted. */
 export interface HttpInfo {
   readonly url: string;
   readonly status: number;
@@ -171,7 +171,7 @@ export function httpInfo({ url, status, statusText, headers }: Response): HttpIn
  * to 1, `compile` counts the compiler's passes for an ONNX model, then kernels.
  */
 export interface LoadProgress {
-  /** What is counted. */
+  /** The step that is counted. */
   readonly phase: 'download' | 'verify' | 'compile' | 'upload';
   /** Bytes, passes or kernels that are done. */
   readonly loaded: number;
@@ -216,7 +216,7 @@ export interface ValueInfo {
   readonly shape: readonly (number | string)[];
 }
 
-/** What a session really runs on. */
+/** The device that a session really runs on. */
 export interface SessionDevice {
   /** WebGPU or the host. */
   readonly kind: DeviceKind;
@@ -254,7 +254,7 @@ export interface WireHandle {
   readonly shape: Shape;
 }
 
-/** What crosses between page and worker; `never` is what a page can neither give nor take. */
+/** The form of each kind of value between page and worker; `never`: a page can neither give nor take it. */
 export interface WireForms {
   readonly null: { readonly kind: 'null' };
   readonly int: { readonly kind: 'int'; readonly value: number };
@@ -358,7 +358,7 @@ export interface SessionMemory {
   readonly sharing?: SharingCounters | undefined;
 }
 
-/** What sharing a device meant for a session so far. */
+/** The effects that sharing a device had on a session so far. */
 export interface SharingCounters {
   /** Whether its weights stay on the device, whatever the budget. */
   readonly isPinned: boolean;

@@ -1,7 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import type { Value } from '../runtime/value.ts';
 
-/** What no page takes: too many values, or one of this kind. */
+/** The reason why no page takes a result: too many values, or one of this kind. */
 export type RefusedKind = 'values' | Extract<Value, object>['kind'];
 
 /** Why a page cannot take a result. A file of its own, loaded when there is such. */

@@ -3,7 +3,7 @@ import { MACHINE_SIDE, type MachineForms, type TensorValue, type Value } from '.
 import type { WireValue } from './protocol.ts';
 import type { RefusedKind } from './refused-result.ts';
 
-/** What a page can take as a result: messages must not exhaust stack or memory of a thread. */
+/** Limits of a result for a page: messages must not exhaust stack or memory of a thread. */
 const MAX_RESULT_COUNT = 1 << 16;
 const MAX_RESULT_DEPTH = 1000;
 

@@ -74,7 +74,7 @@ function posting<T>(
   return transfer({ ...reply, spares }, [...new Set([...spares, ...buffersIn(results)])]);
 }
 
-/** What a run's inputs came in: they are on the device. */
+/** The memory of a run's inputs: they are on the device. */
 function sparesOf({ args }: RunRequest): ArrayBuffer[] {
   return buffersIn(args).filter(({ byteLength }) => byteLength >= LEAST_SPARE_BYTE_LENGTH);
 }

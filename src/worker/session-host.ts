@@ -48,11 +48,11 @@ export interface SessionHostOptions {
   readonly createDevice: CreateDevice;
   /** Packed functions that programs may call, by name. */
   readonly functions?: Readonly<Record<string, HostFunction>> | undefined;
-  /** What these functions keep, stored with snapshots under these names. */
+  /** States of these functions, stored with snapshots under these names. */
   readonly states?: HostStates | undefined;
   /** Says that `auto` takes WebGPU on an adapter in software too. Default true. */
   readonly takesSoftware?: boolean | undefined;
-  /** What no program may exceed, whatever its session asks for. */
+  /** Limits of every program, whatever its session asks for. */
   readonly limits?: ProgramLimits | undefined;
 }
 

@@ -19,7 +19,7 @@ export interface SharedUse {
   dispose(): Promise<void>;
 }
 
-/** What a session shows whoever shares its device out. */
+/** The view of a session for whoever shares its device out. */
 export interface RebuildableSession {
   readonly machine: VirtualMachine;
   /** Takes over the devices; those before go back. Tensors that were kept are lost. */

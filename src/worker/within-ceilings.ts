@@ -31,7 +31,7 @@ export function checkCeilings(ceilings: ProgramLimits): void {
   throw new UsageError({ where, got, expected: '"allow" or "refuse"' });
 }
 
-/** What a session asks for, as far as its worker allows it. */
+/** The limits that a session asks for, as far as its worker allows them. */
 export function withinCeilings(asked: ProgramLimits, ceilings: ProgramLimits): ProgramLimits {
   const refuses = [asked, ceilings].some(({ programKernels }) => programKernels === 'refuse');
   const limits: { -readonly [Name in keyof ProgramLimits]: ProgramLimits[Name] } = {};

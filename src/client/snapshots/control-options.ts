@@ -3,7 +3,7 @@ import type { DeviceTensor } from '../device-tensor.ts';
 import type { Tensor } from '../tensor.ts';
 import type { OutputValue } from '../wire-values.ts';
 
-/** What is stored beside the runs. */
+/** Values that are stored beside the runs. */
 export interface SnapshotContents {
   /** Tensors that the page keeps between runs, by names of its own. */
   readonly tensors?: Readonly<Record<string, Tensor | DeviceTensor>>;
@@ -11,7 +11,7 @@ export interface SnapshotContents {
   readonly note?: string;
 }
 
-/** What a snapshot stores beside the runs. */
+/** Values that a snapshot stores beside the runs. */
 export interface SnapshotOptions extends SnapshotContents {
   /** Gives up, and rejects with the reason of the signal; the session goes on as before. */
   readonly signal?: AbortSignal | undefined;
@@ -34,11 +34,11 @@ export interface ResumedRun extends PausedCall {
   ): Promise<Record<string, Output>>;
 }
 
-/** What a session was resumed with. */
+/** The content of the snapshot that a session was resumed from. */
 export interface ResumedState {
   /** In the order in which they were called. */
   readonly runs: readonly ResumedRun[];
-  /** What was stored as `tensors`; each is a DeviceTensor of the session. */
+  /** The `tensors` of the snapshot; each is a DeviceTensor of the session. */
   readonly tensors: Readonly<Record<string, OutputValue>>;
   /** The text that was stored. */
   readonly note: string;

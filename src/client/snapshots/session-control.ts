@@ -11,7 +11,7 @@ import type {
   SnapshotOptions,
 } from './control-options.ts';
 
-/** What is needed of a session. */
+/** The part of a session that is needed. */
 export interface ControlledSession extends HandleOwner {
   pause(): Promise<unknown>;
   continue(): Promise<void>;

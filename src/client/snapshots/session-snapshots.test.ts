@@ -184,7 +184,7 @@ describe.each(['host', 'webgpu'] as const)('on %s', (device) => {
     const options = { ...(await optionsFor(device)), priority: 1 };
     const session = await Session.load(executable, options);
     const other = await Session.load(executable, options);
-    // What a run needs is known after the first one, which goes alone.
+    // The needs of a run are known after the first one, which goes alone.
     for (const each of [session, other]) await each.run({ x, n: 1 });
     const paused = session.pause({ at: LOOP_PLACE, visit: 40 });
     session.run({ x, n: 90 }).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** What loads with the first snapshot, in one file. */
+/** The code that loads with the first snapshot, in one file. */
 export { Checkpoints } from './checkpoints.ts';
 export { openOpfs } from './opfs-files.ts';
 export { pauseWhenHidden, restore, takeSnapshot } from './session-control.ts';

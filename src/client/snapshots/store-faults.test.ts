@@ -80,7 +80,7 @@ class FaultyFileSystem {
             this.#check('write');
             written = bytes.slice();
           },
-          // What was written takes the place of the file here, and not before.
+          // The written bytes take the place of the file here, and not before.
           close: async () => {
             this.#check('close');
             this.files.set(name, written);

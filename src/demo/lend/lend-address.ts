@@ -5,14 +5,14 @@ export interface LendAddress {
   /** The key of a relay, or the group of a fleet. */
   readonly place: string;
   readonly token: string;
-  /** What NATS asks for, or the relay where that is not derived from the token. */
+  /** The credential for NATS, or for the relay where that is not derived from the token. */
   readonly auth: string;
   readonly name: string;
   readonly device: 'auto' | 'webgpu' | 'host';
 }
 
 /**
- * What stands behind `#` of an address: `relay=ws://…&key=…&token=…` or `nats=ws://…&group=…&token=…`, and
+ * The fragment of an address, behind `#`: `relay=ws://…&key=…&token=…` or `nats=ws://…&group=…&token=…`, and
  * perhaps `auth`, `name` and `device`. Browsers send no fragment to any server. Undefined when there is
  * no relay and no NATS in it.
  */

@@ -5,15 +5,15 @@ type WithoutReason<Event> = Event extends { readonly kind: 'closed' }
   ? Omit<Event, 'reason'> & { readonly reason: string }
   : Event;
 
-/** What happens in a session, with errors as texts. */
+/** An event of a session, with errors as texts. */
 export type LendEvent = WithoutReason<ServeEvent>;
 
-/** What the page tells its worker. */
+/** A message of the page to its worker. */
 export type ToWorker =
   | { readonly kind: 'start'; readonly address: LendAddress }
   | { readonly kind: 'stop' };
 
-/** What the worker tells the page. */
+/** A message of the worker to the page. */
 export type FromWorker =
   | {
       readonly kind: 'device';

@@ -5,7 +5,7 @@ import type { FleetDevice } from './fleet-device.ts';
 
 type Facts = Pick<FleetDevice, 'name' | 'group' | 'sessions' | 'calls'>;
 
-/** What a query may ask for; numbers are compared, texts are equal but for upper case. */
+/** The fields of a query; numbers are compared, texts are equal but for upper case. */
 const FIELDS = {
   class: (_, { adapterClass }) => adapterClass,
   kind: (_, { kind }) => kind,

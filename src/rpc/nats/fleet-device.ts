@@ -5,11 +5,11 @@ import { isServiceId } from './subjects.ts';
 export interface FleetDevice {
   /** Its service id. */
   readonly id: string;
-  /** What it calls itself. */
+  /** Its name for itself. */
   readonly name: string;
   /** The group that it belongs to. */
   readonly group: string;
-  /** What it lends. */
+  /** The devices that it lends. */
   readonly devices: readonly RemoteDevice[];
   /** Sessions that it takes at a time, bytes of one message, and calls at a time in a session. */
   readonly limits: FleetLimits;
@@ -19,7 +19,7 @@ export interface FleetDevice {
   readonly calls: number;
 }
 
-/** What somebody who lends devices takes. */
+/** Options of somebody who lends devices. */
 export interface FleetLimits {
   /** Sessions at one time. */
   readonly sessions: number;
@@ -29,7 +29,7 @@ export interface FleetLimits {
   readonly pending: number;
 }
 
-/** What changes: the data of a service's endpoints. */
+/** The part that changes: the data of a service's endpoints. */
 export interface DeviceLoad {
   readonly sessions: number;
   readonly calls: number;
@@ -38,7 +38,7 @@ export interface DeviceLoad {
 const MAX_TEXT = 200;
 const MAX_DEVICES = 64;
 
-/** What stays: the metadata of a service, which NATS takes as texts. */
+/** The part that stays: the metadata of a service, which NATS takes as texts. */
 export function describeLender({
   name,
   group,

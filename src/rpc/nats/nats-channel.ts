@@ -29,7 +29,7 @@ const Kind = {
 /** Kind, three unused bytes, and a number: parts are counted, so that none is lost or comes twice. */
 const HEADER_BYTE_LENGTH = 8;
 const MAX_REASON_BYTE_LENGTH = 300;
-/** What a server answers where nobody listens. */
+/** A server's answer where nobody listens. */
 const NO_RESPONDERS = 503;
 
 /** How a channel finds out that the other side is gone. */

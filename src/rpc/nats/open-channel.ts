@@ -7,7 +7,7 @@ import { isInbox } from './subjects.ts';
 
 /** A device has as many sessions as it takes. */
 export const FULL = 429;
-/** What was asked for is no session. */
+/** The request was for no session. */
 export const MALFORMED = 400;
 
 export interface OpenOptions extends NatsChannelOptions {
@@ -15,7 +15,7 @@ export interface OpenOptions extends NatsChannelOptions {
   readonly timeoutMs: number;
 }
 
-/** What both sides tell each other: where they listen. */
+/** The subjects on which both sides listen. */
 export function encodeInbox({ inbox }: NatsChannel): string {
   return JSON.stringify({ inbox });
 }

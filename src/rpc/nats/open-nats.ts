@@ -12,9 +12,9 @@ import { asRpcError } from './open-channel.ts';
 
 /** How a broker knows this side. */
 export interface OpenNatsOptions {
-  /** What the broker knows this side by: a token, the seed of an nkey, or a credentials file's text. */
+  /** This side's credentials for the broker: a token, the seed of an nkey, or a credentials file's text. */
   readonly auth?: string | undefined;
-  /** What the broker calls this side in its reports. */
+  /** The name of this side in the broker's reports. */
   readonly name?: string | undefined;
 }
 

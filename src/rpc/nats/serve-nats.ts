@@ -18,7 +18,7 @@ import {
   SERVICE_VERSION,
 } from './subjects.ts';
 
-/** What is lent over NATS. */
+/** Devices that are lent over NATS. */
 export interface ServeNatsOptions extends Omit<ServeOptions, 'encrypt'>, NatsChannelOptions {
   /** Clients that ask a group get one of its devices. Default: `any`. */
   readonly group?: string | undefined;
@@ -146,7 +146,7 @@ class Lender implements FleetServing {
   #notice(event: ServeEvent, tally: { running: number }): void {
     const before = tally.running;
     if (event.kind === 'call') tally.running++;
-    // What is done after the end of its session was taken off then.
+    // Work that ends after its session was taken off then.
     else if (event.kind === 'done') tally.running = Math.max(before - 1, 0);
     else if (event.kind === 'closed') tally.running = 0;
     this.#calls += tally.running - before;

@@ -17,7 +17,7 @@ export type SentControl = ControlRequest extends infer Request
     : never
   : never;
 
-/** What a session shall not exceed. */
+/** Limits of a session. */
 export function programLimits(sent: Sent): ProgramLimits & CompileModeOption {
   const limits: Record<string, unknown> = {};
   for (const name of PROGRAM_NUMBERS) {

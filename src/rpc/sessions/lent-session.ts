@@ -28,10 +28,10 @@ import { fromRpcValues, type SessionCall, toRpcResults } from './session-message
 export interface LentProgram {
   readonly executable: Executable;
   readonly devices: SessionDevices;
-  /** What the program may call by name. */
+  /** The functions that the program may call by name. */
   readonly functions: (machine: () => VirtualMachine) => MachineOptions['functions'];
   readonly createAllocator: (limits: ProgramLimits) => MachineOptions['createAllocator'];
-  /** What the lender allows. */
+  /** The lender's limits. */
   readonly ceilings: ProgramLimits;
   readonly onEvent?: ((event: WorkEvent) => void) | undefined;
   readonly onDispose: (session: LentSession) => void;
@@ -71,7 +71,7 @@ type Calls = Record<
  * the names of its calls; when that is released, the session is over.
  */
 export class LentSession {
-  /** What the other side calls. */
+  /** The methods that the other side calls. */
   readonly callee: RpcFunction;
   /** Functions, device and placements as JSON. */
   readonly description: string;

@@ -6,7 +6,7 @@ import { type LentProgram, LentSession } from './lent-session.ts';
 
 export type LentSessionsOptions = Omit<LentProgram, 'executable' | 'devices' | 'onDispose'>;
 
-/** What is loaded, and where. */
+/** A program, and where it is loaded. */
 export interface LentPlace {
   readonly executable: Executable;
   readonly device: LendableDevice;

@@ -40,7 +40,7 @@ import type { RpcInput, RpcTuple, RpcValue, TensorHandle } from '../rpc-value.ts
 import { malformed } from '../wire-values.ts';
 import { fromRpcResults, type SessionCall, toRpcValues } from './session-messages.ts';
 
-/** What sessions need of somebody who lends devices. */
+/** The part of a lender that sessions need. */
 export interface SessionDoor {
   readonly devices: readonly RemoteDevice[];
   /** Sends a program unless it is there, and opens a session of it. */
@@ -278,7 +278,7 @@ function limitsOf(request: LoadRequest): string {
   return JSON.stringify({ ...limits, programKernels, compile });
 }
 
-/** What the lender says of itself, as JSON. */
+/** The lender's description of itself, as JSON. */
 function parsed(value: RpcValue | undefined): unknown {
   return JSON.parse(textOf(value));
 }

@@ -55,7 +55,7 @@ export function testProgram(): Executable {
   return b.build();
 }
 
-/** What {@link testProgram} calls by name. */
+/** The functions that {@link testProgram} calls by name. */
 export const LOCAL_ADD: RpcFunction = (a, b) => {
   if (!(a instanceof HostTensor) || !(b instanceof HostTensor)) throw new TypeError('no tensors');
   const [x, y] = [Array.from(a.data, Number), Array.from(b.data, Number)];

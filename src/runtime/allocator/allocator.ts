@@ -38,7 +38,7 @@ export interface Allocator extends StorageOwner {
   dispose(): void;
 }
 
-/** What an allocator holds and has handed out. */
+/** Bytes that an allocator holds and has handed out. */
 export interface AllocatorCounters {
   /** Bytes reserved for constants. */
   readonly reservedBytes: number;
@@ -66,7 +66,7 @@ export interface SizeClassCounters {
   readonly pooled: number;
 }
 
-/** What an allocator may hold. */
+/** Limits of an allocator. */
 export interface AllocatorOptions {
   /** The most bytes to hold on the device, reserved ones included. Default: no bound. */
   readonly byteBudget?: number | undefined;

@@ -71,7 +71,7 @@ export class CallsInFlight {
   }
 }
 
-/** What describes errors loads with the first one; where it cannot, the error stays as it is. */
+/** The code that describes errors loads with the first one; where it cannot, the error stays as it is. */
 async function withStack(
   error: unknown,
   program: ExecutableData,

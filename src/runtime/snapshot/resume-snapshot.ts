@@ -19,7 +19,7 @@ import { ValueReader } from './value-reader.ts';
 
 /** How a snapshot is put into a machine. */
 export interface RestoreOptions {
-  /** What functions of the host keep, restored by those of the same names. */
+  /** States of functions of the host, restored by those of the same names. */
   readonly states?: HostStates | undefined;
   /** Aborts it; it rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
@@ -33,7 +33,7 @@ export interface ResumedCall extends PausedCall {
   abort(error: Error): void;
 }
 
-/** What a snapshot held. */
+/** The content of a snapshot. */
 export interface Restored {
   /** Calls that go on, in the order in which they began. */
   readonly calls: readonly ResumedCall[];

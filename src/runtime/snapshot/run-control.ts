@@ -36,7 +36,7 @@ export class RunControl implements RunHooks {
   readonly #released = new WeakSet<CallInFlight>();
   readonly #breakpoints = new Breakpoints();
   #pause: Pause | undefined;
-  /** What waits for the next pause. */
+  /** Callers that wait for the next pause. */
   #next = new Deferred();
   #isWanted = false;
   #leases = 0;

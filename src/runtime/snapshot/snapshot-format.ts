@@ -44,7 +44,7 @@ export const SECTION_NAMES: readonly SectionName[] = [
   'data',
 ];
 
-/** What a register or field holds: at once, or as the number of an entry of `values` before it. */
+/** The content of a register or field: the value, or the number of an entry of `values` before it. */
 export const OperandCode = { null: 0, int: 1, string: 2, value: 3 } as const satisfies Record<
   ImmediateKind | 'value',
   number

@@ -187,7 +187,7 @@ test('a snapshot with any other byte under a right hash is refused with a typed 
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   }
   control.continue();
-  // What was dropped half-way left nothing behind.
+  // Snapshots that were dropped half-way left nothing behind.
   expect(machine.memory().liveBytes).toBe(0);
   expect([...kinds.keys()].sort()).toEqual([
     'FormatError',

@@ -12,7 +12,7 @@ import { ValueWriter } from './value-writer.ts';
 /** Bytes of one read from a device. */
 const PIECE_BYTE_LENGTH = 8 * 2 ** 20;
 
-/** What a JS function of the program keeps, which the machine cannot know. */
+/** The state of a JS function of the program, which the machine cannot know. */
 export interface HostState {
   /** Bytes that {@link restore} takes back, of this version or a later one. */
   save(): Uint8Array;
@@ -20,10 +20,10 @@ export interface HostState {
   restore(bytes: Uint8Array): void;
 }
 
-/** What functions of the host keep, by names of the caller. */
+/** States of functions of the host, by names of the caller. */
 export type HostStates = Readonly<Record<string, HostState>>;
 
-/** What a snapshot stores beside the calls. */
+/** Values that a snapshot stores beside the calls. */
 export interface SnapshotOptions {
   /** Further values to store, such as tensors that a caller keeps between calls. */
   readonly roots?: Readonly<Record<string, Value>>;

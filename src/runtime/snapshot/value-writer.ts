@@ -20,7 +20,7 @@ interface Entry {
   readonly index: number;
 }
 
-/** What stands for a value in a register or field. */
+/** The entry for a value in a register or field. */
 type Operand = null | number | string | Entry;
 
 /**

@@ -18,7 +18,7 @@ export interface TestDeviceOptions {
   readonly maxBufferByteLength?: number;
   /** The most bytes of all buffers together. */
   readonly memoryByteLength?: number;
-  /** What launches do, by name of the primitive; others are unsupported. */
+  /** The effects of launches, by name of the primitive; others are unsupported. */
   readonly kernels?: Readonly<Record<string, (args: readonly DeviceTensor[]) => void>>;
 }
 

@@ -18,7 +18,7 @@ export interface SchedulerOptions {
   readonly now: () => number;
 }
 
-/** What a call needs to use the device for one batch of launches. */
+/** The right of a call to use the device for one batch of launches. */
 export interface Ticket {
   readonly ready: Promise<void>;
   /** Launches of the batch, about; known once it is ready. */

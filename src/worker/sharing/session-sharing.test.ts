@@ -19,7 +19,7 @@ class World {
   capacity = Number.POSITIVE_INFINITY;
   /** So many devices to come are lost when something is read from them. */
   doomed = 0;
-  /** What the session that was loaded there last is blamed with when such a device goes. */
+  /** The blame of the session that was loaded there last when such a device goes. */
   blame = 0;
   readonly #lose: ((error: DeviceLostError) => void)[] = [];
   #call = 1;

@@ -37,7 +37,7 @@ export class SharedMemory {
   }
 }
 
-/** What one session holds of a {@link SharedMemory}. Freed buffers serve the other sessions too. */
+/** One session's part of a {@link SharedMemory}. Freed buffers serve the other sessions too. */
 export class SessionAllocator implements Allocator {
   readonly device: Device;
   reservedBytes = 0;

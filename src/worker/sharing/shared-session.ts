@@ -115,7 +115,7 @@ export class SharedSession implements SharedUse, Tenant {
     this.#allocator?.forgetPeak();
   }
 
-  /** What the first machine is made with. Call {@link loaded} or {@link dispose} then. */
+  /** The options of the first machine. Call {@link loaded} or {@link dispose} then. */
   async begin(signal: AbortSignal): Promise<Partial<MachineOptions>> {
     const { source, program } = this.#parts;
     await this.#place.admission.enter(this, { signal, isLoading: true });
