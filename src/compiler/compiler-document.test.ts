@@ -4,7 +4,7 @@ import { compile } from './compile.ts';
 import { parseModule } from './ir/parse.ts';
 import { printModule } from './ir/print.ts';
 
-const DOCUMENT = readFileSync(new URL('../../docs/compiler.md', import.meta.url), 'utf8');
+const DOCUMENT = readFileSync(new URL('../../docs/compiler-walk.md', import.meta.url), 'utf8');
 
 /** The program of the document after each pass that changes it, as the document has to show it. */
 function sections(program: string): string[] {
@@ -25,7 +25,7 @@ function sections(program: string): string[] {
   return shown;
 }
 
-test('docs/compiler.md shows a program after every pass as the compiler does', () => {
+test('docs/compiler-walk.md shows a program after every pass as the compiler does', () => {
   const program = /<!-- program -->\n\n```\n(.*?)```\n/s.exec(DOCUMENT)?.[1] ?? '';
   const expected = sections(program);
   expect(expected.length).toBeGreaterThan(4);

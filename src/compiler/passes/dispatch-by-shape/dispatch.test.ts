@@ -183,8 +183,8 @@ describe('dispatch', () => {
   });
 });
 
-test('docs/compiler.md shows what becomes of a program', () => {
-  const document = readFileSync(new URL('../../../../docs/compiler.md', import.meta.url), 'utf8');
+test('docs/compiler-shapes.md shows what becomes of a program', () => {
+  const document = readFileSync(new URL('../../../../docs/compiler-shapes.md', import.meta.url), 'utf8');
   const shown = /<!-- dispatch -->\n\n```\n(.*?)```\n\nbecomes\n\n```\n(.*?)```\n/s.exec(document);
   const [, program = '', expected] = shown ?? [];
   const by = [
