@@ -5,10 +5,10 @@ import type { BoundValue, PlainInputs } from './input-value.ts';
 
 /** Inputs in the order of the parameters, with what does not fit. */
 export interface Binding {
-  /** Meaningless where {@link misfits} has the parameter. */
+  /** Meaningless where {@link mismatches} has the parameter. */
   readonly values: readonly BoundValue[];
   /** Parameters that got nothing, or a value of another type. */
-  readonly misfits: readonly ValueInfo[];
+  readonly mismatches: readonly ValueInfo[];
   /** Sizes of named dimensions, each with the input that fixed it. */
   readonly sizes: ReadonlyMap<string, DimSize>;
   /** The session whose handles fit. */
@@ -20,21 +20,21 @@ export interface DimSize {
   readonly origin: string;
 }
 
-/** Binds inputs by name. `explainInputs` puts misfits and unknown names into words. */
+/** Binds inputs by name. `explainInputs` puts mismatches and unknown names into words. */
 export function bindInputs(
   info: FunctionInfo,
   inputs: PlainInputs,
   owner: HandleOwner | undefined,
 ): Binding {
   const sizes = new Map<string, DimSize>();
-  const misfits: ValueInfo[] = [];
+  const mismatches: ValueInfo[] = [];
   const values = info.params.map((param) => {
     // Own names only: every object has a `constructor`.
     const value = Object.hasOwn(inputs, param.name) ? inputs[param.name] : undefined;
-    if (value === undefined || !valueFits(param, value, { owner, sizes })) misfits.push(param);
+    if (value === undefined || !valueFits(param, value, { owner, sizes })) mismatches.push(param);
     return value ?? '';
   });
-  return { values, misfits, sizes, owner };
+  return { values, mismatches, sizes, owner };
 }
 
 interface FitContext {

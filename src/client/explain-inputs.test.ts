@@ -23,9 +23,9 @@ function complaint(inputs: PlainInputs, info = main): Error {
 }
 
 test('values come in the order of the parameters', () => {
-  const { values, misfits } = bindInputs(main, { steps: 3, mask, image }, undefined);
+  const { values, mismatches } = bindInputs(main, { steps: 3, mask, image }, undefined);
   expect(values).toEqual([image, mask, 3]);
-  expect(misfits).toEqual([]);
+  expect(mismatches).toEqual([]);
 });
 
 describe('explainInputs', () => {

@@ -20,7 +20,7 @@ export function explainInputs(info: FunctionInfo, inputs: PlainInputs, binding: 
   if (unknown.length > 0 || missing.length > 0) {
     return wrongNames(info, { expected, unknown, missing });
   }
-  const problems = binding.misfits.map((param) =>
+  const problems = binding.mismatches.map((param) =>
     describeMisfit(param, inputs[param.name] ?? '', binding),
   );
   return new ShapeError(`inputs of ${info.name}: ${problems.join('; ')}.`);

@@ -23,7 +23,7 @@ function openProgram(body: (f: FunctionBuilder) => OperandLike, param = 'x'): Pr
 const untyped = (value: unknown) => value as never;
 
 describe('inputs', () => {
-  const misfit = (got: string) =>
+  const mismatch = (got: string) =>
     `ShapeError: inputs of main: "y": got ${got}, expected float32 (n,) (n is 3 in "x").`;
   const strange = (got: string) => `UsageError: input "y": got ${got}, expected a Tensor`;
   test.each<[string, unknown, string]>([
@@ -35,9 +35,9 @@ describe('inputs', () => {
     ['one too many', { x, y, z: y }, 'unknown "z"; expected "x", "y".'],
     ['null for a tensor', { x, y: null }, strange('null')],
     ['an array for a tensor', { x, y: [1, 2, 3] }, strange('Array')],
-    ['a boolean', { x, y: true }, misfit('boolean true')],
-    ['a bigint', { x, y: 3n }, misfit('bigint 3')],
-    ['another dtype', { x, y: Tensor.from([1], 'int32') }, misfit('int32 (1,)')],
+    ['a boolean', { x, y: true }, mismatch('boolean true')],
+    ['a bigint', { x, y: 3n }, mismatch('bigint 3')],
+    ['another dtype', { x, y: Tensor.from([1], 'int32') }, mismatch('int32 (1,)')],
   ])('%s are refused', async (_, inputs, message) => {
     const session = await open(sumAndProduct().toBytes());
     const error = await session.run(untyped(inputs)).catch(String);

@@ -342,7 +342,7 @@ export class Session {
       ? inputs
       : (await import('./image-input.ts')).convertPictures(info, inputs);
     const binding = bindInputs(info, plain, this);
-    if (binding.misfits.length > 0 || Object.keys(plain).length > info.params.length) {
+    if (binding.mismatches.length > 0 || Object.keys(plain).length > info.params.length) {
       const { explainInputs } = await import('./explain-inputs.ts');
       throw explainInputs(info, plain, binding);
     }

@@ -158,15 +158,15 @@ export interface ProgramKernelLimits {
   readonly workgroupLimit?: number | undefined;
 }
 
-/** `compile` is about primitives of which all symbols are foreseen; others compile ahead. */
+/** `compile` is about primitives of which all symbols are toldSymbols; others compile ahead. */
 export interface PrepareOptions extends ProgramKernelLimits, CompileModeOption {
   readonly owner?: LaunchOwner | undefined;
   /** Without it, what kernels make of constants is made in each call. */
   readonly packing?: PackingBudget | undefined;
   /** Where kernels find temporary memory; what is not there, or too small, they make. */
   readonly idle?: IdleMemory | undefined;
-  /** Symbols whose values {@link PreparedKernels.foresee} will be told before a launch. */
-  readonly foreseen?: ReadonlySet<string> | undefined;
+  /** Symbols whose values {@link PreparedKernels.compileForSizes} will be told before a launch. */
+  readonly toldSymbols?: ReadonlySet<string> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
@@ -178,7 +178,7 @@ export interface PreparedKernels {
    * Makes ready what launches need when symbols of the primitives have these values, all at once.
    * Undefined when nothing has to be waited for. Rejects with DeviceError or DeviceLostError.
    */
-  readonly foresee?: (sizes: ReadonlyMap<string, number>) => Promise<void> | undefined;
+  readonly compileForSizes?: (sizes: ReadonlyMap<string, number>) => Promise<void> | undefined;
   /**
    * Measures the variants of one kernel, `index` of `count`, for the sizes of its latest calls, and uses
    * the fastest from now on. Nothing else may use the device meanwhile, but between turns. Absent where

@@ -29,8 +29,8 @@ interface DeviceProgram {
 export class DeviceModule implements Module {
   readonly name: string;
   readonly callCost: () => number;
-  /** See {@link PreparedKernels.foresee}. */
-  readonly foresee: PreparedKernels['foresee'];
+  /** See {@link PreparedKernels.compileForSizes}. */
+  readonly compileForSizes: PreparedKernels['compileForSizes'];
   readonly tune: PreparedKernels['tune'];
   readonly device: Device;
   readonly #kernels: PreparedKernels;
@@ -43,7 +43,7 @@ export class DeviceModule implements Module {
     const cost = device.kind === 'host' ? HOST_LAUNCH_COST : GPU_LAUNCH_COST;
     this.callCost = () => cost;
     this.#kernels = kernels;
-    this.foresee = kernels.foresee;
+    this.compileForSizes = kernels.compileForSizes;
     this.tune = kernels.tune;
   }
 

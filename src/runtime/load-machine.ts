@@ -184,7 +184,7 @@ async function prepareAndUpload(
     options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
   const compiling = loadDeviceModules(devices, program.primitives, {
     signal,
-    foreseen: symbolsOfParameters(program),
+    toldSymbols: symbolsOfParameters(program),
     compile: options.compile,
     owner,
     programKernels,

@@ -12,8 +12,8 @@ export interface Module {
   /** Further instructions that a call counts for at yield points: many where it holds the thread. */
   callCost(name: string): number;
   get(name: string): PackedFunction | undefined;
-  /** See {@link PreparedKernels.foresee}; undefined where nothing depends on sizes. */
-  readonly foresee?: PreparedKernels['foresee'];
+  /** See {@link PreparedKernels.compileForSizes}; undefined where nothing depends on sizes. */
+  readonly compileForSizes?: PreparedKernels['compileForSizes'];
   readonly tune?: PreparedKernels['tune'];
   dispose(): void;
 }

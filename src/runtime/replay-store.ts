@@ -9,13 +9,13 @@ import type { VmState } from './vm-state.ts';
 /** Signatures of calls that are remembered, the least recently used go first. */
 const MAX_SIGNATURES = 32;
 /** Recordings of one signature: results that are kept, and inputs, take turns in their buffers. */
-const MAX_TAPES = 4;
+const MAX_REPLAYS = 4;
 /** Signatures that could not be recorded so often are not tried again. */
 const MAX_FAILURES = 2;
 const MAX_ARGUMENT_VALUES = 256;
 
 /** A call that can be repeated without its code. */
-interface Tape {
+interface Replay {
   readonly launches: RecordedLaunches;
   readonly inputs: readonly TensorPlace[];
   /** Buffers that must be free: what the call allocated. */
@@ -30,7 +30,7 @@ interface TensorPlace {
 }
 
 interface Signature {
-  readonly tapes: Tape[];
+  readonly replays: Replay[];
   failures: number;
   isRecording: boolean;
 }
@@ -100,9 +100,9 @@ export class ReplayStore {
     const signature = key === undefined ? undefined : this.#signatures.get(key);
     if (key === undefined || signature === undefined) return undefined;
     const argumentTensors = tensorsIn(args);
-    const tape = signature.tapes.find((candidate) => this.#fits(candidate, argumentTensors));
-    if (tape === undefined) return undefined;
-    const { launches, result, own, instructionCount } = tape;
+    const replay = signature.replays.find((candidate) => this.#fits(candidate, argumentTensors));
+    if (replay === undefined) return undefined;
+    const { launches, result, own, instructionCount } = replay;
     const context = this.#context(argumentTensors);
     const value = result.make(context);
     retain(value);
@@ -132,7 +132,7 @@ export class ReplayStore {
     if (key === undefined) return undefined;
     const signature = this.#signatures.get(key);
     if (signature === undefined) {
-      this.#remember(key, { tapes: [], failures: 0, isRecording: false });
+      this.#remember(key, { replays: [], failures: 0, isRecording: false });
       return undefined;
     }
     this.#remember(key, signature);
@@ -147,8 +147,8 @@ export class ReplayStore {
       recording,
       finish: (outcome) => {
         signature.isRecording = false;
-        const tape = this.#tape(recording, tensorsIn(args), outcome);
-        if (tape !== undefined) this.#keep(key, signature, tape);
+        const replay = this.#replay(recording, tensorsIn(args), outcome);
+        if (replay !== undefined) this.#keep(key, signature, replay);
         else if (outcome !== undefined) signature.failures++;
         for (const arg of args) release(arg);
       },
@@ -156,7 +156,7 @@ export class ReplayStore {
   }
 
   dispose(): void {
-    for (const signature of this.#signatures.values()) dropTapes(signature);
+    for (const signature of this.#signatures.values()) dropReplays(signature);
     this.#signatures.clear();
   }
 
@@ -165,7 +165,7 @@ export class ReplayStore {
     return { argumentTensors, allocator: this.#state.allocator(0), count };
   }
 
-  #fits({ launches, inputs, own }: Tape, tensors: readonly TensorValue[]): boolean {
+  #fits({ launches, inputs, own }: Replay, tensors: readonly TensorValue[]): boolean {
     const allocator = this.#state.allocator(0);
     return (
       launches.isUsable() &&
@@ -177,11 +177,11 @@ export class ReplayStore {
     );
   }
 
-  #tape(
+  #replay(
     recording: RunRecording,
     argumentTensors: readonly TensorValue[],
     outcome: CallOutcome | undefined,
-  ): Tape | undefined {
+  ): Replay | undefined {
     if (outcome === undefined) {
       recording.abandon();
       return undefined;
@@ -203,12 +203,12 @@ export class ReplayStore {
     return { launches, inputs, own, result, instructionCount };
   }
 
-  #keep(key: string, signature: Signature, tape: Tape): void {
-    if (this.#signatures.get(key) !== signature) return tape.launches.dispose();
+  #keep(key: string, signature: Signature, replay: Replay): void {
+    if (this.#signatures.get(key) !== signature) return replay.launches.dispose();
     this.#recorded++;
     signature.failures = 0;
-    signature.tapes.unshift(tape);
-    if (signature.tapes.length > MAX_TAPES) signature.tapes.pop()?.launches.dispose();
+    signature.replays.unshift(replay);
+    if (signature.replays.length > MAX_REPLAYS) signature.replays.pop()?.launches.dispose();
   }
 
   /** Makes the signature the most recently used one. */
@@ -217,16 +217,16 @@ export class ReplayStore {
     this.#signatures.set(key, signature);
     if (this.#signatures.size <= MAX_SIGNATURES) return;
     for (const [oldest, dropped] of this.#signatures) {
-      dropTapes(dropped);
+      dropReplays(dropped);
       this.#signatures.delete(oldest);
       return;
     }
   }
 }
 
-function dropTapes({ tapes }: Signature): void {
-  for (const { launches } of tapes) launches.dispose();
-  tapes.length = 0;
+function dropReplays({ replays }: Signature): void {
+  for (const { launches } of replays) launches.dispose();
+  replays.length = 0;
 }
 
 /** All that a call depends on but elements; undefined when it depends on more. */

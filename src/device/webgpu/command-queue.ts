@@ -6,7 +6,7 @@ import { asWebGpuBuffer, type BufferTable, type WebGpuBuffer } from './buffers.t
 import type { CompiledLaunch, CompiledPlan } from './compiled-plan.ts';
 import type { DeviceFaults } from './device-faults.ts';
 import type { PackedCall, PackedWeights } from './packed-weights.ts';
-import { type DispatchList, type LaunchTape, NO_OFFSET } from './launch-tape.ts';
+import { type DispatchList, type LaunchRecorder, NO_OFFSET } from './launch-recorder.ts';
 import type { LaunchProfiler } from './launch-profiler.ts';
 import type { ScratchPool } from './scratch-pool.ts';
 
@@ -42,7 +42,7 @@ export class CommandQueue {
   submits = 0;
   profiler: LaunchProfiler | undefined;
   /** Notes down what is recorded, so that it can be replayed. */
-  tape: LaunchTape | undefined;
+  recording: LaunchRecorder | undefined;
 
   readonly #parts: CommandQueueParts;
   #encoder: GPUCommandEncoder | undefined;
@@ -97,7 +97,7 @@ export class CommandQueue {
     }
   }
 
-  /** Launches again what a tape noted down. Goes out with what follows, unless much is waiting. */
+  /** Launches again what a recording noted down. Goes out with what follows, unless much is waiting. */
   dispatchAll(list: DispatchList): void {
     const { faults } = this.#parts;
     faults.throwIfEnded();
@@ -144,7 +144,7 @@ export class CommandQueue {
       throw internalError(`a copy of ${byteLength} bytes into ${to.byteLength}`);
     }
     if (byteLength === 0) return;
-    this.tape?.noteCopy(from, to);
+    this.recording?.noteCopy(from, to);
     const source = asWebGpuBuffer(from.buffer);
     const target = asWebGpuBuffer(to.buffer);
     if (source === target) {
@@ -162,7 +162,7 @@ export class CommandQueue {
     this.#parts.faults.throwIfEnded();
     checkRange('write', target);
     const buffer = asWebGpuBuffer(target.buffer);
-    this.tape?.noteWrite(target, bytes);
+    this.recording?.noteWrite(target, bytes);
     const { device, faults } = this.#parts;
     if (buffer.lastUse === faults.serial) this.flush();
     const source = bytes as Uint8Array<ArrayBuffer>;
@@ -178,7 +178,7 @@ export class CommandQueue {
 
   /** Lets `record` add commands outside a compute pass. They are submitted with the rest. */
   record(record: (encoder: GPUCommandEncoder) => void): void {
-    this.tape?.spoil();
+    this.recording?.invalidate();
     this.#record(record);
   }
 
@@ -231,7 +231,7 @@ export class CommandQueue {
     const encoder = this.#open();
     this.#collectBindings(launch, args);
     const group = this.#bindGroup(launch);
-    this.tape?.noteDispatch(launch, group, this.#boundBuffers);
+    this.recording?.noteDispatch(launch, group, this.#boundBuffers);
     const { pipeline } = launch.pipeline;
     const pass = this.#beginPass(encoder, launch);
     if (pipeline !== this.#passPipeline) {

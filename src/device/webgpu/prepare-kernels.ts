@@ -9,7 +9,7 @@ import type { BufferTable } from './buffers.ts';
 import { shapesOf } from './call-shapes.ts';
 import { realLaunches, writesScratch } from './compiled-plan.ts';
 import type { DeviceFaults } from './device-faults.ts';
-import type { SymbolicKernel } from './foresight.ts';
+import type { SymbolicKernel } from './size-compiler.ts';
 import type { CachedPipeline } from './pipeline-cache.ts';
 import type { CallShapes } from './planner/plan.ts';
 import type { Refusal } from './refused-kernels.ts';
@@ -33,7 +33,7 @@ interface Preparation {
   /** The plan for known shapes; undefined when symbols have no size yet. */
   readonly fixed: { readonly plan: LaunchPlan; readonly shapes: CallShapes } | undefined;
   /** Whether the sizes of symbols are told before a launch. */
-  readonly isForeseen: boolean;
+  readonly isTold: boolean;
   /** Everything to compile now; of symbolic shapes a sample. */
   readonly launches: readonly Launch[];
 }
@@ -44,17 +44,17 @@ export async function prepareKernels(
   parts: PrepareParts,
   options: PrepareOptions,
 ): Promise<PreparedKernels> {
-  const { signal, foreseen, compile, packing, idle, owner } = options;
+  const { signal, toldSymbols, compile, packing, idle, owner } = options;
   if (signal?.aborted) throw abortError(signal);
   // Only programs with symbolic sizes need it; it comes while kernels are planned.
-  const loading = foreseen?.size ? import('./foresight.ts') : undefined;
+  const loading = toldSymbols?.size ? import('./size-compiler.ts') : undefined;
   loading?.catch(() => undefined);
   const compilation = new Compilation(parts, options);
-  const planning = { parts, compilation, signal, foreseen, compile };
+  const planning = { parts, compilation, signal, toldSymbols, compile };
   const preparations = await planAll(primitives, planning);
-  const isForeseeing = preparations.some(({ isForeseen }) => isForeseen);
+  const isForeseeing = preparations.some(({ isTold }) => isTold);
   const usesScratch = preparations.some(({ launches }) => launches.some((l) => writesScratch(l)));
-  const [pipelines, foresights, packer] = await Promise.all([
+  const [pipelines, sizeCompilers, packer] = await Promise.all([
     compilation.finish(),
     isForeseeing ? loading : undefined,
     packing && usesScratch ? import('./packed-weights.ts') : undefined,
@@ -65,17 +65,17 @@ export async function prepareKernels(
   const kernels = new Map<string, WebGpuKernel>();
   const symbolic: SymbolicKernel[] = [];
   for (const preparation of preparations) {
-    const { primitive, isForeseen } = preparation;
+    const { primitive, isTold } = preparation;
     const kernel = makeKernel(preparation, pipelines, {
       ...parts,
       memory: { weights, idle, owner },
     });
     kernels.set(primitive.name, kernel);
-    if (isForeseen) symbolic.push({ primitive, kernel });
+    if (isTold) symbolic.push({ primitive, kernel });
   }
   parts.scratch.retain();
-  const foresight = foresights && new foresights.Foresight(symbolic, parts);
-  if (compile === 'on demand') foresight?.guessWhenIdle();
+  const sizeCompiler = sizeCompilers && new sizeCompilers.SizeCompiler(symbolic, parts);
+  if (compile === 'on demand') sizeCompiler?.guessWhenIdle();
   let isDisposed = false;
   return {
     get: (name) => kernels.get(name),
@@ -85,11 +85,11 @@ export async function prepareKernels(
       const tuned = kernel && (await tuneKernel(kernel, parts, options));
       return { count: kernels.size, kernels: tuned ?? [] };
     },
-    ...(foresight && { foresee: (sizes) => foresight.foresee(sizes) }),
+    ...(sizeCompiler && { compileForSizes: (sizes) => sizeCompiler.compileForSizes(sizes) }),
     dispose() {
       if (isDisposed) return;
       isDisposed = true;
-      foresight?.stop();
+      sizeCompiler?.stop();
       for (const kernel of kernels.values()) kernel.dispose();
       kernels.clear();
       weights?.dispose();
@@ -102,7 +102,7 @@ interface Planning {
   readonly parts: PrepareParts;
   readonly compilation: Compilation;
   readonly signal: AbortSignal | undefined;
-  readonly foreseen: ReadonlySet<string> | undefined;
+  readonly toldSymbols: ReadonlySet<string> | undefined;
   readonly compile: CompileMode | undefined;
 }
 
@@ -146,20 +146,20 @@ async function planAll(
 
 async function planOne(
   primitive: PrimitiveFunction,
-  { parts, foreseen, compile }: Planning,
+  { parts, toldSymbols, compile }: Planning,
 ): Promise<Preparation> {
   const shapes = shapesOf(primitive);
   if (shapes !== undefined) {
     const plan = parts.planner.plan(primitive, shapes);
     const launches = realLaunches(plan);
-    return { primitive, fixed: { plan, shapes }, isForeseen: false, launches };
+    return { primitive, fixed: { plan, shapes }, isTold: false, launches };
   }
   const { hasOnlySymbols, launchesOfAll, launchesOfSamples } = await import(
     './sampled-launches.ts'
   );
-  const isForeseen = foreseen !== undefined && hasOnlySymbols(primitive, foreseen);
-  const select = isForeseen && compile === 'on demand' ? launchesOfAll : launchesOfSamples;
-  return { primitive, fixed: undefined, isForeseen, launches: select(primitive, parts.planner) };
+  const isTold = toldSymbols !== undefined && hasOnlySymbols(primitive, toldSymbols);
+  const select = isTold && compile === 'on demand' ? launchesOfAll : launchesOfSamples;
+  return { primitive, fixed: undefined, isTold, launches: select(primitive, parts.planner) };
 }
 
 /** Compiles each text once, all at the same time. */

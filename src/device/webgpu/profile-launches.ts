@@ -24,7 +24,7 @@ export function startProfile(parts: ProfileParts): () => Promise<readonly Kernel
   const { queue, device, buffers, hasTimestamps } = parts;
   parts.faults.throwIfEnded();
   queue.flush();
-  queue.tape?.spoil();
+  queue.recording?.invalidate();
   queue.profiler ??= new LaunchProfiler(device, buffers, hasTimestamps);
   const { profiler } = queue;
   const first = profiler.launchCount;

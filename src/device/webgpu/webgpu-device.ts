@@ -20,7 +20,7 @@ import { asWebGpuBuffer, BufferTable } from './buffers.ts';
 import { CommandQueue } from './command-queue.ts';
 import { DeviceFaults } from './device-faults.ts';
 import { type KernelPlanner, kernelPlanner } from './kernel-planner.ts';
-import { LaunchTape } from './launch-tape.ts';
+import { LaunchRecorder } from './launch-recorder.ts';
 import { ParamArena } from './param-arena.ts';
 import { PipelineCache } from './pipeline-cache.ts';
 import type { Operators } from './planner/plan.ts';
@@ -176,8 +176,8 @@ export class WebGpuDevice implements Device {
 
   record(): LaunchRecording | undefined {
     const queue = this.#queue;
-    if (queue.tape !== undefined || queue.profiler !== undefined) return undefined;
-    return new LaunchTape(queue, this.#params);
+    if (queue.recording !== undefined || queue.profiler !== undefined) return undefined;
+    return new LaunchRecorder(queue, this.#params);
   }
 
   async startProfile(): Promise<() => Promise<readonly KernelTiming[]>> {

@@ -49,7 +49,7 @@ export class CallRunner implements RunControls {
     const inFlight = new CallsInFlight({ program, linked, limits, controls: this });
     const isReplaying = options.replay && devices[0]?.record !== undefined;
     const replays = isReplaying ? new ReplayStore(state, devices) : undefined;
-    const sized = modules.filter(({ foresee }) => foresee !== undefined);
+    const sized = modules.filter(({ compileForSizes }) => compileForSizes !== undefined);
     this.#inFlight = inFlight;
     this.#driver = new CallDriver({ controls: this, slices, devices, state });
     this.#replays = replays;

@@ -7,7 +7,7 @@ import type { AdmissionStep } from './admission.ts';
 export function compileForSizes(modules: readonly Module[]): AdmissionStep {
   return ({ callee, args, signal }) => {
     const sizes = symbolSizes(callee.source, args);
-    const waits = modules.flatMap((module) => module.foresee?.(sizes) ?? []);
+    const waits = modules.flatMap((module) => module.compileForSizes?.(sizes) ?? []);
     if (waits.length === 0) return undefined;
     const compiled = Promise.all(waits).then(() => undefined);
     return untilAborted(compiled, signal);

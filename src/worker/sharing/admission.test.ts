@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { Admission, type Tenant } from './admission.ts';
+import { Admission, type ResidentSession } from './admission.ts';
 
 /** A session of which nothing is there but its numbers. */
-class FakeTenant implements Tenant {
+class FakeTenant implements ResidentSession {
   readonly name: string;
   readonly weightBytes: number;
   isPinned = false;
@@ -33,19 +33,19 @@ function world(byteBudget: number) {
   const log: string[] = [];
   const admission = new Admission({ byteBudget: () => byteBudget, now: () => now++ });
   const add = (name: string, weightBytes: number): FakeTenant => {
-    const tenant = new FakeTenant(name, weightBytes, log);
-    admission.add(tenant);
-    return tenant;
+    const session = new FakeTenant(name, weightBytes, log);
+    admission.add(session);
+    return session;
   };
-  const use = async (tenant: Tenant): Promise<void> => {
-    await admission.enter(tenant);
-    admission.leave(tenant);
+  const use = async (session: ResidentSession): Promise<void> => {
+    await admission.enter(session);
+    admission.leave(session);
   };
   /** Whether a run was let in by now. */
-  const entering = (tenant: Tenant, options = {}) => {
+  const entering = (session: ResidentSession, options = {}) => {
     const state = { isIn: false, done: Promise.resolve() };
     const enter = async (): Promise<void> => {
-      await admission.enter(tenant, options);
+      await admission.enter(session, options);
       state.isIn = true;
     };
     state.done = enter();
@@ -60,7 +60,7 @@ describe('eviction', () => {
   test('goes by last use, whatever the order of loading', async () => {
     const { admission, log, add, use } = world(100);
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => add(name, 10));
-    for (const tenant of [c, a, d, b, a]) if (tenant) await use(tenant);
+    for (const session of [c, a, d, b, a]) if (session) await use(session);
     log.length = 0;
     admission.makeRoom(1);
     expect(log).toEqual(['evict c']);
@@ -77,7 +77,7 @@ describe('eviction', () => {
     const running = add('running', 10);
     const empty = add('empty', 0);
     const idle = add('idle', 10);
-    for (const tenant of [pinned, empty, idle]) await use(tenant);
+    for (const session of [pinned, empty, idle]) await use(session);
     await admission.enter(running);
     log.length = 0;
     admission.makeRoom(1000);

@@ -1,7 +1,7 @@
 import { abortError, internalError } from '../../core/errors.ts';
 
 /** A session as the memory of its device sees it. */
-export interface Tenant {
+export interface ResidentSession {
   /** Its weights stay on the device. */
   readonly isPinned: boolean;
   /** Whether its weights are on the device. */
@@ -35,7 +35,7 @@ export interface EnterOptions {
   readonly isLoading?: boolean;
 }
 
-interface Standing {
+interface SessionUse {
   /** Runs under way. */
   users: number;
   /** The most at a time, since there were none. */
@@ -44,7 +44,7 @@ interface Standing {
 }
 
 interface Waiter {
-  readonly tenant: Tenant;
+  readonly session: ResidentSession;
   readonly alone: () => boolean;
   readonly isLoading: boolean;
   readonly admit: () => void;
@@ -60,7 +60,7 @@ interface Waiter {
  */
 export class Admission {
   readonly #options: AdmissionOptions;
-  readonly #standings = new Map<Tenant, Standing>();
+  readonly #uses = new Map<ResidentSession, SessionUse>();
   readonly #waiting: Waiter[] = [];
   /** A run keeps the others out. */
   #isExclusive = false;
@@ -72,25 +72,25 @@ export class Admission {
   }
 
   get isEmpty(): boolean {
-    return this.#standings.size === 0;
+    return this.#uses.size === 0;
   }
 
-  add(tenant: Tenant): void {
-    this.#standings.set(tenant, { users: 0, mostUsers: 0, lastUse: this.#options.now() });
+  add(session: ResidentSession): void {
+    this.#uses.set(session, { users: 0, mostUsers: 0, lastUse: this.#options.now() });
   }
 
-  remove(tenant: Tenant): void {
-    const { users } = this.#standing(tenant);
-    this.#standings.delete(tenant);
+  remove(session: ResidentSession): void {
+    const { users } = this.#use(session);
+    this.#uses.delete(session);
     this.#drop(users);
   }
 
   /** Resolves when a run of the session may begin; {@link leave} ends it. */
-  enter(tenant: Tenant, options: EnterOptions = {}): Promise<void> {
+  enter(session: ResidentSession, options: EnterOptions = {}): Promise<void> {
     const { signal, isLoading = false } = options;
     return new Promise((resolve, reject) => {
       const alone = (): boolean =>
-        options.alone === true || (!isLoading && tenant.runBytes === undefined);
+        options.alone === true || (!isLoading && session.runBytes === undefined);
       const abort = (): void => {
         const index = this.#waiting.indexOf(waiter);
         if (index >= 0) this.#waiting.splice(index, 1);
@@ -99,14 +99,14 @@ export class Admission {
       };
       const admit = (): void => {
         signal?.removeEventListener('abort', abort);
-        const standing = this.#standing(tenant);
-        standing.users++;
-        if (!isLoading) standing.mostUsers = Math.max(standing.mostUsers, standing.users);
+        const use = this.#use(session);
+        use.users++;
+        if (!isLoading) use.mostUsers = Math.max(use.mostUsers, use.users);
         this.#userCount++;
         this.#isExclusive = alone();
         resolve();
       };
-      const waiter: Waiter = { tenant, alone, isLoading, admit, overtaken: 0 };
+      const waiter: Waiter = { session, alone, isLoading, admit, overtaken: 0 };
       this.#waiting.push(waiter);
       if (signal?.aborted === true) abort();
       else signal?.addEventListener('abort', abort, { once: true });
@@ -114,29 +114,29 @@ export class Admission {
     });
   }
 
-  leave(tenant: Tenant): void {
-    const standing = this.#standings.get(tenant);
-    if (standing === undefined) return;
-    standing.users--;
-    standing.lastUse = this.#options.now();
-    if (standing.users === 0) {
-      if (standing.mostUsers > 0) tenant.noteRuns(standing.mostUsers);
-      standing.mostUsers = 0;
+  leave(session: ResidentSession): void {
+    const use = this.#uses.get(session);
+    if (use === undefined) return;
+    use.users--;
+    use.lastUse = this.#options.now();
+    if (use.users === 0) {
+      if (use.mostUsers > 0) session.noteRuns(use.mostUsers);
+      use.mostUsers = 0;
     }
     this.#drop(1);
   }
 
   /** Evicts idle sessions, the least recently used first, until so many bytes are free. */
   makeRoom(byteLength: number): void {
-    const idle = [...this.#standings]
-      .filter(([tenant, { users }]) => users === 0 && tenant.isResident && !tenant.isPinned)
+    const idle = [...this.#uses]
+      .filter(([session, { users }]) => users === 0 && session.isResident && !session.isPinned)
       .sort(([, a], [, b]) => a.lastUse - b.lastUse);
     let freed = 0;
-    for (const [tenant] of idle) {
+    for (const [session] of idle) {
       if (freed >= byteLength) return;
-      if (tenant.weightBytes === 0) continue;
-      freed += tenant.weightBytes;
-      tenant.evict();
+      if (session.weightBytes === 0) continue;
+      freed += session.weightBytes;
+      session.evict();
     }
   }
 
@@ -146,10 +146,10 @@ export class Admission {
     this.#admitWaiting();
   }
 
-  #standing(tenant: Tenant): Standing {
-    const standing = this.#standings.get(tenant);
-    if (standing === undefined) throw internalError('a session runs that was not added');
-    return standing;
+  #use(session: ResidentSession): SessionUse {
+    const use = this.#uses.get(session);
+    if (use === undefined) throw internalError('a session runs that was not added');
+    return use;
   }
 
   #admitWaiting(): void {
@@ -164,20 +164,20 @@ export class Admission {
   /** The first one, or one whose weights are there as long as nobody before it waits for too long. */
   #nextWaiter(): Waiter | undefined {
     for (const [index, waiter] of this.#waiting.entries()) {
-      const isNext = index === 0 || waiter.tenant.isResident;
+      const isNext = index === 0 || waiter.session.isResident;
       if (isNext && this.#isAdmissible(waiter)) return waiter;
       if (waiter.overtaken >= MAX_OVERTAKEN) return undefined;
     }
     return undefined;
   }
 
-  #isAdmissible({ tenant, alone, isLoading }: Waiter): boolean {
+  #isAdmissible({ session, alone, isLoading }: Waiter): boolean {
     if (this.#userCount === 0) return true;
     if (alone() || this.#isExclusive) return false;
     let needed = 0;
-    for (const [other, standing] of this.#standings) {
-      const isOwn = other === tenant;
-      const users = standing.users + (isOwn && !isLoading ? 1 : 0);
+    for (const [other, use] of this.#uses) {
+      const isOwn = other === session;
+      const users = use.users + (isOwn && !isLoading ? 1 : 0);
       const isActive = isOwn || users > 0;
       if (isActive || (other.isPinned && other.isResident)) needed += other.weightBytes;
       needed += Math.max(other.liveBytes, users * (other.runBytes ?? 0));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../core/random.ts';
-import { DeviceScheduler, type DeviceShare, type Ticket } from './device-scheduler.ts';
+import { DeviceScheduler, type DeviceShare, type DeviceTurn } from './device-scheduler.ts';
 
 /** A device on which a launch takes as long as it is told, on a clock of its own. */
 function simulation() {
@@ -134,7 +134,7 @@ describe('a turn', () => {
   test('that is given up, waiting or granted, lets the next one have the device', async () => {
     const { scheduler, launch, order } = simulation();
     const [a, b, c] = [scheduler.join(1), scheduler.join(1), scheduler.join(1)];
-    const turns: Ticket[] = [a, b, c].map((share) => share.take());
+    const turns: DeviceTurn[] = [a, b, c].map((share) => share.take());
     await turns[0]?.ready;
     turns[1]?.end();
     turns[0]?.end();

@@ -19,7 +19,7 @@ export interface SchedulerOptions {
 }
 
 /** The right of a call to use the device for one batch of launches. */
-export interface Ticket {
+export interface DeviceTurn {
   readonly ready: Promise<void>;
   /** Launches of the batch, about; known once it is ready. */
   readonly launchLimit: number;
@@ -67,7 +67,7 @@ export class DeviceScheduler {
     return share;
   }
 
-  #take(share: DeviceShare): Ticket {
+  #take(share: DeviceShare): DeviceTurn {
     let grant: () => void = () => undefined;
     const ready = new Promise<void>((resolve) => {
       grant = resolve;
@@ -150,7 +150,7 @@ export class DeviceScheduler {
 export class DeviceShare {
   readonly priority: number;
   /** Asks for the device. */
-  readonly take: () => Ticket;
+  readonly take: () => DeviceTurn;
   readonly leave: () => void;
   /** For the scheduler. */
   virtualMs = 0;

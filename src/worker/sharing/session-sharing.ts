@@ -2,7 +2,7 @@ import { UsageError } from '../../core/errors.ts';
 import type { Device } from '../../device/device.ts';
 import type { WorkerConfig } from '../protocol.ts';
 import type { SessionDevices } from '../shared-use.ts';
-import { Place } from './place.ts';
+import { DeviceSharing } from './device-sharing.ts';
 import { SharedSession, type SharedSessionParts } from './shared-session.ts';
 import { openWeightFolder, type WeightFolder } from './weight-files.ts';
 import { WeightSource } from './weight-source.ts';
@@ -17,7 +17,7 @@ export interface SharingParts extends Pick<SharedSessionParts, 'openDevices' | '
 /** Shares devices between the sessions of a worker: one budget for memory, and turns by priority. */
 export class SessionSharing {
   readonly #parts: SharingParts;
-  readonly #places = new Map<Device, Place>();
+  readonly #sharings = new Map<Device, DeviceSharing>();
   #byteBudget = Number.POSITIVE_INFINITY;
   #folder: Promise<WeightFolder | undefined> | undefined;
 
@@ -28,7 +28,7 @@ export class SessionSharing {
   /** Holds for each device. A smaller budget is kept to as soon as runs that are under way end. */
   configure({ memoryBudget = Number.POSITIVE_INFINITY }: WorkerConfig): void {
     this.#byteBudget = memoryBudget;
-    for (const place of this.#places.values()) place.setBudget(memoryBudget);
+    for (const sharing of this.#sharings.values()) sharing.setBudget(memoryBudget);
   }
 
   /** A part for a session about to be loaded. Throws UsageError for a priority that is none. */
@@ -41,22 +41,22 @@ export class SessionSharing {
     this.#folder ??= openFolder();
     const folder = await this.#folder;
     const source = new WeightSource({ request, hashes: program.dataHashes, folder });
-    const placeOf = (device: Device): Place => this.#placeOf(device);
-    const parts = { request, program, owner, source, placeOf, openDevices, createMachine };
+    const sharingOf = (device: Device): DeviceSharing => this.#sharingOf(device);
+    const parts = { request, program, owner, source, sharingOf, openDevices, createMachine };
     return new SharedSession(devices, parts);
   }
 
-  #placeOf(device: Device): Place {
+  #sharingOf(device: Device): DeviceSharing {
     const { now = () => performance.now() } = this.#parts;
-    for (const [other, place] of this.#places) {
-      if (other === device) return place;
-      if (!place.admission.isEmpty) continue;
-      place.memory.pool.dispose();
-      this.#places.delete(other);
+    for (const [other, sharing] of this.#sharings) {
+      if (other === device) return sharing;
+      if (!sharing.admission.isEmpty) continue;
+      sharing.memory.pool.dispose();
+      this.#sharings.delete(other);
     }
-    const place = new Place(device, { byteBudget: this.#byteBudget, now });
-    this.#places.set(device, place);
-    return place;
+    const sharing = new DeviceSharing(device, { byteBudget: this.#byteBudget, now });
+    this.#sharings.set(device, sharing);
+    return sharing;
   }
 }
 

@@ -12,12 +12,12 @@ export class ShareTurns implements Turns {
   }
 
   async take(call: CallInFlight): Promise<Turn> {
-    const ticket = this.#share.take();
+    const turn = this.#share.take();
     try {
-      await call.idle(ticket.ready);
-      return ticket;
+      await call.idle(turn.ready);
+      return turn;
     } catch (error) {
-      ticket.end();
+      turn.end();
       throw error;
     }
   }

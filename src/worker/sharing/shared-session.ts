@@ -13,9 +13,9 @@ import type { LoadedProgram } from '../loaded-program.ts';
 import { machineOptions } from '../within-ceilings.ts';
 import type { LoadRequest, SharingCounters } from '../protocol.ts';
 import type { RebuildableSession, SessionDevices, SharedUse } from '../shared-use.ts';
-import type { EnterOptions, Tenant } from './admission.ts';
+import type { EnterOptions, ResidentSession } from './admission.ts';
 import type { DeviceShare } from './device-scheduler.ts';
-import type { Place } from './place.ts';
+import type { DeviceSharing } from './device-sharing.ts';
 import type { SessionAllocator } from './shared-memory.ts';
 import { ShareTurns } from './share-turns.ts';
 import type { WeightSource } from './weight-source.ts';
@@ -32,7 +32,7 @@ export interface SharedSessionParts {
   /** Learns of losses of the device. */
   readonly owner: LaunchOwner;
   readonly source: WeightSource;
-  readonly placeOf: (device: Device) => Place;
+  readonly sharingOf: (device: Device) => DeviceSharing;
   readonly openDevices: (
     kind: Device['kind'],
     deviceTimeout: number | undefined,
@@ -55,7 +55,7 @@ export type CreateMachine = (
 ) => Promise<VirtualMachine>;
 
 /** A session whose weights come and go, and which is built again when its device is lost. */
-export class SharedSession implements SharedUse, Tenant {
+export class SharedSession implements SharedUse, ResidentSession {
   isResident = false;
   runBytes: number | undefined;
   readonly #parts: SharedSessionParts;
@@ -64,7 +64,7 @@ export class SharedSession implements SharedUse, Tenant {
   /** Of the constants on the session's device. */
   readonly #constantBytes: number;
   #devices: SessionDevices;
-  #place: Place;
+  #sharing: DeviceSharing;
   #share: DeviceShare;
   #allocator: SessionAllocator | undefined;
   #session: RebuildableSession | undefined;
@@ -91,9 +91,9 @@ export class SharedSession implements SharedUse, Tenant {
     this.#devices = devices;
     const { device } = devices.main;
     this.#constantBytes = constantByteLength(parts.program.executable.constants, device);
-    this.#place = parts.placeOf(device);
-    this.#share = this.#place.scheduler.join(priority);
-    this.#place.admission.add(this);
+    this.#sharing = parts.sharingOf(device);
+    this.#share = this.#sharing.scheduler.join(priority);
+    this.#sharing.admission.add(this);
   }
 
   get isPinned(): boolean {
@@ -118,26 +118,26 @@ export class SharedSession implements SharedUse, Tenant {
   /** The options of the first machine. Call {@link loaded} or {@link dispose} then. */
   async begin(signal: AbortSignal): Promise<Partial<MachineOptions>> {
     const { source, program } = this.#parts;
-    await this.#place.admission.enter(this, { signal, isLoading: true });
-    return this.#machineOptions(this.#place, source.keep(program.blocks));
+    await this.#sharing.admission.enter(this, { signal, isLoading: true });
+    return this.#machineOptions(this.#sharing, source.keep(program.blocks));
   }
 
   loaded(session: RebuildableSession): void {
     this.#session = session;
     this.isResident = true;
     session.machine.parts().runner.turns = new ShareTurns(this.#share);
-    this.#leave(this.#place);
+    this.#leave(this.#sharing);
   }
 
   async use<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     let alone = false;
     let isDeviceFull = false;
     for (let attempt = 1; ; attempt++) {
-      const place = await this.#enter({ signal, alone });
+      const sharing = await this.#enter({ signal, alone });
       try {
-        if (isDeviceFull) this.#makeAllRoom(place);
+        if (isDeviceFull) this.#makeAllRoom(sharing);
         if (this.isResident) this.#hits++;
-        else await this.#comeBack(signal);
+        else await this.#ensureResident(signal);
         const result = await this.#timed(work);
         this.#parts.owner.blame = 0;
         return result;
@@ -150,7 +150,7 @@ export class SharedSession implements SharedUse, Tenant {
         alone = isCrowded;
         isDeviceFull = isCrowded && error.details['budgetBytes'] === undefined;
       } finally {
-        this.#leave(place);
+        this.#leave(sharing);
       }
     }
   }
@@ -170,7 +170,7 @@ export class SharedSession implements SharedUse, Tenant {
   }
 
   counters(): SharingCounters {
-    const { memory } = this.#place;
+    const { memory } = this.#sharing;
     const { reservedBytes, liveBytes, pooledBytes, peakBytes } = memory.pool.counters();
     return {
       isPinned: this.isPinned,
@@ -195,26 +195,26 @@ export class SharedSession implements SharedUse, Tenant {
     this.#closed.abort();
     this.isResident = false;
     this.#share.leave();
-    this.#place.admission.remove(this);
+    this.#sharing.admission.remove(this);
     return this.#parts.source.dispose();
   }
 
   /** Waits for a device that works, and for room on it. */
-  async #enter(options: EnterOptions): Promise<Place> {
+  async #enter(options: EnterOptions): Promise<DeviceSharing> {
     for (;;) {
       if (this.#fault !== undefined) throw this.#fault;
       if (!this.#devices.main.isUsable()) await untilAborted(this.#rebuild(), options.signal);
-      const place = this.#place;
-      await place.admission.enter(this, options);
+      const sharing = this.#sharing;
+      await sharing.admission.enter(this, options);
       // The device was lost meanwhile.
-      if (place === this.#place && this.#devices.main.isUsable()) return place;
-      this.#leave(place);
+      if (sharing === this.#sharing && this.#devices.main.isUsable()) return sharing;
+      this.#leave(sharing);
     }
   }
 
-  #leave(place: Place): void {
-    place.admission.leave(this);
-    place.keepBudget();
+  #leave(sharing: DeviceSharing): void {
+    sharing.admission.leave(this);
+    sharing.keepBudget();
   }
 
   async #timed<T>(work: () => Promise<T>): Promise<T> {
@@ -226,7 +226,7 @@ export class SharedSession implements SharedUse, Tenant {
   }
 
   /** The device has less memory than the budget says: what was made last may not be there. */
-  #makeAllRoom({ admission, memory }: Place): void {
+  #makeAllRoom({ admission, memory }: DeviceSharing): void {
     if (this.isResident) this.evict();
     admission.makeRoom(Number.POSITIVE_INFINITY);
     memory.pool.trim();
@@ -245,7 +245,7 @@ export class SharedSession implements SharedUse, Tenant {
     );
   }
 
-  async #comeBack(signal: AbortSignal | undefined): Promise<void> {
+  async #ensureResident(signal: AbortSignal | undefined): Promise<void> {
     this.#misses++;
     this.#restoring ??= this.#restore().finally(() => {
       this.#restoring = undefined;
@@ -293,34 +293,34 @@ export class SharedSession implements SharedUse, Tenant {
   }
 
   async #moveToNewDevice(): Promise<void> {
-    const { placeOf, openDevices, program, request, source, createMachine } = this.#parts;
+    const { sharingOf, openDevices, program, request, source, createMachine } = this.#parts;
     const { signal } = this.#closed;
     this.isResident = false;
     const { kind } = this.#devices.main.device;
     const devices = await openDevices(kind, request.deviceTimeout);
-    const place = placeOf(devices.main.device);
-    place.admission.add(this);
+    const sharing = sharingOf(devices.main.device);
+    sharing.admission.add(this);
     try {
-      await place.admission.enter(this, { signal, isLoading: true });
-      const options = this.#machineOptions(place, source.read(this.#untilClosed()));
+      await sharing.admission.enter(this, { signal, isLoading: true });
+      const options = this.#machineOptions(sharing, source.read(this.#untilClosed()));
       const machine = await createMachine(program.executable, devices, { ...options, signal });
-      this.#adopt(machine, devices, place);
+      this.#adopt(machine, devices, sharing);
     } catch (error) {
-      place.admission.remove(this);
+      sharing.admission.remove(this);
       devices.main.release();
       devices.host.release();
       throw error;
     }
-    this.#leave(place);
+    this.#leave(sharing);
   }
 
-  #adopt(machine: VirtualMachine, devices: SessionDevices, place: Place): void {
-    this.#place.admission.remove(this);
+  #adopt(machine: VirtualMachine, devices: SessionDevices, sharing: DeviceSharing): void {
+    this.#sharing.admission.remove(this);
     this.#share.leave();
     this.#earlierMs += this.#share.usedMs;
     this.#devices = devices;
-    this.#place = place;
-    this.#share = place.scheduler.join(this.#priority);
+    this.#sharing = sharing;
+    this.#share = sharing.scheduler.join(this.#priority);
     machine.parts().runner.turns = new ShareTurns(this.#share);
     this.#session?.replace(machine, devices);
     this.isResident = true;
@@ -333,7 +333,7 @@ export class SharedSession implements SharedUse, Tenant {
   }
 
   #machineOptions(
-    { memory }: Place,
+    { memory }: DeviceSharing,
     dataBlocks: MachineOptions['dataBlocks'],
   ): Partial<MachineOptions> {
     const { request, program } = this.#parts;

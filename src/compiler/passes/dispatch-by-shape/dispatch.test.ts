@@ -184,7 +184,10 @@ describe('dispatch', () => {
 });
 
 test('docs/compiler-shapes.md shows what becomes of a program', () => {
-  const document = readFileSync(new URL('../../../../docs/compiler-shapes.md', import.meta.url), 'utf8');
+  const document = readFileSync(
+    new URL('../../../../docs/compiler-shapes.md', import.meta.url),
+    'utf8',
+  );
   const shown = /<!-- dispatch -->\n\n```\n(.*?)```\n\nbecomes\n\n```\n(.*?)```\n/s.exec(document);
   const [, program = '', expected] = shown ?? [];
   const by = [

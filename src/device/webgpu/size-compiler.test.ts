@@ -23,7 +23,7 @@ const product: PrimitiveFunction = {
   results: [{ value: 2, type: { dtype: 'float32', shape: ['n', 'n'] } }],
 };
 
-const foreseen = new Set(['m', 'n']);
+const toldSymbols = new Set(['m', 'n']);
 
 function sizes(n: number, m: number): ReadonlyMap<string, number> {
   return new Map(Object.entries({ n, m }));
@@ -40,7 +40,7 @@ async function multiply(launch: (args: DeviceTensor[]) => void, ...[n, m]: [numb
 }
 
 test('what a call needs compiles before it, whatever its sizes', async () => {
-  const kernels = await device.prepare([product], { foreseen, compile: 'on demand' });
+  const kernels = await device.prepare([product], { toldSymbols, compile: 'on demand' });
   const kernel = kernels.get('matmul');
   for (const [n, m] of [
     [1, 1],
@@ -49,12 +49,15 @@ test('what a call needs compiles before it, whatever its sizes', async () => {
     [64, 64],
     [65, 4],
   ] as const) {
-    const [first, second] = [kernels.foresee?.(sizes(n, m)), kernels.foresee?.(sizes(n, m))];
+    const [first, second] = [
+      kernels.compileForSizes?.(sizes(n, m)),
+      kernels.compileForSizes?.(sizes(n, m)),
+    ];
     expect(first).toBeInstanceOf(Promise);
     // Who comes second waits for the same pipelines.
     expect(second).toBe(first);
     await first;
-    expect(kernels.foresee?.(sizes(n, m))).toBeUndefined();
+    expect(kernels.compileForSizes?.(sizes(n, m))).toBeUndefined();
     const before = device.counters().pipelinesCreated;
     await multiply((args) => kernel?.launch(args), n, m);
     expect(device.counters().pipelinesCreated).toBe(before);
@@ -72,29 +75,29 @@ test('loading leaves to the call what depends on sizes that it will tell', async
     ...fused,
     results: product.results.map((result) => ({ ...result, value: 3 })),
   };
-  const told = await device.prepare([squashed], { foreseen, compile: 'on demand' });
+  const told = await device.prepare([squashed], { toldSymbols, compile: 'on demand' });
   expect(device.counters().pipelinesCreated).toBe(before);
   told.dispose();
   const untold = await device.prepare([squashed], {
-    foreseen: new Set(['m']),
+    toldSymbols: new Set(['m']),
     compile: 'on demand',
   });
   expect(device.counters().pipelinesCreated).toBeGreaterThan(before);
-  expect(untold.foresee?.(sizes(2, 2))).toBeUndefined();
+  expect(untold.compileForSizes?.(sizes(2, 2))).toBeUndefined();
   untold.dispose();
 });
 
 test('a program that is disposed of while its pipelines compile holds none of them', async () => {
-  const kernels = await device.prepare([product], { foreseen, compile: 'on demand' });
-  const pending = kernels.foresee?.(sizes(40, 41));
+  const kernels = await device.prepare([product], { toldSymbols, compile: 'on demand' });
+  const pending = kernels.compileForSizes?.(sizes(40, 41));
   kernels.dispose();
   await pending;
   expect(kernels.get('matmul')).toBeUndefined();
 });
 
 test('between calls the pipelines of other sizes compile', async () => {
-  const kernels = await device.prepare([product], { foreseen, compile: 'on demand' });
-  await kernels.foresee?.(sizes(1, 1));
+  const kernels = await device.prepare([product], { toldSymbols, compile: 'on demand' });
+  await kernels.compileForSizes?.(sizes(1, 1));
   const before = device.counters().pipelinesCreated;
   await expect.poll(() => device.counters().pipelinesCreated).toBeGreaterThan(before);
   kernels.dispose();

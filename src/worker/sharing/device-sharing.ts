@@ -4,19 +4,19 @@ import { Admission } from './admission.ts';
 import { DeviceScheduler } from './device-scheduler.ts';
 import { SharedMemory } from './shared-memory.ts';
 
-export interface PlaceOptions {
+export interface DeviceSharingOptions {
   readonly byteBudget: number;
   /** A clock in milliseconds. */
   readonly now: () => number;
 }
 
 /** A device with what its sessions share: memory, admission to it, and time. */
-export class Place {
+export class DeviceSharing {
   readonly memory: SharedMemory;
   readonly admission: Admission;
   readonly scheduler: DeviceScheduler;
 
-  constructor(device: Device, { byteBudget, now }: PlaceOptions) {
+  constructor(device: Device, { byteBudget, now }: DeviceSharingOptions) {
     this.admission = new Admission({ byteBudget: () => this.memory.byteBudget, now });
     const onShortage = (byteLength: number): void => this.admission.makeRoom(byteLength);
     this.memory = new SharedMemory(device, { byteBudget, onShortage });

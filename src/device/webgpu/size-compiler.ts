@@ -20,7 +20,7 @@ export interface SymbolicKernel {
  * Before a call all that it needs compile at the same time, so that none does in its middle; while
  * nothing is launched, those of sizes that may come compile one by one.
  */
-export class Foresight {
+export class SizeCompiler {
   readonly #kernels: readonly SymbolicKernel[];
   readonly #parts: KernelParts;
   /** By sizes; undefined once the pipelines are there. */
@@ -36,7 +36,7 @@ export class Foresight {
   }
 
   /** Undefined when nothing has to be waited for. Rejects with DeviceError or DeviceLostError. */
-  foresee(sizes: Sizes): Promise<void> | undefined {
+  compileForSizes(sizes: Sizes): Promise<void> | undefined {
     if (sizes.size === 0) return undefined;
     const key = [...sizes].join();
     if (this.#known.has(key)) return this.#known.get(key);

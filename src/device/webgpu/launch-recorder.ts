@@ -42,9 +42,9 @@ type Step =
   | { readonly kind: 'copy'; readonly from: DeviceRange; readonly to: DeviceRange }
   | { readonly kind: 'write'; readonly target: DeviceRange; readonly bytes: Uint8Array };
 
-/** The queue that a tape records from and replays to. */
-export interface TapeQueue {
-  tape: LaunchTape | undefined;
+/** The queue that a recording records from and replays to. */
+export interface RecordedQueue {
+  recording: LaunchRecorder | undefined;
   readonly profiler: object | undefined;
   /** See `DeviceFaults`. */
   readonly faultCount: number;
@@ -54,14 +54,14 @@ export interface TapeQueue {
 }
 
 /**
- * Launches with their bind groups, copies and writes in order. A tape is told of buffers that are
+ * Launches with their bind groups, copies and writes in order. A recording is told of buffers that are
  * destroyed, and holds on to the parameters of its launches.
  */
-export class LaunchTape implements LaunchRecording, RecordedLaunches, BufferUser {
+export class LaunchRecorder implements LaunchRecording, RecordedLaunches, BufferUser {
   launchCount = 0;
   readonly buffers = new Set<DeviceBuffer>();
 
-  readonly #queue: TapeQueue;
+  readonly #queue: RecordedQueue;
   readonly #faultCount: number;
   readonly #params: ParamArena;
   readonly #steps: Step[] = [];
@@ -69,26 +69,26 @@ export class LaunchTape implements LaunchRecording, RecordedLaunches, BufferUser
   readonly #users = new Set<WebGpuBuffer>();
   #offsets: number[] = [];
   #writeByteLength = 0;
-  #isSpoiled = false;
+  #isInvalid = false;
 
-  constructor(queue: TapeQueue, params: ParamArena) {
+  constructor(queue: RecordedQueue, params: ParamArena) {
     this.#queue = queue;
     this.#faultCount = queue.faultCount;
     this.#params = params;
   }
 
   pause(): void {
-    if (this.#queue.tape === this) this.#queue.tape = undefined;
+    if (this.#queue.recording === this) this.#queue.recording = undefined;
   }
 
   resume(): void {
     // Another recording has begun meanwhile: what happens from now on goes there.
-    if (this.#queue.tape !== undefined && this.#queue.tape !== this) this.spoil();
-    else if (!this.#isSpoiled) this.#queue.tape = this;
+    if (this.#queue.recording !== undefined && this.#queue.recording !== this) this.invalidate();
+    else if (!this.#isInvalid) this.#queue.recording = this;
   }
 
   /** Something happens that cannot be repeated. */
-  spoil(): void {
+  invalidate(): void {
     this.pause();
     this.dispose();
   }
@@ -96,7 +96,7 @@ export class LaunchTape implements LaunchRecording, RecordedLaunches, BufferUser
   finish(): RecordedLaunches | undefined {
     this.pause();
     this.#closeList();
-    return this.#isSpoiled ? undefined : this;
+    return this.#isInvalid ? undefined : this;
   }
 
   noteDispatch(
@@ -104,7 +104,7 @@ export class LaunchTape implements LaunchRecording, RecordedLaunches, BufferUser
     group: GPUBindGroup,
     buffers: readonly WebGpuBuffer[],
   ): void {
-    if (++this.launchCount > MAX_LAUNCHES) return this.spoil();
+    if (++this.launchCount > MAX_LAUNCHES) return this.invalidate();
     const last = this.#steps.at(-1);
     const list = last?.kind === 'dispatch' ? last.list : this.#openList();
     list.launches.push(launch);
@@ -132,16 +132,16 @@ export class LaunchTape implements LaunchRecording, RecordedLaunches, BufferUser
 
   noteWrite(target: DeviceRange, bytes: Uint8Array): void {
     this.#writeByteLength += bytes.byteLength;
-    if (this.#writeByteLength > MAX_WRITE_BYTE_LENGTH) return this.spoil();
+    if (this.#writeByteLength > MAX_WRITE_BYTE_LENGTH) return this.invalidate();
     this.#closeList();
     this.#steps.push({ kind: 'write', target, bytes: bytes.slice() });
     this.#use(target.buffer as WebGpuBuffer);
   }
 
   isUsable(): boolean {
-    const { tape, profiler, faultCount } = this.#queue;
-    const isIdle = tape === undefined && profiler === undefined;
-    return !this.#isSpoiled && isIdle && faultCount === this.#faultCount;
+    const { recording, profiler, faultCount } = this.#queue;
+    const isIdle = recording === undefined && profiler === undefined;
+    return !this.#isInvalid && isIdle && faultCount === this.#faultCount;
   }
 
   replay(begin = 0, count = Number.POSITIVE_INFINITY): number | undefined {
@@ -162,13 +162,13 @@ export class LaunchTape implements LaunchRecording, RecordedLaunches, BufferUser
     return at > end ? end : undefined;
   }
 
-  /** A buffer of the tape is destroyed. */
+  /** A buffer of the recording is destroyed. */
   drop(): void {
-    this.spoil();
+    this.invalidate();
   }
 
   dispose(): void {
-    this.#isSpoiled = true;
+    this.#isInvalid = true;
     for (const slot of this.#slots) this.#params.release(slot);
     for (const buffer of this.#users) buffer.users.delete(this);
     this.#slots.length = 0;
