@@ -1,6 +1,7 @@
 import type { SourceTexts } from '../inference/type-diagnostics.ts';
 import type { Module } from '../ir/expr.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
+import type { OnRewrite, RewriteRule } from '../rewriting/rewrite-rule.ts';
 
 /** What passes of one compilation share. */
 export interface PassContext {
@@ -8,12 +9,16 @@ export interface PassContext {
   readonly types: TypeInference;
   /** Texts of programs by the name in spans, for messages. */
   readonly texts?: SourceTexts | undefined;
+  /** Called for each rewrite rule that was applied. */
+  readonly onRewrite?: OnRewrite | undefined;
 }
 
 /** A function from module to module. It never changes the nodes it is given. */
 export interface Pass {
   /** The name by which options and `weft opt` choose it. */
   readonly name: string;
+  /** The rules that it applies, if it is a table of them. */
+  readonly rules?: readonly RewriteRule[];
   /** The module that it makes of another one. */
   run(module: Module, context: PassContext): Module;
 }

@@ -1,7 +1,8 @@
-import type { Attributes } from '../../core/primitive-function.ts';
 import { call } from '../ir/build.ts';
-import type { CallExpr, Expr } from '../ir/expr.ts';
-import { operatorCall } from '../ir/operator-call.ts';
+import type { Expr } from '../ir/expr.ts';
+import type { Captures } from '../rewriting/captures.ts';
+import { any, calls } from '../rewriting/expr-pattern.ts';
+import type { RewriteRule } from '../rewriting/rewrite-rule.ts';
 
 /** Operators whose results are not negative; NaN may be among them. */
 const NON_NEGATIVE = new Set(['relu', 'sigmoid', 'exp', 'abs', 'sqrt']);
@@ -12,29 +13,49 @@ const KEEPING_SIGNS = new Set(['concat', 'max_pool', 'avg_pool', 'reshape', 'tra
 /** So many expressions are looked at to see that a value is not negative. */
 const MAX_VISITED = 64;
 
-/**
- * The greatest of windows in what was padded apart, as exporters write whose framework has other sizes.
- * Pooling pads by nothing at all; as good are -Infinity, and where no element is negative, any number
- * up to zero.
- */
-export function poolOfPadded(pool: CallExpr): Expr | undefined {
-  const padding = operatorCall(pool.args[0], 'pad');
-  const x = padding?.args[0];
-  if (padding === undefined || x === undefined) return undefined;
-  const pads = joinedPads(pool.attributes, padding.attributes);
+/** Pads may be symbolic: these are no numbers, and no rule applies. */
+const PADDED = calls('pad', [any('x')], {
+  attributes: {
+    pads: { name: 'added' },
+    mode: { oneOf: ['constant'], isOptional: true },
+    value: { name: 'value', isOptional: true },
+  },
+});
+
+/** A pool that counts windows from the front and has none with gaps. */
+const POOL = calls('max_pool', [PADDED], {
+  attributes: {
+    kernel: { name: 'kernel' },
+    pads: { name: 'pads', isOptional: true },
+    ceil_mode: { oneOf: [false], isOptional: true },
+    dilations: { every: 1, isOptional: true },
+  },
+});
+
+/** Pools of what was padded apart, as exporters write whose framework has other sizes. */
+export const POOLS_OF_PADDED: readonly RewriteRule[] = [
+  {
+    name: 'max_pool of what was padded by nothing',
+    explains:
+      'Pooling pads by nothing at all; as good are -Infinity and, where no element is negative, any number up to zero.',
+    pattern: POOL,
+    replace: poolOfPadded,
+  },
+];
+
+function poolOfPadded(captures: Captures): Expr | undefined {
+  const x = captures.get('x');
+  const pads = joinedPads(captures);
   if (pads === undefined) return undefined;
-  const { value = 0 } = padding.attributes;
+  const value = captures.attribute('value') ?? 0;
   const isNothing = value === -Infinity || (Number(value) <= 0 && isNonNegative(x));
   if (!isNothing) return undefined;
-  return call('max_pool', [x], { ...pool.attributes, pads }, pool.span);
+  return call('max_pool', [x], { ...captures.root.attributes, pads });
 }
 
 /** The pads of both; undefined where a window might see nothing but padding. */
-function joinedPads(pool: Attributes, padding: Attributes): number[] | undefined {
-  const { mode = 'constant' } = padding;
-  if (mode !== 'constant' || pool['ceil_mode'] === true) return undefined;
-  if (numbersOf(pool['dilations']).some((dilation) => dilation !== 1)) return undefined;
-  const [kernel, own, added] = [pool['kernel'], pool['pads'], padding['pads']].map(numbersOf);
+function joinedPads(captures: Captures): number[] | undefined {
+  const [kernel, own, added] = ['kernel', 'pads', 'added'].map((name) => captures.integers(name));
   const axes = kernel?.length ?? 0;
   const rank = axes + 2;
   if (added?.length !== 2 * rank || added.some((count) => !(count >= 0))) return undefined;
@@ -42,11 +63,6 @@ function joinedPads(pool: Attributes, padding: Attributes): number[] | undefined
   if ([...before.slice(0, 2), ...after.slice(0, 2)].some((count) => count !== 0)) return undefined;
   const pads = [...before.slice(2), ...after.slice(2)].map((count, i) => count + (own?.[i] ?? 0));
   return pads.every((count, i) => count < (kernel?.[i % axes] ?? 0)) ? pads : undefined;
-}
-
-/** Numbers of an attribute; NaN for symbols. */
-function numbersOf(value: Attributes[string] | undefined): number[] {
-  return Array.isArray(value) ? value.map(Number) : [];
 }
 
 function isNonNegative(value: Expr): boolean {

@@ -1,0 +1,59 @@
+import { internalError } from '../../core/errors.ts';
+import type { AttributeValue } from '../../core/primitive-function.ts';
+import type { CallExpr, Expr } from '../ir/expr.ts';
+import { constantNumber } from './constant-number.ts';
+
+/** A capture and those before it. */
+export interface Binding {
+  readonly name: string;
+  readonly value: Expr | { readonly attribute: AttributeValue };
+  readonly previous: Binding | undefined;
+}
+
+/** What the names of a pattern stand for in one match. */
+export class Captures {
+  /** The whole match. */
+  readonly root: CallExpr;
+  readonly #last: Binding | undefined;
+
+  constructor(root: CallExpr, last: Binding | undefined) {
+    this.root = root;
+    this.#last = last;
+  }
+
+  /** The expression of this name; undefined where the match has none. */
+  find(name: string): Expr | undefined {
+    if (name === 'root') return this.root;
+    const value = bound(this.#last, name);
+    return value !== undefined && 'kind' in value ? value : undefined;
+  }
+
+  /** The expression of this name, which every match has. */
+  get(name: string): Expr {
+    const found = this.find(name);
+    if (found === undefined) throw internalError(`a match without ${name}`);
+    return found;
+  }
+
+  /** The number that all elements of the constant of this name are. */
+  number(name: string): number | undefined {
+    const found = this.find(name);
+    return found?.kind === 'constant' ? constantNumber(found.value) : undefined;
+  }
+
+  attribute(name: string): AttributeValue | undefined {
+    const value = bound(this.#last, name);
+    return value !== undefined && 'attribute' in value ? value.attribute : undefined;
+  }
+
+  /** An attribute that is a list of integers; NaN for symbols, nothing for an absent one. */
+  integers(name: string): readonly number[] {
+    const value = this.attribute(name);
+    return Array.isArray(value) ? value.map(Number) : [];
+  }
+}
+
+export function bound(last: Binding | undefined, name: string): Binding['value'] | undefined {
+  for (let at = last; at !== undefined; at = at.previous) if (at.name === name) return at.value;
+  return undefined;
+}

@@ -1,0 +1,138 @@
+import type { TypeInference } from '../inference/type-inference.ts';
+import { compileStep } from '../ir/compile-budget.ts';
+import type { CallExpr, Expr, Module, Span } from '../ir/expr.ts';
+import { childrenOf, mapFunctions, postOrder, withChildren } from '../ir/visit.ts';
+import { rootOperators } from './expr-pattern.ts';
+import { hasTypes } from './has-types.ts';
+import { matchPattern } from './match-pattern.ts';
+import type { OnRewrite, RewriteRule } from './rewrite-rule.ts';
+
+/** What rules are applied with. */
+export interface Rewriting {
+  readonly types: TypeInference;
+  readonly onRewrite?: OnRewrite | undefined;
+}
+
+/**
+ * Applies rules from the leaves up until none applies, in what replacements are made of too. A node
+ * is tried with the rules for its operator, in the order of the table, so that the work grows with
+ * the program and the rules that apply. Rules have to lead to an end: each takes something away.
+ */
+export function rewriteModule(
+  module: Module,
+  rules: readonly RewriteRule[],
+  rewriting: Rewriting,
+): Module {
+  const table = rulesByOperator(rules);
+  return mapFunctions(module, (fn, name) => {
+    const body = new BodyRewriter(fn.body, table, { ...rewriting, name }).run();
+    return body === fn.body ? fn : { ...fn, body };
+  });
+}
+
+type RuleTable = ReadonlyMap<string, readonly RewriteRule[]>;
+
+function rulesByOperator(rules: readonly RewriteRule[]): RuleTable {
+  const table = new Map<string, RewriteRule[]>();
+  for (const rule of rules) {
+    const operators = rootOperators(rule.pattern);
+    if (operators === undefined) throw new Error(`internal: ${rule.name} may begin with anything`);
+    for (const op of operators) table.set(op, [...(table.get(op) ?? []), rule]);
+  }
+  return table;
+}
+
+class BodyRewriter {
+  readonly #body: Expr;
+  readonly #table: RuleTable;
+  readonly #rewriting: Rewriting & { readonly name: string };
+  /** What became of each node; nothing more applies to a result, which is its own. */
+  readonly #results = new Map<Expr, Expr>();
+  /** Nodes of the body by the other node that each became. */
+  readonly #origins = new Map<Expr, Expr[]>();
+  /** How often nodes of the body are read, once a rule wants to know. */
+  #readers: ReadonlyMap<Expr, number> | undefined;
+
+  constructor(body: Expr, table: RuleTable, rewriting: Rewriting & { readonly name: string }) {
+    this.#body = body;
+    this.#table = table;
+    this.#rewriting = rewriting;
+  }
+
+  run(): Expr {
+    return this.#rewrite(this.#body);
+  }
+
+  /** A new expression over results; its calls get a place where they have none. */
+  #rewrite(root: Expr, span?: Span): Expr {
+    const resultOf = (expr: Expr): Expr => this.#results.get(expr) ?? expr;
+    for (const expr of postOrder(root, (inner) => !this.#results.has(inner))) {
+      if (this.#results.has(expr)) continue;
+      const rebuilt = withPlace(withChildren(expr, resultOf), span);
+      const replaced = rebuilt.kind === 'call' ? this.#replace(rebuilt) : undefined;
+      const result =
+        replaced === undefined ? rebuilt : this.#rewrite(replaced, placeOf(rebuilt) ?? span);
+      this.#results.set(result, result);
+      if (result === expr) continue;
+      this.#results.set(expr, result);
+      const origins = this.#origins.get(result);
+      if (origins === undefined) this.#origins.set(result, [expr]);
+      else origins.push(expr);
+    }
+    return resultOf(root);
+  }
+
+  #replace(root: CallExpr): Expr | undefined {
+    if (root.callee.kind !== 'operator') return undefined;
+    const rules = this.#table.get(root.callee.name);
+    if (rules === undefined) return undefined;
+    for (const rule of rules) {
+      const replaced = this.#apply(rule, root);
+      if (replaced !== undefined) return replaced;
+    }
+    return undefined;
+  }
+
+  #apply(rule: RewriteRule, root: CallExpr): Expr | undefined {
+    compileStep();
+    const { types, onRewrite, name } = this.#rewriting;
+    const replaced = matchPattern(rule.pattern, root, {
+      readers: { isOnce: (expr) => this.#countReaders(expr) === 1 },
+      accept: (captures) =>
+        hasTypes(rule, captures, types) ? rule.replace(captures, { types }) : undefined,
+    });
+    if (replaced !== undefined) {
+      onRewrite?.({ rule: rule.name, function: name, span: root.span });
+    }
+    return replaced;
+  }
+
+  /**
+   * Readers in the body as it was; none for what a replacement has made. Those that were replaced
+   * count, so that nothing is taken for read once that is read twice.
+   */
+  #countReaders(expr: Expr): number {
+    this.#readers ??= countReaders(this.#body);
+    let count = this.#readers.get(expr) ?? 0;
+    for (const origin of this.#origins.get(expr) ?? []) count += this.#readers.get(origin) ?? 0;
+    return count;
+  }
+}
+
+/** How often each node below an expression is read. */
+export function countReaders(root: Expr): ReadonlyMap<Expr, number> {
+  const counts = new Map<Expr, number>();
+  for (const expr of postOrder(root)) {
+    for (const child of childrenOf(expr)) counts.set(child, (counts.get(child) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function withPlace(expr: Expr, span: Span | undefined): Expr {
+  const isWithout = span !== undefined && expr.kind === 'call' && expr.span === undefined;
+  return isWithout ? { ...expr, span } : expr;
+}
+
+function placeOf(expr: Expr): Span | undefined {
+  return expr.kind === 'call' ? expr.span : undefined;
+}

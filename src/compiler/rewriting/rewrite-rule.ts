@@ -1,0 +1,35 @@
+import type { TypeInference } from '../inference/type-inference.ts';
+import type { Expr, Span } from '../ir/expr.ts';
+import type { Captures } from './captures.ts';
+import type { ExprPattern, TypePattern } from './expr-pattern.ts';
+
+/** What a replacement may ask. */
+export interface RewriteContext {
+  readonly types: TypeInference;
+}
+
+/** A pattern and what takes the place of what it fits. Rules of a pass are listed in one table. */
+export interface RewriteRule {
+  /** Short and unique among all rules: `x + 0 = x`. */
+  readonly name: string;
+  /** Its root is a call of an operator, or alternatives that are. */
+  readonly pattern: ExprPattern;
+  /** Types of captures, by name. A name that the match does not have is not looked at. */
+  readonly types?: Readonly<Record<string, TypePattern>>;
+  /** Undefined: the rule does not apply after all. Calls without a place get that of the root. */
+  replace(captures: Captures, context: RewriteContext): Expr | undefined;
+  /** Why, where the name does not say it. */
+  readonly explains?: string;
+}
+
+/** One application of a rule. */
+export interface AppliedRule {
+  readonly rule: string;
+  /** The global function. */
+  readonly function: string;
+  /** Of what was replaced. */
+  readonly span?: Span | undefined;
+}
+
+/** Hears of each application. */
+export type OnRewrite = (applied: AppliedRule) => void;
