@@ -32,9 +32,13 @@ export function inferConcreteCall(
   return { attributes: complete, output: possible(op, op.infer(inputs, complete, CONCRETE_DIMS)) };
 }
 
-/** A type that tensors can have. Sizes in attributes may add up to less than nothing. */
+/**
+ * A type that tensors can have. Sizes in attributes may add up to less than nothing; that of a dynamic
+ * operator, which is not known yet, is -1.
+ */
 export function possible<T extends TensorType>(op: OpDefinition, type: T): T {
-  if (type.shape.some((dim) => typeof dim === 'number' && dim < 0)) {
+  const least = op.kind === 'dynamic' ? -1 : 0;
+  if (type.shape.some((dim) => typeof dim === 'number' && dim < least)) {
     const got = `a result of ${formatType(type)}`;
     throw new ShapeError({ where: op.name, got, expected: 'sizes from 0 on' });
   }
