@@ -146,6 +146,21 @@ export interface IndexSource {
   readonly when?: string;
 }
 
+/** How what computes the inputs of an operator is fused into its kernels. */
+export interface OpFusion {
+  /**
+   * How often its kernels load each element of an input, about. What is computed from others may then
+   * be computed where it is loaded.
+   */
+  loads(input: number, call: Omit<LoweringCall, 'caps'>): number;
+}
+
+/** What an operator does to the memory of its tensors. */
+export interface OpStorage {
+  /** The result takes more memory than the operands: what is large is not computed ahead of time. */
+  readonly unpacks?: boolean;
+}
+
 /**
  * The part of an operator that every device and the compiler has: its types, its kernels, how exact they
  * are. What computes on the host and what tests it are an `OpReference` and `OpCases` of
@@ -165,24 +180,20 @@ export interface OpDefinition<Name extends string = string> {
     attributes: Attributes,
     dims: DimContext<D>,
   ): TensorTypeOf<D>;
-  /** The result takes more memory than the operands: what is large is not computed ahead of time. */
-  readonly unpacks?: boolean;
+  readonly storage?: OpStorage;
   /** For `elementwise`. */
   readonly scalar?: ScalarFunction;
   /** For `injective`. */
   readonly indexMap?: IndexMap;
-  /**
-   * How often its kernels load each element of an input, about. What is computed from others may then
-   * be computed where it is loaded. Absent: its inputs have to be in memory.
-   */
-  loads?(input: number, call: Omit<LoweringCall, 'caps'>): number;
+  /** For `reduction` and `anchor`. Absent: its inputs have to be in memory. */
+  readonly fusion?: OpFusion;
   /** For `reduction` and `anchor`: kernels by adapter class. */
   lower?(call: LoweringCall): readonly KernelSpec[];
   /**
    * Why the operator runs on the host only, in words that follow "because": its result depends on
    * the order of data, say. Absent for operators that have kernels.
    */
-  readonly host?: string;
+  readonly hostOnlyBecause?: string;
   /** How far results of kernels may be from the reference's, and those of variants from each other. */
   readonly tolerance: Tolerance;
 }

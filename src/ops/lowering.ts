@@ -33,8 +33,8 @@ export interface KernelSpec {
   readonly source: string;
   /** WGSL extensions to enable, such as `subgroups`; the adapter must have them. */
   readonly enables?: readonly string[];
-  /** Module-scope `const`s that shape the code; u32 unless boolean. Keep them few: each set is a pipeline. */
-  readonly constants: Readonly<Record<string, number | boolean>>;
+  /** Module-scope `const`s that shape the code. Keep them few: each set is a pipeline. */
+  readonly constants: Readonly<Record<string, KernelConstant>>;
   /** Fields of the uniform `params`, in order. Everything that comes from shapes goes here. */
   readonly params: Readonly<Record<string, KernelParam>>;
   /** Declared as `const WORKGROUP_SIZE_X`, `_Y`, `_Z`. */
@@ -45,6 +45,9 @@ export interface KernelSpec {
   /** Atomic access to scratch: `fn exchange_head(i: u32, value: u32) -> u32` for the hook `head`. */
   readonly exchanges?: readonly KernelExchange[];
 }
+
+/** A `bool`, a `u32` where it is a number as such, else of the type that `f32`, `i32` or `u32` gave it. */
+export type KernelConstant = boolean | number | KernelParam;
 
 export interface KernelParam {
   readonly type: 'u32' | 'i32' | 'f32';

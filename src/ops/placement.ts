@@ -30,7 +30,7 @@ export interface PlacedTypes {
  * kernels for it on every adapter.
  */
 export function hostReason(op: OpDefinition, call: PlacedTypes): string | undefined {
-  if (op.host !== undefined) return op.host;
+  if (op.hostOnlyBecause !== undefined) return op.hostOnlyBecause;
   if (op.kind === 'opaque') return 'it has no kernel';
   const dtype = [...call.inputs, call.output].find(
     (used) => used !== undefined && !KERNEL_DTYPES.has(used),

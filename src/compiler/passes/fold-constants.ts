@@ -96,9 +96,9 @@ function isCheap(op: string, { inputs, type }: Fold): boolean {
     ({ dtype, shape }) => elementCount(shape) * dtypeInfo(dtype).byteLength,
   );
   if (Math.max(...bytes) > MAX_BYTES) return false;
-  const { unpacks } = opDefinition(op);
+  const { storage } = opDefinition(op);
   const hasKernels = tensors.every(({ dtype }) => KERNEL_DTYPES.has(dtype));
-  if (unpacks === true && hasKernels && (bytes[0] ?? 0) > MAX_UNPACKED_BYTES) return false;
+  if (storage?.unpacks === true && hasKernels && (bytes[0] ?? 0) > MAX_UNPACKED_BYTES) return false;
   return EACH_ONCE.has(opDefinition(op).kind) || workOf(op, { inputs, type }) <= MAX_WORK;
 }
 

@@ -50,7 +50,7 @@ export const scaledDotProductAttention = defineOp({
     requireOnePosition(attributes);
     return { dtype: commonDType(present(inputs), NAME), shape: all };
   },
-  loads: attentionLoads,
+  fusion: { loads: attentionLoads },
   lower: lowerAttention,
   tolerance: { rtol: 1e-4, atol: 1e-5 },
 });

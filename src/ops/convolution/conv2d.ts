@@ -19,7 +19,7 @@ export const conv2d = defineOp({
     dtype: operand(inputs, 0).dtype,
     shape: inferConvolution(inputs, attributes, { name: 'conv2d', axisNames: 'R, S', dims }),
   }),
-  loads: convolutionLoads,
+  fusion: { loads: convolutionLoads },
   lower: lowerConv2d,
   tolerance: { rtol: 2e-5, atol: 2e-5 },
 });

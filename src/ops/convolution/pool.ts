@@ -42,11 +42,13 @@ function definePool<const Name extends string>(name: Name, kind: PoolKind) {
       const shape = [...x.shape.slice(0, 2), ...axes.map(({ count }) => count)];
       return { dtype: kind === 'place' ? 'int32' : x.dtype, shape };
     },
-    loads: (_, { inputs, output, attributes }) =>
-      intsAttribute(attributes, 'kernel').reduce(
-        (loads, size) => loads * size,
-        elementCount(output.shape) / Math.max(elementCount(inputs[0]?.shape ?? []), 1),
-      ),
+    fusion: {
+      loads: (_, { inputs, output, attributes }) =>
+        intsAttribute(attributes, 'kernel').reduce(
+          (loads, size) => loads * size,
+          elementCount(output.shape) / Math.max(elementCount(inputs[0]?.shape ?? []), 1),
+        ),
+    },
     lower: lowerPool(kind),
     tolerance: isExact ? { rtol: 0, atol: 0 } : { rtol: 1e-5, atol: 1e-5 },
   });

@@ -6,7 +6,7 @@ import { EXACT } from '../elementwise/elementwise.ts';
 export const dimsTensor = defineOp({
   name: 'dims_tensor',
   kind: 'opaque',
-  host: 'the sizes of tensors are known on the host',
+  hostOnlyBecause: 'the sizes of tensors are known on the host',
   inputs: [],
   attributes: { dims: { type: 'dims' } },
   infer: (_, attributes, dims) => ({
@@ -20,7 +20,7 @@ export const dimsTensor = defineOp({
 export const arange = defineOp({
   name: 'arange',
   kind: 'opaque',
-  host: 'the sizes of tensors are known on the host',
+  hostOnlyBecause: 'the sizes of tensors are known on the host',
   inputs: [],
   attributes: {
     start: { type: 'dims', length: 1 },

@@ -43,7 +43,7 @@ export const uniqueCounts = defineDynamicOp({
 export const uniqueInverse = defineOp({
   name: 'unique_inverse',
   kind: 'opaque',
-  host: 'it compares all elements with each other, one after another',
+  hostOnlyBecause: 'it compares all elements with each other, one after another',
   inputs: INPUTS,
   attributes: ATTRIBUTES,
   infer: inferInverse,

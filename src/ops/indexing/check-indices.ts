@@ -11,7 +11,7 @@ const NOTHING = -(2 ** 53 - 1);
 export const checkIndices = defineOp({
   name: 'check_indices',
   kind: 'opaque',
-  host: 'an index that is out of bounds stops the run',
+  hostOnlyBecause: 'an index that is out of bounds stops the run',
   tolerance: EXACT,
   inputs: [{ name: 'indices', dtypes: ['int32', 'int64'] }],
   attributes: {

@@ -54,7 +54,7 @@ export const gemm = defineOp({
     }
     return { dtype: commonDType(present(inputs), 'gemm'), shape: [m, n] };
   },
-  loads: productLoads,
+  fusion: { loads: productLoads },
   lower: lowerGemm,
   tolerance: { rtol: 1e-4, atol: 1e-4 },
 });

@@ -31,7 +31,7 @@ export const matmul = defineOp({
     const columns = b.shape.length === 1 ? [] : b.shape.slice(-1);
     return { dtype: commonDType([a, b], 'matmul'), shape: [...batch, ...rows, ...columns] };
   },
-  loads: productLoads,
+  fusion: { loads: productLoads },
   lower: lowerMatmul,
   tolerance: { rtol: 1e-4, atol: 1e-4 },
 });

@@ -24,7 +24,7 @@ function defineRowNorm<const Name extends string>(name: Name, isCentered: boolea
       requireMinimumRank(x, 1, name);
       return { dtype: x.dtype, shape: x.shape };
     },
-    loads: () => 2,
+    fusion: { loads: () => 2 },
     lower: (call) => lowerRowNorm(call, isCentered),
     tolerance: { rtol: 1e-4, atol: 1e-5 },
   });

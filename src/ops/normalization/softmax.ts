@@ -16,7 +16,7 @@ function defineSoftmax<const Name extends string>(name: Name, isLog: boolean) {
       normalizeAxis(intAttribute(attributes, 'axis'), shape.length, `${name}: attribute axis`);
       return { dtype, shape };
     },
-    loads: () => 2,
+    fusion: { loads: () => 2 },
     lower: lowerSoftmax(isLog),
     tolerance: isLog ? { rtol: 1e-5, atol: 1e-5 } : { rtol: 1e-4, atol: 1e-6 },
   });

@@ -22,4 +22,4 @@ const elementwiseDequantize = defineElementwise({
 });
 
 /** Integers with a scale and a zero point as floats, as ONNX's DequantizeLinear has it. */
-export const dequantize = { ...elementwiseDequantize, unpacks: true } as const;
+export const dequantize = { ...elementwiseDequantize, storage: { unpacks: true } } as const;

@@ -34,7 +34,7 @@ function defineArgReduce<const Name extends string>(name: Name, extreme: Extreme
       }));
       return { dtype: 'int64', shape: kept };
     },
-    loads: () => 1,
+    fusion: { loads: () => 1 },
     lower: (call) => [
       rowKernel(call, {
         name: 'arg-reduce',

@@ -31,7 +31,7 @@ function defineReduce<const Name extends string>({ name, kind, dtypes }: ReduceS
       const shape = x.shape.map((dim, axis) => (reduced.has(axis) ? dims.of(1) : dim));
       return { dtype: x.dtype, shape };
     },
-    loads: () => 1,
+    fusion: { loads: () => 1 },
     lower: lowerReduce(kind),
     tolerance: { rtol: 1e-4, atol: isExtremum(kind) ? 0 : 1e-4 },
   });

@@ -11,7 +11,7 @@ import { EXACT } from '../elementwise/elementwise.ts';
 export const twiddles = defineOp({
   name: 'twiddles',
   kind: 'opaque',
-  host: 'the sizes of tensors are known on the host',
+  hostOnlyBecause: 'the sizes of tensors are known on the host',
   inputs: [],
   attributes: {
     length: { type: 'dims', length: 1, minimum: 0 },

@@ -12,7 +12,7 @@ const OFF: AttributeSpec = { type: 'bool', default: false };
 export const resizeTable = defineOp({
   name: 'resize_table',
   kind: 'opaque',
-  host: 'the sizes of tensors are known on the host',
+  hostOnlyBecause: 'the sizes of tensors are known on the host',
   inputs: [
     { name: 'scale', dtypes: ['float32'], optional: true },
     { name: 'roi', dtypes: ['float32'], optional: true },

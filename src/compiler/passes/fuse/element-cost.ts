@@ -51,7 +51,7 @@ export function isWorthRepeating(dataflow: Dataflow, repetition: Repetition): bo
 /** How often the anchor loads each element that the producers give. */
 export function loadsOf(dataflow: Dataflow, { anchor, from, producers }: Repetition): number {
   const op = kernelOperator(anchor);
-  if (op?.loads === undefined) return Infinity;
+  if (op?.fusion === undefined) return Infinity;
   const call = {
     inputs: anchor.args.map((arg) => typicalType(dataflow.tensorType(arg))),
     output: typicalType(dataflow.tensorType(anchor)),
@@ -60,7 +60,7 @@ export function loadsOf(dataflow: Dataflow, { anchor, from, producers }: Repetit
   let loads = 0;
   for (const [index, arg] of anchor.args.entries()) {
     const isProduced = arg === from || (arg.kind === 'call' && producers.has(arg));
-    if (isProduced) loads += op.loads(index, call);
+    if (isProduced) loads += op.fusion.loads(index, call);
   }
   return loads;
 }

@@ -1,6 +1,7 @@
 import { UnsupportedError } from '../../../core/errors.ts';
 import type { LaunchBinding, LaunchBuffer } from '../../../core/launch-plan.ts';
-import type { KernelParam } from '../../../ops/lowering.ts';
+import { type KernelConstant, type KernelParam, u32 } from '../../../ops/lowering.ts';
+import { wgslLiteral } from '../../../ops/wgsl-literal.ts';
 
 /** Index maps of index maps make text that grows with every one. */
 const MAX_NAME_COUNT = 8192;
@@ -33,11 +34,10 @@ export class ShaderBuilder {
     this.#enables.add(`enable ${extension};`);
   }
 
-  constant(name: string, value: number | boolean): void {
-    const isBool = typeof value === 'boolean';
-    this.#constants.push(
-      `const ${name}: ${isBool ? 'bool' : 'u32'} = ${value}${isBool ? '' : 'u'};`,
-    );
+  /** Throws UnsupportedError for a number that its type does not have. */
+  constant(name: string, value: KernelConstant): void {
+    const [type, text] = typeof value === 'boolean' ? ['bool', value] : numberOf(name, value);
+    this.#constants.push(`const ${name}: ${type} = ${text};`);
   }
 
   alias(name: string, type: string): void {
@@ -122,6 +122,24 @@ export interface BindOptions {
   readonly width: 1 | 4;
   readonly access: LaunchBinding['access'];
   readonly isAtomic?: boolean;
+}
+
+const DTYPES = { f32: 'float32', i32: 'int32', u32: 'uint32' } as const;
+
+/** The type and the text of a constant. */
+function numberOf(name: string, constant: number | KernelParam): [string, string] {
+  const { type, value } = typeof constant === 'number' ? u32(constant) : constant;
+  const fits =
+    type === 'f32'
+      ? Number.isFinite(Math.fround(value))
+      : (type === 'i32' ? value | 0 : value >>> 0) === value;
+  if (fits) return [type, wgslLiteral(value, DTYPES[type], 1)];
+  throw new UnsupportedError({
+    where: `constant ${name}`,
+    got: String(value),
+    expected: `a number that ${type} has`,
+    remedy: 'Give it a type: f32(0.5), i32(-1).',
+  });
 }
 
 const scratchWord = new DataView(new ArrayBuffer(4));

@@ -34,7 +34,7 @@ function describe(names: readonly string[]): string {
 function typesOf(op: OpDefinition): { readonly gpu: string; readonly host: string } {
   const accepted = new Set<DType>(op.inputs[0]?.dtypes ?? ALL_DTYPES);
   const isOnGpu = (dtype: DType): boolean =>
-    op.host === undefined && op.kind !== 'dynamic' && KERNEL_DTYPES.has(dtype);
+    op.hostOnlyBecause === undefined && op.kind !== 'dynamic' && KERNEL_DTYPES.has(dtype);
   const [gpu, host] = [true, false].map((wanted) =>
     describeDTypes(new Set([...accepted].filter((dtype) => isOnGpu(dtype) === wanted))),
   );
