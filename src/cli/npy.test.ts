@@ -3,7 +3,7 @@ import { ALL_DTYPES } from '../core/dtype.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { readNpy, writeNpy } from './npy.ts';
 
-/** What numpy knows as an integer of 8 bits, or not at all. */
+/** Dtypes that numpy knows as an integer of 8 bits, or not at all. */
 const NAMELESS = /^(bfloat16|float8.*|float4.*|u?int[24])$/;
 
 test('every dtype survives writing and reading', () => {

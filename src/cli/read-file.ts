@@ -42,7 +42,7 @@ export function siblingReader(model: string): ExternalDataReader {
     let descriptor: number | undefined;
     try {
       descriptor = openSync(file, 'r');
-      // What a damaged model asks for may be more than there is memory.
+      // A damaged model may ask for more than there is memory.
       const left = Math.max(fstatSync(descriptor).size - byteOffset, 0);
       const bytes = new Uint8Array(Math.min(byteLength, left));
       for (let loaded = 0; loaded < bytes.byteLength; ) {

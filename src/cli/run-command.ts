@@ -56,7 +56,7 @@ export async function runCommand(
   }
 }
 
-/** What a session loads. It could compile models by itself, but not read the files beside them. */
+/** The bytes that a session loads. It could compile models by itself, but not read the files beside them. */
 async function readLoadable(
   path: string,
   { dim, dispatch, limit, check }: RunFlags,

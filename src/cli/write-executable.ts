@@ -18,7 +18,7 @@ export async function writeExecutable(
   let byteLength = 0;
   try {
     for (const chunk of chunks) {
-      // What is not written are zeros, and takes no place on most file systems.
+      // Parts that are not written are zeros, and take no place on most file systems.
       if (!isZero(chunk)) await writeAt(file, chunk, byteLength);
       byteLength += chunk.byteLength;
       onBytes?.(byteLength, Math.max(byteLength, executable.dataByteLength));

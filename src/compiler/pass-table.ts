@@ -10,7 +10,7 @@ import type { Pass } from './passes/pass.ts';
 import { toAnf } from './passes/to-anf.ts';
 import { toGraph } from './passes/to-graph.ts';
 
-/** What passes with parameters take. */
+/** Parameters of passes. */
 export interface PassParameters {
   /** Numbers for symbolic dimensions of inputs. */
   readonly dims?: DimBindings | undefined;

@@ -55,7 +55,7 @@ describe.each(DEVICES.map(({ title, open }) => [title, open] as const))('%s', (_
     const { buffersLive, bytesLive } = device.counters();
     atStart = { buffersLive, bytesLive };
   });
-  // What a test made must be gone once its buffers are, except memory the device keeps for itself.
+  // The objects of a test must be gone once its buffers are, except memory the device keeps for itself.
   afterEach(async () => {
     for (const buffer of owned.splice(0)) buffer.destroy();
     await device.synchronize();

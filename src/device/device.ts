@@ -73,7 +73,7 @@ export interface Device {
   /** Resolves when the device is lost without having been destroyed by us. */
   readonly lost: Promise<DeviceLostError>;
 
-  /** What was tuned on this device, as plain data; not what {@link useChoices} gave it. */
+  /** Choices that were tuned on this device, as plain data; not those that {@link useChoices} gave it. */
   tunedChoices?(): readonly TunedChoice[];
 
   /** Takes such choices for all that is prepared from now on; those of other plans have no effect. */
@@ -150,7 +150,7 @@ export interface LaunchOwner {
   blame: number;
 }
 
-/** What of a program's own WGSL a device takes. */
+/** The kinds of a program's own WGSL that a device takes. */
 export interface ProgramKernelLimits {
   /** `refuse`: none of it. Default `allow`. */
   readonly programKernels?: 'allow' | 'refuse' | undefined;
@@ -215,7 +215,7 @@ export interface TuningStep {
   readonly kernels: readonly KernelTuning[];
 }
 
-/** What tuning found out about a kernel. */
+/** The findings of tuning for a kernel. */
 export interface KernelTuning {
   /** Its name and the shapes of its parameters. */
   readonly kernel: string;
@@ -268,7 +268,7 @@ export interface Kernel {
   compute?(inputs: readonly HostTensor[]): HostTensor;
 }
 
-/** What a device notes down. */
+/** A recording, as a device makes it. */
 export interface LaunchRecording {
   /** Until {@link resume}, nothing is noted down: others use the device. */
   pause(): void;

@@ -58,7 +58,7 @@ export interface Tolerance {
 }
 
 /**
- * What an elementwise operator computes: a formula, of which WGSL is rendered and which the host
+ * The function of an elementwise operator: a formula, of which WGSL is rendered and which the host
  * evaluates, or WGSL of its own, besides which its `StaticReference` computes an `element`.
  */
 export type ScalarFunction = FormulaFunction | CodedFunction;

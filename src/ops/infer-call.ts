@@ -9,7 +9,7 @@ import type { Operands } from './lowering.ts';
 import { checkCall, type InferredCall, possible } from './infer-concrete-call.ts';
 
 export interface SymbolicCall extends InferredCall<Dim> {
-  /** What has to hold when the program runs, because symbols leave it open. */
+  /** Checks for when the program runs, because symbols leave them open. */
   readonly checks: readonly DimCheck[];
 }
 

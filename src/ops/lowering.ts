@@ -4,7 +4,7 @@ import type { Attributes, ConcreteTensorType } from '../core/primitive-function.
 /** The operands of an operator; an absent optional input is undefined. */
 export type Operands<T> = readonly (T | undefined)[];
 
-/** What an anchor's lowering sees: concrete types and the adapter, never a GPU. */
+/** The call that an anchor is lowered for: concrete types and the adapter, never a GPU. */
 export interface LoweringCall {
   readonly inputs: Operands<ConcreteTensorType>;
   readonly output: ConcreteTensorType;

@@ -34,7 +34,7 @@ const REFERENCES: ReadonlyMap<string, OpReference> = new Map(
   }),
 );
 
-/** What an operator of the registry computes on the host. */
+/** The reference of an operator of the registry. */
 export function opReference(name: string): OpReference {
   const reference = REFERENCES.get(name);
   if (reference === undefined) throw internalError(`operator ${name} has no reference`);

@@ -1,4 +1,4 @@
-/** What a browser can refuse, by the name of the function. */
+/** Functions that a browser can refuse, by name. */
 export const GPU_OPERATIONS = [
   'requestAdapter',
   'requestDevice',

@@ -6,7 +6,7 @@ type Poll = () => void;
 
 let isPaused = false;
 
-/** What a process waits with. */
+/** The functions that a process waits with. */
 export interface Timers {
   readonly now: () => number;
   readonly soon: (poll: Poll) => unknown;

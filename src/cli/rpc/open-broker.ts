@@ -54,7 +54,7 @@ async function importTransport(protocol: string) {
   }
 }
 
-/** What the broker asks for: never among the arguments, which everybody on the machine can read. */
+/** The credential for the broker: never among the arguments, which everybody on the machine can read. */
 export async function readNatsAuth(file: string | undefined): Promise<string | undefined> {
   return file === undefined ? process.env[AUTH_VARIABLE] : (await readFile(file, 'utf8')).trim();
 }

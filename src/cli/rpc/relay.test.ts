@@ -119,7 +119,7 @@ describe('relay', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       expect(relay.counters().bufferedBytes).toBeLessThan(full + 2 ** 20);
     }
-    // What the relay does not take waits with who sends.
+    // Frames that the relay does not take wait at the sender.
     expect(device.bufferedAmount).toBeGreaterThan(50_000_000);
     reader.resume();
     await expect.poll(() => received, SOON).toBe(400);

@@ -14,7 +14,7 @@ export interface RelayOptions {
   readonly port: number;
   /** Default: 127.0.0.1. */
   readonly host?: string | undefined;
-  /** What devices and clients prove to the relay. It says nothing about the tokens of their sessions. */
+  /** The credential of devices and clients for the relay. It says nothing about the tokens of their sessions. */
   readonly relayToken: string;
   /** Pages of these origins may connect; default: those of this machine. Others have no origin. */
   readonly origins?: readonly string[] | undefined;

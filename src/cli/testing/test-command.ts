@@ -1,6 +1,6 @@
 import { main } from '../main.ts';
 
-/** What a run of the command wrote, and its exit status. */
+/** The output of a run of the command, and its exit status. */
 export interface CommandResult {
   readonly status: number;
   readonly out: string;

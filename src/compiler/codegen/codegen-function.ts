@@ -51,7 +51,7 @@ export class FunctionGenerator implements BlockEmitter {
   /** Emits a block. */
   *block(block: Block, destination: Destination): Task<void> {
     const { steps, result } = block;
-    // What the block gives is in its place from the begin.
+    // The result of the block is in its place from the beginning.
     const targets = destination.kind === 'return' ? NO_VARIABLES : targetsOf(block);
     for (const { variable, value } of steps) {
       const into = targets.has(variable) && destination.kind !== 'return' ? destination : undefined;

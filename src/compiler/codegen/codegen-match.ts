@@ -9,7 +9,7 @@ import type { ModuleContext } from './module-context.ts';
 /** Where the value of a block goes: out of the function, or to a register that branches share. */
 export type Destination = { readonly kind: 'return' } | RegisterOperand;
 
-/** What emits the function around a `match`. */
+/** The emitter of the function around a `match`. */
 export interface BlockEmitter {
   readonly emitter: Emitter;
   readonly module: ModuleContext;

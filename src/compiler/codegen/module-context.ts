@@ -12,11 +12,11 @@ export interface FunctionSource {
   readonly name: string;
   readonly fn: FunctionExpr;
   readonly blocks: BlockTable;
-  /** What callers from outside are promised; absent for functions of closures. */
+  /** The promise to callers from outside; absent for functions of closures. */
   readonly signature: FunctionSignature | undefined;
 }
 
-/** What the functions of a module share while code is generated. */
+/** The part that the functions of a module share while code is generated. */
 export class ModuleContext {
   readonly builder: ExecBuilder;
   readonly primitives: PrimitiveTable;

@@ -10,7 +10,7 @@ import { formatSpan, type Span } from '../ir/expr.ts';
 
 export interface AppliedOperator {
   readonly output: TensorType;
-  /** What has to hold when the program runs, because symbols leave it open. */
+  /** Checks for when the program runs, because symbols leave them open. */
   readonly checks: readonly DimCheck[];
 }
 

@@ -2,7 +2,7 @@ import { forEachSymbol } from '../../core/dim-symbols.ts';
 import type { FunctionExpr } from '../ir/expr.ts';
 import type { ConstructorDefinition, FunctionTypeNode, Type, TypeDefinition } from '../ir/type.ts';
 
-/** What the names of a module stand for: its data types, constructors and global functions. */
+/** The definitions behind the names of a module: its data types, constructors and global functions. */
 export interface Declared {
   readonly functions: ReadonlyMap<string, FunctionExpr>;
   readonly types: ReadonlyMap<string, TypeDefinition>;
@@ -45,7 +45,7 @@ export interface TypeScope {
   readonly symbols?: ReadonlySet<string> | undefined;
 }
 
-/** What is wrong with a type as it is written; undefined when it is well-formed. */
+/** The fault of a type as it is written; undefined when it is well-formed. */
 export function typeFault(type: Type, scope: TypeScope): TypeFault | undefined {
   switch (type.kind) {
     case 'tensor':

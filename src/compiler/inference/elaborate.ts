@@ -47,7 +47,7 @@ class Elaboration {
     this.#context = context;
   }
 
-  /** What a global function takes and gives has to be known; inside, anything will do. */
+  /** Parameters and result of a global function have to be known; inside, anything will do. */
   complainOfUnknown(component: readonly (readonly [string, FunctionExpr])[]): void {
     if (!this.#context.surroundings.diagnostics.isEmpty) return;
     for (const [name, fn] of component) {

@@ -7,7 +7,7 @@ import type { Type } from '../ir/type.ts';
 import { bindersOf, postOrder } from '../ir/visit.ts';
 
 /**
- * What the bounds of functions say of symbols. Two functions may have a symbol of the same name; of
+ * Facts of symbols that follow from the bounds of functions. Two functions may have a symbol of the same name; of
  * that it is known what both say, and nothing when one says nothing.
  */
 export function gatherDimFacts(functions: ReadonlyMap<string, FunctionExpr>): DimFacts {

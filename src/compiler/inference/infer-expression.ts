@@ -360,7 +360,7 @@ export class ExpressionInference {
   }
 }
 
-/** What is expected of a field of a tuple. */
+/** The expected type of a field of a tuple. */
 function fieldOf(expected: Term | undefined, index: number): Term | undefined {
   const term = expected === undefined ? undefined : resolve(expected);
   return term?.kind === 'applied' && term.head === 'tuple' ? term.args[index] : undefined;

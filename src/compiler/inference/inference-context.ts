@@ -17,7 +17,7 @@ import type { TypeDiagnostics } from './type-diagnostics.ts';
 import { type Instance, Unifier } from './unifier.ts';
 import { type Constraint, Worklist } from './worklist.ts';
 
-/** What a global function is known to be where it is used. */
+/** The type of a global function, as far as it is known where it is used. */
 export interface Signature {
   readonly term: AppliedTerm;
   /** Still being inferred: used as it is, for the same types and symbols everywhere. */
@@ -45,7 +45,7 @@ export interface Scope {
 const NO_SYMBOLS: ReadonlySet<string> = new Set();
 
 /**
- * What is known of the expressions of global functions that are inferred together, because they
+ * Facts of the expressions of global functions that are inferred together, because they
  * call each other. Every node has one type; what waits for the type of another stands in the
  * worklist.
  */
@@ -53,7 +53,7 @@ export class InferenceContext {
   readonly unifier: Unifier;
   readonly worklist = new Worklist();
   readonly surroundings: Surroundings;
-  /** What the type parameters of the callee stand for, by call. */
+  /** The types that the callee's type parameters stand for, by call. */
   readonly typeArguments = new Map<CallExpr, readonly Term[]>();
   /** Polymorphic functions that are used as values, with the type at which they are. */
   readonly expansions = new Map<Expr, Instance>();
@@ -93,7 +93,7 @@ export class InferenceContext {
     if (known !== undefined) return known;
     const term = this.termOf(expr);
     const raw = resolve(term);
-    // What a metavariable leads to may still become wider: only functions are looked through.
+    // The type that a metavariable leads to may still become wider: only functions are looked through.
     if (raw.kind !== 'applied' || raw.head !== 'function') return term;
     const instance = this.instantiate(expr, raw);
     if (instance.typeArguments.length > 0) this.expansions.set(expr, instance);
@@ -211,7 +211,7 @@ export class InferenceContext {
     this.#names.clear();
   }
 
-  /** What a value has to be for a variable of this type, as long as the value is not known. */
+  /** The type that a value needs for a variable of this type, as long as the value is not known. */
   expectedOf(type: Type): Term {
     return withUnknown(termOf(type), this.#newSymbols(type));
   }

@@ -14,7 +14,7 @@ import { bindersOf, postOrder } from '../ir/visit.ts';
 import { VIEW_OPERATOR } from '../ir/host-values.ts';
 import type { TypeInference } from './type-inference.ts';
 
-/** What a function in A-normal form has to know of dimensions. */
+/** The dimensions that a function in A-normal form has to know. */
 export class ShapeNeeds {
   readonly #types: TypeInference;
   readonly #blocks: BlockTable;
@@ -47,7 +47,7 @@ export class ShapeNeeds {
     return found;
   }
 
-  /** What has to hold of dimensions when a call runs. */
+  /** Checks of dimensions when a call runs. */
   checksOf(call: CallExpr): readonly DimCheck[] {
     const primitive = this.#blocks.kernel(call);
     if (primitive === undefined) return this.#types.checks(call);

@@ -74,7 +74,7 @@ export class TypeInference {
     return concreteTensor(this.of(expr), spanOf(expr));
   }
 
-  /** What a call requires of dimensions that only the running program knows. */
+  /** The checks of a call on dimensions that only the running program knows. */
   checks(expr: CallExpr): readonly DimCheck[] {
     this.of(expr);
     return this.#checks.get(expr) ?? [];

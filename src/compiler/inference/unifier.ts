@@ -30,7 +30,7 @@ export interface FlowOptions {
 
 export interface Instance {
   readonly term: AppliedTerm;
-  /** What the type parameters stand for. */
+  /** The types that the type parameters stand for. */
   readonly typeArguments: readonly Term[];
 }
 

@@ -5,7 +5,7 @@ import { childrenOf, variablesOf } from './visit.ts';
 /** A chain of lets, as it stands in a function body, a branch of an `if` or a clause. */
 export interface Block {
   readonly steps: readonly Step[];
-  /** What the block gives: an atom, or a value that is bound to no variable. */
+  /** The result of the block: an atom, or a value that is bound to no variable. */
   readonly result: Expr;
   /**
    * The last step that reads a variable, in itself or in a block inside it; `steps.length` for the
@@ -150,7 +150,7 @@ function readChain(root: Expr): { readonly steps: Step[]; readonly result: Expr 
   }
   const last = steps.at(-1);
   if (last === undefined || current !== last.variable) return { steps, result: current };
-  // What is returned at once needs no variable, and a call of this kind is a tail call.
+  // A result that is returned at once needs no variable, and a call of this kind is a tail call.
   steps.pop();
   return { steps, result: last.value };
 }

@@ -40,7 +40,7 @@ export function closureType(
   return replaced(own, substitution);
 }
 
-/** What stands in one type where a symbol stands in the other. */
+/** The dimension in one type where a symbol stands in the other. */
 function matchSymbols(type: Type, actual: Type | undefined, dims: Map<string, Dim>): void {
   if (type.kind === 'tensor' && actual?.kind === 'tensor') {
     for (const [axis, dim] of type.shape.entries()) {

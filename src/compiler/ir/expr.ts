@@ -96,13 +96,13 @@ export interface GlobalExpr {
 export interface CallExpr {
   /** Tells expressions apart. */
   readonly kind: 'call';
-  /** What is called. */
+  /** The callee. */
   readonly callee: Expr;
   /** Its arguments, in order. */
   readonly args: readonly Expr[];
   /** Attributes of the operator; empty for all other callees. */
   readonly attributes: Attributes;
-  /** What the type parameters of the callee stand for; filled in by inference. */
+  /** The types that the callee's type parameters stand for; filled in by inference. */
   readonly typeArguments?: readonly Type[];
   /** Where the call of an operator has to run: `on_device="host"`. */
   readonly onDevice?: DeviceName | undefined;
@@ -126,9 +126,9 @@ export interface FunctionExpr {
   readonly params: readonly VarExpr[];
   /** Absent until it is inferred. */
   readonly resultType?: Type | undefined;
-  /** What it gives. */
+  /** The type of its result. */
   readonly body: Expr;
-  /** What else is known of it. */
+  /** Its other attributes. */
   readonly attributes: FunctionAttributes;
   /** Where it stands in the source. */
   readonly span?: Span;
@@ -182,7 +182,7 @@ export interface LetExpr {
   readonly kind: 'let';
   /** The variable that is bound. */
   readonly variable: VarExpr;
-  /** What it is bound to. */
+  /** The value that it is bound to. */
   readonly value: Expr;
   /** Where it is bound. */
   readonly body: Expr;
@@ -208,7 +208,7 @@ export interface IfExpr {
 export interface MatchExpr {
   /** Tells expressions apart. */
   readonly kind: 'match';
-  /** What is matched. */
+  /** The value that is matched. */
   readonly value: Expr;
   /** Clauses in the order in which they are tried. */
   readonly clauses: readonly Clause[];
@@ -220,13 +220,13 @@ export interface MatchExpr {
 
 /** One case of a match. */
 export interface Clause {
-  /** What fits. */
+  /** The pattern. */
   readonly pattern: Pattern;
   /** The value then; variables of the pattern are bound in it. */
   readonly body: Expr;
 }
 
-/** What a value of a match may look like. */
+/** A pattern that values of a match may have. */
 export type Pattern = WildcardPattern | VarPattern | ConstructorPattern | TuplePattern;
 
 /** `_` */

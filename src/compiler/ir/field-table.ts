@@ -22,7 +22,7 @@ export type Family = keyof Families;
 export type Node = Families[Family];
 
 /**
- * What a field holds:
+ * The content of a field:
  * - a node of a family, or with `*` a list of them;
  * - `binder`, `binder*`: variables that are bound here;
  * - `type-params`: names of type parameters that are bound here;
@@ -212,7 +212,7 @@ export function fieldsOf(key: string): readonly Field[] {
   return fields;
 }
 
-/** What a node holds in a field; undefined where it is absent. */
+/** The content of a node's field; undefined where it is absent. */
 export function fieldValue(node: Node, field: Field): unknown {
   return Reflect.get(node, field.name);
 }

@@ -41,7 +41,7 @@ function callGives(
   return device;
 }
 
-/** What a call says of its device; undefined where it says nothing. */
+/** The device that a call names; undefined where it names none. */
 export function deviceOfCall({ callee, onDevice }: CallExpr): DeviceName | undefined {
   return callee.kind === 'function' ? callee.attributes.device : onDevice;
 }

@@ -12,7 +12,7 @@ const SCALARS: readonly ScalarTypeNode['scalar'][] = [
   'storage',
 ];
 
-/** What JSON can say. */
+/** A value of JSON. */
 export type JsonValue =
   | string
   | number

@@ -137,7 +137,7 @@ class Lexer {
     return undefined;
   }
 
-  /** What stands between triple quotes, as it is. */
+  /** The text between triple quotes, as it is. */
   #rawString(start: number): Token {
     const open = start + RAW_QUOTE.length;
     const end = this.#text.indexOf(RAW_QUOTE, open);

@@ -6,7 +6,7 @@ export function operatorCall(expr: Expr | undefined, op: string): CallExpr | und
   return isCall && expr.callee.name === op ? expr : undefined;
 }
 
-/** What the expression calls this operator with; nothing, if it does not. */
+/** The call of this operator that the expression is; undefined for others. */
 export function argsOf(expr: Expr | undefined, op: string): readonly Expr[] {
   return operatorCall(expr, op)?.args ?? [];
 }

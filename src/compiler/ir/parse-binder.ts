@@ -8,7 +8,7 @@ import { describeToken } from './token-cursor.ts';
 
 export interface ExprContext extends TypeContext {
   readonly file: string;
-  /** What the variables in scope stand for: themselves, or the expression that `%x = e` named. */
+  /** The expressions behind the variables in scope: themselves, or the expression that `%x = e` named. */
   readonly variables: Bindings<Expr>;
   /** Called for each global function or constructor, which may be defined later. */
   referTo(kind: 'global' | 'constructor', token: Token): void;

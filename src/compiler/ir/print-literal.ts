@@ -24,7 +24,7 @@ export function printSmallTensor(tensor: HostTensor): string | undefined {
   return `[${elements.join(', ')}]`;
 }
 
-/** What follows the type of a tensor in the metadata section, over one or more lines. */
+/** The text behind the type of a tensor in the metadata section, over one or more lines. */
 export function printData(tensor: HostTensor, data: 'full' | 'elided'): string {
   const [element] = tensor.isSplat ? (printElements(tensor) ?? []) : [];
   if (element !== undefined) return ` = ${element}`;

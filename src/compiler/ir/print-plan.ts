@@ -2,7 +2,7 @@ import type { CallExpr, Expr, LetExpr } from './expr.ts';
 import { commonScope, type Scope, scopeIn } from './scopes.ts';
 import { childrenOf } from './visit.ts';
 
-/** What stands between two braces: statements, then the result. */
+/** The text between two braces: statements, then the result. */
 export interface Block {
   readonly statements: readonly Statement[];
   readonly result: Expr;
@@ -14,7 +14,7 @@ export interface Statement {
   readonly expr: Expr;
 }
 
-/** What is written where. */
+/** The texts by place. */
 export interface Plan {
   readonly top: Block;
   /** The blocks of a function, an `if`, the clauses of a `match`, a `let` that is an operand. */

@@ -317,7 +317,7 @@ class Printer {
   }
 }
 
-/** What stands around an expression on its first and last line. */
+/** The text around an expression on its first and last line. */
 interface Around {
   readonly prefix: string;
   readonly suffix: string;

@@ -16,7 +16,7 @@ export interface Reference {
 /** A module whose definitions may become part of another one. */
 export interface Library {
   readonly module: Module;
-  /** What each definition refers to, by `def name` or `type name`. */
+  /** The references of each definition, by `def name` or `type name`. */
   readonly references: ReadonlyMap<string, readonly Reference[]>;
 }
 

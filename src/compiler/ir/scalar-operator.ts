@@ -21,7 +21,7 @@ export interface ScalarOperator {
   readonly builtin?: BuiltinName;
 }
 
-/** What an operand is. */
+/** The kind of an operand. */
 export type ScalarInput =
   | 'int'
   | 'tensor'

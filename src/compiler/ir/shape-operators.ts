@@ -21,7 +21,7 @@ export const COMPUTE_SHAPE = 'compute_shape';
 /** A shape, one text for each size: `2`, `slot 1`. */
 export const MAKE_SHAPE = 'make_shape';
 
-/** What a slot holds. */
+/** The content of a slot. */
 export const LOAD_SHAPE = 'load_shape';
 
 /** A tensor with the elements of another, and the sizes of the second operand, which are `shape`. */

@@ -166,7 +166,7 @@ function scalarName(name: string): ScalarTypeNode['scalar'] {
   return SCALAR_NAMES.find((known) => known === name) ?? 'int';
 }
 
-/** What a substitution puts in the place of names. A name that it does not know stays. */
+/** The replacements of names in a substitution. A name that it does not know stays. */
 export interface Substitution {
   readonly types: ReadonlyMap<string, Term>;
   readonly dims: ReadonlyMap<string, Dim>;

@@ -44,7 +44,7 @@ export interface AdtTypeNode {
   readonly kind: 'adt';
   /** The name of its definition. */
   readonly name: string;
-  /** What the type parameters of the definition stand for. */
+  /** The types that the definition's type parameters stand for. */
   readonly args: readonly Type[];
 }
 
@@ -112,7 +112,7 @@ export interface ConstructorDefinition {
   readonly name: string;
   /** Types of its fields, in order. */
   readonly fields: readonly Type[];
-  /** What stands for it in values; absent before `allocate-adt-tags`. */
+  /** The number that stands for it in values; absent before `allocate-adt-tags`. */
   readonly tag?: number | undefined;
 }
 

@@ -165,7 +165,7 @@ class Evaluator {
     return this.#opaque(`${name}(${args.map((arg) => this.key(arg)).join()})`);
   }
 
-  /** What a value is, but for closures, which are told by what they do when they are called. */
+  /** The value as data, but for closures, which are told by their results. */
   key(value: Value): string {
     switch (value.kind) {
       case 'opaque':

@@ -12,7 +12,7 @@ import type { Pass } from './pass.ts';
 /** Values for symbolic dimensions, by symbol. */
 export type DimBindings = Readonly<Record<string, number>>;
 
-/** What stands for symbols. */
+/** Numbers for symbols. */
 type Replacements = ReadonlyMap<string, Dim>;
 
 /**

@@ -59,7 +59,7 @@ class KillInserter {
         continue;
       }
       chain.push({ variable, value: yield* sub(this.#value(value)) });
-      // What a kernel wrote goes on under the name of the kernel's result.
+      // The tensor that a kernel wrote goes on under the name of the kernel's result.
       const written = destinationOf(value);
       chain.push(...kills(dead.filter((other) => other !== written)));
     }

@@ -3,7 +3,7 @@ import type { Module } from '../ir/expr.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import type { OnRewrite, RewriteRule } from '../rewriting/rewrite-rule.ts';
 
-/** What passes of one compilation share. */
+/** The part of a compilation that its passes share. */
 export interface PassContext {
   /** Types that passes have inferred so far. */
   readonly types: TypeInference;

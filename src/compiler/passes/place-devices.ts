@@ -162,7 +162,7 @@ class Placer {
     return inside ?? this.#scopes.of(expr);
   }
 
-  /** What takes the place of a child. */
+  /** The replacement of a child. */
   #operand(expr: Expr, child: Expr): Expr {
     for (const [index, arg] of this.#childrenOf(expr).entries()) {
       if (arg === child && this.#isMoved(arg, this.#wanted(expr, index))) {

@@ -56,7 +56,7 @@ class TailPosition {
     return steps.reduceRight((body, { variable, value }) => letIn(variable, value, body), last);
   }
 
-  /** What the end of a block is with fewer steps, which are taken away; undefined where it stays. */
+  /** The end of a block without the steps that are taken away; undefined where it stays. */
   #shorter(steps: Step[], result: Expr, lastUse: ReadonlyMap<VarExpr, number>): Expr | undefined {
     const last = steps.at(-1);
     if (result.kind === 'var' && last?.variable === result) {

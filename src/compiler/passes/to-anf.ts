@@ -37,7 +37,7 @@ interface Binding {
 class AnfConverter {
   readonly #scopes: Scopes;
   readonly #typeOf: ((expr: Expr) => Type) | undefined;
-  /** What stands for an expression as an operand. */
+  /** The atom that stands for an expression as an operand. */
   readonly #atoms = new Map<Expr, Expr>();
   /** Lets by variable, and by the expression that they name. */
   readonly #letOf = new Map<VarExpr, LetExpr>();
@@ -45,7 +45,7 @@ class AnfConverter {
   /** Further variables of an expression, which give other names to its dimensions. */
   readonly #aliases = new Map<Expr, VarExpr[]>();
   readonly #bindings = new Map<Scope, Binding[]>();
-  /** What the scopes give, lets left out. */
+  /** The results of the scopes, lets left out. */
   readonly #results = new Set<Expr>();
   #temporaries = 0;
 
@@ -80,7 +80,7 @@ class AnfConverter {
     if (expr.kind === 'let') return this.#atomOf(expr.body);
     const blocks = new Map<Expr, Expr>();
     for (const inner of this.#scopes.inside(expr)) blocks.set(inner.root, this.#block(inner));
-    // What is a block and an operand too is computed outside: its block is the same atom.
+    // A value that is a block and an operand too is computed outside: its block is the same atom.
     const value = withChildren(expr, (child) => blocks.get(child) ?? this.#atomOf(child));
     const source = this.#naming.get(expr);
     const variable = source?.variable ?? this.#temporary(expr);
@@ -127,7 +127,7 @@ function namesOthers({ type }: VarExpr, other: VarExpr): boolean {
   return type.shape.some((dim, axis) => typeof dim === 'string' && dim !== known[axis]);
 }
 
-/** What a chain of lets gives. */
+/** The result of a chain of lets. */
 function resultOf(expr: Expr): Expr {
   let result = expr;
   while (result.kind === 'let') result = result.body;

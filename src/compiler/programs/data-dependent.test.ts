@@ -28,7 +28,7 @@ describe.each(DEVICES)('sizes that depend on elements, on $title', ({ open }) =>
     return program;
   }
 
-  /** What a call gives, and how often it waited for data of the session's device. */
+  /** The result of a call, and how often it waited for data of the session's device. */
   async function readbacks(
     { vm, device }: LoadedProgram,
     call: Parameters<typeof vm.get>[0],

@@ -14,7 +14,7 @@ const DEVICES = testedDevices(nodeGpu).slice(0, 2);
 /** A row of 64 floats takes 256 bytes. */
 const rows = (count: number) => `Tensor[(1, ${count}, 64), float32]`;
 
-/** What follows `%x: (1, 1, 64)`; whether the concatenation is computed by its operands. */
+/** The program behind `%x: (1, 1, 64)`; whether the concatenation is computed by its operands. */
 const PROGRAMS: readonly (readonly [title: string, isJoined: boolean, text: string])[] = [
   [
     'parts that others read too',

@@ -69,7 +69,7 @@ export function randomModule(options: RandomModuleOptions): Module {
 const ODD_NAMES = ['x', 'y', 'x', 'lstm.h0', 'a b', 'fn', 'let', '0', '%', 'quote"', 'größe', ''];
 const ODD_NUMBERS = [0, -0, 1, -1.5, 0.1, 1e-7, 3e38, 16777217, Infinity, -Infinity, NaN];
 
-/** What may be referred to at a place: variables, and expressions to be shared. */
+/** Names that a place may refer to: variables, and expressions to be shared. */
 interface Scope {
   readonly available: readonly Available[];
   /** Expressions made here, which later ones may share. */
@@ -116,7 +116,7 @@ class ModuleGenerator {
     }
     const functions = new Map<string, FunctionExpr>([['same', identity()]]);
     for (const [name, type] of this.#signatures) {
-      // What is not there cannot be called: a function calls only those after it.
+      // A function that is not there cannot be called: a function calls only those after it.
       if (!this.#recursive) this.#signatures.delete(name);
       this.#budget = this.#size;
       const fn = this.#function(type, { available: [], made: [] });
@@ -180,7 +180,7 @@ class ModuleGenerator {
     return this.#choose.pick(makers)();
   }
 
-  /** What makes a value of the type. */
+  /** An expression that makes a value of the type. */
   #intro(type: Type, scope: Scope): Expr {
     switch (type.kind) {
       case 'tensor':

@@ -17,7 +17,7 @@ export function verifyKills(fn: FunctionExpr, complain: (variable: VarExpr) => v
 class KillVerifier {
   readonly #complain: (variable: VarExpr) => void;
   #killed = new Set<VarExpr>();
-  /** What was killed, in order, so that it can be taken back at the end of a branch. */
+  /** The killed variables in order, so that a branch can take them back at its end. */
   #order: VarExpr[] = [];
 
   constructor(complain: (variable: VarExpr) => void) {

@@ -5,7 +5,7 @@ import { type SourceTexts, TypeDiagnostics } from '../inference/type-diagnostics
 import type { Module } from '../ir/expr.ts';
 import { FunctionVerifier } from './verify-function.ts';
 
-/** What is checked. */
+/** The checks to make. */
 export interface VerifyOptions {
   /** Whether types are inferred too, once all else is right; default true. */
   readonly types?: boolean;

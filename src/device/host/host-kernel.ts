@@ -15,7 +15,7 @@ import { type CallStep, type HostPlan, planOnHost } from './host-plan.ts';
 import { runChain } from './run-chain.ts';
 import { type StoredTensor, storeBack, toHostTensor } from './storage-view.ts';
 
-/** What kernels of one device share. */
+/** The part that kernels of one device share. */
 export interface HostKernelContext {
   /** False for the null device, which plans and counts but computes nothing. */
   readonly computes: boolean;
@@ -117,7 +117,7 @@ export class HostKernel implements Kernel {
   #bindValues(plan: HostPlan, args: readonly DeviceTensor[]): (StoredTensor | undefined)[] {
     const { params, results } = this.#primitive;
     const values = plan.types.map((_, i) => {
-      // What is not read may be on another device: its shape tells a symbol.
+      // A tensor that is not read may be on another device: its shape tells a symbol.
       const argument = i < params.length && this.#reads.has(i) ? args[i] : undefined;
       return argument === undefined ? undefined : storedArgument(argument);
     });

@@ -16,7 +16,7 @@ import { opDefinition, OPS } from '../../ops/registry.ts';
 
 const LABELLED_CALL_COUNT = 16;
 
-/** What the host does for one primitive function on given shapes. */
+/** The host's steps for one primitive function on given shapes. */
 export interface HostPlan {
   /** Types of all values: parameters, then results of calls. */
   readonly types: readonly ConcreteTensorType[];

@@ -33,7 +33,7 @@ function exactly(name: string, cases: readonly OpCase[]): TestedOp {
 
 const input = (dtype: 'float16' | 'float32') => ({ title: '', inputs: [{ dtype, shape: [0] }] });
 
-/** What is read, rounded and stored as float16, bit by bit. */
+/** Bits that are read, rounded and stored as float16. */
 export const FLOAT16_OPS: readonly TestedOp[] = [
   exactly('neg', bothWidths('every float16', input('float16'), HALVES)),
   exactly('cast', [

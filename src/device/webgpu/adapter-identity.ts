@@ -1,6 +1,6 @@
 import type { AdapterClass } from '../../core/launch-plan.ts';
 
-/** What a browser tells of an adapter; most hide the description, Firefox hides everything. */
+/** A browser's description of an adapter; most hide the description, Firefox hides everything. */
 export type AdapterIdentity = Pick<
   GPUAdapterInfo,
   'vendor' | 'architecture' | 'device' | 'description' | 'isFallbackAdapter'

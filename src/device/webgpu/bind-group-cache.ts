@@ -5,7 +5,7 @@ import type { BindingLayout } from './pipeline-cache.ts';
 
 const CAPACITY = 8192;
 
-/** What a bind group binds. The arrays are read at once, so callers may reuse them. */
+/** The entries of a bind group. The arrays are read at once, so callers may reuse them. */
 export interface BindGroupQuery {
   /** For messages. */
   readonly label: string;

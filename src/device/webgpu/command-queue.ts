@@ -26,7 +26,7 @@ export interface CommandQueueParts {
   readonly mend: () => void;
 }
 
-/** What launches of a program may use. */
+/** Limits of a program's launches. */
 export interface LaunchMemory {
   readonly owner?: LaunchOwner | undefined;
   readonly weights?: PackedWeights | undefined;
@@ -49,7 +49,7 @@ export class CommandQueue {
   #pass: GPUComputePassEncoder | undefined;
   #passPipeline: GPUComputePipeline | undefined;
   #recorded = 0;
-  /** What of it are launches. */
+  /** Launches among them. */
   #work: (CompiledLaunch | readonly CompiledLaunch[])[] = [];
   #flushAfter = FIRST_FLUSH_LAUNCHES;
   /** Faults after which all was mended. */

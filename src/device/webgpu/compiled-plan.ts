@@ -38,7 +38,7 @@ export interface CompiledBinding {
   readonly index: number;
 }
 
-/** What binds where a tensor has no elements, since WebGPU binds no empty range. */
+/** The buffer to bind where a tensor has no elements, since WebGPU binds no empty range. */
 const EMPTY: CompiledBinding = { kind: 'empty', index: 0 };
 
 /** The launches of a plan that dispatch anything. */

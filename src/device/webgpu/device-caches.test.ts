@@ -54,7 +54,7 @@ describe('caches of a device', () => {
     }
     expect(cache.live).toBe(kept.length + MAX_IDLE_PIPELINES);
     expect(cache.created).toBe(3003);
-    // What is loaded and what was loaded last are found again, what was long ago is not.
+    // Programs that are loaded or were loaded last are found again, older ones are not.
     expect(await load('kept')).toEqual(kept);
     await load('program 999');
     expect(cache.created).toBe(3003);

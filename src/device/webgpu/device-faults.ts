@@ -242,7 +242,7 @@ export class DeviceFaults {
   #add(error: Error, serial: number): void {
     this.count++;
     const last = this.#faults.at(-1);
-    // What follows a fault that nobody knows of yet is a consequence, and spoiled with it.
+    // Errors that follow a fault before it is known are consequences of it.
     if (last?.reportedAt === Infinity && last.serial <= serial) return;
     this.#faults.push({ error, serial, reportedAt: Infinity });
     if (this.#faults.length > KEPT_FAULTS) this.#faults.shift();

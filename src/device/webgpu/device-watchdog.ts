@@ -17,7 +17,7 @@ const MAX_NAMES = 8;
 const BLAME_OF_LOSS = 1;
 export const MOST_BLAME = 2;
 
-/** What is told of a launch. */
+/** The description of a launch. */
 export interface SubmittedLaunch {
   readonly owner: LaunchOwner | undefined;
   readonly primitive: string;
@@ -209,7 +209,7 @@ export class DeviceWatchdog {
     this.#parts.answer().then(answered, answered);
   }
 
-  /** What the device may take for the oldest submit. */
+  /** The time that the device may take for the oldest submit. */
   #timeoutMs(): number {
     const owners = this.#owners();
     const { timeoutMs } = this.#parts;

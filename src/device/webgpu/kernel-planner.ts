@@ -3,7 +3,7 @@ import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import type { TunedChoice } from '../device.ts';
 import { type CallShapes, type Operators, plan, supports } from './planner/plan.ts';
 
-/** What the device asks of a planner. Tests put their own shaders in its place. */
+/** A planner, as the device uses it. Tests put their own shaders in its place. */
 export interface KernelPlanner {
   /** Why a primitive cannot run here; undefined when it can. */
   refusal(primitive: PrimitiveFunction): string | undefined;
@@ -14,7 +14,7 @@ export interface KernelPlanner {
   plan(primitive: PrimitiveFunction, shapes: CallShapes, choices?: VariantChoices): LaunchPlan;
   /** Absent where there is nothing to choose. */
   readonly operators?: Operators;
-  /** What was found to be faster than the first choice. */
+  /** Choices that were faster than the first one. */
   measured?: MeasuredChoices | undefined;
 }
 

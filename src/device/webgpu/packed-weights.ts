@@ -34,11 +34,11 @@ class Pack implements BufferUser {
   }
 }
 
-/** What calls of a plan with certain constants need not do again. */
+/** Work that calls of a plan with certain constants need not do again. */
 export interface PackedCall {
   /** Launches of the plan that read nothing but constants. */
   readonly packs: ReadonlyMap<CompiledLaunch, Pack>;
-  /** What takes the place of scratch, by its index. */
+  /** Buffers in place of scratch, by its index. */
   readonly scratch: readonly (WebGpuBuffer | undefined)[];
   /** Constants that it holds for. */
   readonly sources: readonly Source[];
@@ -144,7 +144,7 @@ export class PackedWeights {
   }
 }
 
-/** What a launch reads, unless some of it is no constant. */
+/** The constants that a launch reads; undefined where it reads anything else. */
 function constantsOf(
   { bindings, writes }: CompiledLaunch,
   args: readonly DeviceTensor[],

@@ -27,7 +27,7 @@ export interface PrepareParts extends KernelParts {
   readonly device: Device;
 }
 
-/** What is to be compiled for one primitive. */
+/** The pipelines to compile for one primitive. */
 interface Preparation {
   readonly primitive: PrimitiveFunction;
   /** The plan for known shapes; undefined when symbols have no size yet. */
@@ -217,7 +217,7 @@ function makeKernel(
     for (const pipeline of new Set(pipelines)) kernel.keep(pipeline);
   } else {
     const plan = kernel.setStaticPlan(fixed.plan, pipelines, fixed.shapes);
-    // What will be idle only the first run can tell.
+    // Only the first run can tell which memory will be idle.
     if (parts.memory?.idle === undefined) parts.scratch.reserve(plan.scratchByteLengths);
   }
   return kernel;

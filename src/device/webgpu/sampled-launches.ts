@@ -12,7 +12,7 @@ import {
 
 export { hasOnlySymbols };
 
-/** What a primitive launches for all sizes, as far as two samples tell. */
+/** The launches of a primitive for all sizes, as far as two samples tell. */
 export function launchesOfAll(primitive: PrimitiveFunction, planner: KernelPlanner): Launch[] {
   const [some = [], others = []] = contrastingShapes(primitive).map((shapes) =>
     launchesFor(primitive, shapes, planner),

@@ -26,7 +26,7 @@ export class SizeCompiler {
   /** By sizes; undefined once the pipelines are there. */
   readonly #known = new Map<string, Promise<void> | undefined>();
   #idle: ReturnType<typeof setTimeout> | undefined;
-  /** What the device had been given when it was last looked at. */
+  /** The count of submits when the device was last looked at. */
   #submits = -1;
   #isStopped = false;
 
@@ -58,7 +58,7 @@ export class SizeCompiler {
     this.#submits = this.#parts.queue.submits;
     this.#idle = setTimeout(() => {
       if (this.#isBusy()) this.guessWhenIdle();
-      // What fails here fails again, and is reported, when it is needed.
+      // A pipeline that fails here fails again, and is reported, when it is needed.
       else this.#guess().catch(() => undefined);
     }, IDLE_MS);
   }

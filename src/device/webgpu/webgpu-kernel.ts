@@ -22,7 +22,7 @@ export interface KernelParts {
   readonly queue: CommandQueue;
   readonly params: ParamArena;
   readonly pipelines: PipelineCache;
-  /** What the program's kernels share. */
+  /** The part that a program's kernels share. */
   readonly memory?: LaunchMemory | undefined;
 }
 
@@ -33,7 +33,7 @@ interface KnownPlan {
   readonly shapes: CallShapes;
 }
 
-/** What calls with some shapes find done. */
+/** Work that calls with some shapes find done. */
 export interface Packing {
   /** Undefined before the first call. */
   readonly done: readonly CompiledLaunch[] | undefined;

@@ -4,7 +4,7 @@ import { describeStray, findStrayIndex } from '../../core/index-checks.ts';
 import { formatShape } from '../../core/shape.ts';
 import type { ImportNode } from './import-node.ts';
 
-/** What an operator demands of its indices. */
+/** The demand of an operator on its indices. */
 export interface IndexRange {
   /** One for all elements, or one for each place along the last axis. */
   readonly lower: readonly Dim[];

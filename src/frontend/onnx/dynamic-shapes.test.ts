@@ -59,7 +59,7 @@ function randomTensor(shape: readonly number[]): HostTensor {
   );
 }
 
-/** What the program for any size computes is what the program for this size computes. */
+/** The program for any size computes the same as the program for this size. */
 async function agrees(
   spec: OnnxModelSpec,
   dims: Readonly<Record<string, number>>,

@@ -32,7 +32,7 @@ export interface Surroundings {
   readonly calls: readonly FunctionProto[];
 }
 
-/** What is imported: a graph, or the body of a function. */
+/** The nodes to import: a graph, or the body of a function. */
 export interface Body {
   readonly nodes: readonly NodeProto[];
   readonly outputs: readonly string[];
@@ -209,7 +209,7 @@ export class GraphImporter {
     const { context } = this.#surroundings;
     const importer = importerOf(node.domain, node.opType ?? '');
     const fn = context.localFunction(node);
-    // What the model says of a domain that is not ONNX's own is what it means by it.
+    // A model's own functions define the operators of domains that are not ONNX's.
     if (fn !== undefined && (importer === undefined || (node.domain ?? '') !== '')) {
       return this.#inline(fn, { node, inputs, where });
     }
@@ -265,7 +265,7 @@ export class GraphImporter {
     return values.map((value) => node.tensor(value));
   }
 
-  /** What a graph gives on all ways to its end; undefined where these differ more than they may. */
+  /** The outputs of a graph on all ways to its end; undefined where these differ more than they may. */
   #join({ error, split, results }: Way, difference: Difference): readonly Expr[] | undefined {
     if (error !== undefined) throw error;
     if (split === undefined) return results.flatMap((value) => value ?? []);

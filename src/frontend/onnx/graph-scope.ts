@@ -98,7 +98,7 @@ export class Block {
     return this.#conditions.size === 0 && this.frame.isMain;
   }
 
-  /** What a condition is for sure where this block is computed. */
+  /** The value that a condition surely has where this block is computed. */
   conditionHere(condition: Expr): boolean | undefined {
     return this.#conditions.get(condition);
   }
@@ -141,7 +141,7 @@ export class Block {
     this.#lets[index] = { variable, value: change(bound.value) };
   }
 
-  /** What was bound, then the result. */
+  /** The bindings, then the result. */
   wrap(result: Expr): Expr {
     return this.#lets.reduceRight(
       (body, { variable, value }) => letIn(variable, value, body),

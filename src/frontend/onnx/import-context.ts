@@ -19,7 +19,7 @@ export interface ImportContextParts {
   readonly check: 'indices' | undefined;
 }
 
-/** What the importers of all graphs of a model share. */
+/** The part that the importers of all graphs of a model share. */
 export class ImportContext {
   readonly dims: DimBindings;
   readonly externalData: ExternalDataReader | undefined;

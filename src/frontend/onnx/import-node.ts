@@ -370,7 +370,7 @@ export class ImportNode {
 }
 
 interface SizesOptions extends Attributes {
-  /** What the integers are, for messages. */
+  /** The name of the integers, for messages. */
   readonly what: string;
 }
 

@@ -6,7 +6,7 @@ import { importOnnx } from './import-onnx.ts';
 import { IMPORTERS } from './operators/index.ts';
 import { readMessage } from './protobuf/read-message.ts';
 
-/** What importers read sizes with, and what one of the graph's own nodes stands for. */
+/** Operators by which importers read sizes, and those of the graph's own nodes. */
 const PLUMBING = /(^|_)sizes$|^(dims_tensor|signed_sizes|slice_indices|int_.*|dim|constant)$/;
 
 test('operators of the ONNX cases become what their importers say', () => {

@@ -1,7 +1,7 @@
 import { forEachSymbol } from '../../core/dim-symbols.ts';
 import type { IndexCheck } from '../../core/index-checks.ts';
 
-/** What the main graph demands of the indices that it is called with. */
+/** The demands of the main graph on the indices that it is called with. */
 export class IndexChecks {
   readonly #checks: IndexCheck[] = [];
   /** Symbols of the inputs' dimensions. */

@@ -32,7 +32,7 @@ export type Column = readonly Expr[];
 export type Difference = 'none' | 'sizes' | 'ranks';
 
 /**
- * What the ways of a split have computed, bound in the node's block; undefined where values differ so
+ * The values that the ways of a split have computed, bound in the node's block; undefined where values differ so
  * that what follows has to be imported for each way: in rank, in which sizes are 1 (and broadcast), or in
  * the length of a shape. Dimensions that differ get names. Throws FormatError where dtypes differ.
  */
@@ -63,7 +63,7 @@ export function joinWays(
 /** The value where it is the same on all ways and none of them has to be taken for it. */
 function commonValue(node: ImportNode, split: Split, column: Column): Expr | undefined {
   const [first, ...others] = column;
-  // What is not a value of the ways would not stop where one of them does.
+  // An expression that is no value of the ways would not stop where one of them does.
   if (first === undefined || split.mayStop) return undefined;
   if (others.every((value) => value === first)) return first;
   const isCommon = node
@@ -82,7 +82,7 @@ function isLocal(split: Split, dim: Dim): boolean {
   return local;
 }
 
-/** What decides whether the same nodes can be imported for two values. */
+/** The facts that decide whether the same nodes can be imported for two values. */
 function kindOf(node: ImportNode, value: Expr): string {
   if (isAny(node, value)) return 'any';
   const { dtype, shape } = node.type(value);

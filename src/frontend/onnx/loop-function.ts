@@ -37,7 +37,7 @@ export interface Counter {
   readonly step: number;
 }
 
-/** What the body of a loop is given in each iteration. */
+/** The arguments of a loop's body in each iteration. */
 export interface IterationInputs {
   readonly block: Block;
   readonly counters: readonly Expr[];
@@ -146,7 +146,7 @@ class LoopFunction {
       const { carried } = iteration.outputs;
       const widened = types.map((type, i) => this.#widen(type, carried[i], i));
       if (widened.every((type, i) => type === types[i])) return { iteration, types };
-      // What loops inside it became was for types that are too narrow.
+      // The functions of loops inside it were for types that are too narrow.
       for (const name of functions.keys()) if (!before.has(name)) functions.delete(name);
       types = widened;
     }
@@ -229,7 +229,7 @@ class LoopFunction {
     };
   }
 
-  /** What counts the iterations, and the tests before each. */
+  /** The counter of the iterations, and the tests before each. */
   #steps(iteration: Iteration): {
     states: readonly State[];
     whether: (again: Expr, done: () => Expr) => Expr;
@@ -374,7 +374,7 @@ function listOf(element: TensorTypeNode): AdtTypeNode {
   return { kind: 'adt', name: 'List', args: [element] };
 }
 
-/** What a list holds: symbols have no meaning in it. */
+/** The element type of a list: symbols have no meaning in it. */
 function elementType({ dtype, shape }: TensorType): TensorTypeNode {
   const known = shape.map((dim) => (typeof dim === 'number' ? dim : '?'));
   return tensorType({ dtype, shape: ['?', ...known] });

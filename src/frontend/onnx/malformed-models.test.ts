@@ -83,7 +83,7 @@ const MODELS: readonly OnnxModelSpec[] = [
   },
 ];
 
-/** What a damaged model may ask for is bounded by what the file has. */
+/** The memory that a damaged model may ask for is bounded by the size of the file. */
 const externalData = (_: string, { byteLength }: { readonly byteLength: number }): Uint8Array =>
   new Uint8Array(Math.min(byteLength, 64));
 

@@ -7,7 +7,7 @@ export class Refusals {
   /** The operators by the nodes that have them. */
   readonly #unknown = new Map<string, string>();
 
-  /** What was thrown for a node, or by {@link throwIfAny} for the nodes of a graph inside it. */
+  /** The error thrown for a node, or by {@link throwIfAny} for the nodes of a graph inside it. */
   add(error: UnsupportedError): void {
     if (!(error instanceof NodesRefusedError)) this.#limits.set(error.message, error);
     else this.#addAll(error.refusals);

@@ -45,7 +45,7 @@ const node = (
   attributes: OnnxNodeSpec['attributes'] = {},
 ): OnnxNodeSpec => ({ op, inputs, outputs: [output], attributes });
 
-/** What a model makes of inputs, again and again. */
+/** The outputs of a model, call after call. */
 interface Session {
   readonly run: (...inputs: HostTensor[]) => Promise<readonly (readonly unknown[])[]>;
   readonly dispose: () => void;

@@ -70,7 +70,7 @@ export function sortNodes(
   return order;
 }
 
-/** What a node reads: its inputs, and what its sub-graphs read of the graphs around them. */
+/** The names that a node reads: its inputs, and those that its sub-graphs read of the graphs around them. */
 interface Read {
   readonly name: string;
   readonly isInput: boolean;

@@ -15,7 +15,7 @@ export class Subgraph {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   readonly nodeCount: number;
-  /** What the model says of its outputs, which it may get wrong. */
+  /** The model's types of its outputs, which may be wrong. */
   readonly outputs: GraphProto['output'];
   readonly #reader: SubgraphReader;
 

@@ -12,7 +12,7 @@ const MAX_WAYS = 4;
 /** More combinations are refused: each is a copy of what follows. */
 const MAX_GROUPS = 32;
 
-/** What imports the nodes of a graph. */
+/** The importer of a graph's nodes. */
 export interface NodeReader {
   /** Imports a node at the end of a way; a split where its results differ in rank. */
   read(way: Way, node: NodeProto): Split | undefined;
@@ -153,7 +153,7 @@ export class WayFollower {
   }
 }
 
-/** What is still to be done with the values of names. */
+/** The reads that are still to come of the values of names. */
 interface NameUses {
   readonly isLive: (name: string) => boolean;
   /** Whether it is a result of the model, and no node reads it any more. */

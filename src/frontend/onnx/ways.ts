@@ -16,7 +16,7 @@ export class Way {
   split: Split | undefined;
   /** Why the nodes on it cannot be imported: a program that takes it stops. */
   error: WeftError | undefined;
-  /** What the graph gives at its end. */
+  /** The outputs of the graph at its end. */
   results: readonly (Expr | undefined)[] = [];
   /**
    * Variables of the block for all that the way begins with; none where the importer has to know a
@@ -35,7 +35,7 @@ export class Way {
     return this.split === undefined ? [this] : this.split.ends;
   }
 
-  /** What is computed on the way, then what `endOf` makes of its ends; a stop has the type of those. */
+  /** The bindings of the way, then the result of `endOf` for its ends; a stop has the type of those. */
   expression(type: Type, endOf: (end: Way) => Expr): Expr {
     if (this.error !== undefined) return stopOf(this.error, type);
     const { split } = this;

@@ -16,7 +16,7 @@ const LANES: readonly AttentionTile['lanes'][] = [
 ];
 
 /**
- * What a measurement may prefer, by name: tiles, parts of the keys, or products with the scores in
+ * Variants that a measurement may prefer, by name: tiles, parts of the keys, or products with the scores in
  * memory. Software adapters have products only: workgroup memory is slow there.
  */
 export function attentionVariants(

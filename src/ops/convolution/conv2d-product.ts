@@ -9,7 +9,7 @@ import { windowParams } from './window-params.ts';
 
 type Caps = LoweringCall['caps'];
 
-/** What the matrices of windows take at most; a larger image is convolved without them. */
+/** The most bytes that the matrices of windows take; a larger image is convolved without them. */
 const SCRATCH_BYTE_LENGTH = 16 << 20;
 
 /** Whether the window is one element that steps by one: images are the matrices themselves. */

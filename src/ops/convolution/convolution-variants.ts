@@ -11,7 +11,7 @@ import { mayUseColumns } from './conv2d-product.ts';
 import { type PlaneWindow, tileOffsets, type WindowChoice } from './window-tile.ts';
 import { inFours, isWinogradWindow, tileCountOf, winogradBlocks } from './winograd.ts';
 
-/** What a measurement may prefer, by name: kernels, and what each of them computes at once. */
+/** Variants that a measurement may prefer, by name: kernels, and what each of them computes at once. */
 export function convolutionVariants(conv: Conv): ReadonlyMap<string, ConvVariant> {
   const { window, groups, caps } = conv;
   const isSoftware = caps.adapterClass === 'software';
@@ -80,7 +80,7 @@ function tileVariants({ window: { outChannels, kernelH, kernelW }, groups }: Con
   );
 }
 
-/** What a measurement may prefer for poolings and depthwise convolutions, by name: rows of their tiles. */
+/** Variants that a measurement may prefer for poolings and depthwise convolutions, by name: rows of their tiles. */
 export function windowVariants(
   window: PlaneWindow,
   { adapterClass }: PlannerCaps,

@@ -9,10 +9,10 @@ import { lowerReduceAxes } from '../reduction/reduce-lowering.ts';
 import { type VolumeAxes, volumeAxes, windowAxes } from './window.ts';
 import { type PlaneWindow, windowTileKernel } from './window-tile.ts';
 
-/** What a pool makes of the elements in its window; `place` is where the maximum stands. */
+/** The function of a pool over the elements in its window; `place` is where the maximum stands. */
 export type PoolKind = 'max' | 'place' | 'mean' | 'sum';
 
-/** What kernels load, and the least of it; floats are left out. */
+/** The type that kernels load, and its least value; floats are left out. */
 const LOADED: Partial<Record<DType, readonly [string, number]>> = {
   int8: ['i32', -128],
   uint8: ['u32', 0],

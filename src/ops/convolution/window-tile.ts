@@ -20,7 +20,7 @@ export interface PlaneWindow {
   readonly outChannels: number;
   readonly hasBias: boolean;
   readonly countsPad: boolean;
-  /** What padding counts as. */
+  /** The value of padding. */
   readonly outside: number;
 }
 

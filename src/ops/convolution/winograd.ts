@@ -45,7 +45,7 @@ const OUTPUT: Matrix = [
   [0, A / 2, -A / 2, 2 * B, -2 * B, 1],
 ];
 
-/** What images and products take together, at most about, and weights: caches are to hold it. */
+/** Bytes of images and products together, at most about, and of weights: caches are to hold it. */
 const SCRATCH_BYTE_LENGTH = { software: 9 << 15, integrated: 8 << 20, discrete: 32 << 20 };
 const WEIGHTS_BYTE_LENGTH = { software: 1 << 19, integrated: 16 << 20, discrete: 64 << 20 };
 
@@ -76,7 +76,7 @@ export function isWinogradWindow(window: Window2d): boolean {
   return Math.max(strideH, strideW, dilationH, dilationW) === 1 && kernelH === 3 && kernelW === 3;
 }
 
-/** What is computed at once. */
+/** The part that is computed at once. */
 export interface WinogradBlocks {
   /** Of 4 x 4 pixels, in whole groups of four, so that products load and store them as such. */
   readonly tiles: number;

@@ -4,7 +4,7 @@ import { NUMERIC } from './number-dtypes.ts';
 import { casesOfEach, broadcastCases, type CasesOf, dtypesOf } from './elementwise.cases.ts';
 import { COMPARISON_OPS } from './comparison.ts';
 
-/** What WebGPU has kernels for, but for float16, which goes where float32 does. */
+/** Dtypes that WebGPU has kernels for, but for float16, which goes where float32 does. */
 const onDevices = (dtypes: readonly DType[]) =>
   dtypes.filter((dtype) => dtype === 'float32' || !dtypeInfo(dtype).category.startsWith('float'));
 

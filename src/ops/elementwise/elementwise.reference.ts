@@ -13,7 +13,7 @@ import { numberElements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
 import { present } from '../operand-checks.ts';
 
-/** What follows from the formula of an elementwise operator. */
+/** The reference that follows from the formula of an elementwise operator. */
 export function elementwiseReference({ name, scalar }: OpDefinition): StaticReference {
   const formula = scalar?.formula;
   if (formula === undefined) throw internalError(`${name} has no formula`);

@@ -9,7 +9,7 @@ import {
 } from '../define-op.ts';
 import { commonDType, present } from '../operand-checks.ts';
 
-/** What an elementwise operator states; the rest follows from its scalar function. */
+/** The statements of an elementwise operator; the rest follows from its scalar function. */
 export interface ElementwiseSpec<Name extends string = string> {
   readonly name: Name;
   readonly inputs: readonly { readonly name: string; readonly dtypes: readonly DType[] }[];

@@ -7,7 +7,7 @@ import { isFloatType } from './scalar-type.ts';
 type Values = NumberArray;
 
 export interface ArrayLoop {
-  /** What it reads arrays of. */
+  /** The arrays that it reads. */
   readonly nodes: readonly TypedExpression[];
   readonly run: (output: Values, ...values: readonly Values[]) => void;
 }

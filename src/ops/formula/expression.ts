@@ -25,7 +25,7 @@ export type Expression =
 /** Nodes without children whose meaning needs no attributes. */
 export type Leaf = OperandNode | ConstantNode | VariableNode;
 
-/** What a formula may depend on besides operands. */
+/** The part of a call that a formula may depend on besides operands. */
 export interface FormulaCall {
   readonly attributes: Attributes;
   /** dtype of each operand; float32 in place of float16. */

@@ -16,7 +16,7 @@ export function isWideNode(node: TypedExpression): boolean {
   return isWideType(node.type) || childrenOf(node).some(({ type }) => isWideType(type));
 }
 
-/** What a node does to numbers. Integers are right modulo 2^32. */
+/** The function of a node on numbers. Integers are right modulo 2^32. */
 export function numberFunction(node: FunctionNode): NumberFunction {
   const { type } = node;
   switch (node.kind) {
@@ -45,7 +45,7 @@ export function numberFunction(node: FunctionNode): NumberFunction {
   }
 }
 
-/** What a node does where 64-bit integers take part. They are right modulo 2^64. */
+/** The function of a node where 64-bit integers take part. They are right modulo 2^64. */
 export function wideFunction(node: FunctionNode): ValueFunction {
   const { type } = node;
   switch (node.kind) {

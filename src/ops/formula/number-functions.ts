@@ -6,7 +6,7 @@ type Unary = (x: number) => number;
 type Binary = (a: number, b: number) => number;
 
 /**
- * What operators do to numbers. Integers may leave their range: the result is right modulo 2^32, as
+ * Functions of operators on numbers. Integers may leave their range: the result is right modulo 2^32, as
  * which the caller stores it.
  */
 export function unaryFunction(operator: UnaryOperator, type: ScalarType): Unary {

@@ -2,7 +2,7 @@ import { lanewise } from './lanewise.ts';
 
 /**
  * WGSL allows quotients to be off by 2.5 units in the last place, which would round halves wrongly.
- * What the quotient leaves over, computed from halves of the significands whose products are exact
+ * The rest of the quotient, computed from halves of the significands whose products are exact
  * (Dekker, "A Floating-Point Technique for Extending the Available Precision", 1971), corrects it.
  */
 export const QUOTIENT: Readonly<Record<string, string>> = /* @__PURE__ */ lanewise(

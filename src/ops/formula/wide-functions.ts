@@ -2,7 +2,7 @@ import { internalError } from '../../core/errors.ts';
 import type { BinaryOperator, UnaryOperator } from './expression.ts';
 
 /**
- * What operators do to int64 and uint64. A result may leave the range: it is right modulo 2^64.
+ * Functions of operators on int64 and uint64. A result may leave the range: it is right modulo 2^64.
  */
 export function wideUnaryFunction(operator: UnaryOperator): (x: bigint) => bigint {
   return WIDE_UNARY[operator] ?? missing(operator);

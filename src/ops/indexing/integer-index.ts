@@ -1,6 +1,6 @@
 import type { DType } from '../../core/dtype.ts';
 
-/** What ONNX allows as indices. */
+/** Dtypes that ONNX allows as indices. */
 export const INDEX_DTYPES: readonly DType[] = ['int32', 'int64'];
 
 /**

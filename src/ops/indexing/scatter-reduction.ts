@@ -14,7 +14,7 @@ export const REDUCTION_ATTRIBUTE: AttributeSpec = {
   oneOf: ['none', ...Object.keys(OPERATORS)],
 };
 
-/** What makes one element of two. Of `none`, which takes the last, undefined. */
+/** The function that makes one element of two. Of `none`, which takes the last, undefined. */
 export function combination(reduction: string): Formula | undefined {
   if (reduction === 'none') return undefined;
   const formula = OPERATORS[reduction as keyof typeof OPERATORS].scalar?.formula;

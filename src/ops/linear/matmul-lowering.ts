@@ -251,7 +251,7 @@ function partKernels(
 /** Convolutions have scratch of their own below. */
 const PARTS_SCRATCH = 3;
 
-/** What all kernels of products have alike. */
+/** The common part of all kernels of products. */
 function problemKernel(
   problem: MatmulProblem,
   { a, b }: Pick<MatmulVariant, 'a' | 'b'>,

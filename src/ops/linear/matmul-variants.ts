@@ -9,7 +9,7 @@ import {
   tiledVariant,
 } from './matmul-variant.ts';
 
-/** What a measurement may prefer, by name: the parts that the planner is least sure of. */
+/** Variants that a measurement may prefer, by name: the parts that the planner is least sure of. */
 export function matmulVariants(
   problem: MatmulProblem,
   caps: PlannerCaps,

@@ -181,7 +181,7 @@ function loadRows(count: number, form: LoadForm): string {
   return loads + unroll(count, (g) => `  let a${g} = ${row(g)};`);
 }
 
-/** What swap `i` calls: it gives a lane what lane ^ i of its quad has. */
+/** The function that swap `i` calls: it gives a lane what lane ^ i of its quad has. */
 export const SWAPS = ['', 'quadSwapX', 'quadSwapY', 'quadSwapDiagonal'];
 
 /**

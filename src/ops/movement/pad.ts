@@ -60,7 +60,7 @@ function checkAxis<D extends Dim>(
   dims.requireAtMost(none, padded, complaint('no more elements taken away than there are'));
   if (mode === 'constant') return;
   const added = dims.max(dims.max(none, before), after);
-  // What is left after taking away has elements where elements are made of them.
+  // The rest after taking away has elements where elements are made of them.
   const left = dims.add(dims.add(dim, dims.min(none, before)), dims.min(none, after));
   dims.requireAtMost(dims.min(added, 1), left, complaint('something to make elements of'));
 }

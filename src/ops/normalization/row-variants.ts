@@ -1,7 +1,7 @@
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import type { RowChoice, Rows } from './row-access.ts';
 
-/** What a measurement may prefer for softmax and norms, by name: invocations of a row, and of a workgroup. */
+/** Variants that a measurement may prefer for softmax and norms, by name: invocations of a row, and of a workgroup. */
 export function rowVariants({ size }: Rows, caps: PlannerCaps): ReadonlyMap<string, RowChoice> {
   const most = Math.min(256, caps.maxComputeInvocationsPerWorkgroup);
   const shared = [32, 64, 128, 256].filter((lanes) => lanes <= most && lanes * 2 <= size);

@@ -80,7 +80,7 @@ export function kernelName({ name }: Attributes): string {
   return typeof name === 'string' ? name : DEFAULT_NAME;
 }
 
-/** What every WebGPU adapter allows. */
+/** Limits that every WebGPU adapter allows. */
 function checkLimits(where: string, inputCount: number, attributes: Attributes): void {
   if (inputCount > MAX_INPUTS) {
     const expected = `at most ${MAX_INPUTS}: WebGPU binds eight buffers to a kernel`;

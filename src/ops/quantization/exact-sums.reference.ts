@@ -23,7 +23,7 @@ interface ExactCall {
   readonly output: HostTensor;
 }
 
-/** What integers stand for without their scale, as float64, in which sums of them are exact. */
+/** Integers without their zero point and scale, as float64, in which sums of them are exact. */
 export function withoutZeroPoints(
   tensors: Operands<HostTensor>,
   { input, zero, axis }: ZeroPointed,

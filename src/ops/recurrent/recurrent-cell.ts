@@ -4,7 +4,7 @@ import { stringAttribute } from '../attributes.ts';
 import type { Operands } from '../lowering.ts';
 import { type ActivationCall, CELL_ACTIVATIONS } from './activations.ts';
 
-/** What differs between cells, in the order that shaders number them. */
+/** The kinds of cells, in the order that shaders number them. */
 export interface CellShape {
   /** Products of each unit with inputs and states. */
   readonly gates: number;

@@ -14,7 +14,7 @@ export const recurrentReference: StaticReference = {
 
 type Activate = (x: number) => number;
 
-/** What a cell sees of one unit in one step. */
+/** The inputs of a cell for one unit in one step. */
 interface Step {
   /** An input of a gate, projected. */
   readonly x: (gate: number) => number;

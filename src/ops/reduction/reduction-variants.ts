@@ -6,7 +6,7 @@ import {
   wholePieces,
 } from './reduce-lowering.ts';
 
-/** What a measurement may prefer, by name: pieces of an output, and invocations for each. */
+/** Variants that a measurement may prefer, by name: pieces of an output, and invocations for each. */
 export function reductionVariants(
   { divisor, reduced }: ReduceProblem,
   caps: PlannerCaps,

@@ -11,7 +11,7 @@ export interface ReductionStage {
   readonly unit: ReductionUnit;
 }
 
-/** What one step combines: single elements, four adjacent ones, or one of each of four outputs. */
+/** The items that one step combines: single elements, four adjacent ones, or one of each of four outputs. */
 export type ReductionUnit = 'one' | 'elements' | 'outputs';
 
 /**
@@ -90,7 +90,7 @@ function wideFunctions(): Readonly<Record<string, string>> {
   return wideDeclarations('wide_add', 'wide_mul', 'i64_lt', 'u64_lt', 'i64_div', 'u64_div');
 }
 
-/** What the combination with leaves every element as it is. Infinities travel as a parameter. */
+/** The neutral element of the combination. Infinities travel as a parameter. */
 function initial(kind: Reduction, dtype: DType): string {
   const { category, byteLength } = dtypeInfo(dtype);
   if (kind === 'sum' || kind === 'mean') return 'Element()';

@@ -5,7 +5,7 @@ import { caseResult } from './case-tensors.ts';
 import type { Operands } from '../lowering.ts';
 import { opDefinition } from '../registry.ts';
 
-/** What the reference of an operator gives. */
+/** The result of an operator's reference. */
 export function callReference(
   name: string,
   inputs: Operands<HostTensor>,

@@ -70,7 +70,7 @@ function unknownSize(dim: number): Dim {
   return dim < 0 ? '?' : dim;
 }
 
-/** What the reference makes of a case. */
+/** The reference's result of a case. */
 export function caseResult(
   op: OpDefinition,
   opCase: OpCase,

@@ -24,7 +24,7 @@ function changed(opCase: OpCase, name: string, byDefault: unknown): boolean {
   return value !== undefined && JSON.stringify(value) !== JSON.stringify(byDefault);
 }
 
-/** What every entry of the operator table must keep: its cases, its reference and its refusals. */
+/** The tests of every entry of the operator table: its cases, its reference and its refusals. */
 export function describeOperators(ops: readonly OpDefinition[]): void {
   describe.each(ops.map((op) => [op.name, withCases(op)] as const))('%s', (_, op) =>
     describeOperator(op),

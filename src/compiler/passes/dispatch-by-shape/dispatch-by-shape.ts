@@ -2,7 +2,7 @@ import { dispatch, type DispatchReport, type FunctionDispatch } from './dispatch
 import type { Module } from '../../ir/expr.ts';
 import type { Pass } from '../pass.ts';
 
-/** What to dispatch by the name of the function. */
+/** Dispatched sizes by the name of the function. */
 export type ModuleDispatch = Readonly<Record<string, FunctionDispatch>>;
 
 /**

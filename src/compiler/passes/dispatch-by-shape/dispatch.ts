@@ -138,7 +138,7 @@ function axesOf(name: string, { fn, by, known }: AxisOptions): DispatchAxis[] {
   throw new UsageError({ where, got: 'no axis', expected: 'at least one' });
 }
 
-/** What to dispatch may come as data from elsewhere. */
+/** The description of a dispatch may come as data from elsewhere. */
 function requireObject(
   value: unknown,
   { where, what, expected }: { where: string; what: string; expected: string },

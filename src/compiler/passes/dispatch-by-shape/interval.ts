@@ -1,7 +1,7 @@
 /** Sizes from the first number up to, but without, the second. */
 export type Interval = readonly [from: number, below: number];
 
-/** What is known of a dimension; both ends are included. */
+/** Bounds of a dimension; both ends are included. */
 export interface DimRange {
   /** The least size that it may have. */
   readonly min: number;
@@ -9,7 +9,7 @@ export interface DimRange {
   readonly max: number;
 }
 
-/** What is absent of the sizes that are dispatched is taken from the bounds of the dimension. */
+/** Ends that an interval leaves out are those of the dimension's bounds. */
 interface Sizes {
   /** The least size. */
   readonly min?: number | undefined;

@@ -11,7 +11,7 @@ export interface DispatchAxis {
   readonly intervals: readonly Interval[];
 }
 
-/** What is known of symbols. */
+/** Facts of symbols. */
 export type Ranges = ReadonlyMap<string, DimRange>;
 
 /** Which clone is for which sizes. */
@@ -45,7 +45,7 @@ export function planBuckets(axes: readonly DispatchAxis[], known: Ranges): Bucke
   return branches.length === 0 ? undefined : { kind: 'split', axis, branches };
 }
 
-/** What is known when a dimension is in an interval; undefined when it cannot be. */
+/** Facts that follow from a dimension in an interval; undefined when it cannot be there. */
 function narrow(known: Ranges, dim: Dim, [from, below]: Interval): Ranges | undefined {
   const { min, max } = rangeOf(dim, known);
   if (max < from || min >= below) return undefined;

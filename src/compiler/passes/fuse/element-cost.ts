@@ -29,7 +29,7 @@ interface Repetition {
   /** The producers' result. */
   readonly from: CallExpr;
   readonly anchor: CallExpr;
-  /** What would be computed for each element that the anchor loads. */
+  /** The calls that would run for each element that the anchor loads. */
   readonly producers: ReadonlySet<CallExpr>;
 }
 
@@ -72,7 +72,7 @@ export function hasHeavy(dataflow: Dataflow, producers: ReadonlySet<CallExpr>): 
   );
 }
 
-/** What one element of the producers' result costs, with the loads that it takes. */
+/** The cost of one element of the producers' result, with its loads. */
 function costOfElement(dataflow: Dataflow, producers: ReadonlySet<CallExpr>): number {
   const inputs = new Set<Expr>();
   let cost = 0;
@@ -108,7 +108,7 @@ export function callsWideFunctions(dataflow: Dataflow, call: CallExpr): boolean 
   return dtypes.some(isBigInt) && callsFunctions(scalar, formulaCall(dataflow, call));
 }
 
-/** What the function of an elementwise operator costs; 0 for others. */
+/** The cost of an elementwise operator's function; 0 for others. */
 function costOfFunction(dataflow: Dataflow, call: CallExpr): number {
   const scalar = kernelOperator(call)?.scalar;
   if (scalar === undefined) return 0;

@@ -22,7 +22,7 @@ export interface Group {
   readonly members: Set<CallExpr>;
   /** How many calls the members count as. */
   weight: number;
-  /** What the members read from elsewhere. */
+  /** Values that the members read from elsewhere. */
   readonly inputs: Set<Expr>;
   last: CallExpr;
   /** The one member that has a kernel of its own. */

@@ -35,7 +35,7 @@ function gatherAlternative(expr: CallExpr, dataflow: Dataflow, groups: Groups): 
     work.push(...new Set(childrenOf(arg)));
   }
   const last = expr.args.at(-1);
-  // What something else reads too is computed anyway.
+  // A value that something else reads too is computed anyway.
   if (last === undefined || !(isOperatorCall(last) || isAtom(last))) throw noAlternative(expr);
   groups.gather([expr, ...members]);
 }

@@ -38,7 +38,7 @@ export class ClosureSymbols {
     }
   }
 
-  /** What no parameter and nothing that is captured tells. */
+  /** Symbols that no parameter and no captured value tells. */
   missing(fn: FunctionExpr, captured: readonly VarExpr[]): MentionedSymbols {
     const variables = [...fn.params, ...captured];
     const { sizes, names } = this.#mentioned.get(fn) ?? NOTHING;

@@ -48,7 +48,7 @@ function lift(
   return functions;
 }
 
-/** What is known of symbols around a function holds in it, too. */
+/** Facts of symbols around a function hold in it, too. */
 function withAttributes(
   fn: FunctionExpr,
   { outer, captured }: LiftedSource,

@@ -9,7 +9,7 @@ export class SymbolTellers {
   readonly #tellers = new Map<string, VarExpr>();
   /** Variables whose type brings the symbol, data too. */
   readonly #namers = new Map<string, VarExpr>();
-  /** What was put into the maps, in order. */
+  /** The entries put into the maps, in order. */
   readonly #order: (readonly [map: Map<string, VarExpr>, symbol: string])[] = [];
 
   bind(variable: VarExpr): void {

@@ -118,7 +118,7 @@ class ShapeLowering {
       const steps: Step[] = [];
       const outer = this.#slots.writeTo(steps);
       const { lastUse } = this.#blocks.of(body);
-      // What the clause does not read is not even read from the value.
+      // Fields that the clause does not use are not even read from the value.
       for (const variable of variablesOf(pattern)) if (lastUse.has(variable)) this.#learn(variable);
       this.#slots.writeTo(outer);
       clauses.push({ pattern, body: yield* sub(this.#block(body, steps)) });

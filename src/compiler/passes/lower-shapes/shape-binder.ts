@@ -8,7 +8,7 @@ import type { ShapeSlots } from './shape-slots.ts';
 export interface BindOptions {
   /** Whether the value comes from outside, so that nothing is known of it. */
   readonly isChecked: boolean;
-  /** What the value is, for messages. */
+  /** The name of the value, for messages. */
   readonly where: string;
 }
 

@@ -70,7 +70,7 @@ export class ShapeSlots {
     return this.#heap;
   }
 
-  /** What is known now, to be restored at the end of a branch. */
+  /** The knowledge now, to be restored at the end of a branch. */
   save(): ReadonlySet<string> {
     return new Set(this.#known);
   }

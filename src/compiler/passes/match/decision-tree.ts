@@ -23,7 +23,7 @@ export class Occurrence {
 }
 
 /**
- * What remains to be found out about a value. On a path from the root each place is looked at no
+ * The tests that remain for a value. On a path from the root each place is looked at no
  * more than once.
  */
 export type DecisionTree =

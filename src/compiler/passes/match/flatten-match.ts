@@ -8,7 +8,7 @@ import { runTask, sub, type Task } from '../../ir/task.ts';
 import { sameType, type Type } from '../../ir/type.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 
-/** What flattening has to know of the program. */
+/** The part of the program that flattening needs. */
 export interface MatchContext {
   readonly types: TypeInference;
   readonly constructors: ReadonlyMap<string, DeclaredConstructor>;
@@ -30,7 +30,7 @@ export function isFlatMatch({ clauses }: MatchExpr): boolean {
   return true;
 }
 
-/** What stands for a place in the value on one way through the tree. */
+/** The variable for a place in the value on one way through the tree. */
 interface Place {
   readonly occurrence: Occurrence;
   readonly value: Expr;

@@ -145,7 +145,7 @@ test('random blocks: values are apart in time, in bytes or in storages, and litt
   }
 });
 
-/** What is wrong with a storage, in words. */
+/** The fault of a storage, in words. */
 function faultsOf(storage: PlannedStorage, tensors: readonly TensorInterval[]): string[] {
   const faults: string[] = [];
   const inside = storage.tensors.map((index, at) => {

@@ -40,7 +40,7 @@ export interface TensorPlace {
   readonly isJoined: boolean;
 }
 
-/** What was planned for a block. */
+/** The plan of a block. */
 export interface BlockPlan {
   readonly block: Block;
   readonly kernels: readonly KernelCall[];
@@ -50,7 +50,7 @@ export interface BlockPlan {
   readonly peaks: BlockPeaks;
 }
 
-/** What a block holds at most, the blocks of branches inside it included. */
+/** The most bytes that a block holds, the blocks of branches inside it included. */
 interface BlockPeaks {
   readonly planned: number;
   readonly live: number;
@@ -58,7 +58,7 @@ interface BlockPeaks {
 
 const NO_PEAKS: BlockPeaks = { planned: 0, live: 0 };
 
-/** What is planned for the blocks of a function. */
+/** The plans of the blocks of a function. */
 export class BlockPlans {
   readonly #blocks: BlockTable;
   readonly #types: TypeInference;
@@ -194,7 +194,7 @@ function aligned(bytes: number): number {
   return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 }
 
-/** What gets a place of its own: tensors that are no parts of others, in order of computation. */
+/** Values that get a place of their own: tensors that are no parts of others, in order of computation. */
 interface Whole {
   readonly owner: number;
   readonly interval: TensorInterval;

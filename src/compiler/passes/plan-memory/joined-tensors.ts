@@ -13,7 +13,7 @@ export interface Part {
   readonly byteOffset: number;
 }
 
-/** What may be joined: a kernel, and those whose results it reads, in order, if that is all it does. */
+/** A candidate for joining: a kernel, and those whose results it reads, in order, if that is all it does. */
 export interface Joinable {
   readonly interval: TensorInterval;
   readonly type: TensorType;

@@ -1,4 +1,4 @@
-/** What `plan-memory` planned for the values that one function computes with kernels. */
+/** The plan of `plan-memory` for the values that one function computes with kernels. */
 export interface FunctionMemoryPlan {
   /** The global function; one that was a closure is named after that around it. */
   readonly name: string;

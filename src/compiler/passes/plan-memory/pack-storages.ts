@@ -1,6 +1,6 @@
 import type { PlannedStorage, TensorInterval } from './planned-storage.ts';
 
-/** What is packed: a tensor of known size that may share its memory. */
+/** An item to pack: a tensor of known size that may share its memory. */
 interface Packed extends TensorInterval {
   readonly index: number;
   readonly size: number;

@@ -19,7 +19,7 @@ import type { Pass } from '../pass.ts';
  * may have one after the other, of other dtypes too. In A-normal form; `call_into` has effects, so
  * that of other passes only those that follow in the pipeline may run after this one.
  *
- * What leaves its block has a storage for itself: results, what is captured or put into data, and
+ * A value that leaves its block has a storage for itself: results, what is captured or put into data, and
  * arguments of functions. So memory is never reused across a join of branches or a recursion. Of a
  * symbolic size the bounds of the function count; without them values share a storage where their
  * sizes are the same formula.
@@ -44,7 +44,7 @@ export function planMemory(onPlan?: (report: MemoryPlanReport) => void): Pass {
   };
 }
 
-/** What is allocated before a step, and the call that its kernel becomes. */
+/** The allocations before a step, and the call that its kernel becomes. */
 type Allocations = ReadonlyMap<number, { readonly before: readonly Step[]; readonly value: Expr }>;
 
 const NO_ALLOCATIONS: Allocations = new Map();
@@ -79,7 +79,7 @@ class StorageAllocation {
     return body === undefined ? this.#fn : { ...this.#fn, body };
   }
 
-  /** What stands in the place of each kernel's call, and before it. */
+  /** The replacement of each kernel's call, and the code before it. */
   #allocate({ kernels, places }: BlockPlan): Allocations {
     const variables = new Map<PlannedStorage, VarExpr>();
     const planned = new Map<number, { before: Step[]; value: Expr }>();

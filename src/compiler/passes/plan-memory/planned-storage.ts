@@ -22,7 +22,7 @@ export interface PlannedStorage {
   readonly tensors: number[];
   /** Where each of these tensors begins. */
   readonly byteOffsets: number[];
-  /** What it is a part of in time: the pool has the memory in between. */
+  /** The storage that it is a part of in time: the pool has the memory in between. */
   readonly whole?: PlannedStorage;
 }
 

@@ -4,7 +4,7 @@
  */
 export class RangePeaks {
   readonly #leafCount: number;
-  /** What was added to all of a node. */
+  /** The sum added to all of a node. */
   readonly #added: Float64Array;
   /** The greatest below a node, its own additions included. */
   readonly #peak: Float64Array;

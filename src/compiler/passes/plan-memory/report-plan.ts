@@ -4,7 +4,7 @@ import { type BlockPlans, valuesOf } from './block-plans.ts';
 import type { FunctionMemoryPlan } from './memory-report.ts';
 import type { PlannedStorage } from './planned-storage.ts';
 
-/** What was planned for a function with this body. */
+/** The plan of a function with this body. */
 export function reportPlan(name: string, body: Expr, plans: BlockPlans): FunctionMemoryPlan {
   const { planned, live } = plans.of(body).peaks;
   const storages = storagesOf(body, plans);

@@ -3,7 +3,7 @@ import type { CallExpr, Expr, VarExpr } from '../../ir/expr.ts';
 import { CALL_INTO, MAKE_CLOSURE } from '../../ir/machine-operators.ts';
 
 /**
- * What may refer to the memory of a value in A-normal form: variables that are views of it or other
+ * Names that may refer to the memory of a value in A-normal form: variables that are views of it or other
  * names, and places from where it may still be read when the last of those is gone.
  */
 export class TensorAliases {

@@ -19,7 +19,7 @@ export interface BlockTranspose {
 }
 
 /**
- * What the values of a step have in them that swaps axes, when blocks of 4x4 elements can be turned in
+ * The transpose among the values of a step, when blocks of 4x4 elements can be turned in
  * registers: groups of four are read and written as they lie in memory.
  */
 export function findBlockTranspose(

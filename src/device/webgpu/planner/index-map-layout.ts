@@ -1,6 +1,6 @@
 import type { IndexMap, IndexMapContext, IndexSource } from '../../../ops/define-op.ts';
 
-/** What the planner may do with the last axes of an injective operator. */
+/** Layouts that the planner may use for the last axes of an injective operator. */
 export interface MapLayout {
   /**
    * Axes at the end, in the output and in every source, that may be counted as one because each

@@ -26,7 +26,7 @@ interface Product {
   readonly shapes: readonly Shape[];
   readonly attributes?: Attributes;
   readonly caps: Partial<PlannerCaps>;
-  /** What the plan has to consist of, and what its first shader has to say. */
+  /** The parts of the plan, and a text that its first shader has. */
   readonly kernels: readonly string[];
   readonly code: RegExp;
 }
@@ -36,7 +36,7 @@ const SOFTWARE = { adapterClass: 'software' } as const;
 const INTEGRATED = { adapterClass: 'integrated' } as const;
 const FLIPPED = { alpha: 0.5, beta: 2, trans_a: true, trans_b: true };
 
-// What the cases of the operators are too small for, or what depends on more than the class.
+// Plans that the cases of the operators are too small for, or that depend on more than the class.
 const PRODUCTS: readonly Product[] = [
   {
     title: 'tiles of 128, in a batch',

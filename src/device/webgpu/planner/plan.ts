@@ -21,7 +21,7 @@ export type { CallShapes, Operators } from './typed-primitive.ts';
 /** Planning walks along chains of calls, and takes longer than linear for anchors. */
 const MAX_CALL_COUNT = 256;
 
-/** What a plan is made for. */
+/** The request for a plan. */
 export interface PlanTarget {
   readonly caps: PlannerCaps;
   readonly operators: Operators;

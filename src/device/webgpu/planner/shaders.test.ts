@@ -64,7 +64,7 @@ function planCase(
   return planner.plan(primitive, shapes, { caps, operators: planner.OPS });
 }
 
-/** What the cases of operators are too small for. */
+/** Shaders that the cases of operators are too small for. */
 const LARGE_CASES: ReadonlyMap<string, readonly OpCase[]> = new Map(
   ['softmax', 'layer_norm'].map((name) => [
     name,

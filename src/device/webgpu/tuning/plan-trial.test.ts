@@ -38,7 +38,7 @@ function planOf(choices: Readonly<Record<string, string>>): LaunchPlan {
   return PLANNER.plan(CONVOLUTION, SHAPES, chosen);
 }
 
-/** What is launched while a plan is measured, behind the default. */
+/** The launches while a plan is measured, behind the default. */
 async function measured(
   plan: LaunchPlan,
   packing: Packing | undefined,

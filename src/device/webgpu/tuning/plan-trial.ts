@@ -26,7 +26,7 @@ export interface TrialParts extends KernelParts {
 export interface TrialOptions {
   readonly parts: TrialParts;
   readonly operators: Operators;
-  /** What calls of the first choice find done. */
+  /** Work that calls of the first choice find done. */
   readonly packing: Packing | undefined;
 }
 
@@ -62,7 +62,7 @@ export class TrialArguments {
     for (const buffer of this.#buffers) buffer.destroy();
   }
 
-  /** What the tensors of a call take. */
+  /** Bytes of the tensors of a call. */
   get byteLength(): number {
     const { params, results } = this.primitive;
     const types = [...params, ...results.map(({ type }) => type)];

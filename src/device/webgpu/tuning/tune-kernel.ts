@@ -14,7 +14,7 @@ import { ALL_AT_ONCE, hasVariants, type TunedPlan, tunePlan } from './tune-plan.
 /** Of a kernel with symbolic sizes, those of its latest calls are tuned, so many. */
 const MOST_SHAPES = 4;
 
-/** What variants may take beyond the scratch of the first choice: a part of what a call's tensors take. */
+/** The scratch that variants may take beyond that of the first choice: a part of what a call's tensors take. */
 const MORE_SCRATCH = 1 / 10;
 const LITTLE_SCRATCH = 1 << 18;
 
@@ -111,7 +111,7 @@ async function tune(tuning: Tuning): Promise<TunedPlan> {
     tuned = await tunePlan({ plan, prepare, turns, moreScratch, signal });
   } finally {
     args.dispose();
-    // What only trials took, or could not be had.
+    // Memory that only trials took, or that could not be had.
     parts.scratch.shrink(before);
   }
   const { choices } = tuned;

@@ -4,7 +4,7 @@ import type { TriedVariant, TuningTurns } from '../../device.ts';
 import type { ChosenNames } from './named-choices.ts';
 import { planText } from './tuned-choices.ts';
 
-/** What a variant has to be faster by, so that noise chooses nothing. */
+/** The factor by which a variant has to be faster, so that noise chooses nothing. */
 export const MARGIN = 0.9;
 
 /** Rounds in which two variants take turns; the fastest time of each counts. */

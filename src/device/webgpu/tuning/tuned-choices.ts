@@ -6,7 +6,7 @@ import { NamedChoices } from './named-choices.ts';
 /** Choices by the hash of the plan that they improve. */
 export class TunedChoices implements MeasuredChoices {
   readonly #byPlan: Map<string, TunedChoice>;
-  /** What was not given: others may have stored something else since. */
+  /** The choices that were not given: others may have stored something else since. */
   readonly #own = new Set<string>();
 
   constructor(given: readonly TunedChoice[] = []) {

@@ -24,7 +24,7 @@ function tensor(shape: Shape, values?: readonly number[]): HostTensor {
   return HostTensor.from('float32', shape, values ?? Array.from({ length: count }, (_, i) => i));
 }
 
-/** What the reference evaluator makes of a model of one node. */
+/** The reference evaluator's result of a model of one node. */
 function run(node: Node, inputs: readonly (HostTensor | undefined)[]): HostTensor[] {
   const { op, opset = 17, domain, attributes = {}, outputs = 1, constants = 0 } = node;
   const results = Array.from({ length: outputs }, (_, i) => `y${i}`);

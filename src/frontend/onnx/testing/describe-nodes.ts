@@ -67,7 +67,7 @@ export function describeNodes(
   });
 }
 
-/** What a model of one node gives for its inputs, all of which are inputs of the model. */
+/** The outputs of a model of one node, whose inputs are all inputs of the model. */
 async function runNode(
   device: Device,
   { op, domain = '', opset = 17, inputs, outputCount, attributes = {} }: NodeRun,

@@ -328,7 +328,7 @@ describeNodes('com.microsoft', (runNode) => {
     const attributes = { num_heads: heads, kv_num_heads: kvHeads };
     const total = (length: number) => ints([1], [length]);
 
-    /** What is expected of queries that have `first` keys before them, of which caches have more. */
+    /** The expected results of queries that have `first` keys before them, of which caches have more. */
     function expected(
       parts: { readonly q: Plain['q']; readonly k: Plain['k']; readonly v: Plain['v'] },
       {

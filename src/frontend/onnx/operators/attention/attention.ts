@@ -88,7 +88,7 @@ function inspectedScores(node: ImportNode, result: AttentionResult): Expr {
   throw node.malformed(`qk_matmul_output_mode ${mode}`, '0, 1, 2 or 3');
 }
 
-/** What is added to scores: the mask, and -infinity for later keys and for those beyond the end. */
+/** The addend of the scores: the mask, and -infinity for later keys and for those beyond the end. */
 function attentionBias(
   node: ImportNode,
   { query, key, isCausal }: BiasedOperands,

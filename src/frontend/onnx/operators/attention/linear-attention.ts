@@ -73,7 +73,7 @@ interface Update {
   readonly rows: KeyRows;
 }
 
-/** What the rule makes of decay, beta and erase gate: factors, keys to erase by, values to add. */
+/** The rule's use of decay, beta and erase gate: factors, keys to erase by, values to add. */
 function update(
   node: ImportNode,
   { rule, key, value, rows }: Update,

@@ -20,7 +20,7 @@ import { rotate } from './rotary-embedding.ts';
 import { attend, attendUnseen, mergeHeads, splitHeads, withPast } from './scaled-attention.ts';
 import { cutAlong, sliceAlong } from '../movement/slice-along.ts';
 
-/** What both operators of several heads have in common. */
+/** The common part of both operators of several heads. */
 interface Heads {
   readonly query: Expr;
   readonly key: Expr;

@@ -12,7 +12,7 @@ import { dtypeFromOnnx } from '../../protobuf/read-tensor.ts';
 import type { Subgraph } from '../../subgraph.ts';
 import { concatParts } from '../movement/joining.ts';
 
-/** What is as short is written out, so that the sizes in each iteration are known. */
+/** Loops as short as this are written out, so that the sizes in each iteration are known. */
 const MAX_UNROLLED_NODES = 256;
 const MAX_UNROLLED = 16;
 
@@ -82,7 +82,7 @@ function withoutIterations(
   });
 }
 
-/** What no iteration has collected. */
+/** The collection of no iterations. */
 function emptyStack(
   node: ImportNode,
   { type }: Subgraph['outputs'][number],

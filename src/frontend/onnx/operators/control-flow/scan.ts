@@ -183,7 +183,7 @@ function firstRows(node: ImportNode, value: Expr, count: number): Expr {
   return node.call('slice', [value], { ...part });
 }
 
-/** What lies behind the end of a sequence is zero. */
+/** Elements behind the end of a sequence are zero. */
 function padded(node: ImportNode, value: Expr, length: Dim): Expr {
   const [own = 0, ...rest] = node.shape(value);
   if (sameOrUnknown(own, length) !== '?') return value;

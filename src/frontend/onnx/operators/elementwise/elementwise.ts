@@ -8,7 +8,7 @@ import {
 } from '../../../../core/small-floats.ts';
 import type { ImportNode } from '../../import-node.ts';
 
-/** What a table of importers says beside the version, where one core operator does the work. */
+/** An importer but for its version, where one core operator does the work. */
 type OneOperator = Omit<OperatorImporter, 'since'>;
 
 export const unary = (op: string): OneOperator => ({

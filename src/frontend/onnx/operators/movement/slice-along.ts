@@ -9,7 +9,7 @@ interface Part {
   readonly end: Dim;
 }
 
-/** What lies between two positions of an axis. */
+/** The part between two positions of an axis. */
 export function sliceAlong(node: ImportNode, x: Expr, { axis, start, end }: Part): Expr {
   const part = wholeSlice(node.shape(x));
   part.starts[axis] = start;

@@ -5,7 +5,7 @@ import { normalizeAxis } from '../../../../core/shape.ts';
 import type { ImportNode, NodeImporter } from '../../import-node.ts';
 import { number } from '../elementwise/elementwise.ts';
 
-/** What is computed along one axis of its input. */
+/** A function along one axis of its input. */
 type AlongAxis = (node: ImportNode, x: Expr, axis: number) => Expr;
 
 /**

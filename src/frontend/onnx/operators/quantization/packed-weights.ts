@@ -47,7 +47,7 @@ interface Codes {
 }
 
 /**
- * What stands for integers of a few bits, as bytes. Signed ones are counted from the least: WebGPU
+ * Integers of a few bits, as bytes. Signed ones are counted from the least: WebGPU
  * has no types of less than 8 bits, so that constants of them are packed into bytes here.
  */
 function codesOf(node: ImportNode, expr: Expr, declared: number): Codes {

@@ -219,7 +219,7 @@ const LAYERS: readonly Layer[] = [
   { cell: 'GRU', resetsLate: true, lengths: [4, 1, 2] },
   { cell: 'LSTM', hasPeepholes: true, hasInitial: true, hasBias: true },
   { cell: 'LSTM', hasPeepholes: true, hasInitial: true, isCoupled: true },
-  // What has no alpha consumes none.
+  // An activation without alpha consumes none.
   { cell: 'LSTM', activations: [HARD, RELU, AFFINE], alphas: [0.3, 0.5], betas: [0.5, 0.25] },
   { cell: 'RNN', direction: 'bidirectional', activations: [LEAKY, TANH] },
 ];

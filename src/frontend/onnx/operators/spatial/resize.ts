@@ -9,7 +9,7 @@ import type { ImportNode } from '../../import-node.ts';
 import { cast, number } from '../elementwise/elementwise.ts';
 import { rationalOf, scaledSize } from './scaled-size.ts';
 
-/** What an axis becomes, and by which scale its elements are found. */
+/** The new size of an axis, and the scale by which its elements are found. */
 interface AxisPlan {
   readonly axis: number;
   readonly from: Dim;
