@@ -126,9 +126,9 @@ export interface FunctionExpr {
   readonly params: readonly VarExpr[];
   /** Absent until it is inferred. */
   readonly resultType?: Type | undefined;
-  /** The type of its result. */
+  /** The expression whose value it gives. */
   readonly body: Expr;
-  /** Its other attributes. */
+  /** Marks that passes leave. */
   readonly attributes: FunctionAttributes;
   /** Where it stands in the source. */
   readonly span?: Span;
@@ -220,7 +220,7 @@ export interface MatchExpr {
 
 /** One case of a match. */
 export interface Clause {
-  /** The pattern. */
+  /** The pattern that has to fit. */
   readonly pattern: Pattern;
   /** The value then; variables of the pattern are bound in it. */
   readonly body: Expr;
