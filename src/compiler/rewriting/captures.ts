@@ -1,4 +1,5 @@
 import { internalError } from '../../core/errors.ts';
+import type { HostTensor } from '../../core/host-tensor.ts';
 import type { AttributeValue } from '../../core/primitive-function.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
 import { constantNumber } from './constant-number.ts';
@@ -33,6 +34,13 @@ export class Captures {
     const found = this.find(name);
     if (found === undefined) throw internalError(`a match without ${name}`);
     return found;
+  }
+
+  /** The constant of this name, which every match has. */
+  tensor(name: string): HostTensor {
+    const found = this.get(name);
+    if (found.kind === 'constant') return found.value;
+    throw internalError(`${name} is captured and no constant`);
   }
 
   /** The number that all elements of the constant of this name are. */

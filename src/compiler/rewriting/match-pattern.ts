@@ -15,6 +15,17 @@ export interface Readers {
   isOnce(expr: Expr): boolean;
 }
 
+/** What is done with a match. */
+export interface Matching<T> {
+  /** Undefined: the next way in which the pattern fits is tried. */
+  readonly accept: (captures: Captures) => T | undefined;
+  /** Needed by patterns that want a value for themselves. */
+  readonly readers?: Readers;
+}
+
+/** For other patterns. */
+const NOBODY: Readers = { isOnce: () => false };
+
 /**
  * The first result of `accept` for the ways in which a pattern fits a call, tried from left to right.
  * There are at most as many as the alternatives of the pattern allow, whatever the program.
@@ -22,10 +33,9 @@ export interface Readers {
 export function matchPattern<T>(
   pattern: ExprPattern,
   root: CallExpr,
-  { readers, accept }: { readers: Readers; accept: (captures: Captures) => T | undefined },
+  { accept, readers = NOBODY }: Matching<T>,
 ): T | undefined {
-  const matcher = new Matcher<T>(readers);
-  return matcher.fits(pattern, root, {
+  return new Matcher<T>(readers).fits(pattern, root, {
     bindings: undefined,
     next: (bindings) => accept(new Captures(root, bindings)),
   });

@@ -1,10 +1,11 @@
 import type { TypeInference } from '../inference/type-inference.ts';
 import { compileStep } from '../ir/compile-budget.ts';
 import type { CallExpr, Expr, Module, Span } from '../ir/expr.ts';
-import { childrenOf, mapFunctions, postOrder, withChildren } from '../ir/visit.ts';
-import { rootOperators } from './expr-pattern.ts';
+import { mapFunctions, postOrder, withChildren } from '../ir/visit.ts';
+import { countReaders } from './count-readers.ts';
 import { hasTypes } from './has-types.ts';
 import { matchPattern } from './match-pattern.ts';
+import { PatternTable } from './pattern-table.ts';
 import type { OnRewrite, RewriteRule } from './rewrite-rule.ts';
 
 /** What rules are applied with. */
@@ -23,28 +24,16 @@ export function rewriteModule(
   rules: readonly RewriteRule[],
   rewriting: Rewriting,
 ): Module {
-  const table = rulesByOperator(rules);
+  const table = new PatternTable(rules);
   return mapFunctions(module, (fn, name) => {
     const body = new BodyRewriter(fn.body, table, { ...rewriting, name }).run();
     return body === fn.body ? fn : { ...fn, body };
   });
 }
 
-type RuleTable = ReadonlyMap<string, readonly RewriteRule[]>;
-
-function rulesByOperator(rules: readonly RewriteRule[]): RuleTable {
-  const table = new Map<string, RewriteRule[]>();
-  for (const rule of rules) {
-    const operators = rootOperators(rule.pattern);
-    if (operators === undefined) throw new Error(`internal: ${rule.name} may begin with anything`);
-    for (const op of operators) table.set(op, [...(table.get(op) ?? []), rule]);
-  }
-  return table;
-}
-
 class BodyRewriter {
   readonly #body: Expr;
-  readonly #table: RuleTable;
+  readonly #table: PatternTable<RewriteRule>;
   readonly #rewriting: Rewriting & { readonly name: string };
   /** What became of each node; nothing more applies to a result, which is its own. */
   readonly #results = new Map<Expr, Expr>();
@@ -53,7 +42,11 @@ class BodyRewriter {
   /** How often nodes of the body are read, once a rule wants to know. */
   #readers: ReadonlyMap<Expr, number> | undefined;
 
-  constructor(body: Expr, table: RuleTable, rewriting: Rewriting & { readonly name: string }) {
+  constructor(
+    body: Expr,
+    table: PatternTable<RewriteRule>,
+    rewriting: Rewriting & { readonly name: string },
+  ) {
     this.#body = body;
     this.#table = table;
     this.#rewriting = rewriting;
@@ -83,10 +76,7 @@ class BodyRewriter {
   }
 
   #replace(root: CallExpr): Expr | undefined {
-    if (root.callee.kind !== 'operator') return undefined;
-    const rules = this.#table.get(root.callee.name);
-    if (rules === undefined) return undefined;
-    for (const rule of rules) {
+    for (const rule of this.#table.rowsFor(root)) {
       const replaced = this.#apply(rule, root);
       if (replaced !== undefined) return replaced;
     }
@@ -117,15 +107,6 @@ class BodyRewriter {
     for (const origin of this.#origins.get(expr) ?? []) count += this.#readers.get(origin) ?? 0;
     return count;
   }
-}
-
-/** How often each node below an expression is read. */
-export function countReaders(root: Expr): ReadonlyMap<Expr, number> {
-  const counts = new Map<Expr, number>();
-  for (const expr of postOrder(root)) {
-    for (const child of childrenOf(expr)) counts.set(child, (counts.get(child) ?? 0) + 1);
-  }
-  return counts;
 }
 
 function withPlace(expr: Expr, span: Span | undefined): Expr {

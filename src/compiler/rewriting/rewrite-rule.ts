@@ -18,6 +18,8 @@ export interface RewriteRule {
   readonly types?: Readonly<Record<string, TypePattern>>;
   /** Undefined: the rule does not apply after all. Calls without a place get that of the root. */
   replace(captures: Captures, context: RewriteContext): Expr | undefined;
+  /** It gives numbers where what it replaces gives NaN. */
+  readonly definesNaN?: true;
   /** Why, where the name does not say it. */
   readonly explains?: string;
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { firstDifference, type Tolerance } from '../../core/all-close.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
+import { numberElements } from '../../ops/elements.ts';
 import { OPS } from '../../ops/registry.ts';
 import { inferModule } from '../inference/infer-module.ts';
 import { TypeInference } from '../inference/type-inference.ts';
@@ -56,6 +57,15 @@ function toleranceOf(...modules: readonly Module[]): Tolerance {
   };
 }
 
+/** The tensor with the elements of another one in place of NaN. */
+function withoutNaN(tensor: HostTensor, other: HostTensor): HostTensor {
+  const others = numberElements(other);
+  const values = Array.from(numberElements(tensor), (value, i) =>
+    Number.isNaN(value) ? (others[i] ?? 0) : value,
+  );
+  return HostTensor.from(tensor.dtype, tensor.shape, values);
+}
+
 test('names of rules are unique', () => {
   const names = TABLES.map(({ rule }) => rule.name);
   expect(new Set(names).size).toBe(names.length);
@@ -86,7 +96,8 @@ describe.each([...new Set(TABLES.map(({ name }) => name))])('rules of %s, each a
       );
       const tolerance = toleranceOf(match.module, after);
       for (const [i, tensor] of (actual ?? []).entries()) {
-        const wanted = expected?.[i];
+        const given = expected?.[i];
+        const wanted = given && rule.definesNaN === true ? withoutNaN(given, tensor) : given;
         expect(wanted && firstDifference(tensor, wanted, tolerance), text).toBeUndefined();
       }
     }

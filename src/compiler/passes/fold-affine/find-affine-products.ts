@@ -2,8 +2,13 @@ import { proveEqual } from '../../../core/dim-algebra.ts';
 import type { Dim } from '../../../core/dim.ts';
 import type { Shape } from '../../../core/shape.ts';
 import type { CallExpr, Expr } from '../../ir/expr.ts';
-import { childrenOf, postOrder } from '../../ir/visit.ts';
+import { postOrder } from '../../ir/visit.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
+import type { Captures } from '../../rewriting/captures.ts';
+import { countReaders } from '../../rewriting/count-readers.ts';
+import { any, calls } from '../../rewriting/expr-pattern.ts';
+import { tensorTypeOf } from '../../rewriting/has-types.ts';
+import { matchPattern } from '../../rewriting/match-pattern.ts';
 import { type Affine, composeAffine, IDENTITY } from './affine.ts';
 import { type FoldedWeights, foldWeights } from './fold-weights.ts';
 import { readAffine } from './read-affine.ts';
@@ -13,8 +18,8 @@ import { type WeightedProduct, weightedProduct } from './weighted-product.ts';
 export interface Step {
   /** The operand that comes from the product, or leads to it. */
   readonly index: number;
-  /** A reshape or transpose, which stays. */
-  readonly isView: boolean;
+  /** What goes into the weights; undefined for a reshape or transpose, which stays. */
+  readonly rule: string | undefined;
 }
 
 /** A product and what is to go into its weights. */
@@ -54,7 +59,7 @@ const MAX_WEIGHT_BYTES = 2 ** 26;
 /** Products that fold, by the last call behind each. */
 export function findAffineProducts(root: Expr, types: TypeInference): Map<Expr, AffineProduct> {
   const order = postOrder(root);
-  const uses = countUses(order);
+  const uses = countReaders(root);
   const tails = new Map<Expr, Tail>();
   for (const expr of order) {
     if (expr.kind !== 'call') continue;
@@ -68,14 +73,6 @@ export function findAffineProducts(root: Expr, types: TypeInference): Map<Expr, 
     if (folded !== undefined) found.set(expr, folded);
   }
   return found;
-}
-
-function countUses(order: readonly Expr[]): ReadonlyMap<Expr, number> {
-  const uses = new Map<Expr, number>();
-  for (const expr of order) {
-    for (const child of childrenOf(expr)) uses.set(child, (uses.get(child) ?? 0) + 1);
-  }
-  return uses;
 }
 
 interface Search {
@@ -99,7 +96,7 @@ function extendTail(expr: CallExpr, { tails, uses, types }: Search): Tail | unde
       affine: read === undefined ? previous.affine : composeAffine(previous.affine, read.affine),
       operators: previous.operators + (read?.operators ?? 0),
       hasShift: previous.hasShift || read?.hasShift === true,
-      step: { index, isView: view !== undefined },
+      step: { index, rule: read?.rule },
       previous,
     };
   }
@@ -134,14 +131,14 @@ function inputChain(product: WeightedProduct, { tails, uses, types }: Search): I
     const view = readView(step, types);
     if (view !== undefined) {
       axis = view.backward(axis);
-      steps.push({ index: 0, isView: true });
+      steps.push({ index: 0, rule: undefined });
       expr = step.args[0];
       continue;
     }
     const index = step.args[0]?.kind === 'constant' ? 1 : 0;
     const read = readAffine(step, index, { axis, types });
     if (read === undefined || (read.hasShift && !takesShift)) break;
-    steps.push({ index, isView: false });
+    steps.push({ index, rule: read.rule });
     chain = {
       steps: steps.slice(),
       affine: composeAffine(read.affine, chain.affine),
@@ -186,22 +183,28 @@ interface View {
   backward(axis: number | undefined): number | undefined;
 }
 
+const TRANSPOSE = calls('transpose', [any('x')], { attributes: { perm: { name: 'perm' } } });
+const RESHAPE = calls('reshape', [any('x')]);
+
 function readView(expr: CallExpr, types: TypeInference): View | undefined {
-  const { callee, args, attributes, onDevice } = expr;
-  const [source] = args;
-  if (callee.kind !== 'operator' || source === undefined) return undefined;
-  if (onDevice !== undefined) return undefined;
-  if (callee.name === 'transpose') {
-    const { perm } = attributes;
-    if (!Array.isArray(perm)) return undefined;
-    return {
-      forward: (axis) => (axis === undefined ? undefined : perm.indexOf(axis)),
-      backward: (axis) => (axis === undefined ? undefined : Number(perm[axis])),
-    };
-  }
-  if (callee.name !== 'reshape' || args.length !== 1) return undefined;
-  const [from, to] = [types.of(source), types.of(expr)];
-  if (from.kind !== 'tensor' || to.kind !== 'tensor') return undefined;
+  if (expr.onDevice !== undefined) return undefined;
+  return (
+    matchPattern(TRANSPOSE, expr, { accept: transposeView }) ??
+    matchPattern(RESHAPE, expr, { accept: (captures) => reshapeView(captures, types) })
+  );
+}
+
+function transposeView(captures: Captures): View {
+  const perm = captures.integers('perm');
+  return {
+    forward: (axis) => (axis === undefined ? undefined : perm.indexOf(axis)),
+    backward: (axis) => (axis === undefined ? undefined : perm[axis]),
+  };
+}
+
+function reshapeView(captures: Captures, types: TypeInference): View | undefined {
+  const [from, to] = ['x', 'root'].map((name) => tensorTypeOf(captures.get(name), types));
+  if (from === undefined || to === undefined) return undefined;
   return {
     forward: (axis) => keptAxis(axis, from.shape, to.shape),
     backward: (axis) => keptAxis(axis, to.shape, from.shape),

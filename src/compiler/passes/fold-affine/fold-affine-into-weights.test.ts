@@ -160,6 +160,20 @@ describe('behind a product', () => {
 });
 
 describe('before a product', () => {
+  test('batch normalisation that a convolution takes is not multiplied as well', () => {
+    const statistics = [4, 2, 0.5, 3].map((value) => splat([4], value));
+    const normed = call('batch_norm', [image, ...statistics], { epsilon: 1 });
+    const body = call('conv2d', [normed, splat([2, 4, 1, 1], 0.5), vector(10, 20)]);
+    expect(text(image, body)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(n, 4, 5, 5), float32]) -> Tensor[(n, 2, 5, 5), float32] {
+        conv2d(%x, meta[0], [12f, 22f])
+      }
+
+      meta[0]: Tensor[(2, 4, 1, 1), float32] = 1f
+      "
+    `);
+  });
+
   test('a scale of channels goes into the rows of a matrix', () => {
     const body = call('matmul', [call('mul', [rows, splat([4], 3)]), splat([4, 2], 0.5)]);
     expect(text(rows, body)).toMatchInlineSnapshot(`

@@ -1,5 +1,10 @@
-import type { CallExpr, Expr } from '../../ir/expr.ts';
+import type { CallExpr } from '../../ir/expr.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
+import type { Captures } from '../../rewriting/captures.ts';
+import { any, calls, commutes, type ExprPattern, filled } from '../../rewriting/expr-pattern.ts';
+import { tensorTypeOf } from '../../rewriting/has-types.ts';
+import { PatternTable } from '../../rewriting/pattern-table.ts';
+import { matchPattern } from '../../rewriting/match-pattern.ts';
 import {
   type Affine,
   channelCoefficients,
@@ -11,25 +16,57 @@ import {
 
 /** A call that is affine in one of its operands. */
 export interface AffineCall {
+  /** The name of its row of the table. */
+  readonly rule: string;
   readonly affine: Affine;
   /** Elementwise operators that it stands for. */
   readonly operators: number;
   readonly hasShift: boolean;
 }
 
-type Reader = (constant: Coefficients, isLeft: boolean) => Affine | undefined;
+/** A call of x with a constant, and what it does to x. */
+interface AffineRule {
+  readonly name: string;
+  readonly pattern: ExprPattern;
+  affine(constant: Coefficients): Affine;
+}
 
-/** By operator: x with a constant, which is the left operand if `isLeft`. */
-const READERS: Readonly<Record<string, Reader>> = {
-  mul: (scale) => ({ scale, shift: 0 }),
-  div: (divisor, isLeft) =>
-    isLeft ? undefined : { scale: combine(1, divisor, (one, d) => one / d), shift: 0 },
-  add: (shift) => ({ scale: 1, shift }),
-  sub: (constant, isLeft) =>
-    isLeft
-      ? { scale: -1, shift: constant }
-      : { scale: 1, shift: combine(0, constant, (zero, c) => zero - c) },
-};
+const X = any('x');
+const C = filled(undefined, 'c');
+
+const AFFINE_CALLS = new PatternTable<AffineRule>([
+  {
+    name: 'x * c into weights',
+    pattern: commutes('mul', [X, C]),
+    affine: (scale) => ({ scale, shift: 0 }),
+  },
+  {
+    name: 'x / c into weights',
+    pattern: calls('div', [X, C]),
+    affine: (divisor) => ({ scale: combine(1, divisor, (one, d) => one / d), shift: 0 }),
+  },
+  {
+    name: 'x + c into weights',
+    pattern: commutes('add', [X, C]),
+    affine: (shift) => ({ scale: 1, shift }),
+  },
+  {
+    name: 'x - c into weights',
+    pattern: calls('sub', [X, C]),
+    affine: (constant) => ({ scale: 1, shift: combine(0, constant, (zero, c) => zero - c) }),
+  },
+  {
+    name: 'c - x into weights',
+    pattern: calls('sub', [C, X]),
+    affine: (shift) => ({ scale: -1, shift }),
+  },
+]);
+
+/** Batch normalisation of x with constant statistics. */
+export const BATCH_NORM = calls('batch_norm', [
+  X,
+  ...['scale', 'bias', 'mean', 'variance'].map((name) => filled(undefined, name)),
+]);
 
 /** What a call does to its operand `index`, channels of which lie along `axis` if there are any. */
 export function readAffine(
@@ -37,46 +74,45 @@ export function readAffine(
   index: number,
   { axis, types }: { readonly axis: number | undefined; readonly types: TypeInference },
 ): AffineCall | undefined {
-  const { callee, args, onDevice } = call;
-  if (callee.kind !== 'operator' || onDevice !== undefined) return undefined;
-  const source = args[index];
-  const type = source && types.of(source);
-  if (type?.kind !== 'tensor') return undefined;
-  if (callee.name === 'batch_norm') {
-    return index === 0 && axis === 1 ? finite(batchNormAffine(call), 2) : undefined;
+  const source = call.args[index];
+  if (source === undefined || call.onDevice !== undefined) return undefined;
+  const isOfSource = (captures: Captures): boolean => captures.get('x') === source;
+  for (const rule of AFFINE_CALLS.rowsFor(call)) {
+    const found = matchPattern(rule.pattern, call, {
+      accept: (captures) => {
+        const type = isOfSource(captures) ? tensorTypeOf(source, types) : undefined;
+        const constant = type && channelCoefficients(captures.tensor('c'), type, axis);
+        return constant === undefined ? undefined : finite(rule.name, rule.affine(constant), 1);
+      },
+    });
+    if (found !== undefined) return found;
   }
-  const read = READERS[callee.name];
-  const other: Expr | undefined = args[1 - index];
-  if (read === undefined || other?.kind !== 'constant') return undefined;
-  const coefficients = channelCoefficients(other.value, type, axis);
-  return coefficients === undefined ? undefined : finite(read(coefficients, index === 1), 1);
+  if (index !== 0 || axis !== 1) return undefined;
+  return matchPattern(BATCH_NORM, call, {
+    accept: (captures) => finite('batch_norm into weights', batchNormAffine(captures), 2),
+  });
 }
 
-function finite(affine: Affine | undefined, operators: number): AffineCall | undefined {
-  if (affine === undefined || !isFinite(affine.scale) || !isFinite(affine.shift)) return undefined;
-  return { affine, operators, hasShift: affine.shift !== 0 };
+function finite(rule: string, affine: Affine, operators: number): AffineCall | undefined {
+  if (!isFinite(affine.scale) || !isFinite(affine.shift)) return undefined;
+  return { rule, affine, operators, hasShift: affine.shift !== 0 };
 }
 
 /**
- * Batch normalisation with constant statistics is x * s + t for each channel, with
+ * A match of {@link BATCH_NORM} is x * s + t for each channel, with
  * s = scale / sqrt(variance + epsilon) and t = bias - mean * s.
  */
-export function batchNormAffine({ args, attributes }: CallExpr): Affine | undefined {
-  const statistics = args.slice(1).flatMap((arg) => {
-    return arg.kind === 'constant' ? [vectorCoefficients(arg.value)] : [];
-  });
-  const [scale, bias, mean, variance] = statistics;
-  if (scale === undefined || bias === undefined) return undefined;
-  if (mean === undefined || variance === undefined) return undefined;
-  const given = attributes['epsilon'];
+export function batchNormAffine(captures: Captures): Affine {
+  const statistic = (name: string): Coefficients => vectorCoefficients(captures.tensor(name));
+  const given = captures.root.attributes['epsilon'];
   const epsilon = typeof given === 'number' ? given : 1e-5;
-  const deviation = combine(variance, epsilon, (v, e) => Math.sqrt(v + e));
-  const s = combine(scale, deviation, (a, b) => a / b);
+  const deviation = combine(statistic('variance'), epsilon, (v, e) => Math.sqrt(v + e));
+  const s = combine(statistic('scale'), deviation, (a, b) => a / b);
   return {
     scale: s,
     shift: combine(
-      bias,
-      combine(mean, s, (m, f) => m * f),
+      statistic('bias'),
+      combine(statistic('mean'), s, (m, f) => m * f),
       (b, m) => b - m,
     ),
   };

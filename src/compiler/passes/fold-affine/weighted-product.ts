@@ -1,6 +1,9 @@
 import type { HostTensor } from '../../../core/host-tensor.ts';
 import type { CallExpr } from '../../ir/expr.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
+import { any, calls, either, type ExprPattern, filled } from '../../rewriting/expr-pattern.ts';
+import { PatternTable } from '../../rewriting/pattern-table.ts';
+import { matchPattern } from '../../rewriting/match-pattern.ts';
 
 /**
  * A product with constant weights: a convolution or a matrix product. Its weights are seen as
@@ -38,36 +41,68 @@ export interface WeightLayout {
   inputChannel(row: number, column: number): number;
 }
 
-/** The product that a call is; undefined for other calls, and where weights or bias vary. */
-export function weightedProduct(call: CallExpr, types: TypeInference): WeightedProduct | undefined {
-  const { callee, onDevice } = call;
-  if (callee.kind !== 'operator' || onDevice !== undefined) return undefined;
-  const read = PRODUCTS[callee.name];
-  const product = read?.(call, types);
-  const dtype = product?.weights.dtype;
-  return dtype === 'float32' || dtype === 'float16' ? product : undefined;
+/** Constants of a match and what else tells how a product uses them. */
+interface Operands {
+  readonly call: CallExpr;
+  readonly weights: HostTensor;
+  /** The bias that is there; undefined: none. */
+  readonly bias: HostTensor | undefined;
+  readonly types: TypeInference;
 }
 
-type Reader = (call: CallExpr, types: TypeInference) => WeightedProduct | undefined;
+interface ProductRule {
+  readonly pattern: ExprPattern;
+  read(operands: Operands): WeightedProduct | undefined;
+}
 
-const PRODUCTS: Readonly<Record<string, Reader>> = {
-  conv2d: convolution,
-  conv3d: convolution,
-  deform_conv: (call) => {
-    const product = convolution({ ...call, args: call.args.slice(0, 2) });
-    return product && { ...product, call, biasIndex: undefined, takesInputShift: false };
+const X = any('x');
+const WEIGHTS = filled(undefined, 'weights');
+
+/** A product with constant weights, with a constant bias or without. */
+function withBias(op: string): ExprPattern {
+  return either(calls(op, [X, WEIGHTS]), calls(op, [X, WEIGHTS, filled(undefined, 'bias')]));
+}
+
+const PRODUCTS = new PatternTable<ProductRule>([
+  { pattern: withBias('conv2d'), read: convolution },
+  { pattern: withBias('conv3d'), read: convolution },
+  {
+    pattern: calls('deform_conv', [X, WEIGHTS], { isVariadic: true }),
+    read: (operands) => ({
+      ...convolution(operands),
+      biasIndex: undefined,
+      takesInputShift: false,
+    }),
   },
-  conv_transpose: transposedConvolution,
-  gemm,
-  matmul: (call, types) => matmulRight(call, types) ?? matmulLeft(call, types),
-};
+  { pattern: withBias('conv_transpose'), read: transposedConvolution },
+  { pattern: withBias('gemm'), read: gemm },
+  { pattern: calls('matmul', [X, WEIGHTS]), read: matmulRight },
+  { pattern: calls('matmul', [WEIGHTS, X]), read: matmulLeft },
+]);
+
+/** The product that a call is; undefined for other calls, and where weights or bias vary. */
+export function weightedProduct(call: CallExpr, types: TypeInference): WeightedProduct | undefined {
+  if (call.onDevice !== undefined) return undefined;
+  for (const rule of PRODUCTS.rowsFor(call)) {
+    const product = matchPattern(rule.pattern, call, {
+      accept: (captures) => {
+        const weights = captures.tensor('weights');
+        const bias = captures.find('bias');
+        const given = bias?.kind === 'constant' ? bias.value : undefined;
+        return rule.read({ call, weights, bias: given, types });
+      },
+    });
+    const dtype = product?.weights.dtype;
+    if (product !== undefined)
+      return dtype === 'float32' || dtype === 'float16' ? product : undefined;
+  }
+  return undefined;
+}
 
 const PLAIN = { alpha: 1, beta: 1, inputIndex: 0, weightIndex: 1 } as const;
 
 /** Weights (K, C / groups, ...). */
-function convolution(call: CallExpr): WeightedProduct | undefined {
-  const [weights, bias] = constants(call, [1, 2]);
-  if (weights === undefined || bias === null) return undefined;
+function convolution({ call, weights, bias }: Operands): WeightedProduct {
   const [rows, columns, inner] = matrixOf(weights.shape);
   const groupRows = rows / groupsOf(call);
   const pads = call.attributes['pads'];
@@ -95,23 +130,21 @@ function convolution(call: CallExpr): WeightedProduct | undefined {
 }
 
 /** Weights (C, K / groups, ...). Its sums have fewer terms at the borders. */
-function transposedConvolution(call: CallExpr): WeightedProduct | undefined {
-  const product = convolution(call);
-  if (product === undefined) return undefined;
+function transposedConvolution(operands: Operands): WeightedProduct {
+  const product = convolution(operands);
   const { rows, columns } = product.layout;
-  const groupRows = rows / groupsOf(call);
+  const groupCount = groupsOf(operands.call);
+  const groupRows = rows / groupCount;
   const layout: WeightLayout = {
     ...product.layout,
-    resultChannels: columns * groupsOf(call),
+    resultChannels: columns * groupCount,
     resultChannel: (row, column) => Math.floor(row / groupRows) * columns + column,
     inputChannel: (row) => row,
   };
   return { ...product, layout, takesInputShift: false };
 }
 
-function gemm(call: CallExpr): WeightedProduct | undefined {
-  const [weights, bias] = constants(call, [1, 2]);
-  if (weights === undefined || bias === null) return undefined;
+function gemm({ call, weights, bias }: Operands): WeightedProduct {
   const { trans_a: isInputTransposed, trans_b: isTransposed, alpha, beta } = call.attributes;
   return {
     ...PLAIN,
@@ -130,10 +163,9 @@ function gemm(call: CallExpr): WeightedProduct | undefined {
 }
 
 /** x by weights (..., K, N), or by (K,). */
-function matmulRight(call: CallExpr, types: TypeInference): WeightedProduct | undefined {
-  const [weights] = constants(call, [1]);
+function matmulRight({ call, weights, types }: Operands): WeightedProduct | undefined {
   const [input] = call.args;
-  if (weights === undefined || input === undefined) return undefined;
+  if (input === undefined) return undefined;
   const isVector = weights.shape.length === 1;
   return matmul(call, types, {
     weights,
@@ -146,10 +178,9 @@ function matmulRight(call: CallExpr, types: TypeInference): WeightedProduct | un
 }
 
 /** Weights (..., M, K), or (K,), by x. */
-function matmulLeft(call: CallExpr, types: TypeInference): WeightedProduct | undefined {
-  const [weights] = constants(call, [0]);
+function matmulLeft({ call, weights, types }: Operands): WeightedProduct | undefined {
   const input = call.args[1];
-  if (weights === undefined || input === undefined) return undefined;
+  if (input === undefined) return undefined;
   const isVector = weights.shape.length === 1;
   const inputRank = rankOf(input, types);
   const columns = inputRank === 1 ? 0 : 1;
@@ -210,19 +241,6 @@ function matrixOf([rows = 1, columns = 1, ...rest]: readonly number[]): [number,
 function groupsOf({ attributes }: CallExpr): number {
   const groups = attributes['groups'];
   return typeof groups === 'number' ? groups : 1;
-}
-
-/** The constants among the operands: null for another expression, undefined for none. */
-function constants(
-  { args }: CallExpr,
-  [first, second]: readonly [number, number?],
-): [HostTensor | undefined, HostTensor | null | undefined] {
-  const read = (index: number | undefined): HostTensor | null | undefined => {
-    const arg = index === undefined ? undefined : args[index];
-    if (arg === undefined) return undefined;
-    return arg.kind === 'constant' ? arg.value : null;
-  };
-  return [read(first) ?? undefined, read(second)];
 }
 
 function rankOf(expr: Parameters<TypeInference['of']>[0], types: TypeInference): number {

@@ -57,6 +57,8 @@ class MatchWriter {
   readonly #exprs = new Map<string, Expr>();
   readonly #dtype: DType;
   readonly #shape: readonly number[];
+  /** Constants are vectors with a number for each channel. */
+  readonly #isByChannel: boolean;
 
   constructor({ types = {} }: RewriteRule, random: () => number) {
     this.#random = random;
@@ -64,10 +66,11 @@ class MatchWriter {
     const wanted = Object.values(types);
     this.#dtype = this.pick(wanted.find(({ dtypes }) => dtypes !== undefined)?.dtypes ?? DTYPES);
     const ranks = wanted.flatMap(({ rank }) => (rank === undefined ? [] : [rank]));
-    const rank = ranks[0] ?? this.#below(MAX_RANK + 1);
+    const rank = ranks[0] ?? (this.chance(0.4) ? MAX_RANK : this.#below(MAX_RANK));
     // Sizes that are all the same are what products of any operands accept.
     const size = 1 + this.#below(4);
     const isEven = this.chance(0.6);
+    this.#isByChannel = this.chance(0.3);
     this.#shape = Array.from({ length: rank }, () => (isEven ? size : 1 + this.#below(3)));
   }
 
@@ -139,7 +142,10 @@ class MatchWriter {
     const ones = Array.from({ length: this.#below(this.#shape.length + 1) }, () => 1);
     const number = (): number => (value === undefined ? this.#number() : this.#like(value));
     if (isSingle === true) return constant(HostTensor.from(dtype, ones, [number()]));
-    const shape = this.pick([ones, this.#shape, this.#nearShape(), [this.#shape[1] ?? 1]]);
+    const shape =
+      this.#isByChannel && value === undefined
+        ? [this.#shape[1] ?? 1]
+        : this.pick([ones, this.#shape, this.#nearShape()]);
     if (value !== undefined) return constant(HostTensor.splat(dtype, shape, number()));
     const count = shape.reduce((product, size) => product * size, 1);
     return constant(HostTensor.from(dtype, shape, Array.from({ length: count }, number)));

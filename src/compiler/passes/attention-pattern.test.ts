@@ -4,7 +4,7 @@ import { call, constant, func, moduleOf, tuple, variable } from '../ir/build.ts'
 import type { Expr } from '../ir/expr.ts';
 import { printModule } from '../ir/print.ts';
 import { TypeInference } from '../inference/type-inference.ts';
-import { recognizeAttention } from './recognize-attention.ts';
+import { recognizeOperators } from './recognize-operators.ts';
 
 const query = variable('q', 'float32', ['b', 3, 'n', 8]);
 const key = variable('k', 'float32', ['b', 3, 'm', 8]);
@@ -20,7 +20,7 @@ const products = matmul(query, turned(key));
 
 function recognized(body: Expr): string {
   const module = moduleOf({ main: func([query, key, value, bias, isSeen], body) });
-  return printModule(recognizeAttention(module, new TypeInference()));
+  return printModule(recognizeOperators.run(module, { types: new TypeInference() }));
 }
 
 const ATTENTION = 'scaled_dot_product_attention(%q, %k, %v';
@@ -53,7 +53,7 @@ test('keys that lie in another order are transposed', () => {
   const rows = variable('rows', 'float32', ['b', 'm', 3, 8]);
   const scores = matmul(query, turned(rows, [0, 2, 3, 1]));
   const module = moduleOf({ main: func([query, rows, value], matmul(softmax(scores), value)) });
-  const text = printModule(recognizeAttention(module, new TypeInference()));
+  const text = printModule(recognizeOperators.run(module, { types: new TypeInference() }));
   expect(text).toContain('transpose(%rows, perm=[0, 2, 1, 3])');
 });
 

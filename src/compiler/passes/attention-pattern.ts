@@ -1,0 +1,118 @@
+import { HostTensor } from '../../core/host-tensor.ts';
+import type { TensorType } from '../../core/primitive-function.ts';
+import { call, constant } from '../ir/build.ts';
+import type { Expr } from '../ir/expr.ts';
+import type { Captures } from '../rewriting/captures.ts';
+import {
+  any,
+  calls,
+  commutes,
+  either,
+  type ExprPattern,
+  once,
+  single,
+} from '../rewriting/expr-pattern.ts';
+import { tensorTypeOf } from '../rewriting/has-types.ts';
+import type { RewriteContext, RewriteRule } from '../rewriting/rewrite-rule.ts';
+
+/** A value, or it by a number or divided by one, each way with a wrapping of its own. */
+function scaled(
+  pattern: ExprPattern,
+  name: string,
+  wrap: (scaled: ReturnType<typeof calls>) => ExprPattern = (it) => it,
+): ExprPattern {
+  return either(
+    wrap(commutes('mul', [pattern, single(undefined, `${name} factor`)])),
+    wrap(calls('div', [pattern, single(undefined, `${name} divisor`)])),
+    pattern,
+  );
+}
+
+/** Keys lie (batch, heads, size, keys) or in any other order. */
+const KEYS = calls('transpose', [any('key')], {
+  attributes: { perm: { name: 'perm' } },
+  name: 'keys',
+});
+
+const PRODUCTS = once(calls('matmul', [any('query'), scaled(KEYS, 'key')]));
+const SCORES = scaled(PRODUCTS, 'score', once);
+
+/** Beside a number this low a score is lost. */
+const MASKED = single({ atMost: -1e30 }, 'masked');
+
+const BIASED = either(
+  SCORES,
+  once(commutes('add', [SCORES, any('bias')])),
+  once(calls('where', [any('seen'), SCORES, MASKED], { name: 'where' })),
+  once(calls('where', [any('hidden'), MASKED, SCORES], { name: 'where' })),
+);
+
+const WEIGHTS = calls('softmax', [BIASED], {
+  attributes: { axis: { oneOf: [-1, 3], isOptional: true } },
+  name: 'weights',
+});
+
+const OPERAND = { dtypes: ['float32'], rank: 4 } as const;
+
+/** Attention of four axes whose queries, keys and values have the batches and heads of the scores. */
+export const ATTENTION: readonly RewriteRule[] = [
+  {
+    name: 'attention spelled out',
+    explains:
+      'A product with transposed keys, scaled before or behind, with a bias or not, softmax along keys, and a product with values. Nothing else may read what lies between, which the operator has no memory for.',
+    pattern: calls('matmul', [once(WEIGHTS), any('value')]),
+    types: { weights: OPERAND, query: OPERAND, keys: OPERAND, value: OPERAND },
+    // Rows of -Infinity, which softmax makes NaN of, are zeros in attention.
+    definesNaN: true,
+    replace: attention,
+  },
+];
+
+function attention(captures: Captures, context: RewriteContext): Expr | undefined {
+  const weights = tensorTypeOf(captures.get('weights'), context.types);
+  const [query, value] = ['query', 'value'].map((name) => captures.get(name));
+  if (weights === undefined || query === undefined || value === undefined) return undefined;
+  const isSameAt = (name: string, axes: readonly number[]): boolean =>
+    hasSizes(tensorTypeOf(captures.get(name), context.types), weights, axes);
+  const isWhole =
+    isSameAt('query', [0, 1, 2]) && isSameAt('keys', [0, 1, 3]) && isSameAt('value', [0, 1]);
+  if (!isWhole) return undefined;
+  const bias = captures.find('bias') ?? maskBias(captures);
+  const args = [query, keysOf(captures), value, ...(bias === undefined ? [] : [bias])];
+  const scale = scaleOf(captures, 'score') * scaleOf(captures, 'key');
+  return call('scaled_dot_product_attention', args, { scale });
+}
+
+/** Whether sizes along axes are those of the scores: nothing is broadcast. */
+function hasSizes(
+  type: TensorType | undefined,
+  { shape }: TensorType,
+  axes: readonly number[],
+): boolean {
+  return axes.every((axis) => JSON.stringify(type?.shape[axis]) === JSON.stringify(shape[axis]));
+}
+
+function keysOf(captures: Captures): Expr {
+  const key = captures.get('key');
+  const [batch = 0, heads = 0, size = 0, positions = 0] = captures.integers('perm');
+  const perm = [batch, heads, positions, size];
+  const isSame = perm.every((from, to) => from === to);
+  return isSame ? key : call('transpose', [key], { perm });
+}
+
+function scaleOf(captures: Captures, name: string): number {
+  const divisor = captures.number(`${name} divisor`);
+  return divisor === undefined ? (captures.number(`${name} factor`) ?? 1) : 1 / divisor;
+}
+
+/** 0 in place of scores: what is added to a score replaces it where it is masked. */
+function maskBias(captures: Captures): Expr | undefined {
+  const [where, seen, hidden, masked] = ['where', 'seen', 'hidden', 'masked'].map((name) =>
+    captures.find(name),
+  );
+  const condition = seen ?? hidden;
+  if (where?.kind !== 'call' || condition === undefined || masked === undefined) return undefined;
+  const zero = constant(HostTensor.from('float32', [], [0]));
+  const choices = seen === undefined ? [masked, zero] : [zero, masked];
+  return call('where', [condition, ...choices], {}, where.span);
+}
