@@ -155,7 +155,7 @@ export interface OpFusion {
   loads(input: number, call: Omit<LoweringCall, 'caps'>): number;
 }
 
-/** What an operator does to the memory of its tensors. */
+/** The use that an operator makes of its tensors' memory. */
 export interface OpStorage {
   /** The result takes more memory than the operands: what is large is not computed ahead of time. */
   readonly unpacks?: boolean;

@@ -11,7 +11,7 @@ export interface Binding {
   readonly previous: Binding | undefined;
 }
 
-/** What the names of a pattern stand for in one match. */
+/** The expressions behind the names of a pattern in one match. */
 export class Captures {
   /** The whole match. */
   readonly root: CallExpr;

@@ -2,7 +2,7 @@ import type { DType } from '../../core/dtype.ts';
 import type { AttributeValue } from '../../core/primitive-function.ts';
 
 /**
- * What an expression may look like, as plain data. Captures have names; a name that stands in a
+ * A pattern of expressions, as plain data. Captures have names; a name that stands in a
  * pattern twice stands for one and the same node.
  */
 export type ExprPattern = AnyPattern | CallPattern | ConstantPattern | EitherPattern;

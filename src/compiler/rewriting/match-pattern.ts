@@ -43,7 +43,7 @@ export function matchPattern<T>(
 
 type Next<T> = (bindings: Binding | undefined) => T | undefined;
 
-/** What is bound so far, and what is tried with more. */
+/** The captures so far, and the continuation that is tried with more. */
 interface State<T> {
   readonly bindings: Binding | undefined;
   readonly next: Next<T>;

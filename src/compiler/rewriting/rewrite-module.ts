@@ -8,7 +8,7 @@ import { matchPattern } from './match-pattern.ts';
 import { PatternTable } from './pattern-table.ts';
 import type { OnRewrite, RewriteRule } from './rewrite-rule.ts';
 
-/** What rules are applied with. */
+/** Options of applying rules. */
 export interface Rewriting {
   readonly types: TypeInference;
   readonly onRewrite?: OnRewrite | undefined;
@@ -35,7 +35,7 @@ class BodyRewriter {
   readonly #body: Expr;
   readonly #table: PatternTable<RewriteRule>;
   readonly #rewriting: Rewriting & { readonly name: string };
-  /** What became of each node; nothing more applies to a result, which is its own. */
+  /** The replacement of each node; nothing more applies to a result, which is its own. */
   readonly #results = new Map<Expr, Expr>();
   /** Nodes of the body by the other node that each became. */
   readonly #origins = new Map<Expr, Expr[]>();

@@ -3,7 +3,7 @@ import type { Expr, Span } from '../ir/expr.ts';
 import type { Captures } from './captures.ts';
 import type { ExprPattern, TypePattern } from './expr-pattern.ts';
 
-/** What a replacement may ask. */
+/** The questions that a replacement may ask. */
 export interface RewriteContext {
   readonly types: TypeInference;
 }

@@ -33,7 +33,7 @@ export interface AffineProduct {
   readonly folded: FoldedWeights & { readonly addedShape: Shape };
 }
 
-/** What is known of a value that comes from a product by way of affine calls and views only. */
+/** A value that comes from a product by way of affine calls and views only. */
 interface Tail {
   readonly product: WeightedProduct;
   readonly input: InputChain;
@@ -118,7 +118,7 @@ function startTail(expr: CallExpr, search: Search): Tail | undefined {
   };
 }
 
-/** What comes before a product and goes into its weights, as far as it does. */
+/** The affine calls before a product that go into its weights. */
 function inputChain(product: WeightedProduct, { tails, uses, types }: Search): InputChain {
   const steps: Step[] = [];
   let chain: InputChain = { steps: [], affine: IDENTITY, operators: 0, hasShift: false };

@@ -11,7 +11,7 @@ export interface FoldedAffines {
   readonly hasShift: boolean;
 }
 
-/** What the product then computes with; the bias is undefined where nothing is to be added. */
+/** The operands of the product afterwards; the bias is undefined where nothing is to be added. */
 export interface FoldedWeights {
   readonly weights: HostTensor;
   readonly bias: HostTensor | undefined;
@@ -107,7 +107,7 @@ function foldBias(product: WeightedProduct, affines: FoldedAffines): HostTensor 
   return roundedTensor(weights.dtype, rows === 1 ? [channels] : [rows, channels], values);
 }
 
-/** What the product makes of a number that is added to each channel of its input. */
+/** The product of a number that is added to each channel of its input. */
 function inputShift({ weights, layout, alpha }: WeightedProduct, { shift }: Affine): Coefficients {
   if (shift === 0) return 0;
   const elements = numberElements(weights);

@@ -68,7 +68,7 @@ export const BATCH_NORM = calls('batch_norm', [
   ...['scale', 'bias', 'mean', 'variance'].map((name) => filled(undefined, name)),
 ]);
 
-/** What a call does to its operand `index`, channels of which lie along `axis` if there are any. */
+/** The affine function that a call is of its operand `index`, channels of which lie along `axis` if there are any. */
 export function readAffine(
   call: CallExpr,
   index: number,
