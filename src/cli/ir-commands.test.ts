@@ -116,6 +116,24 @@ describe('weft opt', () => {
     expect(out).toContain('%x: Tensor[(4, 2), float32]');
   });
 
+  test('says which rewrite rules applied', async () => {
+    const passes = ['--pass', 'simplify', '--explain'];
+    const { out } = await weft('opt', at('program.ir'), ...passes);
+    expect(out).toMatchInlineSnapshot(`
+      "// x + 0 = x: once, at /program.ir:3:16
+      def @main(%x: Tensor[(n,), float32]) {
+        %0 = mul(%x, 2f);
+        slice(%0, starts=[0], ends=[2], steps=[1])
+      }
+      "
+    `);
+    const again = await weft('opt', at('program.ir'), ...passes, '-o', at('simple.ir'));
+    expect(out).toBe(again.out + (await readFile(at('simple.ir'), 'utf8')));
+    expect((await weft('opt', at('simple.ir'), ...passes)).out).toContain(
+      'No rewrite rule applies',
+    );
+  });
+
   test('says what passes there are', async () => {
     const { status, err } = await weft('opt', at('program.ir'), '--pass', 'simplfy');
     expect(status).toBe(2);

@@ -98,6 +98,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .description('Reads a program, runs passes on it in the order given, and prints it as text.')
     .argument('<file>', 'an .ir program or an .onnx model')
     .option('--pass <PASS,...>', 'the passes; none: the program is only read', splitNames)
+    .option('--explain', 'say which rewrite rules applied, how often and where')
     .option('-o, --output <file.ir>', 'where the text goes, if not to the terminal')
     .addOption(dims)
     .addOption(dispatch)
@@ -178,6 +179,7 @@ Examples:
   weft opt program.ir                        check it, and print it with one style
   weft opt program.ir --pass infer-types     see all types
   weft opt model.onnx --pass fold-constants,simplify,fuse
+  weft opt model.onnx --pass simplify,recognize-operators --explain
 
 Types are inferred before the first pass that needs them. bind-dims takes --dim, and
 dispatch-by-shape takes --dispatch. A name that is no pass lists all passes.`;

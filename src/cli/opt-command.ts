@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
-import type { ModuleDispatch } from '../compiler/index.ts';
+import type { AppliedRule, ModuleDispatch } from '../compiler/index.ts';
 import { UsageError } from '../core/errors.ts';
+import { explainRewrites } from './explain-rewrites.ts';
 import { readModule } from './read-program.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -9,12 +10,13 @@ export interface OptFlags {
   readonly output?: string;
   readonly dim?: Record<string, number>;
   readonly dispatch?: ModuleDispatch;
+  readonly explain?: boolean;
 }
 
-/** `weft opt`: reads a program, runs passes, and prints it. */
+/** `weft opt`: reads a program, runs passes, and prints it, after what rewrite rules did if asked. */
 export async function optCommand(
   path: string,
-  { pass: names = [], output, dim, dispatch }: OptFlags,
+  { pass: names = [], output, dim, dispatch, explain = false }: OptFlags,
   terminal: Terminal,
 ): Promise<number> {
   const { allPasses, printModule, runPasses } = await import('../frontend/index.ts');
@@ -26,7 +28,10 @@ export async function optCommand(
     throw new UsageError({ where: '--pass', got: name, expected: `one of ${known}` });
   });
   const { module, texts } = await readModule(path, dim);
-  const text = printModule(runPasses(module, chosen, { texts }));
+  const applied: AppliedRule[] = [];
+  const onRewrite = (rule: AppliedRule): void => void applied.push(rule);
+  const text = printModule(runPasses(module, chosen, { texts, onRewrite }));
+  if (explain) terminal.out(explainRewrites(applied));
   if (output === undefined) terminal.out(text);
   else await writeFile(output, text);
   return 0;

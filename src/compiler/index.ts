@@ -98,6 +98,7 @@ export {
   type ModuleDispatch,
 } from './passes/dispatch-by-shape/dispatch-by-shape.ts';
 export type { Pass } from './passes/pass.ts';
+export type { AppliedRule, OnRewrite } from './rewriting/rewrite-rule.ts';
 export { allPasses, type PassParameters, runPasses } from './pass-table.ts';
 export { type VerifyOptions, verifyModule } from './verify/verify-module.ts';
 export type { Placement } from './passes/place-devices.ts';

@@ -9,6 +9,7 @@ import { inferTypes } from './passes/infer-types.ts';
 import type { Pass } from './passes/pass.ts';
 import { toAnf } from './passes/to-anf.ts';
 import { toGraph } from './passes/to-graph.ts';
+import type { OnRewrite } from './rewriting/rewrite-rule.ts';
 
 /** Parameters of passes. */
 export interface PassParameters {
@@ -30,13 +31,16 @@ export function allPasses({ dims, dispatch = {} }: PassParameters = {}): readonl
 /** Passes that work on a module as it is written. */
 const UNTYPED: ReadonlySet<Pass> = new Set([inferTypes, toGraph, toAnf]);
 
-/** Runs passes one after another. Types are inferred before the first that needs them. */
+/**
+ * Runs passes one after another. Types are inferred before the first that needs them. `texts` are the
+ * sources by the name in spans, for messages; `onRewrite` hears of each rewrite rule that applies.
+ */
 export function runPasses(
   module: Module,
   passes: readonly Pass[],
-  { texts }: { texts?: SourceTexts | undefined } = {},
+  { texts, onRewrite }: { texts?: SourceTexts | undefined; onRewrite?: OnRewrite | undefined } = {},
 ): Module {
-  const context = { types: new TypeInference(), texts };
+  const context = { types: new TypeInference(), texts, onRewrite };
   let current = module;
   for (const pass of passes) {
     if (!UNTYPED.has(pass) && !isElaborated(current)) current = inferTypes.run(current, context);

@@ -17,7 +17,10 @@ export interface PassContext {
 export interface Pass {
   /** The name by which options and `weft opt` choose it. */
   readonly name: string;
-  /** The rules that it applies, if it is a table of them. */
+  /**
+   * The rules that it applies, if it is a table of them.
+   * @internal
+   */
   readonly rules?: readonly RewriteRule[];
   /** The module that it makes of another one. */
   run(module: Module, context: PassContext): Module;

@@ -92,7 +92,7 @@ class BodyRewriter {
         hasTypes(rule, captures, types) ? rule.replace(captures, { types }) : undefined,
     });
     if (replaced !== undefined) {
-      onRewrite?.({ rule: rule.name, function: name, span: root.span });
+      onRewrite?.({ rule: rule.name, explains: rule.explains, function: name, span: root.span });
     }
     return replaced;
   }

@@ -24,14 +24,17 @@ export interface RewriteRule {
   readonly explains?: string;
 }
 
-/** One application of a rule. */
+/** One application of a rewrite rule. */
 export interface AppliedRule {
+  /** The name of the rule. */
   readonly rule: string;
+  /** Why, where the name does not say it. */
+  readonly explains?: string | undefined;
   /** The global function. */
   readonly function: string;
-  /** Of what was replaced. */
+  /** Where what was replaced stands in the source. */
   readonly span?: Span | undefined;
 }
 
-/** Hears of each application. */
+/** Hears of each application of a rewrite rule. */
 export type OnRewrite = (applied: AppliedRule) => void;
