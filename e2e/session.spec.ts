@@ -145,28 +145,34 @@ test('reports progress through the phases while weights arrive', async ({ page }
   expect(last.get('upload')?.total).toBe(WEIGHT_COUNT * 4);
 });
 
-test('other sessions of the worker answer while a hostile model is refused', async ({ page }) => {
-  const innocent = '/served/one.onnx';
-  const seen = await page.evaluate(
-    (url) => weft.besideHostile(url, '/served/functions.onnx'),
-    innocent,
-  );
-  expect(seen.outcome).toBe('CompileLimitError');
-  expect(seen.longestMs).toBeLessThan(500);
-});
+test.describe('beside a thread that compiles', () => {
+  // A worker of Firefox that starts another one sometimes waits for ever inside of the browser, one
+  // time in some twenty on a busy machine while WebDriver watches: docs/engines.md.
+  test.describe.configure({ retries: 2 });
 
-test('a load that is aborted leaves no thread that compiles', async ({ page }) => {
-  const failure = page.evaluate(() => {
-    const controller = new AbortController();
-    globalThis.addEventListener('weft-abort', () => controller.abort(), { once: true });
-    const { signal } = controller;
-    return weft.failure(weft.Session.load('/served/branches.onnx', { signal }));
+  test('other sessions of the worker answer while a hostile model is refused', async ({ page }) => {
+    const innocent = '/served/one.onnx';
+    const seen = await page.evaluate(
+      (url) => weft.besideHostile(url, '/served/functions.onnx'),
+      innocent,
+    );
+    expect(seen.outcome).toBe('CompileLimitError');
+    expect(seen.longestMs).toBeLessThan(500);
   });
-  // The worker of the sessions, and beside it the one that compiles.
-  await expect.poll(() => page.workers().length).toBe(2);
-  await page.evaluate(() => globalThis.dispatchEvent(new Event('weft-abort')));
-  expect((await failure).name).toBe('AbortError');
-  await expect.poll(() => page.workers().length).toBe(0);
+
+  test('a load that is aborted leaves no thread that compiles', async ({ page }) => {
+    const failure = page.evaluate(() => {
+      const controller = new AbortController();
+      globalThis.addEventListener('weft-abort', () => controller.abort(), { once: true });
+      const { signal } = controller;
+      return weft.failure(weft.Session.load('/served/branches.onnx', { signal }));
+    });
+    // The worker of the sessions, and beside it the one that compiles.
+    await expect.poll(() => page.workers().length).toBe(2);
+    await page.evaluate(() => globalThis.dispatchEvent(new Event('weft-abort')));
+    expect((await failure).name).toBe('AbortError');
+    await expect.poll(() => page.workers().length).toBe(0);
+  });
 });
 
 test('tells .onnx from .weft and compiles it in the worker', async ({ page }) => {
