@@ -1,12 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import { type CaseRunner, openBrowserRunner } from './conformance/browser-runner.ts';
 import type { Outcome } from './conformance/conformance-case.ts';
 import { findCases, type FoundCase } from './conformance/find-cases.ts';
 import { openNodeRunner } from './conformance/node-runner.ts';
 import { closingLine, formatReport } from './conformance/report.ts';
 import { openEngine } from './engines/open-engine.ts';
+import { runCommand } from './run-command.ts';
 
 interface Options {
   readonly device: string;
@@ -44,16 +45,8 @@ export async function main(args: readonly string[]): Promise<number> {
     )
     .option('--filter <regexp>', 'only cases whose name matches')
     .option('--json <file>', 'write all outcomes to a file')
-    .addHelpText('after', HELP)
-    .exitOverride();
-  try {
-    command.parse(args, { from: 'user' });
-    return await runAll(command.args, command.opts<Options>());
-  } catch (thrown) {
-    if (thrown instanceof CommanderError) return thrown.exitCode;
-    console.error(thrown instanceof Error ? thrown.message : String(thrown));
-    return 1;
-  }
+    .addHelpText('after', HELP);
+  return runCommand(command, args, () => runAll(command.args, command.opts<Options>()));
 }
 
 async function runAll(roots: readonly string[], options: Options): Promise<number> {

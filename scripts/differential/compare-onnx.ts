@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
 import { CASES } from './compare-onnx/cases/index.ts';
 import { compareModel, type CompareOptions, type Verdict } from './compare-onnx/compare-model.ts';
@@ -9,6 +9,7 @@ import { MODELS } from './compare-onnx/models/index.ts';
 import { openPeerRuntime } from './compare-onnx/peer-runtime.ts';
 import { randomGraph } from './compare-onnx/random-graph.ts';
 import { keepDevice } from '../conformance/keep-device.ts';
+import { runCommand } from '../run-command.ts';
 
 interface Options {
   readonly device: string;
@@ -43,16 +44,8 @@ export async function main(args: readonly string[]): Promise<number> {
     .option('--half', 'operators on float16 in place of float32')
     .option('--dynamic', 'operators on tensors whose dimensions have names')
     .option('--refusals', 'list what the other runtime refuses')
-    .addHelpText('after', HELP)
-    .exitOverride();
-  try {
-    command.parse(args, { from: 'user' });
-    return await compareAll(command.opts<Options>());
-  } catch (thrown) {
-    if (thrown instanceof CommanderError) return thrown.exitCode;
-    console.error(thrown instanceof Error ? thrown.message : String(thrown));
-    return 1;
-  }
+    .addHelpText('after', HELP);
+  return runCommand(command, args, () => compareAll(command.opts<Options>()));
 }
 
 async function compareAll({ device, filter = '', ...options }: Options): Promise<number> {

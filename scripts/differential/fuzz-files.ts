@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import {
   type FileKind,
   FUZZ_TARGETS,
@@ -7,6 +7,7 @@ import {
   runInputs,
 } from './fuzz-files/run-inputs.ts';
 import { addReports, runPiece } from './fuzz-files/run-pieces.ts';
+import { runCommand } from '../run-command.ts';
 
 const PIECE = 5000;
 /** Inputs of each kind in the long mode: a million in all. ONNX files are compiled, which takes longest. */
@@ -42,16 +43,8 @@ export async function main(args: readonly string[]): Promise<number> {
     .option('--seed <number>', 'seed of the first input', '1')
     .option('--long', 'a million inputs, in pieces of a process each')
     .option('--piece', 'as one such process: prints a report as JSON')
-    .addHelpText('after', HELP)
-    .exitOverride();
-  try {
-    command.parse(args, { from: 'user' });
-    return await fuzz(command.opts<Options>());
-  } catch (thrown) {
-    if (thrown instanceof CommanderError) return thrown.exitCode;
-    console.error(thrown instanceof Error ? thrown.message : String(thrown));
-    return 1;
-  }
+    .addHelpText('after', HELP);
+  return runCommand(command, args, () => fuzz(command.opts<Options>()));
 }
 
 async function fuzz({ kind, count, seed, long, piece }: Options): Promise<number> {

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import { createHostDevice } from '../../src/device/host/host-device.ts';
 import { createWebGpuDevice } from '../../src/device/webgpu/webgpu-device.ts';
 import type { Device } from '../../src/device/device.ts';
@@ -10,6 +10,7 @@ import { randomGraph } from './fuzz/random-graph.ts';
 import { differencesOf, VARIANTS, variantsFor } from './fuzz/run-graph.ts';
 import { runSeeds, type SeedResult } from './fuzz/run-seeds.ts';
 import { shrinkGraph } from './fuzz/shrink-graph.ts';
+import { runCommand } from '../run-command.ts';
 
 const ADAPTER_CLASSES = ['software', 'integrated', 'discrete'] as const;
 
@@ -43,16 +44,8 @@ export async function main(args: readonly string[]): Promise<number> {
     .option('--stop <number>', 'graphs with differences after which to stop', '5')
     .option('--turns', 'of the single optimisations leave out one for each graph, by turns')
     .option('--print', 'print the graphs, run nothing')
-    .addHelpText('after', HELP)
-    .exitOverride();
-  try {
-    command.parse(args, { from: 'user' });
-    return await fuzz(command.opts<Options>());
-  } catch (thrown) {
-    if (thrown instanceof CommanderError) return thrown.exitCode;
-    console.error(thrown instanceof Error ? thrown.message : String(thrown));
-    return 1;
-  }
+    .addHelpText('after', HELP);
+  return runCommand(command, args, () => fuzz(command.opts<Options>()));
 }
 
 async function fuzz({

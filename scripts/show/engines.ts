@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import {
   engineTable,
   type EngineResult,
@@ -10,6 +10,7 @@ import { keepResult, keptResults } from '../engines/kept-results.ts';
 import { ENGINE_NAMES, type EngineName } from '../engines/open-engine.ts';
 import { runEngine } from '../engines/run-engine.ts';
 import { writeSection } from '../write-section.ts';
+import { runCommand } from '../run-command.ts';
 
 const README = fileURLToPath(new URL('../../README.md', import.meta.url));
 /** The part of operator and ONNX cases that runs unless told otherwise. */
@@ -37,24 +38,18 @@ export async function main(words: readonly string[] = []): Promise<number> {
     .option('--all', 'all cases')
     .option('--seed <number>', 'draws the cases', String(Date.now() % 100_000))
     .option('--no-browser-tests', 'leave the browser tests out')
-    .option('--write', 'put the last runs of all cases, one in each engine, into the README')
-    .exitOverride();
-  try {
-    command.parse(words, { from: 'user' });
+    .option('--write', 'put the last runs of all cases, one in each engine, into the README');
+  return runCommand(command, words, async () => {
     const names = command.args;
     const unknown = names.filter((name) => !isEngineName(name));
     if (unknown.length > 0) {
       throw new Error(`got ${unknown.join(', ')}, expected ${ENGINE_NAMES.join(', ')}`);
     }
-    return await show(
+    return show(
       ENGINE_NAMES.filter((name) => names.length === 0 || names.includes(name)),
       command.opts<Options>(),
     );
-  } catch (thrown) {
-    if (thrown instanceof CommanderError) return thrown.exitCode;
-    console.error(thrown instanceof Error ? thrown.message : String(thrown));
-    return 1;
-  }
+  });
 }
 
 async function show(names: readonly EngineName[], options: Options): Promise<number> {

@@ -6,8 +6,6 @@ import {
   ClosureValue,
   describeValue,
   FloatValue,
-  MACHINE_SIDE,
-  type MachineForms,
   type MachineValue,
   type PackedFunction,
   PackedFunctionValue,
@@ -26,6 +24,7 @@ import {
 } from './rpc-value.ts';
 import { defineTarget } from './targets.ts';
 import { toRpcValue } from './to-rpc-value.ts';
+import { MACHINE_SIDE, type MachineForms } from '../runtime/machine-side.ts';
 
 /** A tensor of a machine of this side, held for the other one. */
 export class LocalTensor implements TensorHandle {

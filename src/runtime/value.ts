@@ -2,7 +2,6 @@ import { type DType, storageByteLength } from '../core/dtype.ts';
 import { internalError, OutOfMemoryError, UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import { elementCount, formatShape, type Shape } from '../core/shape.ts';
-import type { ValueSide } from '../core/value-fold.ts';
 import type { Device, DeviceBuffer, DeviceTensor } from '../device/device.ts';
 
 /**
@@ -23,24 +22,6 @@ export type Value =
   | PackedFunctionValue
   | ShapeHeap
   | MachineValue;
-
-/** The class of {@link Value} for each kind of value. */
-export interface MachineForms {
-  readonly null: null;
-  readonly int: number;
-  readonly float: FloatValue;
-  readonly string: string;
-  readonly dtype: DTypeValue;
-  readonly shape: ShapeValue;
-  readonly tensor: TensorValue;
-  readonly handle: never;
-  readonly adt: AdtValue;
-  readonly closure: ClosureValue;
-  readonly packed: PackedFunctionValue;
-  readonly storage: StorageValue;
-  readonly heap: ShapeHeap;
-  readonly vm: MachineValue;
-}
 
 /** A function that the dispatch loop calls: a builtin, a kernel, or an adapted JS function. */
 export type PackedFunction = (...args: Value[]) => Value | Promise<Value>;
@@ -396,16 +377,6 @@ function overReleased(kind: string): Error {
     remedy: 'Call vm.retain before handing a value to a second owner.',
   });
 }
-
-/** Values of a machine, as walks see them: of ADT values the fields come first. */
-export const MACHINE_SIDE: ValueSide<MachineForms> = {
-  kindOf: (value) => {
-    if (value === null) return 'null';
-    if (typeof value === 'number') return 'int';
-    return typeof value === 'string' ? 'string' : value.kind;
-  },
-  partsOf: (value) => (value instanceof AdtValue ? value.fields : undefined),
-};
 
 /** A value in words, for messages: `float32 tensor (2, 3)`, `int 4`, `null`. */
 export function describeValue(value: Value): string {

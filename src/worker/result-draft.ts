@@ -1,7 +1,8 @@
 import { foldValues } from '../core/value-fold.ts';
-import { MACHINE_SIDE, type MachineForms, type TensorValue, type Value } from '../runtime/value.ts';
+import { type TensorValue, type Value } from '../runtime/value.ts';
 import type { WireValue } from './protocol.ts';
 import type { RefusedKind } from './refused-result.ts';
+import { MACHINE_SIDE, type MachineForms } from '../runtime/machine-side.ts';
 
 /** Limits of a result for a page: messages must not exhaust stack or memory of a thread. */
 const MAX_RESULT_COUNT = 1 << 16;

@@ -2,15 +2,9 @@ import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import { isDynamicOperator } from '../../ops/registry.ts';
 import type { Type } from '../ir/type.ts';
-import {
-  bindersOf,
-  childrenOf,
-  mapFunctions,
-  postOrder,
-  rewrite,
-  withChildren,
-} from '../ir/visit.ts';
+import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
+import { countReaders } from '../rewriting/count-readers.ts';
 import type { Pass } from './pass.ts';
 import { resolveDimNames } from './resolve-dim-names.ts';
 
@@ -86,13 +80,9 @@ function namer(fn: FunctionExpr): (type: Type | undefined) => Type | undefined {
 
 /** Values that a let alone reads, whose type has a name for each dimension. */
 function valuesWithNames(fn: FunctionExpr): ReadonlySet<Expr> {
-  const order = postOrder(fn.body);
-  const readers = new Map<Expr, number>();
-  for (const expr of order) {
-    for (const child of childrenOf(expr)) readers.set(child, (readers.get(child) ?? 0) + 1);
-  }
+  const readers = countReaders(fn.body);
   const found = new Set<Expr>();
-  for (const expr of order) {
+  for (const expr of postOrder(fn.body)) {
     if (expr.kind !== 'let' || expr.variable.type?.kind !== 'tensor') continue;
     const isNamed = !hasUnknownDim(expr.variable.type);
     if (isNamed && readers.get(expr.value) === 1) found.add(expr.value);

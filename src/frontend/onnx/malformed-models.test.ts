@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { DType } from '../../core/dtype.ts';
 import { WeftError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { type OnnxModelSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
@@ -132,6 +133,27 @@ test('graphs nested without end are refused', () => {
   expect(() => importOnnx(writeOnnxModel(graph))).toThrow('nested more than 100 deep');
 });
 
+function gatheredCodes(dtype: DType, bits: number): OnnxModelSpec {
+  return {
+    opsets: { 'com.microsoft': 1 },
+    inputs: [
+      { name: 'x', dtype, shape: [4, 16] },
+      { name: 'i', dtype: 'int64', shape: [2] },
+      { name: 's', shape: [4, 1] },
+    ],
+    nodes: [
+      {
+        op: 'GatherBlockQuantized',
+        domain: 'com.microsoft',
+        inputs: ['x', 'i', 's'],
+        outputs: ['y'],
+        attributes: { bits, block_size: 16 },
+      },
+    ],
+    outputs: ['y'],
+  };
+}
+
 /** Models that fuzzing found, of which each threw an error without a type, or took all memory. */
 const FOUND: readonly (readonly [string, OnnxModelSpec, string])[] = [
   [
@@ -144,48 +166,10 @@ const FOUND: readonly (readonly [string, OnnxModelSpec, string])[] = [
     },
     'got int64 elements to compute with 1.702, expected floating-point elements',
   ],
-  [
-    'codes of no bits',
-    {
-      opsets: { 'com.microsoft': 1 },
-      inputs: [
-        { name: 'x', dtype: 'uint8', shape: [4, 16] },
-        { name: 'i', dtype: 'int64', shape: [2] },
-        { name: 's', shape: [4, 1] },
-      ],
-      nodes: [
-        {
-          op: 'GatherBlockQuantized',
-          domain: 'com.microsoft',
-          inputs: ['x', 'i', 's'],
-          outputs: ['y'],
-          attributes: { bits: 0, block_size: 16 },
-        },
-      ],
-      outputs: ['y'],
-    },
-    'got 0 bits, expected 2, 4 or 8',
-  ],
+  ['codes of no bits', gatheredCodes('uint8', 0), 'got 0 bits, expected 2, 4 or 8'],
   [
     'codes that are no integers',
-    {
-      opsets: { 'com.microsoft': 1 },
-      inputs: [
-        { name: 'x', shape: [4, 16] },
-        { name: 'i', dtype: 'int64', shape: [2] },
-        { name: 's', shape: [4, 1] },
-      ],
-      nodes: [
-        {
-          op: 'GatherBlockQuantized',
-          domain: 'com.microsoft',
-          inputs: ['x', 'i', 's'],
-          outputs: ['y'],
-          attributes: { bits: 4, block_size: 16 },
-        },
-      ],
-      outputs: ['y'],
-    },
+    gatheredCodes('float32', 4),
     'got weights of float32, expected integers of 2, 4 or 8 bits',
   ],
   [

@@ -15,7 +15,9 @@ export type ElementFunction = (operands: readonly Value[]) => Value;
 /** A formula element by element, for 64-bit integers and for scattered elements. */
 export function elementFunction(formula: Formula, call: FormulaCall): ElementFunction {
   const evaluate = compiled(typedFormula(formula, call));
-  return (operands) => evaluate({ operands, variables: new Map() });
+  // Each element sets all variables before it reads them.
+  const variables = new Map<string, Value>();
+  return (operands) => evaluate({ operands, variables });
 }
 
 interface Frame {

@@ -1,5 +1,5 @@
 import type { KindOf } from '../../core/value-fold.ts';
-import type { MachineForms } from '../value.ts';
+import type { MachineForms } from '../machine-side.ts';
 
 /**
  * Numbers of the snapshot format; `docs/snapshots.md` describes the layout. The first byte is not

@@ -5,15 +5,9 @@ import { UnsupportedError } from '../../core/errors.ts';
 import type { Shape } from '../../core/shape.ts';
 import { foldValues, type ValueCases } from '../../core/value-fold.ts';
 import type { Parts } from '../virtual-machine.ts';
-import {
-  type ClosureValue,
-  MACHINE_SIDE,
-  type MachineForms,
-  type StorageValue,
-  TensorValue,
-  type Value,
-} from '../value.ts';
+import { type ClosureValue, type StorageValue, TensorValue, type Value } from '../value.ts';
 import { type EntryKind, OperandCode, ValueCode } from './snapshot-format.ts';
+import { MACHINE_SIDE, type MachineForms } from '../machine-side.ts';
 
 /** An entry of the table. */
 interface Entry {

@@ -1,0 +1,24 @@
+import { postOrder } from '../../../compiler/ir/visit.ts';
+import { importOnnx } from '../import-onnx.ts';
+
+/** Operators by which importers read sizes, and those of the graph's own nodes. */
+const PLUMBING = /(^|_)sizes$|^(dims_tensor|signed_sizes|slice_indices|int_.*|dim|constant)$/;
+
+/**
+ * The core operators that a model becomes and `makes` does not list, and whether it becomes any. Throws what
+ * {@link importOnnx} throws.
+ */
+export function unlistedOperators(
+  model: Uint8Array,
+  makes: string,
+): { readonly unlisted: readonly string[]; readonly isEmpty: boolean } {
+  const names = new Set<string>();
+  for (const fn of importOnnx(model).functions.values()) {
+    for (const expr of postOrder(fn.body)) {
+      if (expr.kind === 'call' && expr.callee.kind === 'operator') names.add(expr.callee.name);
+    }
+  }
+  const listed = new Set(makes.split(' '));
+  const unlisted = [...names].filter((name) => !listed.has(name) && !PLUMBING.test(name));
+  return { unlisted, isEmpty: names.size === 0 };
+}
