@@ -1,0 +1,112 @@
+import { internalError } from '../core/errors.ts';
+import {
+  apply,
+  type Expression,
+  i32,
+  integerOf,
+  type Local,
+  STORES,
+  type StoreWidth,
+  withOffset,
+} from './expression.ts';
+
+/** A step of a function, as plain immutable data. */
+export type Statement = Assignment | Store | Loop | Condition | Call;
+
+export interface Assignment {
+  readonly kind: 'set';
+  readonly target: Local;
+  readonly value: Expression;
+}
+
+export interface Store {
+  readonly kind: 'store';
+  readonly width: StoreWidth;
+  readonly address: Expression;
+  readonly offset: number;
+  readonly value: Expression;
+}
+
+/** Counts `index`, an i32, from `begin` while it is less than `end`, both signed. */
+export interface Loop {
+  readonly kind: 'loop';
+  readonly index: Local;
+  readonly begin: Expression;
+  readonly end: Expression;
+  readonly step: number;
+  readonly body: readonly Statement[];
+}
+
+export interface Condition {
+  readonly kind: 'if';
+  readonly condition: Expression;
+  readonly whenTrue: readonly Statement[];
+  readonly whenFalse: readonly Statement[];
+}
+
+/** A call of a function of the module, which gives nothing. */
+export interface Call {
+  readonly kind: 'call';
+  readonly name: string;
+  readonly args: readonly Expression[];
+}
+
+/** A function of the module. */
+export interface WasmFunction {
+  readonly name: string;
+  readonly params: readonly Local[];
+  readonly body: readonly Statement[];
+}
+
+/** Gives a local a value. */
+export function set(target: Local, value: Expression): Assignment {
+  if (target.type === value.type) return { kind: 'set', target, value };
+  throw internalError(`${value.type} set to a local ${target.type}`);
+}
+
+/** Adds to an i32. */
+export function increment(target: Local, amount: Expression | number): Assignment {
+  return set(target, apply('i32.add', target, typeof amount === 'number' ? i32(amount) : amount));
+}
+
+/** Writes memory at `address + offset`. */
+export function store(
+  width: StoreWidth,
+  { address, offset = 0 }: { readonly address: Expression; readonly offset?: number },
+  value: Expression,
+): Store {
+  const { type } = STORES[width];
+  if (value.type !== type) throw internalError(`a store of ${width} was given ${value.type}`);
+  return { kind: 'store', width, value, ...withOffset(address, offset) };
+}
+
+/** A loop; none for a range that is known to be empty, the body alone for one round. */
+export function loop(
+  { index, begin = i32(0), end, step = 1 }: Partial<Loop> & Pick<Loop, 'index' | 'end'>,
+  body: readonly Statement[],
+): Statement[] {
+  const [first, last] = [integerOf(begin), integerOf(end)];
+  if (first !== undefined && last !== undefined) {
+    if (first >= last) return [];
+    if (first + step >= last) return [set(index, begin), ...body];
+  }
+  return [{ kind: 'loop', index, begin, end, step, body }];
+}
+
+/** Does one or the other. */
+export function when(
+  condition: Expression,
+  whenTrue: readonly Statement[],
+  whenFalse: readonly Statement[] = [],
+): Statement[] {
+  const known = integerOf(condition);
+  if (known !== undefined) return [...(known === 0 ? whenFalse : whenTrue)];
+  return [{ kind: 'if', condition, whenTrue, whenFalse }];
+}
+
+/** Calls another function of the module. */
+export const call = (name: string, args: readonly Expression[]): Call => ({
+  kind: 'call',
+  name,
+  args,
+});
