@@ -11,7 +11,7 @@ export function allocate<T>(byteLength: number, make: () => T): T {
         where: 'memory of this thread',
         got: `no room for ${byteLength} bytes`,
         expected: 'as many',
-        remedy: 'Use smaller inputs, or dispose of what is no longer needed.',
+        remedy: 'Use smaller inputs, or dispose of unused tensors.',
       },
       { cause, details: { byteLength } },
     );

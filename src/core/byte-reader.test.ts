@@ -41,7 +41,7 @@ describe('ByteReader refuses', () => {
       'a cut number',
       (r) => r.u32('size'),
       [1, 2],
-      'got 2 bytes, expected 4 for the size. The file is cut short',
+      'got 2 bytes, expected 4 for the size. The file is truncated',
     ],
     [
       'a cut string',
@@ -62,7 +62,7 @@ describe('ByteReader refuses', () => {
       'a large count',
       (r) => r.count('items', 4),
       [2, 0, 0, 0, 1],
-      'got 2 items, expected at most 0, for 1 bytes are left',
+      'got 2 items, expected at most 0: 1 bytes are left',
     ],
     [
       'a list of 2^32 - 1',

@@ -99,7 +99,7 @@ export class ByteReader {
     if (count * itemByteLength > this.remaining) {
       throw this.error({
         got: `${count} ${what}`,
-        expected: `at most ${Math.floor(this.remaining / itemByteLength)}, for ${this.remaining} bytes are left`,
+        expected: `at most ${Math.floor(this.remaining / itemByteLength)}: ${this.remaining} bytes are left`,
         remedy: 'The file is damaged; fetch or write it again.',
       });
     }
@@ -144,7 +144,7 @@ export class ByteReader {
       throw this.error({
         got: `${this.remaining} bytes`,
         expected: `${byteLength} for the ${what}`,
-        remedy: 'The file is cut short or damaged; fetch or write it again.',
+        remedy: 'The file is truncated or damaged; fetch or write it again.',
       });
     }
     this.#position = start + byteLength;

@@ -54,7 +54,7 @@ export function compileLimitError({
       got: `${got} ${UNITS[limit]}`,
       expected: `at most ${most}`,
       remedy:
-        `Where the model is to be trusted, raise the limit: compileLimits: { ${limit}: ${2 * got} }, ` +
+        `If you trust the model, raise the limit: compileLimits: { ${limit}: ${2 * got} }, ` +
         `or --limit ${limit}=${2 * got}.`,
     },
     { details: { limit, reached: got, most, where } },

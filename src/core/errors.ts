@@ -13,7 +13,7 @@ export interface Complaint {
   readonly remedy?: string | undefined;
 }
 
-/** An error as plain data, so that it crosses a worker or a remote session whole. */
+/** An error as plain data, so that it crosses a worker or a remote connection whole. */
 export interface ErrorData {
   readonly name: string;
   readonly message: string;

@@ -79,7 +79,6 @@ export function describeStray(
     rest = Math.floor(rest / size);
   }
   const where = place.length === 0 ? '' : ` as element (${place.join(', ')})`;
-  const expected =
-    below > lower ? `one from ${lower} to ${below - 1}` : 'none, where there is nothing';
+  const expected = below > lower ? `one from ${lower} to ${below - 1}` : 'none: the axis is empty';
   return { got: `index ${value}${where}`, expected };
 }

@@ -8,7 +8,7 @@ export interface LaunchPlan {
   readonly scratchByteLengths: readonly number[];
 }
 
-/** One compute dispatch. */
+/** One launch of a compute shader. */
 export interface Launch {
   /** Kernel name for profiles and labels, such as `matmul_direct`. */
   readonly label: string;
@@ -18,7 +18,7 @@ export interface Launch {
   readonly bindings: readonly LaunchBinding[];
   /** Words of the uniform at binding 0 (`var<uniform> params: Params`); empty for none. */
   readonly params: Uint32Array;
-  /** Workgroups per dimension, each at most 65,535. Any zero: nothing is dispatched. */
+  /** Workgroups per dimension, each at most 65,535. Any zero: nothing is launched. */
   readonly workgroups: readonly [number, number, number];
 }
 

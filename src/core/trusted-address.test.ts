@@ -34,7 +34,7 @@ test('comes from one policy, which lets nothing else through', async () => {
   );
   expect(types.policies).toHaveLength(1);
   expect(() => types.policies[0]?.createScriptURL('/evil.js')).toThrow(
-    '/evil.js is no worker of weft-vm',
+    '/evil.js is not a worker of weft-vm',
   );
 });
 

@@ -27,6 +27,6 @@ export function trustedAddress(address: string): string {
 }
 
 function checked(address: string): string {
-  if (!known.has(address)) throw new TypeError(`${address} is no worker of weft-vm`);
+  if (!known.has(address)) throw new TypeError(`${address} is not a worker of weft-vm`);
   return address;
 }

@@ -32,7 +32,7 @@ function tooLong(runTimeout: number): RuntimeError {
     {
       got: `a run of more than ${runTimeout} ms`,
       expected: 'results within the runTimeout',
-      remedy: 'Raise it where the program is loaded, as far as its worker or lender allows.',
+      remedy: 'Raise it when you load the program, as far as its worker or server allows.',
     },
     { details: { runTimeout } },
   );
