@@ -2,6 +2,7 @@ import { type Dim, DIM_OPERATORS, formatDim } from '../core/dim.ts';
 import { isDType } from '../core/dtype.ts';
 import { internalError, ShapeError, UnsupportedError } from '../core/errors.ts';
 import type { Attributes, AttributeValue } from '../core/primitive-function.ts';
+import { normalizeAxis } from '../core/shape.ts';
 import type { AttributeSpec, OpDefinition } from './define-op.ts';
 
 /**
@@ -129,6 +130,12 @@ export function hasSymbols(op: OpDefinition, attributes: Attributes): boolean {
 export function intAttribute(attributes: Attributes, name: string): number {
   const value = attributes[name];
   return typeof value === 'number' ? value : missing(name);
+}
+
+/** Reads the axis of an operator, for a rank: a number from 0 on. Throws ShapeError for one outside. */
+export function axisAttribute(name: string): (attributes: Attributes, rank: number) => number {
+  return (attributes, rank) =>
+    normalizeAxis(intAttribute(attributes, 'axis'), rank, `${name}: attribute axis`);
 }
 
 export function floatAttribute(attributes: Attributes, name: string): number {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Dim } from '../core/dim.ts';
 import type { Attributes, PrimitiveFunction } from '../core/primitive-function.ts';
 import { bindAttributes } from './bind-attributes.ts';
-import { OPS } from './registry.ts';
+import { CORE_OPERATORS } from './core-operators.ts';
 import { undeterminedSymbols } from './undetermined-symbols.ts';
 
 function primitive(
@@ -19,7 +19,7 @@ function primitive(
 }
 
 function undetermined({ body, params, results }: PrimitiveFunction): readonly string[] {
-  return undeterminedSymbols(body, [...params, ...results.map(({ type }) => type)]);
+  return undeterminedSymbols(body, [...params, ...results.map(({ type }) => type)], CORE_OPERATORS);
 }
 
 const half: Dim = { op: 'floordiv', left: 'n', right: 2 };
@@ -35,14 +35,16 @@ test('takes symbols from the shapes of parameters and results', () => {
     },
   );
   const shapes = { params: [[3, 1]], results: [[7, 3, 3]] };
-  expect(bindAttributes(broadcast, shapes, OPS)[0]?.attributes).toEqual({ shape: [7, 3, 3] });
+  expect(bindAttributes(broadcast, shapes, CORE_OPERATORS)[0]?.attributes).toEqual({
+    shape: [7, 3, 3],
+  });
   expect(undetermined(broadcast)).toEqual([]);
 });
 
 test('finds the symbol of a sum or product', () => {
   const sum: Dim = { op: 'add', left: twice, right: 'm' };
   const slice = primitive('slice', { starts: ['n'], ends: ['m'] }, { from: [twice], to: [sum] });
-  const [call] = bindAttributes(slice, { params: [[8]], results: [[13]] }, OPS);
+  const [call] = bindAttributes(slice, { params: [[8]], results: [[13]] }, CORE_OPERATORS);
   expect(call?.attributes).toEqual({ starts: [4], ends: [5] });
 });
 
@@ -50,7 +52,7 @@ test('names what does not follow', () => {
   const slice = primitive('slice', { starts: ['n'], ends: [9] }, { from: [9], to: ['k'] });
   expect(undetermined(slice)).toEqual(['n']);
   expect(() =>
-    bindAttributes(slice, { params: [[9]], results: [[2]] }, OPS),
+    bindAttributes(slice, { params: [[9]], results: [[2]] }, CORE_OPERATORS),
   ).toThrowErrorMatchingInlineSnapshot(
     `[ShapeError: slice: attribute starts: got the dimension n, expected dimensions that follow from the shapes of parameters and results.]`,
   );
@@ -58,5 +60,5 @@ test('names what does not follow', () => {
 
 test('leaves strings that are no dimensions, and calls without symbols', () => {
   const pad = primitive('pad', { pads: [1, 1], mode: 'edge' }, { from: ['n'], to: ['m'] });
-  expect(bindAttributes(pad, { params: [[3]], results: [[5]] }, OPS)).toBe(pad.body);
+  expect(bindAttributes(pad, { params: [[3]], results: [[5]] }, CORE_OPERATORS)).toBe(pad.body);
 });

@@ -9,6 +9,7 @@ import type {
 } from '../core/primitive-function.ts';
 import type { Shape } from '../core/shape.ts';
 import type { OpDefinition } from './define-op.ts';
+import type { OperatorTable } from './operator.ts';
 
 /** Shapes of the tensors of one call of a primitive function. */
 interface CallShapes {
@@ -24,7 +25,7 @@ interface CallShapes {
 export function bindAttributes(
   { body, params, results }: PrimitiveFunction,
   shapes: CallShapes,
-  operators: ReadonlyMap<string, OpDefinition>,
+  operators: OperatorTable,
 ): readonly OperatorCall[] {
   if (!body.some(({ attributes }) => Object.values(attributes).some(isSymbolic))) return body;
   const values = new DimValues();

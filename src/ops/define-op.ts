@@ -8,6 +8,7 @@ import type {
   TensorTypeOf,
 } from '../core/primitive-function.ts';
 import type { Formula, FormulaCall } from './formula/expression.ts';
+import type { IndexExpression, IntegerType } from './index-expression/expression.ts';
 import type { KernelSpec, LoweringCall, Operands } from './lowering.ts';
 
 /**
@@ -21,8 +22,11 @@ import type { KernelSpec, LoweringCall, Operands } from './lowering.ts';
  */
 export type OpKind = 'elementwise' | 'injective' | 'reduction' | 'anchor' | 'opaque' | 'dynamic';
 
+/** An input of an operator. */
 export interface InputSpec {
+  /** For messages, and for compositions. */
   readonly name: string;
+  /** Allowed types of its elements. */
   readonly dtypes: readonly DType[];
   /** May be absent; later inputs keep their position. */
   readonly optional?: boolean;
@@ -30,6 +34,7 @@ export interface InputSpec {
   readonly variadic?: boolean;
 }
 
+/** An attribute of an operator. */
 export interface AttributeSpec {
   /** `dims`: integers that may be symbolic. */
   readonly type:
@@ -52,8 +57,11 @@ export interface AttributeSpec {
   readonly oneOf?: readonly string[];
 }
 
+/** How far two results may be apart: `atol + rtol * |expected|`. */
 export interface Tolerance {
+  /** Relative to what is expected. */
   readonly rtol: number;
+  /** Whatever is expected. */
   readonly atol: number;
 }
 
@@ -63,7 +71,9 @@ export interface Tolerance {
  */
 export type ScalarFunction = FormulaFunction | CodedFunction;
 
+/** A scalar function that is a formula. */
 export interface FormulaFunction {
+  /** In plain data, as the functions of `formula` make it. */
   readonly formula: Formula;
   /** As many additions take as long, about; default what its intrinsics say. */
   readonly cost?: number;
@@ -71,6 +81,7 @@ export interface FormulaFunction {
 
 /** For what no formula says. */
 export interface CodedFunction {
+  /** None. */
   readonly formula?: undefined;
   /**
    * A WGSL expression over operand expressions. The operands have the type of their dtype or are
@@ -100,18 +111,16 @@ export interface ScalarContext extends FormulaCall {
   readonly width: 1 | 4;
 }
 
-/** Where an output element of an injective operator comes from. */
-export interface IndexMap {
-  /**
-   * WGSL statements' worth of information for output coordinates `coords` (one `u32` expression per
-   * output axis): which input, at which coordinates, under which condition. The first source whose
-   * `when` holds gives the element; a source without `when` always holds. If none holds, `fill`.
-   */
-  sources(context: IndexMapContext): readonly IndexSource[];
+/**
+ * Where an output element of an injective operator comes from: element i of the output is element i of
+ * input 0, counted row-major (reshape), or what a map of coordinates says.
+ */
+export type IndexMap = KeptOrder | CoordinateMap;
+
+/** The facts about an index map that the compiler and the planner use. */
+export interface IndexMapFacts {
   /** The element where no source holds, as a number; default 0. */
   fill?(attributes: Attributes): number;
-  /** Element i of the output is element i of input 0, counted row-major (reshape). */
-  readonly keepsOrder?: boolean;
   /** Every element of the output is one of an input, and no input holds indices. */
   readonly movesOnly?: boolean;
   /** Axis i of the output is this axis of input 0, and nothing else changes (transpose). */
@@ -120,30 +129,55 @@ export interface IndexMap {
   joinedAxis?(attributes: Attributes, rank: number): number;
 }
 
-export interface IndexMapContext {
+/** The map of an operator that only changes shapes. */
+export interface KeptOrder extends IndexMapFacts {
+  /** Elements come out in the order of input 0. */
+  readonly keepsOrder: true;
+}
+
+/** A map that says for coordinates of the output where they lie in an input. */
+export interface CoordinateMap extends IndexMapFacts {
+  /** False. */
+  readonly keepsOrder?: false;
+  /**
+   * For the coordinates of an output element: which input it is an element of, at which coordinates,
+   * under which condition. The first source whose `when` holds gives the element; a source without
+   * `when` always holds. If none holds, `fill`. The expressions are data, as the functions of
+   * `indexExpression` make it: each device makes code of its own of them.
+   */
+  sources(context: IndexMapContext): readonly IndexSource[];
+}
+
+/** The call that an index map is made for. */
+export interface IndexCall {
   readonly attributes: Attributes;
   readonly inputs: readonly ConcreteTensorType[];
   readonly output: ConcreteTensorType;
-  /** u32 expressions, one per output axis. */
-  readonly coords: readonly string[];
+}
+
+export interface IndexMapContext extends IndexCall {
+  /** One per output axis. */
+  readonly coords: readonly IndexExpression<'u32'>[];
   /**
-   * A u32 or i32 expression for a number that depends on shapes or attributes (a stride, a begin);
-   * it travels as a parameter so that another shape compiles nothing.
+   * A number that depends on shapes or attributes (a stride, a begin); it travels as a parameter so
+   * that another shape compiles nothing.
    */
-  readonly param: (value: number, type: 'u32' | 'i32') => string;
+  readonly param: <T extends IntegerType>(value: number, type: T) => IndexExpression<T>;
   /**
-   * An i32 expression for an element of an integer input, at u32 expressions for its coordinates.
-   * int64 saturates, which no index notices: axes are shorter than 2^31.
+   * An element of an integer input, at coordinates. int64 saturates, which no index notices: axes
+   * are shorter than 2^31.
    */
-  readonly integer: (input: number, coords: readonly string[]) => string;
+  readonly integer: (
+    input: number,
+    coords: readonly IndexExpression<'u32'>[],
+  ) => IndexExpression<'i32'>;
 }
 
 export interface IndexSource {
   readonly input: number;
-  /** u32 expressions, one per axis of that input. */
-  readonly coords: readonly string[];
-  /** A bool expression. */
-  readonly when?: string;
+  /** One per axis of that input. */
+  readonly coords: readonly IndexExpression<'u32'>[];
+  readonly when?: IndexExpression<'bool'> | undefined;
 }
 
 /** How what computes the inputs of an operator is fused into its kernels. */
@@ -167,9 +201,13 @@ export interface OpStorage {
  * the same name.
  */
 export interface OpDefinition<Name extends string = string> {
+  /** As programs call it. */
   readonly name: Name;
+  /** How it may be fused. */
   readonly kind: OpKind;
+  /** Its inputs, in order. */
   readonly inputs: readonly InputSpec[];
+  /** Its attributes, by name. */
   readonly attributes: Readonly<Record<string, AttributeSpec>>;
   /**
    * The type of the result, for numbers and for symbols. Throws ShapeError. Attributes are complete
@@ -180,6 +218,7 @@ export interface OpDefinition<Name extends string = string> {
     attributes: Attributes,
     dims: DimContext<D>,
   ): TensorTypeOf<D>;
+  /** Its effect on memory. */
   readonly storage?: OpStorage;
   /** For `elementwise`. */
   readonly scalar?: ScalarFunction;

@@ -15,7 +15,7 @@ export interface SymbolicCall extends InferredCall<Dim> {
 
 /**
  * Checks a call's attributes, number of inputs and dtypes, then infers the type of its result, whose
- * dimensions are in canonical form. `facts` are bounds of the symbols. Kept apart from the registry,
+ * dimensions are in canonical form. `facts` are bounds of the symbols. Kept apart from `inferConcreteCall`,
  * because devices need numbers only.
  * Throws UnsupportedError for attributes the operator does not have, ShapeError for all else.
  */

@@ -40,7 +40,7 @@ export function possible<T extends TensorType>(op: OpDefinition, type: T): T {
   const least = op.kind === 'dynamic' ? -1 : 0;
   if (type.shape.some((dim) => typeof dim === 'number' && dim < least)) {
     const got = `a result of ${formatType(type)}`;
-    throw new ShapeError({ where: op.name, got, expected: 'sizes from 0 on' });
+    throw new ShapeError({ where: op.name, got, expected: 'sizes from 0 up' });
   }
   return type;
 }

@@ -15,7 +15,7 @@ import { QUANTIZATION_OPS } from './quantization/quantization-ops.ts';
 
 /**
  * The operators that devices may have kernels for, by name. All others run on the host, which knows
- * them from the registry, so that whoever runs programs on WebGPU needs none of them.
+ * them from `coreOperators`, so that whoever runs programs on WebGPU needs none of them.
  */
 export const KERNEL_OPS: ReadonlyMap<string, OpDefinition> = new Map(
   [

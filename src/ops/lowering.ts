@@ -6,14 +6,18 @@ export type Operands<T> = readonly (T | undefined)[];
 
 /** The call that an anchor is lowered for: concrete types and the adapter, never a GPU. */
 export interface LoweringCall {
+  /** Types of its inputs. */
   readonly inputs: Operands<ConcreteTensorType>;
+  /** The type of its result. */
   readonly output: ConcreteTensorType;
+  /** Complete attributes. */
   readonly attributes: Attributes;
+  /** Capabilities of the adapter. */
   readonly caps: PlannerCaps;
 }
 
 /**
- * One dispatch of a hand-written shader. The planner assembles the module:
+ * One launch of a hand-written shader. The planner assembles the module:
  * a prelude (`const` declarations, `struct Params`, bindings, hooks) and then `source`, which
  * reads and writes only through its hooks:
  *
@@ -39,8 +43,11 @@ export interface KernelSpec {
   readonly params: Readonly<Record<string, KernelParam>>;
   /** Declared as `const WORKGROUP_SIZE_X`, `_Y`, `_Z`. */
   readonly workgroupSize: readonly [number, number, number];
+  /** How many workgroups are launched in each dimension. */
   readonly workgroups: readonly [number, number, number];
+  /** Tensors that it reads. */
   readonly reads: readonly KernelRead[];
+  /** Tensors that it writes. */
   readonly writes: readonly KernelWrite[];
   /** Atomic access to scratch: `fn exchange_head(i: u32, value: u32) -> u32` for the hook `head`. */
   readonly exchanges?: readonly KernelExchange[];
@@ -49,28 +56,43 @@ export interface KernelSpec {
 /** A `bool`, a `u32` where it is a number as such, else of the type that `f32`, `i32` or `u32` gave it. */
 export type KernelConstant = boolean | number | KernelParam;
 
+/** A number with the type that it has in WGSL. */
 export interface KernelParam {
+  /** The type. */
   readonly type: 'u32' | 'i32' | 'f32';
+  /** The number. */
   readonly value: number;
 }
 
+/** A function that loads elements. */
 export interface KernelRead {
+  /** Its name behind `load_`. */
   readonly hook: string;
+  /** Where the elements lie. */
   readonly from: KernelOperand;
+  /** How many elements it loads. */
   readonly width: 1 | 4;
 }
 
+/** A function that stores elements. */
 export interface KernelWrite {
+  /** Its name behind `store_`; empty: `store`. */
   readonly hook: string;
+  /** Where the elements go. */
   readonly to: KernelOperand;
+  /** How many elements it stores. */
   readonly width: 1 | 4;
 }
 
+/** A function that exchanges an element of scratch. */
 export interface KernelExchange {
+  /** Its name behind `exchange_`. */
   readonly hook: string;
+  /** Where the element lies. */
   readonly to: ScratchOperand;
 }
 
+/** The memory that a kernel reads or writes. */
 export type KernelOperand =
   | { readonly kind: 'input'; readonly index: number }
   | { readonly kind: 'output' }
@@ -78,15 +100,21 @@ export type KernelOperand =
 
 /** Memory between the kernels of one call. One kernel may both read and write it. */
 export interface ScratchOperand {
+  /** Tells it from inputs and the output. */
   readonly kind: 'scratch';
+  /** Which one, from 0 on. */
   readonly index: number;
+  /** Its size. */
   readonly byteLength: number;
   /** Default `f32`. */
   readonly type?: 'f32' | 'u32';
 }
 
+/** A `u32`. */
 export const u32 = (value: number): KernelParam => ({ type: 'u32', value });
+/** An `i32`. */
 export const i32 = (value: number): KernelParam => ({ type: 'i32', value });
+/** An `f32`. */
 export const f32 = (value: number): KernelParam => ({ type: 'f32', value });
 
 /**

@@ -9,6 +9,7 @@ import type { Operands } from './lowering.ts';
  */
 export type OpReference = StaticReference | DynamicReference;
 
+/** For all other kinds. */
 export interface StaticReference {
   /** Writes the result into `output`, whose type is what `infer` gave. */
   reference(inputs: Operands<HostTensor>, attributes: Attributes, output: HostTensor): void;

@@ -10,7 +10,7 @@ import type { OpCase } from './op-cases.ts';
 import { SIZE_OPS } from './dynamic/sizes.ts';
 import { inferCall } from './infer-call.ts';
 import { inferConcreteCall } from './infer-concrete-call.ts';
-import { opDefinition } from './registry.ts';
+import { CORE_OPERATORS } from './core-operators.ts';
 import { TESTED_OPS } from './testing/tested-ops.ts';
 
 const BROADCASTING = [
@@ -163,7 +163,7 @@ function inferred(
 ): string {
   const inputs = shapes.map((shape) => ({ dtype: 'float32', shape }) as const);
   const more = facts === undefined ? [] : [facts];
-  const { output, checks } = inferCall(opDefinition(op), inputs, attributes, ...more);
+  const { output, checks } = inferCall(CORE_OPERATORS.require(op), inputs, attributes, ...more);
   const shape = `(${output.shape.map(formatDim).join(', ')})`;
   const open = checks.map(({ left, right }) => `${formatDim(left)} = ${formatDim(right)}`);
   return open.length === 0 ? shape : `${shape} if ${open.join(', ')}`;
@@ -321,7 +321,7 @@ describe('results in symbols', () => {
     const inputs = [['n', 4] as const, ['m', 4] as const].map(
       (shape) => ({ dtype: 'float32', shape }) as const,
     );
-    const { checks } = inferCall(opDefinition('add'), inputs, {});
+    const { checks } = inferCall(CORE_OPERATORS.require('add'), inputs, {});
     expect(checks[0]?.message).toMatchInlineSnapshot(
       `"add: got (n, 4) and (m, 4), expected shapes that broadcast (dimension -2 is n and m). Dimensions must be equal or 1, aligned from the right."`,
     );

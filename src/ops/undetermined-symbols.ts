@@ -2,14 +2,15 @@ import { forEachSymbol } from '../core/dim-symbols.ts';
 import { DimValues } from '../core/dim-values.ts';
 import type { Dim } from '../core/dim.ts';
 import type { OperatorCall, TensorType } from '../core/primitive-function.ts';
-import { opDefinition } from './registry.ts';
+import type { Operators } from './operators.ts';
 
 /** Symbols in attributes of calls that the sizes of tensors of these types do not tell. */
 export function undeterminedSymbols(
   calls: readonly Pick<OperatorCall, 'op' | 'attributes'>[],
   types: readonly TensorType[],
+  operators: Operators,
 ): readonly string[] {
-  const dims = calls.flatMap(symbolicDims);
+  const dims = calls.flatMap((call) => symbolicDims(call, operators));
   if (dims.length === 0) return [];
   const values = new DimValues();
   // Any sizes will do: whether a symbol follows from them does not depend on them.
@@ -24,8 +25,11 @@ export function undeterminedSymbols(
   return [...missing];
 }
 
-function symbolicDims({ op, attributes }: Pick<OperatorCall, 'op' | 'attributes'>): Dim[] {
-  const specs = opDefinition(op).attributes;
+function symbolicDims(
+  { op, attributes }: Pick<OperatorCall, 'op' | 'attributes'>,
+  operators: Operators,
+): Dim[] {
+  const specs = operators.require(op).attributes;
   return Object.entries(attributes).flatMap(([name, value]) =>
     specs[name]?.type === 'dims' && typeof value === 'object'
       ? value.filter((item: Dim) => typeof item !== 'number')

@@ -9,33 +9,18 @@ import { unroll } from '../linear/register-tile.ts';
 import { readInput } from '../element-kernel.ts';
 import { type KernelRead, type KernelSpec, type ScratchOperand, u32 } from '../lowering.ts';
 import { rowGroupSize } from '../reduction/row-kernel.ts';
-import type { AttentionProblem } from './attention-problem.ts';
+import { type AttentionProblem, attentionProducts } from './attention-problem.ts';
 
 /** A product into memory, softmax in its place, and a product of that. */
 export function attentionByProducts(problem: AttentionProblem): readonly KernelSpec[] {
-  const { call, batch, rows, keys, size, valueSize } = problem;
+  const { call, batch, keys } = problem;
   const from = {
     kind: 'scratch',
     index: 0,
     byteLength: Math.max(4, problem.allRows * keys * 4),
   } as const;
-  const shape = { batch: [1, batch], c: undefined, beta: 0, m: rows };
-  const scores: MatmulProblem = {
-    ...shape,
-    n: keys,
-    k: size,
-    a: { batch: [0, rows * size], row: size, column: 1 },
-    b: { batch: [0, keys * size], row: 1, column: size },
-    alpha: problem.scale,
-  };
-  const values: MatmulProblem = {
-    ...shape,
-    n: valueSize,
-    k: keys,
-    a: { batch: [0, rows * keys], row: keys, column: 1 },
-    b: { batch: [0, keys * valueSize], row: valueSize, column: 1 },
-    alpha: 1,
-  };
+  const { scores, values } = attentionProducts(problem);
+  const ofAll = (product: MatmulProblem) => ({ ...product, batch: [1, batch] });
   const input = (index: number) => ({ kind: 'input', index }) as const;
   const withReads = (kernel: KernelSpec, a: KernelRead['from'], b: number): KernelSpec => ({
     ...kernel,
@@ -46,14 +31,14 @@ export function attentionByProducts(problem: AttentionProblem): readonly KernelS
     })),
   });
   return [
-    ...wholeMatmulKernels(scores, call.caps).map((kernel) =>
+    ...wholeMatmulKernels(ofAll(scores), call.caps).map((kernel) =>
       withBias(problem, {
         ...withReads(kernel, input(0), 1),
         writes: kernel.writes.map((write) => ({ ...write, to: from })),
       }),
     ),
     softmaxKernel(problem, from),
-    ...wholeMatmulKernels(values, call.caps).map((kernel) => withReads(kernel, from, 2)),
+    ...wholeMatmulKernels(ofAll(values), call.caps).map((kernel) => withReads(kernel, from, 2)),
   ];
 }
 

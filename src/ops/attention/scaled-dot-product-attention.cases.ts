@@ -5,7 +5,7 @@ import type { OpCase, OpCases } from '../op-cases.ts';
 export const scaledDotProductAttentionCases: OpCases = {
   summary:
     'softmax(scale query keyᵀ + bias) value, of (B, heads, Q, D), (B, kv_heads, K, D), (B, kv_heads, ' +
-    'K, V) and what broadcasts to (B, heads, Q, K); heads in a row share keys. With softcap, scores ' +
+    'K, V) and a shape that broadcasts to (B, heads, Q, K); heads in a row share keys. With softcap, scores ' +
     'become softcap tanh(score / softcap) before the bias; with causal = [p], query i sees keys up to ' +
     'i + p. Where nothing is seen, the result is 0.',
   cases: () => [

@@ -94,7 +94,7 @@ function requireBias<D extends Dim>(
     complaint: () => ({
       where: `${NAME}: input bias`,
       got: formatType(bias),
-      expected: `what broadcasts to (${scores.map(formatDim).join(', ')})`,
+      expected: `a shape that broadcasts to (${scores.map(formatDim).join(', ')})`,
     }),
   });
 }

@@ -4,6 +4,7 @@ import { splitGrid } from '../linear/split-grid.ts';
 import { unroll } from '../linear/register-tile.ts';
 import { readInputs } from '../element-kernel.ts';
 import { type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { convolutionProblem } from './convolution-problem.ts';
 import type { Window2d } from './window2d.ts';
 import { windowParams } from './window-params.ts';
 
@@ -109,20 +110,14 @@ export function gatheredKernels(
     caps,
   }: { readonly groups: number; readonly hasBias: boolean; readonly caps: Caps },
 ): readonly KernelSpec[] {
-  const m = window.outChannels / groups;
-  const k = tapCount(window) / groups;
-  const n = window.outH * window.outW;
-  const problem = {
-    m,
-    n,
-    k,
-    batch: [window.batch, groups],
-    a: { batch: [0, m * k], row: k, column: 1 },
-    b: { batch: [groups * k * n, k * n], row: n, column: 1 },
-    c: hasBias ? { row: 1, column: 0, batch: m } : undefined,
-    alpha: 1,
-    beta: 1,
-  };
+  const problem = convolutionProblem({
+    batch: window.batch,
+    outChannels: window.outChannels,
+    groups,
+    groupTaps: tapCount(window) / groups,
+    pixels: window.outH * window.outW,
+    hasBias,
+  });
   const inputs: Readonly<Record<string, number>> = { a: 1, b: 0, c: 2 };
   return problemKernels(problem, caps).map((kernel) => {
     const reads = kernel.reads.map((read) => {

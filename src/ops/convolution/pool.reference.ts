@@ -8,6 +8,7 @@ import { reduceTensor } from '../reduction/reduce.reference.ts';
 import { CONCRETE_DIMS } from '../../core/dim-context.ts';
 import type { PoolKind } from './pool-lowering.ts';
 import { poolAxes, type PoolName } from './pool.ts';
+import { countedTaps } from './counted-taps.ts';
 import { tapRange, volumeAxes, type VolumeAxes, type WindowAxis } from './window.ts';
 
 function poolReference(name: PoolName, kind: PoolKind): StaticReference {
@@ -79,13 +80,8 @@ function windows(axis: WindowAxis, countsPad: boolean): PlacedWindow[] {
   return Array.from({ length: axis.count }, (_, i) => {
     const start = i * axis.stride - axis.padBefore;
     const [firstTap, endTap] = tapRange(axis, start);
-    const counted = countsPad ? paddedTaps(axis, start) : endTap - firstTap;
-    return { start, firstTap, endTap, counted };
+    return { start, firstTap, endTap, counted: countedTaps(axis, start, countsPad) };
   });
-}
-
-function paddedTaps({ size, kernel, dilation, padAfter }: WindowAxis, start: number): number {
-  return Math.min(kernel, Math.ceil((size + padAfter - start) / dilation));
 }
 
 interface PoolPlace {

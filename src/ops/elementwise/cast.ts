@@ -12,7 +12,7 @@ const target = (attributes: Attributes): DType => {
   return to;
 };
 
-const isShortUnsigned = (dtype: DType) => dtype === 'uint8' || dtype === 'uint16';
+const SHORT_UNSIGNED: readonly DType[] = ['uint16', 'uint8', 'uint4', 'uint2'];
 
 /** Conversion of elements between dtypes. */
 export const cast = defineElementwise({
@@ -26,7 +26,7 @@ export const cast = defineElementwise({
   output: (_, attributes) => target(attributes),
   scalar: {
     formula: ({ dtypes: [from = 'float32'], output }) =>
-      isFloat(from) && isShortUnsigned(output)
+      isFloat(from) && SHORT_UNSIGNED.includes(output)
         ? f.convert(f.convert(f.X, 'i32'), 'output')
         : f.convert(f.X, 'output'),
   },

@@ -11,13 +11,17 @@ import { commonDType, present } from '../operand-checks.ts';
 
 /** The statements of an elementwise operator; the rest follows from its scalar function. */
 export interface ElementwiseSpec<Name extends string = string> {
+  /** As programs call it. */
   readonly name: Name;
+  /** Its inputs, in order. */
   readonly inputs: readonly { readonly name: string; readonly dtypes: readonly DType[] }[];
+  /** Its attributes, by name; default none. */
   readonly attributes?: Readonly<Record<string, AttributeSpec>>;
   /** The result's dtype; default that of the inputs, which then have to share one. */
   readonly output?: (dtypes: readonly DType[], attributes: Attributes) => DType;
   /** Inputs that have to share a dtype, by index; default all. */
   readonly sameDType?: readonly number[];
+  /** The computation on one element of each input. */
   readonly scalar: ScalarFunction;
   /** Default: none, the result is exact. */
   readonly tolerance?: Tolerance;

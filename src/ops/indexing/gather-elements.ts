@@ -1,11 +1,12 @@
 import { ALL_DTYPES } from '../../core/dtype.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { normalizeAxis } from '../../core/shape.ts';
-import { intAttribute } from '../attributes.ts';
+import { axisAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
+import { less } from '../index-expression/build.ts';
 import { formatType, operand, requireRank } from '../operand-checks.ts';
 import { INDEX_DTYPES, placeExpression } from './integer-index.ts';
+
+export const axisOf = /* @__PURE__ */ axisAttribute('gather_elements');
 
 /** One element of x per index: that index replaces the coordinate of an axis. */
 export const gatherElements = defineOp({
@@ -36,13 +37,8 @@ export const gatherElements = defineOp({
       const axis = axisOf(attributes, coords.length);
       const size = param(inputs[0]?.shape[axis] ?? 0, 'u32');
       const place = placeExpression(integer(1, coords), size);
-      const from = coords.map((coord, i) => (i === axis ? place : coord));
-      return [{ input: 0, coords: from, when: `${place} < ${size}` }];
+      return [{ input: 0, coords: coords.with(axis, place), when: less(place, size) }];
     },
   },
   tolerance: EXACT,
 });
-
-export function axisOf(attributes: Attributes, rank: number): number {
-  return normalizeAxis(intAttribute(attributes, 'axis'), rank, 'gather_elements: attribute axis');
-}

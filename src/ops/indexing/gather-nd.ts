@@ -5,6 +5,8 @@ import type { TensorTypeOf } from '../../core/primitive-function.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
+import { all, constant, less } from '../index-expression/build.ts';
+import type { IndexExpression } from '../index-expression/expression.ts';
 import { formatType, operand, requireMinimumRank } from '../operand-checks.ts';
 import { INDEX_DTYPES, placeExpression } from './integer-index.ts';
 
@@ -41,16 +43,15 @@ export const gatherNd = defineOp({
       const outer = (inputs[1]?.shape.length ?? 1) - 1;
       const length = inputs[1]?.shape[outer] ?? 0;
       const tuple = coords.slice(0, outer);
-      const conditions: string[] = [];
+      const conditions: IndexExpression<'bool'>[] = [];
       const places = shape.slice(batch, batch + length).map((dim, k) => {
         const size = param(dim, 'u32');
-        const place = placeExpression(integer(1, [...tuple, `${k}u`]), size);
-        conditions.push(`(${place} < ${size})`);
+        const place = placeExpression(integer(1, [...tuple, constant(k, 'u32')]), size);
+        conditions.push(less(place, size));
         return place;
       });
       const from = [...coords.slice(0, batch), ...places, ...coords.slice(outer)];
-      if (conditions.length === 0) return [{ input: 0, coords: from }];
-      return [{ input: 0, coords: from, when: conditions.join(' & ') }];
+      return [{ input: 0, coords: from, when: all(conditions) }];
     },
   },
   tolerance: EXACT,

@@ -1,13 +1,14 @@
 import { ALL_DTYPES } from '../../core/dtype.ts';
 import { formatDim } from '../../core/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { normalizeAxis } from '../../core/shape.ts';
-import { dimsAttribute, intAttribute } from '../attributes.ts';
+import { axisAttribute, dimsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
+import { constant, equal, select, ZERO } from '../index-expression/build.ts';
 import { operand, requireVector } from '../operand-checks.ts';
 import { INDEX_DTYPES, placeExpression } from './integer-index.ts';
+
+export const axisOf = /* @__PURE__ */ axisAttribute('one_hot');
 
 /** A new axis with one value at the index and another everywhere else. */
 export const oneHot = defineOp({
@@ -39,14 +40,15 @@ export const oneHot = defineOp({
   indexMap: {
     sources({ attributes, output, coords, param, integer }) {
       const axis = axisOf(attributes, coords.length);
-      const index = integer(0, [...coords.slice(0, axis), ...coords.slice(axis + 1)]);
+      const index = integer(0, coords.toSpliced(axis, 1));
       const place = placeExpression(index, param(output.shape[axis] ?? 0, 'u32'));
-      return [{ input: 1, coords: [`select(0u, 1u, ${place} == ${coords[axis] ?? '0u'})`] }];
+      return [
+        {
+          input: 1,
+          coords: [select(equal(place, coords[axis] ?? ZERO), constant(1, 'u32'), ZERO)],
+        },
+      ];
     },
   },
   tolerance: EXACT,
 });
-
-export function axisOf(attributes: Attributes, rank: number): number {
-  return normalizeAxis(intAttribute(attributes, 'axis'), rank, 'one_hot: attribute axis');
-}

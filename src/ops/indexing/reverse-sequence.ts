@@ -5,6 +5,16 @@ import { normalizeAxis } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
+import {
+  constant,
+  less,
+  min,
+  select,
+  sub,
+  toSigned,
+  toUnsigned,
+  ZERO,
+} from '../index-expression/build.ts';
 import { formatType, operand, requireVector } from '../operand-checks.ts';
 import { INDEX_DTYPES } from './integer-index.ts';
 
@@ -37,10 +47,11 @@ export const reverseSequence = defineOp({
     sources({ attributes, inputs, coords, param, integer }) {
       const { batch, time } = axesOf(attributes, coords.length);
       const size = param(inputs[0]?.shape[time] ?? 0, 'i32');
-      const length = `min(${integer(1, [coords[batch] ?? '0u'])}, ${size})`;
-      const at = coords[time] ?? '0u';
-      const place = `u32(select(i32(${at}), ${length} - 1 - i32(${at}), i32(${at}) < ${length}))`;
-      return [{ input: 0, coords: coords.map((coord, axis) => (axis === time ? place : coord)) }];
+      const length = min(integer(1, [coords[batch] ?? ZERO]), size);
+      const at = toSigned(coords[time] ?? ZERO);
+      const reversed = sub(sub(length, constant(1, 'i32')), at);
+      const place = toUnsigned(select(less(at, length), reversed, at));
+      return [{ input: 0, coords: coords.with(time, place) }];
     },
   },
   tolerance: EXACT,

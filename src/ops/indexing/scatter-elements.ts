@@ -1,14 +1,15 @@
 import { ALL_DTYPES } from '../../core/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { elementCount, normalizeAxis, rowMajorStrides } from '../../core/shape.ts';
-import { intAttribute, stringAttribute } from '../attributes.ts';
+import { elementCount, rowMajorStrides } from '../../core/shape.ts';
+import { axisAttribute, stringAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { type LoweringCall, u32 } from '../lowering.ts';
 import { commonDType, formatType, operand } from '../operand-checks.ts';
 import { INDEX_DTYPES } from './integer-index.ts';
 import { lowerScatter, type ScatterPlaces } from './scatter-lowering.ts';
 import { REDUCTION_ATTRIBUTE, requireReducible } from './scatter-reduction.ts';
+
+export const axisOf = /* @__PURE__ */ axisAttribute('scatter_elements');
 
 /** Elements of x replaced, or combined with updates, at places along one axis. */
 export const scatterElements = defineOp({
@@ -43,10 +44,6 @@ export const scatterElements = defineOp({
   lower: (call) => lowerScatter(call, elementPlaces(call)),
   tolerance: { rtol: 1e-6, atol: 1e-6 },
 });
-
-export function axisOf(attributes: Attributes, rank: number): number {
-  return normalizeAxis(intAttribute(attributes, 'axis'), rank, 'scatter_elements: attribute axis');
-}
 
 function elementPlaces(call: LoweringCall): ScatterPlaces {
   const { shape } = operand(call.inputs, 1);

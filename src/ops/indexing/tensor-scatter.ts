@@ -1,12 +1,22 @@
 import { ALL_DTYPES } from '../../core/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { normalizeAxis } from '../../core/shape.ts';
-import { boolAttribute, intAttribute } from '../attributes.ts';
+import { axisAttribute, boolAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
+import {
+  add,
+  less,
+  rem,
+  sub,
+  toSigned,
+  toUnsigned,
+  wrapped,
+  ZERO,
+} from '../index-expression/build.ts';
 import { commonDType, formatType, operand, requireVector } from '../operand-checks.ts';
 import { INDEX_DTYPES } from './integer-index.ts';
+
+export const axisOf = /* @__PURE__ */ axisAttribute('tensor_scatter');
 
 /** A cache with new entries from a place of its own for each slice of the first axis. */
 export const tensorScatter = defineOp({
@@ -44,17 +54,17 @@ export const tensorScatter = defineOp({
     sources({ attributes, inputs, coords, param, integer }) {
       const axis = axisOf(attributes, coords.length);
       const size = param(inputs[0]?.shape[axis] ?? 0, 'i32');
-      const begin = integer(2, [coords[0] ?? '0u']);
-      const from = `i32(${coords[axis] ?? '0u'}) - ${begin}`;
+      const begin = integer(2, [coords[0] ?? ZERO]);
+      const at = toSigned(coords[axis] ?? ZERO);
       const place = boolAttribute(attributes, 'circular')
-        ? `u32((i32(${coords[axis] ?? '0u'}) - ${begin} % ${size} + ${size}) % ${size})`
-        : `bitcast<u32>(${from})`;
+        ? toUnsigned(rem(add(sub(at, rem(begin, size)), size), size))
+        : wrapped(sub(at, begin));
       const count = param(inputs[1]?.shape[axis] ?? 0, 'u32');
       return [
         {
           input: 1,
-          coords: coords.map((coord, i) => (i === axis ? place : coord)),
-          when: `${place} < ${count}`,
+          coords: coords.with(axis, place),
+          when: less(place, count),
         },
         { input: 0, coords },
       ];
@@ -62,7 +72,3 @@ export const tensorScatter = defineOp({
   },
   tolerance: EXACT,
 });
-
-export function axisOf(attributes: Attributes, rank: number): number {
-  return normalizeAxis(intAttribute(attributes, 'axis'), rank, 'tensor_scatter: attribute axis');
-}

@@ -1,12 +1,12 @@
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { normalizeAxis } from '../../core/shape.ts';
-import { dimsAttribute, intAttribute } from '../attributes.ts';
+import { axisAttribute, dimsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { NUMERIC } from '../elementwise/number-dtypes.ts';
 import { formatType, operand } from '../operand-checks.ts';
 import { lowerTopK } from './top-k-lowering.ts';
+
+export const axisOf = /* @__PURE__ */ axisAttribute('top_k');
 
 /** Where the k largest or smallest elements of each row are, in their order. */
 export const topK = defineOp({
@@ -37,7 +37,3 @@ export const topK = defineOp({
   lower: lowerTopK,
   tolerance: EXACT,
 });
-
-export function axisOf(attributes: Attributes, rank: number): number {
-  return normalizeAxis(intAttribute(attributes, 'axis'), rank, 'top_k: attribute axis');
-}

@@ -2,6 +2,7 @@ import { ALL_DTYPES } from '../../core/dtype.ts';
 import { boolAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
+import { greaterEqual, lessEqual, sub, toSigned, ZERO } from '../index-expression/build.ts';
 import { operand, requireMinimumRank, requireRank } from '../operand-checks.ts';
 import { INDEX_DTYPES } from './integer-index.ts';
 
@@ -22,9 +23,9 @@ export const trilu = defineOp({
   },
   indexMap: {
     sources({ attributes, coords, integer }) {
-      const compare = boolAttribute(attributes, 'upper') ? '>=' : '<=';
-      const above = `i32(${coords.at(-1) ?? '0u'}) - i32(${coords.at(-2) ?? '0u'})`;
-      return [{ input: 0, coords, when: `(${above}) ${compare} ${integer(1, [])}` }];
+      const compare = boolAttribute(attributes, 'upper') ? greaterEqual : lessEqual;
+      const above = sub(toSigned(coords.at(-1) ?? ZERO), toSigned(coords.at(-2) ?? ZERO));
+      return [{ input: 0, coords, when: compare(above, integer(1, [])) }];
     },
   },
   tolerance: EXACT,

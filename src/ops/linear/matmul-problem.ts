@@ -1,6 +1,9 @@
 import type { Shape } from '../../core/shape.ts';
 import type { LoweringCall } from '../lowering.ts';
 
+/** The part of a call that decides, whatever it is lowered to. */
+type ProductCall = Pick<LoweringCall, 'inputs' | 'attributes'>;
+
 /** One batched matrix product in terms of element strides, whatever operator it comes from. */
 export interface MatmulProblem {
   readonly m: number;
@@ -32,7 +35,7 @@ export interface MatrixStrides {
 }
 
 /** The problem of `matmul`: numpy's rules, batch dimensions broadcast, rank 1 promoted. */
-export function matmulProblem(call: LoweringCall): MatmulProblem {
+export function matmulProblem(call: ProductCall): MatmulProblem {
   const aShape = call.inputs[0]?.shape ?? [];
   const bShape = call.inputs[1]?.shape ?? [];
   const m = aShape.length > 1 ? (aShape.at(-2) ?? 1) : 1;
@@ -53,7 +56,7 @@ export function matmulProblem(call: LoweringCall): MatmulProblem {
 }
 
 /** The problem of `gemm`: alpha op(A) op(B) + beta C. */
-export function gemmProblem(call: LoweringCall): MatmulProblem {
+export function gemmProblem(call: ProductCall): MatmulProblem {
   const [aRows = 1, aColumns = 1] = call.inputs[0]?.shape ?? [];
   const [bRows = 1, bColumns = 1] = call.inputs[1]?.shape ?? [];
   const transA = Boolean(call.attributes.trans_a);

@@ -4,6 +4,7 @@ import { formatShape } from '../../core/shape.ts';
 import { dimsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
+import { min, ZERO } from '../index-expression/build.ts';
 import { formatType, operand, requireBroadcastsTo } from '../operand-checks.ts';
 
 /** Repetition along axes of size 1 and along new leading axes. */
@@ -33,8 +34,8 @@ export const broadcastTo = defineOp({
     sources({ inputs, coords, param }) {
       const shape = inputs[0]?.shape ?? [];
       const lead = coords.length - shape.length;
-      const from = shape.map(
-        (dim, axis) => `min(${coords[lead + axis] ?? '0u'}, ${param(Math.max(dim - 1, 0), 'u32')})`,
+      const from = shape.map((dim, axis) =>
+        min(coords[lead + axis] ?? ZERO, param(Math.max(dim - 1, 0), 'u32')),
       );
       return [{ input: 0, coords: from }];
     },

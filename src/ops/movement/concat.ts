@@ -1,11 +1,12 @@
 import { ALL_DTYPES } from '../../core/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { normalizeAxis } from '../../core/shape.ts';
-import { intAttribute } from '../attributes.ts';
+import { axisAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
+import { less, sub, ZERO } from '../index-expression/build.ts';
 import { commonDType, formatType, present } from '../operand-checks.ts';
+
+export const axisOf = /* @__PURE__ */ axisAttribute('concat');
 
 /** Tensors one after the other along an axis. */
 export const concat = defineOp({
@@ -41,20 +42,16 @@ export const concat = defineOp({
     joinedAxis: axisOf,
     sources({ attributes, inputs, output, coords, param }) {
       const axis = axisOf(attributes, output.shape.length);
-      const along = coords[axis] ?? '0u';
+      const along = coords[axis] ?? ZERO;
       let begin = 0;
       return inputs.map((type, input) => {
-        const local = begin === 0 ? along : `(${along} - ${param(begin, 'u32')})`;
+        const local = begin === 0 ? along : sub(along, param(begin, 'u32'));
         begin += type.shape[axis] ?? 0;
-        const source = { input, coords: coords.map((c, i) => (i === axis ? local : c)) };
         const isLast = input === inputs.length - 1;
-        return isLast ? source : { ...source, when: `${along} < ${param(begin, 'u32')}` };
+        const when = isLast ? undefined : less(along, param(begin, 'u32'));
+        return { input, coords: coords.with(axis, local), when };
       });
     },
   },
   tolerance: EXACT,
 });
-
-export function axisOf(attributes: Attributes, rank: number): number {
-  return normalizeAxis(intAttribute(attributes, 'axis'), rank, 'concat: attribute axis');
-}

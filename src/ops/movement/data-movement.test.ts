@@ -47,6 +47,34 @@ describe('data movement', () => {
     );
   });
 
+  test('tile and repeat take the elements that their names say', () => {
+    const axes = fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), size(3)), { maxLength: 4 });
+    fc.assert(
+      fc.property(axes, (list) => {
+        const x = randomTensor(
+          list.map(([dim]) => dim),
+          5,
+        );
+        const strides = rowMajorStrides(x.shape);
+        const repeats = list.map(([, count]) => count);
+        const expected = (from: (coord: number, axis: number) => number) =>
+          allCoordinates(x.shape.map((dim, axis) => dim * (repeats[axis] ?? 1))).map((coords) =>
+            at(
+              x,
+              coords.reduce((sum, c, axis) => sum + from(c, axis) * (strides[axis] ?? 0), 0),
+            ),
+          );
+        const tiled = callReference('tile', [x], { repeats });
+        expect(Array.from(tiled.data, Number)).toEqual(expected((c, i) => c % (x.shape[i] ?? 1)));
+        const repeated = callReference('repeat', [x], { repeats });
+        expect(Array.from(repeated.data, Number)).toEqual(
+          expected((c, i) => Math.floor(c / (repeats[i] ?? 1))),
+        );
+      }),
+      { ...RUNS, numRuns: 200 },
+    );
+  });
+
   test('transposing there and back changes nothing', () => {
     fc.assert(
       fc.property(shapes, fc.nat(), (shape, seed) => {

@@ -4,6 +4,8 @@ import { normalizeAxis } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
+import { less } from '../index-expression/build.ts';
+import { INDEX_DTYPES, placeExpression } from '../indexing/integer-index.ts';
 import { operand } from '../operand-checks.ts';
 
 /** Slices of a table, chosen by a tensor of indices along one axis. */
@@ -12,7 +14,7 @@ export const gather = defineOp({
   kind: 'injective',
   inputs: [
     { name: 'x', dtypes: ALL_DTYPES },
-    { name: 'indices', dtypes: ['int32', 'int64'] },
+    { name: 'indices', dtypes: INDEX_DTYPES },
   ],
   attributes: { axis: { type: 'int', default: 0 } },
   infer(inputs, attributes) {
@@ -28,15 +30,9 @@ export const gather = defineOp({
       const axis = axisOf(attributes, shape.length);
       const size = param(shape[axis] ?? 0, 'u32');
       const index = integer(1, coords.slice(axis, axis + rank));
-      // u32 arithmetic wraps: an index that is still negative becomes larger than any size.
-      const place = `(bitcast<u32>(${index}) + select(0u, ${size}, ${index} < 0))`;
-      return [
-        {
-          input: 0,
-          coords: [...coords.slice(0, axis), place, ...coords.slice(axis + rank)],
-          when: `${place} < ${size}`,
-        },
-      ];
+      const place = placeExpression(index, size);
+      const from = coords.toSpliced(axis, rank, place);
+      return [{ input: 0, coords: from, when: less(place, size) }];
     },
   },
   tolerance: EXACT,

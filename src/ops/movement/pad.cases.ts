@@ -35,6 +35,17 @@ export const padCases: OpCases = {
       inputs: [{ dtype: 'bool', shape: [3] }],
       attributes: { pads: [1, 1], value: 1 },
     },
+    {
+      title: 'bool with a fraction',
+      inputs: [{ dtype: 'bool', shape: [3] }],
+      attributes: { pads: [1, 1], value: 0.5 },
+    },
+    {
+      title: 'int64 with a fraction',
+      inputs: [{ dtype: 'int64', shape: [3] }],
+      attributes: { pads: [1, 1], value: -2.5 },
+    },
+    padCase([3], [1, 1], { value: -0 }),
   ],
   badCases: () => [
     padCase([2, 3], [1, 1]),

@@ -6,6 +6,20 @@ import type { Shape } from '../../core/shape.ts';
 import { dimsAttribute, floatAttribute, intsAttribute, stringAttribute } from '../attributes.ts';
 import { defineOp, type IndexMapContext } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
+import {
+  abs,
+  add,
+  all,
+  clamp,
+  constant,
+  less,
+  rem,
+  sub,
+  toSigned,
+  toUnsigned,
+  ZERO,
+} from '../index-expression/build.ts';
+import type { IndexExpression } from '../index-expression/expression.ts';
 import { operand, requireFillable, requireLength } from '../operand-checks.ts';
 
 const MODES = ['constant', 'reflect', 'edge', 'wrap'];
@@ -57,12 +71,12 @@ function checkAxis<D extends Dim>(
     expected,
   });
   const none = dims.of(0);
-  dims.requireAtMost(none, padded, complaint('no more elements taken away than there are'));
+  dims.requireAtMost(none, padded, complaint('at most as many elements removed as there are'));
   if (mode === 'constant') return;
   const added = dims.max(dims.max(none, before), after);
   // The rest after taking away has elements where elements are made of them.
   const left = dims.add(dims.add(dim, dims.min(none, before)), dims.min(none, after));
-  dims.requireAtMost(dims.min(added, 1), left, complaint('something to make elements of'));
+  dims.requireAtMost(dims.min(added, 1), left, complaint('elements to pad with'));
 }
 
 /** The elements of an axis that padding leaves, and where they begin in the result. */
@@ -86,21 +100,19 @@ export function paddedAxis(attributes: Attributes, shape: Shape, axis: number): 
 function padSources({ attributes, inputs, coords, param }: IndexMapContext) {
   const shape = inputs[0]?.shape ?? [];
   const mode = stringAttribute(attributes, 'mode');
-  const conditions: string[] = [];
+  const conditions: IndexExpression<'bool'>[] = [];
   const from = shape.map((dim, axis) => {
-    const coord = coords[axis] ?? '0u';
+    const coord = coords[axis] ?? ZERO;
     const { begin, size, shift } = paddedAxis(attributes, shape, axis);
     if (mode === 'constant') {
       // Unsigned: an index before the first element wraps to one beyond the last.
-      const index = `(${coord} - ${param((shift - begin) >>> 0, 'u32')})`;
-      conditions.push(`(${index} < ${param(dim, 'u32')})`);
+      const index = sub(coord, param((shift - begin) >>> 0, 'u32'));
+      conditions.push(less(index, param(dim, 'u32')));
       return index;
     }
-    return `u32(${param(begin, 'i32')} + ${keptIndex(coord, mode, { size, shift, param })})`;
+    return toUnsigned(add(param(begin, 'i32'), keptIndex(coord, mode, { size, shift, param })));
   });
-  if (conditions.length === 0) return [{ input: 0, coords: from }];
-  // Not &&, whose branches compilers of software adapters take minutes for at rank 8.
-  return [{ input: 0, coords: from, when: conditions.join(' & ') }];
+  return [{ input: 0, coords: from, when: all(conditions) }];
 }
 
 interface KeptAxis {
@@ -109,13 +121,19 @@ interface KeptAxis {
   readonly param: IndexMapContext['param'];
 }
 
-/** An i32 from 0 to size - 1: where `coord - shift` is read. */
-function keptIndex(coord: string, mode: string, { size, shift, param }: KeptAxis): string {
+/** From 0 to size - 1: where `coord - shift` is read. */
+function keptIndex(
+  coord: IndexExpression<'u32'>,
+  mode: string,
+  { size, shift, param }: KeptAxis,
+): IndexExpression<'i32'> {
   const last = param(size - 1, 'i32');
-  if (mode === 'edge') return `clamp(i32(${coord}) - ${param(shift, 'i32')}, 0i, ${last})`;
+  if (mode === 'edge') {
+    return clamp(sub(toSigned(coord), param(shift, 'i32')), constant(0, 'i32'), last);
+  }
   const period = mode === 'wrap' ? size : Math.max(2 * (size - 1), 1);
   // Unsigned, and so a fourth of the instructions: the same but for whole periods.
   const ahead = param((period - (shift % period)) % period, 'u32');
-  const within = `i32((${coord} + ${ahead}) % ${param(period, 'u32')})`;
-  return mode === 'wrap' ? within : `(${last} - abs(${within} - ${last}))`;
+  const within = toSigned(rem(add(coord, ahead), param(period, 'u32')));
+  return mode === 'wrap' ? within : sub(last, abs(sub(within, last)));
 }

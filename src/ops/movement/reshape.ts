@@ -1,7 +1,7 @@
 import { ALL_DTYPES } from '../../core/dtype.ts';
 import { countElements } from '../../core/dim-context.ts';
 import { formatDim } from '../../core/dim.ts';
-import { formatShape, rowMajorStrides } from '../../core/shape.ts';
+import { formatShape } from '../../core/shape.ts';
 import { dimsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
@@ -25,25 +25,6 @@ export const reshape = defineOp({
     }));
     return { dtype: x.dtype, shape };
   },
-  indexMap: {
-    movesOnly: true,
-    keepsOrder: true,
-    sources({ inputs, output, coords, param }) {
-      const strides = rowMajorStrides(output.shape);
-      const terms = coords.map((coord, axis) => {
-        const stride = strides[axis] ?? 1;
-        return stride === 1 ? coord : `${coord} * ${param(stride, 'u32')}`;
-      });
-      const linear = terms.length === 0 ? '0u' : `(${terms.join(' + ')})`;
-      const shape = inputs[0]?.shape ?? [];
-      const own = rowMajorStrides(shape);
-      const from = shape.map((dim, axis) => {
-        const stride = own[axis] ?? 1;
-        const quotient = stride === 1 ? linear : `(${linear} / ${param(stride, 'u32')})`;
-        return axis === 0 ? quotient : `(${quotient} % ${param(dim, 'u32')})`;
-      });
-      return [{ input: 0, coords: from }];
-    },
-  },
+  indexMap: { movesOnly: true, keepsOrder: true },
   tolerance: EXACT,
 });

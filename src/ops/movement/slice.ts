@@ -6,6 +6,7 @@ import type { Attributes } from '../../core/primitive-function.ts';
 import { dimsAttribute, intsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
+import { add, mul, ZERO } from '../index-expression/build.ts';
 import { operand, requireLength } from '../operand-checks.ts';
 
 /** Every step-th element from start up to end, per axis, with ONNX's rules for clamping. */
@@ -28,9 +29,10 @@ export const slice = defineOp({
       const axes = sliceAxes(inputs[0]?.shape ?? [], attributes, CONCRETE_DIMS);
       // u32 arithmetic wraps, so that a negative step works as its two's complement.
       const from = axes.map(({ start, step }, axis) => {
-        if (start === 0 && step === 1) return coords[axis] ?? '0u';
-        const stepped = step === 1 ? coords[axis] : `${coords[axis]} * ${param(step >>> 0, 'u32')}`;
-        return `(${param(start >>> 0, 'u32')} + ${stepped})`;
+        const coord = coords[axis] ?? ZERO;
+        if (start === 0 && step === 1) return coord;
+        const stepped = step === 1 ? coord : mul(coord, param(step >>> 0, 'u32'));
+        return add(param(start >>> 0, 'u32'), stepped);
       });
       return [{ input: 0, coords: from }];
     },

@@ -2,6 +2,7 @@ import { ALL_DTYPES } from '../../core/dtype.ts';
 import { dimsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
+import { rem } from '../index-expression/build.ts';
 import { operand, requireLength } from '../operand-checks.ts';
 
 /** The whole tensor several times along each axis. */
@@ -22,7 +23,7 @@ export const tile = defineOp({
       const repeats = dimsAttribute(attributes, 'repeats');
       const from = coords.map((coord, axis) => {
         const size = inputs[0]?.shape[axis] ?? 1;
-        return repeats[axis] === 1 ? coord : `(${coord} % ${param(size, 'u32')})`;
+        return repeats[axis] === 1 ? coord : rem(coord, param(size, 'u32'));
       });
       return [{ input: 0, coords: from }];
     },

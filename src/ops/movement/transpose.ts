@@ -3,6 +3,7 @@ import { ALL_DTYPES } from '../../core/dtype.ts';
 import { intsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
+import { ZERO } from '../index-expression/build.ts';
 import { operand, requireLength } from '../operand-checks.ts';
 
 /** Axes in another order: axis `i` of the result is axis `perm[i]` of x. */
@@ -27,11 +28,9 @@ export const transpose = defineOp({
   indexMap: {
     movesOnly: true,
     permutation: (attributes) => intsAttribute(attributes, 'perm'),
-    sources({ attributes, inputs, coords }) {
-      const from = new Array<string>(inputs[0]?.shape.length ?? 0).fill('0u');
-      for (const [axis, source] of intsAttribute(attributes, 'perm').entries()) {
-        from[source] = coords[axis] ?? '0u';
-      }
+    sources({ attributes, coords }) {
+      const perm = intsAttribute(attributes, 'perm');
+      const from = perm.map((_, source) => coords[perm.indexOf(source)] ?? ZERO);
       return [{ input: 0, coords: from }];
     },
   },

@@ -1,5 +1,4 @@
-import { normalizeAxis } from '../../core/shape.ts';
-import { intAttribute } from '../attributes.ts';
+import { axisAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { operand } from '../operand-checks.ts';
@@ -13,7 +12,7 @@ function defineSoftmax<const Name extends string>(name: Name, isLog: boolean) {
     attributes: { axis: { type: 'int', default: -1 } },
     infer(inputs, attributes) {
       const { dtype, shape } = operand(inputs, 0);
-      normalizeAxis(intAttribute(attributes, 'axis'), shape.length, `${name}: attribute axis`);
+      axisAttribute(name)(attributes, shape.length);
       return { dtype, shape };
     },
     fusion: { loads: () => 2 },

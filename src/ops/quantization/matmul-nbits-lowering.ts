@@ -1,43 +1,13 @@
 import type { PlannerCaps } from '../../core/launch-plan.ts';
-import { elementCount } from '../../core/shape.ts';
-import { intAttribute } from '../attributes.ts';
-import { isFloat } from '../elementwise/number-dtypes.ts';
 import { decodingMatmulKernels, wholeMatmulKernels } from '../linear/matmul-lowering.ts';
 import { type Decoding, unroll } from '../linear/register-tile.ts';
 import { type KernelRead, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { type NbitsProblem, nbitsProblem } from './matmul-nbits-problem.ts';
 import { ABSENT } from './zero-points.ts';
 
 /** Kernels of `matmul_nbits`: those of float matrices, with a B that is made as it is loaded. */
 export function lowerMatmulNbits(call: LoweringCall): readonly KernelSpec[] {
   return nbitsKernels(nbitsProblem(call), call.caps);
-}
-
-interface NbitsProblem {
-  readonly m: number;
-  readonly n: number;
-  readonly k: number;
-  readonly bits: number;
-  readonly blocks: number;
-  readonly blockSize: number;
-  /** Where zero points are: nowhere, packed as the codes are, or one float for each block. */
-  readonly zeros: 'none' | 'packed' | 'floats';
-  /** Bytes of packed zero points in a row. */
-  readonly zeroBytes: number;
-}
-
-function nbitsProblem({ inputs, attributes }: LoweringCall): NbitsProblem {
-  const [a, b, , zeros] = inputs;
-  const [n = 0, blocks = 0] = b?.shape ?? [];
-  return {
-    m: elementCount(a?.shape.slice(0, -1) ?? []),
-    n,
-    k: a?.shape.at(-1) ?? 0,
-    bits: intAttribute(attributes, 'bits'),
-    blocks,
-    blockSize: intAttribute(attributes, 'block_size'),
-    zeros: zeros === undefined ? 'none' : isFloat(zeros.dtype) ? 'floats' : 'packed',
-    zeroBytes: zeros?.shape.at(-1) ?? 0,
-  };
 }
 
 const input = (hook: string, index: number, width: 1 | 4 = 1): KernelRead => ({

@@ -48,8 +48,8 @@ interface NbitsCase {
 
 function nbitsCase({ m, n, k, bits = 4, blockSize = 32, zeros }: NbitsCase): OpCase {
   const blocks = Math.ceil(k / blockSize);
-  const isPacked = zeros === 'uint8';
-  const zeroBytes = isPacked ? Math.ceil((blocks * bits) / 8) : blocks;
+  const isBitPacked = zeros === 'uint8';
+  const zeroBytes = isBitPacked ? Math.ceil((blocks * bits) / 8) : blocks;
   const bytes: OpCaseInput['range'] = [0, 256];
   const inputs: OpCaseInput[] = [
     { dtype: 'float32', shape: [...m, k] },
@@ -57,7 +57,7 @@ function nbitsCase({ m, n, k, bits = 4, blockSize = 32, zeros }: NbitsCase): OpC
     { dtype: 'float32', shape: [n, blocks], range: [0.01, 0.1] },
   ];
   if (zeros !== undefined) {
-    const range = isPacked ? bytes : ([0, 2 ** bits] as const);
+    const range = isBitPacked ? bytes : ([0, 2 ** bits] as const);
     inputs.push({ dtype: zeros, shape: [n, zeroBytes], range });
   }
   return {

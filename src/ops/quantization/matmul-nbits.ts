@@ -8,7 +8,7 @@ import { isFloat } from '../elementwise/number-dtypes.ts';
 import { formatType, operand } from '../operand-checks.ts';
 import { lowerMatmulNbits } from './matmul-nbits-lowering.ts';
 
-/** A matrix product by weights of a few bits, which stay packed. */
+/** A matrix product by weights of a few bits, which stay bit-packed. */
 export const matmulNbits = defineOp({
   name: 'matmul_nbits',
   kind: 'anchor',

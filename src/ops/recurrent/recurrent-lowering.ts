@@ -11,7 +11,7 @@ import { activationsOf, CELLS, cellOf, type RecurrentSizes, sizesOf } from './re
 /** Up to here one workgroup reads the recurrent weights about as fast as the whole GPU would. */
 const MAX_WORKGROUP_HIDDEN = 256;
 
-/** One workgroup for each sequence where states are small, else a dispatch for each step. */
+/** One workgroup for each sequence where states are small, else a launch for each step. */
 export function lowerRecurrent(call: LoweringCall): readonly KernelSpec[] {
   const sizes = sizesOf(call.inputs, call.attributes);
   const { gates } = CELLS[cellOf(call.attributes)];

@@ -1,6 +1,5 @@
 import shader from '../../../shaders/cumulative.wgsl?raw';
-import { normalizeAxis } from '../../core/shape.ts';
-import { boolAttribute, intAttribute } from '../attributes.ts';
+import { axisAttribute, boolAttribute, intAttribute } from '../attributes.ts';
 import { type AttributeSpec, defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { operand } from '../operand-checks.ts';
@@ -22,7 +21,7 @@ export const cumulative = defineOp({
   },
   infer(inputs, attributes) {
     const { dtype, shape } = operand(inputs, 0);
-    normalizeAxis(intAttribute(attributes, 'axis'), shape.length, 'cumulative: attribute axis');
+    axisAttribute('cumulative')(attributes, shape.length);
     return { dtype, shape };
   },
   lower: (call) => [

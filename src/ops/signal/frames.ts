@@ -1,11 +1,13 @@
 import { ALL_DTYPES } from '../../core/dtype.ts';
-import { normalizeAxis } from '../../core/shape.ts';
-import { dimsAttribute, intAttribute, intsAttribute } from '../attributes.ts';
+import { axisAttribute, dimsAttribute, intsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
+import { add, mul, ZERO } from '../index-expression/build.ts';
 import { operand } from '../operand-checks.ts';
 
 const NAME = 'frames';
+
+export const axisOf = /* @__PURE__ */ axisAttribute(NAME);
 
 /** Overlapping pieces of a signal. */
 export const frames = defineOp({
@@ -41,13 +43,9 @@ export const frames = defineOp({
     sources({ attributes, inputs, coords, param }) {
       const axis = axisOf(attributes, inputs[0]?.shape.length ?? 1);
       const step = param(intsAttribute(attributes, 'step')[0] ?? 1, 'u32');
-      const place = `(${coords[axis]} * ${step} + ${coords[axis + 1]})`;
-      return [{ input: 0, coords: [...coords.slice(0, axis), place, ...coords.slice(axis + 2)] }];
+      const place = add(mul(coords[axis] ?? ZERO, step), coords[axis + 1] ?? ZERO);
+      return [{ input: 0, coords: coords.toSpliced(axis, 2, place) }];
     },
   },
   tolerance: EXACT,
 });
-
-export function axisOf(attributes: Parameters<typeof intAttribute>[0], rank: number): number {
-  return normalizeAxis(intAttribute(attributes, 'axis'), rank, `${NAME}: attribute axis`);
-}

@@ -46,7 +46,7 @@ export const gridSample = defineOp({
         dims.requireAtMost(dims.of(1), size, () => ({
           where: `${NAME}: input x`,
           got: formatType(x),
-          expected: 'something to repeat beyond the borders',
+          expected: 'elements to repeat beyond the borders',
         }));
       }
     }

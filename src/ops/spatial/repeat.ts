@@ -2,6 +2,7 @@ import { ALL_DTYPES } from '../../core/dtype.ts';
 import { intsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
+import { div } from '../index-expression/build.ts';
 import { operand, requireLength } from '../operand-checks.ts';
 
 /** Enlarging by whole numbers. */
@@ -22,7 +23,7 @@ export const repeat = defineOp({
       const repeats = intsAttribute(attributes, 'repeats');
       const from = coords.map((coord, axis) => {
         const count = repeats[axis] ?? 1;
-        return count === 1 ? coord : `(${coord} / ${param(count, 'u32')})`;
+        return count === 1 ? coord : div(coord, param(count, 'u32'));
       });
       return [{ input: 0, coords: from }];
     },

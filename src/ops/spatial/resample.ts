@@ -1,7 +1,7 @@
 import source from '../../../shaders/resample.wgsl?raw';
 import type { Attributes } from '../../core/primitive-function.ts';
-import { elementCount, normalizeAxis, type Shape } from '../../core/shape.ts';
-import { intAttribute } from '../attributes.ts';
+import { elementCount, type Shape } from '../../core/shape.ts';
+import { axisAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { elementKernel } from '../element-kernel.ts';
@@ -9,6 +9,8 @@ import type { KernelSpec, LoweringCall } from '../lowering.ts';
 import { operand, requireRank } from '../operand-checks.ts';
 
 const NAME = 'resample';
+
+const axisOf = /* @__PURE__ */ axisAttribute(NAME);
 
 /** Interpolation along one axis: those of several axes are done one after the other. */
 export const resample = defineOp({
@@ -23,11 +25,7 @@ export const resample = defineOp({
     const [x, table] = [operand(inputs, 0), operand(inputs, 1)];
     requireRank(table, 2, `${NAME}: input table`);
     const [size = dims.of(0), width = dims.of(0)] = table.shape;
-    const axis = normalizeAxis(
-      intAttribute(attributes, 'axis'),
-      x.shape.length,
-      `${NAME}: attribute axis`,
-    );
+    const axis = axisOf(attributes, x.shape.length);
     dims.requireAtMost(dims.of(2), width, () => ({
       where: `${NAME}: input table`,
       got: 'rows without weights',
@@ -45,7 +43,7 @@ interface AxisLayout {
 }
 
 export function layoutOf(shape: Shape, attributes: Attributes): AxisLayout {
-  const axis = normalizeAxis(intAttribute(attributes, 'axis'), shape.length, NAME);
+  const axis = axisOf(attributes, shape.length);
   return { size: shape[axis] ?? 1, inner: elementCount(shape.slice(axis + 1)) };
 }
 

@@ -3,7 +3,7 @@ import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount, rowMajorStrides, type Shape } from '../../core/shape.ts';
 import { caseResult } from './case-tensors.ts';
 import type { Operands } from '../lowering.ts';
-import { opDefinition } from '../registry.ts';
+import { CORE_OPERATORS } from '../core-operators.ts';
 
 /** The result of an operator's reference. */
 export function callReference(
@@ -11,7 +11,7 @@ export function callReference(
   inputs: Operands<HostTensor>,
   attributes: Attributes = {},
 ): HostTensor {
-  return caseResult(opDefinition(name), { title: name, inputs, attributes }, inputs);
+  return caseResult(CORE_OPERATORS.require(name), { title: name, inputs, attributes }, inputs);
 }
 
 /** An element as a number. */

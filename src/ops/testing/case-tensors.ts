@@ -8,6 +8,7 @@ import type { OpDefinition } from '../define-op.ts';
 import type { OpCase, OpCaseInput } from '../op-cases.ts';
 import { referenceResult } from '../compute-reference.ts';
 import { inferConcreteCall } from '../infer-concrete-call.ts';
+import { CORE_OPERATORS } from '../core-operators.ts';
 import { opReference } from '../references.ts';
 
 /** The inputs of a case, filled from `random` (numbers in [0, 1)) where it gives no values. */
@@ -77,5 +78,5 @@ export function caseResult(
   inputs: readonly (HostTensor | undefined)[],
 ): HostTensor {
   const call = inferConcreteCall(op, opCase.inputs, opCase.attributes ?? {});
-  return referenceResult(op, opReference(op.name), { ...call, inputs });
+  return referenceResult(op, opReference(CORE_OPERATORS.require(op.name)), { ...call, inputs });
 }

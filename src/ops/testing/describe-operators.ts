@@ -10,8 +10,10 @@ import { computeReference } from '../compute-reference.ts';
 import type { OpDefinition } from '../define-op.ts';
 import type { OpCase } from '../op-cases.ts';
 import { fillElements } from '../elements.ts';
+import { injectiveReference } from '../index-expression/injective.reference.ts';
 import { KERNEL_DTYPES } from '../placement.ts';
 import { inferConcreteCall } from '../infer-concrete-call.ts';
+import { CORE_OPERATORS } from '../core-operators.ts';
 import { staticReference } from '../references.ts';
 import { type TestedOp, withCases } from './tested-ops.ts';
 import { casesOfAllDTypes } from './dtype-variants.ts';
@@ -87,7 +89,11 @@ function describeOperator(op: TestedOp): void {
       const results = [0, 77].map((before) => {
         const result = HostTensor.zeros(output.dtype, output.shape);
         fillElements(result, before);
-        computeReference(op, staticReference(op.name), { inputs, attributes, output: result });
+        computeReference(op, staticReference(CORE_OPERATORS.require(op.name)), {
+          inputs,
+          attributes,
+          output: result,
+        });
         return result;
       });
       const [first, second] = results;
@@ -96,6 +102,8 @@ function describeOperator(op: TestedOp): void {
       expect([...first.elements].every((value) => !Number.isNaN(Number(value)))).toBe(true);
     },
   );
+
+  if (op.kind === 'injective') describeIndexMap(op, cases);
 
   test('a splat is read as all of its elements', () => {
     const opCase = cases.find(({ inputs }) => inputs.every((input) => input?.shape[0] !== 0));
@@ -135,4 +143,18 @@ function describeOperator(op: TestedOp): void {
     expect(messages.filter((message) => message.includes(': accepted'))).toEqual([]);
     expect(messages).toMatchSnapshot();
   });
+}
+
+function describeIndexMap(op: TestedOp, cases: readonly OpCase[]): void {
+  test.each(cases.map((opCase) => [opCase.title, opCase] as const))(
+    'its index map says what the reference says: %s',
+    (_title, opCase) => {
+      const inputs = caseTensors(opCase, seededRandom(1));
+      const { attributes, output } = inferConcreteCall(op, opCase.inputs, opCase.attributes ?? {});
+      const moved = HostTensor.zeros(output.dtype, output.shape);
+      fillElements(moved, 77);
+      injectiveReference(op).reference(inputs, attributes, moved);
+      expect(firstDifference(moved, caseResult(op, opCase, inputs), EXACT)).toBeUndefined();
+    },
+  );
 }

@@ -15,7 +15,7 @@ import { SIGNAL_CASES } from '../signal/signal-ops.cases.ts';
 import { QUANTIZATION_CASES } from '../quantization/quantization-ops.cases.ts';
 import { DYNAMIC_CASES } from '../dynamic/dynamic-ops.cases.ts';
 import type { OpCases } from '../op-cases.ts';
-import { opDefinition, OPS } from '../registry.ts';
+import { CORE_OPERATORS } from '../core-operators.ts';
 
 /** An operator with what tests it. */
 export type TestedOp = OpDefinition & OpCases;
@@ -47,9 +47,9 @@ export function withCases(op: OpDefinition): TestedOp {
 }
 
 /** The operator of a name with its cases. */
-export const testedOp = (name: string): TestedOp => withCases(opDefinition(name));
+export const testedOp = (name: string): TestedOp => withCases(CORE_OPERATORS.require(name));
 
 /** Every operator with its cases, by name. */
 export const TESTED_OPS: ReadonlyMap<string, TestedOp> = new Map(
-  [...OPS].map(([name, op]) => [name, withCases(op)]),
+  [...CORE_OPERATORS].map((op) => [op.name, withCases(op)]),
 );

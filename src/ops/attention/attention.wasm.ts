@@ -1,0 +1,168 @@
+import { FLOAT, plus, times } from '../../wasm/address.ts';
+import {
+  apply,
+  type Expression,
+  f32x4,
+  i32,
+  load,
+  type Local,
+  local,
+} from '../../wasm/expression.ts';
+import {
+  call,
+  increment,
+  loop,
+  set,
+  type Statement,
+  store,
+  type WasmFunction,
+  when,
+} from '../../wasm/statement.ts';
+import { elementAccess, type ElementAccess } from '../element-access.ts';
+import { INTRINSICS } from '../formula/wasm-intrinsics.ts';
+import { productKernel } from '../linear/product.wasm.ts';
+import { softmaxRow } from '../normalization/softmax-row.wasm.ts';
+import { innerKernel, withHalves } from '../wasm-kernels.ts';
+import type { WasmLowering } from '../wasm-lowering.ts';
+import { attentionProducts, type AttentionShape, attentionShape } from './attention-problem.ts';
+
+/** For each head of keys: a product into memory, softmax in its place, and a product of that. */
+const attention: WasmLowering = (given) => {
+  const access = elementAccess(given.output.dtype);
+  if (given.output.dtype !== 'float32' || access === undefined) return undefined;
+  const shape = attentionShape(given);
+  const { heads, kvHeads, queries, batch, rows, keys, size, valueSize, strides } = shape;
+  const problems = attentionProducts(shape);
+  const scores = innerKernel(productKernel(problems.scores, 'none'), 'scores_');
+  const values = innerKernel(productKernel(problems.values, 'none'), 'values_');
+  const hasBias = given.inputs[3] !== undefined;
+  return {
+    functions: [...scores.functions, ...values.functions, weigh(shape, hasBias, access)],
+    scratch: [Math.max(rows * keys * FLOAT, 16), ...scores.scratch, ...values.scratch],
+    units: batch,
+    work: batch * rows * keys * (size + valueSize),
+    body({ inputs: [query, key, value, bias], output, scratch: [weights, ...scratch], units }) {
+      if (!(query && key && value && weights)) return [];
+      const [index, group, row] = [local('i32'), local('i32'), local('i32')];
+      const [q, k, v, y] = [local('i32'), local('i32'), local('i32'), local('i32')];
+      const head = plus(times(apply('i32.rem_u', index, i32(kvHeads)), heads / kvHeads), group);
+      const [byBatch = 0, byHead = 0, byQuery = 0] = strides;
+      const added = [
+        times(apply('i32.div_u', index, i32(kvHeads)), byBatch * FLOAT),
+        times(head, byHead * FLOAT),
+        times(row, byQuery * FLOAT),
+      ].reduce<Expression>((sum, part) => plus(sum, part), bias ?? i32(0));
+      const place = plus(times(group, queries), row);
+      const ofScores = {
+        inputs: [q, k],
+        output: weights,
+        scratch: scratch.slice(0, scores.scratch.length),
+      };
+      const ofValues = {
+        inputs: [weights, v],
+        output: y,
+        scratch: scratch.slice(scores.scratch.length),
+      };
+      return loop({ index, begin: units.first, end: units.end }, [
+        set(q, plus(query, times(index, rows * size * FLOAT))),
+        set(k, plus(key, times(index, keys * size * FLOAT))),
+        set(v, plus(value, times(index, keys * valueSize * FLOAT))),
+        set(y, plus(output, times(index, rows * valueSize * FLOAT))),
+        ...scores.pack(ofScores),
+        ...scores.run(ofScores),
+        ...loop({ index: group, end: i32(rows / Math.max(queries, 1)) }, [
+          ...loop({ index: row, end: i32(queries) }, [
+            call('weigh', [plus(weights, times(place, keys * FLOAT)), added, row]),
+          ]),
+        ]),
+        ...values.pack(ofValues),
+        ...values.run(ofValues),
+      ]);
+    },
+  };
+};
+
+/** `weigh(row, bias, query)`: makes weights of the products of a row, in place. */
+function weigh(shape: AttentionShape, hasBias: boolean, access: ElementAccess): WasmFunction {
+  const { keys, first } = shape;
+  const [row, bias, query] = [local('i32'), local('i32'), local('i32')];
+  const allowed = local('i32');
+  const place = { base: row, access };
+  const softmax = softmaxRow({ size: keys, stride: 1, lanes: 'along', rows: 1 }, place, place);
+  const [pointer, index] = [local('i32'), local('i32')];
+  const behind: Statement[] =
+    first === undefined
+      ? []
+      : [
+          set(allowed, plus(query, Math.min(first, 2 ** 30) + 1)),
+          set(pointer, plus(row, times(allowed, FLOAT))),
+          ...loop({ index, begin: allowed, end: i32(keys) }, [
+            store('f32', { address: pointer }, { kind: 'constant', type: 'f32', value: -Infinity }),
+            increment(pointer, FLOAT),
+          ]),
+        ];
+  const { maximum } = softmax;
+  const isEmpty = apply('i32x4.all_true', apply('f32x4.eq', maximum, f32x4(-Infinity)));
+  return {
+    name: 'weigh',
+    params: [row, bias, query],
+    body: [
+      ...adjust(shape, hasBias, { row, bias, access }),
+      ...behind,
+      ...softmax.findMaximum,
+      // No key at all: the row is zeros.
+      ...when(isEmpty, [...softmax.clear], [...softmax.weigh]),
+    ],
+  };
+}
+
+interface Adjusted {
+  readonly row: Local;
+  readonly bias: Local;
+  readonly access: ElementAccess;
+}
+
+/** Caps the scores of a row and adds the bias to them. */
+function adjust(
+  { keys, softcap, strides }: AttentionShape,
+  hasBias: boolean,
+  { row, bias, access }: Adjusted,
+): Statement[] {
+  if (!hasBias && softcap === 0) return [];
+  const byKey = strides[3] ?? 0;
+  const [from, added, index] = [local('i32'), local('i32'), local('i32')];
+  const vector = (count: number): Statement[] => {
+    const statements: Statement[] = [];
+    const bind = (value: Expression): Expression => {
+      const target = local('v128');
+      statements.push(set(target, value));
+      return target;
+    };
+    let score = bind(access.read(from, 0, count));
+    if (softcap > 0) {
+      const bent = bind(apply('f32x4.div', score, f32x4(softcap)));
+      score = apply('f32x4.mul', INTRINSICS.tanh([bent], bind, statements), f32x4(softcap));
+    }
+    if (hasBias) {
+      const term = byKey === 0 ? load('splat32', added) : access.read(added, 0, count);
+      score = apply('f32x4.add', score, term);
+    }
+    const value = bind(score);
+    statements.push(...access.write(from, 0, { value, count }));
+    return statements;
+  };
+  return [
+    set(from, row),
+    set(added, bias),
+    ...loop({ index, end: i32(Math.floor(keys / 4)) }, [
+      ...vector(4),
+      increment(from, 4 * FLOAT),
+      increment(added, 4 * byKey * FLOAT),
+    ]),
+    ...(keys % 4 === 0 ? [] : vector(keys % 4)),
+  ];
+}
+
+export const ATTENTION_WASM: Readonly<Record<string, WasmLowering>> = {
+  scaled_dot_product_attention: withHalves(attention),
+};

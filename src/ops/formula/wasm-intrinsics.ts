@@ -1,0 +1,182 @@
+import type { IntrinsicName } from './expression.ts';
+import { apply, type Expression, f32x4, i32x4, multiplyAdd } from '../../wasm/expression.ts';
+import type { Statement } from '../../wasm/statement.ts';
+import type { Bind } from './double-lanes.ts';
+
+/**
+ * Computes four elements of float32; `bind` puts a value that is used again into a local, and statements
+ * that have to come before the result go into the list.
+ */
+export type Intrinsic = (
+  operands: readonly Expression[],
+  bind: Bind,
+  statements: Statement[],
+) => Expression;
+
+/** One that needs no statements of its own. */
+type SimpleIntrinsic = (operands: readonly Expression[], bind: Bind) => Expression;
+
+const add = (a: Expression, b: Expression) => apply('f32x4.add', a, b);
+const sub = (a: Expression, b: Expression) => apply('f32x4.sub', a, b);
+const mul = (a: Expression, b: Expression) => apply('f32x4.mul', a, b);
+const choose = (condition: Expression, a: Expression, b: Expression) =>
+  apply('v128.bitselect', a, b, condition);
+
+/** By Horner's rule, the highest power first. */
+function polynomial(x: Expression, coefficients: readonly number[]): Expression {
+  const [first = 0, ...rest] = coefficients;
+  return rest.reduce<Expression>((sum, next) => multiplyAdd(sum, x, f32x4(next)), f32x4(first));
+}
+
+/** Within bounds; NaN stays. The instructions `min` and `max` take engines several times as long. */
+const between = (x: Expression, least: number, most: number): Expression =>
+  apply('f32x4.pmax', apply('f32x4.pmin', x, f32x4(most)), f32x4(least));
+
+/** To add it to a number leaves the nearest integer in the lowest bits: 1.5 times 2 to the number of bits. */
+const TO_INTEGER = 1.5 * 2 ** 23;
+
+/** `2^whole * power` is e^x: the power by the polynomial of the Cephes library (expf). */
+function exponential(x: Expression, bind: Bind): { whole: Expression; power: Expression } {
+  const shifted = bind(multiplyAdd(x, f32x4(Math.LOG2E), f32x4(TO_INTEGER)));
+  const n = bind(sub(shifted, f32x4(TO_INTEGER)));
+  const high = bind(multiplyAdd(n, f32x4(-0.693359375), x));
+  const rest = bind(multiplyAdd(n, f32x4(2.1219444e-4), high));
+  const series = polynomial(
+    rest,
+    [
+      1.98756915e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1,
+      5.0000001201e-1,
+    ],
+  );
+  const power = add(multiplyAdd(mul(series, rest), rest, rest), f32x4(1));
+  return { whole: bind(apply('i32x4.sub', shifted, f32x4(TO_INTEGER))), power };
+}
+
+/** e^x within a unit in the last place: in two factors lest one overflows where the product does not. */
+const exp: SimpleIntrinsic = ([x = f32x4(0)], bind) => {
+  // Beyond these the result is infinite, and 0.
+  const { whole, power } = exponential(bind(between(x, -104, 89)), bind);
+  const half = bind(apply('i32x4.shr_s', whole, ONE));
+  return mul(mul(power, powerOfTwo(half)), powerOfTwo(apply('i32x4.sub', whole, half)));
+};
+
+/** e^x of x no more than 0, 0 in place of denormals: half of the work of {@link INTRINSICS}.exp less. */
+export function expOfNegative(x: Expression, bind: Bind): Expression {
+  // The factor of the least one is 0.
+  const { whole, power } = exponential(bind(apply('f32x4.pmax', x, f32x4(-88))), bind);
+  return mul(power, powerOfTwo(whole));
+}
+
+const ONE: Expression = { kind: 'constant', type: 'i32', value: 1 };
+const MANTISSA_BITS: Expression = { kind: 'constant', type: 'i32', value: 23 };
+
+const powerOfTwo = (n: Expression) =>
+  apply('i32x4.shl', apply('i32x4.add', n, i32x4(127)), MANTISSA_BITS);
+
+/** The natural logarithm within a unit in the last place, by the Cephes library (logf). */
+const log: Intrinsic = ([x = f32x4(1)], bind) => {
+  const least = 2 ** -126;
+  const isSmall = bind(apply('f32x4.lt', x, f32x4(least)));
+  // Denormals have leading zeros in their mantissa.
+  const normal = bind(choose(isSmall, mul(x, f32x4(2 ** 23)), x));
+  const bits = bind(apply('i32x4.sub', normal, i32x4(SQRT_HALF_BITS)));
+  const exponent = bind(
+    sub(
+      apply('f32x4.convert_i32x4_s', apply('i32x4.shr_s', bits, MANTISSA_BITS)),
+      apply('v128.and', isSmall, f32x4(23)),
+    ),
+  );
+  // From the square root of 1/2 to that of 2, less 1.
+  const mantissa = apply(
+    'i32x4.add',
+    apply('v128.and', bits, i32x4(0x7fffff)),
+    i32x4(SQRT_HALF_BITS),
+  );
+  const m = bind(sub(mantissa, f32x4(1)));
+  const square = bind(mul(m, m));
+  const series = polynomial(
+    m,
+    [
+      7.0376836292e-2, -1.151461031e-1, 1.167699874e-1, -1.2420140846e-1, 1.4249322787e-1,
+      -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
+    ],
+  );
+  const small = add(
+    add(mul(mul(series, m), square), mul(exponent, f32x4(-2.1219444e-4))),
+    mul(square, f32x4(-0.5)),
+  );
+  const value = add(add(m, small), mul(exponent, f32x4(0.693359375)));
+  const isFinite = apply('f32x4.lt', x, f32x4(Infinity));
+  // x - x: NaN of infinities too, so that infinity stays by itself.
+  const special = choose(apply('f32x4.lt', x, f32x4(0)), f32x4(NaN), x);
+  const isPositive = apply('f32x4.gt', x, f32x4(0));
+  const ends = choose(apply('f32x4.eq', x, f32x4(0)), f32x4(-Infinity), special);
+  return choose(apply('v128.and', isFinite, isPositive), value, ends);
+};
+
+/** Of float32. */
+const SQRT_HALF_BITS = 0x3f3504f3;
+
+/** Within 3 units in the last place, by e^-|x|, which does not overflow. */
+const sigmoid: Intrinsic = ([x = f32x4(0)], bind) => {
+  const power = bind(exp([bind(apply('f32x4.neg', apply('f32x4.abs', x)))], bind));
+  const above = choose(apply('f32x4.lt', x, f32x4(0)), power, f32x4(1));
+  return apply('f32x4.div', above, add(f32x4(1), power));
+};
+
+/**
+ * Within 5 units in the last place, by the quotient of two polynomials of the library Eigen, which is 1
+ * from 9 on, also where products are added with one rounding.
+ */
+const tanh: Intrinsic = ([x = f32x4(0)], bind) => {
+  const known = bind(between(x, -9, 9));
+  const square = bind(mul(known, known));
+  const above = polynomial(
+    square,
+    [
+      -2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-8,
+      1.48572235717979e-5, 6.37261928875436e-4, 4.89352455891786e-3,
+    ],
+  );
+  const below = polynomial(
+    square,
+    [1.19825839466702e-6, 1.18534705686654e-4, 2.268434632439e-3, 4.89352518554385e-3],
+  );
+  const quotient = between(apply('f32x4.div', mul(known, above), below), -1, 1);
+  // Where the square is nothing beside 1, so is the difference.
+  return choose(apply('f32x4.lt', apply('f32x4.abs', x), f32x4(4e-4)), x, quotient);
+};
+
+/** Within 2 units in the last place by N. Juffa's polynomials: of x, and from 475/512 on of the logarithm of what is missing to 1. */
+const erf: Intrinsic = ([x = f32x4(0)], bind) => {
+  const size = bind(apply('f32x4.pmin', apply('f32x4.abs', x), f32x4(4)));
+  const square = bind(mul(x, x));
+  const exponent = polynomial(
+    size,
+    [
+      -1.7285347e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2, -1.06777877e-1, -6.34846687e-1,
+      -1.28717512e-1,
+    ],
+  );
+  const power = expOfNegative(bind(sub(mul(exponent, size), size)), bind);
+  const far = sub(f32x4(1), power);
+  const signed = apply('v128.or', far, apply('v128.and', x, i32x4(-0x80000000)));
+  const series = polynomial(
+    square,
+    [-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1],
+  );
+  return choose(apply('f32x4.le', size, f32x4(475 / 512)), add(mul(series, x), x), signed);
+};
+
+/** The instruction rounds once, as IEEE 754 has it. */
+const quotient: Intrinsic = ([a = f32x4(0), b = f32x4(1)]) => apply('f32x4.div', a, b);
+
+/** Those that need no double precision, in four lanes of float32. */
+export const INTRINSICS = {
+  exp,
+  log,
+  sigmoid,
+  erf,
+  tanh,
+  quotient,
+} as const satisfies Partial<Record<IntrinsicName, Intrinsic>>;

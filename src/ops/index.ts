@@ -1,0 +1,40 @@
+export { HostTensor } from '../core/host-tensor.ts';
+export { coreOperators } from './core-operators.ts';
+export {
+  type AttributeSpec,
+  type CodedFunction,
+  type CoordinateMap,
+  defineOp,
+  type FormulaFunction,
+  type IndexMap,
+  type IndexMapFacts,
+  type InputSpec,
+  type KeptOrder,
+  type OpDefinition,
+  type OpFusion,
+  type OpKind,
+  type OpStorage,
+  type ScalarFunction,
+  type Tolerance,
+} from './define-op.ts';
+export { defineElementwise, type ElementwiseSpec } from './elementwise/elementwise.ts';
+export { formula } from './formula/builders.ts';
+export { indexExpression } from './index-expression/builders.ts';
+export {
+  f32,
+  i32,
+  type KernelConstant,
+  type KernelExchange,
+  type KernelOperand,
+  type KernelParam,
+  type KernelRead,
+  type KernelSpec,
+  type KernelWrite,
+  type LoweringCall,
+  type Operands,
+  type ScratchOperand,
+  u32,
+} from './lowering.ts';
+export type { DynamicReference, OpReference, StaticReference } from './op-reference.ts';
+export type { ComposedCall, Operator } from './operator.ts';
+export { Operators } from './operators.ts';

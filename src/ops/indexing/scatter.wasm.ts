@@ -1,0 +1,244 @@
+import type { DType } from '../../core/dtype.ts';
+import { elementCount, rowMajorStrides } from '../../core/shape.ts';
+import { plus, times } from '../../wasm/address.ts';
+import {
+  apply,
+  type Expression,
+  i32,
+  i64,
+  load,
+  type Local,
+  local,
+  select,
+} from '../../wasm/expression.ts';
+import {
+  call,
+  increment,
+  loop,
+  set,
+  type Statement,
+  type WasmFunction,
+  when,
+} from '../../wasm/statement.ts';
+import { stringAttribute } from '../attributes.ts';
+import { laneAccess } from '../element-access.ts';
+import { typedFormula } from '../formula/infer-types.ts';
+import { lowerLanes } from '../formula/lower-formula.ts';
+import type { WasmCall, WasmKernel, WasmLowering } from '../wasm-lowering.ts';
+import { axisOf } from './scatter-elements.ts';
+import { tuplesOf } from './scatter-nd.ts';
+import { combination, contextOf } from './scatter-reduction.ts';
+
+/** The row of x that an update goes to. */
+interface Row {
+  /** Its number. */
+  readonly row: Expression;
+  /** Whether there is such a row. */
+  readonly isInside: Expression;
+  /** What comes before. */
+  readonly statements: readonly Statement[];
+}
+
+interface Places {
+  /** Loops over updates: sizes, outer first. */
+  readonly sizes: readonly number[];
+  /** Elements of a row. */
+  readonly run: number;
+  /** The row for an update, whose index begins at an address. */
+  rowOf(coordinates: readonly Local[], index: Local): Row;
+  /** Indices of an update. */
+  readonly indexCount: number;
+}
+
+/** x, and on it the updates one after another: the last of several wins. */
+function scatterKernel(
+  { inputs, output, attributes }: WasmCall,
+  places: Places,
+): WasmKernel | undefined {
+  const access = laneAccess(output.dtype);
+  const indexBytes = inputs[1]?.dtype === 'int64' ? 8 : 4;
+  if (access === undefined) return undefined;
+  const rowBytes = places.run * access.byteLength;
+  const update = updateFunction(output.dtype, stringAttribute(attributes, 'reduction'), places.run);
+  if (update === undefined) return undefined;
+  const count = elementCount(output.shape);
+  return {
+    functions: [update, copyFunction(output.dtype, count)],
+    body({ inputs: [x, indices, updates], output: to }) {
+      if (!(x && indices && updates) || count === 0) return [];
+      const coordinates = places.sizes.map(() => local('i32'));
+      const [index, from] = [local('i32'), local('i32')];
+      const { row, isInside, statements } = places.rowOf(coordinates, index);
+      const body: Statement[] = [
+        ...statements,
+        ...when(isInside, [call('update', [from, plus(to, times(row, rowBytes))])]),
+        increment(index, places.indexCount * indexBytes),
+        increment(from, rowBytes),
+      ];
+      return [
+        call('copy', [x, to]),
+        set(index, indices),
+        set(from, updates),
+        ...coordinates.reduceRight<Statement[]>(
+          (inner, coordinate, axis) =>
+            loop({ index: coordinate, end: i32(places.sizes[axis] ?? 1) }, inner),
+          body,
+        ),
+      ];
+    },
+  };
+}
+
+/** `update(from, to)`: a row of updates in place of a row of the result, or combined with it. */
+function updateFunction(dtype: DType, reduction: string, run: number): WasmFunction | undefined {
+  const access = laneAccess(dtype);
+  const formula = combination(reduction);
+  if (access === undefined) return undefined;
+  const [from, to] = [local('i32'), local('i32')];
+  const typed = formula && typedFormula(formula, contextOf(dtype));
+  return {
+    name: 'update',
+    params: [from, to],
+    body: byVectors(
+      { count: run, byteLength: access.byteLength, pointers: [from, to] },
+      (count) => {
+        const statements: Statement[] = [];
+        const bind = (parts: readonly Expression[]): Local[] =>
+          parts.map((part) => {
+            const target = local('v128');
+            statements.push(set(target, part));
+            return target;
+          });
+        const update = bind(access.read(from, 0, count));
+        const value =
+          typed === undefined
+            ? update
+            : bind(
+                lowerLanes(typed, {
+                  operands: [bind(access.read(to, 0, count)), update],
+                  statements,
+                }),
+              );
+        return [...statements, ...access.write(to, 0, { value, count })];
+      },
+    ),
+  };
+}
+
+/** `copy(from, to)`: all elements. */
+function copyFunction(dtype: DType, count: number): WasmFunction {
+  const access = laneAccess(dtype);
+  const [from, to] = [local('i32'), local('i32')];
+  if (access === undefined) return { name: 'copy', params: [from, to], body: [] };
+  return {
+    name: 'copy',
+    params: [from, to],
+    body: byVectors({ count, byteLength: access.byteLength, pointers: [from, to] }, (width) => {
+      const value = access.read(from, 0, width).map((part) => ({ part, target: local('v128') }));
+      return [
+        ...value.map(({ part, target }) => set(target, part)),
+        ...access.write(to, 0, { value: value.map(({ target }) => target), count: width }),
+      ];
+    }),
+  };
+}
+
+interface Run {
+  readonly count: number;
+  readonly byteLength: number;
+  readonly pointers: readonly Local[];
+}
+
+/** Four elements at a time, then what is left; the pointers move along. */
+function byVectors(
+  { count, byteLength, pointers }: Run,
+  body: (width: number) => Statement[],
+): Statement[] {
+  const index = local('i32');
+  return [
+    ...loop({ index, end: i32(Math.floor(count / 4)) }, [
+      ...body(4),
+      ...pointers.map((pointer) => increment(pointer, 4 * byteLength)),
+    ]),
+    ...(count % 4 === 0 ? [] : body(count % 4)),
+  ];
+}
+
+/** The place of an index at an address on an axis; the size or more outside of it. */
+function placeAt(
+  address: Expression,
+  { isWide, size }: { readonly isWide: boolean; readonly size: number },
+): { readonly place: Local; readonly statements: Statement[] } {
+  const place = local('i32');
+  if (!isWide) {
+    const index = local('i32');
+    const wrapped = select(apply('i32.lt_s', index, i32(0)), plus(index, size), index);
+    return { place, statements: [set(index, load('i32', address)), set(place, wrapped)] };
+  }
+  const index = local('i64');
+  const isNegative = apply('i64.lt_s', index, i64(0n));
+  const wrapped = select(isNegative, apply('i64.add', index, i64(BigInt(size))), index);
+  const moved = local('i64');
+  const isInside = apply('i64.lt_u', moved, i64(BigInt(size)));
+  return {
+    place,
+    statements: [
+      set(index, load('i64', address)),
+      set(moved, wrapped),
+      set(place, select(isInside, apply('i32.wrap_i64', moved), i32(-1))),
+    ],
+  };
+}
+
+const scatterElements: WasmLowering = (given) => {
+  const { inputs, output, attributes } = given;
+  const shape = inputs[1]?.shape ?? [];
+  const axis = axisOf(attributes, shape.length);
+  const strides = rowMajorStrides(output.shape);
+  const size = output.shape[axis] ?? 1;
+  const isWide = inputs[1]?.dtype === 'int64';
+  return scatterKernel(given, {
+    sizes: shape,
+    run: 1,
+    indexCount: 1,
+    rowOf(coordinates, index) {
+      const { place, statements } = placeAt(index, { isWide, size });
+      const row = coordinates.reduce<Expression>(
+        (sum, coordinate, i) => plus(sum, times(i === axis ? place : coordinate, strides[i] ?? 1)),
+        i32(0),
+      );
+      return { row, statements, isInside: apply('i32.lt_u', place, i32(size)) };
+    },
+  });
+};
+
+const scatterNd: WasmLowering = (given) => {
+  const { inputs, output } = given;
+  const { sizes, count, run } = tuplesOf(output.shape, inputs[1]?.shape ?? []);
+  const strides = rowMajorStrides(sizes);
+  const isWide = inputs[1]?.dtype === 'int64';
+  return scatterKernel(given, {
+    sizes: [count],
+    run,
+    indexCount: sizes.length,
+    rowOf(_, index) {
+      const places = sizes.map((size, i) =>
+        placeAt(plus(index, i * (isWide ? 8 : 4)), { isWide, size }),
+      );
+      const row = places.reduce<Expression>(
+        (sum, { place }, i) => plus(sum, times(place, strides[i] ?? 1)),
+        i32(0),
+      );
+      const isInside = places.reduce<Expression>(
+        (all, { place }, i) => apply('i32.and', all, apply('i32.lt_u', place, i32(sizes[i] ?? 1))),
+        i32(1),
+      );
+      return { row, isInside, statements: places.flatMap(({ statements }) => statements) };
+    },
+  });
+};
+
+export const SCATTER_WASM: Readonly<Record<string, WasmLowering>> = {
+  scatter_elements: scatterElements,
+  scatter_nd: scatterNd,
+};

@@ -1,0 +1,184 @@
+import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
+import {
+  apply,
+  type Expression,
+  f32x4,
+  i32,
+  load,
+  type Local,
+  local,
+  shuffle32,
+} from '../../wasm/expression.ts';
+import {
+  call,
+  increment,
+  loop,
+  set,
+  type Statement,
+  store,
+  type WasmFunction,
+  when,
+} from '../../wasm/statement.ts';
+import type { OperandPack } from '../wasm-lowering.ts';
+
+/** A matrix as panels hold it: some lanes side by side, for one depth after the other. */
+export interface PanelLayout {
+  /** Rows of a, or columns of b. */
+  readonly lanes: number;
+  readonly depth: number;
+  /** Elements from one lane to the next, and from one depth to the next. */
+  readonly laneStride: number;
+  readonly depthStride: number;
+  /** Lanes of a panel, a multiple of four. */
+  readonly width: number;
+}
+
+export const panelCount = ({ lanes, width }: PanelLayout): number => Math.ceil(lanes / width);
+export const panelByteLength = ({ depth, width }: PanelLayout): number => depth * width * FLOAT;
+
+/** An operand of which all panels are made at once. */
+export function panelPack(operand: number, layout: PanelLayout): OperandPack {
+  const [from, to] = [local('i32'), local('i32')];
+  const { lanes, depth, laneStride, depthStride, width } = layout;
+  const all: WasmFunction = {
+    name: 'all',
+    params: [from, to],
+    body: [call('pack', [from, to, i32(0), i32(panelCount(layout))])],
+  };
+  return {
+    operand,
+    layout: `panels ${[lanes, depth, laneStride, depthStride, width].join()}`,
+    byteLength: panelCount(layout) * panelByteLength(layout),
+    functions: [packFunction('pack', layout), all],
+  };
+}
+
+/** `pack(from, to, first, end)`: writes the panels from `first` up to `end`, zeros where there are no more lanes. */
+export function packFunction(name: string, layout: PanelLayout): WasmFunction {
+  const { lanes, laneStride, width } = layout;
+  const [from, to, first, end] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const [panel, source, target] = [local('i32'), local('i32'), local('i32')];
+  const whole = Math.floor(lanes / width);
+  const left = lanes % width;
+  const copyPanel = (index: Expression, count: number): Statement[] => [
+    set(source, plus(from, times(index, width * laneStride * FLOAT))),
+    ...copyDepths(layout, { source, target, count }),
+  ];
+  return {
+    name,
+    params: [from, to, first, end],
+    body: [
+      set(target, to),
+      ...(whole === 0
+        ? []
+        : loop({ index: panel, begin: first, end: lesser(end, whole) }, copyPanel(panel, width))),
+      ...(left === 0 ? [] : when(apply('i32.gt_s', end, i32(whole)), copyPanel(i32(whole), left))),
+    ],
+  };
+}
+
+interface Panel {
+  readonly source: Local;
+  readonly target: Local;
+  /** Lanes that there are. */
+  readonly count: number;
+}
+
+/** All depths of a panel; both pointers move along. */
+function copyDepths(layout: PanelLayout, { source, target, count }: Panel): Statement[] {
+  const { depth, laneStride, depthStride, width } = layout;
+  const row = local('i32');
+  const together = depthStride === 1 && laneStride !== 1 ? 4 : 1;
+  const rounds = Math.floor(depth / together);
+  const move = (depths: number): Statement[] => [
+    increment(source, depths * depthStride * FLOAT),
+    increment(target, depths * width * FLOAT),
+  ];
+  const place = { source, target, count };
+  const round = together === 4 ? copySquares(layout, place) : copyDepth(layout, place, 0);
+  return [
+    ...loop({ index: row, end: i32(rounds) }, [...round, ...move(together)]),
+    ...(depth % together === 0
+      ? []
+      : [
+          ...Array.from({ length: depth % together }, (_, at) =>
+            copyDepth(layout, place, at),
+          ).flat(),
+          ...move(depth % together),
+        ]),
+  ];
+}
+
+/** The lanes of one depth, `at` behind the pointers. */
+function copyDepth(
+  { laneStride, depthStride, width }: PanelLayout,
+  { source, target, count }: Panel,
+  at: number,
+): Statement[] {
+  const from = at * depthStride * FLOAT;
+  const to = at * width * FLOAT;
+  const copied: Statement[] = [];
+  for (let lane = 0; lane < width; ) {
+    const isWhole = laneStride === 1 && lane + 4 <= count;
+    const isZero = lane >= count;
+    if (isWhole || (isZero && lane % 4 === 0)) {
+      const value = isWhole ? load('v128', source, from + lane * FLOAT) : f32x4(0);
+      copied.push(store('v128', { address: target, offset: to + lane * FLOAT }, value));
+      lane += 4;
+    } else {
+      const value = isZero ? i32(0) : load('i32', source, from + lane * laneStride * FLOAT);
+      copied.push(store('i32', { address: target, offset: to + lane * FLOAT }, value));
+      lane++;
+    }
+  }
+  return copied;
+}
+
+/** Four depths, which lie side by side, of each lane: squares of four by four are transposed. */
+function copySquares(
+  { laneStride, width }: PanelLayout,
+  { source, target, count }: Panel,
+): Statement[] {
+  const statements: Statement[] = [];
+  for (let lane = 0; lane < width; lane += 4) {
+    const rows = Array.from({ length: 4 }, (_, i) => {
+      const row = local('v128');
+      const isThere = lane + i < count;
+      const value = isThere ? load('v128', source, (lane + i) * laneStride * FLOAT) : f32x4(0);
+      statements.push(set(row, value));
+      return row;
+    });
+    for (const [at, value] of transposed(rows, statements).entries()) {
+      const offset = (at * width + lane) * FLOAT;
+      statements.push(store('v128', { address: target, offset }, value));
+    }
+  }
+  return statements;
+}
+
+/** Lane i of vector j becomes lane j of vector i. */
+export function transposed(rows: readonly Local[], statements: Statement[]): readonly Expression[] {
+  const [a, b, c, d] = rows;
+  if (!(a && b && c && d)) return [];
+  const mixed = (x: Local, y: Local, lanes: readonly number[]): Local => {
+    const target = local('v128');
+    statements.push(set(target, shuffle32(x, y, lanes)));
+    return target;
+  };
+  const [low, high] = [
+    [0, 4, 1, 5],
+    [2, 6, 3, 7],
+  ] as const;
+  const [ab, abHigh, cd, cdHigh] = [
+    mixed(a, b, low),
+    mixed(a, b, high),
+    mixed(c, d, low),
+    mixed(c, d, high),
+  ];
+  return [
+    shuffle32(ab, cd, [0, 1, 4, 5]),
+    shuffle32(ab, cd, [2, 3, 6, 7]),
+    shuffle32(abHigh, cdHigh, [0, 1, 4, 5]),
+    shuffle32(abHigh, cdHigh, [2, 3, 6, 7]),
+  ];
+}

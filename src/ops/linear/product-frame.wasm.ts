@@ -1,0 +1,197 @@
+import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
+import {
+  apply,
+  type Expression,
+  f32x4,
+  i32,
+  lane,
+  load,
+  type Local,
+  local,
+  multiplyAdd,
+  select,
+  withLane,
+} from '../../wasm/expression.ts';
+import { loop, set, type Statement, store, when } from '../../wasm/statement.ts';
+import type { UnitRange, WasmPlaces } from '../wasm-lowering.ts';
+import type { BiasStrides, MatmulProblem } from './matmul-problem.ts';
+
+/** Adds the product of two vectors to a sum. */
+export const addProduct = (sum: Local, a: Expression, b: Expression) =>
+  set(sum, multiplyAdd(a, b, sum));
+
+export interface Addresses {
+  readonly a: Local;
+  readonly b: Local;
+  readonly c: Local | undefined;
+  readonly y: Local;
+}
+
+/** Matrices of the batch from which on each is a unit; of fewer a unit is a part of one. */
+const MANY_MATRICES = 4;
+
+/** Units of a product whose matrices have so many parts. */
+export function productUnits({ batch }: MatmulProblem, parts: number): number {
+  const matrices = countOf(batch);
+  return matrices >= MANY_MATRICES ? matrices : matrices * parts;
+}
+
+const countOf = (batch: readonly number[]): number =>
+  batch.reduce((product, size) => product * size, 1);
+
+/** Multiplications of a product. */
+export const productWork = ({ batch, m, n, k }: MatmulProblem): number =>
+  countOf(batch) * m * n * k;
+
+/**
+ * Loops over the matrices of a range of units, and in them what `body` does with a range of each one's
+ * parts, from the addresses of its matrices.
+ */
+export function forUnits(
+  problem: MatmulProblem,
+  parts: number,
+  {
+    places,
+    body,
+  }: {
+    readonly places: WasmPlaces;
+    readonly body: (addresses: Addresses, range: UnitRange) => readonly Statement[];
+  },
+): Statement[] {
+  const { batch, a, b, c, m, n } = problem;
+  const {
+    inputs: [placeA, placeB, placeC],
+    output,
+    units: { first, end },
+  } = places;
+  if (placeA === undefined || placeB === undefined) return [];
+  const addresses = {
+    a: local('i32'),
+    b: local('i32'),
+    c: placeC && local('i32'),
+    y: local('i32'),
+  };
+  const outputStrides = batch.map((_, axis) => countOf(batch.slice(axis + 1)) * m * n);
+  const matrix = local('i32');
+  const at = (base: Expression, strides: readonly number[]) =>
+    batch.reduce<Expression>((sum, size, axis) => {
+      const stride = strides[axis] ?? 0;
+      if (stride === 0 || size === 1) return sum;
+      const outer = apply('i32.div_u', matrix, i32(countOf(batch.slice(axis + 1))));
+      const index = axis === 0 ? outer : apply('i32.rem_u', outer, i32(size));
+      return plus(sum, times(index, stride * FLOAT));
+    }, base);
+  const ofMatrix = (range: UnitRange): Statement[] => [
+    set(addresses.a, at(placeA, a.batch)),
+    set(addresses.b, at(placeB, b.batch)),
+    set(addresses.y, at(output, outputStrides)),
+    ...(addresses.c && placeC ? [set(addresses.c, at(placeC, [0, c?.batch ?? 0]))] : []),
+    ...body(addresses, range),
+  ];
+  const matrices = countOf(batch);
+  const range = { first: local('i32'), end: local('i32') };
+  if (matrices >= MANY_MATRICES) {
+    return loop({ index: matrix, begin: first, end }, [
+      set(range.first, i32(0)),
+      set(range.end, i32(parts)),
+      ...ofMatrix(range),
+    ]);
+  }
+  return loop({ index: matrix, end: i32(matrices) }, [
+    set(range.first, clamped(apply('i32.sub', first, times(matrix, parts)), parts)),
+    set(range.end, clamped(apply('i32.sub', end, times(matrix, parts)), parts)),
+    ...when(apply('i32.lt_s', range.first, range.end), ofMatrix(range)),
+  ]);
+}
+
+/** From 0 to `most`. */
+function clamped(value: Expression, most: number): Expression {
+  const least = select(apply('i32.gt_s', value, i32(0)), value, i32(0));
+  return lesser(least, most);
+}
+
+/** The sum scaled, and the bias added: four columns of a row, or the first `count`. */
+export function storeRow(
+  { alpha, beta, c: strides }: MatmulProblem,
+  sum: Expression,
+  place: RowPlace,
+): Statement[] {
+  const { y, c, offset, count } = place;
+  const scaled = alpha === 1 ? sum : apply('f32x4.mul', sum, f32x4(alpha));
+  const bias = c && strides && biasOf(c, strides, place);
+  const biased =
+    bias === undefined
+      ? scaled
+      : apply('f32x4.add', scaled, beta === 1 ? bias : apply('f32x4.mul', bias, f32x4(beta)));
+  return storeColumns({ y, offset, count }, biased);
+}
+
+interface Columns {
+  readonly y: Local;
+  readonly offset: number;
+  /** At most four. */
+  readonly count: number;
+}
+
+/** The first columns of a vector. */
+export function storeColumns({ y, offset, count }: Columns, sum: Expression): Statement[] {
+  if (count >= 4) return [store('v128', { address: y, offset }, sum)];
+  const value = local('v128');
+  return [
+    set(value, sum),
+    ...Array.from({ length: count }, (_, i) =>
+      store('f32', { address: y, offset: offset + i * FLOAT }, lane('f32x4', value, i)),
+    ),
+  ];
+}
+
+/** Columns, zeros behind them. */
+export function loadColumns({ y, offset, count }: Columns): Expression {
+  if (count >= 4) return load('v128', y, offset);
+  return firstLanes(count, (i) => load('f32', y, offset + i * FLOAT));
+}
+
+export interface RowPlace {
+  /** Addresses of the tile's first element, and of the bias for it. */
+  readonly y: Local;
+  readonly c: Local | undefined;
+  /** Of the columns in y, in bytes, and in columns and rows from the tile's first element. */
+  readonly offset: number;
+  readonly row: number;
+  readonly column: number;
+  readonly count: number;
+}
+
+function biasOf(c: Local, strides: BiasStrides, { row, column, count }: RowPlace): Expression {
+  const offset = (row * strides.row + column * strides.column) * FLOAT;
+  if (strides.column === 0) return load('splat32', c, offset);
+  return loadColumns({ y: c, offset, count });
+}
+
+/** A vector of so many scalars, zeros behind them. */
+export function firstLanes(count: number, scalar: (index: number) => Expression): Expression {
+  return Array.from({ length: count }).reduce<Expression>(
+    (value, _, index) => withLane('f32x4', value, { index, scalar: scalar(index) }),
+    f32x4(0),
+  );
+}
+
+/** Addresses of an element of the result, and of its bias where there is one. */
+export function resultPlaces(
+  { n, c: strides }: MatmulProblem,
+  {
+    y,
+    c,
+    row,
+    column,
+  }: {
+    readonly y: Local;
+    readonly c: Local | undefined;
+    readonly row: Expression;
+    readonly column: Expression;
+  },
+): Expression[] {
+  const at = (base: Local, perRow: number, perColumn: number) =>
+    plus(base, plus(times(row, perRow * FLOAT), times(column, perColumn * FLOAT)));
+  return [at(y, n, 1), ...(c && strides ? [at(c, strides.row, strides.column)] : [])];
+}

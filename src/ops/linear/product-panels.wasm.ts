@@ -1,0 +1,281 @@
+import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
+import { apply, i32, type Local, local, select } from '../../wasm/expression.ts';
+import { call, loop, set, type Statement, type WasmFunction, when } from '../../wasm/statement.ts';
+import type { OperandPack, UnitRange, WasmKernel, WasmPlaces } from '../wasm-lowering.ts';
+import type { MatmulProblem } from './matmul-problem.ts';
+import { packFunction, panelByteLength, type PanelLayout, panelPack } from './pack-panels.wasm.ts';
+import {
+  type Addresses,
+  forUnits,
+  productUnits,
+  productWork,
+  resultPlaces,
+} from './product-frame.wasm.ts';
+import { type TileShape, tileFunction } from './product-tile.wasm.ts';
+
+/** Columns of a tile and of a panel of b, two vectors. */
+export const COLUMNS = 8;
+/** Rows of a tile and of a panel of a: eleven of sixteen registers, and more rows would need more loads. */
+const ROWS = 4;
+/** Bytes of a that are multiplied with all of b before others: they stay in the second cache. */
+const BLOCK_BYTES = 2 ** 18;
+/** Depth of a tile: a panel of b stays in the first cache beside those of a that go by. */
+const DEPTH = 512;
+/** Bytes of panels of b that are in memory together where there are many rows: all of these are read for each lot. */
+const LOT_BYTES = 2 ** 20;
+/** Bytes of rows that stay in the second cache beside one panel. */
+const FEW_ROWS_BYTES = 2 ** 18;
+
+/** Where panels of b come from. */
+export interface PanelSource {
+  readonly functions: readonly WasmFunction[];
+  /** The operand that has all panels, where these are made at once. */
+  readonly packs: readonly OperandPack[];
+  /** Temporary memory, without that of panels. */
+  readonly scratch: readonly number[];
+  /** Panels that are in temporary memory together; 0 where they are in the operand. */
+  readonly atOnce: number;
+  /** Before the first panel of each matrix that begins at `b`. */
+  begin(b: Local, scratch: readonly Local[]): readonly Statement[];
+  /** Writes the panels from `first` up to `end`. */
+  pack(
+    place: { readonly b: Local; readonly scratch: readonly Local[]; readonly panels: Local },
+    first: Local,
+    end: Local,
+  ): readonly Statement[];
+}
+
+const panelsOf = ({ n }: MatmulProblem): number => Math.ceil(n / COLUMNS);
+const panelBytes = ({ k }: MatmulProblem): number => k * COLUMNS * FLOAT;
+
+/** Panels that are made and used together, lest they leave the cache in between. */
+export function panelsAtOnce({ m, k }: Pick<MatmulProblem, 'm' | 'k'>): number {
+  if (m * k * FLOAT <= FEW_ROWS_BYTES) return 1;
+  return Math.max(Math.floor(LOT_BYTES / Math.max(k * COLUMNS * FLOAT, 1)), 1);
+}
+
+const layoutOfA = ({ m, k, a }: MatmulProblem): PanelLayout => ({
+  lanes: m,
+  depth: k,
+  laneStride: a.row,
+  depthStride: a.column,
+  width: ROWS,
+});
+
+const layoutOfB = ({ n, k, b }: MatmulProblem): PanelLayout => ({
+  lanes: n,
+  depth: k,
+  laneStride: b.column,
+  depthStride: b.row,
+  width: COLUMNS,
+});
+
+/** Whether all of a batch has the same matrix. */
+const isOne = ({ batch }: MatmulProblem, strides: readonly number[]): boolean =>
+  strides.every((stride, axis) => stride === 0 || batch[axis] === 1);
+
+/** The operand that may be a constant, of which panels are then made but once. */
+export type ConstantOperand = 'a' | 'b' | 'none';
+
+/** Panels of a matrix: of the constant all at once, else by each thread for itself. */
+export function matrixPanels(problem: MatmulProblem, constant: ConstantOperand): PanelSource {
+  if (constant === 'b' && isOne(problem, problem.b.batch)) {
+    return {
+      functions: [],
+      packs: [panelPack(1, layoutOfB(problem))],
+      scratch: [],
+      atOnce: 0,
+      begin: () => [],
+      pack: () => [],
+    };
+  }
+  return {
+    functions: [packFunction('pack', layoutOfB(problem))],
+    packs: [],
+    scratch: [],
+    atOnce: panelsAtOnce(problem),
+    begin: () => [],
+    pack: ({ b: from, panels: to }, first, end) => [call('pack', [from, to, first, end])],
+  };
+}
+
+/** Tiles of registers over panels of both operands. */
+export function panelKernel(
+  problem: MatmulProblem,
+  source: PanelSource,
+  constant: ConstantOperand,
+): WasmKernel {
+  const panels = panelsOf(problem);
+  const rowPack =
+    constant === 'a' && isOne(problem, problem.a.batch)
+      ? panelPack(0, layoutOfA(problem))
+      : undefined;
+  const layout = layoutOfA(problem);
+  const rowBytes = Math.ceil(problem.m / ROWS) * panelByteLength(layout);
+  const atOnce = Math.min(source.atOnce, panels);
+  return {
+    functions: [
+      ...source.functions,
+      ...(rowPack ? [] : [packFunction('packRows', layout)]),
+      ...tileShapes(problem).map((shape) => tileFunction(tileName(shape), problem, shape)),
+    ],
+    packs: [...(rowPack ? [rowPack] : []), ...source.packs],
+    scratch: [
+      ...(rowPack ? [] : [rowBytes]),
+      ...(atOnce > 0 ? [atOnce * panelBytes(problem)] : []),
+      ...source.scratch,
+    ],
+    units: productUnits(problem, panels),
+    work: productWork(problem),
+    body: (places) => {
+      const body = bodyOf(problem, { source, places, hasRowPack: rowPack !== undefined });
+      return forUnits(problem, panels, { places, body });
+    },
+  };
+}
+
+interface BodyOptions {
+  readonly source: PanelSource;
+  readonly places: WasmPlaces;
+  readonly hasRowPack: boolean;
+}
+
+/** A matrix with a range of b's panels. */
+function bodyOf(
+  problem: MatmulProblem,
+  { source, places, hasRowPack }: BodyOptions,
+): (addresses: Addresses, range: UnitRange) => readonly Statement[] {
+  const packed = [...places.packed];
+  const scratch = [...places.scratch];
+  const rows = hasRowPack ? packed.shift() : scratch.shift();
+  const [whole] = packed;
+  const makeRows = (a: Local): Statement[] => {
+    if (hasRowPack || rows === undefined) return [];
+    return [call('packRows', [a, rows, i32(0), i32(Math.ceil(problem.m / ROWS))])];
+  };
+  if (rows === undefined) return () => [];
+  if (source.atOnce === 0) {
+    const panels = local('i32');
+    return (addresses, { first, end }) =>
+      whole === undefined
+        ? []
+        : [
+            ...makeRows(addresses.a),
+            set(panels, plus(whole, times(first, panelBytes(problem)))),
+            ...multiplyPanels(problem, addresses, { rows, panels, first, end }),
+          ];
+  }
+  const [panels, ...others] = scratch;
+  const [lot, lotEnd] = [local('i32'), local('i32')];
+  return (addresses, { first, end }) => {
+    if (panels === undefined) return [];
+    const next = plus(lot, source.atOnce);
+    return [
+      ...makeRows(addresses.a),
+      ...source.begin(addresses.b, others),
+      ...loop({ index: lot, begin: first, end, step: source.atOnce }, [
+        set(lotEnd, select(apply('i32.lt_s', next, end), next, end)),
+        ...source.pack({ b: addresses.b, scratch: others, panels }, lot, lotEnd),
+        ...multiplyPanels(problem, addresses, { rows, panels, first: lot, end: lotEnd }),
+      ]),
+    ];
+  };
+}
+
+/** Depths that tiles begin at, and how deep they are there. */
+function depthsOf({
+  k,
+}: MatmulProblem): readonly { readonly at: number; readonly depth: number }[] {
+  // No last part that is much smaller than others.
+  const parts = k <= DEPTH * 1.5 ? 1 : Math.ceil(k / DEPTH);
+  const size = Math.ceil(k / parts / 4) * 4;
+  return Array.from({ length: parts }, (_, i) => {
+    const at = i * size;
+    return { at, depth: Math.min(size, k - at) };
+  });
+}
+
+/** All tiles that a product is made of, each once. */
+function tileShapes(problem: MatmulProblem): readonly TileShape[] {
+  const { m, n, k } = problem;
+  const heights = [ROWS, m % ROWS].filter((rows) => rows > 0 && rows <= m);
+  const widths = [COLUMNS, n % COLUMNS].filter((columns) => columns > 0 && columns <= n);
+  const shapes = depthsOf(problem).flatMap(({ at, depth }) =>
+    heights.flatMap((rows) =>
+      widths.map((columns) => ({
+        rows,
+        columns,
+        depth,
+        isFirst: at === 0,
+        isLast: at + depth === k,
+      })),
+    ),
+  );
+  return [...new Map(shapes.map((shape) => [tileName(shape), shape])).values()];
+}
+
+const tileName = ({ rows, columns, depth, isFirst, isLast }: TileShape): string =>
+  `tile${rows}x${columns}x${depth}${isFirst ? '' : '+'}${isLast ? '' : '-'}`;
+
+interface PanelRange {
+  /** Address of all panels of a. */
+  readonly rows: Local;
+  /** Address of the panel `first` of b. */
+  readonly panels: Local;
+  readonly first: Local;
+  readonly end: Local;
+}
+
+/** All rows of a with some panels of b. */
+function multiplyPanels(
+  problem: MatmulProblem,
+  { c, y }: Addresses,
+  { rows: placeA, panels, first, end }: PanelRange,
+): Statement[] {
+  const { m, n, k } = problem;
+  const [block, blockEnd, row, column] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const full = Math.floor(n / COLUMNS);
+  /** For each panel `body`; of the last one there may be fewer columns. */
+  const forPanels = (body: (columns: number) => Statement[]): Statement[] => [
+    ...(full === 0
+      ? []
+      : loop({ index: column, begin: first, end: lesser(end, full) }, body(COLUMNS))),
+    ...(n % COLUMNS === 0
+      ? []
+      : when(apply('i32.gt_s', end, i32(full)), [set(column, i32(full)), ...body(n % COLUMNS)])),
+  ];
+  const whole = m - (m % ROWS);
+  const depths = depthsOf(problem);
+  const most = depths[0]?.depth ?? k;
+  const rowsOfBlock = Math.floor(BLOCK_BYTES / (Math.max(most, 1) * FLOAT) / ROWS);
+  const blockRows = Math.max(rowsOfBlock, 1) * ROWS;
+  const tilesAt = (at: number, depth: number) => {
+    const callTile = (rows: number, columns: number) => {
+      const shape = { rows, columns, depth, isFirst: at === 0, isLast: at + depth === k };
+      return call(tileName(shape), [
+        plus(placeA, plus(times(row, k * FLOAT), at * ROWS * FLOAT)),
+        plus(
+          panels,
+          plus(times(apply('i32.sub', column, first), panelBytes(problem)), at * COLUMNS * FLOAT),
+        ),
+        ...resultPlaces(problem, { y, c, row, column: times(column, COLUMNS) }),
+      ]);
+    };
+    return {
+      // Panels of b outside: one stays in the first cache while the rows of a block go by.
+      ofBlock: forPanels((columns) =>
+        loop({ index: row, begin: block, end: blockEnd, step: ROWS }, [callTile(ROWS, columns)]),
+      ),
+      ofRest: forPanels((columns) => [callTile(m % ROWS, columns)]),
+    };
+  };
+  return [
+    ...loop({ index: block, end: i32(whole), step: blockRows }, [
+      set(blockEnd, lesser(plus(block, blockRows), whole)),
+      ...depths.flatMap(({ at, depth }) => tilesAt(at, depth).ofBlock),
+    ]),
+    ...(m % ROWS === 0
+      ? []
+      : [set(row, i32(whole)), ...depths.flatMap(({ at, depth }) => tilesAt(at, depth).ofRest)]),
+  ];
+}

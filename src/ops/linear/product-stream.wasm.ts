@@ -1,0 +1,211 @@
+import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
+import {
+  apply,
+  type Expression,
+  f32x4,
+  i32,
+  load,
+  type Local,
+  local,
+  multiplyAdd,
+} from '../../wasm/expression.ts';
+import {
+  call,
+  increment,
+  loop,
+  set,
+  type Statement,
+  type WasmFunction,
+  when,
+} from '../../wasm/statement.ts';
+import type { UnitRange, WasmKernel } from '../wasm-lowering.ts';
+import type { MatmulProblem } from './matmul-problem.ts';
+import {
+  type Addresses,
+  forUnits,
+  productUnits,
+  loadColumns,
+  productWork,
+  resultPlaces,
+  storeColumns,
+  storeRow,
+} from './product-frame.wasm.ts';
+
+/** Columns of a unit. */
+const UNIT_COLUMNS = 64;
+/** Elements of a that stay in registers. */
+const FACTORS = 8;
+/** Vectors of columns a round. */
+const UNROLL = 4;
+
+/**
+ * A few rows times a large matrix whose rows lie in order: these are read once, some at a time, and
+ * added to the rows of the result, which stay in the cache.
+ */
+export function streamKernel(problem: MatmulProblem): WasmKernel {
+  const { m, n, k, a, b } = problem;
+  const parts = Math.ceil(n / UNIT_COLUMNS);
+  const depth = Math.max(Math.floor(FACTORS / m), 1);
+  const whole = k - (k % depth);
+  const heights = [depth, k - whole].filter((rows) => rows > 0 && rows <= k);
+  const isPlain = problem.alpha === 1 && problem.c === undefined;
+  const isUneven = n % 4 > 0;
+  return {
+    functions: [
+      clearFunction(problem),
+      ...heights.map((rows) => addFunction(problem, rows)),
+      ...(isPlain ? [] : [finishFunction(problem)]),
+    ],
+    units: productUnits(problem, parts),
+    work: productWork(problem),
+    body: (places) => {
+      const [row, begin, vectors, left] = [local('i32'), local('i32'), local('i32'), local('i32')];
+      const body = (
+        { a: placeA, b: placeB, c, y }: Addresses,
+        { first, end }: UnitRange,
+      ): Statement[] => {
+        const toColumns = lesser(times(end, UNIT_COLUMNS), n);
+        const add = (rows: number, from: Expression) =>
+          call(`add${rows}`, [
+            plus(placeA, times(from, a.column * FLOAT)),
+            plus(placeB, plus(times(from, b.row * FLOAT), times(begin, FLOAT))),
+            plus(y, times(begin, FLOAT)),
+            vectors,
+            ...(isUneven ? [left] : []),
+          ]);
+        return [
+          set(begin, times(first, UNIT_COLUMNS)),
+          set(vectors, apply('i32.shr_u', apply('i32.sub', toColumns, begin), i32(2))),
+          set(left, apply('i32.eq', end, i32(parts))),
+          call('clear', [plus(y, times(begin, FLOAT)), vectors, left]),
+          ...loop({ index: row, end: i32(whole), step: depth }, [add(depth, row)]),
+          ...(whole === k ? [] : [add(k - whole, i32(whole))]),
+          ...(isPlain
+            ? []
+            : [
+                call('finish', [
+                  ...resultPlaces(problem, { y, c, row: i32(0), column: begin }),
+                  vectors,
+                  left,
+                ]),
+              ]),
+        ];
+      };
+      return forUnits(problem, parts, { places, body });
+    },
+  };
+}
+
+/** `clear(y, vectors, isLast)`: zeros in all rows. */
+function clearFunction({ m, n }: MatmulProblem): WasmFunction {
+  const [y, vectors, isLast] = [local('i32'), local('i32'), local('i32')];
+  return {
+    name: 'clear',
+    params: [y, vectors, isLast],
+    body: forColumns({ n, pointers: [y], steps: [1], vectors, isLast }, (offset, count) =>
+      Array.from({ length: m }, (_, r) =>
+        storeColumns({ y, offset: offset + r * n * FLOAT, count }, f32x4(0)),
+      ).flat(),
+    ),
+  };
+}
+
+/** `add<rows>(a, b, y, vectors, isLast?)`: the products of some rows of b. */
+function addFunction({ m, n, a, b }: MatmulProblem, rows: number): WasmFunction {
+  const [pa, pb, y, vectors, isLast] = [
+    local('i32'),
+    local('i32'),
+    local('i32'),
+    local('i32'),
+    local('i32'),
+  ];
+  const factors = Array.from({ length: m }, () =>
+    Array.from({ length: rows }, () => local('v128')),
+  );
+  const elements = Array.from({ length: rows }, () => local('v128'));
+  const sum = local('v128');
+  return {
+    name: `add${rows}`,
+    params: [pa, pb, y, vectors, ...(n % 4 > 0 ? [isLast] : [])],
+    body: [
+      ...factors.flatMap((row, r) =>
+        row.map((factor, i) =>
+          set(factor, load('splat32', pa, (r * a.row + i * a.column) * FLOAT)),
+        ),
+      ),
+      ...forColumns({ n, pointers: [pb, y], steps: [1, 1], vectors, isLast }, (offset, count) => [
+        ...(m === 1
+          ? []
+          : elements.map((element, i) =>
+              set(element, loadColumns({ y: pb, offset: offset + i * b.row * FLOAT, count })),
+            )),
+        ...factors.flatMap((row, r) => {
+          const at = offset + r * n * FLOAT;
+          const added = row.reduce<Expression>(
+            (value, factor, i) => {
+              const element = elements[i];
+              const read = loadColumns({ y: pb, offset: offset + i * b.row * FLOAT, count });
+              return multiplyAdd(factor, m === 1 || element === undefined ? read : element, value);
+            },
+            loadColumns({ y: y, offset: at, count }),
+          );
+          return [set(sum, added), ...storeColumns({ y, offset: at, count }, sum)];
+        }),
+      ]),
+    ],
+  };
+}
+
+/** `finish(y, c?, vectors, isLast)`: scales, and adds the bias. */
+function finishFunction(problem: MatmulProblem): WasmFunction {
+  const { m, n, c: strides } = problem;
+  const [y, vectors, isLast] = [local('i32'), local('i32'), local('i32')];
+  const c = strides && local('i32');
+  const pointers = c ? [y, c] : [y];
+  const steps = strides ? [1, strides.column] : [1];
+  return {
+    name: 'finish',
+    params: [...pointers, vectors, isLast],
+    body: forColumns({ n, pointers, steps, vectors, isLast }, (offset, count) =>
+      Array.from({ length: m }, (_, row) => {
+        const at = offset + row * n * FLOAT;
+        const column = offset / FLOAT;
+        const sum = loadColumns({ y: y, offset: at, count });
+        return storeRow(problem, sum, { y, c, offset: at, row, column, count });
+      }).flat(),
+    ),
+  };
+}
+
+interface Columns {
+  readonly n: number;
+  /** Moved with the columns by so many elements each. */
+  readonly pointers: readonly Local[];
+  readonly steps: readonly number[];
+  readonly vectors: Local;
+  /** Whether columns that are no whole vector follow. */
+  readonly isLast: Local;
+}
+
+/** Vectors of columns, some a round, then the columns of the last one that is not whole. */
+function forColumns(
+  { n, pointers, steps, vectors, isLast }: Columns,
+  body: (offset: number, count: number) => readonly Statement[],
+): Statement[] {
+  const index = local('i32');
+  const left = n % 4;
+  const move = (count: number): Statement[] =>
+    pointers.flatMap((pointer, i) =>
+      steps[i] ? [increment(pointer, count * 4 * FLOAT * steps[i])] : [],
+    );
+  const round = (count: number): Statement[] => [
+    ...Array.from({ length: count }, (_, v) => body(v * 16, 4)).flat(),
+    ...move(count),
+  ];
+  const rounds = apply('i32.sub', vectors, i32(UNROLL - 1));
+  return [
+    ...loop({ index, end: rounds, step: UNROLL }, round(UNROLL)),
+    ...loop({ index, begin: index, end: vectors }, round(1)),
+    ...(left > 0 ? when(isLast, body(0, left)) : []),
+  ];
+}

@@ -1,0 +1,74 @@
+import { FLOAT } from '../../wasm/address.ts';
+import { f32x4, i32, load, local } from '../../wasm/expression.ts';
+import { increment, loop, set, type Statement, type WasmFunction } from '../../wasm/statement.ts';
+import type { MatmulProblem } from './matmul-problem.ts';
+import { addProduct, loadColumns, storeColumns, storeRow } from './product-frame.wasm.ts';
+
+/** Sums in registers, and which depths they are of. */
+export interface TileShape {
+  /** At most as many as a panel of a has. */
+  readonly rows: number;
+  /** At most as many as a panel of b has. */
+  readonly columns: number;
+  readonly depth: number;
+  /** Whether sums begin with these depths, else with what is in y. */
+  readonly isFirst: boolean;
+  /** Whether sums are then results, to be scaled and biased. */
+  readonly isLast: boolean;
+}
+
+/** Depths a round. */
+const UNROLL = 4;
+/** Lanes of the panels. */
+const PANEL_ROWS = 4;
+const PANEL_COLUMNS = 8;
+
+/** `tile(rows, panel, y, c?)`: the products of a panel of a with a panel of b. */
+export function tileFunction(
+  name: string,
+  problem: MatmulProblem,
+  { rows, columns, depth, isFirst, isLast }: TileShape,
+): WasmFunction {
+  const { n } = problem;
+  const [pa, pb, y] = [local('i32'), local('i32'), local('i32')];
+  const c = problem.c && local('i32');
+  const vectors = Math.ceil(columns / 4);
+  const sums = Array.from({ length: rows }, () =>
+    Array.from({ length: vectors }, () => local('v128')),
+  );
+  const [b, index] = [Array.from({ length: vectors }, () => local('v128')), local('i32')];
+  const value = local('v128');
+  const step = (at: number): Statement[] => [
+    ...b.map((target, v) => set(target, load('v128', pb, at * PANEL_COLUMNS * FLOAT + v * 16))),
+    ...sums.flatMap((row, r) => [
+      set(value, load('splat32', pa, (at * PANEL_ROWS + r) * FLOAT)),
+      ...row.flatMap((sum, v) => {
+        const factor = b[v];
+        return factor === undefined ? [] : [addProduct(sum, value, factor)];
+      }),
+    ]),
+  ];
+  const steps = (count: number): Statement[] => [
+    ...Array.from({ length: count }, (_, at) => step(at)).flat(),
+    increment(pa, count * PANEL_ROWS * FLOAT),
+    increment(pb, count * PANEL_COLUMNS * FLOAT),
+  ];
+  const places = sums.flatMap((row, r) =>
+    row.map((sum, v) => {
+      const count = Math.min(columns - v * 4, 4);
+      return { sum, y, c, offset: (r * n + v * 4) * FLOAT, row: r, column: v * 4, count };
+    }),
+  );
+  return {
+    name,
+    params: c ? [pa, pb, y, c] : [pa, pb, y],
+    body: [
+      ...places.map(({ sum, ...place }) => set(sum, isFirst ? f32x4(0) : loadColumns(place))),
+      ...loop({ index, end: i32(Math.floor(depth / UNROLL)) }, steps(UNROLL)),
+      ...(depth % UNROLL === 0 ? [] : steps(depth % UNROLL)),
+      ...places.flatMap(({ sum, ...place }) =>
+        isLast ? storeRow(problem, sum, place) : storeColumns(place, sum),
+      ),
+    ],
+  };
+}

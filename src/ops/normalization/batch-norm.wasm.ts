@@ -1,0 +1,86 @@
+import { elementCount } from '../../core/shape.ts';
+import { FLOAT, plus, times } from '../../wasm/address.ts';
+import { apply, f32x4, i32, load, local } from '../../wasm/expression.ts';
+import {
+  call,
+  increment,
+  loop,
+  set,
+  type Statement,
+  type WasmFunction,
+} from '../../wasm/statement.ts';
+import { floatAttribute } from '../attributes.ts';
+import { elementAccess } from '../element-access.ts';
+import { withHalves } from '../wasm-kernels.ts';
+import type { WasmLowering } from '../wasm-lowering.ts';
+
+/** For each channel a factor and a term. */
+const batchNorm: WasmLowering = ({ output, attributes }) => {
+  if (output.dtype !== 'float32') return undefined;
+  const [batch = 0, channels = 0] = output.shape;
+  const spatial = elementCount(output.shape.slice(2));
+  return {
+    functions: [channelFunction(spatial, floatAttribute(attributes, 'epsilon'))],
+    units: batch * channels,
+    body({ inputs: [x, ...statistics], output: y, units }) {
+      if (x === undefined || spatial === 0) return [];
+      const unit = local('i32');
+      const channel = apply('i32.rem_u', unit, i32(channels));
+      const at = times(unit, spatial * FLOAT);
+      return loop({ index: unit, begin: units.first, end: units.end }, [
+        call('channel', [
+          plus(x, at),
+          plus(y, at),
+          ...statistics.map((place) => plus(place ?? x, times(channel, FLOAT))),
+        ]),
+      ]);
+    },
+  };
+};
+
+/** `channel(x, y, scale, bias, mean, variance)`. */
+function channelFunction(spatial: number, epsilon: number): WasmFunction {
+  const access = elementAccess('float32');
+  const [x, y, scale, bias, mean, variance] = [
+    local('i32'),
+    local('i32'),
+    local('i32'),
+    local('i32'),
+    local('i32'),
+    local('i32'),
+  ];
+  const params = [x, y, scale, bias, mean, variance];
+  if (access === undefined) return { name: 'channel', params, body: [] };
+  const [factor, term, value, index] = [local('v128'), local('v128'), local('v128'), local('i32')];
+  const deviation = apply(
+    'f32x4.sqrt',
+    apply('f32x4.add', load('splat32', variance), f32x4(epsilon)),
+  );
+  const vector = (count: number): Statement[] => [
+    set(value, apply('f32x4.add', apply('f32x4.mul', access.read(x, 0, count), factor), term)),
+    ...access.write(y, 0, { value, count }),
+  ];
+  return {
+    name: 'channel',
+    params,
+    body: [
+      set(factor, apply('f32x4.div', load('splat32', scale), deviation)),
+      set(
+        term,
+        apply(
+          'f32x4.sub',
+          load('splat32', bias),
+          apply('f32x4.mul', load('splat32', mean), factor),
+        ),
+      ),
+      ...loop({ index, end: i32(Math.floor(spatial / 4)) }, [
+        ...vector(4),
+        increment(x, 4 * FLOAT),
+        increment(y, 4 * FLOAT),
+      ]),
+      ...(spatial % 4 === 0 ? [] : vector(spatial % 4)),
+    ],
+  };
+}
+
+export const batchNormWasm = withHalves(batchNorm);

@@ -1,0 +1,71 @@
+import { apply, type Expression, f32x4, type Local, local } from '../../wasm/expression.ts';
+import { set, type Statement } from '../../wasm/statement.ts';
+import type { ElementAccess } from '../element-access.ts';
+import { expOfNegative, INTRINSICS } from '../formula/wasm-intrinsics.ts';
+import { type RowShape, RowWalk } from '../reduction/row-walk.wasm.ts';
+
+const add = (a: Expression, b: Expression) => apply('f32x4.add', a, b);
+const sub = (a: Expression, b: Expression) => apply('f32x4.sub', a, b);
+const mul = (a: Expression, b: Expression) => apply('f32x4.mul', a, b);
+
+/** Where a row begins, and how its elements lie there. */
+export interface RowOfElements {
+  readonly base: Local;
+  readonly access: ElementAccess;
+}
+
+/** The steps of a softmax of rows. */
+export interface SoftmaxRow {
+  /** Of each row, once it is found. */
+  readonly maximum: Local;
+  readonly findMaximum: readonly Statement[];
+  /** The exponentials of what elements are less than the maximum, over their sum. */
+  readonly weigh: readonly Statement[];
+  /** What elements are less than the maximum, less the logarithm of that sum. */
+  readonly weighLogarithms: readonly Statement[];
+  /** Zeros in place of weights. */
+  readonly clear: readonly Statement[];
+}
+
+/** Softmax of rows `from` into rows `to`. Each row's maximum is subtracted first, so that nothing overflows. */
+export function softmaxRow(shape: RowShape, from: RowOfElements, to: RowOfElements): SoftmaxRow {
+  const walk = new RowWalk(shape);
+  const [maximum, total, scale] = [local('v128'), local('v128'), local('v128')];
+  const ofMaximum = {
+    // A NaN is passed over here, and makes the sum NaN.
+    combine: (a: Expression, b: Expression) => apply('f32x4.pmax', a, b),
+    identity: f32x4(-Infinity),
+  };
+  const ofSum = { combine: add, identity: f32x4(0) };
+  const powers = (value: Expression, statements: Statement[]) => {
+    const bind = binder(statements);
+    return expOfNegative(bind(sub(value, maximum)), bind);
+  };
+  const statements: Statement[] = [];
+  const logarithm = INTRINSICS.log([total], binder(statements), statements);
+  return {
+    maximum,
+    findMaximum: walk.fold(from.base, maximum, from.access, ofMaximum),
+    weigh: [
+      ...walk.storeAndFold(from, to, { ...ofSum, map: powers, target: total }),
+      set(scale, apply('f32x4.div', f32x4(1), total)),
+      ...walk.store(to, to, (value) => mul(value, scale)),
+    ],
+    weighLogarithms: [
+      ...walk.fold(from.base, total, from.access, { ...ofSum, map: powers }),
+      ...statements,
+      set(scale, logarithm),
+      ...walk.store(from, to, (value) => sub(sub(value, maximum), scale)),
+    ],
+    clear: walk.store(from, to, () => f32x4(0)),
+  };
+}
+
+/** Puts values into locals. */
+const binder =
+  (statements: Statement[]) =>
+  (value: Expression): Expression => {
+    const target = local('v128');
+    statements.push(set(target, value));
+    return target;
+  };

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { coreOperators } from './core-operators.ts';
+import { defineOp } from './define-op.ts';
+import type { Operator } from './operator.ts';
+import { Operators } from './operators.ts';
+
+const mine: Operator = {
+  ...defineOp({
+    name: 'mine',
+    kind: 'opaque',
+    inputs: [{ name: 'x', dtypes: ['float32'] }],
+    attributes: {},
+    infer: ([x]) => ({ dtype: 'float32', shape: x?.shape ?? [] }),
+    tolerance: { rtol: 0, atol: 0 },
+  }),
+  composition: () => '%x',
+};
+
+const x = { name: 'x', dtypes: ['float32'] } as const;
+
+test('a table has the operators that it was made of, in order', () => {
+  const operators = new Operators([...coreOperators, mine]);
+  expect(operators.get('mine')).toBe(mine);
+  expect(operators.require('add')).toBe(coreOperators.find(({ name }) => name === 'add'));
+  expect(operators.names().at(-1)).toBe('mine');
+  expect([...operators].length).toBe(coreOperators.length + 1);
+  expect(operators.hasCompositions).toBe(true);
+  expect(new Operators(coreOperators).hasCompositions).toBe(false);
+  expect(() => operators.require('other')).toThrow('operator other');
+});
+
+test.each<[string, readonly Operator[]]>([
+  ['two of one name', [mine, mine]],
+  ['a name that programs cannot spell', [{ ...mine, name: 'Mine' }]],
+  ['two inputs of one name', [{ ...mine, inputs: [x, x] }]],
+  ['an input of no dtypes', [{ ...mine, inputs: [{ ...x, dtypes: [] }] }]],
+  [
+    'a variadic input before another',
+    [
+      {
+        ...mine,
+        inputs: [
+          { ...x, variadic: true },
+          { ...x, name: 'y' },
+        ],
+      },
+    ],
+  ],
+  ['a tolerance below nothing', [{ ...mine, tolerance: { rtol: -1, atol: 0 } }]],
+  ['nothing that says what it computes', [{ ...mine, composition: undefined }]],
+  ['a composition with a kernel', [{ ...mine, kind: 'anchor' }]],
+  [
+    'an elementwise one without a formula',
+    [{ ...mine, composition: undefined, kind: 'elementwise' }],
+  ],
+  ['an injective one without a map', [{ ...mine, composition: undefined, kind: 'injective' }]],
+  ['an anchor without kernels', [{ ...mine, composition: undefined, kind: 'anchor' }]],
+  ['a dynamic one without a reference', [{ ...mine, composition: undefined, kind: 'dynamic' }]],
+])('refuses %s', (_, operators) => {
+  expect(() => new Operators(operators)).toThrowErrorMatchingSnapshot();
+});

@@ -1,0 +1,409 @@
+import { FLOAT as WORD, lesser, plus, times } from '../../wasm/address.ts';
+import {
+  apply,
+  type Expression,
+  i32,
+  i32x4,
+  lane,
+  load,
+  type Local,
+  local,
+  select,
+  shuffle,
+  withLane,
+} from '../../wasm/expression.ts';
+import {
+  call,
+  increment,
+  loop,
+  set,
+  type Statement,
+  store,
+  type WasmFunction,
+  when,
+} from '../../wasm/statement.ts';
+import type { MatrixStrides } from '../linear/matmul-problem.ts';
+import type { WasmKernel } from '../wasm-lowering.ts';
+
+/** Bytes with or without a sign. */
+export type ByteSign = 's' | 'u';
+
+/** Zero points of a matrix: elements from one row or column to the next, and along the batch. */
+export interface ZeroStrides {
+  readonly stride: number;
+  readonly batch: readonly number[];
+}
+
+/** An exact product of matrices of bytes, less their zero points. */
+export interface IntegerProblem {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly batch: readonly number[];
+  readonly a: MatrixStrides;
+  readonly b: MatrixStrides;
+  readonly signs: readonly [ByteSign, ByteSign];
+  /** By row of a; undefined: 0. */
+  readonly aZeros: ZeroStrides | undefined;
+  /** By column of b, unless panels come without zero points. */
+  readonly bZeros: ZeroStrides | undefined;
+}
+
+/** Where panels of b come from. Absent: from the matrix. */
+export interface PairSource {
+  /** Whether zero points have been taken from the panels. */
+  readonly takesZeros: boolean;
+  readonly functions: readonly WasmFunction[];
+  /** Writes the panels from `first` up to `end`, of the matrix that begins at `b`. */
+  pack(
+    place: { readonly b: Local; readonly zeros: Local; readonly panels: Local },
+    first: Expression,
+    end: Expression,
+  ): readonly Statement[];
+}
+
+/** The inputs by their roles, for calls that have them in other orders. */
+export interface IntegerPlaces {
+  readonly a: Local;
+  readonly b: Local;
+  readonly aZero: Local | undefined;
+  readonly bZero: Local | undefined;
+  readonly y: Local;
+}
+
+/** Columns of a panel, two vectors; rows of a tile. */
+export const COLUMNS = 8;
+const ROWS = 4;
+/** Bytes of panels that are in memory together. */
+const PANELS_BYTES = 2 ** 19;
+
+/**
+ * Tiles of registers: a's rows are pairs of 16 bits, less their zero points; of b a panel has eight
+ * columns, each pair of its rows next to each other, so that an instruction adds up both. The zero points
+ * of b take the sum of a row.
+ */
+export function integerKernel(
+  problem: IntegerProblem,
+  placesOf: (inputs: readonly (Local | undefined)[], y: Local) => IntegerPlaces | undefined,
+  source: PairSource = matrixPairs(problem),
+): WasmKernel {
+  const { m, n, k, batch } = problem;
+  const pairs = Math.ceil(k / 2);
+  const panels = Math.ceil(n / COLUMNS);
+  const tiled = source.takesZeros ? { ...problem, bZeros: undefined } : problem;
+  const panelBytes = Math.max(pairs, 1) * COLUMNS * WORD;
+  const atOnce = Math.max(1, Math.min(panels, Math.floor(PANELS_BYTES / panelBytes)));
+  const heights = [ROWS, m % ROWS].filter((rows) => rows > 0 && rows <= m);
+  const last = n % COLUMNS === 0 ? COLUMNS : n % COLUMNS;
+  const widths = [...new Set([...(panels > 1 ? [COLUMNS] : []), last])];
+  return {
+    functions: [
+      ...source.functions,
+      packRows(problem),
+      ...heights.flatMap((rows) => widths.map((columns) => tile(tiled, rows, columns))),
+    ],
+    scratch: [Math.max(m * pairs, 4) * WORD, Math.max(m, 4) * WORD, atOnce * panelBytes],
+    units: panels,
+    work: batch.reduce((product, size) => product * size, m * n * k),
+    body({ inputs, output, scratch: [rowPairs, sums, panelPlace], units }) {
+      const places = placesOf(inputs, output);
+      if (places === undefined || !(rowPairs && sums && panelPlace)) return [];
+      const indices = batch.map(() => local('i32'));
+      const at = (base: Local, strides: readonly number[], bytes: number): Expression =>
+        indices.reduce<Expression>(
+          (sum, index, axis) => plus(sum, times(index, (strides[axis] ?? 0) * bytes)),
+          base,
+        );
+      const [a, b, aZero, bZero, y] = [
+        local('i32'),
+        local('i32'),
+        local('i32'),
+        local('i32'),
+        local('i32'),
+      ];
+      const outputStrides = batch.map((_, axis) =>
+        batch.slice(axis + 1).reduce((product, size) => product * size, m * n),
+      );
+      const [first, end, row, panel] = [local('i32'), local('i32'), local('i32'), local('i32')];
+      const callTile = (rows: number, columns: number, column: Expression): Statement =>
+        call(tileName(rows, columns), [
+          plus(rowPairs, times(row, pairs * WORD)),
+          plus(panelPlace, times(apply('i32.sub', column, first), panelBytes)),
+          plus(y, times(plus(times(row, n), times(column, COLUMNS)), WORD)),
+          plus(sums, times(row, WORD)),
+          plus(bZero, times(column, COLUMNS * (problem.bZeros?.stride ?? 0))),
+        ]);
+      const full = Math.floor(n / COLUMNS);
+      const forPanels = (rows: number): Statement[] => [
+        ...(full === 0
+          ? []
+          : loop({ index: panel, begin: first, end: lesser(end, full) }, [
+              callTile(rows, COLUMNS, panel),
+            ])),
+        ...(n % COLUMNS === 0
+          ? []
+          : when(apply('i32.gt_s', end, i32(full)), [callTile(rows, n % COLUMNS, i32(full))])),
+      ];
+      const whole = m - (m % ROWS);
+      const inner: Statement[] = [
+        set(a, at(places.a, problem.a.batch, 1)),
+        set(b, at(places.b, problem.b.batch, 1)),
+        set(y, at(places.y, outputStrides, WORD)),
+        set(aZero, at(places.aZero ?? places.a, problem.aZeros?.batch ?? [], 1)),
+        set(bZero, at(places.bZero ?? places.b, problem.bZeros?.batch ?? [], 1)),
+        call('rows', [a, aZero, rowPairs, sums]),
+        ...loop({ index: first, begin: units.first, end: units.end, step: atOnce }, [
+          set(end, lesserOf(plus(first, atOnce), units.end)),
+          ...source.pack({ b, zeros: bZero, panels: panelPlace }, first, end),
+          ...loop({ index: row, end: i32(whole), step: ROWS }, forPanels(ROWS)),
+          ...(m % ROWS === 0 ? [] : [set(row, i32(whole)), ...forPanels(m % ROWS)]),
+        ]),
+      ];
+      return indices.reduceRight<Statement[]>(
+        (statements, index, axis) => loop({ index, end: i32(batch[axis] ?? 1) }, statements),
+        m * n === 0 ? [] : inner,
+      );
+    },
+  };
+}
+
+const tileName = (rows: number, columns: number): string => `tile${rows}x${columns}`;
+
+const lesserOf = (a: Expression, b: Expression): Expression =>
+  select(apply('i32.lt_s', a, b), a, b);
+
+const byteAt = (sign: ByteSign, address: Expression, offset = 0): Expression =>
+  load(sign === 's' ? 'i8_s' : 'i8_u', address, offset);
+
+/** `rows(a, zeros, to, sums)`: rows of a as pairs of 16 bits, zeros behind the last one, and their sums. */
+function packRows({ m, k, a: strides, signs: [sign], aZeros }: IntegerProblem): WasmFunction {
+  const [a, zeros, to, sums] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const [row, index, from, zero, sum, value] = [
+    local('i32'),
+    local('i32'),
+    local('i32'),
+    local('i32'),
+    local('i32'),
+    local('i32'),
+  ];
+  const [wide, total] = [local('v128'), local('v128')];
+  const whole = strides.column === 1 ? k - (k % 8) : 0;
+  const vectors = loop({ index, end: i32(whole), step: 8 }, [
+    set(
+      wide,
+      apply(
+        'i16x8.sub',
+        load(sign === 's' ? 'i8x8_s' : 'i8x8_u', from),
+        apply('i16x8.splat', zero),
+      ),
+    ),
+    store('v128', { address: to }, wide),
+    set(
+      total,
+      apply('i32x4.add', total, apply('i32x4.dot_i16x8_s', wide, apply('i16x8.splat', i32(1)))),
+    ),
+    increment(from, 8),
+    increment(to, 16),
+  ]);
+  const added = [0, 1, 2, 3]
+    .map((i) => lane('i32x4', total, i))
+    .reduce((x, y) => apply('i32.add', x, y));
+  return {
+    name: 'rows',
+    params: [a, zeros, to, sums],
+    body: loop({ index: row, end: i32(m) }, [
+      set(from, plus(a, times(row, strides.row))),
+      set(
+        zero,
+        aZeros === undefined ? i32(0) : byteAt(sign, plus(zeros, times(row, aZeros.stride))),
+      ),
+      set(total, i32x4(0)),
+      ...vectors,
+      set(sum, added),
+      ...loop({ index, begin: i32(whole), end: i32(k) }, [
+        set(value, apply('i32.sub', byteAt(sign, from), zero)),
+        set(sum, apply('i32.add', sum, value)),
+        store('i16', { address: to }, value),
+        increment(from, strides.column),
+        increment(to, 2),
+      ]),
+      ...(k % 2 === 0 ? [] : [store('i16', { address: to }, i32(0)), increment(to, 2)]),
+      store('i32', { address: sums }, sum),
+      increment(sums, WORD),
+    ]),
+  };
+}
+
+/** `tile(a, panel, y, sums, zeros)`: the products of some rows with a panel. */
+function tile(
+  { k, n, signs: [, sign], bZeros }: IntegerProblem,
+  rows: number,
+  columns: number,
+): WasmFunction {
+  const [a, panel, y, sums, zeros] = [
+    local('i32'),
+    local('i32'),
+    local('i32'),
+    local('i32'),
+    local('i32'),
+  ];
+  const pairs = Math.ceil(k / 2);
+  const vectors = Math.ceil(columns / 4);
+  const totals = Array.from({ length: rows }, () =>
+    Array.from({ length: vectors }, () => local('v128')),
+  );
+  const [b, value, index] = [
+    Array.from({ length: vectors }, () => local('v128')),
+    local('v128'),
+    local('i32'),
+  ];
+  const step = (at: number): Statement[] => [
+    ...b.map((target, v) => set(target, load('v128', panel, at * COLUMNS * WORD + v * 16))),
+    ...totals.flatMap((row, r) => [
+      set(value, load('splat32', a, (at + r * pairs) * WORD)),
+      ...row.flatMap((total, v) => {
+        const factor = b[v];
+        if (factor === undefined) return [];
+        return [set(total, apply('i32x4.add', total, apply('i32x4.dot_i16x8_s', value, factor)))];
+      }),
+    ]),
+  ];
+  const unroll = 4;
+  const steps = (count: number): Statement[] => [
+    ...Array.from({ length: count }, (_, at) => step(at)).flat(),
+    increment(a, count * WORD),
+    increment(panel, count * COLUMNS * WORD),
+  ];
+  const finish = totals.flatMap((row, r) =>
+    row.flatMap((total, v): Statement[] => {
+      const count = Math.min(columns - v * 4, 4);
+      const offset = (r * n + v * 4) * WORD;
+      const less =
+        bZeros === undefined
+          ? []
+          : [
+              set(
+                total,
+                apply(
+                  'i32x4.sub',
+                  total,
+                  apply(
+                    'i32x4.mul',
+                    load('splat32', sums, r * WORD),
+                    zerosOf({ zeros, sign, stride: bZeros.stride }, v * 4, count),
+                  ),
+                ),
+              ),
+            ];
+      if (count === 4) return [...less, store('v128', { address: y, offset }, total)];
+      return [
+        ...less,
+        ...Array.from({ length: count }, (_, i) =>
+          store('i32', { address: y, offset: offset + i * WORD }, lane('i32x4', total, i)),
+        ),
+      ];
+    }),
+  );
+  return {
+    name: tileName(rows, columns),
+    params: [a, panel, y, sums, zeros],
+    body: [
+      ...totals.flat().map((total) => set(total, i32x4(0))),
+      ...loop({ index, end: i32(Math.floor(pairs / unroll)) }, steps(unroll)),
+      ...(pairs % unroll === 0 ? [] : steps(pairs % unroll)),
+      ...finish,
+    ],
+  };
+}
+
+interface ZeroBytes {
+  readonly zeros: Local;
+  readonly sign: ByteSign;
+  readonly stride: number;
+}
+
+/** The zero points of four columns, or of the first `count`. */
+function zerosOf({ zeros, sign, stride }: ZeroBytes, column: number, count: number): Expression {
+  if (stride === 0) return apply('i32x4.splat', byteAt(sign, zeros));
+  if (count < 4) {
+    return Array.from({ length: count }).reduce<Expression>((value, _, index) => {
+      const scalar = byteAt(sign, zeros, column + index);
+      return withLane('i32x4', value, { index, scalar });
+    }, i32x4(0));
+  }
+  const words = apply(`i16x8.extend_low_i8x16_${sign}`, load('zero32', zeros, column));
+  return apply(`i32x4.extend_low_i16x8_${sign}`, words);
+}
+
+/** Bytes of two vectors of 16-bit lanes, by turns. */
+const LOW_PAIRS = [0, 1, 2, 3].flatMap((i) => [2 * i, 2 * i + 1, 16 + 2 * i, 17 + 2 * i]);
+const HIGH_PAIRS = LOW_PAIRS.map((byte) => byte + 8);
+
+/** Panels of a matrix in memory. */
+function matrixPairs(problem: IntegerProblem): PairSource {
+  return {
+    takesZeros: false,
+    functions: [packPanel(problem)],
+    pack({ b, panels }, first, end) {
+      const index = local('i32');
+      const panelBytes = Math.ceil(problem.k / 2) * COLUMNS * WORD;
+      return loop({ index, begin: first, end }, [
+        call('pack', [
+          plus(b, times(index, COLUMNS * problem.b.column)),
+          plus(panels, times(apply('i32.sub', index, first), panelBytes)),
+          plus(i32(problem.n), times(index, -COLUMNS)),
+        ]),
+      ]);
+    },
+  };
+}
+
+/** `pack(b, panel, left)`: up to eight columns by pairs of rows, of which `left` are in the matrix. */
+function packPanel({ k, b: strides, signs: [, sign] }: IntegerProblem): WasmFunction {
+  const [b, panel, left] = [local('i32'), local('i32'), local('i32')];
+  const [row, column, upper, lower] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const [x, y] = [local('v128'), local('v128')];
+  const wide = sign === 's' ? 'i8x8_s' : 'i8x8_u';
+  const pairRow = (hasSecond: boolean): Statement[] => [
+    set(x, load(wide, upper)),
+    set(y, hasSecond ? load(wide, lower) : i32x4(0)),
+    store('v128', { address: panel }, shuffle(x, y, LOW_PAIRS)),
+    store('v128', { address: panel, offset: 16 }, shuffle(x, y, HIGH_PAIRS)),
+  ];
+  const element = (from: Local): Expression =>
+    byteAt(sign, plus(from, times(column, strides.column)));
+  const scalarRow = (hasSecond: boolean): Statement[] =>
+    loop({ index: column, end: i32(COLUMNS) }, [
+      ...when(
+        apply('i32.lt_s', column, left),
+        [
+          store('i16', { address: plus(panel, times(column, WORD)) }, element(upper)),
+          store(
+            'i16',
+            { address: plus(panel, times(column, WORD)), offset: 2 },
+            hasSecond ? element(lower) : i32(0),
+          ),
+        ],
+        [store('i32', { address: plus(panel, times(column, WORD)) }, i32(0))],
+      ),
+    ]);
+  const forRows = (body: (hasSecond: boolean) => Statement[]): Statement[] => [
+    set(upper, b),
+    ...loop({ index: row, end: i32(Math.floor(k / 2)) }, [
+      set(lower, plus(upper, strides.row)),
+      ...body(true),
+      increment(upper, 2 * strides.row),
+      increment(panel, COLUMNS * WORD),
+    ]),
+    ...(k % 2 === 0 ? [] : body(false)),
+  ];
+  const isWhole = apply('i32.ge_s', left, i32(COLUMNS));
+  return {
+    name: 'pack',
+    params: [b, panel, left],
+    body:
+      strides.column === 1
+        ? when(isWhole, forRows(pairRow), forRows(scalarRow))
+        : forRows(scalarRow),
+  };
+}

@@ -1,0 +1,115 @@
+import { plus, times } from '../../wasm/address.ts';
+import { apply, type Expression, i32, load, local } from '../../wasm/expression.ts';
+import {
+  call,
+  increment,
+  loop,
+  set,
+  type Statement,
+  store,
+  type WasmFunction,
+  when,
+} from '../../wasm/statement.ts';
+import type { VolumeAxes } from '../convolution/window.ts';
+import { type ByteSign, COLUMNS, type PairSource } from './integer-product.wasm.ts';
+
+export interface WindowPairs {
+  readonly axes: VolumeAxes;
+  /** Channels of a group. */
+  readonly channels: number;
+  readonly sign: ByteSign;
+  /** From the zero point of one channel to the next; undefined: there are none. */
+  readonly zeroStride: number | undefined;
+}
+
+/** Bytes of a pair of 16 bits, and of those of a panel side by side. */
+const PAIR = 4;
+const LINE = COLUMNS * PAIR;
+
+/** Panels of the matrix of windows, gathered from the image less its zero points; the padding is 0. */
+export function windowPairs(windows: WindowPairs): PairSource {
+  const { axes, channels } = windows;
+  const positions = axes.reduce((product, { count }) => product * count, 1);
+  const taps = axes.reduce((product, { kernel }) => product * kernel, channels);
+  const panelBytes = Math.max(Math.ceil(taps / 2), 1) * LINE;
+  return {
+    takesZeros: true,
+    functions: [gather(windows)],
+    pack({ b, zeros, panels }, first, end) {
+      const [index, column, position] = [local('i32'), local('i32'), local('i32')];
+      const inPanel = times(apply('i32.sub', index, first), panelBytes);
+      return loop({ index, begin: first, end }, [
+        ...loop({ index: column, end: i32(COLUMNS) }, [
+          set(position, plus(times(index, COLUMNS), column)),
+          // Columns behind the last one are not used.
+          ...when(apply('i32.lt_s', position, i32(positions)), [
+            call('gather', [b, zeros, plus(panels, plus(inPanel, times(column, PAIR))), position]),
+          ]),
+        ]),
+      ]);
+    },
+  };
+}
+
+/** `gather(image, zeros, to, position)`: a window, by pairs of elements. */
+function gather({ axes, channels, sign, zeroStride }: WindowPairs): WasmFunction {
+  const [image, zeros, to, position] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const [depths, rows, columns] = axes;
+  const width = sign === 's' ? 'i8_s' : 'i8_u';
+  const [channel, plane, zero, tap] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const steps = axes.map(({ kernel }) => ({ index: local('i32'), at: local('i32'), kernel }));
+  const starts = axes.map(() => local('i32'));
+  const [z, y, x] = steps;
+  if (!(z && y && x)) return { name: 'gather', params: [], body: [] };
+  const line = apply('i32.div_u', position, i32(columns.count));
+  const places = [
+    apply('i32.div_u', line, i32(rows.count)),
+    apply('i32.rem_u', line, i32(rows.count)),
+    apply('i32.rem_u', position, i32(columns.count)),
+  ];
+  const isInside = steps
+    .map(({ at }, i) => apply('i32.lt_u', at, i32(axes[i]?.size ?? 1)))
+    .reduce((all, inside) => apply('i32.and', all, inside));
+  const element = plus(plus(plane, times(plus(times(z.at, rows.size), y.at), columns.size)), x.at);
+  const target = plus(
+    to,
+    plus(times(apply('i32.shr_u', tap, i32(1)), LINE), times(apply('i32.and', tap, i32(1)), 2)),
+  );
+  const value = local('i32');
+  const body: Statement[] = [
+    set(value, i32(0)),
+    ...when(isInside, [set(value, apply('i32.sub', load(width, element), zero))]),
+    store('i16', { address: target }, value),
+    increment(tap, 1),
+  ];
+  const nest = steps.reduceRight<Statement[]>((inner, { index, at, kernel }, i) => {
+    const begin = starts[i] ?? position;
+    const dilation = axes[i]?.dilation ?? 1;
+    return loop({ index, end: i32(kernel) }, [
+      set(at, plus(begin, times(index, dilation))),
+      ...inner,
+    ]);
+  }, body);
+  const volume = depths.size * rows.size * columns.size;
+  return {
+    name: 'gather',
+    params: [image, zeros, to, position],
+    body: [
+      ...starts.map((start, i) => {
+        const { stride = 1, padBefore = 0 } = axes[i] ?? {};
+        return set(start, plus(times(places[i] ?? position, stride), -padBefore));
+      }),
+      set(tap, i32(0)),
+      set(plane, image),
+      ...loop({ index: channel, end: i32(channels) }, [
+        set(zero, zeroStride === undefined ? i32(0) : zeroOf(zeroStride)),
+        ...nest,
+        increment(plane, volume),
+      ]),
+    ],
+  };
+
+  function zeroOf(stride: number): Expression {
+    return load(width, plus(zeros, times(channel, stride)));
+  }
+}

@@ -1,0 +1,13 @@
+import { SCATTER_WASM } from './indexing/scatter.wasm.ts';
+import { topKWasm } from './indexing/top-k.wasm.ts';
+import { QUANTIZATION_WASM } from './quantization/quantization-ops.wasm.ts';
+import { RECURRENT_WASM } from './recurrent/recurrent.wasm.ts';
+import type { WasmLowering } from './wasm-lowering.ts';
+
+/** Kernels that few programs need, in a file of their own. */
+export const RARE_WASM_LOWERINGS: Readonly<Record<string, WasmLowering | undefined>> = {
+  ...RECURRENT_WASM,
+  ...QUANTIZATION_WASM,
+  ...SCATTER_WASM,
+  top_k: topKWasm,
+};

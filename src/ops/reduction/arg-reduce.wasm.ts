@@ -1,0 +1,49 @@
+import { elementCount, normalizeAxis } from '../../core/shape.ts';
+import { apply, i32, local } from '../../wasm/expression.ts';
+import { increment, loop, set, store, when } from '../../wasm/statement.ts';
+import { boolAttribute, intAttribute } from '../attributes.ts';
+import { comesBefore, scalarAccess } from '../scalar-access.wasm.ts';
+import type { WasmLowering } from '../wasm-lowering.ts';
+import type { ArgReduceName, Extreme } from './arg-reduce.ts';
+import { scalarRowKernel } from './scalar-rows.wasm.ts';
+
+const argReduce =
+  (name: ArgReduceName, extreme: Extreme): WasmLowering =>
+  ({ inputs: [x], attributes }) => {
+    const access = x && scalarAccess(x.dtype);
+    if (x === undefined || access === undefined) return undefined;
+    const axis = normalizeAxis(intAttribute(attributes, 'axis'), x.shape.length, name);
+    const size = x.shape[axis] ?? 1;
+    const inner = elementCount(x.shape.slice(axis + 1));
+    const { byteLength, type } = access;
+    const order = { first: extreme === 'max' ? 'greatest' : 'least', nan: 'first' } as const;
+    const rows = {
+      outer: elementCount(x.shape.slice(0, axis)),
+      inner,
+      blockBytes: [size * inner * byteLength, inner * 8] as const,
+      elementBytes: [byteLength, 8] as const,
+    };
+    return scalarRowKernel(rows, (from, to) => {
+      const [best, next, place, index] = [local(type), local(type), local('i32'), local('i32')];
+      const isBetter = comesBefore(access, [next, best], order);
+      const isEqual = apply('i32.eqz', comesBefore(access, [best, next], order));
+      const isTaken = boolAttribute(attributes, 'select_last')
+        ? apply('i32.or', isBetter, isEqual)
+        : isBetter;
+      return [
+        set(best, access.read(from)),
+        set(place, i32(0)),
+        ...loop({ index, begin: i32(1), end: i32(size) }, [
+          increment(from, inner * byteLength),
+          set(next, access.read(from)),
+          ...when(isTaken, [set(best, next), set(place, index)]),
+        ]),
+        store('i64', { address: to }, apply('i64.extend_i32_s', place)),
+      ];
+    });
+  };
+
+export const ARG_REDUCE_WASM: Readonly<Record<ArgReduceName, WasmLowering>> = {
+  arg_max: argReduce('arg_max', 'max'),
+  arg_min: argReduce('arg_min', 'min'),
+};

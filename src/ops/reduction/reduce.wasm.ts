@@ -1,0 +1,90 @@
+import type { DType } from '../../core/dtype.ts';
+import { dtypeInfo } from '../../core/dtype.ts';
+import { elementCount } from '../../core/shape.ts';
+import { apply, type Expression, f32x4, i32x4, local } from '../../wasm/expression.ts';
+import { set } from '../../wasm/statement.ts';
+import { elementAccess } from '../element-access.ts';
+import type { WasmCall, WasmKernel, WasmLowering } from '../wasm-lowering.ts';
+import { reducedAxes, type ReduceName } from './reduce.ts';
+import type { Reduction } from './reduction-wgsl.ts';
+import { rowKernel } from './row-loops.wasm.ts';
+import { scalarReduceKernel } from './scalar-reduce.wasm.ts';
+import { type Combine, RowWalk } from './row-walk.wasm.ts';
+
+const reduce =
+  (name: ReduceName, kind: Reduction): WasmLowering =>
+  (call) => {
+    const axes = reducedAxes(call.attributes, call.inputs[0]?.shape.length ?? 0, name);
+    return reduceKernel(kind, axes, call) ?? scalarReduceKernel(kind, axes, call);
+  };
+
+/** Joins the elements along some axes; undefined where these do not lie next to each other. */
+export function reduceKernel(
+  kind: Reduction,
+  axes: ReadonlySet<number>,
+  { inputs: [x], output }: WasmCall,
+): WasmKernel | undefined {
+  const access = x && elementAccess(x.dtype);
+  if (x === undefined || access === undefined) return undefined;
+  const isFloat = dtypeInfo(x.dtype).category === 'float';
+  if (kind === 'mean' && !isFloat) return undefined;
+  const rows = rowsOf(x.shape, axes);
+  if (rows === undefined) return undefined;
+  const { byteLength } = access;
+  const problem = { ...rows, elementBytes: [byteLength, byteLength] as const, resultSize: 1 };
+  return rowKernel(problem, (shape, from, to) => {
+    const total = local('v128');
+    const walk = new RowWalk(shape);
+    const identity = identityOf(kind, output.dtype);
+    const mean = kind === 'mean' ? [set(total, apply('f32x4.div', total, f32x4(rows.size)))] : [];
+    return [
+      ...walk.fold(from, total, access, { combine: combiner(kind, output.dtype), identity }),
+      ...mean,
+      ...access.write(to, 0, { value: total, count: shape.rows }),
+    ];
+  });
+}
+
+/** Undefined where the axes do not lie next to each other. */
+function rowsOf(
+  shape: readonly number[],
+  axes: ReadonlySet<number>,
+): { readonly outer: number; readonly size: number; readonly inner: number } | undefined {
+  const reduced = [...axes].filter((axis) => shape[axis] !== 1).sort((a, b) => a - b);
+  const [first = shape.length, last = shape.length - 1] = [reduced[0], reduced.at(-1)];
+  const between = shape.slice(first, last + 1);
+  if (between.some((size, i) => size !== 1 && !axes.has(first + i))) return undefined;
+  return {
+    outer: elementCount(shape.slice(0, first)),
+    size: elementCount(between),
+    inner: elementCount(shape.slice(last + 1)),
+  };
+}
+
+function combiner(kind: Reduction, dtype: DType): Combine {
+  const { category } = dtypeInfo(dtype);
+  const lanes = category === 'float' ? 'f32x4' : 'i32x4';
+  const sign = category === 'float' ? '' : category === 'uint' ? '_u' : '_s';
+  const names = { sum: 'add', mean: 'add', prod: 'mul', max: `max${sign}`, min: `min${sign}` };
+  return (a, b) => apply(`${lanes}.${names[kind]}`, a, b);
+}
+
+function identityOf(kind: Reduction, dtype: DType): Expression {
+  const { category, byteLength } = dtypeInfo(dtype);
+  if (category === 'float') {
+    const ends = { sum: 0, mean: 0, prod: 1, max: -Infinity, min: Infinity };
+    return f32x4(ends[kind]);
+  }
+  const range = 2 ** (8 * byteLength);
+  const [least, most] = category === 'int' ? [-range / 2, range / 2 - 1] : [0, range - 1];
+  const ends = { sum: 0, mean: 0, prod: 1, max: least, min: most };
+  return i32x4(ends[kind]);
+}
+
+export const REDUCE_WASM: Readonly<Record<ReduceName, WasmLowering>> = {
+  reduce_sum: reduce('reduce_sum', 'sum'),
+  reduce_mean: reduce('reduce_mean', 'mean'),
+  reduce_prod: reduce('reduce_prod', 'prod'),
+  reduce_max: reduce('reduce_max', 'max'),
+  reduce_min: reduce('reduce_min', 'min'),
+};

@@ -1,0 +1,212 @@
+import {
+  apply,
+  type Expression,
+  i32,
+  type Local,
+  local,
+  shuffle32,
+  vector,
+} from '../../wasm/expression.ts';
+import { increment, loop, set, type Statement } from '../../wasm/statement.ts';
+import type { ElementAccess } from '../element-access.ts';
+
+/** Elements that are computed with each other, and how vectors hold them. */
+export interface RowShape {
+  /** Elements of a row. */
+  readonly size: number;
+  /** Elements from one of a row to its next. */
+  readonly stride: number;
+  /** `along`: a vector has four elements of one row; `across`: one of each of `rows` rows side by side. */
+  readonly lanes: 'along' | 'across';
+  /** At most four; of `along` 1. */
+  readonly rows: number;
+}
+
+/** A vector of a row as it is read, with what has to come before its use. */
+export type MapElements = (value: Expression, statements: Statement[]) => Expression;
+
+/** Joins two vectors of partial results. */
+export type Combine = (a: Expression, b: Expression) => Expression;
+
+export interface Fold {
+  readonly combine: Combine;
+  /** In every lane. */
+  readonly identity: Expression;
+  /** Of each vector before it is joined. */
+  readonly map?: MapElements;
+}
+
+/** So many vectors a round, each with partial results of its own. */
+const UNROLL = 4;
+
+/** Walks the rows of a tensor. */
+export class RowWalk {
+  readonly #shape: RowShape;
+
+  constructor(shape: RowShape) {
+    this.#shape = shape;
+  }
+
+  /**
+   * Joins all elements of a row; `target` then has the result of each lane's row, `along` in all lanes.
+   * The row begins at `base`.
+   */
+  fold(base: Local, target: Local, access: ElementAccess, fold: Fold): Statement[] {
+    const { combine, identity } = fold;
+    const sums = Array.from({ length: UNROLL }, () => local('v128'));
+    const pointer = local('i32');
+    const body = this.#walk([{ pointer, access }], ([place], lane, count) => {
+      const sum = sums[lane % UNROLL];
+      if (place === undefined || sum === undefined) return [];
+      const statements: Statement[] = [];
+      const read = access.read(place.pointer, place.offset, count);
+      const value = fold.map?.(read, statements) ?? read;
+      return [...statements, set(sum, combine(sum, this.#known(value, identity, count)))];
+    });
+    const [a, b, c, d] = sums;
+    if (!(a && b && c && d)) return [];
+    return [
+      set(pointer, base),
+      ...sums.map((sum) => set(sum, identity)),
+      ...body,
+      set(target, combine(combine(a, b), combine(c, d))),
+      ...(this.#shape.lanes === 'along' ? acrossLanes(target, combine) : []),
+    ];
+  }
+
+  /** Stores what `map` makes of each element; a row of the output begins at `output`. */
+  store(
+    from: { readonly base: Local; readonly access: ElementAccess },
+    to: { readonly base: Local; readonly access: ElementAccess },
+    map: MapElements,
+  ): Statement[] {
+    const [source, target] = [local('i32'), local('i32')];
+    const operands = [
+      { pointer: source, access: from.access },
+      { pointer: target, access: to.access },
+    ];
+    return [
+      set(source, from.base),
+      set(target, to.base),
+      ...this.#walk(operands, ([read, written], _, count) => {
+        if (read === undefined || written === undefined) return [];
+        const statements: Statement[] = [];
+        const value = local('v128');
+        const mapped = map(from.access.read(read.pointer, read.offset, count), statements);
+        return [
+          ...statements,
+          set(value, mapped),
+          ...to.access.write(written.pointer, written.offset, { value, count }),
+        ];
+      }),
+    ];
+  }
+
+  /**
+   * Stores what `map` makes of each element and joins that; `target` then has the result of each lane's
+   * row, as of {@link fold}.
+   */
+  storeAndFold(
+    from: { readonly base: Local; readonly access: ElementAccess },
+    to: { readonly base: Local; readonly access: ElementAccess },
+    { combine, identity, map, target: total }: Fold & { readonly target: Local },
+  ): Statement[] {
+    const [source, target] = [local('i32'), local('i32')];
+    const operands = [
+      { pointer: source, access: from.access },
+      { pointer: target, access: to.access },
+    ];
+    const sums = Array.from({ length: UNROLL }, () => local('v128'));
+    const [a, b, c, d] = sums;
+    if (!(a && b && c && d)) return [];
+    return [
+      set(source, from.base),
+      set(target, to.base),
+      ...sums.map((sum) => set(sum, identity)),
+      ...this.#walk(operands, ([read, written], lane, count) => {
+        const sum = sums[lane % UNROLL];
+        if (read === undefined || written === undefined || sum === undefined) return [];
+        const statements: Statement[] = [];
+        const value = local('v128');
+        const element = from.access.read(read.pointer, read.offset, count);
+        const mapped = map?.(element, statements) ?? element;
+        return [
+          ...statements,
+          set(value, mapped),
+          ...to.access.write(written.pointer, written.offset, { value, count }),
+          set(sum, combine(sum, this.#known(value, identity, count))),
+        ];
+      }),
+      set(total, combine(combine(a, b), combine(c, d))),
+      ...(this.#shape.lanes === 'along' ? acrossLanes(total, combine) : []),
+    ];
+  }
+
+  /** The first elements of a vector, what changes nothing behind them. */
+  #known(value: Expression, identity: Expression, count: number): Expression {
+    const isWhole = count === 4 || this.#shape.lanes === 'across';
+    return isWhole ? value : apply('v128.bitselect', value, identity, laneMask(count));
+  }
+
+  /** Vectors one after another, several a round; pointers move along. */
+  #walk(
+    operands: readonly WalkedOperand[],
+    step: (places: readonly Place[], lane: number, count: number) => readonly Statement[],
+  ): Statement[] {
+    const { size, stride, lanes, rows } = this.#shape;
+    const perVector = lanes === 'along' ? 4 : 1;
+    const vectors = Math.floor(size / perVector);
+    const count = lanes === 'along' ? 4 : rows;
+    const elements = (vector: number) => vector * perVector * stride;
+    const at = (index: number): Place[] =>
+      operands.map(({ pointer, access }) => ({
+        pointer,
+        offset: elements(index) * access.byteLength,
+      }));
+    const round = (length: number): Statement[] => [
+      ...Array.from({ length }, (_, index) => step(at(index), index, count)).flat(),
+      ...operands.map(({ pointer, access }) =>
+        increment(pointer, elements(length) * access.byteLength),
+      ),
+    ];
+    const index = local('i32');
+    const rest = vectors % UNROLL;
+    return [
+      ...loop({ index, end: i32(Math.floor(vectors / UNROLL)) }, round(UNROLL)),
+      ...(rest > 0 ? round(rest) : []),
+      ...(size % perVector > 0 ? step(at(0), rest, size % perVector) : []),
+    ];
+  }
+}
+
+interface WalkedOperand {
+  readonly pointer: Local;
+  readonly access: ElementAccess;
+}
+
+interface Place {
+  readonly pointer: Local;
+  readonly offset: number;
+}
+
+/** Ones in the first lanes. */
+function laneMask(count: number): Expression {
+  return vector(Int32Array.from({ length: 4 }, (_, lane) => (lane < count ? -1 : 0)));
+}
+
+/** All lanes joined, in each lane. */
+function acrossLanes(value: Local, combine: Combine): Statement[] {
+  return [
+    [2, 3, 0, 1],
+    [1, 0, 3, 2],
+  ].map((lanes) => set(value, combine(value, shuffle32(value, value, lanes))));
+}
+
+/** The first element at an address in all lanes, or the first of each row. */
+export function firstElements(
+  { lanes, rows }: RowShape,
+  base: Local,
+  access: ElementAccess,
+): Expression {
+  return lanes === 'along' ? access.readSplat(base) : access.read(base, 0, rows);
+}

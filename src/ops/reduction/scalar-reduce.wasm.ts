@@ -1,0 +1,118 @@
+import { dtypeInfo, type DType } from '../../core/dtype.ts';
+import { elementCount, rowMajorStrides } from '../../core/shape.ts';
+import { plus, times } from '../../wasm/address.ts';
+import {
+  apply,
+  type Expression,
+  f64,
+  i32,
+  i64,
+  type Local,
+  local,
+  select,
+} from '../../wasm/expression.ts';
+import { call, increment, loop, set, type Statement } from '../../wasm/statement.ts';
+import { isLess, scalarAccess, type ScalarAccess } from '../scalar-access.wasm.ts';
+import type { WasmCall, WasmKernel } from '../wasm-lowering.ts';
+import { type Accumulator, accumulator } from './accumulator.wasm.ts';
+import type { Reduction } from './reduction-wgsl.ts';
+
+/** Joins the elements along any axes one by one, those of floats in double precision. */
+export function scalarReduceKernel(
+  kind: Reduction,
+  axes: ReadonlySet<number>,
+  { inputs: [x], output }: WasmCall,
+): WasmKernel | undefined {
+  const access = x && scalarAccess(x.dtype);
+  if (x === undefined || access === undefined) return undefined;
+  const { byteLength } = access;
+  const strides = rowMajorStrides(x.shape).map((stride) => stride * byteLength);
+  const dims = x.shape.map((size, axis) => ({ size, step: strides[axis] ?? 0, axis }));
+  const kept = dims.filter(({ axis }) => !axes.has(axis));
+  const reduced = dims.filter(({ axis }) => axes.has(axis));
+  const count = elementCount(reduced.map(({ size }) => size));
+  const [from, to, row] = [local('i32'), local('i32'), local('i32')];
+  const sums = accumulator(access);
+  const total = local(sums.type);
+  const joined = (pointer: Local): Statement[] => [
+    set(total, combine(kind, { access, sums }, [total, sums.widen(access.read(pointer))])),
+  ];
+  return {
+    functions: [
+      {
+        name: 'reduce',
+        params: [from, to],
+        body: [
+          set(total, identity(kind, output.dtype, sums)),
+          ...walk(reduced, from, joined),
+          ...(kind === 'mean' ? [set(total, meanOf(total, count, access))] : []),
+          ...access.write(to, sums.narrow(total)),
+        ],
+      },
+    ],
+    body({ inputs: [place], output: target }) {
+      if (place === undefined || elementCount(output.shape) === 0) return [];
+      return [
+        set(row, target),
+        ...walk(kept, place, (pointer) => [
+          call('reduce', [pointer, row]),
+          increment(row, byteLength),
+        ]),
+      ];
+    },
+  };
+}
+
+interface Dim {
+  readonly size: number;
+  readonly step: number;
+}
+
+/** Loops over dimensions, outer first, each of which moves the address. */
+function walk(
+  [dim, ...inner]: readonly Dim[],
+  base: Local,
+  body: (pointer: Local) => readonly Statement[],
+): Statement[] {
+  if (dim === undefined) return [...body(base)];
+  const [index, pointer] = [local('i32'), local('i32')];
+  return loop({ index, end: i32(dim.size) }, [
+    set(pointer, plus(base, times(index, dim.step))),
+    ...walk(inner, pointer, body),
+  ]);
+}
+
+function combine(
+  kind: Reduction,
+  { access, sums }: { readonly access: ScalarAccess; readonly sums: Accumulator },
+  [a, b]: readonly [Local, Expression],
+): Expression {
+  const { type } = sums;
+  if (kind === 'sum' || kind === 'mean') return apply(`${type}.add`, a, b);
+  if (kind === 'prod') return apply(`${type}.mul`, a, b);
+  if (type === 'f64') return apply(`f64.${kind}`, a, b);
+  const [x, y] = kind === 'min' ? [b, a] : [a, b];
+  // The second stays unless the other is beyond it.
+  return select(isLess(access, x, y), b, a);
+}
+
+function identity(kind: Reduction, dtype: DType, sums: Accumulator): Expression {
+  if (kind === 'prod') return sums.constant(1);
+  if (kind === 'sum' || kind === 'mean') return sums.constant(0);
+  if (sums.type === 'f64') return f64(kind === 'max' ? -Infinity : Infinity);
+  const { category, byteLength } = dtypeInfo(dtype);
+  const bits = BigInt(8 * byteLength);
+  const isSigned = category === 'int';
+  const least = isSigned ? -(2n ** (bits - 1n)) : 0n;
+  const most = isSigned ? 2n ** (bits - 1n) - 1n : 2n ** bits - 1n;
+  const end = kind === 'max' ? least : most;
+  return sums.type === 'i64' ? i64(end) : i32(Number(BigInt.asIntN(32, end)));
+}
+
+/** Of integers rounded towards zero; of none 0. */
+function meanOf(total: Local, count: number, { type, isSigned }: ScalarAccess): Expression {
+  if (type === 'f32' || type === 'f64') return apply('f64.div', total, f64(count));
+  if (count === 0) return total;
+  const divisor = type === 'i64' ? i64(BigInt(count)) : i32(count);
+  return apply(`${type}.div_${isSigned ? 's' : 'u'}`, total, divisor);
+}

@@ -1,0 +1,58 @@
+import type { Attributes, ConcreteTensorType } from '../core/primitive-function.ts';
+import type { Local } from '../wasm/expression.ts';
+import type { Statement, WasmFunction } from '../wasm/statement.ts';
+import type { Operands } from './lowering.ts';
+
+/** The call that WebAssembly is made for: concrete types, complete attributes. */
+export interface WasmCall {
+  readonly inputs: Operands<ConcreteTensorType>;
+  readonly output: ConcreteTensorType;
+  readonly attributes: Attributes;
+}
+
+/** Addresses of the tensors of a call, of an absent input undefined; and the units to do. */
+export interface WasmPlaces {
+  readonly inputs: readonly (Local | undefined)[];
+  readonly output: Local;
+  /** Of operands in the layout of `packs`, in their order. */
+  readonly packed: readonly Local[];
+  readonly scratch: readonly Local[];
+  readonly units: UnitRange;
+}
+
+/** From `first` up to `end`. */
+export interface UnitRange {
+  readonly first: Local;
+  readonly end: Local;
+}
+
+/** An operand in the layout that a kernel reads: made once of a constant, else in each call. */
+export interface OperandPack {
+  /** Index of the input. */
+  readonly operand: number;
+  /** Equal for packs that give the same bytes for the same operand. */
+  readonly layout: string;
+  readonly byteLength: number;
+  /** The last is `(from, to)` and calls the others. */
+  readonly functions: readonly WasmFunction[];
+}
+
+/** The code of a call, as plain data. */
+export interface WasmKernel {
+  /** Functions that the body calls. What takes long is in one, lest a first call of all of it be slow. */
+  readonly functions?: readonly WasmFunction[];
+  readonly packs?: readonly OperandPack[];
+  /** Temporary memory in bytes, of which each thread has its own. */
+  readonly scratch?: readonly number[];
+  /**
+   * Parts that do not depend on each other: threads share them, and the body does those of its range.
+   * Default: one, and the body does all.
+   */
+  readonly units?: number;
+  /** About how many multiplications, or elements that are read or written; default: the output's. */
+  readonly work?: number;
+  body(places: WasmPlaces): readonly Statement[];
+}
+
+/** Kernels of an operator; undefined for calls that its reference has to do. Pure. */
+export type WasmLowering = (call: WasmCall) => WasmKernel | undefined;
