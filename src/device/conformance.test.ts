@@ -318,7 +318,7 @@ describe.each(DEVICES.map(({ title, open }) => [title, open] as const))('%s', (_
     );
     const foreign: DeviceBuffer = { byteLength: 4, destroy: () => undefined };
     expect(() => device.write(foreign, 0, new Uint8Array(4))).toThrow(
-      /internal: a buffer of another device was given to the (host|WebGPU) device/,
+      /internal: a buffer of another device was given to the (host|wasm|WebGPU) device/,
     );
   });
 
@@ -364,10 +364,11 @@ describe.each(DEVICES.map(({ title, open }) => [title, open] as const))('%s', (_
     expect(kernels.get('add')).toBeUndefined();
   });
 
-  test('only the host reads without waiting', () => {
+  test('processors read without waiting', () => {
     const { buffer } = upload(floats(1));
     const bytes = device.readSync({ buffer, byteOffset: 0, byteLength: 4 });
-    const expected = device.kind === 'host' ? new Uint8Array(Float32Array.of(1).buffer) : undefined;
+    const expected =
+      device.kind !== 'webgpu' ? new Uint8Array(Float32Array.of(1).buffer) : undefined;
     expect(bytes).toEqual(expected);
   });
 
@@ -389,15 +390,15 @@ describe.each(DEVICES.map(({ title, open }) => [title, open] as const))('%s', (_
   });
 });
 
-test('host buffers are not taken for those of WebGPU', async () => {
+test('host buffers are not taken for those of other devices', async () => {
   const [host, other] = [createHostDevice(), createHostDevice()];
   const buffer = other.createBuffer(4);
   // Host memory is one: any host device may use it.
   host.write(buffer, 0, new Uint8Array(4));
-  for (const { title, open } of DEVICES.slice(1, 2)) {
+  for (const { title, open } of DEVICES.slice(1, 3)) {
     const device = await open();
     expect(() => device.write(buffer, 0, new Uint8Array(4)), title).toThrow(
-      'internal: a buffer of another device was given to the WebGPU device',
+      /internal: a buffer of another device was given to the (wasm|WebGPU) device/,
     );
     device.destroy();
   }

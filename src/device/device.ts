@@ -8,7 +8,7 @@ import type { Shape } from '../core/shape.ts';
 
 /** Where tensors live and kernels run. The VM knows devices by this interface only. */
 export interface Device {
-  readonly kind: 'host' | 'webgpu';
+  readonly kind: 'host' | 'wasm' | 'webgpu';
   readonly info: DeviceInfo;
 
   /**
@@ -94,9 +94,11 @@ export interface DeviceInfo {
   readonly name: string;
   readonly vendor: string;
   readonly architecture: string;
-  readonly adapterClass: AdapterClass | 'host';
+  readonly adapterClass: AdapterClass | 'host' | 'wasm';
   /** The largest buffer, in bytes. */
   readonly maxBufferByteLength: number;
+  /** Threads that share the work, one where others could not be started; absent: 1. */
+  readonly threads?: number;
 }
 
 export interface DeviceBuffer {
@@ -125,7 +127,7 @@ export interface DeviceTensor {
 }
 
 /** Memory for constants in the form that kernels want. */
-export interface PackingBudget {
+export interface PrepackingBudget {
   /** Takes bytes, gives negative ones back; false when there are not so many. */
   reserve(byteLength: number): boolean;
 }
@@ -162,7 +164,7 @@ export interface ProgramKernelLimits {
 export interface PrepareOptions extends ProgramKernelLimits, CompileModeOption {
   readonly owner?: LaunchOwner | undefined;
   /** Without it, what kernels make of constants is made in each call. */
-  readonly packing?: PackingBudget | undefined;
+  readonly prepacking?: PrepackingBudget | undefined;
   /** Where kernels find temporary memory; what is not there, or too small, they make. */
   readonly idle?: IdleMemory | undefined;
   /** Symbols whose values {@link PreparedKernels.compileForSizes} will be told before a launch. */
@@ -185,7 +187,16 @@ export interface PreparedKernels {
    * nothing can be chosen. Rejects with OutOfMemoryError, DeviceLostError or the signal's reason.
    */
   readonly tune?: (index: number, options?: TuneOptions) => Promise<TuningStep>;
+  /** Steps without code of the device, as far as shapes are known before a launch. */
+  readonly references?: readonly ReferenceStep[];
   dispose(): void;
+}
+
+/** A step that runs the reference of its operators. */
+export interface ReferenceStep {
+  readonly primitive: string;
+  /** The operator, or several that are one step. */
+  readonly label: string;
 }
 
 export interface TuneOptions {
@@ -266,6 +277,8 @@ export interface Kernel {
    * memory. Only kernels of the host have it.
    */
   compute?(inputs: readonly HostTensor[]): HostTensor;
+  /** Labels of steps that run references because the device has no code for them. */
+  readonly references?: readonly string[];
 }
 
 /** A recording, as a device makes it. */

@@ -151,8 +151,8 @@ describe('the host device', () => {
     const first = device.createBuffer(600);
     expect(() => device.createBuffer(404)).toThrow(OutOfMemoryError);
     expect(() => device.createBuffer(404)).toThrow(
-      'host buffer: got a request for 404 bytes with 600 in use, expected at most 400, what is ' +
-        'left of 1000. Use smaller inputs or a smaller batch.',
+      'host buffer: got a request for 404 bytes with 600 in use, expected at most 400, the ' +
+        'rest of 1000. Use smaller inputs or a smaller batch.',
     );
     first.destroy();
     expect(device.createBuffer(1000).byteLength).toBe(1000);
@@ -218,7 +218,9 @@ describe('the null device', () => {
     expect(device.info.name).toBe('null');
     await expect(
       device.prepare([{ ...fused, body: [{ op: 'nothing', inputs: [], attributes: {} }] }]),
-    ).rejects.toThrow('fused_conv2d_add_relu_mul: no operator nothing');
+    ).rejects.toThrow(
+      'fused_conv2d_add_relu_mul: got operator nothing, expected one that the device has',
+    );
   });
 });
 

@@ -1,5 +1,7 @@
 import { internalError, OutOfMemoryError } from '../../core/errors.ts';
 import type { DeviceBuffer } from '../device.ts';
+import type { StoredBytes } from './kernel-context.ts';
+import type { ProcessorMemory } from './processor-device.ts';
 
 export interface HostMemoryLimits {
   /** The largest single buffer, in bytes. */
@@ -40,11 +42,12 @@ export function asHostBuffer(buffer: DeviceBuffer): HostBuffer {
 }
 
 /** Makes and counts buffers within the limits. */
-export class HostMemory {
+export class HostMemory implements ProcessorMemory {
   created = 0;
   live = 0;
   bytesLive = 0;
   #scratchByteLength = 0;
+  readonly #scratch: ArrayBuffer[] = [];
   readonly #limits: HostMemoryLimits;
 
   constructor(limits: HostMemoryLimits) {
@@ -65,11 +68,23 @@ export class HostMemory {
     this.bytesLive -= byteLength;
   }
 
-  /** Memory for temporaries in place of such memory. Throws OutOfMemoryError with the sizes. */
-  growScratch(byteLength: number, old: ArrayBuffer | undefined): ArrayBuffer {
+  locate(buffer: DeviceBuffer): StoredBytes {
+    return { bytes: asHostBuffer(buffer).bytes, byteOffset: 0 };
+  }
+
+  /** Throws OutOfMemoryError with the sizes. */
+  scratch(slot: number, byteLength: number): StoredBytes {
+    const known = this.#scratch[slot];
+    if (known !== undefined && known.byteLength >= byteLength)
+      return { bytes: known, byteOffset: 0 };
     const grown = this.#allocate(byteLength);
-    this.#scratchByteLength += byteLength - (old?.byteLength ?? 0);
-    return grown;
+    this.#scratchByteLength += byteLength - (known?.byteLength ?? 0);
+    this.#scratch[slot] = grown;
+    return { bytes: grown, byteOffset: 0 };
+  }
+
+  dropScratch(): void {
+    this.#scratch.length = 0;
   }
 
   #allocate(byteLength: number): ArrayBuffer {
@@ -79,13 +94,13 @@ export class HostMemory {
     }
     const free = byteBudget - this.bytesLive - this.#scratchByteLength;
     if (byteLength > free) {
-      throw this.#outOfMemory(byteLength, `at most ${free}, what is left of ${byteBudget}`);
+      throw this.#outOfMemory(byteLength, `at most ${free}, the rest of ${byteBudget}`);
     }
     try {
       return new ArrayBuffer(Math.ceil(byteLength / 4) * 4);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      throw this.#outOfMemory(byteLength, 'what this machine can give', error);
+      throw this.#outOfMemory(byteLength, 'an amount that this machine has', error);
     }
   }
 

@@ -8,11 +8,10 @@ import type {
 } from '../../core/primitive-function.ts';
 import { elementCount, formatShape, sameShape, type Shape } from '../../core/shape.ts';
 import { bindAttributes } from '../../ops/bind-attributes.ts';
-import type { OpDefinition } from '../../ops/define-op.ts';
+import type { Operator, OperatorTable } from '../../ops/operator.ts';
 import { formatType } from '../../ops/operand-checks.ts';
 import { KERNEL_DTYPES } from '../../ops/placement.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
-import { opDefinition, OPS } from '../../ops/registry.ts';
 
 const LABELLED_CALL_COUNT = 16;
 
@@ -23,6 +22,8 @@ export interface HostPlan {
   readonly steps: readonly HostStep[];
   /** Values that need memory of their own: neither arguments nor local to a chain. */
   readonly temporaries: readonly number[];
+  /** Values that have memory: arguments, results and temporaries. */
+  readonly stored: ReadonlySet<number>;
 }
 
 export type HostStep = CallStep | ChainStep;
@@ -42,7 +43,7 @@ export interface ChainStep {
 }
 
 export interface PlannedCall {
-  readonly op: OpDefinition;
+  readonly op: Operator;
   readonly attributes: Attributes;
   /** Values it reads; -1 for an absent input. */
   readonly inputs: readonly number[];
@@ -58,13 +59,13 @@ export interface PlannedCall {
 export function planOnHost(
   primitive: PrimitiveFunction,
   params: readonly ConcreteTensorType[],
-  results: readonly Shape[] = [],
+  { operators, results = [] }: { operators: OperatorTable; results?: readonly Shape[] },
 ): HostPlan {
   const types: ConcreteTensorType[] = [...params];
   const shapes = { params: params.map(({ shape }) => shape), results };
-  const body = bindAttributes(primitive, shapes, OPS);
+  const body = bindAttributes(primitive, shapes, operators);
   const calls = body.map(({ op: name, inputs, attributes }): PlannedCall => {
-    const op = opDefinition(name);
+    const op = requireOperator(operators, name);
     const operands = inputs.map((value) => (value < 0 ? undefined : types[value]));
     const inferred = inferConcreteCall(op, operands, attributes);
     requireWalkable(inferred.output, name);
@@ -73,7 +74,20 @@ export function planOnHost(
   });
   checkResults(primitive, types);
   const steps = groupCalls(calls, types);
-  return { types, steps, temporaries: temporariesOf(primitive, steps) };
+  const temporaries = temporariesOf(primitive, steps);
+  const stored = new Set([
+    ...primitive.params.keys(),
+    ...primitive.results.map(({ value }) => value),
+    ...temporaries,
+  ]);
+  return { types, steps, temporaries, stored };
+}
+
+/** The operator of a name, which has been looked for when the primitive was prepared. */
+export function requireOperator(operators: OperatorTable, name: string): Operator {
+  const op = operators.get(name);
+  if (op !== undefined) return op;
+  throw internalError(`a primitive of operator ${name}, which the device does not have`);
 }
 
 /** References walk along dimensions even where another one is 0. */

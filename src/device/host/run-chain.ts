@@ -4,7 +4,7 @@ import { decodeFloat16, encodeFloat16 } from '../../core/float16-arrays.ts';
 import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
 import type { ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount, sameShape } from '../../core/shape.ts';
-import type { NumberArray, OpDefinition } from '../../ops/define-op.ts';
+import type { NumberArray } from '../../ops/define-op.ts';
 import { gatherBroadcast } from '../../ops/elementwise/gather-broadcast.ts';
 import {
   type ArrayFunction,
@@ -12,6 +12,7 @@ import {
   elementLoop,
 } from '../../ops/formula/evaluate-arrays.ts';
 import type { FormulaCall } from '../../ops/formula/expression.ts';
+import type { Operator } from '../../ops/operator.ts';
 import { staticReference } from '../../ops/references.ts';
 import type { ChainStep, PlannedCall } from './host-plan.ts';
 import { newElements, type StoredTensor, storedElements } from './storage-view.ts';
@@ -114,9 +115,10 @@ function prepareCall(call: PlannedCall, memory: ChainMemory): PreparedCall {
   };
 }
 
-function arraysOf({ name, scalar }: OpDefinition, call: FormulaCall): ArrayFunction {
+function arraysOf(op: Operator, call: FormulaCall): ArrayFunction {
+  const { name, scalar } = op;
   if (scalar?.formula !== undefined) return arrayFunction(scalar.formula, call);
-  const { element } = staticReference(name);
+  const { element } = staticReference(op);
   if (element === undefined) throw internalError(`${name} has no scalar function`);
   return elementLoop((operands) => element(operands, call));
 }

@@ -12,7 +12,7 @@ import type { Device, DeviceTensor } from '../device.ts';
 import { allocateTensor, downloadTensors, uploadTensor } from './device-tensors.ts';
 
 /** A case in the middle of running: what was launched and what has to come out. */
-interface Launched {
+export interface Launched {
   readonly title: string;
   readonly output: DeviceTensor;
   readonly tensors: readonly DeviceTensor[];
@@ -66,7 +66,7 @@ function toleranceFor({ tolerance }: OpDefinition, { dtype }: HostTensor): Toler
 /** Kernels that are generated are the same on all classes of adapters: one has to do every dtype. */
 function deviceCases(op: TestedOp, { info }: Device): readonly OpCase[] {
   const { adapterClass } = info;
-  if (adapterClass === 'host') return casesOfAllDTypes(op);
+  if (adapterClass === 'host' || adapterClass === 'wasm') return casesOfAllDTypes(op);
   const isOneOfEqual = op.lower === undefined && adapterClass !== 'software';
   const cases = isOneOfEqual ? op.cases() : casesOfAllDTypes(op);
   return cases.filter((opCase) => hasKernels(op, opCase));
@@ -78,7 +78,8 @@ function hasKernels(op: OpDefinition, { inputs, attributes = {} }: OpCase): bool
   return hostReason(op, { inputs: dtypes, output: output.dtype, attributes }) === undefined;
 }
 
-async function launchCases(
+/** Launches cases of an operator, for whoever reads and destroys their tensors. */
+export async function launchCases(
   device: Device,
   op: OpDefinition,
   cases: readonly OpCase[],

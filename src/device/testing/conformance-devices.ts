@@ -1,7 +1,9 @@
 import type { AdapterClass } from '../../core/launch-plan.ts';
-import { OPS } from '../../ops/registry.ts';
+import { nodeThreads } from '../../../scripts/node-threads.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import type { Device } from '../device.ts';
 import { createHostDevice } from '../host/host-device.ts';
+import { createWasmDevice } from '../wasm/wasm-device.ts';
 import { openAdapter } from '../webgpu/adapter.ts';
 import { keepPipelines } from '../webgpu/keep-pipelines.ts';
 import { kernelPlanner } from '../webgpu/kernel-planner.ts';
@@ -14,9 +16,12 @@ export interface TestedDevice {
 
 /** Every implementation of a device, WebGPU once for each class of adapters it has kernels for. */
 export function testedDevices(gpu: () => Promise<GPU>): readonly TestedDevice[] {
-  return devicesOf(async (adapterClass) =>
-    createWebGpuDevice({ gpu: await gpu(), adapterClass, operators: OPS }),
+  const devices = devicesOf(async (adapterClass) =>
+    createWebGpuDevice({ gpu: await gpu(), adapterClass, operators: CORE_OPERATORS }),
   );
+  const open = async (): Promise<Device> =>
+    createWasmDevice({ threads: 2, startThread: await nodeThreads(), sharesAll: true });
+  return [...devices, { title: 'wasm with two threads', open }];
 }
 
 /** The same for tests of kernels, on one device of the GPU: many kernels are the same in all classes. */
@@ -42,18 +47,22 @@ export function oneGpuDevice(
     opening ??= open();
     const { info, caps, ...opened } = await opening;
     const chosen = { adapterClass: adapterClass ?? caps.adapterClass };
-    const planner = kernelPlanner({ ...caps, ...chosen }, OPS);
+    const planner = kernelPlanner({ ...caps, ...chosen }, CORE_OPERATORS);
     return new WebGpuDevice({ ...opened, info: { ...info, ...chosen }, caps }, planner);
   };
 }
 
 function devicesOf(open: (adapterClass: AdapterClass) => Promise<Device>): readonly TestedDevice[] {
-  const classes = ['software', 'integrated', 'discrete'] as const;
+  const onGpu = (adapterClass: AdapterClass): TestedDevice => ({
+    title: `WebGPU as on ${adapterClass} adapters`,
+    open: () => open(adapterClass),
+  });
+  // Tests of whole programs take the first three.
   return [
     { title: 'the host', open: async () => createHostDevice() },
-    ...classes.map((adapterClass) => ({
-      title: `WebGPU as on ${adapterClass} adapters`,
-      open: () => open(adapterClass),
-    })),
+    onGpu('software'),
+    { title: 'wasm', open: async () => createWasmDevice() },
+    onGpu('integrated'),
+    onGpu('discrete'),
   ];
 }

@@ -7,7 +7,7 @@ import type {
 } from '../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
-import { opDefinition } from '../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 
 /** A primitive function with static shapes, and the types of all its values. */
 export interface RandomPrimitive {
@@ -107,7 +107,7 @@ class Draft {
 
   #call(op: string, inputs: readonly Value[], attributes: Attributes = {}): Value {
     const types = inputs.map((input) => this.#type(input));
-    const inferred = inferConcreteCall(opDefinition(op), types, attributes);
+    const inferred = inferConcreteCall(CORE_OPERATORS.require(op), types, attributes);
     this.#calls.push({ op, inputs, attributes: inferred.attributes });
     this.#types.push(inferred.output);
     return this.#calls.length - 1;

@@ -53,7 +53,7 @@ describe('openAdapter', () => {
 
 describe('an adapter that does not answer', () => {
   const NO_DEVICE =
-    "WebGPU: got no device that works in 20 ms: the GPU's driver is stuck, expected an adapter and a device. Restart this process, or use the host device.";
+    "WebGPU: got no working device in 20 ms: the GPU's driver is stuck, expected an adapter and a device. Restart this process, or use the host device.";
 
   /** WebGPU whose adapter comes when the test says so, with devices that tell what is done to them. */
   function slowGpu() {

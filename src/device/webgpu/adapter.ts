@@ -1,6 +1,6 @@
 import { DeviceError } from '../../core/errors.ts';
 import type { AdapterClass, PlannerCaps } from '../../core/launch-plan.ts';
-import { nodeModule } from '../../core/node-module.ts';
+import { nodeBuiltin } from '../../core/node-builtin.ts';
 import { withinTime } from '../../core/within-time.ts';
 import type { DeviceInfo } from '../device.ts';
 import { adapterName, classifyAdapter, vendorName } from './adapter-identity.ts';
@@ -42,12 +42,12 @@ const WANTED_LIMITS = [
 ] as const;
 
 const NO_ADAPTER =
-  nodeModule === undefined
+  nodeBuiltin === undefined
     ? 'Look at chrome://gpu; on Linux WebGPU may need --enable-unsafe-webgpu.'
     : 'Install a driver for Vulkan (on Debian mesa-vulkan-drivers), or name one in VK_DRIVER_FILES.';
 
 const [STUCK, RESTART] =
-  nodeModule === undefined
+  nodeBuiltin === undefined
     ? ["the browser's GPU process", 'Restart the browser, or use the host device.']
     : ["the GPU's driver", 'Restart this process, or use the host device.'];
 
@@ -100,7 +100,7 @@ function noAnswer(timeoutMs: number): DeviceError {
   const reason = isAnyDeviceStuck() ? ' with a kernel that does not end' : '';
   return new DeviceError({
     where: 'WebGPU',
-    got: `no device that works in ${timeoutMs} ms: ${STUCK} is stuck${reason}`,
+    got: `no working device in ${timeoutMs} ms: ${STUCK} is stuck${reason}`,
     expected: 'an adapter and a device',
     remedy: RESTART,
   });

@@ -173,14 +173,14 @@ function groupEntries(query: BindGroupQuery): GPUBindGroupEntry[] {
   return entries;
 }
 
-/** WebGPU refuses a dispatch that may write what it also reads; say so by name, before it does. */
+/** WebGPU refuses a launch that may write what it also reads; say so by name, before it does. */
 function checkAliases({ label, buffers, writes }: BindGroupQuery): void {
   for (const [i, buffer] of buffers.entries()) {
     const other = buffers.findIndex((candidate, j) => candidate === buffer && writes[j] === true);
     if (other >= 0 && writes[i] !== true) {
       throw new DeviceError({
         where: label,
-        got: `one buffer as what binding ${i + 1} reads and binding ${other + 1} writes`,
+        got: `one buffer that binding ${i + 1} reads and binding ${other + 1} writes`,
         expected: 'different storages for inputs and outputs of a kernel',
         remedy: 'Give the output a storage of its own.',
       });

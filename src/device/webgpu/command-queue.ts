@@ -5,8 +5,8 @@ import type { BindGroupCache } from './bind-group-cache.ts';
 import { asWebGpuBuffer, type BufferTable, type WebGpuBuffer } from './buffers.ts';
 import type { CompiledLaunch, CompiledPlan } from './compiled-plan.ts';
 import type { DeviceFaults } from './device-faults.ts';
-import type { PackedCall, PackedWeights } from './packed-weights.ts';
-import { type DispatchList, type LaunchRecorder, NO_OFFSET } from './launch-recorder.ts';
+import type { PrepackedCall, PrepackedWeights } from './prepacked-weights.ts';
+import { type LaunchList, type LaunchRecorder, NO_OFFSET } from './launch-recorder.ts';
 import type { LaunchProfiler } from './launch-profiler.ts';
 import type { ScratchPool } from './scratch-pool.ts';
 
@@ -16,7 +16,7 @@ const NEXT_FLUSH_LAUNCHES = 48;
 /** `writeBuffer` stages its bytes until the next submission, so large writes go in portions. */
 const WRITE_PORTION_BYTE_LENGTH = 16 * 1024 * 1024;
 
-export interface CommandQueueParts {
+export interface CommandQueueContext {
   readonly device: GPUDevice;
   readonly faults: DeviceFaults;
   readonly buffers: BufferTable;
@@ -29,7 +29,7 @@ export interface CommandQueueParts {
 /** Limits of a program's launches. */
 export interface LaunchMemory {
   readonly owner?: LaunchOwner | undefined;
-  readonly weights?: PackedWeights | undefined;
+  readonly weights?: PrepackedWeights | undefined;
   readonly idle?: IdleMemory | undefined;
 }
 
@@ -44,7 +44,7 @@ export class CommandQueue {
   /** Notes down what is recorded, so that it can be replayed. */
   recording: LaunchRecorder | undefined;
 
-  readonly #parts: CommandQueueParts;
+  readonly #context: CommandQueueContext;
   #encoder: GPUCommandEncoder | undefined;
   #pass: GPUComputePassEncoder | undefined;
   #passPipeline: GPUComputePipeline | undefined;
@@ -62,13 +62,13 @@ export class CommandQueue {
   /** Scratch of the plan that is being recorded, by position. */
   readonly #scratch: WebGpuBuffer[] = [];
 
-  constructor(parts: CommandQueueParts) {
-    this.#parts = parts;
+  constructor(context: CommandQueueContext) {
+    this.#context = context;
   }
 
   /** Errors of the device so far. */
   get faultCount(): number {
-    return this.#parts.faults.count;
+    return this.#context.faults.count;
   }
 
   /** Records all launches of a plan but those whose results are in `weights`. */
@@ -77,19 +77,19 @@ export class CommandQueue {
     args: readonly DeviceTensor[],
     { weights, idle }: LaunchMemory = {},
   ): void {
-    const { faults, scratch } = this.#parts;
+    const { faults, scratch } = this.#context;
     faults.throwIfEnded();
     this.#mend();
-    const packed: PackedCall | undefined = plan.mayPack ? weights?.find(plan, args) : undefined;
+    const call: PrepackedCall | undefined = plan.mayPrepack ? weights?.find(plan, args) : undefined;
     const { scratchByteLengths } = plan;
     if (scratchByteLengths.length > 0) {
-      scratch.collect(this.#scratch, scratchByteLengths, { given: packed?.scratch, idle });
+      scratch.collect(this.#scratch, scratchByteLengths, { given: call?.scratch, idle });
     }
     for (const launch of plan.launches) {
-      const pack = packed?.packs.get(launch);
-      if (pack?.isFilled === true) continue;
-      this.#dispatch(launch, args);
-      if (pack !== undefined) pack.isFilled = true;
+      const prepacked = call?.launches.get(launch);
+      if (prepacked?.isFilled === true) continue;
+      this.#encodeLaunch(launch, args);
+      if (prepacked !== undefined) prepacked.isFilled = true;
     }
     if (this.#recorded >= Math.min(this.#flushAfter, faults.watchdog.mostLaunches)) {
       this.flush();
@@ -98,20 +98,20 @@ export class CommandQueue {
   }
 
   /** Launches again what a recording noted down. Goes out with what follows, unless much is waiting. */
-  dispatchAll(list: DispatchList): void {
-    const { faults } = this.#parts;
+  launchAll(list: LaunchList): void {
+    const { faults } = this.#context;
     faults.throwIfEnded();
     this.#mend();
     const count = list.pipelines.length;
     const { mostLaunches } = faults.watchdog;
-    if (count <= mostLaunches) return this.#dispatchList(list);
+    if (count <= mostLaunches) return this.#launchList(list);
     for (let i = 0; i < count; i += mostLaunches) {
-      this.#dispatchList(list.part(i, Math.min(i + mostLaunches, count)));
+      this.#launchList(list.part(i, Math.min(i + mostLaunches, count)));
       this.flush();
     }
   }
 
-  #dispatchList(list: DispatchList): void {
+  #launchList(list: LaunchList): void {
     if (this.#recorded >= NEXT_FLUSH_LAUNCHES) this.flush();
     const encoder = this.#open();
     const pass = this.#beginPass(encoder);
@@ -128,7 +128,7 @@ export class CommandQueue {
       else pass.setBindGroup(0, group, offsets, i, 1);
       pass.dispatchWorkgroups(workgroups[at] ?? 0, workgroups[at + 1], workgroups[at + 2]);
     }
-    const { serial } = this.#parts.faults;
+    const { serial } = this.#context.faults;
     for (const buffer of list.used) buffer.lastUse = serial;
     for (const buffer of list.written) buffer.lastWrite = serial;
     this.launches += pipelines.length;
@@ -150,7 +150,7 @@ export class CommandQueue {
     if (source === target) {
       if (from.byteOffset === to.byteOffset) return;
       // WebGPU copies only between different buffers.
-      const between = this.#parts.scratch.get(0, byteLength);
+      const between = this.#context.scratch.get(0, byteLength);
       this.#copy(source, from.byteOffset, { target: between, byteOffset: 0, byteLength });
       this.#copy(between, 0, { target, byteOffset: to.byteOffset, byteLength });
     } else {
@@ -159,11 +159,11 @@ export class CommandQueue {
   }
 
   write(target: DeviceRange, bytes: Uint8Array): void {
-    this.#parts.faults.throwIfEnded();
+    this.#context.faults.throwIfEnded();
     checkRange('write', target);
     const buffer = asWebGpuBuffer(target.buffer);
     this.recording?.noteWrite(target, bytes);
-    const { device, faults } = this.#parts;
+    const { device, faults } = this.#context;
     if (buffer.lastUse === faults.serial) this.flush();
     const source = bytes as Uint8Array<ArrayBuffer>;
     for (let done = 0; done < bytes.byteLength; done += WRITE_PORTION_BYTE_LENGTH) {
@@ -190,12 +190,12 @@ export class CommandQueue {
 
   /** Submits what was recorded, and lets the rest of the run follow. */
   flush(): void {
-    if (this.#encoder !== undefined) this.#parts.faults.watchdog.probe(this.#submit());
+    if (this.#encoder !== undefined) this.#context.faults.watchdog.probe(this.#submit());
   }
 
   /** Returns the serial of the last submission. */
   #submit(): number {
-    const { device, faults, buffers } = this.#parts;
+    const { device, faults, buffers } = this.#context;
     const encoder = this.#encoder;
     if (encoder === undefined) return faults.serial;
     this.#endPass();
@@ -220,18 +220,18 @@ export class CommandQueue {
   }
 
   #mend(): void {
-    const { faults, mend } = this.#parts;
+    const { faults, mend } = this.#context;
     if (this.#mendedFaults === faults.count) return;
     this.#mendedFaults = faults.count;
     this.flush();
     mend();
   }
 
-  #dispatch(launch: CompiledLaunch, args: readonly DeviceTensor[]): void {
+  #encodeLaunch(launch: CompiledLaunch, args: readonly DeviceTensor[]): void {
     const encoder = this.#open();
     this.#collectBindings(launch, args);
     const group = this.#bindGroup(launch);
-    this.recording?.noteDispatch(launch, group, this.#boundBuffers);
+    this.recording?.noteLaunch(launch, group, this.#boundBuffers);
     const { pipeline } = launch.pipeline;
     const pass = this.#beginPass(encoder, launch);
     if (pipeline !== this.#passPipeline) {
@@ -253,7 +253,7 @@ export class CommandQueue {
   }
 
   #bindGroup(launch: CompiledLaunch): GPUBindGroup {
-    return this.#parts.bindGroups.get({
+    return this.#context.bindGroups.get({
       label: launch.label,
       layout: launch.pipeline.layout,
       page: launch.params?.page,
@@ -266,7 +266,7 @@ export class CommandQueue {
   }
 
   #collectBindings(launch: CompiledLaunch, args: readonly DeviceTensor[]): void {
-    const { faults, scratch } = this.#parts;
+    const { faults, scratch } = this.#context;
     const { bindings, writes } = launch;
     this.#boundBuffers.length = bindings.length;
     this.#boundOffsets.length = bindings.length;
@@ -298,7 +298,7 @@ export class CommandQueue {
 
   #open(): GPUCommandEncoder {
     if (this.#encoder !== undefined) return this.#encoder;
-    const { device, faults } = this.#parts;
+    const { device, faults } = this.#context;
     faults.throwIfEnded();
     faults.beginSubmission();
     this.#encoder = device.createCommandEncoder({ label: 'weft' });
@@ -332,7 +332,7 @@ export class CommandQueue {
         to.byteLength,
       ),
     );
-    const { serial } = this.#parts.faults;
+    const { serial } = this.#context.faults;
     source.lastUse = serial;
     to.target.lastUse = serial;
     to.target.lastWrite = serial;

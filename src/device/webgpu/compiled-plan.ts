@@ -13,7 +13,7 @@ export interface CompiledPlan {
   readonly launches: readonly CompiledLaunch[];
   readonly scratchByteLengths: readonly number[];
   /** Whether a launch may be done once for all calls. */
-  readonly mayPack: boolean;
+  readonly mayPrepack: boolean;
 }
 
 export interface CompiledLaunch {
@@ -30,7 +30,7 @@ export interface CompiledLaunch {
    * Whether it computes the same in all calls with the same parameters: it writes scratch that no
    * other launch writes, and reads parameters, or such scratch.
    */
-  readonly packs: boolean;
+  readonly prepacks: boolean;
 }
 
 export interface CompiledBinding {
@@ -41,7 +41,7 @@ export interface CompiledBinding {
 /** The buffer to bind where a tensor has no elements, since WebGPU binds no empty range. */
 const EMPTY: CompiledBinding = { kind: 'empty', index: 0 };
 
-/** The launches of a plan that dispatch anything. */
+/** The launches of a plan that have any workgroups. */
 export function realLaunches(plan: LaunchPlan): readonly Launch[] {
   return plan.launches.filter(({ workgroups }) => workgroups.every((count) => count > 0));
 }
@@ -60,12 +60,12 @@ export function assemblePlan(
     return assembleLaunch(launch, pipeline, {
       ...context,
       plan,
-      packs: packs(launch, real, context),
+      prepacks: prepacks(launch, real, context),
     });
   });
-  const mayPack = launches.some((launch) => launch.packs);
+  const mayPrepack = launches.some((launch) => launch.prepacks);
   const scratchByteLengths = bySize(plan).map((index) => plan.scratchByteLengths[index] ?? 0);
-  return { launches, scratchByteLengths, mayPack };
+  return { launches, scratchByteLengths, mayPrepack };
 }
 
 /**
@@ -76,7 +76,7 @@ function bySize({ scratchByteLengths: lengths }: LaunchPlan): readonly number[] 
   return [...lengths.keys()].sort((a, b) => (lengths[b] ?? 0) - (lengths[a] ?? 0));
 }
 
-function packs(launch: Launch, all: readonly Launch[], { primitive }: PlanContext): boolean {
+function prepacks(launch: Launch, all: readonly Launch[], { primitive }: PlanContext): boolean {
   const written = launch.bindings.filter(({ access }) => access === 'read_write');
   const read = launch.bindings.filter(({ access }) => access === 'read');
   return (
@@ -123,7 +123,7 @@ export interface PlanContext extends PlanStores {
 function assembleLaunch(
   launch: Launch,
   pipeline: CachedPipeline,
-  context: PlanContext & { readonly plan: LaunchPlan; readonly packs: boolean },
+  context: PlanContext & { readonly plan: LaunchPlan; readonly prepacks: boolean },
 ): CompiledLaunch {
   const byteLengths = launch.bindings.map(({ buffer }) =>
     buffer.kind === 'argument'
@@ -145,7 +145,7 @@ function assembleLaunch(
     ),
     byteLengths: byteLengths.map(roundUpToGranule),
     writes: launch.bindings.map(({ access }) => access === 'read_write'),
-    packs: context.packs,
+    prepacks: context.prepacks,
   };
 }
 

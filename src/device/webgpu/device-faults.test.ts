@@ -52,7 +52,7 @@ test('an allocation that the GPU refuses is an OutOfMemoryError with the sizes',
   const settled = faults.settle(faults.serial);
   await expect(settled).rejects.toBeInstanceOf(OutOfMemoryError);
   await expect(settled).rejects.toThrowErrorMatchingInlineSnapshot(
-    `[OutOfMemoryError: buffer of 4096 bytes, with 512 in use on SwiftShader: got no memory from the GPU (vkAllocateMemory failed), expected room for the allocation. Use smaller inputs, or dispose of sessions and tensors that are no longer needed.]`,
+    `[OutOfMemoryError: buffer of 4096 bytes, with 512 in use on SwiftShader: got no memory from the GPU (vkAllocateMemory failed), expected room for the allocation. Use smaller inputs, or dispose of unused sessions and tensors.]`,
   );
   await faults.settle(faults.serial);
 });

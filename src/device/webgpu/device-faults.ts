@@ -282,7 +282,7 @@ function fromGpuError(error: GPUError, where: string): Error {
       where,
       got: `no memory from the GPU (${firstLine(message)})`,
       expected: 'room for the allocation',
-      remedy: 'Use smaller inputs, or dispose of sessions and tensors that are no longer needed.',
+      remedy: 'Use smaller inputs, or dispose of unused sessions and tensors.',
     });
   }
   return new DeviceError(`${where}: the GPU refused: ${message}`);

@@ -56,7 +56,7 @@ test('a submit that does not end makes the device lost and names its kernels, no
   expect(errors).toHaveLength(1);
   expect(error).toBeInstanceOf(DeviceLostError);
   expect(error?.message).toBe(
-    'WebGPU device: got no answer in 1000 ms, at work on the kernels main_blur (blur), main_sum (sum), expected one of these to end. Load the session again for a new device. For kernels that are slow but end, load it with a larger deviceTimeout.',
+    'WebGPU device: got no answer in 1000 ms, at work on the kernels main_blur (blur), main_sum (sum), expected one of these to end. Load the session again for a new device. If its kernels are slow but end, load it with a larger deviceTimeout.',
   );
   expect(error?.details).toEqual({
     kernels: ['main_blur (blur)', 'main_sum (sum)'],

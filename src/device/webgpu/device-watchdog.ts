@@ -32,7 +32,7 @@ interface Submission {
   readonly work: SubmittedWork;
 }
 
-export interface WatchdogParts {
+export interface WatchdogOptions {
   /** Of what nobody owns; see {@link LaunchOwner.deviceTimeout}. */
   readonly timeoutMs: number;
   /** Resolves when everything that was submitted so far is over. */
@@ -49,7 +49,7 @@ export interface WatchdogParts {
  * duration of a run; time in which this thread was blocked or asleep does not count.
  */
 export class DeviceWatchdog {
-  readonly #parts: WatchdogParts;
+  readonly #options: WatchdogOptions;
   /** Submits that are not over, the oldest first. */
   #unfinished: Submission[] = [];
   /** Answers other than the end of a submit that somebody waits for. */
@@ -70,8 +70,8 @@ export class DeviceWatchdog {
   mostLaunches = Number.POSITIVE_INFINITY;
   readonly #onFinished: (() => void)[] = [];
 
-  constructor(parts: WatchdogParts) {
-    this.#parts = parts;
+  constructor(options: WatchdogOptions) {
+    this.#options = options;
   }
 
   /** Whether something that was submitted is not over. */
@@ -103,7 +103,7 @@ export class DeviceWatchdog {
   probe(serial: number): void {
     if (!this.isBusy) return;
     const over = (): void => this.#finished(serial);
-    this.#parts.finish().then(over, over);
+    this.#options.finish().then(over, over);
   }
 
   /** `promise`, an answer of the device for which the GPU need not do anything. */
@@ -194,7 +194,7 @@ export class DeviceWatchdog {
     this.isStuck = true;
     const isProcessStuck = this.#isAnswering;
     const kernels = this.#blame(isProcessStuck ? BLAME_OF_LOSS : MOST_BLAME);
-    this.#parts.onStuck(
+    this.#options.onStuck(
       isProcessStuck ? stuckProcess(kernels, timeoutMs) : stuckKernels(kernels, timeoutMs),
     );
   }
@@ -206,13 +206,13 @@ export class DeviceWatchdog {
       this.#isAnswering = false;
       if (!this.isBusy) this.#progress();
     };
-    this.#parts.answer().then(answered, answered);
+    this.#options.answer().then(answered, answered);
   }
 
   /** The time that the device may take for the oldest submit. */
   #timeoutMs(): number {
     const owners = this.#owners();
-    const { timeoutMs } = this.#parts;
+    const { timeoutMs } = this.#options;
     if (owners.size === 0) return timeoutMs;
     return Math.max(...Array.from(owners, ({ deviceTimeout = timeoutMs }) => deviceTimeout));
   }
@@ -250,7 +250,7 @@ function stuckKernels(kernels: readonly string[], timeoutMs: number): DeviceLost
       got: `no answer in ${timeoutMs} ms, at work on ${what}`,
       expected: 'one of these to end',
       remedy:
-        'Load the session again for a new device. For kernels that are slow but end, load it with a larger deviceTimeout.',
+        'Load the session again for a new device. If its kernels are slow but end, load it with a larger deviceTimeout.',
     },
     { details: { kernels, timeoutMs } },
   );

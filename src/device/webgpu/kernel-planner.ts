@@ -1,7 +1,8 @@
 import type { LaunchPlan, PlannerCaps, VariantChoices } from '../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { OperatorTable } from '../../ops/operator.ts';
 import type { TunedChoice } from '../device.ts';
-import { type CallShapes, type Operators, plan, supports } from './planner/plan.ts';
+import { type CallShapes, plan, supports } from './planner/plan.ts';
 
 /** A planner, as the device uses it. Tests put their own shaders in its place. */
 export interface KernelPlanner {
@@ -13,7 +14,7 @@ export interface KernelPlanner {
    */
   plan(primitive: PrimitiveFunction, shapes: CallShapes, choices?: VariantChoices): LaunchPlan;
   /** Absent where there is nothing to choose. */
-  readonly operators?: Operators;
+  readonly operators?: OperatorTable;
   /** Choices that were faster than the first one. */
   measured?: MeasuredChoices | undefined;
 }
@@ -26,7 +27,7 @@ export interface MeasuredChoices {
 }
 
 /** The planner for an adapter and a set of operators. */
-export function kernelPlanner(caps: PlannerCaps, operators: Operators): KernelPlanner {
+export function kernelPlanner(caps: PlannerCaps, operators: OperatorTable): KernelPlanner {
   const planner: KernelPlanner = {
     operators,
     refusal: (primitive) => supports(primitive, operators),

@@ -11,7 +11,7 @@ const MAX_WRITE_BYTE_LENGTH = 64 * 1024;
 export const NO_OFFSET = 0xffffffff;
 
 /** Launches that follow each other in one pass. */
-export class DispatchList {
+export class LaunchList {
   readonly launches: CompiledLaunch[] = [];
   readonly pipelines: GPUComputePipeline[] = [];
   readonly groups: GPUBindGroup[] = [];
@@ -23,9 +23,9 @@ export class DispatchList {
   readonly written = new Set<WebGpuBuffer>();
 
   /** Some of the launches. Buffers of the others count as used too. */
-  part(from: number, to: number): DispatchList {
+  part(from: number, to: number): LaunchList {
     const { used, written } = this;
-    return Object.assign(new DispatchList(), {
+    return Object.assign(new LaunchList(), {
       launches: this.launches.slice(from, to),
       pipelines: this.pipelines.slice(from, to),
       groups: this.groups.slice(from, to),
@@ -38,7 +38,7 @@ export class DispatchList {
 }
 
 type Step =
-  | { readonly kind: 'dispatch'; readonly list: DispatchList }
+  | { readonly kind: 'launches'; readonly list: LaunchList }
   | { readonly kind: 'copy'; readonly from: DeviceRange; readonly to: DeviceRange }
   | { readonly kind: 'write'; readonly target: DeviceRange; readonly bytes: Uint8Array };
 
@@ -48,7 +48,7 @@ export interface RecordedQueue {
   readonly profiler: object | undefined;
   /** See `DeviceFaults`. */
   readonly faultCount: number;
-  dispatchAll(list: DispatchList): void;
+  launchAll(list: LaunchList): void;
   copy(from: DeviceRange, to: DeviceRange): void;
   write(target: DeviceRange, bytes: Uint8Array): void;
 }
@@ -99,14 +99,10 @@ export class LaunchRecorder implements LaunchRecording, RecordedLaunches, Buffer
     return this.#isInvalid ? undefined : this;
   }
 
-  noteDispatch(
-    launch: CompiledLaunch,
-    group: GPUBindGroup,
-    buffers: readonly WebGpuBuffer[],
-  ): void {
+  noteLaunch(launch: CompiledLaunch, group: GPUBindGroup, buffers: readonly WebGpuBuffer[]): void {
     if (++this.launchCount > MAX_LAUNCHES) return this.invalidate();
     const last = this.#steps.at(-1);
-    const list = last?.kind === 'dispatch' ? last.list : this.#openList();
+    const list = last?.kind === 'launches' ? last.list : this.#openList();
     list.launches.push(launch);
     list.pipelines.push(launch.pipeline.pipeline);
     list.groups.push(group);
@@ -148,14 +144,14 @@ export class LaunchRecorder implements LaunchRecording, RecordedLaunches, Buffer
     const end = begin + count;
     let at = 0;
     for (const step of this.#steps) {
-      const length = step.kind === 'dispatch' ? step.list.pipelines.length : 1;
+      const length = step.kind === 'launches' ? step.list.pipelines.length : 1;
       const from = Math.max(begin - at, 0);
       const to = Math.min(end - at, length);
       at += length;
       if (from >= to) continue;
-      if (step.kind === 'dispatch') {
+      if (step.kind === 'launches') {
         const isWhole = to - from === length;
-        this.#queue.dispatchAll(isWhole ? step.list : step.list.part(from, to));
+        this.#queue.launchAll(isWhole ? step.list : step.list.part(from, to));
       } else if (step.kind === 'copy') this.#queue.copy(step.from, step.to);
       else this.#queue.write(step.target, step.bytes);
     }
@@ -184,15 +180,15 @@ export class LaunchRecorder implements LaunchRecording, RecordedLaunches, Buffer
     buffer.users.add(this);
   }
 
-  #openList(): DispatchList {
-    const list = new DispatchList();
-    this.#steps.push({ kind: 'dispatch', list });
+  #openList(): LaunchList {
+    const list = new LaunchList();
+    this.#steps.push({ kind: 'launches', list });
     return list;
   }
 
   #closeList(): void {
     const last = this.#steps.at(-1);
-    if (last?.kind === 'dispatch') last.list.offsets = Uint32Array.from(this.#offsets);
+    if (last?.kind === 'launches') last.list.offsets = Uint32Array.from(this.#offsets);
     this.#offsets = [];
   }
 }

@@ -26,7 +26,7 @@ export interface ParamSlot {
 
 type Place = Pick<ParamSlot, 'page' | 'byteOffset'>;
 
-export interface ParamArenaParts {
+export interface ParamArenaContext {
   readonly queue: GPUQueue;
   readonly buffers: BufferTable;
   readonly faults: Pick<DeviceFaults, 'scopedWrite'>;
@@ -39,15 +39,15 @@ export interface ParamArenaParts {
  * made, so that running a plan writes nothing.
  */
 export class ParamArena {
-  readonly #parts: ParamArenaParts;
+  readonly #context: ParamArenaContext;
   readonly #pages: ParamPage[] = [];
   readonly #interned = new Map<string, { readonly slot: ParamSlot; userCount: number }>();
   /** Places that were released, by byte length. */
   readonly #free = new Map<number, Place[]>();
   #pageUse = PAGE_BYTE_LENGTH;
 
-  constructor(parts: ParamArenaParts) {
-    this.#parts = parts;
+  constructor(context: ParamArenaContext) {
+    this.#context = context;
   }
 
   /** A slot that holds `words` (at least one). Pair every call with {@link release}. */
@@ -98,19 +98,19 @@ export class ParamArena {
   }
 
   #write({ page, byteOffset, words }: ParamSlot): void {
-    const { queue, faults } = this.#parts;
+    const { queue, faults } = this.#context;
     faults.scopedWrite(() => queue.writeBuffer(page.gpuBuffer, byteOffset, words));
   }
 
   #createPage(): GPUBuffer {
     const usage = BUFFER_USAGE.uniform | BUFFER_USAGE.copyTarget;
-    return this.#parts.buffers.createRaw(PAGE_BYTE_LENGTH, usage, 'launch parameters');
+    return this.#context.buffers.createRaw(PAGE_BYTE_LENGTH, usage, 'launch parameters');
   }
 
   #reuse(byteLength: number): Place | undefined {
     const place = this.#free.get(byteLength)?.pop();
     if (place === undefined) return undefined;
-    this.#parts.flush();
+    this.#context.flush();
     return { page: place.page, byteOffset: place.byteOffset };
   }
 

@@ -14,12 +14,12 @@ import type { CachedPipeline } from './pipeline-cache.ts';
 import type { CallShapes } from './planner/plan.ts';
 import type { Refusal } from './refused-kernels.ts';
 import type { ScratchPool } from './scratch-pool.ts';
-import { type KernelParts, WebGpuKernel } from './webgpu-kernel.ts';
+import { type KernelContext, WebGpuKernel } from './webgpu-kernel.ts';
 
 /** How long planning may hold the thread. */
 const PLANNING_SLICE_MS = 4;
 
-export interface PrepareParts extends KernelParts {
+export interface PrepareContext extends KernelContext {
   readonly buffers: BufferTable;
   readonly scratch: ScratchPool;
   readonly faults: DeviceFaults;
@@ -41,40 +41,42 @@ interface Preparation {
 /** Plans and compiles `primitives`; see {@link Device.prepare}. */
 export async function prepareKernels(
   primitives: readonly PrimitiveFunction[],
-  parts: PrepareParts,
+  context: PrepareContext,
   options: PrepareOptions,
 ): Promise<PreparedKernels> {
-  const { signal, toldSymbols, compile, packing, idle, owner } = options;
+  const { signal, toldSymbols, compile, prepacking, idle, owner } = options;
   if (signal?.aborted) throw abortError(signal);
   // Only programs with symbolic sizes need it; it comes while kernels are planned.
   const loading = toldSymbols?.size ? import('./size-compiler.ts') : undefined;
   loading?.catch(() => undefined);
-  const compilation = new Compilation(parts, options);
-  const planning = { parts, compilation, signal, toldSymbols, compile };
+  const compilation = new Compilation(context, options);
+  const planning = { context, compilation, signal, toldSymbols, compile };
   const preparations = await planAll(primitives, planning);
   const isForeseeing = preparations.some(({ isTold }) => isTold);
   const usesScratch = preparations.some(({ launches }) => launches.some((l) => writesScratch(l)));
-  const [pipelines, sizeCompilers, packer] = await Promise.all([
+  const [pipelines, sizeCompilers, prepacker] = await Promise.all([
     compilation.finish(),
     isForeseeing ? loading : undefined,
-    packing && usesScratch ? import('./packed-weights.ts') : undefined,
+    prepacking && usesScratch ? import('./prepacked-weights.ts') : undefined,
   ]);
   if (signal?.aborted) throw abortError(signal);
   const weights =
-    packing && packer && new packer.PackedWeights(parts.buffers, packing, parts.faults);
+    prepacking &&
+    prepacker &&
+    new prepacker.PrepackedWeights(context.buffers, prepacking, context.faults);
   const kernels = new Map<string, WebGpuKernel>();
   const symbolic: SymbolicKernel[] = [];
   for (const preparation of preparations) {
     const { primitive, isTold } = preparation;
     const kernel = makeKernel(preparation, pipelines, {
-      ...parts,
+      ...context,
       memory: { weights, idle, owner },
     });
     kernels.set(primitive.name, kernel);
     if (isTold) symbolic.push({ primitive, kernel });
   }
-  parts.scratch.retain();
-  const sizeCompiler = sizeCompilers && new sizeCompilers.SizeCompiler(symbolic, parts);
+  context.scratch.retain();
+  const sizeCompiler = sizeCompilers && new sizeCompilers.SizeCompiler(symbolic, context);
   if (compile === 'on demand') sizeCompiler?.guessWhenIdle();
   let isDisposed = false;
   return {
@@ -82,7 +84,7 @@ export async function prepareKernels(
     async tune(index, options = {}) {
       const { tuneKernel } = await import('./tuning/tune-kernel.ts');
       const kernel = [...kernels.values()][index];
-      const tuned = kernel && (await tuneKernel(kernel, parts, options));
+      const tuned = kernel && (await tuneKernel(kernel, context, options));
       return { count: kernels.size, kernels: tuned ?? [] };
     },
     ...(sizeCompiler && { compileForSizes: (sizes) => sizeCompiler.compileForSizes(sizes) }),
@@ -93,13 +95,13 @@ export async function prepareKernels(
       for (const kernel of kernels.values()) kernel.dispose();
       kernels.clear();
       weights?.dispose();
-      parts.scratch.release();
+      context.scratch.release();
     },
   };
 }
 
 interface Planning {
-  readonly parts: PrepareParts;
+  readonly context: PrepareContext;
   readonly compilation: Compilation;
   readonly signal: AbortSignal | undefined;
   readonly toldSymbols: ReadonlySet<string> | undefined;
@@ -114,9 +116,9 @@ async function planAll(
   primitives: readonly PrimitiveFunction[],
   planning: Planning,
 ): Promise<Preparation[]> {
-  const { parts, compilation, signal } = planning;
+  const { context, compilation, signal } = planning;
   const refusals = primitives.flatMap((primitive): Refusal[] => {
-    const reason = parts.planner.refusal(primitive);
+    const reason = context.planner.refusal(primitive);
     return reason === undefined ? [] : [{ primitive, reason }];
   });
   const isRefused = new Set(refusals.map(({ primitive }) => primitive));
@@ -139,18 +141,20 @@ async function planAll(
   }
   if (refusals.length > 0) {
     const { refused } = await import('./refused-kernels.ts');
-    throw refused(refusals, primitives.length, parts.adapterName);
+    const { adapterName, planner } = context;
+    const { operators } = planner;
+    throw refused(refusals, { count: primitives.length, adapterName, operators });
   }
   return preparations;
 }
 
 async function planOne(
   primitive: PrimitiveFunction,
-  { parts, toldSymbols, compile }: Planning,
+  { context, toldSymbols, compile }: Planning,
 ): Promise<Preparation> {
   const shapes = shapesOf(primitive);
   if (shapes !== undefined) {
-    const plan = parts.planner.plan(primitive, shapes);
+    const plan = context.planner.plan(primitive, shapes);
     const launches = realLaunches(plan);
     return { primitive, fixed: { plan, shapes }, isTold: false, launches };
   }
@@ -159,19 +163,19 @@ async function planOne(
   );
   const isTold = toldSymbols !== undefined && hasOnlySymbols(primitive, toldSymbols);
   const select = isTold && compile === 'on demand' ? launchesOfAll : launchesOfSamples;
-  return { primitive, fixed: undefined, isTold, launches: select(primitive, parts.planner) };
+  return { primitive, fixed: undefined, isTold, launches: select(primitive, context.planner) };
 }
 
 /** Compiles each text once, all at the same time. */
 class Compilation {
-  readonly #parts: PrepareParts;
+  readonly #context: PrepareContext;
   readonly #options: PrepareOptions;
   readonly #work = new Map<string, Promise<void>>();
   readonly #compiled = new Map<string, CachedPipeline>();
   #isComplete = false;
 
-  constructor(parts: PrepareParts, options: PrepareOptions) {
-    this.#parts = parts;
+  constructor(context: PrepareContext, options: PrepareOptions) {
+    this.#context = context;
     this.#options = options;
   }
 
@@ -194,7 +198,7 @@ class Compilation {
   }
 
   async #compile(launch: Launch): Promise<void> {
-    this.#compiled.set(launch.code, await this.#parts.pipelines.compile(launch));
+    this.#compiled.set(launch.code, await this.#context.pipelines.compile(launch));
     this.#report();
   }
 
@@ -209,16 +213,16 @@ class Compilation {
 function makeKernel(
   { primitive, fixed, launches }: Preparation,
   compiled: ReadonlyMap<string, CachedPipeline>,
-  parts: PrepareParts,
+  context: PrepareContext,
 ): WebGpuKernel {
-  const kernel = new WebGpuKernel(primitive, parts);
+  const kernel = new WebGpuKernel(primitive, context);
   const pipelines = launches.flatMap(({ code }) => compiled.get(code) ?? []);
   if (fixed === undefined) {
     for (const pipeline of new Set(pipelines)) kernel.keep(pipeline);
   } else {
     const plan = kernel.setStaticPlan(fixed.plan, pipelines, fixed.shapes);
     // Only the first run can tell which memory will be idle.
-    if (parts.memory?.idle === undefined) parts.scratch.reserve(plan.scratchByteLengths);
+    if (context.memory?.idle === undefined) context.scratch.reserve(plan.scratchByteLengths);
   }
   return kernel;
 }

@@ -4,7 +4,7 @@ import type { CommandQueue } from './command-queue.ts';
 import type { DeviceFaults } from './device-faults.ts';
 import { LaunchProfiler } from './launch-profiler.ts';
 
-export interface ProfileParts {
+export interface ProfileContext {
   readonly device: GPUDevice;
   readonly hasTimestamps: boolean;
   readonly faults: DeviceFaults;
@@ -20,9 +20,9 @@ export interface ProfileParts {
 }
 
 /** See {@link Device.startProfile}. A file of its own, loaded with the first profile. */
-export function startProfile(parts: ProfileParts): () => Promise<readonly KernelTiming[]> {
-  const { queue, device, buffers, hasTimestamps } = parts;
-  parts.faults.throwIfEnded();
+export function startProfile(context: ProfileContext): () => Promise<readonly KernelTiming[]> {
+  const { queue, device, buffers, hasTimestamps } = context;
+  context.faults.throwIfEnded();
   queue.flush();
   queue.recording?.invalidate();
   queue.profiler ??= new LaunchProfiler(device, buffers, hasTimestamps);
@@ -31,7 +31,7 @@ export function startProfile(parts: ProfileParts): () => Promise<readonly Kernel
   profiler.userCount++;
   let timings: Promise<readonly KernelTiming[]> | undefined;
   return () => {
-    timings ??= stopProfile(profiler, first, parts);
+    timings ??= stopProfile(profiler, first, context);
     return timings;
   };
 }
@@ -39,27 +39,30 @@ export function startProfile(parts: ProfileParts): () => Promise<readonly Kernel
 async function stopProfile(
   profiler: LaunchProfiler,
   first: number,
-  parts: ProfileParts,
+  context: ProfileContext,
 ): Promise<readonly KernelTiming[]> {
   const last = profiler.launchCount;
   profiler.userCount--;
   const isLast = profiler.userCount === 0;
-  if (isLast) parts.queue.profiler = undefined;
+  if (isLast) context.queue.profiler = undefined;
   try {
-    return (await timingsOf(profiler, parts)).slice(first, last);
+    return (await timingsOf(profiler, context)).slice(first, last);
   } finally {
     if (isLast) profiler.destroy();
   }
 }
 
-async function timingsOf(profiler: LaunchProfiler, parts: ProfileParts): Promise<KernelTiming[]> {
-  parts.faults.throwIfEnded();
+async function timingsOf(
+  profiler: LaunchProfiler,
+  context: ProfileContext,
+): Promise<KernelTiming[]> {
+  context.faults.throwIfEnded();
   const { byteLength } = profiler;
   if (byteLength === 0) {
-    await parts.synchronize();
+    await context.synchronize();
     return profiler.timings(undefined);
   }
-  const [block] = await parts.readBack([byteLength], (encoder, staging) =>
+  const [block] = await context.readBack([byteLength], (encoder, staging) =>
     profiler.resolve(encoder, staging),
   );
   return profiler.timings(block);

@@ -1,5 +1,7 @@
 import { formatDim } from '../../core/dim.ts';
 import { UnsupportedError } from '../../core/errors.ts';
+import { lacksOperator, PASS_OPERATORS } from '../missing-operators.ts';
+import type { OperatorTable } from '../../ops/operator.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 
 export interface Refusal {
@@ -10,13 +12,30 @@ export interface Refusal {
 /** Names what cannot run. A file of its own, loaded when there is any. */
 export function refused(
   refusals: readonly Refusal[],
-  of: number,
-  adapterName: string,
+  {
+    count,
+    adapterName,
+    operators,
+  }: {
+    /** Of all primitives. */
+    readonly count: number;
+    readonly adapterName: string;
+    readonly operators: OperatorTable | undefined;
+  },
 ): UnsupportedError {
+  const isMissing = refusals.map(
+    ({ primitive }) => operators !== undefined && lacksOperator(primitive, operators),
+  );
+  const remedies = [
+    ...(isMissing.includes(true) ? [PASS_OPERATORS] : []),
+    ...(isMissing.includes(false)
+      ? ['Compile the program so that they run on the host device.']
+      : []),
+  ];
   const lines = refusals.map(({ primitive, reason }) => `  ${signatureOf(primitive)}: ${reason}`);
   return new UnsupportedError(
-    `WebGPU (${adapterName}) cannot run ${refusals.length} of ${of} kernels:\n` +
-      `${lines.join('\n')}\nCompile the program so that they run on the host device.`,
+    `WebGPU (${adapterName}) cannot run ${refusals.length} of ${count} kernels:\n` +
+      [...lines, ...remedies].join('\n'),
     { details: { primitives: refusals.map(({ primitive }) => primitive.name) } },
   );
 }

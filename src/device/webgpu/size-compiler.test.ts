@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
-import { OPS } from '../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import type { Device, DeviceTensor } from '../device.ts';
 import { createWebGpuDevice } from './index.ts';
@@ -8,7 +8,7 @@ import { floatBuffer, floatTensor, readFloats } from './testing/test-device.ts';
 
 let device: Device;
 beforeAll(async () => {
-  device = await createWebGpuDevice({ operators: OPS, gpu: await nodeGpu() });
+  device = await createWebGpuDevice({ operators: CORE_OPERATORS, gpu: await nodeGpu() });
 });
 afterAll(() => device.destroy());
 

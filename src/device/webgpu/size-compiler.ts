@@ -2,7 +2,7 @@ import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import { shapesOf, type Sizes } from './call-shapes.ts';
 import { realLaunches } from './compiled-plan.ts';
 import { launchesOfSamples, unlessRefused } from './sampled-launches.ts';
-import type { KernelParts, WebGpuKernel } from './webgpu-kernel.ts';
+import type { KernelContext, WebGpuKernel } from './webgpu-kernel.ts';
 
 /** The device had nothing to do for so long: there is time to guess, in milliseconds. */
 const IDLE_MS = 500;
@@ -22,7 +22,7 @@ export interface SymbolicKernel {
  */
 export class SizeCompiler {
   readonly #kernels: readonly SymbolicKernel[];
-  readonly #parts: KernelParts;
+  readonly #context: KernelContext;
   /** By sizes; undefined once the pipelines are there. */
   readonly #known = new Map<string, Promise<void> | undefined>();
   #idle: ReturnType<typeof setTimeout> | undefined;
@@ -30,9 +30,9 @@ export class SizeCompiler {
   #submits = -1;
   #isStopped = false;
 
-  constructor(kernels: readonly SymbolicKernel[], parts: KernelParts) {
+  constructor(kernels: readonly SymbolicKernel[], context: KernelContext) {
     this.#kernels = kernels;
-    this.#parts = parts;
+    this.#context = context;
   }
 
   /** Undefined when nothing has to be waited for. Rejects with DeviceError or DeviceLostError. */
@@ -55,7 +55,7 @@ export class SizeCompiler {
   /** From now on compiles for representative sizes whenever the device has nothing to do. */
   guessWhenIdle(): void {
     if (this.#isStopped) return;
-    this.#submits = this.#parts.queue.submits;
+    this.#submits = this.#context.queue.submits;
     this.#idle = setTimeout(() => {
       if (this.#isBusy()) this.guessWhenIdle();
       // A pipeline that fails here fails again, and is reported, when it is needed.
@@ -65,12 +65,12 @@ export class SizeCompiler {
 
   /** Whether calls came, or wait for pipelines, since the device was looked at. */
   #isBusy(): boolean {
-    if (this.#submits !== this.#parts.queue.submits) return true;
+    if (this.#submits !== this.#context.queue.submits) return true;
     return [...this.#known.values()].some((work) => work !== undefined);
   }
 
   async #prepare(sizes: Sizes): Promise<void> {
-    const { planner, pipelines } = this.#parts;
+    const { planner, pipelines } = this.#context;
     const work = this.#kernels.map(async ({ primitive, kernel }) => {
       const shapes = shapesOf(primitive, sizes);
       if (shapes === undefined || kernel.hasPlan(shapes)) return;
@@ -85,8 +85,8 @@ export class SizeCompiler {
 
   async #guess(): Promise<void> {
     for (const { primitive, kernel } of this.#kernels) {
-      for (const launch of launchesOfSamples(primitive, this.#parts.planner)) {
-        const pipeline = await this.#parts.pipelines.compile(launch);
+      for (const launch of launchesOfSamples(primitive, this.#context.planner)) {
+        const pipeline = await this.#context.pipelines.compile(launch);
         if (this.#isStopped) return;
         kernel.keep(pipeline);
         if (this.#isBusy()) return this.guessWhenIdle();

@@ -7,6 +7,6 @@ export function unreadable(cause: unknown, where: string): Error {
   const complaint = { where, got: `an error (${message})`, expected: 'the results' };
   // The mapped range, or the copy of it.
   if (!(cause instanceof RangeError)) return new DeviceError(complaint, { cause });
-  const remedy = 'Read less at once, or dispose of what is no longer needed.';
+  const remedy = 'Read less at once, or dispose of unused tensors.';
   return new OutOfMemoryError({ ...complaint, remedy }, { cause });
 }

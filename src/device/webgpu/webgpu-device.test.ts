@@ -234,7 +234,7 @@ describe('WebGpuDevice', () => {
     for (const buffer of [input, ...outputs]) buffer.destroy();
   });
 
-  test('tensors without elements dispatch nothing or bind an empty range', async () => {
+  test('tensors without elements launch nothing or bind an empty range', async () => {
     const { device } = opened;
     const increment = await kernelOf('increment');
     const nothing = device.createBuffer(0);

@@ -23,15 +23,15 @@ import { type KernelPlanner, kernelPlanner } from './kernel-planner.ts';
 import { LaunchRecorder } from './launch-recorder.ts';
 import { ParamArena } from './param-arena.ts';
 import { PipelineCache } from './pipeline-cache.ts';
-import type { Operators } from './planner/plan.ts';
+import type { OperatorTable } from '../../ops/operator.ts';
 import { prepareKernels } from './prepare-kernels.ts';
 import { alignToBlock, ReadbackRing } from './readback-ring.ts';
 import { ScratchPool } from './scratch-pool.ts';
 import { unfinishedDevices } from './unfinished-devices.ts';
 
 export interface WebGpuDeviceOptions extends AdapterOptions {
-  /** Operators that primitives may call. */
-  readonly operators: Operators;
+  /** OperatorTable that primitives may call. */
+  readonly operators: OperatorTable;
 }
 
 /**
@@ -105,7 +105,7 @@ export class WebGpuDevice implements Device {
     this.#faults.throwIfEnded();
     const { programKernels, workgroupLimit } = options;
     if (programKernels === 'refuse') refuseProgramKernels(primitives);
-    const parts = {
+    const context = {
       planner:
         workgroupLimit === undefined
           ? this.#planner
@@ -119,7 +119,7 @@ export class WebGpuDevice implements Device {
       adapterName: this.info.name,
       device: this,
     };
-    return this.#faults.untilLost(prepareKernels(primitives, parts, options));
+    return this.#faults.untilLost(prepareKernels(primitives, context, options));
   }
 
   createBuffer(byteLength: number): DeviceBuffer {

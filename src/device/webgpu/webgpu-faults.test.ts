@@ -168,7 +168,7 @@ describe('a refused launch', () => {
     const buffer = floatBuffer(opened.device, [1, 2]);
     const tensor = floatTensor(buffer, [2]);
     expect(() => kernel.launch([tensor, tensor])).toThrowErrorMatchingInlineSnapshot(
-      `[DeviceError: increment: got one buffer as what binding 1 reads and binding 2 writes, expected different storages for inputs and outputs of a kernel. Give the output a storage of its own.]`,
+      `[DeviceError: increment: got one buffer that binding 1 reads and binding 2 writes, expected different storages for inputs and outputs of a kernel. Give the output a storage of its own.]`,
     );
     expect(await readFloats(opened.device, buffer)).toEqual([1, 2]);
     opened.device.destroy();

@@ -17,7 +17,7 @@ import type { CallShapes } from './planner/plan.ts';
 /** Plans kept per kernel with symbolic shapes: enough for a loop over lengths or buckets. */
 const KEPT_PLANS = 64;
 
-export interface KernelParts {
+export interface KernelContext {
   readonly planner: KernelPlanner;
   readonly queue: CommandQueue;
   readonly params: ParamArena;
@@ -34,7 +34,7 @@ interface KnownPlan {
 }
 
 /** Work that calls with some shapes find done. */
-export interface Packing {
+export interface Prepacking {
   /** Undefined before the first call. */
   readonly done: readonly CompiledLaunch[] | undefined;
 }
@@ -44,7 +44,7 @@ export class WebGpuKernel implements Kernel {
   readonly name: string;
   readonly primitive: PrimitiveFunction;
 
-  readonly #parts: KernelParts;
+  readonly #context: KernelContext;
   /** The plan for all calls, when the shapes are static. */
   #staticPlan: CompiledPlan | undefined;
   #staticShapes: CallShapes | undefined;
@@ -53,10 +53,10 @@ export class WebGpuKernel implements Kernel {
   /** Compiled ahead for shapes that may come. */
   readonly #kept: CachedPipeline[] = [];
 
-  constructor(primitive: PrimitiveFunction, parts: KernelParts) {
+  constructor(primitive: PrimitiveFunction, context: KernelContext) {
     this.name = primitive.name;
     this.primitive = primitive;
-    this.#parts = parts;
+    this.#context = context;
   }
 
   /** Sets the plan for all calls. `pipelines` are those of its launches, in order. */
@@ -73,7 +73,7 @@ export class WebGpuKernel implements Kernel {
   /** Holds on to a pipeline that later shapes may want. */
   keep(pipeline: CachedPipeline): void {
     if (this.#kept.includes(pipeline)) return;
-    this.#parts.pipelines.retain(pipeline);
+    this.#context.pipelines.retain(pipeline);
     this.#kept.push(pipeline);
   }
 
@@ -91,7 +91,7 @@ export class WebGpuKernel implements Kernel {
   ): CompiledPlan {
     const compiled = this.#assemble(plan, pipelines, shapes);
     const oldest = this.#plans.length >= KEPT_PLANS ? this.#plans.shift() : undefined;
-    if (oldest !== undefined) releasePlan(oldest.compiled, this.#parts);
+    if (oldest !== undefined) releasePlan(oldest.compiled, this.#context);
     const all = [...shapes.params, ...shapes.results];
     const dims = all.flatMap((shape) => [shape.length, ...shape]);
     this.#plans.push({ dims, compiled, shapes });
@@ -104,10 +104,10 @@ export class WebGpuKernel implements Kernel {
     return this.#staticShapes === undefined ? latest : [this.#staticShapes];
   }
 
-  /** See {@link PackedWeights}; undefined where calls do everything themselves. */
-  packing(shapes: CallShapes): Packing | undefined {
+  /** See {@link PrepackedWeights}; undefined where calls do everything themselves. */
+  prepacking(shapes: CallShapes): Prepacking | undefined {
     const plan = this.#staticPlan ?? this.#plans.find((known) => known.shapes === shapes)?.compiled;
-    const weights = this.#parts.memory?.weights;
+    const weights = this.#context.memory?.weights;
     return plan && weights && { done: weights.doneOf(plan) };
   }
 
@@ -124,21 +124,21 @@ export class WebGpuKernel implements Kernel {
       this.#staticPlan === undefined
         ? this.addPlan(plan, pipelines, shapes)
         : this.setStaticPlan(plan, pipelines, shapes);
-    if (before !== undefined) releasePlan(before, this.#parts);
+    if (before !== undefined) releasePlan(before, this.#context);
     return compiled;
   }
 
   launch(args: readonly DeviceTensor[]): void {
     const plan = this.#staticPlan ?? this.#planFor(args);
-    this.#parts.queue.launch(plan, args, this.#parts.memory);
+    this.#context.queue.launch(plan, args, this.#context.memory);
   }
 
   dispose(): void {
     const plans = this.#plans.map(({ compiled }) => compiled);
     for (const plan of [this.#staticPlan, ...plans]) {
-      if (plan !== undefined) releasePlan(plan, this.#parts);
+      if (plan !== undefined) releasePlan(plan, this.#context);
     }
-    for (const pipeline of this.#kept) this.#parts.pipelines.release(pipeline);
+    for (const pipeline of this.#kept) this.#context.pipelines.release(pipeline);
     this.#staticPlan = undefined;
     this.#plans = [];
     this.#kept.length = 0;
@@ -158,7 +158,7 @@ export class WebGpuKernel implements Kernel {
   }
 
   #planNow(args: readonly DeviceTensor[]): CompiledPlan {
-    const { planner, pipelines } = this.#parts;
+    const { planner, pipelines } = this.#context;
     const { params } = this.primitive;
     const shapes = args.map(({ shape }) => shape);
     const callShapes = {
@@ -178,7 +178,7 @@ export class WebGpuKernel implements Kernel {
     return assemblePlan(plan, pipelines, {
       primitive: this.primitive,
       shapes: [...params, ...results],
-      ...this.#parts,
+      ...this.#context,
     });
   }
 }

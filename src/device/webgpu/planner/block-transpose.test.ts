@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { LaunchPlan } from '../../../core/launch-plan.ts';
 import type { OperatorCall } from '../../../core/primitive-function.ts';
 import type { Shape } from '../../../core/shape.ts';
-import { OPS } from '../../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
 import { chooseBlockTile } from './block-transpose.ts';
 import { plan } from './plan.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';
@@ -14,7 +14,11 @@ function planned(shapes: readonly Shape[], body: readonly OperatorCall[], to: Sh
   const value = params.length + body.length - 1;
   const results = [{ value, type: { dtype: 'float32', shape: to } as const }];
   const primitive = { name: 'turned', params, body, results };
-  return plan(primitive, { params: shapes, results: [to] }, { caps: CAPS, operators: OPS });
+  return plan(
+    primitive,
+    { params: shapes, results: [to] },
+    { caps: CAPS, operators: CORE_OPERATORS },
+  );
 }
 
 const transpose = (perm: readonly number[], input = 0) =>

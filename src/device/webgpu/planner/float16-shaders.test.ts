@@ -5,7 +5,7 @@ import type { OpCase } from '../../../ops/op-cases.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { KERNEL_OPS } from '../../../ops/kernel-ops.ts';
 import { hostReason } from '../../../ops/placement.ts';
-import { OPS } from '../../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
 import { withCases } from '../../../ops/testing/tested-ops.ts';
 import { casesOfAllDTypes } from '../../../ops/testing/dtype-variants.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';
@@ -30,7 +30,7 @@ function shadersOf(op: OpDefinition, opCase: OpCase, adapterClass: (typeof CLASS
     subgroupMinSize: 4,
     maxStorageBuffersPerShaderStage: 10,
   });
-  const { launches } = plan({ params, ...primitive }, shapes, { caps, operators: OPS });
+  const { launches } = plan({ params, ...primitive }, shapes, { caps, operators: CORE_OPERATORS });
   return launches.map(({ code }) => code);
 }
 

@@ -7,7 +7,7 @@ import type { Attributes, PrimitiveFunction } from '../../../core/primitive-func
 import type { Shape } from '../../../core/shape.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { callReference } from '../../../ops/testing/call-reference.ts';
-import { opDefinition, OPS } from '../../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
 import { firstDifference } from '../../../core/all-close.ts';
 import { pausePolls } from '../../../testing/pause-polls.ts';
 import { randomTensor } from '../../../testing/random-tensor.ts';
@@ -189,7 +189,7 @@ const PRODUCTS: readonly Product[] = [
 test.each(PRODUCTS.map((product) => [product.title, product] as const))(
   'matmul: %s',
   async (_, { shapes, attributes = {}, caps, kernels, code }) => {
-    const op = opDefinition(shapes[0]?.length === 2 ? 'gemm' : 'matmul');
+    const op = CORE_OPERATORS.require(shapes[0]?.length === 2 ? 'gemm' : 'matmul');
     const inputs = shapes.map((shape, i) => randomTensor(shape, i + 1));
     const call = inferConcreteCall(op, inputs, attributes);
     const primitive: PrimitiveFunction = {
@@ -201,7 +201,7 @@ test.each(PRODUCTS.map((product) => [product.title, product] as const))(
     const launchPlan = plan(
       primitive,
       { params: shapes, results: [call.output.shape] },
-      { caps: { ...gpu.caps, ...caps }, operators: OPS },
+      { caps: { ...gpu.caps, ...caps }, operators: CORE_OPERATORS },
     );
     expect(launchPlan.launches.map(({ label }) => label)).toEqual(kernels);
     expect(launchPlan.launches[0]?.code).toMatch(code);

@@ -91,7 +91,7 @@ function addLoadHook(
     result = `${type}()`;
   } else {
     type = scratchType(from, width);
-    // One buffer cannot be bound to a dispatch in two ways.
+    // One buffer cannot be bound to a launch in two ways.
     const isWritten = kernel.writes.some(({ to }) => isSame(to, from));
     const access = isWritten ? 'read_write' : 'read';
     result = `${shader.bind(operandBuffer(from, context), type, access)}[i]`;

@@ -10,7 +10,7 @@ import type { OpDefinition } from '../../../ops/define-op.ts';
 import type { OpCase } from '../../../ops/op-cases.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { callReference } from '../../../ops/testing/call-reference.ts';
-import { OPS } from '../../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
 import { testedOp } from '../../../ops/testing/tested-ops.ts';
 import { firstDifference } from '../../../core/all-close.ts';
 import { pausePolls } from '../../../testing/pause-polls.ts';
@@ -60,7 +60,7 @@ async function runOnGpu(
   const launchPlan = plan(
     primitive,
     { params: inputs.map(({ shape }) => shape), results: outputs.map(({ shape }) => shape) },
-    { caps: { ...gpu.caps, ...caps }, operators: OPS },
+    { caps: { ...gpu.caps, ...caps }, operators: CORE_OPERATORS },
   );
   const buffers = [...inputs, ...outputs].map((tensor) => storageBuffer(gpu, storageWords(tensor)));
   const prepared = await preparePlan(gpu, launchPlan, buffers);

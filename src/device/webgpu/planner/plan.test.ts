@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
-import { OPS } from '../../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
 import { plan, supports } from './plan.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';
 
@@ -14,7 +14,7 @@ function planOf(primitive: PrimitiveFunction, caps: Partial<PlannerCaps> = {}): 
     params: primitive.params.map(({ shape }) => shape.map(Number)),
     results: primitive.results.map(({ type }) => type.shape.map(Number)),
   };
-  return plan(primitive, shapes, { caps: { ...CAPS, ...caps }, operators: OPS });
+  return plan(primitive, shapes, { caps: { ...CAPS, ...caps }, operators: CORE_OPERATORS });
 }
 
 function biasRelu(rows: number, columns: number): PrimitiveFunction {
@@ -390,7 +390,9 @@ describe('refusals', () => {
       body: [{ op: 'add', inputs: [0, 0], attributes: {} }],
       results: [{ value: 1, type: { dtype: 'float64', shape: [2] } }],
     };
-    expect(supports(primitive, OPS)).toMatchInlineSnapshot(`"add: no kernels for float64"`);
+    expect(supports(primitive, CORE_OPERATORS)).toMatchInlineSnapshot(
+      `"add: no kernels for float64"`,
+    );
     expect(() => planOf(primitive)).toThrowErrorMatchingInlineSnapshot(
       `[UnsupportedError: kernel add_double: got a float64 tensor, expected a dtype that WebGPU kernels have. Run it on the host device.]`,
     );
@@ -429,8 +431,8 @@ describe('refusals', () => {
       body: Array.from({ length: count }, (_, i) => ({ op: 'neg', inputs: [i], attributes: {} })),
       results: [{ value: count, type: tensor(2) }],
     });
-    expect(supports(chain(1000), OPS)).toBe('1000 operator calls, at most 256');
-    expect(supports(chain(256), OPS)).toBe(undefined);
+    expect(supports(chain(1000), CORE_OPERATORS)).toBe('1000 operator calls, at most 256');
+    expect(supports(chain(256), CORE_OPERATORS)).toBe(undefined);
     expect(planOf(chain(256)).launches).toHaveLength(1);
     const doubled: PrimitiveFunction = {
       name: 'doubled',
@@ -520,8 +522,10 @@ describe('a small tensor whose lanes take many divisions', () => {
       ],
       results: [[rows, 3, 3, 3, 3]],
     };
-    return plan(primitive, shapes, { caps: { ...CAPS, adapterClass: 'software' }, operators: OPS })
-      .launches[0]?.code;
+    return plan(primitive, shapes, {
+      caps: { ...CAPS, adapterClass: 'software' },
+      operators: CORE_OPERATORS,
+    }).launches[0]?.code;
   };
 
   test('is computed by a loop over lanes', () => {

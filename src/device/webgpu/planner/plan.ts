@@ -2,21 +2,17 @@ import { isDType } from '../../../core/dtype.ts';
 import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
 import { elementCount } from '../../../core/shape.ts';
+import { missingOperator } from '../../../ops/missing-operator.ts';
 import { withoutAlternatives } from '../../../ops/program/wgsl-kernel.ts';
+import type { OperatorTable } from '../../../ops/operator.ts';
 import { elementTypeOf } from './element-type.ts';
 import { partitionPrimitive } from './partition-primitive.ts';
 import { planAnchorStep } from './plan-anchor-step.ts';
 import { planMapStep } from './plan-map-step.ts';
 import { PlanBuilder } from './plan-builder.ts';
-import {
-  type CallShapes,
-  type Operators,
-  readValues,
-  takesDType,
-  typePrimitive,
-} from './typed-primitive.ts';
+import { type CallShapes, readValues, takesDType, typePrimitive } from './typed-primitive.ts';
 
-export type { CallShapes, Operators } from './typed-primitive.ts';
+export type { CallShapes } from './typed-primitive.ts';
 
 /** Planning walks along chains of calls, and takes longer than linear for anchors. */
 const MAX_CALL_COUNT = 256;
@@ -24,7 +20,7 @@ const MAX_CALL_COUNT = 256;
 /** The request for a plan. */
 export interface PlanTarget {
   readonly caps: PlannerCaps;
-  readonly operators: Operators;
+  readonly operators: OperatorTable;
 }
 
 /**
@@ -54,7 +50,7 @@ export function plan(
 }
 
 /** Why a primitive cannot run on any WebGPU device; undefined when it can. Needs no shapes. */
-export function supports(whole: PrimitiveFunction, operators: Operators): string | undefined {
+export function supports(whole: PrimitiveFunction, operators: OperatorTable): string | undefined {
   const primitive = withoutAlternatives(whole);
   const callCount = primitive.body.length;
   if (callCount > MAX_CALL_COUNT) return `${callCount} operator calls, at most ${MAX_CALL_COUNT}`;
@@ -66,7 +62,7 @@ export function supports(whole: PrimitiveFunction, operators: Operators): string
   }
   for (const call of primitive.body) {
     const op = operators.get(call.op);
-    if (op === undefined) return `unknown operator ${call.op}`;
+    if (op === undefined) return missingOperator(call.op);
     if (op.kind === 'opaque' || op.kind === 'dynamic') return `${call.op} runs on the host only`;
     for (const [i, input] of call.inputs.entries()) {
       const dtype = primitive.params[input]?.dtype;

@@ -12,7 +12,7 @@ import type { OpDefinition } from '../../../ops/define-op.ts';
 import type { OpCase } from '../../../ops/op-cases.ts';
 import { hostReason } from '../../../ops/placement.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
-import { OPS } from '../../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
 import { TESTED_OPS } from '../../../ops/testing/tested-ops.ts';
 import { plan } from './plan.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';
@@ -36,7 +36,7 @@ function capsOf(adapterClass: PlannerCaps['adapterClass']): PlannerCaps {
 /** The planner and the operators, from the sources or as a build makes them. */
 interface Planner {
   readonly plan: typeof plan;
-  readonly OPS: typeof OPS;
+  readonly CORE_OPERATORS: typeof CORE_OPERATORS;
 }
 
 function planCase(
@@ -61,7 +61,7 @@ function planCase(
     results: [{ value: params.length, type: output }],
   };
   const shapes = { params: params.map(({ shape }) => shape), results: [output.shape] };
-  return planner.plan(primitive, shapes, { caps, operators: planner.OPS });
+  return planner.plan(primitive, shapes, { caps, operators: planner.CORE_OPERATORS });
 }
 
 /** Shaders that the cases of operators are too small for. */
@@ -103,7 +103,7 @@ async function builtPlanner(name: string, plugins: Plugin[]): Promise<Planner> {
   writeFileSync(
     entry,
     `export { plan } from ${address('./plan.ts')};
-export { OPS } from ${address('../../../ops/registry.ts')};
+export { CORE_OPERATORS } from ${address('../../../ops/core-operators.ts')};
 `,
   );
   await build({
@@ -122,7 +122,7 @@ export { OPS } from ${address('../../../ops/registry.ts')};
 
 let plans: Map<string, LaunchPlan>;
 beforeAll(() => {
-  plans = planAll({ plan, OPS });
+  plans = planAll({ plan, CORE_OPERATORS });
 });
 
 test('every shader is part of some plan, as it stands in its file', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AdapterClass } from '../../../core/launch-plan.ts';
 import type { Attributes, OperatorCall } from '../../../core/primitive-function.ts';
 import type { Shape } from '../../../core/shape.ts';
-import { OPS } from '../../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
 import { plan } from './plan.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';
 
@@ -51,7 +51,11 @@ function shadersOf({ op, x, w, to, attributes }: Anchor, pairs: number, on: Adap
   const results = [{ value: result, type: { dtype: 'float32', shape: to } as const }];
   const primitive = { name: 'quantized', params, body, results };
   const caps = { ...CAPS, adapterClass: on };
-  const { launches } = plan(primitive, { params: shapes, results: [to] }, { caps, operators: OPS });
+  const { launches } = plan(
+    primitive,
+    { params: shapes, results: [to] },
+    { caps, operators: CORE_OPERATORS },
+  );
   return new Set(launches.map(({ code }) => code));
 }
 

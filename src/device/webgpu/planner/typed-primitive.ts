@@ -9,12 +9,10 @@ import type {
 import { elementCount, sameShape, type Shape } from '../../../core/shape.ts';
 import { bindAttributes } from '../../../ops/bind-attributes.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
+import type { OperatorTable } from '../../../ops/operator.ts';
 import { formatType } from '../../../ops/operand-checks.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { type ElementType, elementTypeOf } from './element-type.ts';
-
-/** Operators by name. */
-export type Operators = ReadonlyMap<string, OpDefinition>;
 
 /** Shapes of the tensors of one call; an absent result takes what is computed. */
 export interface CallShapes {
@@ -49,7 +47,7 @@ export interface TypedCall {
 export function typePrimitive(
   primitive: PrimitiveFunction,
   shapes: CallShapes,
-  operators: Operators,
+  operators: OperatorTable,
 ): TypedPrimitive {
   const types: ConcreteTensorType[] = [];
   const read = readValues(primitive);
@@ -121,7 +119,7 @@ function requireIndexable(type: ConcreteTensorType, primitive: string): void {
 
 export function operatorOf(
   call: OperatorCall,
-  operators: Operators,
+  operators: OperatorTable,
   primitive: string,
 ): OpDefinition {
   const op = operators.get(call.op);

@@ -2,10 +2,12 @@ import { internalError } from '../../../core/errors.ts';
 import { computedDType } from '../../../core/dtype.ts';
 import { elementCount, rowMajorStrides, type Shape } from '../../../core/shape.ts';
 import { renderScalar } from '../../../ops/formula/render-scalar.ts';
+import type { IndexNode } from '../../../ops/index-expression/expression.ts';
+import { analyzeIndexMap, type MapLayout } from '../../../ops/index-expression/index-map-layout.ts';
+import { type LeafNode, OPERAND, renderIndex } from '../../../ops/index-expression/render-wgsl.ts';
 import { type Broadcast, classifyBroadcast, padRank } from './broadcast.ts';
 import { type ElementType, literal, vectorType, wrapped } from './element-type.ts';
 import { FLOAT16_BITS, ROUND_TO_FLOAT16 } from './float16-bits.ts';
-import { analyzeIndexMap, type MapLayout } from './index-map-layout.ts';
 import type { PlanBuilder } from './plan-builder.ts';
 import { type Position, Scope, valueKey } from './scope.ts';
 import type { ShaderBuilder } from './shader-builder.ts';
@@ -149,7 +151,7 @@ export class ValueEmitter {
 
   #injective(call: TypedCall, at: Position, scope: Scope): string {
     const map = call.op.indexMap;
-    if (map === undefined) throw internalError(`${call.op.name} was fused but has no index map`);
+    if (map === undefined) throw internalError(`${call.op.name} has no index map`);
     if (map.keepsOrder === true) return this.emit(call.inputs[0] ?? 0, at, scope);
     const output = this.#plan.type(call.value);
     const inputs = call.inputs.map((input) => this.#plan.type(input));
@@ -163,38 +165,55 @@ export class ValueEmitter {
   }
 
   #mapped(call: TypedCall, layout: MapLayout, { at, scope }: EmitContext): string {
-    const output = this.#plan.type(call.value);
-    const inputs = call.inputs.map((input) => this.#plan.type(input));
-    const outer = output.shape.slice(0, output.shape.length - layout.trailingAxes);
-    const inner = layout.innerSize / at.width;
-    const coords = this.#coords(
-      at.linear,
-      layout.trailingAxes > 0 ? [...outer, inner] : outer,
-      scope,
-    );
-    const padding = new Array<string>(Math.max(0, layout.trailingAxes - 1)).fill('0u');
-    const param = (value: number, type: 'u32' | 'i32') => this.#shader.param(value, type);
-    const sources = call.op.indexMap?.sources({
-      attributes: call.attributes,
-      inputs,
-      output,
-      coords: [...coords, ...padding],
-      param,
-      integer: (input, at) => this.#integer(call.inputs[input] ?? 0, at, scope),
-    });
-    const read = (source: { input: number; coords: readonly string[] }, block: Scope) => {
-      const shape = inputs[source.input]?.shape ?? [];
-      const linear = this.#sourceIndex(source.coords, shape, { layout, width: at.width });
-      const name = block.let(this.#shader.uniqueName('i'), linear);
-      const axes = shape.length - layout.trailingAxes;
-      const inner = layout.trailingAxes > 0 ? [layout.innerSize / at.width] : [];
-      const known = source.coords.slice(0, axes + inner.length);
-      this.#coordsOf.set(`${[...shape.slice(0, axes), ...inner].join()} ${name}`, known);
-      return this.emit(call.inputs[source.input] ?? 0, { linear: name, width: at.width }, block);
+    const { shape } = this.#plan.type(call.value);
+    const { trailingAxes, innerSize } = layout;
+    const inner = trailingAxes > 0 ? [innerSize / at.width] : [];
+    const outer = shape.slice(0, shape.length - trailingAxes);
+    const coords = this.#coords(at.linear, [...outer, ...inner], scope);
+    const read = ({ input, coords: from }: SourceText, block: Scope) => {
+      const value = call.inputs[input] ?? 0;
+      const { shape } = this.#plan.type(value);
+      const axes = shape.length - trailingAxes;
+      const known = from.slice(0, axes + inner.length);
+      const strides = rowMajorStrides(shape);
+      const terms = known.map((coord, axis) => {
+        if (axis === axes) return coord;
+        return this.#term(coord, (strides[axis] ?? 1) / at.width, axis === shape.length - 1);
+      });
+      const linear = block.let(this.#shader.uniqueName('i'), terms.join(' + ') || '0u');
+      this.#coordsOf.set(`${[...shape.slice(0, axes), ...inner].join()} ${linear}`, known);
+      return this.emit(value, { linear, width: at.width }, block);
     };
-    const only = sources?.[0];
+    const sources = this.#sourceTexts(call, layout, { coords, scope });
+    const only = sources[0];
     if (only !== undefined && only.when === undefined) return read(only, scope);
-    return this.#choose(call, { sources: sources ?? [], read, at, scope });
+    return this.#choose(call, { sources, read, at, scope });
+  }
+
+  /** Of axes that are counted as one the first has the coordinate. */
+  #sourceTexts(
+    call: TypedCall,
+    { values, sources }: MapLayout,
+    { coords, scope }: { coords: readonly string[]; scope: Scope },
+  ): SourceText[] {
+    const texts = new Map<LeafNode, string>();
+    const leaf = (node: LeafNode) =>
+      (node.kind === 'coordinate' ? coords[node.axis] : texts.get(node)) ?? '0u';
+    const places = (nodes: readonly IndexNode[]) =>
+      nodes.map((node) => renderIndex(node, leaf, OPERAND));
+    for (const node of values) {
+      texts.set(
+        node,
+        node.kind === 'parameter'
+          ? this.#shader.param(node.value, node.type)
+          : this.#integer(call.inputs[node.input] ?? 0, places(node.operands), scope),
+      );
+    }
+    return sources.map(({ input, coords, when }) => ({
+      input,
+      coords: places(coords),
+      when: when && renderIndex(when, leaf),
+    }));
   }
 
   /** An element of a tensor of integers as an i32. */
@@ -230,22 +249,6 @@ export class ValueEmitter {
     }
     this.#sourceCount = outer;
     return result;
-  }
-
-  #sourceIndex(
-    coords: readonly string[],
-    shape: Shape,
-    { layout, width }: { layout: MapLayout; width: 1 | 4 },
-  ): string {
-    const strides = rowMajorStrides(shape);
-    const outerRank = shape.length - layout.trailingAxes;
-    const terms = coords
-      .slice(0, outerRank)
-      .map((coord, axis) =>
-        this.#term(coord, (strides[axis] ?? 1) / width, axis === shape.length - 1),
-      );
-    const inner = layout.trailingAxes > 0 ? [coords[outerRank] ?? '0u'] : [];
-    return [...terms, ...inner].join(' + ') || '0u';
   }
 
   #term(coord: string, stride: number, isLast: boolean): string {
@@ -351,8 +354,15 @@ interface BroadcastOperand {
 }
 
 interface Choice extends EmitContext {
-  readonly sources: readonly { input: number; coords: readonly string[]; when?: string }[];
-  readonly read: (source: { input: number; coords: readonly string[] }, block: Scope) => string;
+  readonly sources: readonly SourceText[];
+  readonly read: (source: SourceText, block: Scope) => string;
+}
+
+/** A source in WGSL. */
+interface SourceText {
+  readonly input: number;
+  readonly coords: readonly string[];
+  readonly when: string | undefined;
 }
 
 function grouped(shape: Shape, width: 1 | 4): number[] {

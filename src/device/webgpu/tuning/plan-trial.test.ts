@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { LaunchPlan } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
-import { OPS } from '../../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';
 import type { CompiledLaunch, CompiledPlan } from '../compiled-plan.ts';
 import { kernelPlanner } from '../kernel-planner.ts';
-import type { Packing } from '../webgpu-kernel.ts';
+import type { Prepacking } from '../webgpu-kernel.ts';
 import { NamedChoices } from './named-choices.ts';
-import { TrialArguments, type TrialParts } from './plan-trial.ts';
+import { TrialArguments, type TrialContext } from './plan-trial.ts';
 
 const CONVOLUTION: PrimitiveFunction = {
   name: 'convolution',
@@ -31,7 +31,7 @@ const SHAPES = {
   ],
   results: [[1, 64, 16, 16]],
 };
-const PLANNER = kernelPlanner(plannerCaps('software'), OPS);
+const PLANNER = kernelPlanner(plannerCaps('software'), CORE_OPERATORS);
 
 function planOf(choices: Readonly<Record<string, string>>): LaunchPlan {
   const chosen = new NamedChoices(new Map(Object.entries(choices)));
@@ -41,11 +41,11 @@ function planOf(choices: Readonly<Record<string, string>>): LaunchPlan {
 /** The launches while a plan is measured, behind the default. */
 async function measured(
   plan: LaunchPlan,
-  packing: Packing | undefined,
+  prepacking: Prepacking | undefined,
 ): Promise<readonly CompiledPlan[]> {
   const launched: CompiledPlan[] = [];
   const slot = (words: Uint32Array) => ({ key: words.join() });
-  const parts = {
+  const context = {
     device: {
       createBuffer: () => ({ destroy: () => undefined }),
       write: () => undefined,
@@ -58,8 +58,12 @@ async function measured(
       release: () => undefined,
     },
     params: { acquire: slot, release: () => undefined },
-  } as unknown as TrialParts;
-  const args = new TrialArguments(CONVOLUTION, SHAPES, { parts, operators: OPS, packing });
+  } as unknown as TrialContext;
+  const args = new TrialArguments(CONVOLUTION, SHAPES, {
+    context,
+    operators: CORE_OPERATORS,
+    prepacking,
+  });
   await args.prepare(planOf({}));
   await (await args.prepare(plan)).measure();
   return launched;
@@ -78,8 +82,8 @@ test('without memory for weights all launches are timed', async () => {
 });
 
 test('what calls find done is not timed, and is there before the time is taken', async () => {
-  const packing: Packing = { done: undefined };
-  const launched = await measured(planOf({}), packing);
+  const prepacking: Prepacking = { done: undefined };
+  const launched = await measured(planOf({}), prepacking);
   expect(labels(launched[0])).toEqual(ALL);
   expect(labels(launched.at(-1))).toEqual(ALL.slice(1));
 });

@@ -11,23 +11,24 @@ import {
   realLaunches,
   releasePlan,
 } from '../compiled-plan.ts';
-import type { CallShapes, Operators } from '../planner/plan.ts';
-import type { KernelParts, Packing } from '../webgpu-kernel.ts';
+import type { OperatorTable } from '../../../ops/operator.ts';
+import type { CallShapes } from '../planner/plan.ts';
+import type { KernelContext, Prepacking } from '../webgpu-kernel.ts';
 import type { Trial } from './tune-plan.ts';
 
 /** A measurement takes about so long, so that a clock of a millisecond will do. */
 const MEASURED_MS = 20;
 const MAX_REPEATS = 200;
 
-export interface TrialParts extends KernelParts {
+export interface TrialContext extends KernelContext {
   readonly device: Pick<Device, 'createBuffer' | 'write' | 'read' | 'synchronize'>;
 }
 
 export interface TrialOptions {
-  readonly parts: TrialParts;
-  readonly operators: Operators;
+  readonly context: TrialContext;
+  readonly operators: OperatorTable;
   /** Work that calls of the first choice find done. */
-  readonly packing: Packing | undefined;
+  readonly prepacking: Prepacking | undefined;
 }
 
 /**
@@ -41,7 +42,7 @@ export class TrialArguments {
   readonly #buffers: DeviceBuffer[] = [];
   readonly #options: TrialOptions;
   /** Launches that calls do not do again; undefined until the first choice is prepared. */
-  #packed: ReadonlySet<string> | undefined;
+  #prepacked: ReadonlySet<string> | undefined;
 
   /** Throws OutOfMemoryError. */
   constructor(primitive: PrimitiveFunction, shapes: CallShapes, options: TrialOptions) {
@@ -75,34 +76,34 @@ export class TrialArguments {
 
   /** Compiles a plan, the first choice first. Rejects with DeviceError or OutOfMemoryError. */
   async prepare(plan: LaunchPlan): Promise<PlanTrial> {
-    const { parts, operators } = this.#options;
+    const { context, operators } = this.#options;
     const launches = realLaunches(plan);
-    const compiled = await Promise.all(launches.map((launch) => parts.pipelines.compile(launch)));
+    const compiled = await Promise.all(launches.map((launch) => context.pipelines.compile(launch)));
     const { params, results } = this.shapes;
     const assembled = assemblePlan(plan, compiled, {
       primitive: this.primitive,
       shapes: [...params, ...results],
-      ...parts,
+      ...context,
     });
-    this.#packed ??= new Set(this.#packedOf(assembled).map(launchKey));
-    const known = this.#packed;
+    this.#prepacked ??= new Set(this.#prepackedOf(assembled).map(launchKey));
+    const known = this.#prepacked;
     // Of the others it is not sure that there is memory to keep what they make.
-    const rest = assembled.launches.filter((l) => !l.packs || !known.has(launchKey(l)));
+    const rest = assembled.launches.filter((l) => !l.prepacks || !known.has(launchKey(l)));
     const timed = { ...assembled, launches: rest };
-    return new PlanTrial(this, { parts, operators, plan: assembled, timed });
+    return new PlanTrial(this, { context, operators, plan: assembled, timed });
   }
 
-  #packedOf({ launches }: CompiledPlan): readonly CompiledLaunch[] {
-    const { packing } = this.#options;
-    if (packing === undefined) return [];
+  #prepackedOf({ launches }: CompiledPlan): readonly CompiledLaunch[] {
+    const { prepacking } = this.#options;
+    if (prepacking === undefined) return [];
     // Before the first call nobody knows what is constant: all but the first argument, most likely.
-    const mayBeDone = ({ packs, bindings }: CompiledLaunch): boolean =>
-      packs && bindings.every(({ kind, index }) => kind !== 'argument' || index > 0);
-    return packing.done ?? launches.filter(mayBeDone);
+    const mayBeDone = ({ prepacks, bindings }: CompiledLaunch): boolean =>
+      prepacks && bindings.every(({ kind, index }) => kind !== 'argument' || index > 0);
+    return prepacking.done ?? launches.filter(mayBeDone);
   }
 
   #input(dtype: DType, shape: Shape): DeviceTensor {
-    const { device } = this.#options.parts;
+    const { device } = this.#options.context;
     const tensor = emptyTensor(device, dtype, shape);
     this.#buffers.push(tensor.buffer);
     const bytes = randomBytes(dtype, elementCount(shape));
@@ -117,8 +118,8 @@ function launchKey({ pipeline, params, workgroups, byteLengths }: CompiledLaunch
 }
 
 interface TrialPlan {
-  readonly parts: TrialParts;
-  readonly operators: Operators;
+  readonly context: TrialContext;
+  readonly operators: OperatorTable;
   readonly plan: CompiledPlan;
   /** Of its launches, those that calls do. */
   readonly timed: CompiledPlan;
@@ -137,7 +138,7 @@ export class PlanTrial implements Trial {
     try {
       for (const [i, { type }] of primitive.results.entries()) {
         const shape = shapes.results[i] ?? [];
-        this.#outputs.push(emptyTensor(trial.parts.device, type.dtype, shape));
+        this.#outputs.push(emptyTensor(trial.context.device, type.dtype, shape));
       }
     } catch (error) {
       this.dispose();
@@ -165,14 +166,14 @@ export class PlanTrial implements Trial {
   }
 
   dispose(): void {
-    releasePlan(this.#trial.plan, this.#trial.parts);
+    releasePlan(this.#trial.plan, this.#trial.context);
     for (const { buffer } of this.#outputs) buffer.destroy();
   }
 
   /** In host time: browsers round timestamps to a tenth of a millisecond. */
   async #time(repeats: number): Promise<number> {
-    const { plan, timed, parts } = this.#trial;
-    const { queue, device } = parts;
+    const { plan, timed, context } = this.#trial;
+    const { queue, device } = context;
     const args = [...this.#args.inputs, ...this.#outputs];
     // Others have used the scratch that it finds things in.
     if (timed.launches.length < plan.launches.length) queue.launch(plan, args);
@@ -184,7 +185,7 @@ export class PlanTrial implements Trial {
   }
 
   async #results(): Promise<Uint8Array[]> {
-    const { queue, device } = this.#trial.parts;
+    const { queue, device } = this.#trial.context;
     queue.launch(this.#trial.plan, [...this.#args.inputs, ...this.#outputs]);
     return device.read(
       this.#outputs.map(({ buffer }) => ({ buffer, byteOffset: 0, byteLength: buffer.byteLength })),
@@ -214,7 +215,7 @@ function rootMeanSquare(values: Float32Array): number {
   return Number.isFinite(mean) ? Math.sqrt(mean) : 0;
 }
 
-function emptyTensor(device: TrialParts['device'], dtype: DType, shape: Shape): DeviceTensor {
+function emptyTensor(device: TrialContext['device'], dtype: DType, shape: Shape): DeviceTensor {
   const byteLength = Math.ceil(storageByteLength(dtype, elementCount(shape)) / 4) * 4;
   return { buffer: device.createBuffer(Math.max(4, byteLength)), byteOffset: 0, dtype, shape };
 }

@@ -3,11 +3,12 @@ import type { LaunchPlan } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
 import type { KernelTuning, TunedChoice, TuneOptions, TuningTurns } from '../../device.ts';
 import { realLaunches } from '../compiled-plan.ts';
-import type { CallShapes, Operators } from '../planner/plan.ts';
+import type { OperatorTable } from '../../../ops/operator.ts';
+import type { CallShapes } from '../planner/plan.ts';
 import type { ScratchPool } from '../scratch-pool.ts';
 import type { WebGpuKernel } from '../webgpu-kernel.ts';
 import { type ChosenNames, NamedChoices } from './named-choices.ts';
-import { TrialArguments, type TrialParts } from './plan-trial.ts';
+import { TrialArguments, type TrialContext } from './plan-trial.ts';
 import { planHash, TunedChoices } from './tuned-choices.ts';
 import { ALL_AT_ONCE, hasVariants, type TunedPlan, tunePlan } from './tune-plan.ts';
 
@@ -21,7 +22,7 @@ const LITTLE_SCRATCH = 1 << 18;
 /** In the background no kernel is tuned again that ended it so often: it may have lost the device. */
 const MOST_ATTEMPTS = 3;
 
-export interface TuningParts extends TrialParts {
+export interface TuningContext extends TrialContext {
   readonly scratch: ScratchPool;
 }
 
@@ -32,10 +33,10 @@ export interface TuningParts extends TrialParts {
  */
 export async function tuneKernel(
   kernel: WebGpuKernel,
-  parts: TuningParts,
+  context: TuningContext,
   options: TuneOptions,
 ): Promise<readonly KernelTuning[]> {
-  const { planner } = parts;
+  const { planner } = context;
   const { operators } = planner;
   if (operators === undefined) return [];
   const reports: KernelTuning[] = [];
@@ -45,8 +46,8 @@ export async function tuneKernel(
       planner.plan(primitive, shapes, new NamedChoices(chosen));
     if (!hasVariants(plan)) continue;
     const key = planHash(plan(new Map()));
-    if (options.isBackground === true && isDone(choicesOf(parts).find(key))) continue;
-    const tuning: Tuning = { kernel, shapes, plan, key, parts, options, operators };
+    if (options.isBackground === true && isDone(choicesOf(context).find(key))) continue;
+    const tuning: Tuning = { kernel, shapes, plan, key, context, options, operators };
     const tuned = await (options.isBackground === true ? tuneQuietly(tuning) : tune(tuning));
     if (tuned === undefined) continue;
     const choices = Object.fromEntries(tuned.choices);
@@ -61,12 +62,12 @@ interface Tuning {
   readonly plan: (chosen: ChosenNames) => LaunchPlan;
   /** Hash of the plan without choices. */
   readonly key: string;
-  readonly parts: TuningParts;
+  readonly context: TuningContext;
   readonly options: TuneOptions;
-  readonly operators: Operators;
+  readonly operators: OperatorTable;
 }
 
-function choicesOf({ planner }: TuningParts): TunedChoices {
+function choicesOf({ planner }: TuningContext): TunedChoices {
   const { measured } = planner;
   const choices = measured instanceof TunedChoices ? measured : new TunedChoices();
   planner.measured = choices;
@@ -79,8 +80,8 @@ function isDone(known: TunedChoice | undefined): boolean {
 
 /** Notes that it began, for the case that the device or the page does not see its end. */
 async function tuneQuietly(tuning: Tuning): Promise<TunedPlan | undefined> {
-  const { key, parts, options } = tuning;
-  const choices = choicesOf(parts);
+  const { key, context, options } = tuning;
+  const choices = choicesOf(context);
   const { attempts = 0, ...known } = choices.find(key) ?? { plan: key, choices: {} };
   choices.set({ ...known, attempts: attempts + 1 });
   await options.remember?.();
@@ -96,13 +97,13 @@ async function tuneQuietly(tuning: Tuning): Promise<TunedPlan | undefined> {
 }
 
 async function tune(tuning: Tuning): Promise<TunedPlan> {
-  const { kernel, shapes, plan, key, parts, options, operators } = tuning;
+  const { kernel, shapes, plan, key, context, options, operators } = tuning;
   const { signal, turns = ALL_AT_ONCE } = options;
-  const before = parts.scratch.sizes();
+  const before = context.scratch.sizes();
   const args = new TrialArguments(kernel.primitive, shapes, {
-    parts,
+    context,
     operators,
-    packing: kernel.packing(shapes),
+    prepacking: kernel.prepacking(shapes),
   });
   let tuned: TunedPlan;
   try {
@@ -112,22 +113,22 @@ async function tune(tuning: Tuning): Promise<TunedPlan> {
   } finally {
     args.dispose();
     // Memory that only trials took, or that could not be had.
-    parts.scratch.shrink(before);
+    context.scratch.shrink(before);
   }
   const { choices } = tuned;
   const chosen = choices.size > 0 ? planHash(plan(choices)) : undefined;
-  choicesOf(parts).set({ plan: key, chosen, choices: Object.fromEntries(choices) });
+  choicesOf(context).set({ plan: key, chosen, choices: Object.fromEntries(choices) });
   await takePlan(tuning, plan(choices), turns);
   return tuned;
 }
 
 async function takePlan(
-  { kernel, shapes, parts, options }: Tuning,
+  { kernel, shapes, context, options }: Tuning,
   plan: LaunchPlan,
   turns: TuningTurns,
 ): Promise<void> {
   const launches = realLaunches(plan);
-  const compiled = await Promise.all(launches.map((launch) => parts.pipelines.compile(launch)));
+  const compiled = await Promise.all(launches.map((launch) => context.pipelines.compile(launch)));
   await turns.take(async () => {
     kernel.replacePlan(plan, compiled, shapes);
     options.onChange?.();

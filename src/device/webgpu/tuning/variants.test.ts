@@ -5,7 +5,7 @@ import type { Attributes, PrimitiveFunction } from '../../../core/primitive-func
 import { elementCount, type Shape } from '../../../core/shape.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { callReference } from '../../../ops/testing/call-reference.ts';
-import { opDefinition, OPS } from '../../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
 import { firstDifference } from '../../../core/all-close.ts';
 import { nodeGpu } from '../../../testing/node-gpu.ts';
 import { randomTensor } from '../../../testing/random-tensor.ts';
@@ -125,7 +125,7 @@ function attention(query: Shape, key: Shape, valueSize: number): Call {
 const CLASSES: readonly AdapterClass[] = ['software', 'integrated', 'discrete'];
 
 function prepare({ op: name, shapes, attributes = {} }: Call) {
-  const op = opDefinition(name);
+  const op = CORE_OPERATORS.require(name);
   // Weights as large as trained ones, so that sums are no larger than their terms.
   const inputs = shapes.map((shape, i) => {
     const elements = Float32Array.from(randomTensor(shape, i + 1).data, Number);
@@ -195,7 +195,7 @@ describe.each(CLASSES)('%s', (adapterClass) => {
     'every variant of %s computes what the operator means',
     async (_, call) => {
       const { op, inputs, primitive, expected, shapes } = prepare(call);
-      const planner = kernelPlanner({ ...caps, adapterClass }, OPS);
+      const planner = kernelPlanner({ ...caps, adapterClass }, CORE_OPERATORS);
       const plans = new Map<string, LaunchPlan>();
       for (const choices of choicesOf(
         (given) => planner.plan(primitive, shapes, new NamedChoices(given)),
@@ -228,7 +228,7 @@ describe.each(CLASSES)('%s', (adapterClass) => {
 
 test('choices apply to the plan that they were measured for, and to no other', () => {
   const software: PlannerCaps = { ...caps, adapterClass: 'software' };
-  const planner = kernelPlanner(software, OPS);
+  const planner = kernelPlanner(software, CORE_OPERATORS);
   const { primitive, shapes } = prepare({
     op: 'matmul',
     shapes: [
@@ -263,7 +263,7 @@ test('choices apply to the plan that they were measured for, and to no other', (
       [68, 64],
     ],
   });
-  const untouched = kernelPlanner(software, OPS).plan(other.primitive, other.shapes);
+  const untouched = kernelPlanner(software, CORE_OPERATORS).plan(other.primitive, other.shapes);
   expect(planner.plan(other.primitive, other.shapes)).toEqual(untouched);
   for (const [why, stale] of [
     ['a kernel of another version', { ...entry, chosen: '0123456789abcdef' }],

@@ -1,11 +1,11 @@
 import { OutOfMemoryError } from '../../core/errors.ts';
-import type { DeviceTensor, PackingBudget } from '../device.ts';
+import type { DeviceTensor, PrepackingBudget } from '../device.ts';
 import { asWebGpuBuffer, type BufferTable, type BufferUser, type WebGpuBuffer } from './buffers.ts';
 import type { CompiledLaunch, CompiledPlan } from './compiled-plan.ts';
 import type { DeviceFaults } from './device-faults.ts';
 
 /** Constants in the form that a kernel wants: what one launch makes of them, which is done once. */
-class Pack implements BufferUser {
+class PrepackedLaunch implements BufferUser {
   /** By binding of the launch; undefined where it reads. */
   readonly buffers: readonly (WebGpuBuffer | undefined)[];
   readonly byteLength: number;
@@ -17,7 +17,7 @@ class Pack implements BufferUser {
   constructor(
     buffers: readonly (WebGpuBuffer | undefined)[],
     sources: readonly WebGpuBuffer[],
-    onEnd: (pack: Pack) => void,
+    onEnd: (made: PrepackedLaunch) => void,
   ) {
     this.buffers = buffers;
     this.byteLength = buffers.reduce((sum, buffer) => sum + (buffer?.byteLength ?? 0), 0);
@@ -35,9 +35,9 @@ class Pack implements BufferUser {
 }
 
 /** Work that calls of a plan with certain constants need not do again. */
-export interface PackedCall {
+export interface PrepackedCall {
   /** Launches of the plan that read nothing but constants. */
-  readonly packs: ReadonlyMap<CompiledLaunch, Pack>;
+  readonly launches: ReadonlyMap<CompiledLaunch, PrepackedLaunch>;
   /** Buffers in place of scratch, by its index. */
   readonly scratch: readonly (WebGpuBuffer | undefined)[];
   /** Constants that it holds for. */
@@ -45,7 +45,7 @@ export interface PackedCall {
 }
 
 interface Source extends Pick<DeviceTensor, 'buffer' | 'byteOffset'> {
-  /** Of the argument; -1 for what is packed itself. */
+  /** Of the argument; -1 for what is prepacked itself. */
   readonly index: number;
 }
 
@@ -53,23 +53,23 @@ interface Source extends Pick<DeviceTensor, 'buffer' | 'byteOffset'> {
  * Scratch of launches that read constants only, kept from one call to the next as far as the budget
  * goes. The same launch over the same constants is done once for all plans, whatever their sizes.
  */
-export class PackedWeights {
+export class PrepackedWeights {
   readonly #buffers: BufferTable;
-  readonly #budget: PackingBudget;
-  readonly #packs = new Map<string, Pack>();
+  readonly #budget: PrepackingBudget;
+  readonly #prepacked = new Map<string, PrepackedLaunch>();
   readonly #faults: Pick<DeviceFaults, 'count'>;
   /** Faults of the device that it knows of. */
   #faultCount: number;
-  #calls = new WeakMap<CompiledPlan, PackedCall[]>();
+  #calls = new WeakMap<CompiledPlan, PrepackedCall[]>();
 
-  constructor(buffers: BufferTable, budget: PackingBudget, faults: Pick<DeviceFaults, 'count'>) {
+  constructor(buffers: BufferTable, budget: PrepackingBudget, faults: Pick<DeviceFaults, 'count'>) {
     this.#buffers = buffers;
     this.#budget = budget;
     this.#faults = faults;
     this.#faultCount = faults.count;
   }
 
-  find(plan: CompiledPlan, args: readonly DeviceTensor[]): PackedCall {
+  find(plan: CompiledPlan, args: readonly DeviceTensor[]): PrepackedCall {
     if (this.#faultCount !== this.#faults.count) {
       // The launch that filled one of them may have been refused.
       this.#faultCount = this.#faults.count;
@@ -87,39 +87,39 @@ export class PackedWeights {
 
   /** Launches that calls of a plan found done; undefined when none was with constants. */
   doneOf(plan: CompiledPlan): readonly CompiledLaunch[] | undefined {
-    return this.#calls.get(plan)?.flatMap(({ packs }) => [...packs.keys()]);
+    return this.#calls.get(plan)?.flatMap(({ launches }) => [...launches.keys()]);
   }
 
   dispose(): void {
-    for (const pack of this.#packs.values()) pack.drop();
+    for (const prepacked of this.#prepacked.values()) prepacked.drop();
   }
 
-  #prepare(plan: CompiledPlan, args: readonly DeviceTensor[]): PackedCall {
-    const packs = new Map<CompiledLaunch, Pack>();
+  #prepare(plan: CompiledPlan, args: readonly DeviceTensor[]): PrepackedCall {
+    const launches = new Map<CompiledLaunch, PrepackedLaunch>();
     const scratch: (WebGpuBuffer | undefined)[] = [];
     const sources: Source[] = [];
     for (const launch of plan.launches) {
-      const read = launch.packs ? constantsOf(launch, args, scratch) : undefined;
+      const read = launch.prepacks ? constantsOf(launch, args, scratch) : undefined;
       if (read === undefined) continue;
       sources.push(...read.filter(({ index }) => index >= 0));
-      const pack = this.#pack(launch, read);
-      if (pack === undefined) continue;
-      packs.set(launch, pack);
+      const prepacked = this.#prepack(launch, read);
+      if (prepacked === undefined) continue;
+      launches.set(launch, prepacked);
       for (const [i, { index }] of launch.bindings.entries()) {
-        const buffer = pack.buffers[i];
+        const buffer = prepacked.buffers[i];
         if (buffer !== undefined) scratch[index] = buffer;
       }
     }
-    return { packs, scratch, sources };
+    return { launches, scratch, sources };
   }
 
   /** Undefined beyond the budget. */
-  #pack(launch: CompiledLaunch, read: readonly Source[]): Pack | undefined {
+  #prepack(launch: CompiledLaunch, read: readonly Source[]): PrepackedLaunch | undefined {
     const sources = read.map(({ buffer }) => asWebGpuBuffer(buffer));
     const places = read.map(({ byteOffset }, i) => `${sources[i]?.id}+${byteOffset}`);
     const { pipeline, params, workgroups, byteLengths } = launch;
     const key = [pipeline.key, params?.key, workgroups, byteLengths, places].join(';');
-    const known = this.#packs.get(key);
+    const known = this.#prepacked.get(key);
     if (known !== undefined) return known;
     const lengths = byteLengths.map((length, i) => (launch.writes[i] === true ? length : 0));
     const byteLength = lengths.reduce((sum, length) => sum + length, 0);
@@ -127,7 +127,9 @@ export class PackedWeights {
     const made: (WebGpuBuffer | undefined)[] = [];
     try {
       for (const length of lengths) {
-        made.push(length > 0 ? this.#buffers.create(length, `packed ${launch.label}`) : undefined);
+        made.push(
+          length > 0 ? this.#buffers.create(length, `prepacked ${launch.label}`) : undefined,
+        );
       }
     } catch (error) {
       for (const buffer of made) buffer?.destroy();
@@ -135,12 +137,12 @@ export class PackedWeights {
       if (error instanceof OutOfMemoryError) return undefined;
       throw error;
     }
-    const pack = new Pack(made, sources, () => {
-      this.#packs.delete(key);
+    const prepacked = new PrepackedLaunch(made, sources, () => {
+      this.#prepacked.delete(key);
       this.#budget.reserve(-byteLength);
     });
-    this.#packs.set(key, pack);
-    return pack;
+    this.#prepacked.set(key, prepacked);
+    return prepacked;
   }
 }
 
@@ -148,13 +150,13 @@ export class PackedWeights {
 function constantsOf(
   { bindings, writes }: CompiledLaunch,
   args: readonly DeviceTensor[],
-  packed: readonly (WebGpuBuffer | undefined)[],
+  scratch: readonly (WebGpuBuffer | undefined)[],
 ): Source[] | undefined {
   const read: Source[] = [];
   for (const [i, { kind, index }] of bindings.entries()) {
     if (writes[i] === true || kind === 'empty') continue;
     const [tensor, buffer] =
-      kind === 'argument' ? [args[index], undefined] : [undefined, packed[index]];
+      kind === 'argument' ? [args[index], undefined] : [undefined, scratch[index]];
     if (tensor?.isReadOnly === true) {
       read.push({ index, buffer: tensor.buffer, byteOffset: tensor.byteOffset });
     } else if (buffer !== undefined) {

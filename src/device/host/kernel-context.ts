@@ -1,0 +1,44 @@
+import type { HostTensor } from '../../core/host-tensor.ts';
+import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { OperatorTable } from '../../ops/operator.ts';
+import type { DeviceTensor, KernelTiming } from '../device.ts';
+import type { HostStep } from './host-plan.ts';
+import type { StoredTensor } from './storage-view.ts';
+
+/** Memory of a tensor. */
+export type StoredBytes = Pick<StoredTensor, 'bytes' | 'byteOffset'>;
+
+/** Services of the device to its kernels. */
+export interface KernelServices {
+  /** False for the null device, which plans and counts but computes nothing. */
+  readonly computes: boolean;
+  /** Memory for temporaries, by slot; it grows to the largest request and is reused. */
+  scratch(slot: number, byteLength: number): StoredBytes;
+  /** Where the elements of an argument lie. */
+  locate(tensor: DeviceTensor): StoredBytes;
+  /** Called for each launch. */
+  launched(): void;
+  /** The timings that are being recorded, if any. */
+  timings(): KernelTiming[] | undefined;
+}
+
+/** The part that kernels of one device share. */
+export interface KernelContext extends KernelServices {
+  readonly operators: OperatorTable;
+}
+
+/** What is done by operators' references, whose code not everybody needs. */
+export interface References {
+  /** Does a step over the memory of its values. */
+  readonly runStep: (
+    step: HostStep,
+    values: readonly (StoredTensor | undefined)[],
+    types: readonly ConcreteTensorType[],
+  ) => void;
+  /** The result of a primitive of one call whose shape depends on elements. */
+  readonly computeOnHost: (
+    primitive: PrimitiveFunction,
+    inputs: readonly HostTensor[],
+    context: KernelContext,
+  ) => HostTensor;
+}

@@ -1,0 +1,259 @@
+import { abortError, DeviceLostError } from '../../core/errors.ts';
+import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { OperatorTable } from '../../ops/operator.ts';
+import { checkRange } from '../check-range.ts';
+import type {
+  Device,
+  DeviceBuffer,
+  DeviceCounters,
+  DeviceInfo,
+  DeviceRange,
+  Kernel,
+  KernelTiming,
+  LaunchRecording,
+  PreparedKernels,
+  PrepareOptions,
+} from '../device.ts';
+import type { KernelServices, StoredBytes } from './kernel-context.ts';
+import type { MakeKernels } from './prepare-host-kernels.ts';
+
+/** Makes, counts and finds buffers. */
+export interface ProcessorMemory {
+  readonly created: number;
+  readonly live: number;
+  readonly bytesLive: number;
+  /** A zeroed buffer. Throws OutOfMemoryError with the sizes. */
+  create(byteLength: number): DeviceBuffer;
+  /** Where a live buffer begins. To create another one may move it. */
+  locate(buffer: DeviceBuffer): StoredBytes;
+  /** Memory for temporaries, by slot; it grows to the largest request and is reused. */
+  scratch(slot: number, byteLength: number): StoredBytes;
+  dropScratch(): void;
+}
+
+export interface ProcessorDeviceOptions {
+  readonly kind: 'host' | 'wasm';
+  readonly info: DeviceInfo;
+  readonly memory: ProcessorMemory;
+  /** Default: the core operators. */
+  readonly operators: OperatorTable | undefined;
+  /** False for a device that checks, plans and counts everything and leaves results zero. */
+  readonly computes?: boolean;
+  /** Default: kernels of references. */
+  readonly makeKernels?: MakeKernels;
+  /** Makes them without references; undefined where these are needed, or something is not in order. */
+  readonly makeAlone?: MakeAlone;
+  readonly onDestroy?: () => void;
+  /** Absent where launches are not noted down. */
+  readonly recordings?: ProcessorRecordings;
+}
+
+export type MakeAlone = (
+  primitives: readonly PrimitiveFunction[],
+  services: KernelServices,
+  options: PrepareOptions,
+) => Promise<readonly Kernel[] | undefined>;
+
+/** Notes down launches, copies and writes, to repeat them. */
+export interface ProcessorRecordings {
+  readonly current: ProcessorRecording | undefined;
+  begin(): ProcessorRecording;
+}
+
+export interface ProcessorRecording extends LaunchRecording {
+  noteCopy(from: DeviceRange, to: DeviceRange): void;
+  noteWrite(target: DeviceRange, bytes: Uint8Array): void;
+  /** What happened cannot be repeated. */
+  invalidate(): void;
+}
+
+/** A device that computes in this thread, at once, in memory that it reads and writes itself. */
+export class ProcessorDevice implements Device {
+  readonly kind: 'host' | 'wasm';
+  readonly info: DeviceInfo;
+  /** Such memory is never lost. */
+  readonly lost: Promise<DeviceLostError> = new Promise(() => undefined);
+
+  readonly #memory: ProcessorMemory;
+  readonly #services: KernelServices;
+  readonly #makeKernels: MakeKernels | undefined;
+  readonly #makeAlone: MakeAlone | undefined;
+  readonly #onDestroy: (() => void) | undefined;
+  readonly #recordings: ProcessorRecordings | undefined;
+  readonly record?: () => LaunchRecording | undefined;
+  readonly #operators: OperatorTable | undefined;
+  #timings: KernelTiming[] | undefined;
+  #launches = 0;
+  #readbacks = 0;
+  #isDestroyed = false;
+
+  constructor({
+    kind,
+    info,
+    memory,
+    operators,
+    computes = true,
+    makeKernels,
+    makeAlone,
+    onDestroy,
+    recordings,
+  }: ProcessorDeviceOptions) {
+    this.kind = kind;
+    this.info = info;
+    this.#memory = memory;
+    this.#operators = operators;
+    this.#makeKernels = makeKernels;
+    this.#makeAlone = makeAlone;
+    this.#onDestroy = onDestroy;
+    this.#recordings = recordings;
+    if (recordings !== undefined) {
+      this.record = () => {
+        if (recordings.current !== undefined || this.isProfiled) return undefined;
+        const recording = recordings.begin();
+        recording.resume();
+        return recording;
+      };
+    }
+    this.#services = {
+      computes,
+      scratch: (slot, byteLength) => memory.scratch(slot, computes ? byteLength : 0),
+      locate: ({ buffer, byteOffset }) => {
+        const { bytes, byteOffset: begin } = memory.locate(buffer);
+        return { bytes, byteOffset: begin + byteOffset };
+      },
+      launched: () => this.launched(1),
+      timings: () => this.#timings,
+    };
+  }
+
+  get isProfiled(): boolean {
+    return this.#timings !== undefined;
+  }
+
+  /** Counts launches. */
+  launched(count: number): void {
+    this.#requireLive();
+    this.#launches += count;
+  }
+
+  async prepare(
+    primitives: readonly PrimitiveFunction[],
+    options: PrepareOptions = {},
+  ): Promise<PreparedKernels> {
+    this.#requireLive();
+    const { signal } = options;
+    if (signal?.aborted) throw abortError(signal);
+    const alone = await this.#makeAlone?.(primitives, this.#services, options);
+    const kernels =
+      alone === undefined
+        ? await this.#prepareWithReferences(primitives, options)
+        : new Map(alone.map((kernel) => [kernel.name, kernel]));
+    if (signal?.aborted) throw abortError(signal);
+    const references = [...kernels.values()].flatMap(({ name, references = [] }) =>
+      references.map((label) => ({ primitive: name, label })),
+    );
+    return { get: (name) => kernels.get(name), references, dispose: () => kernels.clear() };
+  }
+
+  async #prepareWithReferences(
+    primitives: readonly PrimitiveFunction[],
+    options: PrepareOptions,
+  ): Promise<Map<string, Kernel>> {
+    // The references of all operators come with it: most sessions do without.
+    const { prepareHostKernels } = await import('./prepare-host-kernels.ts');
+    if (options.signal?.aborted) throw abortError(options.signal);
+    return prepareHostKernels(primitives, {
+      deviceName: this.info.name,
+      services: this.#services,
+      operators: this.#operators,
+      makeKernels: this.#makeKernels,
+      options,
+    });
+  }
+
+  createBuffer(byteLength: number): DeviceBuffer {
+    this.#requireLive();
+    return this.#memory.create(byteLength);
+  }
+
+  write(buffer: DeviceBuffer, byteOffset: number, bytes: Uint8Array): void {
+    const range = { buffer, byteOffset, byteLength: bytes.byteLength };
+    this.#view('write', range).set(bytes);
+    this.#recordings?.current?.noteWrite(range, bytes);
+  }
+
+  copy(from: DeviceRange, to: DeviceRange): void {
+    const source = this.#view('copy from', from);
+    const target = this.#view('copy to', to);
+    target.set(source);
+    this.#recordings?.current?.noteCopy(from, to);
+  }
+
+  async read(ranges: readonly DeviceRange[]): Promise<Uint8Array[]> {
+    this.#recordings?.current?.invalidate();
+    const copies = ranges.map((range) => this.#view('read', range).slice());
+    this.#readbacks++;
+    return copies;
+  }
+
+  readSync(range: DeviceRange): Uint8Array {
+    // What follows may depend on the elements.
+    this.#recordings?.current?.invalidate();
+    this.#readbacks++;
+    return this.#view('read', range).slice();
+  }
+
+  flush(): void {
+    this.#requireLive();
+  }
+
+  async synchronize(): Promise<void> {
+    this.#requireLive();
+  }
+
+  async startProfile(): Promise<() => Promise<readonly KernelTiming[]>> {
+    this.#requireLive();
+    const timings: KernelTiming[] = [];
+    this.#timings = timings;
+    return async () => {
+      if (this.#timings === timings) this.#timings = undefined;
+      return timings;
+    };
+  }
+
+  counters(): DeviceCounters {
+    return {
+      buffersCreated: this.#memory.created,
+      buffersLive: this.#memory.live,
+      bytesLive: this.#memory.bytesLive,
+      pipelinesCreated: 0,
+      pipelinesLive: 0,
+      bindGroupsCreated: 0,
+      launches: this.#launches,
+      submits: 0,
+      readbacks: this.#readbacks,
+    };
+  }
+
+  destroy(): void {
+    this.#isDestroyed = true;
+    this.#memory.dropScratch();
+    this.#onDestroy?.();
+  }
+
+  #view(where: string, range: DeviceRange): Uint8Array {
+    this.#requireLive();
+    checkRange(where, range);
+    const { bytes, byteOffset } = this.#memory.locate(range.buffer);
+    return new Uint8Array(bytes, byteOffset + range.byteOffset, range.byteLength);
+  }
+
+  #requireLive(): void {
+    if (!this.#isDestroyed) return;
+    throw new DeviceLostError({
+      where: `${this.info.name} device`,
+      got: 'a call after the device was destroyed by its owner',
+      expected: 'a live device',
+    });
+  }
+}

@@ -1,0 +1,164 @@
+import { internalError } from '../../core/errors.ts';
+import type { DeviceTensor } from '../device.ts';
+import type { LaunchRecorder } from './launch-recorder.ts';
+import type { MemoryChecks } from './memory-checks.ts';
+import type { PackedConstants } from './packed-constants.ts';
+import type { LoadedCode } from './module-compiler.ts';
+import type { StepPlan } from './step-plan.ts';
+import { MOST_ARGS } from './threads/thread-control.ts';
+import type { ThreadPool } from './threads/thread-pool.ts';
+
+/** The part of a device that steps need. */
+export interface StepMachine {
+  readonly packed: PackedConstants;
+  /** Of a device that checks all accesses. */
+  readonly checks: MemoryChecks | undefined;
+  readonly threads: ThreadPool | undefined;
+  /** What launches are noted down in, if any. */
+  readonly recording: LaunchRecorder | undefined;
+  /** Of a step that threads share: see `WasmKernel.work`. */
+  readonly leastSharedWork: number;
+  /** All of the memory; another object after it grew. */
+  readonly bytes: ArrayBuffer;
+  /** Address of temporary memory; it grows to the largest request, and then moves. */
+  scratch(slot: number, byteLength: number): number;
+  compileNow(plans: readonly (StepPlan | undefined)[]): readonly (CompiledStep | undefined)[];
+}
+
+/** The functions of a step. */
+export interface StepCode {
+  readonly step: LoadedCode;
+  /** Of the packs in their order. */
+  readonly packs: readonly LoadedCode[];
+}
+
+/** Slots below are for values of primitives; then each thread has so many. */
+const FIRST_SLOT = 1024;
+
+/** A step over the memory of its values. */
+export class CompiledStep {
+  readonly #plan: StepPlan;
+  readonly #code: StepCode;
+  readonly #machine: StepMachine;
+  readonly #args: number[];
+  /** Of each thread, where some share the work. */
+  #threadArgs: number[][] | undefined;
+  /** Its number for threads. */
+  #index = 0;
+
+  constructor(plan: StepPlan, code: StepCode, machine: StepMachine) {
+    this.#plan = plan;
+    this.#code = code;
+    this.#machine = machine;
+    this.#args = plan.params.map(() => 0);
+    this.#args[this.#args.length - 1] = plan.units;
+    const { threads, leastSharedWork } = machine;
+    const isShared =
+      plan.units > 1 && plan.work >= leastSharedWork && plan.params.length <= MOST_ARGS;
+    if (threads === undefined || !isShared) return;
+    threads.start();
+    this.#index = code.step.share();
+    this.#threadArgs = Array.from({ length: threads.count }, () => [...this.#args]);
+  }
+
+  /** Does it, and notes it down where that is asked for. */
+  run(
+    addresses: readonly number[],
+    tensors: readonly DeviceTensor[],
+    recording: LaunchRecorder | undefined,
+  ): void {
+    const { values, packs, scratch } = this.#plan;
+    const args = this.#args;
+    let at = 0;
+    for (let i = 0; i < values.length; i++) args[at++] = addressAt(addresses, values[i]);
+    for (let i = 0; i < packs.length; i++) {
+      args[at++] = this.#pack(i, { addresses, tensors, recording });
+    }
+    for (let i = 0; i < scratch.length; i++) args[at++] = this.#scratch(i, 0);
+    args[at] = 0;
+    args[at + 1] = this.#plan.units;
+    if (recording !== undefined) this.#record(recording, [...args]);
+    this.#execute(args);
+  }
+
+  #record(recording: LaunchRecorder, args: number[]): void {
+    const { run } = this.#code.step;
+    const isShared = this.#threadArgs !== undefined;
+    recording.noteStep(isShared ? () => this.#execute(args) : () => run(...args));
+  }
+
+  #execute(args: number[]): void {
+    const { threads } = this.#machine;
+    if (this.#threadArgs !== undefined && threads?.isReady() === true) {
+      this.#share(threads, this.#threadArgs, args);
+    } else {
+      this.#code.step.run(...args);
+    }
+  }
+
+  /** Each thread does some units, with temporaries of its own; this one the first. */
+  #share(threads: ThreadPool, threadArgs: readonly number[][], args: number[]): void {
+    const { scratch, units } = this.#plan;
+    const parts = threads.count + 1;
+    const ofUnits = args.length - 2;
+    const ofScratch = ofUnits - scratch.length;
+    const beginOf = (part: number): number => Math.floor((units * part) / parts);
+    for (const [thread, own] of threadArgs.entries()) {
+      for (let i = 0; i < ofScratch; i++) own[i] = args[i] ?? 0;
+      for (let i = 0; i < scratch.length; i++) own[ofScratch + i] = this.#scratch(i, thread + 1);
+      own[ofUnits] = beginOf(thread + 1);
+      own[ofUnits + 1] = beginOf(thread + 2);
+    }
+    args[ofUnits + 1] = beginOf(1);
+    const { run } = this.#code.step;
+    threads.run(this.#index, threadArgs, { code: run, args });
+    args[ofUnits + 1] = units;
+  }
+
+  /** The address of an operand in the layout that the step reads. */
+  #pack(i: number, { addresses, tensors, recording }: PackContext): number {
+    const [pack, code] = [this.#plan.packs[i], this.#code.packs[i]];
+    if (pack === undefined || code === undefined) throw internalError(`no pack ${i}`);
+    const { checks } = this.#machine;
+    const tensor = tensors[pack.value];
+    if (tensor?.isReadOnly === true) {
+      const run = checks?.around(code.run, pack.byteLength) ?? code.run;
+      const known = this.#machine.packed.find(tensor, pack, run);
+      checks?.allow(known ?? 0, pack.byteLength);
+      if (known !== undefined) return known;
+    }
+    const [from, to] = [addressAt(addresses, pack.value), this.#unpacked(i)];
+    recording?.noteStep(() => code.run(from, to));
+    code.run(from, to);
+    return to;
+  }
+
+  #scratch(i: number, thread: number): number {
+    const slot = FIRST_SLOT * (thread + 1) + i;
+    return this.#temporary(slot, this.#plan.scratch[i] ?? 0);
+  }
+
+  /** Room for an operand that is packed in each call. */
+  #unpacked(i: number): number {
+    const { packs, scratch } = this.#plan;
+    return this.#temporary(FIRST_SLOT + scratch.length + i, packs[i]?.byteLength ?? 0);
+  }
+
+  #temporary(slot: number, byteLength: number): number {
+    const address = this.#machine.scratch(slot, byteLength);
+    this.#machine.checks?.allow(address, byteLength);
+    return address;
+  }
+}
+
+interface PackContext {
+  readonly addresses: readonly number[];
+  readonly tensors: readonly DeviceTensor[];
+  readonly recording: LaunchRecorder | undefined;
+}
+
+function addressAt(addresses: readonly number[], value: number | undefined): number {
+  const address = addresses[value ?? -1];
+  if (address === undefined) throw internalError(`value ${value} has no memory`);
+  return address;
+}

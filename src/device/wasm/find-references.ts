@@ -1,0 +1,24 @@
+import { concreteShape } from '../../core/dim.ts';
+import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { OperatorTable } from '../../ops/operator.ts';
+import { planOnHost } from '../host/host-plan.ts';
+import { isPlanned } from './plan-step.ts';
+
+/**
+ * The steps of a primitive function that have no WebAssembly and run references instead, by their labels.
+ * Undefined where its shapes are known only at a launch.
+ */
+export function findReferences(
+  primitive: PrimitiveFunction,
+  operators: OperatorTable,
+): readonly string[] | undefined {
+  const params: ConcreteTensorType[] = [];
+  for (const { dtype, shape } of primitive.params) {
+    const concrete = concreteShape(shape);
+    if (concrete === undefined) return undefined;
+    params.push({ dtype, shape: concrete });
+  }
+  const results = primitive.results.map(({ type }) => concreteShape(type.shape) ?? []);
+  const plan = planOnHost(primitive, params, { operators, results });
+  return plan.steps.filter((step) => !isPlanned(step, plan)).map(({ label }) => label);
+}

@@ -1,0 +1,119 @@
+import type { DeviceBuffer, DeviceRange, LaunchRecording, RecordedLaunches } from '../device.ts';
+import type { WasmBuffer, WasmMemory } from './wasm-memory.ts';
+
+/** A recording beyond these is not worth its memory, or its time without a yield point. */
+const MAX_STEPS = 4096;
+const MAX_WRITE_BYTE_LENGTH = 64 * 1024;
+
+/** What a recording needs of its device. */
+export interface RecordedDevice {
+  readonly memory: WasmMemory;
+  recording: LaunchRecorder | undefined;
+  isProfiled(): boolean;
+  /** Counts launches that are repeated, and throws once the device is destroyed. */
+  launched(count: number): void;
+  copy(from: DeviceRange, to: DeviceRange): void;
+  write(target: DeviceRange, bytes: Uint8Array): void;
+}
+
+/** Steps of kernels with their addresses, copies and writes in order. */
+export class LaunchRecorder implements LaunchRecording, RecordedLaunches {
+  launchCount = 0;
+  readonly buffers = new Set<DeviceBuffer>();
+
+  readonly #device: RecordedDevice;
+  readonly #steps: (() => void)[] = [];
+  readonly #users = new Set<WasmBuffer>();
+  /** See {@link WasmMemory.scratchMoves}; undefined until something was recorded. */
+  #scratchMoves: number | undefined;
+  #writeByteLength = 0;
+  #isInvalid = false;
+
+  constructor(device: RecordedDevice) {
+    this.#device = device;
+  }
+
+  pause(): void {
+    if (this.#device.recording === this) this.#device.recording = undefined;
+  }
+
+  resume(): void {
+    // Another recording has begun meanwhile: what happens from now on goes there.
+    if (this.#device.recording !== undefined && this.#device.recording !== this) this.invalidate();
+    else if (!this.#isInvalid) this.#device.recording = this;
+  }
+
+  /** Something happens that cannot be repeated. */
+  readonly invalidate = (): void => {
+    this.pause();
+    this.dispose();
+  };
+
+  finish(): RecordedLaunches | undefined {
+    this.pause();
+    // Steps before temporary memory moved were recorded with places where it is no more.
+    if (this.#scratchMoves !== undefined && !this.#hasSameScratch()) this.invalidate();
+    return this.#isInvalid ? undefined : this;
+  }
+
+  /** A kernel begins to work with these. */
+  noteLaunch(tensors: Iterable<WasmBuffer>): void {
+    this.launchCount++;
+    this.#scratchMoves ??= this.#device.memory.scratchMoves;
+    for (const buffer of tensors) this.#use(buffer);
+  }
+
+  /** A step, which does the same to the same places each time. */
+  noteStep(run: () => void): void {
+    if (this.#steps.length >= MAX_STEPS) return this.invalidate();
+    this.#steps.push(run);
+  }
+
+  noteCopy(from: DeviceRange, to: DeviceRange): void {
+    this.noteStep(() => this.#device.copy(from, to));
+    this.#use(from.buffer as WasmBuffer);
+    this.#use(to.buffer as WasmBuffer);
+  }
+
+  noteWrite(target: DeviceRange, bytes: Uint8Array): void {
+    this.#writeByteLength += bytes.byteLength;
+    if (this.#writeByteLength > MAX_WRITE_BYTE_LENGTH) return this.invalidate();
+    const copied = bytes.slice();
+    this.noteStep(() => this.#device.write(target, copied));
+    this.#use(target.buffer as WasmBuffer);
+  }
+
+  isUsable(): boolean {
+    if (this.#isInvalid || this.#device.recording !== undefined) return false;
+    return !this.#device.isProfiled() && this.#hasSameScratch();
+  }
+
+  replay(begin = 0, count = Number.POSITIVE_INFINITY): number | undefined {
+    if (begin === 0) this.#device.launched(this.launchCount);
+    const steps = this.#steps;
+    const end = Math.min(begin + count, steps.length);
+    for (let i = begin; i < end; i++) steps[i]?.();
+    return end < steps.length ? end : undefined;
+  }
+
+  dispose(): void {
+    this.#isInvalid = true;
+    for (const buffer of this.#users) buffer.onDestroy.delete(this.invalidate);
+    this.#steps.length = 0;
+    this.#users.clear();
+    this.buffers.clear();
+  }
+
+  #hasSameScratch(): boolean {
+    return (
+      this.#device.memory.scratchMoves === (this.#scratchMoves ?? this.#device.memory.scratchMoves)
+    );
+  }
+
+  #use(buffer: WasmBuffer): void {
+    if (this.#users.has(buffer)) return;
+    this.#users.add(buffer);
+    this.buffers.add(buffer);
+    buffer.onDestroy.add(this.invalidate);
+  }
+}

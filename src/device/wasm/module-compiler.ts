@@ -1,0 +1,67 @@
+import { internalError } from '../../core/errors.ts';
+import { encodeModule, type FunctionGroup } from '../../wasm/encode-module.ts';
+import type { ThreadPool } from './threads/thread-pool.ts';
+import type { MemoryChecks } from './memory-checks.ts';
+import type { WasmCode } from './wasm-code.ts';
+import { MOST_PAGES } from './wasm-memory.ts';
+
+/** A function. */
+export interface LoadedCode {
+  readonly run: WasmCode;
+  /** Gives it to threads, with all of its module; its number there. */
+  readonly share: () => number;
+}
+
+export interface ModuleCompilerOptions {
+  readonly memory: WebAssembly.Memory;
+  readonly threads: ThreadPool | undefined;
+  /** Whether products are added with one rounding. */
+  readonly isRelaxed: boolean;
+  readonly checks: MemoryChecks | undefined;
+}
+
+/** Makes functions over one memory of groups of code, whose last function is the one to call. */
+export class ModuleCompiler {
+  readonly #options: ModuleCompilerOptions;
+
+  constructor(options: ModuleCompilerOptions) {
+    this.#options = options;
+  }
+
+  /** Without holding the thread while the engine compiles. */
+  async compile(groups: readonly FunctionGroup[]): Promise<readonly LoadedCode[]> {
+    if (groups.length === 0) return [];
+    const bytes = this.#encode(groups);
+    return this.#instantiate(await WebAssembly.compile(bytes), bytes, groups.length);
+  }
+
+  compileNow(groups: readonly FunctionGroup[]): readonly LoadedCode[] {
+    if (groups.length === 0) return [];
+    const bytes = this.#encode(groups);
+    return this.#instantiate(new WebAssembly.Module(bytes), bytes, groups.length);
+  }
+
+  #encode(groups: readonly FunctionGroup[]): Uint8Array<ArrayBuffer> {
+    const { checks, isRelaxed, threads } = this.#options;
+    const memory = { minimum: 1, maximum: MOST_PAGES, shared: threads !== undefined };
+    return encodeModule({ groups, isRelaxed, isChecked: checks !== undefined, memory });
+  }
+
+  #instantiate(
+    module: WebAssembly.Module,
+    bytes: Uint8Array,
+    count: number,
+  ): readonly LoadedCode[] {
+    const { checks, memory, threads } = this.#options;
+    const { exports } = new WebAssembly.Instance(module, {
+      env: { memory, ...(checks && { check: checks.check }) },
+    });
+    let first: number | undefined;
+    const load = (): number => (first ??= threads?.load(bytes, count) ?? 0);
+    return Array.from({ length: count }, (_, i) => {
+      const code = exports[i];
+      if (typeof code !== 'function') throw internalError(`a module without function ${i}`);
+      return { run: code as WasmCode, share: () => load() + i };
+    });
+  }
+}

@@ -1,0 +1,74 @@
+import { elementCount } from '../../core/shape.ts';
+import type { Operator } from '../../ops/operator.ts';
+import type { WasmCall, WasmKernel } from '../../ops/wasm-lowering.ts';
+import { findLowering } from '../../ops/wasm-lowerings.ts';
+import { type Local, local } from '../../wasm/expression.ts';
+import type { CallStep, ChainStep, HostStep } from '../host/host-plan.ts';
+import { isPlannedChain, planChain } from './plan-chain.ts';
+import { copyKernel, mapKernel } from './plan-map.ts';
+import { newUnitRange, type StepContext, type StepPlan } from './step-plan.ts';
+
+/** The loop nest of a step; undefined for one that references do. Pure. */
+export function planStep(step: HostStep, context: StepContext): StepPlan | undefined {
+  const chain = asChain(step);
+  return chain ? planChain(chain, context) : planCall(step as CallStep, context);
+}
+
+/** Whether {@link planStep} plans a step, for less. */
+export function isPlanned(step: HostStep, context: StepContext): boolean {
+  const chain = asChain(step);
+  if (chain) return isPlannedChain(chain, context);
+  return kernelOfStep(step as CallStep, context) !== undefined;
+}
+
+/** References do elementwise calls of 64-bit integers one by one. */
+function asChain(step: HostStep): ChainStep | undefined {
+  if (step.kind === 'chain') return step;
+  const { call, label } = step;
+  return call.op.kind === 'elementwise' ? { kind: 'chain', label, calls: [call] } : undefined;
+}
+
+function kernelOf({ name, indexMap }: Operator, call: WasmCall): WasmKernel | undefined {
+  const kernel = findLowering(name)?.(call);
+  if (kernel !== undefined || indexMap === undefined) return kernel;
+  return indexMap.keepsOrder === true ? copyKernel(call) : mapKernel(indexMap, call);
+}
+
+function kernelOfStep({ call }: CallStep, { types }: StepContext): WasmKernel | undefined {
+  const output = types[call.value];
+  const inputs = call.inputs.map((value) => (value < 0 ? undefined : types[value]));
+  return output && kernelOf(call.op, { inputs, output, attributes: call.attributes });
+}
+
+function planCall(step: CallStep, context: StepContext): StepPlan | undefined {
+  const { call } = step;
+  const output = context.types[call.value];
+  const kernel = kernelOfStep(step, context);
+  if (kernel === undefined || output === undefined) return undefined;
+  const { packs = [], scratch = [], units = 1, functions = [] } = kernel;
+  // A value that is read twice is one parameter.
+  const values = [...new Set([...call.inputs.filter((value) => value >= 0), call.value])];
+  const places = new Map(values.map((value): [number, Local] => [value, local('i32')]));
+  const place = places.get(call.value);
+  if (place === undefined) return undefined;
+  const packed = packs.map(() => local('i32'));
+  const temporaries = scratch.map(() => local('i32'));
+  const range = newUnitRange();
+  const body = kernel.body({
+    inputs: call.inputs.map((value) => places.get(value)),
+    output: place,
+    packed,
+    scratch: temporaries,
+    units: range,
+  });
+  return {
+    values,
+    packs: packs.map(({ operand, ...pack }) => ({ ...pack, value: call.inputs[operand] ?? -1 })),
+    scratch,
+    params: [...places.values(), ...packed, ...temporaries, range.first, range.end],
+    units,
+    work: kernel.work ?? elementCount(output.shape),
+    functions,
+    body,
+  };
+}

@@ -1,0 +1,37 @@
+import type { ConcreteTensorType } from '../../core/primitive-function.ts';
+import type { OperandPack, UnitRange } from '../../ops/wasm-lowering.ts';
+import { type Local, local } from '../../wasm/expression.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+
+/**
+ * The code of a step: a function of the addresses of values, packed operands and temporaries, then of the
+ * units to do.
+ */
+export interface StepPlan {
+  /** Values whose addresses are the first parameters, in order. */
+  readonly values: readonly number[];
+  readonly packs: readonly ValuePack[];
+  /** Sizes of temporary memory. */
+  readonly scratch: readonly number[];
+  readonly params: readonly Local[];
+  readonly units: number;
+  /** See `WasmKernel.work`. */
+  readonly work: number;
+  /** Functions that the body calls. */
+  readonly functions: readonly WasmFunction[];
+  readonly body: readonly Statement[];
+}
+
+/** A value in the layout that a step reads. */
+export interface ValuePack extends Omit<OperandPack, 'operand'> {
+  readonly value: number;
+}
+
+/** Values of the primitive that a step has to do with. */
+export interface StepContext {
+  readonly types: readonly ConcreteTensorType[];
+  /** Values that have memory: arguments, results and those that other steps read. */
+  readonly stored: ReadonlySet<number>;
+}
+
+export const newUnitRange = (): UnitRange => ({ first: local('i32'), end: local('i32') });

@@ -1,0 +1,190 @@
+import { internalError } from '../../../core/errors.ts';
+import type { WasmCode } from '../wasm-code.ts';
+import {
+  CONTROL,
+  controlByteLength,
+  MOST_ARGS,
+  ORDERS,
+  type ThreadStart,
+} from './thread-control.ts';
+
+/** Ends a thread. */
+export type StopThread = () => void;
+/**
+ * Starts a thread that calls `serveThread` with what it is given; undefined where there are none.
+ * `onError` hears that it could not be started after all, or that it ended.
+ */
+export type StartThread = (start: ThreadStart, onError: () => void) => StopThread | undefined;
+
+/** Room for the bytes of a module, which threads read. */
+export interface SharedBytes {
+  readonly address: number;
+  readonly bytes: Uint8Array;
+  free(): void;
+}
+
+export interface ThreadPoolOptions {
+  readonly memory: WebAssembly.Memory;
+  /** Threads beside the calling one. */
+  readonly count: number;
+  readonly startThread: StartThread;
+  /** Whether the caller waits until threads can do their part; else it does all the work until then. */
+  readonly isAwaited: boolean;
+  allocate(byteLength: number): SharedBytes;
+}
+
+interface Module {
+  readonly bytes: Uint8Array;
+  readonly count: number;
+}
+
+/** Rounds of looking whether threads are done before this one sleeps, where it may. */
+const SPINS = 20_000;
+
+/** Threads over one shared memory, which do parts of a function's units each. */
+export class ThreadPool {
+  readonly #options: ThreadPoolOptions;
+  readonly #control: Int32Array<SharedArrayBuffer>;
+  readonly #stops: StopThread[] = [];
+  /** Modules that threads do not have yet. */
+  readonly #waiting: Module[] = [];
+  #loading: SharedBytes | undefined;
+  #functions = 0;
+  #orders = 0;
+  #isStarted = false;
+  #isBroken = false;
+
+  constructor(options: ThreadPoolOptions) {
+    this.#options = options;
+    this.#control = new Int32Array(new SharedArrayBuffer(controlByteLength(options.count)));
+  }
+
+  /** Starts the threads, once: programs that share no work do without. */
+  start(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    const { count, memory, startThread } = this.#options;
+    const control = this.#control.buffer;
+    for (let index = 0; index < count && !this.#isBroken; index++) {
+      const stop = startThread({ memory, control, index }, () => this.#break());
+      if (stop === undefined) this.#break();
+      else this.#stops.push(stop);
+    }
+  }
+
+  /** Resolves when all threads wait for orders where that is awaited, or will never do so. */
+  async ready(): Promise<void> {
+    if (!this.#options.isAwaited) return;
+    this.start();
+    while (!this.#isBroken && Atomics.load(this.#control, CONTROL.ready) < this.count) {
+      await new Promise((wake) => setTimeout(wake, 1));
+    }
+  }
+
+  /** Whether a thread could not be started, or ended: the caller does all the work then. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  /** Threads beside the calling one. */
+  get count(): number {
+    return this.#options.count;
+  }
+
+  /** Gives threads the functions of a module; the number of the first. */
+  load(bytes: Uint8Array, count: number): number {
+    const first = this.#functions;
+    this.#functions += count;
+    if (!this.#isBroken) this.#waiting.push({ bytes, count });
+    this.#loadNext();
+    return first;
+  }
+
+  /**
+   * Whether threads have all functions and wait for orders. What they do not have yet they are given, and
+   * until then the caller does all the work.
+   */
+  isReady(): boolean {
+    if (this.#isBroken || Atomics.load(this.#control, CONTROL.ready) < this.count) return false;
+    this.#loadNext();
+    while (this.#options.isAwaited && this.#loading !== undefined) {
+      this.#wait();
+      this.#loadNext();
+    }
+    return this.#waiting.length === 0 && this.#loading === undefined;
+  }
+
+  /**
+   * Runs a function with the arguments of each thread, and `own` with those of the caller meanwhile.
+   * Returns when all are done.
+   */
+  run(
+    index: number,
+    args: readonly (readonly number[])[],
+    own: { readonly code: WasmCode; readonly args: readonly number[] },
+  ): void {
+    const control = this.#control;
+    control[CONTROL.first] = index;
+    control[CONTROL.count] = own.args.length;
+    for (const [thread, values] of args.entries()) {
+      control.set(values, CONTROL.args + thread * MOST_ARGS);
+    }
+    this.#order(ORDERS.run);
+    own.code(...own.args);
+    this.#wait();
+    if (control[CONTROL.failed] !== 0) throw internalError('a thread of the wasm device failed');
+  }
+
+  /** Ends all threads. */
+  dispose(): void {
+    this.#break();
+  }
+
+  /** Some threads alone are of no use. */
+  #break(): void {
+    this.#isBroken = true;
+    if (this.#orders > 0 || Atomics.load(this.#control, CONTROL.ready) > 0) this.#order(ORDERS.end);
+    for (const stop of this.#stops.splice(0)) stop();
+    this.#waiting.length = 0;
+    this.#loading?.free();
+    this.#loading = undefined;
+  }
+
+  #loadNext(): void {
+    const control = this.#control;
+    if (Atomics.load(control, CONTROL.ready) < this.count) return;
+    if (this.#loading !== undefined) {
+      if (Atomics.load(control, CONTROL.done) < this.count) return;
+      this.#loading.free();
+      this.#loading = undefined;
+    }
+    const next = this.#waiting.shift();
+    if (next === undefined) return;
+    this.#loading = this.#options.allocate(next.bytes.byteLength);
+    this.#loading.bytes.set(next.bytes);
+    control[CONTROL.first] = this.#loading.address;
+    control[CONTROL.second] = next.bytes.byteLength;
+    control[CONTROL.third] = next.count;
+    this.#order(ORDERS.load);
+  }
+
+  #order(kind: number): void {
+    const control = this.#control;
+    control[CONTROL.kind] = kind;
+    Atomics.store(control, CONTROL.done, 0);
+    Atomics.store(control, CONTROL.order, ++this.#orders);
+    Atomics.notify(control, CONTROL.order);
+  }
+
+  #wait(): void {
+    const control = this.#control;
+    for (let i = 0; ; i++) {
+      const done = Atomics.load(control, CONTROL.done);
+      if (done === this.count) return;
+      if (i >= SPINS && MAY_SLEEP) Atomics.wait(control, CONTROL.done, done);
+    }
+  }
+}
+
+/** Pages must not; workers and Node may. */
+const MAY_SLEEP = !('window' in globalThis);

@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { PrimitiveFunction, TensorType } from '../../core/primitive-function.ts';
+import { seededRandom } from '../../core/random.ts';
+import type { Device, DeviceTensor, Kernel } from '../device.ts';
+import { createWasmDevice } from './wasm-device.ts';
+
+let device: Device;
+beforeEach(() => {
+  device = createWasmDevice();
+});
+afterEach(() => device.destroy());
+
+const matrix = (...shape: readonly (number | string)[]): TensorType => ({
+  dtype: 'float32',
+  shape,
+});
+
+/** a times b. */
+function product(a: TensorType, b: TensorType, y: TensorType): PrimitiveFunction {
+  const body = [{ op: 'matmul', inputs: [0, 1], attributes: {} }];
+  return { name: 'product', params: [a, b], body, results: [{ value: 2, type: y }] };
+}
+
+async function kernelOf(primitive: PrimitiveFunction): Promise<Kernel> {
+  const kernel = (await device.prepare([primitive])).get(primitive.name);
+  if (kernel === undefined) throw new Error('no kernel');
+  return kernel;
+}
+
+function tensor(
+  shape: readonly number[],
+  { values = [], isReadOnly = false }: { values?: readonly number[]; isReadOnly?: boolean } = {},
+): DeviceTensor {
+  const count = shape.reduce((product_, size) => product_ * size, 1);
+  const buffer = device.createBuffer(count * 4);
+  device.write(buffer, 0, new Uint8Array(Float32Array.from(values).buffer));
+  return { buffer, byteOffset: 0, dtype: 'float32', shape, isReadOnly };
+}
+
+async function elementsOf({ buffer }: DeviceTensor): Promise<number[]> {
+  const [bytes] = await device.read([{ buffer, byteOffset: 0, byteLength: buffer.byteLength }]);
+  return [...new Float32Array(bytes?.buffer ?? new ArrayBuffer(0))];
+}
+
+const random = (count: number, seed: number): number[] => {
+  const next = seededRandom(seed);
+  return Array.from({ length: count }, () => Math.fround(next() - 0.5));
+};
+
+test('a constant is packed once, and what was packed goes with it', async () => {
+  const type = matrix(8, 8);
+  const kernel = await kernelOf(product(type, type, type));
+  const [a, y] = [tensor([8, 8], { values: random(64, 1) }), tensor([8, 8])];
+  const identity = Array.from({ length: 64 }, (_, i) => (i % 9 === 0 ? 1 : 0));
+  const b = tensor([8, 8], { values: identity, isReadOnly: true });
+  const before = device.counters();
+  kernel.launch([a, b, y]);
+  const made = device.counters();
+  expect(made.buffersLive).toBeGreaterThan(before.buffersLive);
+  // What is no constant any more is read again; this one is not.
+  device.write(b.buffer, 0, new Uint8Array(256));
+  kernel.launch([a, b, y]);
+  expect(await elementsOf(y)).toEqual(await elementsOf(a));
+  expect(device.counters().buffersCreated).toBe(made.buffersCreated);
+  b.buffer.destroy();
+  // The constant and its panels; temporary memory stays.
+  expect(device.counters().buffersLive).toBe(made.buffersLive - 2);
+});
+
+test('an operand that is no constant is packed in each call', async () => {
+  const type = matrix(8, 8);
+  const kernel = await kernelOf(product(type, type, type));
+  const [a, b, y] = [
+    tensor([8, 8], { values: random(64, 1) }),
+    tensor([8, 8], { values: random(64, 2) }),
+    tensor([8, 8]),
+  ];
+  kernel.launch([a, b, y]);
+  device.write(b.buffer, 0, new Uint8Array(256));
+  kernel.launch([a, b, y]);
+  expect(await elementsOf(y)).toEqual(new Array<number>(64).fill(0));
+});
+
+test('more sizes of a symbol than a kernel keeps code of, in turns', async () => {
+  const kernel = await kernelOf(product(matrix('m', 3), matrix(3, 2), matrix('m', 2)));
+  const b = tensor([3, 2], { values: [1, 0, 0, 1, 0, 0] });
+  for (let round = 0; round < 2; round++) {
+    for (let m = 1; m <= 12; m++) {
+      const values = random(m * 3, m);
+      const [a, y] = [tensor([m, 3], { values }), tensor([m, 2])];
+      kernel.launch([a, b, y]);
+      expect(await elementsOf(y)).toEqual(values.filter((_, i) => i % 3 < 2));
+    }
+  }
+});
+
+test('products deeper than a tile add up their parts', async () => {
+  const k = 1300;
+  const kernel = await kernelOf(product(matrix(7, k), matrix(k, 11), matrix(7, 11)));
+  const [values, others] = [random(7 * k, 3), random(k * 11, 4)];
+  const [a, b, y] = [
+    tensor([7, k], { values }),
+    tensor([k, 11], { values: others }),
+    tensor([7, 11]),
+  ];
+  kernel.launch([a, b, y]);
+  const sums = Array.from({ length: 77 }, (_, i) => {
+    const [row, column] = [Math.floor(i / 11), i % 11];
+    let sum = 0;
+    for (let j = 0; j < k; j++) sum += (values[row * k + j] ?? 0) * (others[j * 11 + column] ?? 0);
+    return sum;
+  });
+  for (const [i, actual] of (await elementsOf(y)).entries()) {
+    expect(Math.abs(actual - (sums[i] ?? 0))).toBeLessThan(1e-4);
+  }
+});
+
+test('steps that run references are told of, and only those', async () => {
+  const unary = (op: string, dtype: 'float32' | 'float64'): PrimitiveFunction => {
+    const type = { dtype, shape: [4] };
+    const body = [{ op, inputs: [0], attributes: {} }];
+    return { name: `${op} ${dtype}`, params: [type], body, results: [{ value: 1, type }] };
+  };
+  const primitives = [unary('sin', 'float32'), unary('exp', 'float64'), unary('sin', 'float64')];
+  const { references } = await device.prepare(primitives);
+  expect(references).toEqual([{ primitive: 'sin float64', label: 'sin' }]);
+});
