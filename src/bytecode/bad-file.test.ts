@@ -172,7 +172,7 @@ describe('sections', () => {
       return section;
     });
     expect(refusal(bytes).message).toMatch(
-      /got 4294967295 [a-z ]+, expected at most \d+, for \d+ bytes/,
+      /got 4294967295 [a-z ]+, expected at most \d+: \d+ bytes/,
     );
   });
 

@@ -40,7 +40,7 @@ export class ByteStream {
           where: `byte ${this.#received}`,
           got: 'the end of the file',
           expected: `${missing} more bytes of the ${what}`,
-          remedy: 'The file is cut short; fetch or write it again.',
+          remedy: 'The file is truncated; fetch or write it again.',
         });
       }
       const piece = chunk.subarray(0, missing);

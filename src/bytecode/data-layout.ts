@@ -19,7 +19,7 @@ export function alignTensor(byteOffset: number): number {
   return Math.ceil(byteOffset / TENSOR_ALIGNMENT) * TENSOR_ALIGNMENT;
 }
 
-/** Packs tensors in the order given. The one layout that the verifier accepts. */
+/** Lays tensors out in the order given, without gaps but for alignment. The one layout that the verifier accepts. */
 export function layoutTensors(byteLengths: readonly number[]): ByteRange[] {
   let end = 0;
   return byteLengths.map((byteLength) => {
@@ -29,7 +29,7 @@ export function layoutTensors(byteLengths: readonly number[]): ByteRange[] {
   });
 }
 
-/** The length of a data section of packed ranges: where the last one ends. */
+/** The length of a data section of ranges laid out so: where the last one ends. */
 export function dataByteLengthOf(ranges: readonly ByteRange[]): number {
   const last = ranges.at(-1);
   return last === undefined ? 0 : last.byteOffset + last.byteLength;

@@ -209,7 +209,7 @@ describe('a function that is wrong', () => {
     const text = message((b) => {
       b.function('main').call('f');
     });
-    expect(text).toContain('(call f): got an end of code that can be reached');
+    expect(text).toContain('(call f): got code that runs past its end');
   });
 
   test('has no code', () => {

@@ -81,7 +81,7 @@ export class ExecutableReader {
       throw new UsageError({
         where: 'ExecutableReader.blocks',
         got: 'a second call',
-        expected: 'one, for the stream can be read once',
+        expected: 'one: the stream can be read once',
       });
     }
     this.#started = true;

@@ -85,7 +85,7 @@ export function instructionSpec(name: string): InstructionSpec | undefined {
   return BY_NAME.get(name);
 }
 
-/** The opcodes by name, for the dispatch loop. */
+/** The opcodes by name, for the interpreter loop. */
 export const Opcode = { call: 1, ret: 2, if: 3, goto: 4 } as const satisfies Record<
   InstructionName,
   number

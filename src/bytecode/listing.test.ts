@@ -382,8 +382,11 @@ describe('a listing with a mistake', () => {
       'weft 1.0\nconstants { c[0] = tensor int8 (1,) base64 "!" }',
       'got the string "!", expected base64',
     ],
-    ['weft 1.0\nreferences { f[0] = packed f f[1] = packed f }', 'expected a name once'],
-    ['weft 1.0\nmetadata { a = "1" a = "2" }', 'line 2, column 20: got "a", expected a key once'],
+    ['weft 1.0\nreferences { f[0] = packed f f[1] = packed f }', 'expected each name once'],
+    [
+      'weft 1.0\nmetadata { a = "1" a = "2" }',
+      'line 2, column 20: got "a", expected each key once',
+    ],
     ['weft 1.0\nshape_programs { p[0] = { pop } }', 'got "pop", expected const, load, store, add'],
     [
       `weft 1.0\nfunc f(x: Tensor[(${'('.repeat(50_000)}`,

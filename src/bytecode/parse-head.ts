@@ -35,7 +35,7 @@ export function checkFileLength(
     where: `byte ${Math.min(byteLength, expected)}`,
     got: `a file of ${byteLength} bytes`,
     expected: `${expected}, as its header says`,
-    remedy: 'The file is cut short or damaged; fetch or write it again.',
+    remedy: 'The file is truncated or damaged; fetch or write it again.',
   });
 }
 

@@ -122,7 +122,7 @@ class ListingParser {
     const kind = FUNCTION_KINDS.find((name) => this.#lexer.accept(name));
     if (kind === undefined) throw this.#lexer.unexpected(FUNCTION_KINDS.join(', '));
     const name = this.#lexer.name('the name of a function');
-    if (this.#declared.has(name)) throw this.#lexer.unexpected('a name once', token);
+    if (this.#declared.has(name)) throw this.#lexer.unexpected('each name once', token);
     this.#declared.set(name, { kind, name });
   }
 
@@ -176,7 +176,7 @@ class ListingParser {
       lexer.list('{', '}', () => {
         const token = lexer.peek();
         const name = lexer.name('an attribute');
-        if (attributes.has(name)) throw lexer.unexpected('an attribute once', token);
+        if (attributes.has(name)) throw lexer.unexpected('each attribute once', token);
         lexer.expect(':');
         attributes.set(name, parseAttribute(lexer));
       });
@@ -206,7 +206,7 @@ class ListingParser {
     while (!lexer.accept('}')) {
       const token = lexer.peek();
       const key = lexer.name('a key');
-      if (this.#metadata.has(key)) throw lexer.unexpected('a key once', token);
+      if (this.#metadata.has(key)) throw lexer.unexpected('each key once', token);
       lexer.expect('=');
       this.#metadata.set(key, lexer.string('a string'));
     }

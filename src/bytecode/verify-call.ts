@@ -62,7 +62,7 @@ export function verifyCall(instruction: Instruction, context: CallContext): Heap
     throw brokenRule(
       context.where(),
       `${args.length} arguments`,
-      `at most ${MAX_PACKED_ARGUMENTS}, for it is no bytecode function`,
+      `at most ${MAX_PACKED_ARGUMENTS}: it is not a bytecode function`,
     );
   }
   if (entry.kind === 'bytecode') verifyBytecodeCall(call, context);
@@ -74,7 +74,7 @@ export function verifyCall(instruction: Instruction, context: CallContext): Heap
     throw brokenRule(
       context.where(),
       `the result register %${argumentValue(result)}`,
-      `%void, for ${entry.name} returns nothing`,
+      `%void: ${entry.name} returns nothing`,
     );
   }
   const { constants } = context.program;
@@ -145,7 +145,7 @@ function verifyPrimitiveCall({ name, args, result }: Call, context: CallContext)
     throw brokenRule(
       context.where(),
       `the result register %${argumentValue(result)}`,
-      '%void, for a primitive writes to its last arguments',
+      '%void: a primitive writes to its last arguments',
     );
   }
   for (const [position, word] of args.entries()) {

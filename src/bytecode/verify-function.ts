@@ -44,7 +44,7 @@ export function verifyFunction(job: FunctionToVerify): void {
   if (instructions[last]?.spec.fallsThrough === true) {
     throw brokenRule(
       place(last),
-      'an end of code that can be reached',
+      'code that runs past its end',
       'a ret or goto as the last instruction',
     );
   }

@@ -98,12 +98,12 @@ const CODE: Case[] = [
   [
     'the end can be reached',
     { code: call(VOID_REGISTER, 0), table: ['f'] },
-    'function main, instruction 0 at code word 0 (call f): got an end of code that can be reached, expected a ret or goto',
+    'function main, instruction 0 at code word 0 (call f): got code that runs past its end, expected a ret or goto',
   ],
   [
     'if at the end',
     { code: [3, 0, 0], params: ['x'], registers: 1 },
-    'got an end of code that can be reached',
+    'got code that runs past its end',
   ],
   [
     'a jump before the function',
@@ -393,7 +393,7 @@ const CALLS: Case[] = [
       constants: [{ kind: 'string', value: 'x' }],
       registers: 1,
     },
-    'got the result register %0, expected %void, for vm.builtin.fatal returns nothing',
+    'got the result register %0, expected %void: vm.builtin.fatal returns nothing',
   ],
   [
     'a device that there is not',
@@ -865,7 +865,7 @@ describe('programs made to be slow', () => {
     const args = new Array<number>(200_000).fill(imm(1));
     const draft = { code: [...call(VOID_REGISTER, 0, ...args.slice(0, 16_385)), ...RET_VOID] };
     expect(message({ ...draft, table: ['f'] })).toContain(
-      'got 16385 arguments, expected at most 16384, for it is no bytecode function',
+      'got 16385 arguments, expected at most 16384: it is not a bytecode function',
     );
     const params = args.map((_, index) => `p${index}`);
     const code = [1, VOID_REGISTER, fn(0), args.length].concat(args, RET_VOID);

@@ -1,9 +1,13 @@
 import type { Executable } from '../bytecode/executable-file.ts';
 import { generateCode } from './codegen/codegen.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
+import { type RatesOfBoth, usualRates } from '../core/device-rates.ts';
+import { UsageError } from '../core/errors.ts';
+import { CORE_OPERATORS } from '../ops/core-operators.ts';
+import type { Operators } from '../ops/operators.ts';
 import { budgetInForce, CompileBudget } from './ir/compile-budget.ts';
 import type { SourceTexts } from './inference/type-diagnostics.ts';
-import type { Module } from './ir/expr.ts';
+import type { CallExpr, Module } from './ir/expr.ts';
 import type { DispatchReport } from './passes/dispatch-by-shape/dispatch.ts';
 import type { MemoryPlanReport } from './passes/plan-memory/memory-report.ts';
 import { allocateAdtTags } from './passes/allocate-adt-tags.ts';
@@ -12,10 +16,13 @@ import {
   dispatchByShape,
   type ModuleDispatch,
 } from './passes/dispatch-by-shape/dispatch-by-shape.ts';
+import { expandCompositions } from './passes/expand-compositions.ts';
 import { eliminateCommonSubexpressions } from './passes/eliminate-common-subexpressions.ts';
 import { foldAffineIntoWeights } from './passes/fold-affine/fold-affine-into-weights.ts';
 import { foldConstants } from './passes/fold-constants.ts';
+import { assignDevices } from './passes/fuse/assign-devices.ts';
 import { fuse, separate } from './passes/fuse/fuse.ts';
+import { requireCoreOperators } from './inference/require-core-operators.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import { inline } from './passes/inline.ts';
 import { lambdaLift } from './passes/lift-lambdas/lambda-lift.ts';
@@ -56,7 +63,14 @@ export interface CompileOptions {
   readonly dispatch?: ModuleDispatch | undefined;
   /** Called with how much larger the program became for each function that is dispatched. */
   readonly onDispatch?: ((report: DispatchReport) => void) | undefined;
-  /** Called with each call that runs on the host because WebGPU cannot do it. */
+  /**
+   * Places parts of the program beside WebGPU wherever a run then takes less time, copies counted. Default:
+   * only what WebGPU cannot run.
+   */
+  readonly devices?: DevicePair | undefined;
+  /** Rates of these devices, by which times are estimated. Default: guesses for an integrated adapter. */
+  readonly rates?: RatesOfBoth | undefined;
+  /** Called with each call that runs beside WebGPU, and why. */
   readonly onPlacement?: ((placement: Placement) => void) | undefined;
   /** Called with what memory was planned for each function. */
   readonly onMemoryPlan?: ((report: MemoryPlanReport) => void) | undefined;
@@ -64,7 +78,12 @@ export interface CompileOptions {
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** The most that compiling may take, see {@link CompileLimits}. */
   readonly compileLimits?: CompileLimits | undefined;
+  /** The operators that the module may call: the core operators, which is the default, and others. */
+  readonly operators?: Operators | undefined;
 }
+
+/** The devices that a program may be placed on. */
+export type DevicePair = readonly ['webgpu', 'wasm'];
 
 /** Passes that a program means the same without. */
 export const OPTIONAL_PASSES = [
@@ -85,11 +104,24 @@ export type OptionalPass = (typeof OPTIONAL_PASSES)[number];
 
 /** The passes in order. Dead code needs none: in graph form it is what nothing refers to. */
 export function pipeline(options: CompileOptions): readonly Pass[] {
-  const { dims = {}, without = [], dispatch, onDispatch, onPlacement, onMemoryPlan } = options;
+  const {
+    dims = {},
+    without = [],
+    dispatch,
+    onDispatch,
+    onPlacement,
+    onMemoryPlan,
+    operators,
+    devices,
+    rates = USUAL_RATES,
+  } = options;
+  requireDevices(devices);
+  const reasons = new WeakMap<CallExpr, string>();
   const left = new Set<string>(without);
   const passes = [
     bindDims(dims),
     inferTypes,
+    ...(operators?.hasCompositions === true ? [expandCompositions] : []),
     inline,
     nameUnknownDims,
     toGraph,
@@ -103,7 +135,8 @@ export function pipeline(options: CompileOptions): readonly Pass[] {
       ? []
       : [dispatchByShape(dispatch, onDispatch), simplify, foldConstants]),
     eliminateCommonSubexpressions,
-    placeDevices(onPlacement),
+    ...(devices === undefined ? [] : [assignDevices({ rates, reasons })]),
+    placeDevices(onPlacement, reasons),
     left.has('fuse') ? separate : fuse,
     toAnf,
     lowerMatch,
@@ -117,12 +150,24 @@ export function pipeline(options: CompileOptions): readonly Pass[] {
   return passes.filter(({ name }) => !left.has(name));
 }
 
+const USUAL_RATES: RatesOfBoth = { webgpu: usualRates('integrated'), wasm: usualRates('wasm') };
+
+function requireDevices(devices: unknown): void {
+  if (devices === undefined || JSON.stringify(devices) === '["webgpu","wasm"]') return;
+  throw new UsageError({
+    where: 'devices',
+    got: JSON.stringify(devices),
+    expected: '["webgpu", "wasm"]',
+    remedy: 'Leave it out for a program on one device.',
+  });
+}
+
 /**
  * Compiles a module to an executable. Equal modules give equal bytes.
  *
  * Throws TypeCheckError or ShapeError for a module that is not well-typed, UnsupportedError for an
- * operator that Weft does not have and for a result whose size nothing tells, UsageError for `dims`
- * that name nothing, CompileLimitError at a limit.
+ * operator that `operators` does not have and for a result whose size nothing tells, UsageError for `dims`
+ * that name nothing and for `operators` without the core ones, CompileLimitError at a limit.
  */
 export function compile(module: Module, options: CompileOptions = {}): Executable {
   const budget = new CompileBudget(options.compileLimits);
@@ -146,14 +191,15 @@ export function* compileInSteps(
   module: Module,
   options: CompileOptions,
 ): Generator<void, Executable> {
-  const { dump, texts, onProgress, onPlacement } = options;
+  const { dump, texts, onProgress, onPlacement, operators = CORE_OPERATORS } = options;
+  requireCoreOperators(operators);
   checkDimNames(module, options.dims ?? {});
   const placements = new Map<string, Placement>();
   const passes = pipeline({
     ...options,
     onPlacement: (placement) => placements.set(JSON.stringify(placement), placement),
   });
-  const context = { types: new TypeInference(), texts };
+  const context = { types: new TypeInference(undefined, operators), texts };
   dump?.('source', module);
   let current = module;
   for (const [index, pass] of passes.entries()) {

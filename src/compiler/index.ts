@@ -4,6 +4,7 @@ export {
   type CompileOptions,
   type Executable,
   OPTIONAL_PASSES,
+  type DevicePair,
   type OptionalPass,
 } from './compile.ts';
 export {

@@ -1,3 +1,4 @@
+import type { Operators } from '../ops/operators.ts';
 import { pipeline } from './compile.ts';
 import { isElaborated } from './inference/elaborate.ts';
 import type { SourceTexts } from './inference/type-diagnostics.ts';
@@ -22,7 +23,7 @@ export interface PassParameters {
 /** The passes of `compile`, each once, in the order in which it begins with them. */
 export function allPasses({ dims, dispatch = {} }: PassParameters = {}): readonly Pass[] {
   const passes = new Map<string, Pass>();
-  for (const pass of pipeline({ dims, dispatch })) {
+  for (const pass of pipeline({ dims, dispatch, devices: ['webgpu', 'wasm'] })) {
     if (!passes.has(pass.name)) passes.set(pass.name, pass);
   }
   return [...passes.values()];
@@ -38,9 +39,17 @@ const UNTYPED: ReadonlySet<Pass> = new Set([inferTypes, toGraph, toAnf]);
 export function runPasses(
   module: Module,
   passes: readonly Pass[],
-  { texts, onRewrite }: { texts?: SourceTexts | undefined; onRewrite?: OnRewrite | undefined } = {},
+  {
+    texts,
+    operators,
+    onRewrite,
+  }: {
+    texts?: SourceTexts | undefined;
+    operators?: Operators | undefined;
+    onRewrite?: OnRewrite | undefined;
+  } = {},
 ): Module {
-  const context = { types: new TypeInference(), texts, onRewrite };
+  const context = { types: new TypeInference(undefined, operators), texts, onRewrite };
   let current = module;
   for (const pass of passes) {
     if (!UNTYPED.has(pass) && !isElaborated(current)) current = inferTypes.run(current, context);

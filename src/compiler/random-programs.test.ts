@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RuntimeError } from '../core/errors.ts';
+import type { RatesOfBoth } from '../core/device-rates.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { AdtValue, TensorValue, type Value } from '../runtime/value.ts';
@@ -58,9 +59,18 @@ async function plainValue(vm: VirtualMachine, value: Value): Promise<unknown> {
   return typeof value === 'number' ? value : 'function';
 }
 
-type Outcome = 'same' | 'not defined' | 'needs other inputs';
+type Outcome = 'same' | 'on both' | 'not defined' | 'needs other inputs';
 
-async function compareRun(seed: number, size: number): Promise<Outcome> {
+/** One device is fast at arithmetic, the other at memory, and copies cost next to nothing. */
+function unlikeRates(random: () => number): RatesOfBoth {
+  const both = { roundTripMs: 1e-6, launchMs: 1e-6 };
+  return {
+    webgpu: { ...both, operationsPerMs: 1e9, bytesPerMs: 1e4 * random() },
+    wasm: { ...both, operationsPerMs: 1e4 * random(), bytesPerMs: 1e9 },
+  };
+}
+
+async function compareRun(seed: number, size: number, isOnBoth = false): Promise<Outcome> {
   const random = seededRandom(seed);
   const module = randomModule({ random, size, annotated: true, recursive: false });
   const params = module.functions.get('main')?.params ?? [];
@@ -74,9 +84,12 @@ async function compareRun(seed: number, size: number): Promise<Outcome> {
     if (thrown instanceof RuntimeError) return 'not defined';
     throw thrown;
   }
-  const executable = compile(module, { dump: (_, after) => verifyModule(after) });
-  const device = createHostDevice();
-  const vm = await VirtualMachine.create(executable, { devices: [device] });
+  const placed = isOnBoth
+    ? ({ devices: ['webgpu', 'wasm'], rates: unlikeRates(random) } as const)
+    : undefined;
+  const executable = compile(module, { ...placed, dump: (_, after) => verifyModule(after) });
+  const devices = [createHostDevice(), ...(isOnBoth ? [createHostDevice()] : [])];
+  const vm = await VirtualMachine.create(executable, { devices });
   const { liveBytes } = vm.memory();
   const result = await vm.get('main')(...args);
   const plain = await plainValue(vm, result);
@@ -84,8 +97,9 @@ async function compareRun(seed: number, size: number): Promise<Outcome> {
   expect(plain, `seed ${seed}\n${printModule(module)}`).toEqual(plainReference(reference, module));
   expect(vm.memory().liveBytes, `seed ${seed}`).toBe(liveBytes);
   vm.dispose();
-  device.destroy();
-  return 'same';
+  for (const device of devices) device.destroy();
+  const kinds = new Set(executable.primitives.map(({ device }) => device));
+  return kinds.size > 1 ? 'on both' : 'same';
 }
 
 describe('random programs, compiled and run, give what the language says', () => {
@@ -100,5 +114,11 @@ describe('random programs, compiled and run, give what the language says', () =>
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     }
     expect(outcomes.get('same')).toBeGreaterThan(8);
+  });
+
+  test('on two devices', async () => {
+    const outcomes: Outcome[] = [];
+    for (let seed = 3000; seed < 3060; seed++) outcomes.push(await compareRun(seed, 40, true));
+    expect(outcomes.filter((outcome) => outcome === 'on both').length).toBeGreaterThan(4);
   });
 });

@@ -3,7 +3,7 @@ import { forEachSymbol, substituteDim } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
 import type { OperatorCall, PrimitiveFunction, TensorType } from '../../core/primitive-function.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
-import { opDefinition } from '../../ops/registry.ts';
+import type { Operators } from '../../ops/operators.ts';
 import type { Expr, FunctionExpr } from '../ir/expr.ts';
 import { postOrder } from '../ir/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
@@ -29,7 +29,7 @@ export class PrimitiveTable {
     if (known !== undefined) return known;
     const base = fn.attributes.primitive ?? 'primitive';
     const content = this.#contentOf(fn);
-    const key = `${base} ${JSON.stringify(withPlainSymbols(content), exactNumber)}`;
+    const key = `${base} ${JSON.stringify(withPlainSymbols(content, this.#types.operators), exactNumber)}`;
     let name = this.#byContent.get(key);
     if (name === undefined) {
       name = this.#uniqueName(base);
@@ -64,7 +64,7 @@ export class PrimitiveTable {
       if (expr.kind !== 'call' || expr.callee.kind !== 'operator') continue;
       const op = expr.callee.name;
       const inputs = expr.args.map((arg) => values.get(arg) ?? -1);
-      const attributes = completeAttributes(opDefinition(op), expr.attributes);
+      const attributes = completeAttributes(this.#types.operators.require(op), expr.attributes);
       values.set(expr, fn.params.length + body.length);
       body.push({ op, inputs, attributes });
     }
@@ -82,7 +82,10 @@ export class PrimitiveTable {
 type Content = Omit<PrimitiveFunction, 'name'>;
 
 /** With symbols by number, since the names of clones of a function differ. */
-function withPlainSymbols({ params, body, results, ...others }: Content): Content {
+function withPlainSymbols(
+  { params, body, results, ...others }: Content,
+  operators: Operators,
+): Content {
   const names = new Map<string, string>();
   const rename = (dim: Dim): Dim => {
     forEachSymbol(dim, (symbol) => {
@@ -98,7 +101,7 @@ function withPlainSymbols({ params, body, results, ...others }: Content): Conten
     ...others,
     params: params.map(renameType),
     body: body.map(({ op, inputs, attributes }) => {
-      const specs = opDefinition(op).attributes;
+      const specs = operators.require(op).attributes;
       const renamed = Object.entries(attributes).map(([name, value]) => {
         const isDims = specs[name]?.type === 'dims' && Array.isArray(value);
         const dims: readonly Dim[] = isDims ? value : [];

@@ -32,7 +32,12 @@ test('attributes count', () => {
 
 test('what is known of symbols counts', () => {
   const clipped = float({ op: 'min', left: 'n', right: 8 });
-  const bounded = applyOperator('relu', [clipped], {}, new Map([['n', { min: 1, max: 4 }]]));
+  const bounded = applyOperator(
+    'relu',
+    [clipped],
+    {},
+    { facts: new Map([['n', { min: 1, max: 4 }]]) },
+  );
   expect(bounded.output.shape).toEqual(['n']);
   expect(applyOperator('relu', [clipped], {}).output.shape).not.toEqual(['n']);
 });

@@ -5,7 +5,8 @@ import { ShapeError, UnsupportedError } from '../../core/errors.ts';
 import type { Attributes, AttributeValue, TensorType } from '../../core/primitive-function.ts';
 import type { DimCheck } from '../../core/symbolic-dims.ts';
 import { inferCall } from '../../ops/infer-call.ts';
-import { opDefinition } from '../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import type { Operators } from '../../ops/operators.ts';
 import { formatSpan, type Span } from '../ir/expr.ts';
 
 export interface AppliedOperator {
@@ -15,25 +16,34 @@ export interface AppliedOperator {
 }
 
 /** A program repeats few calls many times, and passes ask for the types of what they rebuilt. */
-const APPLIED = new WeakMap<DimFacts, Map<string, AppliedOperator>>();
+const APPLIED = new WeakMap<Operators, WeakMap<DimFacts, Map<string, AppliedOperator>>>();
 
 const MAX_APPLIED = 4096;
 
-/** The type of an operator's result; `facts` are bounds of symbols. Throws ShapeError or UnsupportedError. */
+interface ApplyOptions {
+  /** Bounds of symbols. */
+  readonly facts?: DimFacts;
+  /** Default: the core operators. */
+  readonly operators?: Operators;
+}
+
+/** The type of an operator's result. Throws ShapeError or UnsupportedError. */
 export function applyOperator(
   op: string,
   inputs: readonly TensorType[],
   attributes: Attributes,
-  facts: DimFacts = NO_FACTS,
+  { facts = NO_FACTS, operators = CORE_OPERATORS }: ApplyOptions = {},
 ): AppliedOperator {
-  let known = APPLIED.get(facts);
-  if (known === undefined || known.size >= MAX_APPLIED) APPLIED.set(facts, (known = new Map()));
+  let tables = APPLIED.get(operators);
+  if (tables === undefined) APPLIED.set(operators, (tables = new WeakMap()));
+  let known = tables.get(facts);
+  if (known === undefined || known.size >= MAX_APPLIED) tables.set(facts, (known = new Map()));
   let key = op;
   for (const { dtype, shape } of inputs) key += ` ${dtype}${textOf(shape)}`;
   for (const name in attributes) key += ` ${name} ${textOf(attributes[name] ?? '')}`;
   let applied = known.get(key);
   if (applied === undefined) {
-    applied = inferCall(opDefinition(op), inputs, attributes, facts);
+    applied = inferCall(operators.require(op), inputs, attributes, facts);
     known.set(key, applied);
   }
   return applied;

@@ -553,7 +553,7 @@ def @g(%x, %i: int) { if (%i) { @f(exp(%x), %i) } else { @h(%x, %i) } }
 def @h(%b: Tensor[(?), float32], %i: int) { @g(%b, %i) }
 `),
     ).toMatchInlineSnapshot(`
-      "TypeCheckError: test.ir:3:36: got Tensor[(?,), float32] for input 0, expected Tensor[(4,), float32], as which it was used before. Annotate the variable or function that it comes from.
+      "TypeCheckError: test.ir:3:36: got Tensor[(?,), float32] for input 0, expected Tensor[(4,), float32], as in its earlier use. Annotate the variable or function that it comes from.
       3 | def @g(%x, %i: int) { if (%i) { @f(exp(%x), %i) } else { @h(%x, %i) } }
         |                                    ^"
     `);

@@ -1,3 +1,5 @@
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import type { Operators } from '../../ops/operators.ts';
 import type { Expr, FunctionExpr, Module } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { postOrder } from '../ir/visit.ts';
@@ -16,6 +18,8 @@ export interface InferOptions {
   readonly texts?: SourceTexts | undefined;
   /** Called with what is well-typed and yet odd: a clause that is never reached. */
   readonly onWarning?: ((message: string) => void) | undefined;
+  /** Default: the core operators. */
+  readonly operators?: Operators | undefined;
 }
 
 /**
@@ -27,7 +31,7 @@ export interface InferOptions {
  * operator is thrown as it is (ShapeError, UnsupportedError).
  */
 export function inferModule(module: Module, options: InferOptions = {}): Module {
-  const { texts, onWarning } = options;
+  const { texts, onWarning, operators = CORE_OPERATORS } = options;
   const diagnostics = new TypeDiagnostics(texts);
   const constructors = constructorsOf(module.types);
   const signatures = new Map<string, Signature>();
@@ -38,6 +42,7 @@ export function inferModule(module: Module, options: InferOptions = {}): Module 
     diagnostics,
     onWarning,
     facts: gatherDimFacts(module.functions),
+    operators,
   };
   checkDefinitions(module.types, diagnostics);
   for (const [name, fn] of module.functions) {

@@ -1,6 +1,7 @@
 import type { DimFacts } from '../../core/dim-bounds.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
 import type { Complaint } from '../../core/errors.ts';
+import type { Operators } from '../../ops/operators.ts';
 import { type CallExpr, type Expr, formatSpan, type FunctionExpr, spanOf } from '../ir/expr.ts';
 import { formatType, type Type, type TypeDefinition } from '../ir/type.ts';
 import { type DeclaredConstructor, plainSymbols, typeFault } from './declarations.ts';
@@ -32,6 +33,7 @@ export interface Surroundings {
   readonly diagnostics: TypeDiagnostics;
   /** Bounds that functions declare of symbols. */
   readonly facts: DimFacts;
+  readonly operators: Operators;
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 

@@ -1,7 +1,6 @@
 import { forEachSymbol } from '../../core/dim-symbols.ts';
 import { CompileLimitError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
-import { OPS } from '../../ops/registry.ts';
 import { type CallExpr, spanOf } from '../ir/expr.ts';
 import { MAKE_CLOSURE } from '../ir/machine-operators.ts';
 import type { ScalarOperator } from '../ir/scalar-operator.ts';
@@ -67,7 +66,9 @@ export function operatorConstraint(
 
 /** Symbols in attributes have to be known where the call stands. */
 function checkSymbols(expr: CallExpr, op: string, context: InferenceContext): void {
-  for (const [name, spec] of Object.entries(OPS.get(op)?.attributes ?? {})) {
+  for (const [name, spec] of Object.entries(
+    context.surroundings.operators.get(op)?.attributes ?? {},
+  )) {
     const value = expr.attributes[name];
     if (spec.type !== 'dims' || typeof value !== 'object') continue;
     for (const dim of value) {
@@ -92,7 +93,7 @@ function complainOfChange(
   if (was === is) return;
   context.complain(expr, {
     got: `${is} for input ${index}`,
-    expected: `${was}, as which it was used before`,
+    expected: `${was}, as in its earlier use`,
     remedy: 'Annotate the variable or function that it comes from.',
   });
 }
@@ -130,9 +131,7 @@ function applyRule(
   const { attributes } = expr;
   try {
     return scalar === undefined
-      ? termOf(
-          tensorType(applyOperator(op, tensors, attributes, context.surroundings.facts).output),
-        )
+      ? termOf(tensorType(applyOperator(op, tensors, attributes, context.surroundings).output))
       : termOf(applyScalarOperator(scalar, inputs, expr));
   } catch (thrown) {
     const error = atPlace(thrown, spanOf(expr));

@@ -3,6 +3,8 @@ import { concreteShape, formatDim } from '../../core/dim.ts';
 import { TypeCheckError, UnsupportedError } from '../../core/errors.ts';
 import type { ConcreteTensorType, TensorType } from '../../core/primitive-function.ts';
 import type { DimCheck } from '../../core/symbolic-dims.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import type { Operators } from '../../ops/operators.ts';
 import { applyFunction } from './apply-function.ts';
 import { applyOperator, atPlace } from './apply-operator.ts';
 import { applyScalarOperator } from './apply-scalar-operator.ts';
@@ -30,6 +32,8 @@ const NOTHING_DECLARED: Declared = { functions: new Map(), types: new Map() };
  * type of a node that it has just made.
  */
 export class TypeInference {
+  /** The operators that may be called, for passes too. */
+  readonly operators: Operators;
   #types = new WeakMap<Expr, Type>();
   readonly #checks = new WeakMap<Expr, readonly DimCheck[]>();
   #declared: Declared;
@@ -38,7 +42,8 @@ export class TypeInference {
   readonly #open = new Set<string>();
   #facts: DimFacts;
 
-  constructor(declared: Declared = NOTHING_DECLARED) {
+  constructor(declared: Declared = NOTHING_DECLARED, operators: Operators = CORE_OPERATORS) {
+    this.operators = operators;
     this.#declared = declared;
     this.#constructors = constructorsOf(declared.types);
     this.#facts = gatherDimFacts(declared.functions);
@@ -142,7 +147,10 @@ export class TypeInference {
       const scalar = SCALAR_OPERATORS.get(op);
       if (scalar !== undefined) return applyScalarOperator(scalar, inputs, expr);
       const tensors = inputs.map((type) => requireTensor(type, expr.span));
-      const { output, checks } = applyOperator(op, tensors, expr.attributes, this.#facts);
+      const { output, checks } = applyOperator(op, tensors, expr.attributes, {
+        facts: this.#facts,
+        operators: this.operators,
+      });
       if (checks.length > 0) this.#checks.set(expr, checks);
       return tensorType(output);
     } catch (thrown) {

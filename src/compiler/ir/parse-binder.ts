@@ -1,4 +1,5 @@
 import type { HostTensor } from '../../core/host-tensor.ts';
+import type { Operators } from '../../ops/operators.ts';
 import type { Bindings } from './bindings.ts';
 import type { Expr, Span, VarExpr } from './expr.ts';
 import type { Token } from './lexer.ts';
@@ -8,6 +9,7 @@ import { describeToken } from './token-cursor.ts';
 
 export interface ExprContext extends TypeContext {
   readonly file: string;
+  readonly operators: Operators;
   /** The expressions behind the variables in scope: themselves, or the expression that `%x = e` named. */
   readonly variables: Bindings<Expr>;
   /** Called for each global function or constructor, which may be defined later. */

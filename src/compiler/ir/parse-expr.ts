@@ -1,5 +1,4 @@
 import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
-import { OPS } from '../../ops/registry.ts';
 import {
   type CallExpr,
   type Clause,
@@ -121,11 +120,11 @@ function nameAt(context: ExprContext): Expr {
     context.referTo('constructor', token);
     return { kind: 'constructor', name: token.text, span: spanAt(context, token) };
   }
-  if (!OPS.has(token.text) && !SCALAR_OPERATORS.has(token.text)) {
+  if (!context.operators.has(token.text) && !SCALAR_OPERATORS.has(token.text)) {
     context.diagnostics.report(token, {
       got: describeToken(token),
       expected: 'an operator',
-      remedy: nearestName(token.text, [...OPS.keys(), ...SCALAR_OPERATORS.keys()]),
+      remedy: nearestName(token.text, [...context.operators.names(), ...SCALAR_OPERATORS.keys()]),
     });
   }
   return { kind: 'operator', name: token.text };

@@ -30,36 +30,36 @@ export function* parseKernel(context: ExprContext, start: Token): Task<FunctionE
   if (resultType.kind !== 'tensor') {
     throw cursor.unexpected('the type of a tensor, which the kernel gives', { token });
   }
-  const parts = parseParts(context);
-  const code = parts.attributes.get('wgsl');
+  const entries = parseEntries(context);
+  const code = entries.attributes.get('wgsl');
   if (code === undefined) throw cursor.unexpected('wgsl="…" in the kernel', { token: start });
   const symbols = symbolsOf(params);
   const attributes: Attributes = {
     params: symbols,
     sizes: symbols,
-    ...Object.fromEntries(parts.attributes),
+    ...Object.fromEntries(entries.attributes),
     name: start.text,
     code,
     shape: resultType.shape,
     dtype: resultType.dtype,
-    ...(parts.host === undefined ? {} : { alternative: true }),
+    ...(entries.host === undefined ? {} : { alternative: true }),
   };
   const { wgsl: _, ...own } = attributes;
   const span = spanAt(context, start);
   const alternative: Expr[] =
-    parts.host === undefined
+    entries.host === undefined
       ? []
-      : [{ kind: 'call', callee: global(parts.host), args: params, attributes: {}, span }];
+      : [{ kind: 'call', callee: global(entries.host), args: params, attributes: {}, span }];
   const body = call(WGSL_KERNEL, [...params, ...alternative], own, span);
   return { ...func(params, body), resultType, span };
 }
 
-interface KernelParts {
+interface KernelEntries {
   readonly attributes: ReadonlyMap<string, AttributeValue>;
   readonly host: string | undefined;
 }
 
-function parseParts(context: ExprContext): KernelParts {
+function parseEntries(context: ExprContext): KernelEntries {
   const { cursor, diagnostics } = context;
   const attributes = new Map<string, AttributeValue>();
   let host: string | undefined;

@@ -70,7 +70,7 @@ export function parseTensorLiteral(cursor: TokenCursor): HostTensor {
   if (dtype === undefined) {
     throw cursor.unexpected('at least one element', {
       token: start,
-      remedy: 'A tensor without elements has to stand in the metadata section.',
+      remedy: 'Put a tensor without elements into the metadata section.',
     });
   }
   return tensorOf(cursor, { shape, dtype, elements });

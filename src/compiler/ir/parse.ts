@@ -1,4 +1,6 @@
 import { HostTensor } from '../../core/host-tensor.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import type { Operators } from '../../ops/operators.ts';
 import { Bindings } from './bindings.ts';
 import { Diagnostics } from './diagnostics.ts';
 import type { Expr, FunctionExpr, Module } from './expr.ts';
@@ -23,12 +25,15 @@ export interface ParseOptions {
    * becomes part of the module. Default true.
    */
   readonly prelude?: boolean;
+  /** The operators that the text may call. Default: the core operators. */
+  readonly operators?: Operators | undefined;
 }
 
 /** Reads a module; the inverse of `printModule`. Throws one ParseError for all errors of the text. */
 export function parseModule(text: string, options: ParseOptions = {}): Module {
-  const { file = 'ir', prelude = true } = options;
-  const parser = new ModuleParser(text, { file, library: prelude ? preludeLibrary() : undefined });
+  const { file = 'ir', prelude = true, operators = CORE_OPERATORS } = options;
+  const library = prelude ? preludeLibrary() : undefined;
+  const parser = new ModuleParser(text, { file, library, operators });
   return parser.parse().module;
 }
 
@@ -38,15 +43,20 @@ export function parseModule(text: string, options: ParseOptions = {}): Module {
  */
 export function parseExpr(
   text: string,
-  { file = 'ir', scope = new Map() }: { file?: string; scope?: ReadonlyMap<string, Expr> } = {},
+  {
+    file = 'ir',
+    scope = new Map(),
+    operators = CORE_OPERATORS,
+  }: Omit<ParseOptions, 'prelude'> & { scope?: ReadonlyMap<string, Expr> } = {},
 ): Expr {
-  return new ModuleParser(text, { file, library: preludeLibrary() }).expr(scope);
+  return new ModuleParser(text, { file, library: preludeLibrary(), operators }).expr(scope);
 }
 
 let library: Library | undefined;
 
 function preludeLibrary(): Library {
-  library ??= new ModuleParser(PRELUDE, { file: 'prelude', library: undefined }).parse();
+  const options = { file: 'prelude', library: undefined, operators: CORE_OPERATORS };
+  library ??= new ModuleParser(PRELUDE, options).parse();
   return library;
 }
 
@@ -60,6 +70,7 @@ interface Item {
 interface ParserOptions {
   readonly file: string;
   readonly library: Library | undefined;
+  readonly operators: Operators;
 }
 
 function isFunction({ keyword }: Item): boolean {
@@ -68,6 +79,7 @@ function isFunction({ keyword }: Item): boolean {
 
 class ModuleParser {
   readonly #file: string;
+  readonly #operators: Operators;
   readonly #library: Library | undefined;
   readonly #diagnostics: Diagnostics;
   readonly #tokens: readonly Token[];
@@ -78,8 +90,9 @@ class ModuleParser {
   readonly #constants = new Map<number, HostTensor>();
   readonly #references = new Map<string, Reference[]>();
 
-  constructor(text: string, { file, library }: ParserOptions) {
+  constructor(text: string, { file, library, operators }: ParserOptions) {
     this.#file = file;
+    this.#operators = operators;
     this.#library = library;
     this.#diagnostics = new Diagnostics(text, file);
     this.#tokens = tokenize(text, this.#diagnostics);
@@ -269,6 +282,7 @@ class ModuleParser {
       cursor: new TokenCursor(this.#tokens, start + 1, end),
       diagnostics: this.#diagnostics,
       file: this.#file,
+      operators: this.#operators,
       typeParams: new Bindings(),
       variables: new Bindings(),
       refer: ({ token, argumentCount }) => references.push({ kind: 'type', token, argumentCount }),

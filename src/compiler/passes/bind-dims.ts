@@ -3,7 +3,8 @@ import { type Dim, formatDim } from '../../core/dim.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
 import { shortList } from '../../core/short-list.ts';
-import { OPS } from '../../ops/registry.ts';
+import type { OpDefinition } from '../../ops/define-op.ts';
+import type { Operators } from '../../ops/operators.ts';
 import type { Expr, FunctionAttributes, FunctionExpr, Module, VarExpr } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
@@ -24,12 +25,13 @@ export function bindDims(dims: DimBindings): Pass {
   const symbols = new Map(Object.entries(dims));
   return {
     name: 'bind-dims',
-    run: (module) => mapFunctions(module, (fn) => bindFunction(nameUnknownParams(fn), symbols)),
+    run: (module, { types: { operators } }) =>
+      mapFunctions(module, (fn) => bindFunction(nameUnknownParams(fn), symbols, operators)),
   };
 }
 
-function bindFunction(fn: FunctionExpr, symbols: Replacements): FunctionExpr {
-  return symbols.size === 0 ? fn : substituteSymbols(fn, symbols);
+function bindFunction(fn: FunctionExpr, symbols: Replacements, operators: Operators): FunctionExpr {
+  return symbols.size === 0 ? fn : substituteSymbols(fn, symbols, { operators });
 }
 
 /**
@@ -40,7 +42,7 @@ function bindFunction(fn: FunctionExpr, symbols: Replacements): FunctionExpr {
 export function substituteSymbols(
   fn: FunctionExpr,
   symbols: Replacements,
-  { isCopy = false }: { isCopy?: boolean } = {},
+  { operators, isCopy = false }: { operators: Operators; isCopy?: boolean },
 ): FunctionExpr {
   const bindVariable = (variable: VarExpr): VarExpr => {
     const type = variable.type === undefined ? undefined : bindType(variable.type, symbols);
@@ -54,7 +56,7 @@ export function substituteSymbols(
     const bound = variables.get(expr);
     if (bound !== undefined) return bound;
     const rebound = withChildren(expr, (child) => variables.get(child) ?? child);
-    return bindNode(rebound, symbols);
+    return bindNode(rebound, symbols, operators);
   });
   const params = fn.params.map((param) => variables.get(param) ?? param);
   const isSame = body === fn.body && params.every((param, i) => param === fn.params[i]);
@@ -62,13 +64,13 @@ export function substituteSymbols(
 }
 
 /** The types and attributes that stand in a node itself. */
-function bindNode(expr: Expr, symbols: Replacements): Expr {
+function bindNode(expr: Expr, symbols: Replacements, operators: Operators): Expr {
   if (expr.kind === 'function') return bindFunctionTypes(expr, symbols);
   if (expr.kind !== 'call') return expr;
   const { callee, typeArguments } = expr;
   const attributes =
     callee.kind === 'operator'
-      ? bindAttributes(callee.name, expr.attributes, symbols)
+      ? bindAttributes(operators.get(callee.name), expr.attributes, symbols)
       : expr.attributes;
   const bound = typeArguments?.map((type) => bindType(type, symbols));
   const isSame =
@@ -101,11 +103,14 @@ function bindBounds(attributes: FunctionAttributes, symbols: Replacements): Func
 }
 
 /** Lists of dimensions among the attributes of an operator. */
-function bindAttributes(op: string, attributes: Attributes, symbols: Replacements): Attributes {
-  const definition = OPS.get(op);
+function bindAttributes(
+  op: OpDefinition | undefined,
+  attributes: Attributes,
+  symbols: Replacements,
+): Attributes {
   const changed: Record<string, AttributeValue> = {};
   for (const [name, value] of Object.entries(attributes)) {
-    if (definition?.attributes[name]?.type !== 'dims' || !Array.isArray(value)) continue;
+    if (op?.attributes[name]?.type !== 'dims' || !Array.isArray(value)) continue;
     const dims: readonly Dim[] = value;
     const bound = dims.map((dim) => substituteDim(dim, symbols));
     if (bound.some((dim, i) => dim !== dims[i])) changed[name] = bound;
@@ -191,7 +196,7 @@ export function requireKnownDims(
     got: shortList(unknown.map((name) => JSON.stringify(name))),
     expected:
       known.size === 0
-        ? 'nothing, since all sizes are fixed'
+        ? 'nothing, because all sizes are fixed'
         : `names among ${shortList([...known].map((name) => JSON.stringify(name)))}`,
   });
 }

@@ -7,7 +7,8 @@ import { completeAttributes, hasSymbols } from '../../ops/attributes.ts';
 import { KERNEL_DTYPES } from '../../ops/placement.ts';
 import { fillElements } from '../../ops/elements.ts';
 import { WGSL_KERNEL } from '../../ops/program/wgsl-kernel.ts';
-import { opDefinition } from '../../ops/registry.ts';
+import type { Operator } from '../../ops/operator.ts';
+import { referenceOf } from '../../ops/references.ts';
 import { budgetInForce } from '../ir/compile-budget.ts';
 import { evaluateCall, inferOperator } from '../values/evaluate-call.ts';
 import { constant } from '../ir/build.ts';
@@ -38,10 +39,11 @@ export const foldConstants: Pass = {
       const inputs = constantArgs(expr.args);
       if (inputs === undefined || SCALAR_OPERATORS.has(expr.callee.name)) return expr;
       if (expr.callee.name === WGSL_KERNEL) return expr;
-      if (hasSymbols(opDefinition(expr.callee.name), expr.attributes)) return expr;
+      const op = types.operators.require(expr.callee.name);
+      if (referenceOf(op) === undefined || hasSymbols(op, expr.attributes)) return expr;
       const type = concreteType(types.of(expr));
       if (type === undefined) return expr;
-      const value = foldCall(expr, expr.callee.name, { inputs, type });
+      const value = foldCall(expr, op, { inputs, type });
       return value === undefined ? expr : constant(value, expr.span);
     });
   },
@@ -69,7 +71,7 @@ interface Fold {
 
 function foldCall(
   { attributes, span }: CallExpr,
-  op: string,
+  op: Operator,
   { inputs, type }: Fold,
 ): HostTensor | undefined {
   const splat = splatResult(op, attributes, { inputs, type });
@@ -80,37 +82,36 @@ function foldCall(
 }
 
 /** Elements that are computed with, as an upper bound. */
-function workOf(op: string, { inputs, type }: Fold): number {
+function workOf(op: Operator, { inputs, type }: Fold): number {
   const largest = Math.max(0, ...inputs.map((input) => input.elementCount));
   const count = elementCount(type.shape);
-  return EACH_ONCE.has(opDefinition(op).kind) ? largest + count : largest * count;
+  return EACH_ONCE.has(op.kind) ? largest + count : largest * count;
 }
 
 /** Kinds of operators that look at each element a few times. */
 const EACH_ONCE: ReadonlySet<string> = new Set(['elementwise', 'injective', 'reduction']);
 
 /** Keeps the compiler from being slower, or its result larger, than what it is meant to save. */
-function isCheap(op: string, { inputs, type }: Fold): boolean {
+function isCheap(op: Operator, { inputs, type }: Fold): boolean {
   const tensors = [type, ...inputs];
   const bytes = tensors.map(
     ({ dtype, shape }) => elementCount(shape) * dtypeInfo(dtype).byteLength,
   );
   if (Math.max(...bytes) > MAX_BYTES) return false;
-  const { storage } = opDefinition(op);
+  const { storage } = op;
   const hasKernels = tensors.every(({ dtype }) => KERNEL_DTYPES.has(dtype));
   if (storage?.unpacks === true && hasKernels && (bytes[0] ?? 0) > MAX_UNPACKED_BYTES) return false;
-  return EACH_ONCE.has(opDefinition(op).kind) || workOf(op, { inputs, type }) <= MAX_WORK;
+  return EACH_ONCE.has(op.kind) || workOf(op, { inputs, type }) <= MAX_WORK;
 }
 
 /** The result as a splat, when the operator's kind says that it is one. */
 function splatResult(
-  op: string,
+  op: Operator,
   attributes: Attributes,
   { inputs, type }: Fold,
 ): HostTensor | undefined {
   if (inputs.some((input) => !input.isSplat && input.elementCount !== 1)) return undefined;
-  const definition = opDefinition(op);
-  const { kind, indexMap } = definition;
+  const { kind, indexMap } = op;
   if (kind === 'elementwise') {
     const points = inputs.map(
       (input) =>
@@ -125,7 +126,7 @@ function splatResult(
     return asSplat(type, evaluateCall(op, points, attributes));
   }
   if (kind !== 'injective') return undefined;
-  const fill = indexMap?.fill?.(completeAttributes(definition, attributes));
+  const fill = indexMap?.fill?.(completeAttributes(op, attributes));
   // Operators that find elements by indices also make some.
   if (indexMap?.movesOnly !== true && fill === undefined) return undefined;
   const first = inputs[0];

@@ -9,7 +9,7 @@ import type { Pass } from './pass.ts';
 export const inferTypes: Pass = {
   name: 'infer-types',
   run(module, { types, texts }) {
-    const typed = inferModule(module, { texts });
+    const typed = inferModule(module, { texts, operators: types.operators });
     types.declare(typed);
     return typed;
   },

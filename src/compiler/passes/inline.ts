@@ -112,7 +112,7 @@ function instantiate(
   for (const symbol of symbolsIn(callee)) {
     if (!symbols.has(symbol)) symbols.set(symbol, rename(symbol));
   }
-  const copy = substituteSymbols(callee, symbols, { isCopy: true });
+  const copy = substituteSymbols(callee, symbols, { operators: types.operators, isCopy: true });
   return { ...copy, body: rewrite(copy.body, (expr) => (isAtom(expr) ? expr : { ...expr })) };
 }
 

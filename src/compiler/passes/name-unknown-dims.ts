@@ -1,6 +1,6 @@
 import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
+import type { Operators } from '../../ops/operators.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
-import { isDynamicOperator } from '../../ops/registry.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
@@ -45,7 +45,7 @@ function nameInFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
       return variables.get(expr) ?? expr;
     }
     const rebound = withChildren(expr, (child) => variables.get(child) ?? child);
-    const isSource = !hasName.has(original) && bringsDims(rebound);
+    const isSource = !hasName.has(original) && bringsDims(rebound, types.operators);
     const isUnknown = isSource && hasUnknownDim(types.of(rebound));
     const result = isUnknown ? bindNamed(rebound, named(types.of(rebound))) : rebound;
     results.set(original, result);
@@ -95,10 +95,10 @@ function hasUnknownDim(type: Type | undefined): boolean {
 }
 
 /** Whether the dimensions of a result do not follow from those of operands. */
-function bringsDims(expr: Expr): boolean {
+function bringsDims(expr: Expr, operators: Operators): boolean {
   switch (expr.kind) {
     case 'call':
-      return expr.callee.kind !== 'operator' || isDynamicOperator(expr.callee.name);
+      return expr.callee.kind !== 'operator' || operators.isDynamic(expr.callee.name);
     case 'projection':
     case 'if':
     case 'match':

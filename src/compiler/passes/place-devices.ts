@@ -1,8 +1,4 @@
-import type { DType } from '../../core/dtype.ts';
 import { UnsupportedError } from '../../core/errors.ts';
-import { completeAttributes } from '../../ops/attributes.ts';
-import { hostReason } from '../../ops/placement.ts';
-import { opDefinition } from '../../ops/registry.ts';
 import { isAtom } from '../ir/atoms.ts';
 import { call } from '../ir/build.ts';
 import {
@@ -16,6 +12,7 @@ import {
 import { DEVICE_COPY, SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
 import { computeScopes, holds, type Scope, type Scopes } from '../ir/scopes.ts';
 import { childrenOf, mapFunctions, withChildren } from '../ir/visit.ts';
+import { isKernelCall, reasonForHost } from '../inference/host-reason.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { deviceOfCall, hostValues, VIEW_OPERATOR } from '../ir/host-values.ts';
 import type { Pass } from './pass.ts';
@@ -30,6 +27,9 @@ export interface Placement {
   readonly reason: string;
 }
 
+/** Why calls are annotated that no program annotated; see `assign-devices`. */
+export type AssignedReasons = Pick<WeakMap<CallExpr, string>, 'get'>;
+
 /**
  * Sends what WebGPU cannot do to the host: such calls get `on_device="host"`, and `device_copy`
  * brings tensors there and back.
@@ -43,12 +43,15 @@ export interface Placement {
  * A tensor is copied once for all that reads it in a scope and in the scopes inside. No copy moves
  * into a branch or out of one.
  */
-export function placeDevices(onPlacement?: (placement: Placement) => void): Pass {
+export function placeDevices(
+  onPlacement?: (placement: Placement) => void,
+  assigned?: AssignedReasons,
+): Pass {
   return {
     name: 'place-devices',
     run(module, { types }) {
       return mapFunctions(module, (fn, name) => {
-        const placer = new Placer(fn, types);
+        const placer = new Placer(fn, types, assigned);
         for (const placement of placer.placements(name)) onPlacement?.(placement);
         return placer.place();
       });
@@ -67,11 +70,11 @@ class Placer {
   readonly #copies = new Map<Expr, Map<Scope, CallExpr>>();
   readonly #results = new Map<Expr, Expr>();
 
-  constructor(fn: FunctionExpr, types: TypeInference) {
+  constructor(fn: FunctionExpr, types: TypeInference, assigned: AssignedReasons | undefined) {
     this.#fn = fn;
     this.#scopes = computeScopes(fn, { enter: (expr) => !isAtom(expr) });
     for (const expr of this.#scopes.order) {
-      const reason = expr.kind === 'call' ? reasonOf(expr, types) : undefined;
+      const reason = expr.kind === 'call' ? reasonOf(expr, types, assigned) : undefined;
       if (expr.kind === 'call' && reason !== undefined) this.#reasons.set(expr, reason);
     }
     this.#onHost = hostValues(this.#scopes.order, (expr) => this.#deviceOf(expr));
@@ -187,26 +190,23 @@ class Placer {
 }
 
 /** Why a call runs on the host; undefined for what is no kernel, or runs on the session's device. */
-function reasonOf(expr: CallExpr, types: TypeInference): string | undefined {
-  const { callee, onDevice, args, attributes, span } = expr;
-  if (callee.kind !== 'operator' || SCALAR_OPERATORS.has(callee.name)) return undefined;
-  if (callee.name === VIEW_OPERATOR) return undefined;
-  const op = opDefinition(callee.name);
-  const dtypeOf = (operand: Expr): DType | undefined => {
-    const type = types.of(operand);
-    return type.kind === 'tensor' ? type.dtype : undefined;
-  };
-  const output = dtypeOf(expr);
-  if (output === undefined) throw new Error(`internal: ${callee.name} gives no tensor`);
-  const complete = completeAttributes(op, attributes);
-  const reason = hostReason(op, { inputs: args.map(dtypeOf), output, attributes: complete });
+function reasonOf(
+  expr: CallExpr,
+  types: TypeInference,
+  assigned: AssignedReasons | undefined,
+): string | undefined {
+  if (!isKernelCall(expr)) return undefined;
+  const { onDevice, span } = expr;
+  const reason = reasonForHost(expr, types);
   if (onDevice === 'session' && reason !== undefined) {
+    const name = expr.callee.kind === 'operator' ? expr.callee.name : '';
     throw new UnsupportedError({
-      where: formatSpan(span, callee.name),
-      got: `${callee.name} with ${ON_DEVICE}="session"`,
+      where: formatSpan(span, name),
+      got: `${name} with ${ON_DEVICE}="session"`,
       expected: `a call that WebGPU has kernels for; ${reason}`,
       remedy: 'Leave the annotation out, and it runs on the host.',
     });
   }
-  return reason ?? (onDevice === 'host' ? `the program says ${ON_DEVICE}="host"` : undefined);
+  if (reason !== undefined || onDevice !== 'host') return reason;
+  return assigned?.get(expr) ?? `the program says ${ON_DEVICE}="host"`;
 }

@@ -27,7 +27,7 @@ export function resolveDimNames(fn: FunctionExpr, types: TypeInference): Functio
     if (!namesAny(variable.type, taken)) continue;
     addMeanings(variable.type, types.of(value), { meanings, taken });
   }
-  return meanings.size === 0 ? fn : substituteSymbols(fn, meanings);
+  return meanings.size === 0 ? fn : substituteSymbols(fn, meanings, types);
 }
 
 function namesAny(type: Type | undefined, taken: ReadonlySet<string>): boolean {

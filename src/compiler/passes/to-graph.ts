@@ -3,7 +3,7 @@ import { isAtom } from '../ir/atoms.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import { computeScopes } from '../ir/scopes.ts';
 import type { Type } from '../ir/type.ts';
-import { isDynamicOperator } from '../../ops/registry.ts';
+import type { Operators } from '../../ops/operators.ts';
 import { bindersOf, childrenOf, mapFunctions, postOrder, rewrite } from '../ir/visit.ts';
 import type { Pass } from './pass.ts';
 
@@ -15,11 +15,12 @@ import type { Pass } from './pass.ts';
  */
 export const toGraph: Pass = {
   name: 'to-graph',
-  run: (module) => mapFunctions(module, (fn) => inlineLets(dropDeadLets(fn))),
+  run: (module, { types: { operators } }) =>
+    mapFunctions(module, (fn) => inlineLets(dropDeadLets(fn, operators), operators)),
 };
 
-function dropDeadLets(fn: FunctionExpr): FunctionExpr {
-  const live = liveVariables(fn);
+function dropDeadLets(fn: FunctionExpr, operators: Operators): FunctionExpr {
+  const live = liveVariables(fn, operators);
   return removeLets(fn, (expr) => !live.has(expr.variable));
 }
 
@@ -27,14 +28,14 @@ function dropDeadLets(fn: FunctionExpr): FunctionExpr {
  * Variables that the result depends on; those of lets only if they are referred to, or a name that
  * they give to a dimension is.
  */
-function liveVariables(fn: FunctionExpr): ReadonlySet<Expr> {
+function liveVariables(fn: FunctionExpr, operators: Operators): ReadonlySet<Expr> {
   const values = new Map<Expr, Expr>();
   const naming = new Map<string, VarExpr>();
   const known = symbolsOfBinders(fn);
   for (const expr of postOrder(fn.body)) {
     if (expr.kind !== 'let') continue;
     values.set(expr.variable, expr.value);
-    if (!namesDims(expr, known)) continue;
+    if (!namesDims(expr, { known, operators })) continue;
     for (const symbol of symbolsOf(expr.variable)) naming.set(symbol, expr.variable);
   }
   const seen = new Set<Expr>();
@@ -67,22 +68,25 @@ function mentionedBy(expr: Expr): string[] {
   return symbols;
 }
 
-function inlineLets(fn: FunctionExpr): FunctionExpr {
+function inlineLets(fn: FunctionExpr, operators: Operators): FunctionExpr {
   const scopes = computeScopes(fn);
   const known = symbolsOfBinders(fn);
   return removeLets(fn, (expr) => {
     if (isAtom(expr.value)) return true;
-    if (namesDims(expr, known)) return false;
+    if (namesDims(expr, { known, operators })) return false;
     return scopes.of(expr.variable) === scopes.of(expr);
   });
 }
 
 /** Whether the variable names dimensions of a value that nothing named before. */
-function namesDims({ variable, value }: LetExpr, known: ReadonlySet<string>): boolean {
+function namesDims(
+  { variable, value }: LetExpr,
+  { known, operators }: { known: ReadonlySet<string>; operators: Operators },
+): boolean {
   const isComputed =
     value.kind === 'call' &&
     value.callee.kind === 'operator' &&
-    !isDynamicOperator(value.callee.name);
+    !operators.isDynamic(value.callee.name);
   if (isComputed || value.kind === 'let') return false;
   return symbolsOf(variable).some((symbol) => !known.has(symbol));
 }

@@ -6,7 +6,7 @@ import type { Device } from '../../device/device.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { f32, type LoadedProgram, loadProgram } from '../testing/load-program.ts';
 
-const DEVICES = testedDevices(nodeGpu).slice(0, 2);
+const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
 const int64 = (...values: number[]) => HostTensor.from('int64', [values.length], values);
 

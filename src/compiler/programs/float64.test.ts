@@ -73,7 +73,7 @@ test('the float64 part takes two copies, and each of its calls is reported', () 
   `);
 });
 
-describe.each(testedDevices(nodeGpu).slice(0, 2))('on $title', ({ open }) => {
+describe.each(testedDevices(nodeGpu).slice(0, 3))('on $title', ({ open }) => {
   test('float64 is computed on the host, exactly, and the rest on the device', async () => {
     const device = await open();
     const { run, launches, vm } = await loadProgram(TEXT, { device });

@@ -84,7 +84,7 @@ const FOUND: readonly FoundProgram[] = [
   },
 ];
 
-describe.each(testedDevices(nodeGpu).slice(0, 2))('on $title', ({ open }) => {
+describe.each(testedDevices(nodeGpu).slice(0, 3))('on $title', ({ open }) => {
   let device: Device;
   beforeAll(async () => {
     device = await open();

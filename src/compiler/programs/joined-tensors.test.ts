@@ -9,7 +9,7 @@ import { TensorValue } from '../../runtime/value.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';
 
 /** The host, and WebGPU as on software adapters. */
-const DEVICES = testedDevices(nodeGpu).slice(0, 2);
+const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
 /** A row of 64 floats takes 256 bytes. */
 const rows = (count: number) => `Tensor[(1, ${count}, 64), float32]`;

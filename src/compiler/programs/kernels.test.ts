@@ -21,7 +21,8 @@ const BLURRED = [
   [0, 10, 20],
 ];
 
-const [host, ...gpus] = testedDevices(nodeGpu);
+const [host, ...others] = testedDevices(nodeGpu);
+const gpus = others.filter(({ title }) => title.startsWith('WebGPU'));
 
 describe.each(gpus)('on $title', ({ open }) => {
   test('kernels run with their grids, and no operator of an alternative does', async () => {

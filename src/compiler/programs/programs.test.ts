@@ -7,7 +7,7 @@ import { nodeGpu } from '../../testing/node-gpu.ts';
 import { f32, type LoadedProgram, loadProgram } from '../testing/load-program.ts';
 
 /** The host, and WebGPU as on software adapters. */
-const DEVICES = testedDevices(nodeGpu).slice(0, 2);
+const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
 const bool = (value: number): HostTensor => HostTensor.from('bool', [], [value]);
 

@@ -89,7 +89,7 @@ class ProgramWriter {
   }
 }
 
-const DEVICES = testedDevices(nodeGpu).slice(0, 2);
+const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
 test.each(DEVICES)('names of sizes come before what mentions them, on $title', async ({ open }) => {
   const device = await open();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
-import { OPS } from '../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';
 
@@ -20,7 +20,7 @@ const TEXT = `def @main(%x: Tensor[(2, ${CHANNELS}, ${SIZES.join()}), float32], 
 
 test('channels that a Winograd convolution computes in blocks are those that it computes at once', async () => {
   const device = await createWebGpuDevice({
-    operators: OPS,
+    operators: CORE_OPERATORS,
     gpu: await nodeGpu(),
     adapterClass: 'software',
   });

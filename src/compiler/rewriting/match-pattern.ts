@@ -15,7 +15,7 @@ export interface Readers {
   isOnce(expr: Expr): boolean;
 }
 
-/** What is done with a match. */
+/** The callback for a match. */
 export interface Matching<T> {
   /** Undefined: the next way in which the pattern fits is tried. */
   readonly accept: (captures: Captures) => T | undefined;

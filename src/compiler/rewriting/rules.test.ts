@@ -3,7 +3,7 @@ import { firstDifference, type Tolerance } from '../../core/all-close.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 import { numberElements } from '../../ops/elements.ts';
-import { OPS } from '../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { inferModule } from '../inference/infer-module.ts';
 import { TypeInference } from '../inference/type-inference.ts';
 import type { Module, VarExpr } from '../ir/expr.ts';
@@ -46,7 +46,7 @@ function toleranceOf(...modules: readonly Module[]): Tolerance {
     [...functions.values()].flatMap((fn) =>
       postOrder(fn.body).flatMap((expr) => {
         const isCall = expr.kind === 'call' && expr.callee.kind === 'operator';
-        const tolerance = isCall ? OPS.get(expr.callee.name)?.tolerance : undefined;
+        const tolerance = isCall ? CORE_OPERATORS.get(expr.callee.name)?.tolerance : undefined;
         return tolerance === undefined ? [] : [tolerance];
       }),
     ),

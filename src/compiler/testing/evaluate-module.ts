@@ -6,6 +6,7 @@ import { type Dim, evaluateDim } from '../../core/dim.ts';
 import { RuntimeError } from '../../core/errors.ts';
 import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
 import { stringAttribute } from '../../ops/attributes.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { evaluateCall } from '../values/evaluate-call.ts';
 import type { CallExpr, Expr, FunctionExpr, MatchExpr, Module, Pattern } from '../ir/expr.ts';
 import type { ScalarOperator } from '../ir/scalar-operator.ts';
@@ -167,7 +168,11 @@ class FunctionEvaluator {
       if (callee.name === AS_ANY) return args[0] ?? 0;
       const scalar = SCALAR_OPERATORS.get(callee.name);
       if (scalar !== undefined) return scalarResult(scalar, args, attributes);
-      return evaluateCall(callee.name, args.map(asTensor), this.#bound(attributes));
+      return evaluateCall(
+        CORE_OPERATORS.require(callee.name),
+        args.map(asTensor),
+        this.#bound(attributes),
+      );
     }
     const fn = this.#value(callee, frame);
     if (isStructured(fn) && fn.kind === 'function') return fn.apply(args);

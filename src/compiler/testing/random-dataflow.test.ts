@@ -21,7 +21,7 @@ interface Outcome {
 
 async function outcome(
   { module, params }: RandomDataflow,
-  device: Device,
+  devices: readonly Device[],
   options: CompileOptions,
 ): Promise<Outcome> {
   const random = seededRandom(1);
@@ -31,7 +31,7 @@ async function outcome(
     const values = Array.from({ length: count }, () => random() * 2 - 1);
     return HostTensor.from('float32', shape, values);
   });
-  const vm = await VirtualMachine.create(compile(module, options), { devices: [device] });
+  const vm = await VirtualMachine.create(compile(module, options), { devices });
   const { result, timings } = await vm.profile('main', args);
   const fields = result instanceof AdtValue ? result.fields : [];
   const results = await vm.read(fields.filter((field) => field instanceof TensorValue));
@@ -51,8 +51,8 @@ describe.each([
     const device = (await open?.()) ?? oracle;
     for (let seed = 0; seed < count; seed++) {
       const program = randomDataflow(seededRandom(seed + 1), 12);
-      const apart = await outcome(program, oracle, { without: ['fuse'] });
-      const fused = await outcome(program, device, {});
+      const apart = await outcome(program, [oracle], { without: ['fuse'] });
+      const fused = await outcome(program, [device], {});
       const text = `seed ${seed}\n${printModule(program.module)}`;
       expect([fused.results.length, apart.results.length], text).toEqual([2, 2]);
       for (const [i, tensor] of fused.results.entries()) {
@@ -63,4 +63,27 @@ describe.each([
     }
     device.destroy();
   });
+});
+
+test('40 programs on two devices give what they give on one', async () => {
+  const both = [createHostDevice(), createHostDevice()];
+  // One is fast at arithmetic, the other at memory, and copies cost next to nothing.
+  const costs = { roundTripMs: 1e-6, launchMs: 1e-6 };
+  const rates = {
+    webgpu: { ...costs, operationsPerMs: 1e9, bytesPerMs: 1e6 },
+    wasm: { ...costs, operationsPerMs: 1e6, bytesPerMs: 1e9 },
+  };
+  const placed = new Set<string>();
+  for (let seed = 0; seed < 40; seed++) {
+    const program = randomDataflow(seededRandom(seed + 1), 12);
+    const one = await outcome(program, both.slice(0, 1), {});
+    const { results } = await outcome(program, both, {
+      devices: ['webgpu', 'wasm'],
+      rates,
+      onPlacement: ({ reason }) => placed.add(reason),
+    });
+    expect(results, `seed ${seed}\n${printModule(program.module)}`).toEqual(one.results);
+  }
+  expect(placed.size).toBe(1);
+  for (const device of both) device.destroy();
 });

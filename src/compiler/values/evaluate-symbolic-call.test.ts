@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Dim, evaluateDim, formatDim } from '../../core/dim.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { evaluateCall } from './evaluate-call.ts';
 import { evaluateSymbolicCall } from './evaluate-symbolic-call.ts';
 import { SymbolicTensor } from './symbolic-tensor.ts';
@@ -12,7 +13,7 @@ function vector(...elements: Dim[]): SymbolicTensor {
 }
 
 function evaluated(op: string, inputs: readonly SymbolicTensor[], attributes: Attributes = {}) {
-  const result = evaluateSymbolicCall(op, inputs, attributes);
+  const result = evaluateSymbolicCall(CORE_OPERATORS.require(op), inputs, attributes);
   return result === undefined
     ? undefined
     : `${result.dtype} (${result.shape.join(', ')}): ${result.elements.map(formatDim).join(', ')}`;
@@ -78,9 +79,17 @@ describe('shape arithmetic on symbols', () => {
             [3],
             dims.map((dim) => evaluateDim(dim, symbols) ?? 0),
           );
-        const result = evaluateSymbolicCall(op, [vector(...left), vector(...right)], {});
+        const result = evaluateSymbolicCall(
+          CORE_OPERATORS.require(op),
+          [vector(...left), vector(...right)],
+          {},
+        );
         if (result === undefined) return;
-        const expected = evaluateCall(op, [numbers(left), numbers(right)], {});
+        const expected = evaluateCall(
+          CORE_OPERATORS.require(op),
+          [numbers(left), numbers(right)],
+          {},
+        );
         expect(result.elements.map((dim) => evaluateDim(dim, symbols))).toEqual(
           Array.from(expected.data as Int32Array, Number),
         );

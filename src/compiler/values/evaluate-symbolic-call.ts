@@ -10,7 +10,9 @@ import { isDType } from '../../core/dtype.ts';
 import { isSmallFloat } from '../../core/small-floats.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { broadcastShapes } from '../../core/shape.ts';
-import { opDefinition } from '../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import type { Operator } from '../../ops/operator.ts';
+import { referenceOf } from '../../ops/references.ts';
 import { evaluateCall } from './evaluate-call.ts';
 import { isInteger, SymbolicTensor } from './symbolic-tensor.ts';
 
@@ -55,6 +57,8 @@ function quotient(left: Dim, right: Dim): Dim | undefined {
   return simplifyDim({ op: 'floordiv', left, right });
 }
 
+const BROADCAST_TO = CORE_OPERATORS.require('broadcast_to');
+
 const OUTPUT_IS_BOOL: ReadonlySet<string> = new Set([
   'equal',
   'less',
@@ -70,17 +74,17 @@ const OUTPUT_IS_BOOL: ReadonlySet<string> = new Set([
  * ShapeError for calls that the operator refuses.
  */
 export function evaluateSymbolicCall(
-  op: string,
+  op: Operator,
   inputs: readonly SymbolicTensor[],
   attributes: Attributes,
 ): SymbolicTensor | undefined {
-  if (op === 'cast') return castTo(inputs[0], attributes.to);
-  if (inputs.length > 0 && opDefinition(op).indexMap?.movesOnly === true)
-    return moved(op, inputs, attributes);
+  const { name } = op;
+  if (name === 'cast') return castTo(inputs[0], attributes.to);
+  if (inputs.length > 0 && op.indexMap?.movesOnly === true) return moved(op, inputs, attributes);
   // A quotient of floats is no integer.
-  if (op === 'div' && !inputs.every(({ dtype }) => isInteger(dtype))) return undefined;
-  const fn = Object.hasOwn(FUNCTIONS, op) ? FUNCTIONS[op] : undefined;
-  return fn === undefined ? undefined : elementwise(op, fn, inputs);
+  if (name === 'div' && !inputs.every(({ dtype }) => isInteger(dtype))) return undefined;
+  const fn = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
+  return fn === undefined ? undefined : elementwise(name, fn, inputs);
 }
 
 function castTo(x: SymbolicTensor | undefined, to: unknown): SymbolicTensor | undefined {
@@ -93,12 +97,13 @@ function castTo(x: SymbolicTensor | undefined, to: unknown): SymbolicTensor | un
 
 /** Lets the operator's own reference move the positions of elements. */
 function moved(
-  op: string,
+  op: Operator,
   inputs: readonly SymbolicTensor[],
   attributes: Attributes,
 ): SymbolicTensor | undefined {
   const [first] = inputs;
   if (first === undefined || inputs.some(({ dtype }) => dtype !== first.dtype)) return undefined;
+  if (referenceOf(op) === undefined) return undefined;
   const pool = inputs.flatMap(({ elements }) => elements);
   let next = 0;
   const positions = inputs.map((input) => {
@@ -121,7 +126,7 @@ function elementwise(
     inputs.map((input) => input.shape),
     op,
   );
-  const wide = inputs.map((input) => moved('broadcast_to', [input], { shape })?.elements ?? []);
+  const wide = inputs.map((input) => moved(BROADCAST_TO, [input], { shape })?.elements ?? []);
   const [a = [], b = [], c = []] = wide;
   const elements = a.map((element, i) => fn(element, b[i] ?? 0, c[i] ?? 0));
   const dtype = inputs[op === 'where' ? 1 : 0]?.dtype ?? 'int64';

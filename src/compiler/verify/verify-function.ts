@@ -1,7 +1,7 @@
 import { TypeCheckError, WeftError } from '../../core/errors.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
 import type { InputSpec } from '../../ops/define-op.ts';
-import { OPS } from '../../ops/registry.ts';
+import type { Operators } from '../../ops/operators.ts';
 import { type DeclaredConstructor, typeFault } from '../inference/declarations.ts';
 import type { TypeDiagnostics } from '../inference/type-diagnostics.ts';
 import {
@@ -27,6 +27,7 @@ interface Surroundings {
   readonly module: Module;
   readonly constructors: ReadonlyMap<string, DeclaredConstructor>;
   readonly diagnostics: TypeDiagnostics;
+  readonly operators: Operators;
 }
 
 /** Checks all of a global function but its types; complains to the diagnostics. */
@@ -34,6 +35,7 @@ export class FunctionVerifier {
   readonly #module: Module;
   readonly #constructors: ReadonlyMap<string, DeclaredConstructor>;
   readonly #diagnostics: TypeDiagnostics;
+  readonly #operators: Operators;
   readonly #name: string;
   readonly #fn: FunctionExpr;
   readonly #scopes: Scopes;
@@ -42,7 +44,9 @@ export class FunctionVerifier {
   /** Type parameters by the scope of the function that has them. */
   readonly #typeParams = new Map<Scope, ReadonlySet<string>>();
 
-  constructor({ module, constructors, diagnostics }: Surroundings, name: string, fn: FunctionExpr) {
+  constructor(surroundings: Surroundings, name: string, fn: FunctionExpr) {
+    const { module, constructors, diagnostics, operators } = surroundings;
+    this.#operators = operators;
     this.#module = module;
     this.#constructors = constructors;
     this.#diagnostics = diagnostics;
@@ -67,7 +71,7 @@ export class FunctionVerifier {
       }
     }
     verifyKills(this.#fn, (variable) => {
-      this.#complain(variable, `%${variable.name} behind a kill of it`, 'a variable that is held');
+      this.#complain(variable, `%${variable.name} after its kill`, 'a live variable');
     });
   }
 
@@ -219,7 +223,7 @@ export class FunctionVerifier {
 
   #verifyOperator(expr: CallExpr, name: string): void {
     const scalar = SCALAR_OPERATORS.get(name);
-    const op = OPS.get(name);
+    const op = this.#operators.get(name);
     if (scalar === undefined && op === undefined) {
       this.#complain(expr, `operator ${name}`, 'an operator that Weft has');
       return;

@@ -28,9 +28,7 @@ describe('a use behind a kill', () => {
       'x',
     ],
   ])('%s', (_, body, name) => {
-    expect(() => verify(body)).toThrow(
-      `got %${name} behind a kill of it, expected a variable that is held`,
-    );
+    expect(() => verify(body)).toThrow(`got %${name} after its kill, expected a live variable`);
   });
 
   test.each([

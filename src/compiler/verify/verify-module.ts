@@ -1,3 +1,5 @@
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import type { Operators } from '../../ops/operators.ts';
 import { checkDefinitions } from '../inference/check-definitions.ts';
 import { constructorsOf } from '../inference/declarations.ts';
 import { inferModule } from '../inference/infer-module.ts';
@@ -11,6 +13,8 @@ export interface VerifyOptions {
   readonly types?: boolean;
   /** Texts by the name in spans, for excerpts in messages. */
   readonly texts?: SourceTexts;
+  /** The operators that may be called. Default: the core operators. */
+  readonly operators?: Operators | undefined;
 }
 
 /**
@@ -23,7 +27,10 @@ export interface VerifyOptions {
  * Throws a TypeCheckError with everything that is wrong (the first 20 places); if that is nothing
  * but the operands of one operator, the operator's ShapeError.
  */
-export function verifyModule(module: Module, { types = true, texts }: VerifyOptions = {}): void {
+export function verifyModule(
+  module: Module,
+  { types = true, texts, operators = CORE_OPERATORS }: VerifyOptions = {},
+): void {
   const diagnostics = new TypeDiagnostics(texts);
   checkDefinitions(module.types, diagnostics);
   for (const [name, definition] of module.types) {
@@ -33,8 +40,8 @@ export function verifyModule(module: Module, { types = true, texts }: VerifyOpti
   }
   const constructors = constructorsOf(module.types);
   for (const [name, fn] of module.functions) {
-    new FunctionVerifier({ module, constructors, diagnostics }, name, fn).verify();
+    new FunctionVerifier({ module, constructors, diagnostics, operators }, name, fn).verify();
   }
-  if (types && diagnostics.isEmpty) inferModule(module, { texts });
+  if (types && diagnostics.isEmpty) inferModule(module, { texts, operators });
   diagnostics.throwIfAny();
 }

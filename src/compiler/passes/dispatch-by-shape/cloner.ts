@@ -1,4 +1,5 @@
 import { isUnknownDim } from '../../../core/dim-symbols.ts';
+import type { Operators } from '../../../ops/operators.ts';
 import { symbolsIn, symbolsOfType } from '../../inference/gather-dim-facts.ts';
 import { call, callFunction, global, ifElse, int, projection, tuple } from '../../ir/build.ts';
 import type { Expr, FunctionExpr, Module } from '../../ir/expr.ts';
@@ -8,6 +9,12 @@ import { TypeInference } from '../../inference/type-inference.ts';
 import type { BucketLeaf, BucketSplit, BucketTree, DispatchAxis } from './plan-buckets.ts';
 import { stopUntypedBranches } from './stop-untyped-branches.ts';
 
+interface ClonerOptions {
+  readonly name: string;
+  readonly fn: FunctionExpr;
+  readonly operators: Operators;
+}
+
 /** Makes the clones of a function and the branches that lead to them. */
 export class Cloner {
   readonly clones = new Map<string, FunctionExpr>();
@@ -15,12 +22,14 @@ export class Cloner {
   readonly #fn: FunctionExpr;
   readonly #resultType: Type;
   readonly #module: Module;
+  readonly #operators: Operators;
   readonly #names: Set<string>;
   readonly #symbols: ReadonlySet<string>;
   /** The size of each axis, one node for all branches. */
   readonly #sizes = new Map<DispatchAxis, Expr>();
 
-  constructor(module: Module, { name, fn }: { name: string; fn: FunctionExpr }) {
+  constructor(module: Module, { name, fn, operators }: ClonerOptions) {
+    this.#operators = operators;
     this.#module = module;
     if (fn.resultType === undefined) throw new Error(`internal: @${name} has no result type`);
     this.#resultType = fn.resultType;
@@ -69,7 +78,10 @@ export class Cloner {
       replacements.set(symbol, name);
       bounds[name] = [min, max];
     }
-    const copy = substituteSymbols(this.#fn, replacements, { isCopy: true });
+    const copy = substituteSymbols(this.#fn, replacements, {
+      operators: this.#operators,
+      isCopy: true,
+    });
     const name = unique([this.#name, ...parts].join('.'), this.#names);
     this.#names.add(name);
     const isBounded = Object.keys(bounds).length > 0;
@@ -84,7 +96,7 @@ export class Cloner {
   #typed(name: string, clone: FunctionExpr): FunctionExpr {
     const { functions, types } = this.#module;
     const declared = { functions: new Map([...functions, [name, clone]]), types };
-    return stopUntypedBranches(clone, new TypeInference(declared));
+    return stopUntypedBranches(clone, new TypeInference(declared, this.#operators));
   }
 }
 

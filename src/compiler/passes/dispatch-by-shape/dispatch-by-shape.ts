@@ -18,7 +18,7 @@ export function dispatchByShape(
     run(module, { types }) {
       let current: Module = module;
       for (const [name, by] of Object.entries(dispatches)) {
-        const { module: dispatched, report } = dispatch(current, name, by);
+        const { module: dispatched, report } = dispatch(current, name, by, types);
         current = dispatched;
         onReport?.(report);
       }

@@ -4,7 +4,7 @@ import { HostTensor } from '../../../core/host-tensor.ts';
 import type { Device } from '../../../device/device.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../../device/webgpu/index.ts';
-import { OPS } from '../../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
 import { TensorValue } from '../../../runtime/value.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
 import { firstDifference } from '../../../core/all-close.ts';
@@ -366,7 +366,7 @@ describe('two dynamic axes of nine intervals', () => {
 
   test('and on WebGPU', async () => {
     const plain = await runner({}, createHostDevice());
-    const device = await createWebGpuDevice({ gpu: await nodeGpu(), operators: OPS });
+    const device = await createWebGpuDevice({ gpu: await nodeGpu(), operators: CORE_OPERATORS });
     const clones = await runner({ dispatch: DISPATCH }, device);
     for (const [n, m] of [
       [1, 1],

@@ -1,3 +1,5 @@
+import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
+import type { Operators } from '../../../ops/operators.ts';
 import { UnsupportedError, UsageError } from '../../../core/errors.ts';
 import { isElaborated } from '../../inference/elaborate.ts';
 import { inferModule } from '../../inference/infer-module.ts';
@@ -48,10 +50,15 @@ export interface Dispatched {
  *
  * Throws UsageError for what the function does not have, and for intervals that make no sense.
  */
-export function dispatch(module: Module, name: string, by: FunctionDispatch): Dispatched {
+export function dispatch(
+  module: Module,
+  name: string,
+  by: FunctionDispatch,
+  { operators = CORE_OPERATORS }: { readonly operators?: Operators } = {},
+): Dispatched {
   const named = mapFunctions(module, nameUnknownParams);
   const isTyped = isElaborated(named) && named.functions.get(name)?.resultType !== undefined;
-  const typed = isTyped ? named : inferModule(named);
+  const typed = isTyped ? named : inferModule(named, { operators });
   const fn = typed.functions.get(name);
   if (fn === undefined) {
     throw unknownName('dispatch', { what: 'function', name, known: [...typed.functions.keys()] });
@@ -70,7 +77,7 @@ export function dispatch(module: Module, name: string, by: FunctionDispatch): Di
       expected: 'intervals within the bounds of the dimensions',
     });
   }
-  const cloner = new Cloner(typed, { name, fn });
+  const cloner = new Cloner(typed, { name, fn, operators });
   const body = cloner.select(tree);
   const functions = new Map<string, FunctionExpr>();
   for (const [key, other] of typed.functions) {

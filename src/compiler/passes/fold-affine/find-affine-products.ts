@@ -18,7 +18,7 @@ import { type WeightedProduct, weightedProduct } from './weighted-product.ts';
 export interface Step {
   /** The operand that comes from the product, or leads to it. */
   readonly index: number;
-  /** What goes into the weights; undefined for a reshape or transpose, which stays. */
+  /** The operation that goes into the weights; undefined for a reshape or transpose, which stays. */
   readonly rule: string | undefined;
 }
 

@@ -1,10 +1,9 @@
 import type { TensorType } from '../../../core/primitive-function.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
-import { opDefinition } from '../../../ops/registry.ts';
 import type { CallExpr, Expr } from '../../ir/expr.ts';
 import { SCALAR_OPERATORS } from '../../ir/scalar-operators.ts';
 import type { Scopes } from '../../ir/scopes.ts';
-import { formatType } from '../../ir/type.ts';
+import { formatType, type Type } from '../../ir/type.ts';
 import { childrenOf } from '../../ir/visit.ts';
 import { VIEW_OPERATOR } from '../../ir/host-values.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
@@ -39,8 +38,26 @@ export class Dataflow {
     return this.#readers.get(expr) ?? [];
   }
 
+  /** The operator of a call that needs a kernel. */
+  operatorOf(expr: Expr): OpDefinition | undefined {
+    if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return undefined;
+    const { name } = expr.callee;
+    if (name === VIEW_OPERATOR || SCALAR_OPERATORS.has(name)) return undefined;
+    return this.#types.operators.require(name);
+  }
+
+  /** Whether a call has a kernel of its own, into which others may come. */
+  isAnchor(expr: Expr): boolean {
+    const kind = this.operatorOf(expr)?.kind;
+    return kind === 'anchor' || kind === 'reduction';
+  }
+
+  typeOf(expr: Expr): Type {
+    return this.#types.of(expr);
+  }
+
   tensorType(expr: Expr): TensorType {
-    const type = this.#types.of(expr);
+    const type = this.typeOf(expr);
     if (type.kind === 'tensor') return type;
     throw new Error(`internal: an operator reads ${formatType(type)}`);
   }
@@ -51,20 +68,7 @@ export function operatorName({ callee }: CallExpr): string {
   return callee.kind === 'operator' ? callee.name : '';
 }
 
-/** The operator of a call that needs a kernel. */
-export function kernelOperator(expr: Expr): OpDefinition | undefined {
-  if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return undefined;
-  const { name } = expr.callee;
-  return name === VIEW_OPERATOR || SCALAR_OPERATORS.has(name) ? undefined : opDefinition(name);
-}
-
 /** Whether an expression is another view of the elements of its operand, in the same order. */
 export function isView(expr: Expr): boolean {
   return expr.kind === 'call' && operatorName(expr) === VIEW_OPERATOR;
-}
-
-/** Whether a call has a kernel of its own, into which others may come. */
-export function isAnchor(expr: Expr): boolean {
-  const kind = kernelOperator(expr)?.kind;
-  return kind === 'anchor' || kind === 'reduction';
 }

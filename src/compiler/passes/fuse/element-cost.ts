@@ -6,7 +6,7 @@ import type { FormulaCall } from '../../../ops/formula/expression.ts';
 import { callsFunctions, scalarCost } from '../../../ops/formula/scalar-cost.ts';
 import { KERNEL_DTYPES } from '../../../ops/placement.ts';
 import type { CallExpr, Expr } from '../../ir/expr.ts';
-import { type Dataflow, isView, kernelOperator } from './dataflow.ts';
+import { type Dataflow, isView } from './dataflow.ts';
 
 // Costs in additions, as measured on a software adapter: one takes about 0.3 ns there.
 
@@ -50,7 +50,7 @@ export function isWorthRepeating(dataflow: Dataflow, repetition: Repetition): bo
 
 /** How often the anchor loads each element that the producers give. */
 export function loadsOf(dataflow: Dataflow, { anchor, from, producers }: Repetition): number {
-  const op = kernelOperator(anchor);
+  const op = dataflow.operatorOf(anchor);
   if (op?.fusion === undefined) return Infinity;
   const call = {
     inputs: anchor.args.map((arg) => typicalType(dataflow.tensorType(arg))),
@@ -86,7 +86,7 @@ function costOfElement(dataflow: Dataflow, producers: ReadonlySet<CallExpr>): nu
 }
 
 function costOfCall(dataflow: Dataflow, call: CallExpr): number {
-  const op = kernelOperator(call);
+  const op = dataflow.operatorOf(call);
   const output = dataflow.tensorType(call);
   const inputs = call.args.map((arg) => dataflow.tensorType(arg));
   if ([output, ...inputs].some(({ dtype }) => isBigInt(dtype))) return HEAVY;
@@ -101,7 +101,7 @@ function costOfCall(dataflow: Dataflow, call: CallExpr): number {
 
 /** Whether a call computes with 64-bit integers by functions, as division does. */
 export function callsWideFunctions(dataflow: Dataflow, call: CallExpr): boolean {
-  const scalar = kernelOperator(call)?.scalar;
+  const scalar = dataflow.operatorOf(call)?.scalar;
   const dtypes = [call, ...call.args].map((expr) => dataflow.tensorType(expr).dtype);
   // Others have no kernels: the call is left to the host.
   if (scalar === undefined || !dtypes.every((dtype) => KERNEL_DTYPES.has(dtype))) return false;
@@ -110,13 +110,13 @@ export function callsWideFunctions(dataflow: Dataflow, call: CallExpr): boolean 
 
 /** The cost of an elementwise operator's function; 0 for others. */
 function costOfFunction(dataflow: Dataflow, call: CallExpr): number {
-  const scalar = kernelOperator(call)?.scalar;
+  const scalar = dataflow.operatorOf(call)?.scalar;
   if (scalar === undefined) return 0;
   return scalarCost(scalar, formulaCall(dataflow, call)) ?? HEAVY;
 }
 
 function formulaCall(dataflow: Dataflow, call: CallExpr): FormulaCall {
-  const op = kernelOperator(call);
+  const op = dataflow.operatorOf(call);
   const dtypes = [call, ...call.args].map((expr) => computedDType(dataflow.tensorType(expr).dtype));
   const [output = 'float32', ...inputs] = dtypes.includes('float64')
     ? dtypes.map((dtype) => NARROW[dtype] ?? dtype)

@@ -1,5 +1,5 @@
 import type { CallExpr, DeviceName, Expr } from '../../ir/expr.ts';
-import { type Dataflow, isAnchor, kernelOperator } from './dataflow.ts';
+import { type Dataflow } from './dataflow.ts';
 import { callsWideFunctions } from './element-cost.ts';
 
 /**
@@ -43,7 +43,7 @@ export class Groups {
   constructor(dataflow: Dataflow) {
     this.#dataflow = dataflow;
     for (const expr of dataflow.scopes.order) {
-      if (expr.kind !== 'call' || kernelOperator(expr) === undefined) continue;
+      if (expr.kind !== 'call' || dataflow.operatorOf(expr) === undefined) continue;
       this.#groups.set(expr, this.#groupOf(expr));
     }
   }
@@ -93,13 +93,13 @@ export class Groups {
   }
 
   #groupOf(call: CallExpr): Group {
-    const op = kernelOperator(call);
+    const op = this.#dataflow.operatorOf(call);
     return {
       members: new Set([call]),
       weight: callsWideFunctions(this.#dataflow, call) ? WIDE_WEIGHT : 1,
       inputs: new Set(call.args),
       last: call,
-      anchor: isAnchor(call) ? call : undefined,
+      anchor: this.#dataflow.isAnchor(call) ? call : undefined,
       movesData: op?.kind === 'injective',
       isClosed: op?.kind === 'opaque' || op?.kind === 'dynamic',
       device: call.onDevice,

@@ -1,7 +1,7 @@
 import type { CallExpr, Expr } from '../../ir/expr.ts';
 import type { Scopes } from '../../ir/scopes.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
-import { Dataflow, isAnchor, isView, kernelOperator, operatorName } from './dataflow.ts';
+import { Dataflow, isView, operatorName } from './dataflow.ts';
 import { hasHeavy, isWorthRepeating, loadsOf, typicalCount } from './element-cost.ts';
 import { type Group, Groups } from './groups.ts';
 import { gatherAlternatives } from './kernel-alternatives.ts';
@@ -28,7 +28,7 @@ export function partition(scopes: Scopes, types: TypeInference, isFused: boolean
   gatherAlternatives(dataflow, groups);
   if (!isFused) return groups;
   const partitioner = new Partitioner(dataflow, groups);
-  for (const expr of scopes.order) if (isAnchor(expr)) partitioner.extendBehind(expr);
+  for (const expr of scopes.order) if (dataflow.isAnchor(expr)) partitioner.extendBehind(expr);
   for (const expr of scopes.order) partitioner.joinReaders(expr);
   return groups;
 }
@@ -108,7 +108,7 @@ class Partitioner {
   /** Whether an expression may stand between a call and its post-dominator. */
   #isLink(expr: Expr, from: CallExpr): boolean {
     if (isView(expr)) return true;
-    return kernelOperator(expr)?.kind === 'elementwise' && this.#isOpen(expr, from);
+    return this.#dataflow.operatorOf(expr)?.kind === 'elementwise' && this.#isOpen(expr, from);
   }
 
   #isOpen(expr: Expr, { onDevice }: CallExpr): boolean {
@@ -118,7 +118,7 @@ class Partitioner {
 
   /** Whether everything in a region behind an anchor is elementwise, of the anchor's elements. */
   #isElementwiseBehind(region: Region): boolean {
-    if (kernelOperator(region.sink)?.kind !== 'elementwise') return false;
+    if (this.#dataflow.operatorOf(region.sink)?.kind !== 'elementwise') return false;
     const anchors = new Set<Expr>();
     for (const call of [region.from, ...region.calls]) {
       const group = this.#groups.of(call);
@@ -133,17 +133,19 @@ class Partitioner {
     const parts = [group, ...calls.flatMap((call) => this.#groups.of(call) ?? [])];
     const anchors = new Set(parts.flatMap(({ anchor }) => anchor ?? []));
     if (anchors.size > 1) return false;
-    if (isAnchor(sink)) return this.#canLoad(region, parts);
+    if (this.#dataflow.isAnchor(sink)) return this.#canLoad(region, parts);
     if (anchors.size > 0 && parts.some(({ movesData }) => movesData)) return false;
-    if (kernelOperator(sink)?.kind === 'elementwise') return this.#hasEqualSizes(region);
-    return isPath && kernelOperator(sink)?.kind === 'injective' && !this.#isReadAgain(sink);
+    if (this.#dataflow.operatorOf(sink)?.kind === 'elementwise') return this.#hasEqualSizes(region);
+    return (
+      isPath && this.#dataflow.operatorOf(sink)?.kind === 'injective' && !this.#isReadAgain(sink)
+    );
   }
 
   /** Whether the elementwise calls of a region have as many elements as what they read in it. */
   #hasEqualSizes({ from, sink, calls }: Region): boolean {
     const inside = new Set<Expr>([from, ...calls]);
     return calls.every((call) => {
-      if (isView(call) || (call === sink && isAnchor(sink))) return true;
+      if (isView(call) || (call === sink && this.#dataflow.isAnchor(sink))) return true;
       const { shape } = this.#dataflow.tensorType(call);
       return call.args.every(
         (arg) => !inside.has(arg) || sameDims(this.#dataflow.tensorType(arg).shape, shape),
@@ -171,7 +173,7 @@ class Partitioner {
     const isMoved = parts.some(({ movesData }) => movesData);
     const repetition = { from, anchor: sink, producers };
     // An anchor stores what it would have to find by a map of indices.
-    if (isMoved && kernelOperator(sink)?.kind !== 'reduction') return false;
+    if (isMoved && this.#dataflow.operatorOf(sink)?.kind !== 'reduction') return false;
     return isMoved
       ? loadsOf(this.#dataflow, repetition) <= 1 && !hasHeavy(this.#dataflow, producers)
       : isWorthRepeating(this.#dataflow, repetition);

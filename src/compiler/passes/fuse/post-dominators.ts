@@ -1,6 +1,6 @@
 import { type AncestorNode, below, commonAncestor } from '../../ir/ancestors.ts';
 import type { Expr } from '../../ir/expr.ts';
-import { type Dataflow, isView, kernelOperator } from './dataflow.ts';
+import { type Dataflow, isView } from './dataflow.ts';
 
 interface Node extends AncestorNode<Node> {
   readonly expr: Expr;
@@ -20,7 +20,7 @@ export function postDominators(dataflow: Dataflow): (expr: Expr) => Expr | undef
   const { scopes } = dataflow;
   const nodes = new Map<Expr, Node>();
   for (const expr of scopes.order.toReversed()) {
-    if (kernelOperator(expr) === undefined && !isView(expr)) continue;
+    if (dataflow.operatorOf(expr) === undefined && !isView(expr)) continue;
     const scope = scopes.of(expr);
     const readers = dataflow
       .readers(expr)

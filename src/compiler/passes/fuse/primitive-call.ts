@@ -44,7 +44,7 @@ export function primitiveCall(last: CallExpr, context: PrimitiveContext): CallEx
   }
   const known = [...params.keys(), last].map((expr) => tensorTypeOf(expr, types));
   const isOnHost = device === 'host';
-  const carriers = symbolCarriers(calls, known, () =>
+  const carriers = symbolCarriers(calls, { known, operators: types.operators }, () =>
     isOnHost ? variables() : readable(variables(), parameters),
   );
   for (const carrier of carriers) inner(carrier);

@@ -1,5 +1,6 @@
 import { UnsupportedError } from '../../../core/errors.ts';
 import type { TensorType } from '../../../core/primitive-function.ts';
+import type { Operators } from '../../../ops/operators.ts';
 import { undeterminedSymbols } from '../../../ops/undetermined-symbols.ts';
 import {
   type CallExpr,
@@ -20,18 +21,18 @@ import { postOrder, variablesOf } from '../../ir/visit.ts';
  */
 export function symbolCarriers(
   calls: readonly CallExpr[],
-  known: readonly TensorType[],
+  { known, operators: table }: { known: readonly TensorType[]; operators: Operators },
   variables: () => Iterable<VarExpr>,
 ): readonly VarExpr[] {
   const operators = calls.flatMap(({ callee, attributes }) =>
     callee.kind === 'operator' ? [{ op: callee.name, attributes }] : [],
   );
-  let missing = undeterminedSymbols(operators, known);
+  let missing = undeterminedSymbols(operators, known, table);
   const types = [...known];
   const carriers: VarExpr[] = [];
   for (const variable of missing.length === 0 ? [] : variables()) {
     if (variable.type?.kind !== 'tensor') continue;
-    const rest = undeterminedSymbols(operators, [...types, variable.type]);
+    const rest = undeterminedSymbols(operators, [...types, variable.type], table);
     if (rest.length === missing.length) continue;
     carriers.push(variable);
     types.push(variable.type);

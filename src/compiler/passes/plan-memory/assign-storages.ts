@@ -1,4 +1,4 @@
-import { packStorages } from './pack-storages.ts';
+import { assignOffsets } from './assign-offsets.ts';
 import { liveBytes, type PlannedStorage, type TensorInterval } from './planned-storage.ts';
 import { pooledBytes } from './pooled-bytes.ts';
 import { RangePeaks } from './range-peaks.ts';
@@ -13,14 +13,14 @@ const MAX_TRIES = 8;
  */
 const SLACK = 9 / 8;
 
-/** Blocks of more tensors are not packed, which takes quadratic time. */
-const MAX_PACKED = 512;
+/** Blocks of more tensors get no offsets, which takes quadratic time. */
+const MAX_OFFSETS = 512;
 
 /**
  * Gives each tensor of a block a storage. A kernel never writes to a storage that it reads: no GPU binds a
  * buffer for both. `others`: bytes that are held anyway, by step.
  *
- * Of a plan in order of computation and of several packed ones, that whose storages take the least
+ * Of a plan in order of computation and of several that assign offsets, that whose storages take the least
  * memory is taken, and of equal ones that which leaves the most to kernels for a time; what it holds
  * at once has to stay within the largest set of values that are alive at once, and an eighth.
  */
@@ -31,7 +31,7 @@ export function assignStorages(
   const live = liveBytes(tensors, others);
   const budget = greatest(live) * SLACK;
   const inOrder = assignInOrder(tensors, { live, budget });
-  if (tensors.length > MAX_PACKED) return inOrder;
+  if (tensors.length > MAX_OFFSETS) return inOrder;
   let best: Candidate | undefined;
   const isBetter = (storages: readonly PlannedStorage[]): boolean => {
     if (greatest(liveBytes(storages, others)) > budget) return false;
@@ -49,7 +49,7 @@ export function assignStorages(
     return true;
   };
   isBetter(inOrder);
-  packStorages(tensors, isBetter);
+  assignOffsets(tensors, isBetter);
   return best?.storages ?? inOrder;
 }
 

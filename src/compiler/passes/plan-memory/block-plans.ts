@@ -139,7 +139,8 @@ export class BlockPlans {
       const reads = this.#reads(value, indices);
       const interval = { first: step, last, size, storageClass: device + formula, isShared, reads };
       if (variable !== undefined) indices.set(variable, kernels.length);
-      const isJoining = reads.length === value.args.length && isJoin(primitive, type);
+      const isJoining =
+        reads.length === value.args.length && isJoin(primitive, type, this.#types.operators);
       const operands = isJoining ? reads : undefined;
       kernels.push({ call: value, primitive, type, step, device, interval, exactSize, operands });
     }

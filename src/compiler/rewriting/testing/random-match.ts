@@ -2,7 +2,7 @@ import type { DType } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import type { Attributes, AttributeValue } from '../../../core/primitive-function.ts';
 import type { AttributeSpec } from '../../../ops/define-op.ts';
-import { opDefinition } from '../../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
 import { TypeInference } from '../../inference/type-inference.ts';
 import { call, constant, func, moduleOf, tuple, variable } from '../../ir/build.ts';
 import type { CallExpr, Expr, Module, VarExpr } from '../../ir/expr.ts';
@@ -163,7 +163,7 @@ class MatchWriter {
 
   /** Some operands and attributes that the operator accepts. */
   #call(pattern: CallPattern): Expr | undefined {
-    const { inputs } = opDefinition(pattern.op);
+    const { inputs } = CORE_OPERATORS.require(pattern.op);
     const args: Expr[] = [];
     for (const [i, each] of pattern.args.entries()) {
       const arg = this.write(each, inputs[Math.min(i, inputs.length - 1)]?.dtypes);
@@ -199,7 +199,7 @@ class MatchWriter {
     const type = args[0] && this.#types.of(args[0]);
     const shape = type?.kind === 'tensor' ? type.shape.map(Number) : [];
     const attributes: Record<string, AttributeValue> = {};
-    for (const [name, spec] of Object.entries(opDefinition(op).attributes)) {
+    for (const [name, spec] of Object.entries(CORE_OPERATORS.require(op).attributes)) {
       const pattern = patterns[name];
       const isFree = pattern === undefined || pattern.isOptional === true;
       if (isFree && spec.default !== undefined && this.chance(0.5)) continue;

@@ -1,12 +1,12 @@
 import type { PlannedStorage, TensorInterval } from './planned-storage.ts';
 
-/** An item to pack: a tensor of known size that may share its memory. */
-interface Packed extends TensorInterval {
+/** A tensor of known size that may share its memory. */
+interface SizedTensor extends TensorInterval {
   readonly index: number;
   readonly size: number;
 }
 
-type Order = (a: Packed, b: Packed) => number;
+type Order = (a: SizedTensor, b: SizedTensor) => number;
 
 const bySize: Order = (a, b) => b.size - a.size || a.first - b.first;
 const byArea: Order = (a, b) => areaOf(b) - areaOf(a) || a.first - b.first;
@@ -23,7 +23,7 @@ const FITS: readonly Fit[] = ['first', 'tightest gap', 'smallest storage'];
 
 /** One way to place tensors. */
 interface Attempt {
-  readonly order: readonly Packed[];
+  readonly order: readonly SizedTensor[];
   readonly fit: Fit;
 }
 
@@ -31,18 +31,18 @@ interface Attempt {
 const MAX_IMPROVED = 128;
 
 /**
- * Packs the tensors of a block into storages, where they lie side by side or one after the other: greedily,
+ * Assigns the tensors of a block offsets in storages, where they lie side by side or one after the other: greedily,
  * in several orders, each with several fits, and then in orders near the best of these. Two tensors of
  * which the kernel of one reads the other have different storages. `isBetter` is given each plan, and
  * tells whether it is better than all before. Pisarchyk and Lee, "Efficient Memory Management for Deep
  * Neural Net Inference", 2020, has the greedy orders for one storage.
  */
-export function packStorages(
+export function assignOffsets(
   tensors: readonly TensorInterval[],
   isBetter: (storages: readonly PlannedStorage[]) => boolean,
 ): void {
   if (tensors.some(isFormula)) return;
-  const packed = tensors.flatMap((tensor, index) =>
+  const sized = tensors.flatMap((tensor, index) =>
     tensor.isShared && tensor.size !== undefined ? [{ ...tensor, size: tensor.size, index }] : [],
   );
   const own = tensors.flatMap(({ size, first, last, isShared }, index) =>
@@ -50,15 +50,15 @@ export function packStorages(
   );
   const conflicts = conflictsOf(tensors);
   const attempt = ({ order, fit }: Attempt): boolean =>
-    isBetter([...new Packing(conflicts, fit).run(order), ...own]);
+    isBetter([...new OffsetAssignment(conflicts, fit).run(order), ...own]);
   let best: Attempt | undefined;
   for (const compare of ORDERS) {
-    const order = [...packed].sort(compare);
+    const order = [...sized].sort(compare);
     for (const fit of FITS) if (attempt({ order, fit })) best = { order, fit };
   }
-  if (packed.length > MAX_IMPROVED) return;
+  if (sized.length > MAX_IMPROVED) return;
   // Whatever was the best, an order by size has large storages that later tensors need not be in.
-  const bySizes: Attempt = { order: [...packed].sort(bySize), fit: 'smallest storage' };
+  const bySizes: Attempt = { order: [...sized].sort(bySize), fit: 'smallest storage' };
   for (const start of best === undefined ? [bySizes] : [best, bySizes]) {
     let current = start;
     for (const { index } of start.order) {
@@ -71,14 +71,18 @@ export function packStorages(
 }
 
 /** The order with one tensor directly before another one that came earlier. */
-function movedBefore(order: readonly Packed[], index: number, other: number): readonly Packed[] {
+function movedBefore(
+  order: readonly SizedTensor[],
+  index: number,
+  other: number,
+): readonly SizedTensor[] {
   const from = order.findIndex((tensor) => tensor.index === index);
   const to = order.findIndex((tensor) => tensor.index === other);
   if (to < 0 || from <= to) return order;
   return order.toSpliced(from, 1).toSpliced(to, 0, ...order.slice(from, from + 1));
 }
 
-/** Tensors of formulas share storages one after the other, which packing has no sizes for. */
+/** Tensors of formulas share storages one after the other, whose sizes are not known here. */
 function isFormula({ isShared, size }: TensorInterval): boolean {
   return isShared && size === undefined;
 }
@@ -95,7 +99,7 @@ function conflictsOf(tensors: readonly TensorInterval[]): readonly ReadonlySet<n
   return conflicts;
 }
 
-function areaOf({ size, first, last }: Packed): number {
+function areaOf({ size, first, last }: SizedTensor): number {
   return size * (last - first + 1);
 }
 
@@ -123,7 +127,7 @@ interface Place {
   readonly size: number;
 }
 
-class Packing {
+class OffsetAssignment {
   readonly #conflicts: readonly ReadonlySet<number>[];
   readonly #fit: Fit;
   readonly #arenas: Arena[] = [];
@@ -134,12 +138,12 @@ class Packing {
     this.#fit = fit;
   }
 
-  run(tensors: readonly Packed[]): PlannedStorage[] {
+  run(tensors: readonly SizedTensor[]): PlannedStorage[] {
     for (const tensor of tensors) this.#place(tensor);
     return this.#arenas.map(({ storage }) => storage);
   }
 
-  #place(tensor: Packed): void {
+  #place(tensor: SizedTensor): void {
     const { index, size, first, last, storageClass } = tensor;
     const conflicts = new Set<Arena>();
     for (const other of this.#conflicts[index] ?? []) {
@@ -172,7 +176,7 @@ class Packing {
     return this.#fit === 'tightest gap' ? place.waste < than.waste : place.size < than.size;
   }
 
-  #open({ storageClass, first, last }: Packed): Arena {
+  #open({ storageClass, first, last }: SizedTensor): Arena {
     const storage = { size: 0, first, last, tensors: [], byteOffsets: [] };
     const arena: Arena = { storageClass, storage, occupied: [] };
     this.#arenas.push(arena);
@@ -181,7 +185,7 @@ class Packing {
 }
 
 /** The smallest gap that is large enough among the tensors that are alive with this one, or the end. */
-function placeIn({ storage, occupied }: Arena, { size, first, last }: Packed): Place {
+function placeIn({ storage, occupied }: Arena, { size, first, last }: SizedTensor): Place {
   const { size: whole } = storage;
   let end = 0;
   let gap: Place | undefined;

@@ -3,7 +3,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
-import { OPS } from '../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import type { MachineOptions } from '../../runtime/load-machine.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
@@ -15,7 +15,7 @@ import { parseModule } from '../ir/parse.ts';
 const CHANNELS = 32;
 const WEIGHT_BYTES = CHANNELS * CHANNELS * 9 * 4;
 /** Of 3 x 3 weights, 36 products' worth are kept. */
-const PACKED_BYTES = WEIGHT_BYTES * 4;
+const PREPACKED_BYTES = WEIGHT_BYTES * 4;
 
 /** Two convolutions that run as one primitive, of different weights; the batch has no fixed size. */
 const EXECUTABLE = compile(
@@ -47,7 +47,7 @@ let device: Device;
 const machines: VirtualMachine[] = [];
 
 beforeEach(async () => {
-  device = await createWebGpuDevice({ operators: OPS, gpu: await nodeGpu() });
+  device = await createWebGpuDevice({ operators: CORE_OPERATORS, gpu: await nodeGpu() });
 });
 
 afterEach(() => {
@@ -81,7 +81,7 @@ async function transforms(machine: VirtualMachine, x: HostTensor): Promise<numbe
 }
 
 test('weights are transformed in the first call, for all sizes', async () => {
-  const machine = await load({ packedBytes: 2 * PACKED_BYTES });
+  const machine = await load({ prepackedBytes: 2 * PREPACKED_BYTES });
   const counts: number[] = [];
   for (const size of [1, 1, 2, 3, 1]) counts.push(await transforms(machine, batch(size, 1)));
   expect(counts).toEqual([2, 0, 0, 0, 0]);
@@ -89,8 +89,8 @@ test('weights are transformed in the first call, for all sizes', async () => {
 
 test('without room they are transformed in every call, and by default they may take a sixteenth', async () => {
   const [none, one, byDefault] = [
-    await load({ packedBytes: 0 }),
-    await load({ packedBytes: 2 * PACKED_BYTES - 4 }),
+    await load({ prepackedBytes: 0 }),
+    await load({ prepackedBytes: 2 * PREPACKED_BYTES - 4 }),
     await load(),
   ];
   const x = batch(1, 1);
@@ -105,8 +105,8 @@ test('without room they are transformed in every call, and by default they may t
 });
 
 test('results are the same, also of calls that are replayed', async () => {
-  const packed = await load({ packedBytes: 2 * PACKED_BYTES });
-  const plain = await load({ packedBytes: 0, replay: false });
+  const prepacked = await load({ prepackedBytes: 2 * PREPACKED_BYTES });
+  const plain = await load({ prepackedBytes: 0, replay: false });
   const host = await VirtualMachine.create(EXECUTABLE, { devices: [createHostDevice()] });
   machines.push(host);
   for (const [size, seed] of [
@@ -117,22 +117,22 @@ test('results are the same, also of calls that are replayed', async () => {
     [1, 4],
   ] as const) {
     const x = batch(size, seed);
-    const result = await run(packed, x);
+    const result = await run(prepacked, x);
     expect(result.data).toEqual((await run(plain, x)).data);
     if (seed > 1) continue;
     const tolerance = { rtol: 1e-3, atol: 1e-3 };
     expect(firstDifference(result, await run(host, x), tolerance)).toBeUndefined();
   }
-  expect(packed.replays().replayed).toBeGreaterThan(0);
+  expect(prepacked.replays().replayed).toBeGreaterThan(0);
 });
 
 test('the report counts them and scratch; disposing frees them', async () => {
-  const machine = await load({ packedBytes: 2 * PACKED_BYTES });
+  const machine = await load({ prepackedBytes: 2 * PREPACKED_BYTES });
   const before = machine.memory();
   expect(before.constantBytes).toBe(2 * WEIGHT_BYTES);
   await run(machine, batch(1, 1));
   const { constantBytes, liveBytes, pooledBytes, scratchBytes, peakBytes } = machine.memory();
-  expect(constantBytes).toBe(2 * WEIGHT_BYTES + 2 * PACKED_BYTES);
+  expect(constantBytes).toBe(2 * WEIGHT_BYTES + 2 * PREPACKED_BYTES);
   expect(scratchBytes).toBeGreaterThan(0);
   expect(peakBytes).toBe(constantBytes + liveBytes + pooledBytes + scratchBytes);
   expect(device.counters().bytesLive).toBe(peakBytes);
@@ -140,12 +140,12 @@ test('the report counts them and scratch; disposing frees them', async () => {
   expect(device.counters().bytesLive).toBe(0);
 });
 
-test('within the budget of the machine only what fits is packed', async () => {
-  const measured = await load({ packedBytes: 0 });
+test('within the budget of the machine only what fits is prepacked', async () => {
+  const measured = await load({ prepackedBytes: 0 });
   await run(measured, batch(1, 1));
   const { constantBytes, liveBytes, pooledBytes } = measured.memory();
-  const byteBudget = constantBytes + liveBytes + pooledBytes + PACKED_BYTES;
-  const machine = await load({ packedBytes: 2 * PACKED_BYTES, byteBudget });
+  const byteBudget = constantBytes + liveBytes + pooledBytes + PREPACKED_BYTES;
+  const machine = await load({ prepackedBytes: 2 * PREPACKED_BYTES, byteBudget });
   await run(machine, batch(1, 1));
   expect(machine.memory().constantBytes).toBeLessThanOrEqual(byteBudget);
   expect(await transforms(machine, batch(1, 2))).toBeGreaterThan(0);

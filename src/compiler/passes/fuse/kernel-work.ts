@@ -1,0 +1,77 @@
+import type { LaunchAmount } from '../../../core/device-rates.ts';
+import { storageByteLength } from '../../../core/dtype.ts';
+import { WeftError } from '../../../core/errors.ts';
+import type {
+  Attributes,
+  AttributeValue,
+  ConcreteTensorType,
+  TensorType,
+} from '../../../core/primitive-function.ts';
+import { RepresentativeSizes } from '../../../core/representative-sizes.ts';
+import { elementCount } from '../../../core/shape.ts';
+import { completeAttributes } from '../../../ops/attributes.ts';
+import type { OpDefinition } from '../../../ops/define-op.ts';
+import { operatorWork } from '../../../ops/operator-work.ts';
+import type { CallExpr, Expr, FunctionExpr } from '../../ir/expr.ts';
+import type { Dataflow } from './dataflow.ts';
+import type { Group } from './groups.ts';
+
+/** Sizes for the symbols of a function, within their bounds. */
+export function sizesOf({ params, attributes }: FunctionExpr): RepresentativeSizes {
+  const { bounds = {} } = attributes;
+  const types = params.flatMap(({ type }) => (type?.kind === 'tensor' ? type : []));
+  return new RepresentativeSizes(types, (symbol, usual) => {
+    const [min, max] = bounds[symbol] ?? [usual, usual];
+    return Math.min(Math.max(usual, min), max);
+  });
+}
+
+/** The work of a kernel that a group of calls makes, about. */
+export function kernelWork(
+  { members, inputs, last }: Group,
+  dataflow: Dataflow,
+  sizes: RepresentativeSizes,
+): LaunchAmount {
+  const read = [...inputs].filter((expr) => expr.kind !== 'call' || !members.has(expr));
+  const stored = [...read, last].map((expr) => byteLength(dataflow.tensorType(expr), sizes));
+  let operations = 0;
+  for (const member of members) operations += callWork(member, dataflow, sizes);
+  return { operations, bytes: stored.reduce((sum, bytes) => sum + bytes, 0) };
+}
+
+/** Bytes of a tensor of these sizes. */
+export function byteLength(type: TensorType, sizes: RepresentativeSizes): number {
+  return storageByteLength(type.dtype, elementCount(sizes.shape(type.shape)));
+}
+
+function callWork(call: CallExpr, dataflow: Dataflow, sizes: RepresentativeSizes): number {
+  const op = dataflow.operatorOf(call);
+  if (op === undefined) return 0;
+  const typeOf = (expr: Expr): ConcreteTensorType => {
+    const { dtype, shape } = dataflow.tensorType(expr);
+    return { dtype, shape: sizes.shape(shape) };
+  };
+  const output = typeOf(call);
+  try {
+    const attributes = sizedAttributes(op, completeAttributes(op, call.attributes), sizes);
+    return operatorWork(op, { inputs: call.args.map(typeOf), output, attributes });
+  } catch (error) {
+    // Sizes that do not go together.
+    if (error instanceof WeftError) return elementCount(output.shape);
+    throw error;
+  }
+}
+
+/** The attributes with numbers for symbols. */
+function sizedAttributes(
+  op: OpDefinition,
+  attributes: Attributes,
+  sizes: RepresentativeSizes,
+): Attributes {
+  const sized: Record<string, AttributeValue> = { ...attributes };
+  for (const [name, value] of Object.entries(attributes)) {
+    if (op.attributes[name]?.type !== 'dims' || typeof value !== 'object') continue;
+    sized[name] = value.map((dim) => (typeof dim === 'number' ? dim : sizes.size(dim)));
+  }
+  return sized;
+}
