@@ -8,4 +8,5 @@ export {
 } from './onnx/compile-onnx.ts';
 export { loadExternalData } from './onnx/external-data.ts';
 export { importOnnx, type ImportOptions } from './onnx/import-onnx.ts';
+export type { Importer, Importers, OnnxAttributes, OnnxNode } from './onnx/importers.ts';
 export type { ByteRange, ExternalDataReader } from './onnx/protobuf/external-data.ts';

@@ -294,7 +294,7 @@ function strayOf({ inputs, at, stray }: Case): HostTensor {
   return HostTensor.from(indices.dtype, indices.shape, stray);
 }
 
-describe.each(testedDevices(nodeGpu).slice(0, 2))('on $title', ({ open }) => {
+describe.each(testedDevices(nodeGpu).slice(0, 3))('on $title', ({ open }) => {
   let device: Device;
   beforeAll(async () => {
     device = await open();

@@ -28,11 +28,11 @@ function chain(length: number): Uint8Array {
 
 describe('a model beyond a limit is refused', () => {
   const folded =
-    /got \d+ bytes of folded tensors, expected at most 134\d{6}\. Where the model is to be trusted, raise the limit: compileLimits: \{ foldedBytes: \d+ \}, or --limit foldedBytes=\d+\.$/;
+    /got \d+ bytes of folded tensors, expected at most 134\d{6}\. If you trust the model, raise the limit: compileLimits: \{ foldedBytes: \d+ \}, or --limit foldedBytes=\d+\.$/;
   test.each<[string, RegExp]>([
     [
       'functions that double 30 times',
-      /^node "b" \(Add\) of function hostile\.f0 of .* … .*: got 50001 nodes, expected at most 50000\. Where the model is to be trusted, raise the limit: compileLimits: \{ nodes: 100002 \}, or --limit nodes=100002\.$/,
+      /^node "b" \(Add\) of function hostile\.f0 of .* … .*: got 50001 nodes, expected at most 50000\. If you trust the model, raise the limit: compileLimits: \{ nodes: 100002 \}, or --limit nodes=100002\.$/,
     ],
     [
       'functions that double inside an If',
@@ -69,7 +69,7 @@ describe('limits that are given', () => {
   test('of nodes: as many are compiled, one more is not', () => {
     expect(compileOnnx(chain(40), { compileLimits: { nodes: 40 } }).functions).toHaveLength(1);
     expect(() => compileOnnx(chain(41), { compileLimits: { nodes: 40 } })).toThrow(
-      'ONNX model: got 41 nodes, expected at most 40. Where the model is to be trusted, raise the limit: compileLimits: { nodes: 82 }, or --limit nodes=82.',
+      'ONNX model: got 41 nodes, expected at most 40. If you trust the model, raise the limit: compileLimits: { nodes: 82 }, or --limit nodes=82.',
     );
   });
 

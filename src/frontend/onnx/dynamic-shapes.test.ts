@@ -5,7 +5,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import type { Device } from '../../device/device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
-import { OPS } from '../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
@@ -264,7 +264,8 @@ describe('a model with symbolic dimensions', () => {
   });
 
   test('on WebGPU', async () => {
-    const open = async () => createWebGpuDevice({ gpu: await nodeGpu(), operators: OPS });
+    const open = async () =>
+      createWebGpuDevice({ gpu: await nodeGpu(), operators: CORE_OPERATORS });
     await agrees(heads, { batch: 2, length: 5 }, open);
     await agrees(image, { n: 2, h: 9, w: 12 }, open);
     await agrees(moves, { n: 3, m: 2 }, open);

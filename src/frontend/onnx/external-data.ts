@@ -5,7 +5,7 @@ import {
   externalTensors,
   rangeOf,
 } from './protobuf/external-data.ts';
-import { packedByteLength } from './protobuf/packed-elements.ts';
+import { bitPackedByteLength } from './protobuf/bit-packed-elements.ts';
 import { readMessage } from './protobuf/read-message.ts';
 import { dtypeFromOnnx } from './protobuf/read-tensor.ts';
 
@@ -29,7 +29,7 @@ export async function loadExternalData(
   const byFile = new Map<string, { readonly byteOffset: number; readonly bytes: Uint8Array }[]>();
   for (const tensor of externalTensors(readMessage('ModelProto', model))) {
     const dtype = dtypeFromOnnx(tensor.dataType, `tensor "${tensor.name ?? ''}"`);
-    const range = rangeOf(tensor, packedByteLength(dtype, elementCount(tensor.dims)));
+    const range = rangeOf(tensor, bitPackedByteLength(dtype, elementCount(tensor.dims)));
     const key = keyOf(range.path, range);
     if (range.byteLength === 0 || loaded.has(key)) continue;
     const bytes = await read(range.path, range);

@@ -4,7 +4,9 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { broadcastShapes, elementCount } from '../../core/shape.ts';
 import { isSmallFloat } from '../../core/small-floats.ts';
-import { opDefinition } from '../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import type { Operator } from '../../ops/operator.ts';
+import { referenceOf } from '../../ops/references.ts';
 
 /** Shape arithmetic is small; what is larger is left to the program. */
 const MAX_ELEMENTS = 65_536;
@@ -34,13 +36,14 @@ const FUNCTIONS: Readonly<Record<string, IntegerFunction>> = {
  * of shape arithmetic vanish while the model is read; undefined where it is not one of those.
  */
 export function foldIntegerCall(
-  op: string,
+  op: Operator,
   inputs: readonly HostTensor[],
   attributes: Attributes,
 ): HostTensor | undefined {
   if (inputs.some((input) => input.elementCount > MAX_ELEMENTS)) return undefined;
-  if (op === 'cast') return convert(inputs, attributes);
-  const { kind, inputs: specs } = opDefinition(op);
+  if (op.name === 'cast') return convert(inputs, attributes);
+  if (referenceOf(op) === undefined) return undefined;
+  const { name, kind, inputs: specs } = op;
   if (inputs.some((input) => dtypeInfo(input.dtype).category === 'float')) {
     return kind === 'elementwise' && inputs.every(isShapeLike)
       ? evaluateCall(op, inputs, attributes)
@@ -54,8 +57,8 @@ export function foldIntegerCall(
     if (elementCount(shape) > MAX_ELEMENTS) return undefined;
     return evaluateCall(op, inputs, attributes);
   }
-  if (op === 'where') return select(inputs);
-  const fn = FUNCTIONS[op];
+  if (name === 'where') return select(inputs);
+  const fn = FUNCTIONS[name];
   return fn === undefined || kind !== 'elementwise' ? undefined : elementwise(fn, inputs);
 }
 
@@ -101,7 +104,7 @@ function select(inputs: readonly HostTensor[]): HostTensor | undefined {
 }
 
 function broadcast(tensor: HostTensor, shape: readonly number[]): ArrayLike<number | bigint> {
-  return evaluateCall('broadcast_to', [tensor], { shape }).data;
+  return evaluateCall(CORE_OPERATORS.require('broadcast_to'), [tensor], { shape }).data;
 }
 
 function convert(inputs: readonly HostTensor[], attributes: Attributes): HostTensor | undefined {

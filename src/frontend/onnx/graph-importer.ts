@@ -1,3 +1,4 @@
+import type { ImporterTable } from './importer-table.ts';
 import { budgetInForce } from '../../compiler/ir/compile-budget.ts';
 import { constant } from '../../compiler/ir/build.ts';
 import type { Expr, Span } from '../../compiler/ir/expr.ts';
@@ -6,7 +7,6 @@ import { NodeAttributes } from './attributes.ts';
 import { type Block, Names } from './graph-scope.ts';
 import { describeFunction, type ImportContext } from './import-context.ts';
 import { ImportNode } from './import-node.ts';
-import { importerOf } from './importer-of.ts';
 import { type Difference, joinWays } from './join-ways.ts';
 import { OperatorSets } from './operator-sets.ts';
 import { readMessage } from './protobuf/read-message.ts';
@@ -23,6 +23,7 @@ import { Split, Way } from './ways.ts';
 /** Where the nodes of a graph or a function of the model stand. */
 export interface Surroundings {
   readonly context: ImportContext;
+  readonly importers: ImporterTable;
   readonly operatorSets: OperatorSets;
   /** Attributes of the call, inside a function of the model. */
   readonly attributes: ReadonlyMap<string, AttributeProto> | undefined;
@@ -170,12 +171,13 @@ export class GraphImporter {
     refusals: Refusals,
     { place }: { place: string },
   ): boolean {
+    const { context, importers } = this.#surroundings;
     let found = false;
     for (const node of nodes) {
       const where = describeNode(node) + place;
       const isKnown =
-        importerOf(node.domain, node.opType ?? '') !== undefined ||
-        this.#surroundings.context.localFunction(node) !== undefined;
+        importers.find(node.domain, node.opType) !== undefined ||
+        context.localFunction(node) !== undefined;
       if (!isKnown) refusals.addUnknownOperator(where, operatorName(node));
       found ||= !isKnown;
       for (const { name = '', g } of node.attribute) {
@@ -206,8 +208,8 @@ export class GraphImporter {
     inputs: readonly (Expr | undefined)[],
     where: string,
   ): readonly (Expr | undefined)[] | Split {
-    const { context } = this.#surroundings;
-    const importer = importerOf(node.domain, node.opType ?? '');
+    const { context, importers } = this.#surroundings;
+    const importer = importers.find(node.domain, node.opType);
     const fn = context.localFunction(node);
     // A model's own functions define the operators of domains that are not ONNX's.
     if (fn !== undefined && (importer === undefined || (node.domain ?? '') !== '')) {
@@ -334,6 +336,7 @@ export class GraphImporter {
     const importer = new GraphImporter(
       {
         context: this.#surroundings.context,
+        importers: this.#surroundings.importers,
         operatorSets: OperatorSets.of(fn.opsetImport, describeFunction(fn)),
         attributes: functionAttributes(fn, node),
         place: ` of ${describeFunction(fn)} of ${where}`,

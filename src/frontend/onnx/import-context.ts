@@ -5,25 +5,27 @@ import type { DimBindings } from '../../compiler/passes/bind-dims.ts';
 import { TypeInference } from '../../compiler/inference/type-inference.ts';
 import type { Dim } from '../../core/dim.ts';
 import { FormatError } from '../../core/errors.ts';
+import type { Operators } from '../../ops/operators.ts';
 import { IndexChecks } from './index-checks.ts';
 import { canonicalDomain } from './operator-sets.ts';
 import type { ExternalDataReader } from './protobuf/external-data.ts';
 import type { FunctionProto, NodeProto } from './protobuf/schema.ts';
 import type { ShapeValues } from './shape-values.ts';
 
-export interface ImportContextParts {
+export interface ImportContextOptions {
   readonly dims: DimBindings;
   readonly localFunctions: readonly FunctionProto[];
   readonly externalData: ExternalDataReader | undefined;
   /** See {@link ImportOptions.check}. */
   readonly check: 'indices' | undefined;
+  readonly operators: Operators;
 }
 
 /** The part that the importers of all graphs of a model share. */
 export class ImportContext {
   readonly dims: DimBindings;
   readonly externalData: ExternalDataReader | undefined;
-  readonly types = new TypeInference();
+  readonly types: TypeInference;
   readonly shapeValues: ShapeValues = new WeakMap();
   /** Elements of tensors that are known in part, `?` for the others. */
   readonly partialValues = new WeakMap<Expr, readonly Dim[]>();
@@ -43,7 +45,9 @@ export class ImportContext {
   #symbolCount = 0;
 
   /** Throws FormatError when two functions of the model have one name. */
-  constructor({ dims, localFunctions, externalData, check }: ImportContextParts) {
+  constructor(options: ImportContextOptions) {
+    const { dims, localFunctions, externalData, check, operators } = options;
+    this.types = new TypeInference(undefined, operators);
     this.isEveryIndexChecked = check === 'indices';
     this.dims = dims;
     this.externalData = externalData;

@@ -13,7 +13,7 @@ import { formatShape, type Shape } from '../../core/shape.ts';
 import { isSmallFloat, smallFloatToNumber } from '../../core/small-floats.ts';
 import { SymbolicDims } from '../../core/symbolic-dims.ts';
 import { hasSymbols } from '../../ops/attributes.ts';
-import { isDynamicOperator, opDefinition } from '../../ops/registry.ts';
+import type { Operator } from '../../ops/operator.ts';
 import type { NodeAttributes } from './attributes.ts';
 import { foldIntegerCall } from './fold-integer-call.ts';
 import type { Block } from './graph-scope.ts';
@@ -29,7 +29,7 @@ import type { Split } from './ways.ts';
  */
 export type NodeImporter = (node: ImportNode) => Expr | readonly (Expr | undefined)[] | Split;
 
-export interface ImportNodeParts {
+export interface ImportNodeOptions {
   readonly opType: string;
   /** `node "name" (Conv)`, for messages. */
   readonly where: string;
@@ -65,19 +65,19 @@ export class ImportNode {
   /** Arithmetic on dimensions. What operators require of them is found again when they are called. */
   readonly dims = new SymbolicDims();
 
-  constructor(parts: ImportNodeParts) {
-    this.opType = parts.opType;
-    this.where = parts.where;
-    this.opset = parts.opset;
-    this.attributes = parts.attributes;
-    this.inputs = parts.inputs;
-    this.outputCount = parts.outputCount;
-    this.context = parts.context;
-    this.block = parts.block;
-    this.subgraph = parts.subgraph;
-    this.span = parts.span;
-    this.#types = parts.types;
-    this.#shapeValues = parts.shapeValues;
+  constructor(options: ImportNodeOptions) {
+    this.opType = options.opType;
+    this.where = options.where;
+    this.opset = options.opset;
+    this.attributes = options.attributes;
+    this.inputs = options.inputs;
+    this.outputCount = options.outputCount;
+    this.context = options.context;
+    this.block = options.block;
+    this.subgraph = options.subgraph;
+    this.span = options.span;
+    this.#types = options.types;
+    this.#shapeValues = options.shapeValues;
   }
 
   /** A required input. Throws FormatError when the node leaves it out. */
@@ -193,7 +193,7 @@ export class ImportNode {
     if (shape.length > 1 || shape.some((dim) => typeof dim !== 'number')) {
       throw this.unsupported(
         `${what} ${formatShape(shape.map(formatDim))}, which only the running model knows`,
-        'a list of known length, since the rank of tensors has to be known',
+        'a list of known length, because the rank of tensors must be known',
         'Make it a constant of the model.',
       );
     }
@@ -259,8 +259,8 @@ export class ImportNode {
     const inputs: HostTensor[] = [];
     for (const arg of args) if (arg.kind === 'constant') inputs.push(arg.value);
     const isConstant = inputs.length === args.length && inputs.length > 0;
-    if (isConstant && !hasSymbols(opDefinition(op), attributes)) {
-      const folded = foldIntegerCall(op, inputs, attributes);
+    if (isConstant && !hasSymbols(this.#operator(op), attributes)) {
+      const folded = foldIntegerCall(this.#operator(op), inputs, attributes);
       if (folded !== undefined) return constant(folded, this.span);
     }
     const symbolic = this.#symbolicCall(op, args, attributes);
@@ -272,7 +272,18 @@ export class ImportNode {
     if (op === 'concat' && type.shape.length === 1) {
       this.context.partialValues.set(expr, this.#partialElements(args));
     }
-    return isDynamicOperator(op) ? this.block.name(expr, type, this.span) : expr;
+    return this.#operator(op).kind === 'dynamic' ? this.block.name(expr, type, this.span) : expr;
+  }
+
+  /** Throws UnsupportedError, which names the node, for an operator that the table does not have. */
+  #operator(name: string): Operator {
+    const op = this.#types.operators.get(name);
+    if (op !== undefined) return op;
+    throw this.unsupported(
+      `operator ${name}, which its importer makes`,
+      'an operator of the table',
+      'Pass it: operators: new Operators([...coreOperators, mine]).',
+    );
   }
 
   /** The elements of vectors one after the other, `?` where only the running program knows. */
@@ -297,8 +308,10 @@ export class ImportNode {
         arg.kind === 'constant' ? SymbolicTensor.fromHost(arg.value) : this.#shapeValues.get(arg);
       if (value !== undefined) values.push(value);
     }
-    const isKnown = values.length === args.length && !hasSymbols(opDefinition(op), attributes);
-    const result = isKnown ? evaluateSymbolicCall(op, values, attributes) : undefined;
+    const isKnown = values.length === args.length && !hasSymbols(this.#operator(op), attributes);
+    const result = isKnown
+      ? evaluateSymbolicCall(this.#operator(op), values, attributes)
+      : undefined;
     return result === undefined ? undefined : this.shapeResult(result);
   }
 
@@ -356,7 +369,7 @@ export class ImportNode {
   }
 
   #requireDTypes(op: string, args: readonly Expr[]): void {
-    const specs = opDefinition(op).inputs;
+    const specs = this.#operator(op).inputs;
     for (const [index, arg] of args.entries()) {
       const spec = specs[Math.min(index, specs.length - 1)];
       const { dtype, shape } = this.type(arg);

@@ -131,7 +131,7 @@ describe('models that are refused', () => {
     );
     const fixed = { inputs: [X], nodes: [relu('x', 'y')], outputs: ['y'] };
     expect(failure(fixed, { dims: { size0: 1 } })).toThrow(
-      'dims: got "size0", expected nothing, since all sizes are fixed.',
+      'dims: got "size0", expected nothing, because all sizes are fixed.',
     );
   });
 
@@ -167,7 +167,7 @@ describe('models that are refused', () => {
     const inputs = [X, { name: 's', dtype: 'int64' as const, shape: ['rank'] }];
     const nodes = [{ op: 'Reshape', inputs: ['x', 's'], outputs: ['y'] }];
     expect(failure({ inputs, nodes, outputs: ['y'] })).toThrow(
-      'expected a list of known length, since the rank of tensors has to be known',
+      'expected a list of known length, because the rank of tensors must be known',
     );
   });
 
@@ -202,7 +202,7 @@ describe('models that are refused', () => {
   test('a circle', () => {
     const nodes = [relu('b', 'a', 'one'), relu('a', 'b', 'two')];
     expect(failure({ inputs: [X], nodes, outputs: ['b'] })).toThrowErrorMatchingInlineSnapshot(
-      `[FormatError: node "two" (Relu): got a node that depends on its own output through node "one" (Relu), expected a graph without circles.]`,
+      `[FormatError: node "two" (Relu): got a node that depends on its own output through node "one" (Relu), expected a graph without cycles.]`,
     );
   });
 

@@ -6,8 +6,13 @@ import { type DimBindings, requireKnownDims, unboundDim } from '../../compiler/p
 import type { CompileLimits } from '../../core/compile-limits.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
+import { requireCoreOperators } from '../../compiler/inference/require-core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import type { Operators } from '../../ops/operators.ts';
 import { INDEX_CHECKS } from '../../core/index-checks.ts';
 import { elementCount, formatShape } from '../../core/shape.ts';
+import type { Importers } from './importers.ts';
+import { importerTable } from './importer-table.ts';
 import { GraphImporter } from './graph-importer.ts';
 import { Block, FunctionFrame } from './graph-scope.ts';
 import { ImportContext } from './import-context.ts';
@@ -34,6 +39,10 @@ export interface ImportOptions {
   readonly check?: 'indices' | undefined;
   /** The most that importing may take, see {@link CompileLimits}. */
   readonly compileLimits?: CompileLimits | undefined;
+  /** The operators that importers may make: the core operators, which is the default, and others. */
+  readonly operators?: Operators | undefined;
+  /** Importers for operators that Weft does not read, by domain and name. ONNX's own domain is `''`. */
+  readonly importers?: Importers | undefined;
 }
 
 /**
@@ -69,10 +78,12 @@ export function importWithin(bytes: Uint8Array, options: ImportOptions): Module 
 function importGraph(
   model: ModelProto,
   graph: GraphProto,
-  { dims = {}, externalData, check }: ImportOptions,
+  { dims = {}, externalData, check, operators = CORE_OPERATORS, importers }: ImportOptions,
 ): Module {
+  requireCoreOperators(operators);
   const context = new ImportContext({
     dims,
+    operators,
     localFunctions: model.functions,
     externalData,
     check,
@@ -81,6 +92,7 @@ function importGraph(
   const block = new Block(context, frame);
   const surroundings = {
     context,
+    importers: importerTable(importers, operators),
     operatorSets: OperatorSets.of(model.opsetImport, 'ONNX model'),
     attributes: undefined,
     place: '',

@@ -138,7 +138,7 @@ function bindFields(node: ImportNode, split: Split, { columns, fields }: Fields)
   const { ends } = split;
   const value = split.expression(type, (end) => {
     const at = ends.indexOf(end);
-    return packed(columns.map((column, i) => closed(node, column[at], fields[i])));
+    return tupled(columns.map((column, i) => closed(node, column[at], fields[i])));
   });
   if (fields.length === 1) return named(node, [value], { columns, fields });
   const results = block.bind(value, { name: 'results', type, span });
@@ -149,7 +149,7 @@ function bindFields(node: ImportNode, split: Split, { columns, fields }: Fields)
   );
 }
 
-function packed(values: readonly Expr[]): Expr {
+function tupled(values: readonly Expr[]): Expr {
   const [only] = values;
   return values.length === 1 && only !== undefined ? only : tuple(values);
 }

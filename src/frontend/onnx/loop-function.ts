@@ -23,7 +23,7 @@ import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
 import { type Dim, MAX_DIMENSION } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
-import { OPS } from '../../ops/registry.ts';
+import type { Operators } from '../../ops/operators.ts';
 import { Block, FunctionFrame } from './graph-scope.ts';
 import { hostInteger } from './host-integer.ts';
 import type { ImportNode } from './import-node.ts';
@@ -292,10 +292,11 @@ class LoopFunction {
         'dimensions of tensors that it reads',
       );
     };
-    for (const part of parts) forEachSymbolOf(part, visit);
+    const { operators } = this.#node.context.types;
+    for (const part of parts) forEachSymbolOf(part, operators, visit);
     for (let count = -1; count !== frame.captures.length; ) {
       count = frame.captures.length;
-      for (const { param } of frame.captures) forEachSymbolOf(param, visit);
+      for (const { param } of frame.captures) forEachSymbolOf(param, operators, visit);
     }
   }
 
@@ -381,7 +382,7 @@ function elementType({ dtype, shape }: TensorType): TensorTypeNode {
 }
 
 /** Symbols in attributes, and in the types of variables. */
-function forEachSymbolOf(root: Expr, visit: (symbol: string) => void): void {
+function forEachSymbolOf(root: Expr, operators: Operators, visit: (symbol: string) => void): void {
   const ofType = (type: Type | undefined): void => {
     if (type?.kind === 'tensor') for (const dim of type.shape) forEachSymbol(dim, visit);
     if (type?.kind === 'tuple') for (const field of type.fields) ofType(field);
@@ -390,7 +391,7 @@ function forEachSymbolOf(root: Expr, visit: (symbol: string) => void): void {
     if (expr.kind === 'var') ofType(expr.type);
     for (const { type } of bindersOf(expr)) ofType(type);
     if (expr.kind !== 'call' || expr.callee.kind !== 'operator') continue;
-    const specs = OPS.get(expr.callee.name)?.attributes ?? {};
+    const specs = operators.get(expr.callee.name)?.attributes ?? {};
     for (const [name, value] of Object.entries(expr.attributes)) {
       if (specs[name]?.type !== 'dims' || !Array.isArray(value)) continue;
       const dims: readonly Dim[] = value;

@@ -206,7 +206,7 @@ const FOUND: readonly (readonly [string, OnnxModelSpec, string])[] = [
       nodes: [{ op: 'Resize', inputs: ['x', '', '', 'sizes'], outputs: ['y'] }],
       outputs: ['y'],
     },
-    'expected sizes from 0 on',
+    'expected sizes from 0 up',
   ],
   [
     'a window of less than no elements',

@@ -196,7 +196,7 @@ describe('constants', () => {
   test('of strings are refused', () => {
     const nodes = [node('Constant', [], ['y'], { value_string: 'text' })];
     expect(refused({ nodes, outputs: ['y'] })).toThrow(
-      'node "y" (Constant): got a constant that is no tensor of numbers, expected one that is.',
+      'node "y" (Constant): got a constant of another kind, expected a tensor of numbers.',
     );
   });
 
@@ -295,7 +295,7 @@ describe('graphs of unusual form', () => {
       node('Neg', ['b'], ['c']),
     ];
     expect(refused({ inputs: [X], nodes, outputs: ['c'] })).toThrowErrorMatchingInlineSnapshot(
-      `[FormatError: node "c" (Neg): got a node that depends on its own output through node "b" (Neg), node "a" (Add), expected a graph without circles.]`,
+      `[FormatError: node "c" (Neg): got a node that depends on its own output through node "b" (Neg), node "a" (Add), expected a graph without cycles.]`,
     );
   });
 });

@@ -41,7 +41,7 @@ the reason before anything runs:
 
 Every operator runs on the host device in the dtypes listed; on WebGPU in those of them that are
 float32, float16, bool or integers of 8 to 64 bits. There an int64 is two words and computed exactly;
-float16 and small integers are packed. \`every kernel type\` are all of these. A \`?\` marks an
+float16 and small integers are bit-packed. \`every kernel type\` are all of these. A \`?\` marks an
 input that may be absent, \`...\` one that repeats. The tolerance is what a device may differ by from
 the reference, which sums in double precision and rounds once.
 

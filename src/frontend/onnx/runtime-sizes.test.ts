@@ -51,7 +51,7 @@ interface Session {
   readonly dispose: () => void;
 }
 
-describe.each(testedDevices(nodeGpu).slice(0, 2))('on $title', ({ open }) => {
+describe.each(testedDevices(nodeGpu).slice(0, 3))('on $title', ({ open }) => {
   let device: Device;
 
   beforeAll(async () => {

@@ -160,7 +160,7 @@ function circle(path: readonly NodeProto[], first: NodeProto): FormatError {
   return new FormatError({
     where: describeNode(first),
     got: `a node that depends on its own output${others === '' ? '' : ` through ${others}${more}`}`,
-    expected: 'a graph without circles',
+    expected: 'a graph without cycles',
   });
 }
 

@@ -4,7 +4,7 @@ import type { DispatchReport } from '../../compiler/passes/dispatch-by-shape/dis
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
-import { OPS } from '../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { firstDifference } from '../../core/all-close.ts';
@@ -47,7 +47,7 @@ describe('a decoder with keys and values of earlier calls', () => {
     expectOutputs(compileOnnx(onnx), [createHostDevice()]));
 
   test('and on WebGPU', async () => {
-    const device = await createWebGpuDevice({ gpu: await nodeGpu(), operators: OPS });
+    const device = await createWebGpuDevice({ gpu: await nodeGpu(), operators: CORE_OPERATORS });
     await expectOutputs(compileOnnx(onnx), [device, createHostDevice()]);
   });
 

@@ -4,7 +4,7 @@ import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
-import { OPS } from '../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { firstDifference } from '../../core/all-close.ts';
@@ -48,7 +48,7 @@ const DEVICES = [
   { name: 'the host device', open: () => Promise.resolve(createHostDevice()) },
   {
     name: 'WebGPU',
-    open: async () => createWebGpuDevice({ gpu: await nodeGpu(), operators: OPS }),
+    open: async () => createWebGpuDevice({ gpu: await nodeGpu(), operators: CORE_OPERATORS }),
   },
 ];
 

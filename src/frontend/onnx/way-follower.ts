@@ -173,7 +173,7 @@ function tooManyWays({ where }: Split): UnsupportedError {
   return new UnsupportedError({
     where,
     got: `branches that differ in rank, in more than ${MAX_GROUPS} combinations with those before`,
-    expected: 'fewer, since the nodes behind are compiled for each',
+    expected: 'fewer, because the nodes after them are compiled for each',
     remedy: 'Export the model with conditions that are constant.',
   });
 }

@@ -31,7 +31,7 @@ import { NORMALIZATION_IMPORTERS } from './normalization/normalization.ts';
 import { SOFTMAX_IMPORTERS } from './normalization/softmax.ts';
 import { INTEGER_PRODUCT_IMPORTERS } from './quantization/integer-products.ts';
 import { MICROSOFT_QUANTIZATION_IMPORTERS } from './quantization/microsoft-quantization.ts';
-import { PACKED_WEIGHT_IMPORTERS } from './quantization/packed-weights.ts';
+import { BIT_PACKED_WEIGHT_IMPORTERS } from './quantization/bit-packed-weights.ts';
 import { QUANTIZATION_IMPORTERS } from './quantization/quantization.ts';
 import { RECURRENT_IMPORTERS } from './recurrent/recurrent.ts';
 import { REDUCTION_IMPORTERS } from './reduction/reduction.ts';
@@ -77,7 +77,7 @@ const MICROSOFT_IMPORTERS: OperatorImporters = {
   ...MICROSOFT_MOVEMENT_IMPORTERS,
   ...MICROSOFT_NORMALIZATION_IMPORTERS,
   ...MICROSOFT_QUANTIZATION_IMPORTERS,
-  ...PACKED_WEIGHT_IMPORTERS,
+  ...BIT_PACKED_WEIGHT_IMPORTERS,
 };
 
 /** The importers of each domain, by the names that it gives its operators. ONNX's own domain is ''. */

@@ -38,7 +38,7 @@ export function externalBytes(
     throw new UnsupportedError({
       where,
       got: `tensor data in an external file (${range.path})`,
-      expected: 'data inside the model file, or a way to read the other',
+      expected: 'data inside the model file, or a way to read that file',
       remedy:
         'Give importOnnx or compileOnnx the option externalData, or load the model by its URL.',
     });

@@ -63,7 +63,7 @@ describe('what is refused', () => {
       .finish();
     const read = tensorOf([2], 1, (w) => w.tag(13, WireType.LengthDelimited).bytes(entry));
     expect(read).toThrowErrorMatchingInlineSnapshot(
-      `[UnsupportedError: tensor file: got tensor data in an external file (weights.bin), expected data inside the model file, or a way to read the other. Give importOnnx or compileOnnx the option externalData, or load the model by its URL.]`,
+      `[UnsupportedError: tensor file: got tensor data in an external file (weights.bin), expected data inside the model file, or a way to read that file. Give importOnnx or compileOnnx the option externalData, or load the model by its URL.]`,
     );
   });
 

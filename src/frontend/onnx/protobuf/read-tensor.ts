@@ -9,7 +9,7 @@ import {
   externalReader,
   isExternal,
 } from './external-data.ts';
-import { isPacked, packedByteLength, unpackElements } from './packed-elements.ts';
+import { isBitPacked, bitPackedByteLength, unpackElements } from './bit-packed-elements.ts';
 import { readMessage } from './read-message.ts';
 import type { TensorProto } from './schema.ts';
 
@@ -85,15 +85,15 @@ export function tensorFromProto(
   const count = elementCount(shape);
   if (isExternal(proto)) {
     budgetInForce()?.addWeights(count * dtypeInfo(dtype).byteLength);
-    const byteLength = packedByteLength(dtype, count);
+    const byteLength = bitPackedByteLength(dtype, count);
     const place = { where, read: externalData };
-    const reader = isPacked(dtype) ? undefined : externalReader(proto, byteLength, place);
+    const reader = isBitPacked(dtype) ? undefined : externalReader(proto, byteLength, place);
     if (reader !== undefined) return new HostTensor(dtype, shape, reader);
     const bytes = externalBytes(proto, byteLength, place);
     return fromStoredBytes(dtype, shape, bytes);
   }
   if (proto.rawData !== undefined && (proto.rawData.length > 0 || count === 0)) {
-    const expected = packedByteLength(dtype, count);
+    const expected = bitPackedByteLength(dtype, count);
     if (proto.rawData.byteLength !== expected) {
       throw mismatch(where, `${proto.rawData.byteLength} bytes of raw data`, {
         expected: `${expected} bytes for ${dtype} ${formatShape(shape)}`,
@@ -111,7 +111,7 @@ export function tensorFromProto(
 }
 
 function fromStoredBytes(dtype: DType, shape: Shape, bytes: Uint8Array): HostTensor {
-  if (!isPacked(dtype)) return HostTensor.fromBytes(dtype, shape, bytes);
+  if (!isBitPacked(dtype)) return HostTensor.fromBytes(dtype, shape, bytes);
   return new HostTensor(dtype, shape, unpackElements(dtype, bytes, elementCount(shape)));
 }
 
@@ -168,7 +168,7 @@ function typedData(proto: TensorProto, dtype: DType): TypedArray {
     case 'uint2': {
       const packed = Uint8Array.from(proto.int32Data);
       const count = elementCount(proto.dims);
-      return packed.length === packedByteLength(dtype, count)
+      return packed.length === bitPackedByteLength(dtype, count)
         ? unpackElements(dtype, packed, count)
         : packed;
     }

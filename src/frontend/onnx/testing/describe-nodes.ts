@@ -57,7 +57,7 @@ export function describeNodes(
   title: string,
   define: (run: (node: NodeRun) => Promise<HostTensor[]>) => void,
 ): void {
-  describe.each(testedDevices(nodeGpu).slice(0, 2))(`${title} on $title`, ({ open }) => {
+  describe.each(testedDevices(nodeGpu).slice(0, 3))(`${title} on $title`, ({ open }) => {
     let device: Device;
     beforeAll(async () => {
       device = await open();

@@ -2,7 +2,7 @@ import { ALL_DTYPES, type DType } from '../../../core/dtype.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import { describeDTypes } from '../../../ops/testing/describe-dtypes.ts';
 import { KERNEL_DTYPES } from '../../../ops/placement.ts';
-import { opDefinition } from '../../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
 import { MAX_OPSET } from '../operator-sets.ts';
 import { IMPORTERS } from '../operators/index.ts';
 
@@ -13,7 +13,8 @@ export function onnxOperatorTable(domain: string): string {
   const rows = importers.map(([name, { since, makes }]) => {
     const names = makes === '' ? [] : makes.split(' ');
     const [first] = names;
-    const types = first === undefined ? { gpu: '', host: '' } : typesOf(opDefinition(first));
+    const types =
+      first === undefined ? { gpu: '', host: '' } : typesOf(CORE_OPERATORS.require(first));
     const opsets = since === last ? `${since}` : `${since}–${last}`;
     const cells = [name, opsets, types.gpu, types.host, describe(names)];
     return `| ${cells.join(' | ')} |`;

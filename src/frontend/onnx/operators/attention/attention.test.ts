@@ -90,15 +90,15 @@ describeNodes('com.microsoft', (runNode) => {
       expect(alone?.data).not.toEqual(without?.data);
     });
 
-    test('queries, keys and values packed in one', async () => {
-      const packed = floats(['b', batch], ['s', queries], heads, 3, size);
+    test('queries, keys and values stacked in one', async () => {
+      const stacked = floats(['b', batch], ['s', queries], heads, 3, size);
       const part =
         (p: number): Plain['q'] =>
         (b, h, i, d) =>
-          at(packed.tensor, b, i, h, p, d);
+          at(stacked.tensor, b, i, h, p, d);
       const [y] = await run({
         op: 'MultiHeadAttention',
-        inputs: [packed],
+        inputs: [stacked],
         outputCount: 1,
         attributes: { num_heads: heads },
       });
@@ -116,22 +116,22 @@ describeNodes('com.microsoft', (runNode) => {
       );
     });
 
-    test.each(['packed', 'apart'])(
+    test.each(['stacked', 'apart'])(
       'keys and values of another length, %s, with lengths',
       async (form) => {
         const keys = 6;
         const q = floats(batch, ['s', queries], heads * size);
         const bias = floats(3 * heads * size);
-        const isPacked = form === 'packed';
-        const packed = floats(batch, ['t', keys], heads, 2, size);
+        const isStacked = form === 'stacked';
+        const stacked = floats(batch, ['t', keys], heads, 2, size);
         const [k, v] = [0, 1].map(() => floats(batch, heads, ['t', keys], size));
         if (k === undefined || v === undefined) throw new Error('no operands');
         const lengths = ints([batch], [4, 6]);
         const own = (p: number, h: number, d: number): number =>
-          isPacked ? at(bias.tensor, p * heads * size + h * size + d) : 0;
+          isStacked ? at(bias.tensor, p * heads * size + h * size + d) : 0;
         const [y] = await run({
           op: 'MultiHeadAttention',
-          inputs: isPacked ? [q, packed, undefined, bias, lengths] : [q, k, v, bias, lengths],
+          inputs: isStacked ? [q, stacked, undefined, bias, lengths] : [q, k, v, bias, lengths],
           outputCount: 1,
           attributes: { num_heads: heads },
         });
@@ -143,10 +143,10 @@ describeNodes('com.microsoft', (runNode) => {
             keys,
             q: (b, h, i, d) => at(q.tensor, b, i, h * size + d) + at(bias.tensor, h * size + d),
             k: (b, h, j, d) =>
-              (isPacked ? at(packed.tensor, b, j, h, 0, d) : at(k.tensor, b, h, j, d)) +
+              (isStacked ? at(stacked.tensor, b, j, h, 0, d) : at(k.tensor, b, h, j, d)) +
               own(1, h, d),
             v: (b, h, j, d) =>
-              (isPacked ? at(packed.tensor, b, j, h, 1, d) : at(v.tensor, b, h, j, d)) +
+              (isStacked ? at(stacked.tensor, b, j, h, 1, d) : at(v.tensor, b, h, j, d)) +
               own(2, h, d),
             bias: (b, _h, _i, j) => (j < at(lengths.tensor, b) ? 0 : -10000),
           }),
@@ -393,7 +393,7 @@ describeNodes('com.microsoft', (runNode) => {
       { capacity: 8, window: -1, sink: 'given' },
     ])('pasts of their own lengths in a cache: %o', async ({ capacity, window, sink }) => {
       const lengths = [3, 1];
-      const packed = floats(batch, ['s', 1], (heads + 2 * kvHeads) * size);
+      const joined = floats(batch, ['s', 1], (heads + 2 * kvHeads) * size);
       const [pastKey, pastValue] = [0, 1].map(() => floats(batch, kvHeads, ['p', capacity], size));
       if (pastKey === undefined || pastValue === undefined) throw new Error('no pasts');
       const sinks = floats(heads);
@@ -401,7 +401,7 @@ describeNodes('com.microsoft', (runNode) => {
       const [y, presentKey, presentValue] = await run({
         op: 'GroupQueryAttention',
         inputs: [
-          packed,
+          joined,
           undefined,
           undefined,
           pastKey,
@@ -419,9 +419,9 @@ describeNodes('com.microsoft', (runNode) => {
       });
       const extended =
         (past: HostTensor, start: number) => (b: number, h: number, j: number, d: number) =>
-          j < (lengths[b] ?? 0) ? at(past, b, h, j, d) : headAt(packed.tensor, start)(b, h, 0, d);
+          j < (lengths[b] ?? 0) ? at(past, b, h, j, d) : headAt(joined.tensor, start)(b, h, 0, d);
       const parts = {
-        q: headAt(packed.tensor),
+        q: headAt(joined.tensor),
         k: extended(pastKey.tensor, heads * size),
         v: extended(pastValue.tensor, (heads + kvHeads) * size),
       };

@@ -31,10 +31,10 @@ function importAttention(node: ImportNode): readonly Expr[] {
   const headCounts = ['q_num_heads', 'kv_num_heads', 'kv_num_heads'].map((name) =>
     attributes.int(name),
   );
-  const isPacked = node.shape(node.input(0)).length === 3;
+  const isMerged = node.shape(node.input(0)).length === 3;
   const [query, ownKey, ownValue] = headCounts.map((heads, i) => {
     const x = node.input(i);
-    if (!isPacked) return x;
+    if (!isMerged) return x;
     if (heads === undefined)
       throw node.malformed('no number of heads', 'one, for inputs of rank 3');
     return splitHeads(node, x, heads);
@@ -59,7 +59,7 @@ function importAttention(node: ImportNode): readonly Expr[] {
     mayMaskRows: node.inputs[3] !== undefined || node.inputs[6] !== undefined,
     softmaxDType: precision === 0 ? undefined : dtypeFromOnnx(precision, node.where),
   };
-  const merged = (x: Expr): Expr => (isPacked ? mergeHeads(node, x) : x);
+  const merged = (x: Expr): Expr => (isMerged ? mergeHeads(node, x) : x);
   if (!isSeen) return [merged(attendUnseen(node, spec)), key, value];
   const result = attend(node, spec);
   return [merged(result.output), key, value, inspectedScores(node, result)];
@@ -142,8 +142,8 @@ function importRotaryEmbedding(node: ImportNode): Expr {
   });
   const [cos, sin] = angles;
   if (cos === undefined || sin === undefined) throw new Error('internal: no angles');
-  const isPacked = node.shape(node.input(0)).length === 3;
-  if (isPacked && heads === 0) throw node.malformed('no num_heads', 'it, for an input of rank 3');
+  const isMerged = node.shape(node.input(0)).length === 3;
+  if (isMerged && heads === 0) throw node.malformed('no num_heads', 'it, for an input of rank 3');
   return rotate(node, node.input(0), {
     cos,
     sin,

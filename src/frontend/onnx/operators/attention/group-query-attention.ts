@@ -24,8 +24,8 @@ import { cutAlong } from '../movement/slice-along.ts';
 export function importGroupQueryAttention(node: ImportNode): readonly Expr[] {
   const { attributes } = node;
   refuseQuantizedCaches(node);
-  const parts = headParts(node);
-  const [batch = 1, , queries = 1] = node.shape(parts.query);
+  const heads = projections(node);
+  const [batch = 1, , queries = 1] = node.shape(heads.query);
   const keys = keyCount(node, queries);
   const first = pastLengths(node, { batch, queries, keys });
   const cosine = node.inputs[7];
@@ -37,9 +37,9 @@ export function importGroupQueryAttention(node: ImportNode): readonly Expr[] {
     const ids = node.inputs[9] ? indicesInput(node, 9, rows) : placesOf(node, first, queries);
     return turned(node, x, { ids, isInterleaved });
   };
-  const [query, key] = [turn(parts.query), turn(parts.key)];
+  const [query, key] = [turn(heads.query), turn(heads.key)];
   const presentKey = cached(node, { past: node.inputs[3], added: key, first, keys });
-  const presentValue = cached(node, { past: node.inputs[4], added: parts.value, first, keys });
+  const presentValue = cached(node, { past: node.inputs[4], added: heads.value, first, keys });
   const window = attributes.int('local_window_size', -1);
   const mask = causalMask(node, {
     queries,
@@ -70,14 +70,14 @@ function refuseQuantizedCaches(node: ImportNode): void {
   if (output !== 0) throw node.unsupported(`qk_output ${output}`, '0');
 }
 
-interface HeadParts {
+interface Projections {
   readonly query: Expr;
   readonly key: Expr;
   readonly value: Expr;
 }
 
 /** Keys and values may come behind the queries in one tensor. */
-function headParts(node: ImportNode): HeadParts {
+function projections(node: ImportNode): Projections {
   const [heads, kvHeads] = ['num_heads', 'kv_num_heads'].map((name) => node.attributes.int(name));
   if (heads === undefined || kvHeads === undefined) {
     throw node.malformed('no number of heads', 'num_heads and kv_num_heads');
@@ -85,11 +85,11 @@ function headParts(node: ImportNode): HeadParts {
   const counts = [heads, kvHeads, kvHeads];
   let tensors: readonly (Expr | undefined)[] = [node.input(0), node.inputs[1], node.inputs[2]];
   if (node.inputs[1] === undefined) {
-    const packed = node.input(0);
-    const width = node.shape(packed)[2] ?? 0;
+    const joined = node.input(0);
+    const width = node.shape(joined)[2] ?? 0;
     const size = node.dims.floordiv(width, heads + 2 * kvHeads);
     const sizes = counts.map((count) => node.dims.mul(size, count));
-    tensors = cutAlong(node, packed, { axis: 2, sizes });
+    tensors = cutAlong(node, joined, { axis: 2, sizes });
   }
   const [query, key, value] = tensors.map((x, i) => x && splitHeads(node, x, counts[i] ?? 1));
   if (query === undefined || key === undefined || value === undefined) {

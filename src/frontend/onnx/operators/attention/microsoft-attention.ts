@@ -163,7 +163,7 @@ function importMultiHeadAttention(node: ImportNode): readonly Expr[] {
   }
   const [query, ownKey, ownValue] = headParts(node, heads);
   if (query === undefined || ownKey === undefined || ownValue === undefined) {
-    throw node.malformed('no keys or values', 'both, apart or packed');
+    throw node.malformed('no keys or values', 'both, separate or stacked');
   }
   const past = node.inputs[6];
   const key = withPast(node, past, ownKey);
@@ -182,10 +182,10 @@ function importMultiHeadAttention(node: ImportNode): readonly Expr[] {
 /** Query, key and value as (batch, heads, rows, size), with their biases. */
 function headParts(node: ImportNode, heads: number): readonly Expr[] {
   const [query, key, value, bias] = [node.input(0), node.inputs[1], node.inputs[2], node.inputs[3]];
-  if (key === undefined) return addHeadBiases(node, unpackHeads(node, query), bias);
+  if (key === undefined) return addHeadBiases(node, unstackHeads(node, query), bias);
   const ownQuery = splitHeads(node, query, heads);
   const rank = node.shape(key).length;
-  if (rank === 5) return addHeadBiases(node, [ownQuery, ...unpackHeads(node, key)], bias);
+  if (rank === 5) return addHeadBiases(node, [ownQuery, ...unstackHeads(node, key)], bias);
   if (value === undefined) return [];
   if (rank === 3) {
     const parts = [ownQuery, splitHeads(node, key, heads), splitHeads(node, value, heads)];
@@ -196,14 +196,14 @@ function headParts(node: ImportNode, heads: number): readonly Expr[] {
 }
 
 /** Queries, keys and values. */
-const MAX_PACKED = 3;
+const MAX_STACKED = 3;
 
 /** (batch, rows, heads, parts, size) as parts of (batch, heads, rows, size). */
-function unpackHeads(node: ImportNode, x: Expr): readonly Expr[] {
+function unstackHeads(node: ImportNode, x: Expr): readonly Expr[] {
   const shape = node.shape(x);
   const [batch = 1, rows = 1, heads = 1, parts = 1, size = 1] = shape;
-  const count = node.number(parts, 'the number of packed tensors');
-  if (count > MAX_PACKED) throw node.malformed(`${count} packed tensors`, `2 or ${MAX_PACKED}`);
+  const count = node.number(parts, 'the number of stacked tensors');
+  if (count > MAX_STACKED) throw node.malformed(`${count} stacked tensors`, `2 or ${MAX_STACKED}`);
   const sizes = new Array<number>(count).fill(1);
   return cutAlong(node, x, { axis: 3, sizes }).map((part) =>
     node.call('transpose', [node.reshape(part, [batch, rows, heads, size])], {

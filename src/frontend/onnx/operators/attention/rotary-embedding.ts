@@ -22,15 +22,15 @@ interface Rotation {
 export function rotate(node: ImportNode, x: Expr, rotation: Rotation): Expr {
   const shape = node.shape(x);
   const [batch = 1, positions = 1, width = 1] = shape;
-  const isPacked = shape.length === 3;
-  const heads = isPacked
+  const isMerged = shape.length === 3;
+  const heads = isMerged
     ? node.reshape(x, [batch, positions, rotation.heads, node.dims.floordiv(width, rotation.heads)])
     : x;
   const size = node.shape(heads)[3] ?? 0;
   const rotated: Dim = rotation.rotated === 0 ? size : rotation.rotated;
   const angles = [rotation.cos, rotation.sin].map((angle) => {
     const [count = 1, rows = 1, pairs = 1] = node.shape(angle);
-    return node.reshape(angle, isPacked ? [count, rows, 1, pairs] : [count, 1, rows, pairs]);
+    return node.reshape(angle, isMerged ? [count, rows, 1, pairs] : [count, 1, rows, pairs]);
   });
   const rest = node.dims.sub(size, rotated);
   if (rest === 0) return node.reshape(rotatePairs(node, heads, angles, rotation), shape);

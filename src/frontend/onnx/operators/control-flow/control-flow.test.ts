@@ -5,7 +5,7 @@ import { HostTensor } from '../../../../core/host-tensor.ts';
 import type { Device } from '../../../../device/device.ts';
 import { createHostDevice } from '../../../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../../../device/webgpu/index.ts';
-import { OPS } from '../../../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../../../ops/core-operators.ts';
 import { AdtValue, TensorValue } from '../../../../runtime/value.ts';
 import { VirtualMachine } from '../../../../runtime/virtual-machine.ts';
 import {
@@ -332,7 +332,7 @@ describe('If', () => {
     expect(() => compileOnnx(writeOnnxModel(model))).toThrow(
       new UnsupportedError(
         'node "y0" (If): got branches that differ in rank, in more than 32 combinations with those ' +
-          'before, expected fewer, since the nodes behind are compiled for each. Export the model ' +
+          'before, expected fewer, because the nodes after them are compiled for each. Export the model ' +
           'with conditions that are constant.',
       ),
     );
@@ -844,7 +844,7 @@ describe('sizes that only the running program knows', () => {
 });
 
 test('loops and branches on WebGPU', async () => {
-  const gpu = await createWebGpuDevice({ gpu: await nodeGpu(), operators: OPS });
+  const gpu = await createWebGpuDevice({ gpu: await nodeGpu(), operators: CORE_OPERATORS });
   const run = await open(
     {
       inputs: [

@@ -50,7 +50,7 @@ export function If(node: ImportNode): readonly (Expr | undefined)[] | Split {
 
 function requireArity(node: ImportNode, [first, second]: readonly number[]): void {
   if (first === second) return;
-  throw node.malformed(`branches of ${first} and ${second} outputs`, 'as many in both');
+  throw node.malformed(`branches of ${first} and ${second} outputs`, 'the same number in both');
 }
 
 export const CONTROL_FLOW_IMPORTERS: OperatorImporters = {

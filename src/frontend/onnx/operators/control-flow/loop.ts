@@ -24,18 +24,18 @@ export function Loop(node: ImportNode): readonly Expr[] {
   const trip = tripCount(node);
   const given = node.inputs[1];
   const condition = given && conditionOf(node, given);
-  const parts = { body, trip, condition, initial };
+  const operands = { body, trip, condition, initial };
   try {
-    return unroll(node, parts) ?? loop(node, parts);
+    return unroll(node, operands) ?? loop(node, operands);
   } catch (thrown) {
     const isOfOperands = thrown instanceof WeftError && !node.context.faults.has(thrown);
     const isFinal = thrown instanceof UnsupportedError || thrown instanceof CompileLimitError;
     if (!isOfOperands || isFinal) throw thrown;
-    return withoutIterations(node, parts, thrown);
+    return withoutIterations(node, operands, thrown);
   }
 }
 
-function loop(node: ImportNode, { body, trip, condition, initial }: LoopParts): readonly Expr[] {
+function loop(node: ImportNode, { body, trip, condition, initial }: LoopOperands): readonly Expr[] {
   const { carried, scanned } = importLoop(node, {
     trip,
     condition,
@@ -62,7 +62,7 @@ function loop(node: ImportNode, { body, trip, condition, initial }: LoopParts): 
  */
 function withoutIterations(
   node: ImportNode,
-  { body, trip, condition, initial }: LoopParts,
+  { body, trip, condition, initial }: LoopOperands,
   error: WeftError,
 ): readonly Expr[] {
   const isEndless = trip === undefined || (typeof trip === 'number' && trip > 0);
@@ -118,7 +118,7 @@ function tripCount(node: ImportNode): Dim | undefined {
   return trip > MAX_DIMENSION ? undefined : Math.max(trip, 0);
 }
 
-interface LoopParts {
+interface LoopOperands {
   readonly body: Subgraph;
   readonly trip: Dim | undefined;
   readonly condition: Expr | undefined;
@@ -128,7 +128,7 @@ interface LoopParts {
 /** The results of a short loop whose condition is constant in each iteration; else undefined. */
 function unroll(
   node: ImportNode,
-  { body, trip, condition, initial }: LoopParts,
+  { body, trip, condition, initial }: LoopOperands,
 ): readonly Expr[] | undefined {
   if (condition !== undefined && condition.kind !== 'constant') return undefined;
   const isShort =

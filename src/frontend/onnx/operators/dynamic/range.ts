@@ -1,3 +1,4 @@
+import { CORE_OPERATORS } from '../../../../ops/core-operators.ts';
 import { evaluateCall } from '../../../../compiler/values/evaluate-call.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { SymbolicTensor } from '../../../../compiler/values/symbolic-tensor.ts';
@@ -28,7 +29,9 @@ function constantRange(node: ImportNode, bounds: readonly HostTensor[]): Expr {
     throw node.malformed(`a range from ${start} to ${end} by ${step}`, 'bounds that are numbers');
   }
   if (count > MAX_RANGE) throw node.unsupported(`${count} elements`, `at most ${MAX_RANGE}`);
-  return node.constant(evaluateCall('range', bounds, { where: node.where }));
+  return node.constant(
+    evaluateCall(CORE_OPERATORS.require('range'), bounds, { where: node.where }),
+  );
 }
 
 /** A range between dimensions; undefined for floats and for a step that is one. */

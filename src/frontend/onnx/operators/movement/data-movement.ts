@@ -158,7 +158,7 @@ function importConstant(node: ImportNode): Expr {
   }
   const ints = attributes.exactInts('value_int') ?? attributes.exactInts('value_ints');
   if (ints !== undefined) return node.constant(ints);
-  throw node.unsupported('a constant that is no tensor of numbers', 'one that is');
+  throw node.unsupported('a constant of another kind', 'a tensor of numbers');
 }
 
 function importConstantOfShape(node: ImportNode): Expr {

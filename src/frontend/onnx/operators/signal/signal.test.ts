@@ -73,7 +73,7 @@ function spectrum(x: HostTensor, { axis, length, inverse = false }: DirectTransf
 const half = (values: readonly number[]) =>
   values.slice(0, 2 * (Math.floor(values.length / 4) + 1));
 
-describe.each(testedDevices(nodeGpu).slice(0, 2))('on $title', ({ open }) => {
+describe.each(testedDevices(nodeGpu).slice(0, 3))('on $title', ({ open }) => {
   let device: Device;
 
   beforeAll(async () => {

@@ -196,7 +196,7 @@ function model(of: ResizeCase, knowledge: Knowledge): OnnxModelSpec {
   };
 }
 
-describe.each(testedDevices(nodeGpu).slice(0, 2))('Resize on $title', ({ open }) => {
+describe.each(testedDevices(nodeGpu).slice(0, 3))('Resize on $title', ({ open }) => {
   let device: Device;
 
   beforeAll(async () => {

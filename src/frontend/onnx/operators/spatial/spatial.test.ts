@@ -29,7 +29,7 @@ const int64 = (...values: number[]) => HostTensor.from('int64', [values.length],
 const counted = (...shape: number[]) =>
   f32(shape, ...Array.from({ length: elementCount(shape) }, (_, i) => i));
 
-describe.each(testedDevices(nodeGpu).slice(0, 2))('on $title', ({ open }) => {
+describe.each(testedDevices(nodeGpu).slice(0, 3))('on $title', ({ open }) => {
   let device: Device;
 
   beforeAll(async () => {

@@ -10,17 +10,17 @@ const PACKED_BITS: Partial<Record<DType, number>> = {
   uint2: 2,
 };
 
-export function isPacked(dtype: DType): boolean {
+export function isBitPacked(dtype: DType): boolean {
   return PACKED_BITS[dtype] !== undefined;
 }
 
 /** Bytes of elements as ONNX stores them. */
-export function packedByteLength(dtype: DType, count: number): number {
+export function bitPackedByteLength(dtype: DType, count: number): number {
   const { byteLength } = dtypeInfo(dtype);
   return Math.ceil((count * (PACKED_BITS[dtype] ?? byteLength * 8)) / 8);
 }
 
-/** One array element for each element of packed bytes, of which there are enough. */
+/** One array element for each element of bit-packed bytes, of which there are enough. */
 export function unpackElements(dtype: DType, bytes: Uint8Array, count: number): TypedArray {
   const bits = PACKED_BITS[dtype] ?? 8;
   const { array, category } = dtypeInfo(dtype);

@@ -17,7 +17,7 @@ function importMatMulNBits(node: ImportNode): Expr {
   const bits = node.attributes.int('bits', 4);
   const blockSize = node.attributes.int('block_size', 32);
   if (node.attributes.bool('weight_prepacked')) {
-    throw node.unsupported('weights in an order of some hardware', 'weights in rows');
+    throw node.unsupported('weights in a hardware-specific order', 'weights in rows');
   }
   if (node.inputs[4] !== undefined) throw node.unsupported('g_idx', 'blocks in order');
   checkBits(node, bits);
@@ -26,8 +26,8 @@ function importMatMulNBits(node: ImportNode): Expr {
   const operands = [node.input(0), weights, node.reshape(node.input(2), [n, blocks])];
   const zeros = node.inputs[3];
   if (zeros !== undefined) {
-    const isPacked = node.type(zeros).dtype === 'uint8';
-    operands.push(node.reshape(zeros, [n, isPacked ? Math.ceil((blocks * bits) / 8) : blocks]));
+    const isBitPacked = node.type(zeros).dtype === 'uint8';
+    operands.push(node.reshape(zeros, [n, isBitPacked ? Math.ceil((blocks * bits) / 8) : blocks]));
   }
   const product = node.call('matmul_nbits', operands, { bits, block_size: blockSize });
   const bias = node.inputs[5];
@@ -137,7 +137,7 @@ function importGatherBlockQuantized(node: ImportNode): Expr {
   return toFloats(node, x, { scale, zero: spread(node, zeros, blocks) });
 }
 
-export const PACKED_WEIGHT_IMPORTERS: OperatorImporters = {
+export const BIT_PACKED_WEIGHT_IMPORTERS: OperatorImporters = {
   GatherBlockQuantized: {
     since: 1,
     makes: 'dequantize gather reshape broadcast_to shift_right bitwise_and slice add cast',
