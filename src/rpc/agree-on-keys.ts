@@ -4,7 +4,7 @@ import type { SealKeys } from './sealed-channel.ts';
 const PUBLIC_BYTE_LENGTH = 32;
 const X25519 = { name: 'X25519' };
 
-/** A key pair of one session; the private half never leaves WebCrypto. */
+/** A key pair of one connection; the private half never leaves WebCrypto. */
 export interface EphemeralKeys {
   readonly privateKey: CryptoKey;
   readonly publicBytes: Uint8Array;
@@ -19,10 +19,10 @@ export async function makeEphemeralKeys(): Promise<EphemeralKeys> {
   } catch (cause) {
     throw new UnsupportedError(
       {
-        where: 'remote session',
-        got: 'an engine whose WebCrypto has no X25519, to encrypt',
-        expected: 'Chrome 133, Firefox 130, Safari 17, Node 20 or a later one',
-        remedy: 'Update it; without `encrypt` the session is sent in clear.',
+        where: 'remote connection',
+        got: 'an engine whose WebCrypto lacks X25519 for encryption',
+        expected: 'Chrome 133, Firefox 130, Safari 17, Node 20 or later',
+        remedy: 'Update it; without `encrypt` the connection is sent in clear.',
       },
       { cause },
     );
@@ -43,7 +43,7 @@ export interface Agreement {
 
 /**
  * A key of AES-GCM for each direction, from a secret that only the two sides can compute (RFC 7748),
- * bound to the token and to all that was said before. Private keys are forgotten after the session, so
+ * bound to the token and to all that was said before. Private keys are forgotten after the connection, so
  * that whoever learns the token later reads nothing of it.
  */
 export async function agreeOnKeys({ mine, theirs, role, salt }: Agreement): Promise<SealKeys> {

@@ -77,7 +77,7 @@ export abstract class BaseChannel implements Channel {
     if (this.#listener !== undefined) this.#listener.frame(frame);
     else if (this.#waiting.length < MAX_WAITING) this.#waiting.push(frame);
     else {
-      this.end('too many messages before the session began');
+      this.end('too many messages before the connection began');
       this.close();
     }
   }

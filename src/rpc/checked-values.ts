@@ -2,30 +2,30 @@ import { HostTensor } from '../core/host-tensor.ts';
 import { RpcTuple, type RpcValue } from './rpc-value.ts';
 import { malformed } from './wire-values.ts';
 
-// Checks of the arguments that the other side sends to the session's own methods. All throw ProtocolError.
+// Checks of the arguments that the other side sends to the connection's own methods. All throw ProtocolError.
 
 /** A string. */
 export function textOf(value: RpcValue | undefined): string {
   if (typeof value === 'string') return value;
-  throw malformed('something else where a text belongs');
+  throw malformed('a value that is not a text');
 }
 
 /** A number from 0 up. */
 export function countOf(value: RpcValue | undefined): number {
   if (typeof value === 'number' && value >= 0) return value;
-  throw malformed('something else where a number from 0 up belongs');
+  throw malformed('a value that is not a number from 0 up');
 }
 
 /** A list of values. */
 export function tupleOf(value: RpcValue | undefined): RpcTuple {
   if (value instanceof RpcTuple) return value;
-  throw malformed('something else where a list belongs');
+  throw malformed('a value that is not a list');
 }
 
 /** A tensor of bytes. */
 export function bytesOf(value: RpcValue | undefined): Uint8Array {
   if (value instanceof HostTensor && value.dtype === 'uint8' && !value.isSplat) return value.bytes;
-  throw malformed('something else where bytes belong');
+  throw malformed('a value that is not bytes');
 }
 
 /** An object as JSON. */
@@ -34,10 +34,10 @@ export function objectOf(value: RpcValue | undefined): Readonly<Record<string, u
   try {
     parsed = JSON.parse(textOf(value));
   } catch {
-    throw malformed('a text that is no JSON');
+    throw malformed('a text that is not JSON');
   }
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
     return parsed as Record<string, unknown>;
   }
-  throw malformed('JSON that is no object');
+  throw malformed('JSON that is not an object');
 }

@@ -2,13 +2,14 @@ import { Executable } from '../bytecode/executable-file.ts';
 import { abortError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
-import type { SessionLender, SessionService } from '../worker/protocol.ts';
+import type { OwnTables, SessionProvider, SessionService } from '../worker/protocol.ts';
+import type { SessionDoor } from './sessions/remote-service.ts';
 import type { Channel } from './channel.ts';
 import { Connection } from './connection.ts';
 import { deriveRelayToken } from './credentials.ts';
 import { sha256 } from './executable-store.ts';
 import { introduce } from './handshake.ts';
-import type { RemoteDevice, RemoteFunctionInfo } from './lent-devices.ts';
+import type { RemoteDevice, RemoteFunctionInfo } from './device-service.ts';
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from './limits.ts';
 import { joinRelay } from './relay-channel.ts';
 import { SealedChannel } from './sealed-channel.ts';
@@ -64,7 +65,7 @@ export interface RemoteLoadOptions {
 }
 
 /**
- * Opens a session with somebody who lends devices. Rejects with AccessError for another token, with
+ * Opens a connection with somebody who serves devices. Rejects with AccessError for another token, with
  * RemoteLostError when nobody is there.
  */
 export async function connect(to: Channel | string, options: ConnectOptions): Promise<Remote> {
@@ -83,7 +84,7 @@ export async function connect(to: Channel | string, options: ConnectOptions): Pr
   const sealed = peer.keys === undefined ? channel : new SealedChannel(channel, peer.keys);
   const connection = new Connection(sealed, { limits, peerName: peer.name, methods });
   const devices = await connection.call('devices', []);
-  if (typeof devices !== 'string') throw malformed('devices that are no text');
+  if (typeof devices !== 'string') throw malformed('devices that are not text');
   return new Remote(connection, JSON.parse(devices) as RemoteDevice[]);
 }
 
@@ -106,12 +107,12 @@ async function abortable<T>(
 }
 
 /** The devices of another page, worker or process. */
-export class Remote implements SessionLender {
+export class Remote implements SessionProvider {
   /** The other side's name for itself. */
   readonly name: string;
-  /** The devices that the other side lends. */
+  /** The devices that the other side serves. */
   readonly devices: readonly RemoteDevice[];
-  /** Resolves with the reason when the session is over. */
+  /** Resolves with the reason when the connection is over. */
   readonly closed: Promise<Error>;
   readonly #connection: Connection;
 
@@ -158,22 +159,23 @@ export class Remote implements SessionLender {
   }
 
   /** @internal For `Session.load`, whose sessions run here then. */
-  async openService(): Promise<SessionService> {
+  async openService(tables?: OwnTables): Promise<SessionService> {
     const { RemoteService } = await import('./sessions/remote-service.ts');
-    return new RemoteService({
+    const door: SessionDoor = {
       devices: this.devices,
       open: async (program, { device, limits, signal, onProgress }) => {
         const hash = await this.#ship(program, { signal, onProgress });
         return this.#connection.call('session', [hash, device, limits], { signal });
       },
-    });
+    };
+    return new RemoteService(door, tables);
   }
 
   /** A function that the other side offers. Rejects with UsageError for another name. */
   async getFunction(name: string): Promise<RemoteFunction> {
     const found = await this.#connection.call('offered', [name]);
     if (isRemoteFunction(found)) return found;
-    throw malformed('a function that is none');
+    throw malformed('a value that is not a function');
   }
 
   /**
@@ -211,7 +213,7 @@ export class Remote implements SessionLender {
     return this.#connection.counters();
   }
 
-  /** Ends the session. Everything that the remote held for it is freed. */
+  /** Ends the connection. Everything that the remote held for it is freed. */
   close(): void {
     this.#connection.close();
   }

@@ -14,7 +14,7 @@ import { Outbox, type Sending } from './outbox.ts';
 import { RateLimit } from './rate-limit.ts';
 import type { CallOptions, HandleOwner } from './remote-handles.ts';
 import type { RpcInput, RpcTarget, RpcValue } from './rpc-value.ts';
-import { releaseAll, SessionValues } from './session-values.ts';
+import { releaseAll, ConnectionValues } from './connection-values.ts';
 import { toRpcValue } from './to-rpc-value.ts';
 import { malformed } from './wire-values.ts';
 
@@ -35,12 +35,12 @@ type CallMessage = Extract<Message, { type: typeof MessageType.call }>;
 type ResultMessage = Extract<Message, { type: typeof MessageType.result }>;
 
 /**
- * One side of a session after the handshake; both are alike. Every call has a number and exactly one
- * answer; nothing is ever sent twice. A message that breaks the protocol ends the session.
+ * One side of a connection after the handshake; both are alike. Every call has a number and exactly one
+ * answer; nothing is ever sent twice. A message that breaks the protocol ends the connection.
  */
 export class Connection implements HandleOwner {
   readonly peerName: string;
-  /** Resolves with the reason when the session is over. */
+  /** Resolves with the reason when the connection is over. */
   readonly closed: Promise<Error>;
   readonly #channel: Channel;
   readonly #limits: RpcLimits;
@@ -48,7 +48,7 @@ export class Connection implements HandleOwner {
   readonly #outbox: Outbox;
   readonly #inbox: Inbox;
   readonly #rate: RateLimit;
-  readonly #values: SessionValues;
+  readonly #values: ConnectionValues;
   /** Calls of this side; undefined for those that were given up, until the answer comes. */
   readonly #pending = new Map<number, PendingCall | undefined>();
   /** Calls of the other side. */
@@ -68,7 +68,7 @@ export class Connection implements HandleOwner {
       this.#post({ type: MessageType.credit, byteCount }),
     );
     this.#rate = new RateLimit(limits.callsPerSecond);
-    this.#values = new SessionValues({
+    this.#values = new ConnectionValues({
       owner: this,
       limits,
       sendRelease: (handle, count) => this.#post({ type: MessageType.release, handle, count }),
@@ -136,15 +136,15 @@ export class Connection implements HandleOwner {
     this.#values.revoke(exported);
   }
 
-  /** Ends the session: what is pending rejects, what the other side holds is released. */
+  /** Ends the connection: what is pending rejects, what the other side holds is released. */
   close(): void {
     this.#fail(
       new UsageError({
-        where: `session with ${this.peerName}`,
-        got: 'a call after the session was closed',
-        expected: 'an open session',
+        where: `connection with ${this.peerName}`,
+        got: 'a call after the connection was closed',
+        expected: 'an open connection',
       }),
-      lost('the other side', 'it closed the session'),
+      lost('the other side', 'it closed the connection'),
     );
   }
 
@@ -159,7 +159,7 @@ export class Connection implements HandleOwner {
     const { bufferedBytes } = this.#limits;
     if (this.#channel.bufferedByteLength <= bufferedBytes) return;
     const error = new LimitError({
-      where: `session with ${this.peerName}`,
+      where: `connection with ${this.peerName}`,
       got: `more than ${bufferedBytes} bytes that it does not read`,
       expected: 'a side that reads its answers',
     });
@@ -170,7 +170,7 @@ export class Connection implements HandleOwner {
     if (this.#end !== undefined) return;
     try {
       const { sequence, message } = decodeMessage(head);
-      if (sequence !== this.#received) throw malformed('a message again, or out of order');
+      if (sequence !== this.#received) throw malformed('a message repeated or out of order');
       this.#received++;
       this.#take(message, body);
     } catch (error) {
@@ -227,7 +227,7 @@ export class Connection implements HandleOwner {
     const { pending } = this.#limits;
     if (this.#active.size < pending) return;
     throw new LimitError({
-      where: 'remote session',
+      where: 'remote connection',
       got: `more than ${pending} calls at a time`,
       expected: `at most ${pending}`,
       remedy: 'Wait for some of them, or raise limits.pending where they run.',
@@ -314,18 +314,18 @@ export class Connection implements HandleOwner {
 
 function lost(peer: string, reason: string): RemoteLostError {
   return new RemoteLostError({
-    where: `session with ${peer}`,
+    where: `connection with ${peer}`,
     got: reason,
-    expected: 'an open session',
-    remedy: 'Calls that were pending may have run; connect again and repeat those that may.',
+    expected: 'an open connection',
+    remedy: 'Pending calls may have run; connect again and repeat those that are safe to repeat.',
   });
 }
 
-/** The other side's reason when it ended the session. */
+/** The other side's reason when it ended the connection. */
 function farewell(peer: string, data: unknown): Error {
   const cause = errorFromWire(data, peer);
   const { message } = cause;
-  return new RemoteLostError(`session with ${peer}: the other side ended it. ${message}`, {
+  return new RemoteLostError(`connection with ${peer}: the other side ended it. ${message}`, {
     cause,
   });
 }

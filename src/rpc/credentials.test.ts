@@ -27,7 +27,7 @@ test('one token gives another key for each purpose, and the same key each time',
   }
 });
 
-test("a relay's credential is no token of the session", async () => {
+test("a relay's credential is no token of the connection", async () => {
   const token = createToken();
   const relayToken = await deriveRelayToken(token);
   expect(isMadeToken(relayToken)).toBe(true);
@@ -43,6 +43,6 @@ test.each([
   [undefined, 'undefined'],
 ])('the token %s is refused', async (token, got) => {
   await expect(importToken(token as string, 'session')).rejects.toThrow(
-    `token of a remote session: got ${got}, expected at least 16 random ones.`,
+    `token of a remote connection: got ${got}, expected at least 16 random ones.`,
   );
 });

@@ -6,7 +6,10 @@ const MIN_TOKEN_LENGTH = 16;
 const STRETCH_ITERATIONS = 600_000;
 const KEPT_SECRETS = 16;
 
-/** Each has keys of its own, so that what proves one thing proves no other. */
+/**
+ * Each has keys of its own, so that what proves one thing proves no other. `session` is the word of the
+ * protocol for a connection.
+ */
 export type Purpose = 'session' | 'relay' | 'relay token';
 
 /** Of tokens used here: stretching takes a few tenths of a second. */
@@ -23,7 +26,7 @@ export async function importToken(token: string, purpose: Purpose): Promise<Cryp
 }
 
 /**
- * The credential by which a relay knows who belongs to a session's token. Nobody finds the token by
+ * The credential by which a relay knows who belongs to a connection's token. Nobody finds the token by
  * it. Rejects as `importToken` does.
  */
 export async function deriveRelayToken(token: string): Promise<string> {
@@ -66,7 +69,7 @@ function encode(text: string): Uint8Array<ArrayBuffer> {
 function checkToken(token: string): void {
   if (typeof token === 'string' && token.length >= MIN_TOKEN_LENGTH) return;
   throw new UsageError({
-    where: 'token of a remote session',
+    where: 'token of a remote connection',
     got: typeof token === 'string' ? `${token.length} characters` : typeof token,
     expected: `at least ${MIN_TOKEN_LENGTH} random ones`,
     remedy: 'Make one with createToken(), or `weft rpc token`.',
@@ -77,7 +80,7 @@ function checkToken(token: string): void {
 function requireWebCrypto(): void {
   if (globalThis.crypto?.subtle !== undefined) return;
   throw new UnsupportedError({
-    where: 'remote session',
+    where: 'remote connection',
     got: 'a page without WebCrypto, which can neither prove a token nor encrypt',
     expected: 'a page of https, or of this machine',
   });

@@ -107,7 +107,7 @@ function checkDetails(details: unknown): Record<string, ErrorDetail> {
 
 function notAnError(): ProtocolError {
   return new ProtocolError({
-    where: 'remote session',
+    where: 'remote connection',
     got: 'a failure without name and message',
     expected: 'an error as data',
   });

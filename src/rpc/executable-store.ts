@@ -69,7 +69,7 @@ export class ExecutableStore {
     const actual = await sha256(bytes);
     if (actual !== hash) {
       throw new FormatError({
-        where: 'executable from afar',
+        where: 'remote executable',
         got: `SHA-256 ${actual}`,
         expected: hash,
         remedy: 'Send it again.',
@@ -111,9 +111,9 @@ export async function sha256(bytes: Uint8Array): Promise<string> {
 
 function tooLarge({ byteLength }: Uint8Array, limit: number): LimitError {
   return new LimitError({
-    where: 'executable from afar',
+    where: 'remote executable',
     got: `${byteLength} bytes`,
     expected: `at most ${limit}`,
-    remedy: 'Raise limits.executableBytes where the device is lent.',
+    remedy: 'Raise limits.executableBytes where the device is served.',
   });
 }

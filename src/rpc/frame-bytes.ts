@@ -17,7 +17,7 @@ export const MAX_FRAME_BYTE_LENGTH =
  * A frame as one message: byte length of the head, head, padding, body. `reserved` bytes before it
  * (a multiple of 8) are left to the transport.
  */
-export function packFrame({ head, body }: Frame, reserved = 0): Uint8Array<ArrayBuffer> {
+export function encodeFrame({ head, body }: Frame, reserved = 0): Uint8Array<ArrayBuffer> {
   const headEnd = PREFIX_BYTE_LENGTH + head.byteLength;
   const bodyStart = align(headEnd);
   const byteLength = body === undefined ? headEnd : bodyStart + body.byteLength;
@@ -29,7 +29,7 @@ export function packFrame({ head, body }: Frame, reserved = 0): Uint8Array<Array
 }
 
 /** The frame of a message, as views; undefined when it is cut. */
-export function unpackFrame(message: Uint8Array): Frame | undefined {
+export function decodeFrame(message: Uint8Array): Frame | undefined {
   const { buffer, byteOffset, byteLength } = message;
   if (byteLength < PREFIX_BYTE_LENGTH) return undefined;
   const headByteLength = new DataView(buffer, byteOffset).getUint32(0, true);

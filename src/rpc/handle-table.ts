@@ -42,7 +42,7 @@ export class ExportTable {
     }
     if (this.#entries.size >= this.#limit) {
       throw new LimitError({
-        where: 'remote session',
+        where: 'remote connection',
         got: `more than ${this.#limit} functions and tensors that one side holds for the other`,
         expected: `at most ${this.#limit}`,
         remedy: 'Release handles that are not used any more, or raise limits.handles.',
@@ -61,7 +61,7 @@ export class ExportTable {
     if (id === 0 || id >= this.#nextId)
       throw malformed(`the handle ${id}, which was not given out`);
     throw new UsageError({
-      where: 'remote session',
+      where: 'remote connection',
       got: 'a handle that was released',
       expected: 'a function or tensor that is still held',
     });

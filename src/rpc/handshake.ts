@@ -28,14 +28,14 @@ export interface HandshakeOptions {
   readonly token: string;
   readonly name: string;
   readonly timeoutMs: number;
-  /** The side that connects asks for it; the side that lends insists. */
+  /** The side that connects asks for it; the serving side insists. */
   readonly isSealed: boolean;
 }
 
 export interface Peer {
   /** The other side's name for itself. */
   readonly name: string;
-  /** The keys of a session that is sealed. */
+  /** The keys of a connection that is sealed. */
   readonly keys: SealKeys | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface Peer {
 interface Transcript {
   readonly nonces: readonly [client: Uint8Array, server: Uint8Array];
   readonly clientName: string;
-  /** Public keys; empty in a session that is not sealed. */
+  /** Public keys; empty in a connection that is not sealed. */
   readonly keys: readonly [client: Uint8Array, server: Uint8Array];
 }
 
@@ -77,7 +77,7 @@ export async function introduce(channel: Channel, options: HandshakeOptions): Pr
   });
 }
 
-/** The side that lends. Rejects with AccessError, ProtocolError or RemoteLostError. */
+/** The serving side. Rejects with AccessError, ProtocolError or RemoteLostError. */
 export async function admit(channel: Channel, options: HandshakeOptions): Promise<Peer> {
   const token = await importToken(options.token, 'session');
   return timed(channel, options.timeoutMs, async () => {
@@ -129,7 +129,7 @@ export async function sign(
   return new Uint8Array(await crypto.subtle.sign('HMAC', key, statement(purpose, parts)));
 }
 
-/** Undefined for a session that is not sealed. */
+/** Undefined for a connection that is not sealed. */
 async function sealKeys(
   token: CryptoKey,
   role: 'client' | 'server',
@@ -165,7 +165,7 @@ export function nextFrame(channel: Channel): Promise<Frame> {
       closed: (reason) =>
         reject(
           new RemoteLostError({
-            where: 'beginning of a remote session',
+            where: 'beginning of a remote connection',
             got: reason,
             expected: 'an answer',
           }),
@@ -175,7 +175,7 @@ export function nextFrame(channel: Channel): Promise<Frame> {
 }
 
 export function readStep({ head, body }: Frame): unknown[] {
-  if (body !== undefined) throw malformed('tensors before the session began');
+  if (body !== undefined) throw malformed('tensors before the connection began');
   return decodeHead(head, MAX_BYTE_LENGTH);
 }
 
@@ -196,7 +196,7 @@ export async function timed<T>(
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLate = new Promise<never>((_, reject) => {
     const error = new AccessError({
-      where: 'beginning of a remote session',
+      where: 'beginning of a remote connection',
       got: `no answer in ${timeoutMs} ms`,
       expected: 'the next step',
     });
@@ -229,22 +229,22 @@ export function checkBytes(bytes: unknown): Uint8Array {
   throw malformed('a number or proof that is not 32 bytes');
 }
 
-/** A public key where the session is sealed, nothing where it is not. */
+/** A public key where the connection is sealed, nothing where it is not. */
 function checkKey(key: unknown, isSealed: boolean): Uint8Array {
   if (isSealed ? isPublicKey(key) : key instanceof Uint8Array && key.byteLength === 0) {
     return key as Uint8Array;
   }
-  throw malformed(isSealed ? 'no public key' : 'a key for a session that is not encrypted');
+  throw malformed(isSealed ? 'no public key' : 'a key for a connection that is not encrypted');
 }
 
 export function checkName(name: unknown): string {
   if (typeof name === 'string' && name.length <= MAX_NAME_LENGTH) return name;
-  throw malformed('a name that is no short text');
+  throw malformed('a name that is not a short text');
 }
 
 function wrongVersion(version: unknown): ProtocolError {
   return new ProtocolError({
-    where: 'beginning of a remote session',
+    where: 'beginning of a remote connection',
     got: `version ${String(version)} of the protocol`,
     expected: `version ${PROTOCOL_VERSION}`,
     remedy: 'Both sides need the same version of Weft.',
@@ -253,7 +253,7 @@ function wrongVersion(version: unknown): ProtocolError {
 
 function notSealed(): AccessError {
   return new AccessError({
-    where: 'beginning of a remote session',
+    where: 'beginning of a remote connection',
     got: 'a client that does not encrypt',
     expected: 'one that does',
     remedy: 'Connect with the option `encrypt`.',
@@ -262,7 +262,7 @@ function notSealed(): AccessError {
 
 export function stranger(): AccessError {
   return new AccessError({
-    where: 'beginning of a remote session',
+    where: 'beginning of a remote connection',
     got: 'another token',
     expected: 'the token that both sides were given',
   });

@@ -7,7 +7,7 @@ import { encodeHead } from './messages.ts';
 import type { RpcFunction } from './rpc-value.ts';
 import { serve } from './serve.ts';
 import { channelPair } from './testing/channel-pair.ts';
-import { LOCAL_ADD, openSession, testProgram, TOKEN } from './testing/open-session.ts';
+import { LOCAL_ADD, openConnection, testProgram, TOKEN } from './testing/open-connection.ts';
 import { RemoteTensor } from './remote-handles.ts';
 import { TestDevice } from '../runtime/testing/test-device.ts';
 
@@ -16,9 +16,9 @@ const SOON = { timeout: 20_000 };
 
 const ECHO: Record<string, RpcFunction> = { echo: (x) => x ?? null };
 
-async function echoing(...[serving, connecting]: Parameters<typeof openSession>) {
-  const session = await openSession({ offer: ECHO, ...serving }, connecting);
-  return { ...session, echo: await session.remote.getFunction('echo') };
+async function echoing(...[serving, connecting]: Parameters<typeof openConnection>) {
+  const connection = await openConnection({ offer: ECHO, ...serving }, connecting);
+  return { ...connection, echo: await connection.remote.getFunction('echo') };
 }
 
 async function settle(): Promise<void> {
@@ -37,7 +37,7 @@ describe('strangers', () => {
     expect(await served.closed).toMatchObject({ name: 'AccessError' });
   });
 
-  test('the token is not sent, and what was sent does not open another session', async () => {
+  test('the token is not sent, and what was sent does not open another connection', async () => {
     const [a, b] = channelPair();
     serve(b, { devices: [new TestDevice()], token: TOKEN });
     await connect(a, { token: TOKEN });
@@ -61,7 +61,7 @@ describe('strangers', () => {
     expect(a.sent).toEqual([]);
   });
 
-  test('tensors and long texts before the session began are refused', async () => {
+  test('tensors and long texts before the connection began are refused', async () => {
     for (const frame of [
       { head: encodeHead(['weft-rpc']), body: new Uint8Array(8) },
       { head: encodeHead(['x'.repeat(5000)]) },
@@ -76,16 +76,16 @@ describe('strangers', () => {
 });
 
 describe('messages', () => {
-  test('one that comes again ends the session', async () => {
+  test('one that comes again ends the connection', async () => {
     const { echo, clientEnd, served } = await echoing();
     clientEnd.onSend = (frame) => [frame, frame];
     await expect(echo(1)).rejects.toMatchObject({ name: 'RemoteLostError' });
     const reason = await served.closed;
     expect(reason).toMatchObject({ name: 'ProtocolError' });
-    expect(reason.message).toContain('a message again, or out of order');
+    expect(reason.message).toContain('a message repeated or out of order');
   });
 
-  test('one that is left out ends the session', async () => {
+  test('one that is left out ends the connection', async () => {
     const { echo, clientEnd, served, remote } = await echoing();
     let count = 0;
     clientEnd.onSend = (frame) => (count++ === 0 ? [] : [frame]);
@@ -96,7 +96,7 @@ describe('messages', () => {
     expect(remote.counters()).toMatchObject({ callsPending: 0, handlesHeldByPeer: 0 });
   });
 
-  test('that are cut or changed end the session or fail a call, with a typed error', async () => {
+  test('that are cut or changed end the connection or fail a call, with a typed error', async () => {
     const random = seededRandom(42);
     const names = new Set<string>();
     for (let round = 0; round < 150; round++) {
@@ -126,9 +126,9 @@ describe('messages', () => {
     expect(names).toContain('ProtocolError');
   });
 
-  test('a call of what was not given out ends the session', async () => {
+  test('a call of what was not given out ends the connection', async () => {
     for (const target of [99, 'constructor']) {
-      const { clientEnd, served } = await openSession();
+      const { clientEnd, served } = await openConnection();
       const sequence = clientEnd.sent.length - 2;
       clientEnd.inject({ head: encodeHead([sequence, 1, 7, target, false, [], [], [], 0]) });
       expect(await served.closed).toMatchObject({ name: 'ProtocolError' });
@@ -165,7 +165,7 @@ describe('limits', () => {
       make: () => () => 1,
       wait: () => new Promise((resolve) => waiting.push(() => resolve(null))),
     };
-    const { remote } = await openSession({ offer, limits: { handles: 5, pending: 3 } });
+    const { remote } = await openConnection({ offer, limits: { handles: 5, pending: 3 } });
     const make = await remote.getFunction('make');
     const wait = await remote.getFunction('wait');
     const made = [await make(), await make(), await make()];
@@ -209,7 +209,7 @@ describe('limits', () => {
 
 describe('a lost peer', () => {
   test('has nothing left on the device', async () => {
-    const { remote, clientEnd, served, device } = await openSession();
+    const { remote, clientEnd, served, device } = await openConnection();
     const functions = { 'local.add': LOCAL_ADD };
     const module = await remote.load(testProgram(), { functions });
     const copy = await module.getFunction('copy');
@@ -244,7 +244,7 @@ describe('a lost peer', () => {
         return new Promise(() => undefined);
       },
     };
-    const { remote, clientEnd, served } = await openSession({ offer });
+    const { remote, clientEnd, served } = await openConnection({ offer });
     const wait = await remote.getFunction('wait');
     const pending = [wait(), wait(), wait()];
     await settle();

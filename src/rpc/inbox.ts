@@ -52,7 +52,7 @@ export class Inbox {
       return;
     }
     if (body !== undefined || this.#assemblies.has(stream) || byteLength === 0) {
-      throw malformed('a body both here and to come');
+      throw malformed('a body both here and in pieces');
     }
     const target = new Uint8Array(byteLength);
     this.#assemblies.set(stream, { body: target, blobByteLengths, received: 0, deliver });
@@ -61,7 +61,7 @@ export class Inbox {
 
   piece(stream: number, piece: Uint8Array | undefined): void {
     const assembly = this.#assemblies.get(stream);
-    if (assembly === undefined || piece === undefined) throw malformed('a piece of no body');
+    if (assembly === undefined || piece === undefined) throw malformed('a piece without a body');
     const { body, blobByteLengths, received } = assembly;
     if (received + piece.byteLength > body.byteLength) throw malformed('a piece too many');
     body.set(piece, received);
@@ -75,7 +75,7 @@ export class Inbox {
 
   abandon(stream: number): void {
     const assembly = this.#assemblies.get(stream);
-    if (assembly === undefined) throw malformed('the end of no body');
+    if (assembly === undefined) throw malformed('an end without a body');
     this.#assemblies.delete(stream);
     this.#assembledByteLength -= assembly.body.byteLength;
   }
@@ -89,8 +89,8 @@ export class Inbox {
     const total = this.#assembledByteLength + byteLength;
     if (Number.isSafeInteger(total) && total <= this.#maxByteLength) return;
     throw new LimitError({
-      where: 'remote session',
-      got: `${blobByteLengths.length} tensors of ${byteLength} bytes in messages under way`,
+      where: 'remote connection',
+      got: `${blobByteLengths.length} tensors of ${byteLength} bytes in unfinished messages`,
       expected: `at most ${this.#maxByteLength} bytes`,
       remedy: 'Send less at a time, or raise limits.messageBytes on the side that receives.',
     });

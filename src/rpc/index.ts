@@ -2,7 +2,7 @@
 export { Executable } from '../bytecode/executable-file.ts';
 export { HostTensor } from '../core/host-tensor.ts';
 export { DTypeValue, FloatValue, ShapeValue } from '../runtime/value.ts';
-export type { SessionLender } from '../worker/protocol.ts';
+export type { SessionProvider } from '../worker/protocol.ts';
 export { BaseChannel, type Channel, type ChannelListener, type Frame } from './channel.ts';
 export {
   connect,
@@ -16,7 +16,7 @@ export { AccessError, LimitError, ProtocolError, RemoteLostError } from './error
 export { type ExecutableSource, ExecutableStore } from './executable-store.ts';
 export { createToken } from './create-token.ts';
 export { deriveRelayToken } from './credentials.ts';
-export type { RemoteDevice, RemoteFunctionInfo } from './lent-devices.ts';
+export type { RemoteDevice, RemoteFunctionInfo } from './device-service.ts';
 export { DEFAULT_RPC_LIMITS, type RpcLimits } from './limits.ts';
 export { linkRemote } from './link-remote.ts';
 export { messagePortChannel, type PortLike } from './message-port-channel.ts';
@@ -30,7 +30,7 @@ export {
   type RpcValue,
   type TensorHandle,
 } from './rpc-value.ts';
-export type { LendableDevice, ServeEvent, WorkEvent } from './lendable-device.ts';
+export type { ServedDevice, ServeEvent, WorkEvent } from './served-device.ts';
 export { serve, type Served, type ServeOptions } from './serve.ts';
 export { type RelayedServing, serveRelay, type ServeRelayOptions } from './serve-relay.ts';
 export type { TimeOptions, TimeResult } from './time-evaluator.ts';

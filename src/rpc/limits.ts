@@ -5,7 +5,7 @@ export const MAX_HEAD_BYTE_LENGTH = 4 * 2 ** 20;
 
 /** The most that one side lets the other one take up, and the programs that it loads. */
 export interface RpcLimits extends Required<ProgramLimits> {
-  /** Bytes that all programs of a session hold on a device. */
+  /** Bytes that all programs of a connection hold on a device. */
   readonly byteBudget: number;
   /** Bytes of tensors in one message, and of all messages that arrive in pieces at one time. */
   readonly messageBytes: number;
@@ -15,7 +15,7 @@ export interface RpcLimits extends Required<ProgramLimits> {
   readonly pending: number;
   /** Calls of the other side per second, over some seconds. */
   readonly callsPerSecond: number;
-  /** Bytes that may wait for a slow reader before the session ends. */
+  /** Bytes that may wait for a slow reader before the connection ends. */
   readonly bufferedBytes: number;
   /** Executables loaded at one time. */
   readonly modules: number;

@@ -59,7 +59,7 @@ export type MachineOf = () => MachineValue;
 const ORIGINS = new WeakMap<RpcFunction, ClosureValue | PackedFunctionValue>();
 
 /**
- * Values of a machine as they cross a session: tensors read in one round trip for each device, or
+ * Values of a machine as they cross a connection: tensors read in one round trip for each device, or
  * with `keep` as handles. Functions of the machine are held until they are released.
  */
 export async function fromMachine(

@@ -4,12 +4,12 @@ import { TestDevice } from '../runtime/testing/test-device.ts';
 import { connect } from './connect.ts';
 import { messagePortChannel } from './message-port-channel.ts';
 import { serve } from './serve.ts';
-import { LOCAL_ADD, testProgram, TOKEN } from './testing/open-session.ts';
+import { LOCAL_ADD, testProgram, TOKEN } from './testing/open-connection.ts';
 
 /** The machine may be busy. */
 const SOON = { timeout: 20_000 };
 
-test('a session over a MessagePort: arguments stay the caller’s, the end is told', async () => {
+test('a connection over a MessagePort: arguments stay the caller’s, the end is told', async () => {
   const { port1, port2 } = new MessageChannel();
   const device = new TestDevice();
   const served = serve(messagePortChannel(port1), { devices: [device], token: TOKEN });
@@ -28,7 +28,7 @@ test('a session over a MessagePort: arguments stay the caller’s, the end is to
   expect(device.counters().bytesLive).toBe(0);
 });
 
-test('what is no frame ends the session', async () => {
+test('what is no frame ends the connection', async () => {
   const { port1, port2 } = new MessageChannel();
   const served = serve(messagePortChannel(port1), { devices: [new TestDevice()], token: TOKEN });
   port2.postMessage({ something: 'else' });

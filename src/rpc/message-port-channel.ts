@@ -38,7 +38,7 @@ class MessagePortChannel extends BaseChannel {
     this.#port = port;
     port.addEventListener('message', (event) => this.#take((event as MessageEvent).data));
     port.addEventListener('messageerror', () => this.#finish('a message that cannot be read'));
-    // Not every browser has this event: then only the other side's farewell ends the session.
+    // Not every browser has this event: then only the other side's farewell ends the connection.
     port.addEventListener('close', () => this.end('the port was closed'));
     port.start?.();
   }
@@ -55,12 +55,12 @@ class MessagePortChannel extends BaseChannel {
   close(): void {
     if (this.isClosed) return;
     this.#port.postMessage(null, []);
-    this.#finish('the session was closed here');
+    this.#finish('the connection was closed here');
   }
 
   #take(message: unknown): void {
     if (message === null) {
-      this.#finish('the other side closed the session');
+      this.#finish('the other side closed the connection');
       return;
     }
     const [head, body] = Array.isArray(message) ? (message as unknown[]) : [];

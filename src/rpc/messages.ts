@@ -121,17 +121,17 @@ function messageOf(type: unknown, [a, b, c, d, e, f, g]: readonly unknown[]): Me
 }
 
 function values(nodes: unknown, roots: unknown): WireValues {
-  if (!Array.isArray(nodes)) throw malformed('values that are no list');
+  if (!Array.isArray(nodes)) throw malformed('values that are not a list');
   return { nodes, roots: counts(roots) };
 }
 
 function count(value: unknown): number {
   if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
-  throw malformed('something else where a count belongs');
+  throw malformed('a value that is not a count');
 }
 
 function counts(list: unknown): number[] {
-  if (!Array.isArray(list)) throw malformed('something else where a list belongs');
+  if (!Array.isArray(list)) throw malformed('a value that is not a list');
   return list.map(count);
 }
 
@@ -157,8 +157,8 @@ export function decodeHead(
   try {
     fields = decode(head);
   } catch {
-    throw malformed('bytes that are no MessagePack');
+    throw malformed('bytes that are not MessagePack');
   }
-  if (!Array.isArray(fields)) throw malformed('a head that is no list');
+  if (!Array.isArray(fields)) throw malformed('a head that is not a list');
   return fields as unknown[];
 }

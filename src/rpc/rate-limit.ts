@@ -25,7 +25,7 @@ export class RateLimit {
     this.#last = now;
     if (this.#tokens < 1) {
       throw new LimitError({
-        where: 'remote session',
+        where: 'remote connection',
         got: `more than ${this.#perSecond} calls per second`,
         expected: 'fewer',
         remedy: 'Do more in one call, or raise limits.callsPerSecond where they run.',

@@ -22,7 +22,7 @@ export interface JoinOptions {
   readonly role: RelayRole;
   /** The name by which device and client are paired, no secret. */
   readonly key: string;
-  /** The credential for the relay, which is not that of the session. */
+  /** The credential for the relay, which is not that of the connection. */
   readonly relayToken: string;
   /** How long to wait for a partner; undefined: without end. */
   readonly timeoutMs: number | undefined;
@@ -40,7 +40,7 @@ export async function joinRelay(channel: Channel, options: JoinOptions): Promise
   await timed(channel, options.timeoutMs ?? LONGEST_MS, async () => {
     const [name, nonce] = readStep(await nextFrame(channel));
     if (name === 'error') throw errorFromWire(nonce, 'the relay');
-    if (name !== 'relay') throw malformed('an address that is no relay');
+    if (name !== 'relay') throw malformed('an address that is not a relay');
     const proof = await sign(secret, `relay ${role}`, [checkBytes(nonce), encodeText(key)]);
     channel.send({ head: encodeHead(['join', role, key, proof]) });
     const [answer, error] = readStep(await nextFrame(channel));
@@ -61,7 +61,7 @@ export async function admitToRelay(
     const [name, role, key, proof] = readStep(await nextFrame(channel));
     const isRole = role === 'device' || role === 'client';
     if (name !== 'join' || !isRole || typeof key !== 'string' || !KEY_PATTERN.test(key)) {
-      throw malformed('something else where a role and a key belong');
+      throw malformed('a value that is not a role and a key');
     }
     const parts = [nonce, encodeText(key)];
     if (!(await verify(secret, `relay ${role}`, { parts, proof }))) throw stranger();

@@ -25,7 +25,7 @@ export interface RemoteFunction {
   release(): void;
 }
 
-/** The session that a handle belongs to. */
+/** The connection that a handle belongs to. */
 export interface HandleOwner {
   call(
     target: number | string,
@@ -42,7 +42,7 @@ interface Handle {
 
 const HANDLES = new WeakMap<object, Handle>();
 
-/** The number of a function or tensor that came from this session's other side. */
+/** The number of a function or tensor that came from this connection's other side. */
 export function handleIn(owner: HandleOwner, proxy: object): number | undefined {
   const handle = HANDLES.get(proxy);
   return handle?.owner === owner ? handle.id : undefined;
@@ -112,7 +112,7 @@ export class RemoteTensor implements TensorHandle {
 
 function released(what: string): UsageError {
   return new UsageError({
-    where: 'remote session',
+    where: 'remote connection',
     got: `${what}, which was released`,
     expected: 'a handle that is still held',
   });

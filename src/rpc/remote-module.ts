@@ -1,11 +1,11 @@
-import type { RemoteFunctionInfo } from './lent-devices.ts';
+import type { RemoteFunctionInfo } from './device-service.ts';
 import { isRemoteFunction, type RemoteFunction } from './remote-handles.ts';
 import { malformed } from './wire-values.ts';
 
 /** The modules of functions, which live as long: one that is collected is released on the remote. */
 const MODULES = new WeakMap<RemoteFunction, RemoteFunction>();
 
-/** An executable that was loaded on a remote device. */
+/** An executable that was loaded on a remote device: a module, as the RPC of TVM calls it. */
 export class RemoteModule {
   /** Its functions, in order. */
   readonly functions: readonly RemoteFunctionInfo[];
@@ -19,7 +19,7 @@ export class RemoteModule {
   /** A function of the executable, called like a local one. Rejects with UsageError. */
   async getFunction(name: string): Promise<RemoteFunction> {
     const found = await this.#module(name);
-    if (!isRemoteFunction(found)) throw malformed('a function that is none');
+    if (!isRemoteFunction(found)) throw malformed('a value that is not a function');
     MODULES.set(found, this.#module);
     return found;
   }

@@ -24,7 +24,7 @@ export class RpcTuple {
 /** A function of this side, or a {@link RemoteFunction}. */
 export type RpcFunction = (...args: RpcValue[]) => RpcInput | Promise<RpcInput>;
 
-/** The form in which each kind of value crosses a session; `never`: it stays in its machine. */
+/** The form in which each kind of value crosses a connection; `never`: it stays in its machine. */
 export interface RpcForms {
   readonly null: null;
   readonly int: number;
@@ -45,7 +45,7 @@ export interface RpcForms {
 }
 
 /**
- * A value on its way through a session. A number is an int where it is a safe integer; floats are FloatValue in
+ * A value on its way through a connection. A number is an int where it is a safe integer; floats are FloatValue in
  * results. Tensors go by value, or stay where they are and are named.
  */
 export type RpcValue = PlainValue | HostTensor | TensorHandle | RpcTuple | RpcFunction;

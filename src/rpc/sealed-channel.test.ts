@@ -9,7 +9,7 @@ import { decodeHead, encodeHead } from './messages.ts';
 import type { RpcFunction } from './rpc-value.ts';
 import { serve } from './serve.ts';
 import { channelPair } from './testing/channel-pair.ts';
-import { LOCAL_ADD, openSession, testProgram, TOKEN } from './testing/open-session.ts';
+import { LOCAL_ADD, openConnection, testProgram, TOKEN } from './testing/open-connection.ts';
 
 const SECRET = 'nobody else may read this';
 
@@ -21,9 +21,9 @@ async function sealedSession() {
       return x ?? null;
     },
   };
-  const session = await openSession({ offer, encrypt: true }, { encrypt: true });
-  const echo = await session.remote.getFunction('echo');
-  return { ...session, echo, calls: () => calls };
+  const connection = await openConnection({ offer, encrypt: true }, { encrypt: true });
+  const echo = await connection.remote.getFunction('echo');
+  return { ...connection, echo, calls: () => calls };
 }
 
 function textOf(frames: readonly Frame[]): string {
@@ -31,7 +31,7 @@ function textOf(frames: readonly Frame[]): string {
   return frames.map(({ head, body }) => decoder.decode(head) + decoder.decode(body)).join('');
 }
 
-describe('an encrypted session', () => {
+describe('an encrypted connection', () => {
   test('passes programs, calls back, and large tensors in pieces', async () => {
     const { remote, echo, served } = await sealedSession();
     const module = await remote.load(testProgram(), { functions: { 'local.add': LOCAL_ADD } });
@@ -45,7 +45,7 @@ describe('an encrypted session', () => {
     );
     expect(await Promise.all([echo(large), echo(1), echo(large)])).toEqual([large, 1, large]);
     remote.close();
-    expect((await served.closed).message).toContain('it closed the session');
+    expect((await served.closed).message).toContain('it closed the connection');
   });
 
   test('shows nothing of what it says, neither way', async () => {
@@ -54,7 +54,7 @@ describe('an encrypted session', () => {
     expect(await echo([SECRET, tensor])).toBeDefined();
     expect(textOf(clientEnd.sent)).not.toContain(SECRET);
     expect(textOf(serverEnd.sent)).not.toContain(SECRET);
-    const plain = await openSession({ offer: { echo: (x) => x ?? null } });
+    const plain = await openConnection({ offer: { echo: (x) => x ?? null } });
     await (await plain.remote.getFunction('echo'))([SECRET, tensor]);
     expect(textOf(plain.clientEnd.sent)).toContain(SECRET);
   });
@@ -95,7 +95,7 @@ describe('an encrypted session', () => {
     expect(calls()).toBe(0);
   });
 
-  test('is insisted on by who lends', async () => {
+  test('is insisted on by who serves', async () => {
     const [a, b] = channelPair();
     const served = serve(b, { devices: [new TestDevice()], token: TOKEN, encrypt: true });
     await expect(connect(a, { token: TOKEN })).rejects.toMatchObject({
@@ -104,7 +104,7 @@ describe('an encrypted session', () => {
     });
     await expect(served.ready).rejects.toMatchObject({ name: 'AccessError' });
     // And given to who asks for it.
-    const { remote } = await openSession({}, { encrypt: true });
+    const { remote } = await openConnection({}, { encrypt: true });
     expect(remote.devices).toHaveLength(1);
   });
 
@@ -125,7 +125,7 @@ describe('an encrypted session', () => {
     await expect(served.ready).rejects.toBeInstanceOf(Error);
   });
 
-  test("is refused when the lender's key is another one on its way", async () => {
+  test("is refused when the server's key is another one on its way", async () => {
     const [a, b] = channelPair();
     b.onSend = ({ head }) => {
       const fields = decodeHead(head);
@@ -198,7 +198,7 @@ describe('an encrypted session', () => {
     [
       'no X25519',
       { ...cryptoLike(), generateKey: () => Promise.reject(new Error('Unrecognized name')) },
-      'got an engine whose WebCrypto has no X25519, to encrypt',
+      'got an engine whose WebCrypto lacks X25519 for encryption',
     ],
   ])('is refused where there is %s, and nothing is sent', async (_, subtle, message) => {
     const real = crypto;

@@ -1,5 +1,5 @@
 import { BaseChannel, type Channel, type Frame } from './channel.ts';
-import { packFrame, unpackFrame } from './frame-bytes.ts';
+import { encodeFrame, decodeFrame } from './frame-bytes.ts';
 
 /** Keys of AES-GCM, one for each direction. */
 export interface SealKeys {
@@ -51,7 +51,7 @@ export class SealedChannel extends BaseChannel {
 
   send(frame: Frame): void {
     if (this.isClosed) return;
-    const plain = packFrame(frame);
+    const plain = encodeFrame(frame);
     this.#sealingByteLength += plain.byteLength;
     const algorithm = { name: 'AES-GCM', iv: numbered(this.#sent++) };
     const sealing = crypto.subtle.encrypt(algorithm, this.#keys.outgoing, plain);
@@ -60,7 +60,7 @@ export class SealedChannel extends BaseChannel {
 
   close(): void {
     if (this.isClosed) return;
-    this.end('the session was closed here');
+    this.end('the connection was closed here');
     this.#sending = this.#sending.then(() => this.#inner.close());
   }
 
@@ -97,8 +97,8 @@ export class SealedChannel extends BaseChannel {
       this.#refuse('a message came that is not from the other side, or not in order');
       return;
     }
-    const frame = unpackFrame(new Uint8Array(plain));
-    if (frame === undefined) this.#refuse('the other side sent a cut frame');
+    const frame = decodeFrame(new Uint8Array(plain));
+    if (frame === undefined) this.#refuse('the other side sent an incomplete frame');
     else this.receive(frame);
   }
 

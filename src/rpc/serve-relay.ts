@@ -5,33 +5,33 @@ import { ExecutableStore } from './executable-store.ts';
 import { DEFAULT_RPC_LIMITS } from './limits.ts';
 import { joinRelay } from './relay-channel.ts';
 import { serve, type ServeOptions } from './serve.ts';
-import { SessionSlots } from './session-slots.ts';
+import { ConnectionSlots } from './connection-slots.ts';
 import { openWebSocket } from './web-socket-channel.ts';
 
-/** Devices that are lent through a relay. */
+/** Devices that are served through a relay. */
 export interface ServeRelayOptions extends ServeOptions {
   /** The name by which clients ask the relay for the devices. */
   readonly key: string;
   /** The relay's own credential. Default: derived from `token`, which it does not tell. */
   readonly relayToken?: string | undefined;
   /** Clients at one time. Default: 8. */
-  readonly maxSessions?: number | undefined;
+  readonly maxConnections?: number | undefined;
   /** Until it is asked again after the relay went away. Default: 1000. */
   readonly retryMs?: number | undefined;
   /** Whether the relay is asked, has a place for this device, or does not answer. */
   readonly onState?: ((state: 'connecting' | 'waiting' | 'retrying') => void) | undefined;
 }
 
-/** Devices that are lent through a relay. */
+/** Devices that are served through a relay. */
 export interface RelayedServing {
   /** Rejects with AccessError when the relay does not know the token; resolves after `stop`. */
   readonly ended: Promise<void>;
-  /** Ends all sessions and leaves the relay. */
+  /** Ends all connections and leaves the relay. */
   stop(): void;
 }
 
 /**
- * Lends devices through a relay, which a page needs because it cannot listen. One connection waits for
+ * Serves devices through a relay, which a page needs because it cannot listen. One connection waits for
  * a client; as soon as it has one, the next waits. A relay that went away is asked again.
  */
 export function serveRelay(url: string, options: ServeRelayOptions): RelayedServing {
@@ -46,8 +46,8 @@ async function keepServing(
 ): Promise<void> {
   const { executableBytes } = { ...DEFAULT_RPC_LIMITS, ...options.limits };
   const store = options.store ?? new ExecutableStore(executableBytes);
-  const { maxSessions = 8, retryMs = 1000 } = options;
-  const slots = new SessionSlots(maxSessions);
+  const { maxConnections = 8, retryMs = 1000 } = options;
+  const slots = new ConnectionSlots(maxConnections);
   signal.addEventListener('abort', () => slots.close());
   options.onState?.('connecting');
   while (!signal.aborted) {
@@ -62,9 +62,9 @@ async function keepServing(
       return undefined;
     });
     if (channel === undefined) continue;
-    const session = serve(channel, { ...options, store });
-    slots.add(session);
-    if (signal.aborted) session.close();
+    const connection = serve(channel, { ...options, store });
+    slots.add(connection);
+    if (signal.aborted) connection.close();
   }
 }
 

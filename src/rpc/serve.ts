@@ -2,16 +2,16 @@ import type { Channel } from './channel.ts';
 import { Connection } from './connection.ts';
 import { ExecutableStore } from './executable-store.ts';
 import { admit } from './handshake.ts';
-import { LentDevices } from './lent-devices.ts';
-import type { LendableDevice, ServeEvent } from './lendable-device.ts';
+import { DeviceService } from './device-service.ts';
+import type { ServedDevice, ServeEvent } from './served-device.ts';
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from './limits.ts';
 import { SealedChannel } from './sealed-channel.ts';
 import type { RpcFunction } from './rpc-value.ts';
 
-/** The devices that are lent, to whom, and what they may take up. */
+/** The devices that are served, to whom, and what they may take up. */
 export interface ServeOptions {
-  /** The devices that are lent. With a host device among them, programs for WebGPU find theirs. */
-  readonly devices: readonly LendableDevice[];
+  /** The devices that are served. With a host device among them, programs for WebGPU find theirs. */
+  readonly devices: readonly ServedDevice[];
   /** The secret of both sides: at least 16 random characters. */
   readonly token: string;
   /** Refuses clients that do not encrypt. Default: false; always over NATS. */
@@ -22,30 +22,30 @@ export interface ServeOptions {
   readonly limits?: Partial<RpcLimits> | undefined;
   /** The name of this side in errors. Default: the first device's name. */
   readonly name?: string | undefined;
-  /** Keeps executables beyond one session. */
+  /** Keeps executables beyond one connection. */
   readonly store?: ExecutableStore | undefined;
   /** Who connects and what runs, for a page that shows it. */
   readonly onEvent?: ((event: ServeEvent) => void) | undefined;
 }
 
-/** One session of somebody who may use the devices. */
+/** One connection of somebody who may use the devices. */
 export interface Served {
   /** Resolves when the other side has proved that it knows the token; rejects when it cannot. */
   readonly ready: Promise<void>;
-  /** Resolves with the reason when the session is over. Everything it held is released then. */
+  /** Resolves with the reason when the connection is over. Everything it held is released then. */
   readonly closed: Promise<Error>;
-  /** Ends the session. The devices stay. */
+  /** Ends the connection. The devices stay. */
   close(): void;
 }
 
-/** Sessions of this page or process so far. */
-let sessionCount = 0;
+/** Connections of this page or process so far. */
+let connectionCount = 0;
 
-/** Lends devices to whoever is at the other end of a channel and knows the token. */
+/** Serves devices to whoever is at the other end of a channel and knows the token. */
 export function serve(channel: Channel, options: ServeOptions): Served {
-  const session = sessionCount++;
+  const id = connectionCount++;
   let connection: Connection | undefined;
-  const opening = open(channel, options, session).then((opened) => {
+  const opening = open(channel, options, id).then((opened) => {
     connection = opened;
     return opened;
   });
@@ -55,7 +55,7 @@ export function serve(channel: Channel, options: ServeOptions): Served {
   );
   const { onEvent } = options;
   if (onEvent !== undefined) {
-    void closed.then((reason) => onEvent({ session, kind: 'closed', reason }));
+    void closed.then((reason) => onEvent({ connection: id, kind: 'closed', reason }));
   }
   const ready = opening.then(() => undefined);
   // Who does not wait for it looks at `closed`.
@@ -67,7 +67,7 @@ export function serve(channel: Channel, options: ServeOptions): Served {
   };
 }
 
-async function open(channel: Channel, options: ServeOptions, session: number): Promise<Connection> {
+async function open(channel: Channel, options: ServeOptions, id: number): Promise<Connection> {
   const limits: RpcLimits = { ...DEFAULT_RPC_LIMITS, ...options.limits };
   const { devices, token, name = devices[0]?.info.name ?? 'remote', offer = {} } = options;
   const { encrypt: isSealed = false } = options;
@@ -76,16 +76,16 @@ async function open(channel: Channel, options: ServeOptions, session: number): P
   const sealed = keys === undefined ? channel : new SealedChannel(channel, keys);
   const store = options.store ?? new ExecutableStore(limits.executableBytes);
   const { onEvent } = options;
-  const lent = new LentDevices({
+  const served = new DeviceService({
     devices,
     offer,
     limits,
     store,
-    onEvent: onEvent && ((event) => onEvent({ session, ...event })),
+    onEvent: onEvent && ((event) => onEvent({ connection: id, ...event })),
   });
-  const { methods } = lent;
+  const { methods } = served;
   const connection = new Connection(sealed, { limits, peerName: peer, methods });
-  void connection.closed.then(() => lent.dispose());
-  onEvent?.({ session, kind: 'connected', peer });
+  void connection.closed.then(() => served.dispose());
+  onEvent?.({ connection: id, kind: 'connected', peer });
   return connection;
 }

@@ -1,7 +1,12 @@
 import { UsageError } from '../core/errors.ts';
 import { BaseChannel, type Channel, type Frame } from './channel.ts';
 import { RemoteLostError } from './errors.ts';
-import { MAX_FRAME_BYTE_LENGTH, packFrame, PIECE_BYTE_LENGTH, unpackFrame } from './frame-bytes.ts';
+import {
+  MAX_FRAME_BYTE_LENGTH,
+  encodeFrame,
+  PIECE_BYTE_LENGTH,
+  decodeFrame,
+} from './frame-bytes.ts';
 
 const WINDOW_BYTE_LENGTH = 16 * PIECE_BYTE_LENGTH;
 
@@ -40,10 +45,10 @@ export async function openWebSocket(url: string, signal?: AbortSignal): Promise<
   const { search, username, password, protocol } = new URL(url);
   if (search !== '' || username !== '' || password !== '' || !/^wss?:$/.test(protocol)) {
     throw new UsageError({
-      where: 'address of a remote session',
+      where: 'address of a remote connection',
       got: 'an address with a query, a user or another protocol',
       expected: 'ws://host:port/ or wss://host/',
-      remedy: 'Tokens and keys are options of connect; they never stand in an address.',
+      remedy: 'Tokens and keys are options of connect; they are never part of an address.',
     });
   }
   const socket = (await createSocket(url)) as SocketLike;
@@ -104,11 +109,11 @@ class WebSocketChannel extends BaseChannel {
 
   send(frame: Frame): void {
     if (this.isClosed || this.#socket.readyState !== OPEN) return;
-    this.#socket.send(packFrame(frame));
+    this.#socket.send(encodeFrame(frame));
   }
 
   close(): void {
-    this.end('the session was closed here');
+    this.end('the connection was closed here');
     this.#socket.close(1000);
   }
 
@@ -121,8 +126,9 @@ class WebSocketChannel extends BaseChannel {
       this.#refuse(TOO_BIG, 'the other side sent a frame that is too large');
       return;
     }
-    const frame = unpackFrame(new Uint8Array(data));
-    if (frame === undefined) this.#refuse(UNSUPPORTED_DATA, 'the other side sent a cut frame');
+    const frame = decodeFrame(new Uint8Array(data));
+    if (frame === undefined)
+      this.#refuse(UNSUPPORTED_DATA, 'the other side sent an incomplete frame');
     else this.receive(frame);
   }
 

@@ -139,7 +139,7 @@ class NodeReader {
   /** A node that was read before; what comes later cannot be a field. */
   at(index: unknown): RpcValue {
     const value = typeof index === 'number' ? this.#values[index] : undefined;
-    if (value === undefined) throw malformed('a field that is no earlier node');
+    if (value === undefined) throw malformed('a field that is not an earlier node');
     return value;
   }
 
@@ -202,7 +202,7 @@ const MAX_RANK = 32;
 
 function checkInts(dims: unknown): Shape {
   if (Array.isArray(dims) && dims.every((dim) => Number.isSafeInteger(dim))) return dims as Shape;
-  throw malformed('a shape that is no list of ints');
+  throw malformed('a shape that is not a list of ints');
 }
 
 function checkShape(dims: unknown): Shape {
@@ -213,12 +213,12 @@ function checkShape(dims: unknown): Shape {
 
 function checkId(id: unknown): number {
   if (Number.isSafeInteger(id) && (id as number) >= 0) return id as number;
-  throw malformed('a handle or tag that is no number from 0 up');
+  throw malformed('a handle or tag that is not a number from 0 up');
 }
 
 export function malformed(got: string): ProtocolError {
   return new ProtocolError({
-    where: 'remote session',
+    where: 'remote connection',
     got,
     expected: 'a message of the protocol',
     remedy: 'Both sides need the same version of Weft.',

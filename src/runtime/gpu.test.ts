@@ -6,7 +6,7 @@ import type { AttributeValue, PrimitiveFunction, TensorType } from '../core/prim
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { createWebGpuDevice } from '../device/webgpu/index.ts';
-import { OPS } from '../ops/registry.ts';
+import { CORE_OPERATORS } from '../ops/core-operators.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import { FORMS } from './testing/forms.ts';
 import { TensorValue, type Value } from './value.ts';
@@ -72,7 +72,11 @@ function doubleUntil(): Executable {
 
 const DEVICES: readonly [string, () => Promise<Device>, number][] = [
   ['the host', async () => createHostDevice(), 0],
-  ['WebGPU', async () => createWebGpuDevice({ gpu: await nodeGpu(), operators: OPS }), 5],
+  [
+    'WebGPU',
+    async () => createWebGpuDevice({ gpu: await nodeGpu(), operators: CORE_OPERATORS }),
+    5,
+  ],
 ];
 
 describe.each(DEVICES)('on %s', (_, createDevice, readbacks) => {

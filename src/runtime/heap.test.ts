@@ -7,7 +7,7 @@ import type { PrimitiveFunction, TensorType } from '../core/primitive-function.t
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { createWebGpuDevice } from '../device/webgpu/index.ts';
-import { OPS } from '../ops/registry.ts';
+import { CORE_OPERATORS } from '../ops/core-operators.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import { TensorValue } from './value.ts';
 import { VirtualMachine } from './virtual-machine.ts';
@@ -66,7 +66,7 @@ async function growthOf(run: () => Promise<unknown>): Promise<number> {
 
 let gpuDevice: Device;
 beforeAll(async () => {
-  gpuDevice = await createWebGpuDevice({ gpu: await nodeGpu(), operators: OPS });
+  gpuDevice = await createWebGpuDevice({ gpu: await nodeGpu(), operators: CORE_OPERATORS });
 });
 afterAll(() => gpuDevice.destroy());
 

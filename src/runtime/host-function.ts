@@ -31,7 +31,7 @@ export type HostFunction = {
   call(...args: Value[]): HostResult | Promise<HostResult>;
 }['call'];
 
-/** Wraps a JS function for the dispatch loop. */
+/** Wraps a JS function for the interpreter loop. */
 export function adaptHostFunction(
   name: string,
   call: HostFunction,

@@ -13,7 +13,7 @@ import {
 } from '../bytecode/isa.ts';
 import { internalError, UsageError } from '../core/errors.ts';
 import { LinkedInstruction, type LinkedFunction, LinkedOp, NO_DESTINATION } from './linked-code.ts';
-import type { Module } from './module.ts';
+import type { FunctionLibrary } from './function-library.ts';
 import {
   ClosureValue,
   type MachineValue,
@@ -42,10 +42,10 @@ interface PackedCallee {
 
 export interface LinkOptions {
   /** Asked for primitives, in this order. */
-  readonly deviceModules: readonly Module[];
-  readonly builtins: Module;
+  readonly kernelLibraries: readonly FunctionLibrary[];
+  readonly builtins: FunctionLibrary;
   /** Asked for packed functions that are no builtins. */
-  readonly hostFunctions: Module;
+  readonly hostFunctions: FunctionLibrary;
   /** Values of the constant pool. */
   readonly constants: readonly Value[];
   /** The value of `%vm`. */
@@ -62,7 +62,7 @@ export interface LinkedProgram {
 
 /**
  * Resolves every name of the function table once: the executable's own functions, builtins,
- * primitives by the device modules in order, then the user's functions; and decodes all code.
+ * primitives by the kernel libraries in order, then the user's functions; and decodes all code.
  * Throws one UsageError that lists every name without a definition.
  */
 export function link(program: ExecutableData, options: LinkOptions): LinkedProgram {
@@ -102,14 +102,14 @@ function resolveAll(program: ExecutableData, options: LinkOptions): Callee[] {
 function resolve(
   { kind, name }: FunctionEntry,
   own: ReadonlyMap<string, Callee>,
-  { builtins, deviceModules, hostFunctions }: LinkOptions,
+  { builtins, kernelLibraries, hostFunctions }: LinkOptions,
 ): Callee | undefined {
   if (kind === 'bytecode') return own.get(name);
   const isBuiltin = name.startsWith(BUILTIN_PREFIX);
-  const packedModule = isBuiltin ? builtins : hostFunctions;
-  for (const module of kind === 'primitive' ? deviceModules : [packedModule]) {
-    const call = module.get(name);
-    if (call !== undefined) return { kind: 'packed', name, call, cost: module.callCost(name) };
+  const named = isBuiltin ? builtins : hostFunctions;
+  for (const library of kind === 'primitive' ? kernelLibraries : [named]) {
+    const call = library.get(name);
+    if (call !== undefined) return { kind: 'packed', name, call, cost: library.callCost(name) };
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import type { BytecodeFunction } from '../bytecode/executable.ts';
 import type { PackedFunction } from './value.ts';
 
-/** The cases of the dispatch loop; calls are split by what they call. */
+/** The cases of the interpreter loop; calls are split by what they call. */
 export const LinkedOp = {
   packed: 0,
   call: 1,

@@ -8,18 +8,18 @@ import type {
   Device,
   IdleMemory,
   LaunchOwner,
-  PackingBudget,
+  PrepackingBudget,
   ProgramKernelLimits,
 } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
 import { PooledAllocator } from './allocator/pooled-allocator.ts';
 import type { IndexChecks } from './check-indices.ts';
 import { ConstantUpload } from './constant-upload.ts';
-import { loadDeviceModules, type LoadOptions, type Upload } from './device-module.ts';
+import { loadKernelLibraries, type LoadOptions, type Upload } from './kernel-library.ts';
 import type { HostFunction } from './host-function.ts';
 import { DEFAULT_LIMITS, type Limits } from './invocation.ts';
 import { link, type LinkedProgram } from './link.ts';
-import { builtinModule, hostModule, type Module } from './module.ts';
+import { builtinLibrary, hostLibrary, type FunctionLibrary } from './function-library.ts';
 import type { MachineValue } from './value.ts';
 import { VmState } from './vm-state.ts';
 
@@ -33,7 +33,7 @@ export interface MachineOptions extends ProgramKernelLimits, CompileModeOption {
    * The most bytes that constants may take a second time, in the form that kernels want, which is
    * then made once and not in every call. Default: a sixteenth of what they take.
    */
-  readonly packedBytes?: number | undefined;
+  readonly prepackedBytes?: number | undefined;
   /** The most bytes to hold on each device, constants included. */
   readonly byteBudget?: number | undefined;
   /** Aborts the load, which then rejects with the reason of the signal. */
@@ -76,7 +76,7 @@ export interface LoadedMachine {
   readonly state: VmState;
   readonly linked: LinkedProgram;
   readonly constants: ConstantUpload;
-  readonly modules: readonly Module[];
+  readonly libraries: readonly FunctionLibrary[];
   readonly dataHashes: DataHashes | undefined;
   /** Of programs that demand something of indices. */
   readonly indexChecks: IndexChecks | undefined;
@@ -104,36 +104,37 @@ export async function loadMachine(
   if (first === undefined) throw noDevice();
   const fieldLimit = options.limits?.fields ?? DEFAULT_LIMITS.fields;
   const state = new VmState({ program, machine, allocators, log, fieldLimit });
-  const hostFunctions = hostModule(options.functions ?? {}, state);
+  const hostFunctions = hostLibrary(options.functions ?? {}, state);
   const constants = new ConstantUpload(program.constants, first, second);
-  let deviceModules: readonly Module[] = [];
+  let kernelLibraries: readonly FunctionLibrary[] = [];
   try {
     const place: Upload = (tensor, device) => state.upload(tensor, indexOf(allocators, device));
-    const packing = packingBudget(first, options.packedBytes ?? constants.byteLength / 16);
+    const prepacking = prepackingBudget(first, options.prepackedBytes ?? constants.byteLength / 16);
     const idle: IdleMemory = { find: (size, except) => first.findFree(size, except) };
-    const parts = { ...options, upload: place, packing, idle };
-    deviceModules = await prepareAndUpload(program, constants, parts);
-    const builtins = builtinModule(state);
+    const prepareOptions = { ...options, upload: place, prepacking, idle };
+    kernelLibraries = await prepareAndUpload(program, constants, prepareOptions);
+    const builtins = builtinLibrary(state);
     await settleWrites(options);
     const { values } = constants;
-    const resolved = { deviceModules, builtins, hostFunctions, constants: values, machine };
+    const resolved = { kernelLibraries, builtins, hostFunctions, constants: values, machine };
     const linked = link(program, resolved);
-    const modules = [...deviceModules, builtins, hostFunctions];
-    return { state, linked, constants, modules, dataHashes: options.dataHashes, indexChecks };
+    const libraries = [...kernelLibraries, builtins, hostFunctions];
+    return { state, linked, constants, libraries, dataHashes: options.dataHashes, indexChecks };
   } catch (error) {
-    for (const module of deviceModules) module.dispose();
+    for (const library of kernelLibraries) library.dispose();
     constants.dispose();
     for (const allocator of allocators) allocator.dispose();
     throw error;
   }
 }
 
-/** One allocator for each distinct device; a machine on the host alone has it at both indices. */
+/** One allocator for each distinct device; a machine on a processor alone has it at both indices. */
 function createAllocators({ devices, byteBudget, createAllocator }: MachineOptions): Allocator[] {
   const create = createAllocator ?? ((device) => new PooledAllocator(device, { byteBudget }));
   const made = new Map<Device, Allocator>();
   const [first] = devices;
-  const all = devices.length === 1 && first?.kind === 'host' ? [first, first] : devices;
+  const isAlone = devices.length === 1 && first !== undefined && first.kind !== 'webgpu';
+  const all = isAlone ? [first, first] : devices;
   return all.map((device) => {
     const allocator = made.get(device) ?? create(device, byteBudget);
     made.set(device, allocator);
@@ -141,8 +142,8 @@ function createAllocators({ devices, byteBudget, createAllocator }: MachineOptio
   });
 }
 
-/** Counts against the allocator's budget too; what is beyond either is not packed. */
-function packingBudget(allocator: Allocator, limit: number): PackingBudget {
+/** Counts against the allocator's budget too; what is beyond either is not prepacked. */
+function prepackingBudget(allocator: Allocator, limit: number): PrepackingBudget {
   let rest = limit;
   return {
     reserve(byteLength) {
@@ -175,14 +176,14 @@ export async function settleWrites({
 async function prepareAndUpload(
   program: Program,
   constants: ConstantUpload,
-  options: MachineOptions & Pick<LoadOptions, 'upload' | 'packing' | 'idle'>,
-): Promise<readonly Module[]> {
+  options: MachineOptions & Pick<LoadOptions, 'upload' | 'prepacking' | 'idle'>,
+): Promise<readonly FunctionLibrary[]> {
   const { devices, onProgress, deviceTimeout } = options;
   const { owner = { deviceTimeout, blame: 0 }, programKernels, workgroupLimit } = options;
   const stop = new AbortController();
   const signal =
     options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
-  const compiling = loadDeviceModules(devices, program.primitives, {
+  const compiling = loadKernelLibraries(devices, program.primitives, {
     signal,
     toldSymbols: symbolsOfParameters(program),
     compile: options.compile,
@@ -190,7 +191,7 @@ async function prepareAndUpload(
     programKernels,
     workgroupLimit,
     upload: options.upload,
-    packing: options.packing,
+    prepacking: options.prepacking,
     idle: options.idle,
     onProgress: (loaded, total) => onProgress?.({ phase: 'compile', loaded, total }),
   });
@@ -204,7 +205,7 @@ async function prepareAndUpload(
     uploading.catch(stopOther),
   ]);
   if (compiled.status === 'fulfilled' && uploaded.status === 'fulfilled') return compiled.value;
-  if (compiled.status === 'fulfilled') for (const module of compiled.value) module.dispose();
+  if (compiled.status === 'fulfilled') for (const library of compiled.value) library.dispose();
   throw stop.signal.reason;
 }
 

@@ -251,7 +251,7 @@ function signatureKey(callee: LinkedFunction, args: readonly Value[]): string | 
         return true;
       case 'tensor':
         key += `;${value.dtype}[${value.shape.join()}]`;
-        // The host reads its memory without waiting, so control flow may depend on elements.
+        // Control flow may depend on elements that the host reads, which nobody tells of.
         return value.storage.device.kind !== 'host';
       case 'adt':
         key += `;<${value.tag},${value.fields.length}`;

@@ -23,7 +23,7 @@ export type Value =
   | ShapeHeap
   | MachineValue;
 
-/** A function that the dispatch loop calls: a builtin, a kernel, or an adapted JS function. */
+/** A function that the interpreter loop calls: a builtin, a kernel, or an adapted JS function. */
 export type PackedFunction = (...args: Value[]) => Value | Promise<Value>;
 
 /** The machine itself, which a packed function gets where the code passes `%vm`. */

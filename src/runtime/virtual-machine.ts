@@ -36,7 +36,7 @@ export interface InvokeOptions {
 export type MachineFunction = (...args: HostInput[]) => Promise<Value>;
 
 /** @internal */
-export interface Parts extends LoadedMachine {
+export interface MachineInternals extends LoadedMachine {
   readonly runner: CallRunner;
 }
 
@@ -51,7 +51,7 @@ export class VirtualMachine implements MachineValue {
   /** The program that it runs. */
   readonly executable: ExecutableData;
   /** Undefined while loading and after the end. */
-  #parts: Parts | undefined;
+  #internals: MachineInternals | undefined;
   /** Why no further call is taken. */
   #end: Error | undefined;
   readonly #unwatch: (() => void)[] = [];
@@ -75,9 +75,15 @@ export class VirtualMachine implements MachineValue {
     const devices = [...new Set(options.devices)];
     const { linked, state } = loaded;
     const { replay = true } = options;
-    const { modules } = loaded;
-    const runner = new CallRunner(executable, linked, { limits, devices, modules, state, replay });
-    machine.#parts = { ...loaded, runner };
+    const { libraries } = loaded;
+    const runner = new CallRunner(executable, linked, {
+      limits,
+      devices,
+      libraries,
+      state,
+      replay,
+    });
+    machine.#internals = { ...loaded, runner };
     for (const device of devices) {
       machine.#unwatch.push(onDeviceLoss(device, (error) => machine.#stop(error)));
     }
@@ -180,7 +186,7 @@ export class VirtualMachine implements MachineValue {
 
   /** Counters in bytes; all zero after {@link dispose}. */
   memory(): MemoryReport {
-    return memoryReport(this.#parts?.state.allocators ?? []);
+    return memoryReport(this.#internals?.state.allocators ?? []);
   }
 
   /** How many calls were interpreted, recorded and repeated. */
@@ -194,10 +200,10 @@ export class VirtualMachine implements MachineValue {
    * turns. Rejects with OutOfMemoryError, DeviceLostError or the signal's reason.
    */
   async tune(index: number, options?: TuneOptions): Promise<TuningStep> {
-    const { modules, runner } = this.#live();
-    const module = modules.find(({ tune }) => tune !== undefined);
+    const { libraries, runner } = this.#live();
+    const library = libraries.find(({ tune }) => tune !== undefined);
     const onChange = (): void => runner.forgetReplays();
-    return (await module?.tune?.(index, { ...options, onChange })) ?? { count: 0, kernels: [] };
+    return (await library?.tune?.(index, { ...options, onChange })) ?? { count: 0, kernels: [] };
   }
 
   /** Gives pooled buffers back to the devices; returns their bytes. */
@@ -219,7 +225,7 @@ export class VirtualMachine implements MachineValue {
   }
 
   /** @internal What `snapshot/` works on. */
-  parts(): Parts {
+  internals(): MachineInternals {
     return this.#live();
   }
 
@@ -229,19 +235,19 @@ export class VirtualMachine implements MachineValue {
   }
 
   #stop(error: Error): void {
-    if (this.#parts === undefined) return;
-    const { runner, modules, constants, state } = this.#parts;
+    if (this.#internals === undefined) return;
+    const { runner, libraries, constants, state } = this.#internals;
     this.#end = error;
-    this.#parts = undefined;
+    this.#internals = undefined;
     for (const unwatch of this.#unwatch) unwatch();
     runner.end(error);
-    for (const module of modules) module.dispose();
+    for (const library of libraries) library.dispose();
     constants.dispose();
     for (const allocator of new Set(state.allocators)) allocator.dispose();
   }
 
-  #live(): Parts {
-    if (this.#parts !== undefined) return this.#parts;
+  #live(): MachineInternals {
+    if (this.#internals !== undefined) return this.#internals;
     throw this.#end ?? internalError('the machine is used while it loads');
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseDeviceQuery } from './device-query.ts';
 
-const LENDER = { name: 'Desk 1', group: 'lab', sessions: 2, calls: 5 };
+const SERVER = { name: 'Desk 1', group: 'lab', connections: 2, calls: 5 };
 const DEVICE = {
   name: 'SwiftShader',
   kind: 'webgpu',
@@ -28,11 +28,11 @@ describe('a query of devices', () => {
     ['name=desk', false],
     ['name=desk*', true],
     ['name!=desk*', false],
-    ['sessions<=2 calls<6 group=lab', true],
-    ['sessions<2', false],
+    ['connections<=2 calls<6 group=lab', true],
+    ['connections<2', false],
     ['kind=webgpu vendor=google architecture=swift* adapter=swiftshader', true],
   ])('%j is %s', (text, expected) => {
-    expect(parseDeviceQuery(text)(LENDER, DEVICE)).toBe(expected);
+    expect(parseDeviceQuery(text)(SERVER, DEVICE)).toBe(expected);
   });
 
   test.each([

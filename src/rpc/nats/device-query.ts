@@ -1,9 +1,9 @@
 import { ParseError } from '../../core/errors.ts';
 import { shortList } from '../../core/short-list.ts';
-import type { RemoteDevice } from '../lent-devices.ts';
+import type { RemoteDevice } from '../device-service.ts';
 import type { FleetDevice } from './fleet-device.ts';
 
-type Facts = Pick<FleetDevice, 'name' | 'group' | 'sessions' | 'calls'>;
+type Facts = Pick<FleetDevice, 'name' | 'group' | 'connections' | 'calls'>;
 
 /** The fields of a query; numbers are compared, texts are equal but for upper case. */
 const FIELDS = {
@@ -15,7 +15,7 @@ const FIELDS = {
   name: ({ name }) => name,
   group: ({ group }) => group,
   memory: (_, { maxBufferByteLength }) => maxBufferByteLength,
-  sessions: ({ sessions }) => sessions,
+  connections: ({ connections }) => connections,
   calls: ({ calls }) => calls,
 } as const satisfies Record<string, (facts: Facts, device: RemoteDevice) => string | number>;
 
@@ -30,7 +30,7 @@ const COMPARISONS: Readonly<Record<string, (order: number) => boolean>> = {
   '>=': (order) => order >= 0,
 };
 
-const NUMERIC: ReadonlySet<string> = new Set<Field>(['memory', 'sessions', 'calls']);
+const NUMERIC: ReadonlySet<string> = new Set<Field>(['memory', 'connections', 'calls']);
 
 const UNITS: Readonly<Record<string, number>> = {
   '': 1,
@@ -45,7 +45,7 @@ const UNITS: Readonly<Record<string, number>> = {
 
 const TERM = /(\w+)\s*(!=|<=|>=|=|<|>)\s*("[^"]*"|[^\s"=<>!][^\s"]*)(?=\s|$)/y;
 
-/** Whether one device of a lender is what was asked for. */
+/** Whether one device of a server is what was asked for. */
 export type DeviceQuery = (facts: Facts, device: RemoteDevice) => boolean;
 
 /**

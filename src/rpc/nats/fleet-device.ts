@@ -1,7 +1,7 @@
-import type { RemoteDevice } from '../lent-devices.ts';
+import type { RemoteDevice } from '../device-service.ts';
 import { isServiceId } from './subjects.ts';
 
-/** Somebody who lends devices over NATS, as announced. Whoever may publish may announce anything. */
+/** A server of devices over NATS, as announced. Whoever may publish may announce anything. */
 export interface FleetDevice {
   /** Its service id. */
   readonly id: string;
@@ -9,28 +9,29 @@ export interface FleetDevice {
   readonly name: string;
   /** The group that it belongs to. */
   readonly group: string;
-  /** The devices that it lends. */
+  /** The devices that it serves. */
   readonly devices: readonly RemoteDevice[];
-  /** Sessions that it takes at a time, bytes of one message, and calls at a time in a session. */
+  /** Connections that it takes at a time, bytes of one message, and calls at a time in a connection. */
   readonly limits: FleetLimits;
-  /** Sessions that are open. */
-  readonly sessions: number;
+  /** Connections that are open. */
+  readonly connections: number;
   /** Calls that run. */
   readonly calls: number;
 }
 
-/** Options of somebody who lends devices. */
+/** Options of a server of devices. */
 export interface FleetLimits {
-  /** Sessions at one time. */
-  readonly sessions: number;
+  /** Connections at one time. */
+  readonly connections: number;
   /** Bytes of tensors in one message. */
   readonly messageBytes: number;
-  /** Calls of one session that were not answered. */
+  /** Calls of one connection that were not answered. */
   readonly pending: number;
 }
 
-/** The part that changes: the data of a service's endpoints. */
+/** The part that changes: the data of a service's endpoints, in the words of the wire. */
 export interface DeviceLoad {
+  /** Connections that are open. */
   readonly sessions: number;
   readonly calls: number;
 }
@@ -39,17 +40,18 @@ const MAX_TEXT = 200;
 const MAX_DEVICES = 64;
 
 /** The part that stays: the metadata of a service, which NATS takes as texts. */
-export function describeLender({
+export function describeFleetDevice({
   name,
   group,
   devices,
-  limits,
+  limits: { connections: sessions, ...limits },
 }: Pick<FleetDevice, 'name' | 'group' | 'devices' | 'limits'>): Record<string, string> {
-  return { name, group, devices: JSON.stringify(devices), limits: JSON.stringify(limits) };
+  const bounds = { sessions, ...limits };
+  return { name, group, devices: JSON.stringify(devices), limits: JSON.stringify(bounds) };
 }
 
 /** A service's answer to a request for its statistics; undefined for what is no device. */
-export function readLender(answer: unknown): FleetDevice | undefined {
+export function readFleetDevice(answer: unknown): FleetDevice | undefined {
   const { id, metadata, endpoints } = record(answer);
   const { name, group, devices, limits } = record(metadata);
   if (!isServiceId(id) || typeof name !== 'string' || typeof group !== 'string') return undefined;
@@ -63,11 +65,11 @@ export function readLender(answer: unknown): FleetDevice | undefined {
     group: printable(group),
     devices: list.map(readDevice),
     limits: {
-      sessions: count(bounds['sessions']),
+      connections: count(bounds['sessions']),
       messageBytes: count(bounds['messageBytes']),
       pending: count(bounds['pending']),
     },
-    sessions: count(load['sessions']),
+    connections: count(load['sessions']),
     calls: count(load['calls']),
   };
 }

@@ -26,7 +26,7 @@ export interface FleetFunction {
   ): Promise<RpcValue>;
 }
 
-/** An executable that several devices of a fleet have loaded. */
+/** An executable that several devices of a fleet have loaded: a module, as the RPC of TVM calls it. */
 export class FleetModule {
   readonly #members = new Set<Member>();
 
@@ -38,7 +38,7 @@ export class FleetModule {
     }
   }
 
-  /** The sessions that are open, and how many calls each has to answer. */
+  /** The connections that are open, and how many calls each has to answer. */
   get members(): readonly { readonly name: string; readonly pending: number }[] {
     return [...this.#members].map(({ remote: { name }, pending }) => ({ name, pending }));
   }
@@ -73,7 +73,7 @@ export class FleetModule {
     return Object.assign(async (...args: RpcInput[]) => invoke(args), { invoke });
   }
 
-  /** Ends all its sessions. */
+  /** Ends all its connections. */
   close(): void {
     for (const { remote } of this.#members) remote.close();
     this.#members.clear();
@@ -92,8 +92,8 @@ export class FleetModule {
     if (best !== undefined) return best;
     throw new RemoteLostError({
       where: 'fleet',
-      got: 'no device that is left',
-      expected: 'one with an open session',
+      got: 'no remaining device',
+      expected: 'one with an open connection',
       remedy: 'Load the executable again when there are devices.',
     });
   }
@@ -103,6 +103,6 @@ function noFunction(name: string): UsageError {
   return new UsageError({
     where: 'fleet',
     got: `a device that was lost before it gave ${name}`,
-    expected: 'an open session',
+    expected: 'an open connection',
   });
 }

@@ -3,12 +3,12 @@ import { Executable } from '../../bytecode/executable-file.ts';
 import { connect, type ConnectOptions, type Remote } from '../connect.ts';
 import { LimitError, RemoteLostError } from '../errors.ts';
 import { sha256 } from '../executable-store.ts';
-import type { RemoteDevice } from '../lent-devices.ts';
+import type { RemoteDevice } from '../device-service.ts';
 import { DEFAULT_RPC_LIMITS } from '../limits.ts';
 import type { RpcFunction } from '../rpc-value.ts';
 import { type DeviceQuery, parseDeviceQuery } from './device-query.ts';
 import { ExecutableObjects } from './executable-objects.ts';
-import { type FleetDevice, readLender } from './fleet-device.ts';
+import { type FleetDevice, readFleetDevice } from './fleet-device.ts';
 import { FleetModule, type LoadedOn } from './fleet-module.ts';
 import type { NatsChannelOptions } from './nats-channel.ts';
 import { asRpcError, openChannel } from './open-channel.ts';
@@ -22,9 +22,9 @@ export interface FleetOptions
   readonly discoveryMs?: number | undefined;
 }
 
-/** A session with one device of a fleet. */
+/** A connection with one device of a fleet. */
 export interface FleetRemote {
-  /** The session. */
+  /** The connection. */
   readonly remote: Remote;
   /** The device of the remote that was asked for. */
   readonly device: RemoteDevice;
@@ -43,14 +43,14 @@ export interface FleetLoadOptions {
 }
 
 interface Candidate {
-  readonly lender: FleetDevice;
+  readonly member: FleetDevice;
   /** Its first device that is as the query wants. */
   readonly index: number;
 }
 
 /** After the last answer of a device, no more are waited for. */
 const STALL_MS = 300;
-const MAX_LENDERS = 10_000;
+const MAX_MEMBERS = 10_000;
 
 /** The devices that announce themselves over a connection to NATS, which stays the caller's. */
 export class Fleet {
@@ -64,21 +64,21 @@ export class Fleet {
     this.#objects = new ExecutableObjects(nats);
   }
 
-  /** Who lends devices that are as the query wants, the least busy first. */
+  /** Who serves devices that are as the query wants, the least busy first. */
   async devices(query = ''): Promise<FleetDevice[]> {
-    return (await this.#candidates(query)).map(({ lender }) => lender);
+    return (await this.#candidates(query)).map(({ member }) => member);
   }
 
   /**
-   * Opens a session with the least busy device that is as the query wants. Rejects with
+   * Opens a connection with the least busy device that is as the query wants. Rejects with
    * RemoteLostError when there is none, with LimitError when all are busy.
    */
   async connect(query = '', signal?: AbortSignal): Promise<FleetRemote> {
     const candidates = await this.#candidates(query);
     let refusal: unknown = noDevice(query);
-    for (const { lender, index } of candidates) {
+    for (const { member, index } of candidates) {
       try {
-        return await this.#session(deviceSubject(lender.id), { index, signal });
+        return await this.#connection(deviceSubject(member.id), { index, signal });
       } catch (error) {
         // One that is busy, or went away since it answered: the next one may do.
         if (!(error instanceof LimitError || error instanceof RemoteLostError)) throw error;
@@ -88,14 +88,14 @@ export class Fleet {
     throw refusal;
   }
 
-  /** Opens a session with one device of a group; the broker chooses which, so that all get some. */
+  /** Opens a connection with one device of a group; the broker chooses which, so that all get some. */
   async connectGroup(group: string = DEFAULT_GROUP, signal?: AbortSignal): Promise<FleetRemote> {
-    return this.#session(groupSubject(group), { index: 0, signal });
+    return this.#connection(groupSubject(group), { index: 0, signal });
   }
 
   /**
    * Puts an executable into the broker's object store, where devices find it by its SHA-256, the result.
-   * A broker without JetStream keeps nothing: then sessions send it.
+   * A broker without JetStream keeps nothing: then connections send it.
    */
   async publish(program: Executable | Uint8Array): Promise<string> {
     const bytes = program instanceof Executable ? program.toBytes() : program;
@@ -117,9 +117,9 @@ export class Fleet {
     const candidates = (await this.#candidates(query)).slice(0, count);
     if (candidates.length === 0) throw noDevice(query);
     await this.publish(bytes);
-    const loading = candidates.map(async ({ lender, index }): Promise<LoadedOn> => {
-      const subject = deviceSubject(lender.id);
-      const { remote, device } = await this.#session(subject, { index, signal });
+    const loading = candidates.map(async ({ member, index }): Promise<LoadedOn> => {
+      const subject = deviceSubject(member.id);
+      const { remote, device } = await this.#connection(subject, { index, signal });
       try {
         return { remote, module: await remote.load(bytes, { device, functions, signal }) };
       } catch (error) {
@@ -138,7 +138,7 @@ export class Fleet {
     return new FleetModule(loaded);
   }
 
-  async #session(
+  async #connection(
     subject: string,
     { index, signal }: { readonly index: number; readonly signal: AbortSignal | undefined },
   ): Promise<FleetRemote> {
@@ -155,25 +155,25 @@ export class Fleet {
 
   async #candidates(query: string): Promise<Candidate[]> {
     const matches = parseDeviceQuery(query);
-    const lenders = await this.#lenders();
-    return lenders
-      .flatMap((lender) => candidate(lender, matches))
-      .sort((a, b) => busyness(a.lender) - busyness(b.lender) || order(a.lender.id, b.lender.id));
+    const members = await this.#members();
+    return members
+      .flatMap((member) => candidate(member, matches))
+      .sort((a, b) => busyness(a.member) - busyness(b.member) || order(a.member.id, b.member.id));
   }
 
   /** Everybody who announces a device. What is malformed is left out. */
-  async #lenders(): Promise<FleetDevice[]> {
+  async #members(): Promise<FleetDevice[]> {
     const found = new Map<string, FleetDevice>();
     try {
       const answers = await this.#nats.requestMany(`$SRV.STATS.${SERVICE_NAME}`, undefined, {
         strategy: 'stall',
         stall: STALL_MS,
         maxWait: this.#options.discoveryMs ?? 2000,
-        maxMessages: MAX_LENDERS,
+        maxMessages: MAX_MEMBERS,
       });
       for await (const answer of answers) {
-        const lender = readLender(readJson(answer));
-        if (lender !== undefined) found.set(lender.id, lender);
+        const member = readFleetDevice(readJson(answer));
+        if (member !== undefined) found.set(member.id, member);
       }
     } catch (error) {
       if (!isNobody(error)) throw asRpcError(error, 'NATS');
@@ -182,13 +182,13 @@ export class Fleet {
   }
 }
 
-function candidate(lender: FleetDevice, matches: DeviceQuery): Candidate[] {
-  const index = lender.devices.findIndex((device) => matches(lender, device));
-  return index < 0 ? [] : [{ lender, index }];
+function candidate(member: FleetDevice, matches: DeviceQuery): Candidate[] {
+  const index = member.devices.findIndex((device) => matches(member, device));
+  return index < 0 ? [] : [{ member, index }];
 }
 
-function busyness({ sessions, calls, limits }: FleetDevice): number {
-  return calls + sessions / Math.max(limits.sessions, 1);
+function busyness({ connections, calls, limits }: FleetDevice): number {
+  return calls + connections / Math.max(limits.connections, 1);
 }
 
 function order(a: string, b: string): number {
@@ -211,7 +211,7 @@ function noDevice(query: string): RemoteLostError {
   return new RemoteLostError({
     where: 'fleet',
     got: query === '' ? 'no device' : `no device with ${query}`,
-    expected: 'one that is lent',
+    expected: 'one that is served',
     remedy: 'See `weft rpc devices --nats`.',
   });
 }

@@ -2,9 +2,9 @@ import { createInbox, type Msg, type NatsConnection, type Subscription } from '@
 import { BaseChannel, type Frame } from '../channel.ts';
 import {
   MAX_FRAME_BYTE_LENGTH,
-  packFrame,
+  encodeFrame,
   PIECE_BYTE_LENGTH,
-  unpackFrame,
+  decodeFrame,
 } from '../frame-bytes.ts';
 import { onConnectionLost } from './connection-loss.ts';
 
@@ -104,7 +104,7 @@ export class NatsChannel extends BaseChannel {
 
   send(frame: Frame): void {
     if (this.isClosed) return;
-    const message = packFrame(frame, HEADER_BYTE_LENGTH);
+    const message = encodeFrame(frame, HEADER_BYTE_LENGTH);
     if (message.byteLength <= this.#partByteLength) this.#enqueue(message, true);
     else {
       const step = this.#partByteLength - HEADER_BYTE_LENGTH;
@@ -121,8 +121,8 @@ export class NatsChannel extends BaseChannel {
 
   close(): void {
     if (this.isClosed) return;
-    this.#publishEnd('the other side closed the session');
-    this.#finish('the session was closed here');
+    this.#publishEnd('the other side closed the connection');
+    this.#finish('the connection was closed here');
   }
 
   #enqueue(part: Uint8Array, isLast: boolean): void {
@@ -180,7 +180,7 @@ export class NatsChannel extends BaseChannel {
       return;
     }
     if (data.byteLength < HEADER_BYTE_LENGTH) {
-      this.#refuse('the other side sent no message of a session');
+      this.#refuse('the other side sent no message of a connection');
       return;
     }
     this.#lastHeard = performance.now();
@@ -195,7 +195,7 @@ export class NatsChannel extends BaseChannel {
 
   #takePart(data: Uint8Array, count: number): void {
     if (count !== this.#expectedPart) {
-      this.#refuse('a message was lost, or came twice');
+      this.#refuse('a message was lost or arrived twice');
       return;
     }
     this.#expectedPart = next(count);
@@ -219,8 +219,8 @@ export class NatsChannel extends BaseChannel {
     }
     this.#parts = [];
     this.#partsByteLength = 0;
-    const frame = unpackFrame(whole);
-    if (frame === undefined) this.#refuse('the other side sent a cut frame');
+    const frame = decodeFrame(whole);
+    if (frame === undefined) this.#refuse('the other side sent an incomplete frame');
     else this.receive(frame);
   }
 
@@ -245,7 +245,7 @@ export class NatsChannel extends BaseChannel {
     this.#pump();
   }
 
-  /** Ends the session, and tells the other side why. */
+  /** Ends the connection, and tells the other side why. */
   #refuse(reason: string): void {
     this.#publishEnd(reason);
     this.#finish(reason);

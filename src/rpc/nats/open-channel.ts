@@ -5,9 +5,9 @@ import { AccessError, LimitError, ProtocolError, RemoteLostError } from '../erro
 import { NatsChannel, type NatsChannelOptions } from './nats-channel.ts';
 import { isInbox } from './subjects.ts';
 
-/** A device has as many sessions as it takes. */
+/** The device has its maximum number of connections. */
 export const FULL = 429;
-/** The request was for no session. */
+/** The request was for no connection. */
 export const MALFORMED = 400;
 
 export interface OpenOptions extends NatsChannelOptions {
@@ -31,7 +31,7 @@ export function readInbox(message: Msg): string | undefined {
 }
 
 /**
- * Asks for a session at a subject. Rejects with RemoteLostError when nobody listens there or answers,
+ * Asks for a connection at a subject. Rejects with RemoteLostError when nobody listens there or answers,
  * with LimitError when all are busy, with AccessError when the broker does not allow it.
  */
 export async function openChannel(
@@ -46,7 +46,7 @@ export async function openChannel(
     if (refusal !== null) throw refused(refusal);
     const inbox = readInbox(answer);
     if (inbox === undefined) {
-      throw new ProtocolError({ where: subject, got: 'another answer', expected: 'a session' });
+      throw new ProtocolError({ where: subject, got: 'another answer', expected: 'a connection' });
     }
     channel.join(inbox);
     return channel;
@@ -58,23 +58,23 @@ export async function openChannel(
 
 function refused({ code, message }: ServiceError): Error {
   if (code !== FULL) {
-    return new ProtocolError({ where: 'device', got: message, expected: 'a session' });
+    return new ProtocolError({ where: 'device', got: message, expected: 'a connection' });
   }
   return new LimitError({
     where: 'device',
-    got: 'as many sessions as it takes',
-    expected: 'room for one more',
-    remedy: 'Close sessions that are not used, ask again, or lend more devices.',
+    got: 'as many connections as it accepts',
+    expected: 'fewer connections',
+    remedy: 'Close unused connections, try again later, or serve more devices.',
   });
 }
 
-/** Errors of NATS's client as those of a remote session; others as they are. */
+/** Errors of NATS's client as those of a remote connection; others as they are. */
 export function asRpcError(error: unknown, where: string): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   const { name, message } = error;
   if (['AuthorizationError', 'PermissionViolationError'].includes(name)) {
     return new AccessError(
-      { where, got: message, expected: 'somebody whom the broker knows and allows it' },
+      { where, got: message, expected: 'a client that the broker knows and permits' },
       { cause: error },
     );
   }
@@ -88,7 +88,7 @@ export function asRpcError(error: unknown, where: string): Error {
       where,
       got: message,
       expected: 'a device that answers',
-      remedy: 'Lend one with `weft rpc serve --nats`, and see `weft rpc devices`.',
+      remedy: 'Serve one with `weft rpc serve --nats`, and see `weft rpc devices`.',
     },
     { cause: error },
   );

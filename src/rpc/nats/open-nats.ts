@@ -69,7 +69,7 @@ function badAddress(got: string, expected: string): UsageError {
     where: 'address of NATS',
     got,
     expected,
-    remedy: 'Tokens and keys are options; they never stand in an address.',
+    remedy: 'Tokens and keys are options; they are never part of an address.',
   });
 }
 

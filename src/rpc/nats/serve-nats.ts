@@ -1,13 +1,13 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import { type Service, type ServiceMsg, Svcm } from '@nats-io/services';
 import { ExecutableStore } from '../executable-store.ts';
-import type { ServeEvent } from '../lendable-device.ts';
-import { describeDevice } from '../lent-devices.ts';
+import type { ServeEvent } from '../served-device.ts';
+import { describeDevice } from '../device-service.ts';
 import { DEFAULT_RPC_LIMITS } from '../limits.ts';
 import { serve, type ServeOptions } from '../serve.ts';
-import { SessionSlots } from '../session-slots.ts';
+import { ConnectionSlots } from '../connection-slots.ts';
 import { ExecutableObjects } from './executable-objects.ts';
-import { type DeviceLoad, describeLender } from './fleet-device.ts';
+import { type DeviceLoad, describeFleetDevice } from './fleet-device.ts';
 import { NatsChannel, type NatsChannelOptions } from './nats-channel.ts';
 import { asRpcError, encodeInbox, FULL, MALFORMED, readInbox } from './open-channel.ts';
 import {
@@ -18,56 +18,56 @@ import {
   SERVICE_VERSION,
 } from './subjects.ts';
 
-/** Devices that are lent over NATS. */
+/** Devices that are served over NATS. */
 export interface ServeNatsOptions extends Omit<ServeOptions, 'encrypt'>, NatsChannelOptions {
   /** Clients that ask a group get one of its devices. Default: `any`. */
   readonly group?: string | undefined;
-  /** Sessions at one time. Default: 8. */
-  readonly maxSessions?: number | undefined;
+  /** Connections at one time. Default: 8. */
+  readonly maxConnections?: number | undefined;
 }
 
-/** Devices that are lent over NATS. */
+/** Devices that are served over NATS. */
 export interface FleetServing {
   /** The service id, by which clients ask for this device alone. */
   readonly id: string;
   /** Resolves when it is over: after `stop`, or with the reason when the connection was closed. */
   readonly ended: Promise<Error | undefined>;
-  /** Takes no more sessions and ends those that are open. The connection stays. */
+  /** Takes no more connections and ends those that are open. That to the broker stays. */
   stop(): Promise<void>;
 }
 
 /**
- * Announces devices as a service of NATS and lends them to whoever knows the token. When the client
- * of NATS connects again after a loss, the service is there again; sessions are not resumed. Rejects
+ * Announces devices as a service of NATS and serves them to whoever knows the token. When the client
+ * of NATS connects again after a loss, the service is there again; connections are not resumed. Rejects
  * with RemoteLostError or AccessError.
  */
 export async function serveNats(
   nats: NatsConnection,
   options: ServeNatsOptions,
 ): Promise<FleetServing> {
-  const lender = new Lender(nats, options);
-  await lender.announce();
-  return lender;
+  const server = new FleetServer(nats, options);
+  await server.announce();
+  return server;
 }
 
-class Lender implements FleetServing {
+class FleetServer implements FleetServing {
   readonly #nats: NatsConnection;
   readonly #options: ServeNatsOptions;
-  readonly #maxSessions: number;
-  readonly #slots: SessionSlots;
+  readonly #maxConnections: number;
+  readonly #slots: ConnectionSlots;
   readonly #store: ExecutableStore;
   #calls = 0;
   #service: Service | undefined;
   ended: Promise<Error | undefined> = Promise.resolve(undefined);
 
   constructor(nats: NatsConnection, options: ServeNatsOptions) {
-    const { maxSessions = 8, limits } = options;
+    const { maxConnections = 8, limits } = options;
     const { executableBytes } = { ...DEFAULT_RPC_LIMITS, ...limits };
     const objects = new ExecutableObjects(nats);
     this.#nats = nats;
     this.#options = options;
-    this.#maxSessions = maxSessions;
-    this.#slots = new SessionSlots(maxSessions);
+    this.#maxConnections = maxConnections;
+    this.#slots = new ConnectionSlots(maxConnections);
     this.#store =
       options.store ??
       new ExecutableStore(executableBytes, (hash, limit) => objects.get(hash, limit));
@@ -87,11 +87,11 @@ class Lender implements FleetServing {
         name: SERVICE_NAME,
         version: SERVICE_VERSION,
         description: 'devices that run Weft executables',
-        metadata: describeLender({
+        metadata: describeFleetDevice({
           name,
           group,
           devices: devices.map(describeDevice),
-          limits: { sessions: this.#maxSessions, messageBytes, pending },
+          limits: { connections: this.#maxConnections, messageBytes, pending },
         }),
         statsHandler: async () => this.#load(),
       });
@@ -127,26 +127,26 @@ class Lender implements FleetServing {
       return;
     }
     if (this.#slots.isFull) {
-      request.respondError(FULL, `as many sessions as it takes (${this.#maxSessions})`);
+      request.respondError(FULL, `as many connections as it accepts (${this.#maxConnections})`);
       return;
     }
     const channel = new NatsChannel(this.#nats, this.#options);
     channel.join(peer);
     const tally = { running: 0 };
-    const session = serve(channel, {
+    const connection = serve(channel, {
       ...this.#options,
       encrypt: true,
       store: this.#store,
       onEvent: (event) => this.#notice(event, tally),
     });
-    this.#slots.add(session);
+    this.#slots.add(connection);
     request.respond(encodeInbox(channel));
   }
 
   #notice(event: ServeEvent, tally: { running: number }): void {
     const before = tally.running;
     if (event.kind === 'call') tally.running++;
-    // Work that ends after its session was taken off then.
+    // Work that ends after its connection was taken off then.
     else if (event.kind === 'done') tally.running = Math.max(before - 1, 0);
     else if (event.kind === 'closed') tally.running = 0;
     this.#calls += tally.running - before;

@@ -11,7 +11,7 @@ const ID = /^\w{1,64}$/;
 /** An address for answers; no wildcard, and nothing that somebody else listens to. */
 const INBOX = /^_INBOX[\w-]{0,64}(\.[\w-]{1,64}){1,4}$/;
 
-/** Where one device of a group opens a session: the broker chooses which. */
+/** Where one device of a group opens a connection: the broker chooses which. */
 export function groupSubject(group: string): string {
   if (GROUP.test(group)) return `weft.rpc.group.${group}`;
   throw new UsageError({
@@ -21,7 +21,7 @@ export function groupSubject(group: string): string {
   });
 }
 
-/** Where the device of this service id opens a session. */
+/** Where the device of this service id opens a connection. */
 export function deviceSubject(id: string): string {
   return `weft.rpc.device.${id}`;
 }

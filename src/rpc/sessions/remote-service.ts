@@ -4,8 +4,13 @@ import { DeviceError, UnsupportedError, UsageError } from '../../core/errors.ts'
 import { HostTensor } from '../../core/host-tensor.ts';
 import { shortList } from '../../core/short-list.ts';
 import { VERSION } from '../../core/version.ts';
+import { requested } from '../../worker/describe-place.ts';
 import { loadProgram } from '../../worker/load-program.ts';
-import type { LoadContext } from '../../worker/loaded-program.ts';
+import {
+  type CompileTables,
+  compileTables,
+  type LoadContext,
+} from '../../worker/loaded-program.ts';
 import type {
   CallId,
   ControlReply,
@@ -15,6 +20,7 @@ import type {
   LoadedSession,
   LoadProgress,
   LoadRequest,
+  OwnTables,
   Reply,
   RunRequest,
   SessionId,
@@ -29,7 +35,7 @@ import type {
 } from '../../worker/protocol.ts';
 import { PROGRAM_NUMBERS } from '../../worker/within-ceilings.ts';
 import { textOf, tupleOf } from '../checked-values.ts';
-import type { RemoteDevice } from '../lent-devices.ts';
+import type { RemoteDevice } from '../device-service.ts';
 import {
   type CallOptions,
   isRemoteFunction,
@@ -40,7 +46,7 @@ import type { RpcInput, RpcTuple, RpcValue, TensorHandle } from '../rpc-value.ts
 import { malformed } from '../wire-values.ts';
 import { fromRpcResults, type SessionCall, toRpcValues } from './session-messages.ts';
 
-/** The part of a lender that sessions need. */
+/** The part of a server of devices that sessions need. */
 export interface SessionDoor {
   readonly devices: readonly RemoteDevice[];
   /** Sends a program unless it is there, and opens a session of it. */
@@ -61,16 +67,18 @@ interface OpenSession {
   readonly handles: Map<HandleId, RemoteTensor>;
 }
 
-/** Sessions on lent devices, for a page that talks to them as to its worker. */
+/** Sessions on served devices, for a page that talks to them as to its worker. */
 export class RemoteService implements SessionService {
   readonly #door: SessionDoor;
+  readonly #tables: CompileTables | undefined;
   readonly #sessions = new Map<SessionId, OpenSession>();
   readonly #calls = new Map<CallId, AbortController>();
   #nextSession = 1;
   #nextHandle = 1;
 
-  constructor(door: SessionDoor) {
+  constructor(door: SessionDoor, tables: OwnTables = {}) {
     this.#door = door;
+    this.#tables = compileTables(tables, false);
   }
 
   async handshake(): Promise<WorkerInfo> {
@@ -87,7 +95,11 @@ export class RemoteService implements SessionService {
     onProgress: ((progress: LoadProgress) => void) | undefined,
   ): Promise<Reply<LoadedSession>> {
     return this.#answer(call, (signal) =>
-      this.#load(request, { signal, onProgress: onProgress ?? (() => undefined) }),
+      this.#load(request, {
+        signal,
+        onProgress: onProgress ?? (() => undefined),
+        tables: this.#tables,
+      }),
     );
   }
 
@@ -104,10 +116,13 @@ export class RemoteService implements SessionService {
       onProgress: ({ loaded, total }) => onProgress({ phase: 'upload', loaded, total }),
     });
     const [remote, description] = tupleOf(opened).fields;
-    if (!isRemoteFunction(remote)) throw malformed('a session that is none');
+    if (!isRemoteFunction(remote)) throw malformed('a value that is not a session');
     const session = this.#nextSession++;
     this.#sessions.set(session, { remote, handles: new Map() });
-    return { session, ...(parsed(description) as Omit<LoadedSession, 'session'>) };
+    const place = parsed(description) as Omit<LoadedSession, 'session'>;
+    const { device: wanted } = request;
+    const reason = wanted === 'auto' ? 'It is the first device of the server.' : requested(wanted);
+    return { session, ...place, device: { ...place.device, reason } };
   }
 
   run(call: CallId, { session, ...request }: RunRequest): Promise<Reply<WireResult[]>> {
@@ -138,7 +153,7 @@ export class RemoteService implements SessionService {
       const read = await this.#invoke(session, ['read', kept], { signal });
       const [result] = this.#results(session, read);
       if (result?.value.kind === 'tensor') return result.value;
-      throw malformed('a tensor that is none');
+      throw malformed('a value that is not a tensor');
     });
   }
 
@@ -231,7 +246,7 @@ export class RemoteService implements SessionService {
   #results(session: SessionId, results: RpcValue | undefined): WireResult[] {
     const { handles } = this.#opened(session);
     return fromRpcResults(results, (tensor: TensorHandle): WireHandle => {
-      if (!(tensor instanceof RemoteTensor)) throw malformed('a tensor that is no result');
+      if (!(tensor instanceof RemoteTensor)) throw malformed('a tensor that is not a result');
       const handle = this.#nextHandle++;
       handles.set(handle, tensor);
       return { kind: 'handle', handle, dtype: tensor.dtype, shape: tensor.shape };
@@ -254,8 +269,8 @@ export class RemoteService implements SessionService {
     if (devices[index] !== undefined) return index;
     throw new DeviceError({
       where: `device '${wanted}'`,
-      got: `a lender of ${shortList(devices.map(({ name }) => name)) || 'no devices'}`,
-      expected: 'one that lends such a device',
+      got: `a server of ${shortList(devices.map(({ name }) => name)) || 'no devices'}`,
+      expected: 'one that serves such a device',
     });
   }
 }
@@ -278,7 +293,7 @@ function limitsOf(request: LoadRequest): string {
   return JSON.stringify({ ...limits, programKernels, compile });
 }
 
-/** The lender's description of itself, as JSON. */
+/** The server's description of itself, as JSON. */
 function parsed(value: RpcValue | undefined): unknown {
   return JSON.parse(textOf(value));
 }
@@ -288,6 +303,6 @@ function notRemote(got: string): UnsupportedError {
     where: 'Session.load with remote',
     got,
     expected: 'options of the session',
-    remedy: 'The lender decides how its device is shared.',
+    remedy: 'The server decides how its device is shared.',
   });
 }

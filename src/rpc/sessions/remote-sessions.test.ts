@@ -10,13 +10,13 @@ import { seededRandom } from '../../core/random.ts';
 import { Connection } from '../connection.ts';
 import { sha256 } from '../executable-store.ts';
 import { introduce } from '../handshake.ts';
-import type { ServeEvent } from '../lendable-device.ts';
+import type { ServeEvent } from '../served-device.ts';
 import { DEFAULT_RPC_LIMITS } from '../limits.ts';
 import { isRemoteFunction, type RemoteFunction, RemoteTensor } from '../remote-handles.ts';
 import { type RpcInput, RpcTuple } from '../rpc-value.ts';
 import { serve } from '../serve.ts';
 import { channelPair } from '../testing/channel-pair.ts';
-import { openSession, TOKEN } from '../testing/open-session.ts';
+import { openConnection, TOKEN } from '../testing/open-connection.ts';
 
 const SQUARE = compile(
   parseModule('def @main(%x: Tensor[(n,), float32]) -> Tensor[(n,), float32] { mul(%x, %x) }'),
@@ -24,13 +24,13 @@ const SQUARE = compile(
 const LOOP = loopAndTree().toBytes();
 const X = Tensor.from([1, 2, 3]);
 
-type Serving = NonNullable<Parameters<typeof openSession>[0]>;
+type Serving = NonNullable<Parameters<typeof openConnection>[0]>;
 
-/** A lender with the host device of the package. */
-async function lend(serving: Serving = {}) {
+/** A server with the host device of the package. */
+async function startServing(serving: Serving = {}) {
   const device = createHostDevice();
-  const lent = await openSession({ devices: [device], ...serving });
-  return { ...lent, device };
+  const served = await openConnection({ devices: [device], ...serving });
+  return { ...served, device };
 }
 
 async function settle(): Promise<void> {
@@ -56,11 +56,11 @@ async function everything(session: Session) {
   return { ...told, results: { outputs, again, read }, labels, instructions, memory };
 }
 
-describe('a session on a lent device', () => {
+describe('a session on a served device', () => {
   test('gives and tells what one of this side does', async () => {
-    const { remote, device } = await lend();
+    const { remote, device } = await startServing();
     const here = await Session.load(SQUARE, { worker: false, device: 'host' });
-    const there = await Session.load(SQUARE, { remote });
+    const there = await Session.load(SQUARE, { remote, device: 'host' });
     const outcome = await everything(there);
     expect(outcome).toEqual(await everything(here));
     expect(outcome.results.again).toEqual({ result: Tensor.from([1, 16, 81]) });
@@ -79,7 +79,7 @@ describe('a session on a lent device', () => {
     const pair = f.call('vm.builtin.make_tuple', [f.param('a'), b.shape([2, 3])]);
     f.ret(f.call('vm.builtin.make_tuple', [pair, f.param('b'), pair]));
     const source = b.build().toBytes();
-    const { remote } = await lend();
+    const { remote } = await startServing();
     const here = await Session.load(source, { worker: false, device: 'host' });
     const there = await Session.load(source, { remote });
     for (const inputs of [
@@ -104,7 +104,7 @@ describe('a session on a lent device', () => {
       inputs: [{ name: 'x', shape: ['n'] }],
       outputs: ['y'],
     });
-    const { remote } = await lend();
+    const { remote } = await startServing();
     const phases = new Set<string>();
     const onProgress = ({ phase }: { phase: string }) => void phases.add(phase);
     const session = await Session.load(model, { remote, dims: { n: 2 }, onProgress });
@@ -114,7 +114,7 @@ describe('a session on a lent device', () => {
   });
 
   test('ends a run that is aborted, here and there', async () => {
-    const { remote } = await lend();
+    const { remote } = await startServing();
     const session = await Session.load(LOOP, { remote });
     const signal = AbortSignal.timeout(20);
     const run = session.run({ x: X, n: 1e8 }, { signal });
@@ -126,7 +126,7 @@ describe('a session on a lent device', () => {
   });
 
   test('goes from one side to the other in the middle of a run', async () => {
-    const { remote } = await lend();
+    const { remote } = await startServing();
     const here = await Session.load(LOOP, { worker: false, device: 'host' });
     const { result: straight } = await here.run({ x: X, n: 500 });
     for (const [from, to] of [
@@ -150,7 +150,7 @@ describe('a session on a lent device', () => {
   });
 
   test('ends with the connection; what it had is free', async () => {
-    const { remote, served, device } = await lend();
+    const { remote, served, device } = await startServing();
     const session = await Session.load(LOOP, { remote });
     await session.run({ x: X, n: 2 }, { keep: 'device' });
     const run = session.run({ x: X, n: 1e8 });
@@ -163,9 +163,9 @@ describe('a session on a lent device', () => {
   });
 
   test('says what it cannot: other devices, options of a worker, tuning', async () => {
-    const { remote } = await lend();
+    const { remote } = await startServing();
     const load = (options: object) => Session.load(SQUARE, { remote, ...options });
-    await expect(load({ device: 'webgpu' })).rejects.toThrow('expected one that lends such');
+    await expect(load({ device: 'webgpu' })).rejects.toThrow('expected one that serves such');
     await expect(load({ pin: true })).rejects.toThrow('the option pin');
     await expect(load({ dims: { n: 3 } })).rejects.toThrow('an ONNX model');
     await expect(load({ device: 'host' })).resolves.toBeInstanceOf(Session);
@@ -173,19 +173,19 @@ describe('a session on a lent device', () => {
     await expect(session.tune()).rejects.toMatchObject({ name: 'UnsupportedError' });
   });
 
-  test('tells the lender what runs', async () => {
+  test('tells the server what runs', async () => {
     const events: string[] = [];
     const onEvent = (event: ServeEvent) => void events.push(event.kind);
-    const { remote } = await lend({ onEvent });
+    const { remote } = await startServing({ onEvent });
     const session = await Session.load(SQUARE, { remote });
     await session.run({ x: X });
     expect(events).toEqual(['connected', 'load', 'call', 'done']);
   });
 });
 
-describe('limits of the lender', () => {
+describe('limits of the server', () => {
   test('bound the instructions of a run, and a session by what it asked for', async () => {
-    const { remote } = await lend({ limits: { instructionLimit: 10_000 } });
+    const { remote } = await startServing({ limits: { instructionLimit: 10_000 } });
     const session = await Session.load(LOOP, { remote, instructionLimit: 1e6 });
     await expect(session.run({ x: X, n: 1e6 })).rejects.toThrow('10000 instructions');
     const modest = await Session.load(LOOP, { remote, instructionLimit: 50 });
@@ -193,11 +193,11 @@ describe('limits of the lender', () => {
   });
 
   test('bound the time of a run, also of one that was resumed', async () => {
-    const { remote } = await lend({ limits: { runTimeout: 200 } });
+    const { remote } = await startServing({ limits: { runTimeout: 200 } });
     const held = await Session.load(LOOP, { remote });
     await held.pause();
     await expect(held.run({ x: X, n: 2 })).rejects.toThrow('more than 200 ms');
-    const { remote: other } = await lend();
+    const { remote: other } = await startServing();
     const patient = await Session.load(LOOP, { remote: other });
     const paused = patient.pause({ at: { function: 'main', instruction: 4 } });
     patient.run({ x: X, n: 1e8 }).catch(() => undefined);
@@ -209,7 +209,7 @@ describe('limits of the lender', () => {
   });
 
   test('bound the sessions and the handles of one who connects', async () => {
-    const { remote } = await lend({ limits: { modules: 2, handles: 4 } });
+    const { remote } = await startServing({ limits: { modules: 2, handles: 4 } });
     const first = await Session.load(SQUARE, { remote });
     const second = await Session.load(SQUARE, { remote });
     await expect(Session.load(SQUARE, { remote })).rejects.toThrow('more than 2 loaded');
@@ -223,7 +223,7 @@ describe('limits of the lender', () => {
   });
 
   test('bound the memory of all sessions together, and a session by what it asked for', async () => {
-    const { remote } = await lend({ limits: { byteBudget: 2 ** 20 } });
+    const { remote } = await startServing({ limits: { byteBudget: 2 ** 20 } });
     const [small, large] = [
       await Session.load(SQUARE, { remote, byteBudget: 2 ** 18 }),
       await Session.load(SQUARE, { remote }),
@@ -241,7 +241,7 @@ describe('limits of the lender', () => {
 });
 
 describe('what no page sends is refused with ProtocolError', () => {
-  /** The other side of a lender without the page's code, and a session as it has it. */
+  /** The other side of a server without the page's code, and a session as it has it. */
   async function opened() {
     const [clientEnd, serverEnd] = channelPair();
     const device = createHostDevice();
@@ -269,7 +269,7 @@ describe('what no page sends is refused with ProtocolError', () => {
     ['no call', []],
     ['arguments that are no list', ['run', 'main', 7]],
     ['a function without a name', ['run', null, [x]]],
-    ['a tensor that is none of the session', ['read', 7]],
+    ['a tensor that does not belong to the session', ['read', 7]],
     ['a tensor by value to read', ['read', x]],
     ['sizes that are no JSON', ['warmup', '{']],
     ['sizes that are none', ['warmup', '{"n":-1}']],
@@ -280,7 +280,7 @@ describe('what no page sends is refused with ProtocolError', () => {
     ['names that are none', ['control', '{"kind":"snapshot","names":[1],"note":""}', []]],
     ['a snapshot without bytes', ['control', '{"kind":"restore"}', []]],
     ['a run that is no number', ['control', '{"kind":"result","index":0.5}', []]],
-    ['values that are no list', ['control', '{"kind":"continue"}', null]],
+    ['values that are not a list', ['control', '{"kind":"continue"}', null]],
   ])('%s', async (_, args) => {
     const { session } = await opened();
     await expect(session(...args)).rejects.toMatchObject({ name: 'ProtocolError' });

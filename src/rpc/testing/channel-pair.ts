@@ -56,8 +56,8 @@ export class TestChannel extends BaseChannel {
   }
 
   close(): void {
-    this.end('the session was closed here');
-    queueMicrotask(() => this.partner?.end('the other side closed the session'));
+    this.end('the connection was closed here');
+    queueMicrotask(() => this.partner?.end('the other side closed the connection'));
   }
 }
 

@@ -53,7 +53,7 @@ export function controlBuiltins(state: VmState) {
       }
       throw wrongKind(callee, 'a function', 'make_closure');
     },
-    // The dispatch loop pushes a frame instead; this serves a closure over invoke_closure itself.
+    // The interpreter loop pushes a frame instead; this serves a closure over invoke_closure itself.
     invoke_closure: (callee: Value, ...args: Value[]) => state.machine.toFunction(callee)(...args),
   } satisfies Partial<Record<BuiltinName, PackedFunction>>;
 }

@@ -1,6 +1,6 @@
 import type { Device } from '../../device/device.ts';
 import type { CallOutcome } from '../call.ts';
-import { resume, run } from '../dispatch.ts';
+import { resume, run } from '../interpreter.ts';
 import type { Invocation } from '../invocation.ts';
 import type { RunControls, Turn } from '../run-hooks.ts';
 import type { RunRecording } from '../run-recording.ts';

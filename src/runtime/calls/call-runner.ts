@@ -3,7 +3,7 @@ import type { Device } from '../../device/device.ts';
 import { type CallOutcome, registersOf } from '../call.ts';
 import type { Invocation, Limits } from '../invocation.ts';
 import type { LinkedProgram } from '../link.ts';
-import type { Module } from '../module.ts';
+import type { FunctionLibrary } from '../function-library.ts';
 import { type PendingCall, type ReplayCounters, ReplayStore } from '../replay-store.ts';
 import type { RunControls, RunHooks, Turns } from '../run-hooks.ts';
 import type { RunRecording } from '../run-recording.ts';
@@ -23,7 +23,7 @@ import { yieldAfterSlice } from './yield-after-slice.ts';
 export interface CallRunnerOptions {
   readonly limits: Limits;
   readonly devices: readonly Device[];
-  readonly modules: readonly Module[];
+  readonly libraries: readonly FunctionLibrary[];
   readonly state: VmState;
   /** Repeated calls are recorded and replayed. */
   readonly replay: boolean;
@@ -44,12 +44,12 @@ export class CallRunner implements RunControls {
   #interpreted = 0;
 
   constructor(program: ExecutableData, linked: LinkedProgram, options: CallRunnerOptions) {
-    const { limits, devices, state, modules } = options;
+    const { limits, devices, state, libraries } = options;
     const slices = new SliceClock(limits.sliceMs);
     const inFlight = new CallsInFlight({ program, linked, limits, controls: this });
     const isReplaying = options.replay && devices[0]?.record !== undefined;
     const replays = isReplaying ? new ReplayStore(state, devices) : undefined;
-    const sized = modules.filter(({ compileForSizes }) => compileForSizes !== undefined);
+    const sized = libraries.filter(({ compileForSizes }) => compileForSizes !== undefined);
     this.#inFlight = inFlight;
     this.#driver = new CallDriver({ controls: this, slices, devices, state });
     this.#replays = replays;

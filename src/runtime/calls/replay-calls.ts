@@ -6,7 +6,7 @@ import type { AdmissionStep, CallRequest } from './admission.ts';
 import type { CallsInFlight } from './calls-in-flight.ts';
 import type { SliceClock } from './slice-clock.ts';
 
-export interface ReplayParts {
+export interface ReplayContext {
   readonly replays: ReplayStore;
   readonly controls: RunControls;
   readonly inFlight: CallsInFlight;
@@ -14,7 +14,7 @@ export interface ReplayParts {
 }
 
 /** Repeats what an earlier call did, in place of its code. */
-export function replayCalls({ replays, controls, inFlight, slices }: ReplayParts): AdmissionStep {
+export function replayCalls({ replays, controls, inFlight, slices }: ReplayContext): AdmissionStep {
   return (request) => {
     const { hooks, turns } = controls;
     if (hooks?.mustInterpret === true) return undefined;

@@ -15,7 +15,7 @@ import { RunControl } from './run-control.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 
 /** The host, and WebGPU as on software adapters. */
-const DEVICES = testedDevices(nodeGpu).slice(0, 2);
+const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
 const pair = f32([2], 1, 2);
 
@@ -88,7 +88,7 @@ test.each(
     const visits = device.kind === 'host' ? [1, 3] : [1];
     const expected = await program.run(name, ...args);
     let count = 0;
-    for (const { source, code } of program.vm.parts().linked.functions) {
+    for (const { source, code } of program.vm.internals().linked.functions) {
       for (const instruction of code.keys()) {
         for (const visit of visits) {
           const at = { function: source.name, instruction };

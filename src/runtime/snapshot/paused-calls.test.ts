@@ -6,7 +6,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
-import { OPS } from '../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { seededRandom } from '../../core/random.ts';
 import type { HostFunction } from '../host-function.ts';
@@ -21,7 +21,7 @@ import { takeSnapshot } from './take-snapshot.ts';
 const X = HostTensor.from('float32', [3], [1, 2, 3]);
 
 const webGpu = async (): Promise<Device> =>
-  createWebGpuDevice({ operators: OPS, gpu: await nodeGpu() });
+  createWebGpuDevice({ operators: CORE_OPERATORS, gpu: await nodeGpu() });
 
 function open(program: Executable, options: Partial<MachineOptions> = {}): Promise<VirtualMachine> {
   return VirtualMachine.create(program, { devices: [createHostDevice()], ...options });
@@ -128,7 +128,7 @@ test.each(['tail', 'fold'] as const)(
     const program = loopAndTree();
     const machine = await open(program);
     const straight = await elements(machine, await machine.invoke(name, [X, 9]));
-    const { functions } = machine.parts().linked;
+    const { functions } = machine.internals().linked;
     const places = functions
       .filter((callee) => callee.source.name === (name === 'fold' ? 'plus' : name))
       .concat(functions.filter((callee) => callee.source.name === name))
@@ -228,7 +228,7 @@ test('a program on two devices is stored at every instruction', async () => {
   const machine = await open(program, { devices });
   const x = HostTensor.from('float32', [3], [0.25, -1, 2]);
   const straight = await elements(machine, await machine.invoke('main', [x]));
-  const code = machine.parts().linked.functions[0]?.code ?? [];
+  const code = machine.internals().linked.functions[0]?.code ?? [];
   expect(code.length).toBeGreaterThan(5);
   for (const instruction of code.keys()) {
     const control = RunControl.of(machine);
@@ -283,7 +283,7 @@ test.each(['host', 'webgpu'] as const)(
     const device = kind === 'host' ? createHostDevice() : await webGpu();
     const machine = await open(program, { devices: [device] });
     const control = RunControl.of(machine);
-    const code = machine.parts().linked.functions[0]?.code ?? [];
+    const code = machine.internals().linked.functions[0]?.code ?? [];
     for (const instruction of code.keys()) {
       const paused = control.pause({ at: { function: 'main', instruction } });
       const result = machine.invoke('main', [X]);

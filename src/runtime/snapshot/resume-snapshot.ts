@@ -9,7 +9,7 @@ import type { Invocation } from '../invocation.ts';
 import { type LinkedFunction, LinkedOp } from '../linked-code.ts';
 import { type MachineOptions, settleWrites } from '../load-machine.ts';
 import { PackedFunctionValue, retain, type Value } from '../value.ts';
-import { type Parts, VirtualMachine } from '../virtual-machine.ts';
+import { type MachineInternals, VirtualMachine } from '../virtual-machine.ts';
 import { programHash } from './program-hash.ts';
 import { RunControl } from './run-control.ts';
 import { openSnapshot } from './snapshot-file.ts';
@@ -75,21 +75,24 @@ export async function restoreSnapshot(
   const sections = await openSnapshot(bytes);
   const control = RunControl.of(machine);
   return control.whilePaused(async () => {
-    const parts = machine.parts();
-    checkProgram(sections.program, machine, parts);
+    const internals = machine.internals();
+    checkProgram(sections.program, machine, internals);
     const data = sections.data.bytes(sections.data.remaining, 'data');
-    const values = new ValueReader(parts, findFunctions(sections.functions, parts), data);
+    const values = new ValueReader(internals, findFunctions(sections.functions, internals), data);
     try {
       values.readAll(sections.values);
-      await settleWrites({ devices: parts.state.allocators.map(({ device }) => device), signal });
-      machine.parts();
-      const drafts = readCalls(sections.calls, parts, { values, control });
+      await settleWrites({
+        devices: internals.state.allocators.map(({ device }) => device),
+        signal,
+      });
+      machine.internals();
+      const drafts = readCalls(sections.calls, internals, { values, control });
       const roots = readRoots(sections.roots, values);
       const note = sections.note.string('note');
       sections.note.end();
       restoreStates(sections.states, states);
       for (const root of Object.values(roots)) retain(root);
-      const calls = drafts.map((draft) => start(draft, parts, signal));
+      const calls = drafts.map((draft) => start(draft, internals, signal));
       return { calls, roots, note };
     } finally {
       values.dispose();
@@ -97,7 +100,7 @@ export async function restoreSnapshot(
   });
 }
 
-function checkProgram(r: ByteReader, machine: VirtualMachine, parts: Parts): void {
+function checkProgram(r: ByteReader, machine: VirtualMachine, internals: MachineInternals): void {
   const { executable } = machine;
   const stored = r.bytes(HASH_BYTE_LENGTH, 'hash of the program');
   const blockByteLength = r.u32('block length');
@@ -109,16 +112,16 @@ function checkProgram(r: ByteReader, machine: VirtualMachine, parts: Parts): voi
   }
   const devices = r.list('devices', 8, () => [r.string('kind'), r.string('name')] as const);
   r.end();
-  const { hash } = programHash(executable, parts.dataHashes, blockByteLength);
+  const { hash } = programHash(executable, internals.dataHashes, blockByteLength);
   if (hash.some((byte, index) => byte !== stored[index])) {
     throw new UsageError({
       where: 'resume',
       got: `an executable with the hash ${shortHex(hash)}`,
       expected: `the one that ran, ${shortHex(stored)}`,
-      remedy: 'Load the very file that was running when the snapshot was taken.',
+      remedy: 'Load the same file that was running when the snapshot was taken.',
     });
   }
-  const count = new Set(parts.state.allocators.map(({ device }) => device)).size;
+  const count = new Set(internals.state.allocators.map(({ device }) => device)).size;
   if (count <= devices.length || !usesHost(executable)) return;
   throw new UnsupportedError({
     where: 'resume',
@@ -137,12 +140,12 @@ function usesHost({ primitives, constants, functionTable }: ExecutableData): boo
   );
 }
 
-function findFunctions(r: ByteReader, { modules }: Parts): PackedFunctionValue[] {
+function findFunctions(r: ByteReader, { libraries }: MachineInternals): PackedFunctionValue[] {
   const missing: string[] = [];
   const functions = r.list('functions', 4, () => {
     const name = r.string('name of a function');
     // The user's functions first: a kernel may have the name of one.
-    const call = modules.findLast((module) => module.get(name) !== undefined)?.get(name);
+    const call = libraries.findLast((library) => library.get(name) !== undefined)?.get(name);
     if (call !== undefined) return new PackedFunctionValue(name, call);
     missing.push(name);
     return undefined;
@@ -202,11 +205,15 @@ interface CallContext {
   readonly control: RunControl;
 }
 
-function readCalls(r: ByteReader, parts: Parts, { values, control }: CallContext): CallDraft[] {
+function readCalls(
+  r: ByteReader,
+  internals: MachineInternals,
+  { values, control }: CallContext,
+): CallDraft[] {
   const calls = r.list('calls', 16, (): CallDraft => {
     const entry = r.string('name of a function');
     const executed = r.i64('instructions');
-    const frames = r.list('frames', 12, () => readFrame(r, parts, values));
+    const frames = r.list('frames', 12, () => readFrame(r, internals, values));
     if (frames.length === 0 || executed < 0) {
       throw r.error({ got: 'a call without frames', expected: 'one frame or more' });
     }
@@ -217,7 +224,7 @@ function readCalls(r: ByteReader, parts: Parts, { values, control }: CallContext
   return calls;
 }
 
-function readFrame(r: ByteReader, { linked }: Parts, values: ValueReader): FrameDraft {
+function readFrame(r: ByteReader, { linked }: MachineInternals, values: ValueReader): FrameDraft {
   const index = r.u32('function of a frame');
   const callee = linked.functions[index];
   const pc = r.u32('instruction of a frame');
@@ -250,7 +257,7 @@ function checkCallers(r: ByteReader, frames: readonly FrameDraft[], control: Run
 
 function start(
   { entry, executed, frames }: CallDraft,
-  { runner }: Parts,
+  { runner }: MachineInternals,
   signal: AbortSignal | undefined,
 ): ResumedCall {
   const fill = (invocation: Invocation): void => {

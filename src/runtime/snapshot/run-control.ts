@@ -5,7 +5,7 @@ import { shortList } from '../../core/short-list.ts';
 import { untilAborted } from '../../core/until-aborted.ts';
 import type { CallInFlight } from '../calls/call-in-flight.ts';
 import type { CallRunner } from '../calls/call-runner.ts';
-import { resume, run } from '../dispatch.ts';
+import { resume, run } from '../interpreter.ts';
 import type { LinkedFunction, LinkedInstruction } from '../linked-code.ts';
 import type { RunHooks } from '../run-hooks.ts';
 import type { Value } from '../value.ts';
@@ -51,7 +51,7 @@ export class RunControl implements RunHooks {
 
   /** The one control of a machine. Throws UsageError after the machine's end. */
   static of(machine: VirtualMachine): RunControl {
-    const { runner } = machine.parts();
+    const { runner } = machine.internals();
     const control = controls.get(runner) ?? new RunControl(machine, runner);
     controls.set(runner, control);
     return control;
@@ -71,7 +71,7 @@ export class RunControl implements RunHooks {
     }
     if (at === undefined) await this.#standStill(signal);
     else await this.#comeTo(at, visit, signal);
-    this.#machine.parts();
+    this.#machine.internals();
     return this.calls();
   }
 
@@ -131,7 +131,7 @@ export class RunControl implements RunHooks {
     this.#leases++;
     try {
       await untilAborted(this.#begin().reached.promise, signal);
-      this.#machine.parts();
+      this.#machine.internals();
       return await work();
     } finally {
       this.#leases--;
@@ -202,7 +202,7 @@ export class RunControl implements RunHooks {
       new UsageError({
         where: 'pause',
         got: 'a continue before all calls were held',
-        expected: 'a machine that is to stand still',
+        expected: 'no continue until the pause resolves',
       }),
     );
     this.#pause = undefined;
@@ -242,7 +242,7 @@ export class RunControl implements RunHooks {
   }
 
   #find({ function: name, instruction }: CodePlace): { callee: LinkedFunction; index: number } {
-    const { functions } = this.#machine.parts().linked;
+    const { functions } = this.#machine.internals().linked;
     const callee = functions.find(({ source }) => source.name === name);
     if (callee === undefined) {
       throw new UsageError({

@@ -81,7 +81,7 @@ export async function openSnapshot(given: Uint8Array): Promise<Record<SectionNam
   const expected = header.bytes(HASH_BYTE_LENGTH, 'hash');
   if (hash.some((byte, index) => byte !== expected[index])) {
     throw header.error({
-      got: 'contents of another SHA-256 than the header says',
+      got: 'contents whose SHA-256 differs from the header',
       expected: 'those that were written',
       remedy: DAMAGED,
     });
@@ -103,7 +103,7 @@ export async function openSnapshot(given: Uint8Array): Promise<Record<SectionNam
   return Object.fromEntries(sections) as Record<SectionName, ByteReader>;
 }
 
-const DAMAGED = 'The snapshot was cut or changed; take an earlier one.';
+const DAMAGED = 'The snapshot was truncated or changed; use an earlier one.';
 
 function checkHeader(header: ByteReader, byteLength: number): void {
   const magic = header.bytes(MAGIC.length, 'magic');

@@ -5,7 +5,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
-import { OPS } from '../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import {
   AdtValue,
@@ -63,7 +63,7 @@ test.each([
   ['a loop', 'main', 200, 57],
   ['a recursion', 'tree', 6, 20],
 ] as const)('%s goes on in another machine, on either device', async (_, name, n, visits) => {
-  const gpu = await createWebGpuDevice({ operators: OPS, gpu: await nodeGpu() });
+  const gpu = await createWebGpuDevice({ operators: CORE_OPERATORS, gpu: await nodeGpu() });
   const host = createHostDevice();
   for (const device of [host, gpu]) {
     const machine = await open(device);

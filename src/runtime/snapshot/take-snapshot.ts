@@ -1,7 +1,7 @@
 import { ByteWriter } from '../../core/byte-writer.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Device, DeviceRange } from '../../device/device.ts';
-import type { Parts, VirtualMachine } from '../virtual-machine.ts';
+import type { MachineInternals, VirtualMachine } from '../virtual-machine.ts';
 import { release, retain, type StorageValue, type Value } from '../value.ts';
 import { programHash } from './program-hash.ts';
 import { RunControl } from './run-control.ts';
@@ -46,8 +46,8 @@ export function takeSnapshot(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const control = RunControl.of(machine);
   return control.whilePaused(async () => {
-    const parts = machine.parts();
-    const writer = new ValueWriter(parts, machine.executable);
+    const internals = machine.internals();
+    const writer = new ValueWriter(internals, machine.executable);
     const calls = writeCalls(control, writer);
     const roots = writeRoots(writer, options.roots ?? {});
     const states = writeStates(options.states ?? {});
@@ -55,7 +55,7 @@ export function takeSnapshot(
     const functions = new ByteWriter().u32(writer.functionNames.length);
     for (const name of writer.functionNames) functions.string(name);
     const note = new ByteWriter().string(options.note ?? '');
-    const program = writeProgram(machine, parts);
+    const program = writeProgram(machine, internals);
     const places = placesOf(writer.storages);
     const sections = { program, functions, values, calls, roots, states, note };
     const { bytes, data } = draftSnapshot(sections, places.byteLength);
@@ -65,7 +65,10 @@ export function takeSnapshot(
   }, options.signal);
 }
 
-function writeProgram(machine: VirtualMachine, { state, dataHashes }: Parts): ByteWriter {
+function writeProgram(
+  machine: VirtualMachine,
+  { state, dataHashes }: MachineInternals,
+): ByteWriter {
   const { blockByteLength, hash } = programHash(machine.executable, dataHashes);
   const devices = new Set(state.allocators.map(({ device }) => device));
   const w = new ByteWriter().bytes(hash).u32(blockByteLength).u32(devices.size);

@@ -1,5 +1,5 @@
 import type { ByteReader } from '../../core/byte-reader.ts';
-import type { Parts } from '../virtual-machine.ts';
+import type { MachineInternals } from '../virtual-machine.ts';
 import {
   AdtValue,
   ClosureValue,
@@ -30,7 +30,7 @@ const PIECE_BYTE_LENGTH = 8 * 2 ** 20;
  * that a snapshot that turns out to be bad leaves nothing behind.
  */
 export class ValueReader {
-  readonly #parts: Parts;
+  readonly #internals: MachineInternals;
   readonly #functions: readonly PackedFunctionValue[];
   readonly #data: Uint8Array;
   readonly #constants: readonly TensorValue[];
@@ -47,17 +47,21 @@ export class ValueReader {
     tableFunction: (r) => pick(r, this.#tableFunctions(), 'function of the table'),
     packed: (r) => pick(r, this.#functions, 'packed function'),
     heap: (r) => this.#heap(r),
-    vm: () => this.#parts.linked.machine,
+    vm: () => this.#internals.linked.machine,
   };
   /** Contents of storages before this byte of the data were written. */
   #dataOffset = 0;
 
   /** `functions` are those that are not in the function table, in the order of the snapshot. */
-  constructor(parts: Parts, functions: readonly PackedFunctionValue[], data: Uint8Array) {
-    this.#parts = parts;
+  constructor(
+    internals: MachineInternals,
+    functions: readonly PackedFunctionValue[],
+    data: Uint8Array,
+  ) {
+    this.#internals = internals;
     this.#functions = functions;
     this.#data = data;
-    this.#constants = parts.constants.values.filter((value) => value instanceof TensorValue);
+    this.#constants = internals.constants.values.filter((value) => value instanceof TensorValue);
   }
 
   /** Reads all entries. Throws FormatError, or OutOfMemoryError of a device. */
@@ -118,7 +122,7 @@ export class ValueReader {
   }
 
   #tableFunctions(): readonly Value[] {
-    const { linked, state } = this.#parts;
+    const { linked, state } = this.#internals;
     const first = firstFunction(state.program);
     return linked.constants.slice(first, first + state.program.functionTable.length);
   }
@@ -136,7 +140,7 @@ export class ValueReader {
       });
     }
     this.#dataOffset = end;
-    const storage = this.#parts.state.allocator(device).allocate(byteLength);
+    const storage = this.#internals.state.allocator(device).allocate(byteLength);
     retain(storage);
     try {
       for (let at = 0; at < wholeByteLength; at += PIECE_BYTE_LENGTH) {
@@ -171,11 +175,11 @@ export class ValueReader {
 
   #adt(r: ByteReader): AdtValue {
     const tag = r.i64('tag');
-    return new AdtValue(tag, this.operands(r, 'fields'), this.#parts.state.fields);
+    return new AdtValue(tag, this.operands(r, 'fields'), this.#internals.state.fields);
   }
 
   #closure(r: ByteReader): ClosureValue {
-    const { linked, state } = this.#parts;
+    const { linked, state } = this.#internals;
     const target = this.operand(r);
     const captured = this.operands(r, 'captured values');
     const isPacked = target instanceof PackedFunctionValue;
@@ -187,7 +191,7 @@ export class ValueReader {
 
   #heap(r: ByteReader): ShapeHeap {
     const slotCount = r.count('slots', 8);
-    const heap = new ShapeHeap(slotCount, this.#parts.state.fields);
+    const heap = new ShapeHeap(slotCount, this.#internals.state.fields);
     for (let slot = 0; slot < slotCount; slot++) heap.slots[slot] = r.f64('slot');
     return heap;
   }

@@ -4,7 +4,7 @@ import { dtypeInfo } from '../../core/dtype.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import type { Shape } from '../../core/shape.ts';
 import { foldValues, type ValueCases } from '../../core/value-fold.ts';
-import type { Parts } from '../virtual-machine.ts';
+import type { MachineInternals } from '../virtual-machine.ts';
 import { type ClosureValue, type StorageValue, TensorValue, type Value } from '../value.ts';
 import { type EntryKind, OperandCode, ValueCode } from './snapshot-format.ts';
 import { MACHINE_SIDE, type MachineForms } from '../machine-side.ts';
@@ -29,18 +29,18 @@ export class ValueWriter {
   /** Names of packed functions that are not in the function table. */
   readonly functionNames: string[] = [];
   count = 0;
-  readonly #parts: Parts;
+  readonly #internals: MachineInternals;
   readonly #tableFunctions: ReadonlyMap<Value, number>;
   readonly #constants: readonly TensorValue[];
   readonly #enter: (value: Value) => Operand;
 
-  constructor(parts: Parts, program: ExecutableData) {
-    this.#parts = parts;
-    const { constants } = parts.linked;
+  constructor(internals: MachineInternals, program: ExecutableData) {
+    this.#internals = internals;
+    const { constants } = internals.linked;
     const first = firstFunction(program);
     const functions = constants.slice(first, first + program.functionTable.length);
     this.#tableFunctions = new Map(functions.map((value, index) => [value, index]));
-    this.#constants = parts.constants.values.filter((value) => value instanceof TensorValue);
+    this.#constants = internals.constants.values.filter((value) => value instanceof TensorValue);
     const partsOf = (value: Value) => this.#partsOf(value);
     this.#enter = foldValues({ ...MACHINE_SIDE, partsOf }, this.#cases());
   }
@@ -98,7 +98,7 @@ export class ValueWriter {
   }
 
   #storage(storage: StorageValue): Entry {
-    const { allocators } = this.#parts.state;
+    const { allocators } = this.#internals.state;
     const device = allocators.findIndex((allocator) => allocator.device === storage.device);
     if (device < 0) throw elsewhere('a storage of another machine');
     this.storages.push(storage);
@@ -132,7 +132,7 @@ export class ValueWriter {
   }
 
   #closure({ machine, target, captured }: ClosureValue, parts: readonly Operand[]): Entry {
-    const isOwn = typeof target !== 'number' || machine === this.#parts.linked.machine;
+    const isOwn = typeof target !== 'number' || machine === this.#internals.linked.machine;
     if (!isOwn) throw elsewhere('a closure of another machine');
     return this.#entry('closure', (w) => {
       writeOperand(w, typeof target === 'number' ? target : (parts[captured.length] ?? null));

@@ -6,15 +6,15 @@ import { TestDevice } from '../runtime/testing/test-device.ts';
 import { linkRemote } from './link-remote.ts';
 import { type RemoteFunction, RemoteTensor } from './remote-handles.ts';
 import { type RpcFunction, RpcTuple, type RpcValue } from './rpc-value.ts';
-import { LOCAL_ADD, openSession, testProgram } from './testing/open-session.ts';
+import { LOCAL_ADD, openConnection, testProgram } from './testing/open-connection.ts';
 
 const functions = { 'local.add': LOCAL_ADD };
 
-async function loaded(...options: Parameters<typeof openSession>) {
-  const session = await openSession(...options);
-  const module = await session.remote.load(testProgram(), { functions });
+async function loaded(...options: Parameters<typeof openConnection>) {
+  const connection = await openConnection(...options);
+  const module = await connection.remote.load(testProgram(), { functions });
   const get = (name: string): Promise<RemoteFunction> => module.getFunction(name);
-  return { ...session, module, get };
+  return { ...connection, module, get };
 }
 
 const vector = (...elements: number[]): HostTensor =>
@@ -146,7 +146,9 @@ describe('local functions', () => {
   });
 
   test('offered ones are called by name, others are not there', async () => {
-    const { remote } = await openSession({ offer: { greet: (name) => `hello ${name as string}` } });
+    const { remote } = await openConnection({
+      offer: { greet: (name) => `hello ${name as string}` },
+    });
     const greet = await remote.getFunction('greet');
     expect(await greet('you')).toBe('hello you');
     await expect(remote.getFunction('toString')).rejects.toThrow(
@@ -233,7 +235,7 @@ describe('abort', () => {
 
 describe('shipping', () => {
   test('an executable goes once, in pieces, with progress', async () => {
-    const { remote, clientEnd } = await openSession();
+    const { remote, clientEnd } = await openConnection();
     const program = testProgram();
     const total = program.toBytes().byteLength;
     const progress: number[] = [];
@@ -248,7 +250,7 @@ describe('shipping', () => {
   });
 
   test('10 MB pass through a window of 8 KB in pieces of 1 KB', async () => {
-    const { remote, clientEnd, served } = await openSession({
+    const { remote, clientEnd, served } = await openConnection({
       offer: { size: (x) => (x instanceof HostTensor ? x.byteLength : 0) },
     });
     const size = await remote.getFunction('size');
@@ -259,7 +261,7 @@ describe('shipping', () => {
   });
 
   test('bytes that are no executable are refused', async () => {
-    const { remote } = await openSession();
+    const { remote } = await openConnection();
     await expect(remote.load(Uint8Array.of(1, 2, 3))).rejects.toMatchObject({
       name: 'FormatError',
     });

@@ -4,11 +4,11 @@ import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { returnsTensor } from '../core/returns-tensor.ts';
 import type { Device, Kernel, PreparedKernels, PrepareOptions } from '../device/device.ts';
 import { fits, notOnDevice, tooMany, wrongType } from './kernel-arguments.ts';
-import type { Module } from './module.ts';
+import type { FunctionLibrary } from './function-library.ts';
 import type * as Returning from './returning-kernel.ts';
 import { type PackedFunction, TensorValue } from './value.ts';
 
-/** A launch holds the thread for microseconds on a GPU, and until it is done on the host. */
+/** A launch holds the thread for microseconds on a GPU, and until it is done on a processor. */
 const GPU_LAUNCH_COST = 256;
 const HOST_LAUNCH_COST = 1 << 24;
 
@@ -26,12 +26,13 @@ interface DeviceProgram {
 }
 
 /** The kernels of one device. */
-export class DeviceModule implements Module {
+export class KernelLibrary implements FunctionLibrary {
   readonly name: string;
   readonly callCost: () => number;
   /** See {@link PreparedKernels.compileForSizes}. */
   readonly compileForSizes: PreparedKernels['compileForSizes'];
   readonly tune: PreparedKernels['tune'];
+  readonly references: PreparedKernels['references'];
   readonly device: Device;
   readonly #kernels: PreparedKernels;
   readonly #program: DeviceProgram;
@@ -40,11 +41,12 @@ export class DeviceModule implements Module {
     this.device = device;
     this.#program = program;
     this.name = `kernels on ${device.info.name}`;
-    const cost = device.kind === 'host' ? HOST_LAUNCH_COST : GPU_LAUNCH_COST;
+    const cost = device.kind === 'webgpu' ? GPU_LAUNCH_COST : HOST_LAUNCH_COST;
     this.callCost = () => cost;
     this.#kernels = kernels;
     this.compileForSizes = kernels.compileForSizes;
     this.tune = kernels.tune;
+    this.references = kernels.references;
   }
 
   get(name: string): PackedFunction | undefined {
@@ -71,12 +73,12 @@ export interface LoadOptions extends PrepareOptions {
  * Prepares each primitive on its device: those that are placed on the host there, all others on the
  * first device. Throws UnsupportedError that names every primitive a device refuses, and why.
  */
-export async function loadDeviceModules(
+export async function loadKernelLibraries(
   devices: readonly Device[],
   primitives: readonly PrimitiveFunction[],
   { upload, ...options }: LoadOptions,
-): Promise<DeviceModule[]> {
-  const modules: DeviceModule[] = [];
+): Promise<KernelLibrary[]> {
+  const libraries: KernelLibrary[] = [];
   try {
     for (const [device, placed] of byDevice(devices, primitives)) {
       const byName = new Map(placed.map((primitive) => [primitive.name, primitive]));
@@ -84,13 +86,13 @@ export async function loadDeviceModules(
       const returning = isReturning ? await import('./returning-kernel.ts') : undefined;
       const kernels = await device.prepare(placed, options);
       const program = { primitives: byName, upload, returning };
-      modules.push(new DeviceModule(device, kernels, program));
+      libraries.push(new KernelLibrary(device, kernels, program));
     }
   } catch (error) {
-    for (const module of modules) module.dispose();
+    for (const library of libraries) library.dispose();
     throw error;
   }
-  return modules;
+  return libraries;
 }
 
 function byDevice(
@@ -99,7 +101,7 @@ function byDevice(
 ): ReadonlyMap<Device, readonly PrimitiveFunction[]> {
   const placed = new Map<Device, PrimitiveFunction[]>();
   const second = devices[1] ?? devices[0];
-  const host = second?.kind === 'host' ? second : undefined;
+  const host = second?.kind === 'webgpu' ? undefined : second;
   for (const primitive of primitives) {
     const isOnHost = primitive.device === 'host' || returnsTensor(primitive);
     const device = isOnHost ? host : devices[0];
@@ -113,7 +115,7 @@ function noHost(primitive: string): UnsupportedError {
   return new UnsupportedError({
     where: `kernel ${primitive}`,
     got: 'a machine without a host device',
-    expected: 'one, for the program runs this kernel on the host',
+    expected: 'one: the program runs this kernel on the host',
     remedy: 'Create the machine with the host as its second device.',
   });
 }

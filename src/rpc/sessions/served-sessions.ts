@@ -1,28 +1,28 @@
 import type { Executable } from '../../bytecode/executable-file.ts';
 import { SharedDevice } from '../../worker/device-pool.ts';
-import type { LendableDevice } from '../lendable-device.ts';
+import type { ServedDevice } from '../served-device.ts';
 import type { RpcValue } from '../rpc-value.ts';
-import { type LentProgram, LentSession } from './lent-session.ts';
+import { type ServedProgram, ServedSession } from './served-session.ts';
 
-export type LentSessionsOptions = Omit<LentProgram, 'executable' | 'devices' | 'onDispose'>;
+export type ServedSessionsOptions = Omit<ServedProgram, 'executable' | 'devices' | 'onDispose'>;
 
 /** A program, and where it is loaded. */
-export interface LentPlace {
+export interface ServedPlace {
   readonly executable: Executable;
-  readonly device: LendableDevice;
+  readonly device: ServedDevice;
   /** Where it computes what the device cannot. */
-  readonly host: LendableDevice | undefined;
+  readonly host: ServedDevice | undefined;
 }
 
 /** The sessions of one who may use the devices. */
-export class LentSessions {
-  readonly #options: LentSessionsOptions;
-  readonly #sessions = new Set<LentSession>();
+export class ServedSessions {
+  readonly #options: ServedSessionsOptions;
+  readonly #sessions = new Set<ServedSession>();
   /** Of this one only: whoever profiles keeps out no other who uses the device. */
-  readonly #devices = new Map<LendableDevice, SharedDevice>();
+  readonly #devices = new Map<ServedDevice, SharedDevice>();
   #isDisposed = false;
 
-  constructor(options: LentSessionsOptions) {
+  constructor(options: ServedSessionsOptions) {
     this.#options = options;
   }
 
@@ -30,16 +30,16 @@ export class LentSessions {
     return this.#sessions.size;
   }
 
-  /** See {@link LentSession.open}. */
+  /** See {@link ServedSession.open}. */
   async open(
-    { executable, device, host = device }: LentPlace,
+    { executable, device, host = device }: ServedPlace,
     asked: RpcValue | undefined,
     signal: AbortSignal,
-  ): Promise<LentSession> {
+  ): Promise<ServedSession> {
     const devices = { main: this.#share(device), host: this.#share(host) };
-    const onDispose = (session: LentSession): boolean => this.#sessions.delete(session);
+    const onDispose = (session: ServedSession): boolean => this.#sessions.delete(session);
     const program = { ...this.#options, executable, devices, onDispose };
-    const opened = await LentSession.open(program, asked, signal);
+    const opened = await ServedSession.open(program, asked, signal);
     this.#sessions.add(opened);
     if (this.#isDisposed) opened.dispose();
     return opened;
@@ -50,10 +50,10 @@ export class LentSessions {
     for (const session of this.#sessions) session.dispose();
   }
 
-  #share(device: LendableDevice): SharedDevice {
+  #share(device: ServedDevice): SharedDevice {
     const known = this.#devices.get(device);
     const shared = known ?? new SharedDevice(device);
-    // Once more than it is released: the device is the lender's, who alone destroys it.
+    // Once more than it is released: the device is the server's, who alone destroys it.
     if (known === undefined) shared.retain();
     this.#devices.set(device, shared);
     shared.retain();

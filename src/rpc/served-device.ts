@@ -1,19 +1,19 @@
 import type { MachineOptions } from '../runtime/load-machine.ts';
 
-/** A device that can be lent; `createDevice` of `weft-vm/worker` makes one. */
-export type LendableDevice = MachineOptions['devices'][number];
+/** A device that can be served; `createDevice` of `weft-vm/worker` makes one. */
+export type ServedDevice = MachineOptions['devices'][number];
 
-/** An event in the work of a device for one session. */
+/** An event in the work of a device for one connection. */
 export type WorkEvent =
   | { readonly kind: 'load'; readonly hash: string; readonly device: string }
   | { readonly kind: 'call'; readonly function: string }
   | { readonly kind: 'done'; readonly function: string };
 
 /**
- * Events of sessions, as the side that lends sees them. Those of one session have its number. One
+ * Events of connections, as the serving side sees them. Those of one connection have its number. One
  * that never came to `connected` was refused, or was gone before.
  */
-export type ServeEvent = { readonly session: number } & (
+export type ServeEvent = { readonly connection: number } & (
   | { readonly kind: 'connected'; readonly peer: string }
   | WorkEvent
   | { readonly kind: 'closed'; readonly reason: Error }

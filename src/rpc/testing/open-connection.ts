@@ -8,7 +8,7 @@ import { channelPair, type PairOptions, type TestChannel } from './channel-pair.
 
 export const TOKEN = 'a token of more than 16 characters';
 
-export interface TestSession {
+export interface TestConnection {
   readonly remote: Remote;
   readonly served: Served;
   readonly device: TestDevice;
@@ -16,11 +16,11 @@ export interface TestSession {
   readonly serverEnd: TestChannel;
 }
 
-/** A session over a pair of channels in memory, with a device of byte arrays. */
-export async function openSession(
+/** A connection over a pair of channels in memory, with a device of byte arrays. */
+export async function openConnection(
   serving: Partial<ServeOptions> = {},
   connecting: Partial<ConnectOptions> & { readonly pair?: PairOptions } = {},
-): Promise<TestSession> {
+): Promise<TestConnection> {
   const { pair, ...options } = connecting;
   const [clientEnd, serverEnd] = channelPair(pair);
   const device = new TestDevice();

@@ -19,15 +19,15 @@ import {
   RpcTuple,
   type RpcValue,
 } from './rpc-value.ts';
-import type { LendableDevice, WorkEvent } from './lendable-device.ts';
-import { SessionMemory } from './session-memory.ts';
-import type { LentPlace, LentSessions } from './sessions/lent-sessions.ts';
+import type { ServedDevice, WorkEvent } from './served-device.ts';
+import { ConnectionMemory } from './connection-memory.ts';
+import type { ServedPlace, ServedSessions } from './sessions/served-sessions.ts';
 import { defineTarget, targetOf } from './targets.ts';
 import { type Measured, measure, measuredFunction, type TimeOptions } from './time-evaluator.ts';
 import { malformed } from './wire-values.ts';
 
-export interface LentDevicesOptions {
-  readonly devices: readonly LendableDevice[];
+export interface DeviceServiceOptions {
+  readonly devices: readonly ServedDevice[];
   readonly offer: Readonly<Record<string, RpcFunction>>;
   readonly limits: RpcLimits;
   readonly store: ExecutableStore;
@@ -36,9 +36,9 @@ export interface LentDevicesOptions {
 
 /** A device as the other side sees it. */
 export interface RemoteDevice {
-  /** The name of the adapter, or `host`. */
+  /** The name of the adapter; `wasm` or `host` on a processor. */
   readonly name: string;
-  /** `webgpu` or `host`. */
+  /** `webgpu`, `wasm` or `host`. */
   readonly kind: string;
   /** The maker of the adapter, as WebGPU names it. */
   readonly vendor: string;
@@ -58,21 +58,21 @@ interface MachineEntry {
 
 type Method = (args: readonly RpcValue[], context: CallContext) => Promise<RpcValue>;
 
-/** The devices as one session sees them: the methods that its other side calls. */
-export class LentDevices {
+/** The devices as one connection sees them: the methods that its other side calls. */
+export class DeviceService {
   readonly methods: ReadonlyMap<string, RpcTarget>;
-  readonly #options: LentDevicesOptions;
+  readonly #options: DeviceServiceOptions;
   readonly #machines = new Set<VirtualMachine>();
-  readonly #memory: SessionMemory;
+  readonly #memory: ConnectionMemory;
   /** Their code is loaded with the first one. */
-  #opening: Promise<LentSessions> | undefined;
-  #sessions: LentSessions | undefined;
+  #opening: Promise<ServedSessions> | undefined;
+  #sessions: ServedSessions | undefined;
   readonly #entries = new WeakMap<RpcFunction, MachineEntry>();
   #isDisposed = false;
 
-  constructor(options: LentDevicesOptions) {
+  constructor(options: DeviceServiceOptions) {
     this.#options = options;
-    this.#memory = new SessionMemory(options.limits.byteBudget);
+    this.#memory = new ConnectionMemory(options.limits.byteBudget);
     const methods: Record<string, Method> = {
       devices: async () => JSON.stringify(options.devices.map(describeDevice)),
       has: async ([hash]) => ((await options.store.find(textOf(hash))) ? 1 : 0),
@@ -148,8 +148,8 @@ export class LentDevices {
     return new RpcTuple([session.callee, session.description]);
   }
 
-  async #openSessions(): Promise<LentSessions> {
-    const { LentSessions: Sessions } = await import('./sessions/lent-sessions.ts');
+  async #openSessions(): Promise<ServedSessions> {
+    const { ServedSessions: Sessions } = await import('./sessions/served-sessions.ts');
     const { limits: ceilings, onEvent } = this.#options;
     this.#sessions = new Sessions({
       functions: (machine) => this.#linkable(new Map(), machine),
@@ -163,7 +163,7 @@ export class LentDevices {
     return this.#sessions;
   }
 
-  #place(hash: RpcValue | undefined, device: RpcValue | undefined): LentPlace {
+  #place(hash: RpcValue | undefined, device: RpcValue | undefined): ServedPlace {
     const { store, devices, limits, onEvent } = this.#options;
     const loaded = this.#machines.size + (this.#sessions?.size ?? 0);
     if (loaded >= limits.modules) throw tooManyModules(limits.modules);
@@ -172,7 +172,10 @@ export class LentDevices {
     const main = devices[countOf(device)];
     if (main === undefined) throw noDevice(countOf(device), devices.length);
     onEvent?.({ kind: 'load', hash: textOf(hash), device: main.info.name });
-    return { executable, device: main, host: devices.find(({ kind }) => kind === 'host') };
+    const served = (wanted: string) => devices.find(({ kind }) => kind === wanted);
+    // A processor is its own host, in the same memory.
+    const host = main.kind === 'webgpu' ? (served('wasm') ?? served('host')) : main;
+    return { executable, device: main, host };
   }
 
   /** The functions of the one who loads come before those that are offered to everybody. */
@@ -188,7 +191,7 @@ export class LentDevices {
 
   #module(
     machine: VirtualMachine,
-    device: LendableDevice,
+    device: ServedDevice,
     given: ReadonlyMap<string, RpcFunction>,
   ): RpcFunction {
     const functions = new Map<string, RpcFunction>();
@@ -211,7 +214,7 @@ export class LentDevices {
     });
   }
 
-  #machineFunction(entry: MachineEntry, device: LendableDevice): RpcFunction {
+  #machineFunction(entry: MachineEntry, device: ServedDevice): RpcFunction {
     const { machine, name } = entry;
     // Says at once when there is no such function.
     machine.signature(name);
@@ -289,7 +292,7 @@ function plain(callee: RpcFunction, { fields }: RpcTuple, context: CallContext):
 }
 
 /** A device as it is announced. */
-export function describeDevice({ kind, info }: LendableDevice): RemoteDevice {
+export function describeDevice({ kind, info }: ServedDevice): RemoteDevice {
   const { name, vendor, architecture, adapterClass, maxBufferByteLength } = info;
   return { name, kind, vendor, architecture, adapterClass, maxBufferByteLength };
 }
@@ -311,7 +314,7 @@ function describeFunctions({ functions }: Executable): string {
 }
 
 async function readLocal(tensor: RpcValue | undefined): Promise<HostTensor[]> {
-  if (!(tensor instanceof LocalTensor)) throw malformed('a read of no tensor');
+  if (!(tensor instanceof LocalTensor)) throw malformed('a read without a tensor');
   return readTensors([tensor.value]);
 }
 
@@ -320,12 +323,12 @@ function functionsOf(
   functions: RpcValue | undefined,
 ): Map<string, RpcFunction> {
   if (!(names instanceof RpcTuple) || !(functions instanceof RpcTuple)) {
-    throw malformed('functions that are no list');
+    throw malformed('functions that are not a list');
   }
   return new Map(
     names.fields.map((name, index) => {
       const callee = functions.fields[index];
-      if (typeof callee !== 'function') throw malformed('a function that is none');
+      if (typeof callee !== 'function') throw malformed('a value that is not a function');
       return [textOf(name), callee];
     }),
   );
@@ -342,7 +345,7 @@ function atMost(value: number, limit: number): number {
 
 function notOffered(name: string, offered: readonly string[]): UsageError {
   return new UsageError({
-    where: 'remote session',
+    where: 'remote connection',
     got: `the function name ${JSON.stringify(name)}`,
     expected: `one that is offered (${shortList(offered) || 'none'})`,
   });
@@ -350,7 +353,7 @@ function notOffered(name: string, offered: readonly string[]): UsageError {
 
 function tooManyModules(limit: number): LimitError {
   return new LimitError({
-    where: 'remote session',
+    where: 'remote connection',
     got: `more than ${limit} loaded executables`,
     expected: `at most ${limit}`,
     remedy: 'Release modules that are not used any more, or raise limits.modules.',
@@ -359,16 +362,16 @@ function tooManyModules(limit: number): LimitError {
 
 function notStored(hash: string): UsageError {
   return new UsageError({
-    where: 'remote session',
+    where: 'remote connection',
     got: `the executable ${hash}, which was dropped`,
     expected: 'one that was shipped',
-    remedy: 'Load it again; raise limits.executableBytes where devices are lent.',
+    remedy: 'Load it again; raise limits.executableBytes where devices are served.',
   });
 }
 
 function noDevice(index: number, deviceCount: number): UsageError {
   return new UsageError({
-    where: 'remote session',
+    where: 'remote connection',
     got: `device ${index}`,
     expected: `a number below ${deviceCount}`,
   });

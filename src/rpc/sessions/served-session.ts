@@ -4,14 +4,14 @@ import type { ProgramLimits } from '../../core/program-limits.ts';
 import { withinRunTime } from '../../core/within-run-time.ts';
 import type { MachineOptions } from '../../runtime/load-machine.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { describePlace } from '../../worker/describe-place.ts';
+import { describePlace, requested } from '../../worker/describe-place.ts';
 import { HostedSession } from '../../worker/hosted-session.ts';
 import type { WireHandle, WireResult } from '../../worker/protocol.ts';
 import type { SessionDevices } from '../../worker/shared-use.ts';
 import { startControl } from '../../worker/start-control.ts';
 import { machineOptions, withinCeilings } from '../../worker/within-ceilings.ts';
 import { objectOf, textOf } from '../checked-values.ts';
-import type { WorkEvent } from '../lendable-device.ts';
+import type { WorkEvent } from '../served-device.ts';
 import {
   type CallContext,
   type RpcFunction,
@@ -25,16 +25,16 @@ import { controlRequest, programLimits, sizesOf } from './checked-requests.ts';
 import { fromRpcValues, type SessionCall, toRpcResults } from './session-messages.ts';
 
 /** A program that is to be a session. */
-export interface LentProgram {
+export interface ServedProgram {
   readonly executable: Executable;
   readonly devices: SessionDevices;
   /** The functions that the program may call by name. */
   readonly functions: (machine: () => VirtualMachine) => MachineOptions['functions'];
   readonly createAllocator: (limits: ProgramLimits) => MachineOptions['createAllocator'];
-  /** The lender's limits. */
+  /** The server's limits. */
   readonly ceilings: ProgramLimits;
   readonly onEvent?: ((event: WorkEvent) => void) | undefined;
-  readonly onDispose: (session: LentSession) => void;
+  readonly onDispose: (session: ServedSession) => void;
 }
 
 /** A tensor that a session keeps for the other side. */
@@ -67,30 +67,31 @@ type Calls = Record<
 >;
 
 /**
- * A session as a page has it in its worker, on a device that is lent. The other side gets a function of
+ * A session as a page has it in its worker, on a device that is served. The other side gets a function of
  * the names of its calls; when that is released, the session is over.
  */
-export class LentSession {
+export class ServedSession {
   /** The methods that the other side calls. */
   readonly callee: RpcFunction;
   /** Functions, device and placements as JSON. */
   readonly description: string;
   readonly #hosted: HostedSession;
-  readonly #program: LentProgram;
+  readonly #program: ServedProgram;
   readonly #calls: Calls;
   #isDisposed = false;
 
-  /** `asked` are limits as JSON, which count as far as the lender allows them. */
+  /** `asked` are limits as JSON, which count as far as the server allows them. */
   static async open(
-    program: LentProgram,
+    program: ServedProgram,
     asked: RpcValue | undefined,
     signal: AbortSignal,
-  ): Promise<LentSession> {
+  ): Promise<ServedSession> {
     const { executable, devices, ceilings } = program;
     const request = programLimits(objectOf(asked));
     const limits = { ...request, ...withinCeilings(request, ceilings) };
     const [main, host] = [devices.main.device, devices.host.device];
-    const place = await describePlace(executable, main);
+    const reason = requested(main.kind);
+    const placeOf = await describePlace(executable, devices, { reason });
     const machine: VirtualMachine = await VirtualMachine.create(executable, {
       ...machineOptions(limits, { deviceTimeout: limits.deviceTimeout, blame: 0 }),
       devices: host === main ? [main] : [main, host],
@@ -101,10 +102,10 @@ export class LentSession {
     });
     const hosted = new HostedSession(executable, machine, devices);
     hosted.runTimeout = limits.runTimeout;
-    return new LentSession(hosted, program, place);
+    return new ServedSession(hosted, program, placeOf(machine));
   }
 
-  private constructor(hosted: HostedSession, program: LentProgram, place: object) {
+  private constructor(hosted: HostedSession, program: ServedProgram, place: object) {
     this.description = JSON.stringify({ functions: hosted.functions, ...place });
     this.#hosted = hosted;
     this.#program = program;
@@ -192,15 +193,15 @@ export class LentSession {
 
   #keptBy(handle: RpcValue | undefined): WireHandle {
     if (handle instanceof KeptTensor && handle.session === this.#hosted) return handle.wire;
-    throw malformed('a tensor that is none of the session');
+    throw malformed('a tensor that does not belong to the session');
   }
 }
 
 function notTuned(): UnsupportedError {
   return new UnsupportedError({
     where: 'tune',
-    got: 'a device of somebody else',
-    expected: 'one of this side',
-    remedy: 'Tune where the device is: its choices hold for all that use it.',
+    got: 'a remote device',
+    expected: 'a local device',
+    remedy: 'Tune where the device is lent: the choices apply to all its users.',
   });
 }

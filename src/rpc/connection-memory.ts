@@ -1,9 +1,9 @@
 import type { Allocator } from '../runtime/allocator/allocator.ts';
 import { PooledAllocator } from '../runtime/allocator/pooled-allocator.ts';
-import type { LendableDevice } from './lendable-device.ts';
+import type { ServedDevice } from './served-device.ts';
 
-/** One budget for all machines of a session, on each device. */
-export class SessionMemory {
+/** One budget for all machines of a connection, on each device. */
+export class ConnectionMemory {
   readonly #byteBudget: number;
   readonly #allocators = new Set<PooledAllocator>();
 
@@ -12,7 +12,7 @@ export class SessionMemory {
   }
 
   /** The allocator of a machine, which counts until it is disposed of; `own` is what it asked for. */
-  allocator(device: LendableDevice, own: number = this.#byteBudget): Allocator {
+  allocator(device: ServedDevice, own: number = this.#byteBudget): Allocator {
     const others = () =>
       [...this.#allocators].filter((other) => other !== allocator && other.device === device);
     const byteBudget = Math.min(own, this.#byteBudget);
@@ -41,7 +41,7 @@ class MachineAllocator extends PooledAllocator {
   readonly #onDispose: () => void;
 
   constructor(
-    device: LendableDevice,
+    device: ServedDevice,
     options: ConstructorParameters<typeof PooledAllocator>[1],
     onDispose: () => void,
   ) {

@@ -27,7 +27,7 @@ import {
   type WireValues,
 } from './wire-values.ts';
 
-export interface SessionValuesOptions {
+export interface ConnectionValuesOptions {
   /** Whose handles they are. */
   readonly owner: HandleOwner;
   readonly limits: RpcLimits;
@@ -35,14 +35,14 @@ export interface SessionValuesOptions {
   readonly sendRelease: (handle: number, count: number) => void;
 }
 
-/** The values of one session: what crosses by value, and what both sides hold for each other. */
-export class SessionValues implements HandleNames {
+/** The values of one connection: what crosses by value, and what both sides hold for each other. */
+export class ConnectionValues implements HandleNames {
   readonly #owner: HandleOwner;
   readonly #limits: RpcLimits;
   readonly #exports: ExportTable;
   readonly #imports: ImportTable;
 
-  constructor({ owner, limits, sendRelease }: SessionValuesOptions) {
+  constructor({ owner, limits, sendRelease }: ConnectionValuesOptions) {
     this.#owner = owner;
     this.#limits = limits;
     this.#exports = new ExportTable(limits.handles);

@@ -6,7 +6,7 @@ import { HostTensor } from '../core/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { countingLoop } from '../worker/testing/test-programs.ts';
 import { RemoteTensor } from './remote-handles.ts';
-import { openSession } from './testing/open-session.ts';
+import { openConnection } from './testing/open-connection.ts';
 
 const MEBIBYTE = 2 ** 20;
 
@@ -18,9 +18,9 @@ function keeping(): ReturnType<ExecBuilder['build']> {
   return b.build();
 }
 
-describe('what a lender lets programs take', () => {
+describe('what a server lets programs take', () => {
   test('instructions and time of a call', async () => {
-    const { remote } = await openSession({ limits: { instructionLimit: 10_000 } });
+    const { remote } = await openConnection({ limits: { instructionLimit: 10_000 } });
     const module = await remote.load(countingLoop());
     const main = await module.getFunction('main');
     expect(await main(1000)).toBe(1000);
@@ -28,12 +28,12 @@ describe('what a lender lets programs take', () => {
     await expect(long).rejects.toBeInstanceOf(RuntimeError);
     await expect(long).rejects.toThrow('got a program that runs beyond 10000 instructions');
     remote.close();
-    const timed = await openSession({ limits: { runTimeout: 50 } });
+    const timed = await openConnection({ limits: { runTimeout: 50 } });
     const endless = await (await timed.remote.load(countingLoop())).getFunction('main');
     const running = endless(2 ** 31 - 1);
     await expect(running).rejects.toBeInstanceOf(RuntimeError);
     await expect(running).rejects.toThrow(
-      'got a run of more than 50 ms, expected results within the runTimeout. Raise it where the program is loaded, as far as its worker or lender allows.',
+      'got a run of more than 50 ms, expected results within the runTimeout. Raise it when you load the program, as far as its worker or server allows.',
     );
     expect(await endless(10)).toBe(10);
     timed.remote.close();
@@ -57,19 +57,19 @@ def @main(%x: Tensor[(4,), float32]) -> Tensor[(4,), float32] { @double(%x) }
 `;
     const devices = [createHostDevice()];
     const program = compile(parseModule(text));
-    const allowing = await openSession({ devices });
+    const allowing = await openConnection({ devices });
     await allowing.remote.load(program);
     allowing.remote.close();
     const limits = { programKernels: 'refuse' } as const;
-    const { remote } = await openSession({ devices, limits });
+    const { remote } = await openConnection({ devices, limits });
     const loading = remote.load(program);
     await expect(loading).rejects.toBeInstanceOf(UnsupportedError);
     await expect(loading).rejects.toThrow('got a program with WGSL of its own (double)');
     remote.close();
   });
 
-  test('bytes, of all programs of a session together', async () => {
-    const { remote, device } = await openSession({ limits: { byteBudget: 5 * MEBIBYTE } });
+  test('bytes, of all programs of a connection together', async () => {
+    const { remote, device } = await openConnection({ limits: { byteBudget: 5 * MEBIBYTE } });
     const modules = [await remote.load(keeping()), await remote.load(keeping())];
     const x = HostTensor.zeros('float32', [MEBIBYTE / 4]);
     const [first, second] = await Promise.all(modules.map((module) => module.getFunction('keep')));
@@ -89,7 +89,7 @@ def @main(%x: Tensor[(4,), float32]) -> Tensor[(4,), float32] { @double(%x) }
   });
 
   test('a module that was released leaves its bytes to the others', async () => {
-    const { remote } = await openSession({ limits: { byteBudget: 3 * MEBIBYTE } });
+    const { remote } = await openConnection({ limits: { byteBudget: 3 * MEBIBYTE } });
     const x = HostTensor.zeros('float32', [MEBIBYTE / 4]);
     for (let i = 0; i < 5; i++) {
       const module = await remote.load(keeping());

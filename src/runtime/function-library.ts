@@ -7,7 +7,7 @@ import type { PackedFunction } from './value.ts';
 import type { VmState } from './vm-state.ts';
 
 /** Gives packed functions by name. Names are looked up once, when an executable is linked. */
-export interface Module {
+export interface FunctionLibrary {
   readonly name: string;
   /** Further instructions that a call counts for at yield points: many where it holds the thread. */
   callCost(name: string): number;
@@ -15,6 +15,7 @@ export interface Module {
   /** See {@link PreparedKernels.compileForSizes}; undefined where nothing depends on sizes. */
   readonly compileForSizes?: PreparedKernels['compileForSizes'];
   readonly tune?: PreparedKernels['tune'];
+  readonly references?: PreparedKernels['references'];
   dispose(): void;
 }
 
@@ -33,7 +34,7 @@ const BUILTIN_COSTS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** The builtins, under their full names `vm.builtin.*`. */
-export function builtinModule(state: VmState): Module {
+export function builtinLibrary(state: VmState): FunctionLibrary {
   const builtins = new Map<string, PackedFunction>(
     Object.entries(createBuiltins(state)).map(([name, call]) => [BUILTIN_PREFIX + name, call]),
   );
@@ -46,10 +47,10 @@ export function builtinModule(state: VmState): Module {
 }
 
 /** The functions that a user registers. Throws UsageError for a name reserved for builtins. */
-export function hostModule(
+export function hostLibrary(
   functions: Readonly<Record<string, HostFunction>>,
   state: VmState,
-): Module {
+): FunctionLibrary {
   const packed = new Map<string, PackedFunction>();
   for (const [name, call] of Object.entries(functions)) {
     if (name.startsWith(BUILTIN_PREFIX)) {

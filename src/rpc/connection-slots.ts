@@ -4,10 +4,10 @@ import type { Served } from './serve.ts';
 const MAX_UNPROVED = 16;
 
 /**
- * The sessions that a device has. Those that have not proved the token take no place of those that
+ * The connections that a device has. Those that have not proved the token take no place of those that
  * have: one too many ends the oldest of them.
  */
-export class SessionSlots {
+export class ConnectionSlots {
   readonly #max: number;
   readonly #proved = new Set<Served>();
   readonly #unproved = new Set<Served>();
@@ -17,7 +17,7 @@ export class SessionSlots {
     this.#max = max;
   }
 
-  /** Sessions that have proved the token. */
+  /** Connections that have proved the token. */
   get size(): number {
     return this.#proved.size;
   }
@@ -26,35 +26,35 @@ export class SessionSlots {
     return this.#proved.size >= this.#max;
   }
 
-  add(session: Served): void {
-    this.#unproved.add(session);
+  add(connection: Served): void {
+    this.#unproved.add(connection);
     const [oldest] = this.#unproved;
     if (this.#unproved.size > MAX_UNPROVED) oldest?.close();
-    session.ready.then(
-      () => this.#settle(session),
+    connection.ready.then(
+      () => this.#settle(connection),
       () => undefined,
     );
-    void session.closed.then(() => this.#free(session));
+    void connection.closed.then(() => this.#free(connection));
   }
 
-  #settle(session: Served): void {
-    this.#unproved.delete(session);
-    if (this.isFull) session.close();
-    else this.#proved.add(session);
+  #settle(connection: Served): void {
+    this.#unproved.delete(connection);
+    if (this.isFull) connection.close();
+    else this.#proved.add(connection);
   }
 
-  #free(session: Served): void {
-    this.#unproved.delete(session);
-    this.#proved.delete(session);
+  #free(connection: Served): void {
+    this.#unproved.delete(connection);
+    this.#proved.delete(connection);
     for (const wake of this.#changed.splice(0)) wake();
   }
 
-  /** Resolves when a session has ended. */
+  /** Resolves when a connection has ended. */
   freed(): Promise<void> {
     return new Promise((resolve) => this.#changed.push(resolve));
   }
 
   close(): void {
-    for (const session of [...this.#unproved, ...this.#proved]) session.close();
+    for (const connection of [...this.#unproved, ...this.#proved]) connection.close();
   }
 }

@@ -194,7 +194,7 @@ describe('two devices', () => {
     const [gpu] = devices();
     const load = VirtualMachine.create(placed(true).build(), { devices: gpu ? [gpu] : [] });
     await expect(load).rejects.toThrow(
-      'kernel host: got a machine without a host device, expected one, for the program runs this kernel on the host.',
+      'kernel host: got a machine without a host device, expected one: the program runs this kernel on the host.',
     );
   });
 
