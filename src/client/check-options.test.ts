@@ -13,7 +13,7 @@ describe('options of Session.load', () => {
   const message = (got: string, expected: string) =>
     `Session.load: got ${got}, expected ${expected}.`;
   const names =
-    'only device, worker, workerFiles, workerTimeout, signal, onProgress, dims, dispatch, compileLimits, check, byteBudget, programKernels, workgroupLimit, instructionLimit, runTimeout, deviceTimeout, pin, priority, compile, gpu, remote';
+    'only device, worker, workerFiles, workerTimeout, signal, onProgress, dims, dispatch, devices, compileLimits, check, byteBudget, programKernels, workgroupLimit, instructionLimit, runTimeout, deviceTimeout, pin, priority, threads, compile, gpu, operators, importers, remote';
 
   test.each<[string, unknown, string]>([
     ['a misspelt one', { devise: 'host' }, message('an unknown option "devise"', names)],
@@ -24,9 +24,13 @@ describe('options of Session.load', () => {
     [
       'a device that is none',
       { device: 'cuda' },
-      message('device "cuda"', '"auto" or "webgpu" or "host"'),
+      message('device "cuda"', '"auto" or "webgpu" or "wasm" or "host"'),
     ],
-    ['null as device', { device: null }, message('device null', '"auto" or "webgpu" or "host"')],
+    [
+      'null as device',
+      { device: null },
+      message('device null', '"auto" or "webgpu" or "wasm" or "host"'),
+    ],
     [
       'a worker that is none',
       { worker: 'yes' },
@@ -47,6 +51,7 @@ describe('options of Session.load', () => {
     ],
     ['no time', { deviceTimeout: 0 }, message('deviceTimeout 0', 'a number above 0')],
     ['no number', { priority: Number.NaN }, message('priority NaN', 'a number above 0')],
+    ['half a thread', { threads: 1.5 }, message('threads 1.5', 'an integer from 1 to 64')],
     ['a function', { pin: () => true }, message('pin a function', 'true or false')],
     ['a bigint', { byteBudget: 5n }, message('byteBudget 5', 'bytes, above 0')],
     ['what JSON cannot say', { dispatch: untyped(1n) }, message('dispatch 1', 'an object')],

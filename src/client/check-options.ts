@@ -27,6 +27,10 @@ export const COUNT: OptionKind = [
   'an integer from 1 up',
   (value) => Number.isSafeInteger(value) && Number(value) > 0,
 ];
+export const THREADS: OptionKind = [
+  'an integer from 1 to 64',
+  (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 64,
+];
 export const LIMITS: OptionKind = [
   'numbers above 0 as nodes, foldedBytes or milliseconds',
   (value) =>

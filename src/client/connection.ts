@@ -3,10 +3,11 @@ import type { GpuLike } from '../core/gpu-like.ts';
 import type {
   CallId,
   Reply,
-  SessionLender,
+  SessionProvider,
   SessionService,
   WorkerConfig,
 } from '../worker/protocol.ts';
+import type { ServiceOptions } from '../worker/create-service.ts';
 import { openWorker } from './open-worker.ts';
 import { goneError } from './shake-hands.ts';
 import { keepSpares } from './spare-memory.ts';
@@ -24,26 +25,29 @@ export interface ConnectionChoice {
   readonly worker: boolean | (() => Worker);
   /** For `worker: false`; default `navigator.gpu`. */
   readonly gpu?: GpuLike | undefined;
+  /** For `worker: false` and `remote`; default those that Weft has. */
+  readonly operators?: ServiceOptions['operators'];
+  readonly importers?: ServiceOptions['importers'];
   /** For `worker: true`: the folder of its files. */
   readonly workerFiles?: string | URL | undefined;
   readonly workerTimeout?: number | undefined;
-  /** Instead of all these: on a device of somebody else. */
-  readonly remote?: SessionLender | undefined;
+  /** Instead of all these: on a remote device. */
+  readonly remote?: SessionProvider | undefined;
 }
 
 export function hasWorkers(): boolean {
   return typeof Worker === 'function';
 }
 
-/** The same for choices that share a connection. */
-function keyOf({ worker, gpu, workerFiles, remote }: ConnectionChoice): unknown {
+/** Where sessions of a choice run: the same for the same place. */
+function placeOf({ worker, gpu, workerFiles, remote }: ConnectionChoice): unknown {
   if (remote) return remote;
   if (worker === false) return gpu ?? false;
   return worker === true && workerFiles !== undefined ? String(workerFiles) : worker;
 }
 
-const connections = new Map<unknown, Connection>();
-/** For connections that are there and those to come. */
+const connections = new Set<Connection>();
+/** By place, for connections that are there and those to come. */
 const configs = new Map<unknown, WorkerConfig>();
 let nextCall = 1;
 
@@ -55,7 +59,8 @@ export class Connection {
   readonly #service: Promise<SessionService>;
   #worker: Worker | undefined;
   readonly #pending = new Set<(error: Error) => void>();
-  readonly #key: unknown;
+  /** Its place, then the tables that it was opened with. */
+  readonly #key: readonly unknown[];
   #failure: Error | undefined;
   #users = 0;
   /**
@@ -66,23 +71,29 @@ export class Connection {
 
   /** The running connection of a choice, or a new one. {@link release} it in the end. */
   static acquire(choice: ConnectionChoice): Connection {
-    const key = keyOf(choice);
-    const known = connections.get(key);
-    const connection = known ?? new Connection(key, choice);
-    connections.set(key, connection);
+    const key = [placeOf(choice), choice.operators, choice.importers];
+    let connection = [...connections].find((known) =>
+      key.every((part, i) => part === known.#key[i]),
+    );
+    if (!connection) {
+      connection = new Connection(key, choice);
+      connections.add(connection);
+      const config = configs.get(key[0]);
+      if (config) connection.post((service) => service.configure(config));
+    }
     connection.#users++;
-    const config = configs.get(key);
-    if (known === undefined && config) connection.post((service) => service.configure(config));
     return connection;
   }
 
   static configure(choice: ConnectionChoice, config: WorkerConfig): void {
-    const key = keyOf(choice);
-    configs.set(key, config);
-    connections.get(key)?.post((service) => service.configure(config));
+    const place = placeOf(choice);
+    configs.set(place, config);
+    for (const connection of connections) {
+      if (connection.#key[0] === place) connection.post((service) => service.configure(config));
+    }
   }
 
-  private constructor(key: unknown, choice: ConnectionChoice) {
+  private constructor(key: readonly unknown[], choice: ConnectionChoice) {
     this.#key = key;
     this.#service = this.#open(choice).catch((error: Error) => {
       this.#close(error);
@@ -91,9 +102,9 @@ export class Connection {
     this.#service.catch(() => undefined);
   }
 
-  async #open({ worker, gpu, workerFiles, workerTimeout, remote }: ConnectionChoice) {
-    if (remote) return remote.openService();
-    if (worker === false) return (await importHost()).createService({ gpu });
+  async #open({ worker, workerFiles, workerTimeout, remote, ...options }: ConnectionChoice) {
+    if (remote) return remote.openService(options);
+    if (worker === false) return (await importHost()).createService(options);
     return openWorker({
       start: worker,
       folder: workerFiles,
@@ -150,7 +161,7 @@ export class Connection {
   #close(reason: Error): void {
     if (this.#failure !== undefined) return;
     this.#failure = reason;
-    if (connections.get(this.#key) === this) connections.delete(this.#key);
+    connections.delete(this);
     for (const fail of this.#pending) fail(reason);
     this.#worker?.terminate();
   }

@@ -41,7 +41,7 @@ function findingOf(failure: StartFailure, timeoutMs: number): Finding | undefine
       reason: failure.kind,
       got: `no answer within ${timeoutMs} ms`,
       remedy:
-        'A worker of your own calls serve() of weft-vm/worker at the top of its module; where files come slowly, raise workerTimeout.',
+        'Your own worker must call serve() of weft-vm/worker at the top of its module; if files load slowly, raise workerTimeout.',
     };
   }
   if (failure.kind === 'other version') {
@@ -51,7 +51,7 @@ function findingOf(failure: StartFailure, timeoutMs: number): Finding | undefine
       got:
         version === undefined ? 'a worker that does not know the handshake' : `that of ${version}`,
       remedy:
-        'Take page and worker from one installation of weft-vm, and empty caches between two.',
+        'Take page and worker from the same installation of weft-vm, and clear caches after an update.',
     };
   }
   return undefined;
@@ -65,8 +65,7 @@ function inspectGiven(failure: StartFailure): Finding {
     got: isThrown
       ? `the error "${textOf(failure.cause)}"`
       : 'one whose file or import is missing or refused',
-    remedy:
-      'Look at the address that the function given as worker starts, and at the policy of the page.',
+    remedy: 'Check the address that your worker function starts, and the policy of the page.',
   };
 }
 
@@ -145,7 +144,7 @@ async function inspectFile(address: string): Promise<Finding | undefined> {
   return {
     reason: 'wrong type',
     got: `a file of type ${type}`,
-    remedy: `Servers that answer any address with a page do so. ${COPY}`,
+    remedy: `Some servers answer every address with a page. ${COPY}`,
   };
 }
 

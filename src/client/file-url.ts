@@ -1,4 +1,4 @@
-import { nodeModule } from '../core/node-module.ts';
+import { nodeBuiltin } from '../core/node-builtin.ts';
 import { parseUrl } from '../core/parse-url.ts';
 
 /** More than one letter: `C:` is a drive. */
@@ -9,6 +9,6 @@ const SCHEME = /^[a-z][a-z\d+.-]+:/i;
  * is the path of a file. Throws UsageError.
  */
 export function fileUrl(source: string): string {
-  if (nodeModule === undefined || SCHEME.test(source)) return parseUrl(source);
-  return nodeModule('node:url').pathToFileURL(source).href;
+  if (nodeBuiltin === undefined || SCHEME.test(source)) return parseUrl(source);
+  return nodeBuiltin('node:url').pathToFileURL(source).href;
 }

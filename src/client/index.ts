@@ -36,7 +36,7 @@ export type {
   Placement,
   ProgramLimits,
   SessionDevice,
-  SessionLender,
+  SessionProvider,
   SessionMemory,
   SharingCounters,
   SizeIntervals,

@@ -58,10 +58,10 @@ const bytes = sumAndProduct().toBytes();
 const x = Tensor.from([1]);
 
 const OWN =
-  'A worker of your own calls serve() of weft-vm/worker at the top of its module; where files come slowly, raise workerTimeout.';
-const ONE = 'Take page and worker from one installation of weft-vm, and empty caches between two.';
-const LOOK =
-  'Look at the address that the function given as worker starts, and at the policy of the page.';
+  'Your own worker must call serve() of weft-vm/worker at the top of its module; if files load slowly, raise workerTimeout.';
+const ONE =
+  'Take page and worker from the same installation of weft-vm, and clear caches after an update.';
+const LOOK = 'Check the address that your worker function starts, and the policy of the page.';
 
 function message(got: string, remedy: string): string {
   return `worker: got ${got}, expected the worker of weft-vm ${VERSION}. ${remedy}`;

@@ -27,6 +27,6 @@ function filesIn(folder: string | URL | undefined): WorkerFiles | undefined {
   const base = globalThis.document?.baseURI ?? globalThis.location?.href;
   const { href } = new URL(folder, base);
   const file = (name: string): string => `${href.replace(/\/?$/, '/')}weft-worker${name}.js`;
-  const [kernels, extras, compiler] = [file('-kernels'), file('-extras'), file('-compiler')];
-  return { main: file(''), kernels, extras, compiler };
+  const [wasm, kernels] = [file('-wasm'), file('-kernels')];
+  return { main: file(''), wasm, kernels, extras: file('-extras'), compiler: file('-compiler') };
 }

@@ -1,13 +1,15 @@
 import type { CompileLimits } from '../core/compile-limits.ts';
 import { COMPILE_MODES, type CompileModeOption } from '../core/compile-mode.ts';
 import type { GpuLike } from '../core/gpu-like.ts';
+import type { ServiceOptions } from '../worker/create-service.ts';
 import type { PauseOptions } from '../core/paused-call.ts';
 import type {
+  DeviceKind,
   Dims,
   Dispatch,
   LoadProgress,
   ProgramLimits,
-  SessionLender,
+  SessionProvider,
 } from '../worker/protocol.ts';
 import {
   ADDRESS,
@@ -25,13 +27,18 @@ import {
   SIGNAL,
   SIZES,
   TEXT,
+  THREADS,
 } from './check-options.ts';
 import type { SessionSource } from './source.ts';
 
 /** How and where a session is loaded. */
 export interface LoadOptions extends ProgramLimits, CompileModeOption {
-  /** Default `auto`: WebGPU, or the host when there is none; see {@link Session.device}. */
-  readonly device?: 'auto' | 'webgpu' | 'host';
+  /**
+   * Default `auto`: WebGPU on graphics hardware, or `wasm` (kernels in WebAssembly, on the processor)
+   * where that is faster or there is no such hardware, else WebGPU in software, else the host;
+   * {@link Session.device} says what decided.
+   */
+  readonly device?: 'auto' | DeviceKind;
   /**
    * true, the default: the worker that the sessions of this page share. A function starts another
    * one, shared by the sessions that pass the same function and terminated with the last of them.
@@ -61,6 +68,11 @@ export interface LoadOptions extends ProgramLimits, CompileModeOption {
    */
   readonly dispatch?: Dispatch;
   /**
+   * Places parts of an ONNX model beside WebGPU wherever a run then takes less time, copies counted, by measured
+   * rates of both where there are such. Implies `device: 'webgpu'`. Default: only what WebGPU cannot run.
+   */
+  readonly devices?: readonly ['webgpu', 'wasm'];
+  /**
    * The most that compiling an ONNX model may take, for models that are not to be trusted, or that are
    * larger than the defaults allow. Beyond it a load rejects with CompileLimitError.
    */
@@ -79,14 +91,27 @@ export interface LoadOptions extends ProgramLimits, CompileModeOption {
    * {@link configureWorker}, twice as many for twice the priority. Default 1.
    */
   readonly priority?: number;
+  /**
+   * Threads that share the work of the device `wasm`, the worker's own included: 1 to 64. Default: all
+   * cores but one, at most 8. More than one need a page that is cross-origin isolated, and a worker: else
+   * there is one; {@link Session.device} says how many there are. Sessions with as many share a device.
+   */
+  readonly threads?: number;
   /** With `worker: false`: the WebGPU to use. Default `navigator.gpu`. */
   readonly gpu?: GpuLike;
   /**
+   * With `worker: false`: the operators that programs may call. With `remote`: those that a model is
+   * compiled with. Default: the core operators.
+   */
+  readonly operators?: ServiceOptions['operators'];
+  /** With `worker: false` or `remote`: importers for operators of ONNX models that Weft does not read. */
+  readonly importers?: ServiceOptions['importers'];
+  /**
    * Runs the session on a device of another page or process: what `connect` of `weft-vm/rpc` gives. The
    * source is read here, and an ONNX model compiled in this thread; then `device` chooses among what is
-   * lent, `auto` the first one. The options of workers mean nothing then.
+   * served, `auto` the first one. The options of workers mean nothing then.
    */
-  readonly remote?: SessionLender;
+  readonly remote?: SessionProvider;
 }
 
 /** How a session goes on with a snapshot. */
@@ -110,7 +135,7 @@ export interface RunOptions {
 }
 
 export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
-  device: oneOf('auto', 'webgpu', 'host'),
+  device: oneOf('auto', 'webgpu', 'wasm', 'host'),
   worker: either(BOOLEAN, FUNCTION),
   workerFiles: ADDRESS,
   workerTimeout: MILLISECONDS,
@@ -118,6 +143,7 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   onProgress: FUNCTION,
   dims: SIZES,
   dispatch: OBJECT,
+  devices: ['["webgpu", "wasm"]', (value) => String(value) === 'webgpu,wasm'],
   compileLimits: LIMITS,
   check: oneOf('indices'),
   byteBudget: BYTES,
@@ -128,8 +154,11 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   deviceTimeout: POSITIVE,
   pin: BOOLEAN,
   priority: POSITIVE,
+  threads: THREADS,
   compile: oneOf(...COMPILE_MODES),
   gpu: OBJECT,
+  operators: OBJECT,
+  importers: OBJECT,
   remote: OBJECT,
 };
 

@@ -48,6 +48,15 @@ import { Tensor } from './tensor.ts';
 import type { TuneOptions, TuningReport } from './tune-session.ts';
 import { fromWire, handlesIn, type OutputValue, toWire } from './wire-values.ts';
 
+function needsThisThread(): UsageError {
+  return new UsageError({
+    where: 'Session.load',
+    got: 'operators or importers, which cannot be sent to a worker',
+    expected: 'worker: false or remote',
+    remedy: 'In your own worker pass them to serve.',
+  });
+}
+
 /** The result of a profiled run, and its times. */
 export interface Profile {
   /** The results of the run, by name. */
@@ -75,7 +84,7 @@ export class Session {
   readonly functions: readonly string[];
   /** The device that the session really runs on. */
   readonly device: SessionDevice;
-  /** Nodes that the compiler placed on the host, because WebGPU cannot run them, and why. */
+  /** Nodes that run elsewhere than on the device, or slowly there, and why. */
   readonly placements: readonly Placement[];
   readonly #connection: Connection;
   readonly #id: SessionId;
@@ -117,12 +126,31 @@ export class Session {
    */
   static async load(source: SessionSource, options: LoadOptions = {}): Promise<Session> {
     checkOptions('Session.load', options, LOAD_OPTIONS);
-    const { worker = hasWorkers(), workerFiles, workerTimeout, gpu, remote, ...rest } = options;
+    const {
+      worker = hasWorkers(),
+      workerFiles,
+      workerTimeout,
+      gpu,
+      remote,
+      operators,
+      importers,
+      ...rest
+    } = options;
+    if ((operators ?? importers) && worker !== false && !remote) throw needsThisThread();
     const { signal, onProgress, ...wanted } = rest;
-    const { device = 'auto', dims = {}, dispatch } = wanted;
+    const { devices, dims = {}, dispatch } = wanted;
+    const { device = devices ? 'webgpu' : 'auto' } = wanted;
     signal?.throwIfAborted();
     if (dispatch) (await import('./check-dispatch.ts')).checkDispatch(dispatch);
-    const connection = Connection.acquire({ worker, workerFiles, workerTimeout, gpu, remote });
+    const connection = Connection.acquire({
+      worker,
+      workerFiles,
+      workerTimeout,
+      gpu,
+      operators,
+      importers,
+      remote,
+    });
     try {
       const { source: wire, transfers } = await toWireSource(source);
       const request = { ...wanted, source: wire, device, dims };

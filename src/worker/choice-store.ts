@@ -18,25 +18,37 @@ export async function restoreChoices(device: Device): Promise<void> {
 }
 
 async function readChoices(device: Device): Promise<readonly TunedChoice[]> {
+  return toChoices(await readEntry(keyOf(device)));
+}
+
+/** Stores what a device was tuned to, beside what other tabs stored meanwhile. Rejects when it cannot. */
+export async function saveChoices(device: Device): Promise<void> {
+  await changeEntry(keyOf(device), (stored) =>
+    mergeChoices(toChoices(stored), device.tunedChoices?.() ?? []),
+  );
+}
+
+/** What is stored by a key; undefined where nothing is. Rejects when nothing can be read. */
+export async function readEntry(key: string): Promise<unknown> {
   const database = await open();
   try {
-    const store = database.transaction(STORE).objectStore(STORE);
-    return toChoices(await settled(store.get(keyOf(device))));
+    return await settled(database.transaction(STORE).objectStore(STORE).get(key));
   } finally {
     database.close();
   }
 }
 
-/** Stores what a device was tuned to, beside what other tabs stored meanwhile. Rejects when it cannot. */
-export async function saveChoices(device: Device): Promise<void> {
+/** Stores what `change` makes of an entry, with no other change in between. Rejects when it cannot. */
+export async function changeEntry(
+  key: string,
+  change: (stored: unknown) => unknown,
+): Promise<void> {
   const database = await open();
   try {
     const transaction = database.transaction(STORE, 'readwrite');
     const store = transaction.objectStore(STORE);
-    const key = keyOf(device);
-    const known = toChoices(await settled(store.get(key)));
-    store.put(mergeChoices(known, device.tunedChoices?.() ?? []), key);
-    // The choices that were put may find no room yet.
+    store.put(change(await settled(store.get(key))), key);
+    // What was put may find no room yet.
     await completed(transaction);
   } finally {
     database.close();
@@ -57,7 +69,7 @@ export function mergeChoices(
 }
 
 /** A driver or a browser that changes may change what is fast. */
-function keyOf({ info }: Device): string {
+export function keyOf({ info }: Pick<Device, 'info'>): string {
   const { vendor, architecture, name, adapterClass } = info;
   return [vendor, architecture, name, adapterClass, navigator.userAgent].join('|');
 }

@@ -19,6 +19,9 @@ export interface ModelSource extends PeekedSource {
   readonly byteLength: number | undefined;
 }
 
+/** A model, and how it is compiled. */
+export type ModelOrder = Omit<CompileOrder, 'bytes' | 'url'> & Pick<LoadRequest, 'source'>;
+
 /** Larger models are not tried in this thread; small ones are ready before another one starts. */
 const LARGE_BYTE_LENGTH = 2 ** 22;
 
@@ -28,40 +31,36 @@ const LARGE_BYTE_LENGTH = 2 ** 22;
  */
 export async function compileModel(
   { head, stream, where, byteLength = 0 }: ModelSource,
-  {
-    source,
-    dims,
-    dispatch,
-    compileLimits,
-    check,
-  }: Pick<LoadRequest, 'source' | 'dims' | 'dispatch' | 'compileLimits' | 'check'>,
-  { signal, onProgress }: LoadContext,
+  { source, ...options }: ModelOrder,
+  { signal, onProgress, tables }: LoadContext,
 ): Promise<LoadedProgram> {
   checkLooksLikeOnnx(head, where);
-  const isLarge = byteLength > LARGE_BYTE_LENGTH || compileLimits !== undefined;
+  const isLarge = byteLength > LARGE_BYTE_LENGTH || options.compileLimits !== undefined;
   // It starts while the bytes come.
-  const remote = isLarge ? new RemoteCompiler() : undefined;
+  const startCompiler = () => new RemoteCompiler(tables?.isInThreads ?? true);
+  const remote = isLarge ? startCompiler() : undefined;
   try {
     const bytes = await readAll(stream);
     signal.throwIfAborted();
     const url = urlOf(source);
-    const order: CompileOrder = { bytes, url, dims, dispatch, compileLimits, check };
+    const order: CompileOrder = { bytes, url, ...options };
     const context: CompileContext = {
       signal,
+      tables,
       onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
     };
     const small = remote === undefined ? await compileSmallOrder(order, context) : undefined;
     const isOwn = source.kind !== 'bytes';
     const { program, blocks } =
       small === undefined
-        ? await compileOnce(order, context, { remote: remote ?? new RemoteCompiler(), isOwn })
+        ? await compileOnce(order, context, { remote: remote ?? startCompiler(), isOwn })
         : compiledHere(small);
     // Whoever builds an executable verifies it.
     onProgress({ phase: 'verify', loaded: 1, total: 1 });
     signal.throwIfAborted();
     const hashes: Uint8Array[] = [];
     const dataHashes = { blockByteLength: DEFAULT_BLOCK_BYTE_LENGTH, hashes };
-    return { executable: program, blocks: hashed(blocks, hashes), dataHashes };
+    return { executable: program, blocks: hashed(blocks, hashes), dataHashes, tables };
   } catch (error) {
     remote?.close();
     throw error;

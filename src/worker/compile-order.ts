@@ -1,6 +1,7 @@
 import type { Executable } from '../bytecode/executable-file.ts';
 import type { CompileOrder } from './compile-protocol.ts';
 import { importCompiler } from './import-compiler.ts';
+import type { OwnTables } from './protocol.ts';
 import { SiblingFiles } from './sibling-files.ts';
 
 export interface CompileContext {
@@ -8,24 +9,26 @@ export interface CompileContext {
   readonly onProgress: (done: number, total: number) => void;
   readonly onTime?: (milliseconds: number) => void;
   readonly onPlace?: (place: string) => void;
+  readonly tables?: OwnTables | undefined;
 }
 
 /** Compiles a model in this thread if it is a small one. */
 export async function compileSmallOrder(
-  { bytes, dims, dispatch, check }: CompileOrder,
-  { signal, onProgress }: CompileContext,
+  { bytes, dims, dispatch, devices, rates, check }: CompileOrder,
+  { signal, onProgress, tables }: CompileContext,
 ): Promise<Executable | undefined> {
   const { compileSmallOnnx } = await importCompiler();
-  return compileSmallOnnx(bytes, { dims, dispatch, check, signal, onProgress });
+  const order = { dims, dispatch, devices, rates, check };
+  return compileSmallOnnx(bytes, { ...order, signal, onProgress, ...tables });
 }
 
 /** Compiles a model in this thread. Others get their turn between passes. */
 export async function compileOrder(
   { bytes, url, ...options }: CompileOrder,
-  context: CompileContext,
+  { tables, ...context }: CompileContext,
 ): Promise<Executable> {
   const { compileOnnxAsync } = await importCompiler();
   const files = new SiblingFiles(url, context.signal);
   const read = files.read.bind(files);
-  return compileOnnxAsync(bytes, { ...options, ...context, read });
+  return compileOnnxAsync(bytes, { ...options, ...context, ...tables, read });
 }

@@ -1,6 +1,7 @@
 import type { DataBlock } from '../bytecode/executable-reader.ts';
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
+import type { RatesOfBoth } from '../core/device-rates.ts';
 import type { ErrorData } from '../core/errors.ts';
 import type { Dims, Dispatch, WorkerFiles } from './protocol.ts';
 
@@ -11,6 +12,9 @@ export interface CompileOrder {
   readonly url: string | undefined;
   readonly dims: Dims;
   readonly dispatch?: Dispatch | undefined;
+  readonly devices?: readonly ['webgpu', 'wasm'] | undefined;
+  /** Of these devices, by which the parts of the model are placed. */
+  readonly rates?: RatesOfBoth | undefined;
   readonly compileLimits?: CompileLimits | undefined;
   readonly check?: 'indices' | undefined;
 }

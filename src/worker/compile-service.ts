@@ -1,18 +1,21 @@
 import type { DataBlock } from '../bytecode/executable-reader.ts';
 import type { Executable } from '../bytecode/executable-file.ts';
 import { errorToData } from '../core/errors.ts';
-import { compileOrder } from './compile-order.ts';
+import { type CompileContext, compileOrder } from './compile-order.ts';
 import type { CompileOrder, FromCompiler, ToCompiler } from './compile-protocol.ts';
 
 /** Sends a message to the thread that started this one. */
 export type Post = (message: FromCompiler, transfer?: readonly ArrayBuffer[]) => void;
 
 /** Compiles one model for the thread that started this one, which ends it. Takes its messages. */
-export function serveCompiler(post: Post): (message: ToCompiler) => void {
+export function serveCompiler(
+  post: Post,
+  tables?: CompileContext['tables'],
+): (message: ToCompiler) => void {
   let executable: Executable | undefined;
   let blocks: Iterator<DataBlock> | undefined;
   const start = async (order: CompileOrder): Promise<void> => {
-    executable = await compile(order, post);
+    executable = await compile(order, post, tables);
     blocks = executable.blocks()[Symbol.iterator]();
   };
   const next = async (): Promise<void> => {
@@ -25,8 +28,13 @@ export function serveCompiler(post: Post): (message: ToCompiler) => void {
   };
 }
 
-async function compile(order: CompileOrder, post: Post): Promise<Executable> {
+async function compile(
+  order: CompileOrder,
+  post: Post,
+  tables: CompileContext['tables'],
+): Promise<Executable> {
   const executable = await compileOrder(order, {
+    tables,
     signal: new AbortController().signal,
     onProgress: (done, total) => post({ kind: 'progress', done, total }),
     onTime: (milliseconds) => post({ kind: 'time', milliseconds }),
@@ -34,8 +42,8 @@ async function compile(order: CompileOrder, post: Post): Promise<Executable> {
   });
   const { functions, code, functionTable, constants, primitives, shapePrograms } = executable;
   const { metadata, dataByteLength } = executable;
-  const tables = { functions, code, functionTable, constants, primitives, shapePrograms };
-  post({ kind: 'compiled', program: { ...tables, metadata, dataByteLength } });
+  const sections = { functions, code, functionTable, constants, primitives, shapePrograms };
+  post({ kind: 'compiled', program: { ...sections, metadata, dataByteLength } });
   return executable;
 }
 

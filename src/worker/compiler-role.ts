@@ -1,3 +1,4 @@
+import type { CompileContext } from './compile-order.ts';
 import { COMPILER_NAME, type FromCompiler, type ToCompiler } from './compile-protocol.ts';
 
 /** Whether this worker was started by a worker of sessions, with the same script, to compile. */
@@ -7,13 +8,15 @@ export function isCompiler(): boolean {
 }
 
 /** Serves as one. The first message says where the other files of the package's worker are. */
-export function serveAsCompiler(): void {
+export function serveAsCompiler(tables: CompileContext['tables']): void {
   const post = (message: FromCompiler, transfer: readonly ArrayBuffer[] = []): void =>
     globalThis.postMessage(message, { transfer: [...transfer] });
   let answer: Promise<(message: ToCompiler) => void> | undefined;
   globalThis.addEventListener('message', ({ data }: MessageEvent<ToCompiler>) => {
     if (data.kind === 'compile') globalThis.weftFiles = data.files;
-    answer ??= import('./compile-service.ts').then(({ serveCompiler }) => serveCompiler(post));
+    answer ??= import('./compile-service.ts').then(({ serveCompiler }) =>
+      serveCompiler(post, tables),
+    );
     void answer.then((receive) => receive(data));
   });
   post({ kind: 'ready' });

@@ -134,15 +134,15 @@ function notPaused(): UsageError {
   return new UsageError({
     where: 'snapshot',
     got: 'a session that is not paused',
-    expected: 'one that is',
-    remedy: 'Await session.pause() before; session.checkpointTo pauses for the time of each.',
+    expected: 'a paused session',
+    remedy: 'Await session.pause() first; session.checkpointTo pauses for each save.',
   });
 }
 
 function takenBefore(): UsageError {
   return new UsageError({
     where: 'result of a resumed run',
-    got: 'a result that was asked for before',
+    got: 'a result that was already requested',
     expected: 'one request for each run',
   });
 }

@@ -2,11 +2,14 @@ import type { GpuLike } from '../core/gpu-like.ts';
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { createWebGpuDevice, type WebGpuDeviceOptions } from '../device/webgpu/index.ts';
-import { nodeModule } from '../core/node-module.ts';
+import { nodeBuiltin } from '../core/node-builtin.ts';
 import { KERNEL_OPS } from '../ops/kernel-ops.ts';
+import type { Operators } from '../ops/operators.ts';
+import type { Importers } from '../frontend/onnx/importers.ts';
 import type { HostFunction } from '../runtime/host-function.ts';
 import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
 import type { DeviceKind, ProgramLimits, SessionService } from './protocol.ts';
+import { compileTables } from './loaded-program.ts';
 import { SessionHost } from './session-host.ts';
 
 /** The functions that the programs of a worker may call, and the WebGPU that they run on. */
@@ -19,32 +22,53 @@ export interface ServiceOptions {
   readonly gpu?: GpuLike | undefined;
   /** Limits of every program, whatever its session asks for. Default: none. */
   readonly limits?: ProgramLimits | undefined;
+  /** The operators that programs may call. Default: the core operators. */
+  readonly operators?: Operators | undefined;
+  /** Importers for operators of ONNX models that Weft does not read, by domain and name. */
+  readonly importers?: Importers | undefined;
 }
 
-/** How long a device may take. */
+/** How long a device may take, and what it can do. */
 export interface DeviceOptions {
   /**
    * Milliseconds until there must be an adapter and a device, and that it may then finish nothing while
    * it has work. Default 30,000.
    */
   readonly deviceTimeout?: number | undefined;
+  /** The operators that programs may call. Default: the core operators. */
+  readonly operators?: Operators | undefined;
+  /** Threads of a `wasm` device, as in `LoadOptions`. */
+  readonly threads?: number | undefined;
 }
 
 /**
- * A device for VirtualMachine, with all operators. `gpu` is that of `webgpu`, by default
- * `navigator.gpu`; in Node it comes from the `webgpu` package. Rejects with DeviceError when there
+ * A device for VirtualMachine. `gpu` is that of `webgpu`, by default
+ * `navigator.gpu`; in Node it comes from the `webgpu` package. `auto`: WebGPU on graphics hardware, else
+ * `wasm`, else what there is. Rejects with DeviceError when there
  * is no adapter. Destroy the device in the end.
  */
 export async function createDevice(
-  kind: DeviceKind,
+  kind: DeviceKind | 'auto',
   gpu?: GpuLike,
-  { deviceTimeout }: DeviceOptions = {},
+  { deviceTimeout, operators, threads }: DeviceOptions = {},
 ): Promise<Device> {
-  if (kind === 'host') return createHostDevice();
+  if (kind === 'host') return createHostDevice({ operators });
+  if (kind === 'wasm') {
+    // A file of its own, for those that run there.
+    const { openWasm } = await import('./open-wasm.ts');
+    return openWasm({ operators, threads });
+  }
+  if (kind === 'auto') {
+    const { createAutoDevice } = await import('./auto/create-auto-device.ts');
+    return createAutoDevice((one, options) => createDevice(one, gpu, { ...options, operators }), {
+      deviceTimeout,
+      threads,
+    });
+  }
   const found = (gpu ?? globalThis.navigator?.gpu) as GPU | undefined;
   const open = (opened: GPU | undefined) =>
-    openWebGpu({ operators: KERNEL_OPS, gpu: opened, deviceTimeout });
-  if (found !== undefined || nodeModule === undefined) return open(found);
+    openWebGpu({ operators: operators ?? KERNEL_OPS, gpu: opened, deviceTimeout });
+  if (found !== undefined || nodeBuiltin === undefined) return open(found);
   const { withNodeGpu } = await import('./node-gpu.ts');
   return withNodeGpu(open);
 }
@@ -66,11 +90,18 @@ async function hasChoices(): Promise<boolean> {
 }
 
 /** The sessions of this thread, with its WebGPU and host devices. */
-export function createService({ gpu, ...options }: ServiceOptions = {}): SessionService {
+export function createService(options: ServiceOptions = {}): SessionService {
+  return hostSessions(options, { isInThreads: false });
+}
+
+/** {@link createService}, with whether threads that are started to compile have the options too. */
+export function hostSessions(
+  { gpu, operators, importers, ...options }: ServiceOptions,
+  { isInThreads }: { readonly isInThreads: boolean },
+): SessionHost {
   return new SessionHost({
     ...options,
-    createDevice: (kind, device) => createDevice(kind, gpu, device),
-    // Outside of browsers a driver in software is there by chance; what is passed in is wanted.
-    takesSoftware: nodeModule === undefined || gpu !== undefined,
+    tables: compileTables({ operators, importers }, isInThreads),
+    createDevice: (kind, device) => createDevice(kind, gpu, { ...device, operators }),
   });
 }

@@ -1,11 +1,17 @@
 import { FormatError } from '../core/errors.ts';
-import type { Placement } from './protocol.ts';
+import type { DeviceKind, Placement } from './protocol.ts';
 
-/** The compiler's notes of calls that it placed on the host. Throws FormatError. */
-export function describePlacements(metadata: Readonly<Record<string, string>>): Placement[] {
+/** The compiler's notes of calls that it placed beside the session's device. Throws FormatError. */
+export function describePlacements(
+  metadata: Readonly<Record<string, string>>,
+  second: DeviceKind,
+): Placement[] {
   const text = metadata['placements'];
   const list = text === undefined ? [] : parse(text);
-  if (Array.isArray(list) && list.every(isPlacement)) return list;
+  if (Array.isArray(list) && list.every(isMovedCall)) {
+    const device = second === 'wasm' ? 'wasm' : 'host';
+    return list.map(({ node, operator, reason }) => ({ node, operator, device, reason }));
+  }
   throw new FormatError({
     where: 'metadata, placements',
     got: String(text).slice(0, 40),
@@ -21,7 +27,7 @@ function parse(text: string): unknown {
   }
 }
 
-function isPlacement(item: unknown): item is Placement {
+function isMovedCall(item: unknown): item is Omit<Placement, 'device'> {
   const names = ['node', 'operator', 'reason'];
   return (
     typeof item === 'object' &&

@@ -37,6 +37,16 @@ test('one device per kind, until the last user has gone', async () => {
   expect((await pool.acquire('host')).device).toBe(devices[1]);
 });
 
+test('of a kind with threads one device per number of them', async () => {
+  const { pool, devices } = openPool();
+  const one = await pool.acquire('wasm', { threads: 1 });
+  const two = await pool.acquire('wasm', { threads: 2 });
+  expect(await pool.acquire('wasm', { threads: 2 })).toBe(two);
+  expect(two).not.toBe(one);
+  expect(await pool.acquire('host', { threads: 2 })).toBe(await pool.acquire('host'));
+  expect(devices).toHaveLength(3);
+});
+
 test('a device that could not be made is asked for again', async () => {
   let attempts = 0;
   const pool = new DevicePool(async () => {

@@ -2,17 +2,22 @@ import type { DeviceLostError } from '../core/errors.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import type { Device } from '../device/device.ts';
 import type { DeviceKind } from './protocol.ts';
+import { threadCount } from './thread-count.ts';
+
+/** How a device is made, where there is none yet. */
+export interface PooledOptions {
+  readonly deviceTimeout?: number | undefined;
+  /** Threads of a `wasm` device; see `threadCount`. */
+  readonly threads?: number | undefined;
+}
 
 /** Makes a device. Rejects with DeviceError when there is none. */
-export type CreateDevice = (
-  kind: DeviceKind,
-  options: { readonly deviceTimeout?: number | undefined },
-) => Promise<Device>;
+export type CreateDevice = (kind: DeviceKind, options: PooledOptions) => Promise<Device>;
 
-/** One device per kind, made when first asked for and destroyed with its last user. */
+/** One device per kind and number of threads, made when first asked for and destroyed with its last user. */
 export class DevicePool {
   readonly #create: CreateDevice;
-  readonly #devices = new Map<DeviceKind, Promise<SharedDevice>>();
+  readonly #devices = new Map<string, Promise<SharedDevice>>();
   /** Devices that had work when they were looked at, or may have had since. */
   readonly #opened = new Set<SharedDevice>();
 
@@ -21,9 +26,13 @@ export class DevicePool {
   }
 
   /** A device to {@link SharedDevice.release} in the end. A lost one is never given out again. */
-  async acquire(kind: DeviceKind, deviceTimeout?: number): Promise<SharedDevice> {
-    const known = this.#devices.get(kind) ?? this.#open(kind, deviceTimeout);
-    this.#devices.set(kind, known);
+  async acquire(kind: DeviceKind, asked: PooledOptions = {}): Promise<SharedDevice> {
+    const { deviceTimeout } = asked;
+    const threads = kind === 'wasm' ? threadCount(asked.threads) : 1;
+    const options = { deviceTimeout, threads };
+    const key = `${kind} ${threads}`;
+    const known = this.#devices.get(key) ?? this.#open(kind, options);
+    this.#devices.set(key, known);
     try {
       const shared = await known;
       if (shared.isUsable()) {
@@ -31,11 +40,11 @@ export class DevicePool {
         return shared;
       }
     } catch (error) {
-      this.#forget(kind, known);
+      this.#forget(key, known);
       throw error;
     }
-    this.#forget(kind, known);
-    return this.acquire(kind, deviceTimeout);
+    this.#forget(key, known);
+    return this.acquire(kind, asked);
   }
 
   /** Whether a device that was given out has work, also one that was lost or destroyed since. */
@@ -47,15 +56,15 @@ export class DevicePool {
     return false;
   }
 
-  async #open(kind: DeviceKind, deviceTimeout: number | undefined): Promise<SharedDevice> {
+  async #open(kind: DeviceKind, options: PooledOptions): Promise<SharedDevice> {
     this.isBusy();
-    const shared = new SharedDevice(await this.#create(kind, { deviceTimeout }));
+    const shared = new SharedDevice(await this.#create(kind, options));
     this.#opened.add(shared);
     return shared;
   }
 
-  #forget(kind: DeviceKind, known: Promise<SharedDevice>): void {
-    if (this.#devices.get(kind) === known) this.#devices.delete(kind);
+  #forget(key: string, known: Promise<SharedDevice>): void {
+    if (this.#devices.get(key) === known) this.#devices.delete(key);
   }
 }
 

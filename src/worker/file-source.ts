@@ -1,5 +1,5 @@
 import { DownloadError, UsageError } from '../core/errors.ts';
-import { nodeModule } from '../core/node-module.ts';
+import { nodeBuiltin } from '../core/node-builtin.ts';
 import type { OpenedSource } from './opened-source.ts';
 
 const CHUNK_BYTE_LENGTH = 1 << 20;
@@ -45,10 +45,10 @@ export async function readFileRange(
 const MAX_READ = 2 ** 30;
 
 async function open(url: string) {
-  if (nodeModule === undefined) throw new UsageError('Only Node, Deno and Bun read files.');
+  if (nodeBuiltin === undefined) throw new UsageError('Only Node, Deno and Bun read files.');
   try {
-    const path = nodeModule('node:url').fileURLToPath(url);
-    const file = await nodeModule('node:fs/promises').open(path);
+    const path = nodeBuiltin('node:url').fileURLToPath(url);
+    const file = await nodeBuiltin('node:fs/promises').open(path);
     if (!(await file.stat()).isDirectory()) return file;
     await file.close();
   } catch (cause) {

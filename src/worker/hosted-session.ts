@@ -41,6 +41,8 @@ export class HostedSession {
   shared: SharedUse | undefined;
   /** See `ProgramLimits`. */
   runTimeout: number | undefined;
+  /** Hears of each run before it begins. */
+  onRun: ((request: RunRequest) => void) | undefined;
   /** A promise that a call waits for before it begins. */
   ready: Promise<unknown> | undefined;
   #devices: SessionDevices;
@@ -71,6 +73,7 @@ export class HostedSession {
   }
 
   run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
+    this.onRun?.(request);
     return withinRunTime((ended) => this.#run(request, ended), signal, this.runTimeout);
   }
 
@@ -223,7 +226,7 @@ export class HostedSession {
     const tensor = this.#handles.get(handle);
     if (tensor !== undefined) return tensor;
     if (handle > 0 && handle < this.#firstHandle) {
-      throw new DeviceLostError('The DeviceTensor went with the device that was lost.');
+      throw new DeviceLostError('The DeviceTensor was lost with its device.');
     }
     throw new UsageError({
       where: 'DeviceTensor',

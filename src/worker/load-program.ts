@@ -11,8 +11,8 @@ import type { LoadRequest } from './protocol.ts';
  * DownloadError, FormatError, VerifyError, UnsupportedError, CompileLimitError or UsageError.
  */
 export async function loadProgram(
-  { source, dims, dispatch, compileLimits, check }: LoadRequest,
-  { signal, onProgress }: LoadContext,
+  { source, dims, dispatch, devices, rates, compileLimits, check }: LoadRequest,
+  { signal, onProgress, tables }: LoadContext,
 ): Promise<LoadedProgram> {
   // The compiler is files of its own, which come while the model does.
   if (source.kind === 'url' && source.url.endsWith('.onnx')) {
@@ -28,6 +28,7 @@ export async function loadProgram(
   });
   if (looksLikeExecutable(head)) {
     if (dispatch !== undefined) throw alreadyCompiled(opened.where, 'dispatch');
+    if (devices !== undefined) throw alreadyCompiled(opened.where, 'devices');
     if (check !== undefined) throw alreadyCompiled(opened.where, 'check');
     if (Object.keys(dims).length > 0) throw alreadyCompiled(opened.where, 'dims');
     onProgress({ phase: 'verify', loaded: 0, total: 1 });
@@ -38,8 +39,8 @@ export async function loadProgram(
   }
   const { compileModel } = await importModelLoader();
   const model = { head, stream, where: opened.where, byteLength: total };
-  const order = { source, dims, dispatch, compileLimits, check };
-  return compileModel(model, order, { signal, onProgress });
+  const order = { source, dims, dispatch, devices, rates, compileLimits, check };
+  return compileModel(model, order, { signal, onProgress, tables });
 }
 
 function importModelLoader() {

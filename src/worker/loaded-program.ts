@@ -1,6 +1,20 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { DataBlock, DataHashes } from '../bytecode/executable-reader.ts';
-import type { LoadProgress } from './protocol.ts';
+import type { LoadProgress, OwnTables } from './protocol.ts';
+
+/** {@link OwnTables} to compile models with. */
+export interface CompileTables extends OwnTables {
+  /** Whether threads that this one starts to compile have them too. */
+  readonly isInThreads: boolean;
+}
+
+/** Undefined where there is nothing of one's own. */
+export function compileTables(
+  { operators, importers }: OwnTables,
+  isInThreads: boolean,
+): CompileTables | undefined {
+  return operators || importers ? { operators, importers, isInThreads } : undefined;
+}
 
 /** A verified program whose data is here, or still on its way. */
 export interface LoadedProgram {
@@ -9,9 +23,13 @@ export interface LoadedProgram {
   readonly blocks: AsyncIterable<DataBlock>;
   /** Of a model that was compiled, complete after the last block. */
   readonly dataHashes?: DataHashes | undefined;
+  /** Tables that a model was compiled with, to do it again. */
+  readonly tables?: CompileTables | undefined;
 }
 
 export interface LoadContext {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: LoadProgress) => void;
+  /** Default: the operators and importers that Weft has. */
+  readonly tables?: CompileTables | undefined;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { Session, Tensor } from '../client/index.ts';
+import { createDevice } from './create-service.ts';
 import { sumAndProduct } from './testing/test-programs.ts';
 
 afterEach(() => {
@@ -14,21 +15,30 @@ const program = sumAndProduct().toBytes();
 
 test("device 'webgpu' takes the package's adapter, and names one in software", async () => {
   const session = await Session.load(program, { device: 'webgpu' });
-  expect(session.device).toMatchObject({ kind: 'webgpu', adapterClass: 'software' });
+  const reason = "The session requested 'webgpu'.";
+  expect(session.device).toMatchObject({ kind: 'webgpu', adapterClass: 'software', reason });
   expect(session.device.name).toBe('SwiftShader');
   const inputs = { x: Tensor.from([1, 2]), y: Tensor.from([3, 4]) };
   expect((await session.run(inputs))['sum']?.toNested()).toEqual([4, 6]);
   await session.dispose();
 });
 
-test("device 'auto' takes hardware only", async () => {
+test("device 'auto' takes WebAssembly before a driver in software", async () => {
   const session = await Session.load(program);
   expect(session.device).toMatchObject({
-    kind: 'host',
+    kind: 'wasm',
+    reason: 'There is no WebGPU on graphics hardware.',
     fallbackReason:
-      "device 'auto': got WebGPU on SwiftShader, a software adapter, expected graphics hardware. Ask for it by device: 'webgpu'.",
+      "device 'auto': got WebGPU on SwiftShader, a software adapter, expected graphics hardware. Request it with device: 'webgpu'.",
   });
   await session.dispose();
+});
+
+test('a device for a machine of its own is chosen likewise', async () => {
+  const device = await createDevice('auto');
+  expect(device.kind).toBe('wasm');
+  device.createBuffer(4).destroy();
+  device.destroy();
 });
 
 test('without a driver the advice fits Node', async () => {

@@ -1,5 +1,5 @@
 import { DeviceError } from '../core/errors.ts';
-import { nodeModule } from '../core/node-module.ts';
+import { nodeBuiltin } from '../core/node-builtin.ts';
 
 interface DawnPackage {
   create(flags: readonly string[]): GPU;
@@ -30,8 +30,8 @@ export async function withNodeGpu<T>(work: (gpu: GPU) => Promise<T>): Promise<T>
 
 function openDawn(): GPU {
   try {
-    if (nodeModule === undefined) throw new Error('no modules of Node');
-    const require = nodeModule('node:module').createRequire(import.meta.url);
+    if (nodeBuiltin === undefined) throw new Error('no modules of Node');
+    const require = nodeBuiltin('node:module').createRequire(import.meta.url);
     return (require('webgpu') as DawnPackage).create([]);
   } catch (cause) {
     const isMissing = (cause as { readonly code?: unknown }).code === 'MODULE_NOT_FOUND';

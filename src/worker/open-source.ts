@@ -1,6 +1,6 @@
 import { concatenate } from '../core/concatenate.ts';
 import { DownloadError } from '../core/errors.ts';
-import { isFile } from '../core/node-module.ts';
+import { isFile } from '../core/node-builtin.ts';
 import type { OpenedSource } from './opened-source.ts';
 import { type HttpInfo, httpInfo, type WireSource } from './protocol.ts';
 

@@ -1,5 +1,8 @@
+import type { Importers } from '../frontend/onnx/importers.ts';
+import type { Operators } from '../ops/operators.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
 import type { CompileModeOption } from '../core/compile-mode.ts';
+import type { RatesOfBoth } from '../core/device-rates.ts';
 import type { DType, TypedArray } from '../core/dtype.ts';
 import type { ErrorData } from '../core/errors.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
@@ -43,14 +46,20 @@ export interface SessionService {
   cancel(call: CallId): Promise<void>;
 }
 
-/** Somebody who lends devices: what `connect` of `weft-vm/rpc` gives. */
-export interface SessionLender {
+/** Operators and importers of one's own, as options have them. */
+export interface OwnTables {
+  readonly operators?: Operators | undefined;
+  readonly importers?: Importers | undefined;
+}
+
+/** A server of devices, as its clients see it: what `connect` of `weft-vm/rpc` gives. */
+export interface SessionProvider {
   /** The other side's name for itself. */
   readonly name: string;
   /** Resolves with the reason when the connection is over. */
   readonly closed: Promise<Error>;
   /** @internal What sessions on these devices talk to. */
-  openService(): Promise<SessionService>;
+  openService(tables?: OwnTables): Promise<SessionService>;
 }
 
 export interface Greeting {
@@ -114,7 +123,7 @@ export type Reply<T> =
   | { readonly ok: false; readonly error: ErrorData };
 
 /** Where a session runs: on a GPU, or on the processor. */
-export type DeviceKind = 'webgpu' | 'host';
+export type DeviceKind = 'webgpu' | 'wasm' | 'host';
 
 /** How the sessions of a worker share its devices. */
 export interface WorkerConfig {
@@ -129,6 +138,10 @@ export interface LoadRequest extends ProgramLimits, CompileModeOption {
   readonly dims: Dims;
   /** Makes clones of functions of an ONNX model for intervals of sizes. */
   readonly dispatch?: Dispatch | undefined;
+  /** Places parts of an ONNX model on both, by time. */
+  readonly devices?: readonly ['webgpu', 'wasm'] | undefined;
+  /** Of these devices; set where the model is compiled. */
+  readonly rates?: RatesOfBoth | undefined;
   /** The most that compiling an ONNX model may take. */
   readonly compileLimits?: CompileLimits | undefined;
   /** Which checks a compiled ONNX model makes while it runs. */
@@ -137,6 +150,8 @@ export interface LoadRequest extends ProgramLimits, CompileModeOption {
   readonly pin?: boolean | undefined;
   /** Its share of the device's time beside others. */
   readonly priority?: number | undefined;
+  /** Threads of a device `wasm`. */
+  readonly threads?: number | undefined;
 }
 
 export type WireSource =
@@ -186,13 +201,15 @@ export interface LoadedSession {
   readonly placements: readonly Placement[];
 }
 
-/** A node that the compiler placed on the host, because WebGPU cannot run it. */
+/** A node that runs elsewhere than on the session's device, or by its operator's reference on `wasm`. */
 export interface Placement {
-  /** Its name in the model, or file, line and column of a program. */
+  /** Its name in the model, or file, line and column of a program; of a reference the kernel's name. */
   readonly node: string;
   /** The operator of the node. */
   readonly operator: string;
-  /** Why WebGPU cannot run it, in words that follow "because". */
+  /** Where it runs. */
+  readonly device: 'host' | 'wasm';
+  /** The cause, in words that follow "because". */
   readonly reason: string;
 }
 
@@ -218,9 +235,9 @@ export interface ValueInfo {
 
 /** The device that a session really runs on. */
 export interface SessionDevice {
-  /** WebGPU or the host. */
+  /** WebGPU, WebAssembly or the host. */
   readonly kind: DeviceKind;
-  /** Name of the adapter, such as `SwiftShader`; `host` for the host device. */
+  /** Name of the adapter, such as `SwiftShader`; `wasm` or `host` on a processor. */
   readonly name: string;
   /** The maker of the adapter, as WebGPU names it. */
   readonly vendor: string;
@@ -228,7 +245,17 @@ export interface SessionDevice {
   readonly architecture: string;
   /** The class of adapters that kernels are planned for. */
   readonly adapterClass: string;
-  /** Why `device: 'auto'` did not take WebGPU. */
+  /**
+   * Threads that share the work of `wasm`; 1 elsewhere. They start with the first work that is worth it:
+   * where that fails, sessions that are loaded later have 1.
+   */
+  readonly threads: number;
+  /** What decided that the session runs there, as a sentence. */
+  readonly reason: string;
+  /**
+   * Why `device: 'auto'` could not have WebGPU on graphics hardware, or not WebAssembly in its place; says
+   * which directive a policy lacks that forbids it.
+   */
   readonly fallbackReason?: string | undefined;
 }
 

@@ -1,17 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { HostTensor } from '../core/host-tensor.ts';
 import { compileOnnx } from '../frontend/index.ts';
+import { ownModel } from '../frontend/onnx/testing/own-model.ts';
+import { importers, operators } from '../frontend/onnx/testing/own-operators.ts';
 import { HOSTILE_MODELS } from '../testing/hostile-models.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import { COMPILER_NAME, type FromCompiler, type ToCompiler } from './compile-protocol.ts';
 import { serveCompiler } from './compile-service.ts';
 import { loadProgram } from './load-program.ts';
-import type { LoadedProgram } from './loaded-program.ts';
-import type { LoadProgress, LoadRequest } from './protocol.ts';
+import type { CompileTables, LoadContext, LoadedProgram } from './loaded-program.ts';
+import type { LoadRequest } from './protocol.ts';
 
 type Behaviour = 'serves' | 'hangs' | 'fails to start';
 
 let behaviour: Behaviour = 'serves';
+/** Options that the script shared by all threads passes to `serve`. */
+let servedTables: CompileTables | undefined;
 const started: FakeWorker[] = [];
 
 /** A worker of the same script, in this thread: what is posted is cloned and arrives later. */
@@ -28,7 +32,7 @@ class FakeWorker {
       const data = structuredClone(message, { transfer: [...transfer] });
       setTimeout(() => this.#emit('message', { data }));
     };
-    this.#receive = behaviour === 'serves' ? serveCompiler(post) : () => undefined;
+    this.#receive = behaviour === 'serves' ? serveCompiler(post, servedTables) : () => undefined;
     if (behaviour !== 'fails to start') post({ kind: 'ready' });
     else setTimeout(() => this.#emit('error', new Event('error')));
     if (behaviour === 'hangs') {
@@ -59,6 +63,7 @@ class FakeWorker {
 
 beforeEach(() => {
   behaviour = 'serves';
+  servedTables = undefined;
   started.length = 0;
   vi.stubGlobal('DedicatedWorkerGlobalScope', FakeWorker);
   vi.stubGlobal('Worker', FakeWorker);
@@ -76,14 +81,9 @@ const MODEL = writeOnnxModel({
   initializers: { w: HostTensor.from('float32', [2, 2], [1, 2, 3, 4]) },
 });
 
-interface Loading {
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: LoadProgress) => void;
-}
-
 function load(
   bytes: Uint8Array,
-  { signal = new AbortController().signal, onProgress = () => undefined }: Loading = {},
+  context: Partial<LoadContext> = {},
   compileLimits?: LoadRequest['compileLimits'],
 ): Promise<LoadedProgram> {
   const request: LoadRequest = {
@@ -92,7 +92,8 @@ function load(
     dims: {},
     compileLimits,
   };
-  return loadProgram(request, { signal, onProgress });
+  const { signal } = new AbortController();
+  return loadProgram(request, { signal, onProgress: () => undefined, ...context });
 }
 
 function hostile(title: string): Uint8Array {
@@ -147,6 +148,25 @@ describe('a model that is compiled in a thread', () => {
       'node "deep" (Add): got 1005 milliseconds of compiling, expected at most 5.',
     );
     expect(started[0]?.isTerminated).toBe(true);
+  });
+});
+
+describe("operators and importers of one's own", () => {
+  const opsIn = ({ executable }: LoadedProgram) =>
+    executable.primitives.flatMap(({ body }) => body.map(({ op }) => op));
+
+  test('are those of the thread, which runs the same script', async () => {
+    servedTables = { operators, importers, isInThreads: true };
+    const program = await load(ownModel('Decay'), { tables: servedTables }, { nodes: 10 });
+    expect(opsIn(program)).toEqual(['decay']);
+    expect(started).toHaveLength(1);
+  });
+
+  test('keep a model here where threads would not know them', async () => {
+    const tables = { operators, importers, isInThreads: false };
+    const program = await load(ownModel('Decay'), { tables }, { nodes: 10 });
+    expect(opsIn(program)).toEqual(['decay']);
+    expect(started).toEqual([]);
   });
 });
 

@@ -3,8 +3,9 @@ import type { ExecutableData } from '../bytecode/executable.ts';
 import { compileLimitError, DEFAULT_LIMITS } from '../core/compile-limits.ts';
 import { abortError, errorFromData, internalError, WorkerError } from '../core/errors.ts';
 import type { CompileContext } from './compile-order.ts';
-import type { CompileOrder, FromCompiler } from './compile-protocol.ts';
-import { type CompileThread, startThread, type ThreadEvents } from './compile-thread.ts';
+import type { CompileOrder, FromCompiler, ToCompiler } from './compile-protocol.ts';
+import { startCompileThread } from './compile-thread.ts';
+import type { OwnThread, ThreadEvents } from './own-thread.ts';
 
 /** A program and its data, block by block. */
 export interface CompiledModel {
@@ -25,7 +26,7 @@ const GRACE_MS = 1000;
 export class RemoteCompiler {
   /** Whether the thread is there. */
   readonly ready: Promise<boolean>;
-  readonly #thread: CompileThread | undefined;
+  readonly #thread: OwnThread<ToCompiler> | undefined;
   #settleReady: (isReady: boolean) => void = () => undefined;
   #onProgress: CompileContext['onProgress'] = () => undefined;
   #place = 'compiler';
@@ -33,8 +34,11 @@ export class RemoteCompiler {
   #waiting: { resolve(answer: Answer): void; reject(error: Error): void } | undefined;
   #failure: Error | undefined;
 
-  /** Starts the thread. {@link close} it, unless it is used to the end. */
-  constructor() {
+  /**
+   * Starts the thread, unless it would not know what the model is compiled with. {@link close} it, unless
+   * it is used to the end.
+   */
+  constructor(knowsTables = true) {
     this.ready = new Promise((resolve) => {
       this.#settleReady = resolve;
     });
@@ -44,15 +48,15 @@ export class RemoteCompiler {
     };
     const timer = setTimeout(giveUp, START_TIMEOUT_MS);
     void this.ready.then(() => clearTimeout(timer));
-    const events: ThreadEvents = {
+    const events: ThreadEvents<FromCompiler> = {
       onMessage: (message) => this.#receive(message),
       onError: () => {
         this.#settleReady(false);
-        const got = 'a compiler that ended, perhaps for want of memory';
+        const got = 'a compiler that ended, perhaps out of memory';
         this.#fail(new WorkerError({ where: this.#place, got, expected: 'an executable' }));
       },
     };
-    this.#thread = isHopeless ? undefined : startThread(events);
+    this.#thread = isHopeless || !knowsTables ? undefined : startCompileThread(events);
     if (this.#thread === undefined) this.#settleReady(false);
   }
 

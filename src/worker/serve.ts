@@ -1,19 +1,9 @@
 import { expose, releaseProxy, transfer } from 'comlink';
 import { isCompiler, serveAsCompiler } from './compiler-role.ts';
-import { createService, type ServiceOptions } from './create-service.ts';
-import { foldParts } from '../core/value-fold.ts';
-import {
-  type LoadProgress,
-  type Reply,
-  type RunRequest,
-  type SessionService,
-  WIRE_SIDE,
-  type WireResult,
-  type WireValue,
-} from './protocol.ts';
-
-/** Smaller memory is as soon made anew. */
-const LEAST_SPARE_BYTE_LENGTH = 64 * 1024;
+import { buffersIn } from './buffers-in.ts';
+import { hostSessions, type ServiceOptions } from './create-service.ts';
+import { type LoadProgress, type Reply, type SessionService, type WireResult } from './protocol.ts';
+import { isWasmThread, serveAsWasmThread } from './wasm-thread-role.ts';
 
 /** A progress callback that lives in the page. */
 interface RemoteProgress {
@@ -26,10 +16,9 @@ interface RemoteProgress {
  * transferred, and memory of inputs goes back.
  */
 export function serve(options: ServiceOptions = {}): void {
-  if (isCompiler()) {
-    return serveAsCompiler();
-  }
-  const service = createService(options);
+  if (isCompiler()) return serveAsCompiler(options);
+  if (isWasmThread()) return serveAsWasmThread();
+  const service = hostSessions(options, { isInThreads: true });
   const posted: SessionService = {
     handshake: (greeting) => service.handshake(greeting),
     configure: (config) => service.configure(config),
@@ -45,8 +34,7 @@ export function serve(options: ServiceOptions = {}): void {
       remote[releaseProxy]();
       return reply;
     },
-    run: async (call, request) =>
-      posting(await service.run(call, request), (results) => results, sparesOf(request)),
+    run: async (call, request) => posting(await service.run(call, request), (results) => results),
     profile: async (call, request) =>
       posting(await service.profile(call, request), ({ results }) => results),
     warmup: (call, session, dims) => service.warmup(call, session, dims),
@@ -63,30 +51,10 @@ export function serve(options: ServiceOptions = {}): void {
   expose(posted);
 }
 
-/** Marks the buffers of a reply's tensors and `spares` for transfer. */
-function posting<T>(
-  reply: Reply<T>,
-  resultsOf: (value: T) => readonly WireResult[],
-  spares: readonly ArrayBuffer[] = [],
-): Reply<T> {
+/** Marks the buffers of a reply's tensors and its spares for transfer. */
+function posting<T>(reply: Reply<T>, resultsOf: (value: T) => readonly WireResult[]): Reply<T> {
   if (!reply.ok) return reply;
+  const { spares = [] } = reply;
   const results = resultsOf(reply.value).map(({ value }) => value);
-  return transfer({ ...reply, spares }, [...new Set([...spares, ...buffersIn(results)])]);
-}
-
-/** The memory of a run's inputs: they are on the device. */
-function sparesOf({ args }: RunRequest): ArrayBuffer[] {
-  return buffersIn(args).filter(({ byteLength }) => byteLength >= LEAST_SPARE_BYTE_LENGTH);
-}
-
-/** The memory of tensors, each buffer once. */
-function buffersIn(values: readonly WireValue[]): ArrayBuffer[] {
-  const buffers = new Set<ArrayBuffer>();
-  const visit = foldParts(WIRE_SIDE.partsOf, (value) => {
-    if (value.kind !== 'tensor') return;
-    const { buffer } = value.data;
-    if (buffer instanceof ArrayBuffer) buffers.add(buffer);
-  });
-  for (const value of values) visit(value);
-  return [...buffers];
+  return transfer(reply, [...new Set([...spares, ...buffersIn(results)])]);
 }

@@ -1,14 +1,15 @@
-import { DeviceError, errorToData, UsageError } from '../core/errors.ts';
+import { errorToData, UsageError } from '../core/errors.ts';
 import { VERSION } from '../core/version.ts';
 import type { LaunchOwner } from '../device/device.ts';
 import type { HostFunction } from '../runtime/host-function.ts';
 import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
-import { type CreateDevice, DevicePool } from './device-pool.ts';
-import { describePlace } from './describe-place.ts';
+import { type CreateDevice, DevicePool, type PooledOptions } from './device-pool.ts';
+import { sparesOf } from './buffers-in.ts';
+import { describePlace, requested } from './describe-place.ts';
 import { HostedSession } from './hosted-session.ts';
 import { loadProgram } from './load-program.ts';
-import type { LoadContext } from './loaded-program.ts';
+import type { CompileTables, LoadContext } from './loaded-program.ts';
 import { startControl } from './start-control.ts';
 import { checkCeilings, machineOptions, withinCeilings } from './within-ceilings.ts';
 import type {
@@ -35,6 +36,8 @@ import type {
   WorkerFiles,
   WorkerInfo,
 } from './protocol.ts';
+import type { DecidedDevices, OpenedDevices } from './opened-devices.ts';
+import { withWasmBeside } from './second-device.ts';
 import type { SessionDevices } from './shared-use.ts';
 import type { SessionSharing } from './sharing/session-sharing.ts';
 import type { CreateMachine, SharedSession } from './sharing/shared-session.ts';
@@ -50,10 +53,10 @@ export interface SessionHostOptions {
   readonly functions?: Readonly<Record<string, HostFunction>> | undefined;
   /** States of these functions, stored with snapshots under these names. */
   readonly states?: HostStates | undefined;
-  /** Says that `auto` takes WebGPU on an adapter in software too. Default true. */
-  readonly takesSoftware?: boolean | undefined;
   /** Limits of every program, whatever its session asks for. */
   readonly limits?: ProgramLimits | undefined;
+  /** Default: models are compiled with the operators and importers that Weft has. */
+  readonly tables?: CompileTables | undefined;
 }
 
 /** How long a disposal waits for calls that were aborted, and then for the device to be done. */
@@ -71,8 +74,8 @@ export class SessionHost implements SessionService {
   readonly #pool: DevicePool;
   readonly #functions: Readonly<Record<string, HostFunction>>;
   readonly #states: HostStates | undefined;
-  readonly #takesSoftware: boolean;
   readonly #ceilings: ProgramLimits;
+  readonly #tables: CompileTables | undefined;
   readonly #sessions = new Map<SessionId, HostedSession>();
   readonly #calls = new Map<CallId, ActiveCall>();
   #nextSession = 1;
@@ -80,10 +83,10 @@ export class SessionHost implements SessionService {
   #sharing: Promise<SessionSharing> | undefined;
 
   constructor(options: SessionHostOptions) {
-    const { createDevice, functions = {}, states, takesSoftware = true, limits = {} } = options;
+    const { createDevice, functions = {}, states, limits = {} } = options;
     checkCeilings(limits);
-    this.#takesSoftware = takesSoftware;
     this.#ceilings = limits;
+    this.#tables = options.tables;
     this.#pool = new DevicePool(createDevice);
     this.#functions = functions;
     this.#states = states;
@@ -109,10 +112,11 @@ export class SessionHost implements SessionService {
     );
   }
 
-  run(call: CallId, request: RunRequest): Promise<Reply<WireResult[]>> {
-    return this.#answer(call, request.session, (signal) =>
+  async run(call: CallId, request: RunRequest): Promise<Reply<WireResult[]>> {
+    const reply = await this.#answer(call, request.session, (signal) =>
       this.#session(request.session).run(request, signal),
     );
+    return reply.ok ? { ...reply, spares: sparesOf(request) } : reply;
   }
 
   profile(call: CallId, request: RunRequest): Promise<Reply<WireProfile>> {
@@ -210,21 +214,34 @@ export class SessionHost implements SessionService {
 
   /** The devices open while the first bytes arrive; whichever fails first stops the other. */
   async #load(asked: LoadRequest, { signal, onProgress }: LoadContext): Promise<LoadedSession> {
-    const request = { ...asked, ...withinCeilings(asked, this.#ceilings) };
+    let request: LoadRequest = { ...asked, ...withinCeilings(asked, this.#ceilings) };
     const owner: LaunchOwner = { deviceTimeout: request.deviceTimeout, blame: 0 };
     const ended = new AbortController();
     // Not `AbortSignal.any`: Node keeps such a signal, and all that listens to it, until it is aborted.
     signal.addEventListener('abort', () => ended.abort(signal.reason), { once: true });
-    const context = { signal: ended.signal, onProgress };
-    const opening = this.#openDevices(request.device, request.deviceTimeout);
+    const context = { signal: ended.signal, onProgress, tables: this.#tables };
+    const opening = this.#openDevices(request.device, request);
     let shared: SharedSession | undefined;
+    let decided: DecidedDevices | undefined;
     try {
-      const [devices, program] = await Promise.all([opening, loadProgram(request, context)]);
-      const { main, host, fallbackReason } = devices;
+      // The parts of a model are placed by what these devices do.
+      const both = request.devices && (await import('./auto/rates-of-both.ts'));
+      if (both) request = { ...request, rates: await both.ratesOfBoth((await opening).main) };
+      const [opened, read] = await Promise.all([opening, loadProgram(request, context)]);
+      const [createMachine, operators] = [this.#createMachine, this.#tables?.operators];
+      const load = { request, program: read, createMachine, operators };
+      decided = (await opened.decide?.(opened, load)) ?? opened;
+      decided = await withWasmBeside(
+        decided,
+        { pool: this.#pool, options: request },
+        read.executable,
+      );
+      const devices = decided;
+      const { main, host, program = read } = devices;
       if (request.pin === true || request.priority !== undefined) void this.#openSharing();
       shared = await (await this.#sharing)?.share({ request, program, owner }, { main, host });
       const { executable } = program;
-      const place = await describePlace(executable, main.device, fallbackReason);
+      const placeOf = await describePlace(executable, { main, host }, devices);
       const machine = await this.#createMachine(executable, devices, {
         ...machineOptions(request, owner),
         signal: context.signal,
@@ -237,13 +254,18 @@ export class SessionHost implements SessionService {
       hosted.runTimeout = request.runTimeout;
       hosted.shared = shared;
       shared?.loaded(hosted);
+      devices.loaded?.(hosted);
+      void both?.measureLater(hosted);
       const session = this.#nextSession++;
       this.#sessions.set(session, hosted);
-      return { session, functions: hosted.functions, ...place };
+      return { session, functions: hosted.functions, ...placeOf(machine) };
     } catch (error) {
       ended.abort();
       void shared?.dispose();
-      await opening.then(releaseDevices, () => undefined);
+      await opening.then(
+        (opened) => releaseDevices(decided ?? opened),
+        () => undefined,
+      );
       throw error;
     }
   }
@@ -252,7 +274,15 @@ export class SessionHost implements SessionService {
     this.#sharing ??= import('./sharing/session-sharing.ts').then(
       (sharing) =>
         new sharing.SessionSharing({
-          openDevices: (...args) => this.#openDevices(...args),
+          openDevices: async (kind, options, executable) => {
+            const opened = await this.#openDevices(kind, options);
+            try {
+              return await withWasmBeside(opened, { pool: this.#pool, options }, executable);
+            } catch (error) {
+              releaseDevices(opened);
+              throw error;
+            }
+          },
           createMachine: (...args) => this.#createMachine(...args),
         }),
     );
@@ -268,44 +298,20 @@ export class SessionHost implements SessionService {
       }),
     );
 
-  async #openDevices(
-    wanted: DeviceKind | 'auto',
-    deviceTimeout: number | undefined,
-  ): Promise<OpenedDevices> {
-    const { main, fallbackReason } = await this.#openMain(wanted, deviceTimeout);
+  async #openDevices(wanted: DeviceKind | 'auto', options: PooledOptions): Promise<OpenedDevices> {
+    const opened =
+      wanted === 'auto'
+        ? await (await import('./auto/open-auto.ts')).openAuto(this.#pool, options)
+        : { main: await this.#pool.acquire(wanted, options), reason: requested(wanted) };
     try {
-      return { main, host: await this.#pool.acquire('host'), fallbackReason };
+      // WebAssembly is a host too: what is placed there finds its tensors in the same memory.
+      const kind = opened.main.device.kind === 'wasm' ? 'wasm' : 'host';
+      return { ...opened, host: await this.#pool.acquire(kind, options) };
     } catch (error) {
-      main.release();
+      opened.main.release();
       throw error;
     }
   }
-
-  async #openMain(
-    wanted: DeviceKind | 'auto',
-    deviceTimeout: number | undefined,
-  ): Promise<Omit<OpenedDevices, 'host'>> {
-    if (wanted !== 'auto') return { main: await this.#pool.acquire(wanted, deviceTimeout) };
-    try {
-      const main = await this.#pool.acquire('webgpu', deviceTimeout);
-      const { name, adapterClass } = main.device.info;
-      if (this.#takesSoftware || adapterClass !== 'software') return { main };
-      main.release();
-      throw new DeviceError({
-        where: "device 'auto'",
-        got: `WebGPU on ${name}, a software adapter`,
-        expected: 'graphics hardware',
-        remedy: "Ask for it by device: 'webgpu'.",
-      });
-    } catch (error) {
-      if (!(error instanceof DeviceError)) throw error;
-      return { main: await this.#pool.acquire('host'), fallbackReason: error.message };
-    }
-  }
-}
-
-interface OpenedDevices extends SessionDevices {
-  readonly fallbackReason?: string | undefined;
 }
 
 function releaseDevices({ main, host }: SessionDevices): void {

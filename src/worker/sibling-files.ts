@@ -1,5 +1,5 @@
 import { DownloadError } from '../core/errors.ts';
-import { isFile } from '../core/node-module.ts';
+import { isFile } from '../core/node-builtin.ts';
 
 /**
  * Files in the folder of a model, or in folders below it. Each is fetched once, as a blob, which the

@@ -71,7 +71,7 @@ function notStorable(name: string, value: unknown): UsageError {
   const isHandle = value instanceof DeviceTensor;
   return new UsageError({
     where: `snapshot, tensor ${name}`,
-    got: isHandle ? 'a handle that was disposed of or is of another session' : typeof value,
+    got: isHandle ? 'a disposed handle or one of another session' : typeof value,
     expected: 'a Tensor, or a live DeviceTensor of this session',
   });
 }

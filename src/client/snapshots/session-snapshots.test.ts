@@ -169,7 +169,7 @@ describe.each(['host', 'webgpu'] as const)('on %s', (device) => {
     stop.abort();
     await expect(stopped).rejects.toMatchObject({ name: 'AbortError' });
     await session.continue();
-    await expect(run.result()).rejects.toThrow('got a result that was asked for before');
+    await expect(run.result()).rejects.toThrow('got a result that was already requested');
     expect((await session.memory()).liveBytes).toBe(0);
     await session.dispose();
 
@@ -255,7 +255,7 @@ describe('misuse', () => {
   test('of pause and snapshot', async () => {
     const session = await open('host');
     await expect(session.snapshot()).rejects.toThrow(
-      'snapshot: got a session that is not paused, expected one that is. Await session.pause()',
+      'snapshot: got a session that is not paused, expected a paused session. Await session.pause()',
     );
     await expect(session.pause({ at: { function: 'man', instruction: 0 } })).rejects.toThrow(
       'pause: got the function name "man", expected one of main, tree',

@@ -62,7 +62,7 @@ export class SnapshotSlots implements SnapshotStore {
         where: 'snapshot store',
         got: 'a snapshot that was changed after it was saved',
         expected: 'the bytes that its commit record names',
-        remedy: 'Call clear and begin anew.',
+        remedy: 'Call clear and start again.',
       });
     });
   }

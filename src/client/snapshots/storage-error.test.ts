@@ -23,15 +23,15 @@ function refuseWrites(failure: DOMException): void {
 }
 
 test.each([
-  ['QuotaExceededError', 'no room left'],
+  ['QuotaExceededError', 'no space left'],
   ['NotAllowedError', 'no permission'],
-  ['NoModificationAllowedError', 'a file that another one holds'],
+  ['NoModificationAllowedError', 'a file that is in use'],
 ])('%s of the private file system', async (name, got) => {
   refuseWrites(new DOMException('refused', name));
   const store = await opfsStore('test');
   await expect(store.save(new Uint8Array(100))).rejects.toMatchObject({
     name: 'StorageError',
-    message: `opfsStore, 0.snapshot: got ${got}, expected a file that can be read and written. Free room, or keep the snapshot elsewhere; the one before is still there.`,
+    message: `opfsStore, 0.snapshot: got ${got}, expected a file that can be read and written. Free space, or keep the snapshot elsewhere; the previous one is still there.`,
     cause: { name },
   });
 });

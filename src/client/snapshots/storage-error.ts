@@ -2,14 +2,14 @@ import { StorageError, WeftError } from '../../core/errors.ts';
 
 /** By names of DOM exceptions and codes of Node. */
 const FAULTS: Readonly<Record<string, string>> = {
-  QuotaExceededError: 'no room left',
-  ENOSPC: 'no room left',
-  EDQUOT: 'no room left',
+  QuotaExceededError: 'no space left',
+  ENOSPC: 'no space left',
+  EDQUOT: 'no space left',
   NotAllowedError: 'no permission',
   EACCES: 'no permission',
   EPERM: 'no permission',
   EROFS: 'no permission',
-  NoModificationAllowedError: 'a file that another one holds',
+  NoModificationAllowedError: 'a file that is in use',
 };
 
 /** The result of work on files; rejects with StorageError where the file system fails. */
@@ -25,7 +25,7 @@ export async function withStorageErrors<T>(where: string, work: () => Promise<T>
         where,
         got: Object.hasOwn(FAULTS, key) ? (FAULTS[key] ?? key) : String(cause),
         expected: 'a file that can be read and written',
-        remedy: 'Free room, or keep the snapshot elsewhere; the one before is still there.',
+        remedy: 'Free space, or keep the snapshot elsewhere; the previous one is still there.',
       },
       { cause },
     );

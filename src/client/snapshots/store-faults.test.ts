@@ -106,7 +106,7 @@ async function live(failures: string[]): Promise<void> {
       return await work();
     } catch (error) {
       expect(error).toBeInstanceOf(StorageError);
-      expect(String(error)).toMatch(/opfsStore.*: got no room left, expected/);
+      expect(String(error)).toMatch(/opfsStore.*: got no space left, expected/);
       failures.push(String(error));
     }
     await check?.();

@@ -224,7 +224,7 @@ describe('a device that is lost', () => {
     await world.run(session, [kept.value]);
     await world.lose();
     const late = world.run(session, [kept.value]);
-    await expect(late).rejects.toThrow('The DeviceTensor went with the device that was lost.');
+    await expect(late).rejects.toThrow('The DeviceTensor was lost with its device.');
     await world.check(session, 5);
     await world.dispose(session);
   });

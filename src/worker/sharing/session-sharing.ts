@@ -3,11 +3,12 @@ import type { Device } from '../../device/device.ts';
 import type { WorkerConfig } from '../protocol.ts';
 import type { SessionDevices } from '../shared-use.ts';
 import { DeviceSharing } from './device-sharing.ts';
-import { SharedSession, type SharedSessionParts } from './shared-session.ts';
+import { SharedSession, type SharedSessionContext } from './shared-session.ts';
 import { openWeightFolder, type WeightFolder } from './weight-files.ts';
 import { WeightSource } from './weight-source.ts';
 
-export interface SharingParts extends Pick<SharedSessionParts, 'openDevices' | 'createMachine'> {
+export interface SharingContext
+  extends Pick<SharedSessionContext, 'openDevices' | 'createMachine'> {
   /** A clock in milliseconds. Default: that of the platform. */
   readonly now?: () => number;
   /** Default: the private files of the origin. */
@@ -16,13 +17,13 @@ export interface SharingParts extends Pick<SharedSessionParts, 'openDevices' | '
 
 /** Shares devices between the sessions of a worker: one budget for memory, and turns by priority. */
 export class SessionSharing {
-  readonly #parts: SharingParts;
+  readonly #context: SharingContext;
   readonly #sharings = new Map<Device, DeviceSharing>();
   #byteBudget = Number.POSITIVE_INFINITY;
   #folder: Promise<WeightFolder | undefined> | undefined;
 
-  constructor(parts: SharingParts) {
-    this.#parts = parts;
+  constructor(context: SharingContext) {
+    this.#context = context;
   }
 
   /** Holds for each device. A smaller budget is kept to as soon as runs that are under way end. */
@@ -33,21 +34,26 @@ export class SessionSharing {
 
   /** A part for a session about to be loaded. Throws UsageError for a priority that is none. */
   async share(
-    { request, program, owner }: Pick<SharedSessionParts, 'request' | 'program' | 'owner'>,
+    { request, program, owner }: Pick<SharedSessionContext, 'request' | 'program' | 'owner'>,
     devices: SessionDevices,
   ): Promise<SharedSession> {
     checkPriority(request.priority ?? 1);
-    const { openDevices, createMachine, openFolder = openWeightFolder } = this.#parts;
+    const { openDevices, createMachine, openFolder = openWeightFolder } = this.#context;
     this.#folder ??= openFolder();
     const folder = await this.#folder;
-    const source = new WeightSource({ request, hashes: program.dataHashes, folder });
+    const source = new WeightSource({
+      request,
+      hashes: program.dataHashes,
+      folder,
+      tables: program.tables,
+    });
     const sharingOf = (device: Device): DeviceSharing => this.#sharingOf(device);
-    const parts = { request, program, owner, source, sharingOf, openDevices, createMachine };
-    return new SharedSession(devices, parts);
+    const context = { request, program, owner, source, sharingOf, openDevices, createMachine };
+    return new SharedSession(devices, context);
   }
 
   #sharingOf(device: Device): DeviceSharing {
-    const { now = () => performance.now() } = this.#parts;
+    const { now = () => performance.now() } = this.#context;
     for (const [other, sharing] of this.#sharings) {
       if (other === device) return sharing;
       if (!sharing.admission.isEmpty) continue;

@@ -9,6 +9,7 @@ import { layOut } from '../../runtime/constant-upload.ts';
 import type { MachineOptions } from '../../runtime/load-machine.ts';
 import type { StorageValue } from '../../runtime/value.ts';
 import type { VirtualMachine } from '../../runtime/virtual-machine.ts';
+import type { PooledOptions } from '../device-pool.ts';
 import type { LoadedProgram } from '../loaded-program.ts';
 import { machineOptions } from '../within-ceilings.ts';
 import type { LoadRequest, SharingCounters } from '../protocol.ts';
@@ -26,7 +27,7 @@ import type { WeightSource } from './weight-source.ts';
  */
 const FATAL_BLAME = 2;
 
-export interface SharedSessionParts {
+export interface SharedSessionContext {
   readonly request: LoadRequest;
   readonly program: LoadedProgram;
   /** Learns of losses of the device. */
@@ -35,7 +36,8 @@ export interface SharedSessionParts {
   readonly sharingOf: (device: Device) => DeviceSharing;
   readonly openDevices: (
     kind: Device['kind'],
-    deviceTimeout: number | undefined,
+    options: PooledOptions,
+    executable: ExecutableData,
   ) => Promise<SessionDevices>;
   readonly createMachine: CreateMachine;
 }
@@ -43,7 +45,7 @@ export interface SharedSessionParts {
 /** Bytes that the constants of the session's device take up there. */
 function constantByteLength(constants: readonly Constant[], device: Device): number {
   const tensors = constants.filter((constant) => constant.kind === 'tensor');
-  const placed = tensors.filter((tensor) => device.kind === 'host' || tensor.device !== 'host');
+  const placed = tensors.filter((tensor) => device.kind !== 'webgpu' || tensor.device !== 'host');
   return layOut(placed, device).reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
@@ -58,7 +60,7 @@ export type CreateMachine = (
 export class SharedSession implements SharedUse, ResidentSession {
   isResident = false;
   runBytes: number | undefined;
-  readonly #parts: SharedSessionParts;
+  readonly #context: SharedSessionContext;
   readonly #priority: number;
   readonly #closed = new AbortController();
   /** Of the constants on the session's device. */
@@ -84,20 +86,20 @@ export class SharedSession implements SharedUse, ResidentSession {
   /** Of devices that were lost. */
   #earlierMs = 0;
 
-  constructor(devices: SessionDevices, parts: SharedSessionParts) {
-    const { priority = 1 } = parts.request;
-    this.#parts = parts;
+  constructor(devices: SessionDevices, context: SharedSessionContext) {
+    const { priority = 1 } = context.request;
+    this.#context = context;
     this.#priority = priority;
     this.#devices = devices;
     const { device } = devices.main;
-    this.#constantBytes = constantByteLength(parts.program.executable.constants, device);
-    this.#sharing = parts.sharingOf(device);
+    this.#constantBytes = constantByteLength(context.program.executable.constants, device);
+    this.#sharing = context.sharingOf(device);
     this.#share = this.#sharing.scheduler.join(priority);
     this.#sharing.admission.add(this);
   }
 
   get isPinned(): boolean {
-    return this.#isHeld || this.#parts.request.pin === true;
+    return this.#isHeld || this.#context.request.pin === true;
   }
 
   get weightBytes(): number {
@@ -117,7 +119,7 @@ export class SharedSession implements SharedUse, ResidentSession {
 
   /** The options of the first machine. Call {@link loaded} or {@link dispose} then. */
   async begin(signal: AbortSignal): Promise<Partial<MachineOptions>> {
-    const { source, program } = this.#parts;
+    const { source, program } = this.#context;
     await this.#sharing.admission.enter(this, { signal, isLoading: true });
     return this.#machineOptions(this.#sharing, source.keep(program.blocks));
   }
@@ -125,7 +127,7 @@ export class SharedSession implements SharedUse, ResidentSession {
   loaded(session: RebuildableSession): void {
     this.#session = session;
     this.isResident = true;
-    session.machine.parts().runner.turns = new ShareTurns(this.#share);
+    session.machine.internals().runner.turns = new ShareTurns(this.#share);
     this.#leave(this.#sharing);
   }
 
@@ -139,7 +141,7 @@ export class SharedSession implements SharedUse, ResidentSession {
         if (this.isResident) this.#hits++;
         else await this.#ensureResident(signal);
         const result = await this.#timed(work);
-        this.#parts.owner.blame = 0;
+        this.#context.owner.blame = 0;
         return result;
       } catch (error) {
         if (error instanceof DeviceLostError && this.#isAtFault()) this.#fault = error;
@@ -196,7 +198,7 @@ export class SharedSession implements SharedUse, ResidentSession {
     this.isResident = false;
     this.#share.leave();
     this.#sharing.admission.remove(this);
-    return this.#parts.source.dispose();
+    return this.#context.source.dispose();
   }
 
   /** Waits for a device that works, and for room on it. */
@@ -234,12 +236,12 @@ export class SharedSession implements SharedUse, ResidentSession {
 
   /** Its kernels took the device with them: on another one they would do the same. */
   #isAtFault(): boolean {
-    return this.#parts.owner.blame >= FATAL_BLAME;
+    return this.#context.owner.blame >= FATAL_BLAME;
   }
 
   /** Functions of JavaScript may have done something that must not be done twice. */
   #isRepeatable(): boolean {
-    const { functionTable } = this.#parts.program.executable;
+    const { functionTable } = this.#context.program.executable;
     return functionTable.every(
       ({ kind, name }) => kind !== 'packed' || name.startsWith(BUILTIN_PREFIX),
     );
@@ -254,7 +256,7 @@ export class SharedSession implements SharedUse, ResidentSession {
   }
 
   async #restore(): Promise<void> {
-    const constants = this.#session?.machine.parts().constants;
+    const constants = this.#session?.machine.internals().constants;
     const allocator = this.#allocator;
     if (constants === undefined || allocator === undefined) return;
     const { device } = allocator;
@@ -264,7 +266,7 @@ export class SharedSession implements SharedUse, ResidentSession {
         storage.buffer = device.createBuffer(storage.byteLength);
       }
       constants.rewind();
-      const { source } = this.#parts;
+      const { source } = this.#context;
       for await (const block of source.read(this.#untilClosed())) constants.write(block);
       constants.finish();
       await device.settle?.();
@@ -281,7 +283,7 @@ export class SharedSession implements SharedUse, ResidentSession {
   /** Of the weights on the session's device. */
   #storages(): StorageValue[] {
     const { device } = this.#devices.main;
-    const storages = this.#session?.machine.parts().constants.storages ?? [];
+    const storages = this.#session?.machine.internals().constants.storages ?? [];
     return storages.filter((storage) => storage.device === device);
   }
 
@@ -293,11 +295,11 @@ export class SharedSession implements SharedUse, ResidentSession {
   }
 
   async #moveToNewDevice(): Promise<void> {
-    const { sharingOf, openDevices, program, request, source, createMachine } = this.#parts;
+    const { sharingOf, openDevices, program, request, source, createMachine } = this.#context;
     const { signal } = this.#closed;
     this.isResident = false;
     const { kind } = this.#devices.main.device;
-    const devices = await openDevices(kind, request.deviceTimeout);
+    const devices = await openDevices(kind, request, program.executable);
     const sharing = sharingOf(devices.main.device);
     sharing.admission.add(this);
     try {
@@ -321,7 +323,7 @@ export class SharedSession implements SharedUse, ResidentSession {
     this.#devices = devices;
     this.#sharing = sharing;
     this.#share = sharing.scheduler.join(this.#priority);
-    machine.parts().runner.turns = new ShareTurns(this.#share);
+    machine.internals().runner.turns = new ShareTurns(this.#share);
     this.#session?.replace(machine, devices);
     this.isResident = true;
     this.#rebuilds++;
@@ -336,14 +338,14 @@ export class SharedSession implements SharedUse, ResidentSession {
     { memory }: DeviceSharing,
     dataBlocks: MachineOptions['dataBlocks'],
   ): Partial<MachineOptions> {
-    const { request, program } = this.#parts;
+    const { request, program } = this.#context;
     const createAllocator = (device: Device, byteBudget?: number): Allocator => {
       if (device !== memory.device) return new PooledAllocator(device, { byteBudget });
       this.#allocator = memory.allocator(byteBudget);
       return this.#allocator;
     };
     const { dataHashes } = program;
-    const options = machineOptions(request, this.#parts.owner);
+    const options = machineOptions(request, this.#context.owner);
     return { ...options, dataBlocks, dataHashes, createAllocator };
   }
 }

@@ -4,7 +4,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
-import { OPS } from '../../ops/registry.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { PooledAllocator } from '../../runtime/allocator/pooled-allocator.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
@@ -50,7 +50,7 @@ const expected = (steps: number) => [10 + steps, 20 + 2 * steps, 30 + 3 * steps]
 describe('machines that take turns', () => {
   let device: Device;
   beforeAll(async () => {
-    device = await createWebGpuDevice({ gpu: await nodeGpu(), operators: OPS });
+    device = await createWebGpuDevice({ gpu: await nodeGpu(), operators: CORE_OPERATORS });
   });
   afterAll(() => device.destroy());
 
@@ -66,7 +66,7 @@ describe('machines that take turns', () => {
         createAllocator: (own) => (own === device ? memory.allocator() : new PooledAllocator(own)),
       });
       const share = scheduler.join(1);
-      vm.parts().runner.turns = new ShareTurns(share);
+      vm.internals().runner.turns = new ShareTurns(share);
       made.push({ vm, share });
     }
     const dispose = (): void => {

@@ -2,6 +2,7 @@ import type { DataBlock, DataHashes } from '../../bytecode/executable-reader.ts'
 import { platformSha256 } from '../../core/platform-sha256.ts';
 import { FormatError } from '../../core/errors.ts';
 import { loadProgram } from '../load-program.ts';
+import type { CompileTables } from '../loaded-program.ts';
 import type { LoadRequest } from '../protocol.ts';
 import type { WeightFile, WeightFolder } from './weight-files.ts';
 
@@ -18,6 +19,8 @@ export interface WeightSourceOptions {
   /** Of the data section, as far as they are known. */
   readonly hashes: DataHashes | undefined;
   readonly folder: WeightFolder | undefined;
+  /** To compile a model again. */
+  readonly tables?: CompileTables | undefined;
 }
 
 let nextFile = 1;
@@ -30,14 +33,16 @@ export class WeightSource {
   readonly #name = `${nextFile++}-${crypto.randomUUID()}`;
   readonly #folder: WeightFolder | undefined;
   readonly #hashes: DataHashes | undefined;
+  readonly #tables: CompileTables | undefined;
   readonly #blocks: KeptBlock[] = [];
   /** Undefined when it cannot be read again, or need not. */
   #request: LoadRequest | undefined;
   #file: WeightFile | undefined;
 
-  constructor({ request, hashes, folder }: WeightSourceOptions) {
+  constructor({ request, hashes, folder, tables }: WeightSourceOptions) {
     this.#request = request.source.kind === 'stream' ? undefined : request;
     this.#hashes = hashes;
+    this.#tables = tables;
     this.#folder = folder;
   }
 
@@ -91,7 +96,8 @@ export class WeightSource {
   ): AsyncGenerator<DataBlock, void> {
     const { source } = request;
     const where = source.kind === 'url' ? source.url : source.kind;
-    const { blocks } = await loadProgram(request, { signal, onProgress: () => undefined });
+    const onProgress = (): void => undefined;
+    const { blocks } = await loadProgram(request, { signal, onProgress, tables: this.#tables });
     let index = 0;
     for await (const block of blocks) {
       const kept = this.#blocks[index++];

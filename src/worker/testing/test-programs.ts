@@ -40,6 +40,25 @@ export function sumAndProduct(): Executable {
   return b.build();
 }
 
+/** main(x: float64 (2)) -> -x, beside WebGPU. */
+export function negateDoubles(): Executable {
+  const b = new ExecBuilder();
+  const type: TensorType = { dtype: 'float64', shape: [2] };
+  const results = [{ value: 1, type }];
+  const body = [{ op: 'neg', inputs: [0], attributes: {} }];
+  const neg = b.primitive({ name: 'neg', params: [type], body, results, device: 'host' });
+  const placement = { node: 'neg', operator: 'neg', reason: 'WebGPU has no kernels for float64' };
+  b.metadata('placements', JSON.stringify([placement]));
+  const f = b.function('main', ['x']);
+  const given = f.call('vm.builtin.to_device', [f.param('x'), 1]);
+  const storage = f.call('vm.builtin.alloc_storage', [16, 1]);
+  const shape = f.call('vm.builtin.shape_of', [given]);
+  const output = f.call('vm.builtin.alloc_tensor', [storage, 0, shape, b.dtype('float64')]);
+  f.call(neg, [given, output], { into: f.void });
+  f.ret(f.call('vm.builtin.to_device', [output, DEVICE]));
+  return b.build();
+}
+
 /** main(steps: int) -> count: int, a loop of `steps` rounds that yields but never waits. */
 export function countingLoop(): Executable {
   const b = new ExecBuilder();

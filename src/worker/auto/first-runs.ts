@@ -1,0 +1,78 @@
+import { measureRates } from '../../device/measure-rates.ts';
+import type { HostedSession } from '../hosted-session.ts';
+import { IdleTurns } from '../idle-turns.ts';
+import type { DeviceKind, RunRequest } from '../protocol.ts';
+import type { PlaceStore } from './place-store.ts';
+import type { PlaceTrial } from './place-trial.ts';
+
+/** The first runs make kernels and record; what comes then is as usual. */
+const FIRST_RUN_COUNT = 2;
+/** Inputs of more bytes are not copied for a trial. */
+const MOST_INPUT_BYTES = 2 ** 22;
+
+export interface FirstRunsOptions {
+  readonly store: PlaceStore;
+  /** Of the device that the session runs on. */
+  readonly kind: DeviceKind;
+  /** Where an estimate is too close to trust. */
+  readonly trial: PlaceTrial | undefined;
+}
+
+/** What is measured after the first runs of a session, while its device is idle. */
+export class FirstRuns {
+  readonly #options: FirstRunsOptions;
+
+  constructor(options: FirstRunsOptions) {
+    this.#options = options;
+  }
+
+  follow(hosted: HostedSession): void {
+    let count = 0;
+    hosted.onRun = (request) => {
+      if (++count < FIRST_RUN_COUNT) return;
+      hosted.onRun = undefined;
+      // Before the run has its inputs: their memory goes back to the page.
+      const copy = copyOf(request);
+      // Measurements that fail leave things as they are.
+      this.#measure(hosted, copy).catch(() => undefined);
+    };
+  }
+
+  async #measure(hosted: HostedSession, request: RunRequest | undefined): Promise<void> {
+    const { store, kind, trial } = this.#options;
+    const turns = new IdleTurns(hosted.device, new AbortController().signal);
+    const name = kind === 'webgpu' ? 'gpu' : 'wasm';
+    if (store.findings[name] === undefined) {
+      const rates = await measureRates(hosted.device.device, (work) =>
+        turns.take(() => {
+          requireLive(hosted);
+          return work();
+        }),
+      );
+      await store.add({ [name]: rates });
+    }
+    // Sessions that share their device have a budget for its memory.
+    if (trial === undefined || request === undefined || hosted.shared !== undefined) return;
+    const idle = async (): Promise<void> => {
+      await turns.idle();
+      requireLive(hosted);
+    };
+    const times = await trial.run(request, idle);
+    await store.add({ programs: [{ program: trial.key, times }] });
+  }
+}
+
+/** Throws once the session is disposed of. */
+function requireLive({ machine }: HostedSession): void {
+  machine.internals();
+}
+
+/** Undefined for one with tensors that lie on the device, or that are large. */
+function copyOf(request: RunRequest): RunRequest | undefined {
+  let byteLength = 0;
+  for (const value of request.args) {
+    if (value.kind === 'handle' || value.kind === 'adt') return undefined;
+    if (value.kind === 'tensor') byteLength += value.data.byteLength;
+  }
+  return byteLength > MOST_INPUT_BYTES ? undefined : { ...structuredClone(request), keep: 'host' };
+}

@@ -1,0 +1,24 @@
+import { type RatesOfBoth, usualRates } from '../../core/device-rates.ts';
+import type { SharedDevice } from '../device-pool.ts';
+import type { HostedSession } from '../hosted-session.ts';
+import { FirstRuns } from './first-runs.ts';
+import { PlaceStore } from './place-store.ts';
+
+/** Rates of an adapter and of WebAssembly beside it, as they were measured, or guesses. */
+export async function ratesOfBoth({ device }: SharedDevice): Promise<RatesOfBoth> {
+  const { findings } = await PlaceStore.of(device);
+  const { adapterClass } = device.info;
+  const isGpu = adapterClass !== 'host' && adapterClass !== 'wasm';
+  return {
+    webgpu: findings.gpu ?? usualRates(isGpu ? adapterClass : 'integrated'),
+    wasm: findings.wasm ?? usualRates('wasm'),
+  };
+}
+
+/** Measures the adapter of a session after its first runs, for the next program that is placed on both. */
+export async function measureLater(hosted: HostedSession): Promise<void> {
+  const { device } = hosted.device;
+  if (device.kind !== 'webgpu') return;
+  const store = await PlaceStore.of(device);
+  new FirstRuns({ store, kind: 'webgpu', trial: undefined }).follow(hosted);
+}

@@ -1,0 +1,22 @@
+import { foldParts } from '../core/value-fold.ts';
+import { type RunRequest, WIRE_SIDE, type WireValue } from './protocol.ts';
+
+/** Smaller memory is as soon made anew. */
+const LEAST_SPARE_BYTE_LENGTH = 64 * 1024;
+
+/** The memory of a run's inputs: they are on the device. */
+export function sparesOf({ args }: RunRequest): ArrayBuffer[] {
+  return buffersIn(args).filter(({ byteLength }) => byteLength >= LEAST_SPARE_BYTE_LENGTH);
+}
+
+/** The memory of tensors, each buffer once. */
+export function buffersIn(values: readonly WireValue[]): ArrayBuffer[] {
+  const buffers = new Set<ArrayBuffer>();
+  const visit = foldParts(WIRE_SIDE.partsOf, (value) => {
+    if (value.kind !== 'tensor') return;
+    const { buffer } = value.data;
+    if (buffer instanceof ArrayBuffer) buffers.add(buffer);
+  });
+  for (const value of values) visit(value);
+  return [...buffers];
+}
