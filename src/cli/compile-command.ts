@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { DispatchReport, ModuleDispatch, Placement } from '../compiler/index.ts';
+import type { Executable } from '../bytecode/index.ts';
+import type { DevicePair, DispatchReport, ModuleDispatch, Placement } from '../compiler/index.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
 import { UsageError } from '../core/errors.ts';
 import { formatBytes } from './format-bytes.ts';
@@ -14,6 +15,7 @@ export interface CompileFlags {
   readonly output: string;
   readonly dim?: Record<string, number>;
   readonly dispatch?: ModuleDispatch;
+  readonly devices?: DevicePair;
   readonly limit?: CompileLimits;
   readonly check?: 'indices';
   readonly dump?: boolean;
@@ -23,7 +25,7 @@ export interface CompileFlags {
 /** `weft compile`: an ONNX model or a program in text form to a `.weft` file. */
 export async function compileCommand(
   path: string,
-  { output, dim = {}, dispatch, limit, check, dump = false, dumpAfter = [] }: CompileFlags,
+  { output, dim = {}, dispatch, devices, limit, check, dump = false, dumpAfter = [] }: CompileFlags,
   terminal: Terminal,
 ): Promise<number> {
   if (await isExecutableFile(path)) {
@@ -43,6 +45,7 @@ export async function compileCommand(
     const executable = await compileFile(path, bytes, {
       dims: dim,
       dispatch,
+      devices,
       compileLimits: limit,
       check,
       onDispatch: (report) => reports.push(report),
@@ -61,6 +64,7 @@ export async function compileCommand(
     progress.clear();
     for (const report of reports) terminal.out(describeDispatch(report));
     terminal.out(describePlacements(placements));
+    terminal.out(await describeReferences(executable));
     const { functions, primitives, dataByteLength } = executable;
     terminal.out(
       `${output}: ${formatBytes(byteLength)}, ${functions.length} function(s), ` +
@@ -79,13 +83,22 @@ function requirePasses(names: readonly string[], known: readonly string[]): void
   throw new UsageError({ where: '--dump-after', got: unknown, expected });
 }
 
-/** A line for each call that runs on the host, and how many there are. */
+/** A line for each call that runs beside WebGPU, and how many there are. */
 function describePlacements(placements: readonly Placement[]): string {
   if (placements.length === 0) return '';
   const lines = placements.map(
-    ({ node, operator, reason }) => `${node}: ${operator} runs on the host: ${reason}\n`,
+    ({ node, operator, reason }) => `${node}: ${operator} runs beside WebGPU: ${reason}\n`,
   );
-  return `${lines.join('')}${placements.length} call(s) on the host\n`;
+  return `${lines.join('')}${placements.length} call(s) beside WebGPU\n`;
+}
+
+/** A line for each kernel that has no WebAssembly. */
+async function describeReferences({ primitives }: Executable): Promise<string> {
+  const { referenceSteps } = await import('../worker/reference-steps.ts');
+  const steps = await referenceSteps({ primitives });
+  return steps
+    .map(({ primitive, label }) => `${primitive}: ${label} runs its reference on wasm\n`)
+    .join('');
 }
 
 function describeDispatch(report: DispatchReport): string {

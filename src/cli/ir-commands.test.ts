@@ -206,22 +206,49 @@ describe('weft compile', () => {
     expect(wrong.err).toContain('--dump-after: got x, expected one of source, bind-dims,');
   });
 
-  test('tells what runs on the host, and inspect shows it', async () => {
+  test('tells what runs beside WebGPU, and inspect shows it', async () => {
     await writeFile(
       at('placed.ir'),
       'def @main(%x: Tensor[(2,), float64]) {\n  (neg(%x), exp(%x, on_device="host"))\n}\n',
     );
     const { out } = await weft('compile', at('placed.ir'), '-o', at('placed.weft'));
     expect(out).toMatchInlineSnapshot(`
-      "/placed.ir:2:4: neg runs on the host: WebGPU has no kernels for float64
-      /placed.ir:2:13: exp runs on the host: WebGPU has no kernels for float64
-      2 call(s) on the host
+      "/placed.ir:2:4: neg runs beside WebGPU: WebGPU has no kernels for float64
+      /placed.ir:2:13: exp runs beside WebGPU: WebGPU has no kernels for float64
+      2 call(s) beside WebGPU
       /placed.weft: 1.5 KiB, 1 function(s), 2 kernel(s), 0 bytes of weights
       "
     `);
     const inspected = await weft('inspect', at('placed.weft'));
     expect(inspected.out).toContain('placements = "[{\\"node\\":');
     expect(inspected.out).toContain('-> (%1: Tensor[(2,), float64]) on host {');
+  });
+
+  test('tells what runs references on wasm', async () => {
+    const text =
+      'def @main(%x: Tensor[(1, 2, 2), float32]) {\n  (det(%x), nonzero(%x), exp(%x))\n}\n';
+    await writeFile(at('references.ir'), text);
+    const { out } = await weft('compile', at('references.ir'), '-o', at('references.weft'));
+    expect(out).toContain('det: det runs its reference on wasm\nnonzero: nonzero runs');
+    expect(out).not.toContain('exp: exp');
+  });
+
+  test('--devices places parts on both', async () => {
+    const calls = Array.from(
+      { length: 150 },
+      (_, i) => `  let %s${i + 1} = softmax(%s${i}, axis=0);`,
+    );
+    const text = `def @main(%s0: Tensor[(9,), float32]) {\n${calls.join('\n')}\n  %s150\n}\n`;
+    await writeFile(at('small.ir'), text);
+    const compile = ['compile', at('small.ir'), '-o', at('small.weft')];
+    const { out } = await weft(...compile, '--devices', 'webgpu,wasm');
+    expect(out).toContain(
+      'softmax runs beside WebGPU: by an estimate the program takes less time so',
+    );
+    expect(out).toContain('150 call(s) beside WebGPU');
+    const wrong = await weft(...compile, '--devices', 'wasm');
+    expect(wrong.status).toBe(2);
+    expect(wrong.err).toContain('webgpu,wasm');
   });
 
   test('--dispatch tells the growth', async () => {
@@ -254,11 +281,11 @@ describe('weft compile', () => {
     ];
     expect(errors.map(({ status, err }) => `${status} ${err}`).join('')).toMatchInlineSnapshot(`
       "2 error: option '--dispatch <FUNCTION.INPUT.AXIS=INTERVALS>' argument 'main.x=1:2' is invalid. Write it as FUNCTION.INPUT.AXIS=1:2,2:4 or =log:MIN:MAX[:BASE] or =uniform:MIN:MAX:STEP.
-      (add --help for how it is used)
+      (add --help for usage)
       2 error: option '--dispatch <FUNCTION.INPUT.AXIS=INTERVALS>' argument 'main.x.0=1-2' is invalid. Write it as FUNCTION.INPUT.AXIS=1:2,2:4 or =log:MIN:MAX[:BASE] or =uniform:MIN:MAX:STEP.
-      (add --help for how it is used)
+      (add --help for usage)
       2 error: option '--dispatch <FUNCTION.INPUT.AXIS=INTERVALS>' argument 'main.x.0=log:1' is invalid. Write it as FUNCTION.INPUT.AXIS=1:2,2:4 or =log:MIN:MAX[:BASE] or =uniform:MIN:MAX:STEP.
-      (add --help for how it is used)
+      (add --help for usage)
       2 weft: dispatch of main: got the parameter y, expected one of x.
       2 weft: dispatch of main, axis 0 of x: got [2, 8] after sizes below 4, expected intervals in ascending order, from 0 up.
       "

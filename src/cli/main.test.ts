@@ -200,17 +200,17 @@ describe('usage', () => {
     const lines = errors.map(({ status, err }) => `${status} ${err}`).join('');
     expect(lines).toMatchInlineSnapshot(`
       "2 error: unknown command 'frobnicate'
-      (add --help for how it is used)
+      (add --help for usage)
       2 error: required option '-o, --output <file.weft>' not specified
-      (add --help for how it is used)
-      2 error: option '--device <device>' argument 'abacus' is invalid. Allowed choices are auto, host, webgpu.
-      (add --help for how it is used)
+      (add --help for usage)
+      2 error: option '--device <device>' argument 'abacus' is invalid. Allowed choices are auto, host, wasm, webgpu.
+      (add --help for usage)
       2 error: option '-i, --input <NAME=FILE>' argument 'x' is invalid. Write it as NAME=VALUE.
-      (add --help for how it is used)
+      (add --help for usage)
       2 error: option '--dim <NAME=N>' argument 'n=many' is invalid. Write it as NAME=N, N an integer.
-      (add --help for how it is used)
+      (add --help for usage)
       2 error: option '--rtol <number>' argument '-1' is invalid. It has to be a number from 0 up.
-      (add --help for how it is used)
+      (add --help for usage)
       "
     `);
   });

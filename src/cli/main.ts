@@ -10,7 +10,9 @@ import {
   collectLimits,
   collectPairs,
   positiveNumber,
+  parseDevices,
   splitNames,
+  threadsOption,
 } from './parse-options.ts';
 import { addRpcCommands } from './rpc/add-rpc-commands.ts';
 import { type RunFlags, runCommand } from './run-command.ts';
@@ -56,7 +58,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
       writeOut: (text) => terminal.out(text),
       writeErr: (text) => terminal.err(text),
     })
-    .showHelpAfterError('(add --help for how it is used)')
+    .showHelpAfterError('(add --help for usage)')
     .addHelpText('after', HELP);
   const dims = new Option(
     '--dim <NAME=N>',
@@ -72,8 +74,13 @@ function makeProgram(terminal: Terminal, run: Run): Command {
   ).choices(['indices']);
   const limit = new Option(
     '--limit <NAME=N>',
-    'raise or lower what compiling may take: nodes, foldedBytes, milliseconds; repeatable',
+    'change a limit of the compiler: nodes, foldedBytes, milliseconds; repeatable',
   ).argParser(collectLimits);
+
+  const devices = new Option(
+    '--devices <KIND,KIND>',
+    'place parts on both, webgpu,wasm, wherever a run then takes less time',
+  ).argParser(parseDevices);
 
   program
     .command('compile')
@@ -82,9 +89,10 @@ function makeProgram(terminal: Terminal, run: Run): Command {
       'Compiles an ONNX model, or a program as text, to an executable that any Weft session loads.',
     )
     .argument('<file>', 'an .onnx model or an .ir program')
-    .requiredOption('-o, --output <file.weft>', 'where the executable goes')
+    .requiredOption('-o, --output <file.weft>', 'the output file')
     .addOption(dims)
     .addOption(dispatch)
+    .addOption(devices)
     .addOption(limit)
     .addOption(check)
     .option('--dump', 'print the program after each pass')
@@ -99,7 +107,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .argument('<file>', 'an .ir program or an .onnx model')
     .option('--pass <PASS,...>', 'the passes; none: the program is only read', splitNames)
     .option('--explain', 'say which rewrite rules applied, how often and where')
-    .option('-o, --output <file.ir>', 'where the text goes, if not to the terminal')
+    .option('-o, --output <file.ir>', 'the output file; default: the terminal')
     .addOption(dims)
     .addOption(dispatch)
     .addHelpText('after', OPT_HELP)
@@ -108,7 +116,9 @@ function makeProgram(terminal: Terminal, run: Run): Command {
   program
     .command('inspect')
     .summary('list a program')
-    .description('Lists a .weft file, or what another file compiles to: functions and bytecode.')
+    .description(
+      'Lists a .weft file, or the result of compiling another file: functions and bytecode.',
+    )
     .argument('<file>', 'a .weft, .onnx or .ir file')
     .addOption(new Option('--ts', 'TypeScript that builds the same executable').conflicts('stats'))
     .option('--data', 'a listing with all weights, which can be parsed back')
@@ -140,10 +150,11 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .option('--rtol <number>', 'relative tolerance of --expect', positiveNumber, 1e-3)
     .option('--atol <number>', 'absolute tolerance of --expect', positiveNumber, 1e-5)
     .addOption(
-      new Option('--device <device>', 'where it runs')
-        .choices(['auto', 'host', 'webgpu'])
+      new Option('--device <device>', 'the device to run on')
+        .choices(['auto', 'host', 'wasm', 'webgpu'])
         .default('auto'),
     )
+    .addOption(threadsOption())
     .addOption(dims)
     .addOption(dispatch)
     .addOption(limit)
@@ -176,13 +187,13 @@ Examples:
 
 const OPT_HELP = `
 Examples:
-  weft opt program.ir                        check it, and print it with one style
+  weft opt program.ir                        check it, and print it in standard style
   weft opt program.ir --pass infer-types     see all types
   weft opt model.onnx --pass fold-constants,simplify,fuse
   weft opt model.onnx --pass simplify,recognize-operators --explain
 
 Types are inferred before the first pass that needs them. bind-dims takes --dim, and
-dispatch-by-shape takes --dispatch. A name that is no pass lists all passes.`;
+dispatch-by-shape takes --dispatch. An unknown name lists all passes.`;
 
 const RUN_HELP = `
 Examples:

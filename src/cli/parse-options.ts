@@ -1,4 +1,5 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import type { DevicePair } from '../compiler/index.ts';
 import { type CompileLimits, requireLimits } from '../core/compile-limits.ts';
 
 /** One `NAME=VALUE` of a repeatable option, gathered into a record. */
@@ -48,4 +49,23 @@ export function positiveNumber(text: string): number {
 export function splitNames(text: string, previous: readonly string[] = []): string[] {
   const names = text.split(',').map((name) => name.trim());
   return [...previous, ...names.filter((name) => name !== '')];
+}
+
+/** The devices that a program is placed on. */
+export function parseDevices(text: string): DevicePair {
+  if (text !== 'webgpu,wasm') throw new InvalidArgumentError('Write webgpu,wasm.');
+  return ['webgpu', 'wasm'];
+}
+
+/** `--threads N`, of the device `wasm`. */
+export const threadsOption = (): Option =>
+  new Option(
+    '--threads <n>',
+    'threads of wasm, 1 to 64; default: all cores but one, at most 8',
+  ).argParser(threadNumber);
+
+function threadNumber(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 1 && value <= 64) return value;
+  throw new InvalidArgumentError('It has to be an integer from 1 to 64.');
 }

@@ -18,7 +18,8 @@ export interface RunFlags {
   readonly expect?: Record<string, string>;
   readonly rtol: number;
   readonly atol: number;
-  readonly device: 'auto' | 'host' | 'webgpu';
+  readonly device: 'auto' | 'host' | 'wasm' | 'webgpu';
+  readonly threads?: number;
   readonly dim?: Record<string, number>;
   readonly dispatch?: ModuleDispatch;
   readonly limit?: CompileLimits;
@@ -37,11 +38,12 @@ export async function runCommand(
   const session = await Session.load(program, {
     worker: false,
     device: flags.device,
+    ...(flags.threads !== undefined && { threads: flags.threads }),
     onProgress: (report) => progress.show(describe(report)),
   }).finally(() => progress.clear());
   try {
     const { fallbackReason, name } = session.device;
-    if (fallbackReason !== undefined) terminal.err(`no WebGPU (${fallbackReason}): on ${name}\n`);
+    if (fallbackReason !== undefined) terminal.err(`on ${name}: ${fallbackReason}\n`);
     const inputs = await readInputs(session, flags.input ?? {});
     const outputs = flags.profile
       ? await profiled(session, inputs, terminal)
@@ -161,7 +163,7 @@ function tensorNamed(outputs: Record<string, OutputValue>, name: string): Tensor
   if (value instanceof Tensor) return value;
   throw new UsageError({
     where: `output "${name}"`,
-    got: value === undefined ? 'no such output' : 'an output that is no tensor',
+    got: value === undefined ? 'no such output' : 'an output that is not a tensor',
     expected: `one of ${Object.keys(outputs).join(', ')}`,
   });
 }

@@ -90,7 +90,7 @@ function toJson(value: NestedArray, path: string): string {
   throw new UsageError({
     where: path,
     got: `the element ${value}`,
-    expected: 'finite numbers, for JSON has no others',
+    expected: 'finite numbers: JSON has no others',
     remedy: 'Write a .npy file.',
   });
 }

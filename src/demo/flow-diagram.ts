@@ -1,4 +1,5 @@
 import type { SessionDevice } from '../client/index.ts';
+import { describeDevice } from './describe-device.ts';
 import { formatCount, formatMs } from './format-quantity.ts';
 import { select, toggleData } from './element.ts';
 
@@ -23,10 +24,10 @@ export class FlowDiagram {
   }
 
   showDevice(device: SessionDevice): void {
-    const isHost = device.kind === 'host';
-    this.#text('device', '[data-place]', isHost ? 'CPU, in the worker' : 'WebGPU');
-    this.#text('device', '[data-name]', isHost ? 'Host device' : device.name);
-    const detail = isHost ? 'runs the reference kernels' : `${device.adapterClass} adapter`;
+    const { title, detail } = describeDevice(device);
+    const place = device.kind === 'webgpu' ? 'WebGPU' : 'CPU, in the worker';
+    this.#text('device', '[data-place]', place);
+    this.#text('device', '[data-name]', title);
     this.#text('device', '[data-detail]', detail);
   }
 

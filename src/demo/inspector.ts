@@ -1,6 +1,7 @@
 import type { OutputValue, Session, ValueInfo } from '../client/index.ts';
 import { seededRandom } from '../core/random.ts';
 import type { DemoContext } from './demo-context.ts';
+import { describeDevice } from './describe-device.ts';
 import { element } from './element.ts';
 import { describeError, formatBytes, formatMs } from './format-quantity.ts';
 import { kernelTime } from './machine-view.ts';
@@ -35,7 +36,8 @@ export class Inspector {
     const { device } = session;
     const size =
       file.byteLength === undefined ? 'Loaded' : `${formatBytes(file.byteLength)}, loaded`;
-    const where = device.kind === 'host' ? 'host device' : `WebGPU (${device.name})`;
+    const { name } = describeDevice(device);
+    const where = device.kind === 'webgpu' ? `WebGPU (${name})` : name;
     const fields = numbersToChoose(session.inputs).map(numberField);
     const results = element('div', { class: 'scroll' });
     const status = element('p', { class: 'status', role: 'status' });

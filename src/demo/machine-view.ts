@@ -1,4 +1,5 @@
 import type { KernelProfile, Profile, Session, SessionDevice } from '../client/index.ts';
+import { describeDevice } from './describe-device.ts';
 import { element, toggleData } from './element.ts';
 import { describeError, formatBytes, formatCount, formatMs } from './format-quantity.ts';
 import { ListingView, type PrimitiveTime } from './listing-view.ts';
@@ -83,7 +84,7 @@ export class MachineView {
         ? 'none yet'
         : `${formatCount(profile.instructions, 'instruction')}, ${formatCount(profile.kernels.length, 'kernel')}, ${formatMs(profile.totalMs)}`;
     this.#showFacts([
-      ['Runs on', device.kind === 'host' ? 'host device (CPU)' : `WebGPU: ${device.name}`],
+      ['Runs on', runsOn(device)],
       ['VM', 'bytecode interpreter in a Web Worker'],
       ['Last run', run],
       [
@@ -133,6 +134,11 @@ export class MachineView {
   }
 }
 
+function runsOn(device: SessionDevice): string {
+  const { title } = describeDevice(device);
+  return device.kind === 'webgpu' ? `WebGPU: ${title}` : `${title} (CPU)`;
+}
+
 function kernelRows(kernels: readonly KernelProfile[], device: SessionDevice['kind']): KernelRow[] {
   const rows = new Map<string, KernelRow>();
   for (const { primitive, label, workgroups, durationMs } of kernels) {
@@ -141,7 +147,7 @@ function kernelRows(kernels: readonly KernelProfile[], device: SessionDevice['ki
     rows.set(key, {
       primitive,
       label,
-      workgroups: device === 'host' ? undefined : describeWorkgroups(workgroups),
+      workgroups: device === 'webgpu' ? describeWorkgroups(workgroups) : undefined,
       launches: (known?.launches ?? 0) + 1,
       durationMs: sum(known?.durationMs, durationMs),
     });

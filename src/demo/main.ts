@@ -1,6 +1,7 @@
 import type { SessionDevice } from '../client/index.ts';
 import type { DemoContext, Section } from './demo-context.ts';
 import { DrawSection } from './draw-section.ts';
+import { describeDevice } from './describe-device.ts';
 import { byId, element, select } from './element.ts';
 import { FlowDiagram } from './flow-diagram.ts';
 import { describeError } from './format-quantity.ts';
@@ -49,22 +50,29 @@ function showNotice(text: string, kind: 'info' | 'error'): void {
 
 function showDevice(device: SessionDevice): void {
   flow.showDevice(device);
-  const isHost = device.kind === 'host';
+  const { name } = describeDevice(device);
   const asked = requestedDevice();
-  if (isHost && asked === 'auto') {
-    const reason = device.fallbackReason ?? 'the browser gives no adapter';
+  if (device.kind !== 'webgpu' && asked === 'auto') {
     showNotice(
-      'No WebGPU here, so everything runs on the host device: on the CPU in the worker, ' +
-        `only slower. The reason: ${reason}`,
+      `No WebGPU here, so everything runs on ${name}: on the CPU in the worker, only slower. ` +
+        `The reason: ${device.fallbackReason ?? device.reason}`,
       'info',
     );
   }
-  const name = isHost ? 'the host device' : device.name;
-  const search = asked === 'auto' ? '?device=host' : location.pathname;
-  const other = asked === 'auto' ? 'try the host device' : 'choose the best device';
   byId('device-switch', HTMLElement).replaceChildren(
     `Running on ${name}; `,
-    element('a', { href: search }, other),
+    ...(asked === 'auto'
+      ? [
+          'try ',
+          link('?device=wasm', 'WebAssembly'),
+          ' or ',
+          link('?device=host', 'the host device'),
+        ]
+      : [link(location.pathname, 'choose the best device')]),
     '.',
   );
+}
+
+function link(href: string, text: string): HTMLElement {
+  return element('a', { href }, text);
 }

@@ -7,35 +7,46 @@ import {
 } from '../client/index.ts';
 import { formatBytes } from './format-quantity.ts';
 
-/** The device that the page's address asks for: `?device=host`, `?device=webgpu`. */
-export function requestedDevice(): 'auto' | 'host' | 'webgpu' {
+type Requested = NonNullable<LoadOptions['device']>;
+
+const DEVICES: readonly Requested[] = ['webgpu', 'wasm', 'host'];
+
+/** The device that the page's address asks for, such as `?device=wasm`. */
+export function requestedDevice(): Requested {
   const asked = new URLSearchParams(location.search).get('device');
-  return asked === 'host' || asked === 'webgpu' ? asked : 'auto';
+  return DEVICES.find((device) => device === asked) ?? 'auto';
+}
+
+/** The page shows WebGPU, in software too: `auto` would run its small programs on the processor. */
+async function shownDevice(): Promise<Requested> {
+  const asked = requestedDevice();
+  const adapter = asked === 'auto' ? await navigator.gpu?.requestAdapter() : undefined;
+  return adapter ? 'webgpu' : asked;
 }
 
 type OnStatus = (text: string, progress: LoadProgress) => void;
 
 /** Loads a model on the device that the address asks for, saying how far it is. */
-export function openSession(
+export async function openSession(
   source: SessionSource,
   onStatus: OnStatus,
   signal?: AbortSignal,
 ): Promise<Session> {
-  return Session.load(source, loadOptions(onStatus, signal));
+  return Session.load(source, await loadOptions(onStatus, signal));
 }
 
 /** Goes on with a snapshot of a model, likewise. */
-export function resumeSession(
+export async function resumeSession(
   snapshot: Uint8Array,
   executable: SessionSource,
   onStatus: OnStatus,
 ): Promise<Session & { readonly resumed: ResumedState }> {
-  return Session.resume(snapshot, { executable, ...loadOptions(onStatus) });
+  return Session.resume(snapshot, { executable, ...(await loadOptions(onStatus)) });
 }
 
-function loadOptions(onStatus: OnStatus, signal?: AbortSignal): LoadOptions {
+async function loadOptions(onStatus: OnStatus, signal?: AbortSignal): Promise<LoadOptions> {
   return {
-    device: requestedDevice(),
+    device: await shownDevice(),
     signal,
     onProgress: (progress) => onStatus(describeProgress(progress), progress),
   };

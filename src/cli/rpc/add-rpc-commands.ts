@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../../core/errors.ts';
-import { positiveNumber, splitNames } from '../parse-options.ts';
+import { positiveNumber, splitNames, threadsOption } from '../parse-options.ts';
 import type { Terminal } from '../terminal.ts';
 import type { DevicesFlags, ServeNatsFlags } from './nats-commands.ts';
 import type { BenchFlags, RelayFlags, ServeFlags, TokenFlags } from './rpc-commands.ts';
@@ -10,10 +10,13 @@ type AnyServeFlags = Omit<ServeFlags, 'key'> &
 
 type Run = (command: Promise<number>) => Promise<void>;
 
-const tokenFile = new Option('--token-file <file>', 'holds the token; else WEFT_RPC_TOKEN does');
+const tokenFile = new Option(
+  '--token-file <file>',
+  'file with the token; default: $WEFT_RPC_TOKEN',
+);
 const relayTokenFile = new Option(
   '--relay-token-file <file>',
-  'holds what the relay knows; else WEFT_RELAY_TOKEN does, or it is derived from the token',
+  'file with the credential of the relay; default: $WEFT_RELAY_TOKEN, else derived from the token',
 );
 const relayAddress = new Option('--relay <url>', 'address of the relay').default(
   'ws://127.0.0.1:9190/',
@@ -21,7 +24,7 @@ const relayAddress = new Option('--relay <url>', 'address of the relay').default
 
 const natsAuth = new Option(
   '--nats-auth <file>',
-  'holds the token, nkey seed or credentials for NATS; else WEFT_NATS_AUTH does',
+  'file with the token, nkey seed or credentials for NATS; default: $WEFT_NATS_AUTH',
 );
 
 /** `weft rpc …`. What the commands stand on is loaded when one runs. */
@@ -43,11 +46,11 @@ export function addRpcCommands(program: Command, terminal: Terminal, run: Run): 
   };
   const rpc = program
     .command('rpc')
-    .summary('lend devices to other processes and pages, use theirs');
+    .summary('serve devices to other processes and pages, or use theirs');
   rpc
     .command('token')
     .summary('print a new random token')
-    .option('--relay', 'print what a relay may know of the token instead')
+    .option('--relay', 'print the credential of the relay, derived from the token')
     .addOption(tokenFile)
     .action((flags: TokenFlags) =>
       run(commands().then(({ tokenCommand }) => tokenCommand(flags, terminal))),
@@ -55,8 +58,8 @@ export function addRpcCommands(program: Command, terminal: Terminal, run: Run): 
   rpc
     .command('relay')
     .summary('pair devices and clients by key')
-    .option('--port <number>', 'where it listens', positiveNumber, 9190)
-    .option('--host <address>', 'on which address', '127.0.0.1')
+    .option('--port <number>', 'port to listen on', positiveNumber, 9190)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--origin <ORIGIN,...>', 'pages that may connect; default: of this machine', splitNames)
     .option('--trust-proxy', 'take addresses from the X-Forwarded-For of a proxy')
     .addOption(relayTokenFile)
@@ -66,22 +69,23 @@ export function addRpcCommands(program: Command, terminal: Terminal, run: Run): 
     );
   rpc
     .command('serve')
-    .summary('lend the devices of this machine, through a relay or over NATS')
-    .option('--key <name>', 'what clients ask the relay for')
+    .summary('serve the devices of this machine, through a relay or over NATS')
+    .option('--key <name>', 'the key that clients give the relay')
     .addOption(relayAddress)
-    .option('--nats <url>', 'announces them there instead: nats:, tls:, ws: or wss:')
+    .option('--nats <url>', 'announce them at this broker instead: nats:, tls:, ws: or wss:')
     .option('--group <name>', 'the queue group, over NATS', 'any')
-    .option('--name <name>', 'what clients see, over NATS')
-    .option('--max-sessions <n>', 'clients at one time', positiveNumber, 8)
-    .option('--device <KIND,...>', 'host, webgpu', devices, ['host'])
+    .option('--name <name>', 'the name that clients see, over NATS')
+    .option('--max-connections <n>', 'most clients at a time', positiveNumber, 8)
+    .option('--device <KIND,...>', 'host, wasm, webgpu', devices, ['host'])
+    .addOption(threadsOption())
     .addOption(tokenFile)
     .addOption(relayTokenFile)
     .addOption(natsAuth)
     .action((flags: AnyServeFlags) => run(serve(flags)));
   rpc
     .command('devices')
-    .summary('list the devices that are lent over NATS')
-    .argument('[query...]', 'which, such as: class=software memory>=1GiB')
+    .summary('list the devices that are served over NATS')
+    .argument('[query...]', 'a query such as: class=software memory>=1GiB')
     .requiredOption('--nats <url>', 'nats:, tls:, ws: or wss:')
     .addOption(natsAuth)
     .action((query: readonly string[], flags: DevicesFlags) =>
@@ -92,11 +96,11 @@ export function addRpcCommands(program: Command, terminal: Terminal, run: Run): 
     .summary('time executables on remote devices')
     .argument('<files...>', '.weft, .onnx or .ir files')
     .requiredOption('--key <NAME,...>', 'remotes, all devices of each', splitNames)
-    .option('--function <name>', 'what is called', 'main')
+    .option('--function <name>', 'the function to call', 'main')
     .option('--arg <N,...>', 'its arguments, ints', numbers)
     .option('--number <n>', 'runs of one repeat', positiveNumber, 1)
     .option('--repeat <n>', 'measurements', positiveNumber, 5)
-    .option('--min-repeat-ms <n>', 'more runs until a repeat takes so long', positiveNumber, 0)
+    .option('--min-repeat-ms <n>', 'add runs until a repeat takes this long', positiveNumber, 0)
     .addOption(relayAddress)
     .addOption(tokenFile)
     .addOption(relayTokenFile)
@@ -108,8 +112,8 @@ export function addRpcCommands(program: Command, terminal: Terminal, run: Run): 
 
 function devices(text: string): readonly string[] {
   const kinds = splitNames(text);
-  if (kinds.every((kind) => kind === 'host' || kind === 'webgpu')) return kinds;
-  throw new InvalidArgumentError('Write host, webgpu or both with a comma between them.');
+  if (kinds.every((kind) => ['host', 'wasm', 'webgpu'].includes(kind))) return kinds;
+  throw new InvalidArgumentError('Write host, wasm, webgpu, or several with commas between them.');
 }
 
 function numbers(text: string): readonly number[] {

@@ -6,8 +6,9 @@ import { type NatsConnection, nkeys } from '@nats-io/nats-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findNatsServer } from '../../../scripts/find-nats-server.mjs';
 import { HostTensor } from '../../core/host-tensor.ts';
+import { Session, Tensor } from '../../client/index.ts';
 import type { RpcFunction } from '../../rpc/rpc-value.ts';
-import { LOCAL_ADD, testProgram, TOKEN } from '../../rpc/testing/open-session.ts';
+import { LOCAL_ADD, testProgram, TOKEN } from '../../rpc/testing/open-connection.ts';
 import {
   Fleet,
   type FleetOptions,
@@ -17,6 +18,7 @@ import {
   type ServeNatsOptions,
 } from '../../rpc/nats/index.ts';
 import { TestDevice } from '../../runtime/testing/test-device.ts';
+import { sumAndProduct } from '../../worker/testing/test-programs.ts';
 import type { Terminal } from '../terminal.ts';
 import { devicesCommand, serveNatsCommand } from './nats-commands.ts';
 import { openBroker } from './open-broker.ts';
@@ -46,13 +48,16 @@ async function broker({ url }: { readonly url: string } = server): Promise<NatsC
   return nats;
 }
 
-interface Lender {
+interface Serving {
   readonly serving: FleetServing;
   readonly nats: NatsConnection;
   readonly device: TestDevice;
 }
 
-async function lend(options: Partial<ServeNatsOptions> = {}, at = server): Promise<Lender> {
+async function startServing(
+  options: Partial<ServeNatsOptions> = {},
+  at = server,
+): Promise<Serving> {
   const nats = await broker(at);
   const device = new TestDevice({ name: options.name ?? 'test' });
   const serving = await serveNats(nats, {
@@ -73,9 +78,9 @@ async function fleet(options: Partial<FleetOptions> = {}, at = server): Promise<
 const vector = (...elements: number[]): HostTensor =>
   HostTensor.from('float32', [elements.length], elements);
 
-describe('sessions over NATS', () => {
+describe('connections over NATS', () => {
   test.each(['tcp', 'websocket'] as const)('run programs, %s on the client', async (way) => {
-    const { device } = await lend({ name: `desk-${way}` });
+    const { device } = await startServing({ name: `desk-${way}` });
     const nats =
       way === 'tcp' ? await broker() : await openNats(server.webSocketUrl, { auth: AUTH });
     opened.push(() => nats.close());
@@ -93,7 +98,7 @@ describe('sessions over NATS', () => {
   });
 
   test('pass tensors of many pieces, and values beyond the largest message of the broker', async () => {
-    await lend();
+    await startServing();
     const { remote } = await (await fleet()).connect();
     const echo = await remote.getFunction('echo');
     const bytes = new Uint8Array(10_000_003).map((_, i) => i * 7);
@@ -109,7 +114,7 @@ describe('sessions over NATS', () => {
   });
 
   test('abort reaches the device', async () => {
-    await lend();
+    await startServing();
     const { remote } = await (await fleet()).connect();
     const wait = await remote.getFunction('wait');
     const controller = new AbortController();
@@ -122,15 +127,15 @@ describe('sessions over NATS', () => {
 
 describe('a fleet', () => {
   test('is found by query, the least busy first', async () => {
-    await lend({ name: 'a', group: 'lab' });
-    await lend({ name: 'b' });
+    await startServing({ name: 'a', group: 'lab' });
+    await startServing({ name: 'b' });
     const clients = await fleet();
     const { remote, device } = await clients.connect('name=a kind=host memory>1MiB');
     expect([remote.name, device.name]).toEqual(['a', 'a']);
     expect((await clients.devices()).map(({ name }) => name)).toEqual(['b', 'a']);
     const [described] = await clients.devices('name=a');
-    expect(described).toMatchObject({ group: 'lab', sessions: 1, calls: 0 });
-    expect(described?.limits.sessions).toBe(8);
+    expect(described).toMatchObject({ group: 'lab', connections: 1, calls: 0 });
+    expect(described?.limits.connections).toBe(8);
     await expect(clients.connect('class=discrete')).rejects.toMatchObject({
       name: 'RemoteLostError',
       message: expect.stringContaining('no device with class=discrete'),
@@ -140,8 +145,8 @@ describe('a fleet', () => {
   });
 
   test('shares work by its queue group', async () => {
-    await lend({ name: 'a', group: 'pool', maxSessions: 30 });
-    await lend({ name: 'b', group: 'pool', maxSessions: 30 });
+    await startServing({ name: 'a', group: 'pool', maxConnections: 30 });
+    await startServing({ name: 'b', group: 'pool', maxConnections: 30 });
     const clients = await fleet();
     const names: string[] = [];
     for (let i = 0; i < 24; i++) {
@@ -155,8 +160,8 @@ describe('a fleet', () => {
   });
 
   test('gets an executable from the broker, where it was sent once', async () => {
-    await lend({ name: 'a' });
-    await lend({ name: 'b' });
+    await startServing({ name: 'a' });
+    await startServing({ name: 'b' });
     const clients = await fleet();
     const hash = await clients.publish(testProgram());
     expect(hash).toMatch(/^[0-9a-f]{64}$/);
@@ -177,12 +182,12 @@ describe('a fleet', () => {
   test('takes no other bytes from the broker, and needs no JetStream', async () => {
     const plain = await startNatsServer({ auth: AUTH, jetStream: false });
     opened.push(() => plain.close());
-    await lend({}, plain);
+    await startServing({}, plain);
     const without = await (await fleet({}, plain)).load(testProgram(), { functions });
     expect(await (await without.getFunction('same'))(5)).toBe(5);
     without.close();
 
-    await lend();
+    await startServing();
     const { ExecutableObjects } = await import('../../rpc/nats/executable-objects.ts');
     const { sha256 } = await import('../../rpc/executable-store.ts');
     const program = testProgram().toBytes();
@@ -201,13 +206,15 @@ describe('a fleet', () => {
     await objects.delete(hash);
   });
 
-  test('refuses sessions beyond its limit, and takes more afterwards', async () => {
-    await lend({ name: 'small', maxSessions: 1 });
+  test('refuses connections beyond its limit, and takes more afterwards', async () => {
+    await startServing({ name: 'small', maxConnections: 1 });
     const clients = await fleet();
     const { remote } = await clients.connect('name=small');
     await expect(clients.connect('name=small')).rejects.toMatchObject({ name: 'LimitError' });
     remote.close();
-    await expect.poll(async () => (await clients.devices('name=small'))[0]?.sessions, SOON).toBe(0);
+    await expect
+      .poll(async () => (await clients.devices('name=small'))[0]?.connections, SOON)
+      .toBe(0);
     (await clients.connect('name=small')).remote.close();
   });
 });
@@ -226,8 +233,8 @@ describe('what is lost', () => {
       if (i >= 100) await gate;
       return x;
     };
-    await lend({ name: 'a' });
-    const { nats } = await lend({ name: 'b' });
+    await startServing({ name: 'a' });
+    const { nats } = await startServing({ name: 'b' });
     const module = await (await fleet()).load(testProgram(), { functions: { 'local.add': once } });
     const outer = await module.getFunction('outer');
     const calls = Array.from({ length: 200 }, (_, i) => outer(vector(i)));
@@ -252,7 +259,7 @@ describe('what is lost', () => {
   test('the broker: what is pending rejects, and the device is found when it is back', async () => {
     const fragile = await startNatsServer({ auth: AUTH });
     opened.push(() => fragile.close());
-    const { device } = await lend({ name: 'desk' }, fragile);
+    const { device } = await startServing({ name: 'desk' }, fragile);
     const clients = await fleet({ discoveryMs: 300 }, fragile);
     const { remote } = await clients.connect();
     const wait = await remote.getFunction('wait');
@@ -279,24 +286,30 @@ describe('what is lost', () => {
 });
 
 describe('commands', () => {
-  test('weft rpc serve lends over NATS, weft rpc devices lists it', async () => {
+  test('weft rpc serve serves over NATS, weft rpc devices lists it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'weft-fleet-'));
     opened.push(() => rm(folder, { recursive: true }));
     const [token, auth] = [join(folder, 'token'), join(folder, 'auth')];
     await writeFile(token, TOKEN);
     await writeFile(auth, AUTH);
     const where = { nats: server.url, natsAuth: auth };
-    const lent = captured();
+    const served = captured();
     const stop = new AbortController();
-    const flags = { ...where, tokenFile: token, device: [], group: 'lab', maxSessions: 3 };
-    const running = serveNatsCommand({ ...flags, name: 'cli' }, lent, stop.signal);
-    await expect.poll(() => lent.text(), SOON).toMatch(/^lends .* in group lab at nats:/);
+    const device = ['wasm' as const];
+    const flags = { ...where, tokenFile: token, device, group: 'lab', maxConnections: 3 };
+    const running = serveNatsCommand({ ...flags, name: 'cli' }, served, stop.signal);
+    await expect.poll(() => served.text(), SOON).toMatch(/^serves .* in group lab at nats:/);
     const listed = captured();
     expect(await devicesCommand('group=lab', where, listed)).toBe(0);
-    expect(listed.text()).toMatch(/^name +group +device .*\ncli +lab +host .* 0 of 3 /);
-    const { remote } = await (await fleet()).connect('name=cli');
+    expect(listed.text()).toMatch(/^name +group +device .*\ncli +lab +wasm .* 0 of 3 /);
+    const { remote } = await (await fleet()).connect('name=cli class=wasm');
+    const session = await Session.load(sumAndProduct().toBytes(), { remote, device: 'wasm' });
+    expect(session.device).toMatchObject({ kind: 'wasm', reason: "The session requested 'wasm'." });
+    const inputs = { x: Tensor.from([1, 2]), y: Tensor.from([3, 4]) };
+    expect((await session.run(inputs))['product']?.toNested()).toEqual([3, 8]);
+    await session.dispose();
     remote.close();
-    await expect.poll(() => lent.text(), SOON).toContain('client connected');
+    await expect.poll(() => served.text(), SOON).toContain('client connected');
     stop.abort();
     expect(await running).toBe(0);
     const none = captured();
@@ -330,27 +343,27 @@ describe('the configurations of docs/rpc.md', () => {
     expect(first).toContain('websocket');
   });
 
-  test('let a key lend and another one call, and no more', async () => {
+  test('let a key serve and another one call, and no more', async () => {
     const [, second = ''] = await blocks();
-    const [lending, calling] = [nkeys.createUser(), nkeys.createUser()];
+    const [serverKey, clientKey] = [nkeys.createUser(), nkeys.createUser()];
     const configuration = second
-      .replace('U…', lending.getPublicKey())
-      .replace('U…', calling.getPublicKey());
+      .replace('U…', serverKey.getPublicKey())
+      .replace('U…', clientKey.getPublicKey());
     const guarded = await startNatsServer({ configuration });
     opened.push(() => guarded.close());
-    const open = async (key: typeof lending): Promise<NatsConnection> => {
+    const open = async (key: typeof serverKey): Promise<NatsConnection> => {
       const auth = new TextDecoder().decode(key.getSeed());
       const nats = await openBroker(guarded.url, { auth });
       opened.push(() => nats.close());
       return nats;
     };
-    const [lender, client] = [await open(lending), await open(calling)];
-    const serving = await serveNats(lender, { devices: [new TestDevice()], token: TOKEN });
+    const [owner, client] = [await open(serverKey), await open(clientKey)];
+    const serving = await serveNats(owner, { devices: [new TestDevice()], token: TOKEN });
     opened.push(() => serving.stop());
     const clients = new Fleet(client, { token: TOKEN });
     const hash = await clients.publish(testProgram());
     const { ExecutableObjects } = await import('../../rpc/nats/executable-objects.ts');
-    const found = await new ExecutableObjects(lender).get(hash, 1e6);
+    const found = await new ExecutableObjects(owner).get(hash, 1e6);
     expect(found?.byteLength).toBe(testProgram().toBytes().byteLength);
     const module = await clients.load(testProgram(), { functions });
     expect(await (await module.getFunction('outer'))(vector(1))).toEqual(vector(2));

@@ -13,7 +13,7 @@ import {
   aborted,
   eventPrinter,
   interrupted,
-  type LendFlags,
+  type DeviceFlags,
   namesOf,
   openDevices,
   readToken,
@@ -24,21 +24,21 @@ export interface NatsFlags {
   readonly natsAuth?: string;
 }
 
-export interface ServeNatsFlags extends LendFlags, NatsFlags {
+export interface ServeNatsFlags extends DeviceFlags, NatsFlags {
   readonly group: string;
   readonly name?: string;
 }
 
 export type DevicesFlags = NatsFlags;
 
-/** `weft rpc serve --nats`: lends devices of this machine over NATS until the signal. */
+/** `weft rpc serve --nats`: serves devices of this machine over NATS until the signal. */
 export async function serveNatsCommand(
   flags: ServeNatsFlags,
   terminal: Terminal,
   signal: AbortSignal = interrupted(),
 ): Promise<number> {
   const token = await readToken(flags);
-  const { group, name, maxSessions } = flags;
+  const { group, name, maxConnections } = flags;
   const nats = await openBroker(flags.nats, {
     auth: await readNatsAuth(flags.natsAuth),
     name: 'weft rpc serve',
@@ -50,10 +50,12 @@ export async function serveNatsCommand(
       token,
       group,
       name,
-      maxSessions,
+      maxConnections,
       onEvent: eventPrinter(terminal),
     });
-    terminal.out(`lends ${namesOf(devices)} as ${serving.id} in group ${group} at ${flags.nats}\n`);
+    terminal.out(
+      `serves ${namesOf(devices)} as ${serving.id} in group ${group} at ${flags.nats}\n`,
+    );
     const reason = await Promise.race([aborted(signal), serving.ended]);
     if (reason instanceof Error) throw reason;
     await serving.stop();
@@ -64,7 +66,7 @@ export async function serveNatsCommand(
   }
 }
 
-/** `weft rpc devices`: a table of what is lent; 1 when there is nothing. */
+/** `weft rpc devices`: a table of what is served; 1 when there is nothing. */
 export async function devicesCommand(
   query: string,
   flags: DevicesFlags,
@@ -75,12 +77,12 @@ export async function devicesCommand(
     name: 'weft rpc devices',
   });
   try {
-    // Who only looks opens no session, and needs no token of theirs.
+    // Who only looks opens no connection, and needs no token of theirs.
     const matches = parseDeviceQuery(query);
     const found = await new Fleet(nats, { token: createToken() }).devices(query);
     const rows = [
-      ['name', 'group', 'device', 'class', 'memory', 'sessions', 'calls', 'id'],
-      ...found.flatMap((lender) => rowsOf(lender, matches)),
+      ['name', 'group', 'device', 'class', 'memory', 'connections', 'calls', 'id'],
+      ...found.flatMap((member) => rowsOf(member, matches)),
     ];
     terminal.out(found.length === 0 ? 'no devices\n' : table(rows));
     return found.length === 0 ? 1 : 0;
@@ -89,17 +91,17 @@ export async function devicesCommand(
   }
 }
 
-function rowsOf(lender: FleetDevice, matches: DeviceQuery): string[][] {
-  const { name, group, limits, sessions, calls, id } = lender;
-  return lender.devices
-    .filter((device) => matches(lender, device))
+function rowsOf(member: FleetDevice, matches: DeviceQuery): string[][] {
+  const { name, group, limits, connections, calls, id } = member;
+  return member.devices
+    .filter((device) => matches(member, device))
     .map((device) => [
       name,
       group,
       device.name,
       device.adapterClass,
       formatBytes(device.maxBufferByteLength),
-      `${sessions} of ${limits.sessions}`,
+      `${connections} of ${limits.connections}`,
       String(calls),
       id,
     ]);

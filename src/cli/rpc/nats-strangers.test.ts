@@ -5,7 +5,7 @@ import { MAX_FRAME_BYTE_LENGTH } from '../../rpc/frame-bytes.ts';
 import { Fleet, type FleetServing, serveNats } from '../../rpc/nats/index.ts';
 import { NatsChannel, type NatsChannelOptions } from '../../rpc/nats/nats-channel.ts';
 import type { RpcFunction } from '../../rpc/rpc-value.ts';
-import { TOKEN } from '../../rpc/testing/open-session.ts';
+import { TOKEN } from '../../rpc/testing/open-connection.ts';
 import { TestDevice } from '../../runtime/testing/test-device.ts';
 import { openBroker } from './open-broker.ts';
 import { type NatsServer, startNatsServer } from './testing/nats-server.ts';
@@ -65,7 +65,7 @@ const frame = (byteLength: number): Frame => ({
   body: new Uint8Array(byteLength).fill(7),
 });
 
-/** A part of a session's messages: kind and number. */
+/** A part of a connection's messages: kind and number. */
 function part(kind: number, count: number, payload = new Uint8Array(0)): Uint8Array {
   const message = new Uint8Array(8 + payload.byteLength);
   message[0] = kind;
@@ -123,12 +123,20 @@ describe('a channel over NATS', () => {
   });
 
   test.each<[string, (inbox: string) => void, string]>([
-    ['again', (inbox) => other.publish(inbox, part(1, 0)), 'a message was lost, or came twice'],
-    ['left out', (inbox) => other.publish(inbox, part(1, 9)), 'a message was lost, or came twice'],
-    ['short', (inbox) => other.publish(inbox, 'hi'), 'no message of a session'],
+    ['again', (inbox) => other.publish(inbox, part(1, 0)), 'a message was lost or arrived twice'],
+    [
+      'left out',
+      (inbox) => other.publish(inbox, part(1, 9)),
+      'a message was lost or arrived twice',
+    ],
+    ['short', (inbox) => other.publish(inbox, 'hi'), 'no message of a connection'],
     ['unknown', (inbox) => other.publish(inbox, part(99, 0)), 'an unknown message'],
     ['credit for nothing', (inbox) => other.publish(inbox, part(2, 1000)), 'more than was sent'],
-    ['cut', (inbox) => other.publish(inbox, part(1, 1, Uint8Array.of(9, 0, 0))), 'a cut frame'],
+    [
+      'cut',
+      (inbox) => other.publish(inbox, part(1, 1, Uint8Array.of(9, 0, 0))),
+      'an incomplete frame',
+    ],
   ])('ends at a message that is %s, and says so', async (_, inject, reason) => {
     const [a, b] = await pair();
     b.channel.send(frame(10));
@@ -155,7 +163,7 @@ test('a frame without end is not kept', async () => {
 });
 
 describe('strangers whom the broker lets in', () => {
-  async function lend(limits = {}): Promise<FleetServing> {
+  async function startServing(limits = {}): Promise<FleetServing> {
     const serving = await serveNats(nats, {
       devices: [new TestDevice()],
       token: TOKEN,
@@ -166,20 +174,20 @@ describe('strangers whom the broker lets in', () => {
     return serving;
   }
 
-  test('open no session without the token, and take no place for long', async () => {
-    await lend({ handshakeMs: 200 });
+  test('open no connection without the token, and take no place for long', async () => {
+    await startServing({ handshakeMs: 200 });
     const stranger = new Fleet(other, { token: 'another token, as long as it' });
     await expect(stranger.connectGroup()).rejects.toMatchObject({ name: 'AccessError' });
     const silent = end(other);
     const request = JSON.stringify({ inbox: silent.channel.inbox });
     const answer = await other.request('weft.rpc.group.any', request, { timeout: 1000 });
     silent.channel.join(answer.json<{ inbox: string }>().inbox);
-    expect(await silent.reason).toBe('the other side closed the session');
+    expect(await silent.reason).toBe('the other side closed the connection');
     const friend = new Fleet(other, { token: TOKEN });
-    expect((await friend.devices())[0]?.sessions).toBe(0);
+    expect((await friend.devices())[0]?.connections).toBe(0);
   });
 
-  test('read nothing of a session, and call nothing in it', async () => {
+  test('read nothing of a connection, and call nothing in it', async () => {
     let calls = 0;
     const echo: RpcFunction = (x) => {
       calls++;
@@ -211,7 +219,7 @@ describe('strangers whom the broker lets in', () => {
     const view = new DataView(forged.buffer);
     view.setUint32(4, view.getUint32(4, true) + 1, true);
     other.publish(toDevice.subject, forged);
-    expect((await remote.closed).message).toContain('the other side closed the session');
+    expect((await remote.closed).message).toContain('the other side closed the connection');
     expect(calls).toBe(1);
   });
 
@@ -225,13 +233,13 @@ describe('strangers whom the broker lets in', () => {
     '{"inbox":"_INBOX.a b"}',
     `{"inbox":"_INBOX.${'x'.repeat(500)}"}`,
   ])('get an error for the request %j', async (request) => {
-    await lend();
+    await startServing();
     const answer = await other.request('weft.rpc.group.any', request, { timeout: 1000 });
     expect(answer.headers?.get('Nats-Service-Error-Code')).toBe('400');
   });
 
   test('announce what is no device in vain, and no text moves the cursor', async () => {
-    await lend();
+    await startServing();
     const answers = [
       'not JSON',
       'null',
@@ -251,7 +259,7 @@ describe('strangers whom the broker lets in', () => {
     opened.push(() => false_.unsubscribe());
     await other.flush();
     const found = await new Fleet(nats, { token: TOKEN }).devices();
-    const seen = found.map(({ name, sessions, calls }) => `${name} ${sessions} ${calls}`);
+    const seen = found.map(({ name, connections, calls }) => `${name} ${connections} ${calls}`);
     expect(new Set(seen)).toEqual(new Set(['e[2Jvil 0 0', 'test device 0 0']));
   });
 

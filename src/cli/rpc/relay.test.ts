@@ -11,7 +11,7 @@ import {
   webSocketChannel,
 } from '../../rpc/index.ts';
 import { joinRelay, type RelayRole } from '../../rpc/relay-channel.ts';
-import { LOCAL_ADD, testProgram, TOKEN } from '../../rpc/testing/open-session.ts';
+import { LOCAL_ADD, testProgram, TOKEN } from '../../rpc/testing/open-connection.ts';
 import { TestDevice } from '../../runtime/testing/test-device.ts';
 import { type Relay, type RelayOptions, startRelay } from './start-relay.ts';
 
@@ -34,7 +34,7 @@ async function relayed(options: Partial<RelayOptions> = {}): Promise<Relay> {
   return relay;
 }
 
-function lend({ url }: Relay, options: object = {}): RelayedServing {
+function startServing({ url }: Relay, options: object = {}): RelayedServing {
   const serving = serveRelay(url, {
     key: 'desk',
     token: TOKEN,
@@ -57,7 +57,7 @@ async function client({ url }: Relay, options: object = {}): Promise<Remote> {
 describe('relay', () => {
   test('pairs clients with a device, which runs what they ship', async () => {
     const relay = await relayed();
-    lend(relay);
+    startServing(relay);
     const remotes = [await client(relay), await client(relay)];
     for (const remote of remotes) {
       const functions = { 'local.add': LOCAL_ADD };
@@ -71,7 +71,7 @@ describe('relay', () => {
 
   test('passes 10 MB there and back', async () => {
     const relay = await relayed();
-    lend(relay);
+    startServing(relay);
     const echo = await (await client(relay)).getFunction('echo');
     const bytes = new Uint8Array(10_000_003).map((_, i) => i * 7);
     const tensor = new HostTensor('uint8', [bytes.length], bytes);
@@ -83,7 +83,7 @@ describe('relay', () => {
   test('killed in the middle, rejects what is pending and is found again', async () => {
     const relay = await startRelay({ port: 0, relayToken: await deriveRelayToken(TOKEN) });
     const port = Number(new URL(relay.url).port);
-    lend(relay);
+    startServing(relay);
     const remote = await client(relay);
     const wait = await remote.getFunction('wait');
     const calls = [wait(), wait(HostTensor.zeros('uint8', [5_000_000]))];
@@ -137,7 +137,9 @@ describe('relay', () => {
     const relay = await relayed();
     const token = 'another token, as long as it';
     await expect(client(relay, { token })).rejects.toMatchObject({ name: 'AccessError' });
-    await expect(lend(relay, { token }).ended).rejects.toMatchObject({ name: 'AccessError' });
+    await expect(startServing(relay, { token }).ended).rejects.toMatchObject({
+      name: 'AccessError',
+    });
     expect(relay.counters()).toMatchObject({ waiting: 0, pairs: 0 });
   });
 
@@ -164,13 +166,13 @@ describe('relay', () => {
     expect(code).toBe(1009);
   });
 
-  test('knows nothing that opens a session', async () => {
+  test('knows nothing that opens a connection', async () => {
     const relayToken = createToken();
     const relay = await relayed({ relayToken });
     const token = createToken();
-    lend(relay, { token, relayToken, encrypt: true });
+    startServing(relay, { token, relayToken, encrypt: true });
     const own = { relayToken, encrypt: true };
-    // Who may talk to the relay, even the relay itself, has no way into a session.
+    // Who may talk to the relay, even the relay itself, has no way into a connection.
     const intruding = client(relay, { token: relayToken, ...own });
     await expect(intruding).rejects.toMatchObject({ name: 'AccessError' });
     const echo = await (await client(relay, { token, ...own })).getFunction('echo');
@@ -188,7 +190,7 @@ describe('relay', () => {
       await new Promise((resolve) => socket.once('open', resolve));
     }
     expect(relay.counters().unproved).toBeLessThanOrEqual(16);
-    lend(relay);
+    startServing(relay);
     const echo = await (await client(relay)).getFunction('echo');
     expect(await echo(1)).toBe(1);
     expect(codes.length).toBeGreaterThanOrEqual(240);
@@ -197,12 +199,12 @@ describe('relay', () => {
 
   test('who is refused is told why', async () => {
     const relay = await relayed({ maxConnections: 1, maxUnprovedPerAddress: 1 });
-    lend(relay);
+    startServing(relay);
     await expect.poll(() => relay.counters().waiting, SOON).toBe(1);
     await expect(client(relay)).rejects.toMatchObject({
       name: 'LimitError',
       message: expect.stringContaining(
-        'relay: got as many connections as it takes (1), expected room for one more.',
+        'relay: got as many connections as it accepts (1), expected fewer connections.',
       ) as unknown,
     });
     const other = await relayed({ maxUnprovedPerAddress: 1 });
@@ -212,7 +214,7 @@ describe('relay', () => {
     });
     await new Promise((resolve) => socket.once('open', resolve));
     void client(other).catch(() => undefined);
-    expect(await reason).toContain('relay: got more than 1 connections that have proved nothing');
+    expect(await reason).toContain('relay: got more than 1 connections without a proof');
   });
 
   test('takes few bytes before the proof', async () => {
@@ -229,7 +231,7 @@ describe('relay', () => {
 
   test('takes no token in an address', async () => {
     await expect(connect('ws://127.0.0.1:1/?token=x', { token: TOKEN })).rejects.toThrow(
-      'they never stand in an address',
+      'they are never part of an address',
     );
     await expect(connect('ws://127.0.0.1:1/', { token: TOKEN })).rejects.toMatchObject({
       name: 'RemoteLostError',

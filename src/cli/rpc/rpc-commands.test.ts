@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { deriveRelayToken, serveRelay } from '../../rpc/index.ts';
-import { testProgram, TOKEN } from '../../rpc/testing/open-session.ts';
+import { testProgram, TOKEN } from '../../rpc/testing/open-connection.ts';
 import { main } from '../main.ts';
 import { startRelay } from './start-relay.ts';
 
@@ -54,5 +54,5 @@ test('rpc token prints one; other commands want one', async () => {
   expect(both).toMatchObject({ status: 2, err: expect.stringContaining('both --key and --nats') });
   expect((await run(['rpc', 'devices'])).status).toBe(2);
   const secret = await run(['rpc', 'devices', '--nats', 'nats://me:secret@127.0.0.1']);
-  expect(secret).toMatchObject({ status: 2, err: expect.stringContaining('never stand in an') });
+  expect(secret).toMatchObject({ status: 2, err: expect.stringContaining('never part of an') });
 });

@@ -4,7 +4,7 @@ import {
   connect,
   createToken,
   deriveRelayToken,
-  type LendableDevice,
+  type ServedDevice,
   type ServeEvent,
   serveRelay,
 } from '../../rpc/index.ts';
@@ -28,12 +28,14 @@ export interface RelayFlags extends RelayTokenFlags {
   readonly origin?: readonly string[];
 }
 
-export interface LendFlags extends TokenFlags {
-  readonly device: readonly ('host' | 'webgpu')[];
-  readonly maxSessions: number;
+export interface DeviceFlags extends TokenFlags {
+  readonly device: readonly ('host' | 'wasm' | 'webgpu')[];
+  readonly maxConnections: number;
+  /** Of the device `wasm`. */
+  readonly threads?: number;
 }
 
-export interface ServeFlags extends LendFlags, RelayTokenFlags {
+export interface ServeFlags extends DeviceFlags, RelayTokenFlags {
   readonly relay: string;
   readonly key: string;
 }
@@ -78,7 +80,7 @@ export async function relayCommand(
   return 0;
 }
 
-/** `weft rpc serve`: lends devices of this machine through a relay until the signal. */
+/** `weft rpc serve`: serves devices of this machine through a relay until the signal. */
 export async function serveCommand(
   flags: ServeFlags,
   terminal: Terminal,
@@ -86,14 +88,14 @@ export async function serveCommand(
 ): Promise<number> {
   const token = await readToken(flags);
   const devices = await openDevices(flags);
-  terminal.out(`lends ${namesOf(devices)} as ${flags.key} at ${flags.relay}\n`);
+  terminal.out(`serves ${namesOf(devices)} as ${flags.key} at ${flags.relay}\n`);
   const serving = serveRelay(flags.relay, {
     key: flags.key,
     token,
     relayToken: await readRelayToken(flags),
     devices,
     name: flags.key,
-    maxSessions: flags.maxSessions,
+    maxConnections: flags.maxConnections,
     onEvent: eventPrinter(terminal),
   });
   signal.addEventListener('abort', () => serving.stop(), { once: true });
@@ -106,15 +108,15 @@ export async function serveCommand(
 }
 
 /** The devices of this machine that were asked for, and the host, where programs for WebGPU find theirs. */
-export async function openDevices({ device }: LendFlags): Promise<LendableDevice[]> {
-  const devices: LendableDevice[] = [];
+export async function openDevices({ device, threads }: DeviceFlags): Promise<ServedDevice[]> {
+  const devices: ServedDevice[] = [];
   for (const kind of new Set([...device, 'host' as const])) {
-    devices.push(await createDevice(kind));
+    devices.push(await createDevice(kind, undefined, { threads }));
   }
   return devices;
 }
 
-export function namesOf(devices: readonly LendableDevice[]): string {
+export function namesOf(devices: readonly ServedDevice[]): string {
   return devices.map(({ info }) => info.name).join(', ');
 }
 
@@ -125,7 +127,7 @@ export function eventPrinter(terminal: Terminal): (event: ServeEvent) => void {
     if (event.kind === 'load') {
       terminal.out(`loads ${event.hash.slice(0, 12)} on ${event.device}\n`);
     }
-    if (event.kind === 'closed') terminal.out('a session ended\n');
+    if (event.kind === 'closed') terminal.out('a connection ended\n');
   };
 }
 

@@ -14,7 +14,7 @@ export interface RelayOptions {
   readonly port: number;
   /** Default: 127.0.0.1. */
   readonly host?: string | undefined;
-  /** The credential of devices and clients for the relay. It says nothing about the tokens of their sessions. */
+  /** The credential of devices and clients for the relay. It says nothing about the tokens of their connections. */
   readonly relayToken: string;
   /** Pages of these origins may connect; default: those of this machine. Others have no origin. */
   readonly origins?: readonly string[] | undefined;
@@ -160,9 +160,9 @@ class RelayServer implements Relay {
       socket,
       new LimitError({
         where: 'relay',
-        got: `as many connections as it takes (${maxConnections})`,
-        expected: 'room for one more',
-        remedy: 'Ask again when others are gone, or start the relay with more.',
+        got: `as many connections as it accepts (${maxConnections})`,
+        expected: 'fewer connections',
+        remedy: 'Try again when others have left, or start the relay with a higher limit.',
       }),
     );
     return true;

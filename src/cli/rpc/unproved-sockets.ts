@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { encodeHead } from '../../rpc/messages.ts';
 import { errorToWire, LimitError } from '../../rpc/errors.ts';
-import { packFrame } from '../../rpc/frame-bytes.ts';
+import { encodeFrame } from '../../rpc/frame-bytes.ts';
 
 /** A proof and what frames it take a few hundred bytes. */
 const MAX_BYTE_LENGTH = 8192;
@@ -76,7 +76,7 @@ export class UnprovedSockets {
         socket,
         new LimitError({
           where: 'relay',
-          got: `more than ${limit} connections that have proved nothing`,
+          got: `more than ${limit} connections without a proof`,
           expected: 'the proof of the token at once',
           remedy: 'Connect again.',
         }),
@@ -88,7 +88,7 @@ export class UnprovedSockets {
 
 /** Says why, in a message for clients of Weft and in the reason of the close for others. */
 export function refuse(socket: WebSocket, error: LimitError): void {
-  socket.send(packFrame({ head: encodeHead(['error', errorToWire(withoutStack(error))]) }));
+  socket.send(encodeFrame({ head: encodeHead(['error', errorToWire(withoutStack(error))]) }));
   socket.close(TOO_MANY, error.message.slice(0, 120));
 }
 

@@ -5,7 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { MAX_FRAME_BYTE_LENGTH } from '../../rpc/frame-bytes.ts';
 import { connect, serve, type Served, webSocketChannel } from '../../rpc/index.ts';
-import { LOCAL_ADD, testProgram, TOKEN } from '../../rpc/testing/open-session.ts';
+import { LOCAL_ADD, testProgram, TOKEN } from '../../rpc/testing/open-connection.ts';
 import { TestDevice } from '../../runtime/testing/test-device.ts';
 
 const opened: (() => void)[] = [];
@@ -15,30 +15,30 @@ afterEach(() => {
 });
 
 /** A process that listens itself, without a relay. */
-async function listening(): Promise<{ url: string; sessions: Served[] }> {
+async function listening(): Promise<{ url: string; connections: Served[] }> {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   opened.push(() => server.close());
   opened.push(() => {
     for (const client of server.clients) client.terminate();
   });
-  const sessions: Served[] = [];
+  const connections: Served[] = [];
   server.on('connection', (socket) => {
     const options = { devices: [new TestDevice()], token: TOKEN };
-    sessions.push(serve(webSocketChannel(socket), options));
+    connections.push(serve(webSocketChannel(socket), options));
   });
   await once(server, 'listening');
-  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`, sessions };
+  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`, connections };
 }
 
-test('a session over a socket without a relay', async () => {
-  const { url, sessions } = await listening();
+test('a connection over a socket without a relay', async () => {
+  const { url, connections } = await listening();
   const remote = await connect(url, { token: TOKEN });
   const module = await remote.load(testProgram(), { functions: { 'local.add': LOCAL_ADD } });
   const outer = await module.getFunction('outer');
   const x = HostTensor.from('float32', [2], [1, 2]);
   expect(await outer(x)).toEqual(HostTensor.from('float32', [2], [2, 4]));
   remote.close();
-  expect(await sessions[0]?.closed).toMatchObject({ name: 'RemoteLostError' });
+  expect(await connections[0]?.closed).toMatchObject({ name: 'RemoteLostError' });
 });
 
 test.each([
@@ -47,11 +47,11 @@ test.each([
   ['a cut frame', Uint8Array.of(200, 0, 0, 0, 1, 2), 4003],
   ['a frame that is too large', new Uint8Array(MAX_FRAME_BYTE_LENGTH + 1), 4009],
 ])('%s ends it with a typed error', async (_, message, code) => {
-  const { url, sessions } = await listening();
+  const { url, connections } = await listening();
   const socket = new WebSocket(url);
   await once(socket, 'open');
   const closed = once(socket, 'close');
   socket.send(message);
   expect((await closed)[0]).toBe(code);
-  await expect(sessions[0]?.ready).rejects.toMatchObject({ name: 'RemoteLostError' });
+  await expect(connections[0]?.ready).rejects.toMatchObject({ name: 'RemoteLostError' });
 });

@@ -1,5 +1,5 @@
 import { createToken } from '../../rpc/create-token.ts';
-import type { LendAddress } from './lend-address.ts';
+import { type LendAddress, lentDevice } from './lend-address.ts';
 
 const DEFAULT_URLS = { relay: 'ws://127.0.0.1:9190/', nats: 'ws://127.0.0.1:9222/' } as const;
 const DEFAULT_PLACES = { relay: 'page', nats: 'any' } as const;
@@ -23,7 +23,6 @@ export function fillForm(form: HTMLFormElement, address: LendAddress | undefined
 }
 
 export function readForm(form: HTMLFormElement): LendAddress {
-  const device = field(form, 'device').value;
   return {
     way: wayOf(form),
     url: field(form, 'url').value.trim(),
@@ -31,7 +30,7 @@ export function readForm(form: HTMLFormElement): LendAddress {
     token: field(form, 'token').value.trim(),
     auth: field(form, 'auth').value.trim(),
     name: field(form, 'name').value.trim(),
-    device: device === 'webgpu' || device === 'host' ? device : 'auto',
+    device: lentDevice(field(form, 'device').value),
   };
 }
 

@@ -8,8 +8,10 @@ export interface LendAddress {
   /** The credential for NATS, or for the relay where that is not derived from the token. */
   readonly auth: string;
   readonly name: string;
-  readonly device: 'auto' | 'webgpu' | 'host';
+  readonly device: LentDevice;
 }
+
+export type LentDevice = 'auto' | 'webgpu' | 'wasm' | 'host';
 
 /**
  * The fragment of an address, behind `#`: `relay=ws://…&key=…&token=…` or `nats=ws://…&group=…&token=…`, and
@@ -22,7 +24,6 @@ export function readFragment(fragment: string): LendAddress | undefined {
   const way = fields.has('nats') ? 'nats' : 'relay';
   const url = read(way);
   if (!/^wss?:\/\/[^\s?#@]+$/.test(url)) return undefined;
-  const device = read('device');
   return {
     way,
     url,
@@ -30,8 +31,13 @@ export function readFragment(fragment: string): LendAddress | undefined {
     token: read('token'),
     auth: read('auth'),
     name: read('name').slice(0, 60),
-    device: device === 'webgpu' || device === 'host' ? device : 'auto',
+    device: lentDevice(read('device')),
   };
+}
+
+/** `auto` for what is no device. */
+export function lentDevice(text: string): LentDevice {
+  return (['webgpu', 'wasm', 'host'] as const).find((device) => device === text) ?? 'auto';
 }
 
 /** The inverse of {@link readFragment}, with `#`. */

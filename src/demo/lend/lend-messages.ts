@@ -5,7 +5,7 @@ type WithoutReason<Event> = Event extends { readonly kind: 'closed' }
   ? Omit<Event, 'reason'> & { readonly reason: string }
   : Event;
 
-/** An event of a session, with errors as texts. */
+/** An event of a connection, with errors as texts. */
 export type LendEvent = WithoutReason<ServeEvent>;
 
 /** A message of the page to its worker. */

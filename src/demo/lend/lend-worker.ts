@@ -1,4 +1,4 @@
-import { type LendableDevice, type ServeEvent, serveRelay } from '../../rpc/index.ts';
+import { type ServedDevice, type ServeEvent, serveRelay } from '../../rpc/index.ts';
 import { createDevice } from '../../worker/index.ts';
 import type { LendAddress } from './lend-address.ts';
 import type { FromWorker, LendEvent, ToWorker } from './lend-messages.ts';
@@ -27,7 +27,7 @@ async function lend(address: LendAddress, signal: AbortSignal): Promise<void> {
 
 async function overRelay(
   { url, place, token, auth, name }: LendAddress,
-  devices: readonly LendableDevice[],
+  devices: readonly ServedDevice[],
   signal: AbortSignal,
 ): Promise<void> {
   const serving = serveRelay(url, {
@@ -45,7 +45,7 @@ async function overRelay(
 
 async function overNats(
   { url, place, token, auth, name }: LendAddress,
-  devices: readonly LendableDevice[],
+  devices: readonly ServedDevice[],
   signal: AbortSignal,
 ): Promise<void> {
   const { openNats, serveNats } = await import('../../rpc/nats/index.ts');
@@ -76,23 +76,24 @@ async function followState(changes: AsyncIterable<{ readonly type: string }>): P
 }
 
 /** The device that is lent, and the host, where its programs find what WebGPU cannot do. */
-async function openDevices({ device }: LendAddress): Promise<LendableDevice[]> {
+async function openDevices({ device }: LendAddress): Promise<ServedDevice[]> {
   const host = await createDevice('host');
-  const report = (devices: readonly LendableDevice[], note?: string): void =>
+  const report = (devices: readonly ServedDevice[], note?: string): void =>
     tell({ kind: 'device', names: devices.map(({ info }) => info.name), note });
-  if (device === 'host') {
-    report([host]);
-    return [host];
+  const notes: string[] = [];
+  for (const kind of device === 'auto' ? (['webgpu', 'wasm'] as const) : [device]) {
+    if (kind === 'host') break;
+    try {
+      const devices = [await createDevice(kind), host];
+      report(devices, notes.join(' ') || undefined);
+      return devices;
+    } catch (error) {
+      if (device !== 'auto') throw error;
+      notes.push(messageOf(error));
+    }
   }
-  try {
-    const devices = [await createDevice('webgpu'), host];
-    report(devices);
-    return devices;
-  } catch (error) {
-    if (device === 'webgpu') throw error;
-    report([host], messageOf(error));
-    return [host];
-  }
+  report([host], notes.join(' ') || undefined);
+  return [host];
 }
 
 function tellEvent(event: ServeEvent): void {

@@ -3,8 +3,8 @@ import { fillForm, readForm, showWay } from './address-form.ts';
 import { isLoopback, type LendAddress, readFragment, writeFragment } from './lend-address.ts';
 import type { FromWorker, ToWorker } from './lend-messages.ts';
 import { qrPicture } from './qr-picture.ts';
-import { afterEvent, type ShownSessions } from './session-log.ts';
-import { SessionTable } from './session-table.ts';
+import { afterEvent, type ShownConnections } from './connection-log.ts';
+import { ConnectionTable } from './connection-table.ts';
 
 /** A worker that does not end by itself after `stop` is ended. */
 const STOP_MS = 2000;
@@ -15,11 +15,11 @@ const state = byId('state', HTMLElement);
 const start = byId('start', HTMLButtonElement);
 const stop = byId('stop', HTMLButtonElement);
 const share = byId('share', HTMLDetailsElement);
-const table = new SessionTable(byId('sessions-panel', HTMLElement));
+const table = new ConnectionTable(byId('connections-panel', HTMLElement));
 
 let worker: Worker | undefined;
 let device = '';
-let sessions: ShownSessions = new Map();
+let connections: ShownConnections = new Map();
 
 setUp();
 
@@ -75,8 +75,8 @@ function lend(address: LendAddress): void {
   current.addEventListener('error', ({ message }) => finish(message || 'The worker failed.'));
   tell({ kind: 'start', address });
   notice.hidden = true;
-  sessions = new Map();
-  table.show(sessions);
+  connections = new Map();
+  table.show(connections);
   setLending(true);
   showState('Opens the device …', 'waiting');
   stop.focus();
@@ -97,8 +97,8 @@ function take(message: FromWorker, { way, url, place }: LendAddress): void {
       if (message.state === 'retrying') showState(`No answer; asks ${where} again …`, 'waiting');
       break;
     case 'event':
-      sessions = afterEvent(sessions, message.event);
-      table.show(sessions);
+      connections = afterEvent(connections, message.event);
+      table.show(connections);
       break;
     case 'ended':
       finish(message.error);
@@ -120,8 +120,8 @@ function stopLending(): void {
 function finish(error?: string): void {
   worker?.terminate();
   worker = undefined;
-  sessions = new Map();
-  table.show(sessions);
+  connections = new Map();
+  table.show(connections);
   setLending(false);
   showState('Not lent.', 'idle');
   if (error !== undefined) showNotice(error);
@@ -131,7 +131,7 @@ function finish(error?: string): void {
 function setLending(isLending: boolean): void {
   start.hidden = isLending;
   stop.hidden = !isLending;
-  byId('sessions-panel', HTMLElement).hidden = !isLending;
+  byId('connections-panel', HTMLElement).hidden = !isLending;
   form.inert = isLending;
 }
 

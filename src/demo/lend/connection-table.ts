@@ -1,15 +1,15 @@
 import { element, select } from '../element.ts';
-import { describeRunning, type ShownSession, type ShownSessions } from './session-log.ts';
+import { describeRunning, type ShownConnection, type ShownConnections } from './connection-log.ts';
 
 /** Calls come by the thousand; the table is written so often. */
 const REFRESH_MS = 200;
 
 /** Who is connected, and what runs for them. */
-export class SessionTable {
+export class ConnectionTable {
   readonly #table: HTMLElement;
   readonly #body: HTMLElement;
   readonly #nobody: HTMLElement;
-  #sessions: ShownSessions = new Map();
+  #connections: ShownConnections = new Map();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(panel: HTMLElement) {
@@ -18,8 +18,8 @@ export class SessionTable {
     this.#nobody = select(panel, '#nobody');
   }
 
-  show(sessions: ShownSessions): void {
-    this.#sessions = sessions;
+  show(connections: ShownConnections): void {
+    this.#connections = connections;
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
@@ -28,20 +28,20 @@ export class SessionTable {
   }
 
   #write(): void {
-    const isEmpty = this.#sessions.size === 0;
+    const isEmpty = this.#connections.size === 0;
     this.#table.hidden = isEmpty;
     this.#nobody.hidden = !isEmpty;
-    this.#body.replaceChildren(...[...this.#sessions.values()].map(rowOf));
+    this.#body.replaceChildren(...[...this.#connections.values()].map(rowOf));
   }
 }
 
-function rowOf(session: ShownSession): HTMLTableRowElement {
-  const { peer, loaded, answered } = session;
+function rowOf(connection: ShownConnection): HTMLTableRowElement {
+  const { peer, loaded, answered } = connection;
   return element(
     'tr',
     {},
     element('th', { scope: 'row' }, peer),
-    element('td', {}, describeRunning(session)),
+    element('td', {}, describeRunning(connection)),
     element('td', {}, String(loaded)),
     element('td', {}, String(answered)),
   );

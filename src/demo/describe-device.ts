@@ -1,0 +1,28 @@
+import type { SessionDevice } from '../client/index.ts';
+
+/** The names of a device in the page. */
+export interface DeviceWords {
+  /** In the middle of a sentence. */
+  readonly name: string;
+  /** At its beginning. */
+  readonly title: string;
+  readonly detail: string;
+}
+
+/** A session's device as the page names it. */
+export function describeDevice({ kind, name, adapterClass }: SessionDevice): DeviceWords {
+  switch (kind) {
+    case 'webgpu':
+      return { name, title: name, detail: `${adapterClass} adapter` };
+    case 'wasm':
+      return { name: 'WebAssembly', title: 'WebAssembly', detail: 'runs generated kernels' };
+    case 'host':
+      return {
+        name: 'the host device',
+        title: 'Host device',
+        detail: 'runs the reference kernels',
+      };
+    default:
+      return kind satisfies never;
+  }
+}
