@@ -48,7 +48,7 @@ const WRITING = {
   propertyMembersFormat: 'table',
 };
 
-/** What programs import an entry as: `weft-vm/rpc/nats`. */
+/** The name by which programs import an entry: `weft-vm/rpc/nats`. */
 function specifierOf(entry) {
   const [path] = Object.entries(exports).find(([, { types }]) => types === `./dist/${entry}.d.ts`);
   return `${name}${path.slice(1)}`;

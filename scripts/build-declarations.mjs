@@ -11,6 +11,7 @@ export const SOURCES = {
   client: 'client/index',
   worker: 'worker/index',
   compiler: 'frontend/index',
+  operators: 'ops/index',
   executable: 'bytecode/index',
   vm: 'runtime/index',
   rpc: 'rpc/index',

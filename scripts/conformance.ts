@@ -7,19 +7,24 @@ import { findCases, type FoundCase } from './conformance/find-cases.ts';
 import { openNodeRunner } from './conformance/node-runner.ts';
 import { closingLine, formatReport } from './conformance/report.ts';
 import { openEngine } from './engines/open-engine.ts';
+import { openThreadRunner } from './conformance/thread-runner.ts';
+import { parseThreads } from './parse-threads.ts';
 import { runCommand } from './run-command.ts';
 
 interface Options {
   readonly device: string;
+  readonly threads: string;
   readonly filter?: string;
   readonly json?: string;
 }
 
-const RUNNERS: Readonly<Record<string, () => Promise<CaseRunner>>> = {
+const RUNNERS: Readonly<Record<string, (threads: number) => Promise<CaseRunner>>> = {
   webgpu: () => openBrowserRunner(),
   firefox: () => openBrowserRunner({ browserName: 'firefox' }),
   deno: () => openEngine('deno'),
   dawn: () => openNodeRunner('dawn'),
+  auto: () => openNodeRunner('auto'),
+  wasm: (threads) => (threads > 1 ? openThreadRunner(threads) : openNodeRunner('wasm')),
   host: () => openNodeRunner('host'),
 };
 
@@ -40,9 +45,10 @@ export async function main(args: readonly string[]): Promise<number> {
     .argument('<dir...>', 'folders that hold cases')
     .option(
       '--device <name>',
-      'webgpu (headless Chromium), firefox, deno, dawn (WebGPU in Node) or host (in Node)',
+      'webgpu (headless Chromium), firefox, deno, dawn (WebGPU in Node), wasm, host or auto (in Node)',
       'webgpu',
     )
+    .option('--threads <number>', 'of wasm; they share all work, however little it is', '1')
     .option('--filter <regexp>', 'only cases whose name matches')
     .option('--json <file>', 'write all outcomes to a file')
     .addHelpText('after', HELP);
@@ -51,6 +57,7 @@ export async function main(args: readonly string[]): Promise<number> {
 
 async function runAll(roots: readonly string[], options: Options): Promise<number> {
   const { device, filter, json } = options;
+  const threads = parseThreads(options.threads, device);
   const open = Object.hasOwn(RUNNERS, device) ? RUNNERS[device] : undefined;
   if (open === undefined) {
     throw new Error(`--device: got ${device}, expected ${Object.keys(RUNNERS).join(', ')}.`);
@@ -60,7 +67,7 @@ async function runAll(roots: readonly string[], options: Options): Promise<numbe
     .flatMap((root) => findCases(resolve(root)))
     .filter(({ name }) => pattern?.test(name) ?? true);
   if (cases.length === 0) throw new Error(`No case matches --filter ${filter}.`);
-  const runner = await open();
+  const runner = await open(threads);
   console.log(`${cases.length} cases on ${runner.title}`);
   const outcomes = await runCases(cases, runner);
   console.log(`\n${formatReport(outcomes)}`);

@@ -27,7 +27,7 @@ export function findLlvmpipe() {
   return LLVMPIPE.find((path) => existsSync(path));
 }
 
-/** What the tests in Firefox lack here, in a line; undefined when they can run. */
+/** The requirements that the tests in Firefox lack here, in a line; undefined if they can run. */
 export function missingFirefox() {
   if (findFirefox() === undefined) {
     return 'there is no Firefox (install one, or set WEFT_FIREFOX to its path)';
@@ -66,7 +66,7 @@ export function firefoxLaunchOptions() {
       'gfx.webgpu.ignore-blocklist': true,
       // The sandbox keeps the driver from its files.
       'security.sandbox.content.level': 0,
-      // What a browser asks its maker for at each start.
+      // Requests that a browser sends to its maker at each start.
       'app.normandy.enabled': false,
       'app.update.enabled': false,
       'datareporting.policy.dataSubmissionEnabled': false,

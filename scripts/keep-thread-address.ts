@@ -1,23 +1,22 @@
 import { dirname, relative } from 'node:path';
 import type { Plugin } from 'vite';
 
-const SOURCE = './compile-thread-main.ts';
-const MARK = '__WEFT_THREAD_ADDRESS__';
-
-/** Puts the address of the package's entry for threads of Node in the place of that of its source. */
+/** Puts the address of a package's entry for threads of Node in the place of that of its source. */
 export function keepThreadAddress(entry: string): Plugin {
+  const source = `'./${entry}-main.ts'`;
+  const mark = `__WEFT_ADDRESS_OF_${entry.replaceAll('-', '_').toUpperCase()}__`;
   return {
-    name: 'weft:keep-thread-address',
+    name: `weft:keep-thread-address-${entry}`,
     enforce: 'pre',
     transform(code) {
-      if (!code.includes(`'${SOURCE}'`)) return null;
-      return { code: code.replace(`'${SOURCE}'`, MARK), map: null };
+      if (!code.includes(source)) return null;
+      return { code: code.replace(source, mark), map: null };
     },
     renderChunk(code, chunk) {
-      if (!code.includes(MARK)) return null;
+      if (!code.includes(mark)) return null;
       const path = relative(dirname(chunk.fileName), `${entry}.js`).replaceAll('\\', '/');
       const address = path.startsWith('.') ? path : `./${path}`;
-      return { code: code.replaceAll(MARK, JSON.stringify(address)), map: null };
+      return { code: code.replaceAll(mark, JSON.stringify(address)), map: null };
     },
   };
 }

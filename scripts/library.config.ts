@@ -16,16 +16,18 @@ export const ENTRIES = {
   client: source('client/index.ts'),
   worker: source('worker/index.ts'),
   compiler: source('frontend/index.ts'),
+  operators: source('ops/index.ts'),
   executable: source('bytecode/index.ts'),
   vm: source('runtime/index.ts'),
   rpc: source('rpc/index.ts'),
   'rpc-nats': source('rpc/nats/index.ts'),
   node: source('cli/node.ts'),
   'worker-main': source('worker/worker-main.ts'),
-  // What `#ws` of package.json's `imports` means, in Node and elsewhere.
+  // The meaning of `#ws` of package.json's `imports`, in Node and elsewhere.
   ws: nodePackageFile('ws'),
   'no-ws': source('rpc/no-ws.ts'),
   'compile-thread': source('worker/compile-thread-main.ts'),
+  'wasm-thread': source('worker/wasm-thread-main.ts'),
 };
 
 const NODE_ONLY = [/^node:/, 'webgpu', /^@nats-io\/transport-node/];
@@ -49,7 +51,7 @@ function commandEntry(): Plugin {
 /** The object store's hash asks for Node's modules where it finds Node, which no bundle has. */
 const SAME_HASH = { 'js-sha256': '@noble/hashes/sha2.js' };
 
-/** What workers import for functions that only the compiler and the host's kernels call. */
+/** Modules that workers import for functions that only the compiler and the host's kernels call. */
 const ON_DEMAND = /\/core\/(?:float16-arrays|small-floats)\.ts$/;
 
 interface Graph {
@@ -79,7 +81,7 @@ function machineChunk(): (id: string, graph: Graph) => string | null {
   };
 }
 
-/** What pages load on demand; the machine itself is for those that have no workers. */
+/** Modules that pages load on demand; the machine itself is for pages without workers. */
 function dynamicImportsOf(ids: ReadonlySet<string>, graph: Graph): string[] {
   const later = [...ids].flatMap((id) => graph.getModuleInfo(id)?.dynamicallyImportedIds ?? []);
   return later.filter((id) => id !== ENTRIES.worker);
@@ -100,6 +102,7 @@ export default defineConfig({
     minifyWgsl(),
     packagedAddresses({ hasTexts: true }),
     keepThreadAddress('compile-thread'),
+    keepThreadAddress('wasm-thread'),
     workerFiles(ENTRIES['worker-main']),
     commandEntry(),
     bundleForNode(),

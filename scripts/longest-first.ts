@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What takes longest, in that order: files that compile hundreds of kernels for a driver in software. */
+/** The slowest files, slowest first: they compile hundreds of kernels for a driver in software. */
 const LONGEST = [
   'scripts/differential/fuzz/fuzz',
   'src/device/webgpu/tuning/variants',

@@ -134,7 +134,7 @@ function localNames(tokens: readonly string[], start: number, end: number): Set<
  */
 const WGSL_TEXT =
   /\bfn [\w\0]+\(|[;{]\s*$|;\s*\}|^\s*(?:let|var|const) |[\d\0]u\b|\bparams\.|\b(?:vec[234]<|Element4?\(|[fiu]32\()/m;
-/** What an expression in a template stands for, which may be any text. */
+/** Placeholder for an expression in a template, which may be any text. */
 const HOLE = '\0';
 
 /**

@@ -5,11 +5,12 @@ import { builtEntry } from './run-ts/built-entry.mjs';
 
 const entry = (path: string): string => resolve(`src/${path}`);
 
-/** What the package's names stand for in its own repository. */
+/** Source files of the package's names in its own repository. */
 const PACKAGE: Readonly<Record<string, string>> = {
   'weft-vm': entry('client/index.ts'),
   'weft-vm/worker': entry('worker/index.ts'),
   'weft-vm/compiler': entry('frontend/index.ts'),
+  'weft-vm/operators': entry('ops/index.ts'),
   'weft-vm/executable': entry('bytecode/index.ts'),
   'weft-vm/vm': entry('runtime/index.ts'),
   'weft-vm/rpc': entry('rpc/index.ts'),

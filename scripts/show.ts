@@ -1,4 +1,4 @@
-/** What there is to see, by name. Each resolves to an exit status: 0 only when all of it holds. */
+/** The demonstrations by name. Each resolves to an exit status: 0 only if all of it holds. */
 const SHOWS: Readonly<
   Record<string, () => Promise<{ main(words: readonly string[]): Promise<number> }>>
 > = {

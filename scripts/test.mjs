@@ -44,5 +44,9 @@ for (const result of results) {
 row('all', (Date.now() - startedAt) / 1000, '');
 const sum = (key) => results.reduce((total, result) => total + result[key], 0);
 const total = { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') };
+// Again behind everything, for those who read the end of a long log.
+for (const { title, failures = [] } of results) {
+  for (const failure of failures) console.log(`\n${title}: ${failure}`);
+}
 console.log(`\n${counted(total)}`);
 process.exitCode = total.failed > 0 ? 1 : 0;

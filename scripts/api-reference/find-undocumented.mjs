@@ -24,7 +24,7 @@ export function findUndocumented(project, { ReflectionKind }) {
   return undocumented;
 }
 
-/** What can be called has its text at its signatures. */
+/** A callable has its docstring at its signatures. */
 function isDocumented(reflection) {
   const signatures = [
     ...(reflection.signatures ?? []),

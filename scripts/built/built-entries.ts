@@ -6,7 +6,7 @@ import { ENTRIES } from '../library.config.ts';
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 
 /**
- * What imports an entry of the package gets the built one: tests that know the package by its entries
+ * Imports of an entry of the package get the built one: tests that know the package by its entries
  * then run what ships. Throws where it is not built.
  */
 export function builtEntries(): Plugin {

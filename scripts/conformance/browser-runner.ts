@@ -10,12 +10,12 @@ const ROUTE = '/conformance-files/';
 
 export interface CaseRunner {
   run(found: FoundCase): Promise<Outcome[]>;
-  /** What the cases run on, for the report. */
+  /** The device that the cases run on, for the report. */
   readonly title: string;
   close(): Promise<void>;
 }
 
-/** What the page gives to this script. */
+/** The page's interface to this script. */
 export interface ConformancePage {
   weftConformance: {
     adapterName(): Promise<string>;

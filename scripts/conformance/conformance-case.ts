@@ -16,7 +16,7 @@ export interface DataSetFiles {
   readonly outputs: readonly string[];
 }
 
-/** What happened to one data set. */
+/** The outcome of one data set. */
 export interface Outcome {
   readonly caseName: string;
   readonly dataSet: string;
@@ -33,7 +33,7 @@ export interface Outcome {
 
 export type ReadFile = (path: string) => Promise<Uint8Array>;
 
-/** What the runner needs to know of a model beside its bytes. */
+/** Facts about a model that the runner needs beside its bytes. */
 export interface ModelSummary {
   readonly operators: readonly string[];
   /** Whether it makes integers of floats and floats of integers on the way. */

@@ -6,7 +6,7 @@ import { elementCount } from '../../src/core/shape.ts';
 import { createHostDevice } from '../../src/device/host/host-device.ts';
 import { createWebGpuDevice } from '../../src/device/webgpu/index.ts';
 import { compileOnnx } from '../../src/frontend/index.ts';
-import { OPS } from '../../src/ops/registry.ts';
+import { CORE_OPERATORS } from '../../src/ops/core-operators.ts';
 import { VirtualMachine } from '../../src/runtime/virtual-machine.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
 import { sharedPath } from '../../src/testing/files/shared-path.ts';
@@ -56,9 +56,9 @@ async function memoryOf(name: string): Promise<{ needed: number; held: number }>
     onMemoryPlan: ({ functions }) =>
       live.push(...functions.map(({ largestLiveSetBytes }) => largestLiveSetBytes)),
   });
-  const device = await createWebGpuDevice({ operators: OPS, gpu: await nodeGpu() });
+  const device = await createWebGpuDevice({ operators: CORE_OPERATORS, gpu: await nodeGpu() });
   // Weights in another form are kept where there is memory to spare, which is none of this.
-  const options = { devices: [device, createHostDevice()], packedBytes: 0 };
+  const options = { devices: [device, createHostDevice()], prepackedBytes: 0 };
   const machine = await VirtualMachine.create(executable, options);
   try {
     for (let run = 0; run < 4; run++) {

@@ -11,11 +11,13 @@ export function caseReader({ folder }: FoundCase): (file: string) => Promise<Uin
   return async (file) => new Uint8Array(await readFile(join(folder, file)));
 }
 
-/** Cases on the host device, or with one device of Dawn, in this process. */
-export async function openNodeRunner(device: 'host' | 'dawn'): Promise<CaseRunner> {
-  if (device === 'host') {
+/** Cases on a processor, with one device of Dawn, or where `auto` puts each, in this process. */
+export async function openNodeRunner(
+  device: 'auto' | 'host' | 'wasm' | 'dawn',
+): Promise<CaseRunner> {
+  if (device !== 'dawn') {
     return {
-      title: 'the host device in Node',
+      title: device === 'auto' ? 'the best device in Node' : `the ${device} device in Node`,
       run: (found) => runCase(found, { device, worker: false, read: caseReader(found) }),
       close: async () => {},
     };

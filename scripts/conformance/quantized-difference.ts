@@ -19,7 +19,7 @@ export function quantizedDifference(actual: HostTensor, expected: HostTensor): s
   const [a, e] = [Array.from(actual.data, Number), Array.from(expected.data, Number)];
   const range = greatest(e) + greatest(e.map((value) => -value));
   const errors = e.map((value, i) => Math.abs((a[i] ?? 0) - value));
-  // What is NaN is not within.
+  // NaN is not within.
   const index = errors.findIndex((error) => !(error <= SHARE_OF_RANGE * range));
   if (index >= 0) {
     const share = SHARE_OF_RANGE * 100;

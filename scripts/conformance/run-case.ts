@@ -1,4 +1,5 @@
 import { Session, Tensor } from '../../src/client/index.ts';
+import type { SessionProvider } from '../../src/worker/protocol.ts';
 import { type DType, dtypeInfo } from '../../src/core/dtype.ts';
 import { HostTensor } from '../../src/core/host-tensor.ts';
 import { firstDifference } from '../../src/core/all-close.ts';
@@ -16,11 +17,13 @@ import {
 import { quantizedDifference } from './quantized-difference.ts';
 
 export interface RunCaseOptions {
-  readonly device: 'webgpu' | 'host';
+  readonly device: 'auto' | 'webgpu' | 'wasm' | 'host';
   readonly worker: boolean;
   readonly read: ReadFile;
   /** The WebGPU to use without a worker. */
   readonly gpu?: GPU;
+  /** In the place of those of this thread. */
+  readonly remote?: SessionProvider;
 }
 
 /** Nothing that finishes takes so long; it only keeps one hanging case from hiding the others. */
@@ -109,13 +112,14 @@ class ModelRunner {
     const bound = JSON.stringify(dims);
     if (this.#session !== undefined && bound === this.#bound) return this.#session;
     await this.dispose();
-    const { device, worker, gpu } = this.#options;
+    const { device, worker, gpu, remote } = this.#options;
     this.#session = await Session.load(this.#bytes.slice(), {
       device,
       worker,
       dims,
       signal: AbortSignal.timeout(LIMIT_MS),
       ...(gpu === undefined ? {} : { gpu }),
+      ...(remote === undefined ? {} : { remote }),
     });
     this.#bound = bound;
     return this.#session;

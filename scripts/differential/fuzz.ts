@@ -1,15 +1,19 @@
 import { Command } from 'commander';
 import { createHostDevice } from '../../src/device/host/host-device.ts';
+import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
 import { createWebGpuDevice } from '../../src/device/webgpu/webgpu-device.ts';
+import type { AdapterClass } from '../../src/core/launch-plan.ts';
 import type { Device } from '../../src/device/device.ts';
 import { printModule } from '../../src/compiler/ir/print.ts';
-import { OPS } from '../../src/ops/registry.ts';
+import { CORE_OPERATORS } from '../../src/ops/core-operators.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
 import { type Graph, graphModule } from './fuzz/graph.ts';
 import { randomGraph } from './fuzz/random-graph.ts';
 import { differencesOf, VARIANTS, variantsFor } from './fuzz/run-graph.ts';
 import { runSeeds, type SeedResult } from './fuzz/run-seeds.ts';
 import { shrinkGraph } from './fuzz/shrink-graph.ts';
+import { openThreads } from '../conformance/thread-runner.ts';
+import { parseThreads } from '../parse-threads.ts';
 import { runCommand } from '../run-command.ts';
 
 const ADAPTER_CLASSES = ['software', 'integrated', 'discrete'] as const;
@@ -18,29 +22,46 @@ interface Options {
   readonly count: string;
   readonly seed: string;
   readonly filter?: string;
+  readonly device: string;
   readonly adapter: string;
+  readonly threads: string;
   readonly stop: string;
   readonly turns?: boolean;
   readonly print?: boolean;
 }
+
+interface OpenOptions {
+  readonly adapterClass: AdapterClass;
+  readonly threads: number;
+}
+
+/** The devices that are compared, in Node. */
+const DEVICES: Readonly<Record<string, (options: OpenOptions) => Promise<Device>>> = {
+  webgpu: async ({ adapterClass }) =>
+    createWebGpuDevice({ gpu: await nodeGpu(), adapterClass, operators: CORE_OPERATORS }),
+  wasm: async ({ threads }) => (threads > 1 ? openThreads(threads) : createWasmDevice()),
+};
 
 const HELP = `
 Graph i has the seed SEED + i, so that \`--seed N --count 1\` runs the one that was printed.
 
 Examples:
   npm run fuzz -- --count 5000 --seed 1
+  npm run fuzz -- --count 1000 --device wasm
   npm run fuzz -- --count 200 --filter 'conv|pool' --adapter discrete`;
 
 /** `npm run fuzz`: resolves to the exit status. */
 export async function main(args: readonly string[]): Promise<number> {
   const command = new Command('fuzz')
     .description(
-      'Compiles random graphs with and without each optimisation, and compares what they compute on the host and on WebGPU (in Node) with the references of their operators.',
+      'Compiles random graphs with and without each optimisation, and compares what they compute on the host and on a device (in Node) with the references of their operators.',
     )
     .option('--count <number>', 'graphs to run', '200')
     .option('--seed <number>', 'seed of the first graph', '1')
     .option('--filter <regexp>', 'only operators whose name matches')
+    .option('--device <name>', `beside the host: ${Object.keys(DEVICES).join(' or ')}`, 'webgpu')
     .option('--adapter <class>', `kernels for ${ADAPTER_CLASSES.join(', ')} adapters`, 'software')
+    .option('--threads <number>', 'of wasm; they share all work, however little it is', '1')
     .option('--stop <number>', 'graphs with differences after which to stop', '5')
     .option('--turns', 'of the single optimisations leave out one for each graph, by turns')
     .option('--print', 'print the graphs, run nothing')
@@ -52,7 +73,9 @@ async function fuzz({
   count,
   seed,
   filter,
+  device,
   adapter,
+  threads,
   stop,
   turns,
   print,
@@ -61,14 +84,20 @@ async function fuzz({
   if (adapterClass === undefined) {
     throw new Error(`--adapter: got ${adapter}, expected ${ADAPTER_CLASSES.join(', ')}.`);
   }
+  const open = Object.hasOwn(DEVICES, device) ? DEVICES[device] : undefined;
+  if (open === undefined) {
+    throw new Error(`--device: got ${device}, expected ${Object.keys(DEVICES).join(', ')}.`);
+  }
   const pattern = filter === undefined ? undefined : new RegExp(filter);
   const graphOf = (i: number) => randomGraph({ seed: Number(seed) + i, filter: pattern });
   if (print === true) {
     for (let i = 0; i < Number(count); i++) console.log(printGraph(graphOf(i)));
     return 0;
   }
-  const webgpu = await createWebGpuDevice({ gpu: await nodeGpu(), adapterClass, operators: OPS });
-  const devices: readonly Device[] = [createHostDevice(), webgpu];
+  const devices: readonly Device[] = [
+    createHostDevice(),
+    await open({ adapterClass, threads: parseThreads(threads, device) }),
+  ];
   let failed = 0;
   let done = 0;
   const startedAt = Date.now();

@@ -24,7 +24,8 @@ export async function bundleProgram(name: 'engine-program' | 'deno-program'): Pr
         output: { codeSplitting: false, entryFileNames: file },
       },
     },
-    ssr: { noExternal: true },
+    // For engines without Node's modules: the runtime of the bundler must not import one either.
+    ssr: { noExternal: true, target: 'webworker' },
   });
   return join(outDir, file);
 }

@@ -8,7 +8,7 @@ export interface Count {
   readonly refused?: readonly string[];
 }
 
-/** What was run in an engine. What is undefined was not: it does not exist there, or was not there. */
+/** Results of the runs in an engine. An undefined one was not run: it does not exist there, or was not found. */
 export interface EngineResult {
   readonly title: string;
   readonly facts: EngineFacts;

@@ -25,7 +25,7 @@ export interface Engine extends CaseRunner {
   runOperators(sample: Sample): Promise<OperatorReport>;
 }
 
-/** What a program gives that runs inside of an engine. */
+/** The output of a program that runs inside an engine. */
 export interface EngineProgram {
   describeEngine(gpu: GPU | undefined): Promise<EngineFacts>;
   runOperators(gpu: GPU | undefined, sample: Sample): Promise<OperatorReport>;

@@ -11,7 +11,7 @@ export interface FaultReport {
   readonly faults: number;
   /** In how many of them a step failed, with a typed error. */
   readonly failed: number;
-  /** What did not hold. */
+  /** Broken promises. */
   readonly problems: readonly string[];
 }
 
@@ -90,7 +90,7 @@ async function liveBeside(
     await life.live();
     hasStruck = faulty.hasStruck;
     faulty.disarm();
-    // What the loss of the device took is told to the other session as well.
+    // The other session learns what the loss of the device took, too.
     const isLost = hasStruck && injection.mode === 'lose';
     if (!isLost) await checkRun(other, expected);
     const left = isLost ? undefined : leakOf(before, faulty.live());

@@ -34,13 +34,15 @@ describe.each([{ workgroups: 1 }, { workgroups: 64 }])(
 
     // Processors that a software adapter computes with are lost for as long as the process lives: all of
     // them to 64 workgroups, some to one, beside which a new device works or does not, as it happens.
-    test('later sessions have a device that works, or are told that there is none, or run on the host', () => {
+    test('later sessions have a device that works, or are told that there is none, or run on the processor', () => {
       const reason =
-        "WebGPU: got no device that works in 2000 ms: the GPU's driver is stuck with a kernel that does not end, expected an adapter and a device. Restart this process, or use the host device.";
-      const told = [{ error: `DeviceError: ${reason}` }, { value: ['host', reason, 2, 4, 6, 8] }];
+        "WebGPU: got no working device in 2000 ms: the GPU's driver is stuck with a kernel that does not end, expected an adapter and a device. Restart this process, or use the host device.";
+      const software =
+        "device 'auto': got WebGPU on SwiftShader, a software adapter, expected graphics hardware. Request it with device: 'webgpu'.";
+      const told = [{ error: `DeviceError: ${reason}` }, { value: ['wasm', reason, 2, 4, 6, 8] }];
       const works = [
         { value: ['webgpu', null, 2, 4, 6, 8] },
-        { value: ['webgpu', null, 2, 4, 6, 8] },
+        { value: ['wasm', software, 2, 4, 6, 8] },
       ];
       const [nextTold, autoTold] = told;
       const [nextWorks, autoWorks] = works;

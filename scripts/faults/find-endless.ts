@@ -1,13 +1,13 @@
 import { type LoadOptions, Session, Tensor } from '../../src/client/index.ts';
 
-/** What came of a call, and after how long. */
+/** The outcome of a call, and its duration. */
 export interface Outcome {
   readonly value?: unknown;
   readonly error?: string;
   readonly ms: number;
 }
 
-/** What happened around an endless kernel. */
+/** Observations around an endless kernel. */
 export interface EndlessFindings {
   /** Of the innocent session, before. */
   readonly before: Outcome;

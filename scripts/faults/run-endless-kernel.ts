@@ -8,7 +8,7 @@ const PROCESS_TIMEOUT_MS = 90_000;
 /** Of the device, in milliseconds. */
 export const DEVICE_TIMEOUT = 2000;
 
-/** What an endless kernel of so many workgroups does in Node, in a process of its own that it may keep. */
+/** The effect of an endless kernel of so many workgroups in Node, in a process of its own that it may keep. */
 export async function runEndlessKernel(workgroups: number): Promise<EndlessFindings> {
   const script = ['scripts/run-ts.mjs', 'scripts/faults/endless-kernel.ts'];
   const args = [workgroups, DEVICE_TIMEOUT].map(String);

@@ -22,7 +22,7 @@ export function sampleInput(): Tensor {
   return new Tensor('float32', data, [ROWS, FEATURES]);
 }
 
-/** What the file computes on the host. */
+/** Results of the file on the host. */
 export async function expectedOf(file: Uint8Array<ArrayBuffer>): Promise<HostTensor> {
   const session = await Session.load(file, { worker: false, device: 'host' });
   const { y } = await session.run({ x: sampleInput() });

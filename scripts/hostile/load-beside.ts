@@ -1,6 +1,6 @@
 import type { LoadOptions, Session, Tensor } from '../../src/client/index.ts';
 
-/** What was seen while a hostile model was loaded beside a session that does its work. */
+/** Observations while a hostile model was loaded beside a working session. */
 export interface SeenBeside {
   /** Name of the error, or `loaded`. */
   readonly outcome: string;

@@ -1,4 +1,4 @@
-/** What the files of one folder of `src/` may import, beside that folder itself. */
+/** Imports allowed to the files of one folder of `src/`, beside that folder itself. */
 export interface ImportZone {
   /** Zones, or single files. */
   readonly imports: readonly string[];
@@ -15,8 +15,9 @@ export interface ImportZone {
 export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
   core: { imports: [] },
   bytecode: { imports: ['core'] },
-  ops: { imports: ['core'] },
-  device: { imports: ['core', 'ops'] },
+  wasm: { imports: ['core'] },
+  ops: { imports: ['core', 'wasm'] },
+  device: { imports: ['core', 'wasm', 'ops'] },
   runtime: { imports: ['core', 'bytecode', 'device/device.ts'] },
   compiler: { imports: ['core', 'bytecode', 'ops'] },
   frontend: { imports: ['core', 'ops', 'compiler'] },

@@ -28,7 +28,7 @@ export function readImports(folders: readonly string[]): Imports {
   );
 }
 
-/** What each source below the folders states, packages included. */
+/** Imports of each source below the folders, packages included. */
 export function readImportedNames(
   folders: readonly string[],
 ): ReadonlyMap<string, readonly ImportedName[]> {

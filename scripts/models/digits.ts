@@ -22,7 +22,7 @@ const SHAPES = {
   'dense.bias': [10],
 } as const;
 
-/** What scripts/train has trained. */
+/** Weights that scripts/train trained. */
 export type DigitWeights = Readonly<Record<keyof typeof SHAPES, HostTensor>>;
 
 /** The weights of the network as it is; training alone makes other ones. */

@@ -107,7 +107,7 @@ function batchNorm(detector: Detector, x: NaiveTensor): NaiveTensor {
   });
 }
 
-/** What a head says of each anchor: cell by cell, and in a cell anchor by anchor. */
+/** Outputs of a head for each anchor: cell by cell, and in a cell anchor by anchor. */
 function rowsOf(detector: Detector, name: string, x: NaiveTensor): number[][] {
   const map = convolution(x, [
     weightOf(detector, `${name}.weight`),

@@ -1,7 +1,7 @@
 // Bundles an entry for Node with Vite, so that `?raw` shader imports mean the same as in the page.
 // Packages stay imports.
 import { builtinModules } from 'node:module';
-import { isAbsolute, join, relative } from 'node:path';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'vite';
 
@@ -43,6 +43,24 @@ function leavePackages(root) {
   };
 }
 
+/** Threads of the wasm device, whose file Node has to find: a build of its own beside the others. */
+function buildThreads({ root, folder }, built) {
+  const source = "'./wasm-thread-main.ts'";
+  return {
+    name: 'weft:build-threads',
+    enforce: 'pre',
+    async transform(code, id) {
+      // Not this file, which names it too.
+      if (!code.includes(source) || !fileOf(id).endsWith('/wasm-thread.ts')) return null;
+      const entry = join(dirname(fileOf(id)), 'wasm-thread-main.ts');
+      const { chunks, sources } = await buildEntry(entry, { root, folder, alias: {} });
+      built.push({ chunks, sources });
+      const address = pathToFileURL(join(folder, chunks[0].name)).href;
+      return { code: code.replace(source, JSON.stringify(address)), map: null };
+    },
+  };
+}
+
 function listSources(root, sources) {
   return {
     name: 'weft:list-sources',
@@ -60,6 +78,7 @@ const exactly = (name) => new RegExp(`^${name.replaceAll(/[^\w-]/g, '\\$&')}$`);
 /** The chunks of an entry, itself first, and the files they are made of, relative to `root`. */
 export async function buildEntry(entry, { root, folder, alias }) {
   const sources = new Set();
+  const threads = [];
   const { output } = await build({
     root,
     configFile: false,
@@ -71,7 +90,12 @@ export async function buildEntry(entry, { root, folder, alias }) {
         replacement: file,
       })),
     },
-    plugins: [keepAddresses(), leavePackages(root), listSources(root, sources)],
+    plugins: [
+      keepAddresses(),
+      leavePackages(root),
+      buildThreads({ root, folder }, threads),
+      listSources(root, sources),
+    ],
     build: {
       ssr: entry,
       // Nothing is written, but the maps name sources from there.
@@ -91,5 +115,8 @@ export async function buildEntry(entry, { root, folder, alias }) {
     text: file.type === 'chunk' ? file.code : file.source,
   }));
   chunks.sort((a, b) => Number(b.isEntry) - Number(a.isEntry));
-  return { chunks, sources: [...sources] };
+  return {
+    chunks: [...chunks, ...threads.flatMap((thread) => thread.chunks)],
+    sources: [...sources, ...threads.flatMap((thread) => thread.sources)],
+  };
 }

@@ -21,7 +21,7 @@ const PROGRAM = `def @main(%x: ${ROWS}, %pass: fn (${ROWS}) -> ${ROWS}) -> ${ROW
   add(add(%y, %y), reduce_sum(%y, axes=[1], keepdims=true))
 }`;
 
-/** What a call came to, and how often it ran. */
+/** The outcome of a call, and how often it ran. */
 interface Outcome {
   runs: number;
   results: number;

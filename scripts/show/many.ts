@@ -226,7 +226,7 @@ function makeLayer(inputs: number, outputs: number, random: Random): Layer {
   return { inputs, outputs, weights };
 }
 
-/** What the model should give, computed in double precision. */
+/** The model's expected result, computed in double precision. */
 function makeSample(
   layers: readonly Layer[],
   {

@@ -171,7 +171,7 @@ async function showTree(page: Page): Promise<boolean> {
   );
 }
 
-/** What the program says, in double precision. */
+/** The program's result, in double precision. */
 function total(x: number, n: number): number {
   return n < 1 ? x : Math.tanh(total(x * 0.75, n - 1) - total(x + 0.5, n - 5));
 }

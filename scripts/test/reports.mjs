@@ -1,4 +1,4 @@
-// What the reports of the test runners say: how many tests passed, failed and were skipped.
+// Reads the reports of the test runners: how many tests passed and were skipped, and which failed.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -27,9 +27,21 @@ export function vitestReport(root, title) {
       passed: report.numPassedTests,
       failed: report.numFailedTests + broken.length,
       skipped: report.numPendingTests + report.numTodoTests,
+      failures: report.testResults.flatMap(({ name, message, assertionResults }) => [
+        ...(broken.some((file) => file.name === name) ? [nameFailure(root, name, message)] : []),
+        ...assertionResults
+          .filter(({ status }) => status === 'failed')
+          .map(({ fullName, failureMessages: [reason] }) =>
+            nameFailure(root, `${name}: ${fullName}`, reason),
+          ),
+      ]),
     };
   });
 }
+
+/** The test and the first line of its reason. */
+const nameFailure = (root, test, reason = '') =>
+  `${test.replace(root, '')}: ${reason.split('\n', 1)[0]}`;
 
 /** Where Playwright writes its report of a stage, and what counts it. */
 export function playwrightReport(root, title) {

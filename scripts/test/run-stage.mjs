@@ -25,7 +25,10 @@ function withoutNeeds({ title, isDemanded = isContinuousIntegration }, missing) 
   return { title, ...counts, seconds: 0, ...(mustRun ? {} : { missing }) };
 }
 
-/** `{ title, passed, failed, skipped, seconds, missing }`; `missing` is why a stage did not run. */
+/**
+ * `{ title, passed, failed, skipped, failures, seconds, missing }`; `failures` name tests where a report
+ * does, `missing` is why a stage did not run.
+ */
 export async function runStage(stage) {
   const missing = stage.needs?.();
   if (missing !== undefined) return withoutNeeds(stage, missing);

@@ -17,11 +17,19 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export const isSet = (name) => !['', '0', 'false'].includes(process.env[name] ?? '');
 
-/** Unit tests, counted by their report. */
+/**
+ * Unit tests, counted by their report. What fails is tried a second time, and then printed as such: one
+ * of ten thousand tests may meet a machine that does other work.
+ */
 function vitest(title, args, fields = {}) {
   const { file, count } = vitestReport(root, title);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  return { title, command: ['vitest', 'run', ...args, ...reporters], count, ...fields };
+  return {
+    title,
+    command: ['vitest', 'run', '--retry=1', ...args, ...reporters],
+    count,
+    ...fields,
+  };
 }
 
 /** Tests in a browser, counted by their report. */
@@ -38,7 +46,7 @@ function playwright(title, args, { env, ...fields } = {}) {
 
 const node = (title, file, fields = {}) => ({ title, command: ['node', file], ...fields });
 
-/** What `npm run show` shows. */
+/** The sections of `npm run show`. */
 const show = (title, words, fields = {}) => ({
   title,
   command: ['node', 'scripts/run-ts.mjs', 'scripts/show.ts', ...words],

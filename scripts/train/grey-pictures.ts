@@ -24,7 +24,7 @@ export interface LabelledPicture {
 /** Scores of mnist-cntk lie hundreds apart on such pictures; those of our network want to be a few apart. */
 const SCALE = 200;
 
-/** What a picture [28, 28] scores, in the units that our network shall learn. */
+/** Scores of a picture [28, 28], in the units that our network should learn. */
 interface Teacher {
   score(image: Float32Array): Promise<number[]>;
   dispose(): Promise<void>;

@@ -21,16 +21,16 @@ export { count as n, later };`,
     names,
   );
   expect(code.toString()).toMatchInlineSnapshot(`
-    "(need, load) => {
-    const { x: y, z: z } = need(0);
-    need(1);
+    "(__weftNeed, __weftLoad) => {
+    const { x: y, z: z } = __weftNeed(0);
+    __weftNeed(1);
 
     let count = y;
-    const later = () => load(2);
+    const later = () => __weftLoad(2);
     const here = self.location.href;
     class Made { constructor() { this.target = new.target; } }
 
-    return { get p() { return need(1).q; }, get n() { return count; }, get later() { return later; } };
+    return { get p() { return __weftNeed(1).q; }, get n() { return count; }, get later() { return later; } };
     }"
   `);
   expect(needs).toEqual(['chunks/a.js', 'chunks/b.js', 'chunks/b.js']);
@@ -47,6 +47,17 @@ test('what a chunk exports is what it holds at the time', () => {
   const made = make();
   made.add();
   expect(made.n).toBe(2);
+});
+
+test('a chunk may import something of any name', () => {
+  const imported = ['need', 'load', 'self'].join(', ');
+  const { code } = chunkFactory(
+    `import { ${imported} } from "./a.js";\nexport { load };`,
+    'd.js',
+    names,
+  );
+  const make = runInThisContext(code.toString()) as (need: () => object) => { load: string };
+  expect(make(() => ({ need: 'n', load: 'l', self: 's' })).load).toBe('l');
 });
 
 test.each([

@@ -9,6 +9,10 @@ export interface ChunkFactory {
   readonly loads: readonly string[];
 }
 
+/** Names that no chunk has for anything of its own. */
+const NEED = '__weftNeed';
+const LOAD = '__weftLoad';
+
 interface Names {
   /** The file name that a relative specifier means. */
   readonly resolve: (specifier: string) => string;
@@ -17,8 +21,8 @@ interface Names {
 }
 
 /**
- * An ES chunk as a function that needs no module system: imports become calls of `need`, `import()`
- * becomes `load`, `import.meta.url` the worker's address, exports an object of getters. Throws at what
+ * An ES chunk as a function that needs no module system: imports become calls of a first parameter,
+ * `import()` those of a second one, `import.meta.url` the worker's address, exports an object of getters. Throws at what
  * no chunk of ours holds.
  */
 export function chunkFactory(code: string, fileName: string, names: Names): ChunkFactory {
@@ -29,7 +33,7 @@ export function chunkFactory(code: string, fileName: string, names: Names): Chun
   const need = (specifier: string): string => {
     const target = names.resolve(specifier);
     needs.push(target);
-    return `need(${names.idOf(target)})`;
+    return `${NEED}(${names.idOf(target)})`;
   };
   const { program } = parseSync(fileName, code);
   for (const node of program.body) {
@@ -58,10 +62,10 @@ export function chunkFactory(code: string, fileName: string, names: Names): Chun
     else {
       const target = names.resolve(specifier);
       loads.push(target);
-      text.update(start, end, `load(${names.idOf(target)})`);
+      text.update(start, end, `${LOAD}(${names.idOf(target)})`);
     }
   }
-  text.prepend('(need, load) => {\n').append(`\nreturn { ${exported.join(', ')} };\n}`);
+  text.prepend(`(${NEED}, ${LOAD}) => {\n`).append(`\nreturn { ${exported.join(', ')} };\n}`);
   return { code: text, needs, loads };
 }
 

@@ -8,6 +8,7 @@ import { MAIN, pathOf, TEXTS } from './packaged-addresses.ts';
 
 /** A chunk goes to the first file whose entry needs it; the entries of `extras` are all others. */
 const ON_DEMAND: readonly { readonly name: string; readonly entry?: RegExp }[] = [
+  { name: 'wasm', entry: /\/wasm-device\.ts$/ },
   { name: 'kernels', entry: /\/prepare-host-kernels\.ts$/ },
   { name: 'extras' },
   { name: 'compiler', entry: /\/frontend\/index\.ts$/ },

@@ -123,7 +123,7 @@ export class Draw {
   }
 }
 
-/** What the elements of each dtype are unless a case says so. */
+/** Default elements of each dtype. */
 export function defaultElements(dtype: DType): Elements {
   const { category } = dtypeInfo(dtype);
   if (category === 'float') return quarters;

@@ -69,7 +69,7 @@ function samplesBeyond({ inputs: [x, grid] }: NodeCase): number {
   return places.size * (x?.shape[1] ?? 1);
 }
 
-/** What no state of a cell exceeds whose candidates are at most 1. */
+/** An upper bound on the state of a cell whose candidates are at most 1. */
 function largestCell({ inputs }: NodeCase): number {
   const [x] = inputs;
   return Math.max(0, ...numbers(inputs[6]).map(Math.abs)) + (x?.shape[0] ?? 0);

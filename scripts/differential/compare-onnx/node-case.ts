@@ -38,7 +38,7 @@ export type Feeds = Readonly<Record<string, HostTensor>>;
 export interface ModelCase {
   readonly bytes: Uint8Array;
   readonly feeds: Feeds;
-  /** What the same session runs afterwards, in other sizes. */
+  /** Further inputs for the same session, in other sizes. */
   readonly moreFeeds?: readonly Feeds[];
   readonly outputs: readonly string[];
   readonly text: string;
@@ -51,7 +51,7 @@ export function singleNodeModel(node: NodeCase, draw: Draw, variant: NodeVariant
   return graphModel([{ node: given, inputs: node.inputs.map(() => undefined) }], draw, variant);
 }
 
-/** What all cases are made into. */
+/** A variant that every case is turned into. */
 export interface NodeVariant {
   /** Tensors of float32 become float16. */
   readonly isHalf?: boolean;

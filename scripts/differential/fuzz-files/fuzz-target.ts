@@ -11,11 +11,11 @@ export interface FuzzTarget {
 export interface Outcome {
   /** `ok`, or the name of the error. */
   readonly name: string;
-  /** What is wrong with it: no error of Weft's own, or a message about a bug. */
+  /** The fault: not one of Weft's own errors, or a message about a bug. */
   readonly problem: string | undefined;
 }
 
-/** What a file comes to: success, or an error with a type, all the way down its causes. */
+/** The outcome of a file: success, or an error with a type, all the way down its causes. */
 export async function outcomeOf(
   target: FuzzTarget,
   bytes: Uint8Array<ArrayBuffer>,

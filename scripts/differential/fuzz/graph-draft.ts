@@ -7,7 +7,7 @@ import { elementCount, type Shape, sameShape } from '../../../src/core/shape.ts'
 import { hasSymbols } from '../../../src/ops/attributes.ts';
 import { inferCall } from '../../../src/ops/infer-call.ts';
 import { hostReason } from '../../../src/ops/placement.ts';
-import { opDefinition } from '../../../src/ops/registry.ts';
+import { CORE_OPERATORS } from '../../../src/ops/core-operators.ts';
 import { seededRandom } from '../../../src/core/random.ts';
 import { concreteShape, type Graph, type GraphNode, inputsOf } from './graph.ts';
 import { evaluateNode, isComparable, type NodeValues } from './perturbed-values.ts';
@@ -27,7 +27,7 @@ export class GraphDraft {
     this.#random = seededRandom(seed);
     for (const name of ['n', 'm'].slice(0, this.below(3))) {
       this.symbols.set(name, this.pick([0, 1, 2, 3, 3, 5, 6]));
-      // What mentions a symbol needs a parameter that tells its size.
+      // Code that mentions a symbol needs a parameter that gives its size.
       const type: TensorType = { dtype: 'float32', shape: [name] };
       this.#addLeaf('param', type, this.#tensor('float32', concreteShape([name], this.symbols)));
     }
@@ -98,7 +98,7 @@ export class GraphDraft {
     // A function has to have parameters that tell the sizes which it mentions.
     const isNamed = (dim: Dim): boolean => typeof dim !== 'object';
     const isClosed =
-      !hasSymbols(opDefinition(op), attributes) &&
+      !hasSymbols(CORE_OPERATORS.require(op), attributes) &&
       inputs.every((input) => this.type(input).shape.every(isNamed));
     const isFunction = this.below(14) === 0 && isClosed;
     const form = this.below(12) === 0 ? 'let' : isFunction ? 'function' : 'plain';
@@ -154,7 +154,7 @@ export class GraphDraft {
   /** The type of a call that kernels can do, whose sizes are known; undefined where it is refused. */
   #infer(op: string, inputs: readonly number[], attributes: Attributes): TensorType | undefined {
     const types = inputs.map((input) => this.type(input));
-    const definition = opDefinition(op);
+    const definition = CORE_OPERATORS.require(op);
     try {
       const { output, checks } = inferCall(definition, types, attributes);
       const size = (dim: Dim) => evaluateDim(dim, this.symbols);

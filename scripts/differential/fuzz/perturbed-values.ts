@@ -1,14 +1,14 @@
 import { dtypeInfo } from '../../../src/core/dtype.ts';
 import type { HostTensor } from '../../../src/core/host-tensor.ts';
 import { evaluateCall } from '../../../src/compiler/values/evaluate-call.ts';
-import { opDefinition } from '../../../src/ops/registry.ts';
+import { CORE_OPERATORS } from '../../../src/ops/core-operators.ts';
 import { concreteAttributes, type Graph, type GraphNode, inputsOf } from './graph.ts';
 import { elementsOf, tensorFrom } from './tensor-values.ts';
 
 /**
- * What the references make of a node, and again where the result of each operator before it was off
- * by up to what its tolerance allows (Monte Carlo arithmetic, Parker 1997). How far these lie apart
- * is how well the node is conditioned.
+ * The references' value of a node, and further values with each earlier operator's result perturbed
+ * within its tolerance (Monte Carlo arithmetic, Parker 1997). Their spread shows how well the node is
+ * conditioned.
  */
 export interface NodeValues {
   readonly value: HostTensor;
@@ -63,7 +63,8 @@ export function evaluateNode(
     return chosen;
   }
   const attributes = concreteAttributes(node.attributes, symbols);
-  const run = (inputs: readonly HostTensor[]) => evaluateCall(node.op, inputs, attributes);
+  const run = (inputs: readonly HostTensor[]) =>
+    evaluateCall(CORE_OPERATORS.require(node.op), inputs, attributes);
   const inputs = operands.map(({ value }) => value);
   const value = run(inputs);
   const isRounded = roundsResult(node.op, value);
@@ -89,7 +90,7 @@ export function evaluateGraph(graph: Graph, noise: Perturbation): NodeValues[] {
 }
 
 function roundsResult(op: string, value: HostTensor): boolean {
-  const { tolerance } = opDefinition(op);
+  const { tolerance } = CORE_OPERATORS.require(op);
   const isExact = tolerance.rtol === 0 && tolerance.atol === 0;
   return !isExact && dtypeInfo(value.dtype).category === 'float';
 }
@@ -116,9 +117,9 @@ function withNoise(
   return isMoved ? tensorFrom(dtype, shape, values) : tensor;
 }
 
-/** What one call of an operator may be off by. */
+/** The allowed error of one call of an operator. */
 export function toleranceOf(op: string, dtype: string): { rtol: number; atol: number } {
-  const { tolerance } = opDefinition(op);
+  const { tolerance } = CORE_OPERATORS.require(op);
   if (dtype !== 'float16' || (tolerance.rtol === 0 && tolerance.atol === 0)) return tolerance;
   return { rtol: tolerance.rtol + HALF_ULP, atol: tolerance.atol + SMALLEST_HALF };
 }

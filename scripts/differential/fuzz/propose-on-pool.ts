@@ -7,7 +7,7 @@ import type {
 } from '../../../src/core/primitive-function.ts';
 import type { OpDefinition } from '../../../src/ops/define-op.ts';
 import { KERNEL_DTYPES } from '../../../src/ops/placement.ts';
-import { OPS, opDefinition } from '../../../src/ops/registry.ts';
+import { CORE_OPERATORS } from '../../../src/ops/core-operators.ts';
 import { withCases } from '../../../src/ops/testing/tested-ops.ts';
 import type { GraphDraft } from './graph-draft.ts';
 
@@ -29,7 +29,7 @@ export function proposeOnPool(draft: GraphDraft, filter: RegExp | undefined): nu
 }
 
 function elementwiseOps(filter: RegExp | undefined): readonly OpDefinition[] {
-  return [...OPS.values()].filter(
+  return [...CORE_OPERATORS].filter(
     ({ name, kind }) => kind === 'elementwise' && (filter?.test(name) ?? true),
   );
 }
@@ -55,7 +55,7 @@ function operandOf(
   name: string,
   fits: (type: TensorType) => boolean = () => true,
 ): number | undefined {
-  const dtypes = opDefinition(name).inputs[0]?.dtypes ?? [];
+  const dtypes = CORE_OPERATORS.require(name).inputs[0]?.dtypes ?? [];
   const found = draft.find((type) => dtypes.includes(type.dtype) && fits(type));
   if (found !== undefined && draft.below(10) > 0) return found;
   const leaf = randomLeaf(draft);
@@ -120,7 +120,7 @@ function alongAxes(name: string): Proposal {
   return (draft) => {
     const x = operandOf(draft, name);
     if (x === undefined) return undefined;
-    const op = opDefinition(name);
+    const op = CORE_OPERATORS.require(name);
     return draft.call(name, [x], attributesFor(draft, op, draft.type(x).shape.length));
   };
 }
@@ -190,7 +190,7 @@ const pad: Proposal = (draft) => {
   if (x === undefined) return undefined;
   const { shape } = draft.type(x);
   const pads = [...shape, ...shape].map(() => draft.pick([0, 0, 1, 2, -1]));
-  const modes = opDefinition('pad').attributes['mode']?.oneOf ?? ['constant'];
+  const modes = CORE_OPERATORS.require('pad').attributes['mode']?.oneOf ?? ['constant'];
   return draft.call('pad', [x], { pads, mode: draft.pick(modes), value: draft.pick([0, 0.5, 3]) });
 };
 
@@ -249,7 +249,9 @@ const scatterElements: Proposal = (draft) => {
   const dims = shape.map((dim) => 1 + draft.below(dim));
   const indices = draft.leaf('int64', dims, { range: [-size, size] });
   const updates = draft.leaf(draft.type(x).dtype, dims);
-  const modes = opDefinition('scatter_elements').attributes['reduction']?.oneOf ?? ['none'];
+  const modes = CORE_OPERATORS.require('scatter_elements').attributes['reduction']?.oneOf ?? [
+    'none',
+  ];
   // Without a reduction an index that stands there twice leaves open which update stays.
   const reduction = draft.pick(modes.filter((mode) => mode !== 'none'));
   return draft.call('scatter_elements', [x, indices, updates], { axis, reduction });

@@ -36,7 +36,7 @@ export function variantsFor(seed: number): readonly Variant[] {
   return [...VARIANTS.slice(0, 2), ...(turn === undefined ? [] : [turn])];
 }
 
-/** What a graph computes on a device, compiled in some way, if that is not what it means. */
+/** The wrong result of a graph on a device, compiled in some way. */
 export interface Difference {
   readonly variant: Variant;
   readonly device: string;
@@ -126,7 +126,9 @@ async function runExecutable(
   executable: Executable,
   runs: readonly Run[],
 ): Promise<HostTensor[][]> {
-  const vm = await VirtualMachine.create(executable, { devices: [device, createHostDevice()] });
+  // As in a session: WebAssembly is a host too.
+  const host = device.kind === 'wasm' ? device : createHostDevice();
+  const vm = await VirtualMachine.create(executable, { devices: [device, host] });
   const results: HostTensor[][] = [];
   try {
     for (const { args } of runs) {

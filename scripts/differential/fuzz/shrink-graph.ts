@@ -2,7 +2,7 @@ import { evaluateDim } from '../../../src/core/dim.ts';
 import { HostTensor } from '../../../src/core/host-tensor.ts';
 import type { TensorType } from '../../../src/core/primitive-function.ts';
 import { inferCall } from '../../../src/ops/infer-call.ts';
-import { opDefinition } from '../../../src/ops/registry.ts';
+import { CORE_OPERATORS } from '../../../src/ops/core-operators.ts';
 import { seededRandom } from '../../../src/core/random.ts';
 import {
   concreteAttributes,
@@ -191,7 +191,11 @@ function typeAgain(
   }
   if (node.kind !== 'call') return node.type;
   try {
-    const { output, checks } = inferCall(opDefinition(node.op), operands, node.attributes);
+    const { output, checks } = inferCall(
+      CORE_OPERATORS.require(node.op),
+      operands,
+      node.attributes,
+    );
     const holds = checks.every(
       ({ left, right }) => evaluateDim(left, symbols) === evaluateDim(right, symbols),
     );

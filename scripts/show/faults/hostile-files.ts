@@ -18,7 +18,7 @@ const MAX_MEGABYTES = 512;
 const MAX_ABORT_MS = 1000;
 const SAMPLE_MS = 50;
 
-/** What takes long enough to be stopped in its middle. */
+/** A model that compiles long enough to be stopped midway. */
 const SLOW = 'functions that double inside an If';
 
 /** `y = max(x, 0)` of one element. */

@@ -224,7 +224,7 @@ function castElements(from: DType, to: DType): Elements | undefined {
   if (from === 'bool') return undefined;
   if (to.startsWith('float') || to === 'bool')
     return from.startsWith('float') ? edges : integersBetween(-120, 120);
-  // What a float outside of the integer's range becomes is undefined.
+  // A float outside of the integer's range gives an undefined result.
   if (!from.startsWith('float')) return integersBetween(-2000, 70000);
   return to.startsWith('u') ? between(0, 120) : between(-120, 120);
 }

@@ -1,0 +1,32 @@
+import type { Device } from '../../src/device/device.ts';
+import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
+import type { SessionProvider } from '../../src/worker/protocol.ts';
+import { SessionHost } from '../../src/worker/session-host.ts';
+import { wasmThreadStarter } from '../../src/worker/wasm-thread.ts';
+import type { CaseRunner } from './browser-runner.ts';
+import { caseReader } from './node-runner.ts';
+import { runCase } from './run-case.ts';
+
+/** The wasm device with threads that share all work, however little it is. */
+export const openThreads = (threads: number): Device =>
+  createWasmDevice({ threads, startThread: wasmThreadStarter(), sharesAll: true });
+
+/** Cases on one such device in this process. */
+export async function openThreadRunner(threads: number): Promise<CaseRunner> {
+  const device = openThreads(threads);
+  const destroy = device.destroy.bind(device);
+  // Sessions come and go.
+  device.destroy = () => undefined;
+  const service = new SessionHost({ createDevice: async () => device });
+  const remote: SessionProvider = {
+    name: 'threads',
+    closed: new Promise(() => undefined),
+    openService: async () => service,
+  };
+  return {
+    title: `the wasm device in Node with ${threads} threads`,
+    run: (found) =>
+      runCase(found, { device: 'wasm', worker: false, remote, read: caseReader(found) }),
+    close: async () => destroy(),
+  };
+}
