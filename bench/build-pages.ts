@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'vite';
@@ -14,7 +14,10 @@ export const PEER_PACKAGES = join(here, 'node_modules');
 
 /** Installs the peers once, from the lock file. */
 export function installPeers(): void {
-  if (existsSync(join(PEER_PACKAGES, 'onnxruntime-web'))) return;
+  const { dependencies } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  if (Object.keys(dependencies).every((name) => existsSync(join(PEER_PACKAGES, name)))) return;
   console.error('installing the runtimes to compare with (bench/package.json) …');
   execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: here, stdio: ['ignore', 2, 2] });
 }

@@ -4,24 +4,26 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, chromium } from 'playwright';
 import { findChromium } from '../scripts/find-chromium.mjs';
 import { buildPages, installPeers, PEER_PACKAGES } from './build-pages.ts';
-import { MACHINE_CASES } from './cases/machine-cases.ts';
 import { modelCases } from './cases/model-cases.ts';
 import { operatorCases } from './cases/operator-cases.ts';
-import { type Lab, measureCase, measureMachine, openPage } from './measure-case.ts';
+import { measureCase, measureMachine } from './measure-case.ts';
+import { METHODS } from './methods.ts';
+import { type Lab, openPage } from './open-page.ts';
 import { type BenchOptions, parseOptions, USAGE } from './options.ts';
 import type { MachineFigure } from './page/machine-steps.ts';
 import type { AdapterReport } from './page/measure-ceilings.ts';
+import { coldComplaints, coldTable } from './cold-table.ts';
 import {
-  coldTable,
-  complaints,
   failures,
-  figure,
+  machineComplaints,
   machineTable,
   type Outcome,
   progress,
+  warmComplaints,
   warmTable,
 } from './report.ts';
 import { servePages } from './serve-pages.ts';
+import { figure } from './table.ts';
 import { writeSection } from '../scripts/write-section.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -29,15 +31,10 @@ const models = join(root, '../shared/models');
 
 const FLAGS = ['--enable-unsafe-webgpu', '--no-sandbox', '--disable-background-networking'];
 
-/** What a page with onnxruntime-web's WebGPU provider loads. */
-const ONNX_RUNTIME_FILES = [
-  'onnxruntime-web/dist/ort.webgpu.bundle.min.mjs',
-  'onnxruntime-web/dist/ort-wasm-simd-threaded.asyncify.wasm',
-];
-
 /**
  * Weft against other runtimes in one page; see README.md. Resolves to the exit status: 1 when
- * outputs differ or Weft fails, 2 for wrong arguments. A target that is missed is no failure.
+ * outputs differ or Weft fails, or where the device has to reach its targets and one is missed; 2 for
+ * wrong arguments.
  */
 export async function main(args: readonly string[]): Promise<number> {
   let options: BenchOptions;
@@ -48,16 +45,19 @@ export async function main(args: readonly string[]): Promise<number> {
     return 2;
   }
   if (!existsSync(models)) console.error(`no models: ${models} is not there; operator cases only`);
-  const plans = [...operatorCases(), ...modelCases(models)].filter(({ name }) =>
+  const { device, threads, isIsolated } = options;
+  const method = METHODS[device];
+  const plans = [...operatorCases(device), ...modelCases(models, device)].filter(({ name }) =>
     options.cases.test(name),
   );
   installPeers();
   const pages = await buildPages();
-  const warm = options.peers.includes('onnxruntime') ? ONNX_RUNTIME_FILES : [];
-  const server = await servePages({ pages, peers: PEER_PACKAGES, warm });
+  const warm = options.peers.includes('onnxruntime') ? method.onnxRuntimeFiles : [];
+  const server = await servePages({ pages, peers: PEER_PACKAGES, warm, isIsolated });
   const browser = await launch(options);
   try {
-    const lab = { browser, server, peers: options.peers, runs: options.runs };
+    const { peers, runs } = options;
+    const lab = { browser, server, device, method, threads, isIsolated, peers, runs };
     // The first page starts the browser's GPU process, which no case shall pay for.
     const ceilings = await measureCeilings(lab);
     const outcomes: Outcome[] = [];
@@ -65,10 +65,10 @@ export async function main(args: readonly string[]): Promise<number> {
       console.error(`[${i + 1}/${plans.length}] ${plan.title}`);
       const result = await measureCase(lab, plan);
       outcomes.push({ plan, result });
-      for (const line of progress(result)) console.error(`  ${line}`);
+      for (const line of progress(result, method)) console.error(`  ${line}`);
     }
     const machine: MachineFigure[] = [];
-    for (const name of MACHINE_CASES.filter((name) => options.cases.test(name))) {
+    for (const name of method.machineCases.filter((name) => options.cases.test(name))) {
       console.error(name);
       machine.push(...(await measureMachine(lab, name)));
     }
@@ -90,7 +90,7 @@ async function launch({ adapter }: BenchOptions): Promise<Browser> {
 async function measureCeilings(lab: Lab): Promise<AdapterReport> {
   const page = await openPage(lab);
   try {
-    return await page.evaluate(() => globalThis.bench.ceilings());
+    return await page.evaluate((device) => globalThis.bench.ceilings(device), lab.device);
   } finally {
     await page.context().close();
   }
@@ -110,18 +110,26 @@ function report(
 ): number {
   const date = new Date().toISOString().slice(0, 10);
   const command = ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
+  const method = METHODS[options.device];
   const failing = failures(outcomes);
   const text = [
-    `\`${command}\`, ${date}, Chromium ${browser}, adapter ${ceilings.adapter}; its ceilings: ` +
+    `\`${command}\`, ${date}, Chromium ${browser}, ${ceilings.adapter}; its ceilings: ` +
       `${figure(ceilings.gflops)} GFLOPS (multiply-adds in registers), ` +
       `${figure(ceilings.gbps)} GB/s (copy).`,
-    ...(outcomes.length > 0 ? [warmTable(outcomes, options.peers, ceilings)] : []),
+    ...(outcomes.length > 0
+      ? [warmTable(outcomes, { peers: options.peers, method, ceilings })]
+      : []),
     ...(failing.length > 0 ? [failing.join('\n')] : []),
-    ...(outcomes.some(({ result }) => result.cold.length > 0) ? [coldTable(outcomes)] : []),
+    ...(outcomes.some(({ result }) => result.cold.length > 0) ? [coldTable(outcomes, method)] : []),
     ...(machine.length > 0 ? [machineTable(machine)] : []),
   ].join('\n\n');
   console.log(text);
-  const { differing, missed } = complaints(outcomes);
+  const { differing, missed: missedWarm } = warmComplaints(outcomes);
+  const missed = [
+    ...missedWarm,
+    ...(method.mustReach ? coldComplaints(outcomes, method) : []),
+    ...machineComplaints(machine),
+  ];
   for (const line of missed) console.error(`missed: ${line}`);
   for (const line of differing) console.error(line);
   if (options.json !== undefined) {
@@ -130,7 +138,16 @@ function report(
     writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`);
   }
   if (options.isWritten) {
-    writeSection(join(root, 'docs/performance.md'), 'npm run bench -- --write', text);
+    writeSection(join(root, 'docs/performance.md'), sectionOf(options), text);
   }
-  return differing.length > 0 ? 1 : 0;
+  return differing.length > 0 || (method.mustReach && missed.length > 0) ? 1 : 0;
+}
+
+/** The command whose section of the document a run writes. */
+function sectionOf({ device, threads }: BenchOptions): string {
+  const more = [
+    device === 'webgpu' ? '' : ` --device ${device}`,
+    threads > 1 ? ` --threads ${threads}` : '',
+  ];
+  return `npm run bench --${more.join('')} --write`;
 }

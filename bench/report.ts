@@ -1,7 +1,11 @@
-import type { CasePlan, Peer, RuntimeName } from './cases/bench-case.ts';
-import type { CaseResult, ColdResult, RuntimeResult } from './measure-case.ts';
+import type { CasePlan, Peer, RunName, RuntimeName } from './cases/bench-case.ts';
+import { type Cell, differs, rateOf, type Standard, timeOf } from './cells.ts';
+import type { CaseResult } from './measure-case.ts';
+import type { RuntimeResult } from './measure-warm.ts';
+import type { Method } from './methods.ts';
 import type { MachineFigure } from './page/machine-steps.ts';
 import type { AdapterReport } from './page/measure-ceilings.ts';
+import { figure, markdown } from './table.ts';
 
 export const TITLES: Readonly<Record<RuntimeName, string>> = {
   weft: 'Weft',
@@ -10,83 +14,122 @@ export const TITLES: Readonly<Record<RuntimeName, string>> = {
   jax: 'jax-js',
 };
 
-/** Largest difference from published outputs, or between two runtimes, over the range of the output. */
-export const TOLERANCE = 1e-3;
+const RUN_TITLES: Readonly<Record<RunName, string>> = {
+  ...TITLES,
+  'weft-resident': 'Weft on device',
+  'weft-float32': 'Weft float32',
+  'weft-one-thread': 'Weft on one thread',
+  floor: 'floor',
+  'multiply-adds': 'multiply-adds',
+  'byte-products': 'byte products',
+};
 
 export interface Outcome {
   readonly plan: CasePlan;
   readonly result: CaseResult;
 }
 
-/** The warm runs as a Markdown table; each row says what was to be reached and whether it was. */
-export function warmTable(
-  outcomes: readonly Outcome[],
-  peers: readonly Peer[],
-  ceilings: AdapterReport,
-): string {
-  const header = [
-    'case',
-    'floor ms',
-    'Weft ms',
-    ...peers.flatMap((peer) => [`${TITLES[peer]} ms`, 'ratio']),
-  ];
-  const rows = outcomes.map(({ plan, result }) => [
-    plan.title,
-    figure(result.floorMs),
-    milliseconds(result.runtimes.weft),
-    ...peers.flatMap((peer) => [
-      milliseconds(result.runtimes[peer]),
-      ratioCell(plan.targets[peer], result, peer),
-    ]),
-    shareCell(plan, result.runtimes.weft, ceilings),
-  ]);
-  return markdown([...header, 'of ceiling'], rows);
+export interface TableOptions {
+  readonly peers: readonly Peer[];
+  readonly method: Method;
+  readonly ceilings: AdapterReport;
 }
 
-function milliseconds(result: RuntimeResult | undefined): string {
+/** A column of the warm table: its title and the cells of its rows. */
+interface Column {
+  readonly title: string;
+  readonly cell: (outcome: Outcome) => string;
+}
+
+/** The warm runs as a Markdown table; each row says what was to be reached and whether it was. */
+export function warmTable(outcomes: readonly Outcome[], options: TableOptions): string {
+  const { peers, method } = options;
+  const time = (name: RunName, title = RUN_TITLES[name]): Column => ({
+    title: `${title} ms`,
+    cell: ({ result }) => milliseconds(result.runtimes[name], method),
+  });
+  const columns: Column[] = [
+    { title: 'case', cell: ({ plan }) => plan.title },
+    {
+      title: `${method.floor.title} ms`,
+      cell: ({ result }) => figure(timeOf(result.runtimes, 'floor') ?? Number.NaN),
+    },
+    time('weft'),
+    ...(method.residentPeers.length > 0 ? [time('weft-resident')] : []),
+    ...peers.flatMap((peer) => [
+      time(peer),
+      { title: 'ratio', cell: ({ result }: Outcome) => cellText(cellAgainst(result, peer)) },
+    ]),
+    { title: 'of ceiling', cell: (outcome) => shareCell(outcome, options) },
+    ...OWN.flatMap(({ against, title }) =>
+      outcomes.some(({ result }) => cellAgainst(result, against) !== undefined)
+        ? [{ title, cell: ({ result }: Outcome) => cellText(cellAgainst(result, against)) }]
+        : [],
+    ),
+  ];
+  return markdown(
+    columns.map(({ title }) => title),
+    outcomes.map((outcome) => columns.map(({ cell }) => cell(outcome))),
+  );
+}
+
+/** What Weft is compared with of its own. */
+const OWN = [
+  { against: 'float32', title: 'own float32' },
+  { against: 'oneThread', title: 'own, one thread' },
+] as const;
+
+const cellAgainst = ({ cells }: CaseResult, name: Peer | Standard): Cell | undefined =>
+  cells.find(({ against }) => against === name);
+
+/** A time, and whether Weft was in the page where it is elsewhere otherwise. */
+function milliseconds(result: RuntimeResult | undefined, method: Method): string {
   if (result === undefined) return '';
-  return 'failure' in result ? 'fails' : figure(result.medianMs);
+  if ('failure' in result) return 'fails';
+  const isMarked = method.inPageMs > 0 && result.isInPage;
+  return `${figure(result.ms)}${isMarked ? '*' : ''}`;
 }
 
 /** Such as `9.3x of 8x`, `5.1x of 8x: missed`, `2.3x of 6x: missed, the floor is 5.1x`. */
-function ratioCell(
-  target: number | undefined,
-  { runtimes, floorMs }: CaseResult,
-  name: Peer,
-): string {
-  const { weft, [name]: peer } = runtimes;
+function cellText(cell: Cell | undefined): string {
+  if (cell === undefined) return '';
+  const { ratio, target, most, isReached } = cell;
   const promised = target === undefined ? '' : ` of ${target}x`;
-  if (weft === undefined || peer === undefined || 'failure' in weft || 'failure' in peer) return '';
-  const ratio = peer.medianMs / weft.medianMs;
-  const most = peer.medianMs / floorMs;
-  const reason = target !== undefined && most < target ? `, the floor is ${figure(most)}x` : '';
-  const verdict = target !== undefined && ratio < target ? `: missed${reason}` : '';
-  return `${figure(ratio)}x${promised}${verdict}${differs(peer) ? ' (outputs differ)' : ''}`;
+  return `${figure(ratio)}x${promised}${verdict(cell)}${cell.differs ? ' (outputs differ)' : ''}`;
+
+  function verdict({ floorShare }: Cell): string {
+    const best = cell?.isBest === true ? ', best of 3' : '';
+    if (target === undefined || (isReached && ratio >= target)) return best;
+    if (isReached) return `: ${Math.round(100 * floorShare)}% of copying${best}`;
+    const reason = most < target ? `, the floor is ${figure(most)}x` : '';
+    return `: missed${reason}${best}`;
+  }
 }
 
-function differs(result: RuntimeResult): boolean {
-  return 'difference' in result && !((result.difference ?? 0) <= TOLERANCE);
+/** Such as `80%`, `78% of 75%`. */
+function shareCell(outcome: Outcome, { ceilings, method }: TableOptions): string {
+  const cell = cellAgainst(outcome.result, 'ceiling');
+  if (cell?.target !== undefined) {
+    const text = `${percent(cell.ratio)} of ${percent(cell.target)}`;
+    return `${text}${cell.isReached ? '' : ': missed'}${cell.isBest ? ', best of 3' : ''}`;
+  }
+  const { work } = outcome.plan;
+  const { runtimes } = outcome.result;
+  const resident = method.residentPeers.length > 0 ? timeOf(runtimes, 'weft-resident') : undefined;
+  const ms = resident ?? timeOf(runtimes, 'weft');
+  if (work === undefined || ms === undefined) return '';
+  if ('bytes' in work) return percent(work.bytes / ms / 1e6 / ceilings.gbps);
+  return percent(work.flops / ms / 1e6 / (rateOf(runtimes, 'multiply-adds') ?? ceilings.gflops));
 }
 
-function shareCell(
-  { work }: CasePlan,
-  weft: RuntimeResult | undefined,
-  { gflops, gbps }: AdapterReport,
-): string {
-  if (work === undefined || weft === undefined || 'failure' in weft) return '';
-  const share =
-    'flops' in work
-      ? work.flops / weft.medianMs / 1e6 / gflops
-      : work.bytes / weft.medianMs / 1e6 / gbps;
-  return `${Math.round(100 * share)}%`;
-}
+const percent = (share: number): string => `${Math.round(100 * share)}%`;
 
-/** Peers that could not run a case, each in a line with the reason. */
+/** Contestants that could not run a case, each in a line with the reason. */
 export function failures(outcomes: readonly Outcome[]): string[] {
   return outcomes.flatMap(({ plan, result }) =>
     Object.entries(result.runtimes).flatMap(([name, runtime]) =>
-      'failure' in runtime
-        ? [`- ${plan.title}: ${TITLES[name as RuntimeName]} fails: ${runtime.failure}`]
+      'failure' in runtime && name !== 'floor'
+        ? [`- ${plan.title}: ${RUN_TITLES[name as RunName]} fails: ${runtime.failure}`]
         : [],
     ),
   );
@@ -96,54 +139,23 @@ export function failures(outcomes: readonly Outcome[]): string[] {
 export function machineTable(figures: readonly MachineFigure[]): string {
   return markdown(
     ['cost', 'figure', 'unit'],
-    figures.map(({ what, value, unit }) => [what, figure(value), unit]),
+    figures.map(({ what, value, unit, most }) => {
+      const promised = most === undefined ? '' : ` of at most ${most}`;
+      return [what, `${figure(value)}${promised}${isOver(value, most) ? ': missed' : ''}`, unit];
+    }),
   );
 }
 
-/** Ratios that a cold start and the bytes of a runtime are to reach against onnxruntime-web. */
-const COLD_TARGET = 4;
-const BYTES_TARGET = 40;
+const isOver = (value: number, most: number | undefined): boolean =>
+  most !== undefined && !(value <= most);
 
-/** The cold starts as a Markdown table, the parts of each in its last column. */
-export function coldTable(outcomes: readonly Outcome[]): string {
-  const rows = outcomes.flatMap(({ plan, result: { cold } }) => {
-    const peer = cold.find(({ runtime }) => runtime === 'onnxruntime');
-    return cold.map((start) => [
-      plan.title,
-      [TITLES[start.runtime], start.source].filter((word) => word !== '').join(' '),
-      figure(start.totalMs),
-      coldRatio(start, peer, { target: COLD_TARGET, of: ({ totalMs }) => totalMs }),
-      figure(start.sent.runtime / 1024),
-      coldRatio(start, peer, { target: BYTES_TARGET, of: ({ sent }) => sent.runtime }),
-      start.parts.map(([part, ms]) => `${part} ${figure(ms)}`).join(', '),
-    ]);
-  });
-  const header = ['case', 'runtime', 'cold ms', 'ratio', 'KB sent', 'ratio', 'parts, ms'];
-  return markdown(header, rows);
-}
-
-interface ColdMeasure {
-  readonly target: number;
-  readonly of: (start: ColdResult) => number;
-}
-
-function coldRatio(
-  start: ColdResult,
-  peer: ColdResult | undefined,
-  { target, of }: ColdMeasure,
-): string {
-  if (start.runtime !== 'weft' || peer === undefined) return '';
-  const ratio = of(peer) / of(start);
-  return `${figure(ratio)}x of ${target}x${ratio < target ? ': missed' : ''}`;
-}
-
-/** What a case gave, for whoever waits for the tables. */
-export function progress({ runtimes, cold }: CaseResult): string[] {
+/** The result of a case, printed before the tables. */
+export function progress({ runtimes, cold }: CaseResult, method: Method): string[] {
   const starts = cold.map(
     ({ runtime, source, totalMs }) => `${TITLES[runtime]}${source} cold ${figure(totalMs)} ms`,
   );
   const runs = Object.entries(runtimes).map(
-    ([name, result]) => `${TITLES[name as RuntimeName]} ${milliseconds(result)} ms`,
+    ([name, result]) => `${RUN_TITLES[name as RunName]} ${milliseconds(result, method)} ms`,
   );
   return [starts.join(', '), runs.join(', ')].filter((line) => line !== '');
 }
@@ -152,47 +164,39 @@ export function progress({ runtimes, cold }: CaseResult): string[] {
  * Cases in which Weft fails or is not known to be right, and promises that were not kept, each in a
  * line. Where outputs are published, a peer that gives others is no complaint about Weft.
  */
-export function complaints(outcomes: readonly Outcome[]): {
+export function warmComplaints(outcomes: readonly Outcome[]): {
   differing: string[];
   missed: string[];
 } {
   const differing: string[] = [];
   const missed: string[] = [];
   for (const { plan, result } of outcomes) {
-    const { weft, ...peers } = result.runtimes;
+    const { weft } = result.runtimes;
     if (weft === undefined) continue;
-    if ('failure' in weft) {
-      differing.push(`${plan.name}: Weft fails: ${weft.failure}`);
-      continue;
-    }
-    if (differs(weft)) differing.push(`${plan.name}: Weft is off by ${weft.difference}`);
-    for (const [name, peer] of Object.entries(peers)) {
-      if ('failure' in peer) continue;
-      if (weft.difference === undefined && differs(peer)) {
-        differing.push(`${plan.name}: outputs differ from ${name}'s by ${peer.difference}`);
+    for (const [name, run] of Object.entries(result.runtimes)) {
+      if (name.startsWith('weft')) {
+        if ('failure' in run) differing.push(`${plan.name}: ${name} fails: ${run.failure}`);
+        else if (differs(run)) differing.push(`${plan.name}: ${name} is off by ${run.difference}`);
+      } else if (differs(run) && 'difference' in weft && weft.difference === undefined) {
+        const difference = 'difference' in run ? run.difference : undefined;
+        differing.push(`${plan.name}: outputs differ from ${name}'s by ${difference}`);
       }
-      const cell = ratioCell(plan.targets[name as Peer], result, name as Peer);
-      if (cell.includes('missed')) missed.push(`${plan.name} against ${name}: ${cell}`);
+    }
+    for (const cell of result.cells) {
+      if (cell.isReached) continue;
+      const share = cell.against === 'ceiling';
+      const text = share
+        ? `${percent(cell.ratio)} of ${percent(cell.target ?? 0)}`
+        : cellText(cell);
+      missed.push(`${plan.name} against ${cell.against}: ${text}`);
     }
   }
   return { differing, missed };
 }
 
-/** A number with three digits that say something. */
-export function figure(value: number): string {
-  if (!Number.isFinite(value)) return String(value);
-  if (value >= 100) return value.toFixed(0);
-  return value >= 10 ? value.toFixed(1) : value.toFixed(2);
-}
-
-/** A table with its columns aligned, so that a terminal shows it as well as a page. */
-export function markdown(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((title, i) =>
-    Math.max(title.length, 3, ...rows.map((row) => row[i]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]): string =>
-    `| ${widths.map((width, i) => (cells[i] ?? '').padEnd(width)).join(' | ')} |`;
-  return [line(header), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join(
-    '\n',
-  );
+/** Costs that are above what was promised, each in a line. */
+export function machineComplaints(figures: readonly MachineFigure[]): string[] {
+  return figures
+    .filter(({ value, most }) => isOver(value, most))
+    .map(({ what, value, unit, most }) => `${what}: ${figure(value)} ${unit} of at most ${most}`);
 }

@@ -35,13 +35,25 @@ export interface ServedFolders {
   readonly peers: string;
   /** Files below `peers` to be compressed at once. */
   readonly warm: readonly string[];
+  /** Whether pages are cross-origin isolated, and may share memory with workers. */
+  readonly isIsolated: boolean;
 }
+
+const ISOLATION = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+};
 
 /**
  * A static server: files below `pages`, those of the peers below `/peers/`, and the offered ones.
  * Code is sent gzipped (level 9, compressed once), weights and tensors as they are.
  */
-export async function servePages({ pages, peers, warm }: ServedFolders): Promise<PageServer> {
+export async function servePages({
+  pages,
+  peers,
+  warm,
+  isIsolated,
+}: ServedFolders): Promise<PageServer> {
   const bodies = new Map<string, Body | undefined>();
   let offered: ReadonlyMap<string, Uint8Array> = new Map();
   let runtime = 0;
@@ -65,6 +77,7 @@ export async function servePages({ pages, peers, warm }: ServedFolders): Promise
     response.writeHead(200, {
       'content-type': TYPES[extname(path)] ?? 'application/octet-stream',
       'content-length': body.bytes.byteLength,
+      ...(isIsolated && ISOLATION),
       ...(body.isCompressed && { 'content-encoding': 'gzip' }),
     });
     response.end(body.bytes);

@@ -1,17 +1,24 @@
 import type { HostTensor } from '../../src/core/host-tensor.ts';
+import { compile } from '../../src/compiler/compile.ts';
+import { func, variable } from '../../src/compiler/ir/build.ts';
+import type { DType } from '../../src/core/dtype.ts';
 import { compileOnnx } from '../../src/frontend/onnx/compile-onnx.ts';
-import type { BuiltCase, CaseTensor } from './bench-case.ts';
+import { importOnnx } from '../../src/frontend/onnx/import-onnx.ts';
+import { type BuiltCase, CASE_TYPES, type CaseTensor } from './bench-case.ts';
 
 export interface CaseContents {
   readonly model: Uint8Array;
   readonly inputs: readonly HostTensor[];
   readonly weights: readonly HostTensor[];
   readonly expected?: readonly HostTensor[];
+  /** Makes the executable for an input that stays on the device too; for models of one input. */
+  readonly isHeld?: boolean;
 }
 
 /** Gives a model and its tensors addresses below `/cases/NAME/`. */
 export function buildCase(name: string, contents: CaseContents): BuiltCase {
-  const { model, inputs, weights, expected = [] } = contents;
+  const { model, inputs, weights, expected = [], isHeld = false } = contents;
+  const [x] = inputs;
   const files = new Map<string, Uint8Array>();
   const place = (file: string, bytes: Uint8Array): string => {
     const url = `/cases/${name}/${file}`;
@@ -20,9 +27,7 @@ export function buildCase(name: string, contents: CaseContents): BuiltCase {
   };
   const placeAll = (role: string, tensors: readonly HostTensor[]): CaseTensor[] =>
     tensors.map(({ dtype, shape, bytes }, i) => {
-      if (dtype !== 'float32' && dtype !== 'int64' && dtype !== 'int32' && dtype !== 'bool') {
-        throw new Error(`${name}: the benchmark has no ${dtype} tensors`);
-      }
+      if (!isCaseType(dtype)) throw new Error(`${name}: the benchmark has no ${dtype} tensors`);
       return { dtype, shape, url: place(`${role}-${i}.bin`, bytes) };
     });
   return {
@@ -30,10 +35,22 @@ export function buildCase(name: string, contents: CaseContents): BuiltCase {
       name,
       model: place('model.onnx', model),
       executable: place('model.weft', compileOnnx(model).toBytes()),
+      ...(isHeld && x && { resident: place('resident.weft', compileHolding(model, x)) }),
       inputs: placeAll('input', inputs),
       weights: placeAll('weight', weights),
       expected: placeAll('expected', expected),
     },
     files,
   };
+}
+
+const isCaseType = (dtype: DType): dtype is CaseTensor['dtype'] =>
+  CASE_TYPES.some((known) => known === dtype);
+
+/** The model's executable with a function `hold`, by which a page puts `x` on the device. */
+function compileHolding(model: Uint8Array, { dtype, shape }: HostTensor): Uint8Array {
+  const module = importOnnx(model);
+  const x = variable('x', dtype, shape);
+  const functions = new Map([...module.functions, ['hold', func([x], x)] as const]);
+  return compile({ ...module, functions }).toBytes();
 }

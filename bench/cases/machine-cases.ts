@@ -3,7 +3,8 @@ import { compile } from '../../src/compiler/compile.ts';
 import { parseModule } from '../../src/compiler/ir/parse.ts';
 import { compileOnnx } from '../../src/frontend/onnx/compile-onnx.ts';
 import { writeOnnxModel } from '../../src/testing/onnx-writer.ts';
-import { matmulChain, randomTensor } from './operator-cases.ts';
+import { matmulChain } from './operator-cases.ts';
+import { randomTensor } from './plan-operators.ts';
 
 /** Costs of the machine itself, which no other runtime has a counterpart of. */
 export const MACHINE_CASES = [
@@ -11,6 +12,7 @@ export const MACHINE_CASES = [
   'allocator-churn',
   'interpretation',
   'load-time',
+  'round-trip',
 ] as const;
 export type MachineCase = (typeof MACHINE_CASES)[number];
 
@@ -28,11 +30,7 @@ def @main(%n: int) { @count(%n, #0) }
 `;
 
 const FILES: Readonly<Record<MachineCase, () => Map<string, Uint8Array>>> = {
-  'launch-overhead': () =>
-    files(CHAIN_LENGTHS, (length) => {
-      const { input, weights = {}, nodes } = matmulChain(length);
-      return onnx({ inputs: [{ name: 'x', shape: input }], initializers: weights, nodes });
-    }),
+  'launch-overhead': () => files(CHAIN_LENGTHS, productsProgram),
   'load-time': () =>
     files(LOAD_MEGABYTES, (megabytes) =>
       onnx({
@@ -42,6 +40,7 @@ const FILES: Readonly<Record<MachineCase, () => Map<string, Uint8Array>>> = {
       }),
     ),
   'allocator-churn': () => files([0], growingProgram),
+  'round-trip': () => files([1], productsProgram),
   interpretation: () => files([0], () => compile(parseModule(COUNT)).toBytes()),
 };
 
@@ -58,6 +57,11 @@ function files(sizes: readonly number[], make: (size: number) => Uint8Array) {
 
 function onnx(graph: Omit<Parameters<typeof writeOnnxModel>[0], 'outputs'>): Uint8Array {
   return compileOnnx(writeOnnxModel({ ...graph, outputs: ['y'] })).toBytes();
+}
+
+function productsProgram(length: number): Uint8Array {
+  const { weights = {}, nodes } = matmulChain(length);
+  return onnx({ inputs: [{ name: 'x', shape: [8, 8] }], initializers: weights, nodes });
 }
 
 /** Eight softmaxes and products by 64x64 over rows of which there are `n`. */

@@ -2,40 +2,49 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HostTensor } from '../../src/core/host-tensor.ts';
 import { readTensorFile } from '../../src/frontend/onnx/protobuf/read-tensor.ts';
-import type { CasePlan } from './bench-case.ts';
+import type { BenchDevice, CasePlan, Targets } from './bench-case.ts';
 import { buildCase } from './build-case.ts';
+import { MODEL_TARGETS, TARGETS } from './targets.ts';
 
-/** Folder of each model in the order of the table, with the ratio to reach. */
-const MODELS: Readonly<Record<string, number>> = {
-  'squeezenet-coreml': 8,
-  'ultraface-rfb-320': 8,
-  'light-resnet50': 8,
-  'mnist-cntk': 6,
-  'bert-toy': 6,
-  'gpt2-past-tiny': 6,
-  'silero-vad-v6-16k-op15': 6,
-};
+/** Those in the order of the table come first. */
+const ORDER = [
+  'squeezenet-coreml',
+  'ultraface-rfb-320',
+  'light-resnet50',
+  'mnist-cntk',
+  'bert-toy',
+  'gpt2-past-tiny',
+  'silero-vad-v6-16k-op15',
+];
 
-/** The models in `folder`, each with its first data set. Those that are not there are left out. */
-export function modelCases(folder: string): CasePlan[] {
-  return Object.entries(MODELS)
-    .filter(([name]) => existsSync(join(folder, name, 'model.onnx')))
-    .map(([name, ratio]) => ({
-      name,
-      title: name,
-      targets: { onnxruntime: ratio },
-      peers: ['onnxruntime'] as const,
-      isCold: true,
-      build() {
-        const data = join(folder, name, 'test_data_set_0');
-        return buildCase(name, {
-          model: readFileSync(join(folder, name, 'model.onnx')),
-          inputs: readTensors(data, 'input_'),
-          weights: [],
-          expected: readTensors(data, 'output_'),
-        });
-      },
-    }));
+/** The models in `folder` that the device has targets for, each with its first data set. */
+export function modelCases(folder: string, device: BenchDevice): CasePlan[] {
+  if (!existsSync(folder)) return [];
+  const others = readdirSync(folder).filter((name) => !ORDER.includes(name));
+  return [...ORDER, ...others.toSorted()]
+    .filter((name) => existsSync(join(folder, name, 'model.onnx')))
+    .flatMap((name) => {
+      const targets = TARGETS[device][name] ?? MODEL_TARGETS[device];
+      return targets === undefined ? [] : [modelCase(folder, name, targets)];
+    });
+}
+
+function modelCase(folder: string, name: string, targets: Targets): CasePlan {
+  return {
+    name,
+    title: name,
+    targets,
+    peers: ['onnxruntime'],
+    build() {
+      const data = join(folder, name, 'test_data_set_0');
+      return buildCase(name, {
+        model: readFileSync(join(folder, name, 'model.onnx')),
+        inputs: readTensors(data, 'input_'),
+        weights: [],
+        expected: readTensors(data, 'output_'),
+      });
+    },
+  };
 }
 
 function readTensors(folder: string, prefix: string): HostTensor[] {

@@ -1,40 +1,27 @@
 import { HostTensor } from '../../src/core/host-tensor.ts';
-import { elementCount } from '../../src/core/shape.ts';
-import { type OnnxNodeSpec, writeOnnxModel } from '../../src/testing/onnx-writer.ts';
-import { seededRandom } from '../../src/core/random.ts';
-import { type CasePlan, PEERS, type Peer, type Targets, type Work } from './bench-case.ts';
-import { buildCase } from './build-case.ts';
+import type { BenchDevice, CasePlan } from './bench-case.ts';
 import { buildEncoder } from './encoder-model.ts';
-
-type Initializers = Readonly<Record<string, HostTensor>>;
-
-/** An operator, or a few, from `x` to `y`; weights in the order in which other runtimes take them. */
-interface Operators {
-  readonly input: readonly number[];
-  readonly weights?: Initializers | undefined;
-  /** Initializers that are no data: axes and the like. */
-  readonly constants?: Initializers;
-  readonly nodes: readonly OnnxNodeSpec[];
-}
-
-interface OperatorCase {
-  readonly name: string;
-  readonly title: string;
-  readonly targets: Targets;
-  readonly work?: Work;
-  readonly launches?: number;
-  readonly peers?: readonly Peer[];
-  readonly isCold?: boolean;
-  readonly operators: () => Operators;
-}
+import {
+  type OperatorCase,
+  type Operators,
+  planOperators,
+  randomTensor,
+  single,
+} from './plan-operators.ts';
+import { matmulOfBytes, matvecOfBits } from './quantized-cases.ts';
+import { TARGETS } from './targets.ts';
 
 /** Operators of `src/testing/onnx-writer.ts`'s models; other runtimes have them in `page/`. */
-export function operatorCases(): CasePlan[] {
-  return [
+export function operatorCases(device: BenchDevice): CasePlan[] {
+  const all = [
     matmul(256),
     matmul(512),
     matmul(1024),
+    matmulOfBytes(matmul(512), 512),
+    matmulOfBytes(matmul(1024), 1024),
     matvec(),
+    matvecOfBits(8),
+    matvecOfBits(4),
     ...convolutions(),
     ...rows(),
     transpose(),
@@ -42,50 +29,18 @@ export function operatorCases(): CasePlan[] {
     chain(),
     dependentMatmuls(),
     encoder(),
-  ].map(plan);
-}
-
-function plan({ operators, peers = PEERS, isCold = false, ...rest }: OperatorCase): CasePlan {
-  return {
-    ...rest,
-    peers,
-    isCold,
-    build() {
-      const { input, weights = {}, constants = {}, nodes } = operators();
-      const model = writeOnnxModel({
-        nodes,
-        inputs: [{ name: 'x', shape: input }],
-        outputs: ['y'],
-        initializers: { ...weights, ...constants },
-      });
-      const inputs = [randomTensor(input, 1)];
-      return buildCase(rest.name, { model, inputs, weights: Object.values(weights) });
-    },
-  };
-}
-
-/** Elements from -0.5 to 0.5, times `scale`. */
-export function randomTensor(shape: readonly number[], seed: number, scale = 1): HostTensor {
-  const random = seededRandom(seed);
-  const data = Float32Array.from({ length: elementCount(shape) }, () => (random() - 0.5) * scale);
-  return new HostTensor('float32', shape, data);
-}
-
-function single(
-  op: string,
-  inputs: readonly string[],
-  attributes: NonNullable<OnnxNodeSpec['attributes']> = {},
-): OnnxNodeSpec[] {
-  return [{ op, inputs, outputs: ['y'], attributes }];
+  ];
+  return all.flatMap((operatorCase) => {
+    const targets = TARGETS[device][operatorCase.name];
+    return targets === undefined ? [] : [planOperators(operatorCase, targets)];
+  });
 }
 
 function matmul(size: number): OperatorCase {
   return {
     name: `matmul-${size}`,
     title: `matmul ${size} cubed`,
-    targets: { onnxruntime: 8, tensorflow: 8 },
     work: { flops: 2 * size ** 3 },
-    isCold: size === 256,
     operators: () => ({
       input: [size, size],
       weights: { w: randomTensor([size, size], 2) },
@@ -98,7 +53,6 @@ function matvec(): OperatorCase {
   return {
     name: 'matvec-4096',
     title: 'vector times 4096x4096',
-    targets: { onnxruntime: 20, tensorflow: 20 },
     work: { bytes: 4 * 4096 ** 2 },
     operators: () => ({
       input: [1, 4096],
@@ -112,7 +66,6 @@ function convolutions(): OperatorCase[] {
   const conv = (name: string, title: string, [kernel, groups]: readonly [number, number]) => ({
     name,
     title,
-    targets: { onnxruntime: 10, tensorflow: 6 },
     work: { flops: (2 * 64 * 64 * kernel ** 2 * 56 ** 2) / groups },
     operators: (): Operators => ({
       input: [1, 64, 56, 56],
@@ -137,7 +90,6 @@ function rows(): OperatorCase[] {
   const row = (name: string, title: string, operators: Omit<Operators, 'input'>): OperatorCase => ({
     name,
     title,
-    targets: { onnxruntime: 6, tensorflow: 6 },
     operators: () => ({ input: [size, size], ...operators }),
   });
   return [
@@ -157,7 +109,6 @@ function transpose(): OperatorCase {
   return {
     name: 'transpose',
     title: 'transpose 2048x2048',
-    targets: { onnxruntime: 50, tensorflow: 50 },
     work: { bytes: 8 * 2048 ** 2 },
     operators: () => ({
       input: [2048, 2048],
@@ -171,7 +122,6 @@ function add(): OperatorCase {
   return {
     name: 'add-4m',
     title: 'add of 4M floats',
-    targets: { onnxruntime: 1.6, tensorflow: 1.6 },
     work: { bytes: 12 * count },
     operators: () => ({
       input: [count],
@@ -194,7 +144,6 @@ function chain(): OperatorCase {
   return {
     name: 'chain-16',
     title: 'chain of 16 elementwise, 1M floats',
-    targets: { onnxruntime: 4, tensorflow: 6 },
     operators: () => ({
       input: [count],
       constants: { scale: scalar(1.25), shift: scalar(-0.1) },
@@ -211,7 +160,6 @@ function dependentMatmuls(): OperatorCase {
   return {
     name: 'matmuls-200',
     title: '200 dependent 8x8 matmuls',
-    targets: { onnxruntime: 8, tensorflow: 100 },
     launches: 200,
     operators: () => matmulChain(200),
   };
@@ -249,9 +197,7 @@ function encoder(): OperatorCase {
   return {
     name: 'encoder',
     title: 'transformer encoder, 2 layers, 128x256',
-    targets: { onnxruntime: 8 },
     peers: ['onnxruntime'],
-    isCold: true,
     operators: () => buildEncoder({ layers: 2, length: 128, width: 256, heads: 4 }),
   };
 }

@@ -2,7 +2,7 @@ import { CONCRETE_DIMS } from '../../src/core/dim-context.ts';
 import type { DType } from '../../src/core/dtype.ts';
 import type { Attributes, PrimitiveFunction } from '../../src/core/primitive-function.ts';
 import { elementCount, type Shape } from '../../src/core/shape.ts';
-import { OPS } from '../../src/ops/registry.ts';
+import { CORE_OPERATORS } from '../../src/ops/core-operators.ts';
 
 /** One measured primitive. */
 export interface BenchCase {
@@ -20,7 +20,7 @@ export function singleCall(
   shapes: readonly Shape[],
   attributes: Attributes,
 ): PrimitiveFunction {
-  const definition = OPS.get(op);
+  const definition = CORE_OPERATORS.get(op);
   if (definition === undefined) throw new Error(`no operator ${op}`);
   const params = shapes.map((shape) => tensor(shape));
   const complete = { ...attributes };

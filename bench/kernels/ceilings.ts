@@ -1,7 +1,7 @@
 import type { LaunchPlan } from '../../src/core/launch-plan.ts';
 import { preparePlan, storageBuffer, type WithDevice } from './prepare-plan.ts';
 
-/** What the adapter can do at best, by this process's own measurement. */
+/** The ceilings of the adapter, measured by this process. */
 export interface Ceilings {
   /** Multiply-adds in registers, two operations each. */
   readonly gflops: number;

@@ -1,7 +1,7 @@
 import type { PlannerCaps } from '../../src/core/launch-plan.ts';
 import { elementCount } from '../../src/core/shape.ts';
 import { plan } from '../../src/device/webgpu/planner/plan.ts';
-import { OPS } from '../../src/ops/registry.ts';
+import { CORE_OPERATORS } from '../../src/ops/core-operators.ts';
 import { seededRandom } from '../../src/core/random.ts';
 import { type BenchCase, benchCases } from './cases.ts';
 import { measureCeilings } from './ceilings.ts';
@@ -53,7 +53,11 @@ async function timeCase(gpu: Gpu, { primitive }: BenchCase): Promise<Timing> {
   const random = seededRandom(1);
   const params = primitive.params.map(({ shape }) => shape.map(Number));
   const results = primitive.results.map(({ type }) => type.shape.map(Number));
-  const launchPlan = plan(primitive, { params, results }, { caps: gpu.caps, operators: OPS });
+  const launchPlan = plan(
+    primitive,
+    { params, results },
+    { caps: gpu.caps, operators: CORE_OPERATORS },
+  );
   const buffers = [
     ...params.map((shape) =>
       Float32Array.from({ length: elementCount(shape) }, () => random() - 0.5),

@@ -8,7 +8,7 @@ fn main(@builtin(local_invocation_index) id: u32) { data[id] += 1.0; }`;
 const LAUNCH_BYTE_LENGTH = 256;
 
 /**
- * What no runtime can do without, in this page's own calls of WebGPU: the inputs go up, as many
+ * The floor of every runtime, in this page's own calls of WebGPU: the inputs go up, as many
  * dependent launches as the case needs do next to nothing, outputs of the same sizes come back.
  */
 export async function startFloor(

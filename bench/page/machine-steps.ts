@@ -5,6 +5,8 @@ export interface MachineFigure {
   readonly what: string;
   readonly value: number;
   readonly unit: string;
+  /** What was promised. */
+  readonly most?: number;
 }
 
 /** A program's address with its size: launches or megabytes. */
@@ -109,6 +111,61 @@ export async function loadTime(programs: readonly SizedProgram[]): Promise<Machi
   }
   const sizes = programs.map(({ size }) => size);
   return [{ what: 'loading a megabyte of weights', value: slope(sizes, times), unit: 'ms' }];
+}
+
+/** Rounds of a round trip, each of so many runs. */
+const ROUNDS = { count: 20, runs: 50 };
+/** Weft's own part of a round trip, beside two messages. */
+const MOST_OWN_MS = 0.15;
+
+/** Milliseconds of a run in the worker more than in the page, on the processor, and of two bare messages. */
+export async function roundTrip([program]: readonly SizedProgram[]): Promise<MachineFigure[]> {
+  const url = program?.url ?? '';
+  await using near = await Session.load(url, { device: 'wasm', worker: false });
+  await using far = await Session.load(url, { device: 'wasm' });
+  const x = new Tensor('float32', new Float32Array(64).fill(0.1), [8, 8]);
+  const echo = startEcho();
+  const contestants = [() => near.run({ x }), () => far.run({ x }), () => echo.send(x.data)];
+  const least = contestants.map(() => Number.POSITIVE_INFINITY);
+  for (let round = 0; round < ROUNDS.count; round++) {
+    for (const [i, run] of contestants.entries()) {
+      const begin = performance.now();
+      for (let n = 0; n < ROUNDS.runs; n++) await run();
+      const ms = (performance.now() - begin) / ROUNDS.runs;
+      least[i] = Math.min(least[i] ?? ms, ms);
+    }
+  }
+  echo.stop();
+  const [inPage = 0, inWorker = 0, bare = 0] = least;
+  return [
+    { what: 'a run of 8x8 elements in the page', value: inPage, unit: 'ms' },
+    { what: 'the same in the worker', value: inWorker, unit: 'ms' },
+    { what: 'a message to a worker and back', value: bare, unit: 'ms' },
+    {
+      what: "Weft's part of the round trip",
+      value: inWorker - inPage - bare,
+      unit: 'ms',
+      most: MOST_OWN_MS,
+    },
+  ];
+}
+
+/** A worker that sends back what it gets. */
+function startEcho() {
+  const code = 'onmessage = ({ data }) => postMessage(data);';
+  const url = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
+  const worker = new Worker(url);
+  return {
+    send: (data: unknown): Promise<unknown> =>
+      new Promise((resolve) => {
+        worker.addEventListener('message', resolve, { once: true });
+        worker.postMessage(data);
+      }),
+    stop() {
+      worker.terminate();
+      URL.revokeObjectURL(url);
+    },
+  };
 }
 
 function slope([x0 = 0, x1 = 0]: readonly number[], [y0 = 0, y1 = 0]: readonly number[]): number {

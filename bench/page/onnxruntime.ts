@@ -1,23 +1,30 @@
-import type { BenchCase } from '../cases/bench-case.ts';
+import type { BenchCase, BenchDevice } from '../cases/bench-case.ts';
 import { type Running, type StartOptions, timePart, typedElements } from './runtime.ts';
 
+const ENTRIES: Readonly<Record<BenchDevice, string>> = {
+  webgpu: '/peers/onnxruntime-web/dist/ort.webgpu.bundle.min.mjs',
+  wasm: '/peers/onnxruntime-web/dist/ort.wasm.bundle.min.mjs',
+};
+
 /**
- * Loads a case with onnxruntime-web's WebGPU provider, with the files of its package as they are,
- * and default options: inputs and outputs live on the CPU.
+ * Loads a case with onnxruntime-web's provider for the device, with the files of its package as they
+ * are, and default options: in the page's thread, inputs and outputs live in arrays of JavaScript.
  */
 export async function start(benchCase: BenchCase, options: StartOptions): Promise<Running> {
-  const entry = '/peers/onnxruntime-web/dist/ort.webgpu.bundle.min.mjs';
+  const { device, threads } = options;
+  const entry = ENTRIES[device];
   const runtime = await timePart(
     options,
     'library',
     () => import(/* @vite-ignore */ entry) as Promise<OnnxRuntime>,
   );
+  if (device === 'wasm') runtime.env.wasm.numThreads = threads;
   const model = await timePart(options, 'download of the model', async () => {
     const response = await fetch(benchCase.model);
     return new Uint8Array(await response.arrayBuffer());
   });
   const session = await timePart(options, 'create', () =>
-    runtime.InferenceSession.create(model, { executionProviders: ['webgpu'] }),
+    runtime.InferenceSession.create(model, { executionProviders: [device] }),
   );
   for (const { name, duration } of performance.getEntriesByType('resource')) {
     if (name.endsWith('.wasm')) options.part('of it download of wasm', duration);
@@ -42,6 +49,7 @@ export async function start(benchCase: BenchCase, options: StartOptions): Promis
 
 /** The part of its interface that is used here; the package is not there when types are checked. */
 interface OnnxRuntime {
+  readonly env: { readonly wasm: { numThreads: number } };
   readonly InferenceSession: {
     create(model: Uint8Array, options: object): Promise<OnnxSession>;
   };

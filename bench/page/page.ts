@@ -1,17 +1,46 @@
-import type { BenchCase, RunName, RuntimeName } from '../cases/bench-case.ts';
+import type { BenchCase, RunName } from '../cases/bench-case.ts';
 import type { MachineCase } from '../cases/machine-cases.ts';
+import { startCopy } from './copy-floor.ts';
 import { startFloor } from './floor.ts';
 import { largestDifference } from './largest-difference.ts';
 import type { MachineFigure, SizedProgram } from './machine-steps.ts';
 import { measureCeilings } from './measure-ceilings.ts';
-import { elements, type Output, type Running, type Start, typedElements } from './runtime.ts';
+import type { REGISTER_OPERATIONS } from './register-operations.ts';
+import {
+  elements,
+  type Output,
+  type Running,
+  type Start,
+  type StartRequest,
+  typedElements,
+} from './runtime.ts';
+
+const startWeft = async (): Promise<Start> => (await import('./weft.ts')).start;
+const startLoop = (name: keyof typeof REGISTER_OPERATIONS) => async (): Promise<Start> => {
+  const { startRegisterLoop } = await import('./register-loops.ts');
+  return () => Promise.resolve(startRegisterLoop(name));
+};
 
 /** Each in a chunk of its own, so that a page transfers only what it uses. */
-const STARTS: Readonly<Record<RuntimeName, () => Promise<{ start: Start }>>> = {
-  weft: () => import('./weft.ts'),
-  onnxruntime: () => import('./onnxruntime.ts'),
-  tensorflow: () => import('./tensorflow.ts'),
-  jax: () => import('./jax.ts'),
+const STARTS: Readonly<Record<RunName, () => Promise<Start>>> = {
+  weft: startWeft,
+  'weft-resident': startWeft,
+  'weft-float32': startWeft,
+  'weft-one-thread': startWeft,
+  onnxruntime: async () => (await import('./onnxruntime.ts')).start,
+  tensorflow: async () => (await import('./tensorflow.ts')).start,
+  jax: async () => (await import('./jax.ts')).start,
+  floor: () => Promise.resolve(startFloorOf),
+  'multiply-adds': startLoop('multiply-adds'),
+  'byte-products': startLoop('byte-products'),
+};
+
+/** Makes the run that is nothing but transfer and launches, or copying; Weft was started before. */
+const startFloorOf: Start = async (benchCase, { device, launches }) => {
+  const outputs = await lastOutputs('weft');
+  return device === 'webgpu'
+    ? startFloor(benchCase, outputs, launches)
+    : startCopy(benchCase, outputs);
 };
 
 export interface ColdStart {
@@ -21,83 +50,88 @@ export interface ColdStart {
   readonly parts: readonly (readonly [string, number])[];
 }
 
-export interface ColdOptions {
-  readonly isAheadOfTime: boolean;
-}
-
 interface Started extends Running {
   first: readonly Output[];
+  /** Runs between two looks at the clock. */
+  loops: number;
 }
 
 const started = new Map<RunName, Started>();
 
-/** What the terminal calls in the page, one step at a time. */
+/** Functions that the terminal calls in the page, one step at a time. */
 const steps = {
   /** Fetches the elements of all tensors. */
-  async prepare({ inputs, weights, expected }: BenchCase): Promise<void> {
+  async prepare({ inputs, weights, expected, float32 }: BenchCase): Promise<void> {
     await Promise.all(
-      [...inputs, ...weights, ...expected].map(async ({ url }) => {
+      [...inputs, ...weights, ...expected, ...(float32?.inputs ?? [])].map(async ({ url }) => {
         elements.set(url, await (await fetch(url)).arrayBuffer());
       }),
     );
   },
 
   /** Loads a runtime and runs the case once. */
-  async start(
-    name: RuntimeName,
-    benchCase: BenchCase,
-    { isAheadOfTime }: ColdOptions,
-  ): Promise<ColdStart> {
+  async start(name: RunName, benchCase: BenchCase, request: StartRequest): Promise<ColdStart> {
+    await started.get(name)?.stop?.();
     const parts: [string, number][] = [];
     const begin = performance.now();
-    const { start } = await STARTS[name]();
+    const start = await STARTS[name]();
     const running = await start(benchCase, {
-      isAheadOfTime,
+      ...request,
       part: (part, ms) => void parts.push([part, ms]),
     });
     const ready = performance.now();
     const first = await running.run();
     const end = performance.now();
     parts.push(['first run', end - ready]);
-    started.set(name, { ...running, first });
+    started.set(name, { ...running, first, loops: 1 });
     return { totalMs: end - begin, parts };
   },
 
-  /** Makes the run that is nothing but transfer and launches; Weft was started before. */
-  async startFloor(benchCase: BenchCase, launches: number): Promise<void> {
-    const running = await startFloor(benchCase, lastOutputs('weft'), launches);
-    started.set('floor', { ...running, first: [] });
-  },
-
-  /** Runs untimed, for so long or so often, that code is compiled and memory is at hand. */
-  async warm(name: RunName, limit: { readonly ms: number; readonly runs: number }): Promise<void> {
+  /**
+   * Runs untimed, for so long or so often, that code is compiled and memory is at hand. Resolves to the
+   * time of the fastest run.
+   */
+  async warm(
+    name: RunName,
+    limit: { readonly ms: number; readonly runs: number },
+  ): Promise<number> {
+    let least = Number.POSITIVE_INFINITY;
     const begin = performance.now();
     for (let i = 0; i < limit.runs && performance.now() - begin < limit.ms; i++) {
-      await steps.run(name);
+      least = Math.min(least, await steps.run(name, 0));
     }
+    return least;
   },
 
-  /** One warm run, in milliseconds. */
-  async run(name: RunName): Promise<number> {
+  /** Milliseconds of a warm run: the mean of so many as take `leastMs`, at least one. */
+  async run(name: RunName, leastMs: number): Promise<number> {
     const running = started.get(name);
     if (running === undefined) throw new Error(`internal: ${name} was not started`);
+    let count = 0;
     const begin = performance.now();
-    running.first = await running.run();
-    return performance.now() - begin;
+    let taken = 0;
+    do {
+      for (let i = 0; i < running.loops; i++) running.first = await running.run();
+      count += running.loops;
+      taken = performance.now() - begin;
+    } while (taken < leastMs);
+    // Few looks at the clock, and no loop that is much longer than it has to be.
+    if (leastMs > 0) running.loops = Math.max(1, Math.floor((count * leastMs) / taken / 2));
+    return taken / count;
   },
 
   /**
    * Largest difference of a runtime's last outputs from what the model's author says, or from Weft's
    * where nobody says anything, over the range of the latter.
    */
-  compare(name: RuntimeName, { expected }: BenchCase): number {
+  async compare(name: RunName, { expected }: BenchCase): Promise<number> {
     const published = expected.map((tensor) => ({
       data: typedElements(tensor),
       shape: tensor.shape,
     }));
     return largestDifference(
-      lastOutputs(name),
-      published.length > 0 ? published : lastOutputs('weft'),
+      await lastOutputs(name),
+      published.length > 0 ? published : await lastOutputs('weft'),
     );
   },
 
@@ -112,6 +146,7 @@ const steps = {
       'allocator-churn': steps.allocatorChurn,
       interpretation: steps.interpretation,
       'load-time': steps.loadTime,
+      'round-trip': steps.roundTrip,
     };
     return measures[name](programs);
   },
@@ -119,10 +154,11 @@ const steps = {
   ceilings: measureCeilings,
 };
 
-function lastOutputs(name: RuntimeName): readonly Output[] {
+async function lastOutputs(name: RunName): Promise<readonly Output[]> {
   const running = started.get(name);
   if (running === undefined) throw new Error(`internal: ${name} was not started`);
-  return running.canonical?.(running.first) ?? running.first;
+  const outputs = (await running.read?.()) ?? running.first;
+  return running.canonical?.(outputs) ?? outputs;
 }
 
 export type BenchSteps = typeof steps;

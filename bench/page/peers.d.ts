@@ -40,6 +40,8 @@ declare module '@jax-js/jax' {
     readonly ref: Array;
     readonly shape: readonly number[];
     data(): Promise<Float32Array>;
+    blockUntilReady(): Promise<Array>;
+    dispose(): void;
     reshape(shape: readonly number[]): Array;
   }
   export function init(...devices: string[]): Promise<string[]>;

@@ -1,11 +1,15 @@
-import type { BenchCase, CaseTensor } from '../cases/bench-case.ts';
+import type { BenchCase, BenchDevice, CaseTensor } from '../cases/bench-case.ts';
 
 /** One runtime with one case, loaded. */
 export interface Running {
-  /** Uploads the inputs, computes, and reads every output back. */
+  /** Uploads the inputs, computes, and reads every output back. Resident: computes, and gives none. */
   run(): Promise<readonly Output[]>;
+  /** The outputs of a run, where {@link Running.run} leaves them on the device. */
+  read?(): Promise<readonly Output[]>;
   /** Outputs in ONNX's layout, where the runtime has another. Not timed. */
   canonical?(outputs: readonly Output[]): readonly Output[];
+  /** Frees what it holds. */
+  stop?(): Promise<void>;
 }
 
 export interface Output {
@@ -13,11 +17,26 @@ export interface Output {
   readonly shape: readonly number[];
 }
 
-export interface StartOptions {
-  /** Gets the milliseconds of a part of the start, as far as the runtime lets one see it. */
-  part(name: string, ms: number): void;
+/** How a contestant is started, as the terminal says it. */
+export interface StartRequest {
+  readonly device: BenchDevice;
+  /** On the processor. */
+  readonly threads: number;
+  /** Options of Weft's session besides. */
+  readonly session: { readonly threads?: number };
   /** Take the executable that was compiled ahead of time, where the runtime has such a thing. */
   readonly isAheadOfTime: boolean;
+  /** Whether inputs and outputs stay on the device between runs. */
+  readonly isResident: boolean;
+  /** Whether Weft runs in the page's own thread. */
+  readonly isInPage: boolean;
+  /** Launches that the case is made of. */
+  readonly launches: number;
+}
+
+export interface StartOptions extends StartRequest {
+  /** Gets the milliseconds of a part of the start, as far as the runtime lets one see it. */
+  part(name: string, ms: number): void;
 }
 
 export type Start = (benchCase: BenchCase, options: StartOptions) => Promise<Running>;
@@ -29,6 +48,8 @@ const ARRAYS = {
   float32: Float32Array,
   int64: BigInt64Array,
   int32: Int32Array,
+  int8: Int8Array,
+  uint8: Uint8Array,
   bool: Uint8Array,
 };
 

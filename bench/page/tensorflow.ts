@@ -1,7 +1,7 @@
 import type * as library from '@tensorflow/tfjs';
-import type { BenchCase } from '../cases/bench-case.ts';
+import type { BenchCase, BenchDevice } from '../cases/bench-case.ts';
 import { permute } from './permute.ts';
-import { float32, type Running, type StartOptions, timePart } from './runtime.ts';
+import { float32, type Output, type Running, type StartOptions, timePart } from './runtime.ts';
 
 type TensorFlow = typeof library;
 type Tensor = library.Tensor;
@@ -54,21 +54,55 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   },
 };
 
-/** Takes a case to TensorFlow.js's WebGPU backend; weights are tensors on the device. */
-export async function start(benchCase: BenchCase, options: StartOptions): Promise<Running> {
-  const { name, inputs, weights } = benchCase;
-  const tf = await timePart(options, 'library', async () => {
+const PEERS = '/peers/@tensorflow';
+
+/** TensorFlow.js with its backend for a device. */
+const LIBRARIES: Readonly<Record<BenchDevice, (threads: number) => Promise<TensorFlow>>> = {
+  async webgpu() {
     const [tf] = await Promise.all([
       import('@tensorflow/tfjs'),
       import('@tensorflow/tfjs-backend-webgpu'),
     ]);
     return tf;
+  },
+  // The files that it publishes for pages: threads run code that bundlers break.
+  async wasm(threads) {
+    await loadScript(`${PEERS}/tfjs/dist/tf.min.js`);
+    await loadScript(`${PEERS}/tfjs-backend-wasm/dist/tf-backend-wasm.min.js`);
+    const { tf } = globalThis as unknown as { readonly tf: TensorFlow & WasmBackend };
+    tf.wasm.setWasmPaths(`${PEERS}/tfjs-backend-wasm/dist/`);
+    tf.wasm.setThreadsCount(threads);
+    return tf;
+  },
+};
+
+interface WasmBackend {
+  readonly wasm: {
+    setWasmPaths(folder: string): void;
+    setThreadsCount(count: number): void;
+  };
+}
+
+function loadScript(src: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    script.addEventListener('load', () => resolve());
+    script.addEventListener('error', () => reject(new Error(`${src} does not load`)));
+    script.src = src;
+    document.head.append(script);
   });
+}
+
+/** Takes a case to TensorFlow.js's backend for the device; weights are tensors on the device. */
+export async function start(benchCase: BenchCase, options: StartOptions): Promise<Running> {
+  const { name, inputs, weights } = benchCase;
+  const { device, threads } = options;
+  const tf = await timePart(options, 'library', () => LIBRARIES[device](threads));
   await timePart(options, 'backend', async () => {
-    await tf.setBackend('webgpu');
+    await tf.setBackend(device);
     await tf.ready();
   });
-  if (tf.getBackend() !== 'webgpu') throw new Error('its WebGPU backend did not start');
+  if (tf.getBackend() !== device) throw new Error(`its backend ${device} did not start`);
   const operator = OPERATORS[name];
   const [x] = inputs;
   if (operator === undefined || x === undefined) throw new Error(`case ${name} is not written`);
@@ -81,19 +115,30 @@ export async function start(benchCase: BenchCase, options: StartOptions): Promis
     const turned = isConv ? permute(raw, filterOrder) : raw;
     return tf.tensor(turned.data, turned.shape);
   });
+  const upload = (): Tensor => tf.tensor(input.data, input.shape);
+  const canonical = (outputs: readonly Output[]): readonly Output[] =>
+    isConv ? outputs.map(toNchw) : outputs;
+  const read = async (result: Tensor): Promise<readonly Output[]> => {
+    const { shape } = result;
+    const data = await result.data();
+    result.dispose();
+    return [{ data, shape }];
+  };
+  if (!options.isResident) {
+    return { run: () => read(tf.tidy(() => operator(tf, upload(), resident))), canonical };
+  }
+  const held = upload();
+  const compute = (): Tensor => tf.tidy(() => operator(tf, held, resident));
   return {
-    async run() {
-      const result = tf.tidy(() => operator(tf, tf.tensor(input.data, input.shape), resident));
-      const { shape } = result;
-      const data = await result.data();
-      result.dispose();
-      return [{ data, shape }];
+    // Its kernels are done when they return.
+    run() {
+      compute().dispose();
+      return Promise.resolve([]);
     },
-    canonical: (outputs) =>
-      isConv
-        ? outputs.map(({ data, shape }) =>
-            permute({ data: Float32Array.from(data, Number), shape }, TO_NCHW),
-          )
-        : outputs,
+    read: () => read(compute()),
+    canonical,
   };
 }
+
+const toNchw = ({ data, shape }: Output): Output =>
+  permute({ data: Float32Array.from(data, Number), shape }, TO_NCHW);

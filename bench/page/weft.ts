@@ -1,14 +1,16 @@
+import type { DeviceTensor, Session, Tensor } from '../../src/client/index.ts';
 import type { BenchCase } from '../cases/bench-case.ts';
 import { type Running, type StartOptions, timePart, typedElements } from './runtime.ts';
 
-/** Loads a case with the built library. */
+/** Loads a case with the built library. Resident: with an executable that has a function `hold`. */
 export async function start(benchCase: BenchCase, options: StartOptions): Promise<Running> {
   const library = await timePart(options, 'library', () => import('../../src/client/index.ts'));
   const begin = performance.now();
   const spans = new Map<string, { first: number; last: number }>();
-  const source = options.isAheadOfTime ? benchCase.executable : benchCase.model;
-  const session = await library.Session.load(source, {
-    device: 'webgpu',
+  const session = await library.Session.load(sourceOf(benchCase, options), {
+    device: options.device,
+    ...(options.isInPage && { worker: false }),
+    ...options.session,
     onProgress({ phase }) {
       const now = performance.now();
       const span = spans.get(phase) ?? { first: spans.size === 0 ? begin : now, last: now };
@@ -25,10 +27,37 @@ export async function start(benchCase: BenchCase, options: StartOptions): Promis
       new library.Tensor(input.dtype, typedElements(input), input.shape),
     ]),
   );
+  if (options.isResident) return stay(session, feeds);
   return {
     async run() {
       const outputs = await session.run(feeds);
       return Object.values(outputs);
     },
+    stop: () => session.dispose(),
+  };
+}
+
+function sourceOf(benchCase: BenchCase, { isAheadOfTime, isResident }: StartOptions): string {
+  if (!isResident) return isAheadOfTime ? benchCase.executable : benchCase.model;
+  if (benchCase.resident === undefined) throw new Error('internal: nothing to be resident');
+  return benchCase.resident;
+}
+
+/** Runs on a handle of the input, each to a handle that is dropped. */
+async function stay(session: Session, feeds: Record<string, Tensor>): Promise<Running> {
+  const held = await session.run(feeds, { function: 'hold', keep: 'device' });
+  const inputs = Object.fromEntries(
+    Object.keys(feeds).map((name, i) => [name, Object.values(held)[i] as DeviceTensor]),
+  );
+  return {
+    async run() {
+      const outputs = await session.run(inputs, { keep: 'device' });
+      for (const output of Object.values(outputs)) output.dispose();
+      return [];
+    },
+    async read(): Promise<Tensor[]> {
+      return Object.values(await session.run(inputs));
+    },
+    stop: () => session.dispose(),
   };
 }

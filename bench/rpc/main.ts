@@ -9,7 +9,7 @@ import {
   connect,
   createToken,
   deriveRelayToken,
-  type LendableDevice,
+  type ServedDevice,
   type Remote,
   serveRelay,
 } from '../../src/rpc/index.ts';
@@ -31,7 +31,7 @@ export async function main(): Promise<number> {
   return 0;
 }
 
-async function throughRelay(token: string, device: LendableDevice): Promise<void> {
+async function throughRelay(token: string, device: ServedDevice): Promise<void> {
   const relay = await startRelay({ port: 0, relayToken: await deriveRelayToken(token) });
   const key = 'bench';
   const serving = serveRelay(relay.url, { key, token, devices: [device], offer: OFFER });
@@ -42,22 +42,22 @@ async function throughRelay(token: string, device: LendableDevice): Promise<void
   await relay.close();
 }
 
-async function overNats(token: string, device: LendableDevice): Promise<void> {
+async function overNats(token: string, device: ServedDevice): Promise<void> {
   if (findNatsServer() === undefined) {
     console.log('no nats-server here');
     return;
   }
   const auth = createToken();
   const server = await startNatsServer({ auth });
-  const [lender, client] = [
+  const [host, client] = [
     await openBroker(server.url, { auth }),
     await openBroker(server.url, { auth }),
   ];
-  const serving = await serveNats(lender, { token, devices: [device], offer: OFFER });
+  const serving = await serveNats(host, { token, devices: [device], offer: OFFER });
   console.log('over NATS, encrypted');
   await measure((await new Fleet(client, { token }).connect()).remote);
   await serving.stop();
-  await lender.close();
+  await host.close();
   await client.close();
   await server.close();
 }

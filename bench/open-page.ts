@@ -1,0 +1,61 @@
+import type { Browser, Page } from 'playwright';
+import type { BenchDevice, Peer } from './cases/bench-case.ts';
+import type { Method } from './methods.ts';
+import type { PageServer } from './serve-pages.ts';
+
+/** What cases are measured with. */
+export interface Lab {
+  readonly browser: Browser;
+  readonly server: PageServer;
+  readonly device: BenchDevice;
+  readonly method: Method;
+  readonly peers: readonly Peer[];
+  /** Rounds of warm runs at most. */
+  readonly runs: number;
+  /** Of each runtime on the processor. */
+  readonly threads: number;
+  /** Whether pages are cross-origin isolated. */
+  readonly isIsolated: boolean;
+}
+
+/** The key of targets that depend on it. */
+export const pageKind = ({ isIsolated }: Pick<Lab, 'isIsolated'>): 'isolated' | 'apart' =>
+  isIsolated ? 'isolated' : 'apart';
+
+/** A step of a peer that takes longer has failed. */
+const STEP_LIMIT_MS = 120_000;
+
+/** A page of a context of its own. The browser's GPU process is running already. */
+export async function openPage({
+  browser,
+  server,
+}: Pick<Lab, 'browser' | 'server'>): Promise<Page> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.on('pageerror', (error) => console.error(`  page: ${error.message}`));
+  await page.goto(`${server.origin}/page.html`);
+  await page.waitForFunction(() => 'bench' in globalThis);
+  return page;
+}
+
+/** Rejects when a step takes too long. */
+export async function limited<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`no answer within ${STEP_LIMIT_MS / 1000} s`)),
+      STEP_LIMIT_MS,
+    );
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The first line of an error, for a table. */
+export function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return (text.replace('page.evaluate: ', '').split('\n')[0] ?? '').slice(0, 160);
+}
