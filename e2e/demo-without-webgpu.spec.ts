@@ -1,7 +1,11 @@
 import type { LaunchOptions } from '@playwright/test';
 import { findChromium } from '../scripts/find-chromium.mjs';
 import { firefoxLaunchOptions } from '../scripts/find-firefox.mjs';
-import { expect, test } from './fixtures.ts';
+import { sumAndProduct } from '../src/worker/testing/test-programs.ts';
+import { expect, forgiveWebAssembly, test } from './fixtures.ts';
+import type { SessionPage } from './pages/session.ts';
+
+declare const weft: SessionPage;
 
 const executablePath = findChromium();
 
@@ -25,11 +29,30 @@ test.use({
   ],
 });
 
-test('without WebGPU the page says so and runs on the host device', async ({ page }) => {
+test('without WebGPU the page says so and runs in WebAssembly', async ({ page }) => {
   await page.goto('/');
   await expect(page.getByRole('alert')).toContainText('No WebGPU here');
-  await expect(page.getByRole('alert')).toContainText('host device');
+  await expect(page.getByRole('alert')).toContainText('WebAssembly');
   await page.getByRole('button', { name: 'Write a 2' }).click();
   await expect(page.locator('#answer')).toHaveText('2');
-  await expect(page.locator('[data-node="device"] [data-name]')).toHaveText('Host device');
+  await expect(page.locator('[data-node="device"] [data-name]')).toHaveText('WebAssembly');
+});
+
+test('where the policy forbids WebAssembly too, a session runs on the host', async ({
+  page,
+  watched,
+}) => {
+  await page.goto('/e2e/pages/session.html');
+  await expect(page.locator('html')).toHaveAttribute('data-ready', 'true');
+  const { kind, reason, fallbackReason } = await page.evaluate(async (bytes) => {
+    const session = await weft.Session.load(new Uint8Array(bytes));
+    await session.dispose();
+    return session.device;
+  }, Array.from(sumAndProduct().toBytes()));
+  forgiveWebAssembly(watched);
+  expect({ kind, reason }).toEqual({
+    kind: 'host',
+    reason: 'There is neither WebGPU nor WebAssembly.',
+  });
+  expect(fallbackReason).toMatch(/^WebGPU: got no .*Add 'wasm-unsafe-eval' to script-src/);
 });

@@ -120,6 +120,14 @@ test.describe('Draw', () => {
     await expect(page.locator('#notice')).toBeHidden();
   });
 
+  test('runs in WebAssembly when the address asks for it', async ({ page }) => {
+    await openPage(page, '?device=wasm');
+    await page.getByRole('button', { name: 'Write a 7' }).click();
+    await expect(page.locator('#answer')).toHaveText('7');
+    await expect(page.locator('[data-node="device"] [data-name]')).toHaveText('WebAssembly');
+    await expect(page.locator('#notice')).toBeHidden();
+  });
+
   test('fits a phone', async ({ page }) => {
     await page.setViewportSize({ width: 360, height: 740 });
     await openPage(page);
@@ -194,7 +202,7 @@ test('goes on with a simulation whose tab was closed', async ({ context }) => {
 
   // Also on another device.
   let before = 1;
-  for (const search of ['', '?device=host']) {
+  for (const search of ['', '?device=wasm', '?device=host']) {
     const page = await openDish(search);
     const facts = page.locator('#dish-facts');
     await expect(facts).toContainText('Went on at');

@@ -10,7 +10,7 @@ import {
   HostTensor,
 } from '../src/rpc/index.ts';
 import { Fleet } from '../src/rpc/nats/index.ts';
-import { testProgram } from '../src/rpc/testing/open-session.ts';
+import { testProgram } from '../src/rpc/testing/open-connection.ts';
 import { expect, test } from './fixtures.ts';
 
 const functions = { 'local.add': () => null };
@@ -92,7 +92,7 @@ test('pages share the calls of a group, and one that goes takes only its own', a
   try {
     const lent = { nats: `${server.webSocketUrl}/`, group: 'lab', token, auth };
     const pages: Page[] = [];
-    for (const device of ['webgpu', 'host', 'host']) {
+    for (const device of ['webgpu', 'wasm', 'host']) {
       const page = await context.newPage();
       pages.push(page);
       await lend(page, { ...lent, name: `page ${pages.length}`, device });
@@ -158,7 +158,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.setViewportSize({ width: 360, height: 740 });
     const response = await page.goto('/rpc.html');
     expect(await response?.headerValue('content-security-policy')).toBe(
-      "default-src 'self'; connect-src 'self' ws: wss:",
+      "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' ws: wss:",
     );
     for (const way of ['a relay', 'NATS']) {
       await page.getByRole('radio', { name: way }).check();

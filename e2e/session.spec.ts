@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test';
 import { HostTensor } from '../src/core/host-tensor.ts';
 import { LOOP_PLACE, throwsDice } from '../src/runtime/testing/long-programs.ts';
 import { HOSTILE_MODELS } from '../src/testing/hostile-models.ts';
+import { ownModel } from '../src/frontend/onnx/testing/own-model.ts';
 import { writeOnnxModel } from '../src/testing/onnx-writer.ts';
 import {
   addWeights,
@@ -10,7 +11,7 @@ import {
   countingLoop,
   sumAndProduct,
 } from '../src/worker/testing/test-programs.ts';
-import { expect, test } from './fixtures.ts';
+import { expect, forgiveWebAssembly, test } from './fixtures.ts';
 import type { SessionPage } from './pages/session.ts';
 
 declare const weft: SessionPage;
@@ -52,6 +53,7 @@ const FILES: Readonly<Record<string, Buffer>> = {
   ),
   'functions.onnx': hostile('functions that double 30 times'),
   'branches.onnx': hostile('functions that double inside an If'),
+  'decay.onnx': Buffer.from(ownModel('Decay')),
   'grey.onnx': Buffer.from(
     writeOnnxModel({
       nodes: [{ op: 'Relu', inputs: ['picture'], outputs: ['same'] }],
@@ -108,7 +110,9 @@ test('loads from a URL, bytes, a Blob, a stream and a Response, in one worker', 
       new Blob([bytes]).stream(),
       await fetch('/served/sum.weft'),
     ];
-    const sessions = await Promise.all(sources.map((source) => Session.load(source)));
+    const sessions = await Promise.all(
+      sources.map((source) => Session.load(source, { device: 'webgpu' })),
+    );
     const inputs = { x: Tensor.from([1, 2]), y: Tensor.from([3, 4]) };
     const outputs = await Promise.all(sessions.map((session) => session.run(inputs)));
     const kinds = sessions.map(({ device }) => device.kind);
@@ -129,6 +133,7 @@ test('reports progress through the phases while weights arrive', async ({ page }
   const { reports, value } = await page.evaluate(async () => {
     const reports: { phase: string; loaded: number; total: number | undefined }[] = [];
     const session = await weft.Session.load('/served/weights.weft', {
+      device: 'webgpu',
       onProgress: (progress) => reports.push(progress),
     });
     const count = 1_500_000;
@@ -149,6 +154,33 @@ test.describe('beside a thread that compiles', () => {
   // A worker of Firefox that starts another one sometimes waits for ever inside of the browser, one
   // time in some twenty on a busy machine while WebDriver watches: docs/engines.md.
   test.describe.configure({ retries: 2 });
+
+  test('operators of its own worker: a model is compiled with them, beside it too', async ({
+    page,
+  }) => {
+    const found = await page.evaluate(async () => {
+      const { Session, startWorker, Tensor } = weft;
+      const v0 = new Tensor('float32', Float32Array.of(1, -2, 3, -4), [1, 4]);
+      const resultOf = async (compileLimits?: { nodes: number }) => {
+        const limits = { ...(compileLimits && { compileLimits }) };
+        const options = { worker: startWorker, device: 'webgpu', ...limits } as const;
+        const session = await Session.load('/served/decay.onnx', options);
+        const { v1 } = await session.run({ v0 });
+        await session.dispose();
+        return v1?.toNested();
+      };
+      // A limit of one's own: it is compiled in a thread, from the same script.
+      const results = [await resultOf(), await resultOf({ nodes: 10 })];
+      return {
+        results,
+        lacking: await weft.failure(Session.load('/served/decay.onnx', { device: 'webgpu' })),
+      };
+    });
+    const decayed = [[1, -1.5, 2.25, -2.875]];
+    expect(found.results).toEqual([decayed, decayed]);
+    expect(found.lacking.name).toBe('UnsupportedError');
+    expect(found.lacking.message).toContain('com.example.Decay');
+  });
 
   test('other sessions of the worker answer while a hostile model is refused', async ({ page }) => {
     const innocent = '/served/one.onnx';
@@ -177,7 +209,7 @@ test.describe('beside a thread that compiles', () => {
 
 test('tells .onnx from .weft and compiles it in the worker', async ({ page }) => {
   const result = await page.evaluate(async () => {
-    const session = await weft.Session.load('/served/add.onnx');
+    const session = await weft.Session.load('/served/add.onnx', { device: 'webgpu' });
     const { b } = await session.run({ a: weft.Tensor.from([1, 2]) });
     const listing = await session.listing();
     await session.dispose();
@@ -189,7 +221,7 @@ test('tells .onnx from .weft and compiles it in the worker', async ({ page }) =>
 
 test('takes pictures', async ({ page }) => {
   const values = await page.evaluate(async () => {
-    const session = await weft.Session.load('/served/picture.onnx');
+    const session = await weft.Session.load('/served/picture.onnx', { device: 'webgpu' });
     const data = new ImageData(2, 2);
     data.data.set([255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 51, 102, 204, 255]);
     const canvas = new OffscreenCanvas(8, 8);
@@ -202,7 +234,7 @@ test('takes pictures', async ({ page }) => {
     for (const picture of pictures) outputs.push(await session.run({ picture }));
     const none = await weft.failure(session.run({ picture: new Image() }));
     await session.dispose();
-    const greySession = await weft.Session.load('/served/grey.onnx');
+    const greySession = await weft.Session.load('/served/grey.onnx', { device: 'webgpu' });
     const { same } = await greySession.run({ picture: data });
     const grey = Array.from(same?.data ?? [], Number);
     await greySession.dispose();
@@ -221,7 +253,7 @@ test('takes pictures', async ({ page }) => {
 test('names what is wrong with inputs', async ({ page }) => {
   const failures = await page.evaluate(async () => {
     const { Session, Tensor } = weft;
-    const session = await Session.load('/served/sum.weft');
+    const session = await Session.load('/served/sum.weft', { device: 'webgpu' });
     const x = Tensor.from([1]);
     const found = [
       await weft.failure(session.run({ x, why: x })),
@@ -252,7 +284,7 @@ test('runs many calls at once, moves inputs when told to, and feeds results back
 }) => {
   const result = await page.evaluate(async () => {
     const { Session, Tensor } = weft;
-    const session = await Session.load('/served/sum.weft');
+    const session = await Session.load('/served/sum.weft', { device: 'webgpu' });
     const one = () => Tensor.from([1]);
     const y = one();
     const runs = Array.from({ length: 20 }, (_, i) => session.run({ x: Tensor.from([i]), y }));
@@ -296,7 +328,7 @@ test('runs many calls at once, moves inputs when told to, and feeds results back
 test('memory of large inputs goes from run to run, and no element with it', async ({ page }) => {
   const found = await page.evaluate(async () => {
     const { Session, Tensor } = weft;
-    const session = await Session.load('/served/sum.weft');
+    const session = await Session.load('/served/sum.weft', { device: 'webgpu' });
     const filled = (value: number, length: number) =>
       new Tensor('float32', new Float32Array(length).fill(value), [length]);
     const rounds = [];
@@ -334,7 +366,7 @@ test('aborts a load and a run promptly, with the reason of the signal', async ({
     const loading = weft.failure(Session.load(stuck, { signal: loadAbort.signal }));
     setTimeout(() => loadAbort.abort(), 50);
     const load = await loading;
-    const session = await Session.load('/served/loop.weft');
+    const session = await Session.load('/served/loop.weft', { device: 'webgpu' });
     const runAbort = new AbortController();
     const running = weft.failure(session.run({ steps: 1e12 }, { signal: runAbort.signal }));
     // Another run gets its turn while the long one goes on.
@@ -355,8 +387,8 @@ test('aborts a load and a run promptly, with the reason of the signal', async ({
 test('rejects what is pending when a session is disposed of', async ({ page }) => {
   const found = await page.evaluate(async () => {
     const [a, b] = await Promise.all([
-      weft.Session.load('/served/loop.weft'),
-      weft.Session.load('/served/sum.weft'),
+      weft.Session.load('/served/loop.weft', { device: 'webgpu' }),
+      weft.Session.load('/served/sum.weft', { device: 'webgpu' }),
     ]);
     const running = weft.failure(a.run({ steps: 1e12 }));
     await a.dispose();
@@ -376,32 +408,43 @@ test('a page of its own worker: packed functions, and its end in every way', asy
 }) => {
   const found = await page.evaluate(async () => {
     const { Session, startWorker } = weft;
-    const twice = await Session.load('/served/twice.weft', { worker: startWorker });
-    const half = await Session.load('/served/half.weft', { worker: startWorker });
+    const twice = await Session.load('/served/twice.weft', {
+      worker: startWorker,
+      device: 'webgpu',
+    });
+    const half = await Session.load('/served/half.weft', { worker: startWorker, device: 'webgpu' });
     const values = [await twice.run<number>({ x: 21 }), await half.run<number>({ x: 3 })];
     const shared = weft.workers.length;
-    const loop = await Session.load('/served/loop.weft', { worker: startWorker });
+    const loop = await Session.load('/served/loop.weft', { worker: startWorker, device: 'webgpu' });
     const running = weft.failure(loop.run({ steps: 1e12 }));
     weft.workers[0]?.terminate();
     const terminated = await running;
     const later = await weft.failure(twice.run({ x: 1 }));
     await Promise.all([twice.dispose(), half.dispose(), loop.dispose()]);
 
-    const close = await Session.load('/served/close.weft', { worker: startWorker });
+    const close = await Session.load('/served/close.weft', {
+      worker: startWorker,
+      device: 'webgpu',
+    });
     const closed = await weft.failure(close.run({ x: 1 }).then(() => close.memory()));
     await close.dispose();
 
-    const fresh = await Session.load('/served/twice.weft', { worker: startWorker });
+    const fresh = await Session.load('/served/twice.weft', {
+      worker: startWorker,
+      device: 'webgpu',
+    });
     values.push(await fresh.run<number>({ x: 4 }));
     await fresh.dispose();
 
-    const loading = weft.failure(Session.load('/served/twice.weft', { worker: startWorker }));
+    const loading = weft.failure(
+      Session.load('/served/twice.weft', { worker: startWorker, device: 'webgpu' }),
+    );
     weft.workers.at(-1)?.terminate();
     const early = await loading;
     const missing = await weft.failure(
       Session.load('/served/twice.weft', { worker: weft.startMissingWorker }),
     );
-    const lacking = await weft.failure(Session.load('/served/twice.weft'));
+    const lacking = await weft.failure(Session.load('/served/twice.weft', { device: 'webgpu' }));
     return { values, shared, terminated, later, closed, early, missing, lacking };
   });
   expect(found.values).toEqual([{ result: 42 }, { result: 1.5 }, { result: 8 }]);
@@ -417,7 +460,7 @@ test('a page of its own worker: packed functions, and its end in every way', asy
   expect(found.missing).toEqual({
     name: 'WorkerError',
     message:
-      'worker: got one whose file or import is missing or refused, expected the worker of weft-vm 0.1.0. Look at the address that the function given as worker starts, and at the policy of the page.',
+      'worker: got one whose file or import is missing or refused, expected the worker of weft-vm 0.1.0. Check the address that your worker function starts, and the policy of the page.',
   });
   // Firefox tells the page of the worker that is missing, too.
   const others = watched.complaints.filter((complaint) => !complaint.includes('no-such-worker'));
@@ -446,10 +489,22 @@ test('says what is wrong with a file that does not come whole', async ({ page })
   });
   expect(found.details).toEqual({ status: 404, url });
   expect(found.head.name).toBe('FormatError');
-  expect(found.head.message).toContain('The file is cut short');
+  expect(found.head.message).toContain('The file is truncated');
   expect(found.data.name).toBe('FormatError');
-  expect(found.data.message).toContain('The file is cut short');
+  expect(found.data.message).toContain('The file is truncated');
   expect(found.page.message).toContain('This is markup: the server answered with a page.');
+});
+
+test('names the directive where the policy forbids WebAssembly', async ({ page, watched }) => {
+  const refused = await page.evaluate(() =>
+    weft.failure(weft.Session.load('/served/sum.weft', { device: 'wasm' })),
+  );
+  expect(refused).toEqual({
+    name: 'DeviceError',
+    message:
+      "device 'wasm': got a policy of the page that forbids to compile, expected WebAssembly with SIMD. Add 'wasm-unsafe-eval' to script-src of its Content-Security-Policy.",
+  });
+  forgiveWebAssembly(watched);
 });
 
 test('runs in the page itself, on the host and on WebGPU', async ({ page }) => {
@@ -500,13 +555,19 @@ test('is stored in the private file system with random states, and goes on after
   page,
 }) => {
   const straight = await page.evaluate(async () => {
-    const session = await weft.Session.load('/served/dice.weft', { worker: weft.startWorker });
+    const session = await weft.Session.load('/served/dice.weft', {
+      worker: weft.startWorker,
+      device: 'webgpu',
+    });
     const result = await session.run<number>({ n: 20 });
     await session.dispose();
     return result;
   });
   const held = await page.evaluate(async (at) => {
-    const session = await weft.Session.load('/served/dice.weft', { worker: weft.startWorker });
+    const session = await weft.Session.load('/served/dice.weft', {
+      worker: weft.startWorker,
+      device: 'webgpu',
+    });
     const failure = await weft.failure(session.snapshot());
     const paused = session.pause({ at, visit: 9 });
     session.run({ n: 20 }).catch(() => undefined);
@@ -525,8 +586,14 @@ test('is stored in the private file system with random states, and goes on after
     const store = await weft.opfsStore('dice');
     const bytes = (await store.latest()) ?? new Uint8Array(0);
     const executable = '/served/dice.weft';
-    const lacking = await weft.failure(weft.Session.resume(bytes, { executable }));
-    const session = await weft.Session.resume(bytes, { executable, worker: weft.startWorker });
+    const lacking = await weft.failure(
+      weft.Session.resume(bytes, { executable, device: 'webgpu' }),
+    );
+    const session = await weft.Session.resume(bytes, {
+      executable,
+      device: 'webgpu',
+      worker: weft.startWorker,
+    });
     const result = await session.resumed.runs[0]?.result<number>();
     const { note } = session.resumed;
     await session.dispose();

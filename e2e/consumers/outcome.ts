@@ -1,4 +1,4 @@
-/** What `app/check.js` finds out. */
+/** The findings of `app/check.js`. */
 export interface Outcome {
   readonly error?: { readonly name: string; readonly message: string; readonly details?: unknown };
   readonly results?: Readonly<Record<string, ModelResult>>;
@@ -9,7 +9,7 @@ interface ModelResult {
   readonly device: string;
 }
 
-/** What the dense model gives for [1, -2, 3, 0.5]: softmax(relu(x · W + b)). */
+/** The dense model's result for [1, -2, 3, 0.5]: softmax(relu(x · W + b)). */
 const EXPECTED = expectedValues();
 const TOLERANCE = 1e-6;
 

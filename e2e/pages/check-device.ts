@@ -9,7 +9,7 @@ import {
   vectorPrimitive,
 } from '../../src/device/webgpu/testing/test-device.ts';
 
-/** What a browser did with the WebGPU device; errors as `name: message`. */
+/** Results of the WebGPU device in a browser; errors as `name: message`. */
 export interface DeviceFindings {
   readonly result: readonly number[];
   readonly launchesProfiled: number;

@@ -1,6 +1,6 @@
 import { checkDevice, type DeviceFindings } from './check-device.ts';
 
-/** What the test calls. */
+/** Functions that the test calls. */
 export interface DevicePage {
   inPage(): Promise<DeviceFindings>;
   inWorker(): Promise<DeviceFindings>;

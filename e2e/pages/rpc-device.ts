@@ -1,6 +1,6 @@
 import type { LendRequest } from './rpc-device-worker.ts';
 
-/** What a script finds in the page: its worker lends a device through a relay. */
+/** The page's interface to scripts: its worker lends a device through a relay. */
 const page = {
   async lend(request: LendRequest): Promise<void> {
     const worker = new Worker(new URL('./rpc-device-worker.ts', import.meta.url), {

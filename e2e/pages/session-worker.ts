@@ -1,11 +1,14 @@
 import { FloatValue } from '../../src/runtime/index.ts';
 import { serve } from '../../src/worker/index.ts';
+import { importers, operators } from '../../src/frontend/onnx/testing/own-operators.ts';
 
 /** A generator of random numbers that fits a byte. */
 let random = 7;
 
-// A page's own worker brings packed functions, and what they keep.
+// A page's own worker brings packed functions and what they keep, and operators with their importers.
 serve({
+  operators,
+  importers,
   functions: {
     'test.twice': (x: number) => x * 2,
     'test.half': (x: number) => new FloatValue(x / 2),

@@ -7,7 +7,7 @@ import {
 } from '../../src/client/index.ts';
 import { loadBeside, type SeenBeside } from '../../scripts/hostile/load-beside.ts';
 
-/** What the tests find in the page. */
+/** The page's interface to the tests. */
 const page = {
   configureWorker,
   Session,
@@ -21,10 +21,14 @@ const page = {
     page.workers.push(worker);
     return worker;
   },
-  /** What a session sees while a hostile model is loaded in the same worker. */
+  /** A worker whose adapter says that it is graphics hardware. */
+  startForcedWorker: () =>
+    new Worker(new URL('./forced-worker.ts', import.meta.url), { type: 'module' }),
+  /** Observations of a session while a hostile model is loaded in the same worker. */
   async besideHostile(innocentUrl: string, url: string): Promise<SeenBeside> {
-    const innocent = await Session.load(innocentUrl);
-    const seen = await loadBeside(page, { innocent, bytes: await page.bytes(url), options: {} });
+    const options = { device: 'webgpu' } as const;
+    const innocent = await Session.load(innocentUrl, options);
+    const seen = await loadBeside(page, { innocent, bytes: await page.bytes(url), options });
     await innocent.dispose();
     return seen;
   },

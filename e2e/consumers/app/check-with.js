@@ -2,10 +2,13 @@
 export async function checkWith({ Session, Tensor }, folder, options = {}) {
   const results = {};
   try {
+    // By itself a session leaves an adapter in software alone.
+    const hasGpu = (await globalThis.navigator?.gpu?.requestAdapter()) != null;
     for (const name of ['dense.weft', 'dense.onnx', 'compiled apart']) {
       // With limits a model is compiled in a thread of its own, where threads can be had.
       const isApart = name === 'compiled apart';
       const session = await Session.load(new URL(isApart ? 'dense.onnx' : name, folder).href, {
+        ...(hasGpu && name === 'dense.weft' ? { device: 'webgpu' } : {}),
         ...options,
         ...(isApart ? { compileLimits: { milliseconds: 60_000 } } : {}),
       });

@@ -128,7 +128,7 @@ export const UNBUNDLED: readonly Consumer[] = [
           },
         ),
         '/pages/weft-worker.js: got a file of type text/html',
-        'Servers that answer any address with a page do so.',
+        'Some servers answer every address with a page.',
       ),
   },
   {

@@ -1,0 +1,67 @@
+import type { Device } from '../../src/device/device.ts';
+import { compareOperator, launchCases } from '../../src/device/testing/compare-operator.ts';
+import { downloadTensors } from '../../src/device/testing/device-tensors.ts';
+import { CONTROL } from '../../src/device/wasm/threads/thread-control.ts';
+import type { StartThread } from '../../src/device/wasm/threads/thread-pool.ts';
+import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
+import { DYNAMIC_CASES } from '../../src/ops/dynamic/dynamic-ops.cases.ts';
+import { casesOfAllDTypes } from '../../src/ops/testing/dtype-variants.ts';
+import { TESTED_OPS, type TestedOp } from '../../src/ops/testing/tested-ops.ts';
+import { isWasmThread, serveAsWasmThread } from '../../src/worker/wasm-thread-role.ts';
+import { wasmThreadStarter } from '../../src/worker/wasm-thread.ts';
+
+/** The cases of all operators on the wasm device. */
+export interface OperatorFindings {
+  /** A line for each case that gives something else than the reference. */
+  readonly differences: readonly string[];
+  /** Operators that give other bits with two threads. */
+  readonly changed: readonly string[];
+  readonly operatorCount: number;
+  /** Threads of the second device, and parts of steps that the one beside this did. */
+  readonly threads: number;
+  readonly runs: number;
+}
+
+async function check(relaxedSimd: boolean): Promise<OperatorFindings> {
+  const controls: Int32Array[] = [];
+  const start = wasmThreadStarter();
+  const startThread: StartThread = (given, onError) => {
+    controls.push(new Int32Array(given.control));
+    return start(given, onError);
+  };
+  const alone = createWasmDevice({ relaxedSimd });
+  const shared = createWasmDevice({ relaxedSimd, threads: 2, startThread, sharesAll: true });
+  const ops = [...TESTED_OPS.values()].filter(({ name }) => !Object.hasOwn(DYNAMIC_CASES, name));
+  const [differences, changed]: [string[], string[]] = [[], []];
+  for (const op of ops) {
+    const compared = await compareOperator(alone, op);
+    differences.push(...compared.differences.map((line) => `${op.name}, ${line}`));
+    if ((await bitsOf(shared, op)) !== (await bitsOf(alone, op))) changed.push(op.name);
+  }
+  const { threads = 1 } = shared.info;
+  const runs = controls.reduce((sum, control) => sum + Atomics.load(control, CONTROL.runs), 0);
+  shared.destroy();
+  alone.destroy();
+  return { differences, changed, operatorCount: ops.length, threads, runs };
+}
+
+/** The bytes of all results of an operator's cases. */
+async function bitsOf(device: Device, op: TestedOp): Promise<string> {
+  const launched = await launchCases(device, op, casesOfAllDTypes(op));
+  const results = await downloadTensors(
+    device,
+    launched.map(({ output }) => output),
+  );
+  for (const { tensors } of launched) for (const { buffer } of tensors) buffer.destroy();
+  const bytes = results.map(
+    ({ data }) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
+  );
+  return bytes.join(' ');
+}
+
+if (isWasmThread()) serveAsWasmThread();
+else {
+  globalThis.addEventListener('message', ({ data }: MessageEvent<boolean>) => {
+    void check(data).then((findings) => postMessage(findings));
+  });
+}

@@ -1,0 +1,3 @@
+import { serve } from '../../src/worker/index.ts';
+
+serve();
