@@ -9,10 +9,29 @@ import { minifyWgsl } from './scripts/minify-wgsl.ts';
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
 const STRICT = "default-src 'self'";
-/** Relays and brokers are wherever whoever lends a device says. A worker's own file has its policy. */
-const LENDING = `${STRICT}; connect-src 'self' ws: wss:`;
+/** The device `wasm` compiles WebAssembly. */
+const COMPILES = `${STRICT}; script-src 'self' 'wasm-unsafe-eval'`;
+const COMPILERS = /^\/(index\.html|e2e\/pages\/wasm\.html)?$/;
+/** Relays and brokers are wherever whoever lends a device says. */
+const LENDING = `${COMPILES}; connect-src 'self' ws: wss:`;
 const LENDS =
   /^\/(rpc\.html|e2e\/pages\/rpc-device\.html|assets\/(lend|rpc-device)-worker-[\w-]+\.js)$/;
+
+/** A page whose workers may share memory, and their files. */
+const ISOLATED =
+  /^\/(e2e\/pages\/threads\.html|assets\/(threads|operators)-worker-[\w-]+\.js|threadless\/[\w-]+\.js)$/;
+/** A worker that may start no others. */
+const THREADLESS = /^\/threadless\//;
+
+/** A worker's own file has its policy: that of the page that starts it. */
+function policyOf(pathname: string, referrer: string | undefined, host = ''): string {
+  if (LENDS.test(pathname)) return LENDING;
+  // Firefox counts what a worker imports among workers.
+  if (THREADLESS.test(pathname)) return `${COMPILES}; worker-src http://${host}/assets/`;
+  if (ISOLATED.test(pathname)) return COMPILES;
+  const isPage = !pathname.startsWith('/assets/') || referrer === undefined;
+  return COMPILERS.test(isPage ? pathname : new URL(referrer).pathname) ? COMPILES : STRICT;
+}
 
 /** What a host should send with the page: nothing but its own files, no eval, no inline code. */
 function securityHeaders(): Plugin {
@@ -21,8 +40,13 @@ function securityHeaders(): Plugin {
     configurePreviewServer(server) {
       server.middlewares.use((request, response, next) => {
         const { pathname } = new URL(request.url ?? '/', 'http://_');
-        response.setHeader('Content-Security-Policy', LENDS.test(pathname) ? LENDING : STRICT);
+        const policy = policyOf(pathname, request.headers.referer, request.headers.host);
+        response.setHeader('Content-Security-Policy', policy);
         response.setHeader('X-Content-Type-Options', 'nosniff');
+        if (ISOLATED.test(pathname)) {
+          response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
+          response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
+        }
         next();
       });
     },
@@ -68,7 +92,13 @@ export default defineConfig(({ mode }) => ({
   worker: {
     format: 'es' as const,
     plugins: () => [minifyWgsl()],
-    rolldownOptions: { checks: { bundlerTimings: false } },
+    rolldownOptions: {
+      checks: { bundlerTimings: false },
+      output: {
+        entryFileNames: ({ name }: { readonly name: string }) =>
+          name === 'threadless-worker' ? 'threadless/[name].js' : 'assets/[name]-[hash].js',
+      },
+    },
   },
   preview: { host: 'localhost' },
   test: {
