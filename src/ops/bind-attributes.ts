@@ -1,3 +1,4 @@
+import type { CallShapes } from '../core/call-shapes.ts';
 import { DimValues } from '../core/dim-values.ts';
 import { type Dim, formatDim } from '../core/dim.ts';
 import { ShapeError } from '../core/errors.ts';
@@ -7,15 +8,8 @@ import type {
   OperatorCall,
   PrimitiveFunction,
 } from '../core/primitive-function.ts';
-import type { Shape } from '../core/shape.ts';
 import type { OpDefinition } from './define-op.ts';
 import type { OperatorTable } from './operator.ts';
-
-/** Shapes of the tensors of one call of a primitive function. */
-interface CallShapes {
-  readonly params: readonly Shape[];
-  readonly results: readonly Shape[];
-}
 
 /**
  * The calls of a primitive function with the symbols in their attributes replaced by the numbers

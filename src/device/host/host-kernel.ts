@@ -1,15 +1,19 @@
-import { storageByteLength } from '../../core/dtype.ts';
-import { internalError, ShapeError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
-import { elementCount, sameShape } from '../../core/shape.ts';
-import { formatType } from '../../ops/operand-checks.ts';
 import type { DeviceTensor, Kernel } from '../device.ts';
 import { computeOnHost } from './compute-on-host.ts';
-import { type HostPlan, planOnHost } from './host-plan.ts';
+import type { HostPlan } from './host-plan.ts';
 import type { KernelContext } from './kernel-context.ts';
+import { haveTypes, planForArguments, temporaryByteLengths } from './plan-for-arguments.ts';
 import { runStep } from './run-step.ts';
 import type { StoredTensor } from './storage-view.ts';
+
+interface PlannedLaunch {
+  readonly types: readonly ConcreteTensorType[];
+  readonly plan: HostPlan;
+  /** Bytes of temporaries, by slot. */
+  readonly temporaries: readonly number[];
+}
 
 /** A primitive function made of references. Launching computes at once. */
 export class HostKernel implements Kernel {
@@ -18,8 +22,8 @@ export class HostKernel implements Kernel {
   readonly #context: KernelContext;
   /** Values that calls read. */
   readonly #reads: ReadonlySet<number>;
-  #shapes: readonly ConcreteTensorType[] = [];
-  #plan: HostPlan | undefined;
+  /** Of the last call. */
+  #known: PlannedLaunch | undefined;
 
   constructor(primitive: PrimitiveFunction, context: KernelContext) {
     this.name = primitive.name;
@@ -29,15 +33,9 @@ export class HostKernel implements Kernel {
   }
 
   launch(args: readonly DeviceTensor[]): void {
-    const { params, results } = this.#primitive;
-    if (args.length !== params.length + results.length) {
-      throw internalError(
-        `${this.name} was called with ${args.length} tensors instead of ` +
-          `${params.length} and ${results.length}`,
-      );
-    }
-    const plan = this.#planFor(args);
-    const values = this.#bindValues(plan, args);
+    const launch = this.#launchWith(args);
+    const values = this.#bindValues(launch, args);
+    const { plan } = launch;
     this.#context.launched();
     for (const step of plan.steps) {
       const started = performance.now();
@@ -55,64 +53,42 @@ export class HostKernel implements Kernel {
     return computeOnHost(this.#primitive, inputs, this.#context);
   }
 
-  /** The plan of the last call if the shapes are the same, else a new one. */
-  #planFor(args: readonly DeviceTensor[]): HostPlan {
-    const isSame =
-      this.#plan !== undefined &&
-      args.every(({ dtype, shape }, i) => {
-        const known = this.#shapes[i];
-        return known !== undefined && known.dtype === dtype && sameShape(known.shape, shape);
-      });
-    if (isSame && this.#plan !== undefined) return this.#plan;
+  /** The last one if the shapes are the same, else a new one. */
+  #launchWith(args: readonly DeviceTensor[]): PlannedLaunch {
+    if (this.#known !== undefined && haveTypes(args, this.#known.types)) return this.#known;
     const types = args.map(({ dtype, shape }) => ({ dtype, shape }));
-    const count = this.#primitive.params.length;
-    const { operators } = this.#context;
-    const results = types.slice(count).map(({ shape }) => shape);
-    const plan = planOnHost(this.#primitive, types.slice(0, count), { operators, results });
-    this.#shapes = types;
+    const plan = planForArguments(this.#primitive, types, this.#context.operators);
+    const temporaries = temporaryByteLengths(plan);
     // Room for temporaries now, lest to make it moves memory that a launch has found already.
-    for (const [slot, value] of plan.temporaries.entries()) this.#temporary(plan, value, slot);
-    this.#plan = plan;
-    return plan;
+    for (const [slot, byteLength] of temporaries.entries()) this.#context.scratch(slot, byteLength);
+    this.#known = { types, plan, temporaries };
+    return this.#known;
   }
 
   /** Memory of every value: arguments, destinations, temporaries. Chain-local ones have none. */
-  #bindValues(plan: HostPlan, args: readonly DeviceTensor[]): (StoredTensor | undefined)[] {
+  #bindValues(
+    { plan, temporaries }: PlannedLaunch,
+    args: readonly DeviceTensor[],
+  ): (StoredTensor | undefined)[] {
     const { params, results } = this.#primitive;
-    const stored = (tensor: DeviceTensor): StoredTensor => {
-      const { dtype, shape } = tensor;
-      return { ...this.#context.locate(tensor), dtype, shape };
-    };
-    const values = plan.types.map((_, i) => {
-      // A tensor that is not read may be on another device: its shape tells a symbol.
-      const argument = i < params.length && this.#reads.has(i) ? args[i] : undefined;
-      return argument === undefined ? undefined : stored(argument);
-    });
-    for (const [i, { value }] of results.entries()) {
-      const target = args[params.length + i];
+    const stored = (tensor: DeviceTensor | undefined): StoredTensor | undefined =>
+      tensor && {
+        ...this.#context.locate(tensor),
+        dtype: tensor.dtype,
+        shape: tensor.shape,
+      };
+    // A tensor that is not read may be on another device: its shape tells a symbol.
+    const values = plan.types.map((_, i) =>
+      i < params.length && this.#reads.has(i) ? stored(args[i]) : undefined,
+    );
+    for (const [i, { value }] of results.entries()) values[value] = stored(args[params.length + i]);
+    for (const [slot, byteLength] of temporaries.entries()) {
+      const value = plan.temporaries[slot] ?? -1;
       const type = plan.types[value];
-      if (target === undefined || type === undefined) {
-        throw internalError(`${this.name} has no destination for result ${i}`);
+      if (type !== undefined) {
+        values[value] = { ...this.#context.scratch(slot, byteLength), ...type };
       }
-      if (!sameShape(target.shape, type.shape)) {
-        throw new ShapeError({
-          where: `kernel ${this.name}, result ${i}`,
-          got: formatType(type),
-          expected: `${formatType(target)}, that of the destination`,
-        });
-      }
-      values[value] = { ...stored(target), ...type };
-    }
-    for (const [slot, value] of plan.temporaries.entries()) {
-      values[value] = this.#temporary(plan, value, slot);
     }
     return values;
-  }
-
-  #temporary({ types }: HostPlan, value: number, slot: number): StoredTensor | undefined {
-    const type = types[value];
-    if (type === undefined) return undefined;
-    const byteLength = storageByteLength(type.dtype, elementCount(type.shape));
-    return { ...this.#context.scratch(slot, byteLength), ...type };
   }
 }

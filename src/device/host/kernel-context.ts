@@ -1,7 +1,7 @@
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
-import type { DeviceTensor, KernelTiming } from '../device.ts';
+import type { DeviceTensor, KernelTiming, PrepackingBudget } from '../device.ts';
 import type { HostStep } from './host-plan.ts';
 import type { StoredTensor } from './storage-view.ts';
 
@@ -25,6 +25,8 @@ export interface KernelServices {
 /** The part that kernels of one device share. */
 export interface KernelContext extends KernelServices {
   readonly operators: OperatorTable;
+  /** Absent: nothing is prepacked. */
+  readonly prepacking?: PrepackingBudget | undefined;
 }
 
 /** What is done by operators' references, whose code not everybody needs. */

@@ -47,11 +47,12 @@ export async function prepareHostKernels(
     makeKernels = referenceKernels,
   }: HostKernelsOptions,
 ): Promise<Map<string, Kernel>> {
-  const { onProgress, programKernels } = options;
+  const { onProgress, programKernels, prepacking } = options;
   if (programKernels === 'refuse') refuseProgramKernels(primitives);
   refuseUnsupported(primitives, deviceName, operators);
   onProgress?.(0, primitives.length);
-  const kernels = await makeKernels(primitives, { ...services, operators }, REFERENCES);
+  const context = { ...services, operators, prepacking };
+  const kernels = await makeKernels(primitives, context, REFERENCES);
   onProgress?.(primitives.length, primitives.length);
   return new Map(kernels.map((kernel) => [kernel.name, kernel]));
 }

@@ -57,7 +57,7 @@ export type MakeAlone = (
 /** Notes down launches, copies and writes, to repeat them. */
 export interface ProcessorRecordings {
   readonly current: ProcessorRecording | undefined;
-  begin(): ProcessorRecording;
+  begin(device: ProcessorDevice): ProcessorRecording;
 }
 
 export interface ProcessorRecording extends LaunchRecording {
@@ -109,7 +109,7 @@ export class ProcessorDevice implements Device {
     if (recordings !== undefined) {
       this.record = () => {
         if (recordings.current !== undefined || this.isProfiled) return undefined;
-        const recording = recordings.begin();
+        const recording = recordings.begin(this);
         recording.resume();
         return recording;
       };

@@ -3,12 +3,12 @@ import type { Launch } from '../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import { realLaunches } from './compiled-plan.ts';
 import type { KernelPlanner } from './kernel-planner.ts';
-import type { CallShapes } from './planner/plan.ts';
+import type { CallShapes } from '../../core/call-shapes.ts';
 import {
   contrastingShapes,
   hasOnlySymbols,
   representativeShapes,
-} from './representative-shapes.ts';
+} from '../representative-shapes.ts';
 
 export { hasOnlySymbols };
 

@@ -12,7 +12,7 @@ import {
 import type { KernelPlanner } from './kernel-planner.ts';
 import type { ParamArena } from './param-arena.ts';
 import type { CachedPipeline, PipelineCache } from './pipeline-cache.ts';
-import type { CallShapes } from './planner/plan.ts';
+import type { CallShapes } from '../../core/call-shapes.ts';
 
 /** Plans kept per kernel with symbolic shapes: enough for a loop over lengths or buckets. */
 const KEPT_PLANS = 64;

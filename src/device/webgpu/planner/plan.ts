@@ -1,3 +1,4 @@
+import type { CallShapes } from '../../../core/call-shapes.ts';
 import { isDType } from '../../../core/dtype.ts';
 import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
@@ -10,9 +11,7 @@ import { partitionPrimitive } from './partition-primitive.ts';
 import { planAnchorStep } from './plan-anchor-step.ts';
 import { planMapStep } from './plan-map-step.ts';
 import { PlanBuilder } from './plan-builder.ts';
-import { type CallShapes, readValues, takesDType, typePrimitive } from './typed-primitive.ts';
-
-export type { CallShapes } from './typed-primitive.ts';
+import { readValues, takesDType, typePrimitive } from './typed-primitive.ts';
 
 /** Planning walks along chains of calls, and takes longer than linear for anchors. */
 const MAX_CALL_COUNT = 256;

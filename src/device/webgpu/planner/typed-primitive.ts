@@ -1,3 +1,4 @@
+import type { CallShapes } from '../../../core/call-shapes.ts';
 import type { DType } from '../../../core/dtype.ts';
 import { ShapeError, UnsupportedError } from '../../../core/errors.ts';
 import type {
@@ -6,19 +7,13 @@ import type {
   OperatorCall,
   PrimitiveFunction,
 } from '../../../core/primitive-function.ts';
-import { elementCount, sameShape, type Shape } from '../../../core/shape.ts';
+import { elementCount, sameShape } from '../../../core/shape.ts';
 import { bindAttributes } from '../../../ops/bind-attributes.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import type { OperatorTable } from '../../../ops/operator.ts';
 import { formatType } from '../../../ops/operand-checks.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { type ElementType, elementTypeOf } from './element-type.ts';
-
-/** Shapes of the tensors of one call; an absent result takes what is computed. */
-export interface CallShapes {
-  readonly params: readonly Shape[];
-  readonly results: readonly Shape[];
-}
 
 /** A primitive whose values all have concrete types. */
 export interface TypedPrimitive {

@@ -12,7 +12,7 @@ import {
   releasePlan,
 } from '../compiled-plan.ts';
 import type { OperatorTable } from '../../../ops/operator.ts';
-import type { CallShapes } from '../planner/plan.ts';
+import type { CallShapes } from '../../../core/call-shapes.ts';
 import type { KernelContext, Prepacking } from '../webgpu-kernel.ts';
 import type { Trial } from './tune-plan.ts';
 

@@ -4,7 +4,7 @@ import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
 import type { KernelTuning, TunedChoice, TuneOptions, TuningTurns } from '../../device.ts';
 import { realLaunches } from '../compiled-plan.ts';
 import type { OperatorTable } from '../../../ops/operator.ts';
-import type { CallShapes } from '../planner/plan.ts';
+import type { CallShapes } from '../../../core/call-shapes.ts';
 import type { ScratchPool } from '../scratch-pool.ts';
 import type { WebGpuKernel } from '../webgpu-kernel.ts';
 import { type ChosenNames, NamedChoices } from './named-choices.ts';

@@ -1,13 +1,18 @@
-import type { Dim } from '../../core/dim.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
-import { shapesOf } from './call-shapes.ts';
-import type { CallShapes } from './planner/plan.ts';
+import { type CallShapes, shapesOf } from '../core/call-shapes.ts';
+import { forEachSymbol } from '../core/dim-symbols.ts';
+import type { Dim } from '../core/dim.ts';
+import type { PrimitiveFunction } from '../core/primitive-function.ts';
 
 /**
  * Values that stand for a symbolic dimension while code is compiled: planners tell sizes apart by
  * being one, by divisibility, and by being large, so these meet the variants that occur.
  */
 const REPRESENTATIVES = [1, 3, 4, 31, 32, 256, 1024];
+
+interface RepresentativeOptions {
+  readonly differing?: boolean;
+  readonly values?: readonly number[];
+}
 
 /**
  * Some shapes that a primitive with symbolic dimensions may be called with; of results only where
@@ -16,11 +21,11 @@ const REPRESENTATIVES = [1, 3, 4, 31, 32, 256, 1024];
  */
 export function representativeShapes(
   primitive: PrimitiveFunction,
-  { differing = false }: { readonly differing?: boolean } = {},
+  { differing = false, values = REPRESENTATIVES }: RepresentativeOptions = {},
 ): CallShapes[] {
   const { ofParams, ofResults, symbols } = symbolsIn(primitive);
   const needsResults = ofResults.some((symbol) => !ofParams.has(symbol));
-  return REPRESENTATIVES.flatMap((value) => {
+  return values.flatMap((value) => {
     const sizeOf = (i: number): number => (differing ? value * (symbols.length - i) : value);
     const sizes = new Map(symbols.map((symbol, i) => [symbol, sizeOf(i)]));
     const shapes = shapesOf(primitive, sizes);
@@ -47,7 +52,7 @@ function symbolsIn({ params, results }: PrimitiveFunction) {
 }
 
 function symbolsOf(dim: Dim): string[] {
-  if (typeof dim === 'number') return [];
-  if (typeof dim === 'string') return [dim];
-  return [...symbolsOf(dim.left), ...symbolsOf(dim.right)];
+  const symbols: string[] = [];
+  forEachSymbol(dim, (symbol) => symbols.push(symbol));
+  return symbols;
 }

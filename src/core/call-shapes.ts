@@ -1,7 +1,12 @@
-import { evaluateDim } from '../../core/dim.ts';
-import type { PrimitiveFunction, TensorType } from '../../core/primitive-function.ts';
-import type { Shape } from '../../core/shape.ts';
-import type { CallShapes } from './planner/plan.ts';
+import { evaluateDim } from './dim.ts';
+import type { PrimitiveFunction, TensorType } from './primitive-function.ts';
+import type { Shape } from './shape.ts';
+
+/** Shapes of the tensors of one call of a primitive function; an absent result takes what is computed. */
+export interface CallShapes {
+  readonly params: readonly Shape[];
+  readonly results: readonly Shape[];
+}
 
 /** Values of symbolic dimensions by name. */
 export type Sizes = ReadonlyMap<string, number>;
