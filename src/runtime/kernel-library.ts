@@ -64,9 +64,13 @@ export class KernelLibrary implements FunctionLibrary {
   }
 }
 
-export interface LoadOptions extends PrepareOptions {
+/** Where the kernels of one device get memory. */
+export type KernelMemory = Pick<PrepareOptions, 'prepacking' | 'idle'>;
+
+export interface LoadOptions extends Omit<PrepareOptions, keyof KernelMemory> {
   /** For results that kernels make themselves. */
   readonly upload: Upload;
+  readonly memoryOn: (device: Device) => KernelMemory;
 }
 
 /**
@@ -76,7 +80,7 @@ export interface LoadOptions extends PrepareOptions {
 export async function loadKernelLibraries(
   devices: readonly Device[],
   primitives: readonly PrimitiveFunction[],
-  { upload, ...options }: LoadOptions,
+  { upload, memoryOn, ...options }: LoadOptions,
 ): Promise<KernelLibrary[]> {
   const libraries: KernelLibrary[] = [];
   try {
@@ -84,7 +88,7 @@ export async function loadKernelLibraries(
       const byName = new Map(placed.map((primitive) => [primitive.name, primitive]));
       const isReturning = placed.some(returnsTensor);
       const returning = isReturning ? await import('./returning-kernel.ts') : undefined;
-      const kernels = await device.prepare(placed, options);
+      const kernels = await device.prepare(placed, { ...options, ...memoryOn(device) });
       const program = { primitives: byName, upload, returning };
       libraries.push(new KernelLibrary(device, kernels, program));
     }

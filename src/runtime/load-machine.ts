@@ -6,7 +6,6 @@ import { untilAborted } from '../core/until-aborted.ts';
 import { abortError, OutOfMemoryError, UsageError } from '../core/errors.ts';
 import type {
   Device,
-  IdleMemory,
   LaunchOwner,
   PrepackingBudget,
   ProgramKernelLimits,
@@ -15,7 +14,12 @@ import type { Allocator } from './allocator/allocator.ts';
 import { PooledAllocator } from './allocator/pooled-allocator.ts';
 import type { IndexChecks } from './check-indices.ts';
 import { ConstantUpload } from './constant-upload.ts';
-import { loadKernelLibraries, type LoadOptions, type Upload } from './kernel-library.ts';
+import {
+  type KernelMemory,
+  loadKernelLibraries,
+  type LoadOptions,
+  type Upload,
+} from './kernel-library.ts';
 import type { HostFunction } from './host-function.ts';
 import { DEFAULT_LIMITS, type Limits } from './invocation.ts';
 import { link, type LinkedProgram } from './link.ts';
@@ -31,7 +35,8 @@ export interface MachineOptions extends ProgramKernelLimits, CompileModeOption {
   readonly functions?: Readonly<Record<string, HostFunction>> | undefined;
   /**
    * The most bytes that constants may take a second time, in the form that kernels want, which is
-   * then made once and not in every call. Default: a sixteenth of what they take.
+   * then made once and not in every call; on each device. Default: a sixteenth of what they take on
+   * WebGPU, and twice what they take in WebAssembly.
    */
   readonly prepackedBytes?: number | undefined;
   /** The most bytes to hold on each device, constants included. */
@@ -109,10 +114,19 @@ export async function loadMachine(
   let kernelLibraries: readonly FunctionLibrary[] = [];
   try {
     const place: Upload = (tensor, device) => state.upload(tensor, indexOf(allocators, device));
-    const prepacking = prepackingBudget(first, options.prepackedBytes ?? constants.byteLength / 16);
-    const idle: IdleMemory = { find: (size, except) => first.findFree(size, except) };
-    const prepareOptions = { ...options, upload: place, prepacking, idle };
-    kernelLibraries = await prepareAndUpload(program, constants, prepareOptions);
+    const memoryOn = (device: Device): KernelMemory => {
+      const allocator = allocators[indexOf(allocators, device)] ?? first;
+      const limit = options.prepackedBytes ?? constants.byteLength * PREPACKED_SHARE[device.kind];
+      return {
+        prepacking: prepackingBudget(allocator, limit),
+        idle: { find: (size, except) => allocator.findFree(size, except) },
+      };
+    };
+    kernelLibraries = await prepareAndUpload(program, constants, {
+      ...options,
+      upload: place,
+      memoryOn,
+    });
     const builtins = builtinLibrary(state);
     await settleWrites(options);
     const { values } = constants;
@@ -127,6 +141,16 @@ export async function loadMachine(
     throw error;
   }
 }
+
+/**
+ * Of the bytes of constants. On WebGPU those of few kernels are prepacked, and some take four times
+ * their bytes; in WebAssembly each product packs its weights, which take what they took before.
+ */
+const PREPACKED_SHARE: Readonly<Record<Device['kind'], number>> = {
+  webgpu: 1 / 16,
+  wasm: 2,
+  host: 0,
+};
 
 /** One allocator for each distinct device; a machine on a processor alone has it at both indices. */
 function createAllocators({ devices, byteBudget, createAllocator }: MachineOptions): Allocator[] {
@@ -176,7 +200,7 @@ export async function settleWrites({
 async function prepareAndUpload(
   program: Program,
   constants: ConstantUpload,
-  options: MachineOptions & Pick<LoadOptions, 'upload' | 'prepacking' | 'idle'>,
+  options: MachineOptions & Pick<LoadOptions, 'upload' | 'memoryOn'>,
 ): Promise<readonly FunctionLibrary[]> {
   const { devices, onProgress, deviceTimeout } = options;
   const { owner = { deviceTimeout, blame: 0 }, programKernels, workgroupLimit } = options;
@@ -191,8 +215,7 @@ async function prepareAndUpload(
     programKernels,
     workgroupLimit,
     upload: options.upload,
-    prepacking: options.prepacking,
-    idle: options.idle,
+    memoryOn: options.memoryOn,
     onProgress: (loaded, total) => onProgress?.({ phase: 'compile', loaded, total }),
   });
   const uploading = upload(program, constants, { ...options, signal });

@@ -1,8 +1,8 @@
 import { internalError } from '../../core/errors.ts';
-import type { DeviceTensor } from '../device.ts';
+import type { DeviceTensor, PrepackingBudget } from '../device.ts';
 import type { LaunchRecorder } from './launch-recorder.ts';
 import type { MemoryChecks } from './memory-checks.ts';
-import type { PackedConstants } from './packed-constants.ts';
+import type { ConstantPack, PackedConstants } from './packed-constants.ts';
 import type { LoadedCode } from './module-compiler.ts';
 import type { StepPlan } from './step-plan.ts';
 import { MOST_ARGS } from './threads/thread-control.ts';
@@ -22,14 +22,15 @@ export interface StepMachine {
   readonly bytes: ArrayBuffer;
   /** Address of temporary memory; it grows to the largest request, and then moves. */
   scratch(slot: number, byteLength: number): number;
-  compileNow(plans: readonly (StepPlan | undefined)[]): readonly (CompiledStep | undefined)[];
 }
 
-/** The functions of a step. */
+/** The functions of a step, and what it may keep. */
 export interface StepCode {
   readonly step: LoadedCode;
   /** Of the packs in their order. */
   readonly packs: readonly LoadedCode[];
+  /** For constants; without it they are packed in each call. */
+  readonly prepacking: PrepackingBudget | undefined;
 }
 
 /** Slots below are for values of primitives; then each thread has so many. */
@@ -41,6 +42,8 @@ export class CompiledStep {
   readonly #code: StepCode;
   readonly #machine: StepMachine;
   readonly #args: number[];
+  /** By pack; undefined where constants are packed in each call. */
+  readonly #constantPacks: readonly ConstantPack[] | undefined;
   /** Of each thread, where some share the work. */
   #threadArgs: number[][] | undefined;
   /** Its number for threads. */
@@ -50,6 +53,7 @@ export class CompiledStep {
     this.#plan = plan;
     this.#code = code;
     this.#machine = machine;
+    this.#constantPacks = constantPacks(plan, code, machine.checks);
     this.#args = plan.params.map(() => 0);
     this.#args[this.#args.length - 1] = plan.units;
     const { threads, leastSharedWork } = machine;
@@ -72,7 +76,7 @@ export class CompiledStep {
     let at = 0;
     for (let i = 0; i < values.length; i++) args[at++] = addressAt(addresses, values[i]);
     for (let i = 0; i < packs.length; i++) {
-      args[at++] = this.#pack(i, { addresses, tensors, recording });
+      args[at++] = this.#prepacked(i, tensors) ?? this.#pack(i, addresses, recording);
     }
     for (let i = 0; i < scratch.length; i++) args[at++] = this.#scratch(i, 0);
     args[at] = 0;
@@ -115,18 +119,21 @@ export class CompiledStep {
     args[ofUnits + 1] = units;
   }
 
-  /** The address of an operand in the layout that the step reads. */
-  #pack(i: number, { addresses, tensors, recording }: PackContext): number {
+  /** The address of a constant in the layout that the step reads; undefined where it is not kept in it. */
+  #prepacked(i: number, tensors: readonly DeviceTensor[]): number | undefined {
+    const constantPack = this.#constantPacks?.[i];
+    const tensor = tensors[constantPack?.pack.value ?? -1];
+    if (constantPack === undefined || tensor?.isReadOnly !== true) return undefined;
+    const { checks, packed } = this.#machine;
+    const known = packed.find(tensor, constantPack);
+    if (known !== undefined) checks?.allow(known, constantPack.pack.byteLength);
+    return known;
+  }
+
+  /** The address of an operand that is brought into the layout now. */
+  #pack(i: number, addresses: readonly number[], recording: LaunchRecorder | undefined): number {
     const [pack, code] = [this.#plan.packs[i], this.#code.packs[i]];
     if (pack === undefined || code === undefined) throw internalError(`no pack ${i}`);
-    const { checks } = this.#machine;
-    const tensor = tensors[pack.value];
-    if (tensor?.isReadOnly === true) {
-      const run = checks?.around(code.run, pack.byteLength) ?? code.run;
-      const known = this.#machine.packed.find(tensor, pack, run);
-      checks?.allow(known ?? 0, pack.byteLength);
-      if (known !== undefined) return known;
-    }
     const [from, to] = [addressAt(addresses, pack.value), this.#unpacked(i)];
     recording?.noteStep(() => code.run(from, to));
     code.run(from, to);
@@ -151,10 +158,18 @@ export class CompiledStep {
   }
 }
 
-interface PackContext {
-  readonly addresses: readonly number[];
-  readonly tensors: readonly DeviceTensor[];
-  readonly recording: LaunchRecorder | undefined;
+function constantPacks(
+  { packs }: StepPlan,
+  { packs: codes, prepacking }: StepCode,
+  checks: MemoryChecks | undefined,
+): readonly ConstantPack[] | undefined {
+  if (prepacking === undefined) return undefined;
+  return packs.map((pack, i) => {
+    const run = codes[i]?.run;
+    if (run === undefined) throw internalError(`no pack ${i}`);
+    const code = checks?.around(run, pack.byteLength) ?? run;
+    return { pack, code, budget: prepacking };
+  });
 }
 
 function addressAt(addresses: readonly number[], value: number | undefined): number {

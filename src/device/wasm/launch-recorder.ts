@@ -1,26 +1,26 @@
 import type { DeviceBuffer, DeviceRange, LaunchRecording, RecordedLaunches } from '../device.ts';
+import type { ProcessorDevice } from '../host/processor-device.ts';
 import type { WasmBuffer, WasmMemory } from './wasm-memory.ts';
 
 /** A recording beyond these is not worth its memory, or its time without a yield point. */
 const MAX_STEPS = 4096;
 const MAX_WRITE_BYTE_LENGTH = 64 * 1024;
 
-/** What a recording needs of its device. */
-export interface RecordedDevice {
-  readonly memory: WasmMemory;
+/** Where the recording that is going on is kept. */
+export interface RecordedMachine {
+  readonly memory: Pick<WasmMemory, 'scratchMoves'>;
   recording: LaunchRecorder | undefined;
-  isProfiled(): boolean;
-  /** Counts launches that are repeated, and throws once the device is destroyed. */
-  launched(count: number): void;
-  copy(from: DeviceRange, to: DeviceRange): void;
-  write(target: DeviceRange, bytes: Uint8Array): void;
 }
+
+/** What a recording needs of its device. */
+export type RecordedDevice = Pick<ProcessorDevice, 'isProfiled' | 'launched' | 'copy' | 'write'>;
 
 /** Steps of kernels with their addresses, copies and writes in order. */
 export class LaunchRecorder implements LaunchRecording, RecordedLaunches {
   launchCount = 0;
   readonly buffers = new Set<DeviceBuffer>();
 
+  readonly #machine: RecordedMachine;
   readonly #device: RecordedDevice;
   readonly #steps: (() => void)[] = [];
   readonly #users = new Set<WasmBuffer>();
@@ -29,18 +29,20 @@ export class LaunchRecorder implements LaunchRecording, RecordedLaunches {
   #writeByteLength = 0;
   #isInvalid = false;
 
-  constructor(device: RecordedDevice) {
+  constructor(machine: RecordedMachine, device: RecordedDevice) {
+    this.#machine = machine;
     this.#device = device;
   }
 
   pause(): void {
-    if (this.#device.recording === this) this.#device.recording = undefined;
+    if (this.#machine.recording === this) this.#machine.recording = undefined;
   }
 
   resume(): void {
     // Another recording has begun meanwhile: what happens from now on goes there.
-    if (this.#device.recording !== undefined && this.#device.recording !== this) this.invalidate();
-    else if (!this.#isInvalid) this.#device.recording = this;
+    if (this.#machine.recording !== undefined && this.#machine.recording !== this)
+      this.invalidate();
+    else if (!this.#isInvalid) this.#machine.recording = this;
   }
 
   /** Something happens that cannot be repeated. */
@@ -59,7 +61,7 @@ export class LaunchRecorder implements LaunchRecording, RecordedLaunches {
   /** A kernel begins to work with these. */
   noteLaunch(tensors: Iterable<WasmBuffer>): void {
     this.launchCount++;
-    this.#scratchMoves ??= this.#device.memory.scratchMoves;
+    this.#scratchMoves ??= this.#machine.memory.scratchMoves;
     for (const buffer of tensors) this.#use(buffer);
   }
 
@@ -79,13 +81,13 @@ export class LaunchRecorder implements LaunchRecording, RecordedLaunches {
     this.#writeByteLength += bytes.byteLength;
     if (this.#writeByteLength > MAX_WRITE_BYTE_LENGTH) return this.invalidate();
     const copied = bytes.slice();
-    this.noteStep(() => this.#device.write(target, copied));
+    this.noteStep(() => this.#device.write(target.buffer, target.byteOffset, copied));
     this.#use(target.buffer as WasmBuffer);
   }
 
   isUsable(): boolean {
-    if (this.#isInvalid || this.#device.recording !== undefined) return false;
-    return !this.#device.isProfiled() && this.#hasSameScratch();
+    if (this.#isInvalid || this.#machine.recording !== undefined) return false;
+    return !this.#device.isProfiled && this.#hasSameScratch();
   }
 
   replay(begin = 0, count = Number.POSITIVE_INFINITY): number | undefined {
@@ -105,9 +107,8 @@ export class LaunchRecorder implements LaunchRecording, RecordedLaunches {
   }
 
   #hasSameScratch(): boolean {
-    return (
-      this.#device.memory.scratchMoves === (this.#scratchMoves ?? this.#device.memory.scratchMoves)
-    );
+    const { scratchMoves } = this.#machine.memory;
+    return scratchMoves === (this.#scratchMoves ?? scratchMoves);
   }
 
   #use(buffer: WasmBuffer): void {

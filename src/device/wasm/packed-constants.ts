@@ -1,11 +1,17 @@
 import { OutOfMemoryError } from '../../core/errors.ts';
-import type { DeviceTensor } from '../device.ts';
+import type { DeviceTensor, PrepackingBudget } from '../device.ts';
 import type { ValuePack } from './step-plan.ts';
 import type { WasmCode } from './wasm-code.ts';
 import { asWasmBuffer, type WasmBuffer, type WasmMemory } from './wasm-memory.ts';
 
-/** Constants of one buffer, by their place in it and by layout. */
-type PackedOfBuffer = Map<string, WasmBuffer>;
+/** Those of one buffer, by their place in it and by layout. */
+type PackedOfBuffer = Map<string, PackedConstant>;
+
+interface PackedConstant {
+  readonly buffer: WasmBuffer;
+  /** What it was taken from. */
+  readonly budget: PrepackingBudget;
+}
 
 /** Constants in the layouts that kernels read, for as long as their buffers live. */
 export class PackedConstants {
@@ -18,8 +24,8 @@ export class PackedConstants {
     this.#memory = memory;
   }
 
-  /** The address of a constant in a layout; undefined where there is no memory for it. */
-  find(tensor: DeviceTensor, pack: ValuePack, code: WasmCode): number | undefined {
+  /** The address of a constant in a layout; undefined where the budget or the memory has no room for it. */
+  find(tensor: DeviceTensor, { pack, code, budget }: ConstantPack): number | undefined {
     const buffer = asWasmBuffer(tensor.buffer);
     const { byteOffset } = tensor;
     const latest = this.#latest.get(pack);
@@ -28,32 +34,45 @@ export class PackedConstants {
     const key = `${byteOffset} ${pack.layout}`;
     let made = ofBuffer.get(key);
     if (made === undefined) {
-      made = this.#create(pack.byteLength);
+      made = this.#create(pack.byteLength, budget);
       if (made === undefined) return undefined;
-      code(buffer.begin + byteOffset, made.begin);
+      code(buffer.begin + byteOffset, made.buffer.begin);
       ofBuffer.set(key, made);
     }
-    this.#latest.set(pack, { buffer, byteOffset, address: made.begin });
-    return made.begin;
+    const address = made.buffer.begin;
+    this.#latest.set(pack, { buffer, byteOffset, address });
+    return address;
   }
 
   #listen(buffer: WasmBuffer): PackedOfBuffer {
     const made: PackedOfBuffer = new Map();
     this.#packed.set(buffer, made);
     buffer.onDestroy.add(() => {
-      for (const packed of made.values()) packed.destroy();
+      for (const packed of made.values()) {
+        packed.buffer.destroy();
+        packed.budget.reserve(-packed.buffer.byteLength);
+      }
     });
     return made;
   }
 
-  #create(byteLength: number): WasmBuffer | undefined {
+  #create(byteLength: number, budget: PrepackingBudget): PackedConstant | undefined {
+    if (!budget.reserve(byteLength)) return undefined;
     try {
-      return this.#memory.create(byteLength);
+      return { buffer: this.#memory.create(byteLength), budget };
     } catch (error) {
+      budget.reserve(-byteLength);
       if (error instanceof OutOfMemoryError) return undefined;
       throw error;
     }
   }
+}
+
+/** How a step packs one operand, where it is a constant. */
+export interface ConstantPack {
+  readonly pack: ValuePack;
+  readonly code: WasmCode;
+  readonly budget: PrepackingBudget;
 }
 
 interface Found {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PrimitiveFunction, TensorType } from '../../core/primitive-function.ts';
 import { seededRandom } from '../../core/random.ts';
-import type { Device, DeviceTensor, Kernel } from '../device.ts';
+import type { Device, DeviceTensor, Kernel, PrepackingBudget } from '../device.ts';
 import { createWasmDevice } from './wasm-device.ts';
 
 let device: Device;
@@ -21,8 +21,11 @@ function product(a: TensorType, b: TensorType, y: TensorType): PrimitiveFunction
   return { name: 'product', params: [a, b], body, results: [{ value: 2, type: y }] };
 }
 
-async function kernelOf(primitive: PrimitiveFunction): Promise<Kernel> {
-  const kernel = (await device.prepare([primitive])).get(primitive.name);
+async function kernelOf(
+  primitive: PrimitiveFunction,
+  prepacking?: PrepackingBudget,
+): Promise<Kernel> {
+  const kernel = (await device.prepare([primitive], { prepacking })).get(primitive.name);
   if (kernel === undefined) throw new Error('no kernel');
   return kernel;
 }
@@ -47,11 +50,25 @@ const random = (count: number, seed: number): number[] => {
   return Array.from({ length: count }, () => Math.fround(next() - 0.5));
 };
 
+/** A budget that counts what is taken. */
+function budgetOf(limit: number): PrepackingBudget & { taken: number } {
+  return {
+    taken: 0,
+    reserve(byteLength) {
+      if (this.taken + byteLength > limit) return false;
+      this.taken += byteLength;
+      return true;
+    },
+  };
+}
+
+const identity = Array.from({ length: 64 }, (_, i) => (i % 9 === 0 ? 1 : 0));
+
 test('a constant is packed once, and what was packed goes with it', async () => {
   const type = matrix(8, 8);
-  const kernel = await kernelOf(product(type, type, type));
+  const budget = budgetOf(1024);
+  const kernel = await kernelOf(product(type, type, type), budget);
   const [a, y] = [tensor([8, 8], { values: random(64, 1) }), tensor([8, 8])];
-  const identity = Array.from({ length: 64 }, (_, i) => (i % 9 === 0 ? 1 : 0));
   const b = tensor([8, 8], { values: identity, isReadOnly: true });
   const before = device.counters();
   kernel.launch([a, b, y]);
@@ -62,23 +79,31 @@ test('a constant is packed once, and what was packed goes with it', async () => 
   kernel.launch([a, b, y]);
   expect(await elementsOf(y)).toEqual(await elementsOf(a));
   expect(device.counters().buffersCreated).toBe(made.buffersCreated);
+  expect(budget.taken).toBe(256);
   b.buffer.destroy();
+  expect(budget.taken).toBe(0);
   // The constant and its panels; temporary memory stays.
   expect(device.counters().buffersLive).toBe(made.buffersLive - 2);
 });
 
-test('an operand that is no constant is packed in each call', async () => {
+test.each([
+  { what: 'that is no constant', isReadOnly: false, limit: 1024 },
+  { what: 'that the budget has no room for', isReadOnly: true, limit: 255 },
+])('an operand $what is packed in each call', async ({ isReadOnly, limit }) => {
   const type = matrix(8, 8);
-  const kernel = await kernelOf(product(type, type, type));
+  const budget = budgetOf(limit);
+  const kernel = await kernelOf(product(type, type, type), budget);
   const [a, b, y] = [
     tensor([8, 8], { values: random(64, 1) }),
-    tensor([8, 8], { values: random(64, 2) }),
+    tensor([8, 8], { values: identity, isReadOnly }),
     tensor([8, 8]),
   ];
   kernel.launch([a, b, y]);
+  expect(await elementsOf(y)).toEqual(await elementsOf(a));
   device.write(b.buffer, 0, new Uint8Array(256));
   kernel.launch([a, b, y]);
   expect(await elementsOf(y)).toEqual(new Array<number>(64).fill(0));
+  expect(budget.taken).toBe(0);
 });
 
 test('more sizes of a symbol than a kernel keeps code of, in turns', async () => {

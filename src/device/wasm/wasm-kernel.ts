@@ -1,23 +1,27 @@
-import { evaluateDim } from '../../core/dim.ts';
-import { forEachSymbol } from '../../core/dim-symbols.ts';
-import { storageByteLength } from '../../core/dtype.ts';
-import { internalError, ShapeError } from '../../core/errors.ts';
+import { shapesOf } from '../../core/call-shapes.ts';
+import { internalError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
-import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
+import type {
+  ConcreteTensorType,
+  PrimitiveFunction,
+  TensorType,
+} from '../../core/primitive-function.ts';
 import { returnsTensor } from '../../core/returns-tensor.ts';
-import { elementCount, sameShape } from '../../core/shape.ts';
-import { formatType } from '../../ops/operand-checks.ts';
+import type { Shape } from '../../core/shape.ts';
+import { representativeShapes } from '../representative-shapes.ts';
 import type { DeviceTensor, Kernel } from '../device.ts';
 import { type HostPlan, type HostStep, planOnHost } from '../host/host-plan.ts';
 import type { KernelContext, References } from '../host/kernel-context.ts';
+import { haveTypes, planForArguments, temporaryByteLengths } from '../host/plan-for-arguments.ts';
 import type { StoredTensor } from '../host/storage-view.ts';
-import type { CompiledStep, StepMachine } from './compiled-step.ts';
+import type { CompiledStep } from './compiled-step.ts';
 import { isPlanned, planStep } from './plan-step.ts';
 import type { StepPlan } from './step-plan.ts';
+import type { WasmMachine } from './wasm-machine.ts';
 import { asWasmBuffer, type WasmBuffer } from './wasm-memory.ts';
 
 export interface WasmKernelContext extends KernelContext {
-  readonly machine: StepMachine;
+  readonly machine: WasmMachine;
   /** Undefined where all steps are known to have code. */
   readonly references: References | undefined;
 }
@@ -37,7 +41,6 @@ interface ReadyKernel extends PlannedKernel {
   readonly temporaries: readonly number[];
 }
 
-const NO_SYMBOLS: ReadonlyMap<string, number> = new Map();
 /** Sizes at which operators have other kernels, if any. */
 const SAMPLED_SIZES = [1, 3, 64];
 
@@ -68,8 +71,10 @@ export class WasmKernel implements Kernel {
   /** The plan for the shapes that all launches have; undefined where symbols tell them. */
   planAhead(): PlannedKernel | undefined {
     if (this.#ahead?.steps.includes(undefined) === false) return this.#ahead;
-    const types = this.#typesWith(NO_SYMBOLS);
-    this.#ahead = types && this.#plan(types);
+    const { params, results } = this.#primitive;
+    const types = [...params, ...results.map(({ type }) => type)];
+    const shapes = shapesOf(this.#primitive);
+    this.#ahead = shapes && this.#plan(typesOf(types, [...shapes.params, ...shapes.results]));
     return this.#ahead;
   }
 
@@ -81,46 +86,28 @@ export class WasmKernel implements Kernel {
     if (returnsTensor(this.#primitive)) return true;
     const known = this.planAhead();
     if (known !== undefined) return known.steps.includes(undefined);
-    return SAMPLED_SIZES.some((size) => {
-      const types = this.#typesWith(sizesOf(this.#primitive, size));
-      if (types === undefined) return true;
-      const plan = this.#planOnHost(types);
-      return plan.steps.some((step) => !isPlanned(step, plan));
-    });
-  }
-
-  /** Of parameters and results; undefined where a dimension has no size. */
-  #typesWith(symbols: ReadonlyMap<string, number>): ConcreteTensorType[] | undefined {
-    const { params, results } = this.#primitive;
-    const types: ConcreteTensorType[] = [];
-    for (const { dtype, shape } of [...params, ...results.map(({ type }) => type)]) {
-      const sizes = shape.flatMap((dim) => evaluateDim(dim, symbols) ?? []);
-      if (sizes.length < shape.length) return undefined;
-      types.push({ dtype, shape: sizes });
-    }
-    return types;
+    const { operators } = this.#context;
+    const options = { differing: true, values: SAMPLED_SIZES };
+    const samples = representativeShapes(this.#primitive, options);
+    return (
+      samples.length < SAMPLED_SIZES.length ||
+      samples.some(({ params, results }) => {
+        const types = typesOf(this.#primitive.params, params);
+        const plan = planOnHost(this.#primitive, types, { operators, results });
+        return plan.steps.some((step) => !isPlanned(step, plan));
+      })
+    );
   }
 
   /** Takes the code of a plan, as {@link CompiledStep} has it. */
   take(planned: PlannedKernel, compiled: readonly (CompiledStep | undefined)[]): void {
-    const { temporaries, types, steps } = planned.plan;
-    this.references = steps.filter((_, i) => !planned.steps[i]).map(({ label }) => label);
-    const sizes = temporaries.map((value) => {
-      const type = types[value];
-      return type === undefined ? 0 : storageByteLength(type.dtype, elementCount(type.shape));
-    });
-    this.#ready.unshift({ ...planned, compiled, temporaries: sizes });
+    const { plan, steps } = planned;
+    this.references = plan.steps.filter((_, i) => !steps[i]).map(({ label }) => label);
+    this.#ready.unshift({ ...planned, compiled, temporaries: temporaryByteLengths(plan) });
     if (this.#ready.length > KEPT) this.#ready.pop();
   }
 
   launch(args: readonly DeviceTensor[]): void {
-    const { params, results } = this.#primitive;
-    if (args.length !== params.length + results.length) {
-      throw internalError(
-        `${this.name} was called with ${args.length} tensors instead of ` +
-          `${params.length} and ${results.length}`,
-      );
-    }
     const ready = this.#readyFor(args);
     const addresses = this.#bind(ready, args);
     this.#context.launched();
@@ -169,7 +156,7 @@ export class WasmKernel implements Kernel {
   #readyFor(args: readonly DeviceTensor[]): ReadyKernel {
     for (let i = 0; i < this.#ready.length; i++) {
       const known = this.#ready[i];
-      if (known === undefined || !isFor(known, args)) continue;
+      if (known === undefined || !haveTypes(args, known.types)) continue;
       if (i > 0) {
         this.#ready.splice(i, 1);
         this.#ready.unshift(known);
@@ -177,38 +164,16 @@ export class WasmKernel implements Kernel {
       return known;
     }
     const planned = this.#plan(args.map(({ dtype, shape }) => ({ dtype, shape })));
-    this.take(planned, this.#context.machine.compileNow(planned.steps));
+    const { machine, prepacking } = this.#context;
+    this.take(planned, machine.compileNow(planned.steps, prepacking));
     const [ready] = this.#ready;
     if (ready === undefined) throw internalError(`${this.name} has no code`);
     return ready;
   }
 
   #plan(types: readonly ConcreteTensorType[]): PlannedKernel {
-    const plan = this.#planOnHost(types);
+    const plan = planForArguments(this.#primitive, types, this.#context.operators);
     return { types, plan, steps: plan.steps.map((step) => planStep(step, plan)) };
-  }
-
-  #planOnHost(types: readonly ConcreteTensorType[]): HostPlan {
-    const { params, results } = this.#primitive;
-    const { operators } = this.#context;
-    const targets = types.slice(params.length);
-    const plan = planOnHost(this.#primitive, types.slice(0, params.length), {
-      operators,
-      results: targets.map(({ shape }) => shape),
-    });
-    for (const [i, { value }] of results.entries()) {
-      const [target, type] = [targets[i], plan.types[value]];
-      if (target === undefined || type === undefined) {
-        throw internalError(`${this.name} has no destination for result ${i}`);
-      }
-      if (sameShape(target.shape, type.shape)) continue;
-      throw new ShapeError({
-        where: `kernel ${this.name}, result ${i}`,
-        got: formatType(type),
-        expected: `${formatType(target)}, that of the destination`,
-      });
-    }
-    return plan;
   }
 
   /** Addresses of all values that have memory: arguments, destinations, temporaries. */
@@ -266,20 +231,10 @@ function addressOf({ buffer, byteOffset }: DeviceTensor): number {
   return asWasmBuffer(buffer).begin + byteOffset;
 }
 
-function isFor({ types }: ReadyKernel, args: readonly DeviceTensor[]): boolean {
-  for (let i = 0; i < args.length; i++) {
-    const [arg, type] = [args[i], types[i]];
-    if (arg === undefined || type === undefined || arg.dtype !== type.dtype) return false;
-    if (arg.shape !== type.shape && !sameShape(arg.shape, type.shape)) return false;
-  }
-  return true;
-}
-
-/** Multiples of a size for the symbols of a primitive, the first the largest. */
-function sizesOf({ params, results }: PrimitiveFunction, size: number): Map<string, number> {
-  const symbols = new Set<string>();
-  for (const { shape } of [...params, ...results.map(({ type }) => type)]) {
-    for (const dim of shape) forEachSymbol(dim, (symbol) => symbols.add(symbol));
-  }
-  return new Map([...symbols].map((name, i) => [name, size * (symbols.size - i)]));
+/** Types with the dimensions that they have in a call. */
+function typesOf(
+  types: readonly TensorType[],
+  shapes: readonly Shape[],
+): readonly ConcreteTensorType[] {
+  return types.map(({ dtype }, i) => ({ dtype, shape: shapes[i] ?? [] }));
 }

@@ -1,0 +1,131 @@
+import { internalError } from '../../core/errors.ts';
+import type { FunctionGroup } from '../../wasm/encode-module.ts';
+import type { PrepackingBudget } from '../device.ts';
+import { hasRelaxedSimd } from './check-engine.ts';
+import { CompiledStep, type StepMachine } from './compiled-step.ts';
+import type { LaunchRecorder, RecordedMachine } from './launch-recorder.ts';
+import type { MemoryChecks } from './memory-checks.ts';
+import { type LoadedCode, ModuleCompiler } from './module-compiler.ts';
+import { PackedConstants } from './packed-constants.ts';
+import type { StepPlan } from './step-plan.ts';
+import { type StartThread, ThreadPool } from './threads/thread-pool.ts';
+import { MAX_BYTE_LENGTH, WasmMemory, type WasmMemoryLimits } from './wasm-memory.ts';
+
+export interface WasmMachineOptions extends Partial<WasmMemoryLimits> {
+  /** Whether kernels use relaxed SIMD; default: where the engine has it. */
+  readonly relaxedSimd?: boolean;
+  /** Threads that share the work of kernels, this one included; default 1. More need memory that may be shared. */
+  readonly threads?: number;
+  /** Starts a thread beside this one. Without it there are none. */
+  readonly startThread?: StartThread;
+  /** Whether threads share all steps that they can, from the first run on, instead of where it pays. */
+  readonly sharesAll?: boolean;
+  /** Asked before each load and store of kernels, in this thread only; for tests. */
+  readonly checks?: MemoryChecks;
+}
+
+/** Plans, undefined where references do the step. */
+type Plans = readonly (StepPlan | undefined)[];
+type Steps = readonly (CompiledStep | undefined)[];
+
+/** To share less work takes longer than to do it. */
+const LEAST_SHARED_WORK = 2 ** 17;
+
+/** One linear memory with the threads and the modules that work in it. */
+export class WasmMachine implements StepMachine, RecordedMachine {
+  readonly memory: WasmMemory;
+  readonly packed: PackedConstants;
+  readonly checks: MemoryChecks | undefined;
+  readonly threads: ThreadPool | undefined;
+  readonly leastSharedWork: number;
+  recording: LaunchRecorder | undefined;
+  readonly #compiler: ModuleCompiler;
+
+  constructor(options: WasmMachineOptions) {
+    const { byteBudget = MAX_BYTE_LENGTH, relaxedSimd = true, sharesAll = false, checks } = options;
+    const count = options.startThread === undefined ? 0 : (options.threads ?? 1) - 1;
+    this.memory = new WasmMemory({ byteBudget, isShared: count > 0 });
+    this.packed = new PackedConstants(this.memory);
+    this.checks = checks;
+    this.threads = this.#createThreads(count, options);
+    this.leastSharedWork = sharesAll ? 0 : LEAST_SHARED_WORK;
+    this.#compiler = new ModuleCompiler({
+      memory: this.memory.memory,
+      threads: this.threads,
+      isRelaxed: relaxedSimd && hasRelaxedSimd(),
+      checks,
+    });
+  }
+
+  get bytes(): ArrayBuffer {
+    return this.memory.bytes;
+  }
+
+  /** Threads that work at the moment, or will. */
+  get threadCount(): number {
+    const { threads } = this;
+    return threads === undefined || threads.isBroken ? 1 : threads.count + 1;
+  }
+
+  scratch(slot: number, byteLength: number): number {
+    return this.memory.scratchAddress(slot, byteLength);
+  }
+
+  /** Steps of plans, in one module, without holding the thread while the engine compiles. */
+  async compile(plans: Plans, prepacking: PrepackingBudget | undefined): Promise<Steps> {
+    return this.#stepsOf(plans, await this.#compiler.compile(groupsOf(plans)), prepacking);
+  }
+
+  compileNow(plans: Plans, prepacking: PrepackingBudget | undefined): Steps {
+    return this.#stepsOf(plans, this.#compiler.compileNow(groupsOf(plans)), prepacking);
+  }
+
+  /** With the functions of {@link groupsOf}, in the same order. */
+  #stepsOf(
+    plans: Plans,
+    codes: readonly LoadedCode[],
+    prepacking: PrepackingBudget | undefined,
+  ): Steps {
+    let at = 0;
+    return plans.map((plan) => {
+      if (plan === undefined) return undefined;
+      const packs = codes.slice(at, at + plan.packs.length);
+      at += plan.packs.length;
+      const step = codes[at++];
+      if (step === undefined) throw internalError('a step without its function');
+      return new CompiledStep(plan, { step, packs, prepacking }, this);
+    });
+  }
+
+  #createThreads(
+    count: number,
+    { startThread, sharesAll = false }: WasmMachineOptions,
+  ): ThreadPool | undefined {
+    if (startThread === undefined || count <= 0) return undefined;
+    const { memory } = this;
+    return new ThreadPool({
+      count,
+      startThread,
+      isAwaited: sharesAll,
+      memory: memory.memory,
+      allocate(byteLength) {
+        const buffer = memory.create(byteLength);
+        return {
+          address: buffer.begin,
+          bytes: new Uint8Array(memory.bytes, buffer.begin, byteLength),
+          free: () => buffer.destroy(),
+        };
+      },
+    });
+  }
+}
+
+/** The functions of steps: for each those of its packs, then its own. */
+function groupsOf(plans: Plans): readonly FunctionGroup[] {
+  return plans.flatMap((plan) => {
+    if (plan === undefined) return [];
+    const { packs, functions, params, body } = plan;
+    const step = [...functions, { name: 'step', params, body }];
+    return [...packs.map((pack) => pack.functions), step];
+  });
+}
