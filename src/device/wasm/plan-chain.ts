@@ -6,6 +6,7 @@ import { typedFormula } from '../../ops/formula/infer-types.ts';
 import type { ChainStep, PlannedCall } from '../host/host-plan.ts';
 import { apply, type Expression, i32, type Local, local, select } from '../../wasm/expression.ts';
 import { increment, loop, set, type Statement, when } from '../../wasm/statement.ts';
+import { inTurns } from '../../wasm/in-turns.ts';
 import type { UnitRange } from '../../ops/wasm-lowering.ts';
 import { newUnitRange, type StepContext, type StepPlan } from './step-plan.ts';
 import { laneAccess, type LaneAccess } from '../../ops/element-access.ts';
@@ -217,9 +218,9 @@ class ChainPlanner {
     const vectors = Math.floor(size / 4);
     const rounds = Math.floor(vectors / UNROLL);
     const round = (count: number): Statement[] => [
-      ...Array.from({ length: count }, (_, k) =>
-        this.#compute({ pointers, fixed }, k * 4, 4),
-      ).flat(),
+      ...inTurns(
+        Array.from({ length: count }, (_, k) => this.#compute({ pointers, fixed }, k * 4, 4)),
+      ),
       ...advance(count * 4),
     ];
     const [index, rest] = [local('i32'), vectors % UNROLL];
