@@ -6,7 +6,7 @@ import { call, loop, set, type Statement, type WasmFunction } from '../wasm/stat
 import { elementAccess } from './element-access.ts';
 import type { WasmCall, WasmKernel, WasmLowering, WasmPlaces } from './wasm-lowering.ts';
 
-/** A kernel within another: it does all of its units, and packs its operands in temporary memory. */
+/** A kernel within another: it does all of its units, and packs what it has to in temporary memory. */
 export interface InnerKernel {
   readonly functions: readonly WasmFunction[];
   readonly scratch: readonly number[];
@@ -20,7 +20,8 @@ export type InnerPlaces = Pick<WasmPlaces, 'inputs' | 'output' | 'scratch'>;
 
 /** The kernel with other names for its functions, beside which another one may be. */
 export function innerKernel(kernel: WasmKernel, prefix: string): InnerKernel {
-  const { packs = [], units = 1 } = kernel;
+  const { packs: all = [], units = 1 } = kernel;
+  const packs = all.filter(({ isOptional }) => isOptional !== true);
   const named = (functions: readonly WasmFunction[], name: string): WasmFunction[] =>
     functions.map((fn) => ({ ...fn, name: name + fn.name, body: withCalls(fn.body, name) }));
   return {
@@ -37,14 +38,16 @@ export function innerKernel(kernel: WasmKernel, prefix: string): InnerKernel {
       }),
     run({ inputs, output, scratch }) {
       const range = { first: local('i32'), end: local('i32') };
+      const none = local('i32');
       const places = {
         inputs,
         output,
-        packed: scratch.slice(0, packs.length),
+        packed: all.map((pack) => scratch[packs.indexOf(pack)] ?? none),
         scratch: scratch.slice(packs.length),
         units: range,
       };
       return [
+        set(none, i32(0)),
         set(range.first, i32(0)),
         set(range.end, i32(units)),
         ...withCalls(kernel.body(places), prefix),

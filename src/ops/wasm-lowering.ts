@@ -33,6 +33,8 @@ export interface OperandPack {
   /** Equal for packs that give the same bytes for the same operand. */
   readonly layout: string;
   readonly byteLength: number;
+  /** Whether the kernel does without it: its address is 0 for what is no constant. */
+  readonly isOptional?: boolean;
   /** The last is `(from, to)` and calls the others. */
   readonly functions: readonly WasmFunction[];
 }

@@ -76,7 +76,9 @@ export class CompiledStep {
     let at = 0;
     for (let i = 0; i < values.length; i++) args[at++] = addressAt(addresses, values[i]);
     for (let i = 0; i < packs.length; i++) {
-      args[at++] = this.#prepacked(i, tensors) ?? this.#pack(i, addresses, recording);
+      const known = this.#prepacked(i, tensors);
+      const isLeft = packs[i]?.isOptional === true;
+      args[at++] = known ?? (isLeft ? 0 : this.#pack(i, addresses, recording));
     }
     for (let i = 0; i < scratch.length; i++) args[at++] = this.#scratch(i, 0);
     args[at] = 0;

@@ -140,6 +140,33 @@ test('products deeper than a tile add up their parts', async () => {
   }
 });
 
+test.each([1, 2, 3, 5])(
+  '%i rows times a large constant, whether it is packed or not',
+  async (m) => {
+    const [k, n] = [517, 131];
+    const primitive = product(matrix(m, k), matrix(k, n), matrix(m, n));
+    const values = random(m * k, 5);
+    const others = random(k * n, 6);
+    const [a, packed, plain] = [
+      tensor([m, k], { values }),
+      tensor([m, n], { values: random(m * n, 7) }),
+      tensor([m, n]),
+    ];
+    const b = tensor([k, n], { values: others, isReadOnly: true });
+    const budget = budgetOf(2 ** 20);
+    (await kernelOf(primitive, budget)).launch([a, b, packed]);
+    (await kernelOf(primitive)).launch([a, b, plain]);
+    expect(budget.taken).toBe(136 * k * 4);
+    const expected = await elementsOf(plain);
+    for (const [i, actual] of (await elementsOf(packed)).entries()) {
+      expect(Math.abs(actual - (expected[i] ?? 0))).toBeLessThan(2e-5);
+    }
+    let sum = 0;
+    for (let j = 0; j < k; j++) sum += (values[j] ?? 0) * (others[j * n + 130] ?? 0);
+    expect(Math.abs((expected[130] ?? 0) - sum)).toBeLessThan(2e-5);
+  },
+);
+
 test('steps that run references are told of, and only those', async () => {
   const unary = (op: string, dtype: 'float32' | 'float64'): PrimitiveFunction => {
     const type = { dtype, shape: [4] };

@@ -46,7 +46,7 @@ export interface PanelSource {
 }
 
 const panelsOf = ({ n }: MatmulProblem): number => Math.ceil(n / COLUMNS);
-const panelBytes = ({ k }: MatmulProblem): number => k * COLUMNS * FLOAT;
+export const panelBytes = ({ k }: MatmulProblem): number => k * COLUMNS * FLOAT;
 
 /** Panels that are made and used together, lest they leave the cache in between. */
 export function panelsAtOnce({ m, k }: Pick<MatmulProblem, 'm' | 'k'>): number {
@@ -62,7 +62,7 @@ const layoutOfA = ({ m, k, a }: MatmulProblem): PanelLayout => ({
   width: ROWS,
 });
 
-const layoutOfB = ({ n, k, b }: MatmulProblem): PanelLayout => ({
+export const layoutOfB = ({ n, k, b }: MatmulProblem): PanelLayout => ({
   lanes: n,
   depth: k,
   laneStride: b.column,
@@ -71,7 +71,7 @@ const layoutOfB = ({ n, k, b }: MatmulProblem): PanelLayout => ({
 });
 
 /** Whether all of a batch has the same matrix. */
-const isOne = ({ batch }: MatmulProblem, strides: readonly number[]): boolean =>
+export const isOne = ({ batch }: MatmulProblem, strides: readonly number[]): boolean =>
   strides.every((stride, axis) => stride === 0 || batch[axis] === 1);
 
 /** The operand that may be a constant, of which panels are then made but once. */
@@ -261,21 +261,19 @@ function multiplyPanels(
         ...resultPlaces(problem, { y, c, row, column: times(column, COLUMNS) }),
       ]);
     };
-    return {
-      // Panels of b outside: one stays in the first cache while the rows of a block go by.
-      ofBlock: forPanels((columns) =>
-        loop({ index: row, begin: block, end: blockEnd, step: ROWS }, [callTile(ROWS, columns)]),
-      ),
-      ofRest: forPanels((columns) => [callTile(m % ROWS, columns)]),
-    };
+    const isLastBlock = apply('i32.eq', blockEnd, i32(whole));
+    const ofRest = (columns: number): Statement[] =>
+      m % ROWS === 0 ? [] : when(isLastBlock, [set(row, i32(whole)), callTile(m % ROWS, columns)]);
+    // Panels of b outside: one stays in the first cache while the rows of a block go by.
+    return forPanels((columns) => [
+      ...(whole === 0
+        ? []
+        : loop({ index: row, begin: block, end: blockEnd, step: ROWS }, [callTile(ROWS, columns)])),
+      ...ofRest(columns),
+    ]);
   };
-  return [
-    ...loop({ index: block, end: i32(whole), step: blockRows }, [
-      set(blockEnd, lesser(plus(block, blockRows), whole)),
-      ...depths.flatMap(({ at, depth }) => tilesAt(at, depth).ofBlock),
-    ]),
-    ...(m % ROWS === 0
-      ? []
-      : [set(row, i32(whole)), ...depths.flatMap(({ at, depth }) => tilesAt(at, depth).ofRest)]),
-  ];
+  return loop({ index: block, end: i32(Math.max(whole, 1)), step: blockRows }, [
+    set(blockEnd, lesser(plus(block, blockRows), whole)),
+    ...depths.flatMap(({ at, depth }) => tilesAt(at, depth)),
+  ]);
 }

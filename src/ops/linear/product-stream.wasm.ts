@@ -32,7 +32,7 @@ import {
 } from './product-frame.wasm.ts';
 
 /** Columns of a unit. */
-const UNIT_COLUMNS = 64;
+export const UNIT_COLUMNS = 64;
 /** Elements of a that stay in registers. */
 const FACTORS = 8;
 /** Vectors of columns a round. */

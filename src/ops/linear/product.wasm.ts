@@ -1,7 +1,8 @@
 import type { WasmKernel } from '../wasm-lowering.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import { FLOAT } from '../../wasm/address.ts';
-import { type ConstantOperand, matrixPanels, panelKernel } from './product-panels.wasm.ts';
+import { panelRowsKernel } from './product-panel-rows.wasm.ts';
+import { type ConstantOperand, isOne, matrixPanels, panelKernel } from './product-panels.wasm.ts';
 import { dotKernel, rowKernel } from './product-rows.wasm.ts';
 import { streamKernel } from './product-stream.wasm.ts';
 
@@ -20,7 +21,10 @@ export function productKernel(problem: MatmulProblem, constant: ConstantOperand 
   if (m >= PANEL_ROWS) return panelKernel(problem, matrixPanels(problem, constant), constant);
   if (b.row === 1 && b.column !== 1) return dotKernel(problem);
   const isLarge = n * k * FLOAT >= STREAMED_BYTES && n >= WIDE;
-  return isLarge && b.column === 1 ? streamKernel(problem) : rowKernel(problem);
+  if (!isLarge || b.column !== 1) return rowKernel(problem);
+  const kernel = streamKernel(problem);
+  const mayBeConstant = constant === 'b' && isOne(problem, b.batch);
+  return mayBeConstant ? panelRowsKernel(problem, kernel) : kernel;
 }
 
 /** One column is a row of the transposed product, which lies in memory alike. */

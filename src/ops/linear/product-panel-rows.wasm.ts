@@ -1,0 +1,138 @@
+import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
+import {
+  apply,
+  type Expression,
+  f32x4,
+  i32,
+  load,
+  type Local,
+  local,
+} from '../../wasm/expression.ts';
+import {
+  call,
+  increment,
+  loop,
+  set,
+  type Statement,
+  type WasmFunction,
+  when,
+} from '../../wasm/statement.ts';
+import type { WasmKernel } from '../wasm-lowering.ts';
+import type { MatmulProblem } from './matmul-problem.ts';
+import {
+  addProduct,
+  type Addresses,
+  forUnits,
+  resultPlaces,
+  storeRow,
+} from './product-frame.wasm.ts';
+import { COLUMNS, layoutOfB, panelBytes } from './product-panels.wasm.ts';
+import { panelPack } from './pack-panels.wasm.ts';
+import { UNIT_COLUMNS } from './product-stream.wasm.ts';
+
+/** Vectors of a panel's columns. */
+const VECTORS = COLUMNS / 4;
+/** Depths a round. */
+const UNROLL = 4;
+/** Sums that are added up beside each other: fewer would wait for themselves. */
+const SUMS = 8;
+/** Panels of a unit. */
+const UNIT_PANELS = UNIT_COLUMNS / COLUMNS;
+
+/**
+ * A few rows times a large constant in panels, of which memory is read from one end to the other; `whole`
+ * is the kernel for a matrix that is no constant, with the same units.
+ */
+export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): WasmKernel {
+  const { n } = problem;
+  const full = Math.floor(n / COLUMNS);
+  const left = n % COLUMNS;
+  return {
+    ...whole,
+    functions: [
+      ...(whole.functions ?? []),
+      ...[COLUMNS, left]
+        .filter((columns) => columns > 0 && columns <= n)
+        .map((columns) => rowsFunction(problem, columns)),
+    ],
+    packs: [{ ...panelPack(1, layoutOfB(problem)), isOptional: true }],
+    body(places) {
+      const [packed] = places.packed;
+      if (packed === undefined) return [];
+      const panel = local('i32');
+      const callRows = ({ a, c, y }: Addresses, columns: number): Statement =>
+        call(`rows${columns}`, [
+          a,
+          plus(packed, times(panel, panelBytes(problem))),
+          ...resultPlaces(problem, { y, c, row: i32(0), column: times(panel, COLUMNS) }),
+        ]);
+      const ofPanels = forUnits(problem, Math.ceil(n / UNIT_COLUMNS), {
+        places,
+        body: (addresses, { first, end }) => [
+          ...loop(
+            {
+              index: panel,
+              begin: times(first, UNIT_PANELS),
+              end: lesser(times(end, UNIT_PANELS), full),
+            },
+            [callRows(addresses, COLUMNS)],
+          ),
+          ...(left === 0
+            ? []
+            : when(apply('i32.gt_s', times(end, UNIT_PANELS), i32(full)), [
+                set(panel, i32(full)),
+                callRows(addresses, left),
+              ])),
+        ],
+      });
+      return when(packed, ofPanels, whole.body(places));
+    },
+  };
+}
+
+/** `rows<columns>(a, panel, y, c?)`: all rows of a times a panel. */
+function rowsFunction(problem: MatmulProblem, columns: number): WasmFunction {
+  const { m, n, k, a } = problem;
+  const [pa, pb, y, index] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const c = problem.c && local('i32');
+  const phases = Math.max(Math.floor(SUMS / (m * VECTORS)), 1);
+  const places = Array.from({ length: m * VECTORS }, (_, i) => {
+    const [row, column] = [Math.floor(i / VECTORS), (i % VECTORS) * 4];
+    const sums = Array.from({ length: phases }, () => local('v128'));
+    return { row, column, sums };
+  });
+  const [value, b] = [local('v128'), Array.from({ length: VECTORS }, () => local('v128'))];
+  const step = (at: number): Statement[] => [
+    ...b.map((vector, v) => set(vector, load('v128', pb, (at * COLUMNS + v * 4) * FLOAT))),
+    ...places.flatMap(({ row, column, sums }) => {
+      const [sum, factor] = [sums[at % phases], b[column / 4]];
+      if (sum === undefined || factor === undefined) return [];
+      const from = load('splat32', pa, (row * a.row + at * a.column) * FLOAT);
+      return [...(column === 0 ? [set(value, from)] : []), addProduct(sum, value, factor)];
+    }),
+  ];
+  const steps = (count: number): Statement[] => [
+    ...Array.from({ length: count }, (_, at) => step(at)).flat(),
+    increment(pa, count * a.column * FLOAT),
+    increment(pb, count * COLUMNS * FLOAT),
+  ];
+  return {
+    name: `rows${columns}`,
+    params: c ? [pa, pb, y, c] : [pa, pb, y],
+    body: [
+      ...places.flatMap(({ sums }) => sums.map((sum) => set(sum, f32x4(0)))),
+      ...loop({ index, end: i32(Math.floor(k / UNROLL)) }, steps(UNROLL)),
+      ...(k % UNROLL === 0 ? [] : steps(k % UNROLL)),
+      ...places
+        .filter(({ column }) => column < columns)
+        .flatMap(({ row, column, sums }) => {
+          const count = Math.min(columns - column, 4);
+          const place = { y, c, offset: (row * n + column) * FLOAT, row, column, count };
+          return storeRow(problem, totalOf(sums), place);
+        }),
+    ],
+  };
+}
+
+const totalOf = ([first, ...others]: readonly Local[]) =>
+  others.reduce<Expression>((sum, other) => apply('f32x4.add', sum, other), first ?? f32x4(0));
