@@ -6,11 +6,14 @@ import { minifySync, type Plugin, type Rollup } from 'vite';
 import { type ChunkFactory, chunkFactory } from './chunk-factory.ts';
 import { MAIN, pathOf, TEXTS } from './packaged-addresses.ts';
 
+/** Chunks that have little to do with each other, of which few are ever needed. */
+const EXTRAS = 'extras';
+
 /** A chunk goes to the first file whose entry needs it; the entries of `extras` are all others. */
 const ON_DEMAND: readonly { readonly name: string; readonly entry?: RegExp }[] = [
   { name: 'wasm', entry: /\/wasm-device\.ts$/ },
   { name: 'kernels', entry: /\/prepare-host-kernels\.ts$/ },
-  { name: 'extras' },
+  { name: EXTRAS },
   { name: 'compiler', entry: /\/frontend\/index\.ts$/ },
 ];
 
@@ -93,9 +96,14 @@ interface FileParts {
 function makeFile(name: string, { inside, wrap, graph }: FileParts): WorkerFile {
   const { factories, idOf, chunks } = graph;
   const joined = new Bundle({ separator: ',\n' });
+  // What is called as soon as it is loaded is in parentheses, which engines take as a hint: without it
+  // they read all of it twice.
+  const [open, close] = name === EXTRAS ? ['', ''] : ['(', ')'];
   for (const filename of inside) {
-    const content = factories.get(filename)?.code.prepend(`${idOf(filename)}: `);
-    if (content) joined.addSource({ filename, content });
+    const content = factories.get(filename)?.code;
+    if (content === undefined) continue;
+    content.prepend(`${idOf(filename)}: ${open}`).append(close);
+    joined.addSource({ filename, content });
   }
   joined.prepend(wrap[0]).append(wrap[1]);
   const file = `weft-worker:${name}`;
