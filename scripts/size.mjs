@@ -18,13 +18,15 @@ const BUNDLES = [
     title: 'worker',
     entry: 'worker-main.js',
     file: /^weft-worker\.js$/,
-    // With the choice between devices and the threads of the wasm device, which are asked for at start.
-    budget: 131 * KILOBYTE,
+    // The machine, the operators and the choice between devices, without any of these.
+    budget: 112 * KILOBYTE,
   },
 ];
-/** The entry of the device that makes WebAssembly, which loads when a program runs there. */
-const WASM_DEVICE = 'src/device/wasm/wasm-device.ts';
-const WASM_BUDGET = 40 * KILOBYTE;
+/** Files of the worker that load when a program runs on a device. */
+const DEVICES = [
+  { title: 'webgpu', file: /-webgpu\.js$/, budget: 24 * KILOBYTE },
+  { title: 'wasm', file: /-wasm\.js$/, budget: 40 * KILOBYTE },
+];
 const COMPILER = /^src\/(compiler|frontend)\//;
 /** Files that define operators on the host; code that computes there loads them. */
 const REFERENCE =
@@ -152,7 +154,7 @@ try {
       complaints.push(`${title} holds ${path}, which must load on demand only`);
     }
     if (process.argv.includes('--modules')) printLargest(modules);
-    if (file) measureWasmDevice(later, sources);
+    if (file) measureDevices(files.later);
   }
 } finally {
   rmSync(outDir, { recursive: true, force: true });
@@ -160,19 +162,14 @@ try {
 for (const complaint of complaints) console.error(complaint);
 process.exitCode = complaints.length > 0 ? 1 : 0;
 
-/** The chunk of the device for WebAssembly; kernels that few programs need load on demand. */
-function measureWasmDevice(later, sources) {
-  const chunks = later.filter(({ modules }) =>
-    sourcesIn(modules, sources).some(({ path }) => path === WASM_DEVICE),
-  );
-  const byteLength = gzippedByteLength(chunks);
-  console.log(
-    `${'wasm device'.padEnd(12)}${kilobytes(byteLength)} ${kilobytes(WASM_BUDGET)}   ` +
-      chunks.map(({ fileName }) => fileName).join(', '),
-  );
-  if (chunks.length === 0) complaints.push('no chunk holds the device for WebAssembly');
-  if (byteLength > WASM_BUDGET) {
-    complaints.push(`the wasm device is ${byteLength - WASM_BUDGET} bytes over its budget`);
+function measureDevices(files) {
+  for (const { title, file, budget } of DEVICES) {
+    const byteLength = gzippedByteLength(files.filter(({ name }) => file.test(name)));
+    console.log(`${title.padEnd(12)}${kilobytes(byteLength)} ${kilobytes(budget)}`);
+    if (byteLength === 0) complaints.push(`the worker has no file for ${title}`);
+    if (byteLength > budget) {
+      complaints.push(`the file for ${title} is ${byteLength - budget} bytes over its budget`);
+    }
   }
 }
 

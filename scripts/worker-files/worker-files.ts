@@ -9,10 +9,18 @@ import { MAIN, pathOf, TEXTS } from './packaged-addresses.ts';
 /** Chunks that have little to do with each other, of which few are ever needed. */
 const EXTRAS = 'extras';
 
+/** The chunks that devices are in, of which a worker opens one as a rule. */
+const WEBGPU = /\/open-webgpu\.ts$/;
+const WASM = /\/open-wasm\.ts$/;
+const HOST = /\/prepare-host-kernels\.ts$/;
+const DEVICES = [WEBGPU, WASM, HOST];
+
 /** A chunk goes to the first file whose entry needs it; the entries of `extras` are all others. */
 const ON_DEMAND: readonly { readonly name: string; readonly entry?: RegExp }[] = [
-  { name: 'wasm', entry: /\/wasm-device\.ts$/ },
-  { name: 'kernels', entry: /\/prepare-host-kernels\.ts$/ },
+  { name: 'webgpu', entry: WEBGPU },
+  { name: 'wasm', entry: WASM },
+  { name: 'rare', entry: /\/(rare-wasm-lowerings|double-intrinsics)\.ts$/ },
+  { name: 'kernels', entry: HOST },
   { name: EXTRAS },
   { name: 'compiler', entry: /\/frontend\/index\.ts$/ },
 ];
@@ -170,10 +178,15 @@ function assignFiles({ factories, main, chunks }: ChunkGraph): Map<string, strin
       ? ON_DEMAND.every((file) => file.entry === undefined || !holds(name, file.entry))
       : chunks.get(name)?.moduleIds.some((id) => entry.test(id)) === true;
   const targets = [...factories.values()].flatMap(({ loads }) => loads);
-  for (const { name, entry } of ON_DEMAND) {
-    const ours = targets.filter((target) => holds(target, entry));
-    for (const target of ours) assign(target, name);
+  const heldBy = (entry: RegExp | undefined) => targets.filter((target) => holds(target, entry));
+  // Who runs on one device does not fetch another's file: what two need is there already.
+  const seen = new Set<string>();
+  for (const device of DEVICES) {
+    const reached = new Set(heldBy(device).flatMap((target) => [...closure(target, factories)]));
+    for (const name of reached) if (seen.has(name)) fileOf.set(name, MAIN);
+    for (const name of reached) seen.add(name);
   }
+  for (const { name, entry } of ON_DEMAND) for (const target of heldBy(entry)) assign(target, name);
   return fileOf;
 }
 

@@ -21,12 +21,15 @@ export async function openWorker(options: WorkerStart): Promise<SessionService> 
   }
 }
 
+/** Names of the files that a worker loads when it needs them. */
+const OTHERS = ['webgpu', 'wasm', 'rare', 'kernels', 'extras', 'compiler'];
+
 /** Of the package, or copies of them in a folder. */
 function filesIn(folder: string | URL | undefined): WorkerFiles | undefined {
   if (folder === undefined) return workerFiles();
   const base = globalThis.document?.baseURI ?? globalThis.location?.href;
   const { href } = new URL(folder, base);
-  const file = (name: string): string => `${href.replace(/\/?$/, '/')}weft-worker${name}.js`;
-  const [wasm, kernels] = [file('-wasm'), file('-kernels')];
-  return { main: file(''), wasm, kernels, extras: file('-extras'), compiler: file('-compiler') };
+  const path = `${href.replace(/\/?$/, '/')}weft-worker`;
+  const others = OTHERS.map((name) => [name, `${path}-${name}.js`]);
+  return { main: `${path}.js`, ...Object.fromEntries(others) };
 }

@@ -12,6 +12,8 @@ const REPRESENTATIVES = [1, 3, 4, 31, 32, 256, 1024];
 interface RepresentativeOptions {
   readonly differing?: boolean;
   readonly values?: readonly number[];
+  /** Whether shapes of results are given in any case: attributes may have dimensions that only these tell. */
+  readonly hasResults?: boolean;
 }
 
 /**
@@ -21,10 +23,10 @@ interface RepresentativeOptions {
  */
 export function representativeShapes(
   primitive: PrimitiveFunction,
-  { differing = false, values = REPRESENTATIVES }: RepresentativeOptions = {},
+  { differing = false, values = REPRESENTATIVES, hasResults = false }: RepresentativeOptions = {},
 ): CallShapes[] {
   const { ofParams, ofResults, symbols } = symbolsIn(primitive);
-  const needsResults = ofResults.some((symbol) => !ofParams.has(symbol));
+  const needsResults = hasResults || ofResults.some((symbol) => !ofParams.has(symbol));
   return values.flatMap((value) => {
     const sizeOf = (i: number): number => (differing ? value * (symbols.length - i) : value);
     const sizes = new Map(symbols.map((symbol, i) => [symbol, sizeOf(i)]));

@@ -1,7 +1,6 @@
 import type { GpuLike } from '../core/gpu-like.ts';
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
-import { createWebGpuDevice, type WebGpuDeviceOptions } from '../device/webgpu/index.ts';
 import { nodeBuiltin } from '../core/node-builtin.ts';
 import { KERNEL_OPS } from '../ops/kernel-ops.ts';
 import type { Operators } from '../ops/operators.ts';
@@ -54,7 +53,6 @@ export async function createDevice(
 ): Promise<Device> {
   if (kind === 'host') return createHostDevice({ operators });
   if (kind === 'wasm') {
-    // A file of its own, for those that run there.
     const { openWasm } = await import('./open-wasm.ts');
     return openWasm({ operators, threads });
   }
@@ -66,27 +64,13 @@ export async function createDevice(
     });
   }
   const found = (gpu ?? globalThis.navigator?.gpu) as GPU | undefined;
+  // Each device is a file of its own.
+  const { openWebGpu } = await import('./open-webgpu.ts');
   const open = (opened: GPU | undefined) =>
     openWebGpu({ operators: operators ?? KERNEL_OPS, gpu: opened, deviceTimeout });
   if (found !== undefined || nodeBuiltin === undefined) return open(found);
   const { withNodeGpu } = await import('./node-gpu.ts');
   return withNodeGpu(open);
-}
-
-async function openWebGpu(options: WebGpuDeviceOptions): Promise<Device> {
-  const [device, isTuned] = await Promise.all([createWebGpuDevice(options), hasChoices()]);
-  // Choices that cannot be read are measured again when they are asked for.
-  if (isTuned) {
-    const { restoreChoices } = await import('./choice-store.ts');
-    await restoreChoices(device).catch(() => undefined);
-  }
-  return device;
-}
-
-/** Whether a session was ever tuned here. */
-async function hasChoices(): Promise<boolean> {
-  const known = await globalThis.indexedDB?.databases?.().catch(() => undefined);
-  return known?.some(({ name }) => name === 'weft-tuning') === true;
 }
 
 /** The sessions of this thread, with its WebGPU and host devices. */

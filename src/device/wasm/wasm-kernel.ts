@@ -1,5 +1,5 @@
-import { shapesOf } from '../../core/call-shapes.ts';
-import { internalError } from '../../core/errors.ts';
+import { type CallShapes, shapesOf } from '../../core/call-shapes.ts';
+import { internalError, ShapeError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type {
   ConcreteTensorType,
@@ -42,7 +42,7 @@ interface ReadyKernel extends PlannedKernel {
 }
 
 /** Sizes at which operators have other kernels, if any. */
-const SAMPLED_SIZES = [1, 3, 64];
+const SAMPLED_SIZES = [1, 3, 64, 1024];
 
 /** Sizes of symbols whose code is kept. */
 const KEPT = 8;
@@ -86,17 +86,23 @@ export class WasmKernel implements Kernel {
     if (returnsTensor(this.#primitive)) return true;
     const known = this.planAhead();
     if (known !== undefined) return known.steps.includes(undefined);
-    const { operators } = this.#context;
-    const options = { differing: true, values: SAMPLED_SIZES };
+    const options = { differing: true, values: SAMPLED_SIZES, hasResults: true };
     const samples = representativeShapes(this.#primitive, options);
-    return (
-      samples.length < SAMPLED_SIZES.length ||
-      samples.some(({ params, results }) => {
-        const types = typesOf(this.#primitive.params, params);
-        const plan = planOnHost(this.#primitive, types, { operators, results });
-        return plan.steps.some((step) => !isPlanned(step, plan));
-      })
-    );
+    const plans = samples.flatMap((shapes) => this.#planSample(shapes) ?? []);
+    const isSampled = plans.length > 0;
+    return !isSampled || plans.some((plan) => plan.steps.some((step) => !isPlanned(step, plan)));
+  }
+
+  /** Undefined where no call has such shapes. */
+  #planSample({ params, results }: CallShapes): HostPlan | undefined {
+    const types = typesOf(this.#primitive.params, params);
+    const { operators } = this.#context;
+    try {
+      return planOnHost(this.#primitive, types, { operators, results });
+    } catch (error) {
+      if (error instanceof ShapeError) return undefined;
+      throw error;
+    }
   }
 
   /** Takes the code of a plan, as {@link CompiledStep} has it. */
