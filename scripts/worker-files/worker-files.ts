@@ -9,20 +9,29 @@ import { MAIN, pathOf, TEXTS } from './packaged-addresses.ts';
 /** Chunks that have little to do with each other, of which few are ever needed. */
 const EXTRAS = 'extras';
 
-/** The chunks that devices are in, of which a worker opens one as a rule. */
+/** What a chunk holds that a file is made for; that of `extras` is anything else. */
+type Entry = RegExp | typeof EXTRAS;
+
 const WEBGPU = /\/open-webgpu\.ts$/;
 const WASM = /\/open-wasm\.ts$/;
 const HOST = /\/prepare-host-kernels\.ts$/;
-const DEVICES = [WEBGPU, WASM, HOST];
+const COMPILER = /\/(frontend\/index|compile-model)\.ts$/;
 
-/** A chunk goes to the first file whose entry needs it; the entries of `extras` are all others. */
-const ON_DEMAND: readonly { readonly name: string; readonly entry?: RegExp }[] = [
-  { name: 'webgpu', entry: WEBGPU },
-  { name: 'wasm', entry: WASM },
-  { name: 'rare', entry: /\/(rare-wasm-lowerings|double-intrinsics)\.ts$/ },
-  { name: 'kernels', entry: HOST },
-  { name: EXTRAS },
-  { name: 'compiler', entry: /\/frontend\/index\.ts$/ },
+/** None of these fetches another's file: what two of them need is in the first file of all. */
+const APART: readonly (readonly Entry[])[] = [
+  [WEBGPU, WASM, HOST],
+  [WASM, COMPILER],
+];
+
+/** A chunk goes to the first file whose entry needs it, or two of whose entries do. */
+const ON_DEMAND: readonly { readonly name: string; readonly entries: readonly Entry[] }[] = [
+  { name: 'webgpu', entries: [WEBGPU] },
+  { name: 'wasm', entries: [WASM] },
+  { name: 'rare', entries: [/\/(rare-wasm-lowerings|double-intrinsics)\.ts$/] },
+  { name: 'kernels', entries: [HOST] },
+  { name: 'formats', entries: [COMPILER, EXTRAS] },
+  { name: EXTRAS, entries: [EXTRAS] },
+  { name: 'compiler', entries: [COMPILER] },
 ];
 
 const LOADER = readFileSync(new URL('loader.js', import.meta.url), 'utf8');
@@ -168,25 +177,26 @@ function chunkGraph(all: readonly Chunk[], entry: string): ChunkGraph {
 }
 
 function assignFiles({ factories, main, chunks }: ChunkGraph): Map<string, string> {
-  const fileOf = new Map<string, string>();
-  const assign = (from: string, file: string): void => {
-    for (const name of closure(from, factories)) if (!fileOf.has(name)) fileOf.set(name, file);
-  };
-  assign(main, MAIN);
-  const holds = (name: string, entry: RegExp | undefined): boolean =>
-    entry === undefined
-      ? ON_DEMAND.every((file) => file.entry === undefined || !holds(name, file.entry))
-      : chunks.get(name)?.moduleIds.some((id) => entry.test(id)) === true;
   const targets = [...factories.values()].flatMap(({ loads }) => loads);
-  const heldBy = (entry: RegExp | undefined) => targets.filter((target) => holds(target, entry));
-  // Who runs on one device does not fetch another's file: what two need is there already.
-  const seen = new Set<string>();
-  for (const device of DEVICES) {
-    const reached = new Set(heldBy(device).flatMap((target) => [...closure(target, factories)]));
-    for (const name of reached) if (seen.has(name)) fileOf.set(name, MAIN);
-    for (const name of reached) seen.add(name);
-  }
-  for (const { name, entry } of ON_DEMAND) for (const target of heldBy(entry)) assign(target, name);
+  const holds = (name: string, entry: Entry): boolean =>
+    entry === EXTRAS
+      ? ON_DEMAND.every(({ entries }) => entries.every((one) => one === entry || !holds(name, one)))
+      : chunks.get(name)?.moduleIds.some((id) => entry.test(id)) === true;
+  const reachedFrom = (entry: Entry): ReadonlySet<string> => {
+    const held = targets.filter((target) => holds(target, entry));
+    return new Set(held.flatMap((target) => [...closure(target, factories)]));
+  };
+  /** What at least two need, of one all. */
+  const neededBy = (entries: readonly Entry[]): string[] => {
+    const all = entries.flatMap((entry) => [...reachedFrom(entry)]);
+    return entries.length === 1 ? all : all.filter((name, i) => all.indexOf(name) < i);
+  };
+  const fileOf = new Map<string, string>();
+  const assign = (names: Iterable<string>, file: string): void => {
+    for (const name of names) if (!fileOf.has(name)) fileOf.set(name, file);
+  };
+  assign([...closure(main, factories), ...APART.flatMap(neededBy)], MAIN);
+  for (const { name, entries } of ON_DEMAND) assign(neededBy(entries), name);
   return fileOf;
 }
 
