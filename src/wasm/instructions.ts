@@ -1,3 +1,4 @@
+import { ByteWriter } from './byte-writer.ts';
 import type { ValueType } from './value-type.ts';
 
 /** An instruction that takes values and gives one, without immediates but lanes. */
@@ -205,24 +206,17 @@ const RUNS: readonly Run[] = [
   ...SPLATS.map(([begin, names, from]) => converted(begin, names, from, SIMD)),
 ];
 
-/** Unsigned, seven bits a byte, the lowest first. */
-export function leb(value: number): number[] {
-  const bytes: number[] = [];
-  let rest = value;
-  do {
-    const low = rest % 128;
-    rest = Math.floor(rest / 128);
-    bytes.push(rest > 0 ? low + 128 : low);
-  } while (rest > 0);
-  return bytes;
-}
-
 function* instructionsOf(run: Run): Generator<[string, Instruction]> {
   const { begin, prefix, operands, result } = run;
   for (const [i, name] of run.names.split(' ').entries()) {
     if (name === '-') continue;
-    const code = prefix === undefined ? [begin + i] : [prefix, ...leb(begin + i)];
-    yield [name, { code, operands, result }];
+    const code = new ByteWriter();
+    if (prefix === undefined) code.byte(begin + i);
+    else {
+      code.byte(prefix);
+      code.unsigned(begin + i);
+    }
+    yield [name, { code: [...code.written()], operands, result }];
   }
 }
 

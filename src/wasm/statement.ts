@@ -5,6 +5,7 @@ import {
   i32,
   integerOf,
   type Local,
+  local,
   STORES,
   type StoreWidth,
   withOffset,
@@ -63,6 +64,19 @@ export function set(target: Local, value: Expression): Assignment {
   if (target.type === value.type) return { kind: 'set', target, value };
   throw internalError(`${value.type} set to a local ${target.type}`);
 }
+
+/** Gives a value that may be used more than once. */
+export type Bind = (value: Expression) => Expression;
+
+/** Puts values into locals, by statements that are added to a list. */
+export const binder =
+  (statements: Statement[]): Bind =>
+  (value) => {
+    if (value.kind === 'local' || value.kind === 'constant') return value;
+    const target = local(value.type);
+    statements.push(set(target, value));
+    return target;
+  };
 
 /** Adds to an i32. */
 export function increment(target: Local, amount: Expression | number): Assignment {

@@ -9,6 +9,7 @@ import {
   local,
 } from '../../wasm/expression.ts';
 import {
+  binder,
   call,
   increment,
   loop,
@@ -133,11 +134,7 @@ function adjust(
   const [from, added, index] = [local('i32'), local('i32'), local('i32')];
   const vector = (count: number): Statement[] => {
     const statements: Statement[] = [];
-    const bind = (value: Expression): Expression => {
-      const target = local('v128');
-      statements.push(set(target, value));
-      return target;
-    };
+    const bind = binder(statements);
     let score = bind(access.read(from, 0, count));
     if (softcap > 0) {
       const bent = bind(apply('f32x4.div', score, f32x4(softcap)));

@@ -1,6 +1,5 @@
 import { apply, type Expression, f32x4, local, shuffle32 } from '../../wasm/expression.ts';
-import { set, type Statement, when } from '../../wasm/statement.ts';
-import type { Bind } from './double-lanes.ts';
+import { type Bind, set, type Statement, when } from '../../wasm/statement.ts';
 import type { IntrinsicName } from './expression.ts';
 import {
   ANGULAR,

@@ -1,8 +1,5 @@
 import { apply, type Expression, vector } from '../../wasm/expression.ts';
 
-/** Puts a value that is used again into a local. */
-export type Bind = (value: Expression) => Expression;
-
 /** The same number in both lanes. */
 export const both = (value: number): Expression => vector(new Float64Array(2).fill(value));
 

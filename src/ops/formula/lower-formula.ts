@@ -1,6 +1,6 @@
 import { internalError } from '../../core/errors.ts';
-import { apply, type Expression, f32x4, local } from '../../wasm/expression.ts';
-import { set, type Statement } from '../../wasm/statement.ts';
+import { apply, type Expression, f32x4 } from '../../wasm/expression.ts';
+import { type Bind, binder, type Statement } from '../../wasm/statement.ts';
 import type {
   BinaryNode,
   CompareNode,
@@ -94,10 +94,12 @@ type Variables = ReadonlyMap<string, Lanes>;
 class FormulaLowering {
   readonly #operands: readonly Lanes[];
   readonly #statements: Statement[];
+  readonly #bindOne: Bind;
 
   constructor(operands: readonly Lanes[], statements: Statement[]) {
     this.#operands = operands;
     this.#statements = statements;
+    this.#bindOne = binder(statements);
   }
 
   lower(node: TypedExpression, variables: Variables): Lanes {
@@ -144,14 +146,7 @@ class FormulaLowering {
 
   /** The value in locals, unless using it again takes no more than one instruction. */
   #bind(value: Lanes): Lanes {
-    return value.map((part) => this.#bindOne(part));
-  }
-
-  #bindOne(value: Expression): Expression {
-    if (value.kind === 'local' || value.kind === 'constant') return value;
-    const target = local(value.type);
-    this.#statements.push(set(target, value));
-    return target;
+    return value.map(this.#bindOne);
   }
 
   #wideMask(condition: Lanes): Lanes {
@@ -160,7 +155,7 @@ class FormulaLowering {
 
   #intrinsic(name: IntrinsicName, type: ScalarType, operands: readonly Lanes[]): Lanes {
     const place = {
-      bind: (value: Expression) => this.#bindOne(value),
+      bind: this.#bindOne,
       statements: this.#statements,
     };
     const compute = (...vectors: readonly Expression[]): Expression => {
@@ -229,7 +224,7 @@ class FormulaLowering {
     const operands = [...this.#bind(a), ...this.#bind(b)];
     return [
       floatRemainder(operands, {
-        bind: (value) => this.#bindOne(value),
+        bind: this.#bindOne,
         statements: this.#statements,
       }),
     ];

@@ -1,5 +1,6 @@
 import { apply, type Expression, vector } from '../../wasm/expression.ts';
-import { type Bind, both, signed } from './double-lanes.ts';
+import { type Bind } from '../../wasm/statement.ts';
+import { both, signed } from './double-lanes.ts';
 
 /** Computes two elements of float64. */
 export type DoubleFunction = (operands: readonly Expression[], bind: Bind) => Expression;

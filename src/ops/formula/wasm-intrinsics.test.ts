@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../core/random.ts';
 import { encodeModule } from '../../wasm/encode-module.ts';
 import { apply, type Expression, i32, load, local } from '../../wasm/expression.ts';
-import { loop, set, type Statement, store } from '../../wasm/statement.ts';
+import { binder, loop, type Statement, store } from '../../wasm/statement.ts';
 import type { IntrinsicName } from './expression.ts';
 import { HOST_INTRINSICS } from './host-intrinsics.ts';
 import { DOUBLE_FUNCTIONS, DOUBLE_INTRINSICS } from './double-intrinsics.ts';
@@ -21,11 +21,7 @@ function run<T extends Float32Array | Float64Array>(compute: Compute, operands: 
   const { byteLength } = first;
   const at = local('i32');
   const statements: Statement[] = [];
-  const bind = (value: Expression): Expression => {
-    const target = local(value.type);
-    statements.push(set(target, value));
-    return target;
-  };
+  const bind = binder(statements);
   const read = operands.map((_, i) => bind(load('v128', at, i * byteLength)));
   const value = compute(read, bind, statements);
   const body = loop({ index: at, end: i32(byteLength), step: 16 }, [

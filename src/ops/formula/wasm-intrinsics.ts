@@ -1,7 +1,8 @@
 import type { IntrinsicName } from './expression.ts';
 import { apply, type Expression, f32x4, i32x4, multiplyAdd } from '../../wasm/expression.ts';
+import { type Bind } from '../../wasm/statement.ts';
+import { add, mul, sub } from '../../wasm/floats.ts';
 import type { Statement } from '../../wasm/statement.ts';
-import type { Bind } from './double-lanes.ts';
 
 /**
  * Computes four elements of float32; `bind` puts a value that is used again into a local, and statements
@@ -16,9 +17,6 @@ export type Intrinsic = (
 /** One that needs no statements of its own. */
 type SimpleIntrinsic = (operands: readonly Expression[], bind: Bind) => Expression;
 
-const add = (a: Expression, b: Expression) => apply('f32x4.add', a, b);
-const sub = (a: Expression, b: Expression) => apply('f32x4.sub', a, b);
-const mul = (a: Expression, b: Expression) => apply('f32x4.mul', a, b);
 const choose = (condition: Expression, a: Expression, b: Expression) =>
   apply('v128.bitselect', a, b, condition);
 

@@ -1,8 +1,8 @@
 import { apply, type Expression, f32x4, i32, local, shuffle32 } from '../../wasm/expression.ts';
-import { loop, set, type Statement, when } from '../../wasm/statement.ts';
+import { type Bind, loop, set, type Statement, when } from '../../wasm/statement.ts';
 import { lanesName, splat } from './lanes.ts';
 import { isSignedType, isWideType, type ScalarType } from './scalar-type.ts';
-import { type Bind, both, signed } from './double-lanes.ts';
+import { both, signed } from './double-lanes.ts';
 
 /** The place of functions that take rounds of a loop. */
 export interface RoundsPlace {

@@ -1,5 +1,6 @@
 import { elementCount, normalizeAxis } from '../../core/shape.ts';
 import { apply, type Expression, f32x4, local } from '../../wasm/expression.ts';
+import { add, mul, sub } from '../../wasm/floats.ts';
 import { set, type Statement } from '../../wasm/statement.ts';
 import { floatAttribute, intAttribute } from '../attributes.ts';
 import { type ElementAccess, elementAccess } from '../element-access.ts';
@@ -8,10 +9,6 @@ import { firstElements, RowWalk } from '../reduction/row-walk.wasm.ts';
 import type { WasmCall, WasmLowering } from '../wasm-lowering.ts';
 import type { NormalizationName } from './normalization-ops.ts';
 import { softmaxRow } from './softmax-row.wasm.ts';
-
-const add = (a: Expression, b: Expression) => apply('f32x4.add', a, b);
-const sub = (a: Expression, b: Expression) => apply('f32x4.sub', a, b);
-const mul = (a: Expression, b: Expression) => apply('f32x4.mul', a, b);
 
 interface Rows {
   readonly problem: RowProblem;

@@ -1,12 +1,9 @@
 import { apply, type Expression, f32x4, type Local, local } from '../../wasm/expression.ts';
-import { set, type Statement } from '../../wasm/statement.ts';
+import { add, mul, sub } from '../../wasm/floats.ts';
+import { binder, set, type Statement } from '../../wasm/statement.ts';
 import type { ElementAccess } from '../element-access.ts';
 import { expOfNegative, INTRINSICS } from '../formula/wasm-intrinsics.ts';
 import { type RowShape, RowWalk } from '../reduction/row-walk.wasm.ts';
-
-const add = (a: Expression, b: Expression) => apply('f32x4.add', a, b);
-const sub = (a: Expression, b: Expression) => apply('f32x4.sub', a, b);
-const mul = (a: Expression, b: Expression) => apply('f32x4.mul', a, b);
 
 /** Where a row begins, and how its elements lie there. */
 export interface RowOfElements {
@@ -60,12 +57,3 @@ export function softmaxRow(shape: RowShape, from: RowOfElements, to: RowOfElemen
     clear: walk.store(from, to, () => f32x4(0)),
   };
 }
-
-/** Puts values into locals. */
-const binder =
-  (statements: Statement[]) =>
-  (value: Expression): Expression => {
-    const target = local('v128');
-    statements.push(set(target, value));
-    return target;
-  };

@@ -11,6 +11,7 @@ import {
   local,
 } from '../../wasm/expression.ts';
 import {
+  binder,
   call,
   increment,
   loop,
@@ -219,11 +220,7 @@ function decodeChunk(
   address: Expression,
   { offset, statements }: { readonly offset: number; readonly statements: Statement[] },
 ): Expression[] {
-  const bind = (value: Expression): Expression => {
-    const target = local('v128');
-    statements.push(set(target, value));
-    return target;
-  };
+  const bind = binder(statements);
   const width = chunk === 16 ? 'v128' : chunk === 8 ? 'zero64' : 'zero32';
   const bytes = bind(load(width, address, offset));
   const splat = (value: number) => apply('i8x16.splat', i32(value));

@@ -9,7 +9,16 @@ import {
   local,
   select,
 } from '../../wasm/expression.ts';
-import { call, loop, set, type Statement, type WasmFunction, when } from '../../wasm/statement.ts';
+import { add, mul, sub } from '../../wasm/floats.ts';
+import {
+  binder,
+  call,
+  loop,
+  set,
+  type Statement,
+  type WasmFunction,
+  when,
+} from '../../wasm/statement.ts';
 import { boolAttribute, floatAttribute, stringAttribute } from '../attributes.ts';
 import { elementAccess } from '../element-access.ts';
 import { productKernel } from '../linear/product.wasm.ts';
@@ -18,10 +27,6 @@ import type { WasmCall, WasmLowering } from '../wasm-lowering.ts';
 import type { ActivationCall } from './activations.ts';
 import { activate } from './activations.wasm.ts';
 import { activationsOf, CELLS, type CellName, cellOf, sizesOf } from './recurrent-cell.ts';
-
-const add = (a: Expression, b: Expression) => apply('f32x4.add', a, b);
-const sub = (a: Expression, b: Expression) => apply('f32x4.sub', a, b);
-const mul = (a: Expression, b: Expression) => apply('f32x4.mul', a, b);
 
 /** For each direction and step a product of the states of all sequences, then the units of each. */
 const recurrent: WasmLowering = (given) => {
@@ -238,11 +243,7 @@ function forUnits(
   if (access === undefined) return [];
   const round = (count: number): Statement[] => {
     const statements: Statement[] = [];
-    const bind = (value: Expression): Expression => {
-      const target = local('v128');
-      statements.push(set(target, value));
-      return target;
-    };
+    const bind = binder(statements);
     const written = body({
       statements,
       bind,
