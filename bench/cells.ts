@@ -4,9 +4,6 @@ import type { Method } from './methods.ts';
 import { type Lab, pageKind } from './open-page.ts';
 import { REGISTER_OPERATIONS } from './page/register-operations.ts';
 
-/** Largest difference from published outputs, or between two runtimes, over the range of the output. */
-export const TOLERANCE = 1e-3;
-
 /** A ratio of Weft beside what was promised. */
 export interface Cell {
   readonly against: Peer | Standard;
@@ -37,7 +34,7 @@ type Timed = Extract<RuntimeResult, { readonly ms: number }>;
 
 /** Whether outputs are too far from those that were published, or from Weft's. */
 export function differs(result: RuntimeResult): boolean {
-  return 'difference' in result && !((result.difference ?? 0) <= TOLERANCE);
+  return 'difference' in result && !((result.difference ?? 0) <= result.tolerance);
 }
 
 /** Milliseconds of one that ran. */

@@ -13,6 +13,8 @@ export type RuntimeResult =
       readonly runs: number;
       /** From published outputs, else from Weft's, over the range; absent for Weft without the former. */
       readonly difference: number | undefined;
+      /** What it may be at most. */
+      readonly tolerance: number;
       /** Whether Weft was in the page's own thread. */
       readonly isInPage: boolean;
     }
@@ -123,6 +125,7 @@ class Race {
           fastestMs,
           runs: times.length,
           difference,
+          tolerance: benchCase.tolerance,
           isInPage: this.#inPage.has(name),
         };
       });

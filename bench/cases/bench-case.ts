@@ -36,6 +36,8 @@ export interface BenchCase {
   readonly weights: readonly CaseTensor[];
   /** Expected outputs from the model's author; empty if there are none. */
   readonly expected: readonly CaseTensor[];
+  /** Largest difference from them, or between two runtimes, over the range of the output. */
+  readonly tolerance: number;
   /** The same case with elements of float32, for a case with others. */
   readonly float32?: BenchCase | undefined;
 }

@@ -6,18 +6,23 @@ import { compileOnnx } from '../../src/frontend/onnx/compile-onnx.ts';
 import { importOnnx } from '../../src/frontend/onnx/import-onnx.ts';
 import { type BuiltCase, CASE_TYPES, type CaseTensor } from './bench-case.ts';
 
+/** Of results that are not quantised on the way. */
+const TOLERANCE = 1e-3;
+
 export interface CaseContents {
   readonly model: Uint8Array;
   readonly inputs: readonly HostTensor[];
   readonly weights: readonly HostTensor[];
   readonly expected?: readonly HostTensor[];
+  /** Default: a thousandth of the range. */
+  readonly tolerance?: number;
   /** Makes the executable for an input that stays on the device too; for models of one input. */
   readonly isHeld?: boolean;
 }
 
 /** Gives a model and its tensors addresses below `/cases/NAME/`. */
 export function buildCase(name: string, contents: CaseContents): BuiltCase {
-  const { model, inputs, weights, expected = [], isHeld = false } = contents;
+  const { model, inputs, weights, expected = [], tolerance = TOLERANCE, isHeld = false } = contents;
   const [x] = inputs;
   const files = new Map<string, Uint8Array>();
   const place = (file: string, bytes: Uint8Array): string => {
@@ -39,6 +44,7 @@ export function buildCase(name: string, contents: CaseContents): BuiltCase {
       inputs: placeAll('input', inputs),
       weights: placeAll('weight', weights),
       expected: placeAll('expected', expected),
+      tolerance,
     },
     files,
   };

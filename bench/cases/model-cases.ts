@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { summarizeModel } from '../../scripts/conformance/conformance-case.ts';
+import { SHARE_OF_RANGE } from '../../scripts/conformance/quantized-difference.ts';
 import type { HostTensor } from '../../src/core/host-tensor.ts';
 import { readTensorFile } from '../../src/frontend/onnx/protobuf/read-tensor.ts';
 import type { BenchDevice, CasePlan, Targets } from './bench-case.ts';
@@ -37,11 +39,13 @@ function modelCase(folder: string, name: string, targets: Targets): CasePlan {
     peers: ['onnxruntime'],
     build() {
       const data = join(folder, name, 'test_data_set_0');
+      const model = readFileSync(join(folder, name, 'model.onnx'));
       return buildCase(name, {
-        model: readFileSync(join(folder, name, 'model.onnx')),
+        model,
         inputs: readTensors(data, 'input_'),
         weights: [],
         expected: readTensors(data, 'output_'),
+        ...(summarizeModel(model).isQuantized && { tolerance: SHARE_OF_RANGE }),
       });
     },
   };

@@ -2,7 +2,7 @@ import type { HostTensor } from '../../src/core/host-tensor.ts';
 import { formatShape, sameShape } from '../../src/core/shape.ts';
 
 /** The part of the range of the expected values that an element may be off by. */
-const SHARE_OF_RANGE = 0.03;
+export const SHARE_OF_RANGE = 0.03;
 
 /**
  * Compares float results of a model that quantises values on the way. Where a value lies half way
