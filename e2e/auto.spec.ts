@@ -75,6 +75,21 @@ test('takes the device that is asked for, whatever would be faster', async ({ pa
   ]);
 });
 
+test('a session on WebAssembly fetches no WebGPU device', async ({ page }) => {
+  const fetched: string[] = [];
+  page.context().on('request', (request) => {
+    const file = /open-(webgpu|wasm)[^/]*\.js/.exec(request.url());
+    if (file?.[1] !== undefined) fetched.push(file[1]);
+  });
+  await page.goto('/e2e/pages/wasm.html');
+  await expect(page.locator('html')).toHaveAttribute('data-ready', 'true');
+  await page.evaluate(async (bytes) => {
+    const session = await weft.Session.load(new Uint8Array(bytes), { device: 'wasm' });
+    await session.run({ x: weft.Tensor.from([1, 2]), y: weft.Tensor.from([3, 4]) });
+  }, PROGRAM);
+  expect(fetched).toEqual(['wasm']);
+});
+
 test.describe('beside WebGPU', () => {
   /** Loads a program in a worker and in the page; where its parts are that WebGPU cannot run. */
   const placesOf = (page: Page, program: readonly number[]) =>
