@@ -354,6 +354,36 @@ test('memory of large inputs goes from run to run, and no element with it', asyn
   expect(found).toEqual(expected);
 });
 
+test('memory of disposed results is that of later ones', async ({ page }) => {
+  const found = await page.evaluate(async () => {
+    const { Session, Tensor } = weft;
+    const length = 40_000;
+    const filled = (value: number) =>
+      new Tensor('float32', new Float32Array(length).fill(value), [length]);
+    const found = [];
+    for (const [device, worker] of [
+      ['host', true],
+      ['host', false],
+      ['webgpu', true],
+    ] as const) {
+      const session = await Session.load('/served/sum.weft', { device, worker });
+      const inputs = { x: filled(1), y: filled(2) };
+      const { sum: first } = await session.run(inputs);
+      first?.dispose();
+      const { sum: second } = await session.run({ ...inputs, x: filled(3) });
+      const { sum: third } = await session.run({ ...inputs, x: filled(4) });
+      second?.dispose();
+      third?.dispose();
+      const { sum: fourth } = await session.run({ ...inputs, x: filled(5) });
+      const lengths = [first, second, third, inputs.y].map((tensor) => tensor?.data.length);
+      found.push([...lengths, ...new Set(Array.from<number | bigint>(fourth?.data ?? []))]);
+      await session.dispose();
+    }
+    return found;
+  });
+  expect(found).toEqual(Array.from({ length: 3 }, () => [0, 0, 0, 40_000, 7]));
+});
+
 test('aborts a load and a run promptly, with the reason of the signal', async ({ page }) => {
   const found = await page.evaluate(async () => {
     const { Session } = weft;

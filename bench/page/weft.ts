@@ -28,9 +28,11 @@ export async function start(benchCase: BenchCase, options: StartOptions): Promis
     ]),
   );
   if (options.isResident) return stay(session, feeds);
+  let outputs: Record<string, Tensor> = {};
   return {
     async run() {
-      const outputs = await session.run(feeds);
+      for (const output of Object.values(outputs)) output.dispose();
+      outputs = await session.run(feeds);
       return Object.values(outputs);
     },
     stop: () => session.dispose(),

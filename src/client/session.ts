@@ -46,6 +46,7 @@ import {
 import { type SessionSource, toWireSource } from './source.ts';
 import { Tensor } from './tensor.ts';
 import type { TuneOptions, TuningReport } from './tune-session.ts';
+import { takeRoom } from './spare-memory.ts';
 import { fromWire, handlesIn, type OutputValue, toWire } from './wire-values.ts';
 
 function needsThisThread(): UsageError {
@@ -375,7 +376,9 @@ export class Session {
       throw explainInputs(info, plain, binding);
     }
     const { args, transfers } = toWire(info, binding.values, move);
-    const request = { session: this.#id, functionName: name, args, keep };
+    const room = takeRoom();
+    transfers.push(...room);
+    const request = { session: this.#id, functionName: name, args, keep, room };
     return this.#call(
       signal,
       (service, call) => send(service, call, transfer(request, transfers)),

@@ -3,21 +3,26 @@ const KEPT_BYTE_LENGTH = 64 * 1024 * 1024;
 /** It is given up when so long no run has ended. */
 const KEPT_MS = 5000;
 
-/** Least recently used first. */
+/** Most recently used first. */
 let spares: ArrayBuffer[] = [];
+/** Of results that were disposed of, for those of the next run. */
+let room: ArrayBuffer[] = [];
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /**
- * Keeps memory that inputs of runs came in, for those of later runs: a system hands new memory out
+ * Keeps memory that nobody uses, for inputs and results of later runs: a system hands new memory out
  * page by page, which takes longer than to copy into it.
  */
 export function keepSpares(buffers: readonly ArrayBuffer[]): void {
   let byteLength = 0;
-  spares = [...buffers, ...spares.toReversed()]
-    .filter((buffer) => (byteLength += buffer.byteLength) <= KEPT_BYTE_LENGTH)
-    .toReversed();
+  spares = [...buffers, ...spares].filter(
+    (buffer) => (byteLength += buffer.byteLength) <= KEPT_BYTE_LENGTH,
+  );
   clearTimeout(timer);
-  timer = setTimeout(() => (spares = []), KEPT_MS);
+  timer = setTimeout(() => {
+    spares = [];
+    room = [];
+  }, KEPT_MS);
 }
 
 /** Memory of `byteLength` bytes, or up to twice as many, that nobody else has. */
@@ -26,4 +31,13 @@ export function takeSpare(byteLength: number): ArrayBuffer | undefined {
     (spare) => byteLength <= spare.byteLength && spare.byteLength <= 2 * byteLength,
   );
   return index < 0 ? undefined : spares.splice(index, 1)[0];
+}
+
+/** {@link room}, which is then empty; what a run does not need is spare. */
+export const takeRoom = (): ArrayBuffer[] => room.splice(0);
+
+/** Takes the memory of a result. */
+export function keepRoom(buffer: ArrayBuffer): void {
+  room.push(structuredClone(buffer, { transfer: [buffer] }));
+  keepSpares([]);
 }

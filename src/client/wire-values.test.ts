@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { keepSpares, takeSpare } from './spare-memory.ts';
+import { keepSpares, takeRoom, takeSpare } from './spare-memory.ts';
 import { Tensor } from './tensor.ts';
 import { toWire } from './wire-values.ts';
 
@@ -38,7 +38,7 @@ test('of spare memory the latest 64 MB are kept, until no run has ended for a wh
     const spares = Array.from({ length: 9 }, () => new ArrayBuffer(8 * MEGABYTE));
     for (const spare of spares) keepSpares([spare]);
     const kept = Array.from({ length: 9 }, () => takeSpare(8 * MEGABYTE) ?? new ArrayBuffer());
-    expect(kept.map((spare) => spares.indexOf(spare))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, -1]);
+    expect(kept.map((spare) => spares.indexOf(spare))).toEqual([8, 7, 6, 5, 4, 3, 2, 1, -1]);
     keepSpares(spares);
     vi.advanceTimersByTime(4000);
     keepSpares([]);
@@ -49,4 +49,16 @@ test('of spare memory the latest 64 MB are kept, until no run has ended for a wh
   } finally {
     vi.useRealTimers();
   }
+});
+
+test('memory of disposed tensors is room for the next results', () => {
+  const tensor = Tensor.from([1, 2, 3]);
+  tensor.dispose();
+  tensor.dispose();
+  expect(tensor.data).toHaveLength(0);
+  const part = new Tensor('float32', new Float32Array(8).subarray(2), [6]);
+  part.dispose();
+  expect(part.data).toHaveLength(6);
+  expect(takeRoom().map(({ byteLength }) => byteLength)).toEqual([12]);
+  expect(takeRoom()).toEqual([]);
 });

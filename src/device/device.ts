@@ -32,9 +32,10 @@ export interface Device {
 
   /**
    * Bytes of ranges after all work launched so far, in one round trip. Rejects with the first
-   * error of that work; never resolves to bytes that the work did not produce.
+   * error of that work; never resolves to bytes that the work did not produce. A device may put them
+   * into buffers of `room` that have their lengths.
    */
-  read(ranges: readonly DeviceRange[]): Promise<Uint8Array[]>;
+  read(ranges: readonly DeviceRange[], room?: readonly ArrayBuffer[]): Promise<Uint8Array[]>;
 
   /** Reads without waiting where the device can (the host); undefined where it must wait. */
   readSync(range: DeviceRange): Uint8Array | undefined;

@@ -5,7 +5,10 @@ import { fromStorageBytes } from './tensor-transfer.ts';
 import { describeValue, type TensorValue } from './value.ts';
 
 /** Contents of tensors after all work launched so far, one round trip for each device. */
-export async function readTensors(tensors: readonly TensorValue[]): Promise<HostTensor[]> {
+export async function readTensors(
+  tensors: readonly TensorValue[],
+  room: readonly ArrayBuffer[] = [],
+): Promise<HostTensor[]> {
   const byDevice = new Map<Device, TensorValue[]>();
   for (const tensor of tensors) {
     requireLive(tensor, 'read');
@@ -16,7 +19,7 @@ export async function readTensors(tensors: readonly TensorValue[]): Promise<Host
   const contents = new Map<TensorValue, Uint8Array>();
   await Promise.all(
     [...byDevice].map(async ([device, group]) => {
-      const blocks = await device.read(group.map(rangeOf));
+      const blocks = await device.read(group.map(rangeOf), byDevice.size === 1 ? room : []);
       for (const [index, bytes] of blocks.entries()) {
         const tensor = group[index];
         if (tensor !== undefined) contents.set(tensor, bytes);

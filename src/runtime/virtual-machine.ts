@@ -162,10 +162,16 @@ export class VirtualMachine implements MachineValue {
     return value;
   }
 
-  /** Contents of tensors after all work launched so far, in one round trip for each device. */
-  async read(tensors: readonly TensorValue[]): Promise<HostTensor[]> {
+  /**
+   * Contents of tensors after all work launched so far, in one round trip for each device. They may
+   * come in buffers of `room` that are as long as they are, whose owner then has them no more.
+   */
+  async read(
+    tensors: readonly TensorValue[],
+    room?: readonly ArrayBuffer[],
+  ): Promise<HostTensor[]> {
     this.#live();
-    return readTensors(tensors);
+    return readTensors(tensors, room);
   }
 
   /** Contents of a tensor in host memory; undefined where reading has to wait for a device. */

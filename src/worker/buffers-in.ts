@@ -1,12 +1,18 @@
 import { foldParts } from '../core/value-fold.ts';
-import { type RunRequest, WIRE_SIDE, type WireValue } from './protocol.ts';
+import { type RunRequest, WIRE_SIDE, type WireResult, type WireValue } from './protocol.ts';
 
 /** Smaller memory is as soon made anew. */
 const LEAST_SPARE_BYTE_LENGTH = 64 * 1024;
 
-/** The memory of a run's inputs: they are on the device. */
-export function sparesOf({ args }: RunRequest): ArrayBuffer[] {
-  return buffersIn(args).filter(({ byteLength }) => byteLength >= LEAST_SPARE_BYTE_LENGTH);
+/** The memory of a run's inputs, which are on the device, and what results did not need. */
+export function sparesOf(
+  { args, room = [] }: RunRequest,
+  results: readonly WireResult[],
+): ArrayBuffer[] {
+  const used = new Set(buffersIn(results.map(({ value }) => value)));
+  return [...buffersIn(args), ...room].filter(
+    (buffer) => buffer.byteLength >= LEAST_SPARE_BYTE_LENGTH && !used.has(buffer),
+  );
 }
 
 /** The memory of tensors, each buffer once. */

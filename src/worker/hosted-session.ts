@@ -30,7 +30,7 @@ import {
 import { draftsOf } from './result-draft.ts';
 import type { SessionDevices, SharedUse } from './shared-use.ts';
 
-type Deliverable = Pick<RunRequest, 'functionName' | 'keep'>;
+type Deliverable = Pick<RunRequest, 'functionName' | 'keep' | 'room'>;
 
 /** A machine with what the page holds of it. */
 export class HostedSession {
@@ -245,7 +245,7 @@ export class HostedSession {
       const isRead = request.keep === 'host';
       // Nobody waits for what is kept; the device is to begin with it all the same.
       if (!isRead) this.device.device.flush();
-      const read = isRead ? await this.machine.read(tensors) : [];
+      const read = isRead ? await this.machine.read(tensors, request.room) : [];
       const hosts = new Map(tensors.map((tensor, index) => [tensor, read[index]]));
       const toWire = (tensor: TensorValue): WireValue => {
         const host = hosts.get(tensor);

@@ -117,7 +117,7 @@ export type Reply<T> =
   | {
       readonly ok: true;
       readonly value: T;
-      /** Memory that a run's inputs came in, for those of later ones. */
+      /** Memory that a run's inputs came in, and what its results did not need. */
       readonly spares?: readonly ArrayBuffer[];
     }
   | { readonly ok: false; readonly error: ErrorData };
@@ -265,6 +265,8 @@ export interface RunRequest {
   /** In the order of the function's parameters. */
   readonly args: readonly WireValue[];
   readonly keep: 'host' | 'device';
+  /** Memory that results may come in. */
+  readonly room?: readonly ArrayBuffer[];
 }
 
 export interface WireTensor {

@@ -116,7 +116,7 @@ export class SessionHost implements SessionService {
     const reply = await this.#answer(call, request.session, (signal) =>
       this.#session(request.session).run(request, signal),
     );
-    return reply.ok ? { ...reply, spares: sparesOf(request) } : reply;
+    return reply.ok ? { ...reply, spares: sparesOf(request, reply.value) } : reply;
   }
 
   profile(call: CallId, request: RunRequest): Promise<Reply<WireProfile>> {
