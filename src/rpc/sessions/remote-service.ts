@@ -125,13 +125,13 @@ export class RemoteService implements SessionService {
     return { session, ...place, device: { ...place.device, reason } };
   }
 
-  run(call: CallId, { session, room: _, ...request }: RunRequest): Promise<Reply<WireResult[]>> {
+  run(call: CallId, { session, ...request }: RunRequest): Promise<Reply<WireResult[]>> {
     return this.#answer(call, async (signal) =>
       this.#results(session, await this.#run('run', session, { request, signal })),
     );
   }
 
-  profile(call: CallId, { session, room: _, ...request }: RunRequest): Promise<Reply<WireProfile>> {
+  profile(call: CallId, { session, ...request }: RunRequest): Promise<Reply<WireProfile>> {
     return this.#answer(call, async (signal) => {
       const profile = await this.#run('profile', session, { request, signal });
       const [results, measured] = tupleOf(profile).fields;
