@@ -1,7 +1,10 @@
+import { convTransposeKernel } from './convolution/conv-transpose.wasm.ts';
 import { SCATTER_WASM } from './indexing/scatter.wasm.ts';
 import { topKWasm } from './indexing/top-k.wasm.ts';
 import { QUANTIZATION_WASM } from './quantization/quantization-ops.wasm.ts';
 import { RECURRENT_WASM } from './recurrent/recurrent.wasm.ts';
+import { cumulativeWasm } from './reduction/cumulative.wasm.ts';
+import { ofFloats, withHalves } from './wasm-kernels.ts';
 import type { WasmLowering } from './wasm-lowering.ts';
 
 /** Kernels that few programs need, in a file of their own. */
@@ -10,4 +13,6 @@ export const RARE_WASM_LOWERINGS: Readonly<Record<string, WasmLowering | undefin
   ...QUANTIZATION_WASM,
   ...SCATTER_WASM,
   top_k: topKWasm,
+  cumulative: cumulativeWasm,
+  conv_transpose: withHalves(ofFloats(convTransposeKernel)),
 };

@@ -75,6 +75,15 @@ function withCalls(statements: readonly Statement[], prefix: string): Statement[
   });
 }
 
+/** Of calls whose operands and result are all float32. */
+export const ofFloats =
+  (kernelOf: WasmLowering): WasmLowering =>
+  (given) => {
+    const types = [...given.inputs, given.output];
+    const isFloat = types.every((type) => type === undefined || type.dtype === 'float32');
+    return isFloat ? kernelOf(given) : undefined;
+  };
+
 const HALVES: ReadonlySet<DType> = new Set<DType>(['float16', 'bfloat16']);
 
 /** Of floats of 16 bits too, by way of float32: operands and result are converted in temporary memory. */

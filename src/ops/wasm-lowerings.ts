@@ -6,7 +6,6 @@ import { batchNormWasm } from './normalization/batch-norm.wasm.ts';
 import { NORMALIZATION_WASM } from './normalization/normalization-ops.wasm.ts';
 import { transposeWasm } from './movement/transpose.wasm.ts';
 import { ARG_REDUCE_WASM } from './reduction/arg-reduce.wasm.ts';
-import { cumulativeWasm } from './reduction/cumulative.wasm.ts';
 import { REDUCE_WASM } from './reduction/reduce.wasm.ts';
 import { resampleWasm } from './spatial/resample.wasm.ts';
 import { withHalves } from './wasm-kernels.ts';
@@ -18,9 +17,11 @@ const RARE: ReadonlySet<string> = new Set([
   'matmul_nbits',
   'matmul_integer',
   'conv_integer',
+  'conv_transpose',
   'scatter_elements',
   'scatter_nd',
   'top_k',
+  'cumulative',
 ]);
 
 let rare: Readonly<Record<string, WasmLowering | undefined>> = {};
@@ -45,7 +46,6 @@ const WASM_LOWERINGS: Readonly<Record<string, WasmLowering | undefined>> = {
   ...NORMALIZATION_WASM,
   ...REDUCE_WASM,
   ...ARG_REDUCE_WASM,
-  cumulative: cumulativeWasm,
   transpose: transposeWasm,
   resample: resampleWasm,
   batch_norm: batchNormWasm,

@@ -167,6 +167,27 @@ test.each([1, 2, 3, 5])(
   },
 );
 
+test('transformed weights of a convolution give the same, kept or not', async () => {
+  const types = [matrix(1, 8, 16, 16), matrix(5, 8, 3, 3), matrix(1, 5, 16, 16)] as const;
+  const attributes = { strides: [1, 1], dilations: [1, 1], pads: [1, 1, 1, 1], groups: 1 };
+  const primitive: PrimitiveFunction = {
+    name: 'convolution',
+    params: types.slice(0, 2),
+    body: [{ op: 'conv2d', inputs: [0, 1], attributes }],
+    results: [{ value: 2, type: types[2] }],
+  };
+  const x = tensor([1, 8, 16, 16], { values: random(8 * 256, 8) });
+  const w = tensor([5, 8, 3, 3], { values: random(5 * 72, 9), isReadOnly: true });
+  const [kept, made] = [tensor([1, 5, 16, 16]), tensor([1, 5, 16, 16])];
+  const budget = budgetOf(2 ** 20);
+  (await kernelOf(primitive, budget)).launch([x, w, kept]);
+  (await kernelOf(primitive)).launch([x, w, made]);
+  // A matrix of two panels for each of 36 points, and a line of the cache behind it.
+  expect(budget.taken).toBe(36 * (2 * 4 * 8 * 4 + 64));
+  expect(await elementsOf(kept)).toEqual(await elementsOf(made));
+  expect((await elementsOf(kept)).some((value) => value !== 0)).toBe(true);
+});
+
 test('steps that run references are told of, and only those', async () => {
   const unary = (op: string, dtype: 'float32' | 'float64'): PrimitiveFunction => {
     const type = { dtype, shape: [4] };

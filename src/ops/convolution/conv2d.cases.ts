@@ -47,6 +47,8 @@ export const conv2dCases: OpCases = {
     }),
     convCase([2, 17, 9, 11], [9, 17, 1, 1], { strides: [3, 2], pads: [1, 0, 2, 1] }, false),
     convCase([1, 8, 122, 120], [8, 8, 3, 3], { pads: [0, 1, 1, 0] }),
+    convCase([1, 12, 18, 34], [7, 12, 3, 3]),
+    convCase([5, 24, 7, 6], [30, 24, 3, 3], { pads: [1, 2, 1, 1] }),
     convCase([1, 1, 28, 28], [8, 1, 5, 5], { pads: [2, 2, 2, 2] }, false),
     convCase([1, 1, 1, 140], [9, 1, 1, 37], { strides: [1, 16] }, false),
     convCase([2, 3, 5, 50], [17, 3, 2, 13], { dilations: [1, 2], pads: [1, 5, 0, 3] }),

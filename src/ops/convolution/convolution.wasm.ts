@@ -7,6 +7,7 @@ import { convolutionProblem } from './convolution-problem.ts';
 import { gatheredPanels } from './gathered-panels.wasm.ts';
 import { windowKernel } from './window-planes.wasm.ts';
 import { type VolumeAxes, volumeAxes, windowAxes } from './window.ts';
+import { findWinograd, winogradKernel } from './winograd.wasm.ts';
 
 /** Of fewer channels the panels would cost more than the products. */
 const FEW_CHANNELS = 4;
@@ -44,6 +45,9 @@ export function convolutionKernel({ inputs, output, attributes }: WasmCall): Was
   }
   const size = axes.reduce((product, axis) => product * axis.size, 1);
   const b = { ...problem.b, batch: [channels * size, group * size] };
+  const winograd = { axes, channels, outChannels };
+  const filter = groups === 1 ? findWinograd(winograd) : undefined;
+  if (filter) return swapped(winogradKernel({ ...problem, b }, filter, winograd));
   const panels = gatheredPanels({ axes, channels: group, outChannels: problem.m });
   return swapped(panelKernel({ ...problem, b }, panels, 'a'));
 }

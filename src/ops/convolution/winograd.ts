@@ -10,40 +10,11 @@ import { unroll } from '../linear/register-tile.ts';
 import { readInput, readInputs, storeOutput } from '../element-kernel.ts';
 import { i32, type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import type { Window2d } from './window2d.ts';
+import { isWinogradAxis, type Matrix, WINOGRAD_4 } from './winograd-filter.ts';
 
 type Caps = LoweringCall['caps'];
 
-type Matrix = readonly (readonly number[])[];
-
-/**
- * Minimal filtering F(4x4, 3x3) with the points 0, ±√½, ±√2 and infinity: nearly as exact in
- * float32 as the sum of products, which the usual points ±1 and ±2 are not. Winograd, "Arithmetic
- * Complexity of Computations", 1980; Lavin and Gray, "Fast Algorithms for Convolutional Neural
- * Networks", 2015.
- */
-const [A, B] = [Math.SQRT1_2, Math.SQRT2];
-const IMAGE: Matrix = [
-  [1, 0, -2.5, 0, 1, 0],
-  [0, -B, -2, A, 1, 0],
-  [0, B, -2, -A, 1, 0],
-  [0, -A, -0.5, B, 1, 0],
-  [0, A, -0.5, -B, 1, 0],
-  [0, 1, 0, -2.5, 0, 1],
-];
-const WEIGHTS: Matrix = [
-  [1, 0, 0],
-  [-2 / 3, (-2 / 3) * A, -1 / 3],
-  [-2 / 3, (2 / 3) * A, -1 / 3],
-  [1 / 6, B / 6, 1 / 3],
-  [1 / 6, -B / 6, 1 / 3],
-  [0, 0, 1],
-];
-const OUTPUT: Matrix = [
-  [1, 1, 1, 1, 1, 0],
-  [0, A, -A, B, -B, 0],
-  [0, 0.5, 0.5, 2, 2, 0],
-  [0, A / 2, -A / 2, 2 * B, -2 * B, 1],
-];
+const { image: IMAGE, weights: WEIGHTS, output: OUTPUT } = WINOGRAD_4;
 
 /** Bytes of images and products together, at most about, and of weights: caches are to hold it. */
 const SCRATCH_BYTE_LENGTH = { software: 9 << 15, integrated: 8 << 20, discrete: 32 << 20 };
@@ -73,7 +44,10 @@ export function usesWinograd(window: Window2d, { adapterClass }: Caps): boolean 
 /** Whether a window is 3 x 3 and steps by one without gaps. */
 export function isWinogradWindow(window: Window2d): boolean {
   const { kernelH, kernelW, strideH, strideW, dilationH, dilationW } = window;
-  return Math.max(strideH, strideW, dilationH, dilationW) === 1 && kernelH === 3 && kernelW === 3;
+  return (
+    isWinogradAxis({ kernel: kernelH, stride: strideH, dilation: dilationH }) &&
+    isWinogradAxis({ kernel: kernelW, stride: strideW, dilation: dilationW })
+  );
 }
 
 /** The part that is computed at once. */

@@ -10,6 +10,7 @@ import {
   shuffle32,
 } from '../../wasm/expression.ts';
 import {
+  binder,
   call,
   increment,
   loop,
@@ -157,23 +158,21 @@ function copySquares(
 }
 
 /** Lane i of vector j becomes lane j of vector i. */
-export function transposed(rows: readonly Local[], statements: Statement[]): readonly Expression[] {
-  const [a, b, c, d] = rows;
+export function transposed(
+  [a, b, c, d]: readonly Expression[],
+  statements: Statement[],
+): readonly Expression[] {
   if (!(a && b && c && d)) return [];
-  const mixed = (x: Local, y: Local, lanes: readonly number[]): Local => {
-    const target = local('v128');
-    statements.push(set(target, shuffle32(x, y, lanes)));
-    return target;
-  };
+  const bind = binder(statements);
   const [low, high] = [
     [0, 4, 1, 5],
     [2, 6, 3, 7],
   ] as const;
   const [ab, abHigh, cd, cdHigh] = [
-    mixed(a, b, low),
-    mixed(a, b, high),
-    mixed(c, d, low),
-    mixed(c, d, high),
+    bind(shuffle32(a, b, low)),
+    bind(shuffle32(a, b, high)),
+    bind(shuffle32(c, d, low)),
+    bind(shuffle32(c, d, high)),
   ];
   return [
     shuffle32(ab, cd, [0, 1, 4, 5]),

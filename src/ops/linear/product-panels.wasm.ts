@@ -16,7 +16,7 @@ import { type TileShape, tileFunction } from './product-tile.wasm.ts';
 /** Columns of a tile and of a panel of b, two vectors. */
 export const COLUMNS = 8;
 /** Rows of a tile and of a panel of a: eleven of sixteen registers, and more rows would need more loads. */
-const ROWS = 4;
+export const ROWS = 4;
 /** Bytes of a that are multiplied with all of b before others: they stay in the second cache. */
 const BLOCK_BYTES = 2 ** 18;
 /** Depth of a tile: a panel of b stays in the first cache beside those of a that go by. */
@@ -117,7 +117,7 @@ export function panelKernel(
     functions: [
       ...source.functions,
       ...(rowPack ? [] : [packFunction('packRows', layout)]),
-      ...tileShapes(problem).map((shape) => tileFunction(tileName(shape), problem, shape)),
+      ...tileFunctions(problem),
     ],
     packs: [...(rowPack ? [rowPack] : []), ...source.packs],
     scratch: [
@@ -195,6 +195,10 @@ function depthsOf({
   });
 }
 
+/** The functions that `multiplyPanels` calls. */
+export const tileFunctions = (problem: MatmulProblem): WasmFunction[] =>
+  tileShapes(problem).map((shape) => tileFunction(tileName(shape), problem, shape));
+
 /** All tiles that a product is made of, each once. */
 function tileShapes(problem: MatmulProblem): readonly TileShape[] {
   const { m, n, k } = problem;
@@ -227,9 +231,9 @@ interface PanelRange {
 }
 
 /** All rows of a with some panels of b. */
-function multiplyPanels(
+export function multiplyPanels(
   problem: MatmulProblem,
-  { c, y }: Addresses,
+  { c, y }: Pick<Addresses, 'c' | 'y'>,
   { rows: placeA, panels, first, end }: PanelRange,
 ): Statement[] {
   const { m, n, k } = problem;

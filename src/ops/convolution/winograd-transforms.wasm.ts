@@ -1,0 +1,300 @@
+import { FLOAT, plus, times } from '../../wasm/address.ts';
+import {
+  apply,
+  type Expression,
+  f32x4,
+  i32,
+  lane,
+  load,
+  type Local,
+  local,
+  multiplyAdd,
+  select,
+  shuffle32,
+} from '../../wasm/expression.ts';
+import {
+  binder,
+  increment,
+  loop,
+  set,
+  type Statement,
+  store,
+  type WasmFunction,
+  when,
+} from '../../wasm/statement.ts';
+import { add, mul, sub } from '../../wasm/floats.ts';
+import { transposed } from '../linear/pack-panels.wasm.ts';
+import { storeColumns } from '../linear/product-frame.wasm.ts';
+import { COLUMNS, ROWS } from '../linear/product-panels.wasm.ts';
+import type { OperandPack } from '../wasm-lowering.ts';
+import type { PaddedVolumes } from './padded-volumes.wasm.ts';
+import { strided } from './tap-nest.wasm.ts';
+import type { Matrix, WinogradFilter } from './winograd-filter.ts';
+
+/** A convolution of one group, and how it is divided. */
+export interface WinogradPlan {
+  readonly filter: WinogradFilter;
+  readonly channels: number;
+  readonly outChannels: number;
+  /** Rows and columns of the result. */
+  readonly height: number;
+  readonly width: number;
+  /** Tiles, and those of a row of them. */
+  readonly tiles: number;
+  readonly across: number;
+  /** Panels of tiles that are in temporary memory together. */
+  readonly lot: number;
+  readonly hasBias: boolean;
+}
+
+/** Between the matrices of two points: of sizes that are powers of two all would want the same lines of a cache. */
+const GAP = 64;
+
+/** Bytes of the panels of an image of one channel after the other, for one point. */
+export const imageBytes = ({ lot, channels }: WinogradPlan): number =>
+  lot * channels * COLUMNS * FLOAT + GAP;
+
+/** Bytes of the products of a point: a row for each channel, a column for each tile. */
+export const productBytes = ({ lot, outChannels }: WinogradPlan): number =>
+  lot * outChannels * COLUMNS * FLOAT + GAP;
+
+/** Bytes of the panels of weights of a point. */
+export const weightBytes = ({ outChannels, channels }: WinogradPlan): number =>
+  Math.ceil(outChannels / ROWS) * ROWS * channels * FLOAT + GAP;
+
+/** The weights of all points. */
+export function weightsPack(plan: WinogradPlan): OperandPack {
+  const { filter, channels, outChannels } = plan;
+  const side = filter.weights.length;
+  const [from, to, panel, channel] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const [source, target] = [local('i32'), local('i32')];
+  const whole = Math.floor(outChannels / ROWS);
+  const left = outChannels % ROWS;
+  const packPanel = (index: Expression, count: number): Statement[] => [
+    set(source, plus(from, times(index, ROWS * channels * 9 * FLOAT))),
+    set(target, plus(to, times(index, ROWS * channels * FLOAT))),
+    ...loop({ index: channel, end: i32(channels) }, [
+      ...transform(filter.weights, {
+        take: (row) =>
+          [0, 1, 2].map((column) =>
+            strided(source, (row * 3 + column) * FLOAT, { stride: channels * 9, count }),
+          ),
+        give: (row, values) => storePoints(values, { to: target, row, apart: weightBytes(plan) }),
+      }),
+      increment(source, 9 * FLOAT),
+      increment(target, ROWS * FLOAT),
+    ]),
+  ];
+  const all: WasmFunction = {
+    name: 'all',
+    params: [from, to],
+    body: [
+      ...(whole === 0 ? [] : loop({ index: panel, end: i32(whole) }, packPanel(panel, ROWS))),
+      ...(left === 0 ? [] : packPanel(i32(whole), left)),
+    ],
+  };
+  return {
+    operand: 0,
+    layout: `winograd ${[side, outChannels, channels].join()}`,
+    byteLength: side ** 2 * weightBytes(plan),
+    functions: [all],
+  };
+}
+
+/** `image(x, panel, first)`: all channels of four tiles, to one half of a panel of each point. */
+export function imageFunction(plan: WinogradPlan, { sizes, volume }: PaddedVolumes): WasmFunction {
+  const { filter, channels } = plan;
+  const [x, panel, first, channel] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const sources = fourLocals('i32');
+  const [, , width] = sizes;
+  const step = filter.output.length * FLOAT;
+  /** Lane i is of tile i. */
+  const take = (row: number, statements: Statement[]): readonly Expression[] => {
+    const columns = (column: number, count: 2 | 4) => {
+      const at = (row * width + column) * FLOAT;
+      const loads = sources.map((source) => load(count === 2 ? 'zero64' : 'v128', source, at));
+      return transposed(loads.map(binder(statements)), statements).slice(0, count);
+    };
+    return [...columns(0, 4), ...(filter.image.length > 4 ? columns(4, 2) : [])];
+  };
+  return {
+    name: 'image',
+    params: [x, panel, first],
+    body: [
+      ...sources.flatMap((source, i) =>
+        withTile(plan, plus(first, i), ({ row, column }) => [
+          set(source, plus(x, plus(times(row, width * step), times(column, step)))),
+        ]),
+      ),
+      ...loop({ index: channel, end: i32(channels) }, [
+        ...transform(filter.image, {
+          take,
+          give: (row, values) => storePoints(values, { to: panel, row, apart: imageBytes(plan) }),
+        }),
+        ...sources.map((source) => increment(source, volume * FLOAT)),
+        increment(panel, COLUMNS * FLOAT),
+      ]),
+    ],
+  };
+}
+
+/** `output(products, y, first, bias?)`: all channels of four tiles, from the products of each point. */
+export function outputFunction(plan: WinogradPlan): WasmFunction {
+  const { filter, outChannels, height, width, lot, hasBias } = plan;
+  const [side, step] = [filter.image.length, filter.output.length];
+  const [products, y, first, bias] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const [channel, added] = [local('i32'), local('v128')];
+  const targets = fourLocals('i32').map((place) => ({
+    place,
+    isWholeRow: local('i32'),
+    isWholeColumn: local('i32'),
+  }));
+  const give = (row: number, values: readonly Expression[]): Statement[] => {
+    const statements: Statement[] = [];
+    const bind = binder(statements);
+    const sums = values.map((value) => bind(hasBias ? add(value, added) : value));
+    const ofTiles = rowsOfTiles(sums, statements).map(bind);
+    const stores = targets.flatMap((target, i) =>
+      storeRow(plan, { ...target, row }, ofTiles[i] ?? added),
+    );
+    return [...statements, ...stores];
+  };
+  return {
+    name: 'output',
+    params: [products, y, first, ...(hasBias ? [bias] : [])],
+    body: [
+      ...targets.flatMap(({ place, isWholeRow, isWholeColumn }, i) =>
+        withTile(plan, plus(first, i), ({ row, column }) => [
+          set(place, plus(y, times(plus(times(row, width), column), step * FLOAT))),
+          set(isWholeRow, apply('i32.lt_s', row, i32(Math.floor(height / step)))),
+          set(isWholeColumn, apply('i32.lt_s', column, i32(Math.floor(width / step)))),
+        ]),
+      ),
+      ...loop({ index: channel, end: i32(outChannels) }, [
+        ...(hasBias ? [set(added, load('splat32', bias)), increment(bias, FLOAT)] : []),
+        ...transform(filter.output, {
+          take: (row) =>
+            Array.from({ length: side }, (_, column) =>
+              load('v128', products, (row * side + column) * productBytes(plan)),
+            ),
+          give,
+        }),
+        increment(products, lot * COLUMNS * FLOAT),
+        ...targets.map(({ place }) => increment(place, height * width * FLOAT)),
+      ]),
+    ],
+  };
+}
+
+const fourLocals = (type: 'i32' | 'v128'): readonly Local[] => [0, 1, 2, 3].map(() => local(type));
+
+interface TilePlace {
+  readonly row: Expression;
+  readonly column: Expression;
+}
+
+/** Statements that know the place of a tile; behind the last tile it is repeated. */
+function withTile(
+  { across, tiles }: WinogradPlan,
+  index: Expression,
+  body: (place: TilePlace) => readonly Statement[],
+): Statement[] {
+  const tile = local('i32');
+  const last = i32(tiles - 1);
+  return [
+    set(tile, index),
+    set(tile, select(apply('i32.lt_s', tile, last), tile, last)),
+    ...body({
+      row: apply('i32.div_u', tile, i32(across)),
+      column: apply('i32.rem_u', tile, i32(across)),
+    }),
+  ];
+}
+
+interface TileTransform {
+  /** A row of d, after statements of its own. */
+  readonly take: (row: number, statements: Statement[]) => readonly Expression[];
+  /** What becomes of a row of the result. */
+  readonly give: (row: number, values: readonly Expression[]) => readonly Statement[];
+}
+
+/** M d M^T. */
+function transform(matrix: Matrix, { take, give }: TileTransform): Statement[] {
+  const statements: Statement[] = [];
+  const bind = binder(statements);
+  const halves = Array.from({ length: matrix[0]?.length ?? 0 }, (_, i) => {
+    const row = take(i, statements).map(bind);
+    return matrix.map((factors) => bind(weightedSum(factors, row)));
+  });
+  for (const [i, factors] of matrix.entries()) {
+    const columns = matrix.map((_, j) => halves.flatMap((half) => half[j] ?? []));
+    const row = columns.map((column) => weightedSum(factors, column));
+    statements.push(...give(i, row));
+  }
+  return statements;
+}
+
+/** The sum of values times their factors. */
+function weightedSum(factors: readonly number[], values: readonly Expression[]): Expression {
+  const terms = factors
+    .map((factor, i) => ({ factor, value: values[i] ?? f32x4(0) }))
+    .filter(({ factor }) => factor !== 0)
+    // One that needs no product begins.
+    .sort((a, b) => Number(b.factor === 1) - Number(a.factor === 1));
+  return (
+    terms.reduce<Expression | undefined>((sum, { factor, value }) => {
+      if (sum === undefined) return factor === 1 ? value : mul(value, f32x4(factor));
+      if (factor === 1) return add(sum, value);
+      return factor === -1 ? sub(sum, value) : multiplyAdd(value, f32x4(factor), sum);
+    }, undefined) ?? f32x4(0)
+  );
+}
+
+/** A row of points, whose matrices are so many bytes `apart`. */
+function storePoints(
+  values: readonly Expression[],
+  { to, row, apart }: { readonly to: Local; readonly row: number; readonly apart: number },
+): Statement[] {
+  return values.map((value, column) =>
+    store('v128', { address: to, offset: (row * values.length + column) * apart }, value),
+  );
+}
+
+/** Of columns whose lane i is of tile i, the row of each tile. */
+function rowsOfTiles(
+  columns: readonly Expression[],
+  statements: Statement[],
+): readonly Expression[] {
+  const [left, right] = columns;
+  if (columns.length === 4 || !(left && right)) return transposed(columns, statements);
+  return [0, 1, 2, 3].map((i) => shuffle32(left, right, [i, i + 4, i, i + 4]));
+}
+
+interface TileTarget {
+  /** The first element of the tile. */
+  readonly place: Local;
+  readonly isWholeRow: Local;
+  readonly isWholeColumn: Local;
+  readonly row: number;
+}
+
+/** A row of a tile, as far as it is in the result. */
+function storeRow(
+  { filter, height, width }: WinogradPlan,
+  { place, isWholeRow, isWholeColumn, row }: TileTarget,
+  value: Expression,
+): Statement[] {
+  const step = filter.output.length;
+  const offset = row * width * FLOAT;
+  const stored =
+    step === 4
+      ? store('v128', { address: place, offset }, value)
+      : store('i64', { address: place, offset }, lane('i64x2', value, 0));
+  const left = width % step;
+  const inColumns =
+    left === 0
+      ? [stored]
+      : when(isWholeColumn, [stored], storeColumns({ y: place, offset, count: left }, value));
+  const isAlways = height % step === 0 || row < height % step;
+  return isAlways ? inColumns : when(isWholeRow, inColumns);
+}
