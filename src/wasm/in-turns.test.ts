@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { apply, type Expression, f32x4, local } from './expression.ts';
-import { inTurns } from './in-turns.ts';
+import { inTurns, listsFor } from './in-turns.ts';
 import { set, type Statement } from './statement.ts';
 
 /** So many sums, each of which waits for the one before, or all of the same number. */
@@ -30,4 +30,13 @@ test.each([
 ])('lists of $what stay as they are', ({ count, isChain }) => {
   const lists = [sums(count, isChain), sums(count, isChain)];
   expect(inTurns(lists)).toEqual(lists.flat());
+});
+
+test('more lists of what waits all the time', () => {
+  const chain = sums(20, true);
+  // Each sum with a second one that nothing waits for.
+  const beside = chain.flatMap((statement) => [statement, ...sums(1, true)]);
+  expect(listsFor(chain)).toBe(6);
+  expect(listsFor(beside)).toBe(4);
+  expect(listsFor(sums(5, true))).toBe(4);
 });

@@ -6,7 +6,7 @@ import { typedFormula } from '../../ops/formula/infer-types.ts';
 import type { ChainStep, PlannedCall } from '../host/host-plan.ts';
 import { apply, type Expression, i32, type Local, local, select } from '../../wasm/expression.ts';
 import { increment, loop, set, type Statement, when } from '../../wasm/statement.ts';
-import { inTurns } from '../../wasm/in-turns.ts';
+import { inTurns, listsFor } from '../../wasm/in-turns.ts';
 import type { UnitRange } from '../../ops/wasm-lowering.ts';
 import { newUnitRange, type StepContext, type StepPlan } from './step-plan.ts';
 import { laneAccess, type LaneAccess } from '../../ops/element-access.ts';
@@ -19,9 +19,6 @@ import { type LoopDim, loopDims } from '../../ops/loop-dims.ts';
 const BLOCK = 4096;
 
 const NOTHING = { units: 1, body: [] };
-
-/** So many vectors a round where there are enough. */
-const UNROLL = 4;
 
 /**
  * One loop nest for elementwise calls over one shape, four elements at a time: what only the chain knows
@@ -216,15 +213,16 @@ class ChainPlanner {
         isFixed(i) ? [] : [increment(pointer, elements * this.#byteLength(i))],
       );
     const vectors = Math.floor(size / 4);
-    const rounds = Math.floor(vectors / UNROLL);
+    const perRound = listsFor(this.#compute({ pointers, fixed }, 0, 4));
+    const rounds = Math.floor(vectors / perRound);
     const round = (count: number): Statement[] => [
       ...inTurns(
         Array.from({ length: count }, (_, k) => this.#compute({ pointers, fixed }, k * 4, 4)),
       ),
       ...advance(count * 4),
     ];
-    const [index, rest] = [local('i32'), vectors % UNROLL];
-    if (rounds > 0) statements.push(...loop({ index, end: i32(rounds) }, round(UNROLL)));
+    const [index, rest] = [local('i32'), vectors % perRound];
+    if (rounds > 0) statements.push(...loop({ index, end: i32(rounds) }, round(perRound)));
     if (rest > 0) statements.push(...round(rest));
     const left = size % 4;
     if (left > 0) statements.push(...this.#compute({ pointers, fixed }, 0, left));

@@ -138,7 +138,7 @@ function adjust(
     let score = bind(access.read(from, 0, count));
     if (softcap > 0) {
       const bent = bind(apply('f32x4.div', score, f32x4(softcap)));
-      score = apply('f32x4.mul', INTRINSICS.tanh([bent], bind, statements), f32x4(softcap));
+      score = apply('f32x4.mul', INTRINSICS.tanh([bent], bind), f32x4(softcap));
     }
     if (hasBias) {
       const term = byKey === 0 ? load('splat32', added) : access.read(added, 0, count);

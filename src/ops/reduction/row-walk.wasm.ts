@@ -7,6 +7,7 @@ import {
   shuffle32,
   vector,
 } from '../../wasm/expression.ts';
+import { inTurns } from '../../wasm/in-turns.ts';
 import { increment, loop, set, type Statement } from '../../wasm/statement.ts';
 import type { ElementAccess } from '../element-access.ts';
 
@@ -164,7 +165,7 @@ export class RowWalk {
         offset: elements(index) * access.byteLength,
       }));
     const round = (length: number): Statement[] => [
-      ...Array.from({ length }, (_, index) => step(at(index), index, count)).flat(),
+      ...inTurns(Array.from({ length }, (_, index) => step(at(index), index, count))),
       ...operands.map(({ pointer, access }) =>
         increment(pointer, elements(length) * access.byteLength),
       ),
