@@ -40,7 +40,7 @@ test('a policy that forbids threads leaves one', async ({ page, watched }) => {
 
 for (const relaxed of [false, true]) {
   test(`operators, with two threads, relaxed SIMD ${relaxed ? 'on' : 'off'}`, async ({ page }) => {
-    test.setTimeout(600_000);
+    test.setTimeout(180_000);
     const found = await page.evaluate((isOn) => weftThreads.operators(isOn), relaxed);
     expect(found.differences).toEqual([]);
     expect(found.changed).toEqual([]);

@@ -62,6 +62,10 @@ async function bitsOf(device: Device, op: TestedOp): Promise<string> {
 if (isWasmThread()) serveAsWasmThread();
 else {
   globalThis.addEventListener('message', ({ data }: MessageEvent<boolean>) => {
-    void check(data).then((findings) => postMessage(findings));
+    void check(data).then(
+      (findings) => postMessage(findings),
+      // Else the page would wait: a rejection is no error event of a worker.
+      (error: unknown) => postMessage(error),
+    );
   });
 }

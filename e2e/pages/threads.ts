@@ -67,9 +67,10 @@ const page = {
       type: 'module',
     });
     return new Promise((resolve, reject) => {
-      worker.addEventListener('message', ({ data }: MessageEvent<OperatorFindings>) => {
+      worker.addEventListener('message', ({ data }: MessageEvent<OperatorFindings | Error>) => {
         worker.terminate();
-        resolve(data);
+        if (data instanceof Error) reject(data);
+        else resolve(data);
       });
       worker.addEventListener('error', ({ message }) => reject(new Error(message)));
       worker.postMessage(relaxedSimd);
