@@ -1,0 +1,95 @@
+import { DeviceLostError } from '../../../core/errors.ts';
+import type {
+  CreateDistributor,
+  DistributableStep,
+  RunStep,
+  StepDistributor,
+} from '../step-distributor.ts';
+import type { WasmMemory } from '../wasm-memory.ts';
+import { DistributedStep } from './distributed-step.ts';
+import { LaunchQueue } from './launch-queue.ts';
+import type { StartPart } from './part-protocol.ts';
+import { PartWorkers } from './part-workers.ts';
+import { StepTrial } from './step-trial.ts';
+
+export interface DistributorOptions {
+  /** Threads in all, the one of the device included. */
+  readonly threads: number;
+  readonly startPart: StartPart;
+  /** Whether all steps are shared that can be, from the first run on, instead of where it pays. */
+  readonly sharesAll?: boolean | undefined;
+  /** Milliseconds in which threads have to do their parts. Default 20,000. */
+  readonly patienceMs?: number | undefined;
+  /** Bytes of constants that each thread keeps. Default: 1 GiB. */
+  readonly keptByteBudget?: number | undefined;
+}
+
+const PATIENCE_MS = 20_000;
+const KEPT_BYTE_BUDGET = 2 ** 30;
+
+/** Messages take longer than less work. */
+const LEAST_DISTRIBUTED_WORK = 2 ** 22;
+
+/** How a device shares work with threads that have memories of their own. */
+export const distributorOf =
+  (options: DistributorOptions): CreateDistributor =>
+  (memory) =>
+    new Distributor(memory, options);
+
+class Distributor extends LaunchQueue implements StepDistributor {
+  readonly #memory: WasmMemory;
+  readonly #workers: PartWorkers;
+  readonly #sharesAll: boolean;
+
+  constructor(memory: WasmMemory, options: DistributorOptions) {
+    super();
+    const { patienceMs = PATIENCE_MS, keptByteBudget = KEPT_BYTE_BUDGET } = options;
+    this.#memory = memory;
+    this.#sharesAll = options.sharesAll ?? false;
+    this.#workers = new PartWorkers(options.threads - 1, {
+      startPart: options.startPart,
+      patienceMs,
+      keptByteBudget,
+      submit: (task) => this.submit(task),
+    });
+  }
+
+  get threadCount(): number {
+    return this.#workers.count + 1;
+  }
+
+  view(address: number, byteLength: number): Uint8Array {
+    return this.#memory.view(address, byteLength);
+  }
+
+  distribute(step: DistributableStep): RunStep | undefined {
+    const { units, work } = step.plan;
+    if (units < 2 || (!this.#sharesAll && work < LEAST_DISTRIBUTED_WORK)) return undefined;
+    this.#workers.start();
+    const distributed = new DistributedStep(step, {
+      memory: this.#memory,
+      workers: this.#workers,
+      isDisposed: this.isDisposed,
+      trial: this.#sharesAll ? undefined : new StepTrial(),
+    });
+    return (args, constants) => {
+      if (this.isPaused) this.submit(() => step.code.run(...args));
+      else this.submitLong(() => distributed.run({ args, constants }));
+    };
+  }
+
+  async ready(): Promise<void> {
+    if (this.#sharesAll) await this.#workers.ready();
+  }
+
+  override dispose(): void {
+    super.dispose(
+      new DeviceLostError({
+        where: 'wasm device',
+        got: 'a call that was not over when the device was destroyed by its owner',
+        expected: 'a live device',
+      }),
+    );
+    this.#workers.dispose();
+  }
+}
