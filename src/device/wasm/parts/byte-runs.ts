@@ -20,11 +20,20 @@ export function byteRuns(written: readonly ElementRuns[], elementByteLength: num
   return new Int32Array(runs);
 }
 
-/** The bytes of the runs, one behind the other. */
-export function gatherRuns(runs: ByteRuns, from: Uint8Array): ArrayBuffer {
+/** Of all runs together. */
+export function runsByteLength(runs: ByteRuns): number {
   let byteLength = 0;
   for (let i = 1; i < runs.length; i += 2) byteLength += runs[i] ?? 0;
-  const gathered = new Uint8Array(byteLength);
+  return byteLength;
+}
+
+/** The bytes of the runs, one behind the other, in `room` where that is given. */
+export function gatherRuns(
+  runs: ByteRuns,
+  from: Uint8Array,
+  room = new ArrayBuffer(runsByteLength(runs)),
+): ArrayBuffer {
+  const gathered = new Uint8Array(room);
   forRuns(runs, (begin, length, at) => gathered.set(from.subarray(begin, begin + length), at));
   return gathered.buffer;
 }

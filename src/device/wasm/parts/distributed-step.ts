@@ -1,10 +1,11 @@
 import type { DistributableStep, StepConstant } from '../step-distributor.ts';
 import type { WasmMemory } from '../wasm-memory.ts';
-import { type ByteRuns, byteRuns, scatterRuns } from './byte-runs.ts';
+import { type ByteRuns, byteRuns, runsByteLength, scatterRuns } from './byte-runs.ts';
 import type { PartOperand } from './part-protocol.ts';
 import type { PartWorker } from './part-worker.ts';
 import type { PartWorkers } from './part-workers.ts';
 import type { StepTrial } from './step-trial.ts';
+import { type Units, UnitSplit } from './unit-split.ts';
 
 export interface DistributedStepOptions {
   readonly memory: WasmMemory;
@@ -21,11 +22,6 @@ export interface StepCall {
   readonly constants: readonly (StepConstant | undefined)[];
 }
 
-interface Units {
-  readonly first: number;
-  readonly end: number;
-}
-
 /** Where a part's result goes. */
 interface PartResult extends Units {
   readonly runs: ByteRuns;
@@ -35,8 +31,9 @@ interface PartResult extends Units {
 export class DistributedStep {
   readonly #step: DistributableStep;
   readonly #options: DistributedStepOptions;
-  /** By the number of threads. */
-  #results: readonly PartResult[] = [];
+  #split: UnitSplit | undefined;
+  /** As they are divided at the moment. */
+  #parts: readonly PartResult[] = [];
 
   constructor(step: DistributableStep, options: DistributedStepOptions) {
     this.#step = step;
@@ -61,35 +58,53 @@ export class DistributedStep {
     const { isDisposed, memory, trial } = this.#options;
     const { plan } = this.#step;
     const started = performance.now();
-    const [own, ...others] = this.#partsFor(workers.length + 1);
+    const [own, ...others] = this.#partsFor(workers.length);
     const answers = others.map((part, i) => this.#request(call, part, workers[i]));
+    const ownBegin = performance.now() - started;
     if (own !== undefined) this.#runUnits(call, own);
+    const ownEnd = performance.now() - started;
     const results = await Promise.all(answers);
     if (isDisposed()) return;
+    const end = performance.now() - started;
     const { output } = plan.access;
     const { byteLength = 0 } = plan.access.values[output] ?? {};
     const target = memory.view(call.args[output] ?? 0, byteLength);
     for (const [i, part] of others.entries()) {
       const bytes = results[i];
-      if (bytes !== undefined) scatterRuns(part.runs, bytes, target);
-      else if (part.first < part.end) {
+      if (bytes !== undefined) {
+        scatterRuns(part.runs, bytes, target);
+        workers[i]?.spares.add(bytes);
+      } else if (part.first < part.end) {
         trial?.giveUp();
         this.#runUnits(call, part);
       }
     }
-    if (trial?.note('shared', performance.now() - started)) this.#dropConstants(call, workers);
+    const split = this.#split;
+    if (split?.isSettled === false) {
+      if (!split.note({ ownBegin, ownEnd, end })) return;
+      this.#dropConstants(call, workers);
+      this.#parts = this.#resultsOf(split);
+    } else if (trial?.note('shared', performance.now() - started)) {
+      this.#dropConstants(call, workers);
+    }
   }
 
-  #partsFor(count: number): readonly PartResult[] {
-    if (this.#results.length === count) return this.#results;
-    const { access, units } = this.#step.plan;
-    const beginOf = (part: number): number => Math.floor((units * part) / count);
-    this.#results = Array.from({ length: count }, (_, i) => {
-      const [first, end] = [beginOf(i), beginOf(i + 1)];
+  /** The units of threads, this one first. */
+  #partsFor(others: number): readonly PartResult[] {
+    if (this.#split !== undefined) return this.#parts;
+    const isFixed = this.#options.trial === undefined;
+    const split = new UnitSplit(this.#step.plan.units, { others, isFixed });
+    this.#split = split;
+    this.#parts = this.#resultsOf(split);
+    return this.#parts;
+  }
+
+  #resultsOf({ ranges }: UnitSplit): readonly PartResult[] {
+    const { access } = this.#step.plan;
+    return ranges.map(({ first, end }, i) => {
       const written = i === 0 || first === end ? [] : access.writes(first, end);
       return { first, end, runs: byteRuns(written, access.elementByteLength) };
     });
-    return this.#results;
   }
 
   #runUnits({ args }: StepCall, { first, end }: Units): void {
@@ -108,7 +123,8 @@ export class DistributedStep {
     const { code, plan } = this.#step;
     const { index, module } = code.source;
     const { output } = plan.access;
-    return worker.run({ index, operands, first, end, output, runs }, module);
+    const room = worker.spares.find(runsByteLength(runs));
+    return worker.run({ index, operands, first, end, output, runs, room }, module);
   }
 
   /** What a thread needs for some units; undefined where it has no room for it. */
@@ -138,7 +154,8 @@ export class DistributedStep {
     { begin, end, worker }: ByteRange & { readonly worker: PartWorker },
   ): PartOperand | undefined {
     const address = (args[i] ?? 0) + begin;
-    const bytes = (): ArrayBuffer => this.#options.memory.view(address, end - begin).slice().buffer;
+    const bytes = (): ArrayBuffer =>
+      worker.spares.copy(this.#options.memory.view(address, end - begin));
     const constant = constants[i];
     if (constant === undefined || constant.buffer.isDestroyed) {
       return { kind: 'bytes', bytes: bytes(), skipped: begin };
@@ -151,7 +168,7 @@ export class DistributedStep {
   #dropConstants({ constants }: StepCall, workers: readonly PartWorker[]): void {
     const { access, packs } = this.#step.plan;
     const all = [...access.values, ...packs];
-    const parts = this.#partsFor(workers.length + 1);
+    const parts = this.#partsFor(workers.length);
     for (const [i, { byteLength, unitByteLength }] of all.entries()) {
       const constant = constants[i];
       if (constant === undefined) continue;

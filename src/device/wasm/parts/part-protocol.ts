@@ -20,6 +20,8 @@ export interface PartRequest {
   readonly output: number;
   /** The bytes of the result to send back: begin and length of each run. */
   readonly runs: Int32Array<ArrayBuffer>;
+  /** For these bytes. */
+  readonly room: ArrayBuffer | undefined;
 }
 
 /** Memory whose address a function gets; `skipped` bytes in front of what is there are not needed. */
@@ -29,10 +31,20 @@ export type PartOperand =
   | { readonly kind: 'room'; readonly byteLength: number }
   | { readonly kind: 'absent' };
 
+/** The buffers that go with operands. */
+export const bytesOf = (operands: readonly PartOperand[]): ArrayBuffer[] =>
+  operands.flatMap((operand) => (operand.kind === 'bytes' ? [operand.bytes] : []));
+
 /** What it answers; without bytes it could not do its part. */
 export type FromPart =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'done'; readonly id: number; readonly bytes: ArrayBuffer | undefined };
+  | {
+      readonly kind: 'done';
+      readonly id: number;
+      readonly bytes: ArrayBuffer | undefined;
+      /** Those of the operands, to be filled again. */
+      readonly spares: readonly ArrayBuffer[];
+    };
 
 /** The way to such a thread. */
 export interface PartThread {

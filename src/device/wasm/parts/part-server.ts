@@ -2,7 +2,13 @@ import { internalError } from '../../../core/errors.ts';
 import type { WasmCode } from '../wasm-code.ts';
 import { MAX_BYTE_LENGTH, type WasmBuffer, WasmMemory } from '../wasm-memory.ts';
 import { gatherRuns } from './byte-runs.ts';
-import type { FromPart, PartOperand, PartRequest, ToPart } from './part-protocol.ts';
+import {
+  bytesOf,
+  type FromPart,
+  type PartOperand,
+  type PartRequest,
+  type ToPart,
+} from './part-protocol.ts';
 
 /** Does units of steps in a memory of its own, which keeps constants from one request to the next. */
 export class PartServer {
@@ -23,7 +29,9 @@ export class PartServer {
   take(message: ToPart): void {
     if (message.kind === 'run') {
       const bytes = this.#attempt(() => this.#run(message));
-      this.#answer({ kind: 'done', id: message.id, bytes }, bytes ? [bytes] : []);
+      const spares = bytesOf(message.operands);
+      const transfer = bytes ? [...spares, bytes] : spares;
+      this.#answer({ kind: 'done', id: message.id, bytes, spares }, transfer);
     } else {
       // What is missing then is missed by the requests that need it.
       this.#attempt(() => this.#prepare(message));
@@ -56,13 +64,14 @@ export class PartServer {
   }
 
   /** The bytes that the units write. */
-  #run({ module, index, operands, first, end, output, runs }: PartRequest): ArrayBuffer {
+  #run(request: PartRequest): ArrayBuffer {
+    const { module, index, operands, first, end, output, runs, room } = request;
     const code = this.#modules.get(module)?.[index];
     if (typeof code !== 'function') throw internalError(`no function ${index} of ${module}`);
     const addresses = operands.map((operand, slot) => this.#place(operand, slot));
     (code as WasmCode)(...addresses, first, end);
     const from = addresses[output] ?? 0;
-    return gatherRuns(runs, new Uint8Array(this.#memory.bytes, from));
+    return gatherRuns(runs, new Uint8Array(this.#memory.bytes, from), room);
   }
 
   #place(operand: PartOperand, slot: number): number {

@@ -1,6 +1,13 @@
 import type { StepConstant } from '../step-distributor.ts';
 import type { WasmBuffer } from '../wasm-memory.ts';
-import type { FromPart, PartRequest, PartThread, StartPart } from './part-protocol.ts';
+import {
+  bytesOf,
+  type FromPart,
+  type PartRequest,
+  type PartThread,
+  type StartPart,
+} from './part-protocol.ts';
+import { SpareBuffers } from './spare-buffers.ts';
 
 /** Modules that a thread has at a time. */
 const MOST_MODULES = 32;
@@ -31,6 +38,7 @@ interface Pending {
 /** A thread that has a memory of its own, as the thread sees it that gives it work. */
 export class PartWorker {
   isReady = false;
+  readonly spares = new SpareBuffers();
   readonly #options: PartWorkerOptions;
   readonly #thread: PartThread | undefined;
   readonly #pending = new Map<number, Pending>();
@@ -57,7 +65,8 @@ export class PartWorker {
   ): Promise<ArrayBuffer | undefined> {
     const { patienceMs, onBreak } = this.#options;
     const id = this.#nextId++;
-    const transfer = request.operands.flatMap((one) => (one.kind === 'bytes' ? [one.bytes] : []));
+    const bytes = bytesOf(request.operands);
+    const transfer = request.room ? [...bytes, request.room] : bytes;
     return new Promise((resolve) => {
       this.#pending.set(id, { resolve, timer: setTimeout(onBreak, patienceMs) });
       try {
@@ -102,8 +111,12 @@ export class PartWorker {
   }
 
   #take(message: FromPart): void {
-    if (message.kind === 'ready') this.isReady = true;
-    else this.#resolve(message.id, message.bytes);
+    if (message.kind === 'ready') {
+      this.isReady = true;
+      return;
+    }
+    for (const spare of message.spares) this.spares.add(spare);
+    this.#resolve(message.id, message.bytes);
   }
 
   #resolve(id: number, bytes: ArrayBuffer | undefined): void {

@@ -1,10 +1,10 @@
 /** How a step runs: in this thread, or with a part for each thread. */
 export type Way = 'alone' | 'shared';
 
-/** Runs of a way before the ones that are measured: threads get code and constants in the first. */
-const WARMUPS = 2;
+/** Runs of each way before the ones that are measured: threads get constants in the first. */
+const WARMUPS = 1;
 /** Runs of each way that are measured: at least so many, and so long in all, for clocks are coarse; at most so many. */
-const FEWEST = 6;
+const FEWEST = 3;
 const LEAST_MS = 10;
 const MOST = 40;
 /** Runs that something else held up are no measure: so many of all that took the longest. */
