@@ -70,7 +70,7 @@ class Distributor extends LaunchQueue implements StepDistributor {
       memory: this.#memory,
       workers: this.#workers,
       isDisposed: this.isDisposed,
-      trial: this.#sharesAll ? undefined : new StepTrial(),
+      trial: this.#sharesAll ? undefined : new StepTrial(this.#workers.count),
     });
     return (args, constants) => {
       if (this.isPaused) this.submit(() => step.code.run(...args));
@@ -79,7 +79,9 @@ class Distributor extends LaunchQueue implements StepDistributor {
   }
 
   async ready(): Promise<void> {
-    if (this.#sharesAll) await this.#workers.ready();
+    if (!this.#sharesAll) return;
+    this.#workers.start();
+    await this.#workers.ready();
   }
 
   override dispose(): void {

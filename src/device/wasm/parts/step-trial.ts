@@ -1,50 +1,67 @@
 /** How a step runs: in this thread, or with a part for each thread. */
 export type Way = 'alone' | 'shared';
 
-/** Runs of each way before the ones that are measured: threads get constants in the first. */
+/** Runs of each way before the ones that are measured: memory is fetched, threads get constants. */
 const WARMUPS = 1;
 /** Runs of each way that are measured: at least so many, and so long in all, for clocks are coarse; at most so many. */
 const FEWEST = 3;
-const LEAST_MS = 10;
-const MOST = 40;
+const LEAST_MS = 8;
+const MOST = 30;
+/** Milliseconds that messages take at least: a step that would save less is not shared at all. */
+const MESSAGES_MS = 0.15;
 /** Runs that something else held up are no measure: so many of all that took the longest. */
 const LEFT_OUT = 1 / 3;
 /** To share has to take so much less. */
 const LEAST_GAIN = 0.9;
+/** What takes so much longer from the first runs on is not tried further. */
+const HOPELESS = 1.2;
 /** Runs until a step that is shared is measured again. */
 const VALID = 1000;
 
-/** Finds by the times of a step's runs whether it pays to share them. */
+/** Finds by the times of a step's runs whether it pays to share them with so many other threads. */
 export class StepTrial {
+  readonly #others: number;
   #times: Record<Way, number[]> = { alone: [], shared: [] };
   #decided: Way | undefined;
   #runs = 0;
 
-  /** How the next run is done. Without threads it is not asked. */
-  next(): Way {
-    if (this.#decided !== undefined) {
-      if (this.#decided === 'shared' && ++this.#runs >= VALID) this.#begin();
-      else return this.#decided;
-    }
-    const { alone, shared } = this.#times;
-    // In turns, so that what else the machine does slows down both.
-    return shared.length <= alone.length ? 'shared' : 'alone';
+  constructor(others: number) {
+    this.#others = others;
   }
 
-  /** Takes the time of a run. True where it was the last one that is measured, and the step is not shared. */
+  /** How the next run is done. Where there are no threads it is not asked. */
+  next(): Way {
+    if (this.#decided === 'shared' && ++this.#runs >= VALID) this.#begin();
+    if (this.#decided !== undefined) return this.#decided;
+    const { alone, shared } = this.#times;
+    // Then in turns, so that what else the machine does slows down both.
+    return alone.length < WARMUPS + FEWEST || shared.length > alone.length ? 'alone' : 'shared';
+  }
+
+  /** Takes the time of a run. True where it decides that the step is not shared. */
   note(way: Way, ms: number): boolean {
     if (this.#decided !== undefined) return false;
-    const { alone, shared } = this.#times;
     this.#times[way].push(ms);
-    const measured = Math.min(alone.length, shared.length) - WARMUPS;
-    if (measured < FEWEST || (measured < MOST && sum(alone) < LEAST_MS)) return false;
-    this.#decided = typical(shared) < typical(alone) * LEAST_GAIN ? 'shared' : 'alone';
+    this.#decided = this.#decide();
     return this.#decided === 'alone';
   }
 
   /** The step is never shared any more. */
   giveUp(): void {
     this.#decided = 'alone';
+  }
+
+  #decide(): Way | undefined {
+    const { alone, shared } = this.#times;
+    if (alone.length < WARMUPS + FEWEST) return undefined;
+    const aloneMs = typical(alone);
+    if ((aloneMs * this.#others) / (this.#others + 1) < MESSAGES_MS) return 'alone';
+    if (shared.length < WARMUPS + FEWEST) return undefined;
+    const sharedMs = typical(shared);
+    if (sharedMs > aloneMs * HOPELESS) return 'alone';
+    const measured = Math.min(alone.length, shared.length) - WARMUPS;
+    if (measured < MOST && sum(alone) < LEAST_MS) return undefined;
+    return sharedMs < aloneMs * LEAST_GAIN ? 'shared' : 'alone';
   }
 
   #begin(): void {
