@@ -11,6 +11,7 @@ import { LaunchQueue } from './launch-queue.ts';
 import type { StartPart } from './part-protocol.ts';
 import { PartWorkers } from './part-workers.ts';
 import { StepTrial } from './step-trial.ts';
+import { TrialTurns } from './trial-turns.ts';
 
 export interface DistributorOptions {
   /** Threads in all, the one of the device included. */
@@ -27,6 +28,9 @@ export interface DistributorOptions {
 const PATIENCE_MS = 20_000;
 const KEPT_BYTE_BUDGET = 2 ** 30;
 
+/** To copy a byte into a message and out of it again, on fast machines. */
+const MS_PER_BYTE = 1e-7;
+
 /** Messages take longer than less work. */
 const LEAST_DISTRIBUTED_WORK = 2 ** 22;
 
@@ -40,6 +44,7 @@ class Distributor extends LaunchQueue implements StepDistributor {
   readonly #memory: WasmMemory;
   readonly #workers: PartWorkers;
   readonly #sharesAll: boolean;
+  readonly #turns = new TrialTurns();
 
   constructor(memory: WasmMemory, options: DistributorOptions) {
     super();
@@ -70,7 +75,7 @@ class Distributor extends LaunchQueue implements StepDistributor {
       memory: this.#memory,
       workers: this.#workers,
       isDisposed: this.isDisposed,
-      trial: this.#sharesAll ? undefined : new StepTrial(this.#workers.count),
+      trial: this.#sharesAll ? undefined : this.#trialOf(step),
     });
     return (args, constants) => {
       if (this.isPaused) this.submit(() => step.code.run(...args));
@@ -82,6 +87,15 @@ class Distributor extends LaunchQueue implements StepDistributor {
     if (!this.#sharesAll) return;
     this.#workers.start();
     await this.#workers.ready();
+  }
+
+  #trialOf({ plan: { access } }: DistributableStep): StepTrial {
+    const workers = this.#workers;
+    const others = workers.count;
+    const { byteLength = 0 } = access.values[access.output] ?? {};
+    const resultMs = (MS_PER_BYTE * byteLength * others) / (others + 1);
+    const messagesMs = (): number => workers.messagesMs + resultMs;
+    return new StepTrial({ others, messagesMs, turns: this.#turns });
   }
 
   override dispose(): void {

@@ -4,7 +4,7 @@ import { LaunchQueue } from './launch-queue.ts';
 /** A task that is over when told so. */
 function longTask(log: string[], name: string) {
   let resolve = (): void => undefined;
-  let reject = (_: Error): void => undefined;
+  let reject: (error: Error) => void = () => undefined;
   const promise = new Promise<void>((...settle) => {
     [resolve, reject] = settle;
   });

@@ -22,8 +22,12 @@ export class LaunchQueue implements Omit<LaunchOrder, 'view'> {
   readonly isDisposed = (): boolean => this.#disposed !== undefined;
 
   submit(task: () => void): void {
-    if (this.#isBusy) this.#add(() => void task());
-    else task();
+    if (!this.#isBusy) task();
+    else
+      this.#add(() => {
+        task();
+        return undefined;
+      });
   }
 
   /** Submits what may not be over when it returns. */

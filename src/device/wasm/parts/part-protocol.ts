@@ -1,5 +1,6 @@
 /** What a thread that has a memory of its own is told. */
 export type ToPart =
+  | { readonly kind: 'ping' }
   | { readonly kind: 'load'; readonly id: number; readonly module: WebAssembly.Module }
   | { readonly kind: 'unload'; readonly id: number }
   | { readonly kind: 'keep'; readonly id: number; readonly bytes: ArrayBuffer }
@@ -37,6 +38,7 @@ export const bytesOf = (operands: readonly PartOperand[]): ArrayBuffer[] =>
 
 /** What it answers; without bytes it could not do its part. */
 export type FromPart =
+  /** It has started, or heard a `ping`. */
   | { readonly kind: 'ready' }
   | {
       readonly kind: 'done';

@@ -27,7 +27,8 @@ export class PartServer {
   }
 
   take(message: ToPart): void {
-    if (message.kind === 'run') {
+    if (message.kind === 'ping') this.#answer({ kind: 'ready' }, []);
+    else if (message.kind === 'run') {
       const bytes = this.#attempt(() => this.#run(message));
       const spares = bytesOf(message.operands);
       const transfer = bytes ? [...spares, bytes] : spares;
@@ -38,7 +39,7 @@ export class PartServer {
     }
   }
 
-  #prepare(message: Exclude<ToPart, PartRequest>): void {
+  #prepare(message: Exclude<ToPart, PartRequest | { readonly kind: 'ping' }>): void {
     const { id } = message;
     switch (message.kind) {
       case 'load':

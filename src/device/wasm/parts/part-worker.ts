@@ -9,6 +9,9 @@ import {
 } from './part-protocol.ts';
 import { SpareBuffers } from './spare-buffers.ts';
 
+/** Messages there and back by which it is measured how long they take. */
+const PINGS = 10;
+
 /** Modules that a thread has at a time. */
 const MOST_MODULES = 32;
 
@@ -38,6 +41,8 @@ interface Pending {
 /** A thread that has a memory of its own, as the thread sees it that gives it work. */
 export class PartWorker {
   isReady = false;
+  /** Milliseconds of a message there and back. */
+  messagesMs = 0;
   readonly spares = new SpareBuffers();
   readonly #options: PartWorkerOptions;
   readonly #thread: PartThread | undefined;
@@ -48,6 +53,8 @@ export class PartWorker {
   readonly #modules = new Map<WebAssembly.Module, number>();
   #keptByteLength = 0;
   #nextId = 0;
+  #pings = 0;
+  #pingedAt = 0;
 
   constructor(options: PartWorkerOptions) {
     this.#options = options;
@@ -112,11 +119,22 @@ export class PartWorker {
 
   #take(message: FromPart): void {
     if (message.kind === 'ready') {
-      this.isReady = true;
+      this.#ping();
       return;
     }
     for (const spare of message.spares) this.spares.add(spare);
     this.#resolve(message.id, message.bytes);
+  }
+
+  /** The next one, until it is known how long they take. */
+  #ping(): void {
+    this.#pings++;
+    if (this.#pings === 1) this.#pingedAt = performance.now();
+    if (this.#pings <= PINGS) this.#thread?.post({ kind: 'ping' });
+    else {
+      this.messagesMs = (performance.now() - this.#pingedAt) / PINGS;
+      this.isReady = true;
+    }
   }
 
   #resolve(id: number, bytes: ArrayBuffer | undefined): void {

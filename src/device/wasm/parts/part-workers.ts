@@ -26,6 +26,11 @@ export class PartWorkers {
     return this.#workers.every(({ isReady }) => isReady) ? this.#workers : [];
   }
 
+  /** Milliseconds of a message there and back. */
+  get messagesMs(): number {
+    return Math.max(0, ...this.#workers.map(({ messagesMs }) => messagesMs));
+  }
+
   /** Starts the threads, once: programs that share no work do without. */
   start(): void {
     if (this.#isStarted) return;

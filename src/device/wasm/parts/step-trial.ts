@@ -1,14 +1,22 @@
+import type { TrialTurns } from './trial-turns.ts';
+
 /** How a step runs: in this thread, or with a part for each thread. */
 export type Way = 'alone' | 'shared';
+
+export interface StepTrialOptions {
+  /** Threads beside this one. */
+  readonly others: number;
+  /** About how long its messages take at least. */
+  readonly messagesMs: () => number;
+  readonly turns: TrialTurns;
+}
 
 /** Runs of each way before the ones that are measured: memory is fetched, threads get constants. */
 const WARMUPS = 1;
 /** Runs of each way that are measured: at least so many, and so long in all, for clocks are coarse; at most so many. */
 const FEWEST = 3;
-const LEAST_MS = 8;
-const MOST = 30;
-/** Milliseconds that messages take at least: a step that would save less is not shared at all. */
-const MESSAGES_MS = 0.15;
+const LEAST_MS = 5;
+const MOST = 15;
 /** Runs that something else held up are no measure: so many of all that took the longest. */
 const LEFT_OUT = 1 / 3;
 /** To share has to take so much less. */
@@ -18,15 +26,15 @@ const HOPELESS = 1.2;
 /** Runs until a step that is shared is measured again. */
 const VALID = 1000;
 
-/** Finds by the times of a step's runs whether it pays to share them with so many other threads. */
+/** Finds by the times of a step's runs whether it pays to share them. */
 export class StepTrial {
-  readonly #others: number;
+  readonly #options: StepTrialOptions;
   #times: Record<Way, number[]> = { alone: [], shared: [] };
   #decided: Way | undefined;
   #runs = 0;
 
-  constructor(others: number) {
-    this.#others = others;
+  constructor(options: StepTrialOptions) {
+    this.#options = options;
   }
 
   /** How the next run is done. Where there are no threads it is not asked. */
@@ -34,33 +42,46 @@ export class StepTrial {
     if (this.#decided === 'shared' && ++this.#runs >= VALID) this.#begin();
     if (this.#decided !== undefined) return this.#decided;
     const { alone, shared } = this.#times;
-    // Then in turns, so that what else the machine does slows down both.
-    return alone.length < WARMUPS + FEWEST || shared.length > alone.length ? 'alone' : 'shared';
+    if (alone.length < WARMUPS + FEWEST || !this.#options.turns.isTurnOf(this)) return 'alone';
+    // In turns, so that what else the machine does slows down both.
+    return shared.length > alone.length - WARMUPS - FEWEST ? 'alone' : 'shared';
   }
 
   /** Takes the time of a run. True where it decides that the step is not shared. */
   note(way: Way, ms: number): boolean {
     if (this.#decided !== undefined) return false;
+    const { alone, shared } = this.#times;
+    const isWaiting = shared.length === 0 && alone.length >= WARMUPS + FEWEST;
+    if (isWaiting && way === 'alone') return false;
     this.#times[way].push(ms);
-    this.#decided = this.#decide();
-    return this.#decided === 'alone';
+    const decided = this.#decide();
+    if (decided === undefined) return false;
+    this.#decided = decided;
+    this.#options.turns.leave(this);
+    return decided === 'alone';
   }
 
   /** The step is never shared any more. */
   giveUp(): void {
     this.#decided = 'alone';
+    this.#options.turns.leave(this);
   }
 
   #decide(): Way | undefined {
+    const { others, messagesMs, turns } = this.#options;
     const { alone, shared } = this.#times;
     if (alone.length < WARMUPS + FEWEST) return undefined;
     const aloneMs = typical(alone);
-    if ((aloneMs * this.#others) / (this.#others + 1) < MESSAGES_MS) return 'alone';
+    if (shared.length === 0) {
+      const least = aloneMs / (others + 1) + messagesMs();
+      if (least >= aloneMs * LEAST_GAIN) return 'alone';
+      turns.wait(this, aloneMs);
+    }
     if (shared.length < WARMUPS + FEWEST) return undefined;
     const sharedMs = typical(shared);
     if (sharedMs > aloneMs * HOPELESS) return 'alone';
-    const measured = Math.min(alone.length, shared.length) - WARMUPS;
-    if (measured < MOST && sum(alone) < LEAST_MS) return undefined;
+    const measured = shared.slice(WARMUPS);
+    if (measured.length < MOST && sum(measured) < LEAST_MS) return undefined;
     return sharedMs < aloneMs * LEAST_GAIN ? 'shared' : 'alone';
   }
 

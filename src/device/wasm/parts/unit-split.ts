@@ -3,8 +3,8 @@
  * many. The first is left out: threads get code and constants in it.
  */
 const FEWEST = 2;
-const LEAST_MS = 10;
-const MOST = 10;
+const LEAST_MS = 5;
+const MOST = 6;
 
 /** Units from `first` up to `end`. */
 export interface Units {
