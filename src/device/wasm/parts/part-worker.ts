@@ -9,8 +9,9 @@ import {
 } from './part-protocol.ts';
 import { SpareBuffers } from './spare-buffers.ts';
 
-/** Messages there and back by which it is measured how long they take. */
-const PINGS = 10;
+/** Messages there and back by which it is measured how long they take: the shortest of some rounds. */
+const PINGS = 5;
+const ROUNDS = 4;
 
 /** Modules that a thread has at a time. */
 const MOST_MODULES = 32;
@@ -42,7 +43,7 @@ interface Pending {
 export class PartWorker {
   isReady = false;
   /** Milliseconds of a message there and back. */
-  messagesMs = 0;
+  messagesMs = Number.POSITIVE_INFINITY;
   readonly spares = new SpareBuffers();
   readonly #options: PartWorkerOptions;
   readonly #thread: PartThread | undefined;
@@ -128,13 +129,14 @@ export class PartWorker {
 
   /** The next one, until it is known how long they take. */
   #ping(): void {
-    this.#pings++;
-    if (this.#pings === 1) this.#pingedAt = performance.now();
-    if (this.#pings <= PINGS) this.#thread?.post({ kind: 'ping' });
-    else {
-      this.messagesMs = (performance.now() - this.#pingedAt) / PINGS;
-      this.isReady = true;
+    const now = performance.now();
+    if (this.#pings % PINGS === 0) {
+      if (this.#pings > 0)
+        this.messagesMs = Math.min(this.messagesMs, (now - this.#pingedAt) / PINGS);
+      this.#pingedAt = now;
     }
+    if (this.#pings++ < PINGS * ROUNDS) this.#thread?.post({ kind: 'ping' });
+    else this.isReady = true;
   }
 
   #resolve(id: number, bytes: ArrayBuffer | undefined): void {

@@ -59,6 +59,14 @@ test('the first run of a way, and those that were held up, do not count', () => 
   expect(ways.at(-1)).toBe('shared');
 });
 
+test('what is not shared is measured again, after more runs', () => {
+  const trial = open();
+  runs(trial, 20, { alone: always(10), shared: always(12) });
+  const { ways } = runs(trial, 10_100, { alone: always(10), shared: always(5) });
+  expect(ways.indexOf('shared')).toBeGreaterThan(9000);
+  expect(ways.at(-1)).toBe('shared');
+});
+
 test('what is shared is measured again after many runs', () => {
   const trial = open();
   runs(trial, 20, { alone: always(10), shared: always(5) });
@@ -72,7 +80,7 @@ test('a step that is given up is not shared any more', () => {
   runs(trial, 20, { alone: always(10), shared: always(1) });
   expect(trial.next()).toBe('shared');
   trial.giveUp();
-  const { ways } = runs(trial, 5, { alone: always(10), shared: always(1) });
+  const { ways } = runs(trial, 20_000, { alone: always(10), shared: always(1) });
   expect(new Set(ways)).toEqual(new Set(['alone']));
 });
 

@@ -23,14 +23,15 @@ const LEFT_OUT = 1 / 3;
 const LEAST_GAIN = 0.9;
 /** What takes so much longer from the first runs on is not tried further. */
 const HOPELESS = 1.2;
-/** Runs until a step that is shared is measured again. */
-const VALID = 1000;
+/** Runs until it is measured again: the machine may have less to do, or more. */
+const VALID: Readonly<Record<Way, number>> = { alone: 10_000, shared: 1000 };
 
 /** Finds by the times of a step's runs whether it pays to share them. */
 export class StepTrial {
   readonly #options: StepTrialOptions;
   #times: Record<Way, number[]> = { alone: [], shared: [] };
   #decided: Way | undefined;
+  #isGivenUp = false;
   #runs = 0;
 
   constructor(options: StepTrialOptions) {
@@ -39,8 +40,10 @@ export class StepTrial {
 
   /** How the next run is done. Where there are no threads it is not asked. */
   next(): Way {
-    if (this.#decided === 'shared' && ++this.#runs >= VALID) this.#begin();
-    if (this.#decided !== undefined) return this.#decided;
+    if (this.#decided !== undefined) {
+      if (this.#isGivenUp || ++this.#runs < VALID[this.#decided]) return this.#decided;
+      this.#begin();
+    }
     const { alone, shared } = this.#times;
     if (alone.length < WARMUPS + FEWEST || !this.#options.turns.isTurnOf(this)) return 'alone';
     // In turns, so that what else the machine does slows down both.
@@ -63,6 +66,7 @@ export class StepTrial {
 
   /** The step is never shared any more. */
   giveUp(): void {
+    this.#isGivenUp = true;
     this.#decided = 'alone';
     this.#options.turns.leave(this);
   }
