@@ -24,10 +24,10 @@ function runs(
 const always = (ms: number) => () => ms;
 
 test('a step runs alone, then both ways in turns, and then the faster one is taken', () => {
-  const { ways, isLeft } = runs(open(), 40, { alone: always(1), shared: always(0.6) });
+  const { ways, isLeft } = runs(open(), 40, { alone: always(5), shared: always(3) });
   expect(ways.slice(0, 4)).toEqual(['alone', 'alone', 'alone', 'alone']);
   expect(ways.slice(4, 8)).toEqual(['shared', 'alone', 'shared', 'alone']);
-  expect(new Set(ways.slice(25))).toEqual(new Set(['shared']));
+  expect(new Set(ways.slice(12))).toEqual(new Set(['shared']));
   expect(isLeft).toBe(false);
 });
 
@@ -46,6 +46,12 @@ test('short steps are measured more often, and those that messages take longer t
   expect(short.at(-1)).toBe('shared');
   const shorter = runs(open(), 100, { alone: always(0.24), shared: always(0.1) }).ways;
   expect(new Set(shorter)).toEqual(new Set(['alone']));
+});
+
+test('a short step is shared in every third run while it is measured', () => {
+  const { ways } = runs(open(), 70, { alone: always(1), shared: always(0.6) });
+  expect(ways.slice(4, 11).join(' ')).toBe('shared alone alone shared alone alone shared');
+  expect(new Set(ways.slice(60))).toEqual(new Set(['shared']));
 });
 
 test('what takes much longer is tried a few times only', () => {

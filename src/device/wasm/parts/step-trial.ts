@@ -17,6 +17,9 @@ const WARMUPS = 1;
 const FEWEST = 3;
 const LEAST_MS = 5;
 const MOST = 15;
+/** A short step is shared in every third run of these only: most runs take as long as ever. */
+const LONG_MS = 3;
+const SPACING = 3;
 /** Runs that something else held up are no measure: so many of all that took the longest. */
 const LEFT_OUT = 1 / 3;
 /** To share has to take so much less. */
@@ -46,8 +49,10 @@ export class StepTrial {
     }
     const { alone, shared } = this.#times;
     if (alone.length < WARMUPS + FEWEST || !this.#options.turns.isTurnOf(this)) return 'alone';
-    // In turns, so that what else the machine does slows down both.
-    return shared.length > alone.length - WARMUPS - FEWEST ? 'alone' : 'shared';
+    // Both ways in turns, so that what else the machine does slows down both.
+    const spacing = typical(alone) < LONG_MS ? SPACING : 1;
+    const isDue = this.#runs++ % spacing === 0;
+    return isDue && shared.length <= alone.length - WARMUPS - FEWEST ? 'shared' : 'alone';
   }
 
   /** Takes the time of a run. True where it decides that the step is not shared. */
@@ -60,6 +65,7 @@ export class StepTrial {
     const decided = this.#decide();
     if (decided === undefined) return false;
     this.#decided = decided;
+    this.#runs = 0;
     this.#options.turns.leave(this);
     return decided === 'alone';
   }
