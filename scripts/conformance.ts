@@ -8,23 +8,24 @@ import { openNodeRunner } from './conformance/node-runner.ts';
 import { closingLine, formatReport } from './conformance/report.ts';
 import { openEngine } from './engines/open-engine.ts';
 import { openThreadRunner } from './conformance/thread-runner.ts';
-import { parseThreads } from './parse-threads.ts';
+import { parseThreads, type ThreadOptions } from './parse-threads.ts';
 import { runCommand } from './run-command.ts';
 
 interface Options {
   readonly device: string;
   readonly threads: string;
+  readonly apart?: boolean;
   readonly filter?: string;
   readonly json?: string;
 }
 
-const RUNNERS: Readonly<Record<string, (threads: number) => Promise<CaseRunner>>> = {
+const RUNNERS: Readonly<Record<string, (threads: ThreadOptions) => Promise<CaseRunner>>> = {
   webgpu: () => openBrowserRunner(),
   firefox: () => openBrowserRunner({ browserName: 'firefox' }),
   deno: () => openEngine('deno'),
   dawn: () => openNodeRunner('dawn'),
   auto: () => openNodeRunner('auto'),
-  wasm: (threads) => (threads > 1 ? openThreadRunner(threads) : openNodeRunner('wasm')),
+  wasm: (threads) => (threads.count > 1 ? openThreadRunner(threads) : openNodeRunner('wasm')),
   host: () => openNodeRunner('host'),
 };
 
@@ -49,6 +50,7 @@ export async function main(args: readonly string[]): Promise<number> {
       'webgpu',
     )
     .option('--threads <number>', 'of wasm; they share all work, however little it is', '1')
+    .option('--apart', 'with threads that have memories of their own')
     .option('--filter <regexp>', 'only cases whose name matches')
     .option('--json <file>', 'write all outcomes to a file')
     .addHelpText('after', HELP);
@@ -57,7 +59,7 @@ export async function main(args: readonly string[]): Promise<number> {
 
 async function runAll(roots: readonly string[], options: Options): Promise<number> {
   const { device, filter, json } = options;
-  const threads = parseThreads(options.threads, device);
+  const threads = parseThreads(options, device);
   const open = Object.hasOwn(RUNNERS, device) ? RUNNERS[device] : undefined;
   if (open === undefined) {
     throw new Error(`--device: got ${device}, expected ${Object.keys(RUNNERS).join(', ')}.`);

@@ -1,9 +1,20 @@
-/** The number of `--threads`. */
-export function parseThreads(text: string, device: string): number {
-  const threads = Number(text);
-  if (!Number.isInteger(threads) || threads < 1 || threads > 64) {
-    throw new Error(`--threads: got ${text}, expected an integer from 1 to 64.`);
+/** `--threads` and `--apart`. */
+export interface ThreadOptions {
+  readonly count: number;
+  /** Whether threads have memories of their own, as in a page that is not isolated. */
+  readonly isApart: boolean;
+}
+
+/** Throws an Error that says what is wrong. */
+export function parseThreads(
+  { threads, apart = false }: { readonly threads: string; readonly apart?: boolean },
+  device: string,
+): ThreadOptions {
+  const count = Number(threads);
+  if (!Number.isInteger(count) || count < 1 || count > 64) {
+    throw new Error(`--threads: got ${threads}, expected an integer from 1 to 64.`);
   }
-  if (threads > 1 && device !== 'wasm') throw new Error('--threads is for --device wasm.');
-  return threads;
+  if (count > 1 && device !== 'wasm') throw new Error('--threads is for --device wasm.');
+  if (apart && count === 1) throw new Error('--apart is for --threads N, of more than one.');
+  return { count, isApart: apart };
 }

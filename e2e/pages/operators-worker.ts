@@ -1,6 +1,8 @@
 import type { Device } from '../../src/device/device.ts';
 import { compareOperator, launchCases } from '../../src/device/testing/compare-operator.ts';
 import { downloadTensors } from '../../src/device/testing/device-tensors.ts';
+import { distributorOf } from '../../src/device/wasm/parts/distributor.ts';
+import type { StartPart } from '../../src/device/wasm/parts/part-protocol.ts';
 import { CONTROL } from '../../src/device/wasm/threads/thread-control.ts';
 import type { StartThread } from '../../src/device/wasm/threads/thread-pool.ts';
 import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
@@ -8,7 +10,7 @@ import { DYNAMIC_CASES } from '../../src/ops/dynamic/dynamic-ops.cases.ts';
 import { casesOfAllDTypes } from '../../src/ops/testing/dtype-variants.ts';
 import { TESTED_OPS, type TestedOp } from '../../src/ops/testing/tested-ops.ts';
 import { isWasmThread, serveAsWasmThread } from '../../src/worker/wasm-thread-role.ts';
-import { wasmThreadStarter } from '../../src/worker/wasm-thread.ts';
+import { wasmPartStarter, wasmThreadStarter } from '../../src/worker/wasm-thread.ts';
 
 /** The cases of all operators on the wasm device. */
 export interface OperatorFindings {
@@ -22,15 +24,50 @@ export interface OperatorFindings {
   readonly runs: number;
 }
 
-async function check(relaxedSimd: boolean): Promise<OperatorFindings> {
+/** What is checked. */
+export interface OperatorRequest {
+  readonly relaxedSimd: boolean;
+  /** Whether threads have memories of their own. */
+  readonly isApart: boolean;
+}
+
+interface WatchedDevice {
+  readonly device: Device;
+  /** Parts of steps that the thread beside this one did. */
+  readonly runs: () => number;
+}
+
+function openShared(relaxedSimd: boolean): WatchedDevice {
   const controls: Int32Array[] = [];
   const start = wasmThreadStarter();
   const startThread: StartThread = (given, onError) => {
     controls.push(new Int32Array(given.control));
     return start(given, onError);
   };
+  return {
+    device: createWasmDevice({ relaxedSimd, threads: 2, startThread, sharesAll: true }),
+    runs: () => controls.reduce((sum, control) => sum + Atomics.load(control, CONTROL.runs), 0),
+  };
+}
+
+function openApart(relaxedSimd: boolean): WatchedDevice {
+  let runs = 0;
+  const start = wasmPartStarter();
+  const startPart: StartPart = ({ onMessage, onError }) =>
+    start({
+      onMessage(message) {
+        if (message.kind === 'done' && message.bytes !== undefined) runs++;
+        onMessage(message);
+      },
+      onError,
+    });
+  const createDistributor = distributorOf({ threads: 2, startPart, sharesAll: true });
+  return { device: createWasmDevice({ relaxedSimd, createDistributor }), runs: () => runs };
+}
+
+async function check({ relaxedSimd, isApart }: OperatorRequest): Promise<OperatorFindings> {
   const alone = createWasmDevice({ relaxedSimd });
-  const shared = createWasmDevice({ relaxedSimd, threads: 2, startThread, sharesAll: true });
+  const { device: shared, runs } = isApart ? openApart(relaxedSimd) : openShared(relaxedSimd);
   const ops = [...TESTED_OPS.values()].filter(({ name }) => !Object.hasOwn(DYNAMIC_CASES, name));
   const [differences, changed]: [string[], string[]] = [[], []];
   for (const op of ops) {
@@ -39,10 +76,10 @@ async function check(relaxedSimd: boolean): Promise<OperatorFindings> {
     if ((await bitsOf(shared, op)) !== (await bitsOf(alone, op))) changed.push(op.name);
   }
   const { threads = 1 } = shared.info;
-  const runs = controls.reduce((sum, control) => sum + Atomics.load(control, CONTROL.runs), 0);
+  const findings = { differences, changed, operatorCount: ops.length, threads, runs: runs() };
   shared.destroy();
   alone.destroy();
-  return { differences, changed, operatorCount: ops.length, threads, runs };
+  return findings;
 }
 
 /** The bytes of all results of an operator's cases. */
@@ -61,7 +98,7 @@ async function bitsOf(device: Device, op: TestedOp): Promise<string> {
 
 if (isWasmThread()) serveAsWasmThread();
 else {
-  globalThis.addEventListener('message', ({ data }: MessageEvent<boolean>) => {
+  globalThis.addEventListener('message', ({ data }: MessageEvent<OperatorRequest>) => {
     void check(data).then(
       (findings) => postMessage(findings),
       // Else the page would wait: a rejection is no error event of a worker.

@@ -2,7 +2,7 @@ import { type LoadOptions, Session, type SessionDevice, Tensor } from '../../src
 import { HostTensor } from '../../src/core/host-tensor.ts';
 import { seededRandom } from '../../src/core/random.ts';
 import { writeOnnxModel } from '../../src/testing/onnx-writer.ts';
-import type { OperatorFindings } from './operators-worker.ts';
+import type { OperatorFindings, OperatorRequest } from './operators-worker.ts';
 
 const SIZE = 256;
 /** Runs of a model, whose first find the threads not ready yet. */
@@ -62,7 +62,7 @@ const page = {
     await Promise.all([session.dispose(), later.dispose()]);
     return { device: session.device, later: later.device, results: [...results] };
   },
-  operators(relaxedSimd: boolean): Promise<OperatorFindings> {
+  operators(request: OperatorRequest): Promise<OperatorFindings> {
     const worker = new Worker(new URL('./operators-worker.ts', import.meta.url), {
       type: 'module',
     });
@@ -73,7 +73,7 @@ const page = {
         else resolve(data);
       });
       worker.addEventListener('error', ({ message }) => reject(new Error(message)));
-      worker.postMessage(relaxedSimd);
+      worker.postMessage(request);
     });
   },
 };

@@ -2,17 +2,26 @@ import type { Device } from '../../src/device/device.ts';
 import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
 import type { SessionProvider } from '../../src/worker/protocol.ts';
 import { SessionHost } from '../../src/worker/session-host.ts';
-import { wasmThreadStarter } from '../../src/worker/wasm-thread.ts';
+import { distributorOf } from '../../src/device/wasm/parts/distributor.ts';
+import { wasmPartStarter, wasmThreadStarter } from '../../src/worker/wasm-thread.ts';
+import type { ThreadOptions } from '../parse-threads.ts';
 import type { CaseRunner } from './browser-runner.ts';
 import { caseReader } from './node-runner.ts';
 import { runCase } from './run-case.ts';
 
 /** The wasm device with threads that share all work, however little it is. */
-export const openThreads = (threads: number): Device =>
-  createWasmDevice({ threads, startThread: wasmThreadStarter(), sharesAll: true });
+export function openThreads({ count: threads, isApart }: ThreadOptions): Device {
+  if (!isApart) {
+    return createWasmDevice({ threads, startThread: wasmThreadStarter(), sharesAll: true });
+  }
+  const startPart = wasmPartStarter();
+  return createWasmDevice({
+    createDistributor: distributorOf({ threads, startPart, sharesAll: true }),
+  });
+}
 
 /** Cases on one such device in this process. */
-export async function openThreadRunner(threads: number): Promise<CaseRunner> {
+export async function openThreadRunner(threads: ThreadOptions): Promise<CaseRunner> {
   const device = openThreads(threads);
   const destroy = device.destroy.bind(device);
   // Sessions come and go.
@@ -24,7 +33,7 @@ export async function openThreadRunner(threads: number): Promise<CaseRunner> {
     openService: async () => service,
   };
   return {
-    title: `the wasm device in Node with ${threads} threads`,
+    title: `the wasm device in Node with ${threads.count} threads${threads.isApart ? ' apart' : ''}`,
     run: (found) =>
       runCase(found, { device: 'wasm', worker: false, remote, read: caseReader(found) }),
     close: async () => destroy(),

@@ -13,7 +13,7 @@ import { differencesOf, VARIANTS, variantsFor } from './fuzz/run-graph.ts';
 import { runSeeds, type SeedResult } from './fuzz/run-seeds.ts';
 import { shrinkGraph } from './fuzz/shrink-graph.ts';
 import { openThreads } from '../conformance/thread-runner.ts';
-import { parseThreads } from '../parse-threads.ts';
+import { parseThreads, type ThreadOptions } from '../parse-threads.ts';
 import { runCommand } from '../run-command.ts';
 
 const ADAPTER_CLASSES = ['software', 'integrated', 'discrete'] as const;
@@ -25,6 +25,7 @@ interface Options {
   readonly device: string;
   readonly adapter: string;
   readonly threads: string;
+  readonly apart?: boolean;
   readonly stop: string;
   readonly turns?: boolean;
   readonly print?: boolean;
@@ -32,14 +33,14 @@ interface Options {
 
 interface OpenOptions {
   readonly adapterClass: AdapterClass;
-  readonly threads: number;
+  readonly threads: ThreadOptions;
 }
 
 /** The devices that are compared, in Node. */
 const DEVICES: Readonly<Record<string, (options: OpenOptions) => Promise<Device>>> = {
   webgpu: async ({ adapterClass }) =>
     createWebGpuDevice({ gpu: await nodeGpu(), adapterClass, operators: CORE_OPERATORS }),
-  wasm: async ({ threads }) => (threads > 1 ? openThreads(threads) : createWasmDevice()),
+  wasm: async ({ threads }) => (threads.count > 1 ? openThreads(threads) : createWasmDevice()),
 };
 
 const HELP = `
@@ -62,6 +63,7 @@ export async function main(args: readonly string[]): Promise<number> {
     .option('--device <name>', `beside the host: ${Object.keys(DEVICES).join(' or ')}`, 'webgpu')
     .option('--adapter <class>', `kernels for ${ADAPTER_CLASSES.join(', ')} adapters`, 'software')
     .option('--threads <number>', 'of wasm; they share all work, however little it is', '1')
+    .option('--apart', 'with threads that have memories of their own')
     .option('--stop <number>', 'graphs with differences after which to stop', '5')
     .option('--turns', 'of the single optimisations leave out one for each graph, by turns')
     .option('--print', 'print the graphs, run nothing')
@@ -76,6 +78,7 @@ async function fuzz({
   device,
   adapter,
   threads,
+  apart = false,
   stop,
   turns,
   print,
@@ -96,7 +99,7 @@ async function fuzz({
   }
   const devices: readonly Device[] = [
     createHostDevice(),
-    await open({ adapterClass, threads: parseThreads(threads, device) }),
+    await open({ adapterClass, threads: parseThreads({ threads, apart }, device) }),
   ];
   let failed = 0;
   let done = 0;

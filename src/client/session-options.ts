@@ -93,8 +93,10 @@ export interface LoadOptions extends ProgramLimits, CompileModeOption {
   readonly priority?: number;
   /**
    * Threads that share the work of the device `wasm`, the worker's own included: 1 to 64. Default: all
-   * cores but one, at most 8. More than one need a page that is cross-origin isolated, and a worker: else
-   * there is one; {@link Session.device} says how many there are. Sessions with as many share a device.
+   * cores but one, at most 8; in a page that is not cross-origin isolated one, because threads have
+   * memories of their own there, which take more memory and gain less. More than one need a worker:
+   * else there is one; {@link Session.device} says how many there are. Sessions with as many share a
+   * device.
    */
   readonly threads?: number;
   /** With `worker: false`: the WebGPU to use. Default `navigator.gpu`. */

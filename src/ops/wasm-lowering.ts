@@ -2,6 +2,7 @@ import type { Attributes, ConcreteTensorType } from '../core/primitive-function.
 import type { Local } from '../wasm/expression.ts';
 import type { Statement, WasmFunction } from '../wasm/statement.ts';
 import type { Operands } from './lowering.ts';
+import type { UnitWrites } from './unit-writes.ts';
 
 /** The call that WebAssembly is made for: concrete types, complete attributes. */
 export interface WasmCall {
@@ -35,6 +36,8 @@ export interface OperandPack {
   readonly byteLength: number;
   /** Whether the kernel does without it: its address is 0 for what is no constant. */
   readonly isOptional?: boolean;
+  /** Bytes that a unit reads, one behind the other's; default: units read all of it, or any part. */
+  readonly unitByteLength?: number;
   /** The last is `(from, to)` and calls the others. */
   readonly functions: readonly WasmFunction[];
 }
@@ -51,6 +54,13 @@ export interface WasmKernel {
    * Default: one, and the body does all.
    */
   readonly units?: number;
+  /**
+   * Where units write, for threads that have memories of their own. Operands of `packs` are then read in
+   * their layout only, but where an optional one is absent. Default: nobody knows, and one thread does all.
+   */
+  readonly writes?: UnitWrites;
+  /** Bytes of inputs that a unit reads, one behind the other's; undefined: units read any part. */
+  readonly unitInputs?: readonly (number | undefined)[];
   /** About how many multiplications, or elements that are read or written; default: the output's. */
   readonly work?: number;
   body(places: WasmPlaces): readonly Statement[];

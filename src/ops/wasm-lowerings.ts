@@ -2,12 +2,9 @@ import { ATTENTION_WASM } from './attention/attention.wasm.ts';
 import { CONVOLUTION_WASM } from './convolution/convolution-ops.wasm.ts';
 import { loadDoubles } from './formula/find-intrinsic.ts';
 import { LINEAR_WASM } from './linear/linear-ops.wasm.ts';
-import { batchNormWasm } from './normalization/batch-norm.wasm.ts';
 import { NORMALIZATION_WASM } from './normalization/normalization-ops.wasm.ts';
 import { transposeWasm } from './movement/transpose.wasm.ts';
-import { ARG_REDUCE_WASM } from './reduction/arg-reduce.wasm.ts';
 import { REDUCE_WASM } from './reduction/reduce.wasm.ts';
-import { resampleWasm } from './spatial/resample.wasm.ts';
 import { withHalves } from './wasm-kernels.ts';
 import type { WasmLowering } from './wasm-lowering.ts';
 
@@ -22,6 +19,10 @@ const RARE: ReadonlySet<string> = new Set([
   'scatter_nd',
   'top_k',
   'cumulative',
+  'resample',
+  'batch_norm',
+  'arg_max',
+  'arg_min',
 ]);
 
 let rare: Readonly<Record<string, WasmLowering | undefined>> = {};
@@ -45,10 +46,7 @@ const WASM_LOWERINGS: Readonly<Record<string, WasmLowering | undefined>> = {
   ...ATTENTION_WASM,
   ...NORMALIZATION_WASM,
   ...REDUCE_WASM,
-  ...ARG_REDUCE_WASM,
   transpose: transposeWasm,
-  resample: resampleWasm,
-  batch_norm: batchNormWasm,
 };
 
 function ofHalves(

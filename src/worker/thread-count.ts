@@ -5,16 +5,17 @@ import { canStartThreads } from './own-thread.ts';
 const MOST_BY_DEFAULT = 8;
 
 /**
- * Threads that compute, this one included: as many as are wanted, by default all cores but one, which is
- * left to the page. One where threads cannot share memory, or this one starts none.
+ * Threads that compute, this one included: as many as are wanted. By default all cores but one, which is
+ * left to the page, where threads can share memory; else one. One where this thread starts none.
  */
 export function threadCount(wanted: number | undefined): number {
-  if (!isIsolated() || !canStartThreads()) return 1;
+  if (!canStartThreads()) return 1;
+  if (!mayShareMemory()) return wanted ?? 1;
   return wanted ?? Math.max(1, Math.min(MOST_BY_DEFAULT, coreCount() - 1));
 }
 
 /** Whether threads may share memory: a page must be cross-origin isolated. */
-function isIsolated(): boolean {
+export function mayShareMemory(): boolean {
   const { crossOriginIsolated } = globalThis as { crossOriginIsolated?: boolean };
   return 'SharedArrayBuffer' in globalThis && crossOriginIsolated !== false;
 }

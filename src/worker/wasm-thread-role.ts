@@ -1,12 +1,14 @@
+import type { FromPart, ToPart } from '../device/wasm/parts/part-protocol.ts';
 import type { ThreadStart } from '../device/wasm/threads/thread-control.ts';
 import type { WorkerFiles } from './protocol.ts';
 
 /** The name of a worker that does a part of the work of another one's wasm device. */
 export const WASM_THREAD_NAME = 'weft-wasm-thread';
 
-/** The only message to it. */
+/** The first message to it, and the only one where it shares memory. */
 export interface ToWasmThread {
-  readonly start: ThreadStart;
+  /** Undefined where it has a memory of its own. */
+  readonly start: ThreadStart | undefined;
   /** Where the other files of the package's worker are. */
   readonly files: WorkerFiles | undefined;
 }
@@ -19,10 +21,20 @@ export function isWasmThread(): boolean {
 
 /** Serves as one. */
 export function serveAsWasmThread(): void {
-  globalThis.addEventListener('message', ({ data }: MessageEvent<ToWasmThread>) => {
+  const begin = async ({ data }: MessageEvent<ToWasmThread>): Promise<void> => {
     globalThis.weftFiles = data.files;
-    void import('../device/wasm/threads/serve-thread.ts').then(({ serveThread }) =>
-      serveThread(data.start),
-    );
-  });
+    if (data.start === undefined) {
+      const { servePart } = await import('../device/wasm/parts/serve-part.ts');
+      servePart({
+        post: (message: FromPart, transfer) =>
+          globalThis.postMessage(message, { transfer: [...transfer] }),
+        onMessage: (take) =>
+          globalThis.addEventListener('message', (event: MessageEvent<ToPart>) => take(event.data)),
+      });
+    } else {
+      const { serveThread } = await import('../device/wasm/threads/serve-thread.ts');
+      serveThread(data.start);
+    }
+  };
+  globalThis.addEventListener('message', (event) => void begin(event), { once: true });
 }

@@ -44,8 +44,26 @@ export interface ProcessorDeviceOptions {
   /** Makes them without references; undefined where these are needed, or something is not in order. */
   readonly makeAlone?: MakeAlone;
   readonly onDestroy?: () => void;
+  /** Absent where launches are over when they return. */
+  readonly order?: LaunchOrder | undefined;
   /** Absent where launches are not noted down. */
   readonly recordings?: ProcessorRecordings;
+}
+
+/** The order of launches where some are not over when `launch` returns. */
+export interface LaunchOrder {
+  /** Whether all are over. */
+  readonly isIdle: boolean;
+  /** While it is set, all are over at once. */
+  isPaused: boolean;
+  /** Does something after all that was submitted before: at once where that is over. */
+  submit(task: () => void): void;
+  /** The result of such a task. Rejects with the first error of tasks since the last one that asked. */
+  finish<T>(task: () => T): Promise<T>;
+  /** Resolves after all that was submitted, however that went. */
+  settle(): Promise<void>;
+  /** Bytes of the memory at the moment, from an address on. */
+  view(address: number, byteLength: number): Uint8Array;
 }
 
 export type MakeAlone = (
@@ -80,6 +98,7 @@ export class ProcessorDevice implements Device {
   readonly #makeAlone: MakeAlone | undefined;
   readonly #onDestroy: (() => void) | undefined;
   readonly #recordings: ProcessorRecordings | undefined;
+  readonly #order: LaunchOrder | undefined;
   readonly record?: () => LaunchRecording | undefined;
   readonly #operators: OperatorTable | undefined;
   #timings: KernelTiming[] | undefined;
@@ -96,6 +115,7 @@ export class ProcessorDevice implements Device {
     makeKernels,
     makeAlone,
     onDestroy,
+    order,
     recordings,
   }: ProcessorDeviceOptions) {
     this.kind = kind;
@@ -106,6 +126,7 @@ export class ProcessorDevice implements Device {
     this.#makeAlone = makeAlone;
     this.#onDestroy = onDestroy;
     this.#recordings = recordings;
+    this.#order = order;
     if (recordings !== undefined) {
       this.record = () => {
         if (recordings.current !== undefined || this.isProfiled) return undefined;
@@ -178,14 +199,20 @@ export class ProcessorDevice implements Device {
 
   write(buffer: DeviceBuffer, byteOffset: number, bytes: Uint8Array): void {
     const range = { buffer, byteOffset, byteLength: bytes.byteLength };
-    this.#view('write', range).set(bytes);
+    const target = this.#place('write', range);
+    if (this.#order?.isIdle === false) {
+      const copied = bytes.slice();
+      this.#order.submit(() => target().set(copied));
+    } else target().set(bytes);
     this.#recordings?.current?.noteWrite(range, bytes);
   }
 
   copy(from: DeviceRange, to: DeviceRange): void {
-    const source = this.#view('copy from', from);
-    const target = this.#view('copy to', to);
-    target.set(source);
+    const source = this.#place('copy from', from);
+    const target = this.#place('copy to', to);
+    const copy = (): void => target().set(source());
+    if (this.#order === undefined) copy();
+    else this.#order.submit(copy);
     this.#recordings?.current?.noteCopy(from, to);
   }
 
@@ -195,16 +222,18 @@ export class ProcessorDevice implements Device {
   ): Promise<Uint8Array[]> {
     this.#recordings?.current?.invalidate();
     const left = new Set(room);
-    const copies = ranges.map((range) => copyInto(left, this.#view('read', range)));
+    const places = ranges.map((range) => this.#place('read', range));
+    const copyAll = () => places.map((place) => copyInto(left, place()));
     this.#readbacks++;
-    return copies;
+    return this.#order === undefined ? copyAll() : this.#order.finish(copyAll);
   }
 
-  readSync(range: DeviceRange): Uint8Array {
+  readSync(range: DeviceRange): Uint8Array | undefined {
+    if (this.#order?.isIdle === false) return undefined;
     // What follows may depend on the elements.
     this.#recordings?.current?.invalidate();
     this.#readbacks++;
-    return this.#view('read', range).slice();
+    return this.#place('read', range)().slice();
   }
 
   flush(): void {
@@ -213,14 +242,21 @@ export class ProcessorDevice implements Device {
 
   async synchronize(): Promise<void> {
     this.#requireLive();
+    await this.#order?.finish(() => undefined);
   }
 
   async startProfile(): Promise<() => Promise<readonly KernelTiming[]>> {
     this.#requireLive();
+    // Each kernel is to have its own time, not that of others it waits for.
+    this.#pauseOrder(true);
+    await this.#order?.settle();
     const timings: KernelTiming[] = [];
     this.#timings = timings;
     return async () => {
-      if (this.#timings === timings) this.#timings = undefined;
+      if (this.#timings === timings) {
+        this.#timings = undefined;
+        this.#pauseOrder(false);
+      }
       return timings;
     };
   }
@@ -245,11 +281,18 @@ export class ProcessorDevice implements Device {
     this.#onDestroy?.();
   }
 
-  #view(where: string, range: DeviceRange): Uint8Array {
+  /** Gives the bytes of a range, once they are needed. */
+  #place(where: string, { buffer, byteOffset, byteLength }: DeviceRange): () => Uint8Array {
     this.#requireLive();
-    checkRange(where, range);
-    const { bytes, byteOffset } = this.#memory.locate(range.buffer);
-    return new Uint8Array(bytes, byteOffset + range.byteOffset, range.byteLength);
+    checkRange(where, { buffer, byteOffset, byteLength });
+    const { bytes, byteOffset: begin } = this.#memory.locate(buffer);
+    const [order, address] = [this.#order, begin + byteOffset];
+    if (order === undefined) return () => new Uint8Array(bytes, address, byteLength);
+    return () => order.view(address, byteLength);
+  }
+
+  #pauseOrder(isPaused: boolean): void {
+    if (this.#order !== undefined) this.#order.isPaused = isPaused;
   }
 
   #requireLive(): void {

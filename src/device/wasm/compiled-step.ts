@@ -4,9 +4,11 @@ import type { LaunchRecorder } from './launch-recorder.ts';
 import type { MemoryChecks } from './memory-checks.ts';
 import type { ConstantPack, PackedConstants } from './packed-constants.ts';
 import type { LoadedCode } from './module-compiler.ts';
+import type { RunStep, StepConstant, StepDistributor } from './step-distributor.ts';
 import type { StepPlan } from './step-plan.ts';
 import { MOST_ARGS } from './threads/thread-control.ts';
 import type { ThreadPool } from './threads/thread-pool.ts';
+import { asWasmBuffer } from './wasm-memory.ts';
 
 /** The part of a device that steps need. */
 export interface StepMachine {
@@ -14,12 +16,15 @@ export interface StepMachine {
   /** Of a device that checks all accesses. */
   readonly checks: MemoryChecks | undefined;
   readonly threads: ThreadPool | undefined;
+  readonly distributor: StepDistributor | undefined;
   /** What launches are noted down in, if any. */
   readonly recording: LaunchRecorder | undefined;
   /** Of a step that threads share: see `WasmKernel.work`. */
   readonly leastSharedWork: number;
   /** All of the memory; another object after it grew. */
   readonly bytes: ArrayBuffer;
+  /** Does something in order with launches. */
+  submit(task: () => void): void;
   /** Address of temporary memory; it grows to the largest request, and then moves. */
   scratch(slot: number, byteLength: number): number;
 }
@@ -48,6 +53,8 @@ export class CompiledStep {
   #threadArgs: number[][] | undefined;
   /** Its number for threads. */
   #index = 0;
+  /** Where threads with memories of their own may help. */
+  readonly #distributed: RunStep | undefined;
 
   constructor(plan: StepPlan, code: StepCode, machine: StepMachine) {
     this.#plan = plan;
@@ -56,7 +63,10 @@ export class CompiledStep {
     this.#constantPacks = constantPacks(plan, code, machine.checks);
     this.#args = plan.params.map(() => 0);
     this.#args[this.#args.length - 1] = plan.units;
-    const { threads, leastSharedWork } = machine;
+    const { distributor, threads, leastSharedWork } = machine;
+    const { access } = plan;
+    this.#distributed =
+      access && distributor?.distribute({ plan: { ...plan, access }, code: code.step });
     const isShared =
       plan.units > 1 && plan.work >= leastSharedWork && plan.params.length <= MOST_ARGS;
     if (threads === undefined || !isShared) return;
@@ -83,14 +93,49 @@ export class CompiledStep {
     for (let i = 0; i < scratch.length; i++) args[at++] = this.#scratch(i, 0);
     args[at] = 0;
     args[at + 1] = this.#plan.units;
-    if (recording !== undefined) this.#record(recording, [...args]);
-    this.#execute(args);
+    if (this.#distributed !== undefined) {
+      this.#distribute(this.#distributed, tensors, recording);
+    } else if (this.#machine.distributor?.isIdle === false) {
+      const run = this.#runner([...args]);
+      recording?.noteStep(run);
+      run();
+    } else {
+      recording?.noteStep(this.#runner([...args]));
+      this.#execute(args);
+    }
   }
 
-  #record(recording: LaunchRecorder, args: number[]): void {
+  /** Does it with these arguments each time. */
+  #runner(args: number[]): () => void {
+    const { distributor } = this.#machine;
     const { run } = this.#code.step;
-    const isShared = this.#threadArgs !== undefined;
-    recording.noteStep(isShared ? () => this.#execute(args) : () => run(...args));
+    if (distributor !== undefined) return () => distributor.submit(() => run(...args));
+    return this.#threadArgs === undefined ? () => run(...args) : () => this.#execute(args);
+  }
+
+  #distribute(
+    run: RunStep,
+    tensors: readonly DeviceTensor[],
+    recording: LaunchRecorder | undefined,
+  ): void {
+    const args = [...this.#args];
+    const constants = this.#constants(tensors);
+    recording?.noteStep(() => run(args, constants));
+    run(args, constants);
+  }
+
+  /** By argument. */
+  #constants(tensors: readonly DeviceTensor[]): (StepConstant | undefined)[] {
+    const constantAt = (value: number, layout: string): StepConstant | undefined => {
+      const tensor = tensors[value];
+      if (tensor?.isReadOnly !== true) return undefined;
+      const { buffer, byteOffset } = tensor;
+      return { buffer: asWasmBuffer(buffer), name: `${byteOffset} ${layout}` };
+    };
+    return [
+      ...this.#plan.values.map((value) => constantAt(value, '')),
+      ...this.#plan.packs.map(({ value, layout }) => constantAt(value, layout)),
+    ];
   }
 
   #execute(args: number[]): void {
@@ -137,8 +182,9 @@ export class CompiledStep {
     const [pack, code] = [this.#plan.packs[i], this.#code.packs[i]];
     if (pack === undefined || code === undefined) throw internalError(`no pack ${i}`);
     const [from, to] = [addressAt(addresses, pack.value), this.#unpacked(i)];
-    recording?.noteStep(() => code.run(from, to));
-    code.run(from, to);
+    const run = (): void => this.#machine.submit(() => code.run(from, to));
+    recording?.noteStep(run);
+    run();
     return to;
   }
 

@@ -10,6 +10,14 @@ export interface LoadedCode {
   readonly run: WasmCode;
   /** Gives it to threads, with all of its module; its number there. */
   readonly share: () => number;
+  /** For threads that have memories of their own. */
+  readonly source: CodeSource;
+}
+
+/** A function of a module. */
+export interface CodeSource {
+  readonly module: WebAssembly.Module;
+  readonly index: number;
 }
 
 export interface ModuleCompilerOptions {
@@ -61,7 +69,7 @@ export class ModuleCompiler {
     return Array.from({ length: count }, (_, i) => {
       const code = exports[i];
       if (typeof code !== 'function') throw internalError(`a module without function ${i}`);
-      return { run: code as WasmCode, share: () => load() + i };
+      return { run: code as WasmCode, share: () => load() + i, source: { module, index: i } };
     });
   }
 }

@@ -36,7 +36,8 @@ export class PackedConstants {
     if (made === undefined) {
       made = this.#create(pack.byteLength, budget);
       if (made === undefined) return undefined;
-      code(buffer.begin + byteOffset, made.buffer.begin);
+      const [from, to] = [buffer.begin + byteOffset, made.buffer.begin];
+      this.#memory.submit(() => code(from, to));
       ofBuffer.set(key, made);
     }
     const address = made.buffer.begin;

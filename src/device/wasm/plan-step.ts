@@ -1,12 +1,19 @@
+import { dtypeInfo, storageByteLength } from '../../core/dtype.ts';
 import { elementCount } from '../../core/shape.ts';
 import type { Operator } from '../../ops/operator.ts';
 import type { WasmCall, WasmKernel } from '../../ops/wasm-lowering.ts';
 import { findLowering } from '../../ops/wasm-lowerings.ts';
 import { type Local, local } from '../../wasm/expression.ts';
-import type { CallStep, ChainStep, HostStep } from '../host/host-plan.ts';
+import type { CallStep, ChainStep, HostStep, PlannedCall } from '../host/host-plan.ts';
 import { isPlannedChain, planChain } from './plan-chain.ts';
 import { copyKernel, mapKernel } from './plan-map.ts';
-import { newUnitRange, type StepContext, type StepPlan } from './step-plan.ts';
+import {
+  newUnitRange,
+  type StepAccess,
+  type StepContext,
+  type StepPlan,
+  type ValueAccess,
+} from './step-plan.ts';
 
 /** The loop nest of a step; undefined for one that references do. Pure. */
 export function planStep(step: HostStep, context: StepContext): StepPlan | undefined {
@@ -70,5 +77,32 @@ function planCall(step: CallStep, context: StepContext): StepPlan | undefined {
     work: kernel.work ?? elementCount(output.shape),
     functions,
     body,
+    access: accessOf(kernel, call, { types: context.types, values }),
+  };
+}
+
+function accessOf(
+  { writes, packs = [], unitInputs = [] }: WasmKernel,
+  { inputs, value: result }: PlannedCall,
+  { types, values }: Pick<StepContext, 'types'> & Pick<StepPlan, 'values'>,
+): StepAccess | undefined {
+  const dtype = types[result]?.dtype;
+  if (writes === undefined || dtype === undefined) return undefined;
+  const accessTo = (value: number): ValueAccess => {
+    const type = types[value];
+    const operands = inputs.flatMap((input, i) => (input === value ? [i] : []));
+    const packed = operands.map((operand) => packs.findIndex((pack) => pack.operand === operand));
+    const [only = -1, ...others] = operands;
+    return {
+      byteLength: type ? storageByteLength(type.dtype, elementCount(type.shape)) : 0,
+      unitByteLength: others.length === 0 ? unitInputs[only] : undefined,
+      packs: operands.length === 0 || packed.includes(-1) ? undefined : packed,
+    };
+  };
+  return {
+    writes,
+    elementByteLength: dtypeInfo(dtype).byteLength,
+    output: values.indexOf(result),
+    values: values.map(accessTo),
   };
 }

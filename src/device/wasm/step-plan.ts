@@ -1,4 +1,5 @@
 import type { ConcreteTensorType } from '../../core/primitive-function.ts';
+import type { UnitWrites } from '../../ops/unit-writes.ts';
 import type { OperandPack, UnitRange } from '../../ops/wasm-lowering.ts';
 import { type Local, local } from '../../wasm/expression.ts';
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
@@ -20,6 +21,27 @@ export interface StepPlan {
   /** Functions that the body calls. */
   readonly functions: readonly WasmFunction[];
   readonly body: readonly Statement[];
+  /** Undefined where threads that have memories of their own cannot do units. */
+  readonly access?: StepAccess | undefined;
+}
+
+/** What units read and write. */
+export interface StepAccess {
+  readonly writes: UnitWrites;
+  /** Bytes of an element of the result. */
+  readonly elementByteLength: number;
+  /** The result, as an index of the step's values. */
+  readonly output: number;
+  /** By the step's values. */
+  readonly values: readonly ValueAccess[];
+}
+
+export interface ValueAccess {
+  readonly byteLength: number;
+  /** See `OperandPack.unitByteLength`. */
+  readonly unitByteLength: number | undefined;
+  /** What is read in place of it, as indices of packs, unless one of these is left out. */
+  readonly packs: readonly number[] | undefined;
 }
 
 /** A value in the layout that a step reads. */

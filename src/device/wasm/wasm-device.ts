@@ -45,7 +45,11 @@ export function createWasmDevice({ operators, ...options }: WasmDeviceOptions = 
       const kernels = primitives.map((primitive) => new WasmKernel(primitive, whole));
       return compileAhead(kernels, whole);
     },
-    onDestroy: () => machine.threads?.dispose(),
+    onDestroy: () => {
+      machine.threads?.dispose();
+      machine.distributor?.dispose();
+    },
+    order: machine.distributor,
     recordings: {
       get current() {
         return machine.recording;
@@ -90,6 +94,7 @@ async function compileAhead(
   { machine, prepacking }: WasmKernelContext,
 ): Promise<readonly WasmKernel[]> {
   await machine.threads?.ready();
+  await machine.distributor?.ready();
   const planned = kernels.map((kernel) => kernel.planAhead());
   const plans = planned.flatMap((one) => one?.steps ?? []);
   const steps = await machine.compile(plans, prepacking);

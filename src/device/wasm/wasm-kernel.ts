@@ -214,12 +214,11 @@ export class WasmKernel implements Kernel {
   }
 
   #runReference(step: HostStep, plan: HostPlan, addresses: readonly number[]): void {
-    const { recording } = this.#context.machine;
-    if (recording !== undefined) {
-      const places = [...addresses];
-      recording.noteStep(() => this.#refer(step, plan, places));
-    }
-    this.#refer(step, plan, addresses);
+    const { machine } = this.#context;
+    const places = [...addresses];
+    const run = (): void => machine.submit(() => this.#refer(step, plan, places));
+    machine.recording?.noteStep(run);
+    run();
   }
 
   #refer(step: HostStep, plan: HostPlan, addresses: readonly number[]): void {

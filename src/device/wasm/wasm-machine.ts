@@ -7,6 +7,7 @@ import type { LaunchRecorder, RecordedMachine } from './launch-recorder.ts';
 import type { MemoryChecks } from './memory-checks.ts';
 import { type LoadedCode, ModuleCompiler } from './module-compiler.ts';
 import { PackedConstants } from './packed-constants.ts';
+import type { CreateDistributor, StepDistributor } from './step-distributor.ts';
 import type { StepPlan } from './step-plan.ts';
 import { type StartThread, ThreadPool } from './threads/thread-pool.ts';
 import { MAX_BYTE_LENGTH, WasmMemory, type WasmMemoryLimits } from './wasm-memory.ts';
@@ -18,6 +19,8 @@ export interface WasmMachineOptions extends Partial<WasmMemoryLimits> {
   readonly threads?: number;
   /** Starts a thread beside this one. Without it there are none. */
   readonly startThread?: StartThread;
+  /** In place of {@link startThread}, where memory cannot be shared. */
+  readonly createDistributor?: CreateDistributor | undefined;
   /** Whether threads share all steps that they can, from the first run on, instead of where it pays. */
   readonly sharesAll?: boolean;
   /** Asked before each load and store of kernels, in this thread only; for tests. */
@@ -37,6 +40,7 @@ export class WasmMachine implements StepMachine, RecordedMachine {
   readonly packed: PackedConstants;
   readonly checks: MemoryChecks | undefined;
   readonly threads: ThreadPool | undefined;
+  readonly distributor: StepDistributor | undefined;
   readonly leastSharedWork: number;
   recording: LaunchRecorder | undefined;
   readonly #compiler: ModuleCompiler;
@@ -45,6 +49,8 @@ export class WasmMachine implements StepMachine, RecordedMachine {
     const { byteBudget = MAX_BYTE_LENGTH, relaxedSimd = true, sharesAll = false, checks } = options;
     const count = options.startThread === undefined ? 0 : (options.threads ?? 1) - 1;
     this.memory = new WasmMemory({ byteBudget, isShared: count > 0 });
+    this.distributor = checks ? undefined : options.createDistributor?.(this.memory);
+    this.memory.submit = this.submit;
     this.packed = new PackedConstants(this.memory);
     this.checks = checks;
     this.threads = this.#createThreads(count, options);
@@ -63,9 +69,16 @@ export class WasmMachine implements StepMachine, RecordedMachine {
 
   /** Threads that work at the moment, or will. */
   get threadCount(): number {
-    const { threads } = this;
+    const { distributor, threads } = this;
+    if (distributor !== undefined) return distributor.threadCount;
     return threads === undefined || threads.isBroken ? 1 : threads.count + 1;
   }
+
+  /** Does something in order with launches. */
+  readonly submit = (task: () => void): void => {
+    if (this.distributor === undefined) task();
+    else this.distributor.submit(task);
+  };
 
   scratch(slot: number, byteLength: number): number {
     return this.memory.scratchAddress(slot, byteLength);

@@ -35,6 +35,10 @@ export class WasmBuffer implements DeviceBuffer {
     this.byteLength = byteLength;
   }
 
+  get isDestroyed(): boolean {
+    return this.#begin === undefined;
+  }
+
   /** Its address. Throws once the buffer is destroyed. */
   get begin(): number {
     if (this.#begin === undefined) throw internalError('a buffer is used after it was destroyed');
@@ -68,6 +72,8 @@ export class WasmMemory implements ProcessorMemory {
   bytesLive = 0;
   /** Grows when temporary memory gets a new place. */
   scratchMoves = 0;
+  /** Does what changes the memory, in order with launches that are not over. */
+  submit = (change: () => void): void => change();
   readonly #byteBudget: number;
   /** By address, never next to each other. Address 0 is no buffer's. */
   readonly #scratch = new Map<number, WasmBuffer>();
@@ -76,6 +82,11 @@ export class WasmMemory implements ProcessorMemory {
   constructor({ byteBudget, isShared = false }: WasmMemoryOptions) {
     this.#byteBudget = byteBudget;
     this.memory = new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES, shared: isShared });
+  }
+
+  /** Bytes from an address on. */
+  view(address: number, byteLength: number): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.bytes, address, byteLength);
   }
 
   /** All of it; another object after it grew. */
@@ -93,7 +104,7 @@ export class WasmMemory implements ProcessorMemory {
       throw this.#outOfMemory(byteLength, `at most ${left}, what is left of ${this.#byteBudget}`);
     }
     const begin = this.#cut(rounded(byteLength), byteLength);
-    new Uint8Array(this.bytes, begin, rounded(byteLength)).fill(0);
+    this.submit(() => void this.view(begin, rounded(byteLength)).fill(0));
     this.created++;
     this.live++;
     this.bytesLive += byteLength;

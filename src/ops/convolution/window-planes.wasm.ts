@@ -20,6 +20,7 @@ import {
 } from '../../wasm/statement.ts';
 import { addProduct } from '../linear/product-frame.wasm.ts';
 import { FLOAT, plus, times } from '../../wasm/address.ts';
+import { writesInOrder } from '../unit-writes.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
 import { type PaddedVolumes, paddedVolumes } from './padded-volumes.wasm.ts';
 import { nest, type NestDim, strided } from './tap-nest.wasm.ts';
@@ -60,6 +61,8 @@ export function windowKernel(window: VolumeWindow): WasmKernel {
     ],
     scratch: [...image.scratch, ...(counts ? [counts.byteLength] : [])],
     units: groups,
+    writes: writesInOrder(groupOut * depths.count * plane),
+    unitInputs: [size * FLOAT],
     work: groups * groupOut * depths.count * plane * windowElements(axes) * groupIn,
     body: ({ inputs: [x, w, bias], output, scratch, units }) => {
       if (x === undefined) return [];

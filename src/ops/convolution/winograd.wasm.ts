@@ -4,6 +4,7 @@ import { call, loop, set, type Statement } from '../../wasm/statement.ts';
 import type { MatmulProblem } from '../linear/matmul-problem.ts';
 import { forUnits, productUnits } from '../linear/product-frame.wasm.ts';
 import { COLUMNS, multiplyPanels, tileFunctions } from '../linear/product-panels.wasm.ts';
+import { writesOfTiles } from '../unit-writes.ts';
 import type { UnitRange, WasmKernel } from '../wasm-lowering.ts';
 import { paddedVolumes } from './padded-volumes.wasm.ts';
 import type { VolumeAxes, WindowAxis } from './window.ts';
@@ -88,7 +89,18 @@ export function winogradKernel(
     ],
     packs: [weightsPack(plan)],
     scratch: [points * imageBytes(plan), points * productBytes(plan), ...padded.scratch],
-    units: productUnits(problem, panels),
+    ...productUnits(
+      problem,
+      panels,
+      writesOfTiles({
+        planes: plan.outChannels,
+        height: plan.height,
+        width: plan.width,
+        size: filter.output.length,
+        across: plan.across,
+        tiles: COLUMNS,
+      }),
+    ),
     work: (problem.batch[0] ?? 1) * costOf(filter, options),
     body: (places) => {
       const [weights] = places.packed;

@@ -13,7 +13,13 @@ import {
   withLane,
 } from '../../wasm/expression.ts';
 import { loop, set, type Statement, store, when } from '../../wasm/statement.ts';
-import type { UnitRange, WasmPlaces } from '../wasm-lowering.ts';
+import {
+  writesInOrder,
+  writesOfColumns,
+  writesOfMatrices,
+  type UnitWrites,
+} from '../unit-writes.ts';
+import type { UnitRange, WasmKernel, WasmPlaces } from '../wasm-lowering.ts';
 import type { BiasStrides, MatmulProblem } from './matmul-problem.ts';
 
 /** Adds the product of two vectors to a sum. */
@@ -30,11 +36,28 @@ export interface Addresses {
 /** Matrices of the batch from which on each is a unit; of fewer a unit is a part of one. */
 const MANY_MATRICES = 4;
 
-/** Units of a product whose matrices have so many parts. */
-export function productUnits({ batch }: MatmulProblem, parts: number): number {
+/** Units of a product whose matrices have so many parts, and what parts write. */
+export function productUnits(
+  { batch, m, n }: MatmulProblem,
+  parts: number,
+  ofParts: UnitWrites,
+): Required<Pick<WasmKernel, 'units' | 'writes'>> {
   const matrices = countOf(batch);
-  return matrices >= MANY_MATRICES ? matrices : matrices * parts;
+  if (matrices >= MANY_MATRICES) return { units: matrices, writes: writesInOrder(m * n) };
+  const writes = writesOfMatrices({ rows: m, columns: n, parts, ofParts });
+  return { units: matrices * parts, writes };
 }
+
+/** Units of a product that has parts of so many columns. */
+export const columnUnits = (problem: MatmulProblem, width: number) =>
+  productUnits(
+    problem,
+    Math.ceil(problem.n / width),
+    writesOfColumns({ rows: problem.m, columns: problem.n }, width),
+  );
+
+/** Whether the parts of one matrix are all units. */
+export const isOneMatrix = ({ batch }: MatmulProblem): boolean => countOf(batch) === 1;
 
 const countOf = (batch: readonly number[]): number =>
   batch.reduce((product, size) => product * size, 1);

@@ -23,6 +23,7 @@ import {
   addProduct,
   type Addresses,
   forUnits,
+  isOneMatrix,
   resultPlaces,
   storeRow,
 } from './product-frame.wasm.ts';
@@ -55,7 +56,13 @@ export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): Wasm
         .filter((columns) => columns > 0 && columns <= n)
         .map((columns) => rowsFunction(problem, columns)),
     ],
-    packs: [{ ...panelPack(1, layoutOfB(problem)), isOptional: true }],
+    packs: [
+      {
+        ...panelPack(1, layoutOfB(problem)),
+        isOptional: true,
+        ...(isOneMatrix(problem) && { unitByteLength: UNIT_PANELS * panelBytes(problem) }),
+      },
+    ],
     body(places) {
       const [packed] = places.packed;
       if (packed === undefined) return [];

@@ -7,7 +7,8 @@ import { packFunction, panelByteLength, type PanelLayout, panelPack } from './pa
 import {
   type Addresses,
   forUnits,
-  productUnits,
+  columnUnits,
+  isOneMatrix,
   productWork,
   resultPlaces,
 } from './product-frame.wasm.ts';
@@ -82,7 +83,12 @@ export function matrixPanels(problem: MatmulProblem, constant: ConstantOperand):
   if (constant === 'b' && isOne(problem, problem.b.batch)) {
     return {
       functions: [],
-      packs: [panelPack(1, layoutOfB(problem))],
+      packs: [
+        {
+          ...panelPack(1, layoutOfB(problem)),
+          ...(isOneMatrix(problem) && { unitByteLength: panelBytes(problem) }),
+        },
+      ],
       scratch: [],
       atOnce: 0,
       begin: () => [],
@@ -125,7 +131,7 @@ export function panelKernel(
       ...(atOnce > 0 ? [atOnce * panelBytes(problem)] : []),
       ...source.scratch,
     ],
-    units: productUnits(problem, panels),
+    ...columnUnits(problem, COLUMNS),
     work: productWork(problem),
     body: (places) => {
       const body = bodyOf(problem, { source, places, hasRowPack: rowPack !== undefined });

@@ -25,7 +25,7 @@ import {
   type Addresses,
   firstLanes,
   forUnits,
-  productUnits,
+  columnUnits,
   productWork,
   resultPlaces,
   storeRow,
@@ -82,7 +82,7 @@ export function rowKernel(problem: MatmulProblem): WasmKernel {
   const whole = Math.floor(n / WIDE_COLUMNS);
   return {
     functions,
-    units: productUnits(problem, parts),
+    ...columnUnits(problem, WIDE_COLUMNS),
     work: productWork(problem),
     body: (places) => {
       const [row, block] = [local('i32'), local('i32')];
@@ -138,7 +138,7 @@ export function dotKernel(problem: MatmulProblem): WasmKernel {
   const whole = Math.floor(n / 4);
   return {
     functions,
-    units: productUnits(problem, parts),
+    ...columnUnits(problem, 4),
     work: productWork(problem),
     body: (places) => {
       const [row, quad] = [local('i32'), local('i32')];

@@ -23,7 +23,7 @@ import type { MatmulProblem } from './matmul-problem.ts';
 import {
   type Addresses,
   forUnits,
-  productUnits,
+  columnUnits,
   loadColumns,
   productWork,
   resultPlaces,
@@ -56,7 +56,7 @@ export function streamKernel(problem: MatmulProblem): WasmKernel {
       ...heights.map((rows) => addFunction(problem, rows)),
       ...(isPlain ? [] : [finishFunction(problem)]),
     ],
-    units: productUnits(problem, parts),
+    ...columnUnits(problem, UNIT_COLUMNS),
     work: productWork(problem),
     body: (places) => {
       const [row, begin, vectors, left] = [local('i32'), local('i32'), local('i32'), local('i32')];

@@ -22,6 +22,7 @@ import {
   when,
 } from '../../wasm/statement.ts';
 import { productKernel } from '../linear/product.wasm.ts';
+import { writesOfColumns } from '../unit-writes.ts';
 import { innerKernel, withHalves } from '../wasm-kernels.ts';
 import type { WasmKernel, WasmLowering } from '../wasm-lowering.ts';
 import { type NbitsProblem, nbitsProblem } from './matmul-nbits-problem.ts';
@@ -71,6 +72,13 @@ function byRows(codes: Codes): WasmKernel {
     ],
     scratch: [Math.max(depth, 4) * FLOAT, Math.max(blocks, 4) * FLOAT],
     units: Math.ceil(n / COLUMNS),
+    writes: writesOfColumns({ rows: m, columns: n }, COLUMNS),
+    unitInputs: [
+      undefined,
+      COLUMNS * blocks * codes.blockBytes,
+      COLUMNS * blocks * FLOAT,
+      COLUMNS * zeroStride(codes),
+    ],
     work: m * n * k,
     body({ inputs: [a, b, scales, zeros], output, scratch: [row, sums], units }) {
       if (!(a && b && scales && row && sums)) return [];

@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
 import { OutOfMemoryError } from '../../../core/errors.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
-import { seededRandom } from '../../../core/random.ts';
-import { casesOfAllDTypes } from '../../../ops/testing/dtype-variants.ts';
-import type { TestedOp } from '../../../ops/testing/tested-ops.ts';
 import type { Device } from '../../device.ts';
-import { launchCases } from '../../testing/compare-operator.ts';
-import { allocateTensor, downloadTensors, uploadTensor } from '../../testing/device-tensors.ts';
+import { bitsOf, multiply, product } from '../testing/bits-on-device.ts';
 import { OPERATORS_ON_WASM } from '../testing/operators-on-wasm.ts';
 import { WatchedThreads } from '../testing/watched-threads.ts';
 import { createWasmDevice, type WasmDeviceOptions } from '../wasm-device.ts';
@@ -19,53 +13,6 @@ const threads = new WatchedThreads();
 async function openShared(options: WasmDeviceOptions = {}): Promise<Device> {
   const startThread = await threads.starter();
   return createWasmDevice({ threads: 2, startThread, sharesAll: true, ...options });
-}
-
-/** The bytes of all results of an operator's cases, by title. */
-async function bitsOf(device: Device, op: TestedOp): Promise<readonly string[][]> {
-  const launched = await launchCases(device, op, casesOfAllDTypes(op));
-  const results = await downloadTensors(
-    device,
-    launched.map(({ output }) => output),
-  );
-  for (const { tensors } of launched) for (const { buffer } of tensors) buffer.destroy();
-  return results.map((result, i) => [launched[i]?.title ?? '', bits(result)]);
-}
-
-function bits({ data }: HostTensor): string {
-  return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64');
-}
-
-/** `c = a b` of square matrices. */
-function product(size: number): PrimitiveFunction {
-  const type = { dtype: 'float32', shape: [size, size] } as const;
-  return {
-    name: 'product',
-    params: [type, type],
-    body: [{ op: 'matmul', inputs: [0, 1], attributes: {} }],
-    results: [{ value: 2, type }],
-  };
-}
-
-function matrix(size: number, seed: number): HostTensor {
-  const random = seededRandom(seed);
-  const values = Array.from({ length: size * size }, () => random() - 0.5);
-  return HostTensor.from('float32', [size, size], values);
-}
-
-/** The product of two matrices, computed so often. */
-async function multiply(device: Device, size: number, times = 1): Promise<string> {
-  const kernel = (await device.prepare([product(size)])).get('product');
-  const tensors = [matrix(size, 1), matrix(size, 2)].map((one) => uploadTensor(device, one));
-  const output = allocateTensor(device, { dtype: 'float32', shape: [size, size] });
-  for (let i = 0; i < times; i++) {
-    kernel?.launch([...tensors, output]);
-    await new Promise((wake) => setTimeout(wake, 1));
-  }
-  const [result] = await downloadTensors(device, [output]);
-  for (const { buffer } of [...tensors, output]) buffer.destroy();
-  if (result === undefined) throw new Error('no result');
-  return bits(result);
 }
 
 describe('two threads', () => {

@@ -1,0 +1,111 @@
+import { DeviceLostError } from '../../../core/errors.ts';
+import type {
+  CreateDistributor,
+  DistributableStep,
+  RunStep,
+  StepDistributor,
+} from '../step-distributor.ts';
+import type { WasmMemory } from '../wasm-memory.ts';
+import { DistributedStep } from './distributed-step.ts';
+import { LaunchQueue } from './launch-queue.ts';
+import type { StartPart } from './part-protocol.ts';
+import { PartWorkers } from './part-workers.ts';
+import { StepTrial } from './step-trial.ts';
+import { TrialTurns } from './trial-turns.ts';
+
+export interface DistributorOptions {
+  /** Threads in all, the one of the device included. */
+  readonly threads: number;
+  readonly startPart: StartPart;
+  /** Whether all steps are shared that can be, from the first run on, instead of where it pays. */
+  readonly sharesAll?: boolean | undefined;
+  /** Milliseconds in which threads have to do their parts. Default 20,000. */
+  readonly patienceMs?: number | undefined;
+  /** Bytes of constants that each thread keeps. Default: 1 GiB. */
+  readonly keptByteBudget?: number | undefined;
+}
+
+const PATIENCE_MS = 20_000;
+const KEPT_BYTE_BUDGET = 2 ** 30;
+
+/** To copy a byte into a message and out of it again, on fast machines. */
+const MS_PER_BYTE = 1e-7;
+
+/** Messages take longer than less work. */
+const LEAST_DISTRIBUTED_WORK = 2 ** 22;
+
+/** How a device shares work with threads that have memories of their own. */
+export const distributorOf =
+  (options: DistributorOptions): CreateDistributor =>
+  (memory) =>
+    new Distributor(memory, options);
+
+class Distributor extends LaunchQueue implements StepDistributor {
+  readonly #memory: WasmMemory;
+  readonly #workers: PartWorkers;
+  readonly #sharesAll: boolean;
+  readonly #turns = new TrialTurns();
+
+  constructor(memory: WasmMemory, options: DistributorOptions) {
+    super();
+    const { patienceMs = PATIENCE_MS, keptByteBudget = KEPT_BYTE_BUDGET } = options;
+    this.#memory = memory;
+    this.#sharesAll = options.sharesAll ?? false;
+    this.#workers = new PartWorkers(options.threads - 1, {
+      startPart: options.startPart,
+      patienceMs,
+      keptByteBudget,
+      submit: (task) => this.submit(task),
+    });
+  }
+
+  get threadCount(): number {
+    return this.#workers.count + 1;
+  }
+
+  view(address: number, byteLength: number): Uint8Array {
+    return this.#memory.view(address, byteLength);
+  }
+
+  distribute(step: DistributableStep): RunStep | undefined {
+    const { units, work } = step.plan;
+    if (units < 2 || (!this.#sharesAll && work < LEAST_DISTRIBUTED_WORK)) return undefined;
+    this.#workers.start();
+    const distributed = new DistributedStep(step, {
+      memory: this.#memory,
+      workers: this.#workers,
+      isDisposed: this.isDisposed,
+      trial: this.#sharesAll ? undefined : this.#trialOf(step),
+    });
+    return (args, constants) => {
+      if (this.isPaused) this.submit(() => step.code.run(...args));
+      else this.submitLong(() => distributed.run({ args, constants }));
+    };
+  }
+
+  async ready(): Promise<void> {
+    if (!this.#sharesAll) return;
+    this.#workers.start();
+    await this.#workers.ready();
+  }
+
+  #trialOf({ plan: { access } }: DistributableStep): StepTrial {
+    const workers = this.#workers;
+    const others = workers.count;
+    const { byteLength = 0 } = access.values[access.output] ?? {};
+    const resultMs = (MS_PER_BYTE * byteLength * others) / (others + 1);
+    const messagesMs = (): number => workers.messagesMs + resultMs;
+    return new StepTrial({ others, messagesMs, turns: this.#turns });
+  }
+
+  override dispose(): void {
+    super.dispose(
+      new DeviceLostError({
+        where: 'wasm device',
+        got: 'a call that was not over when the device was destroyed by its owner',
+        expected: 'a live device',
+      }),
+    );
+    this.#workers.dispose();
+  }
+}

@@ -1,0 +1,64 @@
+/** What a thread that has a memory of its own is told. */
+export type ToPart =
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'load'; readonly id: number; readonly module: WebAssembly.Module }
+  | { readonly kind: 'unload'; readonly id: number }
+  | { readonly kind: 'keep'; readonly id: number; readonly bytes: ArrayBuffer }
+  | { readonly kind: 'drop'; readonly id: number }
+  | PartRequest;
+
+/** Some units of a step. */
+export interface PartRequest {
+  readonly kind: 'run';
+  readonly id: number;
+  /** The number of the module, and the function's index in it. */
+  readonly module: number;
+  readonly index: number;
+  readonly operands: readonly PartOperand[];
+  readonly first: number;
+  readonly end: number;
+  /** Which operand is the result. */
+  readonly output: number;
+  /** The bytes of the result to send back: begin and length of each run. */
+  readonly runs: Int32Array<ArrayBuffer>;
+  /** For these bytes. */
+  readonly room: ArrayBuffer | undefined;
+}
+
+/** Memory whose address a function gets; `skipped` bytes in front of what is there are not needed. */
+export type PartOperand =
+  | { readonly kind: 'kept'; readonly id: number; readonly skipped: number }
+  | { readonly kind: 'bytes'; readonly bytes: ArrayBuffer; readonly skipped: number }
+  | { readonly kind: 'room'; readonly byteLength: number }
+  | { readonly kind: 'absent' };
+
+/** The buffers that go with operands. */
+export const bytesOf = (operands: readonly PartOperand[]): ArrayBuffer[] =>
+  operands.flatMap((operand) => (operand.kind === 'bytes' ? [operand.bytes] : []));
+
+/** What it answers; without bytes it could not do its part. */
+export type FromPart =
+  /** It has started, or heard a `ping`. */
+  | { readonly kind: 'ready' }
+  | {
+      readonly kind: 'done';
+      readonly id: number;
+      readonly bytes: ArrayBuffer | undefined;
+      /** Those of the operands, to be filled again. */
+      readonly spares: readonly ArrayBuffer[];
+    };
+
+/** The way to such a thread. */
+export interface PartThread {
+  post(message: ToPart, transfer?: readonly ArrayBuffer[]): void;
+  terminate(): void;
+}
+
+export interface PartEvents {
+  readonly onMessage: (message: FromPart) => void;
+  /** It could not be started, or it ended. */
+  readonly onError: () => void;
+}
+
+/** Starts a thread that serves with a `PartServer`; undefined where there are none. */
+export type StartPart = (events: PartEvents) => PartThread | undefined;

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Device } from '../../device.ts';
+import { bitsOf } from '../testing/bits-on-device.ts';
+import { OPERATORS_ON_WASM } from '../testing/operators-on-wasm.ts';
+import { WatchedParts } from '../testing/watched-parts.ts';
+import { createWasmDevice } from '../wasm-device.ts';
+import { type DistributorOptions, distributorOf } from './distributor.ts';
+
+const threads = new WatchedParts();
+
+/** A device with threads that share all work that they can. */
+async function openApart(options: Partial<DistributorOptions> = {}): Promise<Device> {
+  const startPart = await threads.starter();
+  return createWasmDevice({
+    createDistributor: distributorOf({ threads: 2, startPart, sharesAll: true, ...options }),
+  });
+}
+
+describe('two threads with memories of their own', () => {
+  let apart: Device;
+  let alone: Device;
+  beforeAll(async () => {
+    apart = await openApart();
+    alone = createWasmDevice();
+  });
+  afterAll(() => {
+    apart.destroy();
+    alone.destroy();
+  });
+
+  test.each(OPERATORS_ON_WASM.map((op, i) => [`${i} ${op.name}`, op] as const))(
+    '%s: the bits of one',
+    async (_, op) => {
+      expect(await bitsOf(apart, op)).toEqual(await bitsOf(alone, op));
+    },
+  );
+
+  test('did a part of the work', () => {
+    expect(apart.info.threads).toBe(2);
+    expect(threads.asked).toBeGreaterThan(60);
+    expect(threads.done).toBe(threads.asked);
+  });
+});

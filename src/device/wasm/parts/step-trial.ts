@@ -1,0 +1,113 @@
+import type { TrialTurns } from './trial-turns.ts';
+
+/** How a step runs: in this thread, or with a part for each thread. */
+export type Way = 'alone' | 'shared';
+
+export interface StepTrialOptions {
+  /** Threads beside this one. */
+  readonly others: number;
+  /** About how long its messages take at least. */
+  readonly messagesMs: () => number;
+  readonly turns: TrialTurns;
+}
+
+/** Runs of each way before the ones that are measured: memory is fetched, threads get constants. */
+const WARMUPS = 1;
+/** Runs of each way that are measured: at least so many, and so long in all, for clocks are coarse; at most so many. */
+const FEWEST = 3;
+const LEAST_MS = 5;
+const MOST = 15;
+/** A short step is shared in every third run of these only: most runs take as long as ever. */
+const LONG_MS = 3;
+const SPACING = 3;
+/** Runs that something else held up are no measure: so many of all that took the longest. */
+const LEFT_OUT = 1 / 3;
+/** To share has to take so much less. */
+const LEAST_GAIN = 0.9;
+/** What takes so much longer from the first runs on is not tried further. */
+const HOPELESS = 1.2;
+/** Runs until it is measured again: the machine may have less to do, or more. */
+const VALID: Readonly<Record<Way, number>> = { alone: 10_000, shared: 1000 };
+
+/** Finds by the times of a step's runs whether it pays to share them. */
+export class StepTrial {
+  readonly #options: StepTrialOptions;
+  #times: Record<Way, number[]> = { alone: [], shared: [] };
+  #decided: Way | undefined;
+  #isGivenUp = false;
+  #runs = 0;
+
+  constructor(options: StepTrialOptions) {
+    this.#options = options;
+  }
+
+  /** How the next run is done. Where there are no threads it is not asked. */
+  next(): Way {
+    if (this.#decided !== undefined) {
+      if (this.#isGivenUp || ++this.#runs < VALID[this.#decided]) return this.#decided;
+      this.#begin();
+    }
+    const { alone, shared } = this.#times;
+    if (alone.length < WARMUPS + FEWEST || !this.#options.turns.isTurnOf(this)) return 'alone';
+    // Both ways in turns, so that what else the machine does slows down both.
+    const spacing = typical(alone) < LONG_MS ? SPACING : 1;
+    const isDue = this.#runs++ % spacing === 0;
+    return isDue && shared.length <= alone.length - WARMUPS - FEWEST ? 'shared' : 'alone';
+  }
+
+  /** Takes the time of a run. True where it decides that the step is not shared. */
+  note(way: Way, ms: number): boolean {
+    if (this.#decided !== undefined) return false;
+    const { alone, shared } = this.#times;
+    const isWaiting = shared.length === 0 && alone.length >= WARMUPS + FEWEST;
+    if (isWaiting && way === 'alone') return false;
+    this.#times[way].push(ms);
+    const decided = this.#decide();
+    if (decided === undefined) return false;
+    this.#decided = decided;
+    this.#runs = 0;
+    this.#options.turns.leave(this);
+    return decided === 'alone';
+  }
+
+  /** The step is never shared any more. */
+  giveUp(): void {
+    this.#isGivenUp = true;
+    this.#decided = 'alone';
+    this.#options.turns.leave(this);
+  }
+
+  #decide(): Way | undefined {
+    const { others, messagesMs, turns } = this.#options;
+    const { alone, shared } = this.#times;
+    if (alone.length < WARMUPS + FEWEST) return undefined;
+    const aloneMs = typical(alone);
+    if (shared.length === 0) {
+      const least = aloneMs / (others + 1) + messagesMs();
+      if (least >= aloneMs * LEAST_GAIN) return 'alone';
+      turns.wait(this, aloneMs);
+    }
+    if (shared.length < WARMUPS + FEWEST) return undefined;
+    const sharedMs = typical(shared);
+    if (sharedMs > aloneMs * HOPELESS) return 'alone';
+    const measured = shared.slice(WARMUPS);
+    if (measured.length < MOST && sum(measured) < LEAST_MS) return undefined;
+    return sharedMs < aloneMs * LEAST_GAIN ? 'shared' : 'alone';
+  }
+
+  #begin(): void {
+    this.#times = { alone: [], shared: [] };
+    this.#decided = undefined;
+    this.#runs = 0;
+  }
+}
+
+const sum = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0);
+
+/** The mean of the runs that nothing held up. */
+function typical(times: readonly number[]): number {
+  const sorted = times.slice(WARMUPS).sort((a, b) => a - b);
+  const taken = sorted.slice(0, Math.ceil(sorted.length * (1 - LEFT_OUT)));
+  return sum(taken) / taken.length;
+}

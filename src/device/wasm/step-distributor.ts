@@ -1,0 +1,39 @@
+import type { LaunchOrder } from '../host/processor-device.ts';
+import type { LoadedCode } from './module-compiler.ts';
+import type { StepAccess, StepPlan } from './step-plan.ts';
+import type { WasmBuffer, WasmMemory } from './wasm-memory.ts';
+
+/**
+ * Has parts of steps done by threads that have memories of their own. Their results arrive later: what is
+ * launched meanwhile waits, and whoever reads waits for it.
+ */
+export interface StepDistributor extends LaunchOrder {
+  /** Threads that work at the moment, or will, this one included. */
+  readonly threadCount: number;
+  /** Submits runs of a step. Undefined where it is not worth sharing. */
+  distribute(step: DistributableStep): RunStep | undefined;
+  /** Resolves when threads are there, where that is to be awaited before steps run. */
+  ready(): Promise<void>;
+  dispose(): void;
+}
+
+/** Creates it for the memory of a device. */
+export type CreateDistributor = (memory: WasmMemory) => StepDistributor;
+
+export interface DistributableStep {
+  readonly plan: StepPlan & { readonly access: StepAccess };
+  readonly code: LoadedCode;
+}
+
+/** With the arguments of the step's function, of which some are addresses of constants. */
+export type RunStep = (
+  args: readonly number[],
+  constants: readonly (StepConstant | undefined)[],
+) => void;
+
+/** What stays the same while its buffer lives. */
+export interface StepConstant {
+  readonly buffer: WasmBuffer;
+  /** Its place in the buffer, and its layout. */
+  readonly name: string;
+}
