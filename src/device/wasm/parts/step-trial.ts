@@ -26,8 +26,12 @@ const LEFT_OUT = 1 / 3;
 const LEAST_GAIN = 0.9;
 /** What takes so much longer from the first runs on is not tried further. */
 const HOPELESS = 1.2;
-/** Runs until it is measured again: the machine may have less to do, or more. */
-const VALID: Readonly<Record<Way, number>> = { alone: 10_000, shared: 1000 };
+/**
+ * Runs until it is measured again, as the machine may have less to do, or more. Of short steps there are
+ * many, so that each waits longer.
+ */
+const VALID = 1000;
+const SHORT_VALID = 10_000;
 
 /** Finds by the times of a step's runs whether it pays to share them. */
 export class StepTrial {
@@ -35,6 +39,7 @@ export class StepTrial {
   #times: Record<Way, number[]> = { alone: [], shared: [] };
   #decided: Way | undefined;
   #isGivenUp = false;
+  #valid = VALID;
   #runs = 0;
 
   constructor(options: StepTrialOptions) {
@@ -44,7 +49,7 @@ export class StepTrial {
   /** How the next run is done. Where there are no threads it is not asked. */
   next(): Way {
     if (this.#decided !== undefined) {
-      if (this.#isGivenUp || ++this.#runs < VALID[this.#decided]) return this.#decided;
+      if (this.#isGivenUp || ++this.#runs < this.#valid) return this.#decided;
       this.#begin();
     }
     const { alone, shared } = this.#times;
@@ -64,6 +69,8 @@ export class StepTrial {
     this.#times[way].push(ms);
     const decided = this.#decide();
     if (decided === undefined) return false;
+    const isShort = decided === 'alone' && typical(alone) < LONG_MS;
+    this.#valid = isShort ? SHORT_VALID : VALID;
     this.#decided = decided;
     this.#runs = 0;
     this.#options.turns.leave(this);

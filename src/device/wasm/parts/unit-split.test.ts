@@ -40,10 +40,10 @@ test('several others share the rest evenly', () => {
   expect(sizes(split)).toEqual([60, 30, 30]);
 });
 
-test('where messages take longer than all units, the others keep one', () => {
+test('where messages take longer than all units, the others keep half of an even part', () => {
   const split = new UnitSplit(100, { others: 1 });
   for (let i = 0; i < 3; i++) run(split, { messageMs: 50 });
-  expect(sizes(split)).toEqual([99, 1]);
+  expect(sizes(split)).toEqual([75, 25]);
 });
 
 test('nothing changes where others are done first, or units are to stay as they are', () => {

@@ -80,7 +80,9 @@ export class UnitSplit {
     const messages = end - ownBegin - perUnit * this.#part;
     if (!(perUnit > 0)) return false;
     const part = (this.#units - messages / perUnit) / (this.#others + 1);
-    const bounded = Math.min(Math.max(part, 1), this.#units / (this.#others + 1));
+    const even = this.#units / (this.#others + 1);
+    // What held up a few messages is not to decide how little others do from now on.
+    const bounded = Math.min(Math.max(part, even / 2, 1), even);
     const isOther = Math.round(bounded) !== Math.round(this.#part);
     if (isOther) this.#part = bounded;
     return isOther;
