@@ -1,5 +1,5 @@
 import { internalError } from '../../core/errors.ts';
-import { encodeModule, type FunctionGroup } from '../../wasm/encode-module.ts';
+import { encodeModule, type FunctionGroup, type MemoryLimits } from '../../wasm/encode-module.ts';
 import type { ThreadPool } from './threads/thread-pool.ts';
 import type { MemoryChecks } from './memory-checks.ts';
 import type { WasmCode } from './wasm-code.ts';
@@ -14,6 +14,8 @@ export interface LoadedCode {
 
 export interface ModuleCompilerOptions {
   readonly memory: WebAssembly.Memory;
+  /** Of the memory; default: all that 32 bits reach, shared where there are threads. */
+  readonly limits: MemoryLimits | undefined;
   readonly threads: ThreadPool | undefined;
   /** Whether products are added with one rounding. */
   readonly isRelaxed: boolean;
@@ -42,8 +44,8 @@ export class ModuleCompiler {
   }
 
   #encode(groups: readonly FunctionGroup[]): Uint8Array<ArrayBuffer> {
-    const { checks, isRelaxed, threads } = this.#options;
-    const memory = { minimum: 1, maximum: MOST_PAGES, shared: threads !== undefined };
+    const { checks, isRelaxed, limits, threads } = this.#options;
+    const memory = limits ?? { minimum: 1, maximum: MOST_PAGES, shared: threads !== undefined };
     return encodeModule({ groups, isRelaxed, isChecked: checks !== undefined, memory });
   }
 

@@ -4,6 +4,7 @@ import type { PrepackingBudget } from '../device.ts';
 import { hasRelaxedSimd } from './check-engine.ts';
 import { CompiledStep, type StepMachine } from './compiled-step.ts';
 import type { LaunchRecorder, RecordedMachine } from './launch-recorder.ts';
+import type { Memory64 } from './memory64.ts';
 import type { MemoryChecks } from './memory-checks.ts';
 import { type LoadedCode, ModuleCompiler } from './module-compiler.ts';
 import { PackedConstants } from './packed-constants.ts';
@@ -22,6 +23,8 @@ export interface WasmMachineOptions extends Partial<WasmMemoryLimits> {
   readonly sharesAll?: boolean;
   /** Asked before each load and store of kernels, in this thread only; for tests. */
   readonly checks?: MemoryChecks;
+  /** Gives memory addresses of 64 bits, more than 4 GiB of them; one thread. */
+  readonly memory64?: Memory64 | undefined;
 }
 
 /** Plans, undefined where references do the step. */
@@ -40,17 +43,22 @@ export class WasmMachine implements StepMachine, RecordedMachine {
   readonly leastSharedWork: number;
   recording: LaunchRecorder | undefined;
   readonly #compiler: ModuleCompiler;
+  readonly #memory64: Memory64 | undefined;
 
   constructor(options: WasmMachineOptions) {
-    const { byteBudget = MAX_BYTE_LENGTH, relaxedSimd = true, sharesAll = false, checks } = options;
-    const count = options.startThread === undefined ? 0 : (options.threads ?? 1) - 1;
-    this.memory = new WasmMemory({ byteBudget, isShared: count > 0 });
+    const { relaxedSimd = true, sharesAll = false, checks, memory64 } = options;
+    const { byteBudget = memory64?.maxByteLength ?? MAX_BYTE_LENGTH } = options;
+    const isAlone = options.startThread === undefined || memory64 !== undefined;
+    const count = isAlone ? 0 : (options.threads ?? 1) - 1;
+    this.memory = new WasmMemory({ byteBudget, isShared: count > 0, memory64 });
     this.packed = new PackedConstants(this.memory);
     this.checks = checks;
     this.threads = this.#createThreads(count, options);
     this.leastSharedWork = sharesAll ? 0 : LEAST_SHARED_WORK;
+    this.#memory64 = memory64;
     this.#compiler = new ModuleCompiler({
       memory: this.memory.memory,
+      limits: memory64?.limits,
       threads: this.threads,
       isRelaxed: relaxedSimd && hasRelaxedSimd(),
       checks,
@@ -73,11 +81,16 @@ export class WasmMachine implements StepMachine, RecordedMachine {
 
   /** Steps of plans, in one module, without holding the thread while the engine compiles. */
   async compile(plans: Plans, prepacking: PrepackingBudget | undefined): Promise<Steps> {
-    return this.#stepsOf(plans, await this.#compiler.compile(groupsOf(plans)), prepacking);
+    return this.#stepsOf(plans, await this.#compiler.compile(this.#groupsOf(plans)), prepacking);
   }
 
   compileNow(plans: Plans, prepacking: PrepackingBudget | undefined): Steps {
-    return this.#stepsOf(plans, this.#compiler.compileNow(groupsOf(plans)), prepacking);
+    return this.#stepsOf(plans, this.#compiler.compileNow(this.#groupsOf(plans)), prepacking);
+  }
+
+  #groupsOf(plans: Plans): readonly FunctionGroup[] {
+    const memory64 = this.#memory64;
+    return groupsOf(memory64 ? plans.map((plan) => plan && memory64.widen(plan)) : plans);
   }
 
   /** With the functions of {@link groupsOf}, in the same order. */
