@@ -27,7 +27,7 @@ const APART: readonly (readonly Entry[])[] = [
 const ON_DEMAND: readonly { readonly name: string; readonly entries: readonly Entry[] }[] = [
   { name: 'webgpu', entries: [WEBGPU] },
   { name: 'wasm', entries: [WASM] },
-  { name: 'rare', entries: [/\/(rare-wasm-lowerings|double-intrinsics)\.ts$/] },
+  { name: 'rare', entries: [/\/(rare-wasm-lowerings|double-intrinsics|memory64)\.ts$/] },
   { name: 'kernels', entries: [HOST] },
   { name: 'formats', entries: [COMPILER, EXTRAS] },
   { name: EXTRAS, entries: [EXTRAS] },

@@ -91,7 +91,9 @@ test('an engine without it is refused', () => {
     (bytes) => !isOf64Bits(bytes as Uint8Array) && validate(bytes),
   );
   expect(hasMemory64()).toBe(false);
-  expect(() => createWasmDevice({ memory64: MEMORY64 })).toThrowErrorMatchingInlineSnapshot(`[DeviceError: device 'wasm': got an engine without Memory64, expected WebAssembly with addresses of 64 bits. Use Chrome 133, Firefox 134, Node 24 or later.]`);
+  expect(() => createWasmDevice({ memory64: MEMORY64 })).toThrowErrorMatchingInlineSnapshot(
+    `[DeviceError: device 'wasm': got an engine without Memory64, expected WebAssembly with addresses of 64 bits. Use Chrome 133, Firefox 134, Node 24 or later.]`,
+  );
 });
 
 test('an engine that validates it and makes none is refused', () => {

@@ -164,7 +164,8 @@ export class WasmMemory implements ProcessorMemory {
     const memory64 = this.#memory64;
     const most = memory64?.maxByteLength ?? MAX_BYTE_LENGTH;
     if (end + pages * PAGE > most + PAGE) {
-      throw this.#outOfMemory(requested, `${most} bytes in all, what its addresses reach`);
+      const without = memory64 === undefined ? ' without Memory64' : '';
+      throw this.#outOfMemory(requested, `${most} bytes in all, what addresses reach${without}`);
     }
     try {
       this.memory.grow(memory64 === undefined ? pages : memory64.pages(pages));
