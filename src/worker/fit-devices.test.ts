@@ -27,18 +27,25 @@ const withStorages = (gibibytes: number) => {
   return compile(parseModule(`def @main(%x: Tensor[${shape}, float32]) { neg(%x) }`));
 };
 
+interface FitOptions {
+  readonly kind?: DeviceKind;
+  readonly hasMemory64?: boolean;
+  readonly byteBudget?: number;
+}
+
 /** Opens devices of a kind and fits them to a program; tells what was made and what is left. */
 async function fit(
   executable: ExecutableData,
-  { kind = 'wasm', hasMemory64 = true }: { kind?: DeviceKind; hasMemory64?: boolean } = {},
+  { kind = 'wasm', hasMemory64 = true, byteBudget }: FitOptions = {},
 ) {
   const made: string[] = [];
   const pool = new DevicePool(async (one, { memory64 = false, threads }: PooledOptions) => {
     if (memory64 && !hasMemory64) throw new DeviceError('The engine has no Memory64.');
-    made.push(`${one}${memory64 ? ` memory64 ${threads}` : ''}`);
+    if (memory64) expect(threads).toBe(1);
+    made.push(`${one}${memory64 ? ' memory64' : ''}`);
     return fakeDevice(one);
   });
-  const options = { threads: 2 };
+  const options = { threads: 2, byteBudget };
   const opened = {
     main: await pool.acquire(kind, options),
     host: await pool.acquire(kind === 'wasm' ? 'wasm' : 'host', options),
@@ -61,7 +68,7 @@ test.each([
   ['planned storages', withStorages(5)],
 ])('more %s have addresses of 64 bits, and the device before goes back', async (_, executable) => {
   const { made, opened, devices } = await fit(executable);
-  expect(made).toEqual(['wasm', 'wasm memory64 1']);
+  expect(made).toEqual(['wasm', 'wasm memory64']);
   expect(devices.main).toBe(devices.host);
   expect(devices.reason).toBe('It was asked for. It needs addresses of 64 bits.');
   expect(opened.main.isUsable()).toBe(false);
@@ -74,6 +81,11 @@ test.each([
 test('other devices know nothing of it', async () => {
   expect((await fit(withStorages(5), { kind: 'host' })).made).toEqual(['host']);
   expect((await fit(withStorages(5), { kind: 'webgpu' })).made).toEqual(['webgpu', 'host']);
+});
+
+test('a budget of less than 4 GiB needs no more than 32 bits', async () => {
+  const { made } = await fit(withStorages(5), { byteBudget: GIBIBYTE });
+  expect(made).toEqual(['wasm']);
 });
 
 test('without Memory64 constants are refused, and storages, which may not all be in use, are not', async () => {

@@ -2,6 +2,7 @@ import type { ExecutableData } from '../bytecode/executable.ts';
 import { DeviceError, OutOfMemoryError } from '../core/errors.ts';
 import type { DevicePool, PooledOptions } from './device-pool.ts';
 import type { MainDevice } from './opened-devices.ts';
+import type { ProgramLimits } from './protocol.ts';
 import { plannedBytes } from './planned-bytes.ts';
 import { withWasmBeside } from './second-device.ts';
 import type { SessionDevices } from './shared-use.ts';
@@ -11,7 +12,7 @@ const MOST_BYTES = 2 ** 32 - 2 ** 17;
 
 interface FitContext {
   readonly pool: DevicePool;
-  readonly options: PooledOptions;
+  readonly options: PooledOptions & Pick<ProgramLimits, 'byteBudget'>;
 }
 
 /**
@@ -38,7 +39,8 @@ async function withMemory64<T extends SessionDevices & Pick<MainDevice, 'reason'
   executable: ExecutableData,
 ): Promise<T> {
   const { constants, storages } = plannedBytes(executable);
-  if (constants + storages <= MOST_BYTES) return devices;
+  // What is more than the budget will not be had anyway.
+  if (Math.min(constants + storages, options.byteBudget ?? Infinity) <= MOST_BYTES) return devices;
   const wide = { ...options, memory64: true };
   try {
     const main = await pool.acquire('wasm', wide);

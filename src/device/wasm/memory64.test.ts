@@ -7,7 +7,9 @@ import { hasMemory64, MEMORY64 } from './memory64.ts';
 import { MemoryChecks } from './memory-checks.ts';
 import { NARROWED_MEMORY64 } from './testing/narrowed-memory64.ts';
 import { OPERATORS_ON_WASM } from './testing/operators-on-wasm.ts';
+import { PackedConstants } from './packed-constants.ts';
 import { createWasmDevice, type WasmDeviceOptions } from './wasm-device.ts';
+import { WasmMemory } from './wasm-memory.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -74,6 +76,25 @@ test('there is one thread, and buffers are of less than 2 GiB', () => {
   expect(startThread).not.toHaveBeenCalled();
   expect(() => device.createBuffer(2 ** 31)).toThrow('at most 2147418112, the largest buffer');
   device.destroy();
+});
+
+test('constants are packed once up to 8 GiB of all buffers', () => {
+  const memory = new WasmMemory({ byteBudget: 2 ** 40, memory64: NARROWED_MEMORY64 });
+  const packed = new PackedConstants(memory);
+  const tensor = {
+    buffer: memory.create(64),
+    byteOffset: 0,
+    dtype: 'float32',
+    shape: [16],
+  } as const;
+  const pack = { value: 0, layout: 'panels', byteLength: 256, functions: [] };
+  const constant = { pack, code: vi.fn(), budget: { reserve: () => true } };
+  memory.bytesLive = 2 ** 33 - 255;
+  expect(packed.find(tensor, constant)).toBeUndefined();
+  memory.bytesLive = 2 ** 33 - 256;
+  const address = packed.find(tensor, constant);
+  expect(address).toBeGreaterThan(0);
+  expect(constant.code.mock.calls).toEqual([[tensor.buffer.begin, address]]);
 });
 
 test('checks take addresses of 64 bits', () => {
