@@ -59,7 +59,8 @@ export async function createDevice(
   if (kind === 'host') return createHostDevice({ operators });
   if (kind === 'wasm') {
     const { openWasm } = await import('./open-wasm.ts');
-    return openWasm({ operators, threads, memory64 });
+    const wide = memory64 ? await import('../device/wasm/memory64.ts') : undefined;
+    return openWasm({ operators, threads, memory64: wide?.MEMORY64 });
   }
   if (kind === 'auto') {
     const { createAutoDevice } = await import('./auto/create-auto-device.ts');

@@ -17,7 +17,7 @@ export interface Memory64 {
   /** Within a buffer, kernels count bytes by signed i32. */
   readonly maxBufferByteLength: number;
   /** As modules import it. */
-  readonly limits: MemoryLimits;
+  readonly limits: Partial<MemoryLimits>;
   /** Throws DeviceError where the engine has none. */
   create(): WebAssembly.Memory;
   /** A number of pages as the memory takes it. */
@@ -29,7 +29,7 @@ export interface Memory64 {
 export const MEMORY64: Memory64 = {
   maxByteLength: (MOST_PAGES - 2) * PAGE,
   maxBufferByteLength: 2 ** 31 - PAGE,
-  limits: { minimum: 1, maximum: MOST_PAGES, address: 'i64' },
+  limits: { maximum: MOST_PAGES, address: 'i64' },
   create() {
     if (!hasMemory64()) throw unavailable();
     try {
@@ -48,7 +48,9 @@ export const MEMORY64: Memory64 = {
 
 /** Whether the engine has memory with addresses of 64 bits. */
 export function hasMemory64(): boolean {
-  return WebAssembly.validate(encodeModule({ groups: [], memory: MEMORY64.limits }));
+  return WebAssembly.validate(
+    encodeModule({ groups: [], memory: { minimum: 1, ...MEMORY64.limits } }),
+  );
 }
 
 function unavailable(cause?: unknown): DeviceError {

@@ -14,8 +14,8 @@ export interface LoadedCode {
 
 export interface ModuleCompilerOptions {
   readonly memory: WebAssembly.Memory;
-  /** Of the memory; default: all that 32 bits reach, shared where there are threads. */
-  readonly limits: MemoryLimits | undefined;
+  /** In place of those of a memory with addresses of 32 bits. */
+  readonly limits: Partial<MemoryLimits> | undefined;
   readonly threads: ThreadPool | undefined;
   /** Whether products are added with one rounding. */
   readonly isRelaxed: boolean;
@@ -45,7 +45,8 @@ export class ModuleCompiler {
 
   #encode(groups: readonly FunctionGroup[]): Uint8Array<ArrayBuffer> {
     const { checks, isRelaxed, limits, threads } = this.#options;
-    const memory = limits ?? { minimum: 1, maximum: MOST_PAGES, shared: threads !== undefined };
+    const shared = threads !== undefined;
+    const memory = { minimum: 1, maximum: MOST_PAGES, shared, ...limits };
     return encodeModule({ groups, isRelaxed, isChecked: checks !== undefined, memory });
   }
 

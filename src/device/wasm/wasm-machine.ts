@@ -48,8 +48,8 @@ export class WasmMachine implements StepMachine, RecordedMachine {
   constructor(options: WasmMachineOptions) {
     const { relaxedSimd = true, sharesAll = false, checks, memory64 } = options;
     const { byteBudget = memory64?.maxByteLength ?? MAX_BYTE_LENGTH } = options;
-    const isAlone = options.startThread === undefined || memory64 !== undefined;
-    const count = isAlone ? 0 : (options.threads ?? 1) - 1;
+    const hasThreads = options.startThread && !memory64;
+    const count = hasThreads ? (options.threads ?? 1) - 1 : 0;
     this.memory = new WasmMemory({ byteBudget, isShared: count > 0, memory64 });
     this.packed = new PackedConstants(this.memory);
     this.checks = checks;
@@ -81,16 +81,19 @@ export class WasmMachine implements StepMachine, RecordedMachine {
 
   /** Steps of plans, in one module, without holding the thread while the engine compiles. */
   async compile(plans: Plans, prepacking: PrepackingBudget | undefined): Promise<Steps> {
-    return this.#stepsOf(plans, await this.#compiler.compile(this.#groupsOf(plans)), prepacking);
+    return this.#stepsOf(
+      plans,
+      await this.#compiler.compile(groupsOf(plans, this.#memory64)),
+      prepacking,
+    );
   }
 
   compileNow(plans: Plans, prepacking: PrepackingBudget | undefined): Steps {
-    return this.#stepsOf(plans, this.#compiler.compileNow(this.#groupsOf(plans)), prepacking);
-  }
-
-  #groupsOf(plans: Plans): readonly FunctionGroup[] {
-    const memory64 = this.#memory64;
-    return groupsOf(memory64 ? plans.map((plan) => plan && memory64.widen(plan)) : plans);
+    return this.#stepsOf(
+      plans,
+      this.#compiler.compileNow(groupsOf(plans, this.#memory64)),
+      prepacking,
+    );
   }
 
   /** With the functions of {@link groupsOf}, in the same order. */
@@ -134,10 +137,10 @@ export class WasmMachine implements StepMachine, RecordedMachine {
 }
 
 /** The functions of steps: for each those of its packs, then its own. */
-function groupsOf(plans: Plans): readonly FunctionGroup[] {
+function groupsOf(plans: Plans, memory64: Memory64 | undefined): readonly FunctionGroup[] {
   return plans.flatMap((plan) => {
     if (plan === undefined) return [];
-    const { packs, functions, params, body } = plan;
+    const { packs, functions, params, body } = memory64?.widen(plan) ?? plan;
     const step = [...functions, { name: 'step', params, body }];
     return [...packs.map((pack) => pack.functions), step];
   });

@@ -164,11 +164,14 @@ export class WasmMemory implements ProcessorMemory {
     const memory64 = this.#memory64;
     const most = memory64?.maxByteLength ?? MAX_BYTE_LENGTH;
     if (end + pages * PAGE > most + PAGE) {
-      const without = memory64 === undefined ? ' without Memory64' : '';
-      throw this.#outOfMemory(requested, `${most} bytes in all, what addresses reach${without}`);
+      const bits = memory64 ? 64 : 32;
+      throw this.#outOfMemory(
+        requested,
+        `${most} bytes in all, what addresses of ${bits} bits reach`,
+      );
     }
     try {
-      this.memory.grow(memory64 === undefined ? pages : memory64.pages(pages));
+      this.memory.grow(memory64?.pages(pages) ?? pages);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       throw this.#outOfMemory(requested, 'what this machine can give', error);

@@ -7,7 +7,7 @@ import { MOST_PAGES } from '../wasm-memory.ts';
 /** For engines without Memory64: the same code, whose addresses have 64 bits up to where memory is accessed. */
 export const NARROWED_MEMORY64: Memory64 = {
   ...MEMORY64,
-  limits: { minimum: 1, maximum: MOST_PAGES },
+  limits: {},
   create: () => new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES }),
   pages: (count) => count,
   widen(plan) {
