@@ -11,7 +11,7 @@ const path = (relative: string): string => fileURLToPath(new URL(relative, impor
 const STRICT = "default-src 'self'";
 /** The device `wasm` compiles WebAssembly. */
 const COMPILES = `${STRICT}; script-src 'self' 'wasm-unsafe-eval'`;
-const COMPILERS = /^\/(index\.html|e2e\/pages\/(wasm|threads-apart)\.html)?$/;
+const COMPILERS = /^\/(index\.html|e2e\/pages\/(wasm|threads-apart|memory64)\.html)?$/;
 /** Relays and brokers are wherever whoever lends a device says. */
 const LENDING = `${COMPILES}; connect-src 'self' ws: wss:`;
 const LENDS =

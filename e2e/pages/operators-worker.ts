@@ -5,6 +5,7 @@ import { distributorOf } from '../../src/device/wasm/parts/distributor.ts';
 import type { StartPart } from '../../src/device/wasm/parts/part-protocol.ts';
 import { CONTROL } from '../../src/device/wasm/threads/thread-control.ts';
 import type { StartThread } from '../../src/device/wasm/threads/thread-pool.ts';
+import { sharedThreads } from '../../src/device/wasm/threads/shared-threads.ts';
 import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
 import { DYNAMIC_CASES } from '../../src/ops/dynamic/dynamic-ops.cases.ts';
 import { casesOfAllDTypes } from '../../src/ops/testing/dtype-variants.ts';
@@ -45,7 +46,10 @@ function openShared(relaxedSimd: boolean): WatchedDevice {
     return start(given, onError);
   };
   return {
-    device: createWasmDevice({ relaxedSimd, threads: 2, startThread, sharesAll: true }),
+    device: createWasmDevice({
+      relaxedSimd,
+      createThreads: sharedThreads({ threads: 2, startThread, sharesAll: true }),
+    }),
     runs: () => controls.reduce((sum, control) => sum + Atomics.load(control, CONTROL.runs), 0),
   };
 }

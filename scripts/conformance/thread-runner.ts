@@ -2,6 +2,7 @@ import type { Device } from '../../src/device/device.ts';
 import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
 import type { SessionProvider } from '../../src/worker/protocol.ts';
 import { SessionHost } from '../../src/worker/session-host.ts';
+import { sharedThreads } from '../../src/device/wasm/threads/shared-threads.ts';
 import { distributorOf } from '../../src/device/wasm/parts/distributor.ts';
 import { wasmPartStarter, wasmThreadStarter } from '../../src/worker/wasm-thread.ts';
 import type { ThreadOptions } from '../parse-threads.ts';
@@ -12,7 +13,10 @@ import { runCase } from './run-case.ts';
 /** The wasm device with threads that share all work, however little it is. */
 export function openThreads({ count: threads, isApart }: ThreadOptions): Device {
   if (!isApart) {
-    return createWasmDevice({ threads, startThread: wasmThreadStarter(), sharesAll: true });
+    const startThread = wasmThreadStarter();
+    return createWasmDevice({
+      createThreads: sharedThreads({ threads, startThread, sharesAll: true }),
+    });
   }
   const startPart = wasmPartStarter();
   return createWasmDevice({

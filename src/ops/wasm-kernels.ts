@@ -38,16 +38,14 @@ export function innerKernel(kernel: WasmKernel, prefix: string): InnerKernel {
       }),
     run({ inputs, output, scratch }) {
       const range = { first: local('i32'), end: local('i32') };
-      const none = local('i32');
       const places = {
         inputs,
         output,
-        packed: all.map((pack) => scratch[packs.indexOf(pack)] ?? none),
+        packed: all.map((pack) => scratch[packs.indexOf(pack)]),
         scratch: scratch.slice(packs.length),
         units: range,
       };
       return [
-        set(none, i32(0)),
         set(range.first, i32(0)),
         set(range.end, i32(units)),
         ...withCalls(kernel.body(places), prefix),

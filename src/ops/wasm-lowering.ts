@@ -15,8 +15,8 @@ export interface WasmCall {
 export interface WasmPlaces {
   readonly inputs: readonly (Local | undefined)[];
   readonly output: Local;
-  /** Of operands in the layout of `packs`, in their order. */
-  readonly packed: readonly Local[];
+  /** Of operands in the layout of `packs`, in their order; undefined for an optional one that is never made. */
+  readonly packed: readonly (Local | undefined)[];
   readonly scratch: readonly Local[];
   readonly units: UnitRange;
 }

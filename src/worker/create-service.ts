@@ -38,6 +38,11 @@ export interface DeviceOptions {
   readonly operators?: Operators | undefined;
   /** Threads of a `wasm` device, as in `LoadOptions`. */
   readonly threads?: number | undefined;
+  /**
+   * Whether a `wasm` device has addresses of 64 bits: up to 16 GiB, as the engine gives, in buffers of less
+   * than 2 GiB, on one thread, and slower. Default false. Without Memory64 in the engine, DeviceError.
+   */
+  readonly memory64?: boolean | undefined;
 }
 
 /**
@@ -49,12 +54,13 @@ export interface DeviceOptions {
 export async function createDevice(
   kind: DeviceKind | 'auto',
   gpu?: GpuLike,
-  { deviceTimeout, operators, threads }: DeviceOptions = {},
+  { deviceTimeout, operators, threads, memory64 }: DeviceOptions = {},
 ): Promise<Device> {
   if (kind === 'host') return createHostDevice({ operators });
   if (kind === 'wasm') {
     const { openWasm } = await import('./open-wasm.ts');
-    return openWasm({ operators, threads });
+    const wide = memory64 ? await import('../device/wasm/memory64.ts') : undefined;
+    return openWasm({ operators, threads, memory64: wide?.MEMORY64 });
   }
   if (kind === 'auto') {
     const { createAutoDevice } = await import('./auto/create-auto-device.ts');

@@ -4,16 +4,20 @@ import type { PooledOptions } from './device-pool.ts';
 import { mayShareMemory, threadCount } from './thread-count.ts';
 import { wasmPartStarter, wasmThreadStarter } from './wasm-thread.ts';
 
-/** The device that runs WebAssembly, with its threads. */
+/** The device that runs WebAssembly, with its threads; with addresses of 64 bits it has none. */
 export async function openWasm({
-  operators,
   threads: wanted,
-}: Pick<WasmDeviceOptions, 'operators'> & PooledOptions): Promise<Device> {
-  const threads = threadCount(wanted);
-  if (threads === 1 || mayShareMemory()) {
-    return createWasmDevice({ operators, threads, startThread: wasmThreadStarter() });
+  ...options
+}: Pick<WasmDeviceOptions, 'operators' | 'memory64'> &
+  Pick<PooledOptions, 'threads'>): Promise<Device> {
+  const threads = options.memory64 ? 1 : threadCount(wanted);
+  if (threads === 1) return createWasmDevice(options);
+  if (mayShareMemory()) {
+    const { sharedThreads } = await import('../device/wasm/threads/shared-threads.ts');
+    const createThreads = sharedThreads({ threads, startThread: wasmThreadStarter() });
+    return createWasmDevice({ ...options, createThreads });
   }
   const { distributorOf } = await import('../device/wasm/parts/distributor.ts');
   const createDistributor = distributorOf({ threads, startPart: wasmPartStarter() });
-  return createWasmDevice({ operators, createDistributor });
+  return createWasmDevice({ ...options, createDistributor });
 }

@@ -7,6 +7,7 @@ import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { type CreateDevice, DevicePool, type PooledOptions } from './device-pool.ts';
 import { sparesOf } from './buffers-in.ts';
 import { describePlace, requested } from './describe-place.ts';
+import { fitDevices } from './fit-devices.ts';
 import { HostedSession } from './hosted-session.ts';
 import { loadProgram } from './load-program.ts';
 import type { CompileTables, LoadContext } from './loaded-program.ts';
@@ -37,7 +38,6 @@ import type {
   WorkerInfo,
 } from './protocol.ts';
 import type { DecidedDevices, OpenedDevices } from './opened-devices.ts';
-import { withWasmBeside } from './second-device.ts';
 import type { SessionDevices } from './shared-use.ts';
 import type { SessionSharing } from './sharing/session-sharing.ts';
 import type { CreateMachine, SharedSession } from './sharing/shared-session.ts';
@@ -231,11 +231,7 @@ export class SessionHost implements SessionService {
       const [createMachine, operators] = [this.#createMachine, this.#tables?.operators];
       const load = { request, program: read, createMachine, operators };
       decided = (await opened.decide?.(opened, load)) ?? opened;
-      decided = await withWasmBeside(
-        decided,
-        { pool: this.#pool, options: request },
-        read.executable,
-      );
+      decided = await fitDevices(decided, { pool: this.#pool, options: request }, read.executable);
       const devices = decided;
       const { main, host, program = read } = devices;
       if (request.pin === true || request.priority !== undefined) void this.#openSharing();
@@ -277,7 +273,7 @@ export class SessionHost implements SessionService {
           openDevices: async (kind, options, executable) => {
             const opened = await this.#openDevices(kind, options);
             try {
-              return await withWasmBeside(opened, { pool: this.#pool, options }, executable);
+              return await fitDevices(opened, { pool: this.#pool, options }, executable);
             } catch (error) {
               releaseDevices(opened);
               throw error;

@@ -3,6 +3,7 @@ import { nodeThreads } from '../../../scripts/node-threads.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import type { Device } from '../device.ts';
 import { createHostDevice } from '../host/host-device.ts';
+import { sharedThreads } from '../wasm/threads/shared-threads.ts';
 import { createWasmDevice } from '../wasm/wasm-device.ts';
 import { openAdapter } from '../webgpu/adapter.ts';
 import { keepPipelines } from '../webgpu/keep-pipelines.ts';
@@ -20,7 +21,13 @@ export function testedDevices(gpu: () => Promise<GPU>): readonly TestedDevice[] 
     createWebGpuDevice({ gpu: await gpu(), adapterClass, operators: CORE_OPERATORS }),
   );
   const open = async (): Promise<Device> =>
-    createWasmDevice({ threads: 2, startThread: await nodeThreads(), sharesAll: true });
+    createWasmDevice({
+      createThreads: sharedThreads({
+        threads: 2,
+        startThread: await nodeThreads(),
+        sharesAll: true,
+      }),
+    });
   return [...devices, { title: 'wasm with two threads', open }];
 }
 

@@ -19,8 +19,6 @@ export interface StepMachine {
   readonly distributor: StepDistributor | undefined;
   /** What launches are noted down in, if any. */
   readonly recording: LaunchRecorder | undefined;
-  /** Of a step that threads share: see `WasmKernel.work`. */
-  readonly leastSharedWork: number;
   /** All of the memory; another object after it grew. */
   readonly bytes: ArrayBuffer;
   /** Does something in order with launches. */
@@ -63,13 +61,12 @@ export class CompiledStep {
     this.#constantPacks = constantPacks(plan, code, machine.checks);
     this.#args = plan.params.map(() => 0);
     this.#args[this.#args.length - 1] = plan.units;
-    const { distributor, threads, leastSharedWork } = machine;
+    const { distributor, threads } = machine;
     const { access } = plan;
     this.#distributed =
       access && distributor?.distribute({ plan: { ...plan, access }, code: code.step });
-    const isShared =
-      plan.units > 1 && plan.work >= leastSharedWork && plan.params.length <= MOST_ARGS;
-    if (threads === undefined || !isShared) return;
+    if (threads === undefined || plan.work < threads.leastSharedWork) return;
+    if (plan.units < 2 || plan.params.length > MOST_ARGS) return;
     threads.start();
     this.#index = code.step.share();
     this.#threadArgs = Array.from({ length: threads.count }, () => [...this.#args]);

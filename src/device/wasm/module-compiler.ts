@@ -1,5 +1,5 @@
 import { internalError } from '../../core/errors.ts';
-import { encodeModule, type FunctionGroup } from '../../wasm/encode-module.ts';
+import { encodeModule, type FunctionGroup, type MemoryLimits } from '../../wasm/encode-module.ts';
 import type { ThreadPool } from './threads/thread-pool.ts';
 import type { MemoryChecks } from './memory-checks.ts';
 import type { WasmCode } from './wasm-code.ts';
@@ -22,6 +22,8 @@ export interface CodeSource {
 
 export interface ModuleCompilerOptions {
   readonly memory: WebAssembly.Memory;
+  /** In place of those of a memory with addresses of 32 bits. */
+  readonly limits: Partial<MemoryLimits> | undefined;
   readonly threads: ThreadPool | undefined;
   /** Whether products are added with one rounding. */
   readonly isRelaxed: boolean;
@@ -50,8 +52,9 @@ export class ModuleCompiler {
   }
 
   #encode(groups: readonly FunctionGroup[]): Uint8Array<ArrayBuffer> {
-    const { checks, isRelaxed, threads } = this.#options;
-    const memory = { minimum: 1, maximum: MOST_PAGES, shared: threads !== undefined };
+    const { checks, isRelaxed, limits, threads } = this.#options;
+    const shared = threads !== undefined;
+    const memory = { minimum: 1, maximum: MOST_PAGES, shared, ...limits };
     return encodeModule({ groups, isRelaxed, isChecked: checks !== undefined, memory });
   }
 

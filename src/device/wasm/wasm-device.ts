@@ -9,7 +9,6 @@ import { checkEngine } from './check-engine.ts';
 import { LaunchRecorder } from './launch-recorder.ts';
 import { WasmKernel, type WasmKernelContext } from './wasm-kernel.ts';
 import { WasmMachine, type WasmMachineOptions } from './wasm-machine.ts';
-import { MAX_BYTE_LENGTH } from './wasm-memory.ts';
 
 export interface WasmDeviceOptions extends WasmMachineOptions {
   /** Default: the core operators. */
@@ -31,7 +30,7 @@ export function createWasmDevice({ operators, ...options }: WasmDeviceOptions = 
       vendor: '',
       architecture: '',
       adapterClass: 'wasm',
-      maxBufferByteLength: MAX_BYTE_LENGTH,
+      maxBufferByteLength: machine.memory.maxBufferByteLength,
       get threads() {
         return machine.threadCount;
       },

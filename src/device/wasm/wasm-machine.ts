@@ -4,35 +4,32 @@ import type { PrepackingBudget } from '../device.ts';
 import { hasRelaxedSimd } from './check-engine.ts';
 import { CompiledStep, type StepMachine } from './compiled-step.ts';
 import type { LaunchRecorder, RecordedMachine } from './launch-recorder.ts';
+import type { Memory64 } from './memory64.ts';
 import type { MemoryChecks } from './memory-checks.ts';
 import { type LoadedCode, ModuleCompiler } from './module-compiler.ts';
 import { PackedConstants } from './packed-constants.ts';
 import type { CreateDistributor, StepDistributor } from './step-distributor.ts';
 import type { StepPlan } from './step-plan.ts';
-import { type StartThread, ThreadPool } from './threads/thread-pool.ts';
+import type { CreateThreads } from './threads/shared-threads.ts';
+import type { ThreadPool } from './threads/thread-pool.ts';
 import { MAX_BYTE_LENGTH, WasmMemory, type WasmMemoryLimits } from './wasm-memory.ts';
 
 export interface WasmMachineOptions extends Partial<WasmMemoryLimits> {
   /** Whether kernels use relaxed SIMD; default: where the engine has it. */
   readonly relaxedSimd?: boolean;
-  /** Threads that share the work of kernels, this one included; default 1. More need memory that may be shared. */
-  readonly threads?: number;
-  /** Starts a thread beside this one. Without it there are none. */
-  readonly startThread?: StartThread;
-  /** In place of {@link startThread}, where memory cannot be shared. */
+  /** Threads that share the work of kernels; their memory has to be one that may be shared. Without it one does all. */
+  readonly createThreads?: CreateThreads | undefined;
+  /** In place of {@link createThreads}, where memory cannot be shared. */
   readonly createDistributor?: CreateDistributor | undefined;
-  /** Whether threads share all steps that they can, from the first run on, instead of where it pays. */
-  readonly sharesAll?: boolean;
   /** Asked before each load and store of kernels, in this thread only; for tests. */
   readonly checks?: MemoryChecks;
+  /** Gives memory addresses of 64 bits, more than 4 GiB of them; one thread. */
+  readonly memory64?: Memory64 | undefined;
 }
 
 /** Plans, undefined where references do the step. */
 type Plans = readonly (StepPlan | undefined)[];
 type Steps = readonly (CompiledStep | undefined)[];
-
-/** To share less work takes longer than to do it. */
-const LEAST_SHARED_WORK = 2 ** 17;
 
 /** One linear memory with the threads and the modules that work in it. */
 export class WasmMachine implements StepMachine, RecordedMachine {
@@ -41,22 +38,24 @@ export class WasmMachine implements StepMachine, RecordedMachine {
   readonly checks: MemoryChecks | undefined;
   readonly threads: ThreadPool | undefined;
   readonly distributor: StepDistributor | undefined;
-  readonly leastSharedWork: number;
   recording: LaunchRecorder | undefined;
   readonly #compiler: ModuleCompiler;
+  readonly #memory64: Memory64 | undefined;
 
   constructor(options: WasmMachineOptions) {
-    const { byteBudget = MAX_BYTE_LENGTH, relaxedSimd = true, sharesAll = false, checks } = options;
-    const count = options.startThread === undefined ? 0 : (options.threads ?? 1) - 1;
-    this.memory = new WasmMemory({ byteBudget, isShared: count > 0 });
+    const { relaxedSimd = true, checks, memory64 } = options;
+    const { byteBudget = memory64?.maxByteLength ?? MAX_BYTE_LENGTH } = options;
+    const createThreads = memory64 ? undefined : options.createThreads;
+    this.memory = new WasmMemory({ byteBudget, isShared: createThreads !== undefined, memory64 });
     this.distributor = checks ? undefined : options.createDistributor?.(this.memory);
     this.memory.submit = this.submit;
     this.packed = new PackedConstants(this.memory);
     this.checks = checks;
-    this.threads = this.#createThreads(count, options);
-    this.leastSharedWork = sharesAll ? 0 : LEAST_SHARED_WORK;
+    this.threads = createThreads?.(this.memory);
+    this.#memory64 = memory64;
     this.#compiler = new ModuleCompiler({
       memory: this.memory.memory,
+      limits: memory64?.limits,
       threads: this.threads,
       isRelaxed: relaxedSimd && hasRelaxedSimd(),
       checks,
@@ -86,11 +85,19 @@ export class WasmMachine implements StepMachine, RecordedMachine {
 
   /** Steps of plans, in one module, without holding the thread while the engine compiles. */
   async compile(plans: Plans, prepacking: PrepackingBudget | undefined): Promise<Steps> {
-    return this.#stepsOf(plans, await this.#compiler.compile(groupsOf(plans)), prepacking);
+    return this.#stepsOf(
+      plans,
+      await this.#compiler.compile(groupsOf(plans, this.#memory64)),
+      prepacking,
+    );
   }
 
   compileNow(plans: Plans, prepacking: PrepackingBudget | undefined): Steps {
-    return this.#stepsOf(plans, this.#compiler.compileNow(groupsOf(plans)), prepacking);
+    return this.#stepsOf(
+      plans,
+      this.#compiler.compileNow(groupsOf(plans, this.#memory64)),
+      prepacking,
+    );
   }
 
   /** With the functions of {@link groupsOf}, in the same order. */
@@ -109,35 +116,13 @@ export class WasmMachine implements StepMachine, RecordedMachine {
       return new CompiledStep(plan, { step, packs, prepacking }, this);
     });
   }
-
-  #createThreads(
-    count: number,
-    { startThread, sharesAll = false }: WasmMachineOptions,
-  ): ThreadPool | undefined {
-    if (startThread === undefined || count <= 0) return undefined;
-    const { memory } = this;
-    return new ThreadPool({
-      count,
-      startThread,
-      isAwaited: sharesAll,
-      memory: memory.memory,
-      allocate(byteLength) {
-        const buffer = memory.create(byteLength);
-        return {
-          address: buffer.begin,
-          bytes: new Uint8Array(memory.bytes, buffer.begin, byteLength),
-          free: () => buffer.destroy(),
-        };
-      },
-    });
-  }
 }
 
 /** The functions of steps: for each those of its packs, then its own. */
-function groupsOf(plans: Plans): readonly FunctionGroup[] {
+function groupsOf(plans: Plans, memory64: Memory64 | undefined): readonly FunctionGroup[] {
   return plans.flatMap((plan) => {
     if (plan === undefined) return [];
-    const { packs, functions, params, body } = plan;
+    const { packs, functions, params, body } = memory64?.widen(plan) ?? plan;
     const step = [...functions, { name: 'step', params, body }];
     return [...packs.map((pack) => pack.functions), step];
   });

@@ -2,6 +2,7 @@ import { internalError, OutOfMemoryError } from '../../core/errors.ts';
 import type { DeviceBuffer } from '../device.ts';
 import type { StoredBytes } from '../host/kernel-context.ts';
 import type { ProcessorMemory } from '../host/processor-device.ts';
+import type { Memory64 } from './memory64.ts';
 
 const PAGE = 65_536;
 /** 4 GiB, what addresses reach. */
@@ -19,6 +20,8 @@ export interface WasmMemoryLimits {
 export interface WasmMemoryOptions extends WasmMemoryLimits {
   /** Whether threads may have it too. */
   readonly isShared?: boolean;
+  /** Gives addresses 64 bits, and then is not shared. */
+  readonly memory64?: Memory64 | undefined;
 }
 
 /** A part of the linear memory. */
@@ -74,14 +77,20 @@ export class WasmMemory implements ProcessorMemory {
   scratchMoves = 0;
   /** Does what changes the memory, in order with launches that are not over. */
   submit = (change: () => void): void => change();
+  readonly maxBufferByteLength: number;
   readonly #byteBudget: number;
+  readonly #memory64: Memory64 | undefined;
   /** By address, never next to each other. Address 0 is no buffer's. */
   readonly #scratch = new Map<number, WasmBuffer>();
   readonly #gaps: Gap[] = [{ begin: ALIGNMENT, end: PAGE }];
 
-  constructor({ byteBudget, isShared = false }: WasmMemoryOptions) {
+  constructor({ byteBudget, isShared = false, memory64 }: WasmMemoryOptions) {
     this.#byteBudget = byteBudget;
-    this.memory = new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES, shared: isShared });
+    this.#memory64 = memory64;
+    this.maxBufferByteLength = memory64?.maxBufferByteLength ?? MAX_BYTE_LENGTH;
+    this.memory =
+      memory64?.create() ??
+      new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES, shared: isShared });
   }
 
   /** Bytes from an address on. */
@@ -97,8 +106,9 @@ export class WasmMemory implements ProcessorMemory {
   /** A zeroed buffer. Throws OutOfMemoryError with the sizes. */
   create(byteLength: number): WasmBuffer {
     const left = this.#byteBudget - this.bytesLive;
-    if (!(byteLength <= MAX_BYTE_LENGTH)) {
-      throw this.#outOfMemory(byteLength, `at most ${MAX_BYTE_LENGTH}, the largest buffer`);
+    const { maxBufferByteLength } = this;
+    if (!(byteLength <= maxBufferByteLength)) {
+      throw this.#outOfMemory(byteLength, `at most ${maxBufferByteLength}, the largest buffer`);
     }
     if (byteLength > left) {
       throw this.#outOfMemory(byteLength, `at most ${left}, what is left of ${this.#byteBudget}`);
@@ -162,14 +172,18 @@ export class WasmMemory implements ProcessorMemory {
     const last = this.#gaps.at(-1);
     const free = last?.end === end ? end - last.begin : 0;
     const pages = Math.ceil((size - free) / PAGE);
-    if (end + pages * PAGE > MAX_BYTE_LENGTH + PAGE) {
+    const memory64 = this.#memory64;
+    const most = memory64?.maxByteLength ?? MAX_BYTE_LENGTH;
+    if (end + pages * PAGE > most + PAGE) {
+      const bits = memory64 ? 64 : 32;
       throw this.#outOfMemory(
         requested,
-        `${MAX_BYTE_LENGTH} bytes in all, what its addresses reach`,
+        `${most} bytes in all, what addresses of ${bits} bits reach`,
       );
     }
     try {
-      this.memory.grow(pages);
+      if (memory64) memory64.grow(this.memory, pages);
+      else this.memory.grow(pages);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       throw this.#outOfMemory(requested, 'what this machine can give', error);

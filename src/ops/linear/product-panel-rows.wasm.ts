@@ -65,7 +65,7 @@ export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): Wasm
     ],
     body(places) {
       const [packed] = places.packed;
-      if (packed === undefined) return [];
+      if (packed === undefined) return whole.body(places);
       const panel = local('i32');
       const callRows = ({ a, c, y }: Addresses, columns: number): Statement =>
         call(`rows${columns}`, [

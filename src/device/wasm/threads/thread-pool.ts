@@ -30,6 +30,8 @@ export interface ThreadPoolOptions {
   readonly startThread: StartThread;
   /** Whether the caller waits until threads can do their part; else it does all the work until then. */
   readonly isAwaited: boolean;
+  /** Of a step that threads share: see `WasmKernel.work`. */
+  readonly leastSharedWork: number;
   allocate(byteLength: number): SharedBytes;
 }
 
@@ -89,6 +91,11 @@ export class ThreadPool {
   /** Threads beside the calling one. */
   get count(): number {
     return this.#options.count;
+  }
+
+  /** Of a step that threads share. */
+  get leastSharedWork(): number {
+    return this.#options.leastSharedWork;
   }
 
   /** Gives threads the functions of a module; the number of the first. */

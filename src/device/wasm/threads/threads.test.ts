@@ -5,14 +5,16 @@ import { bitsOf, multiply, product } from '../testing/bits-on-device.ts';
 import { OPERATORS_ON_WASM } from '../testing/operators-on-wasm.ts';
 import { WatchedThreads } from '../testing/watched-threads.ts';
 import { createWasmDevice, type WasmDeviceOptions } from '../wasm-device.ts';
+import { sharedThreads } from './shared-threads.ts';
 import type { StartThread } from './thread-pool.ts';
 
 const threads = new WatchedThreads();
 
-/** A device with two threads, which share all work. */
-async function openShared(options: WasmDeviceOptions = {}): Promise<Device> {
+/** A device with some threads, which share all work. */
+async function openShared(options: WasmDeviceOptions = {}, count = 2): Promise<Device> {
   const startThread = await threads.starter();
-  return createWasmDevice({ threads: 2, startThread, sharesAll: true, ...options });
+  const createThreads = sharedThreads({ threads: count, startThread, sharesAll: true });
+  return createWasmDevice({ createThreads, ...options });
 }
 
 describe('two threads', () => {
@@ -52,7 +54,7 @@ test('threads find memory that grew since they began', async () => {
 
 test('threads start with the first work that is worth it, and share it once they can', async () => {
   const startThread = await threads.starter();
-  const device = createWasmDevice({ threads: 3, startThread });
+  const device = createWasmDevice({ createThreads: sharedThreads({ threads: 3, startThread }) });
   const { started, runs } = threads;
   const small = await multiply(device, 16, 3);
   expect(threads.started).toBe(started);
@@ -67,7 +69,7 @@ test('threads start with the first work that is worth it, and share it once they
 test('a device that is destroyed ends its threads', async () => {
   await expect.poll(() => threads.live).toBe(0);
   for (let i = 0; i < 4; i++) {
-    const device = await openShared({ threads: 1 + (i % 3) });
+    const device = await openShared({}, 1 + (i % 3));
     await multiply(device, 16);
     expect(threads.live).toBe(i % 3);
     device.destroy();
@@ -77,7 +79,8 @@ test('a device that is destroyed ends its threads', async () => {
 });
 
 test('a device that is destroyed while threads start ends them, too', async () => {
-  const device = createWasmDevice({ threads: 3, startThread: await threads.starter() });
+  const startThread = await threads.starter();
+  const device = createWasmDevice({ createThreads: sharedThreads({ threads: 3, startThread }) });
   await device.prepare([product(200)]);
   expect(threads.live).toBe(2);
   device.destroy();
@@ -94,7 +97,8 @@ test.each([
     },
   ],
 ] as const)('where threads cannot start, one does all: %s', async (_, startThread) => {
-  const device = createWasmDevice({ threads: 2, startThread, sharesAll: true });
+  const createThreads = sharedThreads({ threads: 2, startThread, sharesAll: true });
+  const device = createWasmDevice({ createThreads });
   expect(await multiply(device, 64)).toBe(await multiply(createWasmDevice(), 64));
   expect(device.info.threads).toBe(1);
   device.destroy();
@@ -104,7 +108,8 @@ test('where one of two threads cannot start, the other ends', async () => {
   const start = await threads.starter();
   const startThread: StartThread = (given, onError) =>
     given.index === 1 ? undefined : start(given, onError);
-  const device = createWasmDevice({ threads: 3, startThread, sharesAll: true });
+  const createThreads = sharedThreads({ threads: 3, startThread, sharesAll: true });
+  const device = createWasmDevice({ createThreads });
   expect(await multiply(device, 64)).toBe(await multiply(createWasmDevice(), 64));
   expect(device.info.threads).toBe(1);
   await expect.poll(() => threads.live).toBe(0);

@@ -1,0 +1,41 @@
+import type { WasmMemory } from '../wasm-memory.ts';
+import { type StartThread, ThreadPool } from './thread-pool.ts';
+
+export interface SharedThreadsOptions {
+  /** Threads in all, the one of the device included. */
+  readonly threads: number;
+  readonly startThread: StartThread;
+  /** Whether threads share all steps that they can, from the first run on, instead of where it pays. */
+  readonly sharesAll?: boolean | undefined;
+}
+
+/** Creates threads over the memory of a device, which may be shared. */
+export type CreateThreads = (memory: WasmMemory) => ThreadPool;
+
+/** To share less work takes longer than to do it. */
+const LEAST_SHARED_WORK = 2 ** 17;
+
+/** How a device shares work with threads over its own memory; undefined for one thread. */
+export function sharedThreads({
+  threads,
+  startThread,
+  sharesAll = false,
+}: SharedThreadsOptions): CreateThreads | undefined {
+  if (threads <= 1) return undefined;
+  return (memory) =>
+    new ThreadPool({
+      count: threads - 1,
+      startThread,
+      isAwaited: sharesAll,
+      leastSharedWork: sharesAll ? 0 : LEAST_SHARED_WORK,
+      memory: memory.memory,
+      allocate(byteLength) {
+        const buffer = memory.create(byteLength);
+        return {
+          address: buffer.begin,
+          bytes: new Uint8Array(memory.bytes, buffer.begin, byteLength),
+          free: () => buffer.destroy(),
+        };
+      },
+    });
+}

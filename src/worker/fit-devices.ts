@@ -1,0 +1,64 @@
+import type { ExecutableData } from '../bytecode/executable.ts';
+import { DeviceError, OutOfMemoryError } from '../core/errors.ts';
+import type { DevicePool, PooledOptions } from './device-pool.ts';
+import type { MainDevice } from './opened-devices.ts';
+import type { ProgramLimits } from './protocol.ts';
+import { plannedBytes } from './planned-bytes.ts';
+import { withWasmBeside } from './second-device.ts';
+import type { SessionDevices } from './shared-use.ts';
+
+/** What addresses of 32 bits reach. */
+const MOST_BYTES = 2 ** 32 - 2 ** 17;
+
+interface FitContext {
+  readonly pool: DevicePool;
+  readonly options: PooledOptions & Pick<ProgramLimits, 'byteBudget'>;
+}
+
+/**
+ * The devices that a program needs in place of those that were opened: WebAssembly beside WebGPU, or with
+ * addresses of 64 bits. Takes over the devices; after a failure they are still the caller's.
+ */
+export function fitDevices<T extends SessionDevices & Pick<MainDevice, 'reason'>>(
+  devices: T,
+  context: FitContext,
+  executable: ExecutableData,
+): Promise<T> {
+  const { kind } = devices.main.device;
+  return (kind === 'wasm' ? withMemory64 : withWasmBeside)(devices, context, executable);
+}
+
+/**
+ * Memory of more than 4 GiB, for a program whose constants and planned storages need it. Where the engine
+ * has none, rejects with OutOfMemoryError for constants that cannot fit; storages may not all be in use at
+ * one time.
+ */
+async function withMemory64<T extends SessionDevices & Pick<MainDevice, 'reason'>>(
+  devices: T,
+  { pool, options }: FitContext,
+  executable: ExecutableData,
+): Promise<T> {
+  const { constants, storages } = plannedBytes(executable);
+  // What is more than the budget will not be had anyway.
+  if (Math.min(constants + storages, options.byteBudget ?? Infinity) <= MOST_BYTES) return devices;
+  const wide = { ...options, memory64: true };
+  try {
+    const main = await pool.acquire('wasm', wide);
+    const host = await pool.acquire('wasm', wide);
+    devices.main.release();
+    devices.host.release();
+    return { ...devices, main, host, reason: `${devices.reason} It needs addresses of 64 bits.` };
+  } catch (cause) {
+    if (!(cause instanceof DeviceError)) throw cause;
+    if (constants <= MOST_BYTES) return devices;
+    throw new OutOfMemoryError(
+      {
+        where: "constants on device 'wasm'",
+        got: `${constants} bytes`,
+        expected: `at most ${MOST_BYTES}, what addresses of 32 bits reach`,
+        remedy: cause.message,
+      },
+      { cause, details: { requestedBytes: constants, limitBytes: MOST_BYTES } },
+    );
+  }
+}
