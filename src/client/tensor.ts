@@ -12,7 +12,7 @@ import { ShapeError, UsageError } from '../core/errors.ts';
 import { float16ToNumber, numberToFloat16 } from '../core/float16.ts';
 import { elementCount, formatShape } from '../core/element-count.ts';
 import type { Shape } from '../core/shape.ts';
-import { keepRoom } from './spare-memory.ts';
+import { keepRoom, LEAST_ROOM } from './spare-memory.ts';
 
 type Element = number | bigint | boolean;
 /** A number, or arrays of arrays of numbers, as deep as a tensor has dimensions. */
@@ -71,12 +71,12 @@ export class Tensor {
   /**
    * Leaves the memory of `data` to results and inputs of later runs, which is faster than to get new
    * memory each time. `data` has no elements afterwards. Without effect on an array that is a part of
-   * a buffer. Idempotent.
+   * a buffer, and on less than 64 KiB, for which new memory takes no longer. Idempotent.
    */
   dispose(): void {
     const { buffer, byteLength } = this.data;
-    const isAll = byteLength > 0 && byteLength === buffer.byteLength;
-    if (isAll && buffer instanceof ArrayBuffer) keepRoom(buffer);
+    if (byteLength !== buffer.byteLength || byteLength < LEAST_ROOM) return;
+    if (buffer instanceof ArrayBuffer) keepRoom(buffer);
   }
 
   /** Nested arrays of numbers; bigints for int64 and uint64, booleans for bool. A scalar is bare. */

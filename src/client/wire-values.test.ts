@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { keepSpares, takeRoom, takeSpare } from './spare-memory.ts';
 import { Tensor } from './tensor.ts';
 import { toWire } from './wire-values.ts';
@@ -18,6 +18,10 @@ function copyOf(tensor: Tensor) {
   return arg;
 }
 
+// One timer serves all.
+beforeAll(() => void vi.useFakeTimers());
+afterAll(() => void vi.useRealTimers());
+
 test('inputs are copied into spare memory of their size or up to twice as much, else into new', () => {
   const spares = [8, 24, 16].map((byteLength) => new ArrayBuffer(byteLength));
   keepSpares(spares);
@@ -33,32 +37,31 @@ test('inputs are copied into spare memory of their size or up to twice as much, 
 });
 
 test('of spare memory the latest 64 MB are kept, until no run has ended for a while', () => {
-  vi.useFakeTimers();
-  try {
-    const spares = Array.from({ length: 9 }, () => new ArrayBuffer(8 * MEGABYTE));
-    for (const spare of spares) keepSpares([spare]);
-    const kept = Array.from({ length: 9 }, () => takeSpare(8 * MEGABYTE) ?? new ArrayBuffer());
-    expect(kept.map((spare) => spares.indexOf(spare))).toEqual([8, 7, 6, 5, 4, 3, 2, 1, -1]);
-    keepSpares(spares);
-    vi.advanceTimersByTime(4000);
-    keepSpares([]);
-    vi.advanceTimersByTime(4000);
-    expect(takeSpare(8 * MEGABYTE)).toBeDefined();
-    vi.advanceTimersByTime(1000);
-    expect(takeSpare(8 * MEGABYTE)).toBeUndefined();
-  } finally {
-    vi.useRealTimers();
-  }
+  const spares = Array.from({ length: 9 }, () => new ArrayBuffer(8 * MEGABYTE));
+  for (const spare of spares) keepSpares([spare]);
+  const kept = Array.from({ length: 9 }, () => takeSpare(8 * MEGABYTE) ?? new ArrayBuffer());
+  expect(kept.map((spare) => spares.indexOf(spare))).toEqual([8, 7, 6, 5, 4, 3, 2, 1, -1]);
+  keepSpares(spares);
+  vi.advanceTimersByTime(4000);
+  keepSpares([]);
+  vi.advanceTimersByTime(4000);
+  expect(takeSpare(8 * MEGABYTE)).toBeDefined();
+  vi.advanceTimersByTime(1000);
+  expect(takeSpare(8 * MEGABYTE)).toBeUndefined();
 });
 
 test('memory of disposed tensors is room for the next results', () => {
-  const tensor = Tensor.from([1, 2, 3]);
+  const count = 2 ** 14;
+  const tensor = new Tensor('float32', new Float32Array(count), [count]);
   tensor.dispose();
   tensor.dispose();
   expect(tensor.data).toHaveLength(0);
-  const part = new Tensor('float32', new Float32Array(8).subarray(2), [6]);
-  part.dispose();
-  expect(part.data).toHaveLength(6);
-  expect(takeRoom().map(({ byteLength }) => byteLength)).toEqual([12]);
+  const part = new Tensor('float32', new Float32Array(count + 2).subarray(2), [count]);
+  const small = new Tensor('float32', new Float32Array(count - 1), [count - 1]);
+  for (const kept of [part, small]) {
+    kept.dispose();
+    expect(kept.data).toHaveLength(kept.shape[0] ?? 0);
+  }
+  expect(takeRoom().map(({ byteLength }) => byteLength)).toEqual([4 * count]);
   expect(takeRoom()).toEqual([]);
 });

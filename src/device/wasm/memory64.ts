@@ -48,7 +48,8 @@ export const MEMORY64: Memory64 = {
     }
   },
   grow(memory, pages) {
-    Reflect.apply(memory.grow, memory, [BigInt(pages)]);
+    const wide: { grow(pages: never): number } = memory;
+    wide.grow(BigInt(pages) as never);
   },
   widen: widenStep,
 };
