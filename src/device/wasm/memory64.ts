@@ -26,12 +26,16 @@ export interface Memory64 {
   widen(plan: StepPlan): StepPlan;
 }
 
-/** Its constructor, which types of TypeScript do not know yet. */
+/** Types of TypeScript know neither its constructor nor how it grows yet. */
 type Constructor = new (limits: {
   readonly address: 'i64';
   readonly initial: bigint;
   readonly maximum: bigint;
 }) => WebAssembly.Memory;
+
+interface GrownByBigInt {
+  grow(pages: bigint): bigint;
+}
 
 export const MEMORY64: Memory64 = {
   maxByteLength: (MOST_PAGES - 2) * PAGE,
@@ -48,8 +52,8 @@ export const MEMORY64: Memory64 = {
     }
   },
   grow(memory, pages) {
-    const wide: { grow(pages: never): number } = memory;
-    wide.grow(BigInt(pages) as never);
+    const wide: unknown = memory;
+    (wide as GrownByBigInt).grow(BigInt(pages));
   },
   widen: widenStep,
 };
