@@ -3,7 +3,17 @@ import type { Plugin } from 'vite';
 
 export const MAIN = 'main';
 /** The worker's files, by the names that page and worker have for them. */
-const NAMES = [MAIN, 'webgpu', 'wasm', 'rare', 'kernels', 'formats', 'extras', 'compiler'];
+const NAMES = [
+  MAIN,
+  'webgpu',
+  'wasm',
+  'rare',
+  'threads',
+  'kernels',
+  'formats',
+  'extras',
+  'compiler',
+];
 const SOURCE = /\/client\/worker-files\.ts$/;
 /** The module with the texts of all. */
 export const TEXTS = 'weft-worker-texts.js';

@@ -28,6 +28,7 @@ const ON_DEMAND: readonly { readonly name: string; readonly entries: readonly En
   { name: 'webgpu', entries: [WEBGPU] },
   { name: 'wasm', entries: [WASM] },
   { name: 'rare', entries: [/\/(rare-wasm-lowerings|double-intrinsics)\.ts$/] },
+  { name: 'threads', entries: [/\/(shared-threads|distributor|serve-thread|serve-part)\.ts$/] },
   { name: 'kernels', entries: [HOST] },
   { name: 'formats', entries: [COMPILER, EXTRAS] },
   { name: EXTRAS, entries: [EXTRAS] },

@@ -22,7 +22,7 @@ export async function openWorker(options: WorkerStart): Promise<SessionService> 
 }
 
 /** Names of the files that a worker loads when it needs them. */
-const OTHERS = 'webgpu wasm rare kernels formats extras compiler'.split(' ');
+const OTHERS = 'webgpu wasm rare threads kernels formats extras compiler'.split(' ');
 
 /** Of the package, or copies of them in a folder. */
 function filesIn(folder: string | URL | undefined): WorkerFiles | undefined {
