@@ -31,6 +31,19 @@ test('the function with most counts, whichever it is; recursions count once', ()
   expect(plannedBytes(program({ main: [10], other: [20, 'other'] })).storages).toBe(20);
 });
 
+test('calls that are nested deep', () => {
+  const depth = 20_000;
+  const functions = Object.fromEntries(
+    Array.from({ length: depth }, (_, i) => [`f${i}`, i + 1 < depth ? [1, `f${i + 1}`] : [1]]),
+  );
+  expect(plannedBytes(program(functions)).storages).toBe(depth);
+});
+
+test('functions that call each other count once', () => {
+  const functions = { even: [10, 'odd'], odd: [20, 'even', 'leaf'], leaf: [5] };
+  expect(plannedBytes(program(functions)).storages).toBe(35);
+});
+
 test('of a compiled program constants, as devices store them, and storages', () => {
   const text = `def @main(%x: Tensor[(1000,), float32]) {
     let %a = add(%x, full(value=1.0, shape=[1000], dtype="float32"));

@@ -1,5 +1,5 @@
 import { BUILTIN_PREFIX } from '../bytecode/builtins.ts';
-import type { ExecutableData } from '../bytecode/executable.ts';
+import type { BytecodeFunction, ExecutableData } from '../bytecode/executable.ts';
 import { ArgumentKind, argumentKind, argumentValue, decodeRange, Opcode } from '../bytecode/isa.ts';
 import { storageByteLength } from '../core/dtype.ts';
 import { elementCount } from '../core/shape.ts';
@@ -16,43 +16,72 @@ export interface PlannedBytes {
 
 /** Of a verified program. */
 export function plannedBytes(executable: ExecutableData): PlannedBytes {
-  let bytes = 0;
+  let constants = 0;
   for (const one of executable.constants) {
-    if (one.kind === 'tensor') bytes += storageByteLength(one.dtype, elementCount(one.shape));
+    if (one.kind === 'tensor') constants += storageByteLength(one.dtype, elementCount(one.shape));
   }
-  const known = new Map<string, number>();
-  const all = executable.functions.map(({ name }) => storageBytes(executable, name, known));
-  return { constants: bytes, storages: Math.max(0, ...all) };
+  const functions = new Map(
+    executable.functions.map((fn) => [fn.name, readFunction(executable, fn)] as const),
+  );
+  const known = new Map<PlannedFunction, number>();
+  let storages = 0;
+  for (const fn of functions.values()) {
+    storages = Math.max(storages, storageBytes(fn, functions, known));
+  }
+  return { constants, storages };
 }
 
-function storageBytes(
-  executable: ExecutableData,
-  name: string,
-  known: Map<string, number>,
-): number {
-  const { functions, functionTable, constants, code } = executable;
-  const fn = functions.find((one) => one.name === name);
-  const found = known.get(name);
-  if (fn === undefined || found !== undefined) return found ?? 0;
-  // A recursion finds nothing yet, so that it counts once.
-  known.set(name, 0);
-  const end = fn.codeStart + fn.codeLength;
-  let [own, called] = [0, 0];
-  for (const { spec, operands } of decodeRange(code, fn.codeStart, end)) {
+interface PlannedFunction {
+  /** Bytes of its own storages. */
+  readonly own: number;
+  readonly callees: ReadonlySet<string>;
+}
+
+function readFunction(
+  { functionTable, constants, code }: ExecutableData,
+  { codeStart, codeLength }: BytecodeFunction,
+): PlannedFunction {
+  const callees = new Set<string>();
+  let own = 0;
+  for (const { spec, operands } of decodeRange(code, codeStart, codeStart + codeLength)) {
     const [, callee = 0, size = 0] = operands;
     const entry = functionTable[argumentValue(callee)];
     if (spec.opcode !== Opcode.call || entry === undefined) continue;
-    if (entry.kind === 'bytecode') {
-      called = Math.max(called, storageBytes(executable, entry.name, known));
-    } else if (entry.name === ALLOC_STORAGE) {
+    if (entry.kind === 'bytecode') callees.add(entry.name);
+    else if (entry.name === ALLOC_STORAGE) {
       const constant = constants[argumentValue(size)];
       const isConstant = argumentKind(size) === ArgumentKind.constant && constant?.kind === 'int';
       if (isConstant) own += constant.value;
       if (argumentKind(size) === ArgumentKind.immediate) own += argumentValue(size);
     }
   }
-  known.set(name, own + called);
-  return own + called;
+  return { own, callees };
+}
+
+/** With those of the callee with most. Calls may be nested deeper than this thread's stack. */
+function storageBytes(
+  root: PlannedFunction,
+  functions: ReadonlyMap<string, PlannedFunction>,
+  known: Map<PlannedFunction, number>,
+): number {
+  const stack = [root];
+  const begun = new Set<PlannedFunction>();
+  for (let fn = stack.at(-1); fn !== undefined; fn = stack.at(-1)) {
+    const isBegun = begun.has(fn);
+    begun.add(fn);
+    let called = 0;
+    for (const name of known.has(fn) ? [] : fn.callees) {
+      const callee = functions.get(name);
+      if (callee === undefined) continue;
+      called = Math.max(called, known.get(callee) ?? 0);
+      // One that has begun is a recursion, which counts once.
+      if (!isBegun && !begun.has(callee) && !known.has(callee)) stack.push(callee);
+    }
+    if (stack.at(-1) !== fn) continue;
+    stack.pop();
+    if (!known.has(fn)) known.set(fn, fn.own + called);
+  }
+  return known.get(root) ?? 0;
 }
 
 const ALLOC_STORAGE = `${BUILTIN_PREFIX}alloc_storage`;
