@@ -1,6 +1,6 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import { DeviceError, OutOfMemoryError } from '../core/errors.ts';
-import type { DevicePool, PooledOptions } from './device-pool.ts';
+import type { DevicePool, PooledOptions, SharedDevice } from './device-pool.ts';
 import type { MainDevice } from './opened-devices.ts';
 import type { ProgramLimits } from './protocol.ts';
 import { plannedBytes } from './planned-bytes.ts';
@@ -42,13 +42,16 @@ async function withMemory64<T extends SessionDevices & Pick<MainDevice, 'reason'
   // What is more than the budget will not be had anyway.
   if (Math.min(constants + storages, options.byteBudget ?? Infinity) <= MOST_BYTES) return devices;
   const wide = { ...options, memory64: true };
+  const acquired: SharedDevice[] = [];
   try {
     const main = await pool.acquire('wasm', wide);
+    acquired.push(main);
     const host = await pool.acquire('wasm', wide);
     devices.main.release();
     devices.host.release();
     return { ...devices, main, host, reason: `${devices.reason} It needs addresses of 64 bits.` };
   } catch (cause) {
+    for (const device of acquired) device.release();
     if (!(cause instanceof DeviceError)) throw cause;
     if (constants <= MOST_BYTES) return devices;
     throw new OutOfMemoryError(

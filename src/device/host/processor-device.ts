@@ -199,20 +199,21 @@ export class ProcessorDevice implements Device {
 
   write(buffer: DeviceBuffer, byteOffset: number, bytes: Uint8Array): void {
     const range = { buffer, byteOffset, byteLength: bytes.byteLength };
-    const target = this.#place('write', range);
-    if (this.#order?.isIdle === false) {
-      const copied = bytes.slice();
-      this.#order.submit(() => target().set(copied));
-    } else target().set(bytes);
+    const order = this.#order;
+    if (order?.isIdle === false) {
+      const [target, copied] = [this.#later(order, 'write', range), bytes.slice()];
+      order.submit(() => target().set(copied));
+    } else this.#view('write', range).set(bytes);
     this.#recordings?.current?.noteWrite(range, bytes);
   }
 
   copy(from: DeviceRange, to: DeviceRange): void {
-    const source = this.#place('copy from', from);
-    const target = this.#place('copy to', to);
-    const copy = (): void => target().set(source());
-    if (this.#order === undefined) copy();
-    else this.#order.submit(copy);
+    const order = this.#order;
+    if (order?.isIdle === false) {
+      const source = this.#later(order, 'copy from', from);
+      const target = this.#later(order, 'copy to', to);
+      order.submit(() => target().set(source()));
+    } else this.#view('copy to', to).set(this.#view('copy from', from));
     this.#recordings?.current?.noteCopy(from, to);
   }
 
@@ -222,10 +223,12 @@ export class ProcessorDevice implements Device {
   ): Promise<Uint8Array[]> {
     this.#recordings?.current?.invalidate();
     const left = new Set(room);
-    const places = ranges.map((range) => this.#place('read', range));
-    const copyAll = () => places.map((place) => copyInto(left, place()));
     this.#readbacks++;
-    return this.#order === undefined ? copyAll() : this.#order.finish(copyAll);
+    const order = this.#order;
+    if (order === undefined)
+      return ranges.map((range) => copyInto(left, this.#view('read', range)));
+    const places = ranges.map((range) => this.#later(order, 'read', range));
+    return order.finish(() => places.map((place) => copyInto(left, place())));
   }
 
   readSync(range: DeviceRange): Uint8Array | undefined {
@@ -233,7 +236,7 @@ export class ProcessorDevice implements Device {
     // What follows may depend on the elements.
     this.#recordings?.current?.invalidate();
     this.#readbacks++;
-    return this.#place('read', range)().slice();
+    return this.#view('read', range).slice();
   }
 
   flush(): void {
@@ -281,14 +284,17 @@ export class ProcessorDevice implements Device {
     this.#onDestroy?.();
   }
 
-  /** Gives the bytes of a range, once they are needed. */
-  #place(where: string, { buffer, byteOffset, byteLength }: DeviceRange): () => Uint8Array {
+  #view(where: string, range: DeviceRange): Uint8Array {
     this.#requireLive();
-    checkRange(where, { buffer, byteOffset, byteLength });
-    const { bytes, byteOffset: begin } = this.#memory.locate(buffer);
-    const [order, address] = [this.#order, begin + byteOffset];
-    if (order === undefined) return () => new Uint8Array(bytes, address, byteLength);
-    return () => order.view(address, byteLength);
+    checkRange(where, range);
+    const { bytes, byteOffset } = this.#memory.locate(range.buffer);
+    return new Uint8Array(bytes, byteOffset + range.byteOffset, range.byteLength);
+  }
+
+  /** Gives the bytes of a range after what was submitted before. The memory may grow meanwhile. */
+  #later(order: LaunchOrder, where: string, range: DeviceRange): () => Uint8Array {
+    const { byteOffset, byteLength } = this.#view(where, range);
+    return () => order.view(byteOffset, byteLength);
   }
 
   #pauseOrder(isPaused: boolean): void {

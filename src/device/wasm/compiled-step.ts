@@ -21,6 +21,8 @@ export interface StepMachine {
   readonly recording: LaunchRecorder | undefined;
   /** All of the memory; another object after it grew. */
   readonly bytes: ArrayBuffer;
+  /** Whether launches are done at once and not noted down. */
+  readonly isImmediate: boolean;
   /** Does something in order with launches. */
   submit(task: () => void): void;
   /** Address of temporary memory; it grows to the largest request, and then moves. */
@@ -179,9 +181,12 @@ export class CompiledStep {
     const [pack, code] = [this.#plan.packs[i], this.#code.packs[i]];
     if (pack === undefined || code === undefined) throw internalError(`no pack ${i}`);
     const [from, to] = [addressAt(addresses, pack.value), this.#unpacked(i)];
-    const run = (): void => this.#machine.submit(() => code.run(from, to));
-    recording?.noteStep(run);
-    run();
+    if (this.#machine.isImmediate) code.run(from, to);
+    else {
+      const run = (): void => this.#machine.submit(() => code.run(from, to));
+      recording?.noteStep(run);
+      run();
+    }
     return to;
   }
 

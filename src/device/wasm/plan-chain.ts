@@ -213,11 +213,15 @@ class ChainPlanner {
         isFixed(i) ? [] : [increment(pointer, elements * this.#byteLength(i))],
       );
     const vectors = Math.floor(size / 4);
-    const perRound = listsFor(this.#compute({ pointers, fixed }, 0, 4));
+    if (vectors === 0) return [...statements, ...this.#compute({ pointers, fixed }, 0, size)];
+    const first = this.#compute({ pointers, fixed }, 0, 4);
+    const perRound = listsFor(first);
     const rounds = Math.floor(vectors / perRound);
     const round = (count: number): Statement[] => [
       ...inTurns(
-        Array.from({ length: count }, (_, k) => this.#compute({ pointers, fixed }, k * 4, 4)),
+        Array.from({ length: count }, (_, k) =>
+          k === 0 ? first : this.#compute({ pointers, fixed }, k * 4, 4),
+        ),
       ),
       ...advance(count * 4),
     ];

@@ -215,6 +215,7 @@ export class WasmKernel implements Kernel {
 
   #runReference(step: HostStep, plan: HostPlan, addresses: readonly number[]): void {
     const { machine } = this.#context;
+    if (machine.isImmediate) return this.#refer(step, plan, addresses);
     const places = [...addresses];
     const run = (): void => machine.submit(() => this.#refer(step, plan, places));
     machine.recording?.noteStep(run);

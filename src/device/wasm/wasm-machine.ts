@@ -73,6 +73,10 @@ export class WasmMachine implements StepMachine, RecordedMachine {
     return threads === undefined || threads.isBroken ? 1 : threads.count + 1;
   }
 
+  get isImmediate(): boolean {
+    return this.recording === undefined && this.distributor?.isIdle !== false;
+  }
+
   /** Does something in order with launches. */
   readonly submit = (task: () => void): void => {
     if (this.distributor === undefined) task();
