@@ -213,7 +213,10 @@ export class ProcessorDevice implements Device {
       const source = this.#later(order, 'copy from', from);
       const target = this.#later(order, 'copy to', to);
       order.submit(() => target().set(source()));
-    } else this.#view('copy to', to).set(this.#view('copy from', from));
+    } else {
+      const source = this.#view('copy from', from);
+      this.#view('copy to', to).set(source);
+    }
     this.#recordings?.current?.noteCopy(from, to);
   }
 
