@@ -1,3 +1,4 @@
+import { answerQuestions } from './ask-worker.ts';
 import { compareOperator } from '../../src/device/testing/compare-operator.ts';
 import { resultBytes } from '../../src/device/testing/result-bytes.ts';
 import { MEMORY64, type Memory64 } from '../../src/device/wasm/memory64.ts';
@@ -56,6 +57,4 @@ async function check(): Promise<Memory64Findings> {
   return { changed, differences, operatorCount: ops.length, accessCount, firstAddress };
 }
 
-globalThis.addEventListener('message', () => {
-  void check().then((findings) => postMessage(findings));
-});
+answerQuestions(check);

@@ -1,6 +1,7 @@
 import { Session, type SessionDevice, Tensor } from '../../src/client/index.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { parseModule } from '../../src/compiler/index.ts';
+import { askWorker } from './ask-worker.ts';
 import type { Memory64Findings } from './memory64-worker.ts';
 
 /** Two functions, of which `main` has results of 4.8 GB, for which nobody asks. */
@@ -17,14 +18,7 @@ export interface Memory64Run {
 const page = {
   operators(): Promise<Memory64Findings> {
     const worker = new Worker(new URL('./memory64-worker.ts', import.meta.url), { type: 'module' });
-    return new Promise((resolve, reject) => {
-      worker.addEventListener('message', ({ data }: MessageEvent<Memory64Findings>) => {
-        worker.terminate();
-        resolve(data);
-      });
-      worker.addEventListener('error', ({ message }) => reject(new Error(message)));
-      worker.postMessage('start');
-    });
+    return askWorker(worker, 'start');
   },
   async run(): Promise<Memory64Run> {
     const bytes = compile(parseModule(PROGRAM)).toBytes();

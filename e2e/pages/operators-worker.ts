@@ -1,6 +1,7 @@
+import { answerQuestions } from './ask-worker.ts';
 import type { Device } from '../../src/device/device.ts';
-import { compareOperator, launchCases } from '../../src/device/testing/compare-operator.ts';
-import { downloadTensors } from '../../src/device/testing/device-tensors.ts';
+import { compareOperator } from '../../src/device/testing/compare-operator.ts';
+import { resultBytes } from '../../src/device/testing/result-bytes.ts';
 import { distributorOf } from '../../src/device/wasm/parts/distributor.ts';
 import type { StartPart } from '../../src/device/wasm/parts/part-protocol.ts';
 import { CONTROL } from '../../src/device/wasm/threads/thread-control.ts';
@@ -8,8 +9,7 @@ import type { StartThread } from '../../src/device/wasm/threads/thread-pool.ts';
 import { sharedThreads } from '../../src/device/wasm/threads/shared-threads.ts';
 import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
 import { DYNAMIC_CASES } from '../../src/ops/dynamic/dynamic-ops.cases.ts';
-import { casesOfAllDTypes } from '../../src/ops/testing/dtype-variants.ts';
-import { TESTED_OPS, type TestedOp } from '../../src/ops/testing/tested-ops.ts';
+import { TESTED_OPS } from '../../src/ops/testing/tested-ops.ts';
 import { isWasmThread, serveAsWasmThread } from '../../src/worker/wasm-thread-role.ts';
 import { wasmPartStarter, wasmThreadStarter } from '../../src/worker/wasm-thread.ts';
 
@@ -77,7 +77,8 @@ async function check({ relaxedSimd, isApart }: OperatorRequest): Promise<Operato
   for (const op of ops) {
     const compared = await compareOperator(alone, op);
     differences.push(...compared.differences.map((line) => `${op.name}, ${line}`));
-    if ((await bitsOf(shared, op)) !== (await bitsOf(alone, op))) changed.push(op.name);
+    const [bytes, expected] = [await resultBytes(shared, op), await resultBytes(alone, op)];
+    if (bytes.join('\n') !== expected.join('\n')) changed.push(op.name);
   }
   const { threads = 1 } = shared.info;
   const findings = { differences, changed, operatorCount: ops.length, threads, runs: runs() };
@@ -86,27 +87,5 @@ async function check({ relaxedSimd, isApart }: OperatorRequest): Promise<Operato
   return findings;
 }
 
-/** The bytes of all results of an operator's cases. */
-async function bitsOf(device: Device, op: TestedOp): Promise<string> {
-  const launched = await launchCases(device, op, casesOfAllDTypes(op));
-  const results = await downloadTensors(
-    device,
-    launched.map(({ output }) => output),
-  );
-  for (const { tensors } of launched) for (const { buffer } of tensors) buffer.destroy();
-  const bytes = results.map(
-    ({ data }) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
-  );
-  return bytes.join(' ');
-}
-
 if (isWasmThread()) serveAsWasmThread();
-else {
-  globalThis.addEventListener('message', ({ data }: MessageEvent<OperatorRequest>) => {
-    void check(data).then(
-      (findings) => postMessage(findings),
-      // Else the page would wait: a rejection is no error event of a worker.
-      (error: unknown) => postMessage(error),
-    );
-  });
-}
+else answerQuestions(check);

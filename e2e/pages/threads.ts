@@ -2,6 +2,7 @@ import { type LoadOptions, Session, type SessionDevice, Tensor } from '../../src
 import { HostTensor } from '../../src/core/host-tensor.ts';
 import { seededRandom } from '../../src/core/random.ts';
 import { writeOnnxModel } from '../../src/testing/onnx-writer.ts';
+import { askWorker } from './ask-worker.ts';
 import type { OperatorFindings, OperatorRequest } from './operators-worker.ts';
 
 const SIZE = 256;
@@ -66,15 +67,7 @@ const page = {
     const worker = new Worker(new URL('./operators-worker.ts', import.meta.url), {
       type: 'module',
     });
-    return new Promise((resolve, reject) => {
-      worker.addEventListener('message', ({ data }: MessageEvent<OperatorFindings | Error>) => {
-        worker.terminate();
-        if (data instanceof Error) reject(data);
-        else resolve(data);
-      });
-      worker.addEventListener('error', ({ message }) => reject(new Error(message)));
-      worker.postMessage(request);
-    });
+    return askWorker(worker, request);
   },
 };
 

@@ -1,14 +1,12 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import { DeviceError, OutOfMemoryError } from '../core/errors.ts';
+import { MAX_BYTE_LENGTH } from '../device/wasm/address-space.ts';
 import type { DevicePool, PooledOptions, SharedDevice } from './device-pool.ts';
 import type { MainDevice } from './opened-devices.ts';
 import type { ProgramLimits } from './protocol.ts';
 import { plannedBytes } from './planned-bytes.ts';
 import { withWasmBeside } from './second-device.ts';
 import type { SessionDevices } from './shared-use.ts';
-
-/** What addresses of 32 bits reach. */
-const MOST_BYTES = 2 ** 32 - 2 ** 17;
 
 interface FitContext {
   readonly pool: DevicePool;
@@ -40,7 +38,8 @@ async function withMemory64<T extends SessionDevices & Pick<MainDevice, 'reason'
 ): Promise<T> {
   const { constants, storages } = plannedBytes(executable);
   // What is more than the budget will not be had anyway.
-  if (Math.min(constants + storages, options.byteBudget ?? Infinity) <= MOST_BYTES) return devices;
+  if (Math.min(constants + storages, options.byteBudget ?? Infinity) <= MAX_BYTE_LENGTH)
+    return devices;
   const wide = { ...options, memory64: true };
   const acquired: SharedDevice[] = [];
   try {
@@ -53,15 +52,15 @@ async function withMemory64<T extends SessionDevices & Pick<MainDevice, 'reason'
   } catch (cause) {
     for (const device of acquired) device.release();
     if (!(cause instanceof DeviceError)) throw cause;
-    if (constants <= MOST_BYTES) return devices;
+    if (constants <= MAX_BYTE_LENGTH) return devices;
     throw new OutOfMemoryError(
       {
         where: "constants on device 'wasm'",
         got: `${constants} bytes`,
-        expected: `at most ${MOST_BYTES}, what addresses of 32 bits reach`,
+        expected: `at most ${MAX_BYTE_LENGTH}, what addresses of 32 bits reach`,
         remedy: cause.message,
       },
-      { cause, details: { requestedBytes: constants, limitBytes: MOST_BYTES } },
+      { cause, details: { requestedBytes: constants, limitBytes: MAX_BYTE_LENGTH } },
     );
   }
 }

@@ -1,11 +1,11 @@
 import { DeviceError } from '../../core/errors.ts';
 import { encodeModule, type MemoryLimits } from '../../wasm/encode-module.ts';
 import { widenAddresses } from '../../wasm/widen-addresses.ts';
+import { PAGE } from './address-space.ts';
 import type { StepPlan } from './step-plan.ts';
 
-const PAGE = 65_536;
 /** 16 GiB, the most that engines give. */
-const MOST_PAGES = 2 ** 18;
+const MOST_WIDE_PAGES = 2 ** 18;
 
 /**
  * Memory with addresses of 64 bits, for machines with more than 4 GiB of tensors. Its code takes longer: the
@@ -38,14 +38,14 @@ interface GrownByBigInt {
 }
 
 export const MEMORY64: Memory64 = {
-  maxByteLength: (MOST_PAGES - 2) * PAGE,
+  maxByteLength: (MOST_WIDE_PAGES - 2) * PAGE,
   maxBufferByteLength: 2 ** 31 - PAGE,
-  limits: { maximum: MOST_PAGES, address: 'i64' },
+  limits: { maximum: MOST_WIDE_PAGES, address: 'i64' },
   create() {
     if (!hasMemory64()) throw unavailable();
     try {
       const Memory: unknown = WebAssembly.Memory;
-      const limits = { address: 'i64', initial: 1n, maximum: BigInt(MOST_PAGES) } as const;
+      const limits = { address: 'i64', initial: 1n, maximum: BigInt(MOST_WIDE_PAGES) } as const;
       return new (Memory as Constructor)(limits);
     } catch (cause) {
       throw unavailable(cause);

@@ -3,7 +3,7 @@ import { encodeModule, type FunctionGroup, type MemoryLimits } from '../../wasm/
 import type { ThreadPool } from './threads/thread-pool.ts';
 import type { MemoryChecks } from './memory-checks.ts';
 import type { WasmCode } from './wasm-code.ts';
-import { MOST_PAGES } from './wasm-memory.ts';
+import { MOST_PAGES } from './address-space.ts';
 
 /** A function. */
 export interface LoadedCode {

@@ -12,7 +12,8 @@ import type { CreateDistributor, StepDistributor } from './step-distributor.ts';
 import type { StepPlan } from './step-plan.ts';
 import type { CreateThreads } from './threads/shared-threads.ts';
 import type { ThreadPool } from './threads/thread-pool.ts';
-import { MAX_BYTE_LENGTH, WasmMemory, type WasmMemoryLimits } from './wasm-memory.ts';
+import { MAX_BYTE_LENGTH } from './address-space.ts';
+import { WasmMemory, type WasmMemoryLimits } from './wasm-memory.ts';
 
 export interface WasmMachineOptions extends Partial<WasmMemoryLimits> {
   /** Whether kernels use relaxed SIMD; default: where the engine has it. */

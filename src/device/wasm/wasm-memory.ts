@@ -2,15 +2,11 @@ import { internalError, OutOfMemoryError } from '../../core/errors.ts';
 import type { DeviceBuffer } from '../device.ts';
 import type { StoredBytes } from '../host/kernel-context.ts';
 import type { ProcessorMemory } from '../host/processor-device.ts';
+import { MAX_BYTE_LENGTH, MOST_PAGES, PAGE } from './address-space.ts';
 import type { Memory64 } from './memory64.ts';
 
-const PAGE = 65_536;
-/** 4 GiB, what addresses reach. */
-export const MOST_PAGES = 65_536;
 /** Cache lines, and what vectors and other devices' offsets need. */
 const ALIGNMENT = 64;
-/** Addresses have 32 bits; the last page stays free, so that no sum of them wraps. */
-export const MAX_BYTE_LENGTH = 2 ** 32 - 2 * PAGE;
 
 export interface WasmMemoryLimits {
   /** All live buffers together, in bytes. */

@@ -1,22 +1,8 @@
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import { seededRandom } from '../../../core/random.ts';
-import { casesOfAllDTypes } from '../../../ops/testing/dtype-variants.ts';
-import type { TestedOp } from '../../../ops/testing/tested-ops.ts';
 import type { Device } from '../../device.ts';
-import { launchCases } from '../../testing/compare-operator.ts';
 import { allocateTensor, downloadTensors, uploadTensor } from '../../testing/device-tensors.ts';
-
-/** The bytes of all results of an operator's cases, by title. */
-export async function bitsOf(device: Device, op: TestedOp): Promise<readonly string[][]> {
-  const launched = await launchCases(device, op, casesOfAllDTypes(op));
-  const results = await downloadTensors(
-    device,
-    launched.map(({ output }) => output),
-  );
-  for (const { tensors } of launched) for (const { buffer } of tensors) buffer.destroy();
-  return results.map((result, i) => [launched[i]?.title ?? '', bits(result)]);
-}
 
 function bits({ data }: HostTensor): string {
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64');

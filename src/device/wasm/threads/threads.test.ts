@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OutOfMemoryError } from '../../../core/errors.ts';
 import type { Device } from '../../device.ts';
-import { bitsOf, multiply, product } from '../testing/bits-on-device.ts';
+import { resultBytes } from '../../testing/result-bytes.ts';
+import { multiply, product } from '../testing/bits-on-device.ts';
 import { OPERATORS_ON_WASM } from '../testing/operators-on-wasm.ts';
 import { WatchedThreads } from '../testing/watched-threads.ts';
 import { createWasmDevice, type WasmDeviceOptions } from '../wasm-device.ts';
@@ -32,7 +33,7 @@ describe('two threads', () => {
   test.each(OPERATORS_ON_WASM.map((op, i) => [`${i} ${op.name}`, op] as const))(
     '%s: the bits of one',
     async (_, op) => {
-      expect(await bitsOf(shared, op)).toEqual(await bitsOf(alone, op));
+      expect(await resultBytes(shared, op)).toEqual(await resultBytes(alone, op));
     },
   );
 
