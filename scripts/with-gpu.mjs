@@ -1,13 +1,22 @@
 // Runs a command in which Dawn in Node finds Chromium's SwiftShader, unless a Vulkan driver was
-// chosen already: `node scripts/with-gpu.mjs COMMAND [ARGS]`. The library path has to be in the
-// environment before the process starts, which is why this is a wrapper.
+// chosen already: `node scripts/with-gpu.mjs [--set-up] COMMAND [ARGS]`. The library path has to be in the
+// environment before the process starts, which is why this is a wrapper. `--set-up` installs what is
+// missing first: dependencies and a Chromium.
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findSwiftShader } from './find-chromium.mjs';
+import { installChromium } from './install-chromium.mjs';
+import { installDependencies } from './install-dependencies.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const words = process.argv.slice(2);
+if (words[0] === '--set-up') {
+  words.shift();
+  if (!installDependencies(root)) process.exit(1);
+  installChromium(root);
+}
 const env = { ...process.env };
 const folder = findSwiftShader();
 if (
@@ -22,7 +31,7 @@ if (
 env.XDG_RUNTIME_DIR ??= tmpdir();
 env.PATH = [join(root, 'node_modules/.bin'), env.PATH].join(delimiter);
 
-const [command, ...args] = process.argv.slice(2);
+const [command, ...args] = words;
 const child = spawn(command === 'node' ? process.execPath : command, args, {
   stdio: 'inherit',
   env,

@@ -9,6 +9,7 @@ import {
 import { keepResult, keptResults } from '../engines/kept-results.ts';
 import { ENGINE_NAMES, type EngineName } from '../engines/open-engine.ts';
 import { runEngine } from '../engines/run-engine.ts';
+import { installFirefox } from '../install-firefox.mjs';
 import { writeSection } from '../write-section.ts';
 import { runCommand } from '../run-command.ts';
 
@@ -65,6 +66,8 @@ async function show(names: readonly EngineName[], options: Options): Promise<num
   if (share < 1) {
     console.log(`${share * 100}% of operator and ONNX cases, drawn by --seed ${seed}`);
   }
+  // Deno runs on the driver that Firefox gets.
+  if (names.some((name) => name === 'firefox' || name === 'deno')) installFirefox(process.cwd());
   const results: EngineResult[] = [];
   const failures: string[] = [];
   for (const name of names) {

@@ -1,0 +1,1 @@
+export function installFirefox(root: string): string | undefined;
