@@ -10,6 +10,7 @@ import { keepResult, keptResults } from '../engines/kept-results.ts';
 import { ENGINE_NAMES, type EngineName } from '../engines/open-engine.ts';
 import { runEngine } from '../engines/run-engine.ts';
 import { installFirefox } from '../install-firefox.mjs';
+import { installNatsServer } from '../install-nats-server.mjs';
 import { writeSection } from '../write-section.ts';
 import { runCommand } from '../run-command.ts';
 
@@ -68,6 +69,7 @@ async function show(names: readonly EngineName[], options: Options): Promise<num
   }
   // Deno runs on the driver that Firefox gets.
   if (names.some((name) => name === 'firefox' || name === 'deno')) installFirefox(process.cwd());
+  if (options.browserTests) installNatsServer(process.cwd());
   const results: EngineResult[] = [];
   const failures: string[] = [];
   for (const name of names) {
