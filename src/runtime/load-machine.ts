@@ -109,7 +109,9 @@ export async function loadMachine(
   if (first === undefined) throw noDevice();
   const fieldLimit = options.limits?.fields ?? DEFAULT_LIMITS.fields;
   const state = new VmState({ program, machine, allocators, log, fieldLimit });
-  const hostFunctions = hostLibrary(options.functions ?? {}, state);
+  const { types } = program;
+  const typed = types && (await import('./typed-values.ts')).resultConverters(types, state);
+  const hostFunctions = hostLibrary(options.functions ?? {}, state, typed);
   const constants = new ConstantUpload(program.constants, first, second);
   let kernelLibraries: readonly FunctionLibrary[] = [];
   try {
