@@ -4,7 +4,7 @@ import type {
   NamedFunctionType,
   ProgramTypes,
 } from '../bytecode/executable.ts';
-import { printFullType } from '../bytecode/print-types.ts';
+import { formatFullType } from '../bytecode/format-full-type.ts';
 import { RuntimeError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { formatShape } from '../core/shape.ts';
@@ -156,6 +156,34 @@ export class TypedValues {
   }
 }
 
+/**
+ * The constructors of the data in a value, and an empty text for each tuple. Iterative, for long lists.
+ */
+export function constructorNames(
+  values: TypedValues,
+  root: Value,
+  rootType: FullType,
+  names: Map<Value, string>,
+): void {
+  const stack: { readonly value: Value; readonly type: FullType }[] = [
+    { value: root, type: rootType },
+  ];
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const { value, type } = top;
+    if (!(value instanceof AdtValue) || names.has(value)) continue;
+    const known =
+      type.kind === 'tuple'
+        ? { name: '', fields: type.fields }
+        : type.kind === 'adt' && values.constructorOf(type, value.tag);
+    if (!known) continue;
+    names.set(value, known.name);
+    for (const [i, field] of known.fields.entries()) {
+      const inner = value.fields[i];
+      if (inner instanceof AdtValue) stack.push({ value: inner, type: field });
+    }
+  }
+}
+
 /** What a conversion needs beside the type. */
 export interface TypedContext {
   /** For messages: which result or argument it is. */
@@ -222,7 +250,7 @@ function wrongValue(
 ): RuntimeError {
   const known = type.kind === 'tensor' ? (sizes ?? []) : [];
   const bound = Array.from(known, ([name, size]) => `${name} is ${size}`).join(', ');
-  const text = printFullType(type).replaceAll(/\bdata /g, '');
+  const text = formatFullType(type);
   return new RuntimeError({
     where,
     got: describeInput(input),
@@ -241,13 +269,30 @@ function describeInput(input: HostResult): string {
   return `a ${typeof input}`;
 }
 
-/** For each packed function of a type, what checks and converts its results. */
-export function resultConverters(
-  types: ProgramTypes,
-  state: VmState,
-): ReadonlyMap<string, ConvertResult> {
+/** The border of a program whose types are known in full. */
+export interface TypedBorder {
+  /** For each packed function of a type, what checks and converts its results. */
+  readonly converters: ReadonlyMap<string, ConvertResult>;
+  /** An argument of a function as JavaScript gave it; undefined where its type has no fields. */
+  argument(functionName: string, index: number, input: HostResult): Value | undefined;
+}
+
+export function typedBorder(types: ProgramTypes, state: VmState): TypedBorder {
   const values = new TypedValues(types);
-  return new Map(types.packed.map((type) => [type.name, resultConverter(values, type, state)]));
+  const functions = new Map(types.functions.map((type) => [type.name, type]));
+  const converters = new Map(
+    types.packed.map((type) => [type.name, resultConverter(values, type, state)]),
+  );
+  return {
+    converters,
+    argument(functionName, index, input) {
+      const type = functions.get(functionName)?.params[index];
+      const hasFields = type?.kind === 'tuple' || type?.kind === 'adt';
+      if (!hasFields || input instanceof AdtValue) return undefined;
+      const where = `${functionName}, argument ${index}`;
+      return values.toValue(input, type, { where, state, sizes: new Map() });
+    },
+  };
 }
 
 /** Names of dimensions are those of the arguments. */
