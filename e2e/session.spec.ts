@@ -129,6 +129,58 @@ test('loads from a URL, bytes, a Blob, a stream and a Response, in one worker', 
   await page.evaluate(() => globalThis.dispatchEvent(new Event('weft-done')));
 });
 
+const SAMPLES = `
+  extern def @sample(%logits: Tensor[(n,), float32], %seen: List[int]) -> (int, List[int])
+  def @main(%x: Tensor[(n,), float32], %seen: List[int]) {
+    let %drawn = @sample(mul(%x, 2f), %seen);
+    (%drawn.0, %drawn.1, gather(%x, tensor_of(%drawn.0, dtype="int64"), axis=0))
+  }`;
+
+test('programs in the worker call functions of the page', async ({ page }) => {
+  const found = await page.evaluate(async (text) => {
+    const { Session, Tensor } = weft;
+    const bytes = await weft.compile(text);
+    const errors: string[] = [];
+    const nil = { constructor: 'Nil', fields: [] };
+    const inputs = { x: Tensor.from([3, 7, 5]), seen: { constructor: 'Cons', fields: [4, nil] } };
+    const session = await Session.load(bytes.slice(), {
+      device: 'webgpu',
+      functions: {
+        sample: (logits, seen) => {
+          if (!(logits instanceof Tensor)) throw new TypeError('no tensor');
+          const numbers = Array.from(logits.data, Number);
+          const best = numbers.indexOf(Math.max(...numbers));
+          return [best, { constructor: 'Cons', fields: [best, seen as never] }];
+        },
+      },
+    });
+    const { result0, result1, result2 } = await session.run<never>(inputs);
+    await session.dispose();
+    const broken = await Session.load(bytes.slice(), {
+      device: 'webgpu',
+      functions: {
+        sample: () => {
+          throw new RangeError('nothing to sample');
+        },
+      },
+    });
+    errors.push((await weft.failure(broken.run(inputs))).message);
+    await broken.dispose();
+    errors.push((await weft.failure(Session.load(bytes.slice()))).message);
+    const picked = (result2 as unknown as { data: Float32Array }).data;
+    return { token: result0, list: result1, picked: [...picked], errors };
+  }, SAMPLES);
+  expect(found.token).toBe(1);
+  expect(found.list).toEqual({
+    constructor: 'Cons',
+    fields: [1, { constructor: 'Cons', fields: [4, { constructor: 'Nil', fields: [] }] }],
+  });
+  expect(found.picked).toEqual([7]);
+  expect(found.errors[0]).toContain('nothing to sample');
+  expect(found.errors[1]).toContain('no definition of sample (packed)');
+  expect(page.workers().length).toBeLessThanOrEqual(1);
+});
+
 test('reports progress through the phases while weights arrive', async ({ page }) => {
   const { reports, value } = await page.evaluate(async () => {
     const reports: { phase: string; loaded: number; total: number | undefined }[] = [];

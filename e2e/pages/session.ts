@@ -32,6 +32,10 @@ const page = {
     await innocent.dispose();
     return seen;
   },
+  async compile(text: string): Promise<Uint8Array> {
+    const { compile, parseModule } = await import('../../src/compiler/index.ts');
+    return compile(parseModule(text)).toBytes();
+  },
   startMissingWorker: () => new Worker('/no-such-worker.js', { type: 'module' }),
   async bytes(url: string): Promise<Uint8Array<ArrayBuffer>> {
     return new Uint8Array(await (await fetch(url)).arrayBuffer());

@@ -84,7 +84,7 @@ describe('the header', () => {
   test('refuses a newer major version', () => {
     const bytes = patched((view) => view.setUint16(8, 2, true));
     expect(() => Executable.fromBytes(bytes)).toThrowErrorMatchingInlineSnapshot(
-      `[FormatError: header, byte 8: got format version 2.1, expected 1.0 to 1.1. Update Weft, or compile the model again with this version.]`,
+      `[FormatError: header, byte 8: got format version 2.1, expected 1.0 to 1.2. Update Weft, or compile the model again with this version.]`,
     );
   });
 
@@ -94,8 +94,8 @@ describe('the header', () => {
   });
 
   test('refuses a newer minor version', () => {
-    const bytes = patched((view) => view.setUint16(10, 2, true));
-    expect(refusal(bytes).message).toContain('got format version 1.2, expected 1.0 to 1.1.');
+    const bytes = patched((view) => view.setUint16(10, 3, true));
+    expect(refusal(bytes).message).toContain('got format version 1.3, expected 1.0 to 1.2.');
   });
 
   test('refuses a data section larger than the file', () => {
@@ -154,7 +154,7 @@ describe('sections', () => {
       sections: [...parts.sections, { id: 99, bytes: new Uint8Array(3) }],
     }));
     expect(() => Executable.fromBytes(bytes)).toThrowErrorMatchingInlineSnapshot(
-      `[FormatError: section table: got section 99, which this version does not know, expected 1, 2, 3, 4, 5, 6, 7, 8 or an optional section. Update Weft.]`,
+      `[FormatError: section table: got section 99, which this version does not know, expected 1, 2, 3, 4, 5, 6, 7, 8, 9 or an optional section. Update Weft.]`,
     );
   });
 

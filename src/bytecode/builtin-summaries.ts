@@ -38,4 +38,16 @@ export const BUILTIN_SUMMARIES = {
   int_mod: 'a - b * floor(a / b).',
   int_eq: '1 when a equals b, else 0.',
   int_lt: '1 when a is less than b, else 0.',
+  float_add: 'a + b.',
+  float_sub: 'a - b.',
+  float_mul: 'a * b.',
+  float_div: 'a / b.',
+  float_pow: 'a to the power of b.',
+  float_eq: '1 when a equals b, else 0.',
+  float_lt: '1 when a is less than b, else 0.',
+  float_from_int: 'The float of the same value.',
+  int_from_float: 'The largest int that is not above a float.',
+  make_tensor: 'A tensor of rank 1 with these elements, made on a device.',
+  make_sizes:
+    'An int32 tensor without elements, whose other dimensions are these sizes: `(0, d0, d1)`.',
 } satisfies Record<BuiltinName, string>;

@@ -14,6 +14,8 @@ export type BuiltinOperand =
   | 'closure'
   /** An integer: immediate, constant or register. */
   | 'int'
+  /** A number of the host with a fraction: constant or register. */
+  | 'float'
   | 'string'
   | 'dtype'
   /** A function operand. */
@@ -51,6 +53,7 @@ export interface BuiltinSignature {
     | 'adt'
     | 'closure'
     | 'int'
+    | 'float'
     | 'void';
 }
 
@@ -83,6 +86,7 @@ export const MakeCode = {
 const p = (name: string, type: BuiltinParam['type']): BuiltinParam => ({ name, type });
 const context = p('context', ['string', 'void']);
 const INTEGERS: BuiltinSignature = { params: [p('a', 'int'), p('b', 'int')], result: 'int' };
+const FLOATS = [p('a', 'float'), p('b', 'float')];
 
 /**
  * All builtins by name, without their prefix {@link BUILTIN_PREFIX}; `docs/builtins.md` lists them.
@@ -214,7 +218,37 @@ export const BUILTINS = {
   int_mod: INTEGERS,
   int_eq: INTEGERS,
   int_lt: INTEGERS,
+  float_add: { params: FLOATS, result: 'float' },
+  float_sub: { params: FLOATS, result: 'float' },
+  float_mul: { params: FLOATS, result: 'float' },
+  float_div: { params: FLOATS, result: 'float' },
+  float_pow: { params: FLOATS, result: 'float' },
+  float_eq: { params: FLOATS, result: 'int' },
+  float_lt: { params: FLOATS, result: 'int' },
+  float_from_int: { params: [p('value', 'int')], result: 'float' },
+  int_from_float: { params: [p('value', 'float')], result: 'int' },
+  make_tensor: {
+    params: [p('dtype', 'dtype'), p('device', 'device')],
+    rest: p('element', ['int', 'float']),
+    result: 'tensor',
+  },
+  make_sizes: { params: [], rest: p('size', 'int'), result: 'tensor' },
 } as const satisfies Record<string, BuiltinSignature>;
+
+/** Builtins that came with version 1.2 of the format. */
+export const NUMBER_BUILTINS = [
+  'float_add',
+  'float_sub',
+  'float_mul',
+  'float_div',
+  'float_pow',
+  'float_eq',
+  'float_lt',
+  'float_from_int',
+  'int_from_float',
+  'make_tensor',
+  'make_sizes',
+] as const satisfies readonly BuiltinName[];
 
 /** The name of a builtin, without its prefix. */
 export type BuiltinName = keyof typeof BUILTINS;

@@ -1,11 +1,8 @@
 import { ByteReader } from '../core/byte-reader.ts';
-import type { Dim } from '../core/dim.ts';
-import { ALL_DTYPES, type DType, dtypeFromCode } from '../core/dtype.ts';
 import type {
   AttributeValue,
   OperatorCall,
   PrimitiveFunction,
-  TensorType,
 } from '../core/primitive-function.ts';
 import type {
   BytecodeFunction,
@@ -15,25 +12,26 @@ import type {
   NamedResult,
   ShapeProgram,
   ShapeStep,
-  ValueType,
 } from './executable.ts';
 import {
   ATTRIBUTE_CODES,
   attributeKind,
   CONSTANT_CODES,
-  DIM_INTEGER,
-  DIM_OPERATOR_CODES,
-  DIM_SYMBOL,
   FUNCTION_KIND_CODES,
-  MAX_DIM_DEPTH,
-  nameOfCode,
   PRIMITIVE_FLAGS,
   PRIMITIVE_FLAGS_MINOR,
   SHAPE_STEP_CODES,
   TENSOR_FLAGS,
-  VALUE_TYPE_CODES,
 } from './file-format.ts';
-import type { FileHeader, FileSections } from './file-head.ts';
+import {
+  readCodeOf,
+  readDim,
+  readDType,
+  readProgramTypes,
+  readTensorType,
+  readValueType,
+} from './deserialize-types.ts';
+import type { FileHeader, FileSection, FileSections } from './file-head.ts';
 
 /**
  * The program of a file's sections. Throws FormatError where the bytes are not what the format
@@ -43,13 +41,10 @@ export function deserializeProgram(
   sections: FileSections,
   { minor, dataByteLength }: Pick<FileHeader, 'minor' | 'dataByteLength'>,
 ): ExecutableData {
-  const read = <T>(name: keyof FileSections, readSection: (r: ByteReader) => T): T => {
-    const { bytes, fileOffset } = sections[name];
-    const reader = new ByteReader(bytes, { where: `section ${name}`, fileOffset });
-    const value = readSection(reader);
-    reader.end();
-    return value;
-  };
+  const read = <T>(
+    name: Exclude<keyof FileSections, 'types'>,
+    readSection: (r: ByteReader) => T,
+  ): T => readWhole(name, sections[name], readSection);
   return {
     functions: read('functions', (r) => r.list('functions', 21, () => readFunction(r))),
     code: read('code', readCode),
@@ -61,9 +56,24 @@ export function deserializeProgram(
     shapePrograms: read('shapePrograms', (r) =>
       r.list('shape programs', 4, () => readShapeProgram(r)),
     ),
+    ...(sections.types !== undefined && {
+      types: readWhole('types', sections.types, readProgramTypes),
+    }),
     metadata: read('metadata', (r) => readRecord(r, 'metadata', () => r.string('value'))),
     dataByteLength,
   };
+}
+
+/** The content of a section, of which nothing is left over. */
+function readWhole<T>(
+  name: string,
+  { bytes, fileOffset }: FileSection,
+  readSection: (r: ByteReader) => T,
+): T {
+  const reader = new ByteReader(bytes, { where: `section ${name}`, fileOffset });
+  const value = readSection(reader);
+  reader.end();
+  return value;
 }
 
 function readCode(r: ByteReader): Uint32Array {
@@ -94,48 +104,6 @@ function readFunction(r: ByteReader): BytecodeFunction {
 
 function readFunctionEntry(r: ByteReader): FunctionEntry {
   return { kind: readCodeOf(r, FUNCTION_KIND_CODES, 'function kind'), name: r.string('name') };
-}
-
-function readCodeOf<Name extends string>(
-  r: ByteReader,
-  codes: Readonly<Record<Name, number>>,
-  what: string,
-): Name {
-  const code = r.u8(what);
-  const name = nameOfCode(codes, code);
-  if (name !== undefined) return name;
-  throw r.error({ got: `${what} ${code}`, expected: Object.values(codes).join(', ') });
-}
-
-function readDType(r: ByteReader): DType {
-  const code = r.u8('dtype');
-  const dtype = dtypeFromCode(code);
-  if (dtype !== undefined) return dtype;
-  throw r.error({ got: `dtype ${code}`, expected: `a code from 1 to ${ALL_DTYPES.length}` });
-}
-
-function readValueType(r: ByteReader): ValueType {
-  const kind = readCodeOf(r, VALUE_TYPE_CODES, 'value type');
-  return kind === 'tensor' ? { kind, ...readTensorType(r) } : { kind };
-}
-
-function readTensorType(r: ByteReader): TensorType {
-  return { dtype: readDType(r), shape: r.list('dimensions', 5, () => readDim(r, 0)) };
-}
-
-function readDim(r: ByteReader, depth: number): Dim {
-  if (depth > MAX_DIM_DEPTH) {
-    throw r.error({ got: 'a deeper expression', expected: `at most ${MAX_DIM_DEPTH} levels` });
-  }
-  const code = r.u8('dimension');
-  if (code === DIM_INTEGER) return r.i64('dimension');
-  if (code === DIM_SYMBOL) return r.string('dimension');
-  const op = nameOfCode(DIM_OPERATOR_CODES, code);
-  if (op === undefined) {
-    throw r.error({ got: `dimension code ${code}`, expected: '1, 2 or that of an operator' });
-  }
-  const left = readDim(r, depth + 1);
-  return { op, left, right: readDim(r, depth + 1) };
 }
 
 function readShape(r: ByteReader): number[] {

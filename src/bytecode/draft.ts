@@ -6,6 +6,7 @@ import type {
   ExecutableData,
   FunctionEntry,
   FunctionSignature,
+  ProgramTypes,
   ShapeProgram,
   TensorConstant,
 } from './executable.ts';
@@ -34,6 +35,7 @@ export interface Draft {
   readonly constants: readonly DraftConstant[];
   readonly primitives: readonly PrimitiveFunction[];
   readonly shapePrograms: readonly ShapeProgram[];
+  readonly types?: ProgramTypes;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
@@ -80,11 +82,12 @@ export function assemble(draft: Draft): Assembled {
     });
   }
   const { constants, data } = layOutConstants(draft.constants);
-  const { functionTable, primitives, shapePrograms, metadata } = draft;
+  const { functionTable, primitives, shapePrograms, types, metadata } = draft;
   const code = Uint32Array.from(words);
   const dataByteLength = data.byteLength;
   const program = { functions, code, functionTable, constants, primitives, shapePrograms };
-  return { program: { ...program, metadata, dataByteLength }, data };
+  const typed = types === undefined ? {} : { types };
+  return { program: { ...program, ...typed, metadata, dataByteLength }, data };
 }
 
 function functionWords(fn: DraftFunction): number[] {

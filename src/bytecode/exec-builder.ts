@@ -7,7 +7,7 @@ import type { Shape } from '../core/shape.ts';
 import { builtinSignature } from './builtins.ts';
 import { ConstantPool } from './constant-pool.ts';
 import { assemble, type Draft, type DraftConstant, type DraftFunction } from './draft.ts';
-import type { FunctionSignature, ShapeProgram, ShapeStep } from './executable.ts';
+import type { FunctionSignature, ProgramTypes, ShapeProgram, ShapeStep } from './executable.ts';
 import { Executable } from './executable-file.ts';
 import { formalize } from './formalize.ts';
 import {
@@ -49,6 +49,7 @@ export class ExecBuilder {
   readonly #references = new Map<string, number>();
   readonly #primitives: PrimitiveFunction[] = [];
   readonly #shapePrograms: ShapeProgram[] = [];
+  #types: ProgramTypes | undefined;
   readonly #metadata = new Map<string, string>();
   readonly #context: FunctionContext;
 
@@ -101,6 +102,11 @@ export class ExecBuilder {
   /** Adds a shape program and gives its number, an immediate operand of `compute_shape`. */
   shapeProgram(steps: readonly ShapeStep[]): number {
     return this.#shapePrograms.push({ steps }) - 1;
+  }
+
+  /** Sets the types of the program in full, for callers and for functions of JavaScript. */
+  types(types: ProgramTypes): void {
+    this.#types = types;
   }
 
   /** Adds a fact about the program, such as its producer. */
@@ -168,6 +174,7 @@ export class ExecBuilder {
       constants: this.#constants.constants,
       primitives: this.#primitives,
       shapePrograms: this.#shapePrograms,
+      ...(this.#types !== undefined && { types: this.#types }),
       metadata: Object.fromEntries(this.#metadata),
     };
   }

@@ -6,6 +6,7 @@ import type {
   Constant,
   ExecutableData,
   FunctionEntry,
+  ProgramTypes,
   ShapeProgram,
 } from './executable.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
@@ -38,6 +39,8 @@ export class Executable implements ExecutableData {
   readonly primitives: readonly PrimitiveFunction[];
   /** The programs that the builtin `compute_shape` runs, by index. */
   readonly shapePrograms: readonly ShapeProgram[];
+  /** Types in full; absent where signatures tell all. */
+  declare readonly types?: ProgramTypes;
   /** Facts about the program, such as its producer. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Bytes of the data section. */
@@ -54,6 +57,7 @@ export class Executable implements ExecutableData {
     this.constants = program.constants;
     this.primitives = program.primitives;
     this.shapePrograms = program.shapePrograms;
+    if (program.types !== undefined) this.types = program.types;
     this.metadata = program.metadata;
     this.dataByteLength = program.dataByteLength;
     const isWhole = data instanceof Uint8Array;

@@ -20,6 +20,8 @@ export interface ExecutableData {
   readonly primitives: readonly PrimitiveFunction[];
   /** The programs that the builtin `compute_shape` runs, by index. */
   readonly shapePrograms: readonly ShapeProgram[];
+  /** Types in full, for callers and for functions of JavaScript; absent where signatures tell all. */
+  readonly types?: ProgramTypes;
   /** Facts about the program, such as its producer. */
   readonly metadata: Readonly<Record<string, string>>;
   /** The data section: bytes of tensor constants at their `byteOffset`. */
@@ -67,6 +69,61 @@ export type ValueType =
   | { readonly kind: 'int' }
   | { readonly kind: 'float' }
   | { readonly kind: 'any' };
+
+/** The type of a value in full: what signatures call `any` has its parts here. */
+export type FullType =
+  | ValueType
+  | { readonly kind: 'shape' }
+  | { readonly kind: 'tuple'; readonly fields: readonly FullType[] }
+  /** An algebraic data type of the program, applied to types. */
+  | { readonly kind: 'adt'; readonly name: string; readonly args: readonly FullType[] }
+  | {
+      readonly kind: 'function';
+      readonly params: readonly FullType[];
+      readonly result: FullType;
+    }
+  /** A type parameter of the data type or function around it. */
+  | { readonly kind: 'type-param'; readonly name: string };
+
+/** Types of a program in full. */
+export interface ProgramTypes {
+  /** Algebraic data types that the others mention. */
+  readonly dataTypes: readonly DataType[];
+  /** Of bytecode functions whose signature does not tell all, by name. */
+  readonly functions: readonly NamedFunctionType[];
+  /** Of packed functions that the program declares, by name. */
+  readonly packed: readonly NamedFunctionType[];
+}
+
+/** An algebraic data type: `List[A] { Cons(A, List[A]), Nil }`. */
+export interface DataType {
+  /** Unique among the data types of the program. */
+  readonly name: string;
+  /** Names of its type parameters. */
+  readonly params: readonly string[];
+  /** The ways to make a value of it. */
+  readonly constructors: readonly DataConstructor[];
+}
+
+/** A constructor of an algebraic data type. */
+export interface DataConstructor {
+  /** Unique among the constructors of the program. */
+  readonly name: string;
+  /** The number that stands for it in values. */
+  readonly tag: number;
+  /** Types of its fields, in order. */
+  readonly fields: readonly FullType[];
+}
+
+/** The type of a function that has a name. */
+export interface NamedFunctionType {
+  /** The name of the function. */
+  readonly name: string;
+  /** Types of its parameters, in order. */
+  readonly params: readonly FullType[];
+  /** The type of what it gives: of several results a tuple. */
+  readonly result: FullType;
+}
 
 /** Names are resolved once, at load; a primitive's name is that of an entry in `primitives`. */
 export interface FunctionEntry {

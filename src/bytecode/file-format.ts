@@ -1,4 +1,4 @@
-import type { FunctionEntry, ShapeStep, ValueType } from './executable.ts';
+import type { FullType, FunctionEntry, ShapeStep, ValueType } from './executable.ts';
 import type { DraftConstant } from './draft.ts';
 import type { AttributeValue } from '../core/primitive-function.ts';
 import type { Dim, DimOperator } from '../core/dim.ts';
@@ -11,10 +11,13 @@ export const MAGIC = Uint8Array.of(0x89, 0x57, 0x45, 0x46, 0x54, 0x0d, 0x0a, 0x1
 
 /** A reader refuses another major version, and a minor version above its own. */
 export const FORMAT_MAJOR = 1;
-export const FORMAT_MINOR = 1;
+export const FORMAT_MINOR = 2;
 
 /** The first minor version whose primitive functions have flags. */
 export const PRIMITIVE_FLAGS_MINOR = 1;
+
+/** The first minor version that has a section of types, and builtins on floats. */
+export const TYPES_MINOR = 2;
 
 export const HEADER_BYTE_LENGTH = 64;
 export const HEAD_HASH_OFFSET = 32;
@@ -25,7 +28,7 @@ export const SECTION_ALIGNMENT = 8;
 /** A reader skips sections with this bit that it does not know, and refuses all others. */
 export const OPTIONAL_SECTION = 0x8000_0000;
 
-/** Sections of this version; each stands once, in this order. */
+/** Sections of this version; each stands once, in this order, but for `types`, which may be absent. */
 export const SectionId = {
   functions: 1,
   code: 2,
@@ -35,6 +38,7 @@ export const SectionId = {
   shapePrograms: 6,
   metadata: 7,
   blockHashes: 8,
+  types: 9,
 } as const;
 
 export type SectionName = keyof typeof SectionId;
@@ -48,6 +52,7 @@ export const SECTION_NAMES: readonly SectionName[] = [
   'shapePrograms',
   'metadata',
   'blockHashes',
+  'types',
 ];
 
 export const DEFAULT_BLOCK_BYTE_LENGTH = 2 ** 20;
@@ -88,6 +93,19 @@ export const VALUE_TYPE_CODES = {
   float: 3,
   any: 4,
 } as const satisfies Record<ValueType['kind'], number>;
+
+/** Types in full; the first ones are those of signatures. */
+export const FULL_TYPE_CODES = {
+  ...VALUE_TYPE_CODES,
+  shape: 5,
+  tuple: 6,
+  adt: 7,
+  function: 8,
+  'type-param': 9,
+} as const satisfies Record<FullType['kind'], number>;
+
+/** The deepest nesting of a type. */
+export const MAX_TYPE_DEPTH = 500;
 
 export const DIM_INTEGER = 1;
 export const DIM_SYMBOL = 2;

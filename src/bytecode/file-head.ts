@@ -16,6 +16,7 @@ import {
   SECTION_ENTRY_BYTE_LENGTH,
   SectionId,
   type SectionName,
+  TYPES_MINOR,
 } from './file-format.ts';
 
 /** The first 64 bytes of a file. */
@@ -35,7 +36,10 @@ export interface FileSection {
   readonly fileOffset: number;
 }
 
-export type FileSections = Readonly<Record<SectionName, FileSection>>;
+export type FileSections = Readonly<Record<Exclude<SectionName, 'types'>, FileSection>> & {
+  /** Absent in a file of an earlier version, and where signatures tell all. */
+  readonly types?: FileSection;
+};
 
 /** Reads and checks the header. `bytes` has at least its 64 bytes. Throws FormatError. */
 export function readHeader(bytes: Uint8Array): FileHeader {
@@ -148,12 +152,14 @@ export function readSections(head: Uint8Array, header: FileHeader): FileSections
   }
   reader.align(TENSOR_ALIGNMENT);
   reader.end();
-  return pickSections(found);
+  return pickSections(found, header);
 }
 
-function pickSections(found: Map<number, FileSection>): FileSections {
-  const entries = Object.entries(SectionId).map(([name, id]) => {
+function pickSections(found: Map<number, FileSection>, { minor }: FileHeader): FileSections {
+  const entries = Object.entries(SectionId).flatMap(([name, id]) => {
     const section = found.get(id);
+    const isOptional = name === 'types';
+    if (isOptional && (section === undefined || minor < TYPES_MINOR)) return [];
     if (section === undefined) {
       throw new FormatError({
         where: 'section table',
@@ -162,7 +168,7 @@ function pickSections(found: Map<number, FileSection>): FileSections {
       });
     }
     found.delete(id);
-    return [name, section];
+    return [[name, section]];
   });
   for (const id of found.keys()) {
     if (id >= OPTIONAL_SECTION) continue;
@@ -173,7 +179,7 @@ function pickSections(found: Map<number, FileSection>): FileSections {
       remedy: 'Update Weft.',
     });
   }
-  return Object.fromEntries(entries) as Record<SectionName, FileSection>;
+  return Object.fromEntries(entries) as FileSections;
 }
 
 /** The hashes of the blocks of the data section. Throws FormatError for another number of them. */

@@ -172,7 +172,7 @@ describe('the listing', () => {
 
   test('in numbers', () => {
     expect(sample.stats()).toMatchInlineSnapshot(`
-      "weft executable, format 1.1
+      "weft executable, format 1.2
       bytecode functions (2):
         main(x: Tensor[(n, 4), float32], flag: int) -> (y: Tensor[((n + 1), 4), float32]): 12 instructions, 8 registers
         helper(scale, x): 2 instructions, 3 registers
@@ -334,7 +334,7 @@ describe('a listing with a mistake', () => {
 
   test.each([
     ['', 'line 1, column 1: got the end of the text, expected "weft"'],
-    ['weft 2.0', 'line 1, column 6: got "2.0", expected version 1.0 to 1.1'],
+    ['weft 2.0', 'line 1, column 6: got "2.0", expected version 1.0 to 1.2'],
     ['weft 1.0\nfoo', 'line 2, column 1: got "foo", expected func, references, constants'],
     ['weft 1.0\nfunc main( {', 'line 2, column 12: got "{", expected the name of a parameter'],
     ['weft 1.0\nfunc f(x: int) {', 'line 2, column 16: got "{", expected "->"'],

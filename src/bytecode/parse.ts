@@ -14,11 +14,12 @@ import {
   mapArguments,
   registersOf,
 } from './draft.ts';
-import type { FunctionEntry, ShapeProgram, ShapeStep } from './executable.ts';
+import type { FunctionEntry, ProgramTypes, ShapeProgram, ShapeStep } from './executable.ts';
 import { FORMAT_MAJOR, FORMAT_MINOR } from './file-format.ts';
 import { formalize } from './formalize.ts';
 import { parseConstant } from './parse-constant.ts';
 import { parseFunction } from './parse-function.ts';
+import { parseProgramTypes } from './parse-program-types.ts';
 import { parseAttribute, parseTensorType } from './parse-types.ts';
 import { TextLexer, type Token } from './text-lexer.ts';
 import { resolveEntry } from './resolve-entry.ts';
@@ -53,6 +54,7 @@ class ListingParser {
   readonly #constants: DraftConstant[] = [];
   readonly #primitives: PrimitiveFunction[] = [];
   readonly #shapePrograms: ShapeProgram[] = [];
+  #types: ProgramTypes | undefined;
   readonly #metadata = new Map<string, string>();
 
   constructor(text: string) {
@@ -67,6 +69,9 @@ class ListingParser {
       constants: () => this.#section('c', () => this.#constants.push(parseConstant(this.#lexer))),
       primitive: () => this.#primitives.push(this.#primitive()),
       shape_programs: () => this.#section('p', () => this.#shapePrograms.push(this.#program())),
+      types: () => {
+        this.#types = parseProgramTypes(this.#lexer);
+      },
       metadata: () => this.#metadataEntries(),
     };
     for (let token = this.#lexer.peek(); token.kind !== 'end'; token = this.#lexer.peek()) {
@@ -228,6 +233,7 @@ class ListingParser {
       constants: this.#constants,
       primitives: this.#primitives,
       shapePrograms: this.#shapePrograms,
+      ...(this.#types !== undefined && { types: this.#types }),
       metadata: Object.fromEntries(this.#metadata),
     };
   }

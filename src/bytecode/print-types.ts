@@ -1,6 +1,13 @@
 import type { Dim, DimOperator } from '../core/dim.ts';
 import type { AttributeValue, TensorType } from '../core/primitive-function.ts';
-import type { FunctionSignature, ValueType } from './executable.ts';
+import type {
+  DataType,
+  FullType,
+  FunctionSignature,
+  NamedFunctionType,
+  ProgramTypes,
+  ValueType,
+} from './executable.ts';
 import { attributeKind } from './file-format.ts';
 import { formatName, formatNumber } from './text-format.ts';
 
@@ -39,7 +46,51 @@ export function printTensorType({ dtype, shape }: TensorType): string {
 }
 
 export function printValueType(type: ValueType): string {
-  return type.kind === 'tensor' ? printTensorType(type) : type.kind;
+  return printFullType(type);
+}
+
+/** `Tensor[(n,), float32]`, `(A, B)`, `List[A]`, `fn (A) -> B`. */
+export function printFullType(type: FullType): string {
+  switch (type.kind) {
+    case 'tensor':
+      return printTensorType(type);
+    case 'tuple': {
+      const fields = type.fields.map(printFullType);
+      return fields.length === 1 ? `(${fields[0]},)` : `(${fields.join(', ')})`;
+    }
+    case 'adt': {
+      const args = type.args.map(printFullType).join(', ');
+      return `data ${formatName(type.name)}${args === '' ? '' : `[${args}]`}`;
+    }
+    case 'function':
+      return `fn (${type.params.map(printFullType).join(', ')}) -> ${printFullType(type.result)}`;
+    case 'type-param':
+      return `'${formatName(type.name)}`;
+    default:
+      return type.kind;
+  }
+}
+
+/** The lines of the section `types` of a listing. */
+export function printProgramTypes({ dataTypes, functions, packed }: ProgramTypes): string[] {
+  const named = (word: string) => (type: NamedFunctionType) =>
+    `${word} ${formatName(type.name)}${printFullType({ kind: 'function', ...type }).slice(2)}`;
+  return [
+    ...dataTypes.map(printDataType),
+    ...functions.map(named('func')),
+    ...packed.map(named('packed')),
+  ];
+}
+
+/** `data List['A] { Cons('A, data List['A]) = 0, Nil = 1 }` */
+function printDataType({ name, params, constructors }: DataType): string {
+  const binder =
+    params.length === 0 ? '' : `[${params.map((param) => `'${formatName(param)}`).join(', ')}]`;
+  const items = constructors.map(({ name, tag, fields }) => {
+    const types = fields.length === 0 ? '' : `(${fields.map(printFullType).join(', ')})`;
+    return `${formatName(name)}${types} = ${tag}`;
+  });
+  return `data ${formatName(name)}${binder} { ${items.join(', ')} }`;
 }
 
 /** `(x: int, y: any) -> (z: float)`, or names alone without a signature. */

@@ -3,9 +3,16 @@ import type { HostTensor } from '../core/host-tensor.ts';
 import type { OperatorCall, PrimitiveFunction } from '../core/primitive-function.ts';
 import { tensorOf } from './constant-tensor.ts';
 import type { Constant, ExecutableData, ShapeStep } from './executable.ts';
-import { FORMAT_MAJOR, FORMAT_MINOR } from './file-format.ts';
+import { FORMAT_MAJOR } from './file-format.ts';
+import { minorOf } from './minor-version.ts';
 import { printInstructions } from './print-instruction.ts';
-import { printAttribute, printShape, printSignature, printTensorType } from './print-types.ts';
+import {
+  printAttribute,
+  printProgramTypes,
+  printShape,
+  printSignature,
+  printTensorType,
+} from './print-types.ts';
 import { formatBase64, formatElements, MAX_PRINTED_ELEMENTS } from './tensor-text.ts';
 import { sortedEntries } from './sorted-entries.ts';
 import { formatName, formatNumber } from './text-format.ts';
@@ -29,7 +36,7 @@ export function printExecutable(program: ExecutableData & { readonly data?: Uint
     });
   }
   const parts = [
-    `weft ${FORMAT_MAJOR}.${FORMAT_MINOR}\n`,
+    `weft ${FORMAT_MAJOR}.${minorOf(program)}\n`,
     ...program.functions.map((fn) =>
       block(
         `func ${formatName(fn.name)}${printSignature(fn.paramNames, fn.signature)}`,
@@ -46,6 +53,7 @@ export function printExecutable(program: ExecutableData & { readonly data?: Uint
     section('shape_programs', program.shapePrograms, ({ steps }, index) => [
       `p[${index}] = { ${steps.map(printStep).join(', ')} }`,
     ]),
+    program.types === undefined ? '' : block('types', printProgramTypes(program.types)),
     section('metadata', sortedEntries(program.metadata), ([key, value]) => [
       `${formatName(key)} = ${JSON.stringify(value)}`,
     ]),

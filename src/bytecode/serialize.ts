@@ -3,7 +3,7 @@ import { ByteWriter } from '../core/byte-writer.ts';
 import type { Dim } from '../core/dim.ts';
 import { dtypeInfo } from '../core/dtype.ts';
 import { UsageError } from '../core/errors.ts';
-import type { AttributeValue, PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
+import type { AttributeValue, PrimitiveFunction } from '../core/primitive-function.ts';
 import { alignTensor } from './data-layout.ts';
 import type {
   BytecodeFunction,
@@ -12,18 +12,13 @@ import type {
   FunctionSignature,
   ShapeStep,
   TensorConstant,
-  ValueType,
 } from './executable.ts';
 import {
   ATTRIBUTE_CODES,
   attributeKind,
   CONSTANT_CODES,
   DEFAULT_BLOCK_BYTE_LENGTH,
-  DIM_INTEGER,
-  DIM_OPERATOR_CODES,
-  DIM_SYMBOL,
   FORMAT_MAJOR,
-  FORMAT_MINOR,
   FUNCTION_KIND_CODES,
   HASH_BYTE_LENGTH,
   HEAD_HASH_OFFSET,
@@ -39,9 +34,16 @@ import {
   type SectionName,
   SHAPE_STEP_CODES,
   TENSOR_FLAGS,
-  VALUE_TYPE_CODES,
 } from './file-format.ts';
 import type { DataBlock } from './data-layout.ts';
+import {
+  writeDim,
+  writeFullType,
+  writeList,
+  writeProgramTypes,
+  writeTensorType,
+} from './serialize-types.ts';
+import { minorOf } from './minor-version.ts';
 import { sortedEntries } from './sorted-entries.ts';
 
 /** How an executable becomes bytes. */
@@ -118,7 +120,7 @@ export function serializeHead(
   blockHashes: readonly Uint8Array[],
   blockByteLength: number,
 ): Uint8Array {
-  const sections = SECTION_NAMES.map((name) => {
+  const sections = sectionsOf(program).map((name) => {
     const writer = new ByteWriter();
     if (name === 'blockHashes') for (const hash of blockHashes) writer.bytes(hash);
     else SECTION_WRITERS[name](writer, program);
@@ -130,7 +132,7 @@ export function serializeHead(
     end = byteOffset + bytes.length;
     return { id, byteOffset, byteLength: bytes.length };
   });
-  const writer = new ByteWriter().bytes(MAGIC).u16(FORMAT_MAJOR).u16(FORMAT_MINOR);
+  const writer = new ByteWriter().bytes(MAGIC).u16(FORMAT_MAJOR).u16(minorOf(program));
   writer
     .u32(alignTensor(end))
     .i64(program.dataByteLength)
@@ -144,10 +146,14 @@ export function serializeHead(
   return sealHead(writer.align(256).finish());
 }
 
+function sectionsOf({ types }: ExecutableData): readonly SectionName[] {
+  return types === undefined ? SECTION_NAMES.filter((name) => name !== 'types') : SECTION_NAMES;
+}
+
 /** Bytes that each section of the file takes, in order, with default blocks. */
 export function sectionByteLengths(program: ExecutableData): Map<SectionName, number> {
   return new Map(
-    SECTION_NAMES.map((name) => {
+    sectionsOf(program).map((name) => {
       if (name === 'blockHashes') {
         const blockCount = Math.ceil(program.dataByteLength / DEFAULT_BLOCK_BYTE_LENGTH);
         return [name, blockCount * HASH_BYTE_LENGTH];
@@ -181,20 +187,14 @@ const SECTION_WRITERS: Readonly<
   primitives: (w, { primitives }) => writeList(w, primitives, writePrimitive),
   shapePrograms: (w, { shapePrograms }) =>
     writeList(w, shapePrograms, (w, { steps }) => writeList(w, steps, writeShapeStep)),
+  types: (w, { types }) => {
+    if (types !== undefined) writeProgramTypes(w, types);
+  },
   metadata: (w, { metadata }) =>
     writeList(w, sortedEntries(metadata), (w, [key, value]) => {
       w.string(key).string(value);
     }),
 };
-
-function writeList<T>(
-  w: ByteWriter,
-  items: readonly T[],
-  write: (w: ByteWriter, item: T) => void,
-): void {
-  w.u32(items.length);
-  for (const item of items) write(w, item);
-}
 
 function writeFunction(w: ByteWriter, fn: BytecodeFunction): void {
   w.string(fn.name);
@@ -205,30 +205,8 @@ function writeFunction(w: ByteWriter, fn: BytecodeFunction): void {
 }
 
 function writeSignature(w: ByteWriter, { params, results }: FunctionSignature): void {
-  writeList(w, params, writeValueType);
-  writeList(w, results, (w, { name, type }) => writeValueType(w.string(name), type));
-}
-
-function writeValueType(w: ByteWriter, type: ValueType): void {
-  w.u8(VALUE_TYPE_CODES[type.kind]);
-  if (type.kind === 'tensor') writeTensorType(w, type);
-}
-
-function writeTensorType(w: ByteWriter, { dtype, shape }: TensorType): void {
-  w.u8(dtypeInfo(dtype).code);
-  writeList(w, shape, writeDim);
-}
-
-function writeDim(w: ByteWriter, dim: Dim): void {
-  if (typeof dim === 'number') {
-    w.u8(DIM_INTEGER).i64(dim);
-  } else if (typeof dim === 'string') {
-    w.u8(DIM_SYMBOL).string(dim);
-  } else {
-    w.u8(DIM_OPERATOR_CODES[dim.op]);
-    writeDim(w, dim.left);
-    writeDim(w, dim.right);
-  }
+  writeList(w, params, writeFullType);
+  writeList(w, results, (w, { name, type }) => writeFullType(w.string(name), type));
 }
 
 function writeConstant(w: ByteWriter, constant: Constant): void {

@@ -10,7 +10,7 @@ export interface Token {
 const BLANK = /(?:\s|#[^\n]*)*/y;
 const WORD = /[A-Za-z_][A-Za-z0-9_.$]*/y;
 const NUMBER = /0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const SIGN = /->|\/\/|[(){}[\],:=%@+\-*?]/y;
+const SIGN = /->|\/\/|[(){}[\],:=%@+\-*?']/y;
 
 /** Cuts a listing into tokens as they are asked for. Comments go from `#` to the end of the line. */
 export class TextLexer {

@@ -36,6 +36,7 @@ export function toTypeScript(
   const body = [
     'const b = new ExecBuilder({ exact: true });',
     ...sortedEntries(program.metadata).map(([key, value]) => `b.metadata(${args(key, value)});`),
+    ...(program.types === undefined ? [] : [`b.types(${literal(program.types)});`]),
     ...(names.length === 0
       ? []
       : [`for (const name of ${literal(names)}) b.functionReference(name);`]),

@@ -85,6 +85,7 @@ const OPERAND_RULES: Readonly<Record<BuiltinOperand, OperandRule>> = {
   adt: { register: true },
   closure: { register: true, function: true },
   int: { register: true, constants: ['int'], immediates: [-Infinity, Infinity] },
+  float: { register: true, constants: ['float'] },
   string: { register: true, constants: ['string'] },
   dtype: { register: true, constants: ['dtype'] },
   function: { function: true },

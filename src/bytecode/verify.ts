@@ -8,6 +8,7 @@ import { verifyConstants } from './verify-constants.ts';
 import { FlowBudget } from './verify-flow.ts';
 import { verifyFunction } from './verify-function.ts';
 import { verifyPrimitives } from './verify-primitives.ts';
+import { verifyProgramTypes } from './verify-program-types.ts';
 import { verifyShapePrograms } from './verify-shape-program.ts';
 import { verifyName, verifyText, verifyUnique } from './verify-text.ts';
 import { verifySignature } from './verify-types.ts';
@@ -29,6 +30,7 @@ export function verifyExecutable(program: ExecutableData): void {
   };
   verifyMetadata(program.metadata);
   verifyFunctionTable(program);
+  verifyProgramTypes(program);
   let codeStart = 0;
   const budget = new FlowBudget();
   for (const fn of program.functions) {

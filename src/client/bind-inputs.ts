@@ -48,6 +48,8 @@ function valueFits(
   { owner, sizes }: FitContext,
 ): boolean {
   if (typeof value === 'object') {
+    // The machine checks its fields.
+    if ('wire' in value) return true;
     const isUsable =
       value instanceof DeviceTensor
         ? value.owner === owner && value.handle !== undefined

@@ -46,6 +46,7 @@ export const SIGNAL: OptionKind = [
   'an AbortSignal',
   (value) => isObject(value) && 'aborted' in value && 'addEventListener' in value,
 ];
+export const SIGNAL_OPTIONS: OptionKinds<{ signal?: AbortSignal }> = { signal: SIGNAL };
 /** Sizes by the names of dimensions. */
 export const SIZES: OptionKind = [
   'integers from 0 up, by the names of dimensions',

@@ -1,8 +1,7 @@
 import type { DType } from '../core/dtype.ts';
 import type { Shape } from '../core/shape.ts';
 import type { HandleId } from '../worker/protocol.ts';
-import { checkOptions } from './check-options.ts';
-import { SIGNAL_OPTIONS } from './session-options.ts';
+import { checkOptions, SIGNAL_OPTIONS } from './check-options.ts';
 import type { Tensor } from './tensor.ts';
 
 /** The part of a session that its {@link DeviceTensor}s need. */

@@ -26,6 +26,16 @@ export function explainInputs(info: FunctionInfo, inputs: PlainInputs, binding: 
   return new ShapeError(`inputs of ${info.name}: ${problems.join('; ')}.`);
 }
 
+/** UsageError for tables of a load that goes to a worker. */
+export function needsThisThread(): UsageError {
+  return new UsageError({
+    where: 'Session.load',
+    got: 'operators or importers, which cannot be sent to a worker',
+    expected: 'worker: false or remote',
+    remedy: 'In your own worker pass them to serve.',
+  });
+}
+
 /** UsageError for a function that the program does not have. */
 export function explainFunction(name: string, known: readonly string[]): Error {
   const close = closest(name, known);
@@ -78,6 +88,7 @@ function describeMisfit(
 
 function describeValue(value: BoundValue, owner: Binding['owner']): string {
   if (typeof value !== 'object') return `${typeof value} ${String(value)}`;
+  if ('wire' in value) return 'a tuple or data';
   const type = `${value.dtype} ${formatShape(value.shape)}`;
   if ('handle' in value) {
     if (value.handle === undefined) return `${type} in a DeviceTensor that was disposed of`;

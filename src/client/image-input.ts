@@ -8,6 +8,7 @@ import {
   isPlain,
   type PlainInputs,
 } from './input-value.ts';
+import { isStructured, wireStructured } from './structured-input.ts';
 import { Tensor } from './tensor.ts';
 
 /** `wanted` is the input's shape, -1 for a dimension that may be anything. */
@@ -27,20 +28,25 @@ const CLASSES = [
   'VideoFrame',
 ];
 
-/** Inputs with tensors in place of pictures. Throws UsageError for objects that are neither. */
-export function convertPictures(info: FunctionInfo, inputs: Inputs): PlainInputs {
+/**
+ * Inputs with tensors in place of pictures, and tuples and data as they go to the worker. Throws UsageError
+ * for objects that are none of these.
+ */
+export function convertInputs(info: FunctionInfo, inputs: Inputs): PlainInputs {
   const entries = Object.entries(inputs).map(([name, value]): [string, BoundValue] => {
     if (isPlain(value)) return [name, value];
     const where = `input "${name}"`;
+    const param = info.params.find((candidate) => candidate.name === name);
+    if (param?.dtype === 'any' && isStructured(value)) return [name, wireStructured(value, where)];
     if (!isImageInput(value)) {
       throw new UsageError({
         where,
         got: value === null ? 'null' : Object(value).constructor.name,
-        expected: 'a Tensor, a DeviceTensor, a picture or a number',
+        expected:
+          'a Tensor, a DeviceTensor, a picture, a number, an array or { constructor, fields }',
         remedy: 'Tensor.from makes a tensor of an array.',
       });
     }
-    const param = info.params.find((candidate) => candidate.name === name);
     // A name that does not exist is complained about together with the others.
     if (param === undefined) return [name, 'a picture'];
     const wanted = param.shape.map((dim) => (typeof dim === 'number' ? dim : -1));

@@ -45,7 +45,7 @@ export type {
 } from '../worker/protocol.ts';
 export { configureWorker, type WorkerOptions } from './configure-worker.ts';
 export { DeviceTensor } from './device-tensor.ts';
-export type { ImageInput, Inputs, InputValue } from './input-value.ts';
+export type { DataInput, ImageInput, Inputs, InputValue } from './input-value.ts';
 export { type Profile, Session } from './session.ts';
 export type { LoadOptions, ResumeOptions, RunOptions } from './session-options.ts';
 export type { Checkpoints } from './snapshots/checkpoints.ts';
@@ -62,4 +62,5 @@ export type { SnapshotFiles, SnapshotStore } from './snapshots/store-types.ts';
 export type { SessionSource } from './source.ts';
 export { type NestedArray, Tensor } from './tensor.ts';
 export type { TuneOptions, TuneProgress, TuningReport } from './tune-session.ts';
-export type { AdtOutput, OutputValue } from './wire-values.ts';
+export type { FunctionResult, SessionFunction } from './session-functions.ts';
+export type { AdtOutput, DataOutput, OutputValue } from './wire-values.ts';

@@ -29,6 +29,7 @@ import {
   TEXT,
   THREADS,
 } from './check-options.ts';
+import type { SessionFunction } from './session-functions.ts';
 import type { SessionSource } from './source.ts';
 
 /** How and where a session is loaded. */
@@ -99,6 +100,11 @@ export interface LoadOptions extends ProgramLimits, CompileModeOption {
    * device.
    */
   readonly threads?: number;
+  /**
+   * Functions that the program calls by these names (`extern def`), wherever the session runs. Each call goes to
+   * this thread and back. One that throws ends the run with its error.
+   */
+  readonly functions?: Readonly<Record<string, SessionFunction>>;
   /** With `worker: false`: the WebGPU to use. Default `navigator.gpu`. */
   readonly gpu?: GpuLike;
   /**
@@ -158,6 +164,7 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   priority: POSITIVE,
   threads: THREADS,
   compile: oneOf(...COMPILE_MODES),
+  functions: OBJECT,
   gpu: OBJECT,
   operators: OBJECT,
   importers: OBJECT,
@@ -166,7 +173,7 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
 
 export const RESUME_OPTIONS: OptionKinds<ResumeOptions> = {
   ...LOAD_OPTIONS,
-  executable: ['the program that was running', (value) => value !== undefined],
+  executable: ['a program', (value) => value !== undefined],
   paused: BOOLEAN,
 };
 
@@ -182,5 +189,3 @@ export const PAUSE_OPTIONS: OptionKinds<PauseOptions> = {
   visit: COUNT,
   signal: SIGNAL,
 };
-
-export const SIGNAL_OPTIONS: OptionKinds<{ signal?: AbortSignal }> = { signal: SIGNAL };

@@ -21,7 +21,7 @@ import type {
   ValueInfo,
 } from '../worker/protocol.ts';
 import { bindInputs } from './bind-inputs.ts';
-import { checkOptions } from './check-options.ts';
+import { checkOptions, SIGNAL_OPTIONS } from './check-options.ts';
 import { type CallOptions, Connection, hasWorkers, type Send } from './connection.ts';
 import type { DeviceTensor } from './device-tensor.ts';
 import { arePlain, type Inputs } from './input-value.ts';
@@ -37,7 +37,6 @@ import {
   LOAD_OPTIONS,
   PAUSE_OPTIONS,
   RESUME_OPTIONS,
-  SIGNAL_OPTIONS,
   type LoadOptions,
   type ResumeOptions,
   RUN_OPTIONS,
@@ -48,15 +47,6 @@ import { Tensor } from './tensor.ts';
 import type { TuneOptions, TuningReport } from './tune-session.ts';
 import { takeRoom } from './spare-memory.ts';
 import { fromWire, handlesIn, type OutputValue, toWire } from './wire-values.ts';
-
-function needsThisThread(): UsageError {
-  return new UsageError({
-    where: 'Session.load',
-    got: 'operators or importers, which cannot be sent to a worker',
-    expected: 'worker: false or remote',
-    remedy: 'In your own worker pass them to serve.',
-  });
-}
 
 /** The result of a profiled run, and its times. */
 export interface Profile {
@@ -137,8 +127,10 @@ export class Session {
       importers,
       ...rest
     } = options;
-    if ((operators ?? importers) && worker !== false && !remote) throw needsThisThread();
-    const { signal, onProgress, ...wanted } = rest;
+    if ((operators ?? importers) && worker !== false && !remote) {
+      throw (await import('./explain-inputs.ts')).needsThisThread();
+    }
+    const { signal, onProgress, functions: given, ...wanted } = rest;
     const { devices, dims = {}, dispatch } = wanted;
     const { device = devices ? 'webgpu' : 'auto' } = wanted;
     signal?.throwIfAborted();
@@ -154,14 +146,16 @@ export class Session {
     });
     try {
       const { source: wire, transfers } = await toWireSource(source);
-      const request = { ...wanted, source: wire, device, dims };
+      const own = given && (await import('./session-functions.ts')).callableFrom(given);
+      const functions = given && Object.keys(given);
+      const request = { ...wanted, source: wire, device, dims, functions };
       const report =
         onProgress &&
         proxy((progress: LoadProgress) => {
           if (signal?.aborted !== true) onProgress(progress);
         });
       const loaded = await connection.call(
-        (service, call) => service.load(call, transfer(request, transfers), report),
+        (service, call) => service.load(call, transfer(request, transfers), report, own),
         { signal, discard: ({ session }, service) => void service.dispose(0, session) },
       );
       return new Session(connection, loaded);
@@ -267,7 +261,6 @@ export class Session {
    * on, whoever paused them.
    */
   async pauseWhenHidden(options: { signal?: AbortSignal } = {}): Promise<void> {
-    checkOptions('pauseWhenHidden', options, SIGNAL_OPTIONS);
     (await loadSnapshots()).pauseWhenHidden(this, options);
   }
 
@@ -369,7 +362,7 @@ export class Session {
     const inputs = (given as Inputs | null | undefined) ?? {};
     const plain = arePlain(inputs)
       ? inputs
-      : (await import('./image-input.ts')).convertPictures(info, inputs);
+      : (await import('./image-input.ts')).convertInputs(info, inputs);
     const binding = bindInputs(info, plain, this);
     if (binding.mismatches.length > 0 || Object.keys(plain).length > info.params.length) {
       const { explainInputs } = await import('./explain-inputs.ts');

@@ -16,8 +16,16 @@ import { Tensor } from './tensor.ts';
 
 /** Other results than tensors and numbers. A tuple has tag 0. */
 export interface AdtOutput {
-  /** Which constructor of the type made it; 0 for a tuple. */
+  /** Which constructor of the type made it; 0 for a tuple. Of files that tell no names. */
   readonly tag: number;
+  /** Its fields, in order. */
+  readonly fields: readonly OutputValue[];
+}
+
+/** A value of an algebraic data type. */
+export interface DataOutput {
+  /** The name of the constructor. */
+  readonly constructor: string;
   /** Its fields, in order. */
   readonly fields: readonly OutputValue[];
 }
@@ -27,7 +35,8 @@ export type OutputValue =
   | Tensor
   | DeviceTensor
   | AdtOutput
-  | readonly number[]
+  | DataOutput
+  | readonly OutputValue[]
   | number
   | string
   | null;
@@ -49,6 +58,7 @@ export function toWire(
       const isInt = info.params[index]?.dtype !== 'float' && Number.isSafeInteger(value);
       return { kind: isInt ? 'int' : 'float', value };
     }
+    if ('wire' in value) return value.wire;
     const { dtype, shape } = value;
     if (value instanceof DeviceTensor) {
       return { kind: 'handle', handle: value.handle ?? -1, dtype, shape };
@@ -92,7 +102,8 @@ export function fromWire(
     shape: given,
     tensor: ({ dtype, data, shape }) => new Tensor(dtype, data, shape),
     handle: (value) => new DeviceTensor(owner, value.handle, value),
-    adt: ({ tag }, fields) => ({ tag, fields }),
+    adt: ({ tag, name: constructor }, fields) =>
+      constructor === '' ? fields : constructor ? { constructor, fields } : { tag, fields },
   });
   return Object.fromEntries(results.map(({ name, value }) => [name, outputOf(value)]));
 }

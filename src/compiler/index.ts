@@ -23,12 +23,15 @@ export type {
   UniformIntervals,
 } from './passes/dispatch-by-shape/interval.ts';
 export {
+  assertThat,
   call,
   callFunction,
   constant,
   construct,
   constructorOf,
   constructorPattern,
+  extern,
+  float,
   func,
   global,
   ifElse,
@@ -37,6 +40,7 @@ export {
   match,
   moduleOf,
   polymorphic,
+  print,
   projection,
   scalar,
   tuple,

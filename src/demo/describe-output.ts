@@ -24,9 +24,12 @@ export function describeOutput(value: OutputValue): OutputDescription {
   }
   if ('fields' in value) {
     const fields = value.fields.map((field) => describeOutput(field).values);
-    return { type: `ADT, tag ${value.tag}`, range: '', values: fields.join('; ') };
+    const type = 'tag' in value ? `ADT, tag ${value.tag}` : value.constructor;
+    return { type, range: '', values: fields.join('; ') };
   }
-  return { type: 'shape', range: '', values: `(${value.join(', ')})` };
+  const values = value.map((field) => describeOutput(field).values);
+  const type = value.every((field) => typeof field === 'number') ? 'shape' : 'tuple';
+  return { type, range: '', values: `(${values.join(', ')})` };
 }
 
 function describeTensor(tensor: Tensor): OutputDescription {

@@ -58,6 +58,7 @@ function firstRegisters(b: ExecBuilder, f: FunctionBuilder, random: Random) {
     heap: f.call('vm.builtin.alloc_shape_heap', [3]),
     adt: f.call('vm.builtin.make_adt', [random(3), tensor, 7]),
     int: f.call('vm.builtin.int_add', [random(5), -2]),
+    float: f.call('vm.builtin.float_add', [b.float(0.5), b.float(random(3))]),
     storage,
     shape,
     tensor,

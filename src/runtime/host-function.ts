@@ -14,9 +14,23 @@ import type { VmState } from './vm-state.ts';
 /**
  * A value, or JavaScript in its place. A number that is a safe integer is
  * an int, any other a float; a boolean is 0 or 1; a HostTensor is uploaded to device 0; a
- * function becomes a packed function, an array a tuple.
+ * function becomes a packed function, an array a tuple, and `{ constructor, fields }` data.
  */
-export type HostInput = Value | boolean | HostTensor | HostFunction | readonly HostInput[];
+export type HostInput =
+  | Value
+  | boolean
+  | HostTensor
+  | HostFunction
+  | HostData
+  | readonly HostInput[];
+
+/** A value of an algebraic data type, where the program declares one. */
+export interface HostData {
+  /** The name of the constructor. */
+  readonly constructor: string;
+  /** Its fields, in order. */
+  readonly fields: readonly HostInput[];
+}
 
 /** The result of a function of the host: nothing is null. */
 export type HostResult = HostInput | undefined | void;
@@ -31,18 +45,22 @@ export type HostFunction = {
   call(...args: Value[]): HostResult | Promise<HostResult>;
 }['call'];
 
-/** Wraps a JS function for the interpreter loop. */
+/** Converts the result of one call, given the arguments of the call. */
+export type ConvertResult = (result: HostResult, args: readonly Value[]) => Value;
+
+/** Wraps a JS function for the interpreter loop. What it gives is converted by its kind, or as told. */
 export function adaptHostFunction(
   name: string,
   call: HostFunction,
   state: VmState,
+  convert: ConvertResult = (result) => toValue(result, name, state),
 ): PackedFunction {
   return (...args) => {
     // Its effects beside the result cannot be repeated.
     state.recording?.abandon();
     const result = call(...args);
-    if (!isThenable(result)) return toValue(result, name, state);
-    return Promise.resolve(result).then((late) => toValue(late, name, state));
+    if (!isThenable(result)) return convert(result, args);
+    return Promise.resolve(result).then((late) => convert(late, args));
   };
 }
 

@@ -25,6 +25,7 @@ import { DEFAULT_LIMITS, type Limits } from './invocation.ts';
 import { link, type LinkedProgram } from './link.ts';
 import { builtinLibrary, hostLibrary, type FunctionLibrary } from './function-library.ts';
 import type { MachineValue } from './value.ts';
+import type { TypedBorder } from './typed-values.ts';
 import { VmState } from './vm-state.ts';
 
 /** The devices of a machine and its limits. */
@@ -85,6 +86,8 @@ export interface LoadedMachine {
   readonly dataHashes: DataHashes | undefined;
   /** Of programs that demand something of indices. */
   readonly indexChecks: IndexChecks | undefined;
+  /** Of programs with tuples, data or functions of JavaScript in their types. */
+  readonly border: TypedBorder | undefined;
 }
 
 type Program = ExecutableData & {
@@ -109,7 +112,9 @@ export async function loadMachine(
   if (first === undefined) throw noDevice();
   const fieldLimit = options.limits?.fields ?? DEFAULT_LIMITS.fields;
   const state = new VmState({ program, machine, allocators, log, fieldLimit });
-  const hostFunctions = hostLibrary(options.functions ?? {}, state);
+  const { types } = program;
+  const border = types && (await import('./typed-values.ts')).typedBorder(types, state);
+  const hostFunctions = hostLibrary(options.functions ?? {}, state, border?.converters);
   const constants = new ConstantUpload(program.constants, first, second);
   let kernelLibraries: readonly FunctionLibrary[] = [];
   try {
@@ -133,7 +138,8 @@ export async function loadMachine(
     const resolved = { kernelLibraries, builtins, hostFunctions, constants: values, machine };
     const linked = link(program, resolved);
     const libraries = [...kernelLibraries, builtins, hostFunctions];
-    return { state, linked, constants, libraries, dataHashes: options.dataHashes, indexChecks };
+    const { dataHashes } = options;
+    return { state, linked, constants, libraries, dataHashes, indexChecks, border };
   } catch (error) {
     for (const library of kernelLibraries) library.dispose();
     constants.dispose();

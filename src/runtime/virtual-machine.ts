@@ -5,7 +5,6 @@ import { shortList } from '../core/short-list.ts';
 import type { TuneOptions, TuningStep } from '../device/device.ts';
 import { CallRunner } from './calls/call-runner.ts';
 import { type CallOutcome, closureCall, registersOf } from './call.ts';
-import type { IndexChecks } from './check-indices.ts';
 import { checkArguments } from './check-arguments.ts';
 import { type HostInput, toValue } from './host-function.ts';
 import { DEFAULT_LIMITS, type Invocation } from './invocation.ts';
@@ -24,7 +23,6 @@ import {
   TensorValue,
   type Value,
 } from './value.ts';
-import type { VmState } from './vm-state.ts';
 
 /** How one call is made. */
 export interface InvokeOptions {
@@ -112,9 +110,9 @@ export class VirtualMachine implements MachineValue {
     args: readonly HostInput[] = [],
     options: InvokeOptions = {},
   ): Promise<Profile> {
-    const { state, indexChecks } = this.#live();
+    const { state } = this.#live();
     const callee = this.#function(name);
-    const held = toArguments(args, state, indexChecks);
+    const held = toArguments(args, this.#live(), name);
     try {
       const { profileCall } = await import('./profile-call.ts');
       return await profileCall(state.allocators, () => this.#call(callee, held, options));
@@ -133,7 +131,7 @@ export class VirtualMachine implements MachineValue {
     retain(callee);
     return async (...inputs) => {
       const { state, linked } = this.#live();
-      const args = toArguments(inputs, state);
+      const args = toArguments(inputs, { state });
       try {
         const call = closureCall(linked, callee, args);
         if (call.callee instanceof PackedFunctionValue) {
@@ -275,8 +273,8 @@ export class VirtualMachine implements MachineValue {
   ): Promise<CallOutcome> {
     const { signal } = options;
     if (signal?.aborted === true) throw abortError(signal);
-    const { runner, state, indexChecks } = this.#live();
-    const args = toArguments(inputs, state, indexChecks);
+    const { runner } = this.#live();
+    const args = toArguments(inputs, this.#live(), callee.source.name);
     let outcome: Promise<CallOutcome>;
     try {
       const checked = checkArguments(callee.source, args);
@@ -284,7 +282,7 @@ export class VirtualMachine implements MachineValue {
         const { explainArguments } = await import('./explain-arguments.ts');
         throw explainArguments(callee.source, args);
       }
-      indexChecks?.check(callee.source, checked);
+      this.#live().indexChecks?.check(callee.source, checked);
       outcome = runner.call({ callee, args: checked, signal });
     } finally {
       for (const arg of args) release(arg);
@@ -296,14 +294,15 @@ export class VirtualMachine implements MachineValue {
 /** Values with one reference each, which the caller of this function drops. */
 function toArguments(
   inputs: readonly HostInput[],
-  state: VmState,
-  indexChecks?: IndexChecks,
+  { state, indexChecks, border }: Pick<LoadedMachine, 'state'> & Partial<LoadedMachine>,
+  functionName = '',
 ): Value[] {
   const values: Value[] = [];
   try {
     for (const [index, input] of inputs.entries()) {
       if (input instanceof TensorValue) requireLive(input, `argument ${index}`);
-      const value = toValue(input, `argument ${index}`, state);
+      const value =
+        border?.argument(functionName, index, input) ?? toValue(input, `argument ${index}`, state);
       retain(value);
       if (input instanceof HostTensor && value instanceof TensorValue) {
         indexChecks?.remember(value, input);

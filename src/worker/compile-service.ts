@@ -41,9 +41,12 @@ async function compile(
     onPlace: (place) => post({ kind: 'place', place }),
   });
   const { functions, code, functionTable, constants, primitives, shapePrograms } = executable;
-  const { metadata, dataByteLength } = executable;
+  const { types, metadata, dataByteLength } = executable;
   const sections = { functions, code, functionTable, constants, primitives, shapePrograms };
-  post({ kind: 'compiled', program: { ...sections, metadata, dataByteLength } });
+  post({
+    kind: 'compiled',
+    program: { ...sections, ...(types !== undefined && { types }), metadata, dataByteLength },
+  });
   return executable;
 }
 

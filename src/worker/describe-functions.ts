@@ -1,4 +1,11 @@
-import type { BytecodeFunction, ExecutableData, ValueType } from '../bytecode/executable.ts';
+import type {
+  BytecodeFunction,
+  ExecutableData,
+  FullType,
+  NamedFunctionType,
+  ValueType,
+} from '../bytecode/executable.ts';
+import { formatFullType } from '../bytecode/format-full-type.ts';
 import { formatDim } from '../core/dim.ts';
 import type { FunctionInfo, ValueInfo } from './protocol.ts';
 
@@ -6,18 +13,31 @@ import type { FunctionInfo, ValueInfo } from './protocol.ts';
 const UNNAMED_RESULT = 'result';
 
 /** The functions of an executable as a page sees them. */
-export function describeFunctions(executable: ExecutableData): FunctionInfo[] {
-  return executable.functions.map(describeFunction);
+export function describeFunctions({ functions, types }: ExecutableData): FunctionInfo[] {
+  const full = new Map(types?.functions.map((type) => [type.name, type]));
+  return functions.map((fn) => describeFunction(fn, full.get(fn.name)));
 }
 
-function describeFunction({ name, paramNames, signature }: BytecodeFunction): FunctionInfo {
-  const params = paramNames.map((param, index) => describeValue(param, signature?.params[index]));
-  const results = signature?.results.map((result) => describeValue(result.name, result.type));
+function describeFunction(
+  { name, paramNames, signature }: BytecodeFunction,
+  full: NamedFunctionType | undefined,
+): FunctionInfo {
+  const params = paramNames.map((param, index) =>
+    describeValue(param, signature?.params[index], full?.params[index]),
+  );
+  const fields = full?.result.kind === 'tuple' ? full.result.fields : [full?.result];
+  const results = signature?.results.map((result, index) =>
+    describeValue(result.name, result.type, fields[index]),
+  );
   return { name, params, results: results ?? [describeValue(UNNAMED_RESULT, undefined)] };
 }
 
-function describeValue(name: string, type: ValueType | undefined): ValueInfo {
-  if (type?.kind !== 'tensor') return { name, dtype: type?.kind ?? 'any', shape: [] };
+function describeValue(name: string, type: ValueType | undefined, full?: FullType): ValueInfo {
+  if (type?.kind !== 'tensor') {
+    const info = { name, dtype: type?.kind ?? 'any', shape: [] } as const;
+    const isKnown = info.dtype === 'any' && full !== undefined && full.kind !== 'any';
+    return isKnown ? { ...info, type: formatFullType(full) } : info;
+  }
   const shape = type.shape.map((dim) => (typeof dim === 'number' ? dim : formatDim(dim)));
   return { name, dtype: type.dtype, shape };
 }

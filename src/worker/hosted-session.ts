@@ -4,6 +4,7 @@ import { HostTensor } from '../core/host-tensor.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import { foldValues } from '../core/value-fold.ts';
 import { withinRunTime } from '../core/within-run-time.ts';
+import type { HostInput } from '../runtime/host-function.ts';
 import {
   AdtValue,
   FloatValue,
@@ -78,7 +79,7 @@ export class HostedSession {
   }
 
   #run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
-    const run = (args: readonly Value[]): Promise<WireResult[]> =>
+    const run = (args: readonly HostInput[]): Promise<WireResult[]> =>
       this.device.share(async () => {
         const result = await this.machine.invoke(request.functionName, args, { signal });
         return untilAborted(this.deliver(request, result), signal);
@@ -92,7 +93,7 @@ export class HostedSession {
   }
 
   #profile(request: RunRequest, signal: AbortSignal): Promise<WireProfile> {
-    const work = async (args: readonly Value[]): Promise<WireProfile> => {
+    const work = async (args: readonly HostInput[]): Promise<WireProfile> => {
       const start = performance.now();
       const profile = await this.machine.profile(request.functionName, args, { signal });
       await this.device.device.synchronize();
@@ -101,7 +102,7 @@ export class HostedSession {
       const results = await untilAborted(this.deliver(request, profile.result), signal);
       return { results, kernels, totalMs, instructions };
     };
-    const run = (args: readonly Value[]) => this.device.exclude(() => work(args), signal);
+    const run = (args: readonly HostInput[]) => this.device.exclude(() => work(args), signal);
     return this.#use(() => this.withArguments(request, run), signal);
   }
 
@@ -191,7 +192,7 @@ export class HostedSession {
    */
   async withArguments<T>(
     request: Pick<RunRequest, 'args'>,
-    call: (args: readonly Value[]) => Promise<T>,
+    call: (args: readonly HostInput[]) => Promise<T>,
   ): Promise<T> {
     const held: Value[] = [];
     const hold = <T extends Value>(value: T): T => {
@@ -202,7 +203,7 @@ export class HostedSession {
       this.machine.retain(value);
       return hold(value);
     };
-    const toValue = foldValues<WireForms, Value>(WIRE_SIDE, {
+    const toInput = foldValues<WireForms, HostInput>(WIRE_SIDE, {
       null: () => null,
       int: ({ value }) => value,
       float: ({ value }) => new FloatValue(value),
@@ -211,10 +212,14 @@ export class HostedSession {
       tensor: ({ dtype, shape, data }) =>
         hold(this.machine.tensor(new HostTensor(dtype, shape, data))),
       handle: ({ handle }) => retained(this.#resolve(handle)),
-      adt: ({ tag }, fields) => retained(new AdtValue(tag, fields)),
+      adt: ({ tag, name }, fields) => {
+        if (name === '') return fields;
+        if (name !== undefined) return { constructor: name, fields };
+        return retained(new AdtValue(tag, fields as readonly Value[]));
+      },
     });
     try {
-      const args = request.args.map(toValue);
+      const args = request.args.map(toInput);
       if (this.ready !== undefined) await this.ready;
       return await call(args);
     } finally {
@@ -240,8 +245,12 @@ export class HostedSession {
     try {
       const info = this.functions.find(({ name }) => name === request.functionName);
       const names = info?.results ?? [];
+      const constructors = await this.#constructorsIn(request.functionName, result);
       // Before a handle is made: nobody would drop those of a result that cannot be delivered.
-      const { tensors, drafts } = await draftsOf(names.length === 1 ? [result] : fieldsOf(result));
+      const { tensors, drafts } = await draftsOf(
+        names.length === 1 ? [result] : fieldsOf(result),
+        constructors,
+      );
       const isRead = request.keep === 'host';
       // Nobody waits for what is kept; the device is to begin with it all the same.
       if (!isRead) this.device.device.flush();
@@ -258,6 +267,21 @@ export class HostedSession {
     } finally {
       this.machine.release(result);
     }
+  }
+
+  /** The names of constructors in what a function gave, where its type tells any. */
+  async #constructorsIn(
+    functionName: string,
+    result: Value,
+  ): Promise<ReadonlyMap<Value, string> | undefined> {
+    const { types } = this.executable;
+    const type = types?.functions.find(({ name }) => name === functionName);
+    if (types === undefined || type === undefined || !(result instanceof AdtValue))
+      return undefined;
+    const { constructorNames, TypedValues } = await import('../runtime/typed-values.ts');
+    const names = new Map<Value, string>();
+    constructorNames(new TypedValues(types), result, type.result, names);
+    return names;
   }
 
   /** A value as the page holds it, its tensors as handles. Drops the reference to it. */

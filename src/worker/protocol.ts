@@ -27,6 +27,7 @@ export interface SessionService {
     call: CallId,
     request: LoadRequest,
     onProgress: ((progress: LoadProgress) => void) | undefined,
+    callPage?: CallPage,
   ): Promise<Reply<LoadedSession>>;
   run(call: CallId, request: RunRequest): Promise<Reply<WireResult[]>>;
   profile(call: CallId, request: RunRequest): Promise<Reply<WireProfile>>;
@@ -45,6 +46,9 @@ export interface SessionService {
   /** Stops a call that is under way; it then rejects with an AbortError. */
   cancel(call: CallId): Promise<void>;
 }
+
+/** Calls a function of the page by its name. Tensors come and go with their elements. */
+export type CallPage = (name: string, args: readonly WireValue[]) => Promise<Reply<WireValue>>;
 
 /** Operators and importers of one's own, as options have them. */
 export interface OwnTables {
@@ -152,6 +156,8 @@ export interface LoadRequest extends ProgramLimits, CompileModeOption {
   readonly priority?: number | undefined;
   /** Threads of a device `wasm`. */
   readonly threads?: number | undefined;
+  /** Names of functions that the page supplies. */
+  readonly functions?: readonly string[] | undefined;
 }
 
 export type WireSource =
@@ -229,6 +235,8 @@ export interface ValueInfo {
   readonly name: string;
   /** The dtype of a tensor, or what else it is. */
   readonly dtype: DType | 'int' | 'float' | 'any';
+  /** The type in full, such as `List[Tensor[(?,), float32]]`; only where `dtype` is `any` but more is known. */
+  readonly type?: string;
   /** Dimensions of a tensor, the outermost first; none for other values. */
   readonly shape: readonly (number | string)[];
 }
@@ -296,6 +304,8 @@ export interface WireForms {
   readonly adt: {
     readonly kind: 'adt';
     readonly tag: number;
+    /** Where the type is known: the constructor by its name, or an empty text for a tuple. */
+    readonly name?: string;
     readonly fields: readonly WireValue[];
   };
   readonly closure: never;

@@ -23,8 +23,14 @@ export interface ResultDrafts {
   readonly drafts: readonly ResultDraft[];
 }
 
-/** Results for a page, up to their tensors. Rejects with UsageError for what a page cannot take. */
-export async function draftsOf(results: readonly Value[]): Promise<ResultDrafts> {
+/**
+ * Results for a page, up to their tensors; `names` are the constructors of data. Rejects with UsageError for what a page cannot
+ * take.
+ */
+export async function draftsOf(
+  results: readonly Value[],
+  names?: ReadonlyMap<Value, string>,
+): Promise<ResultDrafts> {
   const tensors = new Set<TensorValue>();
   let refused: RefusedKind | undefined = undefined as RefusedKind | undefined;
   const leaf = (wire: WireValue): ResultDraft => ({ count: 1, depth: 0, finish: () => wire });
@@ -42,12 +48,13 @@ export async function draftsOf(results: readonly Value[]): Promise<ResultDrafts>
       tensors.add(tensor);
       return { count: 1, depth: 0, finish: (toWire) => toWire(tensor) };
     },
-    adt: ({ tag }, fields) => ({
+    adt: (value, fields) => ({
       count: fields.reduce((sum, { count }) => sum + count, 1),
       depth: fields.reduce((most, { depth }) => Math.max(most, depth + 1), 0),
       finish: (toWire) => ({
         kind: 'adt',
-        tag,
+        tag: value.tag,
+        ...nameOf(names?.get(value)),
         fields: fields.map((field) => field.finish(toWire)),
       }),
     }),
@@ -68,4 +75,8 @@ export async function draftsOf(results: readonly Value[]): Promise<ResultDrafts>
     throw refusedResult(refused, MAX_RESULT_COUNT, MAX_RESULT_DEPTH);
   }
   return { tensors: [...tensors], drafts };
+}
+
+function nameOf(name: string | undefined): { name?: string } {
+  return name === undefined ? {} : { name };
 }

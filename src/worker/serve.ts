@@ -22,13 +22,18 @@ export function serve(options: ServiceOptions = {}): void {
   const posted: SessionService = {
     handshake: (greeting) => service.handshake(greeting),
     configure: (config) => service.configure(config),
-    load: async (call, request, onProgress) => {
-      if (onProgress === undefined) return service.load(call, request, undefined);
+    load: async (call, request, onProgress, callPage) => {
+      if (onProgress === undefined) return service.load(call, request, undefined, callPage);
       const remote = onProgress as unknown as RemoteProgress;
       const reports: Promise<void>[] = [];
-      const reply = await service.load(call, request, (progress) => {
-        reports.push(remote(progress));
-      });
+      const reply = await service.load(
+        call,
+        request,
+        (progress) => {
+          reports.push(remote(progress));
+        },
+        callPage,
+      );
       // Reports travel by a port of their own and could be overtaken by the reply.
       await Promise.allSettled(reports);
       remote[releaseProxy]();

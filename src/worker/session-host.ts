@@ -1,3 +1,4 @@
+import type { ExecutableData } from '../bytecode/executable.ts';
 import { errorToData, UsageError } from '../core/errors.ts';
 import { VERSION } from '../core/version.ts';
 import type { LaunchOwner } from '../device/device.ts';
@@ -15,6 +16,7 @@ import { startControl } from './start-control.ts';
 import { checkCeilings, machineOptions, withinCeilings } from './within-ceilings.ts';
 import type {
   CallId,
+  CallPage,
   ControlReply,
   ControlRequest,
   DeviceKind,
@@ -106,9 +108,10 @@ export class SessionHost implements SessionService {
     call: CallId,
     request: LoadRequest,
     onProgress: ((progress: LoadProgress) => void) | undefined,
+    callPage?: CallPage,
   ): Promise<Reply<LoadedSession>> {
     return this.#answer(call, undefined, (signal) =>
-      this.#load(request, { signal, onProgress: onProgress ?? (() => undefined) }),
+      this.#load(request, { signal, onProgress: onProgress ?? (() => undefined) }, callPage),
     );
   }
 
@@ -213,7 +216,11 @@ export class SessionHost implements SessionService {
   }
 
   /** The devices open while the first bytes arrive; whichever fails first stops the other. */
-  async #load(asked: LoadRequest, { signal, onProgress }: LoadContext): Promise<LoadedSession> {
+  async #load(
+    asked: LoadRequest,
+    { signal, onProgress }: LoadContext,
+    callPage: CallPage | undefined,
+  ): Promise<LoadedSession> {
     let request: LoadRequest = { ...asked, ...withinCeilings(asked, this.#ceilings) };
     const owner: LaunchOwner = { deviceTimeout: request.deviceTimeout, blame: 0 };
     const ended = new AbortController();
@@ -228,17 +235,23 @@ export class SessionHost implements SessionService {
       const both = request.devices && (await import('./auto/rates-of-both.ts'));
       if (both) request = { ...request, rates: await both.ratesOfBoth((await opening).main) };
       const [opened, read] = await Promise.all([opening, loadProgram(request, context)]);
-      const [createMachine, operators] = [this.#createMachine, this.#tables?.operators];
+      const createMachine = callPage
+        ? await this.#creatorWith(callPage, request, read.executable)
+        : this.#createMachine;
+      const operators = this.#tables?.operators;
       const load = { request, program: read, createMachine, operators };
       decided = (await opened.decide?.(opened, load)) ?? opened;
       decided = await fitDevices(decided, { pool: this.#pool, options: request }, read.executable);
       const devices = decided;
       const { main, host, program = read } = devices;
       if (request.pin === true || request.priority !== undefined) void this.#openSharing();
-      shared = await (await this.#sharing)?.share({ request, program, owner }, { main, host });
+      shared = await (await this.#sharing)?.share(
+        { request, program, owner, createMachine },
+        { main, host },
+      );
       const { executable } = program;
       const placeOf = await describePlace(executable, { main, host }, devices);
-      const machine = await this.#createMachine(executable, devices, {
+      const machine = await createMachine(executable, devices, {
         ...machineOptions(request, owner),
         signal: context.signal,
         onProgress,
@@ -290,9 +303,21 @@ export class SessionHost implements SessionService {
       VirtualMachine.create(executable, {
         ...options,
         devices: [main.device, host.device],
-        functions: this.#functions,
+        functions: { ...this.#functions, ...options.functions },
       }),
     );
+
+  /** Makes machines whose programs call functions of a page too. */
+  async #creatorWith(
+    callPage: CallPage,
+    { functions: names = [] }: LoadRequest,
+    { types }: ExecutableData,
+  ): Promise<CreateMachine> {
+    const { pageFunctions } = await import('./page-functions.ts');
+    const functions = pageFunctions(names, callPage, types);
+    return (executable, devices, options) =>
+      this.#createMachine(executable, devices, { ...options, functions });
+  }
 
   async #openDevices(wanted: DeviceKind | 'auto', options: PooledOptions): Promise<OpenedDevices> {
     const opened =

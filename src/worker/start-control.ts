@@ -1,3 +1,4 @@
+import { isValue } from '../runtime/value.ts';
 import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { ControlReply, ControlRequest } from './protocol.ts';
@@ -9,7 +10,8 @@ export function startControl(
   context: { readonly signal: AbortSignal; readonly states: HostStates | undefined },
 ): Promise<ControlReply> {
   const loading = import('./control-session.ts');
-  const done = hosted.withArguments(request, async (args) => {
+  const done = hosted.withArguments(request, async (inputs) => {
+    const args = inputs.map((input) => (isValue(input) ? input : null));
     const { controlSession } = await loading;
     return controlSession(hosted, request, { args, ...context });
   });

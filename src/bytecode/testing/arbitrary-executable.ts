@@ -10,7 +10,14 @@ import type {
 } from '../../core/primitive-function.ts';
 import { elementCount } from '../../core/shape.ts';
 import { ExecBuilder } from '../exec-builder.ts';
-import type { FunctionSignature, ShapeStep, ValueType } from '../executable.ts';
+import type {
+  DataType,
+  FullType,
+  FunctionSignature,
+  NamedFunctionType,
+  ShapeStep,
+  ValueType,
+} from '../executable.ts';
 import type { Executable } from '../executable-file.ts';
 import type { FunctionBuilder, Operand, RegisterOperand } from '../function-builder.ts';
 
@@ -57,6 +64,38 @@ const valueType: fc.Arbitrary<ValueType> = fc.oneof(
   tensorType.map((type): ValueType => ({ kind: 'tensor', ...type })),
   fc.constantFrom<ValueType>({ kind: 'int' }, { kind: 'float' }, { kind: 'any' }),
 );
+
+const { fullType } = fc.letrec<{ fullType: FullType }>((tie) => ({
+  fullType: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    valueType,
+    fc.constant<FullType>({ kind: 'shape' }),
+    text.filter((name) => name !== '').map((name): FullType => ({ kind: 'type-param', name })),
+    fc
+      .array(tie('fullType'), { maxLength: 3 })
+      .map((fields): FullType => ({ kind: 'tuple', fields })),
+    tie('fullType').map((arg): FullType => ({ kind: 'adt', name: LIST.name, args: [arg] })),
+    fc
+      .record({ params: fc.array(tie('fullType'), { maxLength: 2 }), result: tie('fullType') })
+      .map((parts): FullType => ({ kind: 'function', ...parts })),
+  ),
+}));
+
+const LIST: DataType = {
+  name: 'a list',
+  params: ['A'],
+  constructors: [
+    {
+      name: 'Cons',
+      tag: 0,
+      fields: [
+        { kind: 'type-param', name: 'A' },
+        { kind: 'adt', name: 'a list', args: [{ kind: 'type-param', name: 'A' }] },
+      ],
+    },
+    { name: 'Nil', tag: 1, fields: [] },
+  ],
+};
 
 /** Tensors of random bits: NaN payloads, -0, subnormals and all. */
 const tensor = fc
@@ -142,6 +181,7 @@ const functionRecipe = fc.record({
   params: fc.uniqueArray(name, { maxLength: 3 }),
   results: fc.option(fc.array(valueType, { maxLength: 2 })),
   paramType: valueType,
+  fullType: fc.option(fullType),
   steps: fc.array(fc.tuple(fc.nat({ max: 8 }), fc.nat(), fc.nat()), { maxLength: 12 }),
 });
 
@@ -185,6 +225,10 @@ function build(recipe: ExecutableRecipe): Executable {
     const f = b.function(fn.name, params, signature === undefined ? {} : { signature });
     emitSteps(f, fn.steps, { constants, primitives, functions, programs: recipe.programs.length });
   }
+  const typed = functions.flatMap(({ name, params, fullType: type }): NamedFunctionType[] =>
+    type === null ? [] : [{ name, params: params.map(() => type), result: type }],
+  );
+  if (typed.length > 0) b.types({ dataTypes: [LIST], functions: typed, packed: [] });
   return b.build();
 }
 

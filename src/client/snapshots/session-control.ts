@@ -1,6 +1,13 @@
 import { internalError, UsageError } from '../../core/errors.ts';
 import type { ControlReply, ControlRequest, WireValue } from '../../worker/protocol.ts';
-import { checkOptions, OBJECT, type OptionKinds, SIGNAL, TEXT } from '../check-options.ts';
+import {
+  checkOptions,
+  OBJECT,
+  type OptionKinds,
+  SIGNAL,
+  SIGNAL_OPTIONS,
+  TEXT,
+} from '../check-options.ts';
 import { DeviceTensor, type HandleOwner } from '../device-tensor.ts';
 import { Tensor } from '../tensor.ts';
 import { fromWire, handlesIn, type OutputValue } from '../wire-values.ts';
@@ -126,8 +133,10 @@ async function resultOf(
 /** See `Session.pauseWhenHidden`. */
 export function pauseWhenHidden(
   session: ControlledSession,
-  { signal }: { readonly signal?: AbortSignal | undefined },
+  options: { readonly signal?: AbortSignal },
 ): void {
+  checkOptions('pauseWhenHidden', options, SIGNAL_OPTIONS);
+  const { signal } = options;
   signal?.throwIfAborted();
   const page = pageOf('pauseWhenHidden');
   const end = signal === undefined ? session.closed : AbortSignal.any([signal, session.closed]);

@@ -77,7 +77,7 @@ export class FunctionGenerator implements BlockEmitter {
       case 'int':
         return this.emitter.code.imm(expr.value);
       case 'global':
-        return this.module.builder.functionReference(expr.name);
+        return this.module.builder.functionReference(this.module.functionName(expr.name));
       case 'constructor':
         return this.module.builder.functionReference(this.module.constructorFunction(expr.name));
       case 'var': {
@@ -158,7 +158,9 @@ export class FunctionGenerator implements BlockEmitter {
     if (callee.kind === 'operator') return this.#operator(expr, callee.name, into);
     const args = this.#operandsOf(expr.args);
     const options = into === undefined ? {} : { into };
-    if (callee.kind === 'global') return this.emitter.code.call(callee.name, args, options);
+    if (callee.kind === 'global') {
+      return this.emitter.code.call(this.module.functionName(callee.name), args, options);
+    }
     if (callee.kind === 'constructor') {
       return this.emitter.builtin('make_adt', [this.module.tagOf(callee.name), ...args], into);
     }

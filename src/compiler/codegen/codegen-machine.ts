@@ -6,7 +6,17 @@ import { isDType } from '../../core/dtype.ts';
 import type { Emitter } from './emitter.ts';
 import type { CallExpr } from '../ir/expr.ts';
 import { ALLOC_STORAGE, ALLOC_TENSOR, KILL, MAKE_CLOSURE } from '../ir/machine-operators.ts';
-import { AS_ANY, DEVICE_COPY, SCALAR_OPERATORS, STOP } from '../ir/scalar-operators.ts';
+import {
+  AS_ANY,
+  ASSERT,
+  CALL_PACKED,
+  DEVICE_COPY,
+  FLOAT,
+  PRINT,
+  SCALAR_OPERATORS,
+  STOP,
+  TENSOR_OF,
+} from '../ir/scalar-operators.ts';
 import {
   CHECK_TENSOR,
   COMPUTE_SHAPE,
@@ -65,11 +75,29 @@ const TRANSLATIONS: Readonly<Record<string, (machineCall: MachineCall) => Operan
     emitter.builtin('to_device', [...args, deviceOf(call)], into),
   [AS_ANY]: ({ args, into, emitter }) => emitter.builtin('move', args, into),
   [STOP]: ({ call, into, emitter }) => {
-    const { message } = call.attributes;
-    emitter.builtin('fatal', [emitter.program.string(typeof message === 'string' ? message : '')]);
+    emitter.builtin('fatal', [emitter.program.string(textOf(call, 'message'))]);
     // Nothing comes here, but the verifier wants every path to end.
     emitter.code.ret(emitter.code.void);
     return into ?? emitter.code.void;
+  },
+  [FLOAT]: ({ call, into, emitter }) => {
+    const value = emitter.program.float(Number(call.attributes['value']));
+    // Operands of calls that want a float may be constants.
+    return into === undefined ? value : emitter.builtin('move', [value], into);
+  },
+  [TENSOR_OF]: ({ call, args, into, emitter }) =>
+    emitter.builtin('make_tensor', [dtypeOf(call, emitter), SESSION_DEVICE, ...args], into),
+  [CALL_PACKED]: ({ call, args, into, emitter }) =>
+    emitter.code.call(textOf(call, 'name'), args, into === undefined ? {} : { into }),
+  [PRINT]: ({ call, args, into, emitter }) => {
+    const message = textOf(call, 'message');
+    const texts = message === '' ? [] : [emitter.program.string(message)];
+    emitter.builtin('print', [...texts, ...args]);
+    return emitter.builtin('make_tuple', [], into);
+  },
+  [ASSERT]: ({ call, args, into, emitter }) => {
+    emitter.builtin('assert', [...args, emitter.program.string(textOf(call, 'message'))]);
+    return emitter.builtin('make_tuple', [], into);
   },
   [VIEW_OPERATOR]: ({ call, args, into, emitter }) =>
     emitter.builtin('reshape', [...args, emitter.shape(numbersOf(call, 'shape'))], into),
@@ -124,8 +152,13 @@ function deviceOf({ attributes }: CallExpr): number {
   return attributes['device'] === 'host' ? HOST_DEVICE : SESSION_DEVICE;
 }
 
-function contextOf({ attributes: { context } }: CallExpr, emitter: Emitter): OperandLike {
-  return emitter.program.string(typeof context === 'string' ? context : '');
+function contextOf(call: CallExpr, emitter: Emitter): OperandLike {
+  return emitter.program.string(textOf(call, 'context'));
+}
+
+function textOf({ attributes }: CallExpr, name: string): string {
+  const value = attributes[name];
+  return typeof value === 'string' ? value : '';
 }
 
 function dtypeOf({ attributes: { dtype } }: CallExpr, emitter: Emitter): OperandLike {

@@ -6,6 +6,7 @@ import { FunctionGenerator } from './codegen-function.ts';
 import type { FunctionExpr, Module } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { ModuleContext } from './module-context.ts';
+import { programTypes } from './program-types.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 
 /**
@@ -19,8 +20,11 @@ export function generateCode(module: Module, types: TypeInference): Executable {
     const blocks = new BlockTable(fn.body);
     const isClosure = fn.attributes.captured !== undefined;
     const signature = isClosure ? undefined : signatureOf(fn, types);
-    new FunctionGenerator(context, { name, fn, blocks, signature }).generate();
+    const source = { name: context.functionName(name), fn, blocks, signature };
+    new FunctionGenerator(context, source).generate();
   }
+  const full = programTypes(module, { types, names: (name) => context.functionName(name) });
+  if (full !== undefined) builder.types(full);
   for (const [key, value] of Object.entries(module.metadata)) builder.metadata(key, value);
   return builder.build();
 }
@@ -42,5 +46,6 @@ function signatureOf(fn: FunctionExpr, types: TypeInference): FunctionSignature 
 
 function valueType(type: Type): ValueType {
   if (type.kind === 'tensor') return type;
-  return type.kind === 'scalar' && type.scalar === 'int' ? { kind: 'int' } : { kind: 'any' };
+  const isNumber = type.kind === 'scalar' && (type.scalar === 'int' || type.scalar === 'float');
+  return { kind: isNumber ? type.scalar : 'any' };
 }

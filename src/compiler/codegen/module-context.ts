@@ -4,6 +4,7 @@ import type { FunctionSignature } from '../../bytecode/executable.ts';
 import type { BlockTable } from '../ir/block.ts';
 import type { FunctionExpr, Module } from '../ir/expr.ts';
 import type { ConstructorDefinition } from '../ir/type.ts';
+import { packedCalls } from './program-types.ts';
 import { PrimitiveTable } from './primitive-table.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 
@@ -24,6 +25,8 @@ export class ModuleContext {
   /** Numbers of shape programs by content. */
   readonly shapePrograms = new Map<string, number>();
   readonly #constructors = new Map<string, ConstructorDefinition>();
+  /** Names of functions that a function of JavaScript has too. */
+  readonly #renamed = new Map<string, string>();
   readonly #constructorFunctions = new Map<string, string>();
   /** Names of functions and primitives. */
   readonly #names: Set<string>;
@@ -33,13 +36,22 @@ export class ModuleContext {
   constructor(builder: ExecBuilder, module: Module, types: TypeInference) {
     this.builder = builder;
     this.types = types;
-    this.#names = new Set(module.functions.keys());
+    const packed = packedCalls(module, types);
+    this.#names = new Set([...module.functions.keys(), ...packed.keys()]);
+    for (const name of module.functions.keys()) {
+      if (packed.has(name)) this.#renamed.set(name, this.#uniqueName(`${name}.checked`));
+    }
     this.primitives = new PrimitiveTable(builder, types, this.#names);
     for (const definition of module.types.values()) {
       for (const constructor of definition.constructors) {
         this.#constructors.set(constructor.name, constructor);
       }
     }
+  }
+
+  /** The name that a global function has in the executable. */
+  functionName(name: string): string {
+    return this.#renamed.get(name) ?? name;
   }
 
   /** The tag that `allocate-adt-tags` has given a constructor. */

@@ -34,6 +34,9 @@ export function applyScalarOperator(
 const EXPECTED: Readonly<Record<ScalarInput, string>> = {
   tensor: 'a tensor',
   int: 'int',
+  float: 'float',
+  number: 'int or float',
+  condition: 'Tensor[(), bool] or int',
   storage: 'storage',
   shape: 'shape',
   shape_heap: 'shape_heap',
@@ -43,6 +46,11 @@ const EXPECTED: Readonly<Record<ScalarInput, string>> = {
 
 function fits(type: Type, wanted: ScalarInput): boolean {
   if (wanted === 'any') return true;
+  if (wanted === 'number') return fits(type, 'int') || fits(type, 'float');
+  if (wanted === 'condition') {
+    const isBool = type.kind === 'tensor' && type.dtype === 'bool' && type.shape.length === 0;
+    return isBool || fits(type, 'int');
+  }
   if (wanted === 'tensor' || wanted === 'function') return type.kind === wanted;
   return type.kind === 'scalar' && type.scalar === wanted;
 }

@@ -26,7 +26,10 @@ interface OperatorContext {
   readonly context: InferenceContext;
 }
 
-const INT = applied('scalar', 'int', []);
+const NUMBERS = {
+  int: applied('scalar', 'int', []),
+  float: applied('scalar', 'float', []),
+};
 
 /** The rule of an operator, which wants its operands to be tensors of known types. */
 export function operatorConstraint(
@@ -37,7 +40,7 @@ export function operatorConstraint(
   const scalar = SCALAR_OPERATORS.get(op);
   checkSymbols(expr, op, context);
   const operands = (): Term[] => {
-    if (scalar !== undefined) bindInts(expr, scalar, context);
+    if (scalar !== undefined) bindNumbers(expr, scalar, context);
     // A closure is made of the function itself: its symbols and type parameters stay.
     const isWhole = op === MAKE_CLOSURE;
     return expr.args.map((arg) => resolve(isWhole ? context.termOf(arg) : context.useOf(arg)));
@@ -102,11 +105,17 @@ function typesOf(terms: readonly Term[], { unifier }: InferenceContext): Type[] 
   return terms.map((term) => unifier.typeOf(term, () => ({ kind: 'type-var', name: '_' })));
 }
 
-/** Operands of integer operators that are not known yet are integers. */
-function bindInts(expr: CallExpr, { inputs }: ScalarOperator, context: InferenceContext): void {
+/** Operands of operators on numbers of the host that are not known yet are such numbers. */
+function bindNumbers(
+  expr: CallExpr,
+  { inputs, rest }: ScalarOperator,
+  context: InferenceContext,
+): void {
   for (const [i, arg] of expr.args.entries()) {
     const term = resolve(context.useOf(arg));
-    if (inputs[i] === 'int' && term.kind === 'meta') context.unifier.flow(term, INT);
+    const kind = inputs[i] ?? rest;
+    if (term.kind !== 'meta' || (kind !== 'int' && kind !== 'float')) continue;
+    context.unifier.flow(term, NUMBERS[kind]);
   }
 }
 

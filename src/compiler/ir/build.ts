@@ -24,7 +24,7 @@ import type {
   VarExpr,
   WildcardPattern,
 } from './expr.ts';
-import { STOP } from './scalar-operators.ts';
+import { ASSERT, CALL_PACKED, FLOAT, PRINT, STOP } from './scalar-operators.ts';
 import { tensorType, type Type, type TypeDefinition } from './type.ts';
 
 /**
@@ -88,6 +88,32 @@ export function global(name: string): GlobalExpr {
 /** An integer of the host. */
 export function int(value: number): IntExpr {
   return { kind: 'int', value };
+}
+
+/** A number of the host with a fraction. */
+export function float(value: number): CallExpr {
+  return call(FLOAT, [], { value });
+}
+
+/**
+ * A function of JavaScript, which programs call by the global name that they give it, `extern def` in
+ * texts: whoever loads the program supplies the function `name`. Parameters and the result have types, and
+ * what the function gives is checked against its own. It may have effects: bind its calls by `let` where their
+ * order matters.
+ */
+export function extern(name: string, params: readonly VarExpr[], resultType: Type): FunctionExpr {
+  const body = { ...call(CALL_PACKED, params, { name }), typeArguments: [resultType] };
+  return { ...func(params, body), resultType };
+}
+
+/** Writes a message and values to the log of the session, where the `let` stands that binds it. */
+export function print(message: string, values: readonly Expr[] = []): CallExpr {
+  return call(PRINT, values, { message });
+}
+
+/** Ends the program with a message unless a bool tensor of rank 0 is true, or an int is not 0. */
+export function assertThat(condition: Expr, message: string): CallExpr {
+  return call(ASSERT, [condition], { message });
 }
 
 /** `let variable = value; body` */

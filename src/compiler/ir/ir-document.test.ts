@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
-import { AdtValue, TensorValue, type Value } from '../../runtime/value.ts';
+import type { HostFunction } from '../../runtime/host-function.ts';
+import { AdtValue, FloatValue, TensorValue, type Value } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { compile } from '../compile.ts';
 import { inferModule } from '../inference/infer-module.ts';
 import { verifyModule } from '../verify/verify-module.ts';
-import { constant, construct, int, tuple } from './build.ts';
+import { constant, construct, float, int, tuple } from './build.ts';
 import type { Expr, Module } from './expr.ts';
 import { parseExpr, parseModule } from './parse.ts';
 import { printExpr, printModule } from './print.ts';
@@ -84,7 +85,11 @@ test('errors of types show the line too', () => {
 /** Calls `main` on the host device; arguments and result are literals. */
 async function run(module: Module, args: readonly Expr[]): Promise<Expr> {
   const device = createHostDevice();
-  const vm = await VirtualMachine.create(compile(module), { devices: [device] });
+  const vm: VirtualMachine = await VirtualMachine.create(compile(module), {
+    devices: [device],
+    functions: externs(() => vm),
+    log: () => undefined,
+  });
   try {
     const type = module.functions.get('main')?.resultType;
     if (type === undefined) throw new Error('main has no type');
@@ -94,6 +99,24 @@ async function run(module: Module, args: readonly Expr[]): Promise<Expr> {
     vm.dispose();
     device.destroy();
   }
+}
+
+/** What the page's programs call. */
+function externs(vm: () => VirtualMachine): Readonly<Record<string, HostFunction>> {
+  const numbersOf = async (tensor: TensorValue): Promise<number[]> => {
+    const [host] = await vm().read([tensor]);
+    return Array.from(host?.data ?? [], Number);
+  };
+  return {
+    'tokens.next': async (logits: TensorValue) => {
+      const numbers = await numbersOf(logits);
+      return numbers.indexOf(Math.max(...numbers));
+    },
+    positive: async (x: TensorValue) => {
+      const numbers = (await numbersOf(x)).filter((number) => number > 0);
+      return HostTensor.from('float32', [numbers.length], numbers);
+    },
+  };
 }
 
 function fieldsOf(expr: Expr): readonly Expr[] {
@@ -121,6 +144,7 @@ async function toExpr(
     if (tensor !== undefined) return constant(tensor);
   }
   if (typeof value === 'number') return int(value);
+  if (value instanceof FloatValue) return float(value.value);
   if (value instanceof AdtValue && type.kind === 'tuple') return tuple(await fields(type.fields));
   if (value instanceof AdtValue && type.kind === 'adt') {
     const definition = machine.module.types.get(type.name);

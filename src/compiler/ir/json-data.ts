@@ -6,6 +6,7 @@ import type { ScalarTypeNode } from './type.ts';
 
 const SCALARS: readonly ScalarTypeNode['scalar'][] = [
   'any',
+  'float',
   'int',
   'shape',
   'shape_heap',

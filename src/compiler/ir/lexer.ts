@@ -2,7 +2,7 @@ import type { Diagnostics } from './diagnostics.ts';
 
 export interface Token {
   /**
-   * `variable` is `%x`, `global` is `@f`, `int` is `#3`, `projection` is `.0`; `number` has its
+   * `variable` is `%x`, `global` is `@f`, `int` is `#3` or `#0.5`, `projection` is `.0`; `number` has its
    * suffix, as in `1f`.
    */
   readonly kind:
@@ -28,7 +28,7 @@ const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*/y;
 const DIMENSION = /[A-Za-z_][A-Za-z0-9_.]*/y;
 const DIGITS = /[0-9]+/y;
 const NUMBER = /[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?[A-Za-z0-9_]*/y;
-const INT = /#-?[0-9]+/y;
+const INT = /#-?(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|inf|nan)/y;
 const PROJECTION = /\.[0-9]+/y;
 const SIGN = /->|=>|[(){}[\],:;=<>+\-*?%]/y;
 const BLANK = /\s+|\/\*[^]*?\*\//y;

@@ -1,4 +1,5 @@
 import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
+import { call } from './build.ts';
 import {
   type CallExpr,
   type Clause,
@@ -24,7 +25,7 @@ import { parseAttribute, parseTensorLiteral, startsLiteral } from './parse-liter
 import { parseFunctionAttribute } from './parse-function-attribute.ts';
 import { parsePattern } from './parse-pattern.ts';
 import { parseType, parseTypeParams } from './parse-type.ts';
-import { SCALAR_OPERATORS } from './scalar-operators.ts';
+import { FLOAT, SCALAR_OPERATORS } from './scalar-operators.ts';
 import { sub, type Task } from './task.ts';
 import { describeToken, SyntaxFault } from './token-cursor.ts';
 
@@ -68,10 +69,7 @@ function* parsePrimary(context: ExprContext): Task<Expr> {
   }
   if (token.kind === 'int') {
     cursor.next();
-    if (!Number.isSafeInteger(Number(token.text))) {
-      throw cursor.unexpected('a safe integer', { token });
-    }
-    return { kind: 'int', value: Number(token.text) + 0, span };
+    return hostNumber(context, token);
   }
   if (cursor.at('(')) return yield* sub(parseParentheses(context));
   if (cursor.at('{')) return yield* sub(parseBlock(context));
@@ -82,6 +80,18 @@ function* parsePrimary(context: ExprContext): Task<Expr> {
   if (token.text === 'fn') return yield* sub(parseFunction(context));
   if (token.text === 'meta' && cursor.at('[', 1)) return metaAt(context);
   return nameAt(context);
+}
+
+/** `#3`, an int, or `#0.5`, a float. */
+function hostNumber(context: ExprContext, token: Token): Expr {
+  const span = spanAt(context, token);
+  if (/^-?[0-9]+$/.test(token.text)) {
+    const value = Number(token.text) + 0;
+    if (Number.isSafeInteger(value)) return { kind: 'int', value, span };
+    throw context.cursor.unexpected('a safe integer', { token });
+  }
+  const value = Number(token.text.replace('inf', 'Infinity'));
+  return call(FLOAT, [], { value }, span);
 }
 
 function variableAt(context: ExprContext): Expr {

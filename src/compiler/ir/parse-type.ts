@@ -11,6 +11,7 @@ import {
   depthOfType,
   type FunctionTypeNode,
   MAX_TYPE_DEPTH,
+  FLOAT_TYPE,
   INT_TYPE,
   SHAPE_TYPE,
   SHAPE_HEAP_TYPE,
@@ -46,6 +47,7 @@ function* parsePart(context: TypeContext): Task<Type> {
     if (token.text === 'Tensor') return yield* sub(parseTensorType(context));
     if (token.text === 'fn') return yield* sub(parseFunctionType(context));
     if (cursor.accept('int')) return INT_TYPE;
+    if (cursor.accept('float')) return FLOAT_TYPE;
     if (cursor.accept('any')) return ANY_TYPE;
     if (cursor.accept('shape')) return SHAPE_TYPE;
     if (cursor.accept('storage')) return STORAGE_TYPE;

@@ -8,6 +8,7 @@ import { type Token, tokenize } from './lexer.ts';
 import type { ExprContext } from './parse-binder.ts';
 import { parseConstant } from './parse-constant.ts';
 import { parseBody, parseFunctionAfter } from './parse-expr.ts';
+import { parseExtern } from './parse-extern.ts';
 import { parseKernel } from './parse-kernel.ts';
 import { parseInteger, parseType, parseTypeParams } from './parse-type.ts';
 import { PRELUDE } from './prelude.ts';
@@ -74,8 +75,10 @@ interface ParserOptions {
 }
 
 function isFunction({ keyword }: Item): boolean {
-  return keyword === 'def' || keyword === 'kernel';
+  return keyword === 'def' || keyword === 'kernel' || keyword === 'extern';
 }
+
+const PARSERS = { def: parseFunctionAfter, extern: parseExtern, kernel: parseKernel };
 
 class ModuleParser {
   readonly #file: string;
@@ -143,7 +146,7 @@ class ModuleParser {
     const first = starts[0] ?? end;
     const token = this.#tokens[0];
     if (first > 0 && token !== undefined) {
-      const expected = 'def, kernel, type, meta or metadata';
+      const expected = 'def, extern def, kernel, type, meta or metadata';
       this.#diagnostics.report(token, { got: describeToken(token), expected });
     }
     return starts.map((start, i) => ({
@@ -162,7 +165,9 @@ class ModuleParser {
     };
     switch (token.text) {
       case 'def':
-        return true;
+        return this.#tokens[index - 1]?.text !== 'extern';
+      case 'extern':
+        return this.#tokens[index + 1]?.text === 'def';
       case 'kernel':
         return this.#tokens[index + 1]?.kind === 'global';
       case 'type':
@@ -181,7 +186,9 @@ class ModuleParser {
     try {
       parse(context);
       if (context.cursor.peek().kind !== 'end') {
-        throw context.cursor.unexpected('def, kernel, type, meta, metadata or the end of the text');
+        throw context.cursor.unexpected(
+          'def, extern def, kernel, type, meta, metadata or the end of the text',
+        );
       }
     } catch (fault) {
       this.#report(fault);
@@ -203,10 +210,12 @@ class ModuleParser {
 
   *#function(context: ExprContext, { keyword }: Item): Task<void> {
     const { cursor } = context;
+    if (keyword === 'extern') cursor.expect('def');
     const name = cursor.take('global', 'the name of a function such as @main');
     if (this.#functions.has(name.text)) this.#duplicate(name);
-    const parse = keyword === 'kernel' ? parseKernel : parseFunctionAfter;
-    const fn = yield* sub(parse(context, name));
+    const fn = yield* sub(
+      PARSERS[keyword === 'kernel' || keyword === 'extern' ? keyword : 'def'](context, name),
+    );
     if (!this.#functions.has(name.text)) this.#functions.set(name.text, fn);
   }
 
@@ -275,7 +284,8 @@ class ModuleParser {
   }
 
   #context({ keyword, start, end }: Item): ExprContext {
-    const owner = `${keyword} ${this.#tokens[start + 1]?.text ?? ''}`;
+    const nameAt = keyword === 'extern' ? start + 2 : start + 1;
+    const owner = `${keyword} ${this.#tokens[nameAt]?.text ?? ''}`;
     const references = this.#references.get(owner) ?? [];
     this.#references.set(owner, references);
     return {

@@ -16,6 +16,7 @@ import {
 import { printAttribute, printData, printSmallTensor } from './print-literal.ts';
 import { type Block, type Plan, planBlocks } from './print-plan.ts';
 import { list, printName, printType, printTypeParams } from './print-type.ts';
+import { FLOAT } from './scalar-operators.ts';
 import { runTask, sub, type Task } from './task.ts';
 
 /** How much of a program is written. */
@@ -296,6 +297,9 @@ class Printer {
   }
 
   #call({ callee, args, attributes, typeArguments, onDevice }: CallExpr): string {
+    if (callee.kind === 'operator' && callee.name === FLOAT) {
+      return printFloat(Number(attributes['value']));
+    }
     const items = args.map((arg) => this.#reference(arg));
     for (const [name, value] of Object.entries(attributes)) {
       items.push(`${printName(name)}=${printAttribute(value)}`);
@@ -315,6 +319,12 @@ class Printer {
     this.#constants.set(tensor, index);
     return `meta[${index}]`;
   }
+}
+
+/** `#0.5`, `#2.0` */
+function printFloat(value: number): string {
+  const text = printAttribute(value);
+  return `#${/^-?[0-9]+$/.test(text) ? `${text}.0` : text}`;
 }
 
 /** The text around an expression on its first and last line. */

@@ -3,10 +3,10 @@ import type { Attributes } from '../../core/primitive-function.ts';
 import type { AttributeSpec } from '../../ops/define-op.ts';
 import type { ScalarTypeNode, TupleTypeNode, Type } from './type.ts';
 
-/** An operator of the IR that is a builtin of the machine and no kernel: on integers, mostly. */
+/** An operator of the IR that is a builtin of the machine and no kernel: on numbers of the host, mostly. */
 export interface ScalarOperator {
   readonly name: string;
-  /** Ints; `tensor` takes a tensor of any type. */
+  /** The kinds of its operands; `tensor` takes a tensor of any type. */
   readonly inputs: readonly ScalarInput[];
   /** Repeats after those. */
   readonly rest?: ScalarInput;
@@ -17,6 +17,8 @@ export interface ScalarOperator {
     | TupleTypeNode
     | 'operand'
     | ((inputs: readonly Type[], attributes: Attributes, typeArguments: readonly Type[]) => Type);
+  /** Whether a call does more than give its result; see `effects.ts`. */
+  readonly hasEffect?: true;
   /** Absent for `dim`, whose value is a symbolic dimension, and for `device_copy`. */
   readonly builtin?: BuiltinName;
 }
@@ -24,6 +26,11 @@ export interface ScalarOperator {
 /** The kind of an operand. */
 export type ScalarInput =
   | 'int'
+  | 'float'
+  /** An int or a float. */
+  | 'number'
+  /** A bool tensor of rank 0, or an int. */
+  | 'condition'
   | 'tensor'
   | 'shape'
   | 'shape_heap'

@@ -160,7 +160,13 @@ function partOfType(term: Term, options: TypeOfOptions & { parts: number }): Typ
   }
 }
 
-const SCALAR_NAMES: readonly ScalarTypeNode['scalar'][] = ['any', 'shape', 'shape_heap', 'storage'];
+const SCALAR_NAMES: readonly ScalarTypeNode['scalar'][] = [
+  'any',
+  'float',
+  'shape',
+  'shape_heap',
+  'storage',
+];
 
 function scalarName(name: string): ScalarTypeNode['scalar'] {
   return SCALAR_NAMES.find((known) => known === name) ?? 'int';

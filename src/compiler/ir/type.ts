@@ -57,14 +57,14 @@ export interface TypeVarNode {
 }
 
 /**
- * A value of the host: an integer, a list of integers, memory that tensors are put into, or the sizes
+ * A value of the host: an integer, a number with a fraction, a list of integers, memory that tensors are put into, or the sizes
  * that a function works with. `any` is a value of a type that only the running program knows.
  */
 export interface ScalarTypeNode {
   /** Tells types apart. */
   readonly kind: 'scalar';
   /** Which of these it is. */
-  readonly scalar: 'int' | 'shape' | 'storage' | 'shape_heap' | 'any';
+  readonly scalar: 'int' | 'float' | 'shape' | 'storage' | 'shape_heap' | 'any';
 }
 
 /** Types are walked by recursion, so that deeper ones are refused. */
@@ -118,6 +118,8 @@ export interface ConstructorDefinition {
 
 /** The type of an integer of the host. */
 export const INT_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'int' };
+/** The type of a number of the host with a fraction, of double precision. */
+export const FLOAT_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'float' };
 /** The type of a list of integers. */
 export const SHAPE_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'shape' };
 /** Of what gives nothing. */

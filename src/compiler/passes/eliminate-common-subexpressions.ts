@@ -1,4 +1,5 @@
 import { isAtom } from '../ir/atoms.ts';
+import { Effects } from '../ir/effects.ts';
 import type { Expr, FunctionExpr } from '../ir/expr.ts';
 import { computeScopes, holds, type Scope } from '../ir/scopes.ts';
 import { formatType } from '../ir/type.ts';
@@ -11,11 +12,14 @@ const MAX_COMPARED_ELEMENTS = 64;
 /**
  * Makes equal expressions one shared node, so that they are computed once. One gives way to another
  * only where the other is computed anyway: in its own scope or one around it. Equal expressions in
- * two branches stay where they are.
+ * two branches stay where they are, and so do calls with effects.
  */
 export const eliminateCommonSubexpressions: Pass = {
   name: 'eliminate-common-subexpressions',
-  run: (module) => mapFunctions(module, shareEqual),
+  run(module) {
+    const effects = new Effects(module);
+    return mapFunctions(module, (fn) => shareEqual(fn, effects));
+  },
 };
 
 interface Candidate {
@@ -23,7 +27,7 @@ interface Candidate {
   readonly scope: Scope;
 }
 
-function shareEqual(fn: FunctionExpr): FunctionExpr {
+function shareEqual(fn: FunctionExpr, effects: Effects): FunctionExpr {
   const ids = new Map<unknown, number>();
   const idOf = (object: unknown): number => {
     const known = ids.get(object);
@@ -34,7 +38,7 @@ function shareEqual(fn: FunctionExpr): FunctionExpr {
   const scopes = computeScopes(fn);
   const candidates = new Map<string, Candidate[]>();
   const body = rewrite(fn.body, (expr, original) => {
-    const key = keyOf(expr, idOf);
+    const key = effects.of(original) ? undefined : keyOf(expr, idOf);
     if (key === undefined) return expr;
     const scope = scopes.of(original);
     const equal = candidates.get(key) ?? [];

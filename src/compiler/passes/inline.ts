@@ -3,6 +3,7 @@ import type { Dim } from '../../core/dim.ts';
 import { symbolsIn } from '../inference/gather-dim-facts.ts';
 import { stronglyConnected } from '../inference/strongly-connected.ts';
 import { isAtom } from '../ir/atoms.ts';
+import { Effects } from '../ir/effects.ts';
 import type { CallExpr, Expr, FunctionExpr, LetExpr, Module, VarExpr } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { postOrder, rewrite } from '../ir/visit.ts';
@@ -18,13 +19,14 @@ const MAX_CALLER_SIZE = 4096;
 /**
  * Puts the bodies of small global functions in the place of their calls, so that later passes see
  * across them. Arguments are bound by lets, for they are computed before the call. Left alone are
- * recursive and polymorphic functions, and calls that check sizes when the program runs. Functions
+ * recursive and polymorphic functions, those with effects, and calls that check sizes when the program runs. Functions
  * stay in the module: callers from outside may want them.
  */
 export const inline: Pass = {
   name: 'inline',
   run(module, { types }) {
     const functions = new Map(module.functions);
+    const effects = new Effects(module);
     const inlinable = new Map<string, FunctionExpr>();
     let changed = false;
     // Functions come after those that they call, so that what is inlined has been done itself.
@@ -36,7 +38,8 @@ export const inline: Pass = {
         changed ||= result !== fn;
         functions.set(name, result);
         const isRecursive = names.length > 1 || calleesOf(module, name).includes(name);
-        if (!isRecursive && isSmall(result)) inlinable.set(name, result);
+        const isKept = isRecursive || effects.ofFunction(name);
+        if (!isKept && isSmall(result)) inlinable.set(name, result);
       }
     }
     return changed ? { ...module, functions } : module;

@@ -119,7 +119,7 @@ class KillInserter {
     if (this.#blocks.primitive(variable) !== undefined) return false;
     if (type?.kind === 'tuple') return type.fields.length > 0;
     if (type?.kind !== 'scalar') return true;
-    return type.scalar !== 'int' && type.scalar !== 'shape';
+    return !['int', 'float', 'shape'].includes(type.scalar);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
+import { givesSizes } from '../ir/scalar-operators.ts';
 import { countReaders } from '../rewriting/count-readers.ts';
 import type { Pass } from './pass.ts';
 import { resolveDimNames } from './resolve-dim-names.ts';
@@ -98,7 +99,11 @@ function hasUnknownDim(type: Type | undefined): boolean {
 function bringsDims(expr: Expr, operators: Operators): boolean {
   switch (expr.kind) {
     case 'call':
-      return expr.callee.kind !== 'operator' || operators.isDynamic(expr.callee.name);
+      return (
+        expr.callee.kind !== 'operator' ||
+        operators.isDynamic(expr.callee.name) ||
+        givesSizes(expr.callee.name)
+      );
     case 'projection':
     case 'if':
     case 'match':

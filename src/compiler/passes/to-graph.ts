@@ -1,7 +1,9 @@
 import { forEachSymbol } from '../../core/dim-symbols.ts';
 import { isAtom } from '../ir/atoms.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
+import { Effects } from '../ir/effects.ts';
 import { computeScopes } from '../ir/scopes.ts';
+import { givesSizes } from '../ir/scalar-operators.ts';
 import type { Type } from '../ir/type.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { bindersOf, childrenOf, mapFunctions, postOrder, rewrite } from '../ir/visit.ts';
@@ -10,25 +12,33 @@ import type { Pass } from './pass.ts';
 /**
  * Graph form: what a `let` binds becomes one shared node wherever that means the same. A `let` is
  * kept where it makes a difference: where all uses of the variable lie in a branch, a clause or a
- * function further in, in which the value would be computed instead; and where its type gives a
- * name to a dimension that is unknown before. What nothing refers to goes.
+ * function further in, in which the value would be computed instead; where its type gives a
+ * name to a dimension that is unknown before; and where its value has effects. What else nothing refers to
+ * goes.
  */
 export const toGraph: Pass = {
   name: 'to-graph',
-  run: (module, { types: { operators } }) =>
-    mapFunctions(module, (fn) => inlineLets(dropDeadLets(fn, operators), operators)),
+  run(module, { types: { operators } }) {
+    const surroundings = { operators, effects: new Effects(module) };
+    return mapFunctions(module, (fn) => inlineLets(dropDeadLets(fn, surroundings), surroundings));
+  },
 };
 
-function dropDeadLets(fn: FunctionExpr, operators: Operators): FunctionExpr {
-  const live = liveVariables(fn, operators);
+interface Surroundings {
+  readonly operators: Operators;
+  readonly effects: Effects;
+}
+
+function dropDeadLets(fn: FunctionExpr, surroundings: Surroundings): FunctionExpr {
+  const live = liveVariables(fn, surroundings);
   return removeLets(fn, (expr) => !live.has(expr.variable));
 }
 
 /**
  * Variables that the result depends on; those of lets only if they are referred to, or a name that
- * they give to a dimension is.
+ * they give to a dimension is, or their value has effects.
  */
-function liveVariables(fn: FunctionExpr, operators: Operators): ReadonlySet<Expr> {
+function liveVariables(fn: FunctionExpr, { operators, effects }: Surroundings): ReadonlySet<Expr> {
   const values = new Map<Expr, Expr>();
   const naming = new Map<string, VarExpr>();
   const known = symbolsOfBinders(fn);
@@ -48,8 +58,10 @@ function liveVariables(fn: FunctionExpr, operators: Operators): ReadonlySet<Expr
   visit(fn.body);
   for (let expr = stack.pop(); expr !== undefined; expr = stack.pop()) {
     for (const symbol of mentionedBy(expr)) visit(naming.get(symbol));
-    if (expr.kind === 'let') visit(expr.body);
-    else if (expr.kind === 'var') visit(values.get(expr));
+    if (expr.kind === 'let') {
+      if (effects.of(expr.value)) visit(expr.variable);
+      visit(expr.body);
+    } else if (expr.kind === 'var') visit(values.get(expr));
     else for (const child of childrenOf(expr)) visit(child);
   }
   return seen;
@@ -68,12 +80,12 @@ function mentionedBy(expr: Expr): string[] {
   return symbols;
 }
 
-function inlineLets(fn: FunctionExpr, operators: Operators): FunctionExpr {
+function inlineLets(fn: FunctionExpr, { operators, effects }: Surroundings): FunctionExpr {
   const scopes = computeScopes(fn);
   const known = symbolsOfBinders(fn);
   return removeLets(fn, (expr) => {
     if (isAtom(expr.value)) return true;
-    if (namesDims(expr, { known, operators })) return false;
+    if (namesDims(expr, { known, operators }) || effects.of(expr.value)) return false;
     return scopes.of(expr.variable) === scopes.of(expr);
   });
 }
@@ -86,7 +98,8 @@ function namesDims(
   const isComputed =
     value.kind === 'call' &&
     value.callee.kind === 'operator' &&
-    !operators.isDynamic(value.callee.name);
+    !operators.isDynamic(value.callee.name) &&
+    !givesSizes(value.callee.name);
   if (isComputed || value.kind === 'let') return false;
   return symbolsOf(variable).some((symbol) => !known.has(symbol));
 }

@@ -107,6 +107,7 @@ export class RemoteService implements SessionService {
   async #load(request: LoadRequest, context: LoadContext): Promise<LoadedSession> {
     if (request.pin !== undefined) throw notRemote('the option pin');
     if (request.priority !== undefined) throw notRemote('the option priority');
+    if (request.functions !== undefined) throw notRemote('the option functions');
     const device = this.#deviceIndex(request.device);
     const { signal, onProgress } = context;
     const opened = await this.#door.open(await readProgram(request, context), {

@@ -7,6 +7,7 @@ import { adtBuiltins } from './adt-builtins.ts';
 import { controlBuiltins } from './control-builtins.ts';
 import { memoryBuiltins } from './memory-builtins.ts';
 import { expectInt } from './operand.ts';
+import { numberBuiltins } from './number-builtins.ts';
 import { shapeBuiltins } from './shape-builtins.ts';
 
 const INT_BUILTINS = intBuiltins<Value>(notInts);
@@ -18,6 +19,7 @@ export function createBuiltins(state: VmState): Record<BuiltinName, PackedFuncti
     ...shapeBuiltins(state),
     ...adtBuiltins(state),
     ...controlBuiltins(state),
+    ...numberBuiltins(state),
     ...INT_BUILTINS,
   } satisfies Record<BuiltinName, PackedFunction>;
 }

@@ -17,6 +17,11 @@ export function expectInt(value: Value, where: string): number {
   throw wrongKind(value, 'an int', where);
 }
 
+export function expectFloat(value: Value, where: string): number {
+  if (value instanceof FloatValue) return value.value;
+  throw wrongKind(value, 'a float', where);
+}
+
 export function expectString(value: Value, where: string): string {
   if (typeof value === 'string') return value;
   throw wrongKind(value, 'a string', where);

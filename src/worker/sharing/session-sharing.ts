@@ -34,11 +34,14 @@ export class SessionSharing {
 
   /** A part for a session about to be loaded. Throws UsageError for a priority that is none. */
   async share(
-    { request, program, owner }: Pick<SharedSessionContext, 'request' | 'program' | 'owner'>,
+    part: Pick<SharedSessionContext, 'request' | 'program' | 'owner'> &
+      Partial<Pick<SharedSessionContext, 'createMachine'>>,
     devices: SessionDevices,
   ): Promise<SharedSession> {
+    const { request, program, owner } = part;
     checkPriority(request.priority ?? 1);
-    const { openDevices, createMachine, openFolder = openWeightFolder } = this.#context;
+    const { createMachine = this.#context.createMachine } = part;
+    const { openDevices, openFolder = openWeightFolder } = this.#context;
     this.#folder ??= openFolder();
     const folder = await this.#folder;
     const source = new WeightSource({

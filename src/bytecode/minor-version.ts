@@ -1,0 +1,13 @@
+import { BUILTIN_PREFIX, NUMBER_BUILTINS } from './builtins.ts';
+import type { ExecutableData } from './executable.ts';
+import { FORMAT_MINOR, TYPES_MINOR } from './file-format.ts';
+
+/** The lowest version that has what a program uses, so that older readers can read it too. */
+export function minorOf({ types, functionTable }: ExecutableData): number {
+  const isNew = types !== undefined || functionTable.some(({ name }) => NEW_BUILTINS.has(name));
+  return isNew ? FORMAT_MINOR : TYPES_MINOR - 1;
+}
+
+const NEW_BUILTINS: ReadonlySet<string> = new Set(
+  NUMBER_BUILTINS.map((name) => BUILTIN_PREFIX + name),
+);

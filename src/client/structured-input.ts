@@ -1,0 +1,68 @@
+import { UsageError } from '../core/errors.ts';
+import type { WireValue } from '../worker/protocol.ts';
+import { DeviceTensor } from './device-tensor.ts';
+import type { DataInput, InputValue, WiredValue } from './input-value.ts';
+import { Tensor } from './tensor.ts';
+
+type Structured = DataInput | readonly InputValue[];
+
+/** Whether an input is a tuple or data. */
+export function isStructured(value: unknown): value is Structured {
+  if (Array.isArray(value)) return true;
+  if (typeof value !== 'object' || value === null || !('fields' in value)) return false;
+  return typeof value.constructor === 'string' && Array.isArray(value.fields);
+}
+
+interface Open {
+  readonly name: string;
+  readonly inputs: readonly InputValue[];
+  readonly fields: WireValue[];
+}
+
+/**
+ * A tuple or data as it goes to the worker, with copies of the elements of its tensors. Iterative, because
+ * lists are nested as deep as they are long. Throws UsageError for a field that is no value.
+ */
+export function wireStructured(root: Structured, where: string): WiredValue {
+  const stack: Open[] = [open(root)];
+  for (;;) {
+    const top = stack[stack.length - 1] as Open;
+    const input = top.inputs[top.fields.length];
+    if (top.fields.length < top.inputs.length) {
+      if (isStructured(input)) stack.push(open(input));
+      else top.fields.push(wireLeaf(input, where));
+      continue;
+    }
+    stack.pop();
+    const wire: WireValue = { kind: 'adt', tag: 0, name: top.name, fields: top.fields };
+    const outer = stack[stack.length - 1];
+    if (outer === undefined) return { wire };
+    outer.fields.push(wire);
+  }
+}
+
+function open(value: Structured): Open {
+  return 'fields' in value
+    ? { name: value.constructor, inputs: value.fields, fields: [] }
+    : { name: '', inputs: value, fields: [] };
+}
+
+function wireLeaf(value: unknown, where: string): WireValue {
+  if (typeof value === 'number') {
+    return { kind: Number.isSafeInteger(value) ? 'int' : 'float', value };
+  }
+  if (typeof value === 'string') return { kind: 'string', value };
+  if (value instanceof DeviceTensor) {
+    const { handle = -1, dtype, shape } = value;
+    return { kind: 'handle', handle, dtype, shape };
+  }
+  if (value instanceof Tensor) {
+    const { dtype, shape, data } = value;
+    return { kind: 'tensor', dtype, shape, data: data.slice() };
+  }
+  throw new UsageError({
+    where,
+    got: value === null ? 'null' : `a ${typeof value} in a tuple or in data`,
+    expected: 'a Tensor, a DeviceTensor, a number, an array or { constructor, fields }',
+  });
+}

@@ -1,0 +1,314 @@
+import type {
+  DataConstructor,
+  FullType,
+  NamedFunctionType,
+  ProgramTypes,
+} from '../bytecode/executable.ts';
+import { formatFullType } from '../bytecode/format-full-type.ts';
+import { RuntimeError } from '../core/errors.ts';
+import { HostTensor } from '../core/host-tensor.ts';
+import { formatShape } from '../core/shape.ts';
+import { type ConvertResult, type HostData, type HostResult, toValue } from './host-function.ts';
+import { fits } from './kernel-arguments.ts';
+import {
+  AdtValue,
+  ClosureValue,
+  describeValue,
+  discard,
+  FloatValue,
+  isValue,
+  PackedFunctionValue,
+  ShapeValue,
+  TensorValue,
+  type Value,
+} from './value.ts';
+import type { VmState } from './vm-state.ts';
+
+type AdtType = Extract<FullType, { readonly kind: 'adt' }>;
+
+/** Fields of a tuple or of data that are converted one after the other. */
+interface OpenFields {
+  readonly tag: number;
+  readonly types: readonly FullType[];
+  readonly inputs: readonly HostResult[];
+  readonly done: Value[];
+  /** The value that has these fields already, if it is one of a machine. */
+  readonly whole: AdtValue | undefined;
+}
+
+/**
+ * What crosses the border between a program and JavaScript, by the types that the program declares. Names of
+ * dimensions stand for one number in all values of a call.
+ */
+export class TypedValues {
+  readonly #constructors = new Map<string, readonly DataConstructor[]>();
+  readonly #params = new Map<string, readonly string[]>();
+  /** Fields of the constructors of an applied type, by tag. */
+  readonly #fields = new Map<AdtType, Map<number, readonly FullType[]>>();
+
+  constructor({ dataTypes }: ProgramTypes) {
+    for (const { name, params, constructors } of dataTypes) {
+      this.#constructors.set(name, constructors);
+      this.#params.set(name, params);
+    }
+  }
+
+  /** The constructor of an applied type that a tag stands for, with the types of its fields. */
+  constructorOf(
+    type: AdtType,
+    tag: number,
+  ): { readonly name: string; readonly fields: readonly FullType[] } | undefined {
+    const found = this.#constructors.get(type.name)?.find((one) => one.tag === tag);
+    return found && { name: found.name, fields: this.#fieldsOf(type, found) };
+  }
+
+  /**
+   * The value that JavaScript gave for a type; a new one has no reference yet. Iterative, because lists are
+   * nested as deep as they are long. Throws RuntimeError for what is of another type.
+   */
+  toValue(root: HostResult, rootType: FullType, { where, state, sizes }: TypedContext): Value {
+    const stack: OpenFields[] = [];
+    let result: Value | undefined;
+    const finish = (value: Value): void => {
+      const open = stack.at(-1);
+      if (open === undefined) result = value;
+      else open.done.push(value);
+    };
+    const enter = (input: HostResult, type: FullType): void => {
+      const open = this.#open(input, type, where);
+      if (open === undefined) finish(leafValue(input, type, { where, state, sizes }));
+      else stack.push(open);
+    };
+    try {
+      enter(root, rootType);
+      for (let open = stack.at(-1); open !== undefined; open = stack.at(-1)) {
+        const next = open.done.length;
+        const type = open.types[next];
+        if (type !== undefined) {
+          enter(open.inputs[next], type);
+          continue;
+        }
+        stack.pop();
+        const isSame = open.whole?.fields.every((field, i) => field === open.done[i]) === true;
+        finish(open.whole && isSame ? open.whole : new AdtValue(open.tag, open.done, state.fields));
+      }
+    } catch (error) {
+      for (const { done } of stack) for (const value of done) discard(value);
+      throw error;
+    }
+    return result ?? null;
+  }
+
+  /** The fields of a tuple or of data; undefined for other types. */
+  #open(input: HostResult, type: FullType, where: string): OpenFields | undefined {
+    if (type.kind === 'tuple') {
+      const inputs = input instanceof AdtValue ? input.fields : input;
+      if (!Array.isArray(inputs) || inputs.length !== type.fields.length) {
+        throw wrongValue(input, type, where);
+      }
+      return { tag: 0, types: type.fields, inputs, done: [], whole: adtOf(input) };
+    }
+    if (type.kind !== 'adt') return undefined;
+    const constructors = this.#constructors.get(type.name) ?? [];
+    const isOne = ({ name, tag }: DataConstructor): boolean =>
+      input instanceof AdtValue ? input.tag === tag : isData(input) && input.constructor === name;
+    const found = constructors.find(isOne);
+    const inputs = input instanceof AdtValue || isData(input) ? input.fields : [];
+    if (found === undefined || inputs.length !== found.fields.length) {
+      const names = constructors.map(({ name, fields }) => `${name} of ${fields.length} fields`);
+      throw wrongValue(input, type, where, `{ constructor, fields }: ${names.join(' or ')}`);
+    }
+    const types = this.#fieldsOf(type, found);
+    return { tag: found.tag, types, inputs, done: [], whole: adtOf(input) };
+  }
+
+  #fieldsOf(type: AdtType, { tag, fields }: DataConstructor): readonly FullType[] {
+    let known = this.#fields.get(type);
+    if (known === undefined) this.#fields.set(type, (known = new Map()));
+    const types = known.get(tag) ?? this.#applied(type, fields);
+    known.set(tag, types);
+    return types;
+  }
+
+  /** The types of fields for the arguments of a type. The type itself stays the same object. */
+  #applied(type: AdtType, fields: readonly FullType[]): FullType[] {
+    const params = this.#params.get(type.name) ?? [];
+    const args = new Map(params.map((name, i) => [name, type.args[i] ?? ANY]));
+    const apply = (field: FullType): FullType => {
+      switch (field.kind) {
+        case 'type-param':
+          return args.get(field.name) ?? ANY;
+        case 'tuple':
+          return { kind: 'tuple', fields: field.fields.map(apply) };
+        case 'function':
+          return { ...field, params: field.params.map(apply), result: apply(field.result) };
+        case 'adt': {
+          const applied = field.args.map(apply);
+          const isSame =
+            field.name === type.name && applied.every((arg, i) => arg === type.args[i]);
+          return isSame ? type : { ...field, args: applied };
+        }
+        default:
+          return field;
+      }
+    };
+    return fields.map(apply);
+  }
+}
+
+/**
+ * The constructors of the data in a value, and an empty text for each tuple. Iterative, for long lists.
+ */
+export function constructorNames(
+  values: TypedValues,
+  root: Value,
+  rootType: FullType,
+  names: Map<Value, string>,
+): void {
+  const stack: { readonly value: Value; readonly type: FullType }[] = [
+    { value: root, type: rootType },
+  ];
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const { value, type } = top;
+    if (!(value instanceof AdtValue) || names.has(value)) continue;
+    const known =
+      type.kind === 'tuple'
+        ? { name: '', fields: type.fields }
+        : type.kind === 'adt' && values.constructorOf(type, value.tag);
+    if (!known) continue;
+    names.set(value, known.name);
+    for (const [i, field] of known.fields.entries()) {
+      const inner = value.fields[i];
+      if (inner instanceof AdtValue) stack.push({ value: inner, type: field });
+    }
+  }
+}
+
+/** What a conversion needs beside the type. */
+export interface TypedContext {
+  /** For messages: which result or argument it is. */
+  readonly where: string;
+  readonly state: VmState;
+  /** Sizes by the names of dimensions; learns those that it does not have. */
+  readonly sizes: Map<string, number>;
+}
+
+const ANY: FullType = { kind: 'any' };
+
+function adtOf(input: HostResult): AdtValue | undefined {
+  return input instanceof AdtValue ? input : undefined;
+}
+
+function isData(input: HostResult): input is HostData {
+  return (
+    typeof input === 'object' &&
+    input !== null &&
+    'constructor' in input &&
+    typeof input.constructor === 'string'
+  );
+}
+
+/** A value that has no fields by its type. */
+function leafValue(
+  input: HostResult,
+  type: FullType,
+  { where, state, sizes }: TypedContext,
+): Value {
+  const value = toValue(input, where, state);
+  if (type.kind === 'float' && typeof value === 'number') return new FloatValue(value);
+  const isShape = type.kind === 'shape' && value instanceof AdtValue;
+  const dims = isShape ? value.fields.filter((field) => typeof field === 'number') : [];
+  if (isShape && dims.length === value.fields.length) return new ShapeValue(dims);
+  if (hasType(value, type, sizes)) return value;
+  if (!isValue(input)) discard(value);
+  throw wrongValue(input, type, where, undefined, sizes);
+}
+
+function hasType(value: Value, type: FullType, sizes: Map<string, number>): boolean {
+  switch (type.kind) {
+    case 'tensor':
+      return value instanceof TensorValue && fits(value, type, sizes);
+    case 'int':
+      return typeof value === 'number';
+    case 'float':
+      return value instanceof FloatValue;
+    case 'shape':
+      return value instanceof ShapeValue;
+    case 'function':
+      return value instanceof ClosureValue || value instanceof PackedFunctionValue;
+    default:
+      return true;
+  }
+}
+
+function wrongValue(
+  input: HostResult,
+  type: FullType,
+  where: string,
+  wanted?: string,
+  sizes?: ReadonlyMap<string, number>,
+): RuntimeError {
+  const known = type.kind === 'tensor' ? (sizes ?? []) : [];
+  const bound = Array.from(known, ([name, size]) => `${name} is ${size}`).join(', ');
+  const text = formatFullType(type);
+  return new RuntimeError({
+    where,
+    got: describeInput(input),
+    expected: `${text}${bound === '' ? '' : ` where ${bound}`}${wanted === undefined ? '' : `, ${wanted}`}`,
+  });
+}
+
+function describeInput(input: HostResult): string {
+  if (input === undefined) return 'nothing';
+  if (input instanceof HostTensor) return `${input.dtype} tensor ${formatShape(input.shape)}`;
+  if (Array.isArray(input)) return `an array of ${input.length}`;
+  if (isData(input)) return `${input.constructor} of ${input.fields.length} fields`;
+  if (typeof input === 'number' && !Number.isSafeInteger(input)) return `float ${input}`;
+  if (typeof input === 'boolean') return String(input);
+  if (isValue(input)) return describeValue(input);
+  return `a ${typeof input}`;
+}
+
+/** The border of a program whose types are known in full. */
+export interface TypedBorder {
+  /** For each packed function of a type, what checks and converts its results. */
+  readonly converters: ReadonlyMap<string, ConvertResult>;
+  /** An argument of a function as JavaScript gave it; undefined where its type has no fields. */
+  argument(functionName: string, index: number, input: HostResult): Value | undefined;
+}
+
+export function typedBorder(types: ProgramTypes, state: VmState): TypedBorder {
+  const values = new TypedValues(types);
+  const functions = new Map(types.functions.map((type) => [type.name, type]));
+  const converters = new Map(
+    types.packed.map((type) => [type.name, resultConverter(values, type, state)]),
+  );
+  return {
+    converters,
+    argument(functionName, index, input) {
+      const type = functions.get(functionName)?.params[index];
+      const hasFields = type?.kind === 'tuple' || type?.kind === 'adt';
+      if (!hasFields || input instanceof AdtValue) return undefined;
+      const where = `${functionName}, argument ${index}`;
+      return values.toValue(input, type, { where, state, sizes: new Map() });
+    },
+  };
+}
+
+/** Names of dimensions are those of the arguments. */
+function resultConverter(
+  values: TypedValues,
+  { name, params, result }: NamedFunctionType,
+  state: VmState,
+): ConvertResult {
+  const where = `result of ${name}`;
+  return (given, args) => {
+    const sizes = new Map<string, number>();
+    for (const [i, type] of params.entries()) {
+      const arg = args[i];
+      // They have their types: this tells the names of their dimensions.
+      if (type.kind === 'tensor' && arg instanceof TensorValue) fits(arg, type, sizes);
+    }
+    return values.toValue(given, result, { where, state, sizes });
+  };
+}
