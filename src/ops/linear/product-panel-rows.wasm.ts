@@ -37,6 +37,8 @@ const VECTORS = COLUMNS / 4;
 const UNROLL = 4;
 /** Sums that are added up beside each other: fewer would wait for themselves. */
 const SUMS = 8;
+/** Panels that are read beside each other: one alone waits for memory, of 64 MiB half as long again. */
+const MOST_PANELS = 4;
 /** Panels of a unit. */
 const UNIT_PANELS = UNIT_COLUMNS / COLUMNS;
 
@@ -48,13 +50,15 @@ export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): Wasm
   const { n } = problem;
   const full = Math.floor(n / COLUMNS);
   const left = n % COLUMNS;
+  const panels = panelsBeside(problem);
+  const grouped = full - (full % panels);
   return {
     ...whole,
     functions: [
       ...(whole.functions ?? []),
-      ...[COLUMNS, left]
-        .filter((columns) => columns > 0 && columns <= n)
-        .map((columns) => rowsFunction(problem, columns)),
+      ...(grouped > 0 ? [rowsFunction(problem, panels * COLUMNS)] : []),
+      ...(full > grouped && panels > 1 ? [rowsFunction(problem, COLUMNS)] : []),
+      ...(left > 0 ? [rowsFunction(problem, left)] : []),
     ],
     packs: [
       {
@@ -80,10 +84,18 @@ export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): Wasm
             {
               index: panel,
               begin: times(first, UNIT_PANELS),
-              end: lesser(times(end, UNIT_PANELS), full),
+              end: lesser(times(end, UNIT_PANELS), grouped),
+              step: panels,
             },
-            [callRows(addresses, COLUMNS)],
+            [callRows(addresses, panels * COLUMNS)],
           ),
+          ...(grouped === full
+            ? []
+            : when(apply('i32.gt_s', times(end, UNIT_PANELS), i32(grouped)), [
+                ...loop({ index: panel, begin: i32(grouped), end: i32(full) }, [
+                  callRows(addresses, COLUMNS),
+                ]),
+              ])),
           ...(left === 0
             ? []
             : when(apply('i32.gt_s', times(end, UNIT_PANELS), i32(full)), [
@@ -97,20 +109,28 @@ export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): Wasm
   };
 }
 
-/** `rows<columns>(a, panel, y, c?)`: all rows of a times a panel. */
+/** Full panels of a call, of which units have a multiple. */
+const panelsBeside = ({ m }: MatmulProblem): number =>
+  2 ** Math.floor(Math.log2(Math.min(Math.max(SUMS / (m * VECTORS), 1), MOST_PANELS)));
+
+/** `rows<columns>(a, panel, y, c?)`: all rows of a times the panels of some columns. */
 function rowsFunction(problem: MatmulProblem, columns: number): WasmFunction {
   const { m, n, k, a } = problem;
   const [pa, pb, y, index] = [local('i32'), local('i32'), local('i32'), local('i32')];
   const c = problem.c && local('i32');
-  const phases = Math.max(Math.floor(SUMS / (m * VECTORS)), 1);
-  const places = Array.from({ length: m * VECTORS }, (_, i) => {
-    const [row, column] = [Math.floor(i / VECTORS), (i % VECTORS) * 4];
+  const vectors = Math.ceil(columns / COLUMNS) * VECTORS;
+  const phases = Math.max(Math.floor(SUMS / (m * vectors)), 1);
+  const places = Array.from({ length: m * vectors }, (_, i) => {
+    const [row, column] = [Math.floor(i / vectors), (i % vectors) * 4];
     const sums = Array.from({ length: phases }, () => local('v128'));
     return { row, column, sums };
   });
-  const [value, b] = [local('v128'), Array.from({ length: VECTORS }, () => local('v128'))];
+  const [value, b] = [local('v128'), Array.from({ length: vectors }, () => local('v128'))];
+  const offsetOf = (at: number, vector: number): number =>
+    Math.floor(vector / VECTORS) * panelBytes(problem) +
+    (at * COLUMNS + (vector % VECTORS) * 4) * FLOAT;
   const step = (at: number): Statement[] => [
-    ...b.map((vector, v) => set(vector, load('v128', pb, (at * COLUMNS + v * 4) * FLOAT))),
+    ...b.map((vector, v) => set(vector, load('v128', pb, offsetOf(at, v)))),
     ...places.flatMap(({ row, column, sums }) => {
       const [sum, factor] = [sums[at % phases], b[column / 4]];
       if (sum === undefined || factor === undefined) return [];
