@@ -1,4 +1,4 @@
-import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
+import { FLOAT, plus, times } from '../../wasm/address.ts';
 import {
   apply,
   type Expression,
@@ -7,7 +7,9 @@ import {
   load,
   type Local,
   local,
+  locals,
 } from '../../wasm/expression.ts';
+import { partWidths, forParts } from '../../wasm/for-parts.ts';
 import {
   call,
   increment,
@@ -46,15 +48,11 @@ const UNIT_PANELS = UNIT_COLUMNS / COLUMNS;
  */
 export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): WasmKernel {
   const { n } = problem;
-  const full = Math.floor(n / COLUMNS);
-  const left = n % COLUMNS;
   return {
     ...whole,
     functions: [
       ...(whole.functions ?? []),
-      ...[COLUMNS, left]
-        .filter((columns) => columns > 0 && columns <= n)
-        .map((columns) => rowsFunction(problem, columns)),
+      ...partWidths(n, COLUMNS).map((columns) => rowsFunction(problem, columns)),
     ],
     packs: [
       {
@@ -75,22 +73,11 @@ export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): Wasm
         ]);
       const ofPanels = forUnits(problem, Math.ceil(n / UNIT_COLUMNS), {
         places,
-        body: (addresses, { first, end }) => [
-          ...loop(
-            {
-              index: panel,
-              begin: times(first, UNIT_PANELS),
-              end: lesser(times(end, UNIT_PANELS), full),
-            },
-            [callRows(addresses, COLUMNS)],
-          ),
-          ...(left === 0
-            ? []
-            : when(apply('i32.gt_s', times(end, UNIT_PANELS), i32(full)), [
-                set(panel, i32(full)),
-                callRows(addresses, left),
-              ])),
-        ],
+        body: (addresses, range) => {
+          const [first, end] = [times(range.first, UNIT_PANELS), times(range.end, UNIT_PANELS)];
+          const parts = { index: panel, first, end, count: n, width: COLUMNS };
+          return forParts(parts, (columns) => [callRows(addresses, columns)]);
+        },
       });
       return when(packed, ofPanels, whole.body(places));
     },
@@ -100,15 +87,15 @@ export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): Wasm
 /** `rows<columns>(a, panel, y, c?)`: all rows of a times a panel. */
 function rowsFunction(problem: MatmulProblem, columns: number): WasmFunction {
   const { m, n, k, a } = problem;
-  const [pa, pb, y, index] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const [pa, pb, y, index] = locals(4);
   const c = problem.c && local('i32');
   const phases = Math.max(Math.floor(SUMS / (m * VECTORS)), 1);
   const places = Array.from({ length: m * VECTORS }, (_, i) => {
     const [row, column] = [Math.floor(i / VECTORS), (i % VECTORS) * 4];
-    const sums = Array.from({ length: phases }, () => local('v128'));
+    const sums = locals(phases, 'v128');
     return { row, column, sums };
   });
-  const [value, b] = [local('v128'), Array.from({ length: VECTORS }, () => local('v128'))];
+  const [value, b] = [local('v128'), locals(VECTORS, 'v128')];
   const step = (at: number): Statement[] => [
     ...b.map((vector, v) => set(vector, load('v128', pb, (at * COLUMNS + v * 4) * FLOAT))),
     ...places.flatMap(({ row, column, sums }) => {
