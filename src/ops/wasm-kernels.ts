@@ -1,8 +1,9 @@
 import type { DType } from '../core/dtype.ts';
 import type { ConcreteTensorType } from '../core/primitive-function.ts';
 import { elementCount } from '../core/shape.ts';
-import { apply, i32, type Local, local } from '../wasm/expression.ts';
-import { call, loop, set, type Statement, type WasmFunction } from '../wasm/statement.ts';
+import { i32, type Local, local, locals } from '../wasm/expression.ts';
+import { byFours } from '../wasm/for-parts.ts';
+import { call, set, type Statement, type WasmFunction } from '../wasm/statement.ts';
 import { elementAccess } from './element-access.ts';
 import type { WasmCall, WasmKernel, WasmLowering, WasmPlaces } from './wasm-lowering.ts';
 
@@ -145,7 +146,7 @@ function conversion(
   { shape }: ConcreteTensorType,
   [from, to]: readonly [DType, DType],
 ): WasmFunction {
-  const params: [Local, Local] = [local('i32'), local('i32')];
+  const params: [Local, Local] = locals(2);
   const [source, target] = [elementAccess(from), elementAccess(to)];
   if (source === undefined || target === undefined) return { name, params, body: [] };
   const [read, written] = params;
@@ -155,17 +156,8 @@ function conversion(
     return [
       set(value, source.read(read, 0, width)),
       ...target.write(written, 0, { value, count: width }),
-      set(read, apply('i32.add', read, i32(4 * source.byteLength))),
-      set(written, apply('i32.add', written, i32(4 * target.byteLength))),
     ];
   };
-  const index = local('i32');
-  return {
-    name,
-    params,
-    body: [
-      ...loop({ index, end: i32(Math.floor(count / 4)) }, convert(4)),
-      ...(count % 4 === 0 ? [] : convert(count % 4)),
-    ],
-  };
+  const steps = [source.byteLength, target.byteLength];
+  return { name, params, body: byFours({ count, pointers: params, steps }, convert) };
 }

@@ -11,6 +11,8 @@ export const times = (value: Expression, factor: number): Expression =>
 export const plus = (a: Expression, b: Expression | number): Expression =>
   apply('i32.add', a, typeof b === 'number' ? i32(b) : b);
 
-/** The lesser of a signed i32 and a constant. */
-export const lesser = (value: Expression, limit: number): Expression =>
-  select(apply('i32.lt_s', value, i32(limit)), value, i32(limit));
+/** The lesser of two signed i32. */
+export function lesser(value: Expression, limit: Expression | number): Expression {
+  const most = typeof limit === 'number' ? i32(limit) : limit;
+  return select(apply('i32.lt_s', value, most), value, most);
+}

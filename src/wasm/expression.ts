@@ -128,6 +128,17 @@ export type StoreWidth = keyof typeof STORES;
 /** A new local; a function has those that it uses. */
 export const local = (type: ValueType): Local => ({ kind: 'local', type, id: Symbol(type) });
 
+type Locals<Count extends number, Found extends readonly Local[] = []> = number extends Count
+  ? Local[]
+  : Found['length'] extends Count
+    ? Found
+    : Locals<Count, [...Found, Local]>;
+
+/** New locals of one type. */
+export function locals<const Count extends number>(count: Count, type: ValueType = 'i32') {
+  return Array.from({ length: count }, () => local(type)) as Locals<Count>;
+}
+
 export const i32 = (value: number): Constant => ({ kind: 'constant', type: 'i32', value });
 export const i64 = (value: bigint): Constant => ({ kind: 'constant', type: 'i64', value });
 export const f32 = (value: number): Constant => ({ kind: 'constant', type: 'f32', value });
@@ -150,7 +161,7 @@ export function vector({ buffer, byteOffset, byteLength }: ArrayBufferView): Con
   return { kind: 'constant', type: 'v128', value };
 }
 
-/** An instruction by its name in the text format. Sums and products of constant integers are folded. */
+/** An instruction by its name in the text format. Sums, products and comparisons of constant integers are folded. */
 export function apply(name: string, ...operands: readonly Expression[]): Expression {
   const instruction = findInstruction(name);
   if (instruction === undefined) throw internalError(`no instruction ${name}`);
@@ -185,6 +196,8 @@ function foldInteger(name: string, [a, b]: readonly Expression[]): Expression | 
     if (y === 1) return a;
     if (y !== undefined && isPowerOfTwo(y)) return apply('i32.shl', a, i32(Math.log2(y)));
   }
+  if (name === 'i32.lt_s' && x !== undefined && y !== undefined) return i32(Number(x < y));
+  if (name === 'i32.gt_s' && x !== undefined && y !== undefined) return i32(Number(x > y));
   if (y === undefined || y <= 0) return undefined;
   if (name === 'i32.div_u') {
     if (y === 1) return a;
@@ -230,7 +243,7 @@ export function withOffset(
   return { address, offset };
 }
 
-/** One of two values of a type. */
+/** One of two values of a type; the one that a known condition chooses. */
 export function select(
   condition: Expression,
   whenTrue: Expression,
@@ -239,6 +252,8 @@ export function select(
   if (whenTrue.type !== whenFalse.type || condition.type !== 'i32') {
     throw internalError(`a choice of ${whenTrue.type} and ${whenFalse.type} by ${condition.type}`);
   }
+  const known = integerOf(condition);
+  if (known !== undefined) return known === 0 ? whenFalse : whenTrue;
   return { kind: 'select', type: whenTrue.type, condition, whenTrue, whenFalse };
 }
 

@@ -15,6 +15,7 @@ import {
   type LoadWidth,
   type Local,
   local,
+  locals,
   select,
   type StoreWidth,
 } from '../../wasm/expression.ts';
@@ -128,7 +129,7 @@ export function copyKernel({ output: { dtype, shape } }: WasmCall): WasmKernel |
     units: blocks + (left > 0 ? 1 : 0),
     body: ({ inputs: [from], output, units: { first, end } }) => {
       if (from === undefined) return [];
-      const [block, to] = [local('i32'), local('i32')];
+      const [block, to] = locals(2);
       const copyBlock = (length: number): Statement[] => [
         set(to, plus(output, times(block, COPIED_BYTES))),
         ...copyRun({ from: plus(from, times(block, COPIED_BYTES)), to, run: length, byteLength }),
@@ -189,7 +190,7 @@ function copyRun({ from, to, run, byteLength }: Run & { readonly from: Expressio
   const move = MOVES[byteLength];
   if (move === undefined) return [];
   if (run === 1) return [store(move.store, { address: to }, load(move.load, from))];
-  const [source, offset] = [local('i32'), local('i32')];
+  const [source, offset] = locals(2);
   const bytes = run * byteLength;
   const vectors = bytes - (bytes % 16);
   const [read, written] = [apply('i32.add', source, offset), apply('i32.add', to, offset)];

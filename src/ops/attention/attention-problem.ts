@@ -1,6 +1,6 @@
 import { elementCount } from '../../core/shape.ts';
 import { dimsAttribute, floatAttribute } from '../attributes.ts';
-import type { MatmulProblem } from '../linear/matmul-problem.ts';
+import { type MatmulProblem, plainProblem } from '../linear/matmul-problem.ts';
 import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import type { AttentionSizes } from './attention-variant.ts';
 
@@ -63,23 +63,17 @@ export function attentionProducts({ rows, keys, size, valueSize, scale }: Attent
   readonly scores: MatmulProblem;
   readonly values: MatmulProblem;
 } {
-  const shape = { batch: [1, 1], c: undefined, beta: 0, m: rows };
   return {
     scores: {
-      ...shape,
-      n: keys,
-      k: size,
+      ...plainProblem({ m: rows, n: keys, k: size }),
       a: { batch: [0, rows * size], row: size, column: 1 },
       b: { batch: [0, keys * size], row: 1, column: size },
       alpha: scale,
     },
     values: {
-      ...shape,
-      n: valueSize,
-      k: keys,
+      ...plainProblem({ m: rows, n: valueSize, k: keys }),
       a: { batch: [0, rows * keys], row: keys, column: 1 },
       b: { batch: [0, keys * valueSize], row: valueSize, column: 1 },
-      alpha: 1,
     },
   };
 }

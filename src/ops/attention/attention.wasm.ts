@@ -7,7 +7,9 @@ import {
   load,
   type Local,
   local,
+  locals,
 } from '../../wasm/expression.ts';
+import { byFours } from '../../wasm/for-parts.ts';
 import {
   binder,
   call,
@@ -44,8 +46,7 @@ const attention: WasmLowering = (given) => {
     work: batch * rows * keys * (size + valueSize),
     body({ inputs: [query, key, value, bias], output, scratch: [weights, ...scratch], units }) {
       if (!(query && key && value && weights)) return [];
-      const [index, group, row] = [local('i32'), local('i32'), local('i32')];
-      const [q, k, v, y] = [local('i32'), local('i32'), local('i32'), local('i32')];
+      const [index, group, row, q, k, v, y] = locals(7);
       const head = plus(times(apply('i32.rem_u', index, i32(kvHeads)), heads / kvHeads), group);
       const [byBatch = 0, byHead = 0, byQuery = 0] = strides;
       const added = [
@@ -86,11 +87,11 @@ const attention: WasmLowering = (given) => {
 /** `weigh(row, bias, query)`: makes weights of the products of a row, in place. */
 function weigh(shape: AttentionShape, hasBias: boolean, access: ElementAccess): WasmFunction {
   const { keys, first } = shape;
-  const [row, bias, query] = [local('i32'), local('i32'), local('i32')];
+  const [row, bias, query] = locals(3);
   const allowed = local('i32');
   const place = { base: row, access };
   const softmax = softmaxRow({ size: keys, stride: 1, lanes: 'along', rows: 1 }, place, place);
-  const [pointer, index] = [local('i32'), local('i32')];
+  const [pointer, index] = locals(2);
   const behind: Statement[] =
     first === undefined
       ? []
@@ -131,7 +132,7 @@ function adjust(
 ): Statement[] {
   if (!hasBias && softcap === 0) return [];
   const byKey = strides[3] ?? 0;
-  const [from, added, index] = [local('i32'), local('i32'), local('i32')];
+  const [from, added] = locals(2);
   const vector = (count: number): Statement[] => {
     const statements: Statement[] = [];
     const bind = binder(statements);
@@ -151,12 +152,7 @@ function adjust(
   return [
     set(from, row),
     set(added, bias),
-    ...loop({ index, end: i32(Math.floor(keys / 4)) }, [
-      ...vector(4),
-      increment(from, 4 * FLOAT),
-      increment(added, 4 * byKey * FLOAT),
-    ]),
-    ...(keys % 4 === 0 ? [] : vector(keys % 4)),
+    ...byFours({ count: keys, pointers: [from, added], steps: [FLOAT, byKey * FLOAT] }, vector),
   ];
 }
 

@@ -5,70 +5,63 @@ import { dimsAttribute, floatAttribute } from '../attributes.ts';
 import { broadcastStrides } from '../elementwise/gather-broadcast.ts';
 import { floatElements } from '../elements.ts';
 import { multiplyMatrices, packStrided } from '../linear/matrix-product.ts';
-import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
 import type { StaticReference } from '../op-reference.ts';
 
-export const scaledDotProductAttentionReference: StaticReference = {
-  reference: attendByProducts,
-};
-
 /** Products in double precision, and softmax of all rows between them. */
-function attendByProducts(
-  inputs: Operands<HostTensor>,
-  attributes: Attributes,
-  output: HostTensor,
-): void {
-  const [q, k, v] = [0, 1, 2].map((i) => floatElements(operand(inputs, i)));
-  const y = floatElements(output);
-  if (q === undefined || k === undefined || v === undefined || y.length === 0) return;
-  const [batch = 0, heads = 1, queries = 1, size = 1] = operand(inputs, 0).shape;
-  const [, kvHeads = 1, keys = 0] = operand(inputs, 1).shape;
-  const valueSize = output.shape[3] ?? 0;
-  const rows = (heads / kvHeads) * queries;
-  const weights = new Float64Array(rows * keys);
-  const finish = rowSoftmax(inputs[3], attributes, [batch, heads, queries, keys]);
-  for (let i = 0; i < batch * kvHeads; i++) {
-    multiplyMatrices({
-      m: rows,
-      n: keys,
-      k: size,
-      packA: packStrided({
-        elements: q,
-        offset: i * rows * size,
-        laneStride: size,
-        depthStride: 1,
-      }),
-      packB: packStrided({
-        elements: k,
-        offset: i * keys * size,
-        laneStride: size,
-        depthStride: 1,
-      }),
-      store(row, column, sum) {
-        weights[row * keys + column] = sum;
-      },
-    });
-    for (let row = 0; row < rows; row++) {
-      finish(weights.subarray(row * keys, (row + 1) * keys), i * rows + row);
+export const scaledDotProductAttentionReference: StaticReference = {
+  reference(inputs, attributes, output) {
+    const [q, k, v] = [0, 1, 2].map((i) => floatElements(operand(inputs, i)));
+    const y = floatElements(output);
+    if (q === undefined || k === undefined || v === undefined || y.length === 0) return;
+    const [batch = 0, heads = 1, queries = 1, size = 1] = operand(inputs, 0).shape;
+    const [, kvHeads = 1, keys = 0] = operand(inputs, 1).shape;
+    const valueSize = output.shape[3] ?? 0;
+    const rows = (heads / kvHeads) * queries;
+    const weights = new Float64Array(rows * keys);
+    const finish = rowSoftmax(inputs[3], attributes, [batch, heads, queries, keys]);
+    for (let i = 0; i < batch * kvHeads; i++) {
+      multiplyMatrices({
+        m: rows,
+        n: keys,
+        k: size,
+        packA: packStrided({
+          elements: q,
+          offset: i * rows * size,
+          laneStride: size,
+          depthStride: 1,
+        }),
+        packB: packStrided({
+          elements: k,
+          offset: i * keys * size,
+          laneStride: size,
+          depthStride: 1,
+        }),
+        store(row, column, sum) {
+          weights[row * keys + column] = sum;
+        },
+      });
+      for (let row = 0; row < rows; row++) {
+        finish(weights.subarray(row * keys, (row + 1) * keys), i * rows + row);
+      }
+      multiplyMatrices({
+        m: rows,
+        n: valueSize,
+        k: keys,
+        packA: packStrided({ elements: weights, offset: 0, laneStride: keys, depthStride: 1 }),
+        packB: packStrided({
+          elements: v,
+          offset: i * keys * valueSize,
+          laneStride: 1,
+          depthStride: valueSize,
+        }),
+        store(row, column, sum) {
+          y[(i * rows + row) * valueSize + column] = sum;
+        },
+      });
     }
-    multiplyMatrices({
-      m: rows,
-      n: valueSize,
-      k: keys,
-      packA: packStrided({ elements: weights, offset: 0, laneStride: keys, depthStride: 1 }),
-      packB: packStrided({
-        elements: v,
-        offset: i * keys * valueSize,
-        laneStride: 1,
-        depthStride: valueSize,
-      }),
-      store(row, column, sum) {
-        y[(i * rows + row) * valueSize + column] = sum;
-      },
-    });
-  }
-}
+  },
+};
 
 /** Makes weights of the products of a row, in place. */
 function rowSoftmax(

@@ -8,6 +8,7 @@ import {
   load,
   type Local,
   local,
+  locals,
   shuffle32,
 } from '../../wasm/expression.ts';
 import {
@@ -27,6 +28,7 @@ import { transposedAxes } from './conv-transpose.ts';
 import { fillFunction } from './padded-volumes.wasm.ts';
 import { loopNest } from './tap-nest.wasm.ts';
 import type { VolumeAxes } from './window.ts';
+import { plainProblem } from '../linear/matmul-problem.ts';
 
 /** Bytes of products that are made before they are added up: they stay in the second cache. */
 const PRODUCTS_BYTES = 2 ** 18;
@@ -79,17 +81,8 @@ function kernelOf(transpose: Transpose, hasBias: boolean): WasmKernel {
   const { groupIn: k, groupOut, pixels: n, taps, full } = transpose;
   const channels = channelsAtOnce(transpose);
   const m = channels * taps;
-  const problem = {
-    m,
-    n,
-    k,
-    batch: [1, 1],
-    a: { batch: [0, 0], row: 1, column: groupOut * taps },
-    b: { batch: [0, 0], row: n, column: 1 },
-    c: undefined,
-    alpha: 1,
-    beta: 0,
-  };
+  const a = { batch: [0, 0], row: 1, column: groupOut * taps };
+  const problem = { ...plainProblem({ m, n, k }), a };
   const product = productKernel(problem, 'none');
   return {
     functions: [
@@ -127,8 +120,7 @@ function bodyOf(transpose: Transpose, { places, product, channels }: BodyOptions
   const [x, w, bias] = places.inputs;
   const [products, full, ...scratch] = places.scratch;
   if (!(x && w && products && full)) return [];
-  const [unit, first, channel] = [local('i32'), local('i32'), local('i32')];
-  const [groupX, groupW, out] = [local('i32'), local('i32'), local('i32')];
+  const [unit, first, channel, groupX, groupW, out] = locals(6);
   const positions = axes.reduce((product_, { count }) => product_ * count, 1);
   // A unit is some channels of a group of an image.
   const lots = groupOut / channels;
@@ -165,7 +157,7 @@ function bodyOf(transpose: Transpose, { places, product, channels }: BodyOptions
 
 /** `add(products, full)`: all products of a channel, tap by tap. */
 function addFunction({ axes, full, pixels }: Transpose): WasmFunction {
-  const [from, to] = [local('i32'), local('i32')];
+  const [from, to] = locals(2);
   const [depths, rows, columns] = axes;
   const [, height, width] = full;
   const steps = (product: number, place: number) => [product * FLOAT, place * FLOAT];
@@ -187,7 +179,7 @@ function addFunction({ axes, full, pixels }: Transpose): WasmFunction {
     const [source = from, target = to] = pointers;
     return addTaps({ columns, pixels, taps: count }, source, target);
   };
-  const [lastFrom, lastTo] = [local('i32'), local('i32')];
+  const [lastFrom, lastTo] = locals(2);
   return {
     name: 'add',
     params: [from, to],
@@ -218,12 +210,12 @@ interface AddedTaps {
 /** A row of products of one tap, or of two, to their places. */
 function addTaps({ columns, pixels, taps }: AddedTaps, source: Local, target: Local): Statement[] {
   const { size, stride } = columns;
-  const [from, to, index] = [local('i32'), local('i32'), local('i32')];
+  const [from, to, index] = locals(3);
   const isVector = stride === taps;
   const vectors = isVector ? Math.floor(size / 4) : 0;
   const addTo = (offset: number, value: Expression): Statement =>
     store('v128', { address: to, offset }, apply('f32x4.add', load('v128', to, offset), value));
-  const [first, second] = [local('v128'), local('v128')];
+  const [first, second] = locals(2, 'v128');
   const added =
     taps === 1
       ? [addTo(0, load('v128', from))]
@@ -295,7 +287,7 @@ function cutRow(
       return store('f32', place, apply('f32.add', load('f32', source, i * FLOAT), first));
     });
   }
-  const [from, to, index] = [local('i32'), local('i32'), local('i32')];
+  const [from, to, index] = locals(3);
   const cut = store('v128', { address: to }, apply('f32x4.add', load('v128', from), bias));
   const at = (element: Expression): Statement[] => [
     set(from, plus(source, times(element, FLOAT))),

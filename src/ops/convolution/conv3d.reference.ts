@@ -1,48 +1,39 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { type FloatArray, floatElements } from '../elements.ts';
-import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
 import { tapRange, type VolumeAxes } from './window.ts';
 import { axesOf } from './conv3d.ts';
 import type { StaticReference } from '../op-reference.ts';
 
-export const conv3dReference: StaticReference = {
-  reference: convolveVolumes,
-};
-
 /** Sums in double precision. */
-function convolveVolumes(
-  inputs: Operands<HostTensor>,
-  attributes: Attributes,
-  output: HostTensor,
-): void {
-  const [x, w] = [operand(inputs, 0), operand(inputs, 1)];
-  const bias = inputs[2] === undefined ? undefined : floatElements(inputs[2]);
-  const axes = axesOf(x.shape, w.shape, attributes);
-  const [elements, weights, y] = [floatElements(x), floatElements(w), floatElements(output)];
-  const [batch = 0, outChannels = 0] = output.shape;
-  const groupIn = w.shape[1] ?? 0;
-  const groupOut = outChannels / intAttribute(attributes, 'groups');
-  const channels = x.shape[1] ?? 0;
-  const size = elementCount(x.shape.slice(2));
-  const taps = elementCount(w.shape.slice(2));
-  const sums = new Float64Array(elementCount(output.shape.slice(2)));
-  for (let image = 0; image < batch; image++) {
-    for (let k = 0; k < outChannels; k++) {
-      sums.fill(bias?.[k] ?? 0);
-      const first = image * channels + Math.floor(k / groupOut) * groupIn;
-      for (let c = 0; c < groupIn; c++) {
-        const volume = elements.subarray((first + c) * size, (first + c + 1) * size);
-        const at = (k * groupIn + c) * taps;
-        addVolume(sums, { volume, weights: weights.subarray(at, at + taps), axes });
+export const conv3dReference: StaticReference = {
+  reference(inputs, attributes, output) {
+    const [x, w] = [operand(inputs, 0), operand(inputs, 1)];
+    const bias = inputs[2] === undefined ? undefined : floatElements(inputs[2]);
+    const axes = axesOf(x.shape, w.shape, attributes);
+    const [elements, weights, y] = [floatElements(x), floatElements(w), floatElements(output)];
+    const [batch = 0, outChannels = 0] = output.shape;
+    const groupIn = w.shape[1] ?? 0;
+    const groupOut = outChannels / intAttribute(attributes, 'groups');
+    const channels = x.shape[1] ?? 0;
+    const size = elementCount(x.shape.slice(2));
+    const taps = elementCount(w.shape.slice(2));
+    const sums = new Float64Array(elementCount(output.shape.slice(2)));
+    for (let image = 0; image < batch; image++) {
+      for (let k = 0; k < outChannels; k++) {
+        sums.fill(bias?.[k] ?? 0);
+        const first = image * channels + Math.floor(k / groupOut) * groupIn;
+        for (let c = 0; c < groupIn; c++) {
+          const volume = elements.subarray((first + c) * size, (first + c + 1) * size);
+          const at = (k * groupIn + c) * taps;
+          addVolume(sums, { volume, weights: weights.subarray(at, at + taps), axes });
+        }
+        y.set(sums, (image * outChannels + k) * sums.length);
       }
-      y.set(sums, (image * outChannels + k) * sums.length);
     }
-  }
-}
+  },
+};
 
 interface Volume {
   readonly volume: FloatArray;

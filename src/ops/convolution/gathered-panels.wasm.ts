@@ -5,7 +5,7 @@ import {
   load,
   type Local,
   local,
-  select,
+  locals,
 } from '../../wasm/expression.ts';
 import {
   call,
@@ -17,7 +17,7 @@ import {
   when,
 } from '../../wasm/statement.ts';
 import { COLUMNS, panelsAtOnce, type PanelSource } from '../linear/product-panels.wasm.ts';
-import { FLOAT, plus, times } from '../../wasm/address.ts';
+import { FLOAT, plus, times, lesser } from '../../wasm/address.ts';
 import { type PaddedVolumes, paddedVolumes } from './padded-volumes.wasm.ts';
 import { nest, type NestDim, strided } from './tap-nest.wasm.ts';
 import type { VolumeAxes } from './window.ts';
@@ -60,18 +60,17 @@ interface Gather extends Omit<GatheredOptions, 'outChannels'> {
 /** `gather(image, panel, first)`: the windows of eight positions; behind the last one it is repeated. */
 function gatherFunction(gather: Gather): WasmFunction {
   const { axes } = gather;
-  const [image, panel, first] = [local('i32'), local('i32'), local('i32')];
+  const [image, panel, first] = locals(3);
   const [, , columns] = axes;
   const positions = axes.reduce((product, { count }) => product * count, 1);
   const params = [image, panel, first];
   const name = 'gather';
   const runs = (length: number): Statement[] => {
-    const starts = Array.from({ length: COLUMNS / length }, () => local('i32'));
+    const starts = locals(COLUMNS / length);
     return [
       ...starts.map((start, i) => {
-        const [position, last] = [plus(first, i * length), i32(positions - length)];
-        const known = select(apply('i32.lt_s', position, last), position, last);
-        return set(start, windowAddress(gather, image, known));
+        const position = lesser(plus(first, i * length), positions - length);
+        return set(start, windowAddress(gather, image, position));
       }),
       ...gatherRuns(gather, { panel, starts, length }),
     ];

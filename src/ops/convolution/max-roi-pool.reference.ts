@@ -1,50 +1,41 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
 import { floatAttribute } from '../attributes.ts';
 import { floatElements } from '../elements.ts';
-import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
 import type { StaticReference } from '../op-reference.ts';
 
 export const maxRoiPoolReference: StaticReference = {
-  reference: poolRegions,
-};
-
-function poolRegions(
-  inputs: Operands<HostTensor>,
-  attributes: Attributes,
-  output: HostTensor,
-): void {
-  const x = operand(inputs, 0);
-  const [elements, rois] = [floatElements(x), floatElements(operand(inputs, 1))];
-  const y = floatElements(output);
-  const scale = Math.fround(floatAttribute(attributes, 'scale'));
-  const [images = 0, channels = 0, height = 0, width = 0] = x.shape;
-  const [, , rows = 1, columns = 1] = output.shape;
-  const corner = (at: number): number => roundAway(Math.fround((rois[at] ?? 0) * scale));
-  for (let i = 0; i < y.length; i++) {
-    const region = Math.floor(i / columns / rows / channels);
-    const image = Math.min(Math.max(Math.trunc(rois[region * 5] ?? 0), 0), images - 1);
-    const plane = (image * channels + (Math.floor(i / columns / rows) % channels)) * height;
-    const [top, bottom] = cellOf(corner(region * 5 + 2), corner(region * 5 + 4), {
-      index: Math.floor(i / columns) % rows,
-      cells: rows,
-      size: height,
-    });
-    const [left, right] = cellOf(corner(region * 5 + 1), corner(region * 5 + 3), {
-      index: i % columns,
-      cells: columns,
-      size: width,
-    });
-    let largest = top < bottom && left < right ? -Infinity : 0;
-    for (let row = top; row < bottom; row++) {
-      for (let column = left; column < right; column++) {
-        largest = Math.max(largest, elements[(plane + row) * width + column] ?? 0);
+  reference(inputs, attributes, output) {
+    const x = operand(inputs, 0);
+    const [elements, rois] = [floatElements(x), floatElements(operand(inputs, 1))];
+    const y = floatElements(output);
+    const scale = Math.fround(floatAttribute(attributes, 'scale'));
+    const [images = 0, channels = 0, height = 0, width = 0] = x.shape;
+    const [, , rows = 1, columns = 1] = output.shape;
+    const corner = (at: number): number => roundAway(Math.fround((rois[at] ?? 0) * scale));
+    for (let i = 0; i < y.length; i++) {
+      const region = Math.floor(i / columns / rows / channels);
+      const image = Math.min(Math.max(Math.trunc(rois[region * 5] ?? 0), 0), images - 1);
+      const plane = (image * channels + (Math.floor(i / columns / rows) % channels)) * height;
+      const [top, bottom] = cellOf(corner(region * 5 + 2), corner(region * 5 + 4), {
+        index: Math.floor(i / columns) % rows,
+        cells: rows,
+        size: height,
+      });
+      const [left, right] = cellOf(corner(region * 5 + 1), corner(region * 5 + 3), {
+        index: i % columns,
+        cells: columns,
+        size: width,
+      });
+      let largest = top < bottom && left < right ? -Infinity : 0;
+      for (let row = top; row < bottom; row++) {
+        for (let column = left; column < right; column++) {
+          largest = Math.max(largest, elements[(plane + row) * width + column] ?? 0);
+        }
       }
+      y[i] = largest;
     }
-    y[i] = largest;
-  }
-}
+  },
+};
 
 interface Cell {
   readonly index: number;

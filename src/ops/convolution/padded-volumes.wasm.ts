@@ -7,6 +7,7 @@ import {
   i32,
   load,
   local,
+  locals,
 } from '../../wasm/expression.ts';
 import {
   call,
@@ -87,7 +88,7 @@ function copiedOf(axis: WindowAxis): number {
 
 /** `fill(to)`: a number everywhere. */
 export function fillFunction(count: number, value: number): WasmFunction {
-  const [to, index] = [local('i32'), local('i32')];
+  const [to, index] = locals(2);
   const left = count % 4;
   return {
     name: 'fill',
@@ -113,8 +114,7 @@ interface Layout extends Pick<PaddedVolumes, 'sizes' | 'volume'> {
 
 /** `copy(from, to)`: volumes to their places within the padding. */
 function copyFunction({ axes, sizes, volumes, volume, half }: Layout): WasmFunction {
-  const [from, to, source, target] = [local('i32'), local('i32'), local('i32'), local('i32')];
-  const [v, z, y] = [local('i32'), local('i32'), local('i32')];
+  const [from, to, source, target, v, z, y] = locals(7);
   const [depths, rows, columns] = axes;
   const plane = sizes[1] * sizes[2];
   const lines = depths.padBefore * plane + rows.padBefore * sizes[2];
@@ -163,7 +163,7 @@ function copyRow({ count, source, target }: Row): Statement[] {
   const copyVector = (from: Expression, to: Expression, element: number): Statement =>
     store('v128', { address: to, offset: element * FLOAT }, load('v128', from, element * FLOAT));
   const [index, bytes] = [local('i32'), UNROLLED * 4 * FLOAT];
-  const [blockFrom, blockTo] = [local('i32'), local('i32')];
+  const [blockFrom, blockTo] = locals(2);
   return [
     ...loop({ index, end: i32(rounds) }, [
       set(blockFrom, plus(source, times(index, bytes))),
@@ -189,8 +189,8 @@ function copySplitRow({
   const [same, other] = [before, before + 1].map(
     (column) => ((column % 2) * half + Math.floor(column / 2)) * FLOAT,
   );
-  const [from, to, index] = [local('i32'), local('i32'), local('i32')];
-  const [low, high] = [local('v128'), local('v128')];
+  const [from, to, index] = locals(3);
+  const [low, high] = locals(2, 'v128');
   const eight: Statement[] = [
     set(low, load('v128', from)),
     set(high, load('v128', from, 4 * FLOAT)),

@@ -1,4 +1,4 @@
-import { f32, i32, type Local, local } from '../../wasm/expression.ts';
+import { f32, i32, type Local, local, locals } from '../../wasm/expression.ts';
 import {
   increment,
   loop,
@@ -51,7 +51,7 @@ export function countFunction({ axes, countsPad }: Counted): {
 
 /** Numbers one after the other; a loop for each run of equal ones. */
 function storeRuns(values: readonly number[], to: Local): Statement[] {
-  const [at, index] = [local('i32'), local('i32')];
+  const [at, index] = locals(2);
   const statements: Statement[] = [set(at, to)];
   for (let begin = 0; begin < values.length; ) {
     const value = values[begin] ?? 1;

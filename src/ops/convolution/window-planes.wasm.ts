@@ -8,6 +8,7 @@ import {
   load,
   type Local,
   local,
+  locals,
 } from '../../wasm/expression.ts';
 import {
   call,
@@ -68,7 +69,7 @@ export function windowKernel(window: VolumeWindow): WasmKernel {
       if (x === undefined) return [];
       const copy = image.isCopy ? scratch[0] : undefined;
       const table = counts && scratch.at(-1);
-      const [group, out, source, z] = [local('i32'), local('i32'), local('i32'), local('i32')];
+      const [group, out, source, z] = locals(4);
       const index = plus(times(group, groupOut), out);
       const channel = apply('i32.rem_u', index, i32(window.outChannels));
       const depth = times(z, depths.stride * image.sizes[1] * image.sizes[2] * FLOAT);
@@ -123,8 +124,7 @@ function planeFunction(
 ): WasmFunction {
   const { axes, kind, hasBias, outside } = window;
   const [, rows, columns] = axes;
-  const [x, y, w, bias] = [local('i32'), local('i32'), local('i32'), local('i32')];
-  const [table, depth] = [local('i32'), local('i32')];
+  const [x, y, w, bias, table, depth] = locals(6);
   const [start, row, rowX, rowY] = [local('v128'), local('i32'), local('i32'), local('i32')];
   const isWeighted = kind === 'weighted';
   const begin = isWeighted ? (hasBias ? load('splat32', bias) : f32x4(0)) : f32x4(outside);
@@ -165,7 +165,7 @@ function planeFunction(
 function weightLocals({ axes, kind, groupIn }: VolumeWindow): Local[] {
   const taps = windowElements(axes) * groupIn;
   if (kind !== 'weighted' || taps > REGISTER_WEIGHTS) return [];
-  return Array.from({ length: taps }, () => local('v128'));
+  return locals(taps, 'v128');
 }
 
 /** The counts of a row of positions, from the table of those along depth, height and width. */
@@ -205,7 +205,7 @@ function rowOf(plane: Plane, rowX: Local, rowY: Local): Statement[] {
   const { axes } = plane.window;
   const { count } = axes[2];
   const { stride } = plane;
-  const [x, y, index] = [local('i32'), local('i32'), local('i32')];
+  const [x, y, index] = locals(3);
   const at = { x, y };
   const { counts } = plane;
   if (count < 4) return vectors(plane, { x: rowX, y: rowY }, [{ column: 0, count }]);

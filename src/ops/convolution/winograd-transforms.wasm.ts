@@ -1,4 +1,4 @@
-import { FLOAT, plus, times } from '../../wasm/address.ts';
+import { FLOAT, plus, times, lesser } from '../../wasm/address.ts';
 import {
   apply,
   type Expression,
@@ -8,10 +8,11 @@ import {
   load,
   type Local,
   local,
+  locals,
   multiplyAdd,
-  select,
   shuffle32,
 } from '../../wasm/expression.ts';
+import { forParts } from '../../wasm/for-parts.ts';
 import {
   binder,
   increment,
@@ -66,13 +67,10 @@ export const weightBytes = ({ outChannels, channels }: WinogradPlan): number =>
 export function weightsPack(plan: WinogradPlan): OperandPack {
   const { filter, channels, outChannels } = plan;
   const side = filter.weights.length;
-  const [from, to, panel, channel] = [local('i32'), local('i32'), local('i32'), local('i32')];
-  const [source, target] = [local('i32'), local('i32')];
-  const whole = Math.floor(outChannels / ROWS);
-  const left = outChannels % ROWS;
-  const packPanel = (index: Expression, count: number): Statement[] => [
-    set(source, plus(from, times(index, ROWS * channels * 9 * FLOAT))),
-    set(target, plus(to, times(index, ROWS * channels * FLOAT))),
+  const [from, to, panel, channel, source, target] = locals(6);
+  const packPanel = (count: number): Statement[] => [
+    set(source, plus(from, times(panel, ROWS * channels * 9 * FLOAT))),
+    set(target, plus(to, times(panel, ROWS * channels * FLOAT))),
     ...loop({ index: channel, end: i32(channels) }, [
       ...transform(filter.weights, {
         take: (row) =>
@@ -88,10 +86,7 @@ export function weightsPack(plan: WinogradPlan): OperandPack {
   const all: WasmFunction = {
     name: 'all',
     params: [from, to],
-    body: [
-      ...(whole === 0 ? [] : loop({ index: panel, end: i32(whole) }, packPanel(panel, ROWS))),
-      ...(left === 0 ? [] : packPanel(i32(whole), left)),
-    ],
+    body: forParts({ index: panel, count: outChannels, width: ROWS }, packPanel),
   };
   return {
     operand: 0,
@@ -104,7 +99,7 @@ export function weightsPack(plan: WinogradPlan): OperandPack {
 /** `image(x, panel, first)`: all channels of four tiles, to one half of a panel of each point. */
 export function imageFunction(plan: WinogradPlan, { sizes, volume }: PaddedVolumes): WasmFunction {
   const { filter, channels } = plan;
-  const [x, panel, first, channel] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const [x, panel, first, channel] = locals(4);
   const sources = fourLocals('i32');
   const [, , width] = sizes;
   const step = filter.output.length * FLOAT;
@@ -142,7 +137,7 @@ export function imageFunction(plan: WinogradPlan, { sizes, volume }: PaddedVolum
 export function outputFunction(plan: WinogradPlan): WasmFunction {
   const { filter, outChannels, height, width, lot, hasBias } = plan;
   const [side, step] = [filter.image.length, filter.output.length];
-  const [products, y, first, bias] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const [products, y, first, bias] = locals(4);
   const [channel, added] = [local('i32'), local('v128')];
   const targets = fourLocals('i32').map((place) => ({
     place,
@@ -200,10 +195,9 @@ function withTile(
   body: (place: TilePlace) => readonly Statement[],
 ): Statement[] {
   const tile = local('i32');
-  const last = i32(tiles - 1);
   return [
     set(tile, index),
-    set(tile, select(apply('i32.lt_s', tile, last), tile, last)),
+    set(tile, lesser(tile, tiles - 1)),
     ...body({
       row: apply('i32.div_u', tile, i32(across)),
       column: apply('i32.rem_u', tile, i32(across)),

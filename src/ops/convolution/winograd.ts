@@ -11,6 +11,7 @@ import { readInput, readInputs, storeOutput } from '../element-kernel.ts';
 import { i32, type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import type { Window2d } from './window2d.ts';
 import { isWinogradAxis, type Matrix, WINOGRAD_4 } from './winograd-filter.ts';
+import { plainProblem } from '../linear/matmul-problem.ts';
 
 type Caps = LoweringCall['caps'];
 
@@ -200,16 +201,12 @@ function products(
   { tiles: n, block: { count: m } }: { readonly tiles: number; readonly block: Block },
   { operands: { weights, image, product }, caps }: Launching,
 ): KernelSpec[] {
+  const plain = plainProblem({ m, n, k });
   const problem = {
-    m,
-    n,
-    k,
+    ...plain,
     batch: [36, 1],
-    a: { batch: [m * k, 0], row: k, column: 1 },
-    b: { batch: [k * n, 0], row: n, column: 1 },
-    c: undefined,
-    alpha: 1,
-    beta: 0,
+    a: { ...plain.a, batch: [m * k, 0] },
+    b: { ...plain.b, batch: [k * n, 0] },
   };
   return matmulKernels(problem, caps, { a: weights, b: image, c: ABSENT }).map((kernel) => ({
     ...kernel,

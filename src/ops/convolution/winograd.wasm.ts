@@ -1,7 +1,7 @@
-import { FLOAT, plus, times } from '../../wasm/address.ts';
-import { apply, type Expression, i32, type Local, local, select } from '../../wasm/expression.ts';
+import { FLOAT, plus, times, lesser } from '../../wasm/address.ts';
+import { apply, type Expression, i32, type Local, local, locals } from '../../wasm/expression.ts';
 import { call, loop, set, type Statement } from '../../wasm/statement.ts';
-import type { MatmulProblem } from '../linear/matmul-problem.ts';
+import { type MatmulProblem, plainProblem } from '../linear/matmul-problem.ts';
 import { forUnits, productUnits } from '../linear/product-frame.wasm.ts';
 import { COLUMNS, multiplyPanels, tileFunctions } from '../linear/product-panels.wasm.ts';
 import { writesOfTiles } from '../unit-writes.ts';
@@ -158,17 +158,8 @@ function inTiles([depth, rows, columns]: VolumeAxes, { output }: WinogradFilter)
 }
 
 /** The product of one point: weights times the tiles of a lot. */
-const productOf = ({ channels: k, outChannels: m, lot }: WinogradPlan): MatmulProblem => ({
-  m,
-  n: lot * COLUMNS,
-  k,
-  batch: [1, 1],
-  a: { batch: [0, 0], row: k, column: 1 },
-  b: { batch: [0, 0], row: lot * COLUMNS, column: 1 },
-  c: undefined,
-  alpha: 1,
-  beta: 0,
-});
+const productOf = ({ channels: k, outChannels: m, lot }: WinogradPlan): MatmulProblem =>
+  plainProblem({ m, n: lot * COLUMNS, k });
 
 /** Ranges of panels that are in temporary memory together. */
 function forLots(
@@ -179,7 +170,7 @@ function forLots(
   const range = { first: local('i32'), end: local('i32') };
   const next = plus(range.first, lot);
   return loop({ index: range.first, begin: first, end, step: lot }, [
-    set(range.end, select(apply('i32.lt_s', next, end), next, end)),
+    set(range.end, lesser(next, end)),
     ...body(range),
   ]);
 }
@@ -212,7 +203,7 @@ function multiplyPoints(
   { weights, image, products }: Operands,
   { first, end }: UnitRange,
 ): Statement[] {
-  const [point, rows, panels, y] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const [point, rows, panels, y] = locals(4);
   const range = { first: local('i32'), end: local('i32') };
   return [
     set(range.first, i32(0)),

@@ -1,15 +1,9 @@
 import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
 import { boolAttribute } from '../attributes.ts';
 import type { OpCase } from '../op-cases.ts';
 import { float32Elements } from '../elements.ts';
-import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
 import type { DynamicReference } from '../op-reference.ts';
-
-export const nonMaxSuppressionReference: DynamicReference = {
-  compute: suppress,
-};
 
 export const limits = (most: number, overlap: number, score: number): OpCase['inputs'] => [
   { dtype: 'int64', shape: [], values: [most] },
@@ -20,29 +14,31 @@ export const limits = (most: number, overlap: number, score: number): OpCase['in
 /** Bottom, left, top, right. */
 type Corners = readonly [number, number, number, number];
 
-function suppress(inputs: Operands<HostTensor>, attributes: Attributes): HostTensor {
-  const [boxes, scores] = [operand(inputs, 0), operand(inputs, 1)];
-  const [most = 0, mostOverlap = 0, leastScore = 0] = [2, 3, 4].map((index) =>
-    Number(operand(inputs, index).elements[0] ?? 0),
-  );
-  const [batches = 0, classes = 0, count = 0] = scores.shape;
-  const numbers = float32Elements(boxes);
-  const isCentered = boolAttribute(attributes, 'centered');
-  const corners = Array.from({ length: batches * count }, (_, i) =>
-    cornersOf(numbers.subarray(i * 4, i * 4 + 4), isCentered),
-  );
-  const all = float32Elements(scores);
-  const found: number[] = [];
-  for (let row = 0; row < batches * classes; row++) {
-    const batch = Math.floor(row / classes);
-    const own = corners.slice(batch * count, (batch + 1) * count);
-    const by = all.subarray(row * count, (row + 1) * count);
-    for (const box of chosen(own, by, { most, mostOverlap, leastScore })) {
-      found.push(batch, row % classes, box);
+export const nonMaxSuppressionReference: DynamicReference = {
+  compute(inputs, attributes) {
+    const [boxes, scores] = [operand(inputs, 0), operand(inputs, 1)];
+    const [most = 0, mostOverlap = 0, leastScore = 0] = [2, 3, 4].map((index) =>
+      Number(operand(inputs, index).elements[0] ?? 0),
+    );
+    const [batches = 0, classes = 0, count = 0] = scores.shape;
+    const numbers = float32Elements(boxes);
+    const isCentered = boolAttribute(attributes, 'centered');
+    const corners = Array.from({ length: batches * count }, (_, i) =>
+      cornersOf(numbers.subarray(i * 4, i * 4 + 4), isCentered),
+    );
+    const all = float32Elements(scores);
+    const found: number[] = [];
+    for (let row = 0; row < batches * classes; row++) {
+      const batch = Math.floor(row / classes);
+      const own = corners.slice(batch * count, (batch + 1) * count);
+      const by = all.subarray(row * count, (row + 1) * count);
+      for (const box of chosen(own, by, { most, mostOverlap, leastScore })) {
+        found.push(batch, row % classes, box);
+      }
     }
-  }
-  return HostTensor.from('int64', [found.length / 3, 3], found);
-}
+    return HostTensor.from('int64', [found.length / 3, 3], found);
+  },
+};
 
 interface Limits {
   readonly most: number;

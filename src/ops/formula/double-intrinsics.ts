@@ -1,4 +1,4 @@
-import { apply, type Expression, f32x4, local, shuffle32 } from '../../wasm/expression.ts';
+import { apply, type Expression, f32x4, local, locals, shuffle32 } from '../../wasm/expression.ts';
 import { type Bind, set, type Statement, when } from '../../wasm/statement.ts';
 import type { IntrinsicName } from './expression.ts';
 import {
@@ -46,7 +46,7 @@ const angular =
   ([x = f32x4(0)], bind, statements) => {
     const halves = HALVES.map((half) => bind(half(x)));
     const angles = halves.map((half) => {
-      const [rest, quarters] = [local('v128'), local('v128')];
+      const [rest, quarters] = locals(2, 'v128');
       const reduced = reduceAngle(half, bind);
       statements.push(set(rest, reduced.rest), set(quarters, reduced.quarters));
       return { rest, quarters };

@@ -1,4 +1,12 @@
-import { apply, type Expression, f32x4, i32, local, shuffle32 } from '../../wasm/expression.ts';
+import {
+  apply,
+  type Expression,
+  f32x4,
+  i32,
+  local,
+  locals,
+  shuffle32,
+} from '../../wasm/expression.ts';
 import { type Bind, loop, set, type Statement, when } from '../../wasm/statement.ts';
 import { lanesName, splat } from './lanes.ts';
 import { isSignedType, isWideType, type ScalarType } from './scalar-type.ts';
@@ -21,7 +29,7 @@ export function integerPower(
 ): Expression {
   const lanes = lanesName(type);
   const [zero, one] = [splat(type, 0), splat(type, 1)];
-  const [result, base, rest] = [local('v128'), local('v128'), local('v128')];
+  const [result, base, rest] = locals(3, 'v128');
   const index = local('i32');
   const isOdd = (n: Expression) => apply(`${lanes}.ne`, apply('v128.and', n, one), zero);
   statements.push(
@@ -62,7 +70,7 @@ export function floatRemainder(
   });
   const reduce = (scale: Expression): Statement[] =>
     rests.flatMap(({ rest, by }) => {
-      const [part, next] = [local('v128'), local('v128')];
+      const [part, next] = locals(2, 'v128');
       const quotient = apply('f64x2.trunc', apply('f64x2.div', rest, part));
       const isBelow = apply('f64x2.lt', next, both(0));
       return [

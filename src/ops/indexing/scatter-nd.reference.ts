@@ -1,7 +1,4 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
 import { stringAttribute } from '../attributes.ts';
-import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
 import { tuplePlaces } from './gather-nd.reference.ts';
 import { hostIntegers } from './integer-index.reference.ts';
@@ -10,18 +7,12 @@ import { tuplesOf } from './scatter-nd.ts';
 import type { StaticReference } from '../op-reference.ts';
 
 export const scatterNdReference: StaticReference = {
-  reference: scatterNdOnHost,
+  reference(inputs, attributes, output) {
+    const indices = operand(inputs, 1);
+    const { sizes, count, run } = tuplesOf(output.shape, indices.shape);
+    const rows = tuplePlaces(hostIntegers(indices), sizes, count);
+    const [x, updates] = [operand(inputs, 0), operand(inputs, 2)];
+    const reduction = stringAttribute(attributes, 'reduction');
+    scatterOnHost({ x, updates, reduction, run, rows }, output);
+  },
 };
-
-function scatterNdOnHost(
-  inputs: Operands<HostTensor>,
-  attributes: Attributes,
-  output: HostTensor,
-): void {
-  const indices = operand(inputs, 1);
-  const { sizes, count, run } = tuplesOf(output.shape, indices.shape);
-  const rows = tuplePlaces(hostIntegers(indices), sizes, count);
-  const [x, updates] = [operand(inputs, 0), operand(inputs, 2)];
-  const reduction = stringAttribute(attributes, 'reduction');
-  scatterOnHost({ x, updates, reduction, run, rows }, output);
-}

@@ -9,8 +9,10 @@ import {
   load,
   type Local,
   local,
+  locals,
   select,
 } from '../../wasm/expression.ts';
+import { byFours } from '../../wasm/for-parts.ts';
 import {
   call,
   increment,
@@ -21,7 +23,7 @@ import {
   when,
 } from '../../wasm/statement.ts';
 import { stringAttribute } from '../attributes.ts';
-import { laneAccess } from '../element-access.ts';
+import { laneAccess, type LaneAccess } from '../element-access.ts';
 import { typedFormula } from '../formula/infer-types.ts';
 import { lowerLanes } from '../formula/lower-formula.ts';
 import type { WasmCall, WasmKernel, WasmLowering } from '../wasm-lowering.ts';
@@ -59,15 +61,18 @@ function scatterKernel(
   const indexBytes = inputs[1]?.dtype === 'int64' ? 8 : 4;
   if (access === undefined) return undefined;
   const rowBytes = places.run * access.byteLength;
-  const update = updateFunction(output.dtype, stringAttribute(attributes, 'reduction'), places.run);
-  if (update === undefined) return undefined;
+  const { dtype } = output;
+  const reduction = stringAttribute(attributes, 'reduction');
   const count = elementCount(output.shape);
   return {
-    functions: [update, copyFunction(output.dtype, count)],
+    functions: [
+      updateFunction('update', { dtype, access, reduction, count: places.run }),
+      updateFunction('copy', { dtype, access, reduction: 'none', count }),
+    ],
     body({ inputs: [x, indices, updates], output: to }) {
       if (!(x && indices && updates) || count === 0) return [];
       const coordinates = places.sizes.map(() => local('i32'));
-      const [index, from] = [local('i32'), local('i32')];
+      const [index, from] = locals(2);
       const { row, isInside, statements } = places.rowOf(coordinates, index);
       const body: Statement[] = [
         ...statements,
@@ -89,18 +94,28 @@ function scatterKernel(
   };
 }
 
-/** `update(from, to)`: a row of updates in place of a row of the result, or combined with it. */
-function updateFunction(dtype: DType, reduction: string, run: number): WasmFunction | undefined {
-  const access = laneAccess(dtype);
+interface Update {
+  readonly dtype: DType;
+  readonly access: LaneAccess;
+  readonly reduction: string;
+  /** Elements. */
+  readonly count: number;
+}
+
+/** `name(from, to)`: elements in place of those of the result, or combined with them. */
+function updateFunction(
+  name: string,
+  { dtype, access, reduction, count: all }: Update,
+): WasmFunction {
+  const { byteLength } = access;
   const formula = combination(reduction);
-  if (access === undefined) return undefined;
-  const [from, to] = [local('i32'), local('i32')];
+  const [from, to] = locals(2);
   const typed = formula && typedFormula(formula, contextOf(dtype));
   return {
-    name: 'update',
+    name,
     params: [from, to],
-    body: byVectors(
-      { count: run, byteLength: access.byteLength, pointers: [from, to] },
+    body: byFours(
+      { count: all, pointers: [from, to], steps: [byteLength, byteLength] },
       (count) => {
         const statements: Statement[] = [];
         const bind = (parts: readonly Expression[]): Local[] =>
@@ -123,45 +138,6 @@ function updateFunction(dtype: DType, reduction: string, run: number): WasmFunct
       },
     ),
   };
-}
-
-/** `copy(from, to)`: all elements. */
-function copyFunction(dtype: DType, count: number): WasmFunction {
-  const access = laneAccess(dtype);
-  const [from, to] = [local('i32'), local('i32')];
-  if (access === undefined) return { name: 'copy', params: [from, to], body: [] };
-  return {
-    name: 'copy',
-    params: [from, to],
-    body: byVectors({ count, byteLength: access.byteLength, pointers: [from, to] }, (width) => {
-      const value = access.read(from, 0, width).map((part) => ({ part, target: local('v128') }));
-      return [
-        ...value.map(({ part, target }) => set(target, part)),
-        ...access.write(to, 0, { value: value.map(({ target }) => target), count: width }),
-      ];
-    }),
-  };
-}
-
-interface Run {
-  readonly count: number;
-  readonly byteLength: number;
-  readonly pointers: readonly Local[];
-}
-
-/** Four elements at a time, then what is left; the pointers move along. */
-function byVectors(
-  { count, byteLength, pointers }: Run,
-  body: (width: number) => Statement[],
-): Statement[] {
-  const index = local('i32');
-  return [
-    ...loop({ index, end: i32(Math.floor(count / 4)) }, [
-      ...body(4),
-      ...pointers.map((pointer) => increment(pointer, 4 * byteLength)),
-    ]),
-    ...(count % 4 === 0 ? [] : body(count % 4)),
-  ];
 }
 
 /** The place of an index at an address on an axis; the size or more outside of it. */

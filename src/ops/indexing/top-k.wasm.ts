@@ -7,6 +7,7 @@ import {
   load,
   type Local,
   local,
+  locals,
   select,
 } from '../../wasm/expression.ts';
 import { increment, loop, set, type Statement, store, when } from '../../wasm/statement.ts';
@@ -35,8 +36,7 @@ export const topKWasm: WasmLowering = ({ inputs: [x], output, attributes }) => {
     rows,
     (from, to, [places, merged]) => {
       if (places === undefined || merged === undefined) return [];
-      const [index, width] = [local('i32'), local('i32')];
-      const [source, target, other] = [local('i32'), local('i32'), local('i32')];
+      const [index, width, source, target, other] = locals(5);
       const pass = local('i32');
       const passes = Math.ceil(Math.log2(Math.max(size, 1)));
       const merge = mergePass({
@@ -101,13 +101,7 @@ function mergePass({
   stride,
   isLargest,
 }: MergePass): Statement[] {
-  const [out, left, right, leftEnd, rightEnd] = [
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-  ];
+  const [out, left, right, leftEnd, rightEnd] = locals(5);
   const [a, b] = [local(access.type), local(access.type)];
   const placeAt = (position: Local) => load('i32', plus(source, times(position, 4)));
   const valueAt = (position: Local) =>

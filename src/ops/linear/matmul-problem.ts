@@ -34,6 +34,19 @@ export interface MatrixStrides {
   readonly column: number;
 }
 
+/** The product of two matrices in row-major order. */
+export const plainProblem = ({ m, n, k }: Pick<MatmulProblem, 'm' | 'n' | 'k'>): MatmulProblem => ({
+  m,
+  n,
+  k,
+  batch: [1, 1],
+  a: { batch: [0, 0], row: k, column: 1 },
+  b: { batch: [0, 0], row: n, column: 1 },
+  c: undefined,
+  alpha: 1,
+  beta: 0,
+});
+
 /** The problem of `matmul`: numpy's rules, batch dimensions broadcast, rank 1 promoted. */
 export function matmulProblem(call: ProductCall): MatmulProblem {
   const aShape = call.inputs[0]?.shape ?? [];

@@ -1,14 +1,15 @@
-import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
+import { FLOAT, plus, times } from '../../wasm/address.ts';
 import {
-  apply,
   type Expression,
   f32x4,
   i32,
   load,
   type Local,
   local,
+  locals,
   shuffle32,
 } from '../../wasm/expression.ts';
+import { forParts } from '../../wasm/for-parts.ts';
 import {
   binder,
   call,
@@ -18,7 +19,6 @@ import {
   type Statement,
   store,
   type WasmFunction,
-  when,
 } from '../../wasm/statement.ts';
 import type { OperandPack } from '../wasm-lowering.ts';
 
@@ -39,7 +39,7 @@ export const panelByteLength = ({ depth, width }: PanelLayout): number => depth 
 
 /** An operand of which all panels are made at once. */
 export function panelPack(operand: number, layout: PanelLayout): OperandPack {
-  const [from, to] = [local('i32'), local('i32')];
+  const [from, to] = locals(2);
   const { lanes, depth, laneStride, depthStride, width } = layout;
   const all: WasmFunction = {
     name: 'all',
@@ -57,23 +57,16 @@ export function panelPack(operand: number, layout: PanelLayout): OperandPack {
 /** `pack(from, to, first, end)`: writes the panels from `first` up to `end`, zeros where there are no more lanes. */
 export function packFunction(name: string, layout: PanelLayout): WasmFunction {
   const { lanes, laneStride, width } = layout;
-  const [from, to, first, end] = [local('i32'), local('i32'), local('i32'), local('i32')];
-  const [panel, source, target] = [local('i32'), local('i32'), local('i32')];
-  const whole = Math.floor(lanes / width);
-  const left = lanes % width;
-  const copyPanel = (index: Expression, count: number): Statement[] => [
-    set(source, plus(from, times(index, width * laneStride * FLOAT))),
-    ...copyDepths(layout, { source, target, count }),
-  ];
+  const [from, to, first, end, panel, source, target] = locals(7);
   return {
     name,
     params: [from, to, first, end],
     body: [
       set(target, to),
-      ...(whole === 0
-        ? []
-        : loop({ index: panel, begin: first, end: lesser(end, whole) }, copyPanel(panel, width))),
-      ...(left === 0 ? [] : when(apply('i32.gt_s', end, i32(whole)), copyPanel(i32(whole), left))),
+      ...forParts({ index: panel, first, end, count: lanes, width }, (count) => [
+        set(source, plus(from, times(panel, width * laneStride * FLOAT))),
+        ...copyDepths(layout, { source, target, count }),
+      ]),
     ],
   };
 }

@@ -1,4 +1,4 @@
-import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
+import { FLOAT, plus, times } from '../../wasm/address.ts';
 import {
   apply,
   type Expression,
@@ -7,7 +7,9 @@ import {
   load,
   type Local,
   local,
+  locals,
 } from '../../wasm/expression.ts';
+import { partWidths, forParts } from '../../wasm/for-parts.ts';
 import {
   call,
   increment,
@@ -39,7 +41,7 @@ const UNROLL = 4;
 const SUMS = 8;
 /** Panels that are read beside each other: one alone waits for memory, of 64 MiB half as long again. */
 const MOST_PANELS = 4;
-/** Panels of a unit. */
+/** Panels of a unit, a multiple of those that are read beside each other. */
 const UNIT_PANELS = UNIT_COLUMNS / COLUMNS;
 
 /**
@@ -47,18 +49,15 @@ const UNIT_PANELS = UNIT_COLUMNS / COLUMNS;
  * is the kernel for a matrix that is no constant, with the same units.
  */
 export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): WasmKernel {
-  const { n } = problem;
-  const full = Math.floor(n / COLUMNS);
-  const left = n % COLUMNS;
-  const panels = panelsBeside(problem);
-  const grouped = full - (full % panels);
+  const { m, n } = problem;
+  const panels =
+    2 ** Math.floor(Math.log2(Math.min(Math.max(SUMS / (m * VECTORS), 1), MOST_PANELS)));
+  const width = panels * COLUMNS;
   return {
     ...whole,
     functions: [
       ...(whole.functions ?? []),
-      ...(grouped > 0 ? [rowsFunction(problem, panels * COLUMNS)] : []),
-      ...(full > grouped && panels > 1 ? [rowsFunction(problem, COLUMNS)] : []),
-      ...(left > 0 ? [rowsFunction(problem, left)] : []),
+      ...partWidths(n, width).map((columns) => rowsFunction(problem, columns)),
     ],
     packs: [
       {
@@ -70,62 +69,40 @@ export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): Wasm
     body(places) {
       const [packed] = places.packed;
       if (packed === undefined) return whole.body(places);
-      const panel = local('i32');
+      const group = local('i32');
       const callRows = ({ a, c, y }: Addresses, columns: number): Statement =>
         call(`rows${columns}`, [
           a,
-          plus(packed, times(panel, panelBytes(problem))),
-          ...resultPlaces(problem, { y, c, row: i32(0), column: times(panel, COLUMNS) }),
+          plus(packed, times(group, panels * panelBytes(problem))),
+          ...resultPlaces(problem, { y, c, row: i32(0), column: times(group, width) }),
         ]);
       const ofPanels = forUnits(problem, Math.ceil(n / UNIT_COLUMNS), {
         places,
-        body: (addresses, { first, end }) => [
-          ...loop(
-            {
-              index: panel,
-              begin: times(first, UNIT_PANELS),
-              end: lesser(times(end, UNIT_PANELS), grouped),
-              step: panels,
-            },
-            [callRows(addresses, panels * COLUMNS)],
-          ),
-          ...(grouped === full
-            ? []
-            : when(apply('i32.gt_s', times(end, UNIT_PANELS), i32(grouped)), [
-                ...loop({ index: panel, begin: i32(grouped), end: i32(full) }, [
-                  callRows(addresses, COLUMNS),
-                ]),
-              ])),
-          ...(left === 0
-            ? []
-            : when(apply('i32.gt_s', times(end, UNIT_PANELS), i32(full)), [
-                set(panel, i32(full)),
-                callRows(addresses, left),
-              ])),
-        ],
+        body: (addresses, range) => {
+          const groups = UNIT_PANELS / panels;
+          const [first, end] = [times(range.first, groups), times(range.end, groups)];
+          const parts = { index: group, first, end, count: n, width };
+          return forParts(parts, (columns) => [callRows(addresses, columns)]);
+        },
       });
       return when(packed, ofPanels, whole.body(places));
     },
   };
 }
 
-/** Full panels of a call, of which units have a multiple. */
-const panelsBeside = ({ m }: MatmulProblem): number =>
-  2 ** Math.floor(Math.log2(Math.min(Math.max(SUMS / (m * VECTORS), 1), MOST_PANELS)));
-
 /** `rows<columns>(a, panel, y, c?)`: all rows of a times the panels of some columns. */
 function rowsFunction(problem: MatmulProblem, columns: number): WasmFunction {
   const { m, n, k, a } = problem;
-  const [pa, pb, y, index] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const [pa, pb, y, index] = locals(4);
   const c = problem.c && local('i32');
   const vectors = Math.ceil(columns / COLUMNS) * VECTORS;
   const phases = Math.max(Math.floor(SUMS / (m * vectors)), 1);
   const places = Array.from({ length: m * vectors }, (_, i) => {
     const [row, column] = [Math.floor(i / vectors), (i % vectors) * 4];
-    const sums = Array.from({ length: phases }, () => local('v128'));
+    const sums = locals(phases, 'v128');
     return { row, column, sums };
   });
-  const [value, b] = [local('v128'), Array.from({ length: vectors }, () => local('v128'))];
+  const [value, b] = [local('v128'), locals(vectors, 'v128')];
   const offsetOf = (at: number, vector: number): number =>
     Math.floor(vector / VECTORS) * panelBytes(problem) +
     (at * COLUMNS + (vector % VECTORS) * 4) * FLOAT;

@@ -1,5 +1,6 @@
 import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
-import { apply, i32, type Local, local, select } from '../../wasm/expression.ts';
+import { apply, i32, type Local, local, locals } from '../../wasm/expression.ts';
+import { partWidths, forParts } from '../../wasm/for-parts.ts';
 import { call, loop, set, type Statement, type WasmFunction, when } from '../../wasm/statement.ts';
 import type { OperandPack, UnitRange, WasmKernel, WasmPlaces } from '../wasm-lowering.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
@@ -172,7 +173,7 @@ function bodyOf(
           ];
   }
   const [panels, ...others] = scratch;
-  const [lot, lotEnd] = [local('i32'), local('i32')];
+  const [lot, lotEnd] = locals(2);
   return (addresses, { first, end }) => {
     if (panels === undefined) return [];
     const next = plus(lot, source.atOnce);
@@ -180,7 +181,7 @@ function bodyOf(
       ...makeRows(addresses.a),
       ...source.begin(addresses.b, others),
       ...loop({ index: lot, begin: first, end, step: source.atOnce }, [
-        set(lotEnd, select(apply('i32.lt_s', next, end), next, end)),
+        set(lotEnd, lesser(next, end)),
         ...source.pack({ b: addresses.b, scratch: others, panels }, lot, lotEnd),
         ...multiplyPanels(problem, addresses, { rows, panels, first: lot, end: lotEnd }),
       ]),
@@ -208,11 +209,9 @@ export const tileFunctions = (problem: MatmulProblem): WasmFunction[] =>
 /** All tiles that a product is made of, each once. */
 function tileShapes(problem: MatmulProblem): readonly TileShape[] {
   const { m, n, k } = problem;
-  const heights = [ROWS, m % ROWS].filter((rows) => rows > 0 && rows <= m);
-  const widths = [COLUMNS, n % COLUMNS].filter((columns) => columns > 0 && columns <= n);
   const shapes = depthsOf(problem).flatMap(({ at, depth }) =>
-    heights.flatMap((rows) =>
-      widths.map((columns) => ({
+    partWidths(m, ROWS).flatMap((rows) =>
+      partWidths(n, COLUMNS).map((columns) => ({
         rows,
         columns,
         depth,
@@ -243,17 +242,7 @@ export function multiplyPanels(
   { rows: placeA, panels, first, end }: PanelRange,
 ): Statement[] {
   const { m, n, k } = problem;
-  const [block, blockEnd, row, column] = [local('i32'), local('i32'), local('i32'), local('i32')];
-  const full = Math.floor(n / COLUMNS);
-  /** For each panel `body`; of the last one there may be fewer columns. */
-  const forPanels = (body: (columns: number) => Statement[]): Statement[] => [
-    ...(full === 0
-      ? []
-      : loop({ index: column, begin: first, end: lesser(end, full) }, body(COLUMNS))),
-    ...(n % COLUMNS === 0
-      ? []
-      : when(apply('i32.gt_s', end, i32(full)), [set(column, i32(full)), ...body(n % COLUMNS)])),
-  ];
+  const [block, blockEnd, row, column] = locals(4);
   const whole = m - (m % ROWS);
   const depths = depthsOf(problem);
   const most = depths[0]?.depth ?? k;
@@ -275,7 +264,7 @@ export function multiplyPanels(
     const ofRest = (columns: number): Statement[] =>
       m % ROWS === 0 ? [] : when(isLastBlock, [set(row, i32(whole)), callTile(m % ROWS, columns)]);
     // Panels of b outside: one stays in the first cache while the rows of a block go by.
-    return forPanels((columns) => [
+    return forParts({ index: column, first, end, count: n, width: COLUMNS }, (columns) => [
       ...(whole === 0
         ? []
         : loop({ index: row, begin: block, end: blockEnd, step: ROWS }, [callTile(ROWS, columns)])),

@@ -1,4 +1,4 @@
-import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
+import { FLOAT, plus, times } from '../../wasm/address.ts';
 import {
   apply,
   type Expression,
@@ -7,8 +7,10 @@ import {
   load,
   type Local,
   local,
+  locals,
   shuffle32,
 } from '../../wasm/expression.ts';
+import { forParts, partWidths } from '../../wasm/for-parts.ts';
 import {
   call,
   increment,
@@ -16,13 +18,11 @@ import {
   set,
   type Statement,
   type WasmFunction,
-  when,
 } from '../../wasm/statement.ts';
-import type { UnitRange, WasmKernel } from '../wasm-lowering.ts';
+import type { WasmKernel } from '../wasm-lowering.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import {
   addProduct,
-  type Addresses,
   firstLanes,
   forUnits,
   columnUnits,
@@ -35,85 +35,77 @@ import {
 const WIDE_COLUMNS = 32;
 
 /** A few rows: passes over b's rows, each of which adds up some columns. */
-export function rowKernel(problem: MatmulProblem): WasmKernel {
-  const { m, n, k, a, b } = problem;
-  const widths = [WIDE_COLUMNS, ...(n % WIDE_COLUMNS > 0 ? [n % WIDE_COLUMNS] : [])];
-  const names = new Map(
-    widths.filter((width) => width <= n).map((width) => [width, `columns${width}`]),
-  );
-  const functions = [...names].map(([width, name]): WasmFunction => {
-    const [pa, pb, y] = [local('i32'), local('i32'), local('i32')];
-    const c = problem.c && local('i32');
-    const vectors = Math.ceil(width / 4);
-    const sums = Array.from({ length: vectors }, () => local('v128'));
-    const [value, index] = [local('v128'), local('i32')];
-    const step: Statement[] = [
-      set(value, load('splat32', pa)),
-      ...sums.map((sum, v) =>
-        addProduct(
-          sum,
-          value,
-          partialRow(pb, { offset: v * 4, count: Math.min(width - v * 4, 4), b }),
-        ),
-      ),
-      increment(pa, a.column * FLOAT),
-      increment(pb, b.row * FLOAT),
-    ];
-    return {
-      name,
-      params: c ? [pa, pb, y, c] : [pa, pb, y],
-      body: [
-        ...sums.map((sum) => set(sum, f32x4(0))),
-        ...loop({ index, end: i32(k) }, step),
-        ...sums.flatMap((sum, v) =>
-          storeRow(problem, sum, {
-            y,
-            c,
-            offset: v * 16,
-            row: 0,
-            column: v * 4,
-            count: Math.min(width - v * 4, 4),
-          }),
-        ),
-      ],
-    };
+export const rowKernel = (problem: MatmulProblem): WasmKernel =>
+  partsKernel(problem, {
+    width: WIDE_COLUMNS,
+    functionOf: (width) => sumsFunction(problem, width),
+    isByRows: false,
   });
-  const parts = Math.ceil(n / WIDE_COLUMNS);
-  const whole = Math.floor(n / WIDE_COLUMNS);
+
+interface Parts {
+  /** Columns of a part. */
+  readonly width: number;
+  /** `columns<width>(a, b, y, c?)`: a row of a times so many columns. */
+  readonly functionOf: (width: number) => WasmFunction;
+  /** Whether a row meets all parts before the next row, else a part all rows before the next part. */
+  readonly isByRows: boolean;
+}
+
+function partsKernel(problem: MatmulProblem, parts: Parts): WasmKernel {
+  const { m, n, a, b } = problem;
+  const { width, functionOf, isByRows } = parts;
   return {
-    functions,
-    ...columnUnits(problem, WIDE_COLUMNS),
+    functions: partWidths(n, width).map(functionOf),
+    ...columnUnits(problem, width),
     work: productWork(problem),
-    body: (places) => {
-      const [row, block] = [local('i32'), local('i32')];
-      const body = (
-        { a: placeA, b: placeB, c, y }: Addresses,
-        { first, end }: UnitRange,
-      ): Statement[] => {
-        const callWidth = (width: number) => {
-          const column = times(block, WIDE_COLUMNS);
-          return loop({ index: row, end: i32(m) }, [
-            call(names.get(width) ?? '', [
+    body: (places) =>
+      forUnits(problem, Math.ceil(n / width), {
+        places,
+        body({ a: placeA, b: placeB, c, y }, range) {
+          const [row, part] = locals(2);
+          const column = times(part, width);
+          const ofPart = (columns: number): Statement[] => [
+            call(`columns${columns}`, [
               plus(placeA, times(row, a.row * FLOAT)),
               plus(placeB, times(column, b.column * FLOAT)),
               ...resultPlaces(problem, { y, c, row, column }),
             ]),
-          ]);
-        };
-        return [
-          ...(whole > 0
-            ? loop({ index: block, begin: first, end: lesser(end, whole) }, callWidth(WIDE_COLUMNS))
-            : []),
-          ...(n % WIDE_COLUMNS === 0
-            ? []
-            : when(apply('i32.gt_s', end, i32(whole)), [
-                set(block, i32(whole)),
-                ...callWidth(n % WIDE_COLUMNS),
-              ])),
-        ];
-      };
-      return forUnits(problem, parts, { places, body });
-    },
+          ];
+          const all = { index: part, ...range, count: n, width };
+          const forRows = (body: Statement[]) => loop({ index: row, end: i32(m) }, body);
+          return isByRows
+            ? forRows(forParts(all, ofPart))
+            : forParts(all, (columns) => forRows(ofPart(columns)));
+        },
+      }),
+  };
+}
+
+function sumsFunction(problem: MatmulProblem, width: number): WasmFunction {
+  const { k, a, b } = problem;
+  const [pa, pb, y, index] = locals(4);
+  const c = problem.c && local('i32');
+  const sums = locals(Math.ceil(width / 4), 'v128');
+  const value = local('v128');
+  const countOf = (v: number) => Math.min(width - v * 4, 4);
+  return {
+    name: `columns${width}`,
+    params: c ? [pa, pb, y, c] : [pa, pb, y],
+    body: [
+      ...sums.map((sum) => set(sum, f32x4(0))),
+      ...loop({ index, end: i32(k) }, [
+        set(value, load('splat32', pa)),
+        ...sums.map((sum, v) =>
+          addProduct(sum, value, partialRow(pb, { offset: v * 4, count: countOf(v), b })),
+        ),
+        increment(pa, a.column * FLOAT),
+        increment(pb, b.row * FLOAT),
+      ]),
+      ...sums.flatMap((sum, v) => {
+        const place = { y, c, offset: v * 16, row: 0, column: v * 4, count: countOf(v) };
+        return storeRow(problem, sum, place);
+      }),
+    ],
   };
 }
 
@@ -129,51 +121,17 @@ function partialRow(
 
 /** A few rows of a with columns of b that lie next to each other: dot products, four columns at once. */
 export function dotKernel(problem: MatmulProblem): WasmKernel {
-  const { m, n, a, b } = problem;
   // The rows of a are read by vectors too.
-  if (a.column !== 1) return rowKernel(problem);
-  const names = [4, ...(n % 4 > 0 ? [n % 4] : [])].filter((width) => width <= n);
-  const functions = names.map((width): WasmFunction => dotFunction(problem, width));
-  const parts = Math.ceil(n / 4);
-  const whole = Math.floor(n / 4);
-  return {
-    functions,
-    ...columnUnits(problem, 4),
-    work: productWork(problem),
-    body: (places) => {
-      const [row, quad] = [local('i32'), local('i32')];
-      const body = (
-        { a: placeA, b: placeB, c, y }: Addresses,
-        { first, end }: UnitRange,
-      ): Statement[] => {
-        const callWidth = (width: number) => {
-          const column = times(quad, 4);
-          return call(`dots${width}`, [
-            plus(placeA, times(row, a.row * FLOAT)),
-            plus(placeB, times(column, b.column * FLOAT)),
-            ...resultPlaces(problem, { y, c, row, column }),
-          ]);
-        };
-        return loop({ index: row, end: i32(m) }, [
-          ...(whole > 0
-            ? loop({ index: quad, begin: first, end: lesser(end, whole) }, [callWidth(4)])
-            : []),
-          ...(n % 4 === 0
-            ? []
-            : when(apply('i32.gt_s', end, i32(whole)), [set(quad, i32(whole)), callWidth(n % 4)])),
-        ]);
-      };
-      return forUnits(problem, parts, { places, body });
-    },
-  };
+  if (problem.a.column !== 1) return rowKernel(problem);
+  const functionOf = (width: number) => dotFunction(problem, width);
+  return partsKernel(problem, { width: 4, functionOf, isByRows: true });
 }
 
-/** `dots(a, b, y, c?)`: a row of a times `width` columns. */
 function dotFunction(problem: MatmulProblem, width: number): WasmFunction {
   const { k, b } = problem;
-  const [pa, pb, y] = [local('i32'), local('i32'), local('i32')];
+  const [pa, pb, y] = locals(3);
   const c = problem.c && local('i32');
-  const sums = Array.from({ length: width }, () => local('v128'));
+  const sums = locals(width, 'v128');
   const [value, index] = [local('v128'), local('i32')];
   const left = k % 4;
   const total = local('v128');
@@ -187,7 +145,7 @@ function dotFunction(problem: MatmulProblem, width: number): WasmFunction {
     ),
   ).flat();
   return {
-    name: `dots${width}`,
+    name: `columns${width}`,
     params: c ? [pa, pb, y, c] : [pa, pb, y],
     body: [
       ...sums.map((sum) => set(sum, f32x4(0))),

@@ -7,6 +7,7 @@ import {
   load,
   type Local,
   local,
+  locals,
   multiplyAdd,
 } from '../../wasm/expression.ts';
 import {
@@ -59,7 +60,7 @@ export function streamKernel(problem: MatmulProblem): WasmKernel {
     ...columnUnits(problem, UNIT_COLUMNS),
     work: productWork(problem),
     body: (places) => {
-      const [row, begin, vectors, left] = [local('i32'), local('i32'), local('i32'), local('i32')];
+      const [row, begin, vectors, left] = locals(4);
       const body = (
         { a: placeA, b: placeB, c, y }: Addresses,
         { first, end }: UnitRange,
@@ -98,7 +99,7 @@ export function streamKernel(problem: MatmulProblem): WasmKernel {
 
 /** `clear(y, vectors, isLast)`: zeros in all rows. */
 function clearFunction({ m, n }: MatmulProblem): WasmFunction {
-  const [y, vectors, isLast] = [local('i32'), local('i32'), local('i32')];
+  const [y, vectors, isLast] = locals(3);
   return {
     name: 'clear',
     params: [y, vectors, isLast],
@@ -112,17 +113,9 @@ function clearFunction({ m, n }: MatmulProblem): WasmFunction {
 
 /** `add<rows>(a, b, y, vectors, isLast?)`: the products of some rows of b. */
 function addFunction({ m, n, a, b }: MatmulProblem, rows: number): WasmFunction {
-  const [pa, pb, y, vectors, isLast] = [
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-  ];
-  const factors = Array.from({ length: m }, () =>
-    Array.from({ length: rows }, () => local('v128')),
-  );
-  const elements = Array.from({ length: rows }, () => local('v128'));
+  const [pa, pb, y, vectors, isLast] = locals(5);
+  const factors = Array.from({ length: m }, () => locals(rows, 'v128'));
+  const elements = locals(rows, 'v128');
   const sum = local('v128');
   return {
     name: `add${rows}`,
@@ -159,7 +152,7 @@ function addFunction({ m, n, a, b }: MatmulProblem, rows: number): WasmFunction 
 /** `finish(y, c?, vectors, isLast)`: scales, and adds the bias. */
 function finishFunction(problem: MatmulProblem): WasmFunction {
   const { m, n, c: strides } = problem;
-  const [y, vectors, isLast] = [local('i32'), local('i32'), local('i32')];
+  const [y, vectors, isLast] = locals(3);
   const c = strides && local('i32');
   const pointers = c ? [y, c] : [y];
   const steps = strides ? [1, strides.column] : [1];

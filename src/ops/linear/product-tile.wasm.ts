@@ -1,5 +1,5 @@
 import { FLOAT } from '../../wasm/address.ts';
-import { f32x4, i32, load, local } from '../../wasm/expression.ts';
+import { f32x4, i32, load, local, locals } from '../../wasm/expression.ts';
 import { increment, loop, set, type Statement, type WasmFunction } from '../../wasm/statement.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import { addProduct, loadColumns, storeColumns, storeRow } from './product-frame.wasm.ts';
@@ -30,13 +30,11 @@ export function tileFunction(
   { rows, columns, depth, isFirst, isLast }: TileShape,
 ): WasmFunction {
   const { n } = problem;
-  const [pa, pb, y] = [local('i32'), local('i32'), local('i32')];
+  const [pa, pb, y] = locals(3);
   const c = problem.c && local('i32');
   const vectors = Math.ceil(columns / 4);
-  const sums = Array.from({ length: rows }, () =>
-    Array.from({ length: vectors }, () => local('v128')),
-  );
-  const [b, index] = [Array.from({ length: vectors }, () => local('v128')), local('i32')];
+  const sums = Array.from({ length: rows }, () => locals(vectors, 'v128'));
+  const [b, index] = [locals(vectors, 'v128'), local('i32')];
   const value = local('v128');
   const step = (at: number): Statement[] => [
     ...b.map((target, v) => set(target, load('v128', pb, at * PANEL_COLUMNS * FLOAT + v * 16))),

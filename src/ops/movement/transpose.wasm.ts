@@ -1,7 +1,15 @@
 import { dtypeInfo } from '../../core/dtype.ts';
 import { elementCount, rowMajorStrides } from '../../core/shape.ts';
 import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
-import { apply, type Expression, i32, load, type Local, local } from '../../wasm/expression.ts';
+import {
+  apply,
+  type Expression,
+  i32,
+  load,
+  type Local,
+  local,
+  locals,
+} from '../../wasm/expression.ts';
 import {
   call,
   increment,
@@ -50,12 +58,7 @@ export const transposeWasm: WasmLowering = (given) => {
     units: outer * strips,
     body({ inputs: [from], output, scratch: [memory], units }) {
       if (from === undefined || memory === undefined) return [];
-      const [unit, source, target, width] = [
-        local('i32'),
-        local('i32'),
-        local('i32'),
-        local('i32'),
-      ];
+      const [unit, source, target, width] = locals(4);
       const index = local('i32');
       const strip = apply('i32.rem_u', unit, i32(strips));
       const at = (base: Local, key: 'from' | 'to'): Expression =>
@@ -116,8 +119,7 @@ function offsetOf(
 
 /** `square(from, to, memory)`: rows of the input by four into the memory, and from there as rows of the result. */
 function squareFunction(row: Axis, column: Axis): WasmFunction {
-  const [from, to, memory] = [local('i32'), local('i32'), local('i32')];
-  const [index, source, target] = [local('i32'), local('i32'), local('i32')];
+  const [from, to, memory, index, source, target] = locals(6);
   const quads = Array.from({ length: SIDE / 4 }, (_, i) => i * 4);
   const rowsToMemory = quads.flatMap((at): Statement[] => {
     const statements: Statement[] = [];
@@ -158,8 +160,7 @@ function squareFunction(row: Axis, column: Axis): WasmFunction {
 
 /** `edge(from, to, rows, columns)`: an oblong, element by element. */
 function edgeFunction(row: Axis, column: Axis): WasmFunction {
-  const [from, to, rows, columns] = [local('i32'), local('i32'), local('i32'), local('i32')];
-  const [i, j] = [local('i32'), local('i32')];
+  const [from, to, rows, columns, i, j] = locals(6);
   const source = plus(from, plus(times(i, row.from * FLOAT), times(j, FLOAT)));
   const target = plus(to, plus(times(i, FLOAT), times(j, column.to * FLOAT)));
   return {

@@ -1,30 +1,25 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount } from '../../core/shape.ts';
 import { floatAttribute } from '../attributes.ts';
 import { floatElements } from '../elements.ts';
-import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
 import type { StaticReference } from '../op-reference.ts';
 
 export const batchNormReference: StaticReference = {
-  reference: normalize,
+  reference(inputs, attributes, output) {
+    const [x, scale, bias, mean, variance] = Array.from({ length: 5 }, (_, i) =>
+      floatElements(operand(inputs, i)),
+    );
+    const y = floatElements(output);
+    const epsilon = floatAttribute(attributes, 'epsilon');
+    const channels = output.shape[1] ?? 0;
+    const spatial = elementCount(output.shape.slice(2));
+    const blocks = elementCount(output.shape.slice(0, 2));
+    for (let block = 0; block < blocks; block++) {
+      const c = block % channels;
+      const factor = (scale?.[c] ?? 0) / Math.sqrt((variance?.[c] ?? 0) + epsilon);
+      const shift = (bias?.[c] ?? 0) - (mean?.[c] ?? 0) * factor;
+      const end = (block + 1) * spatial;
+      for (let i = block * spatial; i < end; i++) y[i] = (x?.[i] ?? 0) * factor + shift;
+    }
+  },
 };
-
-function normalize(inputs: Operands<HostTensor>, attributes: Attributes, output: HostTensor): void {
-  const [x, scale, bias, mean, variance] = Array.from({ length: 5 }, (_, i) =>
-    floatElements(operand(inputs, i)),
-  );
-  const y = floatElements(output);
-  const epsilon = floatAttribute(attributes, 'epsilon');
-  const channels = output.shape[1] ?? 0;
-  const spatial = elementCount(output.shape.slice(2));
-  const blocks = elementCount(output.shape.slice(0, 2));
-  for (let block = 0; block < blocks; block++) {
-    const c = block % channels;
-    const factor = (scale?.[c] ?? 0) / Math.sqrt((variance?.[c] ?? 0) + epsilon);
-    const shift = (bias?.[c] ?? 0) - (mean?.[c] ?? 0) * factor;
-    const end = (block + 1) * spatial;
-    for (let i = block * spatial; i < end; i++) y[i] = (x?.[i] ?? 0) * factor + shift;
-  }
-}

@@ -1,14 +1,8 @@
 import { elementCount } from '../../core/shape.ts';
 import { FLOAT, plus, times } from '../../wasm/address.ts';
-import { apply, f32x4, i32, load, local } from '../../wasm/expression.ts';
-import {
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  type WasmFunction,
-} from '../../wasm/statement.ts';
+import { apply, f32x4, i32, load, local, locals } from '../../wasm/expression.ts';
+import { byFours } from '../../wasm/for-parts.ts';
+import { call, loop, set, type Statement, type WasmFunction } from '../../wasm/statement.ts';
 import { floatAttribute } from '../attributes.ts';
 import { elementAccess } from '../element-access.ts';
 import { withHalves } from '../wasm-kernels.ts';
@@ -41,17 +35,10 @@ const batchNorm: WasmLowering = ({ output, attributes }) => {
 /** `channel(x, y, scale, bias, mean, variance)`. */
 function channelFunction(spatial: number, epsilon: number): WasmFunction {
   const access = elementAccess('float32');
-  const [x, y, scale, bias, mean, variance] = [
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-  ];
+  const [x, y, scale, bias, mean, variance] = locals(6);
   const params = [x, y, scale, bias, mean, variance];
   if (access === undefined) return { name: 'channel', params, body: [] };
-  const [factor, term, value, index] = [local('v128'), local('v128'), local('v128'), local('i32')];
+  const [factor, term, value] = locals(3, 'v128');
   const deviation = apply(
     'f32x4.sqrt',
     apply('f32x4.add', load('splat32', variance), f32x4(epsilon)),
@@ -73,12 +60,7 @@ function channelFunction(spatial: number, epsilon: number): WasmFunction {
           apply('f32x4.mul', load('splat32', mean), factor),
         ),
       ),
-      ...loop({ index, end: i32(Math.floor(spatial / 4)) }, [
-        ...vector(4),
-        increment(x, 4 * FLOAT),
-        increment(y, 4 * FLOAT),
-      ]),
-      ...(spatial % 4 === 0 ? [] : vector(spatial % 4)),
+      ...byFours({ count: spatial, pointers: [x, y], steps: [FLOAT, FLOAT] }, vector),
     ],
   };
 }

@@ -1,5 +1,5 @@
 import { elementCount, normalizeAxis } from '../../core/shape.ts';
-import { apply, type Expression, f32x4, local } from '../../wasm/expression.ts';
+import { apply, type Expression, f32x4, local, locals } from '../../wasm/expression.ts';
 import { add, mul, sub } from '../../wasm/floats.ts';
 import { set, type Statement } from '../../wasm/statement.ts';
 import { floatAttribute, intAttribute } from '../attributes.ts';
@@ -61,12 +61,7 @@ const rowNorm =
     const epsilon = floatAttribute(call.attributes, 'epsilon');
     return rowKernel(problem, (shape, x, y) => {
       const walk = new RowWalk(shape);
-      const [shift, mean, squares, scale] = [
-        local('v128'),
-        local('v128'),
-        local('v128'),
-        local('v128'),
-      ];
+      const [shift, mean, squares, scale] = locals(4, 'v128');
       const ofSum = { combine: add, identity: f32x4(0) };
       // Less the first, so that equal elements are 0 whatever their sum rounds to.
       const shifted = (value: Expression) => (isCentered ? sub(value, shift) : value);

@@ -1,4 +1,4 @@
-import { apply, type Expression, f32x4, type Local, local } from '../../wasm/expression.ts';
+import { apply, type Expression, f32x4, type Local, locals } from '../../wasm/expression.ts';
 import { add, mul, sub } from '../../wasm/floats.ts';
 import { binder, set, type Statement } from '../../wasm/statement.ts';
 import type { ElementAccess } from '../element-access.ts';
@@ -27,7 +27,7 @@ export interface SoftmaxRow {
 /** Softmax of rows `from` into rows `to`. Each row's maximum is subtracted first, so that nothing overflows. */
 export function softmaxRow(shape: RowShape, from: RowOfElements, to: RowOfElements): SoftmaxRow {
   const walk = new RowWalk(shape);
-  const [maximum, total, scale] = [local('v128'), local('v128'), local('v128')];
+  const [maximum, total, scale] = locals(3, 'v128');
   const ofMaximum = {
     // A NaN is passed over here, and makes the sum NaN.
     combine: (a: Expression, b: Expression) => apply('f32x4.pmax', a, b),

@@ -8,10 +8,11 @@ import {
   load,
   type Local,
   local,
-  select,
+  locals,
   shuffle,
   withLane,
 } from '../../wasm/expression.ts';
+import { partWidths, forParts } from '../../wasm/for-parts.ts';
 import {
   call,
   increment,
@@ -93,14 +94,13 @@ export function integerKernel(
   const tiled = source.takesZeros ? { ...problem, bZeros: undefined } : problem;
   const panelBytes = Math.max(pairs, 1) * COLUMNS * WORD;
   const atOnce = Math.max(1, Math.min(panels, Math.floor(PANELS_BYTES / panelBytes)));
-  const heights = [ROWS, m % ROWS].filter((rows) => rows > 0 && rows <= m);
-  const last = n % COLUMNS === 0 ? COLUMNS : n % COLUMNS;
-  const widths = [...new Set([...(panels > 1 ? [COLUMNS] : []), last])];
   return {
     functions: [
       ...source.functions,
       packRows(problem),
-      ...heights.flatMap((rows) => widths.map((columns) => tile(tiled, rows, columns))),
+      ...partWidths(m, ROWS).flatMap((rows) =>
+        partWidths(n, COLUMNS).map((columns) => tile(tiled, rows, columns)),
+      ),
     ],
     scratch: [Math.max(m * pairs, 4) * WORD, Math.max(m, 4) * WORD, atOnce * panelBytes],
     units: panels,
@@ -114,36 +114,23 @@ export function integerKernel(
           (sum, index, axis) => plus(sum, times(index, (strides[axis] ?? 0) * bytes)),
           base,
         );
-      const [a, b, aZero, bZero, y] = [
-        local('i32'),
-        local('i32'),
-        local('i32'),
-        local('i32'),
-        local('i32'),
-      ];
+      const [a, b, aZero, bZero, y] = locals(5);
       const outputStrides = batch.map((_, axis) =>
         batch.slice(axis + 1).reduce((product, size) => product * size, m * n),
       );
-      const [first, end, row, panel] = [local('i32'), local('i32'), local('i32'), local('i32')];
-      const callTile = (rows: number, columns: number, column: Expression): Statement =>
+      const [first, end, row, panel] = locals(4);
+      const callTile = (rows: number, columns: number): Statement =>
         call(tileName(rows, columns), [
           plus(rowPairs, times(row, pairs * WORD)),
-          plus(panelPlace, times(apply('i32.sub', column, first), panelBytes)),
-          plus(y, times(plus(times(row, n), times(column, COLUMNS)), WORD)),
+          plus(panelPlace, times(apply('i32.sub', panel, first), panelBytes)),
+          plus(y, times(plus(times(row, n), times(panel, COLUMNS)), WORD)),
           plus(sums, times(row, WORD)),
-          plus(bZero, times(column, COLUMNS * (problem.bZeros?.stride ?? 0))),
+          plus(bZero, times(panel, COLUMNS * (problem.bZeros?.stride ?? 0))),
         ]);
-      const full = Math.floor(n / COLUMNS);
-      const forPanels = (rows: number): Statement[] => [
-        ...(full === 0
-          ? []
-          : loop({ index: panel, begin: first, end: lesser(end, full) }, [
-              callTile(rows, COLUMNS, panel),
-            ])),
-        ...(n % COLUMNS === 0
-          ? []
-          : when(apply('i32.gt_s', end, i32(full)), [callTile(rows, n % COLUMNS, i32(full))])),
-      ];
+      const forPanels = (rows: number): Statement[] =>
+        forParts({ index: panel, first, end, count: n, width: COLUMNS }, (columns) => [
+          callTile(rows, columns),
+        ]);
       const whole = m - (m % ROWS);
       const inner: Statement[] = [
         set(a, at(places.a, problem.a.batch, 1)),
@@ -153,7 +140,7 @@ export function integerKernel(
         set(bZero, at(places.bZero ?? places.b, problem.bZeros?.batch ?? [], 1)),
         call('rows', [a, aZero, rowPairs, sums]),
         ...loop({ index: first, begin: units.first, end: units.end, step: atOnce }, [
-          set(end, lesserOf(plus(first, atOnce), units.end)),
+          set(end, lesser(plus(first, atOnce), units.end)),
           ...source.pack({ b, zeros: bZero, panels: panelPlace }, first, end),
           ...loop({ index: row, end: i32(whole), step: ROWS }, forPanels(ROWS)),
           ...(m % ROWS === 0 ? [] : [set(row, i32(whole)), ...forPanels(m % ROWS)]),
@@ -169,24 +156,13 @@ export function integerKernel(
 
 const tileName = (rows: number, columns: number): string => `tile${rows}x${columns}`;
 
-const lesserOf = (a: Expression, b: Expression): Expression =>
-  select(apply('i32.lt_s', a, b), a, b);
-
 const byteAt = (sign: ByteSign, address: Expression, offset = 0): Expression =>
   load(sign === 's' ? 'i8_s' : 'i8_u', address, offset);
 
 /** `rows(a, zeros, to, sums)`: rows of a as pairs of 16 bits, zeros behind the last one, and their sums. */
 function packRows({ m, k, a: strides, signs: [sign], aZeros }: IntegerProblem): WasmFunction {
-  const [a, zeros, to, sums] = [local('i32'), local('i32'), local('i32'), local('i32')];
-  const [row, index, from, zero, sum, value] = [
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-  ];
-  const [wide, total] = [local('v128'), local('v128')];
+  const [a, zeros, to, sums, row, index, from, zero, sum, value] = locals(10);
+  const [wide, total] = locals(2, 'v128');
   const whole = strides.column === 1 ? k - (k % 8) : 0;
   const vectors = loop({ index, end: i32(whole), step: 8 }, [
     set(
@@ -240,23 +216,11 @@ function tile(
   rows: number,
   columns: number,
 ): WasmFunction {
-  const [a, panel, y, sums, zeros] = [
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-  ];
+  const [a, panel, y, sums, zeros] = locals(5);
   const pairs = Math.ceil(k / 2);
   const vectors = Math.ceil(columns / 4);
-  const totals = Array.from({ length: rows }, () =>
-    Array.from({ length: vectors }, () => local('v128')),
-  );
-  const [b, value, index] = [
-    Array.from({ length: vectors }, () => local('v128')),
-    local('v128'),
-    local('i32'),
-  ];
+  const totals = Array.from({ length: rows }, () => locals(vectors, 'v128'));
+  const [b, value, index] = [locals(vectors, 'v128'), local('v128'), local('i32')];
   const step = (at: number): Statement[] => [
     ...b.map((target, v) => set(target, load('v128', panel, at * COLUMNS * WORD + v * 16))),
     ...totals.flatMap((row, r) => [
@@ -360,9 +324,8 @@ function matrixPairs(problem: IntegerProblem): PairSource {
 
 /** `pack(b, panel, left)`: up to eight columns by pairs of rows, of which `left` are in the matrix. */
 function packPanel({ k, b: strides, signs: [, sign] }: IntegerProblem): WasmFunction {
-  const [b, panel, left] = [local('i32'), local('i32'), local('i32')];
-  const [row, column, upper, lower] = [local('i32'), local('i32'), local('i32'), local('i32')];
-  const [x, y] = [local('v128'), local('v128')];
+  const [b, panel, left, row, column, upper, lower] = locals(7);
+  const [x, y] = locals(2, 'v128');
   const wide = sign === 's' ? 'i8x8_s' : 'i8x8_u';
   const pairRow = (hasSecond: boolean): Statement[] => [
     set(x, load(wide, upper)),

@@ -1,5 +1,5 @@
 import { plus, times } from '../../wasm/address.ts';
-import { apply, type Expression, i32, load, local } from '../../wasm/expression.ts';
+import { apply, type Expression, i32, load, local, locals } from '../../wasm/expression.ts';
 import {
   call,
   increment,
@@ -36,7 +36,7 @@ export function windowPairs(windows: WindowPairs): PairSource {
     takesZeros: true,
     functions: [gather(windows)],
     pack({ b, zeros, panels }, first, end) {
-      const [index, column, position] = [local('i32'), local('i32'), local('i32')];
+      const [index, column, position] = locals(3);
       const inPanel = times(apply('i32.sub', index, first), panelBytes);
       return loop({ index, begin: first, end }, [
         ...loop({ index: column, end: i32(COLUMNS) }, [
@@ -53,10 +53,10 @@ export function windowPairs(windows: WindowPairs): PairSource {
 
 /** `gather(image, zeros, to, position)`: a window, by pairs of elements. */
 function gather({ axes, channels, sign, zeroStride }: WindowPairs): WasmFunction {
-  const [image, zeros, to, position] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const [image, zeros, to, position] = locals(4);
   const [depths, rows, columns] = axes;
   const width = sign === 's' ? 'i8_s' : 'i8_u';
-  const [channel, plane, zero, tap] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const [channel, plane, zero, tap] = locals(4);
   const steps = axes.map(({ kernel }) => ({ index: local('i32'), at: local('i32'), kernel }));
   const starts = axes.map(() => local('i32'));
   const [z, y, x] = steps;

@@ -4,6 +4,7 @@ import { type Decoding, unroll } from '../linear/register-tile.ts';
 import { type KernelRead, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { type NbitsProblem, nbitsProblem } from './matmul-nbits-problem.ts';
 import { ABSENT } from './zero-points.ts';
+import { plainProblem } from '../linear/matmul-problem.ts';
 
 /** Kernels of `matmul_nbits`: those of float matrices, with a B that is made as it is loaded. */
 export function lowerMatmulNbits(call: LoweringCall): readonly KernelSpec[] {
@@ -45,17 +46,8 @@ function zeroPoint({ zeros, bits }: NbitsProblem): string {
 function nbitsKernels(problem: NbitsProblem, caps: PlannerCaps): readonly KernelSpec[] {
   const { m, n, k, bits, blocks, blockSize } = problem;
   const each = 8 / bits;
-  const product = {
-    m,
-    n,
-    k,
-    batch: [1, 1],
-    a: { batch: [0, 0], row: k, column: 1 },
-    b: { batch: [0, 0], row: 1, column: blocks * blockSize },
-    c: undefined,
-    alpha: 1,
-    beta: 0,
-  };
+  const b = { batch: [0, 0], row: 1, column: blocks * blockSize };
+  const product = { ...plainProblem({ m, n, k }), b };
   const step = blockSize % 32 === 0 ? 32 : 16;
   const isDecoded = m <= 4 && k % step === 0;
   const kernels = isDecoded

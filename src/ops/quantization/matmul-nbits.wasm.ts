@@ -1,4 +1,4 @@
-import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
+import { FLOAT, plus, times } from '../../wasm/address.ts';
 import {
   apply,
   type Expression,
@@ -9,7 +9,9 @@ import {
   load,
   type Local,
   local,
+  locals,
 } from '../../wasm/expression.ts';
+import { partWidths, forParts } from '../../wasm/for-parts.ts';
 import {
   binder,
   call,
@@ -26,6 +28,7 @@ import { writesOfColumns } from '../unit-writes.ts';
 import { innerKernel, withHalves } from '../wasm-kernels.ts';
 import type { WasmKernel, WasmLowering } from '../wasm-lowering.ts';
 import { type NbitsProblem, nbitsProblem } from './matmul-nbits-problem.ts';
+import { plainProblem } from '../linear/matmul-problem.ts';
 
 /** Up to here weights are decoded for each row; of more rows they are decoded into memory once. */
 const FEW_ROWS = 6;
@@ -63,12 +66,11 @@ const matmulNbits: WasmLowering = (given) => {
 /** Each row with all columns, whose codes become floats in registers. */
 function byRows(codes: Codes): WasmKernel {
   const { m, n, k, depth, blocks } = codes;
-  const widths = [COLUMNS, n % COLUMNS].filter((width) => width > 0 && width <= n);
   return {
     functions: [
       arrangeFunction(codes),
       ...(codes.zeros === 'none' ? [] : [blockSumsFunction(codes)]),
-      ...widths.map((width) => columnsFunction(codes, width)),
+      ...partWidths(n, COLUMNS).map((width) => columnsFunction(codes, width)),
     ],
     scratch: [Math.max(depth, 4) * FLOAT, Math.max(blocks, 4) * FLOAT],
     units: Math.ceil(n / COLUMNS),
@@ -82,8 +84,9 @@ function byRows(codes: Codes): WasmKernel {
     work: m * n * k,
     body({ inputs: [a, b, scales, zeros], output, scratch: [row, sums], units }) {
       if (!(a && b && scales && row && sums)) return [];
-      const [index, column] = [local('i32'), local('i32')];
-      const callColumns = (width: number, from: Expression): Statement =>
+      const [index, part] = locals(2);
+      const from = times(part, COLUMNS);
+      const callColumns = (width: number): Statement =>
         call(`columns${width}`, [
           row,
           sums,
@@ -92,21 +95,12 @@ function byRows(codes: Codes): WasmKernel {
           plus(zeros ?? scales, times(from, zeroStride(codes))),
           plus(output, times(plus(times(index, n), from), FLOAT)),
         ]);
-      const whole = n - (n % COLUMNS);
-      const end = lesser(times(units.end, COLUMNS), whole);
       return loop({ index, end: i32(m) }, [
         call('arrange', [plus(a, times(index, k * FLOAT)), row]),
         ...(codes.zeros === 'none' ? [] : [call('sums', [row, sums])]),
-        ...(whole === 0
-          ? []
-          : loop({ index: column, begin: times(units.first, COLUMNS), end, step: COLUMNS }, [
-              callColumns(COLUMNS, column),
-            ])),
-        ...(n % COLUMNS === 0
-          ? []
-          : when(apply('i32.gt_s', units.end, i32(whole / COLUMNS)), [
-              callColumns(n % COLUMNS, i32(whole)),
-            ])),
+        ...forParts({ index: part, ...units, count: n, width: COLUMNS }, (width) => [
+          callColumns(width),
+        ]),
       ]);
     },
   };
@@ -117,15 +111,8 @@ function byDecoding(codes: Codes): WasmKernel {
   const { m, n, k, depth, blocks } = codes;
   const product = innerKernel(
     productKernel({
-      m,
-      n,
-      k: depth,
-      batch: [1, 1],
-      a: { batch: [0, 0], row: depth, column: 1 },
+      ...plainProblem({ m, n, k: depth }),
       b: { batch: [0, 0], row: 1, column: depth },
-      c: undefined,
-      alpha: 1,
-      beta: 0,
     }),
     'product_',
   );
@@ -166,14 +153,7 @@ const zeroStride = ({ zeros, zeroBytes, blocks }: NbitsProblem): number =>
  * lowest bits of its bytes first; zeros behind the last one.
  */
 function arrangeFunction({ k, depth, each, chunk }: Codes): WasmFunction {
-  const [a, to] = [local('i32'), local('i32')];
-  const [first, slot, byte, at, target] = [
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-  ];
+  const [a, to, first, slot, byte, at, target] = locals(7);
   const element = load('f32', plus(a, times(at, FLOAT)));
   const put = (value: Expression): Statement => store('f32', { address: target }, value);
   return {
@@ -199,7 +179,7 @@ function arrangeFunction({ k, depth, each, chunk }: Codes): WasmFunction {
 
 /** `sums(a, to)`: the sum of each block of a row. */
 function blockSumsFunction({ blocks, blockSize }: Codes): WasmFunction {
-  const [a, to, block, index] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const [a, to, block, index] = locals(4);
   const sum = local('v128');
   return {
     name: 'sums',
@@ -263,14 +243,7 @@ function zeroPoint({ zeros, bits, each }: Codes, place: Local, block: Local): Ex
 /** `columns(a, sums, codes, scales, zeros, y)`: a row times so many columns. */
 function columnsFunction(codes: Codes, width: number): WasmFunction {
   const { blocks, blockBytes, each, chunk, zeros: kind } = codes;
-  const [a, sums, b, scales, zeros, y] = [
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-  ];
+  const [a, sums, b, scales, zeros, y] = locals(6);
   const [block, chunkIndex, scale] = [local('i32'), local('i32'), local('f32')];
   const columns = Array.from({ length: width }, (_, column) => ({
     total: local('v128'),
@@ -335,9 +308,8 @@ function columnsFunction(codes: Codes, width: number): WasmFunction {
 /** `decode(codes, scales, zeros, to)`: a column as floats, in the order of `arrange`. */
 function decodeFunction(codes: Codes): WasmFunction {
   const { blocks, blockBytes, each, chunk } = codes;
-  const [b, scales, zeros, to] = [local('i32'), local('i32'), local('i32'), local('i32')];
-  const [block, index] = [local('i32'), local('i32')];
-  const [scale, zero] = [local('v128'), local('v128')];
+  const [b, scales, zeros, to, block, index] = locals(6);
+  const [scale, zero] = locals(2, 'v128');
   const statements: Statement[] = [];
   const vectors = decodeChunk(codes, b, { offset: 0, statements });
   return {

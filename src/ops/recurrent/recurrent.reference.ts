@@ -8,10 +8,6 @@ import { operand } from '../operand-checks.ts';
 import { HOST_ACTIVATIONS } from './activations.reference.ts';
 import { activationsOf, CELLS, type CellName, cellOf, sizesOf } from './recurrent-cell.ts';
 
-export const recurrentReference: StaticReference = {
-  reference: computeRecurrent,
-};
-
 type Activate = (x: number) => number;
 
 /** The inputs of a cell for one unit in one step. */
@@ -55,36 +51,34 @@ const EQUATIONS: Readonly<
 const same: Activate = (x) => x;
 
 /** In double precision, one sequence and direction after the other. */
-export function computeRecurrent(
-  inputs: Operands<HostTensor>,
-  attributes: Attributes,
-  output: HostTensor,
-): void {
-  const { steps, batch, directions, hidden } = sizesOf(inputs, attributes);
-  const direction = stringAttribute(attributes, 'direction');
-  const clip = floatAttribute(attributes, 'clip');
-  const limit = (x: number): number => (clip > 0 ? Math.min(Math.max(x, -clip), clip) : x);
-  const activations = activationsOf(attributes);
-  const lengths = inputs[4]?.data;
-  for (let d = 0; d < directions; d++) {
-    const activate = (activations[d] ?? []).map(({ name, alpha, beta }): Activate => {
-      const activation = HOST_ACTIVATIONS[name];
-      return (x) => activation?.(limit(x), alpha, beta) ?? x;
-    });
-    for (let sequence = 0; sequence < batch; sequence++) {
-      const length = Math.min(Math.max(Number(lengths?.[sequence] ?? steps), 0), steps);
-      const isReverse = direction === 'reverse' || d === 1;
-      runSequence(inputs, attributes, {
-        y: floatElements(output),
-        places: Array.from({ length }, (_, i) => (isReverse ? length - 1 - i : i)),
-        d,
-        sequence,
-        hidden,
-        activate,
+export const recurrentReference: StaticReference = {
+  reference(inputs, attributes, output) {
+    const { steps, batch, directions, hidden } = sizesOf(inputs, attributes);
+    const direction = stringAttribute(attributes, 'direction');
+    const clip = floatAttribute(attributes, 'clip');
+    const limit = (x: number): number => (clip > 0 ? Math.min(Math.max(x, -clip), clip) : x);
+    const activations = activationsOf(attributes);
+    const lengths = inputs[4]?.data;
+    for (let d = 0; d < directions; d++) {
+      const activate = (activations[d] ?? []).map(({ name, alpha, beta }): Activate => {
+        const activation = HOST_ACTIVATIONS[name];
+        return (x) => activation?.(limit(x), alpha, beta) ?? x;
       });
+      for (let sequence = 0; sequence < batch; sequence++) {
+        const length = Math.min(Math.max(Number(lengths?.[sequence] ?? steps), 0), steps);
+        const isReverse = direction === 'reverse' || d === 1;
+        runSequence(inputs, attributes, {
+          y: floatElements(output),
+          places: Array.from({ length }, (_, i) => (isReverse ? length - 1 - i : i)),
+          d,
+          sequence,
+          hidden,
+          activate,
+        });
+      }
     }
-  }
-}
+  },
+};
 
 interface SequenceRun {
   readonly y: FloatArray;

@@ -1,4 +1,4 @@
-import { FLOAT, plus, times } from '../../wasm/address.ts';
+import { FLOAT, plus, times, lesser } from '../../wasm/address.ts';
 import {
   apply,
   type Expression,
@@ -7,9 +7,11 @@ import {
   load,
   type Local,
   local,
+  locals,
   select,
 } from '../../wasm/expression.ts';
 import { add, mul, sub } from '../../wasm/floats.ts';
+import { byFours } from '../../wasm/for-parts.ts';
 import {
   binder,
   call,
@@ -27,6 +29,7 @@ import type { WasmCall, WasmLowering } from '../wasm-lowering.ts';
 import type { ActivationCall } from './activations.ts';
 import { activate } from './activations.wasm.ts';
 import { activationsOf, CELLS, type CellName, cellOf, sizesOf } from './recurrent-cell.ts';
+import { plainProblem } from '../linear/matmul-problem.ts';
 
 /** For each direction and step a product of the states of all sequences, then the units of each. */
 const recurrent: WasmLowering = (given) => {
@@ -35,17 +38,7 @@ const recurrent: WasmLowering = (given) => {
   const { cell, steps, batch, directions, hidden, width, isLate } = problem;
   const { states } = CELLS[cell];
   const product = innerKernel(
-    productKernel({
-      m: batch,
-      n: width,
-      k: hidden,
-      batch: [1, 1],
-      a: { batch: [0, 0], row: hidden, column: 1 },
-      b: { batch: [0, 0], row: width, column: 1 },
-      c: undefined,
-      alpha: 1,
-      beta: 0,
-    }),
+    productKernel(plainProblem({ m: batch, n: width, k: hidden })),
     'product_',
   );
   const keeps = cell === 'gru' && !isLate;
@@ -57,7 +50,7 @@ const recurrent: WasmLowering = (given) => {
     body({ inputs: [x, r, initial, vectors, lengths], output, scratch: memory }) {
       const [h, c, sums, kept, keptSums, ...rest] = memory;
       if (!(x && r && initial && h && c && sums && kept && keptSums)) return [];
-      const [step, sequence, place] = [local('i32'), local('i32'), local('i32')];
+      const [step, sequence, place] = locals(3);
       const count = directions * batch * hidden;
       const multiply = (weights: Local, from: Local, to: Local): readonly Statement[] => {
         const places = { inputs: [from, weights], output: to, scratch: rest };
@@ -191,12 +184,11 @@ function placeOf({ place, step, steps, isReverse, sequence, lengths }: StepPlace
     return [set(place, isReverse ? apply('i32.sub', i32(steps - 1), step) : step)];
   }
   const length = local('i32');
-  const least = (a: Expression, b: Expression) => select(apply('i32.lt_s', a, b), a, b);
   const backward = apply('i32.sub', apply('i32.sub', length, i32(1)), step);
   const isActive = apply('i32.lt_s', step, length);
   return [
     set(length, load('i32', plus(lengths, times(sequence, 4)))),
-    set(length, least(length, i32(steps))),
+    set(length, lesser(length, steps)),
     set(place, select(isActive, isReverse ? backward : step, i32(-1))),
   ];
 }
@@ -206,7 +198,7 @@ const isWithin = (place: Local, steps: number): Expression => apply('i32.lt_u', 
 /** `copy(to, from)`, `clear(to)`, and for each direction `keep` and `units`. */
 function unitFunctions(problem: RecurrentProblem, keeps: boolean): WasmFunction[] {
   const { hidden, activations } = problem;
-  const [to, from, cleared] = [local('i32'), local('i32'), local('i32')];
+  const [to, from, cleared] = locals(3);
   return [
     {
       name: 'copy',
@@ -255,14 +247,7 @@ function forUnits(
     });
     return [...statements, ...written];
   };
-  const index = local('i32');
-  return [
-    ...loop({ index, end: i32(Math.floor(hidden / 4)) }, [
-      ...round(4),
-      ...rows.map((row) => set(row, plus(row, 4 * FLOAT))),
-    ]),
-    ...(hidden % 4 === 0 ? [] : round(hidden % 4)),
-  ];
+  return byFours({ count: hidden, pointers: rows, steps: rows.map(() => FLOAT) }, round);
 }
 
 /** `keep(x, sums, h, kept)`: what the reset gate leaves of the states. */
@@ -271,7 +256,7 @@ function keepFunction(
   [f]: readonly ActivationCall[],
   d: number,
 ): WasmFunction {
-  const [x, sums, h, kept] = [local('i32'), local('i32'), local('i32'), local('i32')];
+  const [x, sums, h, kept] = locals(4);
   return {
     name: `keep${d}`,
     params: [x, sums, h, kept],
@@ -289,7 +274,7 @@ function unitsFunction(
   calls: readonly ActivationCall[],
   d: number,
 ): WasmFunction {
-  const params = Array.from({ length: 7 }, () => local('i32'));
+  const params = locals(7);
   const [x, sums, keptSums, h, c, y, vectors] = params;
   const name = `units${d}`;
   if (!(x && sums && keptSums && h && c && y && vectors)) return { name, params, body: [] };

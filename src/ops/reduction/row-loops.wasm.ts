@@ -1,6 +1,7 @@
-import { apply, type Expression, i32, type Local, local } from '../../wasm/expression.ts';
-import { lesser, times } from '../../wasm/address.ts';
-import { call, loop, set, type Statement, type WasmFunction, when } from '../../wasm/statement.ts';
+import { i32, type Local, locals } from '../../wasm/expression.ts';
+import { times, plus } from '../../wasm/address.ts';
+import { partWidths, forParts } from '../../wasm/for-parts.ts';
+import { call, loop, set, type Statement, type WasmFunction } from '../../wasm/statement.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
 import type { RowShape } from './row-walk.wasm.ts';
 
@@ -25,9 +26,8 @@ export type RowBody = (shape: RowShape, x: Local, y: Local) => readonly Statemen
 export function rowKernel(problem: RowProblem, body: RowBody): WasmKernel {
   const { outer, size, inner, elementBytes, resultSize } = problem;
   const lanes = inner === 1 ? 'along' : 'across';
-  const widths = inner === 1 ? [1] : [4, inner % 4].filter((rows) => rows > 0 && rows <= inner);
-  const functions = widths.map((rows): WasmFunction => {
-    const [x, y] = [local('i32'), local('i32')];
+  const functions = partWidths(inner, 4).map((rows): WasmFunction => {
+    const [x, y] = locals(2);
     const shape: RowShape = { size, stride: inner, lanes, rows };
     return { name: `rows${rows}`, params: [x, y], body: body(shape, x, y) };
   });
@@ -39,43 +39,18 @@ export function rowKernel(problem: RowProblem, body: RowBody): WasmKernel {
     work: outer * size * inner,
     body({ inputs: [x], output, units }) {
       if (x === undefined || outer * inner * resultSize === 0) return [];
-      const [block, column] = [local('i32'), local('i32')];
-      const at = (base: Local, bytes: number, from: Expression, blockElements: number) =>
-        apply(
-          'i32.add',
-          base,
-          apply(
-            'i32.add',
-            apply('i32.mul', block, i32(blockElements * bytes)),
-            apply('i32.mul', from, i32(bytes)),
-          ),
-        );
-      const callRows = (rows: number, from: Expression): Statement =>
+      const [block, part] = locals(2);
+      const at = (base: Local, bytes: number, blockElements: number) =>
+        plus(base, plus(times(block, blockElements * bytes), times(part, 4 * bytes)));
+      const parts = { index: part, count: inner, width: 4 };
+      const callRows = (rows: number): Statement[] => [
         call(`rows${rows}`, [
-          at(x, elementBytes[0], from, size * inner),
-          at(output, elementBytes[1], from, resultSize * inner),
-        ]);
-      const whole = inner - (inner % 4);
-      const columns =
-        inner === 1
-          ? [callRows(1, i32(0))]
-          : [
-              ...loop({ index: column, end: i32(whole), step: 4 }, [callRows(4, column)]),
-              ...(inner % 4 === 0 ? [] : [callRows(inner % 4, i32(whole))]),
-            ];
-      if (!isOneBlock) return loop({ index: block, begin: units.first, end: units.end }, columns);
-      const [first, end] = [times(units.first, 4), lesser(times(units.end, 4), whole)];
-      return [
-        set(block, i32(0)),
-        ...(whole === 0
-          ? []
-          : loop({ index: column, begin: first, end, step: 4 }, [callRows(4, column)])),
-        ...(inner % 4 === 0
-          ? []
-          : when(apply('i32.eq', units.end, i32(Math.ceil(inner / 4))), [
-              callRows(inner % 4, i32(whole)),
-            ])),
+          at(x, elementBytes[0], size * inner),
+          at(output, elementBytes[1], resultSize * inner),
+        ]),
       ];
+      if (isOneBlock) return [set(block, i32(0)), ...forParts({ ...parts, ...units }, callRows)];
+      return loop({ index: block, begin: units.first, end: units.end }, forParts(parts, callRows));
     },
   };
 }

@@ -4,6 +4,7 @@ import {
   i32,
   type Local,
   local,
+  locals,
   shuffle32,
   vector,
 } from '../../wasm/expression.ts';
@@ -54,7 +55,7 @@ export class RowWalk {
    */
   fold(base: Local, target: Local, access: ElementAccess, fold: Fold): Statement[] {
     const { combine, identity } = fold;
-    const sums = Array.from({ length: UNROLL }, () => local('v128'));
+    const sums = locals(UNROLL, 'v128');
     const pointer = local('i32');
     const body = this.#walk([{ pointer, access }], ([place], lane, count) => {
       const sum = sums[lane % UNROLL];
@@ -81,7 +82,7 @@ export class RowWalk {
     to: { readonly base: Local; readonly access: ElementAccess },
     map: MapElements,
   ): Statement[] {
-    const [source, target] = [local('i32'), local('i32')];
+    const [source, target] = locals(2);
     const operands = [
       { pointer: source, access: from.access },
       { pointer: target, access: to.access },
@@ -112,12 +113,12 @@ export class RowWalk {
     to: { readonly base: Local; readonly access: ElementAccess },
     { combine, identity, map, target: total }: Fold & { readonly target: Local },
   ): Statement[] {
-    const [source, target] = [local('i32'), local('i32')];
+    const [source, target] = locals(2);
     const operands = [
       { pointer: source, access: from.access },
       { pointer: target, access: to.access },
     ];
-    const sums = Array.from({ length: UNROLL }, () => local('v128'));
+    const sums = locals(UNROLL, 'v128');
     const [a, b, c, d] = sums;
     if (!(a && b && c && d)) return [];
     return [

@@ -9,6 +9,7 @@ import {
   i64,
   type Local,
   local,
+  locals,
   select,
 } from '../../wasm/expression.ts';
 import { call, increment, loop, set, type Statement } from '../../wasm/statement.ts';
@@ -31,7 +32,7 @@ export function scalarReduceKernel(
   const kept = dims.filter(({ axis }) => !axes.has(axis));
   const reduced = dims.filter(({ axis }) => axes.has(axis));
   const count = elementCount(reduced.map(({ size }) => size));
-  const [from, to, row] = [local('i32'), local('i32'), local('i32')];
+  const [from, to, row] = locals(3);
   const sums = accumulator(access);
   const total = local(sums.type);
   const joined = (pointer: Local): Statement[] => [
@@ -75,7 +76,7 @@ function walk(
   body: (pointer: Local) => readonly Statement[],
 ): Statement[] {
   if (dim === undefined) return [...body(base)];
-  const [index, pointer] = [local('i32'), local('i32')];
+  const [index, pointer] = locals(2);
   return loop({ index, end: i32(dim.size) }, [
     set(pointer, plus(base, times(index, dim.step))),
     ...walk(inner, pointer, body),

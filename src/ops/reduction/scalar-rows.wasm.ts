@@ -1,5 +1,5 @@
 import { plus, times } from '../../wasm/address.ts';
-import { i32, type Local, local } from '../../wasm/expression.ts';
+import { i32, type Local, local, locals } from '../../wasm/expression.ts';
 import { call, loop, type Statement } from '../../wasm/statement.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
 
@@ -19,7 +19,7 @@ export function scalarRowKernel(
   body: (x: Local, y: Local, scratch: readonly Local[]) => readonly Statement[],
   scratch: readonly number[] = [],
 ): WasmKernel {
-  const [x, y] = [local('i32'), local('i32')];
+  const [x, y] = locals(2);
   const memory = scratch.map(() => local('i32'));
   return {
     functions: [{ name: 'row', params: [x, y, ...memory], body: body(x, y, memory) }],
@@ -28,7 +28,7 @@ export function scalarRowKernel(
     work: outer * blockBytes[0],
     body({ inputs: [from], output, scratch: places, units }) {
       if (from === undefined) return [];
-      const [block, column] = [local('i32'), local('i32')];
+      const [block, column] = locals(2);
       return loop({ index: block, begin: units.first, end: units.end }, [
         ...loop({ index: column, end: i32(inner) }, [
           call('row', [

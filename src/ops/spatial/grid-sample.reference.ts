@@ -1,42 +1,33 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount } from '../../core/shape.ts';
 import { floatElements } from '../elements.ts';
-import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
 import { type Sampling, samplingOf } from './grid-sample.ts';
 import type { StaticReference } from '../op-reference.ts';
 
 export const gridSampleReference: StaticReference = {
-  reference: sampleGrid,
-};
-
-function sampleGrid(
-  inputs: Operands<HostTensor>,
-  attributes: Attributes,
-  output: HostTensor,
-): void {
-  const [x, grid] = [operand(inputs, 0), operand(inputs, 1)];
-  const [elements, places, y] = [floatElements(x), floatElements(grid), floatElements(output)];
-  const [, channels = 1, ...sizes] = x.shape;
-  const pixels = elementCount(sizes);
-  const points = elementCount(output.shape.slice(2));
-  const how = samplingOf(attributes);
-  for (let i = 0; i < y.length; i++) {
-    const plane = Math.floor(i / points);
-    const at = (Math.floor(plane / channels) * points + (i % points)) * sizes.length;
-    let taps = [{ index: plane * pixels, weight: 1 }];
-    let stride = pixels;
-    for (const [axis, size] of sizes.entries()) {
-      stride /= size;
-      const own = tapsOf(places[at + sizes.length - 1 - axis] ?? 0, size, how);
-      taps = taps.flatMap(({ index, weight }) =>
-        own.map((tap) => ({ index: index + tap.index * stride, weight: weight * tap.weight })),
-      );
+  reference(inputs, attributes, output) {
+    const [x, grid] = [operand(inputs, 0), operand(inputs, 1)];
+    const [elements, places, y] = [floatElements(x), floatElements(grid), floatElements(output)];
+    const [, channels = 1, ...sizes] = x.shape;
+    const pixels = elementCount(sizes);
+    const points = elementCount(output.shape.slice(2));
+    const how = samplingOf(attributes);
+    for (let i = 0; i < y.length; i++) {
+      const plane = Math.floor(i / points);
+      const at = (Math.floor(plane / channels) * points + (i % points)) * sizes.length;
+      let taps = [{ index: plane * pixels, weight: 1 }];
+      let stride = pixels;
+      for (const [axis, size] of sizes.entries()) {
+        stride /= size;
+        const own = tapsOf(places[at + sizes.length - 1 - axis] ?? 0, size, how);
+        taps = taps.flatMap(({ index, weight }) =>
+          own.map((tap) => ({ index: index + tap.index * stride, weight: weight * tap.weight })),
+        );
+      }
+      y[i] = taps.reduce((sum, { index, weight }) => sum + weight * (elements[index] ?? 0), 0);
     }
-    y[i] = taps.reduce((sum, { index, weight }) => sum + weight * (elements[index] ?? 0), 0);
-  }
-}
+  },
+};
 
 interface Tap {
   readonly index: number;

@@ -9,6 +9,7 @@ import {
   load,
   type Local,
   local,
+  locals,
 } from '../../wasm/expression.ts';
 import {
   call,
@@ -37,7 +38,7 @@ const resample: WasmLowering = ({ inputs: [x, table], output, attributes }) => {
     work: count * width,
     body({ inputs: [from, rows], output: to, units }) {
       if (!(from && rows) || count === 0) return [];
-      const [outer, row, at, target] = [local('i32'), local('i32'), local('i32'), local('i32')];
+      const [outer, row, at, target] = locals(4);
       return [
         set(target, plus(to, times(units.first, outSize * inner * FLOAT))),
         ...loop({ index: outer, begin: units.first, end: units.end }, [
@@ -58,7 +59,7 @@ const isConstant = (row: Local): Expression => apply('f32.lt', load('f32', row),
 
 /** `interpolate(x, row, to)`: one element. */
 function elementFunction(width: number): WasmFunction {
-  const [x, row, to] = [local('i32'), local('i32'), local('i32')];
+  const [x, row, to] = locals(3);
   const [sum, tap, at] = [local('f32'), local('i32'), local('i32')];
   return {
     name: 'interpolate',
@@ -83,16 +84,10 @@ function elementFunction(width: number): WasmFunction {
 /** `interpolate(x, row, to)`: a run of elements that have the same weights. */
 function runFunction(width: number, inner: number): WasmFunction {
   const access = elementAccess('float32');
-  const [x, row, to] = [local('i32'), local('i32'), local('i32')];
+  const [x, row, to] = locals(3);
   const params = [x, row, to];
   if (access === undefined) return { name: 'interpolate', params, body: [] };
-  const [weights, index, tap, from, at] = [
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-  ];
+  const [weights, index, tap, from, at] = locals(5);
   const sum = local('v128');
   const vector = (count: number): Statement[] => [
     ...when(

@@ -1,8 +1,6 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { boolAttribute, floatAttribute, intAttribute } from '../attributes.ts';
 import { type FloatArray, floatElements, numberElements } from '../elements.ts';
-import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
 import type { StaticReference } from '../op-reference.ts';
 
@@ -10,42 +8,36 @@ import type { StaticReference } from '../op-reference.ts';
 const MAX_SAMPLES = 4096;
 
 export const roiAlignReference: StaticReference = {
-  reference: alignRegions,
-};
-
-function alignRegions(
-  inputs: Operands<HostTensor>,
-  attributes: Attributes,
-  output: HostTensor,
-): void {
-  const x = operand(inputs, 0);
-  const [elements, rois] = [floatElements(x), floatElements(operand(inputs, 1))];
-  const images = numberElements(operand(inputs, 2));
-  const y = floatElements(output);
-  const [batch = 1, channels = 1, height = 1, width = 1] = x.shape;
-  const [, , rows = 1, columns = 1] = output.shape;
-  const isMax = boolAttribute(attributes, 'max');
-  for (let i = 0; i < y.length; i++) {
-    const plane = Math.floor(i / columns / rows);
-    const region = Math.floor(plane / channels);
-    const image = Math.min(Math.max(images[region] ?? 0, 0), batch - 1);
-    const start = (image * channels + (plane % channels)) * height * width;
-    const pixels = elements.subarray(start, start + height * width);
-    const along = (corner: number, cell: number, cells: number) =>
-      samplesOf([rois[corner] ?? 0, rois[corner + 2] ?? 0], { cell, cells, attributes });
-    const ys = along(region * 4 + 1, Math.floor(i / columns) % rows, rows);
-    const xs = along(region * 4, i % columns, columns);
-    let [sum, largest] = [0, ys.length * xs.length === 0 ? 0 : -Infinity];
-    for (const py of ys) {
-      for (const px of xs) {
-        const parts = weighted({ pixels, height, width }, py, px);
-        for (const part of parts) sum += part;
-        largest = Math.max(largest, ...parts);
+  reference(inputs, attributes, output) {
+    const x = operand(inputs, 0);
+    const [elements, rois] = [floatElements(x), floatElements(operand(inputs, 1))];
+    const images = numberElements(operand(inputs, 2));
+    const y = floatElements(output);
+    const [batch = 1, channels = 1, height = 1, width = 1] = x.shape;
+    const [, , rows = 1, columns = 1] = output.shape;
+    const isMax = boolAttribute(attributes, 'max');
+    for (let i = 0; i < y.length; i++) {
+      const plane = Math.floor(i / columns / rows);
+      const region = Math.floor(plane / channels);
+      const image = Math.min(Math.max(images[region] ?? 0, 0), batch - 1);
+      const start = (image * channels + (plane % channels)) * height * width;
+      const pixels = elements.subarray(start, start + height * width);
+      const along = (corner: number, cell: number, cells: number) =>
+        samplesOf([rois[corner] ?? 0, rois[corner + 2] ?? 0], { cell, cells, attributes });
+      const ys = along(region * 4 + 1, Math.floor(i / columns) % rows, rows);
+      const xs = along(region * 4, i % columns, columns);
+      let [sum, largest] = [0, ys.length * xs.length === 0 ? 0 : -Infinity];
+      for (const py of ys) {
+        for (const px of xs) {
+          const parts = weighted({ pixels, height, width }, py, px);
+          for (const part of parts) sum += part;
+          largest = Math.max(largest, ...parts);
+        }
       }
+      y[i] = isMax ? largest : sum / Math.max(ys.length * xs.length, 1);
     }
-    y[i] = isMax ? largest : sum / Math.max(ys.length * xs.length, 1);
-  }
-}
+  },
+};
 
 interface Cell {
   readonly cell: number;
