@@ -26,7 +26,7 @@ export function applyFunction(
   if (!isPolymorphic && args.every((arg, i) => isSame(arg, callee.params[i]))) {
     return { result: callee.result, checks: [] };
   }
-  const unifier = new Unifier();
+  const unifier = new Unifier({ ownSizes: true });
   const instance = instantiate(unifier, { expr, callee, args });
   const checks: DimCheck[] = [];
   for (const [i, arg] of args.entries()) {
@@ -41,7 +41,7 @@ export function applyFunction(
       throw new TypeCheckError(unequal(got, expected));
     };
     if (unifier.flow(termOf(arg), param, { atRunTime: true, onCheck, onMismatch })) continue;
-    const expected = formatType(callee.params[i] ?? UNIT);
+    const expected = formatType(unifier.typeOf(param, () => UNIT));
     throw new TypeCheckError({ where: place, got: formatType(arg), expected });
   }
   unifier.settle();

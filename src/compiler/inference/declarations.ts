@@ -125,6 +125,13 @@ export function plainSymbols(types: readonly Type[]): Set<string> {
   return symbols;
 }
 
+/** Symbols that stand by themselves in tensors and tuples of them, where a value tells them. */
+export function tensorSymbols(type: Type): Set<string> {
+  if (type.kind === 'tensor') return plainSymbols([type]);
+  if (type.kind !== 'tuple') return new Set();
+  return new Set(type.fields.flatMap((field) => [...tensorSymbols(field)]));
+}
+
 export function isPolymorphic(type: Type): boolean {
   return type.kind === 'function' && (type.typeParams?.length ?? 0) > 0;
 }

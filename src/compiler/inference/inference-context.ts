@@ -4,7 +4,12 @@ import type { Complaint } from '../../core/errors.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { type CallExpr, type Expr, formatSpan, type FunctionExpr, spanOf } from '../ir/expr.ts';
 import { formatType, type Type, type TypeDefinition } from '../ir/type.ts';
-import { type DeclaredConstructor, plainSymbols, typeFault } from './declarations.ts';
+import {
+  type DeclaredConstructor,
+  plainSymbols,
+  tensorSymbols,
+  typeFault,
+} from './declarations.ts';
 import { describeExpr } from './describe-expr.ts';
 import {
   type AppliedTerm,
@@ -45,6 +50,7 @@ export interface Scope {
 }
 
 const NO_SYMBOLS: ReadonlySet<string> = new Set();
+const NO_SCOPE = { symbols: NO_SYMBOLS };
 
 /**
  * Facts of the expressions of global functions that are inferred together, because they
@@ -64,6 +70,8 @@ export class InferenceContext {
   /** Symbols of the global function, and what each is a dimension of. */
   readonly #names = new Map<string, 'value' | 'parameter'>();
   readonly #rechecks: (() => void)[] = [];
+  /** Makes another instance of a function like one at one of its uses. */
+  readonly #uses = new Map<Term, () => Term>();
   readonly #terms = new Map<Expr, Term>();
   readonly #values = new Map<Expr, Term>();
   /** Where expressions are being inferred now. */
@@ -73,7 +81,7 @@ export class InferenceContext {
 
   constructor(surroundings: Surroundings) {
     this.surroundings = surroundings;
-    this.unifier = new Unifier(surroundings.facts);
+    this.unifier = new Unifier({ facts: surroundings.facts });
   }
 
   /** The type of a node that has been inferred, polymorphic where it is. */
@@ -99,6 +107,12 @@ export class InferenceContext {
     if (raw.kind !== 'applied' || raw.head !== 'function') return term;
     const instance = this.instantiate(expr, raw);
     if (instance.typeArguments.length > 0) this.expansions.set(expr, instance);
+    const { scope } = this;
+    this.#uses.set(instance.term, () => {
+      const { symbols } = expr.kind === 'global' ? NO_SCOPE : scope;
+      const given = instance.typeArguments;
+      return this.unifier.instantiate(raw, { scope: symbols, given }).term;
+    });
     this.#values.set(expr, instance.term);
     return instance.term;
   }
@@ -129,18 +143,36 @@ export class InferenceContext {
     }: { at: Expr; part?: string; atRunTime?: boolean; remedy?: string },
   ): void {
     const where = part === undefined ? this.where(at) : `${this.where(at)}, ${part}`;
-    const complain = (complaint: Complaint): void => {
+    const complain = (complaint: Omit<Complaint, 'where'>): void => {
       this.surroundings.diagnostics.complain(spanOf(at), { ...complaint, where });
     };
     const onMismatch = (got: Dim, wanted: Dim): void =>
       complain({ got: `dimension ${formatDim(got)}`, expected: formatDim(wanted) });
     // As text before unification: half of an equation may be solved when it fails.
     const before = resolve(expected).kind === 'meta' ? '_' : this.format(expected);
-    if (this.unifier.flow(actual, expected, { atRunTime, onMismatch })) return;
+    if (this.unifier.flow(actual, expected, { atRunTime, onMismatch })) {
+      if (hasFunctions(actual)) this.recheck(() => this.#requireStill(actual, expected, complain));
+      return;
+    }
     const got = this.format(actual);
     const after = this.format(expected);
     const wanted = after === got ? before : after;
     complain({ got, expected: wanted, remedy: remedy ?? remedyFor(actual, expected) });
+  }
+
+  /**
+   * What a function takes may have become wider since it was accepted: `@map(%f, %list)` says first what `%f`
+   * takes, and then that it gets elements of any size.
+   */
+  #requireStill(
+    actual: Term,
+    expected: Term,
+    complain: (complaint: Omit<Complaint, 'where'>) => void,
+  ): void {
+    const use = this.#uses.get(resolve(actual))?.() ?? actual;
+    const got = this.format(use);
+    if (this.unifier.flow(use, resolve(expected))) return;
+    complain({ got, expected: this.format(expected) });
   }
 
   /** Complaints of the module so far. */
@@ -219,7 +251,7 @@ export class InferenceContext {
   }
 
   #newSymbols(type: Type): string[] {
-    return [...plainSymbols([type])].filter((symbol) => !this.scope.symbols.has(symbol));
+    return [...tensorSymbols(type)].filter((symbol) => !this.scope.symbols.has(symbol));
   }
 
   /**
@@ -279,6 +311,19 @@ export class InferenceContext {
     const scope = isGlobal ? NO_SYMBOLS : this.scope.symbols;
     return this.unifier.instantiate(fn, { scope, given });
   }
+}
+
+function hasFunctions(root: Term): boolean {
+  const seen = new Set<Term>();
+  const work: Term[] = [root];
+  for (let next = work.pop(); next !== undefined; next = work.pop()) {
+    const term = resolve(next);
+    if (term.kind !== 'applied' || seen.has(term)) continue;
+    if (term.head === 'function') return true;
+    seen.add(term);
+    work.push(...term.args);
+  }
+  return false;
 }
 
 /** The term with `?` in place of symbols. */

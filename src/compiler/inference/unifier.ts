@@ -34,6 +34,11 @@ export interface Instance {
   readonly typeArguments: readonly Term[];
 }
 
+export interface UnifierOptions {
+  readonly facts?: DimFacts | undefined;
+  readonly ownSizes?: boolean | undefined;
+}
+
 interface PostponedDims {
   readonly actual: Dim;
   readonly expected: Dim;
@@ -41,6 +46,7 @@ interface PostponedDims {
 }
 
 const META = '#';
+const NO_TYPES: ReadonlyMap<string, Term> = new Map();
 
 /**
  * Solves equations between types. Types are unified structurally, after Hindley and Milner;
@@ -49,13 +55,21 @@ const META = '#';
  */
 export class Unifier {
   readonly #dims = new Map<string, Dim>();
+  /** Metavariables that may not stand for `?`. */
+  readonly #exact = new Set<string>();
   #serial = 0;
   #postponed: PostponedDims[] = [];
   readonly #facts: DimFacts;
+  readonly #ownSizes: boolean;
 
-  /** `facts`: bounds of symbols. */
-  constructor(facts: DimFacts = NO_FACTS) {
+  /**
+   * `facts`: bounds of symbols. `ownSizes`: symbols in the type of a function that is a value may stand for any
+   * dimension, as those do that are its own. For types that inference has already accepted, which knows the
+   * scopes of symbols.
+   */
+  constructor({ facts = NO_FACTS, ownSizes = false }: UnifierOptions = {}) {
     this.#facts = facts;
+    this.#ownSizes = ownSizes;
   }
 
   /** Whether a value of type `actual` fits where `expected` is asked for; binds metavariables. */
@@ -127,12 +141,13 @@ export class Unifier {
     const params = fn.args.slice(0, -1);
     const own = new Set<string>();
     for (const param of params) symbolsOfTerm(param, { intoFunctions: false }, own);
+    const ofData = symbolsInData(params);
     const ofResult = symbolsOfTerm(fn.args.at(-1) ?? fn, { intoFunctions: false });
     const dims = new Map<string, Dim>();
     for (const symbol of symbolsOfTerm(fn, { intoFunctions: true })) {
       if (symbol.startsWith(META) || scope.has(symbol)) continue;
       // Every function type inside binds its own symbols: they must not meet those of the caller.
-      if (own.has(symbol)) dims.set(symbol, this.freshDim());
+      if (own.has(symbol)) dims.set(symbol, this.#freshSize(symbol, ofData));
       else dims.set(symbol, ofResult.has(symbol) ? '?' : this.#rename(symbol));
     }
     if (dims.size === 0 && typeArguments.length === 0) return { term: fn, typeArguments };
@@ -144,6 +159,13 @@ export class Unifier {
   /** A metavariable of dimensions. */
   freshDim(): Dim {
     return `${META}${this.#serial++}`;
+  }
+
+  /** All elements of data have it: what is not known cannot stand for it, because no check would find a difference. */
+  #freshSize(symbol: string, ofData: ReadonlySet<string>): Dim {
+    const dim = `${META}${this.#serial++}`;
+    if (ofData.has(symbol)) this.#exact.add(dim);
+    return dim;
   }
 
   /** The dimension with what its metavariables were found to be. */
@@ -208,10 +230,25 @@ export class Unifier {
     const isPolymorphic = from.typeParams.length + expected.typeParams.length > 0;
     const last = expected.args.length - 1;
     if (isPolymorphic || from.args.length !== expected.args.length) return false;
-    return from.args.every((arg, i) => {
+    const { args } = this.#ownSizes ? this.#withOpenSizes(from) : from;
+    return args.every((arg, i) => {
       const other = argument(expected, i);
       return i === last ? this.flow(arg, other, inner) : this.flow(other, arg, inner);
     });
+  }
+
+  /** The type of a function with metavariables for symbols of its parameters. */
+  #withOpenSizes(fn: AppliedTerm): AppliedTerm {
+    const own = new Set<string>();
+    const params = fn.args.slice(0, -1);
+    for (const param of params) symbolsOfTerm(param, { intoFunctions: false }, own);
+    const ofData = symbolsInData(params);
+    const dims = new Map<string, Dim>();
+    for (const symbol of own) {
+      if (!symbol.startsWith(META)) dims.set(symbol, this.#freshSize(symbol, ofData));
+    }
+    if (dims.size === 0) return fn;
+    return { ...fn, args: fn.args.map((arg) => substitute(arg, { types: NO_TYPES, dims })) };
   }
 
   #joinTensors(from: TensorTerm, expected: TensorTerm, options: FlowOptions): Term | undefined {
@@ -250,6 +287,10 @@ export class Unifier {
 
   #bindDim(symbol: string, dim: Dim): boolean {
     if (symbol === dim) return true;
+    if (this.#exact.has(symbol)) {
+      if (isUnknownDim(dim)) return false;
+      if (isMetaDim(dim)) this.#exact.add(dim);
+    }
     let isCyclic = false;
     forEachSymbol(dim, (other) => {
       isCyclic ||= other === symbol;
@@ -272,6 +313,19 @@ export class Unifier {
 
 function isMetaDim(dim: Dim): dim is string {
   return typeof dim === 'string' && dim.startsWith(META);
+}
+
+/** The symbols of tensors in fields of data. */
+function symbolsInData(terms: readonly Term[]): ReadonlySet<string> {
+  const symbols = new Set<string>();
+  const visit = (term: Term): void => {
+    const resolved = resolve(term);
+    if (resolved.kind !== 'applied') return;
+    if (resolved.head === 'adt') symbolsOfTerm(resolved, { intoFunctions: false }, symbols);
+    else if (resolved.head === 'tuple') resolved.args.forEach(visit);
+  };
+  terms.forEach(visit);
+  return symbols;
 }
 
 function isErrorHead(term: Term): boolean {

@@ -83,7 +83,7 @@ export function depthOfType(root: Type): number {
 }
 
 /** The types that a type is made of. */
-function partsOfType(type: Type): readonly Type[] {
+export function partsOfType(type: Type): readonly Type[] {
   switch (type.kind) {
     case 'tuple':
       return type.fields;

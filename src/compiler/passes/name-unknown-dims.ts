@@ -11,9 +11,10 @@ import { resolveDimNames } from './resolve-dim-names.ts';
 
 /**
  * Gives each dimension that is unknown (`?`) a name where a tensor with it comes into a function:
- * as a field of a data type, or as the result of a call, of an operator whose result has a size that
- * depends on elements, or of branches that differ. What is computed from it then has dimensions over
- * that name, which the program reads off the tensor. Parameters of closures keep theirs, since the type of the function depends on them.
+ * as a parameter, as a field of a data type, or as the result of a call, of an operator whose result has a
+ * size that depends on elements, or of branches that differ. What is computed from it then has dimensions
+ * over that name, which the program reads off the tensor. A closure binds such a parameter to a variable
+ * with names, because its own type must keep the `?`: the function is called with tensors of any size.
  */
 export const nameUnknownDims: Pass = {
   name: 'name-unknown-dims',
@@ -32,6 +33,11 @@ function nameInFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
         const type = named(variable.type);
         if (type !== undefined) variables.set(variable, { ...variable, type });
       }
+    } else if (isClosure(expr)) {
+      for (const param of expr.params) {
+        const type = named(param.type);
+        if (type !== undefined) variables.set(param, { ...param, type });
+      }
     }
   }
   const hasName = valuesWithNames(fn);
@@ -45,7 +51,9 @@ function nameInFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
       }
       return variables.get(expr) ?? expr;
     }
-    const rebound = withChildren(expr, (child) => variables.get(child) ?? child);
+    const rebound = isClosure(expr)
+      ? onEntry(expr, original, variables)
+      : withChildren(expr, (child) => variables.get(child) ?? child);
     const isSource = !hasName.has(original) && bringsDims(rebound, types.operators);
     const isUnknown = isSource && hasUnknownDim(types.of(rebound));
     const result = isUnknown ? bindNamed(rebound, named(types.of(rebound))) : rebound;
@@ -53,6 +61,25 @@ function nameInFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
     return result;
   });
   return body === fn.body ? fn : { ...fn, body };
+}
+
+function isClosure(expr: Expr): expr is FunctionExpr {
+  return expr.kind === 'function' && expr.attributes.primitive === undefined;
+}
+
+/** The closure with its own parameters; in its body, lets with names for what they leave open. */
+function onEntry(
+  fn: FunctionExpr,
+  original: Expr,
+  variables: ReadonlyMap<Expr, VarExpr>,
+): FunctionExpr {
+  const params = original.kind === 'function' ? original.params : fn.params;
+  let { body } = fn;
+  for (const param of params.toReversed()) {
+    const variable = variables.get(param);
+    if (variable !== undefined) body = { kind: 'let', variable, value: param, body };
+  }
+  return body === fn.body ? fn : { ...fn, params, body };
 }
 
 /**

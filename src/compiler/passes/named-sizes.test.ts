@@ -2,6 +2,9 @@ import { expect, test } from 'vitest';
 import { parseModule } from '../ir/parse.ts';
 import { printModule } from '../ir/print.ts';
 import { compile } from '../compile.ts';
+import { runPasses } from '../pass-table.ts';
+import { verifyModule } from '../verify/verify-module.ts';
+import { toGraph } from './to-graph.ts';
 
 /** The program after some passes of the pipeline. */
 function after(text: string, ...passes: string[]): Record<string, string> {
@@ -129,4 +132,39 @@ test('a name that nothing mentions goes, and its value with it', () => {
     ",
     }
   `);
+});
+
+test('to-graph keeps a let whose name a closure or an attribute still mentions', () => {
+  const text = `
+    def @main(%x: Tensor[(n,), float32]) {
+      let %y: Tensor[(j,), float32] = concat(%x, %x, axis=0);
+      let %z: Tensor[(k,), float32] = concat(%y, %x, axis=0);
+      let %w: Tensor[(m,), float32] = neg(%x);
+      %f = fn (%a: Tensor[(k,), float32], %b: Tensor[(own,), float32]) {
+        let %c: Tensor[(own,), float32] = neg(%b);
+        (add(%a, full(shape=[j + n], value=1)), %c)
+      };
+      (%f(%z, %x), add(%w, %w))
+    }
+  `;
+  const graph = runPasses(parseModule(text), [toGraph]);
+  verifyModule(graph);
+  expect(printModule(graph)).toMatchInlineSnapshot(`
+    "def @main(%x: Tensor[(n,), float32]) {
+      let %y: Tensor[(j,), float32] = concat(%x, %x, axis=0);
+      let %z: Tensor[(k,), float32] = concat(%y, %x, axis=0);
+      %0 = fn (%a: Tensor[(k,), float32], %b: Tensor[(own,), float32]) {
+        %1 = full(shape=[(j + n)], value=1);
+        %2 = add(%a, %1);
+        %3 = neg(%b);
+        (%2, %3)
+      };
+      %4 = %0(%z, %x);
+      %5 = neg(%x);
+      %6 = add(%5, %5);
+      (%4, %6)
+    }
+    "
+  `);
+  expect(compile(graph).functions).toHaveLength(2);
 });

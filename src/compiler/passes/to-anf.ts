@@ -44,6 +44,8 @@ class AnfConverter {
   readonly #naming = new Map<Expr, LetExpr>();
   /** Further variables of an expression, which give other names to its dimensions. */
   readonly #aliases = new Map<Expr, VarExpr[]>();
+  /** Lets that name dimensions of parameters, by parameter. */
+  readonly #entries = new Map<VarExpr, LetExpr[]>();
   readonly #bindings = new Map<Scope, Binding[]>();
   /** The results of the scopes, lets left out. */
   readonly #results = new Set<Expr>();
@@ -58,6 +60,7 @@ class AnfConverter {
       if (expr.kind !== 'let') continue;
       this.#letOf.set(expr.variable, expr);
       const named = resultOf(expr.value);
+      if (named.kind === 'var' && namesUnknown(expr.variable, named)) this.#addEntry(named, expr);
       if (isAtom(named)) continue;
       const first = this.#naming.get(named);
       if (first === undefined) this.#naming.set(named, expr);
@@ -72,8 +75,31 @@ class AnfConverter {
     return this.#block(this.#scopes.top);
   }
 
+  #addEntry(param: VarExpr, expr: LetExpr): void {
+    this.#letOf.delete(expr.variable);
+    this.#entries.set(param, [...(this.#entries.get(param) ?? []), expr]);
+  }
+
+  /** The lets that name dimensions of a parameter stand first: their values come before their bodies. */
+  #enter(param: VarExpr): void {
+    for (const source of this.#entries.get(param) ?? []) {
+      this.#bindingsIn(this.#scopes.of(source)).push({
+        variable: source.variable,
+        value: param,
+        source,
+      });
+    }
+  }
+
+  #bindingsIn(scope: Scope): Binding[] {
+    const bindings = this.#bindings.get(scope) ?? [];
+    this.#bindings.set(scope, bindings);
+    return bindings;
+  }
+
   /** Binds the value of an expression in its scope, and gives the atom that stands for it. */
   #convert(expr: Expr): Expr {
+    if (expr.kind === 'var') this.#enter(expr);
     // A variable that names what has a name already, or an atom, gives way to it.
     if (expr.kind === 'var') return this.#atomOf(this.#letOf.get(expr)?.value ?? expr);
     if (isAtom(expr)) return expr;
@@ -84,9 +110,7 @@ class AnfConverter {
     const value = withChildren(expr, (child) => blocks.get(child) ?? this.#atomOf(child));
     const source = this.#naming.get(expr);
     const variable = source?.variable ?? this.#temporary(expr);
-    const scope = this.#scopes.of(expr);
-    const bindings = this.#bindings.get(scope) ?? [];
-    this.#bindings.set(scope, bindings);
+    const bindings = this.#bindingsIn(this.#scopes.of(expr));
     bindings.push({ variable, value, source });
     for (const alias of this.#aliases.get(expr) ?? []) {
       bindings.push({ variable: alias, value: variable, source: undefined });
@@ -125,6 +149,12 @@ function namesOthers({ type }: VarExpr, other: VarExpr): boolean {
   const known = other.type?.kind === 'tensor' ? other.type.shape : [];
   if (type?.kind !== 'tensor') return false;
   return type.shape.some((dim, axis) => typeof dim === 'string' && dim !== known[axis]);
+}
+
+/** Whether a variable has a name where the one it is bound to has `?`. */
+function namesUnknown({ type }: VarExpr, { type: known }: VarExpr): boolean {
+  if (type?.kind !== 'tensor' || known?.kind !== 'tensor') return false;
+  return known.shape.some((dim, axis) => dim === '?' && type.shape[axis] !== '?');
 }
 
 /** The result of a chain of lets. */

@@ -1,12 +1,10 @@
-import { forEachSymbol } from '../../core/dim-symbols.ts';
 import { isAtom } from '../ir/atoms.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import { Effects } from '../ir/effects.ts';
 import { computeScopes } from '../ir/scopes.ts';
-import { givesSizes } from '../ir/scalar-operators.ts';
-import type { Type } from '../ir/type.ts';
 import type { Operators } from '../../ops/operators.ts';
-import { bindersOf, childrenOf, mapFunctions, postOrder, rewrite } from '../ir/visit.ts';
+import { childrenOf, mapFunctions, postOrder, rewrite } from '../ir/visit.ts';
+import { DimNames, mentionedIn } from './dim-names.ts';
 import type { Pass } from './pass.ts';
 
 /**
@@ -41,12 +39,11 @@ function dropDeadLets(fn: FunctionExpr, surroundings: Surroundings): FunctionExp
 function liveVariables(fn: FunctionExpr, { operators, effects }: Surroundings): ReadonlySet<Expr> {
   const values = new Map<Expr, Expr>();
   const naming = new Map<string, VarExpr>();
-  const known = symbolsOfBinders(fn);
+  const names = new DimNames(fn, operators);
   for (const expr of postOrder(fn.body)) {
     if (expr.kind !== 'let') continue;
     values.set(expr.variable, expr.value);
-    if (!namesDims(expr, { known, operators })) continue;
-    for (const symbol of symbolsOf(expr.variable)) naming.set(symbol, expr.variable);
+    for (const symbol of names.givenBy(expr)) naming.set(symbol, expr.variable);
   }
   const seen = new Set<Expr>();
   const stack: Expr[] = [];
@@ -57,7 +54,7 @@ function liveVariables(fn: FunctionExpr, { operators, effects }: Surroundings): 
   };
   visit(fn.body);
   for (let expr = stack.pop(); expr !== undefined; expr = stack.pop()) {
-    for (const symbol of mentionedBy(expr)) visit(naming.get(symbol));
+    for (const symbol of mentionedIn(expr)) visit(naming.get(symbol));
     if (expr.kind === 'let') {
       if (effects.of(expr.value)) visit(expr.variable);
       visit(expr.body);
@@ -67,59 +64,14 @@ function liveVariables(fn: FunctionExpr, { operators, effects }: Surroundings): 
   return seen;
 }
 
-/** Names of dimensions in attributes and in the types of variables. */
-function mentionedBy(expr: Expr): string[] {
-  if (expr.kind === 'var') return symbolsOf(expr);
-  if (expr.kind === 'function' || expr.kind === 'match') return bindersOf(expr).flatMap(symbolsOf);
-  if (expr.kind !== 'call') return [];
-  const symbols: string[] = [];
-  for (const value of Object.values(expr.attributes)) {
-    if (typeof value !== 'object') continue;
-    for (const dim of value) forEachSymbol(dim, (symbol) => symbols.push(symbol));
-  }
-  return symbols;
-}
-
 function inlineLets(fn: FunctionExpr, { operators, effects }: Surroundings): FunctionExpr {
   const scopes = computeScopes(fn);
-  const known = symbolsOfBinders(fn);
+  const names = new DimNames(fn, operators);
   return removeLets(fn, (expr) => {
+    if (names.givenBy(expr).length > 0) return false;
     if (isAtom(expr.value)) return true;
-    if (namesDims(expr, { known, operators }) || effects.of(expr.value)) return false;
-    return scopes.of(expr.variable) === scopes.of(expr);
+    return !effects.of(expr.value) && scopes.of(expr.variable) === scopes.of(expr);
   });
-}
-
-/** Whether the variable names dimensions of a value that nothing named before. */
-function namesDims(
-  { variable, value }: LetExpr,
-  { known, operators }: { known: ReadonlySet<string>; operators: Operators },
-): boolean {
-  const isComputed =
-    value.kind === 'call' &&
-    value.callee.kind === 'operator' &&
-    !operators.isDynamic(value.callee.name) &&
-    !givesSizes(value.callee.name);
-  if (isComputed || value.kind === 'let') return false;
-  return symbolsOf(variable).some((symbol) => !known.has(symbol));
-}
-
-/** The symbols in the types of parameters and of variables of patterns. */
-function symbolsOfBinders(fn: FunctionExpr): ReadonlySet<string> {
-  const binders = postOrder(fn).filter((expr) => expr.kind !== 'let');
-  return new Set(binders.flatMap(bindersOf).flatMap(symbolsOf));
-}
-
-function symbolsOf({ type }: VarExpr): string[] {
-  const symbols: string[] = [];
-  const work: Type[] = type === undefined ? [] : [type];
-  for (let next = work.pop(); next !== undefined; next = work.pop()) {
-    if (next.kind === 'tuple') work.push(...next.fields);
-    else if (next.kind === 'tensor') {
-      for (const dim of next.shape) forEachSymbol(dim, (symbol) => symbols.push(symbol));
-    }
-  }
-  return symbols;
 }
 
 /** Puts values in the place of the variables of some lets. */

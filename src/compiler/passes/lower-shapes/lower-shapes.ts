@@ -29,8 +29,9 @@ import type { Pass } from '../pass.ts';
  * follows from them. What types leave open is compared before the call that requires it, with the
  * place in the source in the message. Slots that a branch fills count as empty after it.
  *
- * Parameters are checked, but for those of functions that were closures. In A-normal form, after
- * `plan-memory`.
+ * Parameters are checked. Those of functions that were closures have the right types, so that only sizes
+ * that stand in several places are compared: the function may be called where nothing told them. In A-normal
+ * form, after `plan-memory`.
  */
 export const lowerShapes: Pass = {
   name: 'lower-shapes',
@@ -71,10 +72,15 @@ class ShapeLowering {
     this.#slots.writeTo(steps);
     const hasHeap = this.#slots.begin(isChecked && tensors.length > 0);
     if (!hasHeap && !postOrder(body).some(isDimCall)) return this.#fn;
-    for (const param of params) {
+    const own = params.length - (attributes.captured ?? 0);
+    for (const [i, param] of params.entries()) {
       const where = `input "${param.name}"`;
-      if (param.type !== undefined) this.#binder.bind(param, param.type, { isChecked, where });
+      const isCompared = i < own;
+      if (param.type !== undefined) {
+        this.#binder.bind(param, param.type, { isChecked, isCompared, where });
+      }
     }
+    this.#slots.matchOpen();
     bounds?.emit(this.#slots);
     return { ...this.#fn, body: runTask(this.#block(body, steps)) };
   }

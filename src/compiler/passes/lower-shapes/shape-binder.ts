@@ -1,13 +1,16 @@
+import type { Dim } from '../../../core/dim.ts';
 import { call, projection } from '../../ir/build.ts';
 import type { Expr } from '../../ir/expr.ts';
 import { CHECK_TENSOR } from '../../ir/shape-operators.ts';
 import type { Type } from '../../ir/type.ts';
 import { tensorTypesIn } from '../../inference/shape-needs.ts';
-import type { ShapeSlots } from './shape-slots.ts';
+import { isSymbol, type ShapeSlots } from './shape-slots.ts';
 
 export interface BindOptions {
   /** Whether the value comes from outside, so that nothing is known of it. */
   readonly isChecked: boolean;
+  /** Whether its sizes may differ from those that are known under the same names. */
+  readonly isCompared?: boolean;
   /** The name of the value, for messages. */
   readonly where: string;
 }
@@ -26,19 +29,33 @@ export class ShapeBinder {
   }
 
   /** Emits the checks of a value and the reads of its dimensions; those of a tuple field by field. */
-  bind(value: Expr, type: Type, { isChecked, where }: BindOptions): void {
+  bind(value: Expr, type: Type, options: BindOptions): void {
+    const { isChecked, where } = options;
+    if (!this.#isRead(type, options)) return;
     if (type.kind === 'tuple') {
       for (const [i, field] of type.fields.entries()) {
-        if (tensorTypesIn(field).length === 0 || !(isChecked || this.isNew(field))) continue;
+        if (!this.#isRead(field, options)) continue;
         const read = this.#slots.bind(projection(value, i), 'field', field);
-        this.bind(read, field, { isChecked, where: `${where}.${i}` });
+        this.bind(read, field, { ...options, where: `${where}.${i}` });
       }
     }
-    if (type.kind !== 'tensor' || !(isChecked || this.#slots.tells(type))) return;
+    if (type.kind !== 'tensor') return;
     if (isChecked) {
       const { dtype, shape } = type;
       this.#slots.emit(call(CHECK_TENSOR, [value], { rank: shape.length, dtype, context: where }));
     }
     this.#slots.match(value, type, where);
   }
+
+  /** Whether there is anything to check in a value, or to learn from it. */
+  #isRead(type: Type, { isChecked, isCompared = false }: BindOptions): boolean {
+    const tensors = tensorTypesIn(type);
+    if (isChecked) return tensors.length > 0;
+    if (isCompared && tensors.some(({ shape }) => shape.some(isNamed))) return true;
+    return this.isNew(type);
+  }
+}
+
+function isNamed(dim: Dim): boolean {
+  return typeof dim === 'object' || isSymbol(dim);
 }

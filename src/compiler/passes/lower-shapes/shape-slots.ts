@@ -14,6 +14,14 @@ import {
 } from '../../ir/shape-operators.ts';
 import { INT_TYPE, SHAPE_HEAP_TYPE, SHAPE_TYPE, type Type, UNIT_TYPE } from '../../ir/type.ts';
 
+/** Dimensions of a tensor by axis that are formulas. */
+interface ComputedDims {
+  readonly rank: number;
+  readonly later: readonly (readonly [axis: number, dim: Dim])[];
+  /** Says where in a message. */
+  readonly context: string;
+}
+
 /**
  * The shape heap of a function: a slot for each symbol and for each dimension that is computed.
  * Every slot is declared before the first instruction, because the heap has a fixed size. What is
@@ -25,6 +33,8 @@ export class ShapeSlots {
   readonly #slots = new Map<string, number>();
   #known = new Set<string>();
   #heap: VarExpr | undefined;
+  /** What could not be compared where its tensor was bound. */
+  #open: (ComputedDims & { readonly tensor: Expr })[] = [];
   #counts = { shape: 0, size: 0 };
 
   /** Writes to these steps from now on; gives those before. */
@@ -108,11 +118,10 @@ export class ShapeSlots {
   }
 
   /** Checks dimensions such as `n + 1` of a tensor, those whose symbols are known. */
-  matchComputed(
-    tensor: Expr,
-    { rank, later, context }: { rank: number; later: readonly [number, Dim][]; context: string },
-  ): void {
+  matchComputed(tensor: Expr, { rank, later, context }: ComputedDims): void {
     const checked = new Map(later.filter(([, dim]) => this.#isComputable(dim)));
+    const unknown = later.filter(([, dim]) => !this.#isComputable(dim));
+    if (unknown.length > 0) this.#open.push({ tensor, rank, later: unknown, context });
     if (checked.size === 0) return;
     this.compute([...checked.values()]);
     const dims = Array.from({ length: rank }, (_, axis) => {
@@ -120,6 +129,12 @@ export class ShapeSlots {
       return dim === undefined ? 'any' : this.#place(dim);
     });
     this.emit(call(MATCH_SHAPE, [tensor, this.heap], { dims, context }));
+  }
+
+  /** Checks what {@link match} has left, because a parameter behind the tensor tells the symbols. */
+  matchOpen(): void {
+    for (const { tensor, ...dims } of this.#open.splice(0)) this.matchComputed(tensor, dims);
+    this.#open = [];
   }
 
   /** Stops the program unless two dimensions are equal. */

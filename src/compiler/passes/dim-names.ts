@@ -1,0 +1,118 @@
+import { forEachSymbol } from '../../core/dim-symbols.ts';
+import type { Dim } from '../../core/dim.ts';
+import type { Operators } from '../../ops/operators.ts';
+import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
+import { givesSizes } from '../ir/scalar-operators.ts';
+import { computeScopes, holds, type Scope, type Scopes } from '../ir/scopes.ts';
+import { partsOfType, type Type } from '../ir/type.ts';
+import { bindersOf } from '../ir/visit.ts';
+
+/** The names that the lets of a function give to dimensions. */
+export class DimNames {
+  readonly #operators: Operators;
+  /** Symbols of parameters of the function and of patterns, which nothing else may name. */
+  readonly #bound: ReadonlySet<string>;
+  /** Symbols in the parameters of closures, with the scopes in which these are bound. */
+  readonly #inClosures = new Map<string, Scope[]>();
+  /** How often a symbol is mentioned. */
+  readonly #mentions = new Map<string, number>();
+  readonly #variables = new Set<VarExpr>();
+  readonly #scopes: Scopes;
+
+  constructor(fn: FunctionExpr, operators: Operators) {
+    this.#operators = operators;
+    this.#scopes = computeScopes(fn);
+    const bound = new Set(fn.params.flatMap(symbolsOf));
+    for (const expr of this.#scopes.order) {
+      for (const symbol of mentionedIn(expr)) {
+        this.#mentions.set(symbol, (this.#mentions.get(symbol) ?? 0) + 1);
+      }
+      if (expr.kind === 'var') this.#variables.add(expr);
+      if (expr.kind === 'match') {
+        for (const symbol of bindersOf(expr).flatMap(symbolsOf)) bound.add(symbol);
+      }
+      if (expr.kind === 'function') this.#addClosure(expr);
+    }
+    this.#bound = bound;
+  }
+
+  #addClosure(fn: FunctionExpr): void {
+    const [inside] = this.#scopes.inside(fn);
+    if (inside === undefined) return;
+    for (const symbol of fn.params.flatMap(symbolsOf)) {
+      const scopes = this.#inClosures.get(symbol);
+      if (scopes === undefined) this.#inClosures.set(symbol, [inside]);
+      else scopes.push(inside);
+    }
+  }
+
+  /** The names that the variable of a let gives to dimensions of its value, which nothing named before. */
+  givenBy(expr: LetExpr): readonly string[] {
+    let { value } = expr;
+    while (value.kind === 'let') value = value.body;
+    const before = new Set(value.kind === 'var' ? symbolsOf(value) : []);
+    const scope = this.#scopes.of(expr);
+    const given = symbolsOf(expr.variable).filter((symbol) => {
+      if (before.has(symbol) || this.#bound.has(symbol)) return false;
+      return !this.#inClosures.get(symbol)?.some((inside) => holds(inside, scope));
+    });
+    return this.#isComputed(value) ? given.filter((name) => this.#isReferredTo(name, expr)) : given;
+  }
+
+  /** Dimensions of a computed value follow from its operands: a name matters only to who mentions it. */
+  #isComputed(value: Expr): boolean {
+    return (
+      value.kind === 'call' &&
+      value.callee.kind === 'operator' &&
+      !this.#operators.isDynamic(value.callee.name) &&
+      !givesSizes(value.callee.name)
+    );
+  }
+
+  /** Whether anything but the variable itself mentions a name. */
+  #isReferredTo(symbol: string, { variable }: LetExpr): boolean {
+    const isRead = this.#variables.has(variable);
+    const own = isRead ? mentionedIn(variable).filter((one) => one === symbol).length : 0;
+    return (this.#mentions.get(symbol) ?? 0) > own;
+  }
+}
+
+/** Symbols in attributes and in the types that stand in an expression itself, each as often as it stands there. */
+export function mentionedIn(expr: Expr): string[] {
+  const symbols: string[] = [];
+  if (expr.kind === 'var') addSymbols(expr.type, symbols);
+  if (expr.kind === 'function' || expr.kind === 'match') {
+    for (const { type } of bindersOf(expr)) addSymbols(type, symbols);
+  }
+  if (expr.kind === 'function') addSymbols(expr.resultType, symbols);
+  if (expr.kind !== 'call') return symbols;
+  for (const type of expr.typeArguments ?? []) addSymbols(type, symbols);
+  for (const value of Object.values(expr.attributes)) {
+    if (typeof value !== 'object') continue;
+    addDims(value, symbols);
+  }
+  return symbols;
+}
+
+function addSymbols(root: Type | undefined, symbols: string[]): void {
+  const work: Type[] = root === undefined ? [] : [root];
+  for (let next = work.pop(); next !== undefined; next = work.pop()) {
+    if (next.kind === 'tensor') addDims(next.shape, symbols);
+    else work.push(...partsOfType(next));
+  }
+}
+
+function addDims(dims: readonly Dim[], symbols: string[]): void {
+  for (const dim of dims) forEachSymbol(dim, (symbol) => symbols.push(symbol));
+}
+
+/** The symbols of tensors and of tuples of them, whose values tell dimensions. */
+function symbolsOf({ type }: VarExpr): string[] {
+  const symbols: string[] = [];
+  const work: Type[] = type === undefined ? [] : [type];
+  for (let next = work.pop(); next !== undefined; next = work.pop()) {
+    if (next.kind === 'tuple') work.push(...next.fields);
+    else if (next.kind === 'tensor') addDims(next.shape, symbols);
+  }
+  return symbols;
+}
