@@ -10,7 +10,9 @@ import type { OnRewrite, RewriteRule } from './rewrite-rule.ts';
 
 /** Options of applying rules. */
 export interface Rewriting {
+  /** Types of expressions. */
   readonly types: TypeInference;
+  /** Called for each rule that was applied. */
   readonly onRewrite?: OnRewrite | undefined;
 }
 
