@@ -109,7 +109,10 @@ export const OPTIONAL_PASSES = [
 /** The name of a pass that may be left out. */
 export type OptionalPass = (typeof OPTIONAL_PASSES)[number];
 
-/** The passes that run, in order, with those of the caller. */
+/**
+ * The passes that `compile` runs with these options, in order, with those of the caller. Throws UsageError for
+ * a place that does not exist.
+ */
 export function pipeline(options: CompileOptions): readonly Pass[] {
   const { devices, passes = [], instruments = [] } = options;
   requireDevices(devices);

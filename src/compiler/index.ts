@@ -4,6 +4,7 @@ export {
   type CompileOptions,
   type Executable,
   OPTIONAL_PASSES,
+  pipeline,
   type DevicePair,
   type OptionalPass,
 } from './compile.ts';
@@ -76,6 +77,14 @@ export type {
   VarPattern,
   WildcardPattern,
 } from './ir/expr.ts';
+export { evaluateModule, type EvaluationOptions } from './evaluation/evaluate-module.ts';
+export type { ReferenceFunctions } from './evaluation/evaluate-scalar-operator.ts';
+export type {
+  ReferenceData,
+  ReferenceFunction,
+  ReferenceTuple,
+  ReferenceValue,
+} from './evaluation/reference-value.ts';
 export { inferModule } from './inference/infer-module.ts';
 export { TypeInference } from './inference/type-inference.ts';
 export type { SourceTexts } from './inference/type-diagnostics.ts';
@@ -124,6 +133,13 @@ export {
   type ModuleDispatch,
 } from './passes/dispatch-by-shape/dispatch-by-shape.ts';
 export type { InsertedPass } from './insert-passes.ts';
+export {
+  type BisectionOptions,
+  type ChangedResult,
+  PassBisection,
+  type UncheckedPass,
+} from './instruments/pass-bisection.ts';
+export { differenceOfTexts } from './instruments/difference-of-texts.ts';
 export { passDifferences } from './instruments/pass-differences.ts';
 export type { PassInstrument, PassRun } from './instruments/pass-instrument.ts';
 export { type PassTime, PassTimes } from './instruments/pass-times.ts';
