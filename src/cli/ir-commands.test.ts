@@ -222,6 +222,11 @@ describe('weft opt watches passes', () => {
     expect(compiled.err).toBe('');
     const ran = await weft('run', at('own.weft'), '-i', `x=${at('x.json')}`, '--device', 'host');
     expect(ran.out).toBe('result: float32 [2]\n  [3, 4]\n');
+    await writeFile(at('mine.rules'), 'mul(%x, 2) => add(%x, %x); // twice\n');
+    const rules = ['--pass', at('mine.rules')];
+    expect((await weft('opt', at('program.ir'), ...rules)).out).toContain('%1 = add(%0, %0);');
+    await weft('compile', at('program.ir'), '-o', at('own.weft'), ...rules);
+    expect((await weft('inspect', at('own.weft'))).out).not.toContain('mul(');
     const none = await weft('opt', at('program.ir'), '--pass', './none.js');
     expect(none.status).toBe(2);
     expect(none.err).toMatch(/^weft: \.\/none\.js: got a file that cannot be imported \(/);

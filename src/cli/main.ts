@@ -95,7 +95,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .addOption(devices)
     .addOption(limit)
     .addOption(check)
-    .option('--pass <FILE,...>', '.js and .ts files with passes that run too', splitNames)
+    .option('--pass <FILE,...>', '.js, .ts and .rules files with passes that run too', splitNames)
     .option('--dump', 'print the program after each pass')
     .option('--dump-after <PASS,...>', 'print the program after these passes', splitNames)
     .addHelpText('after', COMPILE_HELP)
@@ -108,7 +108,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .argument('<file>', 'an .ir program or an .onnx model')
     .option(
       '--pass <PASS,...>',
-      'the passes, or .js and .ts files with passes; none: the program is only read',
+      'the passes, or .js, .ts and .rules files with passes; none: the program is only read',
       splitNames,
     )
     .option('--time', 'say how long each pass takes')

@@ -1,21 +1,23 @@
-import { extname, resolve } from 'node:path';
+import { basename, extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { InsertedPass, Pass } from '../compiler/index.ts';
 import { UsageError } from '../core/errors.ts';
+import { readBytes } from './read-file.ts';
 
-const MODULES: ReadonlySet<string> = new Set(['.js', '.mjs', '.ts', '.mts']);
+const FILES: ReadonlySet<string> = new Set(['.js', '.mjs', '.ts', '.mts', '.rules']);
 
 /** Whether a value of `--pass` is a file with passes, and no name of a pass. */
 export function isPassFile(name: string): boolean {
-  return MODULES.has(extname(name));
+  return FILES.has(extname(name));
 }
 
 /**
- * The passes that a file exports as `default`: one or several, each a pass or one with its place. A pass
+ * The passes of a file: its rewrite rules (`.rules`), or what it exports as `default`: one or several, each a pass or one with its place. A pass
  * without a place runs before `eliminate-common-subexpressions`, when operators are still whole and everything
  * is simplified. Throws UsageError for a file that exports none.
  */
 export async function readPasses(path: string): Promise<readonly InsertedPass[]> {
+  if (extname(path) === '.rules') return [await readRules(path)];
   const exported = await importDefault(path);
   const list: readonly unknown[] = Array.isArray(exported) ? exported : [exported];
   return list.map((item): InsertedPass => {
@@ -28,6 +30,13 @@ export async function readPasses(path: string): Promise<readonly InsertedPass[]>
         '{ name, run(module, context) }, or { pass, before } or { pass, after }, or a list of them',
     });
   });
+}
+
+/** A file of rewrite rules runs where `rules` of `compile` do. */
+async function readRules(path: string): Promise<InsertedPass> {
+  const { rewriteRules } = await import('../frontend/index.ts');
+  const text = new TextDecoder().decode(await readBytes(path));
+  return { pass: rewriteRules(basename(path), text, { file: path }), before: 'simplify' };
 }
 
 async function importDefault(path: string): Promise<unknown> {

@@ -35,6 +35,7 @@ import { isPassName } from './passes/pass-names.ts';
 import { planMemory } from './passes/plan-memory/plan-memory.ts';
 import { type Placement, placeDevices } from './passes/place-devices.ts';
 import { recognizeOperators } from './passes/recognize-operators.ts';
+import { rewriteRules } from './passes/rewrite-rules.ts';
 import { simplify } from './passes/simplify.ts';
 import { tailCalls } from './passes/tail-calls.ts';
 import { toAnf } from './passes/to-anf.ts';
@@ -85,6 +86,8 @@ export interface CompileOptions {
   readonly operators?: Operators | undefined;
   /** Passes of your own, each with its place. What they leave is verified. */
   readonly passes?: readonly InsertedPass[] | undefined;
+  /** Rewrite rules in text form, which run as the pass `rules` before `simplify`. */
+  readonly rules?: readonly string[] | undefined;
   /** Hear of every pass before and after it runs. */
   readonly instruments?: readonly PassInstrument[] | undefined;
 }
@@ -114,9 +117,13 @@ export type OptionalPass = (typeof OPTIONAL_PASSES)[number];
  * a place that does not exist.
  */
 export function pipeline(options: CompileOptions): readonly Pass[] {
-  const { devices, passes = [], instruments = [] } = options;
+  const { devices, passes = [], rules = [], operators, instruments = [] } = options;
   requireDevices(devices);
-  return insertPasses(pipelineSteps(options), passes).flatMap(({ pass, runs }) =>
+  const own: InsertedPass[] =
+    rules.length === 0
+      ? []
+      : [{ pass: rewriteRules('rules', rules, { operators }), before: 'simplify' }];
+  return insertPasses(pipelineSteps(options), [...own, ...passes]).flatMap(({ pass, runs }) =>
     runs ? [instrumented(pass, instruments)] : [],
   );
 }

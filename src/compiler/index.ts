@@ -145,6 +145,7 @@ export type { PassInstrument, PassRun } from './instruments/pass-instrument.ts';
 export { type PassTime, PassTimes } from './instruments/pass-times.ts';
 export { verifyPasses } from './instruments/verify-passes.ts';
 export type { Pass, PassContext } from './passes/pass.ts';
+export { rewriteRules } from './passes/rewrite-rules.ts';
 export { PASS_NAMES, type PassName } from './passes/pass-names.ts';
 export { Captures } from './rewriting/captures.ts';
 export type {
@@ -157,6 +158,7 @@ export type {
   NumberPattern,
   TypePattern,
 } from './rewriting/expr-pattern.ts';
+export { parseRules, type ParseRulesOptions } from './rewriting/parse-rules.ts';
 export { patterns } from './rewriting/patterns.ts';
 export { type Rewriting, rewriteModule } from './rewriting/rewrite-module.ts';
 export type {
