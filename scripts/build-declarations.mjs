@@ -12,6 +12,7 @@ export const SOURCES = {
   worker: 'worker/index',
   compiler: 'frontend/index',
   operators: 'ops/index',
+  testing: 'conformance/index',
   executable: 'bytecode/index',
   vm: 'runtime/index',
   rpc: 'rpc/index',

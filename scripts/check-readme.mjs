@@ -66,6 +66,7 @@ function typeCheck(blocks) {
         'weft-vm/worker': ['../../src/worker/index.ts'],
         'weft-vm/compiler': ['../../src/frontend/index.ts'],
         'weft-vm/operators': ['../../src/ops/index.ts'],
+        'weft-vm/testing': ['../../src/conformance/index.ts'],
         'weft-vm/executable': ['../../src/bytecode/index.ts'],
         'weft-vm/vm': ['../../src/runtime/index.ts'],
         'weft-vm/rpc/nats': ['../../src/rpc/nats/index.ts'],

@@ -17,6 +17,7 @@ export const ENTRIES = {
   worker: source('worker/index.ts'),
   compiler: source('frontend/index.ts'),
   operators: source('ops/index.ts'),
+  testing: source('conformance/index.ts'),
   executable: source('bytecode/index.ts'),
   vm: source('runtime/index.ts'),
   rpc: source('rpc/index.ts'),

@@ -20,6 +20,7 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
   device: { imports: ['core', 'wasm', 'ops'] },
   runtime: { imports: ['core', 'bytecode', 'device/device.ts'] },
   compiler: { imports: ['core', 'bytecode', 'ops'] },
+  conformance: { imports: ['core', 'ops', 'device', 'runtime', 'compiler'] },
   frontend: { imports: ['core', 'ops', 'compiler'] },
   worker: {
     imports: ['core', 'bytecode', 'ops', 'device', 'runtime'],

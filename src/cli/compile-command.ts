@@ -7,6 +7,7 @@ import { UsageError } from '../core/errors.ts';
 import { formatBytes } from './format-bytes.ts';
 import { isExecutableFile } from './open-executable.ts';
 import { readBytes } from './read-file.ts';
+import { readPasses } from './read-passes.ts';
 import { compileFile } from './read-program.ts';
 import { ProgressLine, type Terminal } from './terminal.ts';
 import { writeExecutable } from './write-executable.ts';
@@ -18,6 +19,7 @@ export interface CompileFlags {
   readonly devices?: DevicePair;
   readonly limit?: CompileLimits;
   readonly check?: 'indices';
+  readonly pass?: readonly string[];
   readonly dump?: boolean;
   readonly dumpAfter?: readonly string[];
 }
@@ -25,9 +27,11 @@ export interface CompileFlags {
 /** `weft compile`: an ONNX model or a program in text form to a `.weft` file. */
 export async function compileCommand(
   path: string,
-  { output, dim = {}, dispatch, devices, limit, check, dump = false, dumpAfter = [] }: CompileFlags,
+  flags: CompileFlags,
   terminal: Terminal,
 ): Promise<number> {
+  const { output, dim = {}, dispatch, devices, limit, check, dump = false } = flags;
+  const { dumpAfter = [] } = flags;
   if (await isExecutableFile(path)) {
     throw new UsageError({
       where: path,
@@ -37,7 +41,9 @@ export async function compileCommand(
   }
   const bytes = await readBytes(path);
   const { allPasses, printModule } = await import('../frontend/index.ts');
-  requirePasses(dumpAfter, ['source', ...allPasses().map(({ name }) => name)]);
+  const passes = (await Promise.all((flags.pass ?? []).map(readPasses))).flat();
+  const own = passes.map(({ pass }) => pass.name);
+  requirePasses(dumpAfter, ['source', ...allPasses().map(({ name }) => name), ...own]);
   const progress = new ProgressLine(terminal);
   try {
     const reports: DispatchReport[] = [];
@@ -48,6 +54,7 @@ export async function compileCommand(
       devices,
       compileLimits: limit,
       check,
+      passes,
       onDispatch: (report) => reports.push(report),
       onPlacement: (placement) => placements.push(placement),
       onProgress: (done, total) => progress.show(`compiling: ${done} of ${total}`),

@@ -142,6 +142,97 @@ describe('weft opt', () => {
   });
 });
 
+describe('weft opt watches passes', () => {
+  beforeAll(async () => {
+    await writeFile(
+      at('wrong-pass.mjs'),
+      `const replace = (expr) => expr.kind !== 'call' || expr.callee.name !== 'mul'
+         ? expr
+         : { ...expr, callee: { kind: 'operator', name: 'add' } };
+       const run = (module) => {
+         const functions = new Map([...module.functions].map(([name, fn]) => {
+           const body = { ...fn.body, args: fn.body.args.map(replace) };
+           return [name, { ...fn, body }];
+         }));
+         return { ...module, functions };
+       };
+       export default { pass: { name: 'mul-is-add', run }, after: 'simplify' };`,
+    );
+  });
+
+  test('--time measures the passes of weft compile', async () => {
+    const { out, err } = await weft('opt', at('program.ir'), '--time');
+    expect(err).toBe('');
+    expect(out).toMatch(/^\/\/ +\d+\.\d\d ms +\d+% {2}bind-dims\n/);
+    expect(out).toMatch(/\n\/\/ +\d+\.\d\d ms +100% {2}all passes\n$/);
+  });
+
+  test('--diff shows what each changes', async () => {
+    const { out } = await weft('opt', at('program.ir'), '--diff', '--pass', 'simplify');
+    expect(out).toMatchInlineSnapshot(`
+      "// simplify
+        def @main(%x: Tensor[(n,), float32]) {
+      -   %0 = add(%x, 0f);
+      -   %1 = mul(%0, 2f);
+      +   %0 = mul(%x, 2f);
+          slice(%0, starts=[0], ends=[2], steps=[1])
+        }
+
+      def @main(%x: Tensor[(n,), float32]) {
+        %0 = mul(%x, 2f);
+        slice(%0, starts=[0], ends=[2], steps=[1])
+      }
+      "
+    `);
+  });
+
+  test('--bisect finds the pass that changes the result', async () => {
+    const inputs = ['--bisect', `x=${at('x.json')}`];
+    const right = await weft('opt', at('program.ir'), ...inputs);
+    expect(right.err).toBe('');
+    expect(right.out).toMatchInlineSnapshot(`
+      "// The result is the same after every pass that was compared: infer-types, simplify, fuse.
+      // Not compared after plan-memory: evaluating: got the operator alloc_storage, expected a program of operators that have host references.
+      // Not compared after lower-shapes, liveness: evaluating: got the operator shape_heap, expected a program of operators that have host references.
+      // The executable: gives the same on the host device.
+      "
+    `);
+    expect(right.status).toBe(0);
+    const wrong = await weft('opt', at('program.ir'), ...inputs, '--pass', at('wrong-pass.mjs'));
+    expect(wrong.status).toBe(1);
+    expect(wrong.out).toMatchInlineSnapshot(`
+      "// The result changes after mul-is-add: result: 1 of 2 elements differ; the worst is at 0: got 3, expected 2 (rtol 0.0001, atol 0.00001)
+        def @main(%x: Tensor[(n,), float32]) -> Tensor[(min(n, 2),), float32] {
+      -   %0 = mul(%x, 2f);
+      +   %0 = add(%x, 2f);
+          slice(%0, starts=[0], ends=[2], steps=[1])
+        }
+      "
+    `);
+    const missing = await weft('opt', at('program.ir'), '--bisect', 'y=3');
+    expect(missing.status).toBe(2);
+    expect(missing.err).toBe('weft: --bisect: got the input y, expected one of x.\n');
+  });
+
+  test('--pass takes files, to opt and to compile', async () => {
+    const file = ['--pass', at('wrong-pass.mjs')];
+    const { out } = await weft('opt', at('program.ir'), ...file);
+    expect(out).toContain('%1 = add(%0, 2f);');
+    const compiled = await weft('compile', at('program.ir'), '-o', at('own.weft'), ...file);
+    expect(compiled.err).toBe('');
+    const ran = await weft('run', at('own.weft'), '-i', `x=${at('x.json')}`, '--device', 'host');
+    expect(ran.out).toBe('result: float32 [2]\n  [3, 4]\n');
+    await writeFile(at('mine.rules'), 'mul(%x, 2) => add(%x, %x); // twice\n');
+    const rules = ['--pass', at('mine.rules')];
+    expect((await weft('opt', at('program.ir'), ...rules)).out).toContain('%1 = add(%0, %0);');
+    await weft('compile', at('program.ir'), '-o', at('own.weft'), ...rules);
+    expect((await weft('inspect', at('own.weft'))).out).not.toContain('mul(');
+    const none = await weft('opt', at('program.ir'), '--pass', './none.js');
+    expect(none.status).toBe(2);
+    expect(none.err).toMatch(/^weft: \.\/none\.js: got a file that cannot be imported \(/);
+  });
+});
+
 describe('programs as text', () => {
   test('are compiled and run, told by name or by content', async () => {
     for (const name of ['program.ir', 'program.txt']) {

@@ -1,8 +1,18 @@
 import { writeFile } from 'node:fs/promises';
-import type { AppliedRule, ModuleDispatch } from '../compiler/index.ts';
+import type {
+  AppliedRule,
+  CompileOptions,
+  InsertedPass,
+  Module,
+  ModuleDispatch,
+  Pass,
+  PassInstrument,
+} from '../compiler/index.ts';
 import { UsageError } from '../core/errors.ts';
+import { describeBisection, differenceOnHost, readArguments } from './bisect-passes.ts';
 import { explainRewrites } from './explain-rewrites.ts';
-import { readModule } from './read-program.ts';
+import { isPassFile, readPasses } from './read-passes.ts';
+import { readModule, type ReadModule } from './read-program.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface OptFlags {
@@ -11,28 +21,117 @@ export interface OptFlags {
   readonly dim?: Record<string, number>;
   readonly dispatch?: ModuleDispatch;
   readonly explain?: boolean;
+  readonly time?: boolean;
+  readonly diff?: boolean;
+  readonly bisect?: Record<string, string>;
 }
 
-/** `weft opt`: reads a program, runs passes, and prints it, after what rewrite rules did if asked. */
+/**
+ * `weft opt`: reads a program, runs passes, and prints it, after what rewrite rules did if asked. With flags that
+ * watch passes and without names of passes it watches those of `weft compile`, and prints no program.
+ */
 export async function optCommand(
   path: string,
-  { pass: names = [], output, dim, dispatch, explain = false }: OptFlags,
+  flags: OptFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const { allPasses, printModule, runPasses } = await import('../frontend/index.ts');
-  const passes = allPasses({ dims: dim, dispatch });
-  const chosen = names.map((name) => {
-    const found = passes.find((pass) => pass.name === name);
-    if (found !== undefined) return found;
-    const known = passes.map((pass) => pass.name).join(', ');
-    throw new UsageError({ where: '--pass', got: name, expected: `one of ${known}` });
-  });
-  const { module, texts } = await readModule(path, dim);
+  const { pass: names = [], output, dim, explain = false } = flags;
+  const { pipeline, printModule, runPasses } = await import('../frontend/index.ts');
+  const read = await readModule(path, dim);
+  const compiled = await pipelineOptions(path, flags);
+  const watches = flags.time === true || flags.diff === true || flags.bisect !== undefined;
+  const isWhole = watches && names.every(isPassFile);
+  const chosen = isWhole ? pipeline(compiled) : await choosePasses(names, flags);
   const applied: AppliedRule[] = [];
   const onRewrite = (rule: AppliedRule): void => void applied.push(rule);
-  const text = printModule(runPasses(module, chosen, { texts, onRewrite }));
+  const watch = await watchPasses(read, flags, terminal);
+  const { module, texts } = read;
+  const { instruments } = watch;
+  const result = runPasses(module, chosen, { texts, onRewrite, instruments });
+  const status = await watch.report(isWhole ? compiled : undefined);
   if (explain) terminal.out(explainRewrites(applied));
-  if (output === undefined) terminal.out(text);
-  else await writeFile(output, text);
-  return 0;
+  if (output !== undefined) await writeFile(output, printModule(result));
+  else if (!isWhole) terminal.out(printModule(result));
+  return status;
+}
+
+async function pipelineOptions(
+  path: string,
+  { pass: names = [], dim, dispatch }: OptFlags,
+): Promise<CompileOptions> {
+  const passes: InsertedPass[] = [];
+  for (const name of names.filter(isPassFile)) passes.push(...(await readPasses(name)));
+  // The importer has bound the sizes of a model.
+  const dims = path.endsWith('.onnx') ? undefined : dim;
+  return { dims, dispatch, passes };
+}
+
+/** The passes of the names and files given, in that order. */
+async function choosePasses(
+  names: readonly string[],
+  { dim, dispatch }: Pick<OptFlags, 'dim' | 'dispatch'>,
+): Promise<readonly Pass[]> {
+  const { allPasses } = await import('../frontend/index.ts');
+  const passes = allPasses({ dims: dim, dispatch });
+  const chosen: Pass[] = [];
+  for (const name of names) {
+    const found = passes.find((pass) => pass.name === name);
+    if (found !== undefined) chosen.push(found);
+    else if (isPassFile(name)) chosen.push(...(await readPasses(name)).map(({ pass }) => pass));
+    else {
+      const known = passes.map((pass) => pass.name).join(', ');
+      throw new UsageError({ where: '--pass', got: name, expected: `one of ${known}, or a file` });
+    }
+  }
+  return chosen;
+}
+
+/** Instruments of a run, and what prints their findings and gives the exit status. */
+interface Watch {
+  readonly instruments: readonly PassInstrument[];
+  report(compiled: CompileOptions | undefined): Promise<number>;
+}
+
+async function watchPasses(
+  { module, texts }: ReadModule,
+  { time = false, diff = false, bisect }: OptFlags,
+  terminal: Terminal,
+): Promise<Watch> {
+  const { compile, passDifferences, PassBisection, PassTimes } = await import(
+    '../frontend/index.ts'
+  );
+  const times = time ? new PassTimes() : undefined;
+  const inputs = bisect === undefined ? [] : await readArguments(module, bisect);
+  const bisection = bisect === undefined ? undefined : new PassBisection({ inputs });
+  const differences = diff
+    ? passDifferences((pass, text) => terminal.out(`// ${pass}\n${text}\n`))
+    : undefined;
+  const all = [bisection, differences, times];
+  const report = async (compiled: CompileOptions | undefined): Promise<number> => {
+    if (times !== undefined) terminal.out(asComments(times.toText()));
+    if (bisection === undefined) return 0;
+    terminal.out(describeBisection(bisection));
+    if (bisection.changed !== undefined) {
+      const { before, after } = bisection.changed;
+      terminal.out(await differenceOfModules(before, after));
+      return 1;
+    }
+    if (compiled === undefined || bisection.expected === undefined) return 0;
+    const executable = compile(module, { ...compiled, texts });
+    const { expected } = bisection;
+    const difference = await differenceOnHost(executable, module, { inputs, expected });
+    const verdict = difference ?? 'gives the same on the host device.';
+    terminal.out(`// The executable: ${verdict}\n`);
+    return difference === undefined ? 0 : 1;
+  };
+  return { instruments: all.filter((each) => each !== undefined), report };
+}
+
+async function differenceOfModules(before: Module, after: Module): Promise<string> {
+  const { differenceOfTexts, printModule } = await import('../frontend/index.ts');
+  return differenceOfTexts(printModule(before), printModule(after));
+}
+
+function asComments(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '// ');
 }

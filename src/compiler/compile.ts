@@ -31,15 +31,19 @@ import { liveness } from './passes/liveness.ts';
 import { lowerMatch } from './passes/match/lower-match.ts';
 import { lowerShapes } from './passes/lower-shapes/lower-shapes.ts';
 import type { Pass } from './passes/pass.ts';
+import { isPassName } from './passes/pass-names.ts';
 import { planMemory } from './passes/plan-memory/plan-memory.ts';
 import { type Placement, placeDevices } from './passes/place-devices.ts';
 import { recognizeOperators } from './passes/recognize-operators.ts';
+import { rewriteRules } from './passes/rewrite-rules.ts';
 import { simplify } from './passes/simplify.ts';
 import { tailCalls } from './passes/tail-calls.ts';
 import { toAnf } from './passes/to-anf.ts';
 import { toGraph } from './passes/to-graph.ts';
 import { postOrder } from './ir/visit.ts';
 import { TypeInference } from './inference/type-inference.ts';
+import { type InsertedPass, insertPasses, type PipelineStep } from './insert-passes.ts';
+import { instrumented, type PassInstrument } from './instruments/pass-instrument.ts';
 
 export type { Executable };
 
@@ -80,6 +84,12 @@ export interface CompileOptions {
   readonly compileLimits?: CompileLimits | undefined;
   /** The operators that the module may call: the core operators, which is the default, and others. */
   readonly operators?: Operators | undefined;
+  /** Passes of your own, each with its place. What they leave is verified. */
+  readonly passes?: readonly InsertedPass[] | undefined;
+  /** Rewrite rules in text form, which run as the pass `rules` before `simplify`. */
+  readonly rules?: readonly string[] | undefined;
+  /** Hear of every pass before and after it runs. */
+  readonly instruments?: readonly PassInstrument[] | undefined;
 }
 
 /** The devices that a program may be placed on. */
@@ -102,8 +112,24 @@ export const OPTIONAL_PASSES = [
 /** The name of a pass that may be left out. */
 export type OptionalPass = (typeof OPTIONAL_PASSES)[number];
 
-/** The passes in order. Dead code needs none: in graph form it is what nothing refers to. */
+/**
+ * The passes that `compile` runs with these options, in order, with those of the caller. Throws UsageError for
+ * a place that does not exist.
+ */
 export function pipeline(options: CompileOptions): readonly Pass[] {
+  const { devices, passes = [], rules = [], operators, instruments = [] } = options;
+  requireDevices(devices);
+  const own: InsertedPass[] =
+    rules.length === 0
+      ? []
+      : [{ pass: rewriteRules('rules', rules, { operators }), before: 'simplify' }];
+  return insertPasses(pipelineSteps(options), [...own, ...passes]).flatMap(({ pass, runs }) =>
+    runs ? [instrumented(pass, instruments)] : [],
+  );
+}
+
+/** All passes in order. Dead code needs none: in graph form it is what nothing refers to. */
+function pipelineSteps(options: CompileOptions): readonly PipelineStep[] {
   const {
     dims = {},
     without = [],
@@ -115,39 +141,40 @@ export function pipeline(options: CompileOptions): readonly Pass[] {
     devices,
     rates = USUAL_RATES,
   } = options;
-  requireDevices(devices);
   const reasons = new WeakMap<CallExpr, string>();
   const left = new Set<string>(without);
-  const passes = [
-    bindDims(dims),
-    inferTypes,
-    ...(operators?.hasCompositions === true ? [expandCompositions] : []),
-    inline,
-    nameUnknownDims,
-    toGraph,
-    foldConstants,
-    simplify,
-    recognizeOperators,
-    foldAffineIntoWeights,
-    foldConstants,
+  const step = (pass: Pass, { runs = true, name = pass.name } = {}): PipelineStep => {
+    return { name, pass, runs: runs && !left.has(pass.name) };
+  };
+  const again = dispatch === undefined ? [] : [step(simplify), step(foldConstants)];
+  return [
+    step(bindDims(dims)),
+    step(inferTypes),
+    step(expandCompositions, { runs: operators?.hasCompositions === true }),
+    step(inline),
+    step(nameUnknownDims),
+    step(toGraph),
+    step(foldConstants),
+    step(simplify),
+    step(recognizeOperators),
+    step(foldAffineIntoWeights),
+    step(foldConstants),
+    step(dispatchByShape(dispatch ?? {}, onDispatch), { runs: dispatch !== undefined }),
     // A clone knows more of its sizes than the function that it was made of.
-    ...(dispatch === undefined
-      ? []
-      : [dispatchByShape(dispatch, onDispatch), simplify, foldConstants]),
-    eliminateCommonSubexpressions,
-    ...(devices === undefined ? [] : [assignDevices({ rates, reasons })]),
-    placeDevices(onPlacement, reasons),
-    left.has('fuse') ? separate : fuse,
-    toAnf,
-    lowerMatch,
-    allocateAdtTags,
-    tailCalls,
-    lambdaLift,
-    planMemory(onMemoryPlan),
-    lowerShapes,
-    liveness,
+    ...again,
+    step(eliminateCommonSubexpressions),
+    step(assignDevices({ rates, reasons }), { runs: devices !== undefined }),
+    step(placeDevices(onPlacement, reasons)),
+    step(left.has('fuse') ? separate : fuse, { name: 'fuse' }),
+    step(toAnf),
+    step(lowerMatch),
+    step(allocateAdtTags),
+    step(tailCalls),
+    step(lambdaLift),
+    step(planMemory(onMemoryPlan)),
+    step(lowerShapes),
+    step(liveness),
   ];
-  return passes.filter(({ name }) => !left.has(name));
 }
 
 const USUAL_RATES: RatesOfBoth = { webgpu: usualRates('integrated'), wasm: usualRates('wasm') };
@@ -167,7 +194,8 @@ function requireDevices(devices: unknown): void {
  *
  * Throws TypeCheckError or ShapeError for a module that is not well-typed, UnsupportedError for an
  * operator that `operators` does not have and for a result whose size nothing tells, UsageError for `dims`
- * that name nothing and for `operators` without the core ones, CompileLimitError at a limit.
+ * that name nothing, for `operators` without the core ones and for a place of `passes` that does not exist,
+ * CompileLimitError at a limit.
  */
 export function compile(module: Module, options: CompileOptions = {}): Executable {
   const budget = new CompileBudget(options.compileLimits);
@@ -205,7 +233,9 @@ export function* compileInSteps(
   for (const [index, pass] of passes.entries()) {
     enterPass(pass.name);
     current = pass.run(current, context);
-    if (MULTIPLIERS.has(pass.name)) budgetInForce()?.requireCalls(countCalls(current));
+    if (MULTIPLIERS.has(pass.name) || !isPassName(pass.name)) {
+      budgetInForce()?.requireCalls(countCalls(current));
+    }
     dump?.(pass.name, current);
     onProgress?.(index + 1, passes.length + 1);
     yield;

@@ -4,6 +4,7 @@ export {
   type CompileOptions,
   type Executable,
   OPTIONAL_PASSES,
+  pipeline,
   type DevicePair,
   type OptionalPass,
 } from './compile.ts';
@@ -76,12 +77,41 @@ export type {
   VarPattern,
   WildcardPattern,
 } from './ir/expr.ts';
+export { evaluateModule, type EvaluationOptions } from './evaluation/evaluate-module.ts';
+export type { ReferenceFunctions } from './evaluation/evaluate-scalar-operator.ts';
+export type {
+  ReferenceData,
+  ReferenceFunction,
+  ReferenceTuple,
+  ReferenceValue,
+} from './evaluation/reference-value.ts';
+export { inferModule } from './inference/infer-module.ts';
+export { TypeInference } from './inference/type-inference.ts';
 export type { SourceTexts } from './inference/type-diagnostics.ts';
 export type { JsonValue } from './ir/json-data.ts';
 export { type JsonModule, moduleFromJson, moduleToJson } from './ir/json.ts';
 export { parseExpr, parseModule, type ParseOptions } from './ir/parse.ts';
+export {
+  type Family,
+  type Field,
+  FIELD_TABLE,
+  fieldNodes,
+  fieldsOf,
+  fieldValue,
+  keyOf,
+  type Node,
+} from './ir/field-table.ts';
 export { PRELUDE } from './ir/prelude.ts';
 export { printExpr, printModule, type PrintOptions } from './ir/print.ts';
+export {
+  bindersOf,
+  childrenOf,
+  mapFunctions,
+  postOrder,
+  rewrite,
+  rewriteBodies,
+  withChildren,
+} from './ir/visit.ts';
 export { equalExprs, equalModules, hashExpr, hashModule } from './ir/structural-equal.ts';
 export {
   type AdtTypeNode,
@@ -102,8 +132,41 @@ export {
   dispatchByShape,
   type ModuleDispatch,
 } from './passes/dispatch-by-shape/dispatch-by-shape.ts';
-export type { Pass } from './passes/pass.ts';
-export type { AppliedRule, OnRewrite } from './rewriting/rewrite-rule.ts';
+export type { InsertedPass } from './insert-passes.ts';
+export {
+  type BisectionOptions,
+  type ChangedResult,
+  PassBisection,
+  type UncheckedPass,
+} from './instruments/pass-bisection.ts';
+export { differenceOfTexts } from './instruments/difference-of-texts.ts';
+export { passDifferences } from './instruments/pass-differences.ts';
+export type { PassInstrument, PassRun } from './instruments/pass-instrument.ts';
+export { type PassTime, PassTimes } from './instruments/pass-times.ts';
+export { verifyPasses } from './instruments/verify-passes.ts';
+export type { Pass, PassContext } from './passes/pass.ts';
+export { rewriteRules } from './passes/rewrite-rules.ts';
+export { PASS_NAMES, type PassName } from './passes/pass-names.ts';
+export { Captures } from './rewriting/captures.ts';
+export type {
+  AnyPattern,
+  AttributePattern,
+  CallPattern,
+  ConstantPattern,
+  EitherPattern,
+  ExprPattern,
+  NumberPattern,
+  TypePattern,
+} from './rewriting/expr-pattern.ts';
+export { parseRules, type ParseRulesOptions } from './rewriting/parse-rules.ts';
+export { patterns } from './rewriting/patterns.ts';
+export { type Rewriting, rewriteModule } from './rewriting/rewrite-module.ts';
+export type {
+  AppliedRule,
+  OnRewrite,
+  RewriteContext,
+  RewriteRule,
+} from './rewriting/rewrite-rule.ts';
 export { allPasses, type PassParameters, runPasses } from './pass-table.ts';
 export { type VerifyOptions, verifyModule } from './verify/verify-module.ts';
 export type { Placement } from './passes/place-devices.ts';

@@ -6,6 +6,7 @@ import type { Module } from './ir/expr.ts';
 import { TypeInference } from './inference/type-inference.ts';
 import type { DimBindings } from './passes/bind-dims.ts';
 import type { ModuleDispatch } from './passes/dispatch-by-shape/dispatch-by-shape.ts';
+import { instrumented, type PassInstrument } from './instruments/pass-instrument.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import type { Pass } from './passes/pass.ts';
 import { toAnf } from './passes/to-anf.ts';
@@ -34,7 +35,8 @@ const UNTYPED: ReadonlySet<Pass> = new Set([inferTypes, toGraph, toAnf]);
 
 /**
  * Runs passes one after another. Types are inferred before the first that needs them. `texts` are the
- * sources by the name in spans, for messages; `onRewrite` hears of each rewrite rule that applies.
+ * sources by the name in spans, for messages; `onRewrite` hears of each rewrite rule that applies,
+ * `instruments` of each pass.
  */
 export function runPasses(
   module: Module,
@@ -43,10 +45,12 @@ export function runPasses(
     texts,
     operators,
     onRewrite,
+    instruments = [],
   }: {
     texts?: SourceTexts | undefined;
     operators?: Operators | undefined;
     onRewrite?: OnRewrite | undefined;
+    instruments?: readonly PassInstrument[] | undefined;
   } = {},
 ): Module {
   const context = { types: new TypeInference(undefined, operators), texts, onRewrite };
@@ -54,7 +58,7 @@ export function runPasses(
   for (const pass of passes) {
     if (!UNTYPED.has(pass) && !isElaborated(current)) current = inferTypes.run(current, context);
     context.types.declare(current);
-    current = pass.run(current, context);
+    current = instrumented(pass, instruments).run(current, context);
   }
   return current;
 }

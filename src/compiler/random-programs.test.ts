@@ -7,7 +7,7 @@ import { AdtValue, TensorValue, type Value } from '../runtime/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { seededRandom } from '../core/random.ts';
 import { compile } from './compile.ts';
-import { evaluateModule, type ReferenceValue } from './testing/evaluate-module.ts';
+import { evaluateModule, type ReferenceValue } from './evaluation/evaluate-module.ts';
 import type { Module } from './ir/expr.ts';
 import { printModule } from './ir/print.ts';
 import { randomModule } from './testing/random-module.ts';

@@ -4,16 +4,23 @@ import type { Shape } from '../core/shape.ts';
 
 /** One generated test: inputs are filled from a seeded source unless given. */
 export interface OpCase {
+  /** Its name in reports. */
   readonly title: string;
+  /** Its inputs; undefined for one that is left out. */
   readonly inputs: readonly (OpCaseInput | undefined)[];
+  /** Attributes of the call. */
   readonly attributes?: Attributes;
 }
 
+/** An input of a case. */
 export interface OpCaseInput {
+  /** The dtype of its elements. */
   readonly dtype: DType;
+  /** Its dimensions. */
   readonly shape: Shape;
   /** Half-open range for random data; default [-2, 2) for floats, [-8, 8) for ints. */
   readonly range?: readonly [number, number];
+  /** All elements, row by row; absent: random ones. */
   readonly values?: readonly number[];
 }
 

@@ -11,6 +11,8 @@ export type {
 export { PooledAllocator } from './allocator/pooled-allocator.ts';
 export type { DataBlock } from '../bytecode/executable-reader.ts';
 export type { HostFunction, HostInput, HostResult } from './host-function.ts';
+export { FunctionProfile, type FunctionUse } from './function-profile.ts';
+export type { InstrumentedCall, MachineInstrument } from './instrument-calls.ts';
 export type { Limits } from './invocation.ts';
 export type { MachineOptions, MachineProgress } from './load-machine.ts';
 export type { DeviceMemory, MemoryReport } from './memory-report.ts';

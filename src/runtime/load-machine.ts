@@ -21,8 +21,9 @@ import {
   type Upload,
 } from './kernel-library.ts';
 import type { HostFunction } from './host-function.ts';
-import { DEFAULT_LIMITS, type Limits } from './invocation.ts';
-import { link, type LinkedProgram } from './link.ts';
+import { DEFAULT_LIMITS, type Invocation, type Limits } from './invocation.ts';
+import type { MachineInstrument } from './instrument-calls.ts';
+import { link, type LinkedProgram, type LinkOptions } from './link.ts';
 import { builtinLibrary, hostLibrary, type FunctionLibrary } from './function-library.ts';
 import type { MachineValue } from './value.ts';
 import type { TypedBorder } from './typed-values.ts';
@@ -61,6 +62,11 @@ export interface MachineOptions extends ProgramKernelLimits, CompileModeOption {
   readonly owner?: LaunchOwner | undefined;
   /** False interprets every call, however often it is repeated. Default: true. */
   readonly replay?: boolean | undefined;
+  /**
+   * Hooks around every call within the machine. Nothing is replayed then unless `replay` is true: what is replayed
+   * makes no calls.
+   */
+  readonly instrument?: MachineInstrument | undefined;
   /** Takes the lines of `vm.builtin.print`; default: the console. */
   readonly log?: ((line: string) => void) | undefined;
   /** Default: a pooled allocator for each device. */
@@ -88,6 +94,8 @@ export interface LoadedMachine {
   readonly indexChecks: IndexChecks | undefined;
   /** Of programs with tuples, data or functions of JavaScript in their types. */
   readonly border: TypedBorder | undefined;
+  /** Of a machine with an instrument: its calls. */
+  readonly invocation?: typeof Invocation | undefined;
 }
 
 type Program = ExecutableData & {
@@ -136,16 +144,28 @@ export async function loadMachine(
     await settleWrites(options);
     const { values } = constants;
     const resolved = { kernelLibraries, builtins, hostFunctions, constants: values, machine };
-    const linked = link(program, resolved);
+    const { linked, invocation } = await linkWith(options.instrument, state, { program, resolved });
     const libraries = [...kernelLibraries, builtins, hostFunctions];
     const { dataHashes } = options;
-    return { state, linked, constants, libraries, dataHashes, indexChecks, border };
+    return { state, linked, constants, libraries, dataHashes, indexChecks, border, invocation };
   } catch (error) {
     for (const library of kernelLibraries) library.dispose();
     constants.dispose();
     for (const allocator of allocators) allocator.dispose();
     throw error;
   }
+}
+
+async function linkWith(
+  instrument: MachineInstrument | undefined,
+  state: VmState,
+  { program, resolved }: { readonly program: Program; readonly resolved: LinkOptions },
+): Promise<Pick<LoadedMachine, 'linked' | 'invocation'>> {
+  if (instrument === undefined) return { linked: link(program, resolved) };
+  const { InstrumentedCalls } = await import('./instrument-calls.ts');
+  const calls = new InstrumentedCalls(instrument, state);
+  const linked = link(program, { ...resolved, ...calls.libraries(resolved) });
+  return { linked, invocation: calls.invocation };
 }
 
 /**

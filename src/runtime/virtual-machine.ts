@@ -72,14 +72,15 @@ export class VirtualMachine implements MachineValue {
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const devices = [...new Set(options.devices)];
     const { linked, state } = loaded;
-    const { replay = true } = options;
-    const { libraries } = loaded;
+    const { replay = options.instrument === undefined } = options;
+    const { libraries, invocation } = loaded;
     const runner = new CallRunner(executable, linked, {
       limits,
       devices,
       libraries,
       state,
       replay,
+      invocation,
     });
     machine.#internals = { ...loaded, runner };
     for (const device of devices) {

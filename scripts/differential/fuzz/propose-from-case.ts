@@ -3,7 +3,7 @@ import { elementCount, type Shape } from '../../../src/core/shape.ts';
 import type { OpDefinition } from '../../../src/ops/define-op.ts';
 import type { OpCase, OpCaseInput } from '../../../src/ops/op-cases.ts';
 import { TESTED_OPS } from '../../../src/ops/testing/tested-ops.ts';
-import { casesOfAllDTypes } from '../../../src/ops/testing/dtype-variants.ts';
+import { casesOfAllDTypes } from '../../../src/conformance/dtype-variants.ts';
 import type { GraphDraft } from './graph-draft.ts';
 import { tensorFrom } from './tensor-values.ts';
 

@@ -17,8 +17,10 @@ export interface Families {
   definition: TypeDefinition;
 }
 
+/** A family of nodes, such as expressions. */
 export type Family = keyof Families;
 
+/** A node of any family. */
 export type Node = Families[Family];
 
 /**
@@ -133,8 +135,11 @@ const DEFINITION: FieldsOf<TypeDefinition> = {
 
 /** One field of a kind of node. */
 export interface Field {
+  /** The name of the property. */
   readonly name: string;
+  /** The content of the field. */
   readonly role: RequiredRole;
+  /** Whether it may be absent. */
   readonly isOptional: boolean;
   /** The family of the nodes that it holds; absent for data. */
   readonly family?: Family;

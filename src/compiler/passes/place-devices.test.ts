@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compile } from '../compile.ts';
-import { evaluateModule } from '../testing/evaluate-module.ts';
+import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { call, func, moduleOf, variable } from '../ir/build.ts';
 import type { CallExpr } from '../ir/expr.ts';

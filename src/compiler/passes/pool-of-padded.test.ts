@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { evaluateModule } from '../testing/evaluate-module.ts';
+import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { parseModule } from '../ir/parse.ts';
 import { textAfter } from '../testing/text-after.ts';
 

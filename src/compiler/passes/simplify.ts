@@ -2,82 +2,52 @@ import type { DType } from '../../core/dtype.ts';
 import { call } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';
 import type { Captures } from '../rewriting/captures.ts';
-import { any, calls, commutes, type ExprPattern, filled } from '../rewriting/expr-pattern.ts';
+import { any, calls } from '../rewriting/expr-pattern.ts';
 import { tensorTypeOf } from '../rewriting/has-types.ts';
+import { parseRules } from '../rewriting/parse-rules.ts';
 import { rewriteModule } from '../rewriting/rewrite-module.ts';
 import type { RewriteContext, RewriteRule } from '../rewriting/rewrite-rule.ts';
 import type { Pass } from './pass.ts';
 import { POOLS_OF_PADDED } from './pool-of-padded.ts';
 
+/**
+ * The rules that need no code. Adding +0 turns -0 into +0: the one place where these rules may change a
+ * sign of zero. Constants may broadcast %x, so that these rules ask for its shape.
+ */
+const TEXT = `
+"x + 0 = x": commutes(add(%x, 0)) => %x where shape(%x) == shape(%root);
+"x - 0 = x": sub(%x, 0) => %x where shape(%x) == shape(%root);
+"x * 1 = x": commutes(mul(%x, 1)) => %x where shape(%x) == shape(%root);
+"x / 1 = x": div(%x, 1) => %x where shape(%x) == shape(%root);
+"x ** 1 = x": pow(%x, 1) => %x where shape(%x) == shape(%root);
+"x ** 2 = x * x" "A product takes a thirtieth of the instructions. Doubles may be rounded differently.":
+  pow(%x, 2) => mul(%x, %x)
+  where shape(%x) == shape(%root), dtype(%x) in (float32, float16, bfloat16,
+    int8, uint8, int16, uint16, int32, uint32, int64, uint64);
+"-(-x) = x": neg(neg(%x)) => %x;
+"!!x = x": logical_not(logical_not(%x)) => %x;
+"relu(relu(x)) = relu(x)": relu(%inner = relu(%x)) => %inner;
+"abs(abs(x)) = abs(x)": abs(%inner = abs(%x)) => %inner;
+"floor(floor(x)) = floor(x)": floor(%inner = floor(%x)) => %inner;
+"cast to the same dtype": cast(%x) => %x where dtype(%x) == dtype(%root);
+"reshape to the same shape": reshape(%x) => %x where shape(%x) == shape(%root);
+"reshape of reshape": reshape(reshape(%x)) => reshape(%x, shape=shape(%root));
+"broadcast to the same shape": broadcast_to(%x) => %x where shape(%x) == shape(%root);
+"pad by nothing": pad(%x, pads=every(0)) => %x;
+"slice of everything": slice(%x, steps=every(1)) => %x where shape(%x) == shape(%root);
+"concat of one": concat(%x) => %x;
+`;
+
 const X = any('x');
 const x = (captures: Captures): Expr => captures.get('x');
 
-/** The operand that a call gives back as it is, where broadcasting does not change it. */
-function neutral(name: string, pattern: ExprPattern): RewriteRule {
-  return { name, pattern, types: { x: { shapeOf: 'root' } }, replace: x };
-}
-
-/** The operand of a call that gives its type, of which the value is the same then. */
-function unchanged(name: string, pattern: ExprPattern): RewriteRule {
-  return { name, pattern, types: { x: { dtypeOf: 'root', shapeOf: 'root' } }, replace: x };
-}
-
-/** The first of two calls of an operator that does nothing the second time. */
-function idempotent(op: string): RewriteRule {
-  return {
-    name: `${op}(${op}(x)) = ${op}(x)`,
-    pattern: calls(op, [calls(op, [X], { name: 'inner' })]),
-    replace: (captures) => captures.get('inner'),
-  };
-}
-
-// Adding +0 turns -0 into +0: the one place where these rules may change a sign of zero.
-const ZERO = filled({ equal: 0 });
-const ONE = filled({ equal: 1 });
-
-const RULES: readonly RewriteRule[] = [
-  neutral('x + 0 = x', commutes('add', [X, ZERO])),
-  neutral('x - 0 = x', calls('sub', [X, ZERO])),
-  neutral('x * 1 = x', commutes('mul', [X, ONE])),
-  neutral('x / 1 = x', calls('div', [X, ONE])),
-  neutral('x ** 1 = x', calls('pow', [X, ONE])),
-  {
-    name: 'x ** 2 = x * x',
-    explains:
-      'A product takes a thirtieth of the instructions. Doubles may be rounded differently.',
-    pattern: calls('pow', [X, filled({ equal: 2 })]),
-    types: { x: { shapeOf: 'root' } },
-    replace: square,
-  },
-  { name: '-(-x) = x', pattern: calls('neg', [calls('neg', [X])]), replace: x },
-  {
-    name: '!!x = x',
-    pattern: calls('logical_not', [calls('logical_not', [X])]),
-    replace: x,
-  },
-  idempotent('relu'),
-  idempotent('abs'),
-  idempotent('floor'),
-  unchanged('cast to the same dtype', calls('cast', [X])),
+/** The rules that compute what they replace with. */
+const CODED: readonly RewriteRule[] = [
   {
     name: 'cast of a cast that loses nothing',
     pattern: calls('cast', [calls('cast', [X], { name: 'inner' })]),
     replace: castOfWideningCast,
   },
-  unchanged('reshape to the same shape', calls('reshape', [X])),
-  {
-    name: 'reshape of reshape',
-    pattern: calls('reshape', [calls('reshape', [X])]),
-    replace: reshapeOfReshape,
-  },
-  unchanged('broadcast to the same shape', calls('broadcast_to', [X])),
-  {
-    name: 'pad by nothing',
-    pattern: calls('pad', [X], { attributes: { pads: { every: 0 } } }),
-    replace: x,
-  },
-  unchanged('slice of everything', calls('slice', [X], { attributes: { steps: { every: 1 } } })),
-  { name: 'concat of one', pattern: calls('concat', [X]), replace: x },
   {
     name: 'concat of more than a kernel binds',
     pattern: calls('concat', [X], { isVariadic: true }),
@@ -101,19 +71,18 @@ const RULES: readonly RewriteRule[] = [
   },
 ];
 
+let rules: readonly RewriteRule[] | undefined;
+
 /** Algebraic identities and moves of data that cancel out. */
 export const simplify: Pass = {
   name: 'simplify',
-  rules: RULES,
-  run: (module, context) => rewriteModule(module, RULES, context),
+  /** Read once, when they are first needed. */
+  get rules() {
+    rules ??= [...parseRules(TEXT, { file: 'simplify' }), ...CODED];
+    return rules;
+  },
+  run: (module, context) => rewriteModule(module, simplify.rules ?? [], context),
 };
-
-function square(captures: Captures, { types }: RewriteContext): Expr | undefined {
-  const factor = x(captures);
-  if (tensorTypeOf(factor, types)?.dtype === 'float64') return undefined;
-  const { callee, args } = call('mul', [factor, factor]);
-  return { ...captures.root, callee, args };
-}
 
 /** dtypes that hold every value of a dtype and convert it on as that dtype would be. */
 const WIDENINGS: Partial<Record<DType, readonly DType[]>> = {
@@ -133,11 +102,6 @@ function castOfWideningCast(captures: Captures, { types }: RewriteContext): Expr
   if (from === undefined || between === undefined) return undefined;
   if (WIDENINGS[from.dtype]?.includes(between.dtype) !== true) return undefined;
   return call('cast', [x(captures)], captures.root.attributes);
-}
-
-function reshapeOfReshape(captures: Captures, { types }: RewriteContext): Expr | undefined {
-  const type = tensorTypeOf(captures.root, types);
-  return type && call('reshape', [x(captures)], { shape: type.shape });
 }
 
 /** A kernel binds eight tensors on every adapter, one of them its result. */

@@ -3,7 +3,7 @@ import type { HostTensor } from '../../core/host-tensor.ts';
 import { testedDevices } from '../../device/testing/conformance-devices.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { firstDifference } from '../../core/all-close.ts';
-import { evaluateModule } from '../testing/evaluate-module.ts';
+import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { parseModule } from '../ir/parse.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';

@@ -6,7 +6,7 @@ import type { Device } from '../../device/device.ts';
 import { firstDifference } from '../../core/all-close.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { TensorValue } from '../../runtime/value.ts';
-import { evaluateModule, type ReferenceValue } from '../testing/evaluate-module.ts';
+import { evaluateModule, type ReferenceValue } from '../evaluation/evaluate-module.ts';
 import { parseModule } from '../ir/parse.ts';
 import { f32, type LoadedProgram, loadProgram } from '../testing/load-program.ts';
 

@@ -49,6 +49,7 @@ export class Captures {
     return found?.kind === 'constant' ? constantNumber(found.value) : undefined;
   }
 
+  /** The attribute of this name; undefined where the match has none. */
   attribute(name: string): AttributeValue | undefined {
     const value = bound(this.#last, name);
     return value !== undefined && 'attribute' in value ? value.attribute : undefined;

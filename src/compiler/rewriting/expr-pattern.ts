@@ -9,14 +9,19 @@ export type ExprPattern = AnyPattern | CallPattern | ConstantPattern | EitherPat
 
 /** Every expression, which is captured. */
 export interface AnyPattern {
+  /** Tells patterns apart. */
   readonly kind: 'any';
+  /** The name of the capture. */
   readonly name: string;
 }
 
 /** A call of an operator whose operands fit. */
 export interface CallPattern {
+  /** Tells patterns apart. */
   readonly kind: 'call';
+  /** The name of the operator. */
   readonly op: string;
+  /** Patterns of the operands. */
   readonly args: readonly ExprPattern[];
   /** Attributes that are not named may have any value. */
   readonly attributes?: Readonly<Record<string, AttributePattern>>;
@@ -26,22 +31,27 @@ export interface CallPattern {
   readonly isVariadic?: true;
   /** Nothing else may read the value: it is not computed where the call is replaced. */
   readonly isOnce?: true;
+  /** The name of the capture, if it is one. */
   readonly name?: string;
 }
 
 /** A constant. */
 export interface ConstantPattern {
+  /** Tells patterns apart. */
   readonly kind: 'constant';
   /** Of all its elements, which then are equal. */
   readonly value?: NumberPattern;
   /** Has one element and therefore makes no tensor larger but in rank. */
   readonly isSingle?: true;
+  /** The name of the capture, if it is one. */
   readonly name?: string;
 }
 
 /** An expression that one of the patterns fits; the first that does comes first. */
 export interface EitherPattern {
+  /** Tells patterns apart. */
   readonly kind: 'either';
+  /** The alternatives, in the order in which they are tried. */
   readonly patterns: readonly ExprPattern[];
 }
 
@@ -54,6 +64,7 @@ export type NumberPattern =
 
 /** A predicate of an attribute. */
 export interface AttributePattern {
+  /** It is one of these. */
   readonly oneOf?: readonly AttributeValue[];
   /** It is a list of nothing but this number. */
   readonly every?: number;
@@ -65,11 +76,15 @@ export interface AttributePattern {
 
 /** A predicate of the type of a capture, which has to be a tensor. `root` names the whole match. */
 export interface TypePattern {
+  /** The allowed dtypes. */
   readonly dtypes?: readonly DType[];
+  /** The number of dimensions. */
   readonly rank?: number;
-  /** Captures that have the same dtype, the same rank, or certainly the same shape. */
+  /** A capture that has the same dtype. */
   readonly dtypeOf?: string;
+  /** A capture that has the same rank. */
   readonly rankOf?: string;
+  /** A capture that certainly has the same shape. */
   readonly shapeOf?: string;
 }
 

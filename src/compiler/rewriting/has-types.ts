@@ -1,7 +1,9 @@
 import { proveEqual } from '../../core/dim-algebra.ts';
+import type { Dim } from '../../core/dim.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import type { Expr } from '../ir/expr.ts';
+import { sameType } from '../ir/type.ts';
 import type { Captures } from './captures.ts';
 import type { TypePattern } from './expr-pattern.ts';
 import type { RewriteRule } from './rewrite-rule.ts';
@@ -24,6 +26,16 @@ export function hasTypes(
 export function tensorTypeOf(expr: Expr, types: TypeInference): TensorType | undefined {
   const type = types.of(expr);
   return type.kind === 'tensor' ? type : undefined;
+}
+
+/** Whether two expressions have the same type, where an unknown dimension is like another one. */
+export function haveSameType(a: Expr, b: Expr, types: TypeInference): boolean {
+  const [type, other] = [types.of(a), types.of(b)];
+  if (type.kind !== 'tensor' || other.kind !== 'tensor') return sameType(type, other);
+  const { dtype, shape } = type;
+  const isLike = (dim: Dim, axis: number): boolean =>
+    dim === '?' ? other.shape[axis] === '?' : proveEqual(dim, other.shape[axis] ?? '?');
+  return dtype === other.dtype && shape.length === other.shape.length && shape.every(isLike);
 }
 
 function isType(

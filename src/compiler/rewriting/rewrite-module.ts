@@ -1,3 +1,4 @@
+import { UsageError } from '../../core/errors.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { compileStep } from '../ir/compile-budget.ts';
 import type { CallExpr, Expr, Module, Span } from '../ir/expr.ts';
@@ -10,7 +11,9 @@ import type { OnRewrite, RewriteRule } from './rewrite-rule.ts';
 
 /** Options of applying rules. */
 export interface Rewriting {
+  /** Types of expressions. */
   readonly types: TypeInference;
+  /** Called for each rule that was applied. */
   readonly onRewrite?: OnRewrite | undefined;
 }
 
@@ -31,6 +34,9 @@ export function rewriteModule(
   });
 }
 
+/** So often may rules apply in turn to what one of them has made. */
+const MAX_DEPTH = 256;
+
 class BodyRewriter {
   readonly #body: Expr;
   readonly #table: PatternTable<RewriteRule>;
@@ -39,6 +45,8 @@ class BodyRewriter {
   readonly #results = new Map<Expr, Expr>();
   /** Nodes of the body by the other node that each became. */
   readonly #origins = new Map<Expr, Expr[]>();
+  /** Replacements within replacements. */
+  #depth = 0;
   /** How often nodes of the body are read, once a rule wants to know. */
   #readers: ReadonlyMap<Expr, number> | undefined;
 
@@ -64,7 +72,7 @@ class BodyRewriter {
       const rebuilt = withPlace(withChildren(expr, resultOf), span);
       const replaced = rebuilt.kind === 'call' ? this.#replace(rebuilt) : undefined;
       const result =
-        replaced === undefined ? rebuilt : this.#rewrite(replaced, placeOf(rebuilt) ?? span);
+        replaced === undefined ? rebuilt : this.#rewriteAgain(replaced, placeOf(rebuilt) ?? span);
       this.#results.set(result, result);
       if (result === expr) continue;
       this.#results.set(expr, result);
@@ -73,6 +81,13 @@ class BodyRewriter {
       else origins.push(expr);
     }
     return resultOf(root);
+  }
+
+  #rewriteAgain(replaced: Expr, span: Span | undefined): Expr {
+    this.#depth++;
+    const result = this.#rewrite(replaced, span);
+    this.#depth--;
+    return result;
   }
 
   #replace(root: CallExpr): Expr | undefined {
@@ -92,6 +107,7 @@ class BodyRewriter {
         hasTypes(rule, captures, types) ? rule.replace(captures, { types }) : undefined,
     });
     if (replaced !== undefined) {
+      if (this.#depth >= MAX_DEPTH) throw endless(rule);
       onRewrite?.({ rule: rule.name, explains: rule.explains, function: name, span: root.span });
     }
     return replaced;
@@ -107,6 +123,15 @@ class BodyRewriter {
     for (const origin of this.#origins.get(expr) ?? []) count += this.#readers.get(origin) ?? 0;
     return count;
   }
+}
+
+function endless({ name }: RewriteRule): UsageError {
+  return new UsageError({
+    where: `rewrite rule ${JSON.stringify(name)}`,
+    got: `${MAX_DEPTH} rules that applied in turn, each to what the one before had made`,
+    expected: 'rules that come to an end',
+    remedy: 'Let each take something away, or put the same in one standard form.',
+  });
 }
 
 function withPlace(expr: Expr, span: Span | undefined): Expr {

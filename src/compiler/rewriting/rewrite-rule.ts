@@ -5,6 +5,7 @@ import type { ExprPattern, TypePattern } from './expr-pattern.ts';
 
 /** The questions that a replacement may ask. */
 export interface RewriteContext {
+  /** Types of expressions, old and new. */
   readonly types: TypeInference;
 }
 

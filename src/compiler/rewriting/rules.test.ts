@@ -10,7 +10,7 @@ import type { Module, VarExpr } from '../ir/expr.ts';
 import { printModule } from '../ir/print.ts';
 import { postOrder } from '../ir/visit.ts';
 import { allPasses } from '../pass-table.ts';
-import { evaluateModule, type ReferenceValue } from '../testing/evaluate-module.ts';
+import { evaluateModule, type ReferenceValue } from '../evaluation/evaluate-module.ts';
 import { verifyModule } from '../verify/verify-module.ts';
 import { rewriteModule } from './rewrite-module.ts';
 import { randomMatch } from './testing/random-match.ts';

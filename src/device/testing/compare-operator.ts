@@ -1,9 +1,11 @@
 import type { HostTensor } from '../../core/host-tensor.ts';
-import { caseResult, casePrimitive, caseTensors } from '../../ops/testing/case-tensors.ts';
-import type { OpDefinition, Tolerance } from '../../ops/define-op.ts';
+import { caseTensors } from '../../conformance/case-tensors.ts';
+import { toleranceFor } from '../../conformance/tolerance-for.ts';
+import { caseResult, casePrimitive } from '../../ops/testing/case-tensors.ts';
+import type { OpDefinition } from '../../ops/define-op.ts';
 import type { OpCase } from '../../ops/op-cases.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
-import { casesOfAllDTypes } from '../../ops/testing/dtype-variants.ts';
+import { casesOfAllDTypes } from '../../conformance/dtype-variants.ts';
 import type { TestedOp } from '../../ops/testing/tested-ops.ts';
 import { hostReason } from '../../ops/placement.ts';
 import { firstDifference } from '../../core/all-close.ts';
@@ -50,17 +52,11 @@ export async function compareOperator(
     const difference =
       actual === undefined
         ? 'no result'
-        : firstDifference(actual, expected, toleranceFor(op, expected));
+        : firstDifference(actual, expected, toleranceFor(op.tolerance, expected));
     return difference === undefined ? [] : [`${title}: ${difference}`];
   });
   for (const { tensors } of launched) for (const { buffer } of tensors) buffer.destroy();
   return { caseCount: cases.length, differences };
-}
-
-/** float16 may be rounded to the neighbour when what is rounded lies half way. */
-function toleranceFor({ tolerance }: OpDefinition, { dtype }: HostTensor): Tolerance {
-  if (dtype !== 'float16' || (tolerance.rtol === 0 && tolerance.atol === 0)) return tolerance;
-  return { rtol: tolerance.rtol + 2 ** -10, atol: tolerance.atol + 2 ** -24 };
 }
 
 /** Kernels that are generated are the same on all classes of adapters: one has to do every dtype. */

@@ -1,4 +1,4 @@
-import { casesOfAllDTypes } from '../../ops/testing/dtype-variants.ts';
+import { casesOfAllDTypes } from '../../conformance/dtype-variants.ts';
 import type { TestedOp } from '../../ops/testing/tested-ops.ts';
 import type { Device } from '../device.ts';
 import { launchCases } from './compare-operator.ts';

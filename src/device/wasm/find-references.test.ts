@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { KERNEL_OPS } from '../../ops/kernel-ops.ts';
 import { casePrimitive } from '../../ops/testing/case-tensors.ts';
-import { casesOfAllDTypes } from '../../ops/testing/dtype-variants.ts';
+import { casesOfAllDTypes } from '../../conformance/dtype-variants.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { loadDoubles } from '../../ops/formula/find-intrinsic.ts';
 import { loadLowerings } from '../../ops/wasm-lowerings.ts';

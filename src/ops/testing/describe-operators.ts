@@ -5,7 +5,8 @@ import type { DType } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { firstDifference } from '../../core/all-close.ts';
 import { seededRandom } from '../../core/random.ts';
-import { casePrimitive, caseResult, caseTensors } from './case-tensors.ts';
+import { caseTensors } from '../../conformance/case-tensors.ts';
+import { casePrimitive, caseResult } from './case-tensors.ts';
 import { computeReference } from '../compute-reference.ts';
 import type { OpDefinition } from '../define-op.ts';
 import type { OpCase } from '../op-cases.ts';
@@ -16,7 +17,7 @@ import { inferConcreteCall } from '../infer-concrete-call.ts';
 import { CORE_OPERATORS } from '../core-operators.ts';
 import { staticReference } from '../references.ts';
 import { type TestedOp, withCases } from './tested-ops.ts';
-import { casesOfAllDTypes } from './dtype-variants.ts';
+import { casesOfAllDTypes } from '../../conformance/dtype-variants.ts';
 
 const EXACT = { rtol: 0, atol: 0 };
 

@@ -27,6 +27,8 @@ export interface CallRunnerOptions {
   readonly state: VmState;
   /** Repeated calls are recorded and replayed. */
   readonly replay: boolean;
+  /** In place of calls that nobody watches. */
+  readonly invocation?: typeof Invocation | undefined;
 }
 
 /**
@@ -44,9 +46,9 @@ export class CallRunner implements RunControls {
   #interpreted = 0;
 
   constructor(program: ExecutableData, linked: LinkedProgram, options: CallRunnerOptions) {
-    const { limits, devices, state, libraries } = options;
+    const { limits, devices, state, libraries, invocation } = options;
     const slices = new SliceClock(limits.sliceMs);
-    const inFlight = new CallsInFlight({ program, linked, limits, controls: this });
+    const inFlight = new CallsInFlight({ program, linked, limits, controls: this, invocation });
     const isReplaying = options.replay && devices[0]?.record !== undefined;
     const replays = isReplaying ? new ReplayStore(state, devices) : undefined;
     const sized = libraries.filter(({ compileForSizes }) => compileForSizes !== undefined);

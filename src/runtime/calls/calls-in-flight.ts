@@ -18,6 +18,8 @@ export interface CallsInFlightOptions {
   readonly linked: LinkedProgram;
   readonly limits: Limits;
   readonly controls: RunControls;
+  /** In place of calls that nobody watches. */
+  readonly invocation?: typeof Invocation | undefined;
 }
 
 /** The calls of a machine between their first instruction and their end, which share its limits. */
@@ -52,8 +54,8 @@ export class CallsInFlight {
     { signal, entry }: CallTerms,
     work: (call: CallInFlight) => Promise<T>,
   ): Promise<T> {
-    const { program, linked, limits, controls } = this.#options;
-    const call = new CallInFlight(new Invocation(linked, limits, this.#frameCount), entry);
+    const { program, linked, limits, controls, invocation = Invocation } = this.#options;
+    const call = new CallInFlight(new invocation(linked, limits, this.#frameCount), entry);
     const onAbort = signal && (() => call.cancel(abortError(signal)));
     this.#calls.add(call);
     if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true });

@@ -7,7 +7,7 @@ import type { Attributes } from '../../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../../core/shape.ts';
 import { numberElements } from '../../../ops/elements.ts';
 import { seededRandom } from '../../../core/random.ts';
-import { evaluateModule } from '../../testing/evaluate-module.ts';
+import { evaluateModule } from '../../evaluation/evaluate-module.ts';
 import { inferModule } from '../../inference/infer-module.ts';
 import { call, constant, func, moduleOf, tuple, variable } from '../../ir/build.ts';
 import type { Expr, Module, VarExpr } from '../../ir/expr.ts';

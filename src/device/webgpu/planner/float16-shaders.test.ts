@@ -7,7 +7,7 @@ import { KERNEL_OPS } from '../../../ops/kernel-ops.ts';
 import { hostReason } from '../../../ops/placement.ts';
 import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
 import { withCases } from '../../../ops/testing/tested-ops.ts';
-import { casesOfAllDTypes } from '../../../ops/testing/dtype-variants.ts';
+import { casesOfAllDTypes } from '../../../conformance/dtype-variants.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';
 import { plan } from './plan.ts';
 

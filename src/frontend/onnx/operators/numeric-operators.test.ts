@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { evaluateModule } from '../../../compiler/testing/evaluate-module.ts';
+import { evaluateModule } from '../../../compiler/evaluation/evaluate-module.ts';
 import { numberToFloat16 } from '../../../core/float16.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import type { Shape } from '../../../core/shape.ts';

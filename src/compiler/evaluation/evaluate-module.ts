@@ -1,52 +1,66 @@
-import type { BuiltinName } from '../../bytecode/builtins.ts';
-import { intBuiltins } from '../../bytecode/int-builtins.ts';
-import { truthOf } from '../../bytecode/truth-of.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import { type Dim, evaluateDim } from '../../core/dim.ts';
+import { type Dim, evaluateDim, formatDim } from '../../core/dim.ts';
 import { RuntimeError } from '../../core/errors.ts';
+import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
-import { stringAttribute } from '../../ops/attributes.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import type { Operators } from '../../ops/operators.ts';
 import { evaluateCall } from '../values/evaluate-call.ts';
 import type { CallExpr, Expr, FunctionExpr, MatchExpr, Module, Pattern } from '../ir/expr.ts';
-import type { ScalarOperator } from '../ir/scalar-operator.ts';
-import { AS_ANY, DEVICE_COPY, SCALAR_OPERATORS, STOP } from '../ir/scalar-operators.ts';
+import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
 import { computeScopes, type Scope, type Scopes } from '../ir/scopes.ts';
+import type { Type } from '../ir/type.ts';
+import {
+  evaluateScalarOperator,
+  isTrue,
+  type ReferenceFunctions,
+} from './evaluate-scalar-operator.ts';
+import {
+  asTensor,
+  beyondReference,
+  isStructured,
+  type ReferenceFunction,
+  type ReferenceValue,
+} from './reference-value.ts';
 
-/** A value of the reference evaluator. */
-export type ReferenceValue =
-  | HostTensor
-  | number
-  | { readonly kind: 'tuple'; readonly fields: readonly ReferenceValue[] }
-  | { readonly kind: 'data'; readonly name: string; readonly fields: readonly ReferenceValue[] }
-  | ReferenceFunction;
+export type { ReferenceFunction, ReferenceValue };
 
-export interface ReferenceFunction {
-  readonly kind: 'function';
-  readonly apply: (args: readonly ReferenceValue[]) => ReferenceValue;
+/** The things that a program refers to and that are not in its module. */
+export interface EvaluationOptions {
+  /** The operators that it calls. Default: the core operators. */
+  readonly operators?: Operators | undefined;
+  /** Stand-ins for the functions of JavaScript that it calls, by name. Default: none. */
+  readonly functions?: ReferenceFunctions | undefined;
+}
+
+interface Environment {
+  readonly module: Module;
+  readonly operators: Operators;
+  readonly functions: ReferenceFunctions;
 }
 
 /**
  * Calls a global function as the language says, with the host references of operators: everything
  * in a scope is computed once when control comes there. This defines what a compiled module does;
- * it is slow, recursive, and for tests.
+ * it is slow and recursive. It takes a module as it is written, or after any pass up to `lambda-lift`.
  *
- * Throws RuntimeError for a `match` that no clause fits and for integers that do not exist.
+ * Throws RuntimeError for a `match` that no clause fits, for integers that do not exist, and for what has no
+ * host reference.
  */
 export function evaluateModule(
   module: Module,
   name: string,
   args: readonly ReferenceValue[],
+  { operators = CORE_OPERATORS, functions = {} }: EvaluationOptions = {},
 ): ReferenceValue {
-  return globalFunction(module, name).apply(args);
+  return globalFunction({ module, operators, functions }, name).apply(args);
 }
 
-function globalFunction(module: Module, name: string): ReferenceFunction {
-  const fn = module.functions.get(name);
+function globalFunction(environment: Environment, name: string): ReferenceFunction {
+  const fn = environment.module.functions.get(name);
   if (fn === undefined) throw new RuntimeError(`there is no function @${name}`);
   return {
     kind: 'function',
-    apply: (args) => new FunctionEvaluator(module, fn).run(args),
+    apply: (args) => new FunctionEvaluator(environment, fn).run(args),
   };
 }
 
@@ -58,17 +72,19 @@ interface Frame {
 }
 
 class FunctionEvaluator {
-  readonly #module: Module;
+  readonly #environment: Environment;
   readonly #fn: FunctionExpr;
   readonly #scopes: Scopes;
   readonly #inScope = new Map<Scope, Expr[]>();
   /** Values of lets by the variable. */
   readonly #letValues = new Map<Expr, Expr>();
-  /** Sizes that the arguments give to symbols. */
+  /** Variables by the expression whose value they have. */
+  readonly #variables = new Map<Expr, Expr[]>();
+  /** Sizes that arguments and values give to symbols. */
   readonly #symbols = new Map<string, number>();
 
-  constructor(module: Module, fn: FunctionExpr) {
-    this.#module = module;
+  constructor(environment: Environment, fn: FunctionExpr) {
+    this.#environment = environment;
     this.#fn = fn;
     this.#scopes = computeScopes(fn);
     for (const expr of this.#scopes.order) {
@@ -78,17 +94,27 @@ class FunctionEvaluator {
       if (members === undefined) this.#inScope.set(scope, [expr]);
       else members.push(expr);
     }
+    for (const variable of this.#letValues.keys()) {
+      const value = this.#named(variable);
+      this.#variables.set(value, [...(this.#variables.get(value) ?? []), variable]);
+    }
   }
 
   run(args: readonly ReferenceValue[]): ReferenceValue {
-    for (const [i, { type }] of this.#fn.params.entries()) {
-      const arg = args[i];
-      if (type?.kind !== 'tensor' || !(arg instanceof HostTensor)) continue;
-      for (const [axis, dim] of type.shape.entries()) {
-        if (typeof dim === 'string') this.#symbols.set(dim, arg.shape[axis] ?? -1);
-      }
-    }
+    this.#nameSizes(this.#fn, args);
     return this.#enter(this.#scopes.top, undefined, bind(this.#fn, args));
+  }
+
+  #nameSizes(fn: FunctionExpr, args: readonly ReferenceValue[]): void {
+    for (const [i, { type }] of fn.params.entries()) this.#nameDims(type, args[i]);
+  }
+
+  /** The names of dimensions in a type stand for those of a value that has it. */
+  #nameDims(type: Type | undefined, value: ReferenceValue | undefined): void {
+    if (type?.kind !== 'tensor' || !(value instanceof HostTensor)) return;
+    for (const [axis, dim] of type.shape.entries()) {
+      if (typeof dim === 'string') this.#symbols.set(dim, value.shape[axis] ?? -1);
+    }
   }
 
   #enter(
@@ -99,18 +125,28 @@ class FunctionEvaluator {
     if (scope === undefined) throw new Error('internal: an expression opens no scope');
     const frame: Frame = { scope, values, parent };
     for (const expr of this.#inScope.get(scope) ?? []) {
-      if (expr.kind !== 'var' && expr.kind !== 'let') values.set(expr, this.#compute(expr, frame));
+      if (expr.kind === 'var' || expr.kind === 'let') continue;
+      const value = this.#compute(expr, frame);
+      values.set(expr, value);
+      for (const variable of this.#variables.get(expr) ?? []) {
+        if (variable.kind === 'var') this.#nameDims(variable.type, value);
+      }
     }
     return this.#value(scope.root, frame);
   }
 
-  #value(expr: Expr, frame: Frame): ReferenceValue {
+  /** The expression that computes what a variable or a `let` stands for. */
+  #named(expr: Expr): Expr {
     let named = expr;
     for (;;) {
       const next = named.kind === 'let' ? named.body : this.#letValues.get(named);
-      if (next === undefined) break;
+      if (next === undefined) return named;
       named = next;
     }
+  }
+
+  #value(expr: Expr, frame: Frame): ReferenceValue {
+    const named = this.#named(expr);
     for (let at: Frame | undefined = frame; at !== undefined; at = at.parent) {
       const value = at.values.get(named);
       if (value !== undefined) return value;
@@ -126,7 +162,7 @@ class FunctionEvaluator {
       case 'int':
         return expr.value;
       case 'global':
-        return globalFunction(this.#module, expr.name);
+        return globalFunction(this.#environment, expr.name);
       case 'constructor':
         return {
           kind: 'function',
@@ -134,7 +170,11 @@ class FunctionEvaluator {
         };
       case 'function': {
         const [body] = this.#scopes.inside(expr);
-        return { kind: 'function', apply: (args) => this.#enter(body, frame, bind(expr, args)) };
+        const apply = (args: readonly ReferenceValue[]): ReferenceValue => {
+          this.#nameSizes(expr, args);
+          return this.#enter(body, frame, bind(expr, args));
+        };
+        return { kind: 'function', apply };
       }
       case 'tuple':
         return { kind: 'tuple', fields: expr.fields.map(value) };
@@ -163,20 +203,19 @@ class FunctionEvaluator {
 
   #call({ callee, attributes }: CallExpr, args: ReferenceValue[], frame: Frame): ReferenceValue {
     if (callee.kind === 'operator') {
-      if (callee.name === DEVICE_COPY) return asTensor(args[0] ?? 0);
-      if (callee.name === STOP) throw new RuntimeError(stringAttribute(attributes, 'message'));
-      if (callee.name === AS_ANY) return args[0] ?? 0;
+      const { operators, functions } = this.#environment;
       const scalar = SCALAR_OPERATORS.get(callee.name);
-      if (scalar !== undefined) return scalarResult(scalar, args, attributes);
+      if (scalar !== undefined)
+        return evaluateScalarOperator(scalar, args, { attributes, functions });
       return evaluateCall(
-        CORE_OPERATORS.require(callee.name),
+        operators.require(callee.name),
         args.map(asTensor),
         this.#bound(attributes),
       );
     }
     const fn = this.#value(callee, frame);
     if (isStructured(fn) && fn.kind === 'function') return fn.apply(args);
-    throw new Error('internal: a call of what is no function');
+    throw beyondReference('a call of what is no function');
   }
 
   /** Attributes with the sizes of symbols in lists of dimensions. */
@@ -190,7 +229,8 @@ class FunctionEvaluator {
 
   #size(dim: Dim): number {
     const size = evaluateDim(dim, this.#symbols);
-    if (size === undefined) throw new Error('internal: a symbol has no size');
+    if (size === undefined)
+      throw beyondReference(`the size ${formatDim(dim)}, which nothing tells`);
     return size;
   }
 
@@ -214,25 +254,10 @@ function bind(fn: FunctionExpr, args: readonly ReferenceValue[]): Map<Expr, Refe
   return values;
 }
 
-function isStructured(
-  value: ReferenceValue,
-): value is Exclude<ReferenceValue, HostTensor | number> {
-  return typeof value === 'object' && !(value instanceof HostTensor);
-}
-
-function asTensor(value: ReferenceValue): HostTensor {
-  if (value instanceof HostTensor) return value;
-  throw new Error('internal: an operand is no tensor');
-}
-
 function fieldOf(value: ReferenceValue, index: number): ReferenceValue {
   const field = isStructured(value) && value.kind !== 'function' ? value.fields[index] : undefined;
   if (field === undefined) throw new Error(`internal: no field ${index}`);
   return field;
-}
-
-function isTrue(value: ReferenceValue): boolean {
-  return value instanceof HostTensor ? truthOf(value) !== 0 : value !== 0;
 }
 
 function fits(pattern: Pattern, value: ReferenceValue, bound: Map<Expr, ReferenceValue>): boolean {
@@ -246,24 +271,4 @@ function fits(pattern: Pattern, value: ReferenceValue, bound: Map<Expr, Referenc
     if (isOther || value.name !== pattern.constructor) return false;
   }
   return pattern.fields.every((field, i) => fits(field, fieldOf(value, i), bound));
-}
-
-const INT_BUILTINS: Readonly<Partial<Record<BuiltinName, IntBuiltin>>> = intBuiltins(notInts);
-
-type IntBuiltin = (a: ReferenceValue, b: ReferenceValue) => number;
-
-function notInts(): never {
-  throw new Error('internal: an operand is no int');
-}
-
-function scalarResult(
-  { name, builtin }: ScalarOperator,
-  args: readonly ReferenceValue[],
-  attributes: Attributes,
-): number {
-  const [a = 0, b = 0] = args;
-  if (a instanceof HostTensor) return a.shape[Number(attributes['axis'])] ?? -1;
-  const compute = builtin === undefined ? undefined : INT_BUILTINS[builtin];
-  if (compute === undefined) throw new Error(`internal: ${name} in a module for the reference`);
-  return compute(a, b);
 }

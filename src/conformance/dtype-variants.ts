@@ -1,17 +1,16 @@
-import type { DType } from '../../core/dtype.ts';
-import { elementCount } from '../../core/shape.ts';
-import type { OpDefinition } from '../define-op.ts';
-import type { OpCase, OpCaseInput } from '../op-cases.ts';
-import type { TestedOp } from './tested-ops.ts';
-import { hostReason, KERNEL_DTYPES } from '../placement.ts';
-import { inferConcreteCall } from '../infer-concrete-call.ts';
+import type { DType } from '../core/dtype.ts';
+import { elementCount } from '../core/shape.ts';
+import type { OpDefinition } from '../ops/define-op.ts';
+import type { OpCase, OpCaseInput, OpCases } from '../ops/op-cases.ts';
+import { hostReason, KERNEL_DTYPES } from '../ops/placement.ts';
+import { inferConcreteCall } from '../ops/infer-concrete-call.ts';
 
 /** Cases of one dtype with whole words, and as many without. */
 const VARIANT_COUNTS = { injective: 1, others: 2 };
 const MAX_ELEMENT_COUNT = 2048;
 
 /** The operator's own cases, and some of them again with each dtype that it takes and they lack. */
-export function casesOfAllDTypes(op: TestedOp): OpCase[] {
+export function casesOfAllDTypes(op: OpDefinition & Pick<OpCases, 'cases'>): OpCase[] {
   const cases = op.cases();
   return [...cases, ...dtypeVariants(op, cases)];
 }

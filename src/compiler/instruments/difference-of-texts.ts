@@ -1,0 +1,111 @@
+/** So many equal lines stand around changes. */
+const CONTEXT = 2;
+
+/** Beyond so many changed lines the texts are shown one after the other: the search is quadratic in them. */
+const MAX_CHANGES = 2000;
+
+interface Line {
+  readonly sign: ' ' | '-' | '+';
+  readonly text: string;
+}
+
+/**
+ * The lines of a program that differ from those of another one, each with `-` or `+`, and lines around them
+ * with a blank. Printed programs number values, and a pass that takes one away gives others new numbers: a
+ * line whose operands are the same values under other numbers is no difference. Empty: there is none.
+ */
+export function differenceOfTexts(before: string, after: string): string {
+  const lines = alignedLines(linesOf(before), linesOf(after));
+  const near = new Set<number>();
+  for (const [i, { sign }] of lines.entries()) {
+    if (sign === ' ') continue;
+    for (let at = i - CONTEXT; at <= i + CONTEXT; at++) near.add(at);
+  }
+  let text = '';
+  let isCut = false;
+  for (const [i, line] of lines.entries()) {
+    if (near.has(i)) text += `${isCut ? '…\n' : ''}${line.sign} ${line.text}`.trimEnd() + '\n';
+    isCut = !near.has(i) && text !== '';
+  }
+  return text;
+}
+
+function linesOf(text: string): string[] {
+  return text.trimEnd().split('\n');
+}
+
+const NUMBERED = /%(\d+)\b/g;
+
+function alignedLines(before: readonly string[], after: readonly string[]): Line[] {
+  const anonymous = (line: string): string => line.replaceAll(NUMBERED, '%');
+  const pairs = longestCommon(before.map(anonymous), after.map(anonymous));
+  const numbers = new Map<string, string>();
+  const lines: Line[] = [];
+  let [i, j] = [0, 0];
+  for (const [x, y] of [...pairs, [before.length, after.length] as const]) {
+    const [taken, added] = [before.slice(i, x), after.slice(j, y)];
+    // The last value of what was replaced is most likely what takes its place.
+    for (const [k, line] of taken.toReversed().entries()) {
+      renumber(numbers, line, added.at(-1 - k) ?? '');
+    }
+    lines.push(...taken.map((text): Line => ({ sign: '-', text })));
+    lines.push(...added.map((text): Line => ({ sign: '+', text })));
+    const [was, is] = [before[x], after[y]];
+    if (was === undefined || is === undefined) break;
+    renumber(numbers, was, is);
+    const renamed = was.replaceAll(NUMBERED, (name, number: string) => numbers.get(number) ?? name);
+    if (renamed === is) lines.push({ sign: ' ', text: is });
+    else lines.push({ sign: '-', text: was }, { sign: '+', text: is });
+    [i, j] = [x + 1, y + 1];
+  }
+  return lines;
+}
+
+/** Notes that the value that one line names is what the other line names. */
+function renumber(numbers: Map<string, string>, was: string, is: string): void {
+  const [from, to] = [was, is].map((line) => /^\s*%(\d+) = /.exec(line)?.[1]);
+  if (from !== undefined && to !== undefined) numbers.set(from, `%${to}`);
+}
+
+/** Pairs of places of a longest common subsequence, by Myers' greedy search. */
+function longestCommon(a: readonly string[], b: readonly string[]): [number, number][] {
+  const limit = Math.min(a.length + b.length, MAX_CHANGES);
+  const reached = new Map<number, number>([[1, 0]]);
+  const trace: Map<number, number>[] = [];
+  for (let changes = 0; changes <= limit; changes++) {
+    trace.push(new Map(reached));
+    for (let diagonal = -changes; diagonal <= changes; diagonal += 2) {
+      let x = start(reached, diagonal, changes);
+      while (x < a.length && x - diagonal < b.length && a[x] === b[x - diagonal]) x++;
+      reached.set(diagonal, x);
+      if (x >= a.length && x - diagonal >= b.length) return walkBack(trace, [a.length, b.length]);
+    }
+  }
+  return [];
+}
+
+/** How far the search is on a diagonal before it follows equal lines. */
+function start(reached: ReadonlyMap<number, number>, diagonal: number, changes: number): number {
+  const [left, right] = [reached.get(diagonal - 1) ?? -1, reached.get(diagonal + 1) ?? -1];
+  const isDown = diagonal === -changes || (diagonal !== changes && left < right);
+  return isDown ? right : left + 1;
+}
+
+function walkBack(
+  trace: readonly ReadonlyMap<number, number>[],
+  [endX, endY]: readonly [number, number],
+): [number, number][] {
+  const pairs: [number, number][] = [];
+  let [x, y] = [endX, endY];
+  for (const [changes, reached] of [...trace.entries()].reverse()) {
+    const from = start(reached, x - y, changes);
+    while (x > from) pairs.push([--x, --y]);
+    if (changes === 0) break;
+    const diagonal = x - y;
+    const [left, right] = [reached.get(diagonal - 1) ?? -1, reached.get(diagonal + 1) ?? -1];
+    const isDown = diagonal === -changes || (diagonal !== changes && left < right);
+    if (isDown) y--;
+    else x--;
+  }
+  return pairs.reverse();
+}

@@ -1,0 +1,176 @@
+import { firstDifference } from '../core/all-close.ts';
+import { UsageError, WeftError } from '../core/errors.ts';
+import { HostTensor } from '../core/host-tensor.ts';
+import { seededRandom } from '../core/random.ts';
+import { compile } from '../compiler/compile.ts';
+import { PassBisection } from '../compiler/instruments/pass-bisection.ts';
+import type { Device } from '../device/device.ts';
+import { createHostDevice } from '../device/host/host-device.ts';
+import { coreOperators } from '../ops/core-operators.ts';
+import { inferConcreteCall } from '../ops/infer-concrete-call.ts';
+import type { OpCase } from '../ops/op-cases.ts';
+import type { Operator } from '../ops/operator.ts';
+import { Operators } from '../ops/operators.ts';
+import { TensorValue } from '../runtime/value.ts';
+import { VirtualMachine } from '../runtime/virtual-machine.ts';
+import { caseTensors } from './case-tensors.ts';
+import { casesOfAllDTypes } from './dtype-variants.ts';
+import { operatorProgram, PROGRAM_FORMS, type ProgramForm } from './operator-program.ts';
+import { atHalfPrecision, toleranceFor } from './tolerance-for.ts';
+
+/** The cases and devices of a conformance test. */
+export interface ConformanceOptions {
+  /** Calls that the operator has to do. Inputs without values are filled from a seeded source. */
+  readonly cases: readonly OpCase[];
+  /** Calls that its shape rule has to refuse. */
+  readonly badCases?: readonly OpCase[] | undefined;
+  /** Devices that know the operator, by the names that the report has for them. */
+  readonly devices: Readonly<Record<string, Device>>;
+  /** The table of operators. Default: the core operators and this one. */
+  readonly operators?: Operators | undefined;
+  /** Whether some cases run with each further dtype that the operator takes. Default true. */
+  readonly dtypes?: boolean | undefined;
+}
+
+/** One check of a case. */
+export interface ConformanceResult {
+  /** The title of the case. */
+  readonly title: string;
+  /** The form of the program, or `refused` for a bad case. */
+  readonly form: ProgramForm | 'refused';
+  /** The name of the device; absent for checks that need none. */
+  readonly device?: string;
+  /** In words, what is wrong; absent: nothing. */
+  readonly failure?: string;
+  /** Why the check does not exist for the case; absent: it was made. */
+  readonly skipped?: string;
+}
+
+/** All checks of an operator. */
+export interface ConformanceReport {
+  /** The name of the operator. */
+  readonly operator: string;
+  /** Every check, in order. */
+  readonly results: readonly ConformanceResult[];
+  /** A line for each check that failed. Empty: the operator conforms. */
+  readonly failures: readonly string[];
+}
+
+/**
+ * Runs cases of an operator as compiled programs and compares every device with its reference, or with what
+ * its composition means: a call, the same with symbolic sizes, and with a call that may be fused into its
+ * kernel. After each pass the program still has to compute the same, and bad cases have to be refused. Needs no
+ * test runner. Throws UsageError without cases.
+ */
+export async function operatorConformance(
+  operator: Operator,
+  options: ConformanceOptions,
+): Promise<ConformanceReport> {
+  const { cases, badCases = [], dtypes = true } = options;
+  if (cases.length === 0) {
+    const where = `conformance of ${operator.name}`;
+    throw new UsageError({ where, got: 'no cases', expected: 'at least one' });
+  }
+  const operators = options.operators ?? new Operators([...coreOperators, operator]);
+  const suite = new Suite(operator, operators, options.devices);
+  const all = dtypes ? casesOfAllDTypes({ ...operator, cases: () => cases }) : cases;
+  for (const [i, opCase] of all.entries()) {
+    for (const form of PROGRAM_FORMS) await suite.check(opCase, form, i + 1);
+  }
+  for (const opCase of badCases) suite.checkRefused(opCase);
+  const { results } = suite;
+  const failures = results.flatMap(({ title, form, device = 'the compiler', failure }) =>
+    failure === undefined ? [] : [`${title} (${form}) on ${device}: ${failure}`],
+  );
+  return { operator: operator.name, results, failures };
+}
+
+class Suite {
+  readonly results: ConformanceResult[] = [];
+  readonly #operator: Operator;
+  readonly #operators: Operators;
+  readonly #devices: Readonly<Record<string, Device>>;
+
+  constructor(operator: Operator, operators: Operators, devices: Readonly<Record<string, Device>>) {
+    this.#operator = operator;
+    this.#operators = operators;
+    this.#devices = devices;
+  }
+
+  async check(opCase: OpCase, form: ProgramForm, seed: number): Promise<void> {
+    const { title } = opCase;
+    const module = operatorProgram(this.#operator, opCase, form);
+    if (module === undefined) {
+      this.results.push({ title, form, skipped: 'the case has no such form' });
+      return;
+    }
+    const inputs = caseTensors(opCase, seededRandom(seed)).filter((input) => input !== undefined);
+    const tolerance = this.#operator.tolerance;
+    const bisection = new PassBisection({ inputs, tolerance: atHalfPrecision(tolerance) });
+    try {
+      const operators = this.#operators;
+      const executable = compile(module, { operators, instruments: [bisection] });
+      const { changed, expected, unchecked } = bisection;
+      if (!(expected instanceof HostTensor)) {
+        this.results.push({ title, form, skipped: unchecked[0]?.reason ?? 'no result' });
+        return;
+      }
+      if (changed !== undefined) {
+        const failure = `pass ${changed.pass} changes it: ${changed.difference}`;
+        this.results.push({ title, form, failure });
+      }
+      for (const [device, opened] of Object.entries(this.#devices)) {
+        const failure = await this.#differenceOn(opened, executable, { inputs, expected });
+        this.results.push({ title, form, device, ...(failure !== undefined && { failure }) });
+      }
+    } catch (error) {
+      this.#refused({ title, form }, error);
+    }
+  }
+
+  /** Some calls are there for known sizes only, or give what has no absolute value. */
+  #refused({ title, form }: Pick<ConformanceResult, 'title' | 'form'>, error: unknown): void {
+    const reason = messageOf(error);
+    const isExpected = form !== 'call' && error instanceof WeftError;
+    this.results.push({ title, form, ...(isExpected ? { skipped: reason } : { failure: reason }) });
+  }
+
+  checkRefused({ title, inputs, attributes = {} }: OpCase): void {
+    try {
+      inferConcreteCall(this.#operator, inputs, attributes);
+      const failure = 'the shape rule accepts it';
+      this.results.push({ title, form: 'refused', failure });
+    } catch (error) {
+      const isOnPurpose = error instanceof WeftError;
+      const failure = isOnPurpose ? {} : { failure: `no error of Weft: ${messageOf(error)}` };
+      this.results.push({ title, form: 'refused', ...failure });
+    }
+  }
+
+  async #differenceOn(
+    device: Device,
+    executable: ReturnType<typeof compile>,
+    { inputs, expected }: { inputs: readonly HostTensor[]; expected: HostTensor },
+  ): Promise<string | undefined> {
+    const host = createHostDevice({ operators: this.#operators });
+    let machine: VirtualMachine | undefined;
+    try {
+      machine = await VirtualMachine.create(executable, { devices: [device, host] });
+      const result = await machine.get('main')(...inputs);
+      if (!(result instanceof TensorValue)) return 'the result is no tensor';
+      const [actual] = await machine.read([result]);
+      machine.release(result);
+      if (actual === undefined) return 'no result';
+      return firstDifference(actual, expected, toleranceFor(this.#operator.tolerance, expected));
+    } catch (error) {
+      return messageOf(error);
+    } finally {
+      machine?.dispose();
+      host.destroy();
+    }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
