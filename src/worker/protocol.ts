@@ -6,12 +6,12 @@ import type { RatesOfBoth } from '../core/device-rates.ts';
 import type { DType, TypedArray } from '../core/dtype.ts';
 import type { ErrorData } from '../core/errors.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
-import type { ProgramLimits } from '../core/program-limits.ts';
+import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
 import type { Shape } from '../core/shape.ts';
 import type { KindOf, ValueSide } from '../core/value-fold.ts';
 import type { TuningStep } from '../device/device.ts';
 
-export type { ProgramLimits } from '../core/program-limits.ts';
+export type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
 export type { KernelTuning, TriedVariant } from '../device/device.ts';
 
 /**
@@ -135,7 +135,7 @@ export interface WorkerConfig {
   readonly memoryBudget?: number | undefined;
 }
 
-export interface LoadRequest extends ProgramLimits, CompileModeOption {
+export interface LoadRequest extends ProgramLimits, MachineLimits, CompileModeOption {
   readonly source: WireSource;
   readonly device: DeviceKind | 'auto';
   /** Fixes symbolic dimensions of an ONNX model while it is compiled. */
