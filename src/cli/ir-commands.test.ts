@@ -356,6 +356,10 @@ describe('weft compile', () => {
       out: 'y: float32 [3, 3]\n  [[41, 52, 63], [4, 5, 6], [1, 2, 3]]\n',
       err: '',
     });
+    const open = ['--dispatch', 'main.x.0=1:2,2:', '-i', input, '--device', 'host'];
+    expect(await weft('run', at('model.onnx'), ...open)).toEqual(ran);
+    const rest = ['--dispatch', 'main.x.0=1:2,*', '-i', input, '--device', 'host'];
+    expect(await weft('run', at('model.onnx'), ...rest)).toEqual(ran);
     const narrow = ['--dispatch', 'main.x.0=1:2,2:3', '-i', input, '--device', 'host'];
     const refused = await weft('run', at('model.onnx'), ...narrow);
     expect(refused.status).toBe(1);
@@ -371,11 +375,11 @@ describe('weft compile', () => {
       await weft('compile', at('program.ir'), '-o', 'y', '--dispatch', 'main.x.0=1:4,2:8'),
     ];
     expect(errors.map(({ status, err }) => `${status} ${err}`).join('')).toMatchInlineSnapshot(`
-      "2 error: option '--dispatch <FUNCTION.INPUT.AXIS=INTERVALS>' argument 'main.x=1:2' is invalid. Write it as FUNCTION.INPUT.AXIS=1:2,2:4 or =log:MIN:MAX[:BASE] or =uniform:MIN:MAX:STEP.
+      "2 error: option '--dispatch <FUNCTION.INPUT.AXIS=INTERVALS>' argument 'main.x=1:2' is invalid. Write it as FUNCTION.INPUT.AXIS=1:2,2:4 or =log:MIN:MAX[:BASE] or =uniform:MIN:MAX:STEP. 257: is open, and ,* takes all other sizes.
       (add --help for usage)
-      2 error: option '--dispatch <FUNCTION.INPUT.AXIS=INTERVALS>' argument 'main.x.0=1-2' is invalid. Write it as FUNCTION.INPUT.AXIS=1:2,2:4 or =log:MIN:MAX[:BASE] or =uniform:MIN:MAX:STEP.
+      2 error: option '--dispatch <FUNCTION.INPUT.AXIS=INTERVALS>' argument 'main.x.0=1-2' is invalid. Write it as FUNCTION.INPUT.AXIS=1:2,2:4 or =log:MIN:MAX[:BASE] or =uniform:MIN:MAX:STEP. 257: is open, and ,* takes all other sizes.
       (add --help for usage)
-      2 error: option '--dispatch <FUNCTION.INPUT.AXIS=INTERVALS>' argument 'main.x.0=log:1' is invalid. Write it as FUNCTION.INPUT.AXIS=1:2,2:4 or =log:MIN:MAX[:BASE] or =uniform:MIN:MAX:STEP.
+      2 error: option '--dispatch <FUNCTION.INPUT.AXIS=INTERVALS>' argument 'main.x.0=log:1' is invalid. Write it as FUNCTION.INPUT.AXIS=1:2,2:4 or =log:MIN:MAX[:BASE] or =uniform:MIN:MAX:STEP. 257: is open, and ,* takes all other sizes.
       (add --help for usage)
       2 weft: dispatch of main: got the parameter y, expected one of x.
       2 weft: dispatch of main, axis 0 of x: got [2, 8] after sizes below 4, expected intervals in ascending order, from 0 up.

@@ -1,12 +1,16 @@
 import { InvalidArgumentError } from 'commander';
 import { logarithmic, uniform } from '../compiler/passes/dispatch-by-shape/dispatchers.ts';
-import type { AxisDispatcher, Interval } from '../compiler/passes/dispatch-by-shape/interval.ts';
+import type {
+  AxisDispatcher,
+  Interval,
+  IntervalDispatcher,
+} from '../compiler/passes/dispatch-by-shape/interval.ts';
 import type { ModuleDispatch } from '../compiler/passes/dispatch-by-shape/dispatch-by-shape.ts';
 
 const TARGET = /^([^.]+)\.(.+)\.(\d+)$/;
 
 const EXPECTED =
-  'Write it as FUNCTION.INPUT.AXIS=1:2,2:4 or =log:MIN:MAX[:BASE] or =uniform:MIN:MAX:STEP.';
+  'Write it as FUNCTION.INPUT.AXIS=1:2,2:4 or =log:MIN:MAX[:BASE] or =uniform:MIN:MAX:STEP. 257: is open, and ,* takes all other sizes.';
 
 /** One `FUNCTION.INPUT.AXIS=INTERVALS` of a repeatable option, gathered by function and input. */
 export function collectDispatch(text: string, previous: ModuleDispatch = {}): ModuleDispatch {
@@ -20,6 +24,11 @@ export function collectDispatch(text: string, previous: ModuleDispatch = {}): Mo
 }
 
 function dispatcherOf(text: string): AxisDispatcher {
+  if (!text.endsWith(',*')) return intervalsOf(text);
+  return { intervals: intervalsOf(text.slice(0, -2)), otherwise: 'generic' };
+}
+
+function intervalsOf(text: string): IntervalDispatcher {
   const [kind, ...rest] = text.split(':');
   if (kind === 'log' && (rest.length === 2 || rest.length === 3)) {
     const [min, max, base] = rest.map(size);
@@ -30,11 +39,11 @@ function dispatcherOf(text: string): AxisDispatcher {
     return uniform({ min, max, step });
   }
   return text.split(',').map((part): Interval => {
-    const [from, below, ...more] = part.split(':').map(size);
+    const [from, below, ...more] = part.split(':');
     if (from === undefined || below === undefined || more.length > 0) {
       throw new InvalidArgumentError(EXPECTED);
     }
-    return [from, below];
+    return [size(from), below === '' ? Infinity : size(below)];
   });
 }
 

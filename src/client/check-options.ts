@@ -31,16 +31,6 @@ export const THREADS: OptionKind = [
   'an integer from 1 to 64',
   (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 64,
 ];
-export const LIMITS: OptionKind = [
-  'numbers above 0 as nodes, foldedBytes or milliseconds',
-  (value) =>
-    isObject(value) &&
-    Object.entries(value).every(
-      ([name, limit]) =>
-        ['nodes', 'foldedBytes', 'milliseconds'].includes(name) &&
-        (limit === undefined || (isNumber(limit) && limit > 0)),
-    ),
-];
 // Of another realm, such as a frame's, it is no instance of this one's class.
 export const SIGNAL: OptionKind = [
   'an AbortSignal',

@@ -26,16 +26,6 @@ export function explainInputs(info: FunctionInfo, inputs: PlainInputs, binding: 
   return new ShapeError(`inputs of ${info.name}: ${problems.join('; ')}.`);
 }
 
-/** UsageError for tables of a load that goes to a worker. */
-export function needsThisThread(): UsageError {
-  return new UsageError({
-    where: 'Session.load',
-    got: 'operators or importers, which cannot be sent to a worker',
-    expected: 'worker: false or remote',
-    remedy: 'In your own worker pass them to serve.',
-  });
-}
-
 /** UsageError for a function that the program does not have. */
 export function explainFunction(name: string, known: readonly string[]): Error {
   const close = closest(name, known);

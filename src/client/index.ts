@@ -34,6 +34,7 @@ export type {
   KernelTuning,
   LoadProgress,
   Placement,
+  MachineLimits,
   ProgramLimits,
   SessionDevice,
   SessionProvider,

@@ -3,7 +3,7 @@ import { compile, parseModule } from '../compiler/index.ts';
 import { RuntimeError, UnsupportedError, UsageError } from '../core/errors.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import { createService } from '../worker/create-service.ts';
-import type { LoadRequest, ProgramLimits } from '../worker/protocol.ts';
+import type { LoadRequest, MachineLimits, ProgramLimits } from '../worker/protocol.ts';
 import { countingLoop, sumAndProduct } from '../worker/testing/test-programs.ts';
 import { Session, Tensor } from './index.ts';
 
@@ -108,9 +108,60 @@ describe('workgroups of kernels of a program', () => {
   });
 });
 
+/** A call that is no tail call, so many deep, and a list as long. */
+const DEEP = new Uint8Array(
+  compile(
+    parseModule(`
+def @deep(%k: int) -> int { if (%k) { int_add(#1, @deep(int_sub(%k, #1))) } else { #0 } }
+def @list(%k: int, %l: List[int]) -> List[int] {
+  if (%k) { @list(int_sub(%k, #1), Cons(%k, %l)) } else { %l }
+}
+def @main(%k: int) -> int { @deep(%k) }
+def @long(%k: int) -> int { @length(@list(%k, Nil)) }`),
+  ).toBytes(),
+);
+
+describe('limits of the machine', () => {
+  const options = { device: 'host', worker: false } as const;
+
+  test('are those of the session', async () => {
+    const limits = { callDepth: 20, registers: 1000, fields: 40, sliceMs: 2 };
+    const session = await Session.load(DEEP, { ...options, limits });
+    expect(await session.run<number>({ k: 15 })).toEqual({ result: 15 });
+    const deep = session.run({ k: 30 });
+    await expect(deep).rejects.toBeInstanceOf(RuntimeError);
+    await expect(deep).rejects.toThrow(
+      'got a call beyond 20 frames, expected at most 20 frames. Return the result of the call at once (a tail call), or raise limits.callDepth.',
+    );
+    expect(await session.run<number>({ k: 10 }, { function: 'long' })).toEqual({ result: 10 });
+    const long = session.run({ k: 30 }, { function: 'long' });
+    await expect(long).rejects.toThrow('raise limits.fields');
+    await session.dispose();
+    const few = await Session.load(DEEP, { ...options, limits: { registers: 10 } });
+    await expect(few.run({ k: 15 })).rejects.toThrow('raise limits.registers');
+    await few.dispose();
+    const usual = await Session.load(DEEP, { ...options, limits: { fields: 1000 } });
+    expect(await usual.run<number>({ k: 5000 })).toEqual({ result: 5000 });
+    await usual.dispose();
+  });
+
+  test.each<[object, string]>([
+    [
+      { depth: 4 },
+      'Session.load, limits: got an unknown option "depth", expected only callDepth, registers, fields, sliceMs.',
+    ],
+    [{ fields: -1 }, 'Session.load, limits: got fields -1, expected an integer from 1 up.'],
+    [{ sliceMs: 0 }, 'Session.load, limits: got sliceMs 0, expected a number above 0.'],
+  ])('%j are refused', async (limits, message) => {
+    const loading = Session.load(DEEP, { ...options, limits });
+    await expect(loading).rejects.toMatchObject({ name: 'UsageError', message });
+  });
+});
+
 describe('limits of a worker', () => {
   let call = 1;
-  const load = async (limits: ProgramLimits, asked: ProgramLimits, bytes: Uint8Array) => {
+  type Limits = ProgramLimits & MachineLimits;
+  const load = async (limits: Limits, asked: Limits, bytes: Uint8Array) => {
     const service = createService({ limits, gpu: await nodeGpu() });
     const source = { kind: 'bytes', bytes } as const;
     const request: LoadRequest = { source, device: 'host', dims: {}, ...asked };
@@ -139,6 +190,14 @@ describe('limits of a worker', () => {
       error: { name: 'RuntimeError', details: { limit: 100 } },
     });
     await loaded.service.dispose(call++, session);
+    const shallow = await load({ callDepth: 8 }, { callDepth: 50 }, DEEP);
+    if (!shallow.reply.ok) throw new Error(shallow.reply.error.message);
+    const deep = { ...run, session: shallow.reply.value.session, args: [{ ...args[0], value: 9 }] };
+    expect(await shallow.service.run(call++, deep)).toMatchObject({
+      ok: false,
+      error: { name: 'RuntimeError', details: { limit: 8 } },
+    });
+    await shallow.service.dispose(call++, shallow.reply.value.session);
   });
 
   test('are checked when the worker starts', () => {

@@ -8,6 +8,7 @@ import type {
   Dims,
   Dispatch,
   LoadProgress,
+  MachineLimits,
   ProgramLimits,
   SessionProvider,
 } from '../worker/protocol.ts';
@@ -18,7 +19,6 @@ import {
   COUNT,
   either,
   FUNCTION,
-  LIMITS,
   MILLISECONDS,
   OBJECT,
   oneOf,
@@ -85,6 +85,11 @@ export interface LoadOptions extends ProgramLimits, CompileModeOption {
    * are always checked, before anything runs.
    */
   readonly check?: 'indices';
+  /**
+   * Limits of the machine that runs the program; a worker or a server that sets lower ones keeps to its own. A
+   * run beyond them rejects with RuntimeError or OutOfMemoryError.
+   */
+  readonly limits?: MachineLimits;
   /** Keeps the weights on the device; see {@link configureWorker}. */
   readonly pin?: boolean;
   /**
@@ -152,7 +157,7 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   dims: SIZES,
   dispatch: OBJECT,
   devices: ['["webgpu", "wasm"]', (value) => String(value) === 'webgpu,wasm'],
-  compileLimits: LIMITS,
+  compileLimits: OBJECT,
   check: oneOf('indices'),
   byteBudget: BYTES,
   programKernels: oneOf('allow', 'refuse'),
@@ -160,6 +165,7 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   instructionLimit: POSITIVE,
   runTimeout: POSITIVE,
   deviceTimeout: POSITIVE,
+  limits: OBJECT,
   pin: BOOLEAN,
   priority: POSITIVE,
   threads: THREADS,

@@ -127,14 +127,13 @@ export class Session {
       importers,
       ...rest
     } = options;
-    if ((operators ?? importers) && worker !== false && !remote) {
-      throw (await import('./explain-inputs.ts')).needsThisThread();
-    }
-    const { signal, onProgress, functions: given, ...wanted } = rest;
-    const { devices, dims = {}, dispatch } = wanted;
+    const { signal, onProgress, functions, limits, ...wanted } = rest;
+    const { devices, dims = {}, dispatch, compileLimits } = wanted;
     const { device = devices ? 'webgpu' : 'auto' } = wanted;
+    const rare =
+      (operators ?? importers ?? functions ?? limits ?? dispatch ?? compileLimits) &&
+      (await import('./rare-options.ts')).rareRequest(options, !worker || !!remote);
     signal?.throwIfAborted();
-    if (dispatch) (await import('./check-dispatch.ts')).checkDispatch(dispatch);
     const connection = Connection.acquire({
       worker,
       workerFiles,
@@ -146,16 +145,14 @@ export class Session {
     });
     try {
       const { source: wire, transfers } = await toWireSource(source);
-      const own = given && (await import('./session-functions.ts')).callableFrom(given);
-      const functions = given && Object.keys(given);
-      const request = { ...wanted, source: wire, device, dims, functions };
+      const request = { ...wanted, ...rare?.request, source: wire, device, dims };
       const report =
         onProgress &&
         proxy((progress: LoadProgress) => {
           if (signal?.aborted !== true) onProgress(progress);
         });
       const loaded = await connection.call(
-        (service, call) => service.load(call, transfer(request, transfers), report, own),
+        (service, call) => service.load(call, transfer(request, transfers), report, rare?.callPage),
         { signal, discard: ({ session }, service) => void service.dispose(0, session) },
       );
       return new Session(connection, loaded);

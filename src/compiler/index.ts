@@ -14,14 +14,17 @@ export {
   dispatch,
   type FunctionDispatch,
 } from './passes/dispatch-by-shape/dispatch.ts';
-export { logarithmic, uniform } from './passes/dispatch-by-shape/dispatchers.ts';
+export { chosen, logarithmic, uniform } from './passes/dispatch-by-shape/dispatchers.ts';
 export type { FunctionMemoryPlan, MemoryPlanReport } from './passes/plan-memory/memory-report.ts';
 export type {
   AxisDispatcher,
+  ChosenIntervals,
   DimRange,
   Interval,
+  IntervalDispatcher,
   LogarithmicIntervals,
   UniformIntervals,
+  WrittenInterval,
 } from './passes/dispatch-by-shape/interval.ts';
 export {
   assertThat,

@@ -16,3 +16,23 @@ export interface ProgramLimits {
    */
   readonly deviceTimeout?: number;
 }
+
+/** Limits of the machine that runs a program; see docs/untrusted-programs.md. */
+export interface MachineLimits {
+  /** Frames that all calls in flight may have together. Default 100,000. */
+  readonly callDepth?: number;
+  /** Registers of all these frames. Default 2^24. */
+  readonly registers?: number;
+  /** Fields of tuples, data and closures, and slots of shape heaps, held at one time. Default 2^22. */
+  readonly fields?: number;
+  /** Milliseconds that a run may hold the thread before others get their turn. Default 8. */
+  readonly sliceMs?: number;
+}
+
+/** What holds where a limit is absent. */
+export const DEFAULT_MACHINE_LIMITS: Required<MachineLimits> = {
+  callDepth: 100_000,
+  registers: 1 << 24,
+  fields: 1 << 22,
+  sliceMs: 8,
+};

@@ -1,10 +1,14 @@
-import type { ProgramLimits } from '../core/program-limits.ts';
+import {
+  DEFAULT_MACHINE_LIMITS,
+  type MachineLimits,
+  type ProgramLimits,
+} from '../core/program-limits.ts';
 
 /** The largest encoded head of a message, in bytes: a tuple of some 100,000 fields. */
 export const MAX_HEAD_BYTE_LENGTH = 4 * 2 ** 20;
 
 /** The most that one side lets the other one take up, and the programs that it loads. */
-export interface RpcLimits extends Required<ProgramLimits> {
+export interface RpcLimits extends Required<ProgramLimits>, Required<MachineLimits> {
   /** Bytes that all programs of a connection hold on a device. */
   readonly byteBudget: number;
   /** Bytes of tensors in one message, and of all messages that arrive in pieces at one time. */
@@ -41,4 +45,5 @@ export const DEFAULT_RPC_LIMITS: RpcLimits = {
   runTimeout: 600_000,
   byteBudget: 4 * 2 ** 30,
   deviceTimeout: 30_000,
+  ...DEFAULT_MACHINE_LIMITS,
 };

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../core/errors.ts';
+import { DEFAULT_MACHINE_LIMITS } from '../core/program-limits.ts';
 import { Frame, releaseRegisters } from './frame.ts';
 import type { LinkedFunction } from './linked-code.ts';
 import type { LinkedProgram } from './link.ts';
@@ -22,11 +23,8 @@ export interface Limits {
 }
 
 export const DEFAULT_LIMITS: Limits = {
-  callDepth: 100_000,
-  registers: 1 << 24,
-  fields: 1 << 22,
+  ...DEFAULT_MACHINE_LIMITS,
   instructions: Number.POSITIVE_INFINITY,
-  sliceMs: 8,
 };
 
 /** Frames and registers in use by all calls of a machine. */

@@ -7,7 +7,7 @@ import type { Operators } from '../ops/operators.ts';
 import type { Importers } from '../frontend/onnx/importers.ts';
 import type { HostFunction } from '../runtime/host-function.ts';
 import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
-import type { DeviceKind, ProgramLimits, SessionService } from './protocol.ts';
+import type { DeviceKind, MachineLimits, ProgramLimits, SessionService } from './protocol.ts';
 import { compileTables } from './loaded-program.ts';
 import { SessionHost } from './session-host.ts';
 
@@ -20,7 +20,7 @@ export interface ServiceOptions {
   /** Default `navigator.gpu`. */
   readonly gpu?: GpuLike | undefined;
   /** Limits of every program, whatever its session asks for. Default: none. */
-  readonly limits?: ProgramLimits | undefined;
+  readonly limits?: (ProgramLimits & MachineLimits) | undefined;
   /** The operators that programs may call. Default: the core operators. */
   readonly operators?: Operators | undefined;
   /** Importers for operators of ONNX models that Weft does not read, by domain and name. */

@@ -6,12 +6,12 @@ import type { RatesOfBoth } from '../core/device-rates.ts';
 import type { DType, TypedArray } from '../core/dtype.ts';
 import type { ErrorData } from '../core/errors.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
-import type { ProgramLimits } from '../core/program-limits.ts';
+import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
 import type { Shape } from '../core/shape.ts';
 import type { KindOf, ValueSide } from '../core/value-fold.ts';
 import type { TuningStep } from '../device/device.ts';
 
-export type { ProgramLimits } from '../core/program-limits.ts';
+export type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
 export type { KernelTuning, TriedVariant } from '../device/device.ts';
 
 /**
@@ -101,20 +101,33 @@ export type Dispatch = Readonly<Record<string, InputDispatch>>;
 /** Intervals of sizes by the name of an input and by axis. */
 export type InputDispatch = Readonly<Record<string, Readonly<Record<number, SizeIntervals>>>>;
 
-/** Of a rule, `min` and `max`, which are included, come from the model where they are absent. */
+/** Intervals of sizes; with `otherwise`, all other sizes run the model as it is instead of being refused. */
 export type SizeIntervals =
-  | readonly (readonly [from: number, below: number])[]
+  | SizeRule
+  | { readonly intervals: SizeRule; readonly otherwise: 'generic' };
+
+/**
+ * Of a rule, `min` and `max`, which are included, come from the model where they are absent. The last interval
+ * may be open: `[257, Infinity]`, `{ min: 257 }`, or `open: true` of a rule.
+ */
+export type SizeRule =
+  | readonly (
+      | readonly [from: number, below: number]
+      | { readonly min: number; readonly max?: number }
+    )[]
   | {
       readonly kind: 'uniform';
       readonly step: number;
       readonly min?: number;
       readonly max?: number;
+      readonly open?: boolean;
     }
   | {
       readonly kind: 'logarithmic';
       readonly base?: number;
       readonly min?: number;
       readonly max?: number;
+      readonly open?: boolean;
     };
 
 export type Reply<T> =
@@ -135,7 +148,7 @@ export interface WorkerConfig {
   readonly memoryBudget?: number | undefined;
 }
 
-export interface LoadRequest extends ProgramLimits, CompileModeOption {
+export interface LoadRequest extends ProgramLimits, MachineLimits, CompileModeOption {
   readonly source: WireSource;
   readonly device: DeviceKind | 'auto';
   /** Fixes symbolic dimensions of an ONNX model while it is compiled. */

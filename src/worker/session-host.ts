@@ -26,6 +26,7 @@ import type {
   LoadedSession,
   LoadProgress,
   LoadRequest,
+  MachineLimits,
   ProgramLimits,
   Reply,
   RunRequest,
@@ -56,7 +57,7 @@ export interface SessionHostOptions {
   /** States of these functions, stored with snapshots under these names. */
   readonly states?: HostStates | undefined;
   /** Limits of every program, whatever its session asks for. */
-  readonly limits?: ProgramLimits | undefined;
+  readonly limits?: (ProgramLimits & MachineLimits) | undefined;
   /** Default: models are compiled with the operators and importers that Weft has. */
   readonly tables?: CompileTables | undefined;
 }
@@ -76,7 +77,7 @@ export class SessionHost implements SessionService {
   readonly #pool: DevicePool;
   readonly #functions: Readonly<Record<string, HostFunction>>;
   readonly #states: HostStates | undefined;
-  readonly #ceilings: ProgramLimits;
+  readonly #ceilings: ProgramLimits & MachineLimits;
   readonly #tables: CompileTables | undefined;
   readonly #sessions = new Map<SessionId, HostedSession>();
   readonly #calls = new Map<CallId, ActiveCall>();

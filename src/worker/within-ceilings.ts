@@ -1,8 +1,19 @@
 import { type CompileModeOption, SESSION_COMPILE_MODE } from '../core/compile-mode.ts';
 import { UsageError } from '../core/errors.ts';
 import type { LaunchOwner } from '../device/device.ts';
+import type { Limits } from '../runtime/invocation.ts';
 import type { MachineOptions } from '../runtime/load-machine.ts';
-import type { ProgramLimits } from './protocol.ts';
+import type { MachineLimits, ProgramLimits } from './protocol.ts';
+
+/** The limits of a program and of the machine that runs it. */
+export type RequestLimits = ProgramLimits & MachineLimits;
+
+const MACHINE_NUMBERS = [
+  'callDepth',
+  'registers',
+  'fields',
+  'sliceMs',
+] as const satisfies readonly (keyof MachineLimits)[];
 
 export const PROGRAM_NUMBERS = [
   'workgroupLimit',
@@ -10,10 +21,11 @@ export const PROGRAM_NUMBERS = [
   'runTimeout',
   'byteBudget',
   'deviceTimeout',
-] as const satisfies readonly (keyof ProgramLimits)[];
+  ...MACHINE_NUMBERS,
+] as const satisfies readonly (keyof RequestLimits)[];
 
 /** Throws UsageError for ceilings of a worker that are none. */
-export function checkCeilings(ceilings: ProgramLimits): void {
+export function checkCeilings(ceilings: RequestLimits): void {
   const { programKernels = 'allow' } = ceilings;
   const where = 'limits of serve';
   for (const [name, value] of Object.entries(ceilings)) {
@@ -32,9 +44,9 @@ export function checkCeilings(ceilings: ProgramLimits): void {
 }
 
 /** The limits that a session asks for, as far as its worker allows them. */
-export function withinCeilings(asked: ProgramLimits, ceilings: ProgramLimits): ProgramLimits {
+export function withinCeilings(asked: RequestLimits, ceilings: RequestLimits): RequestLimits {
   const refuses = [asked, ceilings].some(({ programKernels }) => programKernels === 'refuse');
-  const limits: { -readonly [Name in keyof ProgramLimits]: ProgramLimits[Name] } = {};
+  const limits: { -readonly [Name in keyof RequestLimits]: RequestLimits[Name] } = {};
   if (refuses) limits.programKernels = 'refuse';
   for (const name of PROGRAM_NUMBERS) {
     const values = [asked[name], ceilings[name]].filter((value) => value !== undefined);
@@ -45,11 +57,16 @@ export function withinCeilings(asked: ProgramLimits, ceilings: ProgramLimits): P
 
 /** Options of a session's machine. `owner` stays the same when it is made again. */
 export function machineOptions(
-  request: ProgramLimits & CompileModeOption,
+  request: RequestLimits & CompileModeOption,
   owner: LaunchOwner,
 ): Partial<MachineOptions> {
   const { programKernels, workgroupLimit, byteBudget } = request;
-  const limits = { instructions: request.instructionLimit ?? Number.POSITIVE_INFINITY };
+  const limits: { -readonly [Name in keyof Limits]?: Limits[Name] } = {};
+  for (const name of MACHINE_NUMBERS) {
+    const limit = request[name];
+    if (limit !== undefined) limits[name] = limit;
+  }
+  limits.instructions = request.instructionLimit ?? Number.POSITIVE_INFINITY;
   const compile = request.compile ?? SESSION_COMPILE_MODE;
   return { programKernels, workgroupLimit, byteBudget, limits, compile, owner };
 }

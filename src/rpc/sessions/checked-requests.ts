@@ -1,7 +1,6 @@
 import { COMPILE_MODES, type CompileModeOption } from '../../core/compile-mode.ts';
-import type { ProgramLimits } from '../../core/program-limits.ts';
 import type { ControlRequest, Dims } from '../../worker/protocol.ts';
-import { PROGRAM_NUMBERS } from '../../worker/within-ceilings.ts';
+import { PROGRAM_NUMBERS, type RequestLimits } from '../../worker/within-ceilings.ts';
 import { bytesOf, objectOf } from '../checked-values.ts';
 import type { RpcValue } from '../rpc-value.ts';
 import { malformed } from '../wire-values.ts';
@@ -18,7 +17,7 @@ export type SentControl = ControlRequest extends infer Request
   : never;
 
 /** Limits of a session. */
-export function programLimits(sent: Sent): ProgramLimits & CompileModeOption {
+export function programLimits(sent: Sent): RequestLimits & CompileModeOption {
   const limits: Record<string, unknown> = {};
   for (const name of PROGRAM_NUMBERS) {
     const limit = sent[name];

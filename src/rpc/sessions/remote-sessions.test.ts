@@ -190,6 +190,11 @@ describe('limits of the server', () => {
     await expect(session.run({ x: X, n: 1e6 })).rejects.toThrow('10000 instructions');
     const modest = await Session.load(LOOP, { remote, instructionLimit: 50 });
     await expect(modest.run({ x: X, n: 1e6 })).rejects.toThrow('50 instructions');
+    const small = await Session.load(LOOP, { remote, limits: { registers: 2 } });
+    await expect(small.run({ x: X, n: 2 })).rejects.toThrow('beyond 2 registers');
+    const { remote: narrow } = await startServing({ limits: { registers: 2 } });
+    const large = await Session.load(LOOP, { remote: narrow, limits: { registers: 1000 } });
+    await expect(large.run({ x: X, n: 2 })).rejects.toThrow('beyond 2 registers');
   });
 
   test('bound the time of a run, also of one that was resumed', async () => {

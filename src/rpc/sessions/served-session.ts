@@ -1,6 +1,5 @@
 import type { Executable } from '../../bytecode/executable-file.ts';
 import { UnsupportedError } from '../../core/errors.ts';
-import type { ProgramLimits } from '../../core/program-limits.ts';
 import { withinRunTime } from '../../core/within-run-time.ts';
 import type { MachineOptions } from '../../runtime/load-machine.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
@@ -9,7 +8,11 @@ import { HostedSession } from '../../worker/hosted-session.ts';
 import type { WireHandle, WireResult } from '../../worker/protocol.ts';
 import type { SessionDevices } from '../../worker/shared-use.ts';
 import { startControl } from '../../worker/start-control.ts';
-import { machineOptions, withinCeilings } from '../../worker/within-ceilings.ts';
+import {
+  machineOptions,
+  type RequestLimits,
+  withinCeilings,
+} from '../../worker/within-ceilings.ts';
 import { objectOf, textOf } from '../checked-values.ts';
 import type { WorkEvent } from '../served-device.ts';
 import {
@@ -30,9 +33,9 @@ export interface ServedProgram {
   readonly devices: SessionDevices;
   /** The functions that the program may call by name. */
   readonly functions: (machine: () => VirtualMachine) => MachineOptions['functions'];
-  readonly createAllocator: (limits: ProgramLimits) => MachineOptions['createAllocator'];
+  readonly createAllocator: (limits: RequestLimits) => MachineOptions['createAllocator'];
   /** The server's limits. */
-  readonly ceilings: ProgramLimits;
+  readonly ceilings: RequestLimits;
   readonly onEvent?: ((event: WorkEvent) => void) | undefined;
   readonly onDispose: (session: ServedSession) => void;
 }

@@ -1,3 +1,4 @@
+import { MAX_DIMENSION } from '../../../core/dim.ts';
 import { isUnknownDim } from '../../../core/dim-symbols.ts';
 import type { Operators } from '../../../ops/operators.ts';
 import { symbolsIn, symbolsOfType } from '../../inference/gather-dim-facts.ts';
@@ -15,6 +16,12 @@ interface ClonerOptions {
   readonly operators: Operators;
 }
 
+interface MadeClone {
+  readonly name: string;
+  /** Symbols that are numbers in it. */
+  readonly bound: ReadonlySet<string>;
+}
+
 /** Makes the clones of a function and the branches that lead to them. */
 export class Cloner {
   readonly clones = new Map<string, FunctionExpr>();
@@ -27,6 +34,9 @@ export class Cloner {
   readonly #symbols: ReadonlySet<string>;
   /** The size of each axis, one node for all branches. */
   readonly #sizes = new Map<DispatchAxis, Expr>();
+  /** The clones that are there, by their indices. */
+  readonly #made = new Map<string, MadeClone>();
+  #genericName: string | undefined;
 
   constructor(module: Module, { name, fn, operators }: ClonerOptions) {
     this.#operators = operators;
@@ -40,7 +50,8 @@ export class Cloner {
   }
 
   select(tree: BucketTree): Expr {
-    if (tree.kind === 'leaf') return this.#clone(tree);
+    if (tree.kind === 'generic') return this.#generic();
+    if (tree.kind === 'leaf') return this.#callOf(tree);
     return this.#halve(tree.axis, tree.branches);
   }
 
@@ -62,19 +73,39 @@ export class Cloner {
     return size;
   }
 
-  /** A call of a new clone. */
-  #clone({ ranges }: BucketLeaf): Expr {
+  /** A call of the function as it is. */
+  #generic(): Expr {
+    if (this.#genericName === undefined) {
+      this.#genericName = unique(`${this.#name}.generic`, this.#names);
+      this.#names.add(this.#genericName);
+      const copy = substituteSymbols(this.#fn, new Map(), {
+        operators: this.#operators,
+        isCopy: true,
+      });
+      this.clones.set(this.#genericName, copy);
+    }
+    return callFunction(global(this.#genericName), this.#fn.params);
+  }
+
+  /** A call of a clone, a node for each branch: one that two of them shared would be computed before both. */
+  #callOf(leaf: BucketLeaf): Expr {
+    const { name, bound } = this.#made.get(leaf.clone) ?? this.#clone(leaf);
+    return restore(callFunction(global(name), this.#fn.params), this.#resultType, bound);
+  }
+
+  #clone({ ranges, clone }: BucketLeaf): MadeClone {
     const replacements = new Map<string, number | string>();
     const bounds: Record<string, readonly [number, number]> = {};
     const parts: string[] = [];
     for (const [symbol, { min, max }] of ranges) {
       const plain = symbol.replaceAll(/[^A-Za-z0-9_]/g, '_');
-      parts.push(min === max ? `${plain}_${min}` : `${plain}_${min}_${max}`);
+      const end = max >= MAX_DIMENSION ? 'up' : max;
+      parts.push(min === max ? `${plain}_${min}` : `${plain}_${min}_${end}`);
       if (min === max && canRestore(this.#resultType, symbol)) {
         replacements.set(symbol, min);
         continue;
       }
-      const name = unique(`${symbol}_${min}_${max}`, this.#symbols);
+      const name = unique(`${symbol}_${min}_${end}`, this.#symbols);
       replacements.set(symbol, name);
       bounds[name] = [min, max];
     }
@@ -88,9 +119,9 @@ export class Cloner {
     const attributes = { ...copy.attributes, ...(isBounded && { bounds }) };
     this.clones.set(name, this.#typed(name, { ...copy, attributes }));
     const numbers = [...replacements].filter(([, dim]) => typeof dim === 'number');
-    const bound = new Set(numbers.map(([symbol]) => symbol));
-    const result = callFunction(global(name), this.#fn.params);
-    return restore(result, this.#resultType, bound);
+    const made = { name, bound: new Set(numbers.map(([symbol]) => symbol)) };
+    this.#made.set(clone, made);
+    return made;
   }
 
   #typed(name: string, clone: FunctionExpr): FunctionExpr {

@@ -21,31 +21,33 @@ import { f32, loadProgram } from '../../testing/load-program.ts';
 import { TypeInference } from '../../inference/type-inference.ts';
 import { verifyModule } from '../../verify/verify-module.ts';
 import { dispatch, type FunctionDispatch } from './dispatch.ts';
-import { logarithmic, uniform } from './dispatchers.ts';
+import { chosen, logarithmic, uniform } from './dispatchers.ts';
+import type { AxisDispatcher, DimRange } from './interval.ts';
 import { intervalsOf } from './intervals-of.ts';
 
 const ANY_SIZE = { min: 0, max: 2 ** 31 - 1 };
 
+const shown = (by: AxisDispatcher, known: DimRange): string =>
+  JSON.stringify(intervalsOf(by, known, 'here').map(({ interval }) => interval));
+
 describe('dispatchers', () => {
   test('uniform', () => {
     const by = uniform({ min: 1, max: 6, step: 2 });
-    expect(JSON.stringify(intervalsOf(by, ANY_SIZE, 'here'))).toBe('[[1,3],[3,5],[5,7]]');
+    expect(shown(by, ANY_SIZE)).toBe('[[1,3],[3,5],[5,7]]');
     const last = uniform({ min: 1, max: 4, step: 2 });
-    expect(JSON.stringify(intervalsOf(last, ANY_SIZE, 'here'))).toBe('[[1,3],[3,5]]');
+    expect(shown(last, ANY_SIZE)).toBe('[[1,3],[3,5]]');
   });
 
   test('logarithmic', () => {
     const by = logarithmic({ min: 1, max: 16, base: 2 });
-    expect(JSON.stringify(intervalsOf(by, ANY_SIZE, 'here'))).toBe(
-      '[[1,2],[2,4],[4,8],[8,16],[16,17]]',
-    );
+    expect(shown(by, ANY_SIZE)).toBe('[[1,2],[2,4],[4,8],[8,16],[16,17]]');
     const from = logarithmic({ min: 0, max: 50, base: 10 });
-    expect(JSON.stringify(intervalsOf(from, ANY_SIZE, 'here'))).toBe('[[0,1],[1,10],[10,51]]');
+    expect(shown(from, ANY_SIZE)).toBe('[[0,1],[1,10],[10,51]]');
   });
 
   test('take the bounds of the dimension', () => {
     const known = { min: 3, max: 9 };
-    expect(JSON.stringify(intervalsOf(logarithmic(), known, 'here'))).toBe('[[3,4],[4,8],[8,10]]');
+    expect(shown(logarithmic(), known)).toBe('[[3,4],[4,8],[8,10]]');
     expect(() =>
       intervalsOf(uniform({ step: 1 }), ANY_SIZE, 'here'),
     ).toThrowErrorMatchingInlineSnapshot(
@@ -180,6 +182,169 @@ describe('dispatch', () => {
     expect(refuse('main', { w: { 1: some } })).toThrowErrorMatchingInlineSnapshot(
       `[UsageError: dispatch of main: got intervals that no sizes can be in, expected intervals within the bounds of the dimensions.]`,
     );
+  });
+});
+
+const NEGATED = 'def @main(%x: Tensor[(n,), float32]) { neg(%x) }';
+
+describe('sizes without an end', () => {
+  const small = [
+    [1, 2],
+    [2, 8],
+  ] as const;
+  const open = [
+    [1, 2],
+    [2, 257],
+    [257, Infinity],
+  ] as const;
+
+  test.each<[string, AxisDispatcher]>([
+    ['Infinity', open],
+    ['min alone', [{ min: 1, max: 1 }, { min: 2, max: 256 }, { min: 257 }]],
+    ['a function', chosen((size) => (size < 2 ? 0 : size <= 256 ? 1 : 2), { min: 1 })],
+  ])('are an open last interval, by %s', async (_, by) => {
+    const { printed, report, names } = dispatched(NEGATED, { x: { 0: by } });
+    expect(names).toEqual(['main', 'main.n_1', 'main.n_2_256', 'main.n_257_up']);
+    expect(report).toMatchObject({ clones: 3, pruned: 0 });
+    expect(printed).toContain('bounds={n: (1, 2147483647)}');
+    expect(printed).toContain('bounds={n_257_up: (257, 2147483647)}');
+    const { run } = await loadProgram(NEGATED, { dispatch: { main: { x: { 0: by } } } });
+    for (const size of [1, 2, 256, 257, 5000]) {
+      const result = await run('main', HostTensor.splat('float32', [size], 1));
+      expect(result).toEqual(new Array(size).fill(-1));
+    }
+    await expect(run('main', HostTensor.zeros('float32', [0]))).rejects.toThrow(
+      'where dimension 0 is from 1 to 2147483647: got 0',
+    );
+  });
+
+  test('follow rules that are open', () => {
+    const by = logarithmic({ min: 1, max: 7, open: true });
+    expect(shown(by, ANY_SIZE)).toBe('[[1,2],[2,4],[4,8],[8,2147483648]]');
+    expect(shown(uniform({ min: 1, max: 4, step: 4, open: true }), ANY_SIZE)).toBe(
+      '[[1,5],[5,2147483648]]',
+    );
+  });
+
+  test('are only the last ones', () => {
+    const again = [{ min: 4 }, [9, 12]] as const;
+    expect(() => intervalsOf(again, ANY_SIZE, 'here')).toThrowErrorMatchingInlineSnapshot(
+      `[UsageError: here: got [9, 12] after sizes below 2147483648, expected intervals in ascending order, from 0 up.]`,
+    );
+    expect(() => intervalsOf([[Infinity, Infinity]], ANY_SIZE, 'here')).toThrow(
+      'here: got [Infinity, Infinity], expected [from, below]',
+    );
+    const unknown = { intervals: small, otherwise: 'fail' } as never;
+    expect(() => intervalsOf(unknown, ANY_SIZE, 'here')).toThrow(
+      'here: got otherwise "fail", expected "generic", or nothing.',
+    );
+  });
+
+  test('or those of no interval run the function as it is', async () => {
+    const by = {
+      intervals: [
+        [1, 2],
+        [4, 8],
+      ],
+      otherwise: 'generic',
+    } as const;
+    const { printed, report } = dispatched(NEGATED, { x: { 0: by } });
+    expect(printed).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(n,), float32]) -> Tensor[(n,), float32] {
+        %0 = dim(%x, axis=0);
+        %1 = int_lt(%0, #2);
+        if (%1) {
+          %2 = int_lt(%0, #1);
+          if (%2) {
+            @main.generic(%x)
+          } else {
+            %3 = @main.n_1(%x);
+            reshape(%3, shape=["n"])
+          }
+        } else {
+          %4 = int_lt(%0, #4);
+          if (%4) {
+            @main.generic(%x)
+          } else {
+            %5 = int_lt(%0, #8);
+            if (%5) {
+              @main.n_4_7(%x)
+            } else {
+              @main.generic(%x)
+            }
+          }
+        }
+      }
+
+      def @main.generic(%x: Tensor[(n,), float32]) -> Tensor[(n,), float32] {
+        neg(%x)
+      }
+
+      def @main.n_1(%x: Tensor[(1,), float32]) -> Tensor[(1,), float32] {
+        neg(%x)
+      }
+
+      def @main.n_4_7(%x: Tensor[(n_4_7,), float32], bounds={n_4_7: (4, 7)}) -> Tensor[(n_4_7,), float32] {
+        neg(%x)
+      }
+      "
+    `);
+    expect(report).toMatchObject({ clones: 2, pruned: 0 });
+    const { run } = await loadProgram(NEGATED, { dispatch: { main: { x: { 0: by } } } });
+    for (const size of [0, 1, 2, 3, 4, 7, 8, 3000]) {
+      const result = await run('main', HostTensor.splat('float32', [size], 1));
+      expect(result).toEqual(new Array(size).fill(-1));
+    }
+  });
+
+  test('of two axes share one function as it is', () => {
+    const by = { intervals: small, otherwise: 'generic' } as const;
+    const { names, report } = dispatched(SLICED, { x: { 0: by, 1: by } });
+    expect(names.filter((name) => name.endsWith('generic'))).toEqual(['main.generic']);
+    expect(report).toMatchObject({ clones: 4, pruned: 0 });
+  });
+});
+
+describe('a function chooses the clone', () => {
+  test('of which there is one for all its sizes', async () => {
+    const by = chosen((size) => (size > 12 ? undefined : size % 4 === 0 ? 0 : 1), {
+      min: 1,
+      max: 20,
+    });
+    const { names, report } = dispatched(NEGATED, { x: { 0: by } });
+    expect(names).toEqual(['main', 'main.n_1_11', 'main.n_4_12', 'main.generic']);
+    expect(report).toMatchObject({ clones: 2, pruned: 0 });
+    const { run } = await loadProgram(NEGATED, { dispatch: { main: { x: { 0: by } } } });
+    for (const size of [1, 3, 4, 5, 11, 12, 13, 20]) {
+      const result = await run('main', HostTensor.splat('float32', [size], 1));
+      expect(result).toEqual(new Array(size).fill(-1));
+    }
+  });
+
+  test('within the bounds of the dimension, and prunes', () => {
+    const bounded = 'def @main(%x: Tensor[(n, 6), float32], bounds={n: (3, 5)}) { relu(%x) }';
+    const asked: number[] = [];
+    const by = chosen((size) => {
+      asked.push(size);
+      return size === 3 ? 7 : 2;
+    });
+    expect(dispatched(bounded, { x: { 0: by } }).names).toEqual(['main', 'main.n_3', 'main.n_4_5']);
+    expect(asked).toEqual([3, 4, 5]);
+    const wide = chosen((size) => Math.min(2, Math.floor(size / 4)), { min: 0, max: 99 });
+    const { names, report } = dispatched(bounded, { x: { 0: wide } });
+    expect(names).toEqual(['main', 'main.n_3', 'main.n_4_5']);
+    expect(report).toMatchObject({ clones: 2, pruned: 1 });
+  });
+
+  test('by an index', () => {
+    const by = (choose: (size: number) => unknown) => () =>
+      intervalsOf(chosen(choose as (size: number) => number, { max: 3 }), ANY_SIZE, 'here');
+    expect(by(() => -1)).toThrow(
+      'chosen: got -1 for size 0, expected the index of a clone, an integer from 0 up, or undefined.',
+    );
+    expect(by(() => 'first')).toThrow('chosen: got first for size 0');
+    const many = chosen((size) => size % 2, { min: 0, max: 10_000 });
+    expect(() => intervalsOf(many, ANY_SIZE, 'here')).toThrow('more than 4096 intervals');
   });
 });
 

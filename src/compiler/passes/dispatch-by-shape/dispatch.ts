@@ -9,7 +9,7 @@ import { mapFunctions, postOrder } from '../../ir/visit.ts';
 import { nameUnknownParams } from '../bind-dims.ts';
 import { Cloner } from './cloner.ts';
 import type { AxisDispatcher } from './interval.ts';
-import { intervalsOf } from './intervals-of.ts';
+import { intervalsOf, isClosed } from './intervals-of.ts';
 import { type DispatchAxis, leavesOf, planBuckets, rangeOf, type Ranges } from './plan-buckets.ts';
 
 /** Intervals by the name of a parameter and the index of its axis. */
@@ -41,7 +41,8 @@ export interface Dispatched {
  * Makes a clone of a function for each combination of intervals of sizes, and puts in its place a
  * function that looks at the sizes and calls the clone. In a clone, a dimension with a single size is
  * that number, and of others it is known how large they can be. Constants are shared. A size outside
- * of all intervals is refused when the function is called.
+ * of all intervals is refused when the function is called, or with `otherwise: 'generic'` runs the function as
+ * it is.
  *
  * ```ts
  * dispatch(module, 'main', { data: { 2: [[1, 2], [2, 4], [4, 8]] } });
@@ -84,8 +85,8 @@ export function dispatch(
     functions.set(key, key === name ? { ...fn, body, attributes: guarded(fn, axes) } : other);
   }
   for (const [key, clone] of cloner.clones) functions.set(key, clone);
-  const combinations = axes.reduce((count, { intervals }) => count * intervals.length, 1);
-  const clones = leavesOf(tree).length;
+  const combinations = axes.reduce((count, axis) => count * clonesOf(axis).size, 1);
+  const clones = new Set(leavesOf(tree).map(({ clone }) => clone)).size;
   const result = { ...typed, functions };
   return {
     module: result,
@@ -97,6 +98,10 @@ export function dispatch(
       expressionsAfter: countExpressions(result),
     },
   };
+}
+
+function clonesOf({ intervals }: DispatchAxis): ReadonlySet<number> {
+  return new Set(intervals.flatMap(({ clone }) => clone ?? []));
 }
 
 function countExpressions({ functions }: Module): number {
@@ -171,8 +176,9 @@ function unknownName(
 function guarded(fn: FunctionExpr, axes: readonly DispatchAxis[]): FunctionExpr['attributes'] {
   const bounds = new Map(Object.entries(fn.attributes.bounds ?? {}));
   for (const { dim, intervals } of axes) {
-    const [first, last] = [intervals[0], intervals.at(-1)];
+    const [first, last] = [intervals[0]?.interval, intervals.at(-1)?.interval];
     if (typeof dim !== 'string' || first === undefined || last === undefined) continue;
+    if (!isClosed(intervals)) continue;
     const [min, max] = bounds.get(dim) ?? [0, Infinity];
     bounds.set(dim, [Math.max(min, first[0]), Math.min(max, last[1] - 1)]);
   }

@@ -1,4 +1,9 @@
-/** Sizes from the first number up to, but without, the second. */
+import { MAX_DIMENSION } from '../../../core/dim.ts';
+
+/**
+ * Sizes from the first number up to, but without, the second. That of the last interval may be Infinity: the
+ * interval is open then.
+ */
 export type Interval = readonly [from: number, below: number];
 
 /** Bounds of a dimension; both ends are included. */
@@ -17,8 +22,13 @@ interface Sizes {
   readonly max?: number | undefined;
 }
 
+interface RuleSizes extends Sizes {
+  /** Whether one more interval has all sizes above `max`. */
+  readonly open?: boolean | undefined;
+}
+
 /** Intervals of `step` sizes each. */
-export interface UniformIntervals extends Sizes {
+export interface UniformIntervals extends RuleSizes {
   /** Tells rules apart. */
   readonly kind: 'uniform';
   /** Sizes of one interval. */
@@ -26,23 +36,53 @@ export interface UniformIntervals extends Sizes {
 }
 
 /** Intervals that grow by the factor `base`, 2 if it is absent. */
-export interface LogarithmicIntervals extends Sizes {
+export interface LogarithmicIntervals extends RuleSizes {
   /** Tells rules apart. */
   readonly kind: 'logarithmic';
   /** The factor from one bound to the next. Default 2. */
   readonly base?: number | undefined;
 }
 
-/**
- * The intervals of a dimension: a list in ascending order, a rule, or a function that makes a list of
- * what is known of the dimension.
- */
-export type AxisDispatcher =
-  | readonly Interval[]
+/** Sizes by a function that tells the clone of each. */
+export interface ChosenIntervals extends Sizes {
+  /** Tells rules apart. */
+  readonly kind: 'chosen';
+  /** The index of the clone for a size, an integer from 0 up; undefined: the function as it is. */
+  readonly choose: (size: number) => number | undefined;
+}
+
+/** An interval as it is written: `{ min: 257 }` is open. Both ends are included. */
+export type WrittenInterval =
+  | Interval
+  | { readonly min: number; readonly max?: number | undefined };
+
+/** A list in ascending order, a rule, or a function that makes a list of what is known of the dimension. */
+export type IntervalDispatcher =
+  | readonly WrittenInterval[]
   | UniformIntervals
   | LogarithmicIntervals
-  | ((known: DimRange) => readonly Interval[]);
+  | ChosenIntervals
+  | ((known: DimRange) => readonly WrittenInterval[]);
+
+/** The intervals of a dimension. */
+export type AxisDispatcher =
+  | IntervalDispatcher
+  | {
+      /** The sizes that have clones. */
+      readonly intervals: IntervalDispatcher;
+      /** All other sizes run the function as it is. Without it they are refused. */
+      readonly otherwise: 'generic';
+    };
+
+/** Sizes of one clone. */
+export interface SizeInterval {
+  readonly interval: Interval;
+  /** Intervals of one clone have the same; undefined: the function as it is. */
+  readonly clone: number | undefined;
+  /** The sizes that the clone is made for: from the least to the largest of all its intervals. */
+  readonly facts: Interval;
+}
 
 export function formatInterval([from, below]: Interval): string {
-  return `[${from}, ${below}]`;
+  return `[${from}, ${below > MAX_DIMENSION ? 'Infinity' : below}]`;
 }

@@ -1,6 +1,15 @@
+import { MAX_DIMENSION } from '../../../core/dim.ts';
 import { UsageError } from '../../../core/errors.ts';
-import { ruleIntervals } from './dispatchers.ts';
-import { type AxisDispatcher, type DimRange, formatInterval, type Interval } from './interval.ts';
+import { chosenIntervals, ruleIntervals } from './dispatchers.ts';
+import {
+  type AxisDispatcher,
+  type DimRange,
+  formatInterval,
+  type Interval,
+  type IntervalDispatcher,
+  type SizeInterval,
+  type WrittenInterval,
+} from './interval.ts';
 
 /**
  * The intervals of a dispatcher. Throws UsageError for those that are empty or overlap, and for what
@@ -10,18 +19,32 @@ export function intervalsOf(
   dispatcher: AxisDispatcher,
   known: DimRange,
   where: string,
-): readonly Interval[] {
+): readonly SizeInterval[] {
+  if (!isOpenEnded(dispatcher)) return sizeIntervals(dispatcher, known, where);
+  if (dispatcher.otherwise !== 'generic') {
+    const got = `otherwise ${JSON.stringify(dispatcher.otherwise)}`;
+    throw new UsageError({ where, got, expected: '"generic", or nothing' });
+  }
+  return withGeneric(sizeIntervals(dispatcher.intervals, known, where));
+}
+
+/** Whether sizes outside of all intervals are refused. */
+export function isClosed(intervals: readonly SizeInterval[]): boolean {
+  return intervals.every(({ clone }) => clone !== undefined);
+}
+
+function sizeIntervals(
+  dispatcher: IntervalDispatcher,
+  known: DimRange,
+  where: string,
+): readonly SizeInterval[] {
   const intervals = listOf(dispatcher, known, where);
   if (intervals.length === 0) {
     throw new UsageError({ where, got: 'no intervals', expected: 'at least one' });
   }
   let end = 0;
-  for (const interval of intervals) {
-    const [from, below] = isPair(interval) ? interval : [];
-    if (!isSize(from) || !isSize(below) || from >= below) {
-      const expected = '[from, below] with integers, from less than below';
-      throw new UsageError({ where, got: formatGiven(interval), expected });
-    }
+  for (const { interval } of intervals) {
+    const [from, below] = interval;
     if (from < end) {
       const got = `${formatInterval(interval)} after sizes below ${end}`;
       throw new UsageError({ where, got, expected: 'intervals in ascending order, from 0 up' });
@@ -31,17 +54,65 @@ export function intervalsOf(
   return intervals;
 }
 
-function listOf(dispatcher: AxisDispatcher, known: DimRange, where: string): readonly Interval[] {
-  if (typeof dispatcher === 'function') return dispatcher(known);
-  if (isList(dispatcher)) return dispatcher;
+/** With the sizes that no interval has, which run the function as it is. */
+function withGeneric(intervals: readonly SizeInterval[]): SizeInterval[] {
+  const all: SizeInterval[] = [];
+  let end = 0;
+  const fill = (below: number): void => {
+    const interval = [end, below] as const;
+    if (end < below) all.push({ interval, clone: undefined, facts: interval });
+  };
+  for (const one of intervals) {
+    fill(one.interval[0]);
+    all.push(one);
+    end = one.interval[1];
+  }
+  fill(MAX_DIMENSION + 1);
+  return all;
+}
+
+function listOf(
+  dispatcher: IntervalDispatcher,
+  known: DimRange,
+  where: string,
+): readonly SizeInterval[] {
+  const plain = (written: readonly WrittenInterval[]): SizeInterval[] =>
+    written.map((one, clone) => {
+      const interval = intervalOf(one, where);
+      return { interval, clone, facts: interval };
+    });
+  if (typeof dispatcher === 'function') return plain(dispatcher(known));
+  if (isList(dispatcher)) return plain(dispatcher);
+  if (dispatcher?.kind === 'chosen') return chosenIntervals(dispatcher, known);
   const intervals = ruleIntervals(dispatcher, known);
-  if (intervals !== undefined) return intervals;
+  if (intervals !== undefined) return plain(intervals);
   const expected = 'a list of [from, below], or a rule of kind uniform or logarithmic';
   throw new UsageError({ where, got: formatGiven(dispatcher), expected });
 }
 
-function isList(dispatcher: AxisDispatcher): dispatcher is readonly Interval[] {
+/** Throws UsageError for what is no interval. */
+function intervalOf(written: WrittenInterval, where: string): Interval {
+  const [from, below] = isPair(written) ? written : endsOf(written);
+  if (isSize(from) && below === Infinity) return [from, MAX_DIMENSION + 1];
+  if (isSize(from) && isSize(below) && from < below) return [from, below];
+  const expected = '[from, below] with integers, from less than below';
+  throw new UsageError({ where, got: formatGiven(written), expected });
+}
+
+function endsOf(written: unknown): readonly unknown[] {
+  if (typeof written !== 'object' || written === null || !('min' in written)) return [];
+  const max = 'max' in written ? written.max : undefined;
+  return [written.min, max === undefined ? Infinity : Number(max) + 1];
+}
+
+function isList(dispatcher: IntervalDispatcher): dispatcher is readonly WrittenInterval[] {
   return Array.isArray(dispatcher);
+}
+
+function isOpenEnded(
+  dispatcher: AxisDispatcher,
+): dispatcher is Extract<AxisDispatcher, { readonly otherwise: unknown }> {
+  return typeof dispatcher === 'object' && dispatcher !== null && 'otherwise' in dispatcher;
 }
 
 function isPair(interval: unknown): interval is readonly unknown[] {

@@ -1,25 +1,32 @@
 import { boundsOfDim } from '../../../core/dim-algebra.ts';
 import type { Dim } from '../../../core/dim.ts';
 import type { VarExpr } from '../../ir/expr.ts';
-import type { DimRange, Interval } from './interval.ts';
+import type { DimRange, Interval, SizeInterval } from './interval.ts';
 
 /** An axis of a parameter by whose size a function is dispatched. */
 export interface DispatchAxis {
   readonly param: VarExpr;
   readonly axis: number;
   readonly dim: Dim;
-  readonly intervals: readonly Interval[];
+  readonly intervals: readonly SizeInterval[];
 }
 
 /** Facts of symbols. */
 export type Ranges = ReadonlyMap<string, DimRange>;
 
 /** Which clone is for which sizes. */
-export type BucketTree = BucketLeaf | BucketSplit;
+export type BucketTree = BucketLeaf | BucketSplit | GenericLeaf;
 
 export interface BucketLeaf {
   readonly kind: 'leaf';
   readonly ranges: Ranges;
+  /** Leaves of one clone have the same: its index along each axis. */
+  readonly clone: string;
+}
+
+/** Sizes that run the function as it is. */
+export interface GenericLeaf {
+  readonly kind: 'generic';
 }
 
 export interface BucketSplit {
@@ -34,12 +41,19 @@ export interface BucketSplit {
  * of what is known of a dimension, and those whose axes share a symbol and would have it differ.
  * Undefined when no combination is left.
  */
-export function planBuckets(axes: readonly DispatchAxis[], known: Ranges): BucketTree | undefined {
+export function planBuckets(
+  axes: readonly DispatchAxis[],
+  known: Ranges,
+  clones: readonly number[] = [],
+): BucketTree | undefined {
   const [axis, ...others] = axes;
-  if (axis === undefined) return { kind: 'leaf', ranges: known };
-  const branches = axis.intervals.flatMap((interval) => {
-    const narrowed = narrow(known, axis.dim, interval);
-    const next = narrowed && planBuckets(others, narrowed);
+  if (axis === undefined) return { kind: 'leaf', ranges: known, clone: clones.join() };
+  const branches = axis.intervals.flatMap(({ interval, clone, facts }) => {
+    // Of all intervals of the clone: it does not depend on which of them a size is in.
+    const narrowed = narrow(known, axis.dim, interval) && narrow(known, axis.dim, facts);
+    if (narrowed === undefined) return [];
+    const next: BucketTree | undefined =
+      clone === undefined ? { kind: 'generic' } : planBuckets(others, narrowed, [...clones, clone]);
     return next === undefined ? [] : [{ interval, next }];
   });
   return branches.length === 0 ? undefined : { kind: 'split', axis, branches };
@@ -63,5 +77,6 @@ export function rangeOf(dim: Dim, known: Ranges): DimRange {
 /** The leaves from left to right. */
 export function leavesOf(tree: BucketTree): readonly BucketLeaf[] {
   if (tree.kind === 'leaf') return [tree];
+  if (tree.kind === 'generic') return [];
   return tree.branches.flatMap(({ next }) => leavesOf(next));
 }

@@ -1,0 +1,70 @@
+import type { CompileLimits } from '../core/compile-limits.ts';
+import { UsageError } from '../core/errors.ts';
+import type { CallPage, LoadRequest, MachineLimits } from '../worker/protocol.ts';
+import { checkDispatch } from './check-dispatch.ts';
+import {
+  checkOptions,
+  COUNT,
+  type OptionKind,
+  type OptionKinds,
+  POSITIVE,
+} from './check-options.ts';
+import { callableFrom } from './session-functions.ts';
+import type { LoadOptions } from './session-options.ts';
+
+/** Options that few sessions have, so that pages load what checks them only then. */
+export type RareOptions = Pick<
+  LoadOptions,
+  'dispatch' | 'compileLimits' | 'limits' | 'functions' | 'operators' | 'importers'
+>;
+
+/** The part of a request that rare options become. */
+export interface RareRequest {
+  readonly request: Partial<LoadRequest>;
+  /** Calls the functions of the page. */
+  readonly callPage: CallPage | undefined;
+}
+
+const COMPILE_LIMITS: OptionKind = [
+  'numbers above 0 as nodes, foldedBytes or milliseconds',
+  (value) =>
+    Object.entries(value as object).every(
+      ([name, limit]) =>
+        ['nodes', 'foldedBytes', 'milliseconds'].includes(name) &&
+        (limit === undefined || (typeof limit === 'number' && limit > 0)),
+    ),
+];
+
+const MACHINE_LIMITS: OptionKinds<MachineLimits> = {
+  callDepth: COUNT,
+  registers: COUNT,
+  fields: COUNT,
+  sliceMs: POSITIVE,
+};
+
+/** Throws UsageError for what these options do not take; `isHere`: this thread compiles the model. */
+export function rareRequest(options: RareOptions, isHere: boolean): RareRequest {
+  const { dispatch, compileLimits, limits, functions, operators, importers } = options;
+  if ((operators ?? importers) && !isHere) throw needsThisThread();
+  if (dispatch) checkDispatch(dispatch);
+  if (compileLimits) {
+    checkOptions<{ compileLimits?: CompileLimits }>(
+      'Session.load',
+      { compileLimits },
+      { compileLimits: COMPILE_LIMITS },
+    );
+  }
+  if (limits) checkOptions('Session.load, limits', limits, MACHINE_LIMITS);
+  const callPage = functions && callableFrom(functions);
+  return { request: { ...limits, functions: functions && Object.keys(functions) }, callPage };
+}
+
+/** UsageError for tables of a load that goes to a worker. */
+function needsThisThread(): UsageError {
+  return new UsageError({
+    where: 'Session.load',
+    got: 'operators or importers, which cannot be sent to a worker',
+    expected: 'worker: false or remote',
+    remedy: 'In your own worker pass them to serve.',
+  });
+}
