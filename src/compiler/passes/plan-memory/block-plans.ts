@@ -163,8 +163,8 @@ export class BlockPlans {
       const isJoining =
         reads.length === value.args.length && isJoin(primitive, type, this.#types.operators);
       const operands = isJoining ? reads : undefined;
-      const place = { step, device, interval, exactSize, operands, overwrite };
-      kernels.push({ call: value, primitive, type, ...place });
+      const planned = { interval, exactSize, operands, overwrite };
+      kernels.push({ call: value, primitive, type, step, device, ...planned });
     }
     return kernels;
   }
