@@ -17,6 +17,7 @@ export const BUILTIN_SUMMARIES = {
   check_tuple_info: 'Checks that a value is a tuple of so many fields (-1: any).',
   reshape: 'A view of the same elements under another shape.',
   copy: 'A copy in a storage of its own, on the same device.',
+  own: 'The elements of a tensor that nothing else refers to: the same memory, or a copy where it is shared.',
   to_device: 'The tensor on a device; the same value when it is there already.',
   make_tuple: 'A tuple: an ADT value of tag 0.',
   tuple_get: 'A field of a tuple.',

@@ -159,6 +159,10 @@ export const BUILTINS = {
     params: [p('tensor', 'tensor')],
     result: 'tensor',
   },
+  own: {
+    params: [p('tensor', 'tensor')],
+    result: 'tensor',
+  },
   to_device: {
     params: [p('tensor', 'tensor'), p('device', 'device')],
     result: 'tensor',
@@ -236,7 +240,8 @@ export const BUILTINS = {
 } as const satisfies Record<string, BuiltinSignature>;
 
 /** Builtins that came with version 1.2 of the format. */
-export const NUMBER_BUILTINS = [
+export const LATER_BUILTINS = [
+  'own',
   'float_add',
   'float_sub',
   'float_mul',

@@ -1,4 +1,4 @@
-import { BUILTIN_PREFIX, NUMBER_BUILTINS } from './builtins.ts';
+import { BUILTIN_PREFIX, LATER_BUILTINS } from './builtins.ts';
 import type { ExecutableData } from './executable.ts';
 import { FORMAT_MINOR, TYPES_MINOR } from './file-format.ts';
 
@@ -9,5 +9,5 @@ export function minorOf({ types, functionTable }: ExecutableData): number {
 }
 
 const NEW_BUILTINS: ReadonlySet<string> = new Set(
-  NUMBER_BUILTINS.map((name) => BUILTIN_PREFIX + name),
+  LATER_BUILTINS.map((name) => BUILTIN_PREFIX + name),
 );

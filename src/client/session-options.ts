@@ -20,6 +20,7 @@ import {
   either,
   FUNCTION,
   MILLISECONDS,
+  NAMES,
   OBJECT,
   oneOf,
   type OptionKinds,
@@ -141,8 +142,13 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   /** The function to call. Default `main`. */
   readonly function?: string;
-  /** Where results go. `device`: {@link DeviceTensor} handles. Default `host`. */
-  readonly keep?: 'host' | 'device';
+  /** Where results go. `device`, or names of results: {@link DeviceTensor} handles of all, or of these. Default `host`. */
+  readonly keep?: 'host' | 'device' | readonly string[];
+  /**
+   * Names of inputs whose {@link DeviceTensor}s the run takes over, so that it may change them in place. Using them
+   * afterwards is an error, also when the run fails.
+   */
+  readonly donate?: readonly string[];
   /** Moves the data of input tensors to the worker instead of copying it: they are empty then. */
   readonly transfer?: boolean;
 }
@@ -186,7 +192,8 @@ export const RESUME_OPTIONS: OptionKinds<ResumeOptions> = {
 export const RUN_OPTIONS: OptionKinds<RunOptions> = {
   signal: SIGNAL,
   function: TEXT,
-  keep: oneOf('host', 'device'),
+  keep: either(oneOf('host', 'device'), NAMES),
+  donate: NAMES,
   transfer: BOOLEAN,
 };
 

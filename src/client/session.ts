@@ -188,6 +188,10 @@ export class Session {
     inputs: Inputs,
     options: RunOptions & { keep: 'device' },
   ): Promise<Record<string, DeviceTensor>>;
+  run<const Name extends string>(
+    inputs: Inputs,
+    options: RunOptions & { keep: readonly Name[] },
+  ): Promise<Record<Name, DeviceTensor> & Record<string, Tensor | DeviceTensor>>;
   run<Output extends OutputValue = Tensor>(
     inputs: Inputs,
     options?: RunOptions,
@@ -349,7 +353,7 @@ export class Session {
     { send, discard }: RequestOptions<T>,
   ): Promise<T> {
     checkOptions('run', options, RUN_OPTIONS);
-    const { signal, function: name = 'main', keep = 'host', transfer: move = false } = options;
+    const { signal, function: name = 'main', keep = 'host', donate, transfer: move } = options;
     const info = this.#functions.get(name);
     if (info === undefined) {
       const { explainFunction } = await import('./explain-inputs.ts');
@@ -368,7 +372,7 @@ export class Session {
     const { args, transfers } = toWire(info, binding.values, move);
     const room = takeRoom();
     transfers.push(...room);
-    const request = { session: this.#id, functionName: name, args, keep, room };
+    const request = { session: this.#id, functionName: name, args, keep, donate, room };
     return this.#call(
       signal,
       (service, call) => send(service, call, transfer(request, transfers)),

@@ -50,7 +50,7 @@ export interface WireArguments {
 export function toWire(
   info: FunctionInfo,
   values: readonly BoundValue[],
-  move: boolean,
+  move: boolean | undefined,
 ): WireArguments {
   const args = values.map((value, index): WireValue => {
     if (typeof value === 'string') return { kind: 'string', value };
@@ -64,11 +64,12 @@ export function toWire(
       return { kind: 'handle', handle: value.handle ?? -1, dtype, shape };
     }
     const { data } = value;
-    const canMove = move && data.byteLength > 0 && data.byteLength === data.buffer.byteLength;
+    const canMove =
+      move === true && data.byteLength > 0 && data.byteLength === data.buffer.byteLength;
     return { kind: 'tensor', dtype, shape, data: canMove ? data : copy(value) };
   });
   const transfers = buffersIn(args);
-  if (!move) return { args, transfers };
+  if (move !== true) return { args, transfers };
   // Taken now and not when they are posted, so that a call right after this one finds them gone.
   const taken = structuredClone(args, { transfer: transfers });
   return { args: taken, transfers: buffersIn(taken) };

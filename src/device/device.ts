@@ -280,6 +280,11 @@ export interface Kernel {
   compute?(inputs: readonly HostTensor[]): HostTensor;
   /** Labels of steps that run references because the device has no code for them. */
   readonly references?: readonly string[];
+  /**
+   * The input whose memory the output may be, at the same place: the launch then changes that tensor, at the cost of
+   * what it changes. Absent: the output lies apart from all inputs.
+   */
+  readonly overwrites?: number | undefined;
 }
 
 /** A recording, as a device makes it. */

@@ -193,6 +193,12 @@ export interface OpFusion {
 export interface OpStorage {
   /** The result takes more memory than the operands: what is large is not computed ahead of time. */
   readonly unpacks?: boolean;
+  /**
+   * Index of the input that the result is, but for some elements: it has the same type, and its memory may become
+   * that of the result. Kernels of `lower` find it there, and read it nowhere else; references and kernels in
+   * WebAssembly copy it unless it lies there. For `anchor`.
+   */
+  readonly overwrites?: number;
 }
 
 /**

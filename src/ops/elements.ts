@@ -62,3 +62,10 @@ export function elementBits(tensor: HostTensor): Uint32Array {
       throw internalError(`elements of ${BYTES_PER_ELEMENT} bytes`);
   }
 }
+
+/** Lets an output begin as an input of its type: nothing is copied where it lies in the same memory. */
+export function startFrom(input: HostTensor, output: HostTensor): void {
+  const [from, to] = [input.data, output.data];
+  if (from.buffer === to.buffer && from.byteOffset === to.byteOffset) return;
+  elementBits(output).set(elementBits(input));
+}

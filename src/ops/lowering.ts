@@ -92,7 +92,7 @@ export interface KernelExchange {
   readonly to: ScratchOperand;
 }
 
-/** The memory that a kernel reads or writes. */
+/** The memory that a kernel reads or writes; it reads the output where it changes an input in place. */
 export type KernelOperand =
   | { readonly kind: 'input'; readonly index: number }
   | { readonly kind: 'output' }

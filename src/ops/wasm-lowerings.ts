@@ -17,6 +17,7 @@ const RARE: ReadonlySet<string> = new Set([
   'conv_transpose',
   'scatter_elements',
   'scatter_nd',
+  'tensor_scatter',
   'top_k',
   'cumulative',
   'resample',

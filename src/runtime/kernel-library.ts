@@ -133,6 +133,7 @@ function launcher(device: Device, kernel: Kernel, primitive: PrimitiveFunction):
   const symbolic = types.some(({ shape }) => shape.some((dim) => typeof dim !== 'number'));
   const inputCount = primitive.params.length;
   const isRead = readValues(primitive);
+  const { overwrites } = kernel;
   return (...args) => {
     if (args.length > types.length) throw tooMany(kernel.name, types.length, args.length);
     const symbols = symbolic ? new Map<string, number>() : NO_SYMBOLS;
@@ -147,7 +148,7 @@ function launcher(device: Device, kernel: Kernel, primitive: PrimitiveFunction):
       if (type === undefined || !fits(tensor, type, symbols)) {
         throw wrongType(kernel.name, i, { tensor, type });
       }
-      if (i >= inputCount) checkDestination(args as TensorValue[], i, primitive);
+      if (i >= inputCount) checkDestination(args as TensorValue[], i, { primitive, overwrites });
     }
     kernel.launch(args as TensorValue[]);
     return null;
@@ -159,17 +160,27 @@ function readValues({ body }: PrimitiveFunction): ReadonlySet<number> {
   return new Set(body.flatMap(({ inputs }) => inputs));
 }
 
-/** A GPU does not bind a buffer to be read and to be written; results must not overlap either. */
+interface Destination {
+  readonly primitive: PrimitiveFunction;
+  /** See {@link Kernel.overwrites}. */
+  readonly overwrites: number | undefined;
+}
+
+/**
+ * A GPU does not bind a buffer to be read and to be written; results must not overlap either. Only what a kernel
+ * changes in place is its result.
+ */
 function checkDestination(
   args: readonly TensorValue[],
   index: number,
-  { name, params }: PrimitiveFunction,
+  { primitive: { name, params }, overwrites }: Destination,
 ): void {
   const target = args[index] as TensorValue;
   if (target.storage.isReadOnly) throw wrongDestination(name, index, 'a constant as destination');
   for (let i = 0; i < index; i++) {
     const other = args[i] as TensorValue;
     if (other.buffer !== target.buffer) continue;
+    if (i === overwrites && other.byteOffset === target.byteOffset) continue;
     if (i < params.length || overlap(other, target)) {
       throw wrongDestination(name, index, `a destination in the storage of argument ${i}`);
     }

@@ -3,7 +3,7 @@ import type { CallOutcome } from './call.ts';
 import type { LinkedFunction } from './linked-code.ts';
 import { ResultTemplate, type TemplateContext } from './result-template.ts';
 import { RunRecording } from './run-recording.ts';
-import { release, retain, TensorValue, type Value } from './value.ts';
+import { hold, readerCount, release, retain, TensorValue, unhold, type Value } from './value.ts';
 import type { VmState } from './vm-state.ts';
 
 /** Signatures of calls that are remembered, the least recently used go first. */
@@ -142,7 +142,7 @@ export class ReplayStore {
     signature.isRecording = true;
     recording.pause();
     // No argument's buffer may serve the call itself: it may belong to somebody else next time.
-    for (const arg of args) retain(arg);
+    for (const arg of args) hold(arg);
     return {
       recording,
       finish: (outcome) => {
@@ -150,7 +150,7 @@ export class ReplayStore {
         const replay = this.#replay(recording, tensorsIn(args), outcome);
         if (replay !== undefined) this.#keep(key, signature, replay);
         else if (outcome !== undefined) signature.failures++;
-        for (const arg of args) release(arg);
+        for (const arg of args) unhold(arg);
       },
     };
   }
@@ -251,6 +251,8 @@ function signatureKey(callee: LinkedFunction, args: readonly Value[]): string | 
         return true;
       case 'tensor':
         key += `;${value.dtype}[${value.shape.join()}]`;
+        // The call may change it in place: nobody but the call's own registers will read it.
+        if (readerCount(value.storage) === 0) key += '*';
         // Control flow may depend on elements that the host reads, which nobody tells of.
         return value.storage.device.kind !== 'host';
       case 'adt':

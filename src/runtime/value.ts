@@ -161,6 +161,8 @@ export class StorageValue {
   readonly isReadOnly: boolean;
   /** How many tensors, registers and fields hold it. */
   references = 0;
+  /** How many of these only keep the memory for as long as a call runs: nothing is read by them. */
+  holds = 0;
 
   constructor(owner: StorageOwner, place: StoragePlace, byteLength: number) {
     this.owner = owner;
@@ -311,6 +313,23 @@ export function retain(value: Value): void {
   if (typeof value !== 'object' || value === null) return;
   if (value.kind === 'tensor') value.storage.references++;
   else if (isCounted(value)) value.references++;
+}
+
+/** As {@link retain}, for whoever keeps the memory of an argument and reads nothing of it: `unhold` ends that. */
+export function hold(value: Value): void {
+  retain(value);
+  if (value instanceof TensorValue) value.storage.holds++;
+}
+
+/** Drops a reference that {@link hold} counted. */
+export function unhold(value: Value): void {
+  if (value instanceof TensorValue) value.storage.holds--;
+  release(value);
+}
+
+/** How many references there are by which somebody may read a storage. */
+export function readerCount({ references, holds }: StorageValue): number {
+  return references - holds;
 }
 
 /** Drops one reference; at zero a storage goes back to its owner and fields are dropped in turn. */

@@ -16,11 +16,13 @@ import { readTensors, readTensorSync, requireLive } from './tensor-read.ts';
 import type { Profile } from './profile-call.ts';
 import type { ReplayCounters } from './replay-store.ts';
 import {
+  hold,
   type MachineValue,
   PackedFunctionValue,
   release,
   retain,
   TensorValue,
+  unhold,
   type Value,
 } from './value.ts';
 
@@ -28,6 +30,11 @@ import {
 export interface InvokeOptions {
   /** Aborts the call, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Positions of tensors that the call takes over, each with one reference of the caller, also when it fails. It may
+   * change those in place that nobody else refers to. Tensors that it uploads itself it owns anyway.
+   */
+  readonly donate?: readonly number[] | undefined;
 }
 
 /** A function of a program as a JS function. The caller owns a reference to the result. */
@@ -118,7 +125,7 @@ export class VirtualMachine implements MachineValue {
       const { profileCall } = await import('./profile-call.ts');
       return await profileCall(state.allocators, () => this.#call(callee, held, options));
     } finally {
-      for (const arg of held) release(arg);
+      for (const arg of held) unhold(arg);
     }
   }
 
@@ -147,7 +154,7 @@ export class VirtualMachine implements MachineValue {
         const { value } = await this.#live().runner.run(start);
         return value;
       } finally {
-        for (const arg of args) release(arg);
+        for (const arg of args) unhold(arg);
       }
     };
   }
@@ -272,10 +279,8 @@ export class VirtualMachine implements MachineValue {
     inputs: readonly HostInput[],
     options: InvokeOptions,
   ): Promise<CallOutcome> {
-    const { signal } = options;
-    if (signal?.aborted === true) throw abortError(signal);
     const { runner } = this.#live();
-    const args = toArguments(inputs, this.#live(), callee.source.name);
+    const args = this.#takeArguments(callee, inputs, options);
     let outcome: Promise<CallOutcome>;
     try {
       const checked = checkArguments(callee.source, args);
@@ -284,15 +289,32 @@ export class VirtualMachine implements MachineValue {
         throw explainArguments(callee.source, args);
       }
       this.#live().indexChecks?.check(callee.source, checked);
-      outcome = runner.call({ callee, args: checked, signal });
+      outcome = runner.call({ callee, args: checked, signal: options.signal });
     } finally {
-      for (const arg of args) release(arg);
+      for (const arg of args) unhold(arg);
     }
     return await outcome;
   }
+
+  /** Values that are held, and those that are given away by nobody else. */
+  #takeArguments(
+    callee: LinkedFunction,
+    inputs: readonly HostInput[],
+    { signal, donate = [] }: InvokeOptions,
+  ): Value[] {
+    try {
+      if (signal?.aborted === true) throw abortError(signal);
+      return toArguments(inputs, this.#live(), callee.source.name);
+    } finally {
+      for (const index of donate) {
+        const given = inputs[index];
+        if (given instanceof TensorValue) release(given);
+      }
+    }
+  }
 }
 
-/** Values with one reference each, which the caller of this function drops. */
+/** Values that are held: the caller of this function ends that. */
 function toArguments(
   inputs: readonly HostInput[],
   { state, indexChecks, border }: Pick<LoadedMachine, 'state'> & Partial<LoadedMachine>,
@@ -304,14 +326,14 @@ function toArguments(
       if (input instanceof TensorValue) requireLive(input, `argument ${index}`);
       const value =
         border?.argument(functionName, index, input) ?? toValue(input, `argument ${index}`, state);
-      retain(value);
+      hold(value);
       if (input instanceof HostTensor && value instanceof TensorValue) {
         indexChecks?.remember(value, input);
       }
       values.push(value);
     }
   } catch (error) {
-    for (const value of values) release(value);
+    for (const value of values) unhold(value);
     throw error;
   }
   return values;

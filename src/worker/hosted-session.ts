@@ -32,6 +32,7 @@ import { draftsOf } from './result-draft.ts';
 import type { SessionDevices, SharedUse } from './shared-use.ts';
 
 type Deliverable = Pick<RunRequest, 'functionName' | 'keep' | 'room'>;
+type Given = Pick<RunRequest, 'args'> & Partial<Pick<RunRequest, 'functionName' | 'donate'>>;
 
 /** A machine with what the page holds of it. */
 export class HostedSession {
@@ -79,9 +80,11 @@ export class HostedSession {
   }
 
   #run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
-    const run = (args: readonly HostInput[]): Promise<WireResult[]> =>
+    this.#checkNames(request);
+    const run: WithInputs<WireResult[]> = (args, take) =>
       this.device.share(async () => {
-        const result = await this.machine.invoke(request.functionName, args, { signal });
+        const options = { signal, donate: take() };
+        const result = await this.machine.invoke(request.functionName, args, options);
         return untilAborted(this.deliver(request, result), signal);
       }, signal);
     return this.#use(() => this.withArguments(request, run), signal);
@@ -93,16 +96,19 @@ export class HostedSession {
   }
 
   #profile(request: RunRequest, signal: AbortSignal): Promise<WireProfile> {
-    const work = async (args: readonly HostInput[]): Promise<WireProfile> => {
+    this.#checkNames(request);
+    const work: WithInputs<WireProfile> = async (args, take) => {
       const start = performance.now();
-      const profile = await this.machine.profile(request.functionName, args, { signal });
+      const options = { signal, donate: take() };
+      const profile = await this.machine.profile(request.functionName, args, options);
       await this.device.device.synchronize();
       const totalMs = performance.now() - start;
       const { timings: kernels, instructionCount: instructions } = profile;
       const results = await untilAborted(this.deliver(request, profile.result), signal);
       return { results, kernels, totalMs, instructions };
     };
-    const run = (args: readonly HostInput[]) => this.device.exclude(() => work(args), signal);
+    const run: WithInputs<WireProfile> = (args, take) =>
+      this.device.exclude(() => work(args, take), signal);
     return this.#use(() => this.withArguments(request, run), signal);
   }
 
@@ -188,13 +194,12 @@ export class HostedSession {
 
   /**
    * Takes the arguments before anything is awaited: a handle that is disposed of right after the
-   * call is still good for it.
+   * call is still good for it. What the call takes over is its own then: tensors that came with it, and those that
+   * the page donates. A session that shares its device keeps the latter to the end, since the run may start again.
    */
-  async withArguments<T>(
-    request: Pick<RunRequest, 'args'>,
-    call: (args: readonly HostInput[]) => Promise<T>,
-  ): Promise<T> {
+  async withArguments<T>(request: Given, call: WithInputs<T>): Promise<T> {
     const held: Value[] = [];
+    const owned = new Map<number, Value>();
     const hold = <T extends Value>(value: T): T => {
       held.push(value);
       return value;
@@ -218,13 +223,49 @@ export class HostedSession {
         return retained(new AdtValue(tag, fields as readonly Value[]));
       },
     });
+    const take = (): readonly number[] => {
+      const positions = [...owned.keys()];
+      owned.clear();
+      return positions;
+    };
+    const donated = this.#donatedBy(request);
     try {
-      const args = request.args.map(toInput);
+      const args = request.args.map((arg, index) => {
+        const input = toInput(arg);
+        const isOwned = arg.kind === 'tensor' || (donated.has(index) && !this.shared);
+        if (isOwned) owned.set(index, held.pop() ?? null);
+        return input;
+      });
+      if (!this.shared) for (const handle of donated.values()) this.#release(handle);
       if (this.ready !== undefined) await this.ready;
-      return await call(args);
+      const result = await call(args, take);
+      for (const handle of donated.values()) this.#release(handle);
+      return result;
     } finally {
-      for (const value of held) this.machine.release(value);
+      for (const value of [...held, ...owned.values()]) this.machine.release(value);
     }
+  }
+
+  /** Handles by the positions of parameters that a request donates. */
+  #donatedBy({ args, donate = [], functionName }: Given): ReadonlyMap<number, HandleId> {
+    const params = this.#infoOf(functionName)?.params ?? [];
+    const donated = new Map<number, HandleId>();
+    for (const [index, arg] of args.entries()) {
+      const isDonated = donate.includes(params[index]?.name ?? '');
+      if (arg.kind === 'handle' && isDonated) donated.set(index, arg.handle);
+    }
+    return donated;
+  }
+
+  #infoOf(functionName: string | undefined): FunctionInfo | undefined {
+    return this.functions.find(({ name }) => name === functionName);
+  }
+
+  /** Throws UsageError for names that the function does not have. */
+  #checkNames({ functionName, donate = [], keep }: RunRequest): void {
+    const { params = [], results = [] } = this.#infoOf(functionName) ?? {};
+    checkNames('donate', donate, params);
+    if (typeof keep !== 'string') checkNames('keep', keep, results);
   }
 
   #resolve(handle: HandleId): TensorValue {
@@ -243,27 +284,35 @@ export class HostedSession {
   /** Reads or keeps what a function returned, and drops the reference to it. */
   async deliver(request: Deliverable, result: Value): Promise<WireResult[]> {
     try {
-      const info = this.functions.find(({ name }) => name === request.functionName);
-      const names = info?.results ?? [];
+      const names = this.#infoOf(request.functionName)?.results ?? [];
       const constructors = await this.#constructorsIn(request.functionName, result);
       // Before a handle is made: nobody would drop those of a result that cannot be delivered.
-      const { tensors, drafts } = await draftsOf(
+      const { drafts } = await draftsOf(
         names.length === 1 ? [result] : fieldsOf(result),
         constructors,
       );
-      const isRead = request.keep === 'host';
-      // Nobody waits for what is kept; the device is to begin with it all the same.
-      if (!isRead) this.device.device.flush();
-      const read = isRead ? await this.machine.read(tensors, request.room) : [];
-      const hosts = new Map(tensors.map((tensor, index) => [tensor, read[index]]));
-      const toWire = (tensor: TensorValue): WireValue => {
-        const host = hosts.get(tensor);
-        return host === undefined ? this.#keep(tensor) : toWireTensor(host);
+      const { keep } = request;
+      const isKept = names.map(({ name }) =>
+        typeof keep === 'string' ? keep === 'device' : keep.includes(name),
+      );
+      const wanted = new Set<TensorValue>();
+      const want = (tensor: TensorValue): WireValue => {
+        wanted.add(tensor);
+        return { kind: 'null' };
       };
-      return names.map(({ name }, index) => ({
-        name,
-        value: drafts[index]?.finish(toWire) ?? { kind: 'null' },
-      }));
+      for (const [index, draft] of drafts.entries()) if (!isKept[index]) draft.finish(want);
+      const tensors = [...wanted];
+      // Nobody waits for what is kept; the device is to begin with it all the same.
+      if (tensors.length === 0) this.device.device.flush();
+      const read = tensors.length === 0 ? [] : await this.machine.read(tensors, request.room);
+      const hosts = new Map(tensors.map((tensor, index) => [tensor, read[index]]));
+      return names.map(({ name }, index) => {
+        const toWire = (tensor: TensorValue): WireValue => {
+          const host = isKept[index] ? undefined : hosts.get(tensor);
+          return host === undefined ? this.#keep(tensor) : toWireTensor(host);
+        };
+        return { name, value: drafts[index]?.finish(toWire) ?? { kind: 'null' } };
+      });
     } finally {
       this.machine.release(result);
     }
@@ -300,6 +349,24 @@ export class HostedSession {
     this.#handles.set(handle, tensor);
     return { kind: 'handle', handle, dtype: tensor.dtype, shape: tensor.shape };
   }
+}
+
+/** `take` gives the positions of arguments that the call takes over from then on. */
+type WithInputs<T> = (args: readonly HostInput[], take: () => readonly number[]) => Promise<T>;
+
+function checkNames(
+  option: string,
+  given: readonly string[],
+  known: readonly { readonly name: string }[],
+): void {
+  const names = known.map(({ name }) => name);
+  const unknown = given.find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  throw new UsageError({
+    where: `run: ${option}`,
+    got: JSON.stringify(unknown),
+    expected: names.length === 0 ? 'no name' : `one of ${names.join(', ')}`,
+  });
 }
 
 function fieldsOf(result: Value): readonly Value[] {

@@ -280,12 +280,17 @@ export interface SessionDevice {
   readonly fallbackReason?: string | undefined;
 }
 
+/** Where results go, or the names of those that stay on the device. */
+export type Keep = 'host' | 'device' | readonly string[];
+
 export interface RunRequest {
   readonly session: SessionId;
   readonly functionName: string;
   /** In the order of the function's parameters. */
   readonly args: readonly WireValue[];
-  readonly keep: 'host' | 'device';
+  readonly keep: Keep;
+  /** Names of parameters whose tensors on the device the run takes over. */
+  readonly donate?: readonly string[] | undefined;
   /** Memory that results may come in. */
   readonly room?: readonly ArrayBuffer[];
 }
@@ -375,7 +380,7 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
     }
   | { readonly kind: 'restore'; readonly bytes: Uint8Array }
   /** The result of a run that a snapshot held, once. */
-  | { readonly kind: 'result'; readonly index: number; readonly keep: 'host' | 'device' }
+  | { readonly kind: 'result'; readonly index: number; readonly keep: Keep }
   /** Tunes one kernel; `idle`: while the device has nothing else to do. */
   | { readonly kind: 'tune'; readonly index: number; readonly idle?: boolean | undefined }
 );

@@ -20,8 +20,14 @@ export const ALLOC_STORAGE = 'alloc_storage';
 export const ALLOC_TENSOR = 'alloc_tensor';
 
 /**
+ * A tensor that nothing else refers to, with the elements of the operand: the same memory, or a copy where that is
+ * shared. Nothing reads the operand after.
+ */
+export const OWN = 'own';
+
+/**
  * Calls a primitive function, the first operand, so that its result goes to the last operand, and
- * gives that. Nothing else may refer to the last operand.
+ * gives that. Nothing else may refer to the last operand, which may be one that the function changes in place.
  */
 export const CALL_INTO = 'call_into';
 
@@ -60,6 +66,13 @@ export const MACHINE_OPERATORS: readonly ScalarOperator[] = [
       offset: { type: 'int', default: 0 },
     },
     result: allocatedType,
+  },
+  {
+    name: OWN,
+    inputs: ['tensor'],
+    attributes: {},
+    builtin: 'own',
+    result: 'operand',
   },
   { name: CALL_INTO, inputs: ['function'], rest: 'tensor', attributes: {}, result: writtenType },
   {

@@ -1,6 +1,7 @@
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
 import type { DeviceTensor, Kernel } from '../device.ts';
+import { overwrittenInput } from '../overwritten-input.ts';
 import { computeOnHost } from './compute-on-host.ts';
 import type { HostPlan } from './host-plan.ts';
 import type { KernelContext } from './kernel-context.ts';
@@ -18,6 +19,7 @@ interface PlannedLaunch {
 /** A primitive function made of references. Launching computes at once. */
 export class HostKernel implements Kernel {
   readonly name: string;
+  readonly overwrites: number | undefined;
   readonly #primitive: PrimitiveFunction;
   readonly #context: KernelContext;
   /** Values that calls read. */
@@ -29,6 +31,7 @@ export class HostKernel implements Kernel {
     this.name = primitive.name;
     this.#primitive = primitive;
     this.#context = context;
+    this.overwrites = overwrittenInput(primitive, context.operators);
     this.#reads = new Set(primitive.body.flatMap(({ inputs }) => inputs));
   }
 

@@ -82,7 +82,7 @@ export async function launchCases(
 ): Promise<Launched[]> {
   const primitives = cases.map((opCase, i) => casePrimitive(op, opCase, `${op.name}_${i}`));
   const kernels = await device.prepare(primitives);
-  return cases.map((opCase, i) => {
+  return cases.flatMap((opCase, i) => {
     const name = `${op.name}_${i}`;
     const key = `${op.name} ${opCase.title}`;
     let reference = REFERENCES.get(key);
@@ -99,6 +99,16 @@ export async function launchCases(
     const kernel = kernels.get(name);
     if (kernel === undefined) throw new Error(`no kernel ${name}`);
     kernel.launch([...params, output]);
-    return { title: opCase.title, output, tensors: [...params, output], expected };
+    const launched = { title: opCase.title, output, tensors: [...params, output], expected };
+    const changed = kernel.overwrites;
+    if (changed === undefined) return [launched];
+    const own = inputs.flatMap((tensor) =>
+      tensor === undefined ? [] : uploadTensor(device, tensor),
+    );
+    const target = own[changed];
+    if (target === undefined) throw new Error(`${name} has no input ${changed}`);
+    kernel.launch([...own, target]);
+    const title = `${opCase.title}, in place`;
+    return [launched, { title, output: target, tensors: own, expected }];
   });
 }

@@ -10,6 +10,7 @@ import { returnsTensor } from '../../core/returns-tensor.ts';
 import type { Shape } from '../../core/shape.ts';
 import { representativeShapes } from '../representative-shapes.ts';
 import type { DeviceTensor, Kernel } from '../device.ts';
+import { overwrittenInput } from '../overwritten-input.ts';
 import { type HostPlan, type HostStep, planOnHost } from '../host/host-plan.ts';
 import type { KernelContext, References } from '../host/kernel-context.ts';
 import { haveTypes, planForArguments, temporaryByteLengths } from '../host/plan-for-arguments.ts';
@@ -50,6 +51,7 @@ const KEPT = 8;
 /** A primitive function in WebAssembly. Launching computes at once. */
 export class WasmKernel implements Kernel {
   readonly name: string;
+  readonly overwrites: number | undefined;
   references: readonly string[];
   readonly #primitive: PrimitiveFunction;
   readonly #context: WasmKernelContext;
@@ -64,6 +66,7 @@ export class WasmKernel implements Kernel {
     this.name = primitive.name;
     this.#primitive = primitive;
     this.#context = context;
+    this.overwrites = overwrittenInput(primitive, context.operators);
     this.references = returnsTensor(primitive) ? primitive.body.map(({ op }) => op) : [];
     this.#reads = new Set(primitive.body.flatMap(({ inputs }) => inputs));
   }

@@ -1,6 +1,9 @@
+import { storageByteLength } from '../../core/dtype.ts';
 import type { LaunchPlan } from '../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import { elementCount } from '../../core/shape.ts';
 import type { DeviceTensor, Kernel } from '../device.ts';
+import { isSamePlace, overwrittenInput } from '../overwritten-input.ts';
 import type { CommandQueue, LaunchMemory } from './command-queue.ts';
 import {
   assemblePlan,
@@ -43,6 +46,7 @@ export interface Prepacking {
 export class WebGpuKernel implements Kernel {
   readonly name: string;
   readonly primitive: PrimitiveFunction;
+  readonly overwrites: number | undefined;
 
   readonly #context: KernelContext;
   /** The plan for all calls, when the shapes are static. */
@@ -57,6 +61,8 @@ export class WebGpuKernel implements Kernel {
     this.name = primitive.name;
     this.primitive = primitive;
     this.#context = context;
+    const { operators } = context.planner;
+    this.overwrites = operators && overwrittenInput(primitive, operators);
   }
 
   /** Sets the plan for all calls. `pipelines` are those of its launches, in order. */
@@ -130,7 +136,15 @@ export class WebGpuKernel implements Kernel {
 
   launch(args: readonly DeviceTensor[]): void {
     const plan = this.#staticPlan ?? this.#planFor(args);
+    if (this.overwrites !== undefined) this.#begin(args[this.overwrites], args.at(-1));
     this.#context.queue.launch(plan, args, this.#context.memory);
+  }
+
+  /** The plan changes what the result holds: that is the input, wherever it lies. */
+  #begin(input: DeviceTensor | undefined, result: DeviceTensor | undefined): void {
+    if (input === undefined || result === undefined || isSamePlace(input, result)) return;
+    const byteLength = storageByteLength(input.dtype, elementCount(input.shape));
+    this.#context.queue.copy({ ...rangeOf(input), byteLength }, { ...rangeOf(result), byteLength });
   }
 
   dispose(): void {
@@ -181,6 +195,10 @@ export class WebGpuKernel implements Kernel {
       ...this.#context,
     });
   }
+}
+
+function rangeOf({ buffer, byteOffset }: DeviceTensor) {
+  return { buffer, byteOffset };
 }
 
 function isFor(dims: readonly number[], args: readonly Pick<DeviceTensor, 'shape'>[]): boolean {

@@ -41,6 +41,7 @@ export const scatterElements = defineOp({
     }
     return { dtype, shape: x.shape };
   },
+  storage: { overwrites: 0 },
   lower: (call) => lowerScatter(call, elementPlaces(call)),
   tolerance: { rtol: 1e-6, atol: 1e-6 },
 });

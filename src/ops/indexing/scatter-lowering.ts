@@ -1,10 +1,12 @@
-import { storeOutput } from '../element-kernel.ts';
-import apply from '../../../shaders/scatter-apply.wgsl?raw';
-import clear from '../../../shaders/scatter-clear.wgsl?raw';
+import begin from '../../../shaders/scatter-begin.wgsl?raw';
+import change from '../../../shaders/scatter-change.wgsl?raw';
+import few from '../../../shaders/scatter-few.wgsl?raw';
 import link from '../../../shaders/scatter-link.wgsl?raw';
-import order from '../../../shaders/scatter-order.wgsl?raw';
+import lists from '../../../shaders/lib/scatter-lists.wgsl?raw';
+import touch from '../../../shaders/scatter-touch.wgsl?raw';
 import { elementCount } from '../../core/shape.ts';
 import { stringAttribute } from '../attributes.ts';
+import { readInput, storeOutput } from '../element-kernel.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
 import {
   type KernelParam,
@@ -27,63 +29,81 @@ export interface ScatterPlaces {
 
 const GROUP = 64;
 
+/** So many rows of updates look for each other without lists. */
+const MAX_FEW = 16;
+
+/** The element of x, where it is changed. */
+const READ_X = { hook: 'x', from: { kind: 'output' }, width: 1 } as const;
+
 /**
- * Scatters without atomic arithmetic, in time proportional to elements and updates: updates are
- * linked into a list for each row that they go to, each list is brought into the order of the
- * updates, and each element of the result applies its list. So sums of floats are the same every
- * time, and the last of several updates wins.
+ * Scatters in place, without atomic arithmetic, in time proportional to the updates: they are linked into a list
+ * for each row that they go to, each list is brought into the order of the updates, and each element of a row
+ * that has one applies it. So sums of floats are the same every time, and the last of several updates wins.
  */
 export function lowerScatter(call: LoweringCall, places: ScatterPlaces): readonly KernelSpec[] {
   const count = elementCount(call.output.shape);
-  const rows = count / places.run;
+  if (count === 0 || places.updateRows === 0) return [];
   const reduction = stringAttribute(call.attributes, 'reduction');
-  if (count === 0) return [];
-  const head = words(0, rows);
-  const next = words(1, places.updateRows);
-  const over = (items: number, name: string, params: KernelSpec['params']) => {
+  const rows = `const OUTSIDE = 0xffffffffu;\n${indexAt(call)}${places.source}`;
+  const combine = combineWgsl(call.output.dtype, reduction);
+  const elements = places.updateRows * places.run;
+  const elementParams = { count: u32(elements), run: u32(places.run) };
+  const over = (items: number, name: string, params: KernelSpec['params'] = {}) => {
     const { workgroups, rowLength } = foldGroups(Math.ceil(items / GROUP), call.caps);
     const row_length = u32(rowLength * GROUP);
     const workgroupSize = [GROUP, 1, 1] as const;
-    return { name, workgroupSize, workgroups, params: { row_length, ...params } };
+    const all = { row_length, updates: u32(places.updateRows), ...places.params, ...params };
+    return { name, workgroupSize, workgroups, params: all };
   };
   const constants = { ONLY_LAST: reduction === 'none' };
-  const readHead = { hook: 'head', from: head, width: 1 } as const;
-  const readNext = { hook: 'next', from: next, width: 1 } as const;
-  const writeHead = { hook: 'head', to: head, width: 1 } as const;
-  const writeNext = { hook: 'next', to: next, width: 1 } as const;
-  const input = (hook: string, index: number) =>
-    ({ hook, from: { kind: 'input', index }, width: 1 }) as const;
+  const readIndices = readInput('indices', 1);
+  const readUpdates = readInput('updates', 2);
+  if (places.updateRows <= MAX_FEW) {
+    return [
+      {
+        ...over(elements, 'scatter-few', elementParams),
+        source: rows + combine + few,
+        constants,
+        reads: [readIndices, READ_X, readUpdates],
+        writes: storeOutput(),
+      },
+    ];
+  }
+  const head = words(0, count / places.run);
+  const next = words(1, places.updateRows);
+  const first = words(2, places.updateRows);
+  const read = (hook: string, from: ScratchOperand) => ({ hook, from, width: 1 }) as const;
+  const write = (hook: string, to: ScratchOperand) => ({ hook, to, width: 1 }) as const;
+  const perUpdate = places.updateRows;
   return [
     {
-      ...over(rows, 'scatter-clear', { rows: u32(rows) }),
-      source: clear,
+      ...over(perUpdate, 'scatter-touch'),
+      source: rows + touch,
       constants: {},
-      reads: [],
-      writes: [writeHead],
-    },
-    {
-      ...over(places.updateRows, 'scatter-link', {
-        updates: u32(places.updateRows),
-        ...places.params,
-      }),
-      source: `const OUTSIDE = 0xffffffffu;\n${indexAt(call)}${places.source}${link}`,
-      constants: {},
-      reads: [input('indices', 1)],
-      writes: [writeNext],
+      reads: [readIndices],
+      writes: [],
       exchanges: [{ hook: 'head', to: head }],
     },
     {
-      ...over(rows, 'scatter-order', { rows: u32(rows) }),
-      source: order,
-      constants,
-      reads: [readHead, readNext],
-      writes: [writeHead, writeNext],
+      ...over(perUpdate, 'scatter-link'),
+      source: rows + link,
+      constants: {},
+      reads: [readIndices],
+      writes: [write('next', next)],
+      exchanges: [{ hook: 'head', to: head }],
     },
     {
-      ...over(count, 'scatter-apply', { count: u32(count), run: u32(places.run) }),
-      source: combineWgsl(call.output.dtype, reduction) + apply,
+      ...over(perUpdate, 'scatter-begin'),
+      source: rows + lists + begin,
       constants,
-      reads: [input('x', 0), input('updates', 2), readHead, readNext],
+      reads: [readIndices, read('head', head), read('next', next)],
+      writes: [write('next', next), write('begin', first)],
+    },
+    {
+      ...over(elements, 'scatter-change', elementParams),
+      source: rows + combine + change,
+      constants,
+      reads: [readIndices, READ_X, readUpdates, read('begin', first), read('next', next)],
       writes: storeOutput(),
     },
   ];

@@ -24,6 +24,9 @@ export const scatterNdCases: OpCases = {
     ndCase([4, 3], [3, 1], [1, 1, 0], { dtype: 'bool' }),
     ndCase([4, 3], [3, 1], [1, 1, 0], { dtype: 'uint8', reduction: 'add' }),
     ndCase([2, 1, 2, 1, 2, 1, 2, 3], [2, 3], [1, 0, 1, 0, 0, 1]),
+    ndCase([5, 3], [40, 1], manyIndices(40), { reduction: 'add' }),
+    ndCase([5, 3], [40, 1], manyIndices(40), { dtype: 'uint8', reduction: 'max' }),
+    ndCase([5, 3], [40, 1], manyIndices(40), { dtype: 'float16', indexType: 'int64' }),
     ndCase(
       [301, 65],
       [40, 1],
@@ -43,6 +46,11 @@ export const scatterNdCases: OpCases = {
     ndCase([4], [2, 1], [0, 0], { dtype: 'bool', reduction: 'max' }),
   ],
 };
+
+/** Rows of five, each of which many updates go to. */
+function manyIndices(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => (i * 7) % 6);
+}
 
 interface NdCaseOptions {
   readonly reduction?: string;

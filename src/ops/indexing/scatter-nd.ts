@@ -39,6 +39,7 @@ export const scatterNd = defineOp({
     }
     return { dtype, shape: x.shape };
   },
+  storage: { overwrites: 0 },
   lower: (call) => lowerScatter(call, tuplesToRows(call)),
   tolerance: { rtol: 1e-6, atol: 1e-6 },
 });

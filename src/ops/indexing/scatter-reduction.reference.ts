@@ -1,6 +1,6 @@
 import { isBigInt } from '../../core/dtype.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
-import { elementBits, numberElements } from '../elements.ts';
+import { elementBits, numberElements, startFrom } from '../elements.ts';
 import { elementFunction } from '../formula/evaluate.ts';
 import type { Formula } from '../formula/expression.ts';
 import { combination, contextOf } from './scatter-reduction.ts';
@@ -18,7 +18,7 @@ export interface HostScatter {
 
 export function scatterOnHost(scatter: HostScatter, output: HostTensor): void {
   const { x, updates, reduction, run, rows } = scatter;
-  elementBits(output).set(elementBits(x));
+  startFrom(x, output);
   const formula = combination(reduction);
   if (formula === undefined) {
     copyRows(elementBits(updates), elementBits(output), { rows, run });

@@ -22,7 +22,7 @@ import {
   type WasmFunction,
   when,
 } from '../../wasm/statement.ts';
-import { stringAttribute } from '../attributes.ts';
+import { boolAttribute, stringAttribute } from '../attributes.ts';
 import { laneAccess, type LaneAccess } from '../element-access.ts';
 import { typedFormula } from '../formula/infer-types.ts';
 import { lowerLanes } from '../formula/lower-formula.ts';
@@ -30,6 +30,7 @@ import type { WasmCall, WasmKernel, WasmLowering } from '../wasm-lowering.ts';
 import { axisOf } from './scatter-elements.ts';
 import { tuplesOf } from './scatter-nd.ts';
 import { combination, contextOf } from './scatter-reduction.ts';
+import { placesOf } from './tensor-scatter.ts';
 
 /** The row of x that an update goes to. */
 interface Row {
@@ -52,7 +53,7 @@ interface Places {
   readonly indexCount: number;
 }
 
-/** x, and on it the updates one after another: the last of several wins. */
+/** x, unless it lies there, and on it the updates one after another: the last of several wins. */
 function scatterKernel(
   { inputs, output, attributes }: WasmCall,
   places: Places,
@@ -81,7 +82,7 @@ function scatterKernel(
         increment(from, rowBytes),
       ];
       return [
-        call('copy', [x, to]),
+        ...when(apply('i32.ne', x, to), [call('copy', [x, to])]),
         set(index, indices),
         set(from, updates),
         ...coordinates.reduceRight<Statement[]>(
@@ -214,7 +215,82 @@ const scatterNd: WasmLowering = (given) => {
   });
 };
 
+/** For each slice of the first axis x, unless it lies there, and on it the rows of its updates. */
+const tensorScatter: WasmLowering = ({ inputs, output, attributes }) => {
+  const access = laneAccess(output.dtype);
+  const count = elementCount(output.shape);
+  const { axis, run, rows } = placesOf(output.shape, attributes);
+  const [slices = 0] = output.shape;
+  const [size, steps] = [output.shape[axis] ?? 0, inputs[1]?.shape[axis] ?? 0];
+  if (access === undefined) return undefined;
+  const copied = { dtype: output.dtype, access, reduction: 'none' };
+  const rowBytes = run * access.byteLength;
+  const sliceBytes = rows * size * rowBytes;
+  return {
+    functions: [
+      updateFunction('update', { ...copied, count: run }),
+      updateFunction('copy', { ...copied, count: slices === 0 ? 0 : count / slices }),
+    ],
+    units: slices,
+    body({ inputs: [x, updates, begins], output: to, units }) {
+      if (!(x && updates && begins) || count === 0) return [];
+      const [slice, row, step] = [local('i32'), local('i32'), local('i32')];
+      const [from, target, begin, place] = [local('i32'), local('i32'), local('i32'), local('i32')];
+      const isWide = inputs[2]?.dtype === 'int64';
+      const at = plus(place, step);
+      const wrapped = select(apply('i32.ge_s', at, i32(size)), plus(at, -size), at);
+      const isCircular = boolAttribute(attributes, 'circular');
+      const moved = local('i32');
+      const isInside = apply('i32.lt_u', moved, i32(size));
+      return [
+        set(from, plus(updates, times(units.first, rows * steps * rowBytes))),
+        set(target, plus(to, times(units.first, sliceBytes))),
+        ...loop({ index: slice, begin: units.first, end: units.end }, [
+          ...when(apply('i32.ne', x, to), [
+            call('copy', [plus(x, times(slice, sliceBytes)), target]),
+          ]),
+          set(begin, plus(begins, times(slice, isWide ? 8 : 4))),
+          ...beginAt(begin, { isWide, isCircular, size, place }),
+          ...loop({ index: row, end: i32(rows) }, [
+            ...loop({ index: step, end: i32(steps) }, [
+              set(moved, isCircular ? wrapped : at),
+              ...when(isInside, [call('update', [from, plus(target, times(moved, rowBytes))])]),
+              increment(from, rowBytes),
+            ]),
+            increment(target, size * rowBytes),
+          ]),
+        ]),
+      ];
+    },
+  };
+};
+
+interface Begin {
+  readonly isWide: boolean;
+  readonly isCircular: boolean;
+  readonly size: number;
+  /** Gets the place along the axis, from 0 up to the size when circular. */
+  readonly place: Local;
+}
+
+/** Reads a begin. One beyond the axis by more than int32 holds is outside with all that follows. */
+function beginAt(address: Local, { isWide, isCircular, size, place }: Begin): Statement[] {
+  const wide = local('i64');
+  const value = isWide ? load('i64', address) : apply('i64.extend_i32_s', load('i32', address));
+  const limit = i64(BigInt(size));
+  if (isCircular) {
+    const rest = apply('i64.rem_s', wide, limit);
+    const least = select(apply('i64.lt_s', rest, i64(0n)), apply('i64.add', rest, limit), rest);
+    return [set(wide, value), set(place, apply('i32.wrap_i64', least))];
+  }
+  const above = select(apply('i64.gt_s', wide, limit), limit, wide);
+  const least = i64(-(2n ** 31n));
+  const both = select(apply('i64.lt_s', above, least), least, above);
+  return [set(wide, value), set(place, apply('i32.wrap_i64', both))];
+}
+
 export const SCATTER_WASM: Readonly<Record<string, WasmLowering>> = {
   scatter_elements: scatterElements,
   scatter_nd: scatterNd,
+  tensor_scatter: tensorScatter,
 };

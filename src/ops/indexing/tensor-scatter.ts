@@ -1,18 +1,13 @@
-import { ALL_DTYPES } from '../../core/dtype.ts';
+import source from '../../../shaders/tensor-scatter.wgsl?raw';
+import { ALL_DTYPES, type DType } from '../../core/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
+import { elementCount, type Shape } from '../../core/shape.ts';
 import { axisAttribute, boolAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
+import { invocationGrid, readInput, storeOutput } from '../element-kernel.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
-import {
-  add,
-  less,
-  rem,
-  sub,
-  toSigned,
-  toUnsigned,
-  wrapped,
-  ZERO,
-} from '../index-expression/build.ts';
+import { u32 } from '../lowering.ts';
 import { commonDType, formatType, operand, requireVector } from '../operand-checks.ts';
 import { INDEX_DTYPES } from './integer-index.ts';
 
@@ -21,7 +16,7 @@ export const axisOf = /* @__PURE__ */ axisAttribute('tensor_scatter');
 /** A cache with new entries from a place of its own for each slice of the first axis. */
 export const tensorScatter = defineOp({
   name: 'tensor_scatter',
-  kind: 'injective',
+  kind: 'anchor',
   inputs: [
     { name: 'x', dtypes: ALL_DTYPES },
     { name: 'updates', dtypes: ALL_DTYPES },
@@ -50,25 +45,50 @@ export const tensorScatter = defineOp({
     requireVector(operand(inputs, 2), x.shape[0] ?? dims.of(0), { dims, complaint });
     return { dtype, shape: x.shape };
   },
-  indexMap: {
-    sources({ attributes, inputs, coords, param, integer }) {
-      const axis = axisOf(attributes, coords.length);
-      const size = param(inputs[0]?.shape[axis] ?? 0, 'i32');
-      const begin = integer(2, [coords[0] ?? ZERO]);
-      const at = toSigned(coords[axis] ?? ZERO);
-      const place = boolAttribute(attributes, 'circular')
-        ? toUnsigned(rem(add(sub(at, rem(begin, size)), size), size))
-        : wrapped(sub(at, begin));
-      const count = param(inputs[1]?.shape[axis] ?? 0, 'u32');
-      return [
-        {
-          input: 1,
-          coords: coords.with(axis, place),
-          when: less(place, count),
+  storage: { overwrites: 0 },
+  lower(call) {
+    const { axis, run, rows } = placesOf(call.output.shape, call.attributes);
+    const updates = operand(call.inputs, 1).shape;
+    const { params, ...grid } = invocationGrid(elementCount(updates), call.caps);
+    return [
+      {
+        name: 'tensor-scatter',
+        source: beginOf(operand(call.inputs, 2).dtype) + source,
+        ...grid,
+        constants: { CIRCULAR: boolAttribute(call.attributes, 'circular') },
+        params: {
+          ...params,
+          run: u32(run),
+          rows: u32(rows),
+          size: u32(call.output.shape[axis] ?? 0),
+          steps: u32(updates[axis] ?? 0),
         },
-        { input: 0, coords },
-      ];
-    },
+        reads: [readInput('updates', 1), readInput('begins', 2)],
+        writes: storeOutput(),
+      },
+    ];
   },
   tolerance: EXACT,
 });
+
+/** Slices of the first axis have `rows` rows of steps along the axis, each of `run` elements. */
+export function placesOf(shape: Shape, attributes: Attributes) {
+  const axis = axisOf(attributes, shape.length);
+  const run = elementCount(shape.slice(axis + 1));
+  return { axis, run, rows: elementCount(shape.slice(1, axis)) };
+}
+
+/** Begins of int64 saturate: beyond int32 they lie outside of every axis. */
+function beginOf(dtype: DType): string {
+  if (dtype !== 'int64') return 'fn begin_of(i: u32) -> i32 { return load_begins(i); }\n';
+  return `fn begin_of(i: u32) -> i32 {
+  let wide = load_begins(i);
+  let low = bitcast<i32>(wide.x);
+  let high = bitcast<i32>(wide.y);
+  if (high == low >> 31u) {
+    return low;
+  }
+  return select(2147483647, i32(-2147483648), high < 0);
+}
+`;
+}

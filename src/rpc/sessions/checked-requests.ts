@@ -38,6 +38,20 @@ export function sizesOf(value: RpcValue | undefined): Dims {
   return sizes as Dims;
 }
 
+/** Results to keep and parameters to donate, by their names, as JSON; absent of older clients. */
+export function namesOf(value: RpcValue | undefined): {
+  readonly keep?: readonly string[];
+  readonly donate?: readonly string[];
+} {
+  const { keep, donate } = value === undefined ? {} : objectOf(value);
+  return { ...(keep !== undefined && { keep: textsOf(keep) }), donate: textsOf(donate ?? []) };
+}
+
+function textsOf(value: unknown): readonly string[] {
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value;
+  throw unexpected('names');
+}
+
 /** A request to pause, go on, store or resume. `bytes` are those of a snapshot. */
 export function controlRequest(sent: Sent, bytes: RpcValue | undefined): SentControl {
   const { kind } = sent;

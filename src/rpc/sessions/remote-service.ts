@@ -235,9 +235,12 @@ export class RemoteService implements SessionService {
     session: SessionId,
     { request, signal }: { request: Omit<RunRequest, 'session'>; signal: AbortSignal },
   ): Promise<RpcValue> {
-    const { functionName, args, keep } = request;
+    const { functionName, args, keep, donate } = request;
     const values = this.#values(session, args);
-    return this.#invoke(session, [name, functionName, values], { signal, keep });
+    const isNamed = typeof keep !== 'string';
+    const names = JSON.stringify({ donate, ...(isNamed && { keep }) });
+    const options = { signal, keep: isNamed ? 'host' : keep } as const;
+    return this.#invoke(session, [name, functionName, values, names], options);
   }
 
   #values(session: SessionId, args: readonly WireValue[]): RpcTuple {

@@ -5,7 +5,7 @@ import type { MachineOptions } from '../../runtime/load-machine.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { describePlace, requested } from '../../worker/describe-place.ts';
 import { HostedSession } from '../../worker/hosted-session.ts';
-import type { WireHandle, WireResult } from '../../worker/protocol.ts';
+import type { RunRequest, WireHandle, WireResult } from '../../worker/protocol.ts';
 import type { SessionDevices } from '../../worker/shared-use.ts';
 import { startControl } from '../../worker/start-control.ts';
 import {
@@ -24,7 +24,7 @@ import {
 } from '../rpc-value.ts';
 import { defineTarget } from '../targets.ts';
 import { malformed } from '../wire-values.ts';
-import { controlRequest, programLimits, sizesOf } from './checked-requests.ts';
+import { controlRequest, namesOf, programLimits, sizesOf } from './checked-requests.ts';
 import { fromRpcValues, type SessionCall, toRpcResults } from './session-messages.ts';
 
 /** A program that is to be a session. */
@@ -171,9 +171,9 @@ export class ServedSession {
     };
   }
 
-  #request([name, args]: readonly RpcValue[], keep: boolean) {
-    const kept = keep ? ('device' as const) : ('host' as const);
-    return { session: 0, functionName: textOf(name), args: this.#wires(args), keep: kept };
+  #request([name, args, names]: readonly RpcValue[], isKept: boolean): RunRequest {
+    const { keep = isKept ? 'device' : 'host', donate } = namesOf(names);
+    return { session: 0, functionName: textOf(name), args: this.#wires(args), keep, donate };
   }
 
   async #watched<T>(name: string, work: Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { RuntimeError, ShapeError } from '../../core/errors.ts';
 import { elementCount, formatShape } from '../../core/shape.ts';
 import { STORAGE_ALIGNMENT } from '../allocator/size-class.ts';
 import { rangeOf } from '../tensor-read.ts';
-import { discard, type PackedFunction, TensorValue, type Value } from '../value.ts';
+import { discard, type PackedFunction, readerCount, TensorValue, type Value } from '../value.ts';
 import type { VmState } from '../vm-state.ts';
 import { expectDType, expectInt, expectShape, expectStorage, expectTensor } from './operand.ts';
 
@@ -18,18 +18,27 @@ export function memoryBuiltins(state: VmState) {
     alloc_tensor: allocTensor,
     reshape: (tensor: Value, shape: Value) =>
       reshape(expectTensor(tensor, 'reshape'), expectShape(shape, 'reshape').dims),
-    copy: (value: Value) => {
-      const tensor = expectTensor(value, 'copy');
-      const allocator = state.allocatorOf(tensor.storage.device);
-      const copy = state.allocateTensor(allocator, tensor);
-      if (tensor.byteLength > 0) allocator.device.copy(rangeOf(tensor), rangeOf(copy));
-      return copy;
+    copy: (value: Value) => copyTensor(state, expectTensor(value, 'copy')),
+    own: (value: Value) => {
+      const tensor = expectTensor(value, 'own');
+      const { storage } = tensor;
+      // The register that it comes from is the one that reads it.
+      const isOwned = !storage.isReadOnly && readerCount(storage) <= 1;
+      // Another value in any case: what is known of the elements of this one does not hold for long.
+      return isOwned ? new TensorValue(storage, tensor) : copyTensor(state, tensor);
     },
     to_device: (value: Value, device: Value) =>
       toDevice(state, expectTensor(value, 'to_device'), expectInt(device, 'to_device')),
     move: (value: Value) => value,
     kill: () => null,
   } satisfies Partial<Record<BuiltinName, PackedFunction>>;
+}
+
+function copyTensor(state: VmState, tensor: TensorValue): TensorValue {
+  const allocator = state.allocatorOf(tensor.storage.device);
+  const copy = state.allocateTensor(allocator, tensor);
+  if (tensor.byteLength > 0) allocator.device.copy(rangeOf(tensor), rangeOf(copy));
+  return copy;
 }
 
 function allocTensor(storageValue: Value, offset: Value, shapeValue: Value, dtypeValue: Value) {

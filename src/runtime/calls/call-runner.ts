@@ -7,7 +7,7 @@ import type { FunctionLibrary } from '../function-library.ts';
 import { type PendingCall, type ReplayCounters, ReplayStore } from '../replay-store.ts';
 import type { RunControls, RunHooks, Turns } from '../run-hooks.ts';
 import type { RunRecording } from '../run-recording.ts';
-import { release, retain } from '../value.ts';
+import { hold, unhold } from '../value.ts';
 import type { VmState } from '../vm-state.ts';
 import type { AdmissionStep, CallRequest } from './admission.ts';
 import { CallDriver } from './call-driver.ts';
@@ -81,11 +81,11 @@ export class CallRunner implements RunControls {
 
   /** Waits with a call, which is then admitted from the first step again, unless it was answered. */
   async #wait(request: CallRequest, answer: Promise<CallOutcome | void>): Promise<CallOutcome> {
-    for (const arg of request.args) retain(arg);
+    for (const arg of request.args) hold(arg);
     try {
       return (await answer) ?? (await this.call(request));
     } finally {
-      for (const arg of request.args) release(arg);
+      for (const arg of request.args) unhold(arg);
     }
   }
 

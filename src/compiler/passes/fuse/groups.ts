@@ -1,3 +1,4 @@
+import type { OpDefinition } from '../../../ops/define-op.ts';
 import type { CallExpr, DeviceName, Expr } from '../../ir/expr.ts';
 import { type Dataflow } from './dataflow.ts';
 import { callsWideFunctions } from './element-cost.ts';
@@ -101,10 +102,15 @@ export class Groups {
       last: call,
       anchor: this.#dataflow.isAnchor(call) ? call : undefined,
       movesData: op?.kind === 'injective',
-      isClosed: op?.kind === 'opaque' || op?.kind === 'dynamic',
+      isClosed: op === undefined || !isFused(op),
       device: call.onDevice,
     };
   }
+}
+
+/** Only a kernel of its own can change its input in place. */
+function isFused({ kind, storage }: OpDefinition): boolean {
+  return kind !== 'opaque' && kind !== 'dynamic' && storage?.overwrites === undefined;
 }
 
 function isMember({ members }: Group, expr: Expr): boolean {

@@ -9,6 +9,7 @@ import type { TypeInference } from '../../inference/type-inference.ts';
 import { assignStorages } from './assign-storages.ts';
 import { findParts, isJoin, type Part } from './joined-tensors.ts';
 import { liveBytes, type PlannedStorage, type TensorInterval } from './planned-storage.ts';
+import { LaterReads, type Overwrite, overwrittenParameter } from './overwrites.ts';
 import { TensorAliases } from './tensor-aliases.ts';
 
 /** Storages begin at multiples of this, and take as many bytes. */
@@ -30,6 +31,8 @@ export interface KernelCall {
   readonly exactSize: number | undefined;
   /** Kernels whose results it joins in memory, if that is all it does. */
   readonly operands: readonly number[] | undefined;
+  /** Where its result lies in the memory of an input, which it changes. */
+  readonly overwrite: Overwrite | undefined;
 }
 
 /** Where the result of a kernel is. */
@@ -58,11 +61,16 @@ interface BlockPeaks {
 
 const NO_PEAKS: BlockPeaks = { planned: 0, live: 0 };
 
+type OverwrittenMemory =
+  | { readonly kind: 'owned' }
+  | { readonly kind: 'planned'; readonly kernel: number };
+
 /** The plans of the blocks of a function. */
 export class BlockPlans {
   readonly #blocks: BlockTable;
   readonly #types: TypeInference;
   readonly #aliases: TensorAliases;
+  readonly #reads: LaterReads;
   readonly #facts: DimFacts;
   readonly #plans = new Map<Expr, BlockPlan>();
 
@@ -70,6 +78,7 @@ export class BlockPlans {
     this.#blocks = blocks;
     this.#types = types;
     this.#aliases = new TensorAliases(blocks);
+    this.#reads = new LaterReads(blocks, this.#aliases);
     const bounds = Object.entries(fn.attributes.bounds ?? {});
     this.#facts = new Map(bounds.map(([symbol, [min, max]]) => [symbol, { min, max }]));
     // Blocks inside others come first.
@@ -85,10 +94,12 @@ export class BlockPlans {
 
   #planBlock(root: Expr): BlockPlan {
     const block = this.#blocks.of(root);
-    const kernels = this.#kernelsOf(block);
+    const kernels = this.#kernelsOf(root, block);
     const inner = valuesOf(block).map((value) => this.#innerPeaks(value));
     const others = inner.map(({ planned }) => planned);
-    const parts = findParts(kernels, others);
+    const overwritten = overwrittenParts(kernels);
+    const joins = findParts(kernels, others, overwritten);
+    const parts = new Map([...overwritten, ...joins]);
     const wholes = joinIntervals(kernels, parts);
     const storages = assignStorages(
       wholes.map(({ interval }) => interval),
@@ -104,7 +115,7 @@ export class BlockPlans {
       block,
       kernels,
       storages,
-      places: placesOf(kernels, { storages, owners, parts }),
+      places: placesOf(kernels, { storages, owners, parts, joins }),
       peaks,
     };
   }
@@ -118,7 +129,7 @@ export class BlockPlans {
     };
   }
 
-  #kernelsOf(block: Block): KernelCall[] {
+  #kernelsOf(root: Expr, block: Block): KernelCall[] {
     const lastUse = this.#lastUses(block);
     const kernels: KernelCall[] = [];
     /** Kernels by the variables that their results are bound to. */
@@ -131,24 +142,53 @@ export class BlockPlans {
       if (type === undefined) continue;
       const { device = 'session' } = primitive.attributes;
       const variable = block.steps[step]?.variable;
-      const isShared = variable !== undefined && !this.#aliases.escapes(variable);
-      const last = variable === undefined || !isShared ? end : (lastUse.get(variable) ?? step);
+      const isInside = variable !== undefined && !this.#aliases.escapes(variable);
+      const last = isInside ? (lastUse.get(variable) ?? step) : end;
       const exactSize = this.#sizeOf(type);
       const size = exactSize === undefined ? undefined : aligned(exactSize);
       const formula = size === undefined ? ` ${formatDim(byteLengthOf(type))}` : '';
-      const reads = this.#reads(value, indices);
-      const interval = { first: step, last, size, storageClass: device + formula, isShared, reads };
+      const reads = this.#kernelsRead(value, indices);
+      const storageClass = device + formula;
+      const overwrite = this.#overwrite({ root, step }, { call: value, primitive }, (read) => {
+        const kernel = indices.get(read);
+        const given = kernel === undefined ? undefined : kernels[kernel]?.interval;
+        // Memory that is no other's is like that of a parameter.
+        if (kernel === undefined || given?.isShared === false) return { kind: 'owned' };
+        const isSame = given?.storageClass === storageClass && given.size === size;
+        return isSame ? { kind: 'planned', kernel } : undefined;
+      });
+      const isShared = isInside && overwrite?.kind !== 'owned';
+      const interval = { first: step, last, size, storageClass, isShared, reads };
       if (variable !== undefined) indices.set(variable, kernels.length);
       const isJoining =
         reads.length === value.args.length && isJoin(primitive, type, this.#types.operators);
       const operands = isJoining ? reads : undefined;
-      kernels.push({ call: value, primitive, type, step, device, interval, exactSize, operands });
+      const planned = { interval, exactSize, operands, overwrite };
+      kernels.push({ call: value, primitive, type, step, device, ...planned });
     }
     return kernels;
   }
 
+  /** How a call comes by the memory of an input; `found` says so of one that nothing reads after. */
+  #overwrite(
+    place: { readonly root: Expr; readonly step: number },
+    { call: { args }, primitive }: Pick<KernelCall, 'call' | 'primitive'>,
+    found: (variable: VarExpr) => OverwrittenMemory | undefined,
+  ): Overwrite | undefined {
+    const input = overwrittenParameter(primitive, this.#types.operators);
+    const arg = input === undefined ? undefined : args[input];
+    if (input === undefined || arg?.kind !== 'var') return undefined;
+    const read = this.#aliases.rootOf(arg);
+    const isReadAgain = args.some(
+      (other, i) => i !== input && other.kind === 'var' && this.#aliases.rootOf(other) === read,
+    );
+    if (isReadAgain || this.#reads.isReadAfter(place, arg)) return undefined;
+    const memory = found(read);
+    return memory && { ...memory, input };
+  }
+
   /** Indices of kernels of the block whose results a call reads, under any name. */
-  #reads({ args }: CallExpr, indices: ReadonlyMap<VarExpr, number>): number[] {
+  #kernelsRead({ args }: CallExpr, indices: ReadonlyMap<VarExpr, number>): number[] {
     const read = new Set<number>();
     for (const arg of args) {
       const index = arg.kind === 'var' ? indices.get(this.#aliases.rootOf(arg)) : undefined;
@@ -203,6 +243,17 @@ interface Whole {
 
 type Parts = ReadonlyMap<number, Part>;
 
+/** Results that others change: a part of each at its begin. */
+function overwrittenParts(kernels: readonly KernelCall[]): Map<number, Part> {
+  const parts = new Map<number, Part>();
+  for (const [index, { overwrite }] of [...kernels.entries()].toReversed()) {
+    if (overwrite?.kind !== 'planned') continue;
+    const whole = parts.get(index)?.whole ?? index;
+    parts.set(overwrite.kernel, { whole, byteOffset: 0, end: (kernels[index]?.step ?? 0) - 1 });
+  }
+  return parts;
+}
+
 function joinIntervals(kernels: readonly KernelCall[], parts: Parts): readonly Whole[] {
   const begins = kernels.map(({ interval }) => interval.first);
   const reads = kernels.map(({ interval }) => new Set(interval.reads));
@@ -227,7 +278,8 @@ function joinIntervals(kernels: readonly KernelCall[], parts: Parts): readonly W
 function exactIntervals(kernels: readonly KernelCall[], parts: Parts): readonly TensorInterval[] {
   return kernels.map(({ interval, exactSize: size }, i) => {
     const part = parts.get(i);
-    const last = part === undefined ? interval.last : (kernels[part.whole]?.step ?? 0) - 1;
+    const end = part && (part.end ?? (kernels[part.whole]?.step ?? 0) - 1);
+    const last = end ?? interval.last;
     return { ...interval, last, size };
   });
 }
@@ -237,13 +289,15 @@ interface Planned {
   /** Kernels by what the storages call their tensors. */
   readonly owners: readonly number[];
   readonly parts: Parts;
+  /** Those of kernels that need not run. */
+  readonly joins: Parts;
 }
 
 function placesOf(
   kernels: readonly KernelCall[],
-  { storages, owners, parts }: Planned,
+  { storages, owners, parts, joins }: Planned,
 ): readonly TensorPlace[] {
-  const joined = new Set([...parts.values()].map(({ whole }) => whole));
+  const joined = new Set([...joins.values()].map(({ whole }) => whole));
   const places = new Map<number, TensorPlace>();
   for (const storage of storages) {
     for (const [at, rank] of storage.tensors.entries()) {

@@ -11,6 +11,8 @@ export interface Part {
   /** The index of the kernel that would join the parts. */
   readonly whole: number;
   readonly byteOffset: number;
+  /** The last step of the part by itself; default that before the whole. */
+  readonly end?: number;
 }
 
 /** A candidate for joining: a kernel, and those whose results it reads, in order, if that is all it does. */
@@ -44,19 +46,22 @@ export function isJoin(
  * Finds kernels that need not run, since what they would join can be computed in its place. A kernel
  * must not read one part while it writes another: no GPU binds a buffer for both. The whole is reserved
  * when its first part is computed; a join that would enlarge the largest set of live values so is not
- * made. `others`: bytes that are held anyway, by step.
+ * made. `others`: bytes that are held anyway, by step; `overwritten`: results whose place is that of another already.
  */
 export function findParts(
   kernels: readonly Joinable[],
   others: readonly number[],
+  overwritten: ReadonlyMap<number, Part> = new Map(),
 ): ReadonlyMap<number, Part> {
   const found = new Map<number, Part>();
   const wholes = new Set<number>();
+  const isPlaced = new Set([...overwritten].flatMap(([index, { whole }]) => [index, whole]));
   const intervals = kernels.map(({ interval }) => interval);
   let live: RangePeaks | undefined;
   for (const [index, whole] of kernels.entries()) {
     const parts = partsOf(whole, kernels);
-    if (parts.length === 0 || parts.some(([i]) => found.has(i) || wholes.has(i))) continue;
+    const isTaken = (i: number): boolean => found.has(i) || wholes.has(i) || isPlaced.has(i);
+    if (parts.length === 0 || isPlaced.has(index) || parts.some(([i]) => isTaken(i))) continue;
     live ??= new RangePeaks(liveBytes(intervals, others));
     if (!reserve(live, whole.interval, { parts, intervals, steps: others.length })) continue;
     wholes.add(index);

@@ -4,11 +4,12 @@ import { BlockTable, innerBlocks, type Step } from '../../ir/block.ts';
 import { byteLengthOf } from '../../ir/byte-length.ts';
 import { call, letIn, variableOf } from '../../ir/build.ts';
 import type { CallExpr, DeviceName, Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
-import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO } from '../../ir/machine-operators.ts';
+import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO, OWN } from '../../ir/machine-operators.ts';
 import { STORAGE_TYPE, tensorType } from '../../ir/type.ts';
 import { mapFunctions, withChildren } from '../../ir/visit.ts';
-import { type BlockPlan, BlockPlans, valuesOf } from './block-plans.ts';
+import { type BlockPlan, BlockPlans, type KernelCall, valuesOf } from './block-plans.ts';
 import type { FunctionMemoryPlan, MemoryPlanReport } from './memory-report.ts';
+import type { Overwrite } from './overwrites.ts';
 import type { PlannedStorage } from './planned-storage.ts';
 import { reportPlan } from './report-plan.ts';
 import type { Pass } from '../pass.ts';
@@ -83,7 +84,12 @@ class StorageAllocation {
   #allocate({ kernels, places }: BlockPlan): Allocations {
     const variables = new Map<PlannedStorage, VarExpr>();
     const planned = new Map<number, { before: Step[]; value: Expr }>();
-    for (const [i, { call: kernelCall, primitive, type, device, step }] of kernels.entries()) {
+    for (const [i, kernel] of kernels.entries()) {
+      const { call: kernelCall, primitive, type, device, step } = kernel;
+      if (kernel.overwrite !== undefined) {
+        planned.set(step, this.#overwriting(kernel, kernel.overwrite));
+        continue;
+      }
       const { storage, byteOffset: offset, isJoined } = places[i] ?? missing();
       const before: Step[] = [];
       let variable = variables.get(storage);
@@ -106,6 +112,25 @@ class StorageAllocation {
       planned.set(step, { before, value: call(CALL_INTO, args, {}, kernelCall.span) });
     }
     return planned;
+  }
+
+  /** A kernel changes an input, which is its destination too. */
+  #overwriting(
+    { call: { callee, args, span }, primitive, type }: KernelCall,
+    { kind, input }: Overwrite,
+  ): { before: Step[]; value: Expr } {
+    const given = args[input] ?? missing();
+    const before: Step[] = [];
+    let target = given;
+    if (kind === 'owned') {
+      const known = given.kind === 'var' ? given.type : undefined;
+      const variable = variableOf(`t${this.#tensorCount++}`, known ?? tensorType(type));
+      before.push({ variable, value: call(OWN, [given], {}, span) });
+      target = variable;
+    }
+    const inputs = args.with(input, target);
+    const called = callee.kind === 'var' ? callee : primitive;
+    return { before, value: call(CALL_INTO, [called, ...inputs, target], {}, span) };
   }
 
   #rebuild(root: Expr, allocations: Allocations): Expr {

@@ -10,6 +10,8 @@ export class TensorAliases {
   readonly #blocks: BlockTable;
   /** The variable whose value a variable views. */
   readonly #roots = new Map<VarExpr, VarExpr>();
+  /** All names of a value, by the first, where there are others. */
+  readonly #names = new Map<VarExpr, VarExpr[]>();
   readonly #escaping = new Set<VarExpr>();
 
   constructor(blocks: BlockTable) {
@@ -18,7 +20,7 @@ export class TensorAliases {
     for (const root of blocks.roots().toReversed()) {
       for (const { variable, value } of blocks.of(root).steps) {
         const viewed = this.#viewed(value);
-        if (viewed !== undefined) this.#roots.set(variable, this.rootOf(viewed));
+        if (viewed !== undefined) this.#addName(variable, this.rootOf(viewed));
       }
     }
     for (const root of blocks.roots()) {
@@ -34,12 +36,25 @@ export class TensorAliases {
     return this.#roots.get(variable) ?? variable;
   }
 
+  /** All variables that may refer to the memory of one, itself included. */
+  namesOf(variable: VarExpr): readonly VarExpr[] {
+    const root = this.rootOf(variable);
+    return this.#names.get(root) ?? [root];
+  }
+
   /**
    * Whether the value may outlive the variables of its block: as a result of the block, in a tuple or
    * data, in a closure, or in a function that is called with it and may give it back.
    */
   escapes(variable: VarExpr): boolean {
     return this.#escaping.has(this.rootOf(variable));
+  }
+
+  #addName(variable: VarExpr, root: VarExpr): void {
+    this.#roots.set(variable, root);
+    const names = this.#names.get(root);
+    if (names === undefined) this.#names.set(root, [root, variable]);
+    else names.push(variable);
   }
 
   /** The variable whose memory a value is, if it is not new. */

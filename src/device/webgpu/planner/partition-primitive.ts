@@ -1,3 +1,4 @@
+import type { LaunchBuffer } from '../../../core/launch-plan.ts';
 import { isBigInt } from '../../../core/dtype.ts';
 import { elementCount, sameShape } from '../../../core/shape.ts';
 import type { TypedCall, TypedPrimitive } from './typed-primitive.ts';
@@ -12,12 +13,16 @@ export interface AnchorStep {
   readonly output: number;
   /** That value, or a permutation of its axes, in which order the elements are then stored. */
   readonly stored: number;
+  /** The value that is stored there before, which the kernel changes; undefined where the caller has seen to that. */
+  readonly begins?: number | undefined;
 }
 
 export interface MapStep {
   readonly kind: 'map';
   /** Values stored by one kernel; they have equal element counts. */
   readonly values: readonly number[];
+  /** Other buffers than those where others read them. */
+  readonly into?: readonly LaunchBuffer[];
 }
 
 /**
@@ -33,6 +38,14 @@ export function partitionPrimitive(typed: TypedPrimitive): Step[] {
     for (const value of operandsToStore(call, graph, stored)) {
       steps.push({ kind: 'map', values: [value] });
       stored.add(value);
+    }
+    const overwritten = call.op.storage?.overwrites;
+    if (overwritten !== undefined) {
+      const isWhole = typed.overwrites !== undefined;
+      const begins = isWhole ? undefined : call.inputs[overwritten];
+      steps.push({ kind: 'anchor', call, output: call.value, stored: call.value, begins });
+      stored.add(call.value);
+      continue;
     }
     const output = fusedOutput(call, graph, stored);
     const last = graph.permutedInto(output) ?? output;

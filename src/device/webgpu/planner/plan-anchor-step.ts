@@ -4,10 +4,11 @@ import { rowMajorStrides } from '../../../core/shape.ts';
 import type { KernelOperand, KernelRead, KernelSpec, KernelWrite } from '../../../ops/lowering.ts';
 import { vectorType, wrapped } from './element-type.ts';
 import type { AnchorStep } from './partition-primitive.ts';
+import { planMapStep } from './plan-map-step.ts';
 import type { PlanBuilder } from './plan-builder.ts';
 import { Scope } from './scope.ts';
 import { ShaderBuilder } from './shader-builder.ts';
-import { writeElement } from './storage-access.ts';
+import { readElement, writeElement } from './storage-access.ts';
 import { ValueEmitter } from './value-emitter.ts';
 
 /** The launches of an anchor or reduction, with its neighbours fused into the hooks. */
@@ -26,6 +27,9 @@ export function planAnchorStep(plan: PlanBuilder, step: AnchorStep): void {
     destinations: plan.destinations(stored),
     scratch: new Map(),
   };
+  if (step.begins !== undefined) {
+    planMapStep(plan, { kind: 'map', values: [step.begins], into: context.destinations });
+  }
   for (const kernel of kernels) plan.addLaunch(assembleLaunch(kernel, context));
   const [first] = context.destinations;
   if (first !== undefined) plan.markStored(stored, first);
@@ -89,6 +93,11 @@ function addLoadHook(
     // The shader does not call the hook of an absent input, but has to compile.
     type = vectorType(plan.elementType(step.call.value), width);
     result = `${type}()`;
+  } else if (from.kind === 'output') {
+    const { dtype } = plan.type(step.call.value);
+    type = vectorType(plan.elementType(step.call.value), width);
+    const access = { buffer: operandBuffer(from, context), dtype, width, index: 'i' } as const;
+    result = readElement(shader, access, 'read_write');
   } else {
     type = scratchType(from, width);
     // One buffer cannot be bound to a launch in two ways.

@@ -13,7 +13,7 @@ import { ValueEmitter } from './value-emitter.ts';
 export function planMapStep(plan: PlanBuilder, step: MapStep): void {
   const count = elementCount(plan.type(step.values[0] ?? 0).shape);
   if (count === 0) return;
-  const transpose = findBlockTranspose(plan, step);
+  const transpose = step.into === undefined ? findBlockTranspose(plan, step) : undefined;
   if (transpose !== undefined) {
     planBlockTranspose(plan, step, transpose);
     return;
@@ -37,8 +37,8 @@ export function planMapStep(plan: PlanBuilder, step: MapStep): void {
   for (const value of step.values) {
     const result = emitter.emit(value, { linear: 'i', width }, scope);
     const { dtype } = plan.type(value);
-    for (const buffer of plan.destinations(value)) {
-      written.push([value, buffer]);
+    for (const buffer of step.into ?? plan.destinations(value)) {
+      if (step.into === undefined) written.push([value, buffer]);
       stores.push(writeElement(shader, { buffer, dtype, width, index: 'i' }, result));
     }
   }

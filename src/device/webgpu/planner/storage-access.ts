@@ -23,10 +23,14 @@ const PACKED_BITS: Partial<Record<DType, 8 | 16>> = {
   uint16: 16,
 };
 
-/** An expression of the dtype's WGSL type for what is stored. */
-export function readElement(shader: ShaderBuilder, access: Access): string {
+/** An expression of the dtype's WGSL type for what is stored; `read_write` where the kernel writes there too. */
+export function readElement(
+  shader: ShaderBuilder,
+  access: Access,
+  mode: 'read' | 'read_write' = 'read',
+): string {
   const { dtype, width, index } = access;
-  const name = shader.bind(access.buffer, storedType(shader, access, 'read'), 'read');
+  const name = shader.bind(access.buffer, storedType(shader, access, mode), mode);
   const element = `${name}[${index}]`;
   const bits = PACKED_BITS[dtype];
   if (dtype === 'bool') return `(${element} != ${width === 1 ? '0u' : 'vec4<u32>()'})`;
@@ -34,7 +38,8 @@ export function readElement(shader: ShaderBuilder, access: Access): string {
   if (isNative(shader, dtype)) return `${vectorType('f32', width)}(${element})`;
   if (width === 4) return unpackFour(dtype, element);
   const lanes = 32 / bits;
-  const word = `${name}[(${index}) / ${lanes}u]`;
+  const place = `${name}[(${index}) / ${lanes}u]`;
+  const word = mode === 'read' ? place : `atomicLoad(&${place})`;
   const shift = `(${index}) % ${lanes}u * ${bits}u`;
   if (dtype === 'float16') return `unpack2x16float(${word} >> (${shift})).x`;
   const typed = isSigned(dtype) ? `bitcast<i32>(${word})` : word;

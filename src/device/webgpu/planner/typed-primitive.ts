@@ -13,6 +13,7 @@ import type { OpDefinition } from '../../../ops/define-op.ts';
 import type { OperatorTable } from '../../../ops/operator.ts';
 import { formatType } from '../../../ops/operand-checks.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
+import { overwrittenInput } from '../../overwritten-input.ts';
 import { type ElementType, elementTypeOf } from './element-type.ts';
 
 /** A primitive whose values all have concrete types. */
@@ -26,6 +27,8 @@ export interface TypedPrimitive {
   readonly results: readonly number[];
   /** Whether no call has other shapes: only then may code depend on how large tensors are. */
   readonly hasFixedShapes: boolean;
+  /** See {@link overwrittenInput}: its result holds that input when it is launched. */
+  readonly overwrites: number | undefined;
 }
 
 export interface TypedCall {
@@ -70,6 +73,7 @@ export function typePrimitive(
     calls,
     results: primitive.results.map(({ value }) => value),
     hasFixedShapes: hasFixedShapes(primitive),
+    overwrites: overwrittenInput(primitive, operators),
   };
 }
 

@@ -1,5 +1,5 @@
-// Brings the list of each row into the order of the updates, by merging ever longer runs of it
-// (S. Tatham, "Mergesort for linked lists"). Where only the last update counts, it alone remains.
+// The list of a row in the order of the updates, by merging ever longer runs of it (S. Tatham, "Mergesort for
+// linked lists"), or the last of its updates.
 fn last_of(first: u32) -> u32 {
   var last = first;
   for (var node = first; node != 0u; node = load_next(node - 1u)) {
@@ -49,21 +49,4 @@ fn sorted(first: u32) -> u32 {
     }
   }
   return list;
-}
-
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let row = id.x + id.y * params.row_length;
-  if (row >= params.rows) {
-    return;
-  }
-  let first = load_head(row);
-  if (first == 0u || load_next(first - 1u) == 0u) {
-    return;
-  }
-  if (ONLY_LAST) {
-    store_head(row, last_of(first));
-  } else {
-    store_head(row, sorted(first));
-  }
 }

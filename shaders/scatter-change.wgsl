@@ -1,0 +1,25 @@
+// Changes the elements of each row that updates go to, in the place of the update that heads its list.
+@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  let i = id.x + id.y * params.row_length;
+  if (i >= params.count) {
+    return;
+  }
+  let update = i / params.run;
+  let inner = i - update * params.run;
+  var node = load_begin(update);
+  if (node == 0u) {
+    return;
+  }
+  let at = row_of(update) * params.run + inner;
+  if (ONLY_LAST) {
+    store(at, load_updates((node - 1u) * params.run + inner));
+    return;
+  }
+  var value = load_x(at);
+  while (node != 0u) {
+    value = combine(value, load_updates((node - 1u) * params.run + inner));
+    node = load_next(node - 1u);
+  }
+  store(at, value);
+}
