@@ -310,6 +310,7 @@ export interface WireForms {
   };
   readonly closure: never;
   readonly packed: never;
+  readonly opaque: never;
   readonly storage: never;
   readonly heap: never;
   readonly vm: never;
