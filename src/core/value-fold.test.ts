@@ -61,6 +61,7 @@ interface Forms {
   readonly adt: readonly (number | string)[];
   readonly closure: never;
   readonly packed: never;
+  readonly opaque: never;
   readonly storage: never;
   readonly heap: never;
   readonly vm: never;

@@ -19,6 +19,8 @@ export type ValueKind =
   | 'closure'
   /** A function of JavaScript. */
   | 'packed'
+  /** An object of JavaScript that a program hands on. */
+  | 'opaque'
   | 'storage'
   /** Integers of symbolic dimensions. */
   | 'heap'

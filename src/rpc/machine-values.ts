@@ -85,6 +85,7 @@ export async function fromMachine(
     adt: ({ tag }, fields) => new RpcTuple(fields, tag),
     closure: callable,
     packed: callable,
+    opaque: ({ name }) => refuseNamed(`an opaque ${JSON.stringify(name)}`),
     storage: refuse,
     heap: refuse,
     vm: refuse,
@@ -93,9 +94,13 @@ export async function fromMachine(
 }
 
 function refuse(value: Value): never {
+  return refuseNamed(`a ${describeValue(value)}`);
+}
+
+function refuseNamed(got: string): never {
   throw new UnsupportedError({
     where: 'remote call',
-    got: `a ${describeValue(value)}`,
+    got,
     expected: 'a number, string, shape, tensor, function, tuple or ADT value',
   });
 }

@@ -39,6 +39,7 @@ export interface RpcForms {
   readonly closure: never;
   /** Closures too: who calls it cannot tell. */
   readonly packed: RpcFunction;
+  readonly opaque: never;
   readonly storage: never;
   readonly heap: never;
   readonly vm: never;

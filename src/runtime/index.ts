@@ -12,6 +12,7 @@ export { PooledAllocator } from './allocator/pooled-allocator.ts';
 export type { DataBlock } from '../bytecode/executable-reader.ts';
 export type { HostFunction, HostInput, HostResult } from './host-function.ts';
 export { FunctionProfile, type FunctionUse } from './function-profile.ts';
+export { importFunctions } from './import-functions.ts';
 export type { InstrumentedCall, MachineInstrument } from './instrument-calls.ts';
 export type { Limits } from './invocation.ts';
 export type { MachineOptions, MachineProgress } from './load-machine.ts';
@@ -36,6 +37,7 @@ export {
   DTypeValue,
   FloatValue,
   type MachineValue,
+  OpaqueValue,
   PackedFunctionValue,
   ShapeHeap,
   ShapeValue,

@@ -5,6 +5,7 @@ import {
   type DTypeValue,
   type FloatValue,
   type MachineValue,
+  type OpaqueValue,
   type PackedFunctionValue,
   type ShapeHeap,
   type ShapeValue,
@@ -25,6 +26,7 @@ export interface MachineForms {
   readonly adt: AdtValue;
   readonly closure: ClosureValue;
   readonly packed: PackedFunctionValue;
+  readonly opaque: OpaqueValue;
   readonly storage: StorageValue;
   readonly heap: ShapeHeap;
   readonly vm: MachineValue;

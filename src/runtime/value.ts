@@ -20,6 +20,7 @@ export type Value =
   | AdtValue
   | ClosureValue
   | PackedFunctionValue
+  | OpaqueValue
   | ShapeHeap
   | MachineValue;
 
@@ -308,6 +309,25 @@ export class PackedFunctionValue {
   }
 }
 
+/**
+ * An object of JavaScript that a function gives a program of type `any`, and the program hands to other
+ * functions. The program cannot look into it, and it does not leave the machine: a snapshot or a remote call that
+ * meets one is refused and names it. The garbage collector frees the object.
+ */
+export class OpaqueValue {
+  /** Tells values apart. */
+  readonly kind = 'opaque';
+  /** The name of its kind, for messages: `database`. */
+  readonly name: string;
+  /** The object itself. */
+  readonly value: unknown;
+
+  constructor(name: string, value: unknown) {
+    this.name = name;
+    this.value = value;
+  }
+}
+
 /** Counts one more reference to a value. */
 export function retain(value: Value): void {
   if (typeof value !== 'object' || value === null) return;
@@ -339,6 +359,16 @@ export function release(value: Value): void {
   else if (value.kind === 'storage') releaseStorage(value);
   else if (value.kind === 'heap') releaseHeap(value);
   else if (value.kind === 'adt' || value.kind === 'closure') releaseFields(value);
+}
+
+/**
+ * Gives up one reference without freeing what has no other: whoever gets the value takes it, as what a function
+ * has just made.
+ */
+export function handOver<V extends Value>(value: V): V {
+  const counted: Value = value instanceof TensorValue ? value.storage : value;
+  if (typeof counted === 'object' && counted !== null && isCounted(counted)) counted.references--;
+  return value;
 }
 
 /** Frees a value that a function made and nobody took. */
@@ -419,6 +449,8 @@ export function describeValue(value: Value): string {
       return 'closure';
     case 'packed':
       return `packed function ${value.name}`;
+    case 'opaque':
+      return `opaque ${value.name}`;
     case 'heap':
       return `shape heap of ${value.slots.length} slots`;
     case 'vm':
@@ -440,6 +472,7 @@ export function isValue(candidate: unknown): candidate is Value {
     candidate instanceof ShapeValue ||
     candidate instanceof ClosureValue ||
     candidate instanceof PackedFunctionValue ||
+    candidate instanceof OpaqueValue ||
     candidate instanceof StorageValue ||
     candidate instanceof DTypeValue ||
     candidate instanceof ShapeHeap ||

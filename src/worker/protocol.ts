@@ -328,6 +328,7 @@ export interface WireForms {
   };
   readonly closure: never;
   readonly packed: never;
+  readonly opaque: never;
   readonly storage: never;
   readonly heap: never;
   readonly vm: never;

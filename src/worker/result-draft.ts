@@ -61,6 +61,7 @@ export async function draftsOf(
     dtype: refuse,
     closure: refuse,
     packed: refuse,
+    opaque: refuse,
     storage: refuse,
     heap: refuse,
     vm: refuse,

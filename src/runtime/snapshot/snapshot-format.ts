@@ -53,7 +53,10 @@ export const OperandCode = { null: 0, int: 1, string: 2, value: 3 } as const sat
 type ImmediateKind = 'null' | 'int' | 'string';
 
 /** Entries of `values`: the kinds of value, and what the executable has already. */
-export type EntryKind = Exclude<KindOf<MachineForms>, ImmediateKind> | 'constant' | 'tableFunction';
+export type EntryKind =
+  | Exclude<KindOf<MachineForms>, ImmediateKind | 'opaque'>
+  | 'constant'
+  | 'tableFunction';
 
 export const ValueCode = {
   float: 1,

@@ -78,6 +78,14 @@ export class ValueWriter {
       packed: (value) =>
         this.#tableFunction(value) ??
         this.#entry('packed', (w) => w.u32(this.functionNames.push(value.name) - 1)),
+      opaque: ({ name }) => {
+        throw new UnsupportedError({
+          where: 'snapshot',
+          got: `a call that holds the opaque value ${JSON.stringify(name)}`,
+          expected: 'values that can be stored',
+          remedy: 'Let the call end first, or keep a key in the program in place of the object.',
+        });
+      },
       heap: ({ slots }) =>
         this.#entry('heap', (w) => {
           w.u32(slots.length);
