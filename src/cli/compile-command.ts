@@ -4,6 +4,7 @@ import type { Executable } from '../bytecode/index.ts';
 import type { DevicePair, DispatchReport, ModuleDispatch, Placement } from '../compiler/index.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
 import { UsageError } from '../core/errors.ts';
+import type { NodeTypes } from '../core/node-function.ts';
 import { formatBytes } from './format-bytes.ts';
 import { isExecutableFile } from './open-executable.ts';
 import { readBytes } from './read-file.ts';
@@ -18,6 +19,7 @@ export interface CompileFlags {
   readonly devices?: DevicePair;
   readonly limit?: CompileLimits;
   readonly check?: 'indices';
+  readonly function?: NodeTypes;
   readonly dump?: boolean;
   readonly dumpAfter?: readonly string[];
 }
@@ -25,9 +27,11 @@ export interface CompileFlags {
 /** `weft compile`: an ONNX model or a program in text form to a `.weft` file. */
 export async function compileCommand(
   path: string,
-  { output, dim = {}, dispatch, devices, limit, check, dump = false, dumpAfter = [] }: CompileFlags,
+  flags: CompileFlags,
   terminal: Terminal,
 ): Promise<number> {
+  const { output, dim = {}, dispatch, devices, limit, check } = flags;
+  const { function: nodeTypes, dump = false, dumpAfter = [] } = flags;
   if (await isExecutableFile(path)) {
     throw new UsageError({
       where: path,
@@ -48,6 +52,7 @@ export async function compileCommand(
       devices,
       compileLimits: limit,
       check,
+      functions: nodeTypes,
       onDispatch: (report) => reports.push(report),
       onPlacement: (placement) => placements.push(placement),
       onProgress: (done, total) => progress.show(`compiling: ${done} of ${total}`),

@@ -10,7 +10,13 @@ export type {
 } from './allocator/allocator.ts';
 export { PooledAllocator } from './allocator/pooled-allocator.ts';
 export type { DataBlock } from '../bytecode/executable-reader.ts';
-export type { HostFunction, HostInput, HostResult } from './host-function.ts';
+export type {
+  HostFunction,
+  HostFunctions,
+  HostInput,
+  HostNodeFunction,
+  HostResult,
+} from './host-function.ts';
 export type { Limits } from './invocation.ts';
 export type { MachineOptions, MachineProgress } from './load-machine.ts';
 export type { DeviceMemory, MemoryReport } from './memory-report.ts';
