@@ -4,6 +4,7 @@ import type { Executable } from '../bytecode/index.ts';
 import type { DevicePair, DispatchReport, ModuleDispatch, Placement } from '../compiler/index.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
 import { UsageError } from '../core/errors.ts';
+import type { NodeTypes } from '../core/node-function.ts';
 import { formatBytes } from './format-bytes.ts';
 import { isExecutableFile } from './open-executable.ts';
 import { readBytes } from './read-file.ts';
@@ -20,6 +21,7 @@ export interface CompileFlags {
   readonly limit?: CompileLimits;
   readonly check?: 'indices';
   readonly pass?: readonly string[];
+  readonly function?: NodeTypes;
   readonly dump?: boolean;
   readonly dumpAfter?: readonly string[];
 }
@@ -30,8 +32,8 @@ export async function compileCommand(
   flags: CompileFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const { output, dim = {}, dispatch, devices, limit, check, dump = false } = flags;
-  const { dumpAfter = [] } = flags;
+  const { output, dim = {}, dispatch, devices, limit, check } = flags;
+  const { function: nodeTypes, dump = false, dumpAfter = [] } = flags;
   if (await isExecutableFile(path)) {
     throw new UsageError({
       where: path,
@@ -55,6 +57,7 @@ export async function compileCommand(
       compileLimits: limit,
       check,
       passes,
+      functions: nodeTypes,
       onDispatch: (report) => reports.push(report),
       onPlacement: (placement) => placements.push(placement),
       onProgress: (done, total) => progress.show(`compiling: ${done} of ${total}`),

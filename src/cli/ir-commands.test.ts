@@ -342,6 +342,25 @@ describe('weft compile', () => {
     expect(wrong.err).toContain('webgpu,wasm');
   });
 
+  test('--function gives types of nodes that JavaScript computes', async () => {
+    const model = writeOnnxModel({
+      opset: 17,
+      opsets: { 'my.domain': 1 },
+      inputs: [{ name: 'x', dtype: 'float32', shape: ['n'] }],
+      nodes: [{ op: 'Op', name: 'a', domain: 'my.domain', inputs: ['x'], outputs: ['y'] }],
+      outputs: ['y'],
+    });
+    await writeFile(at('own.onnx'), model);
+    const compile = ['compile', at('own.onnx'), '-o', at('own.weft')];
+    expect((await weft(...compile)).err).toContain('node "a" (my.domain.Op)');
+    const type = 'my.domain::Op=fn (Tensor[(n,), float32]) -> Tensor[(n,), float32]';
+    expect((await weft(...compile, '--function', type)).status).toBe(0);
+    const { out } = await weft('inspect', at('own.weft'));
+    expect(out).toContain('packed "my.domain::Op"');
+    const wrong = await weft(...compile, '--function', 'my.domain::Op=fn');
+    expect(wrong.err).toContain('functions, my.domain::Op: got "fn", expected Tensor');
+  });
+
   test('--dispatch tells the growth', async () => {
     const by = ['--dispatch', 'main.x.0=log:1:7'];
     const { out } = await weft('compile', at('program.ir'), '-o', at('a.weft'), ...by);

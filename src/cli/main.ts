@@ -8,6 +8,7 @@ import { collectDispatch } from './parse-dispatch.ts';
 import {
   collectDims,
   collectLimits,
+  collectNodeTypes,
   collectPairs,
   positiveNumber,
   parseDevices,
@@ -77,6 +78,10 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     'change a limit of the compiler: nodes, foldedBytes, milliseconds; repeatable',
   ).argParser(collectLimits);
 
+  const functions = new Option(
+    '--function <DOMAIN::OPERATOR=TYPE>',
+    'the type of a function of JavaScript that computes nodes of an ONNX model; repeatable',
+  ).argParser(collectNodeTypes);
   const devices = new Option(
     '--devices <KIND,KIND>',
     'place parts on both, webgpu,wasm, wherever a run then takes less time',
@@ -96,6 +101,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .addOption(limit)
     .addOption(check)
     .option('--pass <FILE,...>', '.js, .ts and .rules files with passes that run too', splitNames)
+    .addOption(functions)
     .option('--dump', 'print the program after each pass')
     .option('--dump-after <PASS,...>', 'print the program after these passes', splitNames)
     .addHelpText('after', COMPILE_HELP)

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { DevicePair } from '../compiler/index.ts';
+import type { NodeTypes } from '../core/node-function.ts';
 import { type CompileLimits, requireLimits } from '../core/compile-limits.ts';
 
 /** One `NAME=VALUE` of a repeatable option, gathered into a record. */
@@ -12,6 +13,12 @@ export function collectPairs(
     throw new InvalidArgumentError('Write it as NAME=VALUE.');
   }
   return { ...previous, [pair.slice(0, at)]: pair.slice(at + 1) };
+}
+
+/** As {@link collectPairs}, for `my.domain::Op=fn (…) -> …`: types of functions that compute nodes. */
+export function collectNodeTypes(pair: string, previous: NodeTypes = {}): NodeTypes {
+  const types = Object.entries(collectPairs(pair)).map(([name, type]) => [name, { type }]);
+  return { ...previous, ...Object.fromEntries(types) };
 }
 
 /** As {@link collectPairs}, for `NAME=N` with N an integer from 0 up. */

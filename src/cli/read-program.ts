@@ -1,6 +1,7 @@
 import type { Executable } from '../bytecode/index.ts';
 import { looksLikeExecutable } from '../bytecode/file-format.ts';
 import type { CompileOptions, Module } from '../compiler/index.ts';
+import type { ImportOptions } from '../frontend/index.ts';
 import { UsageError } from '../core/errors.ts';
 import { checkLooksLikeOnnx } from '../worker/check-looks-like-onnx.ts';
 import { isExecutableFile, readExecutableFile } from './open-executable.ts';
@@ -38,12 +39,12 @@ export function checkNotCompiled(
 export async function compileFile(
   path: string,
   bytes: Uint8Array,
-  { check, ...options }: CompileOptions & { readonly check?: 'indices' | undefined },
+  { check, functions, ...options }: CompileOptions & Pick<ImportOptions, 'check' | 'functions'>,
 ): Promise<Executable> {
   const { compile, compileOnnx } = await import('../frontend/index.ts');
   if (!looksLikeText(path, bytes)) {
     checkLooksLikeOnnx(bytes, path);
-    return compileOnnx(bytes, { ...options, check, externalData: siblingReader(path) });
+    return compileOnnx(bytes, { ...options, check, functions, externalData: siblingReader(path) });
   }
   const { module, texts } = await parseFile(path, bytes);
   return compile(module, { ...options, texts });

@@ -63,5 +63,13 @@ export type { SnapshotFiles, SnapshotStore } from './snapshots/store-types.ts';
 export type { SessionSource } from './source.ts';
 export { type NestedArray, Tensor } from './tensor.ts';
 export type { TuneOptions, TuneProgress, TuningReport } from './tune-session.ts';
-export type { FunctionResult, SessionFunction } from './session-functions.ts';
+export type {
+  FunctionResult,
+  SessionFunction,
+  SessionFunctions,
+  SessionNodeAttribute,
+  SessionNodeAttributes,
+  SessionNodeFunction,
+  SessionNodeSignature,
+} from './session-functions.ts';
 export type { AdtOutput, DataOutput, OutputValue } from './wire-values.ts';

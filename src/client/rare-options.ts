@@ -9,7 +9,7 @@ import {
   type OptionKinds,
   POSITIVE,
 } from './check-options.ts';
-import { callableFrom } from './session-functions.ts';
+import { callableFrom, nodeTypesIn } from './session-functions.ts';
 import type { LoadOptions } from './session-options.ts';
 
 /** Options that few sessions have, so that pages load what checks them only then. */
@@ -56,7 +56,9 @@ export function rareRequest(options: RareOptions, isHere: boolean): RareRequest 
   }
   if (limits) checkOptions('Session.load, limits', limits, MACHINE_LIMITS);
   const callPage = functions && callableFrom(functions);
-  return { request: { ...limits, functions: functions && Object.keys(functions) }, callPage };
+  if (functions === undefined) return { request: { ...limits }, callPage };
+  const nodeTypes = nodeTypesIn(functions);
+  return { request: { ...limits, functions: Object.keys(functions), nodeTypes }, callPage };
 }
 
 /** UsageError for tables of a load that goes to a worker. */

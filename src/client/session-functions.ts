@@ -1,7 +1,17 @@
 import { proxy } from 'comlink';
 import { errorToData, UsageError } from '../core/errors.ts';
 import { foldValues } from '../core/value-fold.ts';
-import { type CallPage, WIRE_SIDE, type WireForms, type WireValue } from '../worker/protocol.ts';
+import type { NodeOutput, NodeSignature } from '../core/node-function.ts';
+import {
+  type CallPage,
+  type PageNode,
+  type PageNodeTypes,
+  WIRE_SIDE,
+  type WireAttributes,
+  type WireForms,
+  type WireSignature,
+  type WireValue,
+} from '../worker/protocol.ts';
 import type { DeviceTensor } from './device-tensor.ts';
 import type { DataInput, InputValue } from './input-value.ts';
 import { wireStructured } from './structured-input.ts';
@@ -25,22 +35,111 @@ export type SessionFunction = {
   call(...args: OutputValue[]): FunctionResult | Promise<FunctionResult>;
 }['call'];
 
+/** An attribute of a node of an ONNX model. */
+export type SessionNodeAttribute = number | string | readonly number[] | readonly string[] | Tensor;
+
+/** The attributes that a node has, by name. */
+export type SessionNodeAttributes = Readonly<Record<string, SessionNodeAttribute>>;
+
+/** A node, as the function sees it that tells its type; see `NodeSignature` of `weft-vm/compiler`. */
+export type SessionNodeSignature = Omit<NodeSignature, 'attributes'> & {
+  readonly attributes: SessionNodeAttributes;
+};
+
+/** A function of the page that computes nodes of an ONNX model, those of one operator of another domain. */
+export interface SessionNodeFunction {
+  /**
+   * The type of the nodes: one for all, such as `fn (Tensor[(n,), float32]) -> Tensor[(n,), float32]`, or a
+   * function that gives the types of a node's outputs. A model needs it; an executable has it already.
+   */
+  readonly type?:
+    | string
+    | ((node: SessionNodeSignature) => NodeOutput | readonly NodeOutput[])
+    | undefined;
+  /**
+   * Gets the inputs of a node, undefined for those that it leaves out, and its attributes. Gives its output, or an
+   * array where it has several.
+   */
+  readonly run: (
+    inputs: readonly (Tensor | undefined)[],
+    attributes: SessionNodeAttributes,
+  ) => FunctionResult | Promise<FunctionResult>;
+}
+
+/** Functions of a page by name; `my.domain::Op` is one that computes nodes. */
+export type SessionFunctions = Readonly<Record<string, SessionFunction | SessionNodeFunction>>;
+
 /** Functions of this page, for a worker or a device that calls them. */
-export function callableFrom(functions: Readonly<Record<string, SessionFunction>>): CallPage {
+export function callableFrom(functions: SessionFunctions): CallPage {
   for (const [name, call] of Object.entries(functions)) {
-    if (typeof call === 'function') continue;
+    if (typeof call === 'function' || isNodeFunction(call)) continue;
     const got = `a ${typeof call} as ${name}`;
     throw new UsageError({ where: 'Session.load, functions', got, expected: 'a function' });
   }
-  return proxy(async (name: string, args: readonly WireValue[]) => {
+  return proxy(async (name: string, args: readonly WireValue[], node?: PageNode) => {
     try {
       const call = functions[name];
       if (call === undefined) throw new UsageError(`The page has no function ${name}.`);
-      return { ok: true, value: resultOf(await call(...args.map(toOutput)), name) } as const;
+      return { ok: true, value: await answer(name, call, { args, node }) } as const;
     } catch (error) {
       return { ok: false, error: errorToData(error) } as const;
     }
   });
+}
+
+/** The types of functions that compute nodes; null where these have to be asked. */
+export function nodeTypesIn(functions: SessionFunctions): PageNodeTypes {
+  const entries = Object.entries(functions).flatMap(([name, given]) => {
+    if (typeof given === 'function') return [];
+    return [[name, typeof given.type === 'string' ? given.type : null] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isNodeFunction(given: unknown): given is SessionNodeFunction {
+  if (typeof given !== 'object' || given === null || !('run' in given)) return false;
+  const type = 'type' in given ? given.type : undefined;
+  return typeof given.run === 'function' && /^(?:undefined|string|function)$/.test(typeof type);
+}
+
+interface PageCall {
+  readonly args: readonly WireValue[];
+  readonly node: PageNode | undefined;
+}
+
+async function answer(
+  name: string,
+  given: SessionFunction | SessionNodeFunction,
+  { args, node }: PageCall,
+): Promise<WireValue> {
+  if (typeof given === 'function') return resultOf(await given(...args.map(toOutput)), name);
+  if (node?.kind === 'type') return { kind: 'string', value: typeOf(name, given, node.signature) };
+  const inputs = args.map(toOutput).map((value) => (value instanceof Tensor ? value : undefined));
+  return resultOf(await given.run(inputs, attributesOf(node?.attributes ?? {})), name);
+}
+
+/** As JSON. */
+function typeOf(
+  name: string,
+  { type }: SessionNodeFunction,
+  { attributes, ...node }: WireSignature,
+): string {
+  if (typeof type !== 'function') {
+    const expected = 'a type, by which models with such nodes are compiled';
+    throw new UsageError({ where: `functions, ${name}`, got: 'no type', expected });
+  }
+  const outputs = type({ ...node, attributes: attributesOf(attributes) });
+  return JSON.stringify(Array.isArray(outputs) ? outputs : [outputs]);
+}
+
+function attributesOf(attributes: WireAttributes): SessionNodeAttributes {
+  const entries = Object.entries(attributes).map(
+    ([name, value]): [string, SessionNodeAttribute] => {
+      const isTensor = typeof value === 'object' && 'kind' in value;
+      return [name, isTensor ? new Tensor(value.dtype, value.data, value.shape) : value];
+    },
+  );
+  return Object.fromEntries(entries);
 }
 
 const given = ({ value }: { readonly value: OutputValue }): OutputValue => value;

@@ -30,7 +30,7 @@ import {
   TEXT,
   THREADS,
 } from './check-options.ts';
-import type { SessionFunction } from './session-functions.ts';
+import type { SessionFunctions } from './session-functions.ts';
 import type { SessionSource } from './source.ts';
 
 /** How and where a session is loaded. */
@@ -108,9 +108,10 @@ export interface LoadOptions extends ProgramLimits, CompileModeOption {
   readonly threads?: number;
   /**
    * Functions that the program calls by these names (`extern def`), wherever the session runs. Each call goes to
-   * this thread and back. One that throws ends the run with its error.
+   * this thread and back. One that throws ends the run with its error. `{ type, run }` under a name such as
+   * `my.domain::Op` computes the nodes of that operator of an ONNX model.
    */
-  readonly functions?: Readonly<Record<string, SessionFunction>>;
+  readonly functions?: SessionFunctions;
   /** With `worker: false`: the WebGPU to use. Default `navigator.gpu`. */
   readonly gpu?: GpuLike;
   /**

@@ -7,6 +7,16 @@ export {
   compileSmallOnnx,
 } from './onnx/compile-onnx.ts';
 export { loadExternalData } from './onnx/external-data.ts';
+export type {
+  NodeAttributes,
+  NodeAttributeValue,
+  NodeOutput,
+  NodeSignature,
+  NodeTensor,
+  NodeType,
+  NodeTypes,
+} from '../core/node-function.ts';
+export type { TypeOfNode } from './onnx/node-types.ts';
 export { importOnnx, type ImportOptions } from './onnx/import-onnx.ts';
 export type { Importer, Importers, OnnxAttributes, OnnxNode } from './onnx/importers.ts';
 export type { ByteRange, ExternalDataReader } from './onnx/protobuf/external-data.ts';

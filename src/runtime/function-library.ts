@@ -2,7 +2,7 @@ import { BUILTIN_PREFIX } from '../bytecode/builtins.ts';
 import { UsageError } from '../core/errors.ts';
 import type { PreparedKernels } from '../device/device.ts';
 import { createBuiltins } from './builtins/create-builtins.ts';
-import { adaptHostFunction, type ConvertResult, type HostFunction } from './host-function.ts';
+import { adaptHostFunction, type ConvertResult, type HostFunctions } from './host-function.ts';
 import type { PackedFunction } from './value.ts';
 import type { VmState } from './vm-state.ts';
 
@@ -48,7 +48,7 @@ export function builtinLibrary(state: VmState): FunctionLibrary {
 
 /** The functions that a user registers; what they give is converted as told. Throws UsageError for a name reserved for builtins. */
 export function hostLibrary(
-  functions: Readonly<Record<string, HostFunction>>,
+  functions: HostFunctions,
   state: VmState,
   converters?: ReadonlyMap<string, ConvertResult>,
 ): FunctionLibrary {
@@ -61,6 +61,7 @@ export function hostLibrary(
         expected: `a name that does not begin with ${BUILTIN_PREFIX}`,
       });
     }
+    if (typeof call === 'object') continue;
     packed.set(name, adaptHostFunction(name, call, state, converters?.get(name)));
   }
   return {

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../core/errors.ts';
+import type { NodeAttributes, NodeType } from '../core/node-function.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import {
   AdtValue,
@@ -44,6 +45,23 @@ export type HostResult = HostInput | undefined | void;
 export type HostFunction = {
   call(...args: Value[]): HostResult | Promise<HostResult>;
 }['call'];
+
+/** A function that computes nodes of an ONNX model, those of one operator of another domain. */
+export interface HostNodeFunction {
+  /** Where models with such nodes are compiled; an executable has it already. */
+  readonly type?: NodeType | undefined;
+  /**
+   * As a {@link HostFunction}, with the inputs of a node, undefined for those that it leaves out, and its
+   * attributes. Gives an array where the node has several outputs.
+   */
+  readonly run: (
+    inputs: readonly (Value | undefined)[],
+    attributes: NodeAttributes,
+  ) => HostResult | Promise<HostResult>;
+}
+
+/** Functions that a program may call: by the names that it declares, and `my.domain::Op` for nodes of a model. */
+export type HostFunctions = Readonly<Record<string, HostFunction | HostNodeFunction>>;
 
 /** Converts the result of one call, given the arguments of the call. */
 export type ConvertResult = (result: HostResult, args: readonly Value[]) => Value;

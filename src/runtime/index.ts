@@ -10,7 +10,13 @@ export type {
 } from './allocator/allocator.ts';
 export { PooledAllocator } from './allocator/pooled-allocator.ts';
 export type { DataBlock } from '../bytecode/executable-reader.ts';
-export type { HostFunction, HostInput, HostResult } from './host-function.ts';
+export type {
+  HostFunction,
+  HostFunctions,
+  HostInput,
+  HostNodeFunction,
+  HostResult,
+} from './host-function.ts';
 export { FunctionProfile, type FunctionUse } from './function-profile.ts';
 export { importFunctions } from './import-functions.ts';
 export type { InstrumentedCall, MachineInstrument } from './instrument-calls.ts';

@@ -2,6 +2,7 @@ import type { ExecutableData } from '../bytecode/executable.ts';
 import type { DataBlock, DataHashes } from '../bytecode/executable-reader.ts';
 import type { CompileModeOption } from '../core/compile-mode.ts';
 import { INDEX_CHECKS } from '../core/index-checks.ts';
+import { NODE_CALLS } from '../core/node-calls-key.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import { abortError, OutOfMemoryError, UsageError } from '../core/errors.ts';
 import type {
@@ -20,7 +21,7 @@ import {
   type LoadOptions,
   type Upload,
 } from './kernel-library.ts';
-import type { HostFunction } from './host-function.ts';
+import type { HostFunctions } from './host-function.ts';
 import { DEFAULT_LIMITS, type Invocation, type Limits } from './invocation.ts';
 import type { MachineInstrument } from './instrument-calls.ts';
 import { link, type LinkedProgram, type LinkOptions } from './link.ts';
@@ -34,7 +35,7 @@ export interface MachineOptions extends ProgramKernelLimits, CompileModeOption {
   /** Index 0 is the session's device, 1 the host. */
   readonly devices: readonly Device[];
   /** Functions that the program calls by name, beside builtins and kernels. */
-  readonly functions?: Readonly<Record<string, HostFunction>> | undefined;
+  readonly functions?: HostFunctions | undefined;
   /**
    * The most bytes that constants may take a second time, in the form that kernels want, which is
    * then made once and not in every call; on each device. Default: a sixteenth of what they take on
@@ -115,6 +116,11 @@ export async function loadMachine(
     program.metadata[INDEX_CHECKS] === undefined
       ? undefined
       : new (await import('./check-indices.ts')).IndexChecks(program.metadata);
+  const given = options.functions ?? {};
+  const functions =
+    program.metadata[NODE_CALLS] === undefined
+      ? given
+      : { ...given, ...(await import('./node-calls.ts')).nodeCalls(program, given) };
   const allocators = createAllocators(options);
   const [first, second] = allocators;
   if (first === undefined) throw noDevice();
@@ -122,7 +128,7 @@ export async function loadMachine(
   const state = new VmState({ program, machine, allocators, log, fieldLimit });
   const { types } = program;
   const border = types && (await import('./typed-values.ts')).typedBorder(types, state);
-  const hostFunctions = hostLibrary(options.functions ?? {}, state, border?.converters);
+  const hostFunctions = hostLibrary(functions, state, border?.converters);
   const constants = new ConstantUpload(program.constants, first, second);
   let kernelLibraries: readonly FunctionLibrary[] = [];
   try {

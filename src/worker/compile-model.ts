@@ -32,7 +32,7 @@ const LARGE_BYTE_LENGTH = 2 ** 22;
 export async function compileModel(
   { head, stream, where, byteLength = 0 }: ModelSource,
   { source, ...options }: ModelOrder,
-  { signal, onProgress, tables }: LoadContext,
+  { signal, onProgress, tables, askType }: LoadContext,
 ): Promise<LoadedProgram> {
   checkLooksLikeOnnx(head, where);
   const isLarge = byteLength > LARGE_BYTE_LENGTH || options.compileLimits !== undefined;
@@ -47,6 +47,7 @@ export async function compileModel(
     const context: CompileContext = {
       signal,
       tables,
+      askType,
       onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
     };
     const small = remote === undefined ? await compileSmallOrder(order, context) : undefined;

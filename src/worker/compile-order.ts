@@ -1,7 +1,9 @@
+import type { CompileOnnxAsyncOptions } from '../frontend/onnx/compile-onnx.ts';
 import type { Executable } from '../bytecode/executable-file.ts';
-import type { CompileOrder } from './compile-protocol.ts';
+import type { AskType, CompileOrder } from './compile-protocol.ts';
 import { importCompiler } from './import-compiler.ts';
 import type { OwnTables } from './protocol.ts';
+import { wireSignature } from './wire-nodes.ts';
 import { SiblingFiles } from './sibling-files.ts';
 
 export interface CompileContext {
@@ -10,25 +12,38 @@ export interface CompileContext {
   readonly onTime?: (milliseconds: number) => void;
   readonly onPlace?: (place: string) => void;
   readonly tables?: OwnTables | undefined;
+  readonly askType?: AskType | undefined;
 }
 
 /** Compiles a model in this thread if it is a small one. */
 export async function compileSmallOrder(
-  { bytes, dims, dispatch, devices, rates, check }: CompileOrder,
-  { signal, onProgress, tables }: CompileContext,
+  { bytes, dims, dispatch, devices, rates, check, nodeTypes }: CompileOrder,
+  { signal, onProgress, tables, askType }: CompileContext,
 ): Promise<Executable | undefined> {
   const { compileSmallOnnx } = await importCompiler();
   const order = { dims, dispatch, devices, rates, check };
-  return compileSmallOnnx(bytes, { ...order, signal, onProgress, ...tables });
+  const functions = nodeFunctions(nodeTypes, { tables, askType });
+  return compileSmallOnnx(bytes, { ...order, signal, onProgress, ...tables, ...functions });
 }
 
 /** Compiles a model in this thread. Others get their turn between passes. */
 export async function compileOrder(
-  { bytes, url, ...options }: CompileOrder,
-  { tables, ...context }: CompileContext,
+  { bytes, url, nodeTypes, ...options }: CompileOrder,
+  { tables, askType, ...context }: CompileContext,
 ): Promise<Executable> {
   const { compileOnnxAsync } = await importCompiler();
   const files = new SiblingFiles(url, context.signal);
   const read = files.read.bind(files);
-  return compileOnnxAsync(bytes, { ...options, ...context, ...tables, read });
+  const functions = nodeFunctions(nodeTypes, { tables, askType });
+  return compileOnnxAsync(bytes, { ...options, ...context, ...tables, ...functions, read });
+}
+
+/** Types of the functions of this worker and of the page. */
+function nodeFunctions(
+  nodeTypes: CompileOrder['nodeTypes'] = {},
+  { tables, askType }: Pick<CompileContext, 'tables' | 'askType'>,
+): Pick<CompileOnnxAsyncOptions, 'functions' | 'typeOf'> {
+  const own = Object.entries(nodeTypes).map(([name, type]) => [name, { type: type ?? undefined }]);
+  const functions = { ...tables?.functions, ...Object.fromEntries(own) };
+  return { functions, typeOf: askType && ((node) => askType(wireSignature(node))) };
 }

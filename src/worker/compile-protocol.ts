@@ -3,7 +3,8 @@ import type { ExecutableData } from '../bytecode/executable.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
 import type { RatesOfBoth } from '../core/device-rates.ts';
 import type { ErrorData } from '../core/errors.ts';
-import type { Dims, Dispatch, WorkerFiles } from './protocol.ts';
+import type { NodeOutput } from '../core/node-function.ts';
+import type { Dims, Dispatch, PageNodeTypes, WireSignature, WorkerFiles } from './protocol.ts';
 
 /** A model to compile, for whichever thread does it. */
 export interface CompileOrder {
@@ -17,7 +18,12 @@ export interface CompileOrder {
   readonly rates?: RatesOfBoth | undefined;
   readonly compileLimits?: CompileLimits | undefined;
   readonly check?: 'indices' | undefined;
+  /** Functions of the page that compute nodes. */
+  readonly nodeTypes?: PageNodeTypes | undefined;
 }
+
+/** Gives the types of the outputs of a node. */
+export type AskType = (node: WireSignature) => Promise<readonly NodeOutput[]>;
 
 /** From a session's thread to the one that compiles for it: an order, then what it wants next. */
 export type ToCompiler =
@@ -26,7 +32,10 @@ export type ToCompiler =
       readonly order: CompileOrder;
       readonly files: WorkerFiles | undefined;
     }
-  | { readonly kind: 'next block' };
+  | { readonly kind: 'next block' }
+  /** The answer to a question for a type. */
+  | { readonly kind: 'type'; readonly outputs: readonly NodeOutput[] }
+  | { readonly kind: 'no type'; readonly error: ErrorData };
 
 export type FromCompiler =
   /** Messages are heard from now on. */
@@ -34,6 +43,8 @@ export type FromCompiler =
   | { readonly kind: 'progress'; readonly done: number; readonly total: number }
   /** The time that the model may take. */
   | { readonly kind: 'time'; readonly milliseconds: number }
+  /** A question for the type of a node; the next one comes after the answer. */
+  | { readonly kind: 'type'; readonly node: WireSignature }
   /** Where the compiler is. */
   | { readonly kind: 'place'; readonly place: string }
   /** The program without its data. */

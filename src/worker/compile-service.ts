@@ -1,8 +1,10 @@
 import type { DataBlock } from '../bytecode/executable-reader.ts';
 import type { Executable } from '../bytecode/executable-file.ts';
-import { errorToData } from '../core/errors.ts';
+import { errorFromData, errorToData } from '../core/errors.ts';
 import { type CompileContext, compileOrder } from './compile-order.ts';
-import type { CompileOrder, FromCompiler, ToCompiler } from './compile-protocol.ts';
+import type { AskType, CompileOrder, FromCompiler, ToCompiler } from './compile-protocol.ts';
+
+type Answer = Extract<ToCompiler, { readonly kind: 'type' | 'no type' }>;
 
 /** Sends a message to the thread that started this one. */
 export type Post = (message: FromCompiler, transfer?: readonly ArrayBuffer[]) => void;
@@ -14,8 +16,17 @@ export function serveCompiler(
 ): (message: ToCompiler) => void {
   let executable: Executable | undefined;
   let blocks: Iterator<DataBlock> | undefined;
+  let answered: ((answer: Answer) => void) | undefined;
+  const askType: AskType = async (node) => {
+    const answer = await new Promise<Answer>((resolve) => {
+      answered = resolve;
+      post({ kind: 'type', node });
+    });
+    if (answer.kind === 'no type') throw errorFromData(answer.error);
+    return answer.outputs;
+  };
   const start = async (order: CompileOrder): Promise<void> => {
-    executable = await compile(order, post, tables);
+    executable = await compile(order, post, { tables, askType });
     blocks = executable.blocks()[Symbol.iterator]();
   };
   const next = async (): Promise<void> => {
@@ -23,6 +34,7 @@ export function serveCompiler(
     postBlock(block?.done === true ? undefined : block?.value, executable?.data, post);
   };
   return (message) => {
+    if (message.kind === 'type' || message.kind === 'no type') return answered?.(message);
     const done = message.kind === 'compile' ? start(message.order) : next();
     done.catch((thrown: unknown) => post({ kind: 'failed', error: errorToData(thrown) }));
   };
@@ -31,10 +43,10 @@ export function serveCompiler(
 async function compile(
   order: CompileOrder,
   post: Post,
-  tables: CompileContext['tables'],
+  context: Pick<CompileContext, 'tables' | 'askType'>,
 ): Promise<Executable> {
   const executable = await compileOrder(order, {
-    tables,
+    ...context,
     signal: new AbortController().signal,
     onProgress: (done, total) => post({ kind: 'progress', done, total }),
     onTime: (milliseconds) => post({ kind: 'time', milliseconds }),

@@ -3,9 +3,10 @@ import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { nodeBuiltin } from '../core/node-builtin.ts';
 import { KERNEL_OPS } from '../ops/kernel-ops.ts';
+import type { NodeTypes } from '../core/node-function.ts';
 import type { Operators } from '../ops/operators.ts';
 import type { Importers } from '../frontend/onnx/importers.ts';
-import type { HostFunction } from '../runtime/host-function.ts';
+import type { HostFunctions } from '../runtime/host-function.ts';
 import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
 import type { DeviceKind, MachineLimits, ProgramLimits, SessionService } from './protocol.ts';
 import { compileTables } from './loaded-program.ts';
@@ -13,8 +14,11 @@ import { SessionHost } from './session-host.ts';
 
 /** The functions that the programs of a worker may call, and the WebGPU that they run on. */
 export interface ServiceOptions {
-  /** Packed functions that programs may call, by name. */
-  readonly functions?: Readonly<Record<string, HostFunction>> | undefined;
+  /**
+   * Functions that programs may call, by name; `my.domain::Op` is `{ type, run }`, which computes nodes of ONNX
+   * models.
+   */
+  readonly functions?: HostFunctions | undefined;
   /** States of these functions, such as a random state: stored with snapshots by these names. */
   readonly states?: HostStates | undefined;
   /** Default `navigator.gpu`. */
@@ -91,7 +95,17 @@ export function hostSessions(
 ): SessionHost {
   return new SessionHost({
     ...options,
-    tables: compileTables({ operators, importers }, isInThreads),
+    tables: compileTables({ operators, importers, functions: nodeTypesOf(options) }, isInThreads),
     createDevice: (kind, device) => createDevice(kind, gpu, { ...device, operators }),
   });
+}
+
+/** The functions that compute nodes, where there are any. */
+export function nodeTypesOf({
+  functions = {},
+}: Pick<ServiceOptions, 'functions'>): NodeTypes | undefined {
+  const nodes = Object.entries(functions).flatMap(([name, given]) =>
+    typeof given === 'object' ? [[name, given] as const] : [],
+  );
+  return nodes.length > 0 ? Object.fromEntries(nodes) : undefined;
 }

@@ -6,5 +6,5 @@ export {
 } from './create-service.ts';
 export type { MachineLimits, ProgramLimits } from './protocol.ts';
 export { serve } from './serve.ts';
-export type { HostFunction } from '../runtime/host-function.ts';
+export type { HostFunction, HostFunctions, HostNodeFunction } from '../runtime/host-function.ts';
 export type { HostState, HostStates } from '../runtime/snapshot/take-snapshot.ts';

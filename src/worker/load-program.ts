@@ -11,8 +11,8 @@ import type { LoadRequest } from './protocol.ts';
  * DownloadError, FormatError, VerifyError, UnsupportedError, CompileLimitError or UsageError.
  */
 export async function loadProgram(
-  { source, dims, dispatch, devices, rates, compileLimits, check }: LoadRequest,
-  { signal, onProgress, tables }: LoadContext,
+  { source, dims, dispatch, devices, rates, compileLimits, check, nodeTypes }: LoadRequest,
+  { signal, onProgress, tables, askType }: LoadContext,
 ): Promise<LoadedProgram> {
   // The compiler is files of its own, which come while the model does.
   if (source.kind === 'url' && source.url.endsWith('.onnx')) {
@@ -39,8 +39,8 @@ export async function loadProgram(
   }
   const { compileModel } = await importModelLoader();
   const model = { head, stream, where: opened.where, byteLength: total };
-  const order = { source, dims, dispatch, devices, rates, compileLimits, check };
-  return compileModel(model, order, { signal, onProgress, tables });
+  const order = { source, dims, dispatch, devices, rates, compileLimits, check, nodeTypes };
+  return compileModel(model, order, { signal, onProgress, tables, askType });
 }
 
 function importModelLoader() {

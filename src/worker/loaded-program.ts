@@ -1,5 +1,6 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { DataBlock, DataHashes } from '../bytecode/executable-reader.ts';
+import type { AskType } from './compile-protocol.ts';
 import type { LoadProgress, OwnTables } from './protocol.ts';
 
 /** {@link OwnTables} to compile models with. */
@@ -10,10 +11,11 @@ export interface CompileTables extends OwnTables {
 
 /** Undefined where there is nothing of one's own. */
 export function compileTables(
-  { operators, importers }: OwnTables,
+  { operators, importers, functions }: OwnTables,
   isInThreads: boolean,
 ): CompileTables | undefined {
-  return operators || importers ? { operators, importers, isInThreads } : undefined;
+  const isOwn = operators ?? importers ?? functions;
+  return isOwn ? { operators, importers, functions, isInThreads } : undefined;
 }
 
 /** A verified program whose data is here, or still on its way. */
@@ -30,6 +32,8 @@ export interface LoadedProgram {
 export interface LoadContext {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: LoadProgress) => void;
+  /** Asks the page for the types of nodes that its functions compute. */
+  readonly askType?: AskType | undefined;
   /** Default: the operators and importers that Weft has. */
   readonly tables?: CompileTables | undefined;
 }

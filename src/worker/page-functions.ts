@@ -2,21 +2,34 @@ import type { FullType, ProgramTypes } from '../bytecode/executable.ts';
 import { errorFromData } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { foldValues } from '../core/value-fold.ts';
-import type { HostFunction, HostInput } from '../runtime/host-function.ts';
+import type {
+  HostFunctions,
+  HostFunction,
+  HostInput,
+  HostNodeFunction,
+} from '../runtime/host-function.ts';
 import { readTensors } from '../runtime/tensor-read.ts';
 import { constructorNames, TypedValues } from '../runtime/typed-values.ts';
 import { AdtValue, FloatValue, ShapeValue, type Value } from '../runtime/value.ts';
-import { type CallPage, WIRE_SIDE, type WireForms, type WireValue } from './protocol.ts';
+import {
+  type CallPage,
+  type LoadRequest,
+  WIRE_SIDE,
+  type WireForms,
+  type WireValue,
+} from './protocol.ts';
+import { wireAttributes } from './wire-nodes.ts';
 import { draftsOf } from './result-draft.ts';
 
 /** Functions of a page as those of a machine: arguments go there, and results come back, by messages. */
 export function pageFunctions(
-  names: readonly string[],
+  { functions: names = [], nodeTypes = {} }: Pick<LoadRequest, 'functions' | 'nodeTypes'>,
   callPage: CallPage,
   types: ProgramTypes | undefined,
-): Readonly<Record<string, HostFunction>> {
+): HostFunctions {
   const values = new TypedValues(types ?? NO_TYPES);
-  const entries = names.map((name): [string, HostFunction] => {
+  const entries = names.map((name): [string, HostFunction | HostNodeFunction] => {
+    if (Object.hasOwn(nodeTypes, name)) return [name, nodeFunction(name, callPage, values)];
     const params = types?.packed.find((packed) => packed.name === name)?.params ?? [];
     return [
       name,
@@ -29,6 +42,20 @@ export function pageFunctions(
     ];
   });
   return Object.fromEntries(entries);
+}
+
+/** Computes nodes of a model in the page. */
+function nodeFunction(name: string, callPage: CallPage, values: TypedValues): HostNodeFunction {
+  return {
+    run: async (inputs, attributes) => {
+      const args = inputs.map((input) => input ?? null);
+      const sent = await toPage(args, [], values);
+      const node = { kind: 'run', attributes: wireAttributes(attributes) } as const;
+      const reply = await callPage(name, sent, node);
+      if (!reply.ok) throw errorFromData(reply.error);
+      return fromPage(reply.value);
+    },
+  };
 }
 
 const NO_TYPES: ProgramTypes = { dataTypes: [], functions: [], packed: [] };

@@ -5,6 +5,7 @@ import type { CompileModeOption } from '../core/compile-mode.ts';
 import type { RatesOfBoth } from '../core/device-rates.ts';
 import type { DType, TypedArray } from '../core/dtype.ts';
 import type { ErrorData } from '../core/errors.ts';
+import type { NodeSignature, NodeTypes } from '../core/node-function.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
 import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
 import type { Shape } from '../core/shape.ts';
@@ -48,12 +49,34 @@ export interface SessionService {
 }
 
 /** Calls a function of the page by its name. Tensors come and go with their elements. */
-export type CallPage = (name: string, args: readonly WireValue[]) => Promise<Reply<WireValue>>;
+export type CallPage = (
+  name: string,
+  args: readonly WireValue[],
+  node?: PageNode,
+) => Promise<Reply<WireValue>>;
+
+/** A call for a node of a model: its value, with null for inputs that it leaves out, or its type as JSON. */
+export type PageNode =
+  | { readonly kind: 'run'; readonly attributes: WireAttributes }
+  | { readonly kind: 'type'; readonly signature: WireSignature };
+
+export type WireAttributes = Readonly<
+  Record<string, number | string | readonly number[] | readonly string[] | WireTensor>
+>;
+
+export type WireSignature = Omit<NodeSignature, 'attributes'> & {
+  readonly attributes: WireAttributes;
+};
+
+/** Signatures of functions of a page that compute nodes; null where the page has to be asked. */
+export type PageNodeTypes = Readonly<Record<string, string | null>>;
 
 /** Operators and importers of one's own, as options have them. */
 export interface OwnTables {
   readonly operators?: Operators | undefined;
   readonly importers?: Importers | undefined;
+  /** Types of functions that compute nodes. */
+  readonly functions?: NodeTypes | undefined;
 }
 
 /** A server of devices, as its clients see it: what `connect` of `weft-vm/rpc` gives. */
@@ -171,6 +194,8 @@ export interface LoadRequest extends ProgramLimits, MachineLimits, CompileModeOp
   readonly threads?: number | undefined;
   /** Names of functions that the page supplies. */
   readonly functions?: readonly string[] | undefined;
+  /** Of those that compute nodes of a model. */
+  readonly nodeTypes?: PageNodeTypes | undefined;
 }
 
 export type WireSource =

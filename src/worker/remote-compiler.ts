@@ -1,10 +1,17 @@
 import type { DataBlock } from '../bytecode/executable-reader.ts';
 import type { ExecutableData } from '../bytecode/executable.ts';
 import { compileLimitError, DEFAULT_LIMITS } from '../core/compile-limits.ts';
-import { abortError, errorFromData, internalError, WorkerError } from '../core/errors.ts';
+import {
+  abortError,
+  errorFromData,
+  errorToData,
+  internalError,
+  WorkerError,
+} from '../core/errors.ts';
 import type { CompileContext } from './compile-order.ts';
 import type { CompileOrder, FromCompiler, ToCompiler } from './compile-protocol.ts';
 import { startCompileThread } from './compile-thread.ts';
+import type { WireSignature } from './protocol.ts';
 import type { OwnThread, ThreadEvents } from './own-thread.ts';
 
 /** A program and its data, block by block. */
@@ -29,6 +36,7 @@ export class RemoteCompiler {
   readonly #thread: OwnThread<ToCompiler> | undefined;
   #settleReady: (isReady: boolean) => void = () => undefined;
   #onProgress: CompileContext['onProgress'] = () => undefined;
+  #askType: CompileContext['askType'];
   #place = 'compiler';
   #timer: ReturnType<typeof setTimeout> | undefined;
   #waiting: { resolve(answer: Answer): void; reject(error: Error): void } | undefined;
@@ -63,9 +71,10 @@ export class RemoteCompiler {
   /** Takes the bytes away. Rejects as compiling does, and with the signal's reason, which ends the thread. */
   async compile(
     order: CompileOrder,
-    { signal, onProgress }: CompileContext,
+    { signal, onProgress, askType }: CompileContext,
   ): Promise<CompiledModel> {
     this.#onProgress = onProgress;
+    this.#askType = askType;
     const stop = (): void => {
       this.#fail(abortError(signal));
       this.close();
@@ -123,6 +132,8 @@ export class RemoteCompiler {
         return this.#onProgress(message.done, message.total);
       case 'time':
         return this.#limitTime(message.milliseconds);
+      case 'type':
+        return void this.#tellType(message.node);
       case 'place':
         this.#place = message.place;
         return;
@@ -130,6 +141,17 @@ export class RemoteCompiler {
         return this.#fail(errorFromData(message.error));
       default:
         this.#waiting?.resolve(message);
+    }
+  }
+
+  /** Asks the page; the thread does not work meanwhile. */
+  async #tellType(node: WireSignature): Promise<void> {
+    clearTimeout(this.#timer);
+    try {
+      if (this.#askType === undefined) throw internalError('a question that nobody answers');
+      this.#thread?.post({ kind: 'type', outputs: await this.#askType(node) });
+    } catch (error) {
+      this.#thread?.post({ kind: 'no type', error: errorToData(error) });
     }
   }
 

@@ -1,7 +1,7 @@
 import { expose, releaseProxy, transfer } from 'comlink';
 import { isCompiler, serveAsCompiler } from './compiler-role.ts';
 import { buffersIn } from './buffers-in.ts';
-import { hostSessions, type ServiceOptions } from './create-service.ts';
+import { hostSessions, nodeTypesOf, type ServiceOptions } from './create-service.ts';
 import { type LoadProgress, type Reply, type SessionService, type WireResult } from './protocol.ts';
 import { isWasmThread, serveAsWasmThread } from './wasm-thread-role.ts';
 
@@ -16,7 +16,7 @@ interface RemoteProgress {
  * transferred, and memory of inputs goes back.
  */
 export function serve(options: ServiceOptions = {}): void {
-  if (isCompiler()) return serveAsCompiler(options);
+  if (isCompiler()) return serveAsCompiler({ ...options, functions: nodeTypesOf(options) });
   if (isWasmThread()) return serveAsWasmThread();
   const service = hostSessions(options, { isInThreads: true });
   const posted: SessionService = {

@@ -2,11 +2,12 @@ import type { ExecutableData } from '../bytecode/executable.ts';
 import { errorToData, UsageError } from '../core/errors.ts';
 import { VERSION } from '../core/version.ts';
 import type { LaunchOwner } from '../device/device.ts';
-import type { HostFunction } from '../runtime/host-function.ts';
+import type { HostFunctions } from '../runtime/host-function.ts';
 import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { type CreateDevice, DevicePool, type PooledOptions } from './device-pool.ts';
 import { sparesOf } from './buffers-in.ts';
+import type { AskType } from './compile-protocol.ts';
 import { describePlace, requested } from './describe-place.ts';
 import { fitDevices } from './fit-devices.ts';
 import { HostedSession } from './hosted-session.ts';
@@ -53,7 +54,7 @@ declare global {
 export interface SessionHostOptions {
   readonly createDevice: CreateDevice;
   /** Packed functions that programs may call, by name. */
-  readonly functions?: Readonly<Record<string, HostFunction>> | undefined;
+  readonly functions?: HostFunctions | undefined;
   /** States of these functions, stored with snapshots under these names. */
   readonly states?: HostStates | undefined;
   /** Limits of every program, whatever its session asks for. */
@@ -75,7 +76,7 @@ interface ActiveCall {
 /** The sessions of one worker (or page): joins programs, machines and devices. */
 export class SessionHost implements SessionService {
   readonly #pool: DevicePool;
-  readonly #functions: Readonly<Record<string, HostFunction>>;
+  readonly #functions: HostFunctions;
   readonly #states: HostStates | undefined;
   readonly #ceilings: ProgramLimits & MachineLimits;
   readonly #tables: CompileTables | undefined;
@@ -227,7 +228,8 @@ export class SessionHost implements SessionService {
     const ended = new AbortController();
     // Not `AbortSignal.any`: Node keeps such a signal, and all that listens to it, until it is aborted.
     signal.addEventListener('abort', () => ended.abort(signal.reason), { once: true });
-    const context = { signal: ended.signal, onProgress, tables: this.#tables };
+    const askType = callPage && pageTypes(callPage);
+    const context = { signal: ended.signal, onProgress, tables: this.#tables, askType };
     const opening = this.#openDevices(request.device, request);
     let shared: SharedSession | undefined;
     let decided: DecidedDevices | undefined;
@@ -311,11 +313,11 @@ export class SessionHost implements SessionService {
   /** Makes machines whose programs call functions of a page too. */
   async #creatorWith(
     callPage: CallPage,
-    { functions: names = [] }: LoadRequest,
+    request: LoadRequest,
     { types }: ExecutableData,
   ): Promise<CreateMachine> {
     const { pageFunctions } = await import('./page-functions.ts');
-    const functions = pageFunctions(names, callPage, types);
+    const functions = pageFunctions(request, callPage, types);
     return (executable, devices, options) =>
       this.#createMachine(executable, devices, { ...options, functions });
   }
@@ -334,6 +336,11 @@ export class SessionHost implements SessionService {
       throw error;
     }
   }
+}
+
+/** The code for it comes with the first question. */
+function pageTypes(callPage: CallPage): AskType {
+  return async (node) => (await import('./wire-nodes.ts')).askPage(callPage, node);
 }
 
 function releaseDevices({ main, host }: SessionDevices): void {

@@ -1,3 +1,7 @@
+import type {
+  NodeAttributes as NodeAttributeValues,
+  NodeAttributeValue,
+} from '../../core/node-function.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { ExternalDataReader } from './protobuf/external-data.ts';
@@ -116,6 +120,45 @@ export class NodeAttributes {
     throw new FormatError({ where: this.#where, got: `no graph ${name}`, expected: 'one' });
   }
 
+  /** All attributes. Throws UnsupportedError for graphs and types. */
+  all(): NodeAttributeValues {
+    const values: Record<string, NodeAttributeValue> = {};
+    for (const [name, attribute] of this.#byName) {
+      if (HINTS.has(name)) continue;
+      values[name] = this.#valueOf(name, typeOf(attribute));
+    }
+    return values;
+  }
+
+  #valueOf(name: string, type: AttributeType | undefined): NodeAttributeValue {
+    switch (type) {
+      case 'int':
+        return this.int(name, 0);
+      case 'float':
+        return this.float(name, 0);
+      case 'string':
+        return this.string(name, '');
+      case 'ints':
+        return this.ints(name) ?? [];
+      case 'floats':
+        return this.floats(name) ?? [];
+      case 'strings':
+        return this.strings(name) ?? [];
+      case 'tensor':
+      case 'sparse': {
+        const tensor = type === 'tensor' ? this.tensor(name) : this.sparseTensor(name);
+        if (tensor !== undefined) return tensor;
+        break;
+      }
+      default:
+    }
+    throw new UnsupportedError({
+      where: `${this.#where}: attribute ${name}`,
+      got: type === 'graph' ? 'a graph' : 'an attribute of another type',
+      expected: 'numbers, strings, lists of them or tensors for a function of JavaScript',
+    });
+  }
+
   /** Marks attributes as known to make no difference. */
   ignore(...names: readonly string[]): void {
     for (const name of names) this.#read.add(name);
@@ -147,4 +190,17 @@ export class NodeAttributes {
     }
     return attribute;
   }
+}
+
+/** Exporters before IR version 3 left the type out. */
+function typeOf({ type, f, i, s, t, floats, ints, strings }: AttributeProto) {
+  const named = Object.entries(ATTRIBUTE_TYPES).find(([, code]) => code === type);
+  if (named !== undefined) return named[0] as AttributeType;
+  if (f !== undefined) return 'float';
+  if (i !== undefined) return 'int';
+  if (s !== undefined) return 'string';
+  if (t !== undefined) return 'tensor';
+  if (floats.length > 0) return 'floats';
+  if (ints.length > 0) return 'ints';
+  return strings.length > 0 ? 'strings' : undefined;
 }

@@ -9,6 +9,7 @@ import { CompileLimitError } from '../../core/errors.ts';
 import { macrotask } from '../../core/macrotask.ts';
 import { hasExternalData, loadExternalData } from './external-data.ts';
 import { type ImportOptions, importWithin } from './import-onnx.ts';
+import { nodeTypes, type TypeOfNode } from './node-types.ts';
 import type { ByteRange } from './protobuf/external-data.ts';
 
 /** How a model is read and compiled. */
@@ -22,6 +23,8 @@ export interface CompileOnnxAsyncOptions
   readonly signal?: AbortSignal | undefined;
   /** Reads a part of a file beside the model; `path` is relative to its folder, without `..`. */
   readonly read?: ((path: string, range: ByteRange) => Promise<Uint8Array>) | undefined;
+  /** Gives the types of nodes whose functions have none. */
+  readonly typeOf?: TypeOfNode | undefined;
 }
 
 /**
@@ -41,11 +44,13 @@ export function compileOnnx(bytes: Uint8Array, options: CompileOnnxOptions = {})
  */
 export async function compileOnnxAsync(
   bytes: Uint8Array,
-  { signal, read, ...options }: CompileOnnxAsyncOptions = {},
+  { signal, read, typeOf, ...given }: CompileOnnxAsyncOptions = {},
 ): Promise<Executable> {
   const externalData = read && (await loadExternalData(bytes, read));
-  const budget = new CompileBudget(options.compileLimits, options);
-  return finishInTurns(steps(bytes, { ...options, externalData }), budget, signal);
+  const newBudget = () => new CompileBudget(given.compileLimits, given);
+  const functions = await nodeTypes(bytes, { ...given, externalData }, { typeOf, newBudget });
+  const options = { ...given, externalData, functions };
+  return finishInTurns(steps(bytes, options), newBudget(), signal);
 }
 
 /** A model that takes a few tenths of a second, with turns for others that are shorter. */
@@ -62,13 +67,16 @@ const SMALL = {
  */
 export async function compileSmallOnnx(
   bytes: Uint8Array,
-  { signal, ...options }: Omit<CompileOnnxAsyncOptions, 'read'> = {},
+  { signal, typeOf, ...given }: Omit<CompileOnnxAsyncOptions, 'read'> = {},
 ): Promise<Executable | undefined> {
   if (bytes.byteLength > SMALL.byteLength) return undefined;
-  const budget = new CompileBudget(SMALL.limits, SMALL);
+  const newBudget = () => new CompileBudget(SMALL.limits, SMALL);
+  const budget = newBudget();
   try {
     if (budget.run(() => hasExternalData(bytes))) return undefined;
     await macrotask();
+    const functions = await nodeTypes(bytes, given, { typeOf, newBudget });
+    const options = { ...given, functions };
     return await finishInTurns(steps(bytes, options), budget, signal);
   } catch (error) {
     if (error instanceof CompileLimitError) return undefined;

@@ -5,8 +5,11 @@ import type { DimBindings } from '../../compiler/passes/bind-dims.ts';
 import { TypeInference } from '../../compiler/inference/type-inference.ts';
 import type { Dim } from '../../core/dim.ts';
 import { FormatError } from '../../core/errors.ts';
+import { type NodeCall, type NodeCalls, nodeCallsToJson } from '../../core/node-calls.ts';
+import type { NodeTypes } from '../../core/node-function.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { IndexChecks } from './index-checks.ts';
+import { NodeFunctions } from './node-functions.ts';
 import { canonicalDomain } from './operator-sets.ts';
 import type { ExternalDataReader } from './protobuf/external-data.ts';
 import type { FunctionProto, NodeProto } from './protobuf/schema.ts';
@@ -19,6 +22,8 @@ export interface ImportContextOptions {
   /** See {@link ImportOptions.check}. */
   readonly check: 'indices' | undefined;
   readonly operators: Operators;
+  /** Functions of JavaScript that compute nodes. */
+  readonly functions?: NodeTypes | undefined;
 }
 
 /** The part that the importers of all graphs of a model share. */
@@ -41,6 +46,9 @@ export class ImportContext {
   readonly typeDefinitions = new Map<string, TypeDefinition>();
   /** Errors in how graphs are put together: no branch may have one, taken or not. */
   readonly faults = new WeakSet<Error>();
+  readonly nodeFunctions: NodeFunctions;
+  readonly #nodeCalls = new Map<string, NodeCall>();
+  readonly #nodeCallNames = new Map<string, string>();
   readonly #localFunctions: ReadonlyMap<string, FunctionProto>;
   #symbolCount = 0;
 
@@ -51,6 +59,7 @@ export class ImportContext {
     this.isEveryIndexChecked = check === 'indices';
     this.dims = dims;
     this.externalData = externalData;
+    this.nodeFunctions = new NodeFunctions(options.functions);
     this.#localFunctions = byName(localFunctions);
   }
 
@@ -64,6 +73,29 @@ export class ImportContext {
     const { functions, types } = parseModule(text);
     for (const [name, fn] of functions) if (!this.functions.has(name)) this.functions.set(name, fn);
     for (const [name, type] of types) this.typeDefinitions.set(name, type);
+  }
+
+  /** A global function that calls JavaScript for a node, the same for nodes that differ in nothing. */
+  nodeFunction(
+    call: Omit<NodeCall, 'nodes'>,
+    {
+      where,
+      key: type,
+      define,
+    }: { where: string; key: string; define: (name: string) => FunctionExpr },
+  ): string {
+    const key = nodeCallsToJson(new Map([[type, { ...call, nodes: [] }]]));
+    const name = this.#nodeCallNames.get(key) ?? this.freshFunctionName(call.operator);
+    if (!this.#nodeCallNames.has(key)) this.functions.set(name, define(name));
+    this.#nodeCallNames.set(key, name);
+    const nodes = new Set([...(this.#nodeCalls.get(name)?.nodes ?? []), where]);
+    this.#nodeCalls.set(name, { ...call, nodes: [...nodes] });
+    return name;
+  }
+
+  /** Of functions of a module, what they call. */
+  nodeCallsOf(names: ReadonlySet<string>): NodeCalls {
+    return new Map([...this.#nodeCalls].filter(([name]) => names.has(name)));
   }
 
   /** Makes a symbol of the model's inputs known, so that no other gets its name. */

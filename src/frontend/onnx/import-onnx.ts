@@ -11,6 +11,9 @@ import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { INDEX_CHECKS } from '../../core/index-checks.ts';
 import { elementCount, formatShape } from '../../core/shape.ts';
+import { nodeCallsToJson } from '../../core/node-calls.ts';
+import { NODE_CALLS } from '../../core/node-calls-key.ts';
+import type { NodeTypes } from '../../core/node-function.ts';
 import type { Importers } from './importers.ts';
 import { importerTable } from './importer-table.ts';
 import { GraphImporter } from './graph-importer.ts';
@@ -43,6 +46,11 @@ export interface ImportOptions {
   readonly operators?: Operators | undefined;
   /** Importers for operators that Weft does not read, by domain and name. ONNX's own domain is `''`. */
   readonly importers?: Importers | undefined;
+  /**
+   * Types of functions of JavaScript that compute nodes of other domains, by `my.domain::Op`. Whoever loads the
+   * program supplies the functions under these names.
+   */
+  readonly functions?: NodeTypes | undefined;
 }
 
 /**
@@ -78,7 +86,14 @@ export function importWithin(bytes: Uint8Array, options: ImportOptions): Module 
 function importGraph(
   model: ModelProto,
   graph: GraphProto,
-  { dims = {}, externalData, check, operators = CORE_OPERATORS, importers }: ImportOptions,
+  {
+    dims = {},
+    externalData,
+    check,
+    operators = CORE_OPERATORS,
+    importers,
+    functions,
+  }: ImportOptions,
 ): Module {
   requireCoreOperators(operators);
   const context = new ImportContext({
@@ -87,12 +102,13 @@ function importGraph(
     localFunctions: model.functions,
     externalData,
     check,
+    functions,
   });
   const frame = new FunctionFrame(context);
   const block = new Block(context, frame);
   const surroundings = {
     context,
-    importers: importerTable(importers, operators),
+    importers: importerTable(importers, operators, context.nodeFunctions),
     operatorSets: OperatorSets.of(model.opsetImport, 'ONNX model'),
     attributes: undefined,
     place: '',
@@ -125,14 +141,17 @@ function resultOf(results: readonly Expr[]): Expr {
 
 function moduleWith(
   main: FunctionExpr,
-  { functions, typeDefinitions }: ImportContext,
+  context: ImportContext,
   facts: Readonly<Record<string, string | undefined>>,
 ): Module {
+  const { functions, typeDefinitions } = context;
   const metadata: Record<string, string> = {};
   for (const [name, value] of Object.entries(facts)) {
     if (value !== undefined && value !== '') metadata[name] = value;
   }
   const used = usedFunctions(main, functions);
+  const calls = context.nodeCallsOf(new Set(used.map(([name]) => name)));
+  if (calls.size > 0) metadata[NODE_CALLS] = nodeCallsToJson(calls);
   return moduleOf({ main, ...Object.fromEntries(used) }, metadata, [...typeDefinitions.values()]);
 }
 

@@ -1,6 +1,8 @@
 import { UsageError } from '../../core/errors.ts';
 import type { Operators } from '../../ops/operators.ts';
 import type { NodeImporter } from './import-node.ts';
+import { nodeFunctionImporter } from './import-node-function.ts';
+import type { NodeFunctions } from './node-functions.ts';
 import type { Importers } from './importers.ts';
 import { canonicalDomain } from './operator-sets.ts';
 import { IMPORTERS } from './operators/index.ts';
@@ -15,18 +17,30 @@ export interface ImporterTable {
  * Weft's own importers and those that were passed in. Throws UsageError, which names the importer, for one
  * that Weft has, and for one of an operator that the table does not have.
  */
-export function importerTable(own: Importers = {}, operators: Operators): ImporterTable {
+export function importerTable(
+  own: Importers | undefined,
+  operators: Operators,
+  functions: NodeFunctions,
+): ImporterTable {
   const added = new Map<string, NodeImporter>();
-  for (const [domain, importers] of Object.entries(own)) {
+  for (const [domain, importers] of Object.entries(own ?? {})) {
     for (const [opType, importer] of Object.entries(importers)) {
       checkImporter({ domain, opType, makes: importer.makes }, operators);
       added.set(keyOf(domain, opType), importer.import);
     }
   }
+  functions.requireNew((domain, opType) => {
+    const isKnown = IMPORTERS.get(canonicalDomain(domain))?.has(opType) === true;
+    return isKnown || added.has(keyOf(domain, opType));
+  });
   return {
-    find: (domain, opType = '') =>
-      IMPORTERS.get(canonicalDomain(domain))?.get(opType)?.import ??
-      added.get(keyOf(domain, opType)),
+    find(domain, opType = '') {
+      const importer =
+        IMPORTERS.get(canonicalDomain(domain))?.get(opType)?.import ??
+        added.get(keyOf(domain, opType));
+      const called = importer === undefined ? functions.find(domain, opType) : undefined;
+      return called === undefined ? importer : nodeFunctionImporter(called);
+    },
   };
 }
 
