@@ -53,7 +53,13 @@ export const METHODS: Readonly<Record<BenchDevice, Method>> = {
     cold: { rounds: 3, budgetMs: 20_000, statistic: 'median', sources: ['.weft', '.onnx'] },
     fewerBytes: { '.weft': 40, '.onnx': 40 },
     mustReach: false,
-    machineCases: ['launch-overhead', 'allocator-churn', 'interpretation', 'load-time'],
+    machineCases: [
+      'launch-overhead',
+      'allocator-churn',
+      'interpretation',
+      'load-time',
+      'state-step',
+    ],
     onnxRuntimeFiles: [
       'onnxruntime-web/dist/ort.webgpu.bundle.min.mjs',
       'onnxruntime-web/dist/ort-wasm-simd-threaded.asyncify.wasm',
@@ -76,7 +82,7 @@ export const METHODS: Readonly<Record<BenchDevice, Method>> = {
     },
     fewerBytes: { '.weft': 20, '.onnx': 10 },
     mustReach: true,
-    machineCases: ['round-trip'],
+    machineCases: ['round-trip', 'state-step-processor'],
     onnxRuntimeFiles: [
       'onnxruntime-web/dist/ort.wasm.bundle.min.mjs',
       'onnxruntime-web/dist/ort-wasm-simd-threaded.wasm',

@@ -13,6 +13,8 @@ export const MACHINE_CASES = [
   'interpretation',
   'load-time',
   'round-trip',
+  'state-step',
+  'state-step-processor',
 ] as const;
 export type MachineCase = (typeof MACHINE_CASES)[number];
 
@@ -20,6 +22,9 @@ export type MachineCase = (typeof MACHINE_CASES)[number];
 const CHAIN_LENGTHS = [100, 2000];
 /** Megabytes of weights of the smaller and the larger program of `load-time`. */
 const LOAD_MEGABYTES = [1, 64];
+
+/** Kilobytes of the smaller and the larger state of `state-step`. */
+const STATE_KILOBYTES = [64, 65_536];
 
 const COUNT = `
 def @count(%n: int, %total: int) -> int {
@@ -41,6 +46,8 @@ const FILES: Readonly<Record<MachineCase, () => Map<string, Uint8Array>>> = {
     ),
   'allocator-churn': () => files([0], growingProgram),
   'round-trip': () => files([1], productsProgram),
+  'state-step': () => files(STATE_KILOBYTES, stateProgram),
+  'state-step-processor': () => files(STATE_KILOBYTES, stateProgram),
   interpretation: () => files([0], () => compile(parseModule(COUNT)).toBytes()),
 };
 
@@ -62,6 +69,19 @@ function onnx(graph: Omit<Parameters<typeof writeOnnxModel>[0], 'outputs'>): Uin
 function productsProgram(length: number): Uint8Array {
   const { weights = {}, nodes } = matmulChain(length);
   return onnx({ inputs: [{ name: 'x', shape: [8, 8] }], initializers: weights, nodes });
+}
+
+/** Changes one row, a kilobyte, of a state. */
+function stateProgram(kilobytes: number): Uint8Array {
+  const text = `def @main(
+    %state: Tensor[(${kilobytes}, 256), float32],
+    %at: Tensor[(1, 1), int32],
+    %row: Tensor[(1, 256), float32],
+    results=["state", "y"]
+  ) {
+    (scatter_nd(%state, %at, %row), relu(%row))
+  }`;
+  return compile(parseModule(text)).toBytes();
 }
 
 /** Eight softmaxes and products by 64x64 over rows of which there are `n`. */

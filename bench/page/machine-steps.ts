@@ -1,4 +1,4 @@
-import { Session, Tensor } from '../../src/client/index.ts';
+import { type DeviceTensor, Session, Tensor } from '../../src/client/index.ts';
 
 /** A cost of the machine with its unit in words. */
 export interface MachineFigure {
@@ -148,6 +148,56 @@ export async function roundTrip([program]: readonly SizedProgram[]): Promise<Mac
       most: MOST_OWN_MS,
     },
   ];
+}
+
+/** How much longer a step may take on a state a thousand times as large. */
+const MOST_FOR_SIZE = 1.2;
+
+/**
+ * Milliseconds of a step that changes a row of a state, which stays on the device and is given to the next step:
+ * on a small state and on a large one, by turns, since the rest of the machine is busy at times.
+ */
+export async function stateSteps(
+  programs: readonly SizedProgram[],
+  devices: readonly ('webgpu' | 'wasm' | 'host')[],
+): Promise<MachineFigure[]> {
+  const figures: MachineFigure[] = [];
+  for (const device of devices) {
+    const steppers = await Promise.all(programs.map((program) => openState(program, device)));
+    const times: number[][] = steppers.map(() => []);
+    for (let round = 0; round < 10 * REPEATS; round++) {
+      for (const [i, { step }] of steppers.entries()) times[i]?.push(await step(round));
+    }
+    const medians = times.map((list) => list.sort((a, b) => a - b)[list.length >> 1] ?? 0);
+    const [small = 0, large = 0] = medians;
+    figures.push(
+      { what: `a step of a state of 64 KB on ${device}`, value: small, unit: 'ms' },
+      { what: `the same of 64 MB on ${device}`, value: large, unit: 'ms' },
+      { what: `their ratio on ${device}`, value: large / small, unit: 'x', most: MOST_FOR_SIZE },
+    );
+    for (const { session } of steppers) await session.dispose();
+  }
+  return figures;
+}
+
+/** A session with a state of so many kilobytes, and steps of which each takes milliseconds. */
+async function openState({ url, size }: SizedProgram, device: 'webgpu' | 'wasm' | 'host') {
+  const session = await Session.load(url, { device });
+  const row = new Tensor('float32', new Float32Array(256).fill(1), [1, 256]);
+  let state: Tensor | DeviceTensor = new Tensor('float32', new Float32Array(size * 256), [
+    size,
+    256,
+  ]);
+  const step = async (n: number): Promise<number> => {
+    const at = new Tensor('int32', Int32Array.of((7 * n) % size), [1, 1]);
+    const begin = performance.now();
+    const options = { keep: ['state'], donate: ['state'] } as const;
+    const outputs = await session.run({ state, at, row }, options);
+    state = outputs.state;
+    return performance.now() - begin;
+  };
+  await step(0);
+  return { session, step };
 }
 
 /** A worker that sends back what it gets. */

@@ -147,6 +147,9 @@ const steps = {
       interpretation: steps.interpretation,
       'load-time': steps.loadTime,
       'round-trip': steps.roundTrip,
+      'state-step': (programs: readonly SizedProgram[]) => steps.stateSteps(programs, ['webgpu']),
+      'state-step-processor': (programs: readonly SizedProgram[]) =>
+        steps.stateSteps(programs, ['wasm', 'host']),
     };
     return measures[name](programs);
   },
