@@ -40,6 +40,7 @@ import { toAnf } from './passes/to-anf.ts';
 import { toGraph } from './passes/to-graph.ts';
 import { postOrder } from './ir/visit.ts';
 import { TypeInference } from './inference/type-inference.ts';
+import { PassVerifier } from './verify/verify-pass.ts';
 
 export type { Executable };
 
@@ -78,6 +79,11 @@ export interface CompileOptions {
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** The most that compiling may take, see {@link CompileLimits}. */
   readonly compileLimits?: CompileLimits | undefined;
+  /**
+   * Checks the module after each pass, for tests of passes: an internal error names the pass that made a mistake.
+   * Takes several times as long. Default: false.
+   */
+  readonly verify?: boolean | undefined;
   /** The operators that the module may call: the core operators, which is the default, and others. */
   readonly operators?: Operators | undefined;
 }
@@ -191,7 +197,7 @@ export function* compileInSteps(
   module: Module,
   options: CompileOptions,
 ): Generator<void, Executable> {
-  const { dump, texts, onProgress, onPlacement, operators = CORE_OPERATORS } = options;
+  const { dump, texts, onProgress, onPlacement, verify, operators = CORE_OPERATORS } = options;
   requireCoreOperators(operators);
   checkDimNames(module, options.dims ?? {});
   const placements = new Map<string, Placement>();
@@ -200,6 +206,7 @@ export function* compileInSteps(
     onPlacement: (placement) => placements.set(JSON.stringify(placement), placement),
   });
   const context = { types: new TypeInference(undefined, operators), texts };
+  const verifier = verify === true ? new PassVerifier(operators) : undefined;
   dump?.('source', module);
   let current = module;
   for (const [index, pass] of passes.entries()) {
@@ -207,6 +214,8 @@ export function* compileInSteps(
     current = pass.run(current, context);
     if (MULTIPLIERS.has(pass.name)) budgetInForce()?.requireCalls(countCalls(current));
     dump?.(pass.name, current);
+    // Until types are inferred, the mistake may be that of the source.
+    if (index > 0) verifier?.verify(pass.name, current);
     onProgress?.(index + 1, passes.length + 1);
     yield;
   }

@@ -24,7 +24,7 @@ export interface Limits {
 export const DEFAULT_LIMITS: Limits = {
   callDepth: 100_000,
   registers: 1 << 24,
-  fields: 1 << 22,
+  fields: 1 << 23,
   instructions: Number.POSITIVE_INFINITY,
   sliceMs: 8,
 };
