@@ -44,6 +44,7 @@ import { postOrder } from './ir/visit.ts';
 import { TypeInference } from './inference/type-inference.ts';
 import { type InsertedPass, insertPasses, type PipelineStep } from './insert-passes.ts';
 import { instrumented, type PassInstrument } from './instruments/pass-instrument.ts';
+import { PassVerifier } from './verify/verify-pass.ts';
 
 export type { Executable };
 
@@ -82,6 +83,11 @@ export interface CompileOptions {
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** The most that compiling may take, see {@link CompileLimits}. */
   readonly compileLimits?: CompileLimits | undefined;
+  /**
+   * Checks the module after each pass, for tests of passes: an internal error names the pass that made a mistake.
+   * Takes several times as long. Default: false.
+   */
+  readonly verify?: boolean | undefined;
   /** The operators that the module may call: the core operators, which is the default, and others. */
   readonly operators?: Operators | undefined;
   /** Passes of your own, each with its place. What they leave is verified. */
@@ -219,7 +225,7 @@ export function* compileInSteps(
   module: Module,
   options: CompileOptions,
 ): Generator<void, Executable> {
-  const { dump, texts, onProgress, onPlacement, operators = CORE_OPERATORS } = options;
+  const { dump, texts, onProgress, onPlacement, verify, operators = CORE_OPERATORS } = options;
   requireCoreOperators(operators);
   checkDimNames(module, options.dims ?? {});
   const placements = new Map<string, Placement>();
@@ -228,6 +234,7 @@ export function* compileInSteps(
     onPlacement: (placement) => placements.set(JSON.stringify(placement), placement),
   });
   const context = { types: new TypeInference(undefined, operators), texts };
+  const verifier = verify === true ? new PassVerifier(operators) : undefined;
   dump?.('source', module);
   let current = module;
   for (const [index, pass] of passes.entries()) {
@@ -237,6 +244,8 @@ export function* compileInSteps(
       budgetInForce()?.requireCalls(countCalls(current));
     }
     dump?.(pass.name, current);
+    // Until types are inferred, the mistake may be that of the source.
+    if (index > 0) verifier?.verify(pass.name, current);
     onProgress?.(index + 1, passes.length + 1);
     yield;
   }

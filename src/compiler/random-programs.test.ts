@@ -12,7 +12,6 @@ import type { Module } from './ir/expr.ts';
 import { printModule } from './ir/print.ts';
 import { randomModule } from './testing/random-module.ts';
 import type { Type } from './ir/type.ts';
-import { verifyModule } from './verify/verify-module.ts';
 
 /** A value of a type with data only; undefined where it has functions. */
 function randomValue(type: Type, random: () => number): HostTensor | number | undefined {
@@ -87,7 +86,7 @@ async function compareRun(seed: number, size: number, isOnBoth = false): Promise
   const placed = isOnBoth
     ? ({ devices: ['webgpu', 'wasm'], rates: unlikeRates(random) } as const)
     : undefined;
-  const executable = compile(module, { ...placed, dump: (_, after) => verifyModule(after) });
+  const executable = compile(module, { ...placed, verify: true });
   const devices = [createHostDevice(), ...(isOnBoth ? [createHostDevice()] : [])];
   const vm = await VirtualMachine.create(executable, { devices });
   const { liveBytes } = vm.memory();

@@ -33,6 +33,6 @@ export interface MachineLimits {
 export const DEFAULT_MACHINE_LIMITS: Required<MachineLimits> = {
   callDepth: 100_000,
   registers: 1 << 24,
-  fields: 1 << 22,
+  fields: 1 << 23,
   sliceMs: 8,
 };

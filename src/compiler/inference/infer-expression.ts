@@ -1,3 +1,4 @@
+import { isUnknownDim } from '../../core/dim-symbols.ts';
 import type {
   CallExpr,
   Expr,
@@ -233,9 +234,16 @@ export class ExpressionInference {
     ] as const) {
       const { leave } = this.#context.enterPart();
       yield* sub(this.#visit(branch, expected));
-      this.#context.require(leave(this.#context.useOf(branch)), result, { at: expr, part });
+      const widens = this.#widens(expected);
+      this.#context.require(leave(this.#context.useOf(branch)), result, { at: expr, part, widens });
     }
     return result;
+  }
+
+  /** Branches may differ in dimensions where the place says `?`; it is compared with what they have in common. */
+  #widens(expected: Term | undefined): boolean {
+    if (this.#context.surroundings.widensBranches === true) return true;
+    return expected !== undefined && hasUnknownDims(expected);
   }
 
   #condition(expr: IfExpr): boolean {
@@ -259,7 +267,8 @@ export class ExpressionInference {
       fits = bindClause(expr, index, this.#context) && fits;
       yield* sub(this.#visit(body, expected));
       const part = `clause ${index + 1}`;
-      this.#context.require(leave(this.#context.useOf(body)), result, { at: expr, part });
+      const widens = this.#widens(expected);
+      this.#context.require(leave(this.#context.useOf(body)), result, { at: expr, part, widens });
     }
     if (fits) checkMatch(expr, this.#context);
     return result;
@@ -358,6 +367,20 @@ export class ExpressionInference {
     const known = callee.kind === 'global' ? signatures.get(callee.name)?.paramNames : names;
     return known?.[index] ?? index + 1;
   }
+}
+
+/** Whether a type has `?` in tensors, in tuples and data of them. */
+function hasUnknownDims(root: Term): boolean {
+  const seen = new Set<Term>();
+  const work: Term[] = [root];
+  for (let next = work.pop(); next !== undefined; next = work.pop()) {
+    const term = resolve(next);
+    if (term.kind === 'meta' || seen.has(term)) continue;
+    seen.add(term);
+    if (term.kind === 'applied') work.push(...term.args);
+    else if (term.shape.some(isUnknownDim)) return true;
+  }
+  return false;
 }
 
 /** The expected type of a field of a tuple. */

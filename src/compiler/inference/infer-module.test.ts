@@ -73,13 +73,18 @@ describe('what is written down', () => {
       }
 
       def @map<A, B>(%f: fn (A) -> B, %list: List[A]) -> List[B] {
+        %0 = @map_onto<A, B>(%f, %list, Nil<B>());
+        @reverse<B>(%0)
+      }
+
+      def @map_onto<A, B>(%f: fn (A) -> B, %list: List[A], %mapped: List[B]) -> List[B] {
         match (%list) {
           Cons(%head: A, %tail: List[A]) => {
             %0 = %f(%head);
-            %1 = @map<A, B>(%f, %tail);
-            Cons<B>(%0, %1)
+            %1 = Cons<B>(%0, %mapped);
+            @map_onto<A, B>(%f, %tail, %1)
           },
-          Nil => Nil<B>(),
+          Nil => %mapped,
         }
       }
 
@@ -90,6 +95,20 @@ describe('what is written down', () => {
             @foldl<A, B>(%f, %0, %tail)
           },
           Nil => %initial,
+        }
+      }
+
+      def @reverse<A>(%list: List[A]) -> List[A] {
+        @reverse_onto<A>(%list, Nil<A>())
+      }
+
+      def @reverse_onto<A>(%list: List[A], %rest: List[A]) -> List[A] {
+        match (%list) {
+          Cons(%head: A, %tail: List[A]) => {
+            %0 = Cons<A>(%head, %rest);
+            @reverse_onto<A>(%tail, %0)
+          },
+          Nil => %rest,
         }
       }
       "
@@ -134,13 +153,32 @@ describe('what is written down', () => {
       }
 
       def @map<A, B>(%f: fn (A) -> B, %list: List[A]) -> List[B] {
+        %0 = @map_onto<A, B>(%f, %list, Nil<B>());
+        @reverse<B>(%0)
+      }
+
+      def @map_onto<A, B>(%f: fn (A) -> B, %list: List[A], %mapped: List[B]) -> List[B] {
         match (%list) {
           Cons(%head: A, %tail: List[A]) => {
             %0 = %f(%head);
-            %1 = @map<A, B>(%f, %tail);
-            Cons<B>(%0, %1)
+            %1 = Cons<B>(%0, %mapped);
+            @map_onto<A, B>(%f, %tail, %1)
           },
-          Nil => Nil<B>(),
+          Nil => %mapped,
+        }
+      }
+
+      def @reverse<A>(%list: List[A]) -> List[A] {
+        @reverse_onto<A>(%list, Nil<A>())
+      }
+
+      def @reverse_onto<A>(%list: List[A], %rest: List[A]) -> List[A] {
+        match (%list) {
+          Cons(%head: A, %tail: List[A]) => {
+            %0 = Cons<A>(%head, %rest);
+            @reverse_onto<A>(%tail, %0)
+          },
+          Nil => %rest,
         }
       }
       "
@@ -239,7 +277,10 @@ describe('signatures', () => {
       "@sum: fn (Tree[Tensor[(?,), float32]]) -> Tensor[(), float32]
       @main: fn (Tensor[(n,), float32]) -> Tensor[(), float32]
       @map: fn<A, B> (fn (A) -> B, List[A]) -> List[B]
-      @foldl: fn<A, B> (fn (A, B) -> A, A, List[B]) -> A"
+      @map_onto: fn<A, B> (fn (A) -> B, List[A], List[B]) -> List[B]
+      @foldl: fn<A, B> (fn (A, B) -> A, A, List[B]) -> A
+      @reverse: fn<A> (List[A]) -> List[A]
+      @reverse_onto: fn<A> (List[A], List[A]) -> List[A]"
     `);
   });
 
@@ -690,4 +731,34 @@ test('the bounds that a function declares decide what its operators prove', () =
   };
   expect(resultOf(main(''))).toBe('Tensor[(min(n, 2), 3), float32]');
   expect(resultOf(main(', bounds={n: (2, 7)}'))).toBe('Tensor[(2, 3), float32]');
+});
+
+describe('branches that differ in a size', () => {
+  const branches = (result: string): string => `
+    def @main(%x: Tensor[(n, 2), float32], %c: int)${result} {
+      if (%c) { concat(%x, %x, axis=0) } else { %x }
+    }`;
+
+  test('have ? in common where that is declared', () => {
+    const declared = ' -> Tensor[(?, 2), float32]';
+    expect(signatures(branches(declared))).toMatchInlineSnapshot(
+      `"@main: fn (Tensor[(n, 2), float32], int) -> Tensor[(?, 2), float32]"`,
+    );
+    const named = `def @main(%x: Tensor[(n,), float32], %c: int) -> (Tensor[(?,), float32], int) {
+      let %y: Tensor[(k,), float32] = if (%c) { concat(%x, %x, axis=0) } else { %x };
+      (add(%y, full(shape=[k], value=1)), match (%c) { _ => %c })
+    }`;
+    expect(signatures(named)).toMatchInlineSnapshot(
+      `"@main: fn (Tensor[(n,), float32], int) -> (Tensor[(?,), float32], int)"`,
+    );
+  });
+
+  test('are refused elsewhere', () => {
+    const message = 'else: got Tensor[(n, 2), float32], expected Tensor[((n * 2), 2), float32]';
+    expect(() => signatures(branches(''))).toThrow(message);
+    expect(() => signatures(branches(' -> Tensor[(n, 2), float32]'))).toThrow(message);
+    expect(() => signatures(branches(' -> Tensor[(n, ?), float32]'))).toThrow(
+      'got Tensor[(?, 2), float32], expected Tensor[(n, ?), float32]',
+    );
+  });
 });

@@ -20,6 +20,11 @@ export interface InferOptions {
   readonly onWarning?: ((message: string) => void) | undefined;
   /** Default: the core operators. */
   readonly operators?: Operators | undefined;
+  /**
+   * Gives branches whose dimensions differ a type with `?`, even where none is declared. A pass may have found
+   * out more about one branch than the source says. Default: false.
+   */
+  readonly widensBranches?: boolean | undefined;
 }
 
 /**
@@ -31,7 +36,7 @@ export interface InferOptions {
  * operator is thrown as it is (ShapeError, UnsupportedError).
  */
 export function inferModule(module: Module, options: InferOptions = {}): Module {
-  const { texts, onWarning, operators = CORE_OPERATORS } = options;
+  const { texts, onWarning, operators = CORE_OPERATORS, widensBranches } = options;
   const diagnostics = new TypeDiagnostics(texts);
   const constructors = constructorsOf(module.types);
   const signatures = new Map<string, Signature>();
@@ -43,6 +48,7 @@ export function inferModule(module: Module, options: InferOptions = {}): Module 
     onWarning,
     facts: gatherDimFacts(module.functions),
     operators,
+    widensBranches,
   };
   checkDefinitions(module.types, diagnostics);
   for (const [name, fn] of module.functions) {

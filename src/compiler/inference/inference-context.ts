@@ -16,6 +16,7 @@ import {
   ERROR_TERM,
   resolve,
   substitute,
+  symbolsOfTerm,
   type Term,
   termOf,
 } from '../ir/term.ts';
@@ -39,7 +40,18 @@ export interface Surroundings {
   /** Bounds that functions declare of symbols. */
   readonly facts: DimFacts;
   readonly operators: Operators;
+  /** Whether all branches that differ in dimensions have a type in common. */
+  readonly widensBranches?: boolean | undefined;
   readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+interface RequireOptions {
+  readonly at: Expr;
+  readonly part?: string;
+  readonly atRunTime?: boolean;
+  /** Whether `expected` gets `?` for dimensions that differ. */
+  readonly widens?: boolean;
+  readonly remedy?: string;
 }
 
 /** Symbols and type parameters that are known at a place. */
@@ -135,12 +147,7 @@ export class InferenceContext {
   require(
     actual: Term,
     expected: Term,
-    {
-      at,
-      part,
-      atRunTime = false,
-      remedy,
-    }: { at: Expr; part?: string; atRunTime?: boolean; remedy?: string },
+    { at, part, atRunTime = false, widens = false, remedy }: RequireOptions,
   ): void {
     const where = part === undefined ? this.where(at) : `${this.where(at)}, ${part}`;
     const complain = (complaint: Omit<Complaint, 'where'>): void => {
@@ -150,7 +157,7 @@ export class InferenceContext {
       complain({ got: `dimension ${formatDim(got)}`, expected: formatDim(wanted) });
     // As text before unification: half of an equation may be solved when it fails.
     const before = resolve(expected).kind === 'meta' ? '_' : this.format(expected);
-    if (this.unifier.flow(actual, expected, { atRunTime, onMismatch })) {
+    if (this.unifier.flow(actual, expected, { atRunTime, widens, onMismatch })) {
       if (hasFunctions(actual)) this.recheck(() => this.#requireStill(actual, expected, complain));
       return;
     }
@@ -221,6 +228,8 @@ export class InferenceContext {
 
   /** Symbols of the parameters of a function, known in its body. */
   declareParams(types: readonly Type[], at: Expr): ReadonlySet<string> {
+    // The names of a kernel are its own, and it may have none but a formula of them.
+    if (at.kind === 'function' && at.attributes.primitive !== undefined) return symbolsIn(types);
     const symbols = plainSymbols(types);
     for (const symbol of symbols) {
       if (this.scope.symbols.has(symbol)) continue;
@@ -311,6 +320,12 @@ export class InferenceContext {
     const scope = isGlobal ? NO_SYMBOLS : this.scope.symbols;
     return this.unifier.instantiate(fn, { scope, given });
   }
+}
+
+function symbolsIn(types: readonly Type[]): ReadonlySet<string> {
+  const symbols = new Set<string>();
+  for (const type of types) symbolsOfTerm(termOf(type), { intoFunctions: true }, symbols);
+  return symbols;
 }
 
 function hasFunctions(root: Term): boolean {

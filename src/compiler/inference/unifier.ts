@@ -22,6 +22,8 @@ export interface FlowOptions {
    * arguments, which a function checks when it is entered.
    */
   readonly atRunTime?: boolean | undefined;
+  /** A type that joins others has `?` where their dimensions differ. */
+  readonly widens?: boolean | undefined;
   /** Told of a pair of dimensions that has to be compared when the program runs. */
   readonly onCheck?: ((actual: Dim, expected: Dim) => void) | undefined;
   /** Told when dimensions that were not yet known turn out to differ. */
@@ -256,7 +258,9 @@ export class Unifier {
     const shape: Dim[] = [];
     for (const [axis, dim] of from.shape.entries()) {
       const other = expected.shape[axis] ?? '?';
-      const isWider = isUnknownDim(this.resolveDim(dim)) && !this.hasOpenDims(other);
+      const isClosed = !this.hasOpenDims(other);
+      const differs = options.widens === true && isClosed && this.#differ(dim, other);
+      const isWider = (isUnknownDim(this.resolveDim(dim)) && isClosed) || differs;
       if (!isWider && !this.#flowDim(dim, other, { ...options, atRunTime: false }))
         return undefined;
       shape.push(isWider ? '?' : other);
@@ -264,6 +268,12 @@ export class Unifier {
     return shape.every((dim, axis) => dim === expected.shape[axis])
       ? expected
       : { ...expected, shape };
+  }
+
+  /** Whether two dimensions that are known are not known to be equal. */
+  #differ(a: Dim, b: Dim): boolean {
+    if (this.hasOpenDims(a)) return false;
+    return compareDims(this.resolveDim(a), this.resolveDim(b), this.#facts) !== 'equal';
   }
 
   #flowDim(actual: Dim, expected: Dim, options: FlowOptions): boolean {

@@ -8,9 +8,14 @@ type Option[A] { Some(A), None }
 type Tree[A] { Rose(A, List[Tree[A]]) }
 
 def @map<A, B>(%f: fn (A) -> B, %list: List[A]) -> List[B] {
+  @reverse(@map_onto(%f, %list, Nil))
+}
+
+// The results for the first list in reverse, then the second: a loop, for lists of any length.
+def @map_onto<A, B>(%f: fn (A) -> B, %list: List[A], %mapped: List[B]) -> List[B] {
   match (%list) {
-    Cons(%head, %tail) => Cons(%f(%head), @map(%f, %tail)),
-    Nil => Nil,
+    Cons(%head, %tail) => @map_onto(%f, %tail, Cons(%f(%head), %mapped)),
+    Nil => %mapped,
   }
 }
 
@@ -24,8 +29,13 @@ def @foldl<A, B>(%f: fn (A, B) -> A, %initial: A, %list: List[B]) -> A {
 
 // f(first, f(second, f(third, initial)))
 def @foldr<A, B>(%f: fn (A, B) -> B, %initial: B, %list: List[A]) -> B {
+  @fold_reversed(%f, %initial, @reverse(%list))
+}
+
+// f(last, ... f(second, f(first, initial)))
+def @fold_reversed<A, B>(%f: fn (A, B) -> B, %initial: B, %list: List[A]) -> B {
   match (%list) {
-    Cons(%head, %tail) => %f(%head, @foldr(%f, %initial, %tail)),
+    Cons(%head, %tail) => @fold_reversed(%f, %f(%head, %initial), %tail),
     Nil => %initial,
   }
 }
@@ -66,9 +76,13 @@ def @nth<A>(%list: List[A], %index: int) -> A {
 
 // A list as long as the shorter of two.
 def @zip<A, B>(%left: List[A], %right: List[B]) -> List[(A, B)] {
+  @reverse(@zip_onto(%left, %right, Nil))
+}
+
+def @zip_onto<A, B>(%left: List[A], %right: List[B], %pairs: List[(A, B)]) -> List[(A, B)] {
   match ((%left, %right)) {
-    (Cons(%a, %as), Cons(%b, %bs)) => Cons((%a, %b), @zip(%as, %bs)),
-    _ => Nil,
+    (Cons(%a, %as), Cons(%b, %bs)) => @zip_onto(%as, %bs, Cons((%a, %b), %pairs)),
+    _ => %pairs,
   }
 }
 

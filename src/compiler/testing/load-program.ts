@@ -26,7 +26,7 @@ export async function loadProgram(
   text: string,
   { device = createHostDevice(), ...options }: CompileOptions & { device?: Device } = {},
 ): Promise<LoadedProgram> {
-  const executable = compile(parseModule(text), options);
+  const executable = compile(parseModule(text), { verify: true, ...options });
   const vm = await VirtualMachine.create(executable, { devices: [device, createHostDevice()] });
   const { liveBytes } = vm.memory();
   const run = async (name: string, ...args: readonly HostInput[]): Promise<unknown> => {

@@ -15,6 +15,11 @@ export interface VerifyOptions {
   readonly texts?: SourceTexts;
   /** The operators that may be called. Default: the core operators. */
   readonly operators?: Operators | undefined;
+  /**
+   * Whether branches may differ in dimensions, as they do after passes that have found out more about one of them.
+   * Default: only where `?` is declared.
+   */
+  readonly widensBranches?: boolean | undefined;
 }
 
 /**
@@ -29,7 +34,7 @@ export interface VerifyOptions {
  */
 export function verifyModule(
   module: Module,
-  { types = true, texts, operators = CORE_OPERATORS }: VerifyOptions = {},
+  { types = true, texts, operators = CORE_OPERATORS, widensBranches }: VerifyOptions = {},
 ): void {
   const diagnostics = new TypeDiagnostics(texts);
   checkDefinitions(module.types, diagnostics);
@@ -42,6 +47,6 @@ export function verifyModule(
   for (const [name, fn] of module.functions) {
     new FunctionVerifier({ module, constructors, diagnostics, operators }, name, fn).verify();
   }
-  if (types && diagnostics.isEmpty) inferModule(module, { texts, operators });
+  if (types && diagnostics.isEmpty) inferModule(module, { texts, operators, widensBranches });
   diagnostics.throwIfAny();
 }
