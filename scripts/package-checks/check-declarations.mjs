@@ -21,7 +21,8 @@ import { ExecBuilder, Executable } from 'weft-vm/executable';
 import { folderStore } from 'weft-vm/node';
 import { connect, type Remote } from 'weft-vm/rpc';
 import { Fleet, openNats } from 'weft-vm/rpc/nats';
-import { HostTensor, VirtualMachine } from 'weft-vm/vm';
+import { operatorConformance } from 'weft-vm/testing';
+import { FunctionProfile, HostTensor, VirtualMachine } from 'weft-vm/vm';
 import { createDevice, serve } from 'weft-vm/worker';
 
 export const options: LoadOptions = { device: 'host', gpu: { requestAdapter: async () => null } };
@@ -43,7 +44,9 @@ export async function run(): Promise<number> {
 export async function machine(): Promise<VirtualMachine> {
   const executable: Executable = compile(parseModule('def @main(%x: int) { %x }'));
   const devices = [await createDevice('host')];
-  const vm = await VirtualMachine.create(executable, { devices });
+  const instrument = new FunctionProfile();
+  console.log(operatorConformance.name);
+  const vm = await VirtualMachine.create(executable, { devices, instrument });
   await vm.get('main')(new HostTensor('float32', [1], new Float32Array(1)));
   return VirtualMachine.create(new ExecBuilder().build(), { devices });
 }

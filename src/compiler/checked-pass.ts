@@ -5,20 +5,23 @@ import { verifyModule } from './verify/verify-module.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import type { Pass, PassContext } from './passes/pass.ts';
 
+const CHECKED = new WeakSet<Pass>();
+
 /**
  * A pass that is not of this compiler. Later passes rely on types and scopes, so what it leaves is given the
  * types that are missing, and is verified. Throws TypeCheckError that names the pass.
  */
 export function checkedPass(pass: Pass): Pass {
-  return {
+  if (CHECKED.has(pass)) return pass;
+  const result: Pass = {
     ...pass,
     run(module, context) {
       const isTyped = isElaborated(module);
       context.types.declare(module);
-      const result = pass.run(module, context);
-      if (result === module) return module;
+      const made = pass.run(module, context);
+      if (made === module) return module;
       try {
-        return checked(result, isTyped, context);
+        return checked(made, isTyped, context);
       } catch (error) {
         if (!(error instanceof WeftError)) throw error;
         const message = `pass ${pass.name} left a module that is not valid: ${error.message}`;
@@ -26,6 +29,8 @@ export function checkedPass(pass: Pass): Pass {
       }
     },
   };
+  CHECKED.add(result);
+  return result;
 }
 
 function checked(module: Module, isTyped: boolean, context: PassContext): Module {

@@ -1,4 +1,5 @@
 import type { Operators } from '../ops/operators.ts';
+import { checkedPass } from './checked-pass.ts';
 import { pipeline } from './compile.ts';
 import { isElaborated } from './inference/elaborate.ts';
 import type { SourceTexts } from './inference/type-diagnostics.ts';
@@ -9,6 +10,7 @@ import type { ModuleDispatch } from './passes/dispatch-by-shape/dispatch-by-shap
 import { instrumented, type PassInstrument } from './instruments/pass-instrument.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import type { Pass } from './passes/pass.ts';
+import { isPassName } from './passes/pass-names.ts';
 import { toAnf } from './passes/to-anf.ts';
 import { toGraph } from './passes/to-graph.ts';
 import type { OnRewrite } from './rewriting/rewrite-rule.ts';
@@ -36,7 +38,7 @@ const UNTYPED: ReadonlySet<Pass> = new Set([inferTypes, toGraph, toAnf]);
 /**
  * Runs passes one after another. Types are inferred before the first that needs them. `texts` are the
  * sources by the name in spans, for messages; `onRewrite` hears of each rewrite rule that applies,
- * `instruments` of each pass.
+ * `instruments` of each pass. What passes leave that are not of this compiler is verified: TypeCheckError names them.
  */
 export function runPasses(
   module: Module,
@@ -58,7 +60,8 @@ export function runPasses(
   for (const pass of passes) {
     if (!UNTYPED.has(pass) && !isElaborated(current)) current = inferTypes.run(current, context);
     context.types.declare(current);
-    current = instrumented(pass, instruments).run(current, context);
+    const verified = isPassName(pass.name) ? pass : checkedPass(pass);
+    current = instrumented(verified, instruments).run(current, context);
   }
   return current;
 }

@@ -5,7 +5,7 @@ import { call } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';
 import { parseModule } from '../ir/parse.ts';
 import { rewriteBodies } from '../ir/visit.ts';
-import { allPasses } from '../pass-table.ts';
+import { allPasses, runPasses } from '../pass-table.ts';
 import type { Pass } from '../passes/pass.ts';
 import { PASS_NAMES } from '../passes/pass-names.ts';
 import { differenceOfTexts } from './difference-of-texts.ts';
@@ -131,6 +131,7 @@ describe('compile({ passes })', () => {
       compile(parseModule(PROGRAM), { passes: [{ pass, after: 'simplify' }] });
     expect(compiling).toThrow(TypeCheckError);
     expect(compiling).toThrow(/^pass break left a module that is not valid: .*%lost/);
+    expect(() => runPasses(parseModule(PROGRAM), [pass])).toThrow(/^pass break left/);
   });
 });
 
