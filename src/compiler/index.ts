@@ -146,7 +146,6 @@ export { differenceOfTexts } from './instruments/difference-of-texts.ts';
 export { passDifferences } from './instruments/pass-differences.ts';
 export type { PassInstrument, PassRun } from './instruments/pass-instrument.ts';
 export { type PassTime, PassTimes } from './instruments/pass-times.ts';
-export { verifyPasses } from './instruments/verify-passes.ts';
 export type { Pass, PassContext } from './passes/pass.ts';
 export { rewriteRules } from './passes/rewrite-rules.ts';
 export { PASS_NAMES, type PassName } from './passes/pass-names.ts';

@@ -1,3 +1,5 @@
+import { diffArrays } from 'diff';
+
 /** So many equal lines stand around changes. */
 const CONTEXT = 2;
 
@@ -38,7 +40,7 @@ const NUMBERED = /%(\d+)\b/g;
 
 function alignedLines(before: readonly string[], after: readonly string[]): Line[] {
   const anonymous = (line: string): string => line.replaceAll(NUMBERED, '%');
-  const pairs = longestCommon(before.map(anonymous), after.map(anonymous));
+  const pairs = commonPlaces(before.map(anonymous), after.map(anonymous));
   const numbers = new Map<string, string>();
   const lines: Line[] = [];
   let [i, j] = [0, 0];
@@ -67,45 +69,17 @@ function renumber(numbers: Map<string, string>, was: string, is: string): void {
   if (from !== undefined && to !== undefined) numbers.set(from, `%${to}`);
 }
 
-/** Pairs of places of a longest common subsequence, by Myers' greedy search. */
-function longestCommon(a: readonly string[], b: readonly string[]): [number, number][] {
-  const limit = Math.min(a.length + b.length, MAX_CHANGES);
-  const reached = new Map<number, number>([[1, 0]]);
-  const trace: Map<number, number>[] = [];
-  for (let changes = 0; changes <= limit; changes++) {
-    trace.push(new Map(reached));
-    for (let diagonal = -changes; diagonal <= changes; diagonal += 2) {
-      let x = start(reached, diagonal, changes);
-      while (x < a.length && x - diagonal < b.length && a[x] === b[x - diagonal]) x++;
-      reached.set(diagonal, x);
-      if (x >= a.length && x - diagonal >= b.length) return walkBack(trace, [a.length, b.length]);
-    }
-  }
-  return [];
-}
-
-/** How far the search is on a diagonal before it follows equal lines. */
-function start(reached: ReadonlyMap<number, number>, diagonal: number, changes: number): number {
-  const [left, right] = [reached.get(diagonal - 1) ?? -1, reached.get(diagonal + 1) ?? -1];
-  const isDown = diagonal === -changes || (diagonal !== changes && left < right);
-  return isDown ? right : left + 1;
-}
-
-function walkBack(
-  trace: readonly ReadonlyMap<number, number>[],
-  [endX, endY]: readonly [number, number],
-): [number, number][] {
+/** Pairs of places of a longest common subsequence; none where there are too many changes. */
+function commonPlaces(a: readonly string[], b: readonly string[]): [number, number][] {
+  const parts = diffArrays([...a], [...b], { maxEditLength: MAX_CHANGES }) ?? [];
   const pairs: [number, number][] = [];
-  let [x, y] = [endX, endY];
-  for (const [changes, reached] of [...trace.entries()].reverse()) {
-    const from = start(reached, x - y, changes);
-    while (x > from) pairs.push([--x, --y]);
-    if (changes === 0) break;
-    const diagonal = x - y;
-    const [left, right] = [reached.get(diagonal - 1) ?? -1, reached.get(diagonal + 1) ?? -1];
-    const isDown = diagonal === -changes || (diagonal !== changes && left < right);
-    if (isDown) y--;
-    else x--;
+  let [x, y] = [0, 0];
+  for (const { added, removed, count } of parts) {
+    if (!added && !removed) {
+      for (let k = 0; k < count; k++) pairs.push([x + k, y + k]);
+    }
+    if (!added) x += count;
+    if (!removed) y += count;
   }
-  return pairs.reverse();
+  return pairs;
 }
