@@ -125,25 +125,19 @@ export class Session {
       remote,
       operators,
       importers,
-      ...rest
+      signal,
+      onProgress,
+      functions: given,
+      ...wanted
     } = options;
     if ((operators ?? importers) && worker !== false && !remote) {
       throw (await import('./explain-inputs.ts')).needsThisThread();
     }
-    const { signal, onProgress, functions: given, ...wanted } = rest;
-    const { devices, dims = {}, dispatch } = wanted;
-    const { device = devices ? 'webgpu' : 'auto' } = wanted;
+    const { devices, dims = {}, dispatch, device = devices ? 'webgpu' : 'auto' } = wanted;
     signal?.throwIfAborted();
     if (dispatch) (await import('./check-dispatch.ts')).checkDispatch(dispatch);
-    const connection = Connection.acquire({
-      worker,
-      workerFiles,
-      workerTimeout,
-      gpu,
-      operators,
-      importers,
-      remote,
-    });
+    const place = { worker, workerFiles, workerTimeout, gpu, operators, importers, remote };
+    const connection = Connection.acquire(place);
     try {
       const { source: wire, transfers } = await toWireSource(source);
       const own = given && (await import('./session-functions.ts')).callableFrom(given);
@@ -356,7 +350,7 @@ export class Session {
     { send, discard }: RequestOptions<T>,
   ): Promise<T> {
     checkOptions('run', options, RUN_OPTIONS);
-    const { signal, function: name = 'main', keep = 'host', donate, transfer: move } = options;
+    const { signal, function: name = 'main', transfer: move, ...rest } = options;
     const info = this.#functions.get(name);
     if (info === undefined) {
       const { explainFunction } = await import('./explain-inputs.ts');
@@ -375,7 +369,7 @@ export class Session {
     const { args, transfers } = toWire(info, binding.values, move);
     const room = takeRoom();
     transfers.push(...room);
-    const request = { session: this.#id, functionName: name, args, keep, donate, room };
+    const request = { ...rest, session: this.#id, functionName: name, args, room };
     return this.#call(
       signal,
       (service, call) => send(service, call, transfer(request, transfers)),
