@@ -13,7 +13,6 @@ export const BOOLEAN: OptionKind = ['true or false', (value) => typeof value ===
 export const FUNCTION: OptionKind = ['a function', (value) => typeof value === 'function'];
 export const OBJECT: OptionKind = ['an object', isObject];
 export const TEXT: OptionKind = ['a string', (value) => typeof value === 'string'];
-export const NAMES: OptionKind = ['a list of names', Array.isArray];
 export const ADDRESS: OptionKind = [
   'a string or a URL',
   (value) => typeof value === 'string' || value instanceof URL,

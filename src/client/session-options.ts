@@ -20,7 +20,6 @@ import {
   either,
   FUNCTION,
   MILLISECONDS,
-  NAMES,
   OBJECT,
   oneOf,
   type OptionKinds,
@@ -193,8 +192,9 @@ export const RESUME_OPTIONS: OptionKinds<ResumeOptions> = {
 export const RUN_OPTIONS: OptionKinds<RunOptions> = {
   signal: SIGNAL,
   function: TEXT,
-  keep: either(oneOf('host', 'device'), NAMES),
-  donate: NAMES,
+  // Where the run is, lists are compared with names of the function.
+  keep: either(oneOf('host', 'device'), OBJECT),
+  donate: OBJECT,
   transfer: BOOLEAN,
 };
 

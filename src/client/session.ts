@@ -125,24 +125,20 @@ export class Session {
       remote,
       operators,
       importers,
-      ...rest
+      signal,
+      onProgress,
+      functions,
+      limits,
+      ...wanted
     } = options;
-    const { signal, onProgress, functions, limits, ...wanted } = rest;
     const { devices, dims = {}, dispatch, compileLimits } = wanted;
     const { device = devices ? 'webgpu' : 'auto' } = wanted;
     const rare =
       (operators ?? importers ?? functions ?? limits ?? dispatch ?? compileLimits) &&
       (await import('./rare-options.ts')).rareRequest(options, !worker || !!remote);
     signal?.throwIfAborted();
-    const connection = Connection.acquire({
-      worker,
-      workerFiles,
-      workerTimeout,
-      gpu,
-      operators,
-      importers,
-      remote,
-    });
+    const place = { worker, workerFiles, workerTimeout, gpu, operators, importers, remote };
+    const connection = Connection.acquire(place);
     try {
       const { source: wire, transfers } = await toWireSource(source);
       const request = { ...wanted, ...rare?.request, source: wire, device, dims };
@@ -353,7 +349,7 @@ export class Session {
     { send, discard }: RequestOptions<T>,
   ): Promise<T> {
     checkOptions('run', options, RUN_OPTIONS);
-    const { signal, function: name = 'main', keep = 'host', donate, transfer: move } = options;
+    const { signal, function: name = 'main', transfer: move, ...rest } = options;
     const info = this.#functions.get(name);
     if (info === undefined) {
       const { explainFunction } = await import('./explain-inputs.ts');
@@ -372,7 +368,7 @@ export class Session {
     const { args, transfers } = toWire(info, binding.values, move);
     const room = takeRoom();
     transfers.push(...room);
-    const request = { session: this.#id, functionName: name, args, keep, donate, room };
+    const request = { ...rest, session: this.#id, functionName: name, args, room };
     return this.#call(
       signal,
       (service, call) => send(service, call, transfer(request, transfers)),

@@ -69,7 +69,7 @@ export function toWire(
     return { kind: 'tensor', dtype, shape, data: canMove ? data : copy(value) };
   });
   const transfers = buffersIn(args);
-  if (move !== true) return { args, transfers };
+  if (!move) return { args, transfers };
   // Taken now and not when they are posted, so that a call right after this one finds them gone.
   const taken = structuredClone(args, { transfer: transfers });
   return { args: taken, transfers: buffersIn(taken) };

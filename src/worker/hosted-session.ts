@@ -21,6 +21,7 @@ import {
   type HandleId,
   type RunRequest,
   type SessionMemory,
+  type ValueInfo,
   WIRE_SIDE,
   type WireForms,
   type WireProfile,
@@ -262,7 +263,7 @@ export class HostedSession {
   }
 
   /** Throws UsageError for names that the function does not have. */
-  #checkNames({ functionName, donate = [], keep }: RunRequest): void {
+  #checkNames({ functionName, donate = [], keep = 'host' }: RunRequest): void {
     const { params = [], results = [] } = this.#infoOf(functionName) ?? {};
     checkNames('donate', donate, params);
     if (typeof keep !== 'string') checkNames('keep', keep, results);
@@ -291,7 +292,7 @@ export class HostedSession {
         names.length === 1 ? [result] : fieldsOf(result),
         constructors,
       );
-      const { keep } = request;
+      const { keep = 'host' } = request;
       const isKept = names.map(({ name }) =>
         typeof keep === 'string' ? keep === 'device' : keep.includes(name),
       );
@@ -354,18 +355,14 @@ export class HostedSession {
 /** `take` gives the positions of arguments that the call takes over from then on. */
 type WithInputs<T> = (args: readonly HostInput[], take: () => readonly number[]) => Promise<T>;
 
-function checkNames(
-  option: string,
-  given: readonly string[],
-  known: readonly { readonly name: string }[],
-): void {
+function checkNames(option: string, given: unknown, known: readonly ValueInfo[]): void {
   const names = known.map(({ name }) => name);
-  const unknown = given.find((name) => !names.includes(name));
-  if (unknown === undefined) return;
+  if (Array.isArray(given) && given.every((name) => names.includes(name))) return;
+  const got = `${option} ${JSON.stringify(given)}`;
   throw new UsageError({
-    where: `run: ${option}`,
-    got: JSON.stringify(unknown),
-    expected: names.length === 0 ? 'no name' : `one of ${names.join(', ')}`,
+    where: 'run',
+    got,
+    expected: `a list of names among ${names.join(', ')}`,
   });
 }
 

@@ -313,7 +313,8 @@ export interface RunRequest {
   readonly functionName: string;
   /** In the order of the function's parameters. */
   readonly args: readonly WireValue[];
-  readonly keep: Keep;
+  /** Default `host`. */
+  readonly keep?: Keep | undefined;
   /** Names of parameters whose tensors on the device the run takes over. */
   readonly donate?: readonly string[] | undefined;
   /** Memory that results may come in. */

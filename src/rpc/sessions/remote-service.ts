@@ -235,7 +235,7 @@ export class RemoteService implements SessionService {
     session: SessionId,
     { request, signal }: { request: Omit<RunRequest, 'session'>; signal: AbortSignal },
   ): Promise<RpcValue> {
-    const { functionName, args, keep, donate } = request;
+    const { functionName, args, keep = 'host', donate } = request;
     const values = this.#values(session, args);
     const isNamed = typeof keep !== 'string';
     const names = JSON.stringify({ donate, ...(isNamed && { keep }) });

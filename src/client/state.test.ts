@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { compile } from '../compiler/compile.ts';
+import { parseModule } from '../compiler/ir/parse.ts';
+import { DeviceTensor } from './device-tensor.ts';
+import { Session } from './session.ts';
+import { Tensor } from './tensor.ts';
+
+/** Adds to a row of a state, and gives the row before. */
+const STEP = `def @main(
+  %state: Tensor[(4, 64), float32], %at: Tensor[(1, 1), int32], %row: Tensor[(1, 64), float32],
+  results=["state", "before"]
+) {
+  let %before = gather_nd(%state, %at);
+  (scatter_nd(%state, %at, %row, reduction="add"), %before)
+}`;
+
+const options = { worker: false, device: 'wasm' } as const;
+const zeros = (): Tensor => new Tensor('float32', new Float32Array(256), [4, 64]);
+const row = new Tensor('float32', new Float32Array(64).fill(1), [1, 64]);
+const at = new Tensor('int32', Int32Array.of(2), [1, 1]);
+
+function load(): Promise<Session> {
+  return Session.load(compile(parseModule(STEP)).toBytes(), options);
+}
+
+test('results that are named stay on the device, and go back in without a copy', async () => {
+  await using session = await load();
+  const given = { keep: ['state'], donate: ['state'] } as const;
+  let state: Tensor | DeviceTensor = zeros();
+  const peaks: number[] = [];
+  for (let n = 0; n < 6; n++) {
+    const outputs: Record<string, Tensor | DeviceTensor> = await session.run(
+      { state, at, row },
+      given,
+    );
+    state = outputs['state'] ?? state;
+    expect(state).toBeInstanceOf(DeviceTensor);
+    const before = outputs['before'];
+    expect(before instanceof Tensor && before.data[63]).toBe(n);
+    peaks.push((await session.memory()).peakBytes);
+  }
+  expect(new Set(peaks.slice(2)).size).toBe(1);
+  const { data } = await (state as DeviceTensor).read();
+  expect([data[128], data[0]]).toEqual([6, 0]);
+});
+
+test('a tensor that was not given away is as it was', async () => {
+  await using session = await load();
+  const first = await session.run({ state: zeros(), at, row }, { keep: 'device' });
+  const { state } = first;
+  if (state === undefined) throw new Error('no state');
+  for (let n = 0; n < 4; n++) {
+    const { state: next } = await session.run({ state, at, row });
+    expect(next?.data[128]).toBe(2);
+  }
+  expect((await state.read()).data[128]).toBe(1);
+});
+
+test('what was given away is gone, also when the run fails', async () => {
+  await using session = await load();
+  const { state } = await session.run({ state: zeros(), at, row }, { keep: 'device' });
+  if (state === undefined) throw new Error('no state');
+  await session.run({ state, at, row }, { donate: ['state'] });
+  await expect(state.read()).rejects.toThrow('a handle that was disposed of');
+  await expect(session.run({ state, at, row })).rejects.toThrow('a handle that was disposed of');
+  state.dispose();
+});
+
+test('names that the function does not have are refused', async () => {
+  await using session = await load();
+  const inputs = { state: zeros(), at, row };
+  await expect(
+    session.run(inputs, { donate: ['stat'] }),
+  ).rejects.toThrowErrorMatchingInlineSnapshot(
+    `[UsageError: run: got donate ["stat"], expected a list of names among state, at, row.]`,
+  );
+  await expect(session.run(inputs, { keep: ['y'] })).rejects.toThrowErrorMatchingInlineSnapshot(
+    `[UsageError: run: got keep ["y"], expected a list of names among state, before.]`,
+  );
+});
