@@ -54,7 +54,8 @@ function addMeanings(declared: Type | undefined, actual: Type | undefined, names
   }
   if (declared?.kind !== 'tensor' || actual?.kind !== 'tensor') return;
   for (const [axis, name] of declared.shape.entries()) {
-    if (!isName(name) || names.taken.has(name)) continue;
+    // A value that has the name itself was named by a let inside it.
+    if (!isName(name) || names.taken.has(name) || actual.shape[axis] === name) continue;
     names.taken.add(name);
     const meaning = substituteDim(actual.shape[axis] ?? '?', names.meanings);
     if (isUnknownDim(meaning) || mentions(meaning, name)) continue;
