@@ -30,7 +30,8 @@ export async function optCommand(
   const { module, texts } = await readModule(path, dim);
   const applied: AppliedRule[] = [];
   const onRewrite = (rule: AppliedRule): void => void applied.push(rule);
-  const text = printModule(runPasses(module, chosen, { texts, onRewrite }));
+  const onWarning = (warning: string): void => terminal.err(`warning: ${warning}\n`);
+  const text = printModule(runPasses(module, chosen, { texts, onRewrite, onWarning }));
   if (explain) terminal.out(explainRewrites(applied));
   if (output === undefined) terminal.out(text);
   else await writeFile(output, text);

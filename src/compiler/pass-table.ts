@@ -34,7 +34,8 @@ const UNTYPED: ReadonlySet<Pass> = new Set([inferTypes, toGraph, toAnf]);
 
 /**
  * Runs passes one after another. Types are inferred before the first that needs them. `texts` are the
- * sources by the name in spans, for messages; `onRewrite` hears of each rewrite rule that applies.
+ * sources by the name in spans, for messages; `onRewrite` hears of each rewrite rule that applies, `onWarning` of what is
+ * allowed and yet odd.
  */
 export function runPasses(
   module: Module,
@@ -43,13 +44,15 @@ export function runPasses(
     texts,
     operators,
     onRewrite,
+    onWarning,
   }: {
     texts?: SourceTexts | undefined;
     operators?: Operators | undefined;
     onRewrite?: OnRewrite | undefined;
+    onWarning?: ((message: string) => void) | undefined;
   } = {},
 ): Module {
-  const context = { types: new TypeInference(undefined, operators), texts, onRewrite };
+  const context = { types: new TypeInference(undefined, operators), texts, onRewrite, onWarning };
   let current = module;
   for (const pass of passes) {
     if (!UNTYPED.has(pass) && !isElaborated(current)) current = inferTypes.run(current, context);
