@@ -188,6 +188,18 @@ const NAMES: readonly (readonly [title: string, text: string, expected: unknown]
     }`,
     [2, 1],
   ],
+  [
+    'a name that means a formula of a name further in',
+    `def @main(%x: Tensor[(?,), float32]) -> Tensor[(?,), float32] {
+      let %y = concat(%x, neg({
+        let %z: Tensor[(k,), float32] = slice(%x, starts=[0], ends=[1]);
+        add(%z, full(shape=[k], value=2))
+      }), axis=0);
+      let %w: Tensor[(m,), float32] = %y;
+      add(%w, full(shape=[m], value=1))
+    }`,
+    [2, -1, -2],
+  ],
 ];
 
 test.each(NAMES)('%s, with optional passes and without', async (_, text, expected) => {
