@@ -10,6 +10,8 @@ import { nodeGpu } from '../../src/testing/node-gpu.ts';
 import { type Graph, graphModule } from './fuzz/graph.ts';
 import { randomGraph } from './fuzz/random-graph.ts';
 import { differencesOf, VARIANTS, variantsFor } from './fuzz/run-graph.ts';
+import { randomProgram } from './fuzz/random-program.ts';
+import { runProgram, shrinkProgram } from './fuzz/run-program.ts';
 import { runSeeds, type SeedResult } from './fuzz/run-seeds.ts';
 import { shrinkGraph } from './fuzz/shrink-graph.ts';
 import { openThreads } from '../conformance/thread-runner.ts';
@@ -29,6 +31,7 @@ interface Options {
   readonly stop: string;
   readonly turns?: boolean;
   readonly print?: boolean;
+  readonly programs?: string;
 }
 
 interface OpenOptions {
@@ -49,6 +52,7 @@ Graph i has the seed SEED + i, so that \`--seed N --count 1\` runs the one that 
 Examples:
   npm run fuzz -- --count 5000 --seed 1
   npm run fuzz -- --count 1000 --device wasm
+  npm run fuzz -- --programs 200 --seed 1
   npm run fuzz -- --count 200 --filter 'conv|pool' --adapter discrete`;
 
 /** `npm run fuzz`: resolves to the exit status. */
@@ -66,6 +70,7 @@ export async function main(args: readonly string[]): Promise<number> {
     .option('--apart', 'with threads that have memories of their own')
     .option('--stop <number>', 'graphs with differences after which to stop', '5')
     .option('--turns', 'of the single optimisations leave out one for each graph, by turns')
+    .option('--programs <number>', 'random programs to run instead of graphs')
     .option('--print', 'print the graphs, run nothing')
     .addHelpText('after', HELP);
   return runCommand(command, args, () => fuzz(command.opts<Options>()));
@@ -82,6 +87,7 @@ async function fuzz({
   stop,
   turns,
   print,
+  programs,
 }: Options): Promise<number> {
   const adapterClass = ADAPTER_CLASSES.find((known) => known === adapter);
   if (adapterClass === undefined) {
@@ -101,6 +107,12 @@ async function fuzz({
     createHostDevice(),
     await open({ adapterClass, threads: parseThreads({ threads, apart }, device) }),
   ];
+  if (programs !== undefined) {
+    return fuzzPrograms(
+      { first: Number(seed), count: Number(programs), stop: Number(stop) },
+      devices,
+    );
+  }
   let failed = 0;
   let done = 0;
   const startedAt = Date.now();
@@ -119,6 +131,34 @@ async function fuzz({
   for (const device of devices) device.destroy();
   console.log(failed === 0 ? `${count} graphs, no difference` : `${failed} graphs differ`);
   return failed === 0 ? 0 : 1;
+}
+
+/** Random programs on all devices but the first, which is the host. */
+async function fuzzPrograms(
+  { first, count, stop }: { readonly first: number; readonly count: number; readonly stop: number },
+  [, ...devices]: readonly Device[],
+): Promise<number> {
+  const counts = { same: 0, refused: 0, different: 0 };
+  for (let seed = first; seed < first + count && counts.different < stop; seed++) {
+    const program = randomProgram(seed);
+    const outcome = await runProgram(program, devices);
+    if (typeof outcome === 'string') {
+      counts[outcome]++;
+      continue;
+    }
+    counts.different++;
+    const begin = outcome.difference.slice(0, 60);
+    const smallest = await shrinkProgram(program, async (candidate) => {
+      const found = await runProgram(candidate, devices);
+      return typeof found === 'object' && found.difference.startsWith(begin);
+    });
+    const args = `arguments: [${smallest.vector.join(', ')}], ${smallest.int}`;
+    console.log([`seed ${seed}: ${outcome.difference}`, smallest.text, args, ''].join('\n'));
+  }
+  for (const device of devices) device.destroy();
+  const { same, refused, different } = counts;
+  console.log(`${same} programs without a difference, ${refused} refused, ${different} differ`);
+  return different === 0 ? 0 : 1;
 }
 
 async function report(

@@ -50,6 +50,7 @@ export async function compileCommand(
   try {
     const reports: DispatchReport[] = [];
     const placements: Placement[] = [];
+    const warnings: string[] = [];
     const executable = await compileFile(path, bytes, {
       dims: dim,
       dispatch,
@@ -59,6 +60,7 @@ export async function compileCommand(
       passes,
       functions: nodeTypes,
       onDispatch: (report) => reports.push(report),
+      onWarning: (message) => warnings.push(message),
       onPlacement: (placement) => placements.push(placement),
       onProgress: (done, total) => progress.show(`compiling: ${done} of ${total}`),
       dump: (pass, module) => {
@@ -72,6 +74,7 @@ export async function compileCommand(
         progress.show(`writing: ${formatBytes(done)} of ${formatBytes(total)}`),
     });
     progress.clear();
+    for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
     for (const report of reports) terminal.out(describeDispatch(report));
     terminal.out(describePlacements(placements));
     terminal.out(await describeReferences(executable));

@@ -406,3 +406,15 @@ describe('weft compile', () => {
     `);
   });
 });
+
+test('clauses that are never reached are warnings, with their place', async () => {
+  const text = `def @main(%n: Option[int]) -> int {
+  match (%n) { Some(%x) => %x, None => #0, _ => #1 }
+}`;
+  await writeFile(at('odd.ir'), text);
+  const warning = 'warning: /odd.ir:2:3, clause 3: never reached, clauses before it cover it.\n';
+  const compiled = await weft('compile', at('odd.ir'), '-o', at('odd.weft'));
+  expect([compiled.status, compiled.err]).toEqual([0, warning]);
+  const optimised = await weft('opt', at('odd.ir'), '--pass', 'infer-types');
+  expect([optimised.status, optimised.err]).toEqual([0, warning]);
+});

@@ -47,7 +47,8 @@ export async function optCommand(
   const watch = await watchPasses(read, flags, terminal);
   const { module, texts } = read;
   const { instruments } = watch;
-  const result = runPasses(module, chosen, { texts, onRewrite, instruments });
+  const onWarning = (warning: string): void => terminal.err(`warning: ${warning}\n`);
+  const result = runPasses(module, chosen, { texts, onRewrite, onWarning, instruments });
   const status = await watch.report(isWhole ? compiled : undefined);
   if (explain) terminal.out(explainRewrites(applied));
   if (output !== undefined) await writeFile(output, printModule(result));

@@ -77,6 +77,8 @@ export interface CompileOptions {
   readonly rates?: RatesOfBoth | undefined;
   /** Called with each call that runs beside WebGPU, and why. */
   readonly onPlacement?: ((placement: Placement) => void) | undefined;
+  /** Called with what is allowed and yet odd, such as a clause that is never reached; each message has a place. */
+  readonly onWarning?: ((message: string) => void) | undefined;
   /** Called with what memory was planned for each function. */
   readonly onMemoryPlan?: ((report: MemoryPlanReport) => void) | undefined;
   /** Hears how many passes are done, of all. */
@@ -225,7 +227,15 @@ export function* compileInSteps(
   module: Module,
   options: CompileOptions,
 ): Generator<void, Executable> {
-  const { dump, texts, onProgress, onPlacement, verify, operators = CORE_OPERATORS } = options;
+  const {
+    dump,
+    texts,
+    onProgress,
+    onPlacement,
+    onWarning,
+    verify,
+    operators = CORE_OPERATORS,
+  } = options;
   requireCoreOperators(operators);
   checkDimNames(module, options.dims ?? {});
   const placements = new Map<string, Placement>();
@@ -233,7 +243,7 @@ export function* compileInSteps(
     ...options,
     onPlacement: (placement) => placements.set(JSON.stringify(placement), placement),
   });
-  const context = { types: new TypeInference(undefined, operators), texts };
+  const context = { types: new TypeInference(undefined, operators), texts, onWarning };
   const verifier = verify === true ? new PassVerifier(operators) : undefined;
   dump?.('source', module);
   let current = module;

@@ -37,8 +37,9 @@ const UNTYPED: ReadonlySet<Pass> = new Set([inferTypes, toGraph, toAnf]);
 
 /**
  * Runs passes one after another. Types are inferred before the first that needs them. `texts` are the
- * sources by the name in spans, for messages; `onRewrite` hears of each rewrite rule that applies,
- * `instruments` of each pass. What passes leave that are not of this compiler is verified: TypeCheckError names them.
+ * sources by the name in spans, for messages; `onRewrite` hears of each rewrite rule that applies, `onWarning` of what is
+ * allowed and yet odd, `instruments` of each pass. What passes leave that are not of this compiler is verified:
+ * TypeCheckError names them.
  */
 export function runPasses(
   module: Module,
@@ -48,14 +49,16 @@ export function runPasses(
     operators,
     onRewrite,
     instruments = [],
+    onWarning,
   }: {
     texts?: SourceTexts | undefined;
     operators?: Operators | undefined;
     onRewrite?: OnRewrite | undefined;
     instruments?: readonly PassInstrument[] | undefined;
+    onWarning?: ((message: string) => void) | undefined;
   } = {},
 ): Module {
-  const context = { types: new TypeInference(undefined, operators), texts, onRewrite };
+  const context = { types: new TypeInference(undefined, operators), texts, onRewrite, onWarning };
   let current = module;
   for (const pass of passes) {
     if (!UNTYPED.has(pass) && !isElaborated(current)) current = inferTypes.run(current, context);

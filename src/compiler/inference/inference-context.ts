@@ -228,8 +228,8 @@ export class InferenceContext {
 
   /** Symbols of the parameters of a function, known in its body. */
   declareParams(types: readonly Type[], at: Expr): ReadonlySet<string> {
-    // The names of a kernel are its own, and it may have none but a formula of them.
-    if (at.kind === 'function' && at.attributes.primitive !== undefined) return symbolsIn(types);
+    // Kernels and lifted closures may have no more than a formula of a size that was named around them.
+    if (at.kind === 'function' && isPartOfAnother(at)) return symbolsIn(types);
     const symbols = plainSymbols(types);
     for (const symbol of symbols) {
       if (this.scope.symbols.has(symbol)) continue;
@@ -320,6 +320,10 @@ export class InferenceContext {
     const scope = isGlobal ? NO_SYMBOLS : this.scope.symbols;
     return this.unifier.instantiate(fn, { scope, given });
   }
+}
+
+function isPartOfAnother({ attributes }: FunctionExpr): boolean {
+  return attributes.primitive !== undefined || attributes.captured !== undefined;
 }
 
 function symbolsIn(types: readonly Type[]): ReadonlySet<string> {

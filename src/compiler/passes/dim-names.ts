@@ -14,9 +14,8 @@ export class DimNames {
   readonly #bound: ReadonlySet<string>;
   /** Symbols in the parameters of closures, with the scopes in which these are bound. */
   readonly #inClosures = new Map<string, Scope[]>();
-  /** How often a symbol is mentioned. */
-  readonly #mentions = new Map<string, number>();
-  readonly #variables = new Set<VarExpr>();
+  /** Symbols that attributes and signatures mention; those of variables come with their values. */
+  readonly #mentions = new Set<string>();
   readonly #scopes: Scopes;
 
   constructor(fn: FunctionExpr, operators: Operators) {
@@ -24,10 +23,7 @@ export class DimNames {
     this.#scopes = computeScopes(fn);
     const bound = new Set(fn.params.flatMap(symbolsOf));
     for (const expr of this.#scopes.order) {
-      for (const symbol of mentionedIn(expr)) {
-        this.#mentions.set(symbol, (this.#mentions.get(symbol) ?? 0) + 1);
-      }
-      if (expr.kind === 'var') this.#variables.add(expr);
+      if (expr.kind !== 'var') for (const symbol of mentionedIn(expr)) this.#mentions.add(symbol);
       if (expr.kind === 'match') {
         for (const symbol of bindersOf(expr).flatMap(symbolsOf)) bound.add(symbol);
       }
@@ -48,15 +44,15 @@ export class DimNames {
 
   /** The names that the variable of a let gives to dimensions of its value, which nothing named before. */
   givenBy(expr: LetExpr): readonly string[] {
-    let { value } = expr;
-    while (value.kind === 'let') value = value.body;
-    const before = new Set(value.kind === 'var' ? symbolsOf(value) : []);
+    const { value } = expr;
     const scope = this.#scopes.of(expr);
     const given = symbolsOf(expr.variable).filter((symbol) => {
-      if (before.has(symbol) || this.#bound.has(symbol)) return false;
+      if (this.#bound.has(symbol)) return false;
       return !this.#inClosures.get(symbol)?.some((inside) => holds(inside, scope));
     });
-    return this.#isComputed(value) ? given.filter((name) => this.#isReferredTo(name, expr)) : given;
+    // A let inside has named the dimension, but only for its own body.
+    const isNamed = value.kind === 'let' || this.#isComputed(value);
+    return isNamed ? given.filter((name) => this.#mentions.has(name)) : given;
   }
 
   /** Dimensions of a computed value follow from its operands: a name matters only to who mentions it. */
@@ -67,13 +63,6 @@ export class DimNames {
       !this.#operators.isDynamic(value.callee.name) &&
       !givesSizes(value.callee.name)
     );
-  }
-
-  /** Whether anything but the variable itself mentions a name. */
-  #isReferredTo(symbol: string, { variable }: LetExpr): boolean {
-    const isRead = this.#variables.has(variable);
-    const own = isRead ? mentionedIn(variable).filter((one) => one === symbol).length : 0;
-    return (this.#mentions.get(symbol) ?? 0) > own;
   }
 }
 

@@ -8,8 +8,8 @@ import type { Pass } from './pass.ts';
  */
 export const inferTypes: Pass = {
   name: 'infer-types',
-  run(module, { types, texts }) {
-    const typed = inferModule(module, { texts, operators: types.operators });
+  run(module, { types, texts, onWarning }) {
+    const typed = inferModule(module, { texts, onWarning, operators: types.operators });
     types.declare(typed);
     return typed;
   },

@@ -45,7 +45,8 @@ function nameInFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
   const body = rewrite(fn.body, (expr, original) => {
     if (expr.kind === 'var') {
       // The value of a let comes before what refers to its variable.
-      const value = results.get(lets.get(expr)?.value ?? expr);
+      const bound = lets.get(expr)?.value;
+      const value = bound && (results.get(bound) ?? variables.get(bound) ?? bound);
       if (value !== undefined && hasUnknownDim(expr.type)) {
         variables.set(expr, { ...expr, type: types.of(value) });
       }

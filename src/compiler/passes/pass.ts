@@ -9,6 +9,8 @@ export interface PassContext {
   readonly types: TypeInference;
   /** Texts of programs by the name in spans, for messages. */
   readonly texts?: SourceTexts | undefined;
+  /** Called with what is well-typed and yet odd, with its place. */
+  readonly onWarning?: ((message: string) => void) | undefined;
   /** Called for each rewrite rule that was applied. */
   readonly onRewrite?: OnRewrite | undefined;
 }

@@ -27,7 +27,24 @@ export function resolveDimNames(fn: FunctionExpr, types: TypeInference): Functio
     if (!namesAny(variable.type, taken)) continue;
     addMeanings(variable.type, types.of(value), { meanings, taken });
   }
-  return meanings.size === 0 ? fn : substituteSymbols(fn, meanings, types);
+  return meanings.size === 0 ? fn : substituteSymbols(fn, withoutNames(meanings), types);
+}
+
+/** Meanings without names that have a meaning themselves, of lets that were looked at later. */
+function withoutNames(meanings: ReadonlyMap<string, Dim>): ReadonlyMap<string, Dim> {
+  const resolved = new Map(meanings);
+  // Each round resolves one more level, and a name does not lead to itself.
+  for (let round = 0; round < meanings.size; round++) {
+    let isChanged = false;
+    for (const [name, dim] of resolved) {
+      const next = substituteDim(dim, meanings);
+      if (next === dim || mentions(next, name)) continue;
+      resolved.set(name, next);
+      isChanged = true;
+    }
+    if (!isChanged) break;
+  }
+  return resolved;
 }
 
 function namesAny(type: Type | undefined, taken: ReadonlySet<string>): boolean {
@@ -54,7 +71,8 @@ function addMeanings(declared: Type | undefined, actual: Type | undefined, names
   }
   if (declared?.kind !== 'tensor' || actual?.kind !== 'tensor') return;
   for (const [axis, name] of declared.shape.entries()) {
-    if (!isName(name) || names.taken.has(name)) continue;
+    // A value that has the name itself was named by a let inside it.
+    if (!isName(name) || names.taken.has(name) || actual.shape[axis] === name) continue;
     names.taken.add(name);
     const meaning = substituteDim(actual.shape[axis] ?? '?', names.meanings);
     if (isUnknownDim(meaning) || mentions(meaning, name)) continue;

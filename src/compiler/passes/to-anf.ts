@@ -85,7 +85,7 @@ class AnfConverter {
     for (const source of this.#entries.get(param) ?? []) {
       this.#bindingsIn(this.#scopes.of(source)).push({
         variable: source.variable,
-        value: param,
+        value: this.#atomOf(this.#letOf.get(param)?.value ?? param),
         source,
       });
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { testedDevices } from '../../device/testing/conformance-devices.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
-import { compile } from '../compile.ts';
+import { compile, OPTIONAL_PASSES } from '../compile.ts';
 import { parseModule } from '../ir/parse.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';
 
@@ -164,4 +164,48 @@ describe('a function over a named size as a value', () => {
       'argument list: got List[Tensor[(?,), float32]], expected List[Tensor[(',
     );
   });
+});
+
+/** Found by random programs. */
+const NAMES: readonly (readonly [title: string, text: string, expected: unknown])[] = [
+  [
+    'a let around a let that names its size',
+    `def @main(%x: Tensor[(?,), float32]) -> Tensor[(?,), float32] {
+      let %y: Tensor[(?,), float32] = {
+        let %z: Tensor[(k,), float32] = %x;
+        add(%z, full(shape=[k], value=2))
+      };
+      relu(%y)
+    }`,
+    [3, 0],
+  ],
+  [
+    'a let that declares ? for what is known',
+    `def @main(%x: Tensor[(?,), float32]) -> Tensor[(?,), float32] {
+      let %y: Tensor[(?,), float32] = %x;
+      let %z: Tensor[(k,), float32] = %y;
+      add(relu(%y), full(shape=[k], value=1))
+    }`,
+    [2, 1],
+  ],
+  [
+    'a name that means a formula of a name further in',
+    `def @main(%x: Tensor[(?,), float32]) -> Tensor[(?,), float32] {
+      let %y = concat(%x, neg({
+        let %z: Tensor[(k,), float32] = slice(%x, starts=[0], ends=[1]);
+        add(%z, full(shape=[k], value=2))
+      }), axis=0);
+      let %w: Tensor[(m,), float32] = %y;
+      add(%w, full(shape=[m], value=1))
+    }`,
+    [2, -1, -2],
+  ],
+];
+
+test.each(NAMES)('%s, with optional passes and without', async (_, text, expected) => {
+  for (const without of [[], OPTIONAL_PASSES]) {
+    const { run, vm } = await loadProgram(text, { without });
+    expect(await run('main', f32([2], 1, -2))).toEqual(expected);
+    vm.dispose();
+  }
 });
