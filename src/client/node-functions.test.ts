@@ -54,7 +54,7 @@ function functions(seen: Partial<Seen> = {}): Record<string, SessionNodeFunction
   return {
     'my.domain::Scale': {
       type: ({ where, inputs, attributes }) => {
-        asked.push(`${where} ${inputs[0]?.shape.join()} ${String(attributes['by'])}`);
+        asked.push(`${where} ${inputs[0]?.shape.join()} ${Number(attributes['by'])}`);
         return { dtype: 'float32', shape: inputs[0]?.shape ?? [] };
       },
       run: ([x, absent], attributes) => {
@@ -74,7 +74,7 @@ function functions(seen: Partial<Seen> = {}): Record<string, SessionNodeFunction
         await Promise.resolve();
         const rows = x?.shape[0] ?? 0;
         const low = numbers(x).filter((_, i) => i % 4 < 2);
-        return [new Tensor('float32', Float32Array.from(low), [rows, 2]), x as Tensor];
+        return [new Tensor('float32', Float32Array.from(low), [rows, 2]), x];
       },
     },
     'my.domain::Positive': {

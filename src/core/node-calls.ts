@@ -1,4 +1,4 @@
-import { type DType, isDType } from './dtype.ts';
+import { isDType } from './dtype.ts';
 import { FormatError } from './errors.ts';
 import { HostTensor } from './host-tensor.ts';
 import { NODE_CALLS } from './node-calls-key.ts';
@@ -81,11 +81,7 @@ function fromPlain([kind, ...parts]: Plain): NodeAttributeValue {
   throw new TypeError(`no attribute ${kind}`);
 }
 
-function readTensor(
-  dtype: DType | string,
-  shape: Plain[1] | undefined,
-  base64: string,
-): HostTensor {
+function readTensor(dtype: string, shape: Plain[1] | undefined, base64: string): HostTensor {
   if (!isDType(dtype) || typeof shape !== 'object') throw new TypeError('no tensor');
   const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
   return HostTensor.fromBytes(dtype, shape, bytes);

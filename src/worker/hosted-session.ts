@@ -1,13 +1,16 @@
-import type { ExecutableData } from '../bytecode/executable.ts';
+import type { ExecutableData, FullType } from '../bytecode/executable.ts';
 import { DeviceLostError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import { foldValues } from '../core/value-fold.ts';
 import { withinRunTime } from '../core/within-run-time.ts';
 import type { HostInput } from '../runtime/host-function.ts';
+import type { FunctionType } from '../runtime/typed-values.ts';
 import {
   AdtValue,
+  ClosureValue,
   FloatValue,
+  PackedFunctionValue,
   ShapeValue,
   type TensorValue,
   type Value,
@@ -15,7 +18,9 @@ import {
 import type { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { describeFunctions } from './describe-functions.ts';
 import type { SharedDevice } from './device-pool.ts';
+import type { HeldFunction, HeldFunctions, ResultTypes } from './held-functions.ts';
 import {
+  type CallPage,
   type Dims,
   type FunctionInfo,
   type HandleId,
@@ -28,10 +33,13 @@ import {
   type WireTensor,
   type WireValue,
 } from './protocol.ts';
-import { draftsOf } from './result-draft.ts';
+import { draftsOf, type FunctionValue } from './result-draft.ts';
 import type { SessionDevices, SharedUse } from './shared-use.ts';
 
 type Deliverable = Pick<RunRequest, 'functionName' | 'keep' | 'room'>;
+
+/** The name of what a function that is a value gives. */
+const CALLEE_RESULT = 'result';
 
 /** A machine with what the page holds of it. */
 export class HostedSession {
@@ -49,6 +57,10 @@ export class HostedSession {
   #devices: SessionDevices;
   readonly #uses = new Set<Promise<unknown>>();
   readonly #handles = new Map<HandleId, TensorValue>();
+  /** Those that the page holds, once there are any. */
+  #functions: HeldFunctions | undefined;
+  /** Whether a page takes results that are functions. */
+  givesFunctions = true;
   #nextHandle = 1;
   /** Handles below this one went with a device. */
   #firstHandle = 1;
@@ -67,32 +79,56 @@ export class HostedSession {
   /** See {@link RebuildableSession}. */
   replace(machine: VirtualMachine, devices: SessionDevices): void {
     this.#handles.clear();
+    this.#functions?.clear();
     this.#firstHandle = this.#nextHandle;
     this.#releaseDevices();
     this.machine = machine;
     this.#devices = devices;
   }
 
-  run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
-    this.onRun?.(request);
-    return withinRunTime((ended) => this.#run(request, ended), signal, this.runTimeout);
+  run(request: RunRequest, signal: AbortSignal, callPage?: CallPage): Promise<WireResult[]> {
+    if (request.callee === undefined) this.onRun?.(request);
+    const run = (ended: AbortSignal) => this.#run(request, ended, callPage);
+    return withinRunTime(run, signal, this.runTimeout);
   }
 
-  #run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
+  #run(
+    request: RunRequest,
+    signal: AbortSignal,
+    callPage: CallPage | undefined,
+  ): Promise<WireResult[]> {
+    const { callee, functionName } = request;
+    // Taken now, as arguments are: it may be disposed of right after the call.
+    const held = callee === undefined ? undefined : this.#heldFunction(callee);
+    if (held !== undefined) this.machine.retain(held.value);
     const run = (args: readonly HostInput[]): Promise<WireResult[]> =>
       this.device.share(async () => {
-        const result = await this.machine.invoke(request.functionName, args, { signal });
-        return untilAborted(this.deliver(request, result), signal);
+        const result = held
+          ? await untilAborted(held.call(...args), signal)
+          : await this.machine.invoke(functionName, args, { signal });
+        return untilAborted(this.deliver(request, result, held), signal);
       }, signal);
-    return this.#use(() => this.withArguments(request, run), signal);
+    const done = this.#use(() => this.withArguments(request, run, callPage), signal);
+    return held ? done.finally(() => this.machine.release(held.value)) : done;
+  }
+
+  #heldFunction(handle: HandleId): HeldFunction {
+    const held = this.#functions?.get(handle);
+    if (held !== undefined) return held;
+    throw new UsageError('The session gave no function.');
   }
 
   /** Runs while no other session uses the device, so that all launches are this run's. */
-  profile(request: RunRequest, signal: AbortSignal): Promise<WireProfile> {
-    return withinRunTime((ended) => this.#profile(request, ended), signal, this.runTimeout);
+  profile(request: RunRequest, signal: AbortSignal, callPage?: CallPage): Promise<WireProfile> {
+    const run = (ended: AbortSignal) => this.#profile(request, ended, callPage);
+    return withinRunTime(run, signal, this.runTimeout);
   }
 
-  #profile(request: RunRequest, signal: AbortSignal): Promise<WireProfile> {
+  #profile(
+    request: RunRequest,
+    signal: AbortSignal,
+    callPage: CallPage | undefined,
+  ): Promise<WireProfile> {
     const work = async (args: readonly HostInput[]): Promise<WireProfile> => {
       const start = performance.now();
       const profile = await this.machine.profile(request.functionName, args, { signal });
@@ -103,7 +139,7 @@ export class HostedSession {
       return { results, kernels, totalMs, instructions };
     };
     const run = (args: readonly HostInput[]) => this.device.exclude(() => work(args), signal);
-    return this.#use(() => this.withArguments(request, run), signal);
+    return this.#use(() => this.withArguments(request, run, callPage), signal);
   }
 
   async warmup(dims: Dims, signal: AbortSignal): Promise<void> {
@@ -146,6 +182,7 @@ export class HostedSession {
   }
 
   #release(handle: HandleId): void {
+    this.#functions?.release(handle, this.machine);
     const tensor = this.#handles.get(handle);
     if (tensor === undefined) return;
     this.#handles.delete(handle);
@@ -155,6 +192,7 @@ export class HostedSession {
   /** Call when no run is under way any more. */
   dispose(): Promise<void> | undefined {
     for (const handle of this.#handles.keys()) this.#release(handle);
+    for (const handle of this.#functions?.handles() ?? []) this.#release(handle);
     this.machine.dispose();
     const files = this.shared?.dispose();
     this.#releaseDevices();
@@ -176,6 +214,7 @@ export class HostedSession {
       pooledBytes,
       scratchBytes,
       peakBytes,
+      functions: this.#functions?.size ?? 0,
       ...(sharing && { sharing }),
     };
   }
@@ -191,8 +230,9 @@ export class HostedSession {
    * call is still good for it.
    */
   async withArguments<T>(
-    request: Pick<RunRequest, 'args'>,
+    request: Pick<RunRequest, 'args'> & Partial<RunRequest>,
     call: (args: readonly HostInput[]) => Promise<T>,
+    callPage?: CallPage,
   ): Promise<T> {
     const held: Value[] = [];
     const hold = <T extends Value>(value: T): T => {
@@ -212,6 +252,8 @@ export class HostedSession {
       tensor: ({ dtype, shape, data }) =>
         hold(this.machine.tensor(new HostTensor(dtype, shape, data))),
       handle: ({ handle }) => retained(this.#resolve(handle)),
+      closure: ({ handle }) => retained(this.#heldFunction(handle).value),
+      packed: ({ name }) => this.#pageFunction(name, callPage),
       adt: ({ tag, name }, fields) => {
         if (name === '') return fields;
         if (name !== undefined) return { constructor: name, fields };
@@ -225,6 +267,15 @@ export class HostedSession {
     } finally {
       for (const value of held) this.machine.release(value);
     }
+  }
+
+  /** A function of the page as an argument. It may be called after the run, by what the run returned. */
+  #pageFunction(name: string, callPage: CallPage | undefined): HostInput {
+    if (callPage === undefined) throw new UsageError(`The page gave no function ${name}.`);
+    return async (...args: readonly Value[]) => {
+      const { callFunction } = await import('./page-functions.ts');
+      return callFunction(name, args, callPage);
+    };
   }
 
   #resolve(handle: HandleId): TensorValue {
@@ -241,15 +292,18 @@ export class HostedSession {
   }
 
   /** Reads or keeps what a function returned, and drops the reference to it. */
-  async deliver(request: Deliverable, result: Value): Promise<WireResult[]> {
+  async deliver(request: Deliverable, result: Value, callee?: HeldFunction): Promise<WireResult[]> {
     try {
-      const info = this.functions.find(({ name }) => name === request.functionName);
-      const names = info?.results ?? [];
-      const constructors = await this.#constructorsIn(request.functionName, result);
+      const { names, type } = callee
+        ? { names: [CALLEE_RESULT], type: callee.type?.result }
+        : this.#resultsOf(request.functionName);
+      const types = await this.#typesIn(result, type);
+      const held = await this.#functionsFor(result);
       // Before a handle is made: nobody would drop those of a result that cannot be delivered.
       const { tensors, drafts } = await draftsOf(
         names.length === 1 ? [result] : fieldsOf(result),
-        constructors,
+        types?.names,
+        held && ((value) => this.#keepFunction(held, value, types?.functions.get(value))),
       );
       const isRead = request.keep === 'host';
       // Nobody waits for what is kept; the device is to begin with it all the same.
@@ -260,7 +314,7 @@ export class HostedSession {
         const host = hosts.get(tensor);
         return host === undefined ? this.#keep(tensor) : toWireTensor(host);
       };
-      return names.map(({ name }, index) => ({
+      return names.map((name, index) => ({
         name,
         value: drafts[index]?.finish(toWire) ?? { kind: 'null' },
       }));
@@ -269,19 +323,39 @@ export class HostedSession {
     }
   }
 
-  /** The names of constructors in what a function gave, where its type tells any. */
-  async #constructorsIn(
-    functionName: string,
-    result: Value,
-  ): Promise<ReadonlyMap<Value, string> | undefined> {
+  /** The names of the results of a function, and the type of what it gives. */
+  #resultsOf(functionName: string): {
+    readonly names: readonly string[];
+    readonly type: FullType | undefined;
+  } {
+    const info = this.functions.find(({ name }) => name === functionName);
+    const types = this.executable.types?.functions.find(({ name }) => name === functionName);
+    return { names: info?.results.map(({ name }) => name) ?? [], type: types?.result };
+  }
+
+  async #typesIn(result: Value, type: FullType | undefined): Promise<ResultTypes | undefined> {
     const { types } = this.executable;
-    const type = types?.functions.find(({ name }) => name === functionName);
-    if (types === undefined || type === undefined || !(result instanceof AdtValue))
-      return undefined;
-    const { constructorNames, TypedValues } = await import('../runtime/typed-values.ts');
-    const names = new Map<Value, string>();
-    constructorNames(new TypedValues(types), result, type.result, names);
-    return names;
+    const hasParts = result instanceof AdtValue || isFunction(result);
+    if (types === undefined || type === undefined || !hasParts) return undefined;
+    return (await import('./held-functions.ts')).resultTypes(types, result, type);
+  }
+
+  /** Where functions are kept; undefined where a result has surely none, or the page takes none. */
+  async #functionsFor(result: Value): Promise<HeldFunctions | undefined> {
+    if (!this.givesFunctions) return undefined;
+    if (!(result instanceof AdtValue) && !isFunction(result)) return undefined;
+    this.#functions ??= new (await import('./held-functions.ts')).HeldFunctions();
+    return this.#functions;
+  }
+
+  #keepFunction(
+    held: HeldFunctions,
+    value: FunctionValue,
+    type: FunctionType | undefined,
+  ): WireValue {
+    const handle = this.#nextHandle++;
+    held.keep(handle, value, { machine: this.machine, type });
+    return { kind: 'closure', handle };
   }
 
   /** A value as the page holds it, its tensors as handles. Drops the reference to it. */
@@ -300,6 +374,10 @@ export class HostedSession {
     this.#handles.set(handle, tensor);
     return { kind: 'handle', handle, dtype: tensor.dtype, shape: tensor.shape };
   }
+}
+
+function isFunction(value: Value): boolean {
+  return value instanceof ClosureValue || value instanceof PackedFunctionValue;
 }
 
 function fieldsOf(result: Value): readonly Value[] {

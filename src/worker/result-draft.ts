@@ -1,5 +1,5 @@
 import { foldValues } from '../core/value-fold.ts';
-import { type TensorValue, type Value } from '../runtime/value.ts';
+import type { ClosureValue, PackedFunctionValue, TensorValue, Value } from '../runtime/value.ts';
 import type { WireValue } from './protocol.ts';
 import type { RefusedKind } from './refused-result.ts';
 import { MACHINE_SIDE, type MachineForms } from '../runtime/machine-side.ts';
@@ -7,6 +7,8 @@ import { MACHINE_SIDE, type MachineForms } from '../runtime/machine-side.ts';
 /** Limits of a result for a page: messages must not exhaust stack or memory of a thread. */
 const MAX_RESULT_COUNT = 1 << 16;
 const MAX_RESULT_DEPTH = 1000;
+
+export type FunctionValue = ClosureValue | PackedFunctionValue;
 
 type TensorToWire = (tensor: TensorValue) => WireValue;
 
@@ -24,12 +26,14 @@ export interface ResultDrafts {
 }
 
 /**
- * Results for a page, up to their tensors; `names` are the constructors of data. Rejects with UsageError for what a page cannot
+ * Results for a page, up to their tensors; `names` are the constructors of data. Functions are kept, where the page
+ * takes any. Rejects with UsageError for what a page cannot
  * take.
  */
 export async function draftsOf(
   results: readonly Value[],
   names?: ReadonlyMap<Value, string>,
+  keepFunction?: (value: FunctionValue) => WireValue,
 ): Promise<ResultDrafts> {
   const tensors = new Set<TensorValue>();
   let refused: RefusedKind | undefined = undefined as RefusedKind | undefined;
@@ -38,6 +42,10 @@ export async function draftsOf(
     refused ??= kind;
     return leaf({ kind: 'null' });
   };
+  const takeFunction = (value: FunctionValue): ResultDraft =>
+    keepFunction === undefined
+      ? refuse(value)
+      : { count: 1, depth: 0, finish: () => keepFunction(value) };
   const draftOf = foldValues<MachineForms, ResultDraft>(MACHINE_SIDE, {
     null: () => leaf({ kind: 'null' }),
     int: (value) => leaf({ kind: 'int', value }),
@@ -59,8 +67,8 @@ export async function draftsOf(
       }),
     }),
     dtype: refuse,
-    closure: refuse,
-    packed: refuse,
+    closure: takeFunction,
+    packed: takeFunction,
     storage: refuse,
     heap: refuse,
     vm: refuse,
