@@ -12,6 +12,7 @@ import {
   sumAndProduct,
 } from '../src/worker/testing/test-programs.ts';
 import { expect, forgiveWebAssembly, test } from './fixtures.ts';
+import type { LoadOptions, ProgramFunction } from '../src/client/index.ts';
 import type { SessionPage } from './pages/session.ts';
 
 declare const weft: SessionPage;
@@ -179,6 +180,83 @@ test('programs in the worker call functions of the page', async ({ page }) => {
   expect(found.errors[0]).toContain('nothing to sample');
   expect(found.errors[1]).toContain('no definition of sample (packed)');
   expect(page.workers().length).toBeLessThanOrEqual(1);
+});
+
+test('nodes of other domains in the worker call functions of the page, which tell their types', async ({
+  page,
+}) => {
+  const model = writeOnnxModel({
+    opset: 17,
+    opsets: { 'my.domain': 1 },
+    inputs: [{ name: 'x', dtype: 'float32', shape: ['n'] }],
+    nodes: [
+      { op: 'Relu', inputs: ['x'], outputs: ['r'] },
+      { op: 'Op', domain: 'my.domain', inputs: ['r'], outputs: ['a'], attributes: { by: 3 } },
+      { op: 'Neg', inputs: ['a'], outputs: ['y'] },
+    ],
+    outputs: ['y'],
+  });
+  const found = await page.evaluate(async (bytes) => {
+    const { Session, Tensor } = weft;
+    const asked: string[] = [];
+    const functions: LoadOptions['functions'] = {
+      'my.domain::Op': {
+        type: ({ operator, inputs }) => {
+          asked.push(operator);
+          return { dtype: 'float32', shape: inputs[0]?.shape ?? [] };
+        },
+        run: ([x], { by }) => {
+          const data = x ? Array.from(x.data, Number) : [];
+          return Tensor.from(data.map((value) => value * Number(by)));
+        },
+      },
+    };
+    const results: number[][] = [];
+    // Of these, the second compiles in a thread of its own.
+    for (const options of [{}, { compileLimits: { nodes: 1e6 } }]) {
+      const source = Uint8Array.from(bytes);
+      const session = await Session.load(source, { device: 'webgpu', functions, ...options });
+      const { y } = await session.run({ x: Tensor.from([1, -2, 3]) });
+      results.push(y ? Array.from(y.data, Number) : []);
+      await session.dispose();
+    }
+    const missing = await weft.failure(Session.load(Uint8Array.from(bytes)));
+    return { asked, results, missing };
+  }, Array.from(model));
+  expect(found.asked).toEqual(['my.domain::Op', 'my.domain::Op']);
+  expect(found.results).toEqual([
+    [-3, -0, -9],
+    [-3, -0, -9],
+  ]);
+  expect(found.missing.message).toContain('my.domain.Op');
+});
+
+test('functions go through the worker in both directions', async ({ page }) => {
+  const found = await page.evaluate(async (text) => {
+    const { Session, Tensor } = weft;
+    const session = await Session.load(await weft.compile(text), { device: 'webgpu' });
+    const scaled = (x: unknown) => {
+      const data = x instanceof Tensor ? Array.from(x.data, Number) : [];
+      return Tensor.from(data.map((value) => value * 2));
+    };
+    const { result } = await session.run<ProgramFunction>({ f: scaled, by: Tensor.from([1, 10]) });
+    if (result === undefined) throw new Error('no function');
+    const value = await result(Tensor.from([1, 2]));
+    const held = (await session.memory()).functions;
+    result.dispose();
+    const { functions: left } = await session.memory();
+    const late = await weft.failure(result(Tensor.from([1, 2])));
+    await session.dispose();
+    return {
+      numbers: value instanceof Tensor ? Array.from(value.data, Number) : [],
+      held,
+      left,
+      late,
+    };
+  }, 'def @main(%f: fn (Tensor[(n,), float32]) -> Tensor[(n,), float32], %by: Tensor[(n,), float32]) { fn (%x: Tensor[(n,), float32]) { mul(%f(%x), %by) } }');
+  expect(found.numbers).toEqual([2, 40]);
+  expect([found.held, found.left]).toEqual([1, 0]);
+  expect(found.late.message).toContain('disposed of');
 });
 
 test('reports progress through the phases while weights arrive', async ({ page }) => {

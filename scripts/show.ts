@@ -9,6 +9,7 @@ const SHOWS: Readonly<
   consumers: () => import('./show/consumers.ts'),
   engines: () => import('./show/engines.ts'),
   faults: () => import('./show/faults.ts'),
+  language: () => import('./show/language.ts'),
 };
 
 /** `npm run show -- NAME [WORD …]`. */

@@ -1,14 +1,10 @@
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { formatShape } from '../core/shape.ts';
 import type { FunctionInfo, ValueInfo } from '../worker/protocol.ts';
-import {
-  type BoundValue,
-  type ImageInput,
-  type Inputs,
-  isPlain,
-  type PlainInputs,
-} from './input-value.ts';
+import { type BoundValue, type Inputs, isPlain, type PlainInputs } from './input-value.ts';
+import { GivenFunctions } from './program-function.ts';
 import { isStructured, wireStructured } from './structured-input.ts';
+import type { ImageInput } from './session-value.ts';
 import { Tensor } from './tensor.ts';
 
 /** `wanted` is the input's shape, -1 for a dimension that may be anything. */
@@ -32,18 +28,24 @@ const CLASSES = [
  * Inputs with tensors in place of pictures, and tuples and data as they go to the worker. Throws UsageError
  * for objects that are none of these.
  */
-export function convertInputs(info: FunctionInfo, inputs: Inputs): PlainInputs {
+export function convertInputs(info: FunctionInfo, inputs: Inputs, owner: unknown): PlainInputs {
+  const given = new GivenFunctions(owner);
   const entries = Object.entries(inputs).map(([name, value]): [string, BoundValue] => {
     if (isPlain(value)) return [name, value];
     const where = `input "${name}"`;
     const param = info.params.find((candidate) => candidate.name === name);
-    if (param?.dtype === 'any' && isStructured(value)) return [name, wireStructured(value, where)];
+    if (param?.dtype === 'any' && isStructured(value)) {
+      return [name, wireStructured(value, where, given)];
+    }
+    if (param?.dtype === 'any' && typeof value === 'function') {
+      return [name, { wire: given.wire(value, where) }];
+    }
     if (!isImageInput(value)) {
       throw new UsageError({
         where,
         got: value === null ? 'null' : Object(value).constructor.name,
         expected:
-          'a Tensor, a DeviceTensor, a picture, a number, an array or { constructor, fields }',
+          'a Tensor, a DeviceTensor, a picture, a number, an array, { constructor, fields } or a function',
         remedy: 'Tensor.from makes a tensor of an array.',
       });
     }
@@ -52,7 +54,12 @@ export function convertInputs(info: FunctionInfo, inputs: Inputs): PlainInputs {
     const wanted = param.shape.map((dim) => (typeof dim === 'number' ? dim : -1));
     return [name, imageToTensor(value, { where, dtype: param.dtype, wanted })];
   });
-  return Object.fromEntries(entries);
+  const callPage = given.callPage();
+  const called = entries.map(([name, value]): [string, BoundValue] => {
+    const isWired = typeof value === 'object' && 'wire' in value;
+    return [name, isWired ? { ...value, callPage } : value];
+  });
+  return Object.fromEntries(called);
 }
 
 function isImageInput(value: object | null): value is ImageInput {

@@ -46,7 +46,7 @@ export type {
 } from '../worker/protocol.ts';
 export { configureWorker, type WorkerOptions } from './configure-worker.ts';
 export { DeviceTensor } from './device-tensor.ts';
-export type { DataInput, ImageInput, Inputs, InputValue } from './input-value.ts';
+export type { Inputs } from './input-value.ts';
 export { type Profile, Session } from './session.ts';
 export type { LoadOptions, ResumeOptions, RunOptions } from './session-options.ts';
 export type { Checkpoints } from './snapshots/checkpoints.ts';
@@ -64,12 +64,21 @@ export type { SessionSource } from './source.ts';
 export { type NestedArray, Tensor } from './tensor.ts';
 export type { TuneOptions, TuneProgress, TuningReport } from './tune-session.ts';
 export type {
-  FunctionResult,
-  SessionFunction,
   SessionFunctions,
   SessionNodeAttribute,
   SessionNodeAttributes,
   SessionNodeFunction,
   SessionNodeSignature,
 } from './session-functions.ts';
-export type { AdtOutput, DataOutput, OutputValue } from './wire-values.ts';
+export type {
+  AdtOutput,
+  DataInput,
+  DataOutput,
+  FunctionInput,
+  FunctionResult,
+  ImageInput,
+  InputValue,
+  OutputValue,
+  ProgramFunction,
+  SessionFunction,
+} from './session-value.ts';

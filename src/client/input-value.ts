@@ -1,36 +1,8 @@
-import type { WireValue } from '../worker/protocol.ts';
+import type { CallPage, WireValue } from '../worker/protocol.ts';
 import { DeviceTensor } from './device-tensor.ts';
+import type { InputValue } from './session-value.ts';
 import { Tensor } from './tensor.ts';
 
-/** Pictures that `run` takes for an input. */
-export type ImageInput =
-  | ImageData
-  | ImageBitmap
-  | HTMLCanvasElement
-  | OffscreenCanvas
-  | HTMLImageElement
-  | HTMLVideoElement
-  | VideoFrame;
-
-/** A value of an algebraic data type of the program: `{ constructor: 'Cons', fields: [head, tail] }`. */
-export interface DataInput {
-  /** The name of the constructor. */
-  readonly constructor: string;
-  /** Its fields, in order. */
-  readonly fields: readonly InputValue[];
-}
-
-/**
- * The argument of `run` for one input. Plain numbers are for int and float parameters, arrays for tuples.
- */
-export type InputValue =
-  | Tensor
-  | DeviceTensor
-  | ImageInput
-  | DataInput
-  | readonly InputValue[]
-  | number
-  | string;
 /** Inputs of a run, by name. */
 export type Inputs = Readonly<Record<string, InputValue>>;
 /** Inputs whose pictures have become tensors. */
@@ -40,10 +12,12 @@ export type BoundValue = Tensor | DeviceTensor | WiredValue | number | string;
 /** A tuple or data, as it goes to the worker. */
 export interface WiredValue {
   readonly wire: WireValue;
+  /** Calls the functions of the page in it. */
+  readonly callPage?: CallPage | undefined;
 }
 
 export function isPlain(value: InputValue): value is Exclude<BoundValue, WiredValue> {
-  return typeof value !== 'object' || value instanceof Tensor || value instanceof DeviceTensor;
+  return !/^[of]/.test(typeof value) || value instanceof Tensor || value instanceof DeviceTensor;
 }
 
 export function arePlain(

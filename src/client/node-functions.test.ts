@@ -54,7 +54,7 @@ function functions(seen: Partial<Seen> = {}): Record<string, SessionNodeFunction
   return {
     'my.domain::Scale': {
       type: ({ where, inputs, attributes }) => {
-        asked.push(`${where} ${inputs[0]?.shape.join()} ${JSON.stringify(attributes['by'])}`);
+        asked.push(`${where} ${inputs[0]?.shape.join()} ${Number(attributes['by'])}`);
         return { dtype: 'float32', shape: inputs[0]?.shape ?? [] };
       },
       run: ([x, absent], attributes) => {

@@ -12,28 +12,9 @@ import {
   type WireSignature,
   type WireValue,
 } from '../worker/protocol.ts';
-import type { DeviceTensor } from './device-tensor.ts';
-import type { DataInput, InputValue } from './input-value.ts';
+import type { FunctionResult, InputValue, OutputValue, SessionFunction } from './session-value.ts';
 import { wireStructured } from './structured-input.ts';
 import { Tensor } from './tensor.ts';
-import type { OutputValue } from './wire-values.ts';
-
-/** What a function that a program calls may give: nothing where the program declares `()`. */
-export type FunctionResult =
-  | Exclude<InputValue, DeviceTensor>
-  | boolean
-  | DataInput
-  | readonly FunctionResult[]
-  | undefined
-  | void;
-
-/**
- * A function of the page that a program calls by name. Tensors come and go as {@link Tensor}, tuples as
- * arrays, data as `{ constructor, fields }`.
- */
-export type SessionFunction = {
-  call(...args: OutputValue[]): FunctionResult | Promise<FunctionResult>;
-}['call'];
 
 /** An attribute of a node of an ONNX model. */
 export type SessionNodeAttribute = number | string | readonly number[] | readonly string[] | Tensor;
@@ -152,6 +133,8 @@ const toOutput = foldValues<WireForms, OutputValue>(WIRE_SIDE, {
   shape: given,
   tensor: ({ dtype, data, shape }) => new Tensor(dtype, data, shape),
   handle: () => null,
+  closure: () => null,
+  packed: () => null,
   adt: ({ tag, name }, fields) => {
     if (name === '') return fields;
     return name === undefined ? { tag, fields } : { constructor: name, fields };

@@ -3,6 +3,7 @@ import { UsageError } from '../core/errors.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
 import type {
   CallId,
+  CallPage,
   ControlReply,
   ControlRequest,
   Dims,
@@ -19,12 +20,13 @@ import type {
   SessionMemory,
   SessionService,
   ValueInfo,
+  WireResult,
 } from '../worker/protocol.ts';
 import { bindInputs } from './bind-inputs.ts';
 import { checkOptions, SIGNAL_OPTIONS } from './check-options.ts';
 import { type CallOptions, Connection, hasWorkers, type Send } from './connection.ts';
 import type { DeviceTensor } from './device-tensor.ts';
-import { arePlain, type Inputs } from './input-value.ts';
+import { arePlain, type Inputs, type WiredValue } from './input-value.ts';
 import type { Checkpoints } from './snapshots/checkpoints.ts';
 import type {
   CheckpointOptions,
@@ -46,7 +48,8 @@ import { type SessionSource, toWireSource } from './source.ts';
 import { Tensor } from './tensor.ts';
 import type { TuneOptions, TuningReport } from './tune-session.ts';
 import { takeRoom } from './spare-memory.ts';
-import { fromWire, handlesIn, type OutputValue, toWire } from './wire-values.ts';
+import type { OutputValue } from './session-value.ts';
+import { fromWire, handlesIn, toWire } from './wire-values.ts';
 
 /** The result of a profiled run, and its times. */
 export interface Profile {
@@ -194,21 +197,21 @@ export class Session {
   ): Promise<Record<string, Output>>;
   async run(inputs: Inputs, options: RunOptions = {}): Promise<Record<string, OutputValue>> {
     const results = await this.#request(inputs, options, {
-      send: (service, call, request) => service.run(call, request),
+      send: (service, call, request, callPage) => service.run(call, request, callPage),
       discard: (late, service) => {
         for (const handle of handlesIn(late)) void service.release(this.#id, handle);
       },
     });
-    return fromWire(results, this);
+    return this.#outputs(results);
   }
 
   /** Runs a function and times its kernels. No other run of the device overlaps with it. */
   async profile(inputs: Inputs, options: RunOptions = {}): Promise<Profile> {
     const host = { ...options, keep: 'host' as const };
     const { results, ...measured } = await this.#request(inputs, host, {
-      send: (service, call, request) => service.profile(call, request),
+      send: (service, call, request, callPage) => service.profile(call, request, callPage),
     });
-    return { ...measured, outputs: fromWire(results, this) as Record<string, Tensor> };
+    return { ...measured, outputs: (await this.#outputs(results)) as Record<string, Tensor> };
   }
 
   /**
@@ -314,9 +317,22 @@ export class Session {
     return new Tensor(read.dtype, read.data, read.shape);
   }
 
+  /** @internal Calls a function among results. */
+  callHandle(request: Pick<RunRequest, 'callee' | 'args'>, callPage: CallPage | undefined) {
+    const run = { session: this.#id, functionName: '', keep: 'host', ...request } as const;
+    return this.#call(undefined, (service, call) => service.run(call, run, callPage));
+  }
+
   /** @internal See {@link DeviceTensor.dispose}. */
   releaseHandle(handle: HandleId): void {
     this.#connection.post((service) => service.release(this.#id, handle));
+  }
+
+  async #outputs(results: readonly WireResult[]): Promise<Record<string, OutputValue>> {
+    return (
+      fromWire(results, this) ??
+      (await import('./program-function.ts')).fromWireWithFunctions(results, this)
+    );
   }
 
   async #dispose(): Promise<void> {
@@ -359,25 +375,33 @@ export class Session {
     const inputs = (given as Inputs | null | undefined) ?? {};
     const plain = arePlain(inputs)
       ? inputs
-      : (await import('./image-input.ts')).convertInputs(info, inputs);
+      : (await import('./image-input.ts')).convertInputs(info, inputs, this);
     const binding = bindInputs(info, plain, this);
     if (binding.mismatches.length > 0 || Object.keys(plain).length > info.params.length) {
       const { explainInputs } = await import('./explain-inputs.ts');
       throw explainInputs(info, plain, binding);
     }
     const { args, transfers } = toWire(info, binding.values, move);
+    const { callPage }: Partial<WiredValue> = Object(
+      binding.values.find((value) => Object(value).callPage),
+    );
     const room = takeRoom();
     transfers.push(...room);
     const request = { ...rest, session: this.#id, functionName: name, args, room };
     return this.#call(
       signal,
-      (service, call) => send(service, call, transfer(request, transfers)),
+      (service, call) => send(service, call, transfer(request, transfers), callPage),
       discard,
     );
   }
 }
 
 interface RequestOptions<T> {
-  readonly send: (service: SessionService, call: CallId, request: RunRequest) => Promise<Reply<T>>;
+  readonly send: (
+    service: SessionService,
+    call: CallId,
+    request: RunRequest,
+    callPage: CallPage | undefined,
+  ) => Promise<Reply<T>>;
   readonly discard?: CallOptions<T>['discard'];
 }

@@ -1,10 +1,16 @@
 import { UsageError } from '../core/errors.ts';
 import type { WireValue } from '../worker/protocol.ts';
 import { DeviceTensor } from './device-tensor.ts';
-import type { DataInput, InputValue, WiredValue } from './input-value.ts';
+import type { WiredValue } from './input-value.ts';
+import type { DataInput, FunctionInput, InputValue } from './session-value.ts';
 import { Tensor } from './tensor.ts';
 
 type Structured = DataInput | readonly InputValue[];
+
+/** Takes the functions among the fields. */
+export interface GivenFunctions {
+  wire(given: FunctionInput, where: string): WireValue;
+}
 
 /** Whether an input is a tuple or data. */
 export function isStructured(value: unknown): value is Structured {
@@ -23,14 +29,18 @@ interface Open {
  * A tuple or data as it goes to the worker, with copies of the elements of its tensors. Iterative, because
  * lists are nested as deep as they are long. Throws UsageError for a field that is no value.
  */
-export function wireStructured(root: Structured, where: string): WiredValue {
+export function wireStructured(
+  root: Structured,
+  where: string,
+  given?: GivenFunctions,
+): WiredValue {
   const stack: Open[] = [open(root)];
   for (;;) {
     const top = stack[stack.length - 1] as Open;
     const input = top.inputs[top.fields.length];
     if (top.fields.length < top.inputs.length) {
       if (isStructured(input)) stack.push(open(input));
-      else top.fields.push(wireLeaf(input, where));
+      else top.fields.push(wireLeaf(input, where, given));
       continue;
     }
     stack.pop();
@@ -47,7 +57,8 @@ function open(value: Structured): Open {
     : { name: '', inputs: value, fields: [] };
 }
 
-function wireLeaf(value: unknown, where: string): WireValue {
+function wireLeaf(value: unknown, where: string, given: GivenFunctions | undefined): WireValue {
+  if (typeof value === 'function' && given) return given.wire(value as FunctionInput, where);
   if (typeof value === 'number') {
     return { kind: Number.isSafeInteger(value) ? 'int' : 'float', value };
   }

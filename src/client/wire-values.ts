@@ -12,34 +12,8 @@ import {
 import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
 import type { BoundValue } from './input-value.ts';
 import { takeSpare } from './spare-memory.ts';
+import type { OutputValue } from './session-value.ts';
 import { Tensor } from './tensor.ts';
-
-/** Other results than tensors and numbers. A tuple has tag 0. */
-export interface AdtOutput {
-  /** Which constructor of the type made it; 0 for a tuple. Of files that tell no names. */
-  readonly tag: number;
-  /** Its fields, in order. */
-  readonly fields: readonly OutputValue[];
-}
-
-/** A value of an algebraic data type. */
-export interface DataOutput {
-  /** The name of the constructor. */
-  readonly constructor: string;
-  /** Its fields, in order. */
-  readonly fields: readonly OutputValue[];
-}
-
-/** Everything that a function can return. Those of ONNX models return tensors only. */
-export type OutputValue =
-  | Tensor
-  | DeviceTensor
-  | AdtOutput
-  | DataOutput
-  | readonly OutputValue[]
-  | number
-  | string
-  | null;
 
 export interface WireArguments {
   readonly args: readonly WireValue[];
@@ -89,11 +63,13 @@ function buffersIn(args: readonly WireValue[]): Transferable[] {
   return [...new Set(buffers)].filter((buffer) => buffer instanceof ArrayBuffer);
 }
 
-/** Results by name. */
+/** Results by name; undefined where there are functions among them, and nothing that makes them. */
 export function fromWire(
   results: readonly WireResult[],
   owner: HandleOwner,
-): Record<string, OutputValue> {
+  functionOf?: (handle: HandleId) => OutputValue,
+): Record<string, OutputValue> | undefined {
+  let isLate = false;
   const given = ({ value }: { readonly value: OutputValue }): OutputValue => value;
   const outputOf = foldValues<WireForms, OutputValue>(WIRE_SIDE, {
     null: () => null,
@@ -103,17 +79,20 @@ export function fromWire(
     shape: given,
     tensor: ({ dtype, data, shape }) => new Tensor(dtype, data, shape),
     handle: (value) => new DeviceTensor(owner, value.handle, value),
+    closure: ({ handle }) => (functionOf ? functionOf(handle) : ((isLate = true), null)),
+    packed: () => null,
     adt: ({ tag, name: constructor }, fields) =>
       constructor === '' ? fields : constructor ? { constructor, fields } : { tag, fields },
   });
-  return Object.fromEntries(results.map(({ name, value }) => [name, outputOf(value)]));
+  const outputs = results.map(({ name, value }) => [name, outputOf(value)] as const);
+  return isLate ? undefined : Object.fromEntries(outputs);
 }
 
-/** The device tensors among results. */
+/** The device tensors and functions among results. */
 export function handlesIn(results: readonly WireResult[]): HandleId[] {
   const handles: HandleId[] = [];
   const visit = foldParts(WIRE_SIDE.partsOf, (value) => {
-    if (value.kind === 'handle') handles.push(value.handle);
+    if ('handle' in value) handles.push(value.handle);
   });
   for (const { value } of results) visit(value);
   return handles;

@@ -8,7 +8,14 @@ import { formatFullType } from '../bytecode/format-full-type.ts';
 import { RuntimeError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { formatShape } from '../core/shape.ts';
-import { type ConvertResult, type HostData, type HostResult, toValue } from './host-function.ts';
+import {
+  adaptHostFunction,
+  type ConvertResult,
+  type HostData,
+  type HostFunction,
+  type HostResult,
+  toValue,
+} from './host-function.ts';
 import { fits } from './kernel-arguments.ts';
 import {
   AdtValue,
@@ -25,6 +32,13 @@ import {
 import type { VmState } from './vm-state.ts';
 
 type AdtType = Extract<FullType, { readonly kind: 'adt' }>;
+
+/** The type of a function that is a value. */
+export type FunctionType = Extract<FullType, { readonly kind: 'function' }>;
+
+function isFunction(value: Value | undefined): value is ClosureValue | PackedFunctionValue {
+  return value instanceof ClosureValue || value instanceof PackedFunctionValue;
+}
 
 /** Fields of a tuple or of data that are converted one after the other. */
 interface OpenFields {
@@ -76,7 +90,7 @@ export class TypedValues {
     };
     const enter = (input: HostResult, type: FullType): void => {
       const open = this.#open(input, type, where);
-      if (open === undefined) finish(leafValue(input, type, { where, state, sizes }));
+      if (open === undefined) finish(leafValue(input, type, { values: this, where, state, sizes }));
       else stack.push(open);
     };
     try {
@@ -97,6 +111,13 @@ export class TypedValues {
       throw error;
     }
     return result ?? null;
+  }
+
+  /** A function of JavaScript as a value of a type, which what it gives is checked against. */
+  functionValue(call: HostFunction, { params, result }: FunctionType, state: VmState): Value {
+    const name = call.name === '' ? 'function' : call.name;
+    const convert = resultConverter(this, { name, params, result }, state);
+    return new PackedFunctionValue(name, adaptHostFunction(name, call, state, convert));
   }
 
   /** The fields of a tuple or of data; undefined for other types. */
@@ -157,19 +178,22 @@ export class TypedValues {
 }
 
 /**
- * The constructors of the data in a value, and an empty text for each tuple. Iterative, for long lists.
+ * The constructors of the data in a value, an empty text for each tuple, and the types of functions. Iterative, for
+ * long lists.
  */
 export function constructorNames(
   values: TypedValues,
   root: Value,
   rootType: FullType,
   names: Map<Value, string>,
+  functions?: Map<Value, FunctionType>,
 ): void {
   const stack: { readonly value: Value; readonly type: FullType }[] = [
     { value: root, type: rootType },
   ];
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const { value, type } = top;
+    if (type.kind === 'function' && isFunction(value)) functions?.set(value, type);
     if (!(value instanceof AdtValue) || names.has(value)) continue;
     const known =
       type.kind === 'tuple'
@@ -179,7 +203,7 @@ export function constructorNames(
     names.set(value, known.name);
     for (const [i, field] of known.fields.entries()) {
       const inner = value.fields[i];
-      if (inner instanceof AdtValue) stack.push({ value: inner, type: field });
+      if (inner instanceof AdtValue || isFunction(inner)) stack.push({ value: inner, type: field });
     }
   }
 }
@@ -212,8 +236,11 @@ function isData(input: HostResult): input is HostData {
 function leafValue(
   input: HostResult,
   type: FullType,
-  { where, state, sizes }: TypedContext,
+  { values, where, state, sizes }: TypedContext & { readonly values: TypedValues },
 ): Value {
+  if (type.kind === 'function' && typeof input === 'function') {
+    return values.functionValue(input, type, state);
+  }
   const value = toValue(input, where, state);
   if (type.kind === 'float' && typeof value === 'number') return new FloatValue(value);
   const isShape = type.kind === 'shape' && value instanceof AdtValue;
@@ -235,7 +262,7 @@ function hasType(value: Value, type: FullType, sizes: Map<string, number>): bool
     case 'shape':
       return value instanceof ShapeValue;
     case 'function':
-      return value instanceof ClosureValue || value instanceof PackedFunctionValue;
+      return isFunction(value);
     default:
       return true;
   }
@@ -273,6 +300,8 @@ function describeInput(input: HostResult): string {
 export interface TypedBorder {
   /** For each packed function of a type, what checks and converts its results. */
   readonly converters: ReadonlyMap<string, ConvertResult>;
+  /** Arguments of a function that is a value, as JavaScript gave them. Throws RuntimeError. */
+  arguments(type: FunctionType, inputs: readonly HostResult[]): Value[];
   /** An argument of a function as JavaScript gave it; undefined where its type has no fields. */
   argument(functionName: string, index: number, input: HostResult): Value | undefined;
 }
@@ -285,9 +314,28 @@ export function typedBorder(types: ProgramTypes, state: VmState): TypedBorder {
   );
   return {
     converters,
+    arguments({ params }, inputs) {
+      if (inputs.length !== params.length) {
+        const [got, expected] = [`${inputs.length} arguments`, String(params.length)];
+        throw new RuntimeError({ where: 'function', got, expected });
+      }
+      const sizes = new Map<string, number>();
+      const done: Value[] = [];
+      try {
+        for (const [i, type] of params.entries()) {
+          const where = `function, argument ${i}`;
+          done.push(values.toValue(inputs[i], type, { where, state, sizes }));
+        }
+      } catch (error) {
+        for (const value of done) discard(value);
+        throw error;
+      }
+      return done;
+    },
     argument(functionName, index, input) {
       const type = functions.get(functionName)?.params[index];
-      const hasFields = type?.kind === 'tuple' || type?.kind === 'adt';
+      const isFunctionInput = type?.kind === 'function' && typeof input === 'function';
+      const hasFields = type?.kind === 'tuple' || type?.kind === 'adt' || isFunctionInput;
       if (!hasFields || input instanceof AdtValue) return undefined;
       const where = `${functionName}, argument ${index}`;
       return values.toValue(input, type, { where, state, sizes: new Map() });

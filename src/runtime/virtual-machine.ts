@@ -7,6 +7,7 @@ import { CallRunner } from './calls/call-runner.ts';
 import { type CallOutcome, closureCall, registersOf } from './call.ts';
 import { checkArguments } from './check-arguments.ts';
 import { type HostInput, toValue } from './host-function.ts';
+import type { FunctionType } from './typed-values.ts';
 import { DEFAULT_LIMITS, type Invocation } from './invocation.ts';
 import type { LinkedFunction } from './linked-code.ts';
 import { type LoadedMachine, loadMachine, type MachineOptions } from './load-machine.ts';
@@ -134,12 +135,17 @@ export class VirtualMachine implements MachineValue {
     return this.#function(name).source.signature;
   }
 
-  /** A closure or packed function as a JS function, which holds one reference to it for good. */
-  toFunction(callee: Value): MachineFunction {
+  /**
+   * A closure or packed function as a JS function, which holds one reference to it for good. Arguments are
+   * converted by a type, where there is one.
+   */
+  toFunction(callee: Value, type?: FunctionType): MachineFunction {
     retain(callee);
     return async (...inputs) => {
-      const { state, linked } = this.#live();
-      const args = toArguments(inputs, { state });
+      const { state, linked, border } = this.#live();
+      const typed = type && border?.arguments(type, inputs);
+      for (const value of typed ?? []) retain(value);
+      const args = typed ?? toArguments(inputs, { state });
       try {
         const call = closureCall(linked, callee, args);
         if (call.callee instanceof PackedFunctionValue) {

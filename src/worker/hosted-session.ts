@@ -1,13 +1,16 @@
-import type { ExecutableData } from '../bytecode/executable.ts';
+import type { ExecutableData, FullType } from '../bytecode/executable.ts';
 import { DeviceLostError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import { foldValues } from '../core/value-fold.ts';
 import { withinRunTime } from '../core/within-run-time.ts';
 import type { HostInput } from '../runtime/host-function.ts';
+import type { FunctionType } from '../runtime/typed-values.ts';
 import {
   AdtValue,
+  ClosureValue,
   FloatValue,
+  PackedFunctionValue,
   ShapeValue,
   type TensorValue,
   type Value,
@@ -15,13 +18,14 @@ import {
 import type { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { describeFunctions } from './describe-functions.ts';
 import type { SharedDevice } from './device-pool.ts';
+import type { HeldFunction, HeldFunctions, ResultTypes } from './held-functions.ts';
 import {
+  type CallPage,
   type Dims,
   type FunctionInfo,
   type HandleId,
   type RunRequest,
   type SessionMemory,
-  type ValueInfo,
   WIRE_SIDE,
   type WireForms,
   type WireProfile,
@@ -29,11 +33,14 @@ import {
   type WireTensor,
   type WireValue,
 } from './protocol.ts';
-import { draftsOf } from './result-draft.ts';
+import { draftsOf, type FunctionValue } from './result-draft.ts';
 import type { SessionDevices, SharedUse } from './shared-use.ts';
 
 type Deliverable = Pick<RunRequest, 'functionName' | 'keep' | 'room'>;
 type Given = Pick<RunRequest, 'args'> & Partial<Pick<RunRequest, 'functionName' | 'donate'>>;
+
+/** The name of what a function that is a value gives. */
+const CALLEE = { names: ['result'] } as const;
 
 /** A machine with what the page holds of it. */
 export class HostedSession {
@@ -51,6 +58,10 @@ export class HostedSession {
   #devices: SessionDevices;
   readonly #uses = new Set<Promise<unknown>>();
   readonly #handles = new Map<HandleId, TensorValue>();
+  /** Those that the page holds, once there are any. */
+  #functions: HeldFunctions | undefined;
+  /** Whether a page takes results that are functions. */
+  givesFunctions = true;
   #nextHandle = 1;
   /** Handles below this one went with a device. */
   #firstHandle = 1;
@@ -69,34 +80,57 @@ export class HostedSession {
   /** See {@link RebuildableSession}. */
   replace(machine: VirtualMachine, devices: SessionDevices): void {
     this.#handles.clear();
+    this.#functions?.clear();
     this.#firstHandle = this.#nextHandle;
     this.#releaseDevices();
     this.machine = machine;
     this.#devices = devices;
   }
 
-  run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
-    this.onRun?.(request);
-    return withinRunTime((ended) => this.#run(request, ended), signal, this.runTimeout);
+  run(request: RunRequest, signal: AbortSignal, callPage?: CallPage): Promise<WireResult[]> {
+    if (request.callee === undefined) this.onRun?.(request);
+    const run = (ended: AbortSignal) => this.#run(request, ended, callPage);
+    return withinRunTime(run, signal, this.runTimeout);
   }
 
-  #run(request: RunRequest, signal: AbortSignal): Promise<WireResult[]> {
+  #run(
+    request: RunRequest,
+    signal: AbortSignal,
+    callPage: CallPage | undefined,
+  ): Promise<WireResult[]> {
+    const { callee, functionName } = request;
+    // Taken now, as arguments are: it may be disposed of right after the call.
+    const held = callee === undefined ? undefined : this.#heldFunction(callee);
     this.#checkNames(request);
+    if (held !== undefined) this.machine.retain(held.value);
     const run: WithInputs<WireResult[]> = (args, take) =>
       this.device.share(async () => {
-        const options = { signal, donate: take() };
-        const result = await this.machine.invoke(request.functionName, args, options);
-        return untilAborted(this.deliver(request, result), signal);
+        const result = held
+          ? await untilAborted(held.call(...args), signal)
+          : await this.machine.invoke(functionName, args, { signal, donate: take() });
+        return untilAborted(this.deliver(request, result, held), signal);
       }, signal);
-    return this.#use(() => this.withArguments(request, run), signal);
+    const done = this.#use(() => this.withArguments(request, run, callPage), signal);
+    return held ? done.finally(() => this.machine.release(held.value)) : done;
+  }
+
+  #heldFunction(handle: HandleId): HeldFunction {
+    const held = this.#functions?.get(handle);
+    if (held !== undefined) return held;
+    throw new UsageError('The session gave no function.');
   }
 
   /** Runs while no other session uses the device, so that all launches are this run's. */
-  profile(request: RunRequest, signal: AbortSignal): Promise<WireProfile> {
-    return withinRunTime((ended) => this.#profile(request, ended), signal, this.runTimeout);
+  profile(request: RunRequest, signal: AbortSignal, callPage?: CallPage): Promise<WireProfile> {
+    const run = (ended: AbortSignal) => this.#profile(request, ended, callPage);
+    return withinRunTime(run, signal, this.runTimeout);
   }
 
-  #profile(request: RunRequest, signal: AbortSignal): Promise<WireProfile> {
+  #profile(
+    request: RunRequest,
+    signal: AbortSignal,
+    callPage: CallPage | undefined,
+  ): Promise<WireProfile> {
     this.#checkNames(request);
     const work: WithInputs<WireProfile> = async (args, take) => {
       const start = performance.now();
@@ -110,7 +144,7 @@ export class HostedSession {
     };
     const run: WithInputs<WireProfile> = (args, take) =>
       this.device.exclude(() => work(args, take), signal);
-    return this.#use(() => this.withArguments(request, run), signal);
+    return this.#use(() => this.withArguments(request, run, callPage), signal);
   }
 
   async warmup(dims: Dims, signal: AbortSignal): Promise<void> {
@@ -153,6 +187,7 @@ export class HostedSession {
   }
 
   #release(handle: HandleId): void {
+    this.#functions?.release(handle, this.machine);
     const tensor = this.#handles.get(handle);
     if (tensor === undefined) return;
     this.#handles.delete(handle);
@@ -162,6 +197,7 @@ export class HostedSession {
   /** Call when no run is under way any more. */
   dispose(): Promise<void> | undefined {
     for (const handle of this.#handles.keys()) this.#release(handle);
+    for (const handle of this.#functions?.handles() ?? []) this.#release(handle);
     this.machine.dispose();
     const files = this.shared?.dispose();
     this.#releaseDevices();
@@ -183,6 +219,7 @@ export class HostedSession {
       pooledBytes,
       scratchBytes,
       peakBytes,
+      functions: this.#functions?.size ?? 0,
       ...(sharing && { sharing }),
     };
   }
@@ -198,7 +235,7 @@ export class HostedSession {
    * call is still good for it. What the call takes over is its own then: tensors that came with it, and those that
    * the page donates. A session that shares its device keeps the latter to the end, since the run may start again.
    */
-  async withArguments<T>(request: Given, call: WithInputs<T>): Promise<T> {
+  async withArguments<T>(request: Given, call: WithInputs<T>, callPage?: CallPage): Promise<T> {
     const held: Value[] = [];
     const owned = new Map<number, Value>();
     const hold = <T extends Value>(value: T): T => {
@@ -218,6 +255,8 @@ export class HostedSession {
       tensor: ({ dtype, shape, data }) =>
         hold(this.machine.tensor(new HostTensor(dtype, shape, data))),
       handle: ({ handle }) => retained(this.#resolve(handle)),
+      closure: ({ handle }) => retained(this.#heldFunction(handle).value),
+      packed: ({ name }) => this.#pageFunction(name, callPage),
       adt: ({ tag, name }, fields) => {
         if (name === '') return fields;
         if (name !== undefined) return { constructor: name, fields };
@@ -263,10 +302,20 @@ export class HostedSession {
   }
 
   /** Throws UsageError for names that the function does not have. */
-  #checkNames({ functionName, donate = [], keep = 'host' }: RunRequest): void {
-    const { params = [], results = [] } = this.#infoOf(functionName) ?? {};
-    checkNames('donate', donate, params);
-    if (typeof keep !== 'string') checkNames('keep', keep, results);
+  #checkNames({ callee, functionName, donate = [], keep = 'host' }: RunRequest): void {
+    const info = callee === undefined ? this.#infoOf(functionName) : undefined;
+    checkNames('donate', donate, info?.params.map(({ name }) => name) ?? []);
+    const { names } = callee === undefined ? this.#resultsOf(functionName) : CALLEE;
+    if (typeof keep !== 'string') checkNames('keep', keep, names);
+  }
+
+  /** A function of the page as an argument. It may be called after the run, by what the run returned. */
+  #pageFunction(name: string, callPage: CallPage | undefined): HostInput {
+    if (callPage === undefined) throw new UsageError(`The page gave no function ${name}.`);
+    return async (...args: readonly Value[]) => {
+      const { callFunction } = await import('./page-functions.ts');
+      return callFunction(name, args, callPage);
+    };
   }
 
   #resolve(handle: HandleId): TensorValue {
@@ -283,31 +332,29 @@ export class HostedSession {
   }
 
   /** Reads or keeps what a function returned, and drops the reference to it. */
-  async deliver(request: Deliverable, result: Value): Promise<WireResult[]> {
+  async deliver(request: Deliverable, result: Value, callee?: HeldFunction): Promise<WireResult[]> {
     try {
-      const names = this.#infoOf(request.functionName)?.results ?? [];
-      const constructors = await this.#constructorsIn(request.functionName, result);
+      const { names, type } = callee
+        ? { ...CALLEE, type: callee.type?.result }
+        : this.#resultsOf(request.functionName);
+      const types = await this.#typesIn(result, type);
+      const held = await this.#functionsFor(result);
       // Before a handle is made: nobody would drop those of a result that cannot be delivered.
-      const { drafts } = await draftsOf(
+      const drafts = await draftsOf(
         names.length === 1 ? [result] : fieldsOf(result),
-        constructors,
+        types?.names,
+        held && ((value) => this.#keepFunction(held, value, types?.functions.get(value))),
       );
       const { keep = 'host' } = request;
-      const isKept = names.map(({ name }) =>
+      const isKept = names.map((name) =>
         typeof keep === 'string' ? keep === 'device' : keep.includes(name),
       );
-      const wanted = new Set<TensorValue>();
-      const want = (tensor: TensorValue): WireValue => {
-        wanted.add(tensor);
-        return { kind: 'null' };
-      };
-      for (const [index, draft] of drafts.entries()) if (!isKept[index]) draft.finish(want);
-      const tensors = [...wanted];
+      const tensors = [...new Set(drafts.flatMap((draft, i) => (isKept[i] ? [] : draft.tensors)))];
       // Nobody waits for what is kept; the device is to begin with it all the same.
       if (tensors.length === 0) this.device.device.flush();
       const read = tensors.length === 0 ? [] : await this.machine.read(tensors, request.room);
       const hosts = new Map(tensors.map((tensor, index) => [tensor, read[index]]));
-      return names.map(({ name }, index) => {
+      return names.map((name, index) => {
         const toWire = (tensor: TensorValue): WireValue => {
           const host = isKept[index] ? undefined : hosts.get(tensor);
           return host === undefined ? this.#keep(tensor) : toWireTensor(host);
@@ -319,26 +366,46 @@ export class HostedSession {
     }
   }
 
-  /** The names of constructors in what a function gave, where its type tells any. */
-  async #constructorsIn(
-    functionName: string,
-    result: Value,
-  ): Promise<ReadonlyMap<Value, string> | undefined> {
+  /** The names of the results of a function, and the type of what it gives. */
+  #resultsOf(functionName: string): {
+    readonly names: readonly string[];
+    readonly type: FullType | undefined;
+  } {
+    const info = this.#infoOf(functionName);
+    const types = this.executable.types?.functions.find(({ name }) => name === functionName);
+    return { names: info?.results.map(({ name }) => name) ?? [], type: types?.result };
+  }
+
+  async #typesIn(result: Value, type: FullType | undefined): Promise<ResultTypes | undefined> {
     const { types } = this.executable;
-    const type = types?.functions.find(({ name }) => name === functionName);
-    if (types === undefined || type === undefined || !(result instanceof AdtValue))
-      return undefined;
-    const { constructorNames, TypedValues } = await import('../runtime/typed-values.ts');
-    const names = new Map<Value, string>();
-    constructorNames(new TypedValues(types), result, type.result, names);
-    return names;
+    const hasParts = result instanceof AdtValue || isFunction(result);
+    if (types === undefined || type === undefined || !hasParts) return undefined;
+    return (await import('./held-functions.ts')).resultTypes(types, result, type);
+  }
+
+  /** Where functions are kept; undefined where a result has surely none, or the page takes none. */
+  async #functionsFor(result: Value): Promise<HeldFunctions | undefined> {
+    if (!this.givesFunctions) return undefined;
+    if (!(result instanceof AdtValue) && !isFunction(result)) return undefined;
+    this.#functions ??= new (await import('./held-functions.ts')).HeldFunctions();
+    return this.#functions;
+  }
+
+  #keepFunction(
+    held: HeldFunctions,
+    value: FunctionValue,
+    type: FunctionType | undefined,
+  ): WireValue {
+    const handle = this.#nextHandle++;
+    held.keep(handle, value, { machine: this.machine, type });
+    return { kind: 'closure', handle };
   }
 
   /** A value as the page holds it, its tensors as handles. Drops the reference to it. */
   async handOver(value: Value): Promise<WireValue> {
     try {
-      const { drafts } = await draftsOf([value]);
-      return drafts[0]?.finish((tensor) => this.#keep(tensor)) ?? { kind: 'null' };
+      const [draft] = await draftsOf([value]);
+      return draft?.finish((tensor) => this.#keep(tensor)) ?? { kind: 'null' };
     } finally {
       this.machine.release(value);
     }
@@ -355,15 +422,17 @@ export class HostedSession {
 /** `take` gives the positions of arguments that the call takes over from then on. */
 type WithInputs<T> = (args: readonly HostInput[], take: () => readonly number[]) => Promise<T>;
 
-function checkNames(option: string, given: unknown, known: readonly ValueInfo[]): void {
-  const names = known.map(({ name }) => name);
-  if (Array.isArray(given) && given.every((name) => names.includes(name))) return;
-  const got = `${option} ${JSON.stringify(given)}`;
+function checkNames(option: string, given: unknown, known: readonly string[]): void {
+  if (Array.isArray(given) && given.every((name) => known.includes(name))) return;
   throw new UsageError({
     where: 'run',
-    got,
-    expected: `a list of names among ${names.join(', ')}`,
+    got: `${option} ${JSON.stringify(given)}`,
+    expected: `a list of names among ${known.join(', ')}`,
   });
+}
+
+function isFunction(value: Value): boolean {
+  return value instanceof ClosureValue || value instanceof PackedFunctionValue;
 }
 
 function fieldsOf(result: Value): readonly Value[] {

@@ -60,6 +60,17 @@ function nodeFunction(name: string, callPage: CallPage, values: TypedValues): Ho
 
 const NO_TYPES: ProgramTypes = { dataTypes: [], functions: [], packed: [] };
 
+/** Calls a function that the page gave as an argument. What it gives is checked by whoever called. */
+export async function callFunction(
+  name: string,
+  args: readonly Value[],
+  callPage: CallPage,
+): Promise<HostInput> {
+  const reply = await callPage(name, await toPage(args, [], new TypedValues(NO_TYPES)));
+  if (!reply.ok) throw errorFromData(reply.error);
+  return fromPage(reply.value);
+}
+
 /** Values with the elements of their tensors, and with the names of constructors where types tell them. */
 async function toPage(
   args: readonly Value[],
@@ -68,7 +79,8 @@ async function toPage(
 ): Promise<WireValue[]> {
   const names = new Map<Value, string>();
   for (const [i, type] of types.entries()) constructorNames(values, args[i] ?? null, type, names);
-  const { tensors, drafts } = await draftsOf(args, names);
+  const drafts = await draftsOf(args, names);
+  const tensors = [...new Set(drafts.flatMap((draft) => draft.tensors))];
   const read = await readTensors(tensors);
   const contents = new Map(tensors.map((tensor, i) => [tensor, read[i]]));
   return drafts.map(({ finish }) =>
@@ -89,6 +101,8 @@ const fromPage = foldValues<WireForms, HostInput>(WIRE_SIDE, {
   shape: ({ value }) => new ShapeValue(value),
   tensor: ({ dtype, shape, data }) => new HostTensor(dtype, shape, data),
   handle: () => null,
+  closure: () => null,
+  packed: () => null,
   adt: ({ tag, name }, fields) => dataOf(tag, name, fields),
 });
 

@@ -30,8 +30,8 @@ export interface SessionService {
     onProgress: ((progress: LoadProgress) => void) | undefined,
     callPage?: CallPage,
   ): Promise<Reply<LoadedSession>>;
-  run(call: CallId, request: RunRequest): Promise<Reply<WireResult[]>>;
-  profile(call: CallId, request: RunRequest): Promise<Reply<WireProfile>>;
+  run(call: CallId, request: RunRequest, callPage?: CallPage): Promise<Reply<WireResult[]>>;
+  profile(call: CallId, request: RunRequest, callPage?: CallPage): Promise<Reply<WireProfile>>;
   warmup(call: CallId, session: SessionId, dims: Dims): Promise<Reply<null>>;
   read(call: CallId, session: SessionId, handle: HandleId): Promise<Reply<WireTensor>>;
   memory(call: CallId, session: SessionId): Promise<Reply<SessionMemory>>;
@@ -109,7 +109,7 @@ export type WorkerFiles = Readonly<Record<string, string>>;
 
 export type CallId = number;
 export type SessionId = number;
-/** A tensor that stays on the device for the page. */
+/** A tensor or a function that stays where the session runs, for the page. */
 export type HandleId = number;
 
 /** Values of symbolic dimensions by name. */
@@ -311,6 +311,8 @@ export type Keep = 'host' | 'device' | readonly string[];
 export interface RunRequest {
   readonly session: SessionId;
   readonly functionName: string;
+  /** In place of the name: a function that the page holds. */
+  readonly callee?: HandleId | undefined;
   /** In the order of the function's parameters. */
   readonly args: readonly WireValue[];
   /** Default `host`. */
@@ -352,8 +354,10 @@ export interface WireForms {
     readonly name?: string;
     readonly fields: readonly WireValue[];
   };
-  readonly closure: never;
-  readonly packed: never;
+  /** A function of the program, which stays there. */
+  readonly closure: { readonly kind: 'closure'; readonly handle: HandleId };
+  /** A function of the page, by the name under which the run calls it. */
+  readonly packed: { readonly kind: 'packed'; readonly name: string };
   readonly opaque: never;
   readonly storage: never;
   readonly heap: never;
@@ -438,6 +442,8 @@ export interface SessionMemory {
   readonly scratchBytes: number;
   /** The most that was ever held: constants, pool and scratch included. */
   readonly peakBytes: number;
+  /** Results that are functions and that the page has not disposed of. */
+  readonly functions: number;
   /** Of a session that shares its device: with a `priority`, `pin`, or `configureWorker`. */
   readonly sharing?: SharingCounters | undefined;
 }

@@ -11,7 +11,8 @@ export function refusedResult(kind: RefusedKind, maxCount: number, maxDepth: num
       where: 'run',
       got: `a ${kind} as a result`,
       expected: 'tensors, numbers, strings, shapes or tuples of them',
-      remedy: 'Functions and storages stay inside the machine: use VirtualMachine for them.',
+      remedy:
+        'Storages stay inside the machine, and so do functions where the session is remote, in a snapshot, or where a function of the page gets them.',
     });
   }
   return new UsageError({

@@ -1,5 +1,5 @@
 import { foldValues } from '../core/value-fold.ts';
-import { type TensorValue, type Value } from '../runtime/value.ts';
+import type { ClosureValue, PackedFunctionValue, TensorValue, Value } from '../runtime/value.ts';
 import type { WireValue } from './protocol.ts';
 import type { RefusedKind } from './refused-result.ts';
 import { MACHINE_SIDE, type MachineForms } from '../runtime/machine-side.ts';
@@ -7,6 +7,8 @@ import { MACHINE_SIDE, type MachineForms } from '../runtime/machine-side.ts';
 /** Limits of a result for a page: messages must not exhaust stack or memory of a thread. */
 const MAX_RESULT_COUNT = 1 << 16;
 const MAX_RESULT_DEPTH = 1000;
+
+export type FunctionValue = ClosureValue | PackedFunctionValue;
 
 type TensorToWire = (tensor: TensorValue) => WireValue;
 
@@ -18,26 +20,31 @@ export interface ResultDraft {
   readonly finish: (toWire: TensorToWire) => WireValue;
 }
 
-export interface ResultDrafts {
+/** A whole result. */
+export interface WholeDraft extends ResultDraft {
   readonly tensors: readonly TensorValue[];
-  readonly drafts: readonly ResultDraft[];
 }
 
 /**
- * Results for a page, up to their tensors; `names` are the constructors of data. Rejects with UsageError for what a page cannot
- * take.
+ * Results for a page, up to their tensors; `names` are the constructors of data. Functions are kept, where the page
+ * takes any. Rejects with UsageError for what a page cannot take.
  */
 export async function draftsOf(
   results: readonly Value[],
   names?: ReadonlyMap<Value, string>,
-): Promise<ResultDrafts> {
-  const tensors = new Set<TensorValue>();
+  keepFunction?: (value: FunctionValue) => WireValue,
+): Promise<readonly WholeDraft[]> {
+  let tensors = new Set<TensorValue>();
   let refused: RefusedKind | undefined = undefined as RefusedKind | undefined;
   const leaf = (wire: WireValue): ResultDraft => ({ count: 1, depth: 0, finish: () => wire });
   const refuse = ({ kind }: { readonly kind: RefusedKind }): ResultDraft => {
     refused ??= kind;
     return leaf({ kind: 'null' });
   };
+  const takeFunction = (value: FunctionValue): ResultDraft =>
+    keepFunction === undefined
+      ? refuse(value)
+      : { count: 1, depth: 0, finish: () => keepFunction(value) };
   const draftOf = foldValues<MachineForms, ResultDraft>(MACHINE_SIDE, {
     null: () => leaf({ kind: 'null' }),
     int: (value) => leaf({ kind: 'int', value }),
@@ -59,14 +66,18 @@ export async function draftsOf(
       }),
     }),
     dtype: refuse,
-    closure: refuse,
-    packed: refuse,
+    closure: takeFunction,
+    packed: takeFunction,
     opaque: refuse,
     storage: refuse,
     heap: refuse,
     vm: refuse,
   });
-  const drafts = results.map(draftOf);
+  const drafts = results.map((result) => {
+    tensors = new Set();
+    const draft = draftOf(result);
+    return { ...draft, tensors: [...tensors] };
+  });
   const count = drafts.reduce((sum, one) => sum + one.count, 0);
   if (count > MAX_RESULT_COUNT || drafts.some(({ depth }) => depth > MAX_RESULT_DEPTH)) {
     refused = 'values';
@@ -75,7 +86,7 @@ export async function draftsOf(
     const { refusedResult } = await import('./refused-result.ts');
     throw refusedResult(refused, MAX_RESULT_COUNT, MAX_RESULT_DEPTH);
   }
-  return { tensors: [...tensors], drafts };
+  return drafts;
 }
 
 function nameOf(name: string | undefined): { name?: string } {

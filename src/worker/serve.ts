@@ -39,9 +39,10 @@ export function serve(options: ServiceOptions = {}): void {
       remote[releaseProxy]();
       return reply;
     },
-    run: async (call, request) => posting(await service.run(call, request), (results) => results),
-    profile: async (call, request) =>
-      posting(await service.profile(call, request), ({ results }) => results),
+    run: async (call, request, callPage) =>
+      posting(await service.run(call, request, callPage), (results) => results),
+    profile: async (call, request, callPage) =>
+      posting(await service.profile(call, request, callPage), ({ results }) => results),
     warmup: (call, session, dims) => service.warmup(call, session, dims),
     read: async (call, session, handle) =>
       posting(await service.read(call, session, handle), (value) => [{ name: '', value }]),

@@ -117,16 +117,16 @@ export class SessionHost implements SessionService {
     );
   }
 
-  async run(call: CallId, request: RunRequest): Promise<Reply<WireResult[]>> {
+  async run(call: CallId, request: RunRequest, callPage?: CallPage): Promise<Reply<WireResult[]>> {
     const reply = await this.#answer(call, request.session, (signal) =>
-      this.#session(request.session).run(request, signal),
+      this.#session(request.session).run(request, signal, callPage),
     );
     return reply.ok ? { ...reply, spares: sparesOf(request, reply.value) } : reply;
   }
 
-  profile(call: CallId, request: RunRequest): Promise<Reply<WireProfile>> {
+  profile(call: CallId, request: RunRequest, callPage?: CallPage): Promise<Reply<WireProfile>> {
     return this.#answer(call, request.session, (signal) =>
-      this.#session(request.session).profile(request, signal),
+      this.#session(request.session).profile(request, signal, callPage),
     );
   }
 

@@ -8,9 +8,11 @@ import {
   SIGNAL_OPTIONS,
   TEXT,
 } from '../check-options.ts';
-import { DeviceTensor, type HandleOwner } from '../device-tensor.ts';
+import { DeviceTensor } from '../device-tensor.ts';
 import { Tensor } from '../tensor.ts';
-import { fromWire, handlesIn, type OutputValue } from '../wire-values.ts';
+import { type FunctionOwner, fromWireWithFunctions } from '../program-function.ts';
+import type { OutputValue } from '../session-value.ts';
+import { handlesIn } from '../wire-values.ts';
 import type {
   ResumedRun,
   ResumedState,
@@ -19,7 +21,7 @@ import type {
 } from './control-options.ts';
 
 /** The part of a session that is needed. */
-export interface ControlledSession extends HandleOwner {
+export interface ControlledSession extends FunctionOwner {
   pause(): Promise<unknown>;
   continue(): Promise<void>;
   /** Aborted when the session is disposed of. */
@@ -69,7 +71,7 @@ function toStored(value: Tensor | DeviceTensor): WireValue {
   return { kind: 'handle', handle: value.handle ?? -1, dtype, shape };
 }
 
-function isUsable(value: unknown, session: HandleOwner): boolean {
+function isUsable(value: unknown, session: FunctionOwner): boolean {
   if (value instanceof DeviceTensor) return value.owner === session && value.handle !== undefined;
   return value instanceof Tensor;
 }
@@ -109,7 +111,7 @@ export async function restore(
         resultOf(session, index, options) as Promise<Record<string, never>>,
     }),
   );
-  return { runs, tensors: fromWire(reply.results, session), note: reply.note };
+  return { runs, tensors: fromWireWithFunctions(reply.results, session), note: reply.note };
 }
 
 async function resultOf(
@@ -127,7 +129,7 @@ async function resultOf(
       },
     },
   );
-  return fromWire(results, session);
+  return fromWireWithFunctions(results, session);
 }
 
 /** See `Session.pauseWhenHidden`. */

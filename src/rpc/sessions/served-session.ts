@@ -105,6 +105,7 @@ export class ServedSession {
     });
     const hosted = new HostedSession(executable, machine, devices);
     hosted.runTimeout = limits.runTimeout;
+    hosted.givesFunctions = false;
     return new ServedSession(hosted, program, placeOf(machine));
   }
 

@@ -39,6 +39,8 @@ export function toRpcValues(
     shape: ({ value }) => new ShapeValue(value),
     tensor: ({ dtype, shape, data }) => new HostTensor(dtype, shape, data),
     handle: handleOf,
+    closure: () => refuse('a function'),
+    packed: ({ name }) => refuse(`the function ${name}`),
     adt: ({ tag }, fields) => new RpcTuple(fields, tag),
   });
   return new RpcTuple(values.map(convert));

@@ -1,0 +1,197 @@
+import type { OutputValue, Session } from '../../../src/client/index.ts';
+import type { LoadOptions } from '../../../src/client/index.ts';
+import { Tensor } from '../../../src/client/index.ts';
+import { compile, logarithmic, parseModule } from '../../../src/frontend/index.ts';
+import { writeOnnxModel } from '../../../src/testing/onnx-writer.ts';
+
+/** A program of the table, with what it is to give on every device. */
+export interface ShownProgram {
+  readonly title: string;
+  readonly source: () => Uint8Array;
+  readonly options?: LoadOptions;
+  readonly run: (session: Session) => Promise<unknown>;
+  readonly expected: unknown;
+}
+
+const program =
+  (text: string, options: Parameters<typeof compile>[1] = {}) =>
+  (): Uint8Array =>
+    compile(parseModule(text), options).toBytes();
+
+/** Results as plain data. */
+export function plain(value: OutputValue | undefined): unknown {
+  if (value instanceof Tensor) return Array.from(value.data, Number);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value === 'object' && value !== null && 'fields' in value) {
+    const name = 'tag' in value ? value.tag : value.constructor;
+    return { [name]: value.fields.map(plain) };
+  }
+  return value;
+}
+
+const JAGGED = `
+def @rows(%list: List[Tensor[(?,), float32]]) -> List[Tensor[(?,), float32]] {
+  @map(fn (%row: Tensor[(?,), float32]) -> Tensor[(?,), float32] { @doubled(%row) }, %list)
+}
+def @doubled(%row: Tensor[(n,), float32]) -> Tensor[(?,), float32] { add(%row, %row) }
+def @sum(%total: Tensor[(), float32], %row: Tensor[(n,), float32]) -> Tensor[(), float32] {
+  add(%total, reduce_sum(%row, axes=[0], keepdims=false))
+}
+def @main(%list: List[Tensor[(?,), float32]]) {
+  %doubled = @rows(%list);
+  (@foldl(fn (%total: Tensor[(), float32], %row: Tensor[(?,), float32]) -> Tensor[(), float32] {
+    @sum(%total, %row)
+  }, 0f, %doubled), @length(%doubled))
+}`;
+
+const NUMBERS = `
+def @main(%x: Tensor[(n,), float32], %k: int) {
+  let %size: Tensor[(0, m), int32] = sizes_of(int_add(%k, #1));
+  %half = reshape(tensor_of(float_div(float_from_int(%k), #2.0), dtype="float32"), shape=[]);
+  (mul(%x, %half), full(shape=[m], value=7))
+}`;
+
+const FUNCTIONS = `
+def @main(%f: fn (Tensor[(n,), float32]) -> Tensor[(n,), float32], %by: Tensor[(n,), float32]) {
+  fn (%x: Tensor[(n,), float32]) { mul(%f(%x), %by) }
+}`;
+
+const SHAPES = `
+type Shape { Circle(Tensor[(), float32]), Box(float, float), Point }
+def @main(%shapes: List[Shape], %pair: (Tensor[(n,), float32], int)) {
+  (@reverse(%shapes), (%pair.1, relu(%pair.0)))
+}`;
+
+const SAMPLE = `
+extern def @sample(%x: Tensor[(n,), float32], %state: (int, float)) -> (int, float)
+def @main(%x: Tensor[(n,), float32]) {
+  let %first = @sample(%x, (#1, #0.5));
+  let %second = @sample(neg(%x), (%first.0, %first.1));
+  (%second.0, %second.1)
+}`;
+
+const NIL = { constructor: 'Nil', fields: [] };
+
+/** The rows that run on every device. */
+export const PROGRAMS: readonly ShownProgram[] = [
+  {
+    title: 'jagged lists are mapped and folded',
+    source: program(JAGGED),
+    run: async (session) => {
+      const tail = { constructor: 'Cons', fields: [Tensor.from([10]), NIL] };
+      const list = { constructor: 'Cons', fields: [Tensor.from([1, 2, 3]), tail] };
+      return Object.values(await session.run<OutputValue>({ list })).map(plain);
+    },
+    expected: [[32], 2],
+  },
+  {
+    title: 'numbers of the host are data and dimensions',
+    source: program(NUMBERS),
+    run: async (session) =>
+      Object.values(await session.run<OutputValue>({ x: Tensor.from([2, 4]), k: 3 })).map(plain),
+    expected: [
+      [3, 6],
+      [7, 7, 7, 7],
+    ],
+  },
+  {
+    title: 'a text calls JavaScript with tuples',
+    source: program(SAMPLE),
+    options: {
+      functions: {
+        sample: (x, state) => {
+          const [count, rate] = state as [number, number];
+          const best = x instanceof Tensor ? Math.max(...Array.from(x.data, Number)) : 0;
+          return [count + best, rate / 2];
+        },
+      },
+    },
+    run: async (session) =>
+      Object.values(await session.run<OutputValue>({ x: Tensor.from([1, -6, 4]) })).map(plain),
+    expected: [11, 0.125],
+  },
+  {
+    title: 'nodes of another domain of an ONNX model call JavaScript',
+    source: () =>
+      writeOnnxModel({
+        opset: 17,
+        opsets: { 'my.domain': 1 },
+        inputs: [{ name: 'x', dtype: 'float32', shape: ['n'] }],
+        nodes: [
+          { op: 'Relu', inputs: ['x'], outputs: ['r'] },
+          { op: 'Op', domain: 'my.domain', inputs: ['r'], outputs: ['a'], attributes: { by: 3 } },
+          { op: 'Neg', inputs: ['a'], outputs: ['y'] },
+        ],
+        outputs: ['y'],
+      }),
+    options: {
+      functions: {
+        'my.domain::Op': {
+          type: ({ inputs }) => ({ dtype: 'float32', shape: inputs[0]?.shape ?? [] }),
+          run: ([x], { by }) =>
+            Tensor.from((x ? Array.from(x.data, Number) : []).map((v) => v * Number(by))),
+        },
+      },
+    },
+    run: async (session) => plain((await session.run({ x: Tensor.from([1, -2, 3]) }))['y']),
+    expected: [-3, -0, -9],
+  },
+  {
+    title: 'tuples and data go in and come out by their names',
+    source: program(SHAPES),
+    run: async (session) => {
+      const box = { constructor: 'Box', fields: [2, 0.5] };
+      const tail = { constructor: 'Cons', fields: [{ constructor: 'Point', fields: [] }, NIL] };
+      const shapes = { constructor: 'Cons', fields: [box, tail] };
+      const inputs = { shapes, pair: [Tensor.from([-1, 2]), 7] };
+      return Object.values(await session.run<OutputValue>(inputs)).map(plain);
+    },
+    expected: [{ Cons: [{ Point: [] }, { Cons: [{ Box: [2, 0.5] }, { Nil: [] }] }] }, [7, [0, 2]]],
+  },
+  {
+    title: 'a function of the page goes in, a closure over it comes out and leaves nothing',
+    source: program(FUNCTIONS),
+    run: async (session) => {
+      const twice = (x: OutputValue) =>
+        Tensor.from((x instanceof Tensor ? Array.from(x.data, Number) : []).map((v) => v * 2));
+      const inputs = { f: twice, by: Tensor.from([1, 10]) };
+      const { result } = await session.run<OutputValue>(inputs);
+      if (typeof result !== 'function') return 'no function';
+      const value = plain(await result(Tensor.from([1, 2])));
+      result.dispose();
+      return [value, (await session.memory()).functions];
+    },
+    expected: [[2, 40], 0],
+  },
+  {
+    title: 'clones for intervals of sizes, the last one open',
+    source: program('def @main(%x: Tensor[(n,), float32]) { neg(%x) }', {
+      dispatch: { main: { x: { 0: logarithmic({ min: 1, max: 3, open: true }) } } },
+    }),
+    run: async (session) => {
+      const run = async (size: number) => {
+        const { result } = await session.run({ x: Tensor.from(new Array<number>(size).fill(1)) });
+        return result?.data.length;
+      };
+      return [session.functions.length, await run(1), await run(2), await run(300)];
+    },
+    expected: [4, 1, 2, 300],
+  },
+  {
+    title: 'an error of a function of the page ends the run, with its message',
+    source: program(SAMPLE),
+    options: {
+      functions: {
+        sample: () => {
+          throw new RangeError('nothing to sample');
+        },
+      },
+    },
+    run: (session) =>
+      session.run({ x: Tensor.from([1]) }).then(
+        () => 'accepted',
+        (error: unknown) => String(error).includes('nothing to sample'),
+      ),
+    expected: true,
+  },
+];

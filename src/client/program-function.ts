@@ -1,0 +1,103 @@
+import { UsageError } from '../core/errors.ts';
+import type { CallPage, HandleId, RunRequest, WireResult, WireValue } from '../worker/protocol.ts';
+import type { HandleOwner } from './device-tensor.ts';
+import { callableFrom } from './session-functions.ts';
+import type {
+  FunctionInput,
+  InputValue,
+  OutputValue,
+  ProgramFunction,
+  SessionFunction,
+} from './session-value.ts';
+import { wireStructured } from './structured-input.ts';
+import { fromWire } from './wire-values.ts';
+
+/** The part of a session that its functions need. */
+export interface FunctionOwner extends HandleOwner {
+  /** Calls a function that a handle stands for. */
+  callHandle(
+    request: Pick<RunRequest, 'callee' | 'args'>,
+    callPage: CallPage | undefined,
+  ): Promise<WireResult[]>;
+}
+
+interface Place {
+  readonly owner: FunctionOwner;
+  handle: HandleId | undefined;
+}
+
+/** Where the functions of sessions are, for those that go back as inputs. */
+const places = new WeakMap<object, Place>();
+
+/** Results by name, of which some are functions. */
+export function fromWireWithFunctions(
+  results: readonly WireResult[],
+  owner: FunctionOwner,
+): Record<string, OutputValue> {
+  return fromWire(results, owner, (handle) => programFunction(owner, handle)) ?? {};
+}
+
+function programFunction(owner: FunctionOwner, handle: HandleId): ProgramFunction {
+  const place: Place = { owner, handle };
+  const call = async (...args: readonly (InputValue | FunctionInput)[]): Promise<OutputValue> => {
+    if (place.handle === undefined) throw disposed();
+    const { wires, callPage } = wireArguments(args, owner);
+    const results = await owner.callHandle({ callee: place.handle, args: wires }, callPage);
+    return fromWireWithFunctions(results, owner)['result'] ?? null;
+  };
+  const dispose = (): void => {
+    if (place.handle !== undefined) owner.releaseHandle(place.handle);
+    place.handle = undefined;
+  };
+  const made = Object.assign(call, { dispose, [Symbol.dispose]: dispose });
+  places.set(made, place);
+  return made;
+}
+
+/** Arguments as they go to the program, with what calls the functions among them. */
+function wireArguments(
+  args: readonly (InputValue | FunctionInput)[],
+  owner: FunctionOwner,
+): { readonly wires: readonly WireValue[]; readonly callPage: CallPage | undefined } {
+  const given = new GivenFunctions(owner);
+  const { wire } = wireStructured(args, 'argument of a function', given);
+  return { wires: wire.kind === 'adt' ? wire.fields : [], callPage: given.callPage() };
+}
+
+/** The functions among the inputs of one run. */
+export class GivenFunctions {
+  readonly #owner: unknown;
+  readonly #functions = new Map<string, SessionFunction>();
+
+  constructor(owner: unknown) {
+    this.#owner = owner;
+  }
+
+  /** A function of the program goes back as itself, one of the page by a name. Throws UsageError. */
+  wire(given: FunctionInput, where: string): WireValue {
+    const place = places.get(given);
+    if (place === undefined) {
+      const name = `${given.name === '' ? 'function' : given.name} ${this.#functions.size}`;
+      this.#functions.set(name, given as SessionFunction);
+      return { kind: 'packed', name };
+    }
+    if (place.handle === undefined) throw disposed();
+    if (place.owner === this.#owner) return { kind: 'closure', handle: place.handle };
+    const got = 'a function of another session';
+    throw new UsageError({ where, got, expected: 'one of this session, or of the page' });
+  }
+
+  /** Undefined where the page gave no functions of its own. */
+  callPage(): CallPage | undefined {
+    if (this.#functions.size === 0) return undefined;
+    return callableFrom(Object.fromEntries(this.#functions));
+  }
+}
+
+function disposed(): UsageError {
+  return new UsageError({
+    where: 'function of a program',
+    got: 'one that was disposed of',
+    expected: 'a live one',
+  });
+}
