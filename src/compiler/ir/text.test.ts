@@ -402,8 +402,10 @@ describe('the language', () => {
     const { functions } = prelude;
     expect([...functions.keys()]).toEqual([
       'map',
+      'map_onto',
       'foldl',
       'foldr',
+      'fold_reversed',
       'reverse',
       'reverse_onto',
       'append',
@@ -411,6 +413,7 @@ describe('the language', () => {
       'length_plus',
       'nth',
       'zip',
+      'zip_onto',
       'tree_map',
     ]);
   });

@@ -2,7 +2,7 @@ import { TypeCheckError, WeftError } from '../../core/errors.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
 import type { InputSpec } from '../../ops/define-op.ts';
 import type { Operators } from '../../ops/operators.ts';
-import { type DeclaredConstructor, typeFault } from '../inference/declarations.ts';
+import { type DeclaredConstructor, isPolymorphic, typeFault } from '../inference/declarations.ts';
 import type { TypeDiagnostics } from '../inference/type-diagnostics.ts';
 import {
   type CallExpr,
@@ -162,6 +162,8 @@ export class FunctionVerifier {
         }
         return;
       case 'let':
+        // A polymorphic function is verified where it is the value.
+        if (expr.variable.type === undefined || isPolymorphic(expr.variable.type)) return;
         this.#verifyType(expr, expr.variable.type, scope);
         return;
       case 'match':
