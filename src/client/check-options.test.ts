@@ -78,8 +78,8 @@ describe('options of methods', () => {
     const speed = untyped({ speed: 1 });
     const inputs = { x, y: x };
     const attempts: readonly [() => Promise<unknown>, string][] = [
-      [() => session.run(inputs, speed), unknown('run', 'signal, function, keep, transfer')],
-      [() => session.profile(inputs, speed), unknown('run', 'signal, function, keep, transfer')],
+      [() => session.run(inputs, speed), unknown('run', 'signal, function, keep, donate, transfer')],
+      [() => session.profile(inputs, speed), unknown('run', 'signal, function, keep, donate, transfer')],
       [() => session.warmup({}, speed), unknown('warmup', 'signal')],
       [() => session.pause(speed), unknown('pause', 'at, visit, signal')],
       [() => session.snapshot(speed), unknown('snapshot', 'tensors, note, signal')],
@@ -87,7 +87,7 @@ describe('options of methods', () => {
       [() => session.pauseWhenHidden(speed), unknown('pauseWhenHidden', 'signal')],
       [
         () => session.run(inputs, untyped({ keep: 'gpu' })),
-        'run: got keep "gpu", expected "host" or "device".',
+        'run: got keep "gpu", expected "host" or "device" or an object.',
       ],
     ];
     for (const [attempt, message] of attempts) {
