@@ -78,8 +78,14 @@ describe('options of methods', () => {
     const speed = untyped({ speed: 1 });
     const inputs = { x, y: x };
     const attempts: readonly [() => Promise<unknown>, string][] = [
-      [() => session.run(inputs, speed), unknown('run', 'signal, function, keep, donate, transfer')],
-      [() => session.profile(inputs, speed), unknown('run', 'signal, function, keep, donate, transfer')],
+      [
+        () => session.run(inputs, speed),
+        unknown('run', 'signal, function, keep, donate, transfer'),
+      ],
+      [
+        () => session.profile(inputs, speed),
+        unknown('run', 'signal, function, keep, donate, transfer'),
+      ],
       [() => session.warmup({}, speed), unknown('warmup', 'signal')],
       [() => session.pause(speed), unknown('pause', 'at, visit, signal')],
       [() => session.snapshot(speed), unknown('snapshot', 'tensors, note, signal')],
