@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { compile } from '../compiler/compile.ts';
 import { parseModule } from '../compiler/ir/parse.ts';
 import { DeviceTensor } from './device-tensor.ts';
+import type { Inputs } from './input-value.ts';
 import { Session } from './session.ts';
 import { Tensor } from './tensor.ts';
 
@@ -25,17 +26,14 @@ function load(): Promise<Session> {
 
 test('results that are named stay on the device, and go back in without a copy', async () => {
   await using session = await load();
-  const given = { keep: ['state'], donate: ['state'] } as const;
   let state: Tensor | DeviceTensor = zeros();
   const peaks: number[] = [];
   for (let n = 0; n < 6; n++) {
-    const outputs: Record<string, Tensor | DeviceTensor> = await session.run(
-      { state, at, row },
-      given,
-    );
-    state = outputs['state'] ?? state;
+    const inputs: Inputs = { state, at, row };
+    const outputs = await session.run(inputs, { keep: ['state'], donate: ['state'] });
+    const { before } = outputs;
+    state = outputs.state;
     expect(state).toBeInstanceOf(DeviceTensor);
-    const before = outputs['before'];
     expect(before instanceof Tensor && before.data[63]).toBe(n);
     peaks.push((await session.memory()).peakBytes);
   }

@@ -34,6 +34,38 @@ const SAMPLES = Array.from({ length: COUNT }, (_, i): Sample => {
   return { primitive, inputs, expected: callByCall(primitive, inputs) };
 });
 
+/** Scatters among other calls, as older compilers fused them. */
+const SCATTERED = [3, 40].map((count): Sample => {
+  const random = seededRandom(count);
+  const matrix = { dtype: 'float32', shape: [9, 5] } as const;
+  const primitive: PrimitiveFunction = {
+    name: `scattered_${count}`,
+    params: [
+      matrix,
+      { dtype: 'int32', shape: [count, 1] },
+      { dtype: 'float32', shape: [count, 5] },
+    ],
+    body: [
+      { op: 'tanh', inputs: [0], attributes: {} },
+      { op: 'scatter_nd', inputs: [3, 1, 2], attributes: { reduction: 'add' } },
+      { op: 'scatter_nd', inputs: [4, 1, 2], attributes: {} },
+      { op: 'add', inputs: [5, 4], attributes: {} },
+    ],
+    results: [4, 6].map((value) => ({ value, type: matrix })),
+  };
+  const values = (length: number) => Array.from({ length }, () => random() * 2 - 1);
+  const inputs = [
+    HostTensor.from('float32', [9, 5], values(45)),
+    HostTensor.from(
+      'int32',
+      [count, 1],
+      Array.from({ length: count }, (_, i) => (i * 4) % 9),
+    ),
+    HostTensor.from('float32', [count, 5], values(5 * count)),
+  ];
+  return { primitive, inputs, expected: callByCall(primitive, inputs) };
+});
+
 /** Matrices whose axes change places between elementwise calls; the last has no whole blocks. */
 const TURNED = [
   [68, 132],
@@ -62,7 +94,7 @@ const TURNED = [
   return { primitive, inputs, expected: callByCall(primitive, inputs) };
 });
 
-const ALL = [...SAMPLES, ...TURNED];
+const ALL = [...SAMPLES, ...TURNED, ...SCATTERED];
 
 /** The definition of a primitive function: one reference after the other. */
 function callByCall(primitive: PrimitiveFunction, inputs: readonly HostTensor[]): HostTensor[] {
@@ -88,7 +120,7 @@ describe.each(kernelDevices(nodeGpu).map(({ title, open }) => [title, open] as c
     afterAll(() => device.destroy());
 
     test(
-      `${COUNT} random ones and transposes give what call by call gives`,
+      `${COUNT} random ones, transposes and scatters give what call by call gives`,
       async () => {
         const kernels = await device.prepare(ALL.map(({ primitive }) => primitive));
         const launched = ALL.map(({ primitive, inputs, expected }) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder } from '../../bytecode/index.ts';
-import { type DeviceTensor, Session, Tensor } from '../../client/index.ts';
+import { DeviceTensor, type Inputs, Session, Tensor } from '../../client/index.ts';
 import { compile, parseModule } from '../../compiler/index.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { loopAndTree } from '../../runtime/testing/long-programs.ts';
@@ -20,6 +20,12 @@ import { openConnection, TOKEN } from '../testing/open-connection.ts';
 
 const SQUARE = compile(
   parseModule('def @main(%x: Tensor[(n,), float32]) -> Tensor[(n,), float32] { mul(%x, %x) }'),
+).toBytes();
+const STEP = compile(
+  parseModule(`def @main(
+    %state: Tensor[(3,), float32], %at: Tensor[(1, 1), int32], %row: Tensor[(1,), float32],
+    results=["state", "y"]
+  ) { (scatter_nd(%state, %at, %row), relu(%row)) }`),
 ).toBytes();
 const LOOP = loopAndTree().toBytes();
 const X = Tensor.from([1, 2, 3]);
@@ -147,6 +153,24 @@ describe('a session on a served device', () => {
       expect([note, await (tensors['x'] as DeviceTensor).read()]).toEqual(['half', X]);
       await resumed.dispose();
     }
+  });
+
+  test('runs take over tensors and keep some of their results', async () => {
+    const { remote } = await startServing();
+    await using session = await Session.load(STEP, { remote });
+    let state: Tensor | DeviceTensor = Tensor.from([1, 2, 3], 'float32', [3]);
+    const at = Tensor.from([2], 'int32', [1, 1]);
+    for (let n = 0; n < 4; n++) {
+      const row = Tensor.from([n], 'float32', [1]);
+      const before = state;
+      const inputs: Inputs = { state, at, row };
+      const outputs = await session.run(inputs, { keep: ['state'], donate: ['state'] });
+      state = outputs.state;
+      expect(outputs['y'] instanceof Tensor && outputs['y'].data[0]).toBe(n);
+      if (!(before instanceof DeviceTensor)) continue;
+      await expect(before.read()).rejects.toThrow('a handle that was disposed of');
+    }
+    expect([...(await (state as DeviceTensor).read()).data]).toEqual([1, 2, 3]);
   });
 
   test('ends with the connection; what it had is free', async () => {

@@ -30,6 +30,7 @@ const CALLS: readonly (readonly [file: string, name: string, ...args: HostInput[
   ['loops', 'odd', 11],
   ['mutual-calls', 'main', pair, f32([2], 3, 4), f32([2], 5, 6)],
   ['recursion', 'sum_to', f32([], 4)],
+  ['state', 'main', 2, f32([2, 64], 1, ...new Array<number>(127).fill(0))],
   ['trees', 'main', f32([2, 2], 0.1, 0.2, 0.3, 0.4), f32([1, 2], 0.5, 0.6)],
   ['trees', 'rose', pair],
   ['unknown-dims', 'four_times', f32([1, 2], 1, 2)],
