@@ -13,7 +13,7 @@ describe('options of Session.load', () => {
   const message = (got: string, expected: string) =>
     `Session.load: got ${got}, expected ${expected}.`;
   const names =
-    'only device, worker, workerFiles, workerTimeout, signal, onProgress, dims, dispatch, devices, compileLimits, check, byteBudget, programKernels, workgroupLimit, instructionLimit, runTimeout, deviceTimeout, pin, priority, threads, compile, functions, gpu, operators, importers, remote';
+    'only device, worker, workerFiles, workerTimeout, signal, onProgress, dims, dispatch, devices, compileLimits, check, byteBudget, programKernels, workgroupLimit, instructionLimit, runTimeout, deviceTimeout, limits, pin, priority, threads, compile, functions, gpu, operators, importers, remote';
 
   test.each<[string, unknown, string]>([
     ['a misspelt one', { devise: 'host' }, message('an unknown option "devise"', names)],
@@ -93,7 +93,7 @@ describe('options of methods', () => {
       [() => session.pauseWhenHidden(speed), unknown('pauseWhenHidden', 'signal')],
       [
         () => session.run(inputs, untyped({ keep: 'gpu' })),
-        'run: got keep "gpu", expected "host" or "device" or an object.',
+        'run: got keep "gpu", expected "host" or "device" or a list of names.',
       ],
     ];
     for (const [attempt, message] of attempts) {

@@ -27,6 +27,7 @@ export const COUNT: OptionKind = [
   'an integer from 1 up',
   (value) => Number.isSafeInteger(value) && Number(value) > 0,
 ];
+export const NAMES: OptionKind = ['a list of names', Array.isArray];
 export const THREADS: OptionKind = [
   'an integer from 1 to 64',
   (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 64,

@@ -20,6 +20,7 @@ import {
   either,
   FUNCTION,
   MILLISECONDS,
+  NAMES,
   OBJECT,
   oneOf,
   type OptionKinds,
@@ -193,8 +194,8 @@ export const RUN_OPTIONS: OptionKinds<RunOptions> = {
   signal: SIGNAL,
   function: TEXT,
   // Where the run is, lists are compared with names of the function.
-  keep: either(oneOf('host', 'device'), OBJECT),
-  donate: OBJECT,
+  keep: either(oneOf('host', 'device'), NAMES),
+  donate: NAMES,
   transfer: BOOLEAN,
 };
 
