@@ -67,16 +67,13 @@ describe('inputs', () => {
     await session.dispose();
   });
 
-  test.each([true, 3n, Symbol('s'), () => 3])(
-    '%s is nothing that a program takes',
-    async (value) => {
-      const session = await openProgram((f) => f.param('x'));
-      await expect(session.run(untyped({ x: value }))).rejects.toThrow(
-        'expected anything that this session can use',
-      );
-      await session.dispose();
-    },
-  );
+  test.each([true, 3n, Symbol('s')])('%s is nothing that a program takes', async (value) => {
+    const session = await openProgram((f) => f.param('x'));
+    await expect(session.run(untyped({ x: value }))).rejects.toThrow(
+      'expected anything that this session can use',
+    );
+    await session.dispose();
+  });
 
   test('that one run has taken are refused by the next, at once', async () => {
     const session = await open(sumAndProduct().toBytes());

@@ -16,7 +16,7 @@ import { fromWire } from './wire-values.ts';
 export interface FunctionOwner extends HandleOwner {
   /** Calls a function that a handle stands for. */
   callHandle(
-    request: Pick<RunRequest, 'callee' | 'args'>,
+    request: Omit<RunRequest, 'session'>,
     callPage: CallPage | undefined,
   ): Promise<WireResult[]>;
 }
@@ -42,7 +42,8 @@ function programFunction(owner: FunctionOwner, handle: HandleId): ProgramFunctio
   const call = async (...args: readonly (InputValue | FunctionInput)[]): Promise<OutputValue> => {
     if (place.handle === undefined) throw disposed();
     const { wires, callPage } = wireArguments(args, owner);
-    const results = await owner.callHandle({ callee: place.handle, args: wires }, callPage);
+    const request = { functionName: '', callee: place.handle, args: wires, keep: 'host' } as const;
+    const results = await owner.callHandle(request, callPage);
     return fromWireWithFunctions(results, owner)['result'] ?? null;
   };
   const dispose = (): void => {

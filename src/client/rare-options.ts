@@ -15,7 +15,7 @@ import type { LoadOptions } from './session-options.ts';
 /** Options that few sessions have, so that pages load what checks them only then. */
 export type RareOptions = Pick<
   LoadOptions,
-  'dispatch' | 'compileLimits' | 'limits' | 'functions' | 'operators' | 'importers'
+  'dispatch' | 'compileLimits' | 'threads' | 'limits' | 'functions' | 'operators' | 'importers'
 >;
 
 /** The part of a request that rare options become. */
@@ -35,6 +35,11 @@ const COMPILE_LIMITS: OptionKind = [
     ),
 ];
 
+const THREADS: OptionKind = [
+  'an integer from 1 to 64',
+  (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 64,
+];
+
 const MACHINE_LIMITS: OptionKinds<MachineLimits> = {
   callDepth: COUNT,
   registers: COUNT,
@@ -46,6 +51,7 @@ const MACHINE_LIMITS: OptionKinds<MachineLimits> = {
 export function rareRequest(options: RareOptions, isHere: boolean): RareRequest {
   const { dispatch, compileLimits, limits, functions, operators, importers } = options;
   if ((operators ?? importers) && !isHere) throw needsThisThread();
+  checkOptions('Session.load', { threads: options.threads }, { threads: THREADS });
   if (dispatch) checkDispatch(dispatch);
   if (compileLimits) {
     checkOptions<{ compileLimits?: CompileLimits }>(

@@ -14,6 +14,7 @@ import type {
 } from '../worker/protocol.ts';
 import {
   ADDRESS,
+  ANYTHING,
   BOOLEAN,
   BYTES,
   COUNT,
@@ -28,7 +29,6 @@ import {
   SIGNAL,
   SIZES,
   TEXT,
-  THREADS,
 } from './check-options.ts';
 import type { SessionFunctions } from './session-functions.ts';
 import type { SessionSource } from './source.ts';
@@ -175,7 +175,7 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   limits: OBJECT,
   pin: BOOLEAN,
   priority: POSITIVE,
-  threads: THREADS,
+  threads: ANYTHING,
   compile: oneOf(...COMPILE_MODES),
   functions: OBJECT,
   gpu: OBJECT,

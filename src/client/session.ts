@@ -134,11 +134,13 @@ export class Session {
       limits,
       ...wanted
     } = options;
-    const { devices, dims = {}, dispatch, compileLimits } = wanted;
+    const { devices, dims = {}, dispatch, compileLimits, threads } = wanted;
     const { device = devices ? 'webgpu' : 'auto' } = wanted;
     const rare =
-      (operators ?? importers ?? functions ?? limits ?? dispatch ?? compileLimits) &&
-      (await import('./rare-options.ts')).rareRequest(options, !worker || !!remote);
+      (operators ?? importers ?? functions ?? limits ?? dispatch ?? compileLimits ?? threads) !==
+      undefined
+        ? (await import('./rare-options.ts')).rareRequest(options, !worker || !!remote)
+        : undefined;
     signal?.throwIfAborted();
     const place = { worker, workerFiles, workerTimeout, gpu, operators, importers, remote };
     const connection = Connection.acquire(place);
@@ -318,9 +320,10 @@ export class Session {
   }
 
   /** @internal Calls a function among results. */
-  callHandle(request: Pick<RunRequest, 'callee' | 'args'>, callPage: CallPage | undefined) {
-    const run = { session: this.#id, functionName: '', keep: 'host', ...request } as const;
-    return this.#call(undefined, (service, call) => service.run(call, run, callPage));
+  callHandle(request: Omit<RunRequest, 'session'>, callPage: CallPage | undefined) {
+    return this.#call(undefined, (service, call) =>
+      service.run(call, { ...request, session: this.#id }, callPage),
+    );
   }
 
   /** @internal See {@link DeviceTensor.dispose}. */
