@@ -1,11 +1,10 @@
-import { storeOutput } from '../element-kernel.ts';
+import { storeOutput, invocationGrid, readInput, perInvocation } from '../element-kernel.ts';
 import apply from '../../../shaders/scatter-apply.wgsl?raw';
 import clear from '../../../shaders/scatter-clear.wgsl?raw';
 import link from '../../../shaders/scatter-link.wgsl?raw';
 import order from '../../../shaders/scatter-order.wgsl?raw';
 import { elementCount } from '../../core/shape.ts';
 import { stringAttribute } from '../attributes.ts';
-import { foldGroups } from '../linear/fold-groups.ts';
 import {
   type KernelParam,
   type KernelSpec,
@@ -25,8 +24,6 @@ export interface ScatterPlaces {
   readonly params: Readonly<Record<string, KernelParam>>;
 }
 
-const GROUP = 64;
-
 /**
  * Scatters without atomic arithmetic, in time proportional to elements and updates: updates are
  * linked into a list for each row that they go to, each list is brought into the order of the
@@ -41,18 +38,14 @@ export function lowerScatter(call: LoweringCall, places: ScatterPlaces): readonl
   const head = words(0, rows);
   const next = words(1, places.updateRows);
   const over = (items: number, name: string, params: KernelSpec['params']) => {
-    const { workgroups, rowLength } = foldGroups(Math.ceil(items / GROUP), call.caps);
-    const row_length = u32(rowLength * GROUP);
-    const workgroupSize = [GROUP, 1, 1] as const;
-    return { name, workgroupSize, workgroups, params: { row_length, ...params } };
+    const grid = invocationGrid(items, call.caps);
+    return { ...grid, name, params: { row_length: grid.params.row_length, ...params } };
   };
   const constants = { ONLY_LAST: reduction === 'none' };
   const readHead = { hook: 'head', from: head, width: 1 } as const;
   const readNext = { hook: 'next', from: next, width: 1 } as const;
   const writeHead = { hook: 'head', to: head, width: 1 } as const;
   const writeNext = { hook: 'next', to: next, width: 1 } as const;
-  const input = (hook: string, index: number) =>
-    ({ hook, from: { kind: 'input', index }, width: 1 }) as const;
   return [
     {
       ...over(rows, 'scatter-clear', { rows: u32(rows) }),
@@ -68,7 +61,7 @@ export function lowerScatter(call: LoweringCall, places: ScatterPlaces): readonl
       }),
       source: `const OUTSIDE = 0xffffffffu;\n${indexAt(call)}${places.source}${link}`,
       constants: {},
-      reads: [input('indices', 1)],
+      reads: [readInput('indices', 1)],
       writes: [writeNext],
       exchanges: [{ hook: 'head', to: head }],
     },
@@ -81,9 +74,9 @@ export function lowerScatter(call: LoweringCall, places: ScatterPlaces): readonl
     },
     {
       ...over(count, 'scatter-apply', { count: u32(count), run: u32(places.run) }),
-      source: combineWgsl(call.output.dtype, reduction) + apply,
+      source: combineWgsl(call.output.dtype, reduction) + perInvocation(apply),
       constants,
-      reads: [input('x', 0), input('updates', 2), readHead, readNext],
+      reads: [readInput('x', 0), readInput('updates', 2), readHead, readNext],
       writes: storeOutput(),
     },
   ];
