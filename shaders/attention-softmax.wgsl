@@ -3,12 +3,7 @@
 // depend on how rows lie in memory.
 const LOWEST = -3.4028234663852886e38;
 
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let start = i * params.keys;
   var end = params.keys;
   if (IS_CAUSAL) {

@@ -12,8 +12,8 @@ fn main(@builtin(global_invocation_id) thread: vec3<u32>) {
   }
   let pixels = id.x * 4u + vec4<u32>(0u, 1u, 2u, 3u);
   let y_out = pixels / params.out_w;
-  let y0 = vec4<i32>(y_out * params.stride_h) - params.pad_top;
-  let x0 = vec4<i32>((pixels - y_out * params.out_w) * params.stride_w) - params.pad_left;
+  let y0 = vec4<i32>(y_out * params.stride_h) - params.pad_h;
+  let x0 = vec4<i32>((pixels - y_out * params.out_w) * params.stride_w) - params.pad_w;
   let channel = id.z * params.in_channels + id.y;
   let plane = channel * params.in_h * params.in_w;
   let last = vec2<i32>(i32(params.in_h), i32(params.in_w)) - 1;

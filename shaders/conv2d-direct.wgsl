@@ -11,8 +11,8 @@ fn main(@builtin(global_invocation_id) thread: vec3<u32>) {
   if (pixel >= params.out_h * params.out_w || channel >= params.out_channels) {
     return;
   }
-  let y0 = i32(pixel / params.out_w * params.stride_h) - params.pad_top;
-  let x0 = i32(pixel % params.out_w * params.stride_w) - params.pad_left;
+  let y0 = i32(pixel / params.out_w * params.stride_h) - params.pad_h;
+  let x0 = i32(pixel % params.out_w * params.stride_w) - params.pad_w;
   let group = channel / params.group_out_channels;
   let plane = params.in_h * params.in_w;
   let x_start = (id.z * params.in_channels + group * params.group_in_channels) * plane;

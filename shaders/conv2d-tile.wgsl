@@ -22,8 +22,8 @@ fn main(@builtin(global_invocation_id) thread: vec3<u32>) {
     group * params.group_out_channels + channel,
     (group + 1u) * params.group_out_channels - 1u,
     lane,
-    i32(y_out * params.stride_h) - params.pad_top,
-    i32(x_out * params.stride_w) - params.pad_left,
+    i32(y_out * params.stride_h) - params.pad_h,
+    i32(x_out * params.stride_w) - params.pad_w,
   );
   if (y_out < params.out_h) {
     store_tile(&tile, id.z, group, channel, lane, y_out, x_out);

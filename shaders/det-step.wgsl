@@ -1,12 +1,7 @@
 // One step of elimination over a batch of matrices: the row with the largest first element is taken
 // off the others, and a matrix smaller by one row and one column is left. One element of that per
 // invocation.
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let size = params.size;
   let rest = size - 1u;
   let matrix = i / (rest * rest);

@@ -1,11 +1,6 @@
 // One number of a discrete Fourier transform per invocation. The turn j * k / length of the circle is
 // kept as an integer, so that it is exact for every length.
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let line = i / params.inner;
   let outer = line / params.out_size;
   let k = line - outer * params.out_size;

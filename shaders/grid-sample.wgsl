@@ -8,12 +8,7 @@ const TAPS = select(select(2u, 1u, MODE == NEAREST), 4u, MODE == CUBIC);
 // The number of the tap at the place itself.
 const OWN = select(0u, 1u, MODE == CUBIC);
 
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let plane = i / params.points;
   let at = (plane / params.channels * params.points + i % params.points) * RANK;
   let x = place(load_grid(at), params.in_w);

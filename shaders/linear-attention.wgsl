@@ -1,11 +1,6 @@
 // Attention whose state is a matrix: one column of the state per invocation, which goes through all
 // positions from `begin` to `end`. The state is kept in scratch.
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let group = i / params.value_size;
   let column = i - group * params.value_size;
   let sequence = group / params.kv_heads;

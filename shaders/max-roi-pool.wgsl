@@ -1,10 +1,5 @@
 // The maximum of each cell of a grid laid over a region of an image, one cell per invocation.
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let row = i / params.out_w;
   let plane = row / params.out_h;
   let region = plane / params.channels;

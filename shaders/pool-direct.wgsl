@@ -1,12 +1,7 @@
 // Maximum, mean, sum or place of the maximum over a window along up to three axes, one output element
 // per invocation. Every tap is loaded, from the nearest element inside, and replaced where it is
 // outside: no branches that differ.
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let row_out = i / params.out_w;
   let slice_out = row_out / params.out_h;
   let volume = slice_out / params.out_d;

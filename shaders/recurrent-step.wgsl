@@ -55,12 +55,7 @@ fn keep(i: u32, place: u32, state: vec2<f32>) {
   }
 }
 
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   if (PHASE == 0u) {
     var initial = vec2<f32>(f32(load_initial(i)), 0.0);
     if (CELL == 2u) {

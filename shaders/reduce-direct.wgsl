@@ -1,11 +1,6 @@
 // A reduction over up to four groups of adjacent axes. An invocation computes an item, one output or
 // four adjacent ones, or of it the part that one of several pieces of the innermost axes makes.
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let output = i / params.pieces;
   let start = kept_offset(output);
   let first = (i - output * params.pieces) * params.piece_size;

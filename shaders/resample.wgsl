@@ -1,10 +1,5 @@
 // Sums of weighted neighbours along one axis, one output element per invocation.
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let line = i / params.inner;
   let outer = line / params.out_size;
   let row = (line - outer * params.out_size) * params.width;

@@ -5,12 +5,7 @@ fn total(x: vec4<f32>) -> f32 {
   return (x.x + x.y) + (x.z + x.w);
 }
 
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let groups = params.size / 4u;
   let start = i * groups;
   var first = 0.0;

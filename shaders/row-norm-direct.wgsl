@@ -19,12 +19,7 @@ fn joined(before: Moments, center: f32, squares: f32, sum: f32, counts: vec2<f32
   return Moments(before.first, before.mean + step, before.squares + about);
 }
 
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let start = i * params.size;
   let groups = params.size / 4u;
   var moments = Moments();

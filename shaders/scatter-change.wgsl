@@ -1,10 +1,5 @@
 // Changes the elements of each row that updates go to, in the place of the update that heads its list.
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let update = i / params.run;
   let inner = i - update * params.run;
   var node = load_begin(update);

@@ -1,11 +1,6 @@
 // Few updates: each element of each looks for others of its row. The last of them counts, or the first
 // combines them all, in order.
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let update = i / params.run;
   let inner = i - update * params.run;
   let row = row_of(update);

@@ -2,12 +2,7 @@
 // exponentials relative to it come from one pass: M. Milakov, N. Gimelshein, "Online normalizer
 // calculation for softmax" (2018). WGSL's max and exp may lose a NaN; differences keep it, also that
 // of two infinities.
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let inner = params.inner;
   let outer = i / inner;
   let start = outer * inner * params.size + (i - outer * inner);

@@ -1,11 +1,6 @@
 // Writes each element of the updates to its place along the axis. What goes beyond the end is dropped, or comes
 // around.
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let inner = i % params.run;
   let line = i / params.run;
   let step = line % params.steps;

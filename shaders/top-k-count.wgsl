@@ -1,10 +1,5 @@
 // Places of the first elements of short rows: an element's place is the number of those before it.
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let row = i / params.size;
   let index = i - row * params.size;
   let key = key_at(row, index);

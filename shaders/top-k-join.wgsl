@@ -1,11 +1,6 @@
 // Merges pairs of sorted runs of indices, a part of the result per invocation. Where its part begins in
 // both runs is found by halving (O. Green, R. McColl, D. Bader, "GPU merge path").
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let row = i / params.parts;
   let first = (i - row * params.parts) * params.part_size;
   let begin = first - first % (2u * params.width);

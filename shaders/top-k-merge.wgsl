@@ -1,10 +1,5 @@
 // One step of a bitonic network over whole rows of candidates.
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let row = i / (params.candidates / 2u);
   let pair = i - row * (params.candidates / 2u);
   let stride = params.stride;

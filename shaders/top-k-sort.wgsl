@@ -1,11 +1,6 @@
 // Sorts parts of rows by merging ever longer runs of indices, one part per invocation, from one half of
 // a row's candidates to the other and back.
-@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let i = id.x + id.y * params.row_length;
-  if (i >= params.count) {
-    return;
-  }
+fn compute_at(i: u32) {
   let row = i / params.parts;
   let first = (i - row * params.parts) * params.part_size;
   let last = min(first + params.part_size, params.size);

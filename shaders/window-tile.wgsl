@@ -30,8 +30,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     id.x & 3u,
     y,
     x,
-    i32(y * params.stride_h) - params.pad_top,
-    i32(x * params.stride_w) - params.pad_left,
+    i32(y * params.stride_h) - params.pad_h,
+    i32(x * params.stride_w) - params.pad_w,
   ));
 }
 

@@ -10,7 +10,7 @@ struct Place {
 
 fn place_of(image: u32, channel: u32, corner: vec2<u32>, element: u32) -> Place {
   let plane = (image * params.channels + channel) * params.in_h * params.in_w;
-  return Place(plane, i32(corner.y) - params.pad_top, i32(corner.x) - params.pad_left, element);
+  return Place(plane, i32(corner.y) - params.pad_h, i32(corner.x) - params.pad_w, element);
 }
 
 // A row or column of the image, the nearest one inside; what is outside reads as zero.

@@ -1,3 +1,4 @@
+import invocationMain from '../../shaders/lib/invocation-main.wgsl?raw';
 import type { PlannerCaps } from '../core/launch-plan.ts';
 import { foldGroups } from './linear/fold-groups.ts';
 import {
@@ -22,6 +23,9 @@ export function readInputs(...hooks: readonly string[]): readonly KernelRead[] {
 export function storeOutput(width: 1 | 4 = 1): readonly KernelWrite[] {
   return [{ hook: '', to: { kind: 'output' }, width }];
 }
+
+/** The text of a kernel that calls `compute_at(i: u32)` for the numbers of {@link invocationGrid}. */
+export const perInvocation = (source: string): string => source + invocationMain;
 
 /** The grid of a kernel whose invocations are numbered `id.x + id.y * params.row_length`. */
 export function invocationGrid(count: number, caps: PlannerCaps, groupSize = 64) {
@@ -56,7 +60,7 @@ export function elementKernel(
     {
       ...grid,
       name,
-      source,
+      source: perInvocation(source),
       constants,
       params: { ...grid.params, ...asParams(params) },
       reads: readInputs(...hooks),

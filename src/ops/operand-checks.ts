@@ -84,6 +84,33 @@ export function requireBroadcastsTo<D extends Dim>(
   }
 }
 
+/** The type has these dimensions. */
+export function requireShape<D extends Dim>(
+  type: TensorTypeOf<D>,
+  shape: readonly D[],
+  { dims, where }: { readonly dims: DimContext<D>; readonly where: string },
+): void {
+  const complaint = () => ({
+    where,
+    got: formatType(type),
+    expected: `(${shape.map(formatDim).join(', ')})`,
+  });
+  if (type.shape.length !== shape.length) throw new ShapeError(complaint());
+  for (const [axis, dim] of shape.entries()) {
+    dims.requireEqual(type.shape[axis] ?? dim, dim, complaint);
+  }
+}
+
+/** Each type has a single element. */
+export function requireSingle<D extends Dim>(
+  types: readonly TensorTypeOf<D>[],
+  dims: DimContext<D>,
+  complaint: () => Complaint,
+): void {
+  const sizes = types.flatMap(({ shape }) => shape);
+  for (const size of sizes) dims.requireEqual(size, dims.of(1), complaint);
+}
+
 /** The type has one axis, of `size` elements. */
 export function requireVector<D extends Dim>(
   type: TensorTypeOf<D>,

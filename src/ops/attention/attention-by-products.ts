@@ -2,12 +2,11 @@ import bias from '../../../shaders/lib/attention-bias.wgsl?raw';
 import storeQuadScalar from '../../../shaders/lib/store-quad-scalar.wgsl?raw';
 import storeQuadVector from '../../../shaders/lib/store-quad-vector.wgsl?raw';
 import softmaxSource from '../../../shaders/attention-softmax.wgsl?raw';
-import { foldGroups } from '../linear/fold-groups.ts';
 import { wholeMatmulKernels } from '../linear/matmul-lowering.ts';
 import type { MatmulProblem } from '../linear/matmul-problem.ts';
 import { unroll } from '../linear/register-tile.ts';
-import { readInput } from '../element-kernel.ts';
-import { type KernelRead, type KernelSpec, type ScratchOperand, u32 } from '../lowering.ts';
+import { readInput, invocationGrid, perInvocation } from '../element-kernel.ts';
+import type { KernelRead, KernelSpec, ScratchOperand } from '../lowering.ts';
 import { rowGroupSize } from '../reduction/row-kernel.ts';
 import { type AttentionProblem, attentionProducts } from './attention-problem.ts';
 
@@ -45,25 +44,24 @@ export function attentionByProducts(problem: AttentionProblem): readonly KernelS
 function softmaxKernel(problem: AttentionProblem, scores: ScratchOperand): KernelSpec {
   const { call, keys, allRows, constants, params } = problem;
   const groupSize = rowGroupSize(allRows, call.caps);
-  const grid = foldGroups(Math.ceil(allRows / groupSize), call.caps);
+  const grid = invocationGrid(allRows, call.caps, groupSize);
   const isVector = keys % 4 === 0;
   const width = isVector ? 4 : 1;
   return {
+    ...grid,
     name: 'attention-softmax',
     source:
       `fn four_scores(at: u32) -> vec4<f32> {
   return ${isVector ? 'load_scores4(at / 4u)' : `vec4<f32>(${unroll(4, (i) => `load_scores(at + ${i}u)`, ', ')})`};
 }
 ` +
-      softmaxSource +
+      perInvocation(softmaxSource) +
       (isVector ? storeQuadVector : storeQuadScalar),
     constants: {
       IS_CAUSAL: constants['IS_CAUSAL'] === true,
       IS_WHOLE: isVector && constants['IS_CAUSAL'] !== true,
     },
-    params: { ...params, count: u32(allRows), row_length: u32(grid.rowLength * groupSize) },
-    workgroupSize: [groupSize, 1, 1],
-    workgroups: grid.workgroups,
+    params: { ...params, ...grid.params },
     reads: [{ hook: 'scores', from: scores, width }],
     writes: [{ hook: '', to: scores, width }],
   };

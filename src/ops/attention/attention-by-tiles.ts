@@ -3,10 +3,9 @@ import storeQuadScalar from '../../../shaders/lib/store-quad-scalar.wgsl?raw';
 import storeQuadVector from '../../../shaders/lib/store-quad-vector.wgsl?raw';
 import mergeSource from '../../../shaders/attention-merge.wgsl?raw';
 import tileSource from '../../../shaders/attention-tile.wgsl?raw';
-import { foldGroups } from '../linear/fold-groups.ts';
 import { unroll } from '../linear/register-tile.ts';
 import { splitGrid } from '../linear/split-grid.ts';
-import { readInput } from '../element-kernel.ts';
+import { readInput, invocationGrid } from '../element-kernel.ts';
 import { f32, type KernelSpec, type KernelWrite, type ScratchOperand, u32 } from '../lowering.ts';
 import type { AttentionProblem } from './attention-problem.ts';
 import { type AttentionTile, BLOCK } from './attention-variant.ts';
@@ -81,9 +80,8 @@ function tileKernel(
     workgroupSize: [...lanes, 1],
     workgroups: [Math.ceil(rows / (lanes[1] * 4)), batch, parts],
     reads: [
-      ...Object.entries(widths).map(
-        ([hook, width], index) =>
-          ({ hook, from: { kind: 'input', index }, width: width % 4 === 0 ? 4 : 1 }) as const,
+      ...Object.entries(widths).map(([hook, width], index) =>
+        readInput(hook, index, width % 4 === 0 ? 4 : 1),
       ),
       readInput('bias', 3),
     ],
@@ -96,8 +94,9 @@ function mergeKernel(
   { parts }: AttentionTile,
   { storeQuad, write, partial }: Output & { readonly partial: ScratchOperand },
 ): KernelSpec {
-  const grid = foldGroups(Math.ceil((allRows * Math.ceil(valueSize / 4)) / 64), call.caps);
+  const grid = invocationGrid(allRows * Math.ceil(valueSize / 4), call.caps);
   return {
+    ...grid,
     name: 'attention-merge',
     source: mergeSource + storeQuad,
     constants: {},
@@ -105,10 +104,8 @@ function mergeKernel(
       all_rows: u32(allRows),
       value_size: u32(valueSize),
       parts: u32(parts),
-      row_length: u32(grid.rowLength * 64),
+      row_length: grid.params.row_length,
     },
-    workgroupSize: [64, 1, 1],
-    workgroups: grid.workgroups,
     reads: [{ hook: 'partial', from: partial, width: 4 }],
     writes: [write],
   };

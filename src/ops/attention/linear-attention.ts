@@ -1,11 +1,10 @@
 import source from '../../../shaders/linear-attention.wgsl?raw';
 import { CONCRETE_DIMS, type DimContext } from '../../core/dim-context.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
+import type { Dim } from '../../core/dim.ts';
 import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
-import { foldGroups } from '../linear/fold-groups.ts';
 import {
   type KernelSpec,
   type LoweringCall,
@@ -13,7 +12,8 @@ import {
   type Operands,
   u32,
 } from '../lowering.ts';
-import { commonDType, formatType, operand, present } from '../operand-checks.ts';
+import { commonDType, operand, present, requireShape } from '../operand-checks.ts';
+import { invocationGrid, readInputs, storeOutput, perInvocation } from '../element-kernel.ts';
 
 const NAME = 'linear_attention';
 export const INPUTS = ['query', 'key', 'value', 'initial', 'gate', 'erase'];
@@ -44,17 +44,8 @@ export const linearAttention = defineOp({
       keys,
     ];
     for (const [i, type] of inputs.entries()) {
-      const shape = expected[i] ?? [];
-      if (type === undefined) continue;
-      const complaint = () => ({
-        where: `${NAME}: input ${INPUTS[i] ?? ''}`,
-        got: formatType(type),
-        expected: `(${shape.map(formatDim).join(', ')})`,
-      });
-      dims.requireEqual(dims.of(type.shape.length), dims.of(shape.length), complaint);
-      for (const [axis, dim] of shape.entries()) {
-        dims.requireEqual(type.shape[axis] ?? dims.of(-1), dim, complaint);
-      }
+      const where = `${NAME}: input ${INPUTS[i] ?? ''}`;
+      if (type !== undefined) requireShape(type, expected[i] ?? [], { dims, where });
     }
     const groups = dims.of(heads % kvHeads);
     dims.requireEqual(groups, dims.of(0), () => ({
@@ -97,19 +88,19 @@ function lowerLinearAttention(call: LoweringCall): readonly KernelSpec[] {
   const sizes = sizesOf(inputs, attributes, CONCRETE_DIMS);
   const { batch, positions, heads, kvHeads, keySize, valueSize } = sizes;
   const count = batch * kvHeads * valueSize;
-  const grid = foldGroups(Math.ceil(count / 64), caps);
+  const grid = invocationGrid(count, caps);
   const byteLength = Math.max(4, count * keySize * 4);
   const state = { kind: 'scratch', index: 0, byteLength } as const;
   const rounds = keySize * (2 + heads / kvHeads) + heads / kvHeads + 1;
   const step = Math.max(1, Math.floor((MAX_LOOP_ROUNDS - 2 * keySize) / rounds));
   return Array.from({ length: Math.max(1, Math.ceil(positions / step)) }, (_, i) => {
     return {
+      ...grid,
       name: 'linear-attention',
-      source,
+      source: perInvocation(source),
       constants: { HAS_GATE: inputs[4] !== undefined, HAS_ERASE: inputs[5] !== undefined },
       params: {
-        count: u32(count),
-        row_length: u32(grid.rowLength * 64),
+        ...grid.params,
         positions: u32(positions),
         begin: u32(i * step),
         end: u32(Math.min((i + 1) * step, positions)),
@@ -119,18 +110,8 @@ function lowerLinearAttention(call: LoweringCall): readonly KernelSpec[] {
         value_size: u32(valueSize),
         outputs: u32(batch * positions * heads * valueSize),
       },
-      workgroupSize: [64, 1, 1],
-      workgroups: grid.workgroups,
-      reads: [
-        ...INPUTS.map(
-          (hook, index) => ({ hook, from: { kind: 'input', index }, width: 1 }) as const,
-        ),
-        { hook: 'state', from: state, width: 1 },
-      ],
-      writes: [
-        { hook: '', to: { kind: 'output' }, width: 1 },
-        { hook: 'state', to: state, width: 1 },
-      ],
+      reads: [...readInputs(...INPUTS), { hook: 'state', from: state, width: 1 }],
+      writes: [...storeOutput(), { hook: 'state', to: state, width: 1 }],
     };
   });
 }

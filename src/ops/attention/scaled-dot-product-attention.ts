@@ -14,6 +14,7 @@ import {
   present,
   requireBroadcastsTo,
   requireRank,
+  requireShape,
 } from '../operand-checks.ts';
 import { lowerAttention } from './attention-lowering.ts';
 
@@ -36,13 +37,15 @@ export const scaledDotProductAttention = defineOp({
     for (const [i, type] of [query, key, value].entries()) {
       requireRank(type, 4, `${NAME}: input ${INPUTS[i] ?? ''}`);
     }
-    const [batch = 0, heads = 0, queries = 0, size] = query.shape;
+    const [batch = 0, heads = 0, queries = 0, size = 0] = query.shape;
     const [, kvHeads = 0, keys = 0] = key.shape;
     for (const [i, type] of [key, value].entries()) {
-      requireShape(type, [batch, kvHeads, keys, i === 0 ? size : type.shape[3]], {
-        dims,
-        where: `${NAME}: input ${INPUTS[i + 1] ?? ''}`,
-      });
+      const expected = [batch, kvHeads, keys, i === 0 ? size : (type.shape[3] ?? 0)];
+      requireShape(
+        type,
+        expected.map((dim) => dims.of(dim)),
+        { dims, where: `${NAME}: input ${INPUTS[i + 1] ?? ''}` },
+      );
     }
     requireSharedHeads(dims, dims.of(heads), dims.of(kvHeads));
     const all = [batch, heads, queries, value.shape[3] ?? 0].map((dim) => dims.of(dim));
@@ -54,25 +57,6 @@ export const scaledDotProductAttention = defineOp({
   lower: lowerAttention,
   tolerance: { rtol: 1e-4, atol: 1e-5 },
 });
-
-interface Requirement<D extends Dim> {
-  readonly dims: DimContext<D>;
-  readonly where: string;
-}
-
-function requireShape<D extends Dim>(
-  type: { readonly shape: readonly D[] },
-  expected: readonly (D | undefined)[],
-  { dims, where }: Requirement<D>,
-): void {
-  for (const [axis, dim] of expected.entries()) {
-    dims.requireEqual(type.shape[axis] ?? dims.of(0), dim ?? dims.of(0), () => ({
-      where,
-      got: `(${type.shape.map(formatDim).join(', ')})`,
-      expected: `(${expected.map((of) => formatDim(of ?? 0)).join(', ')})`,
-    }));
-  }
-}
 
 function requireSharedHeads<D extends Dim>(dims: DimContext<D>, heads: D, kvHeads: D): void {
   if (dims.known(kvHeads) === 0) return;

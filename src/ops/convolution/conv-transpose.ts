@@ -17,8 +17,8 @@ import {
   requireRank,
 } from '../operand-checks.ts';
 import { CONVOLUTION_INPUTS, requireBias } from './infer-convolution.ts';
-import { windowParams } from './pool-lowering.ts';
 import { requireSpatial, type VolumeAxes, volumeAxes, WINDOW_ATTRIBUTES } from './window.ts';
+import { windowParams } from './window-params.ts';
 
 const NAME = 'conv_transpose';
 

@@ -23,8 +23,7 @@ import { usesWinograd, type WinogradBlocks, winogradBlocks, winogradKernels } fr
 
 /** Kernels of `conv2d`: x (N, C, H, W), w (K, C / groups, R, S), bias (K) or absent. */
 export function lowerConv2d(call: LoweringCall): readonly KernelSpec[] {
-  const [, , kernelH = 1, kernelW = 1] = call.inputs[1]?.shape ?? [];
-  const window = window2d(call, [kernelH, kernelW]);
+  const window = window2d(call);
   const { caps } = call;
   const groups = Number(call.attributes.groups ?? 1);
   const conv: Conv = { window, groups, hasBias: call.inputs[2] !== undefined, caps };
@@ -72,13 +71,13 @@ function productVariant({ window, groups, caps }: Conv): ConvVariant | undefined
 function otherVariant(conv: Conv): ConvVariant {
   const { window, groups, caps } = conv;
   if (caps.adapterClass !== 'software') return { kernel: mayGather(conv) ? 'gathered' : 'direct' };
-  const { kernelH, kernelW } = window;
-  if (kernelW > MAX_TILE_KERNEL_W) {
+  const { rows, columns } = window;
+  if (columns.kernel > MAX_TILE_KERNEL_W) {
     const isProduct = groups === 1 && window.outChannels >= 8 && mayUseColumns(window, caps);
     return { kernel: isProduct ? 'columns' : 'direct' };
   }
-  const unrolls = kernelH * kernelW <= MAX_UNROLLED_TAPS && window.channels > groups * 4;
-  return { kernel: 'tile', ...chooseTile(window.outW, window.outChannels / groups), unrolls };
+  const unrolls = rows.kernel * columns.kernel <= MAX_UNROLLED_TAPS && window.channels > groups * 4;
+  return { kernel: 'tile', ...chooseTile(columns.count, window.outChannels / groups), unrolls };
 }
 
 /** Depthwise and thin groups would leave most of a tile idle. */
@@ -111,27 +110,9 @@ export const MAX_TILE_KERNEL_W = 11;
 const READS: KernelSpec['reads'] = [readInput('x', 0), readInput('w', 1), readInput('bias', 2)];
 
 function depthwiseKernel({ window, groups, hasBias, caps }: Conv): KernelSpec | undefined {
-  const { batch, channels, outChannels } = window;
+  const { batch, channels, outChannels, rows, columns } = window;
   // More channels of the result for one of the image share what a tile loads.
   if (groups !== channels || outChannels >= groups * 4) return undefined;
-  const rows = {
-    size: window.inH,
-    count: window.outH,
-    kernel: window.kernelH,
-    stride: window.strideH,
-    dilation: window.dilationH,
-    padBefore: window.padTop,
-    padAfter: window.padBottom,
-  };
-  const columns = {
-    size: window.inW,
-    count: window.outW,
-    kernel: window.kernelW,
-    stride: window.strideW,
-    dilation: window.dilationW,
-    padBefore: window.padLeft,
-    padAfter: window.padRight,
-  };
   const plane = {
     kind: 'weighted',
     rows,
@@ -147,12 +128,19 @@ function depthwiseKernel({ window, groups, hasBias, caps }: Conv): KernelSpec | 
 }
 
 function tileKernel({ window, groups, hasBias, caps }: Conv, shape: TileVariant): KernelSpec {
-  const { kernelH, kernelW, strideW, dilationW } = window;
+  const { rows, columns } = window;
   const quads = hasLinearQuads(caps) && shape.channels > 1;
-  const tile: ConvTile = { ...shape, kernelH, kernelW, strideW, dilationW, quads };
-  const blocksW = Math.ceil(window.outW / tile.pixels);
+  const tile: ConvTile = {
+    ...shape,
+    kernelH: rows.kernel,
+    kernelW: columns.kernel,
+    strideW: columns.stride,
+    dilationW: columns.dilation,
+    quads,
+  };
+  const blocksW = Math.ceil(window.columns.count / tile.pixels);
   const groupBlocks = Math.ceil(window.outChannels / groups / tile.channels);
-  const wholeGroups = window.outW % 4 === 0;
+  const wholeGroups = window.columns.count % 4 === 0;
   return {
     name: 'conv2d-tile',
     source: convTileSource(tile) + tileSource + (wholeGroups ? storeFourVector : storeFourScalar),
@@ -170,7 +158,7 @@ function tileKernel({ window, groups, hasBias, caps }: Conv, shape: TileVariant)
     },
     workgroupSize: [4, 4, 1],
     workgroups: [
-      Math.ceil((blocksW * window.outH) / 4),
+      Math.ceil((blocksW * window.rows.count) / 4),
       Math.ceil((groupBlocks * groups) / 4),
       window.batch,
     ],
@@ -190,7 +178,7 @@ function chooseTile(outW: number, channels: number): { channels: number; pixels:
 }
 
 function directKernel({ window, groups, hasBias }: Conv): KernelSpec {
-  const pixels = window.outH * window.outW;
+  const pixels = window.rows.count * window.columns.count;
   return {
     name: 'conv2d-direct',
     source: direct,
@@ -205,7 +193,7 @@ function directKernel({ window, groups, hasBias }: Conv): KernelSpec {
 
 function convParams({ window, groups }: Pick<Conv, 'window' | 'groups'>): KernelSpec['params'] {
   return {
-    ...windowParams(window),
+    ...windowParams([window.rows, window.columns]),
     ...channelParams({ inChannels: window.channels, outChannels: window.outChannels, groups }),
   };
 }

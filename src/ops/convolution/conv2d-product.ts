@@ -15,16 +15,17 @@ const SCRATCH_BYTE_LENGTH = 16 << 20;
 
 /** Whether the window is one element that steps by one: images are the matrices themselves. */
 export function isPoint(window: Window2d): boolean {
-  const { kernelH, kernelW, strideH, strideW, padTop, padLeft, padBottom, padRight } = window;
-  const isOne = Math.max(kernelH, kernelW, strideH, strideW) === 1;
-  return isOne && padTop + padLeft + padBottom + padRight === 0;
+  return [window.rows, window.columns].every(
+    ({ kernel, stride, padBefore, padAfter }) =>
+      Math.max(kernel, stride) === 1 && padBefore + padAfter === 0,
+  );
 }
 
 /** Whether a product of a matrix of windows pays, and there is room for the matrix. */
 export function usesColumns(window: Window2d, caps: Caps): boolean {
   return (
     window.outChannels >= 8 &&
-    (window.channels >= 32 || window.kernelH * window.kernelW === 1) &&
+    (window.channels >= 32 || window.rows.kernel * window.columns.kernel === 1) &&
     mayUseColumns(window, caps)
   );
 }
@@ -42,13 +43,13 @@ function imageByteLength(window: Window2d): number {
   return 16 * tapCount(window) * vectorCount(window);
 }
 
-function tapCount({ channels, kernelH, kernelW }: Window2d): number {
-  return channels * kernelH * kernelW;
+function tapCount({ channels, rows, columns }: Window2d): number {
+  return channels * rows.kernel * columns.kernel;
 }
 
 /** Groups of four pixels. */
-function vectorCount({ outH, outW }: Window2d): number {
-  return Math.ceil((outH * outW) / 4);
+function vectorCount({ rows, columns }: Window2d): number {
+  return Math.ceil((rows.count * columns.count) / 4);
 }
 
 /** A convolution of one group with a window that `isPoint`: the product of weights and images. */
@@ -57,7 +58,7 @@ export function pointKernels(
   hasBias: boolean,
   caps: Caps,
 ): readonly KernelSpec[] {
-  return productKernels(window, { hasBias, caps, step: window.outH * window.outW });
+  return productKernels(window, { hasBias, caps, step: window.rows.count * window.columns.count });
 }
 
 /**
@@ -80,7 +81,7 @@ export function columnKernels(
     source: columns,
     constants: {},
     params: {
-      ...windowParams(window),
+      ...windowParams([window.rows, window.columns]),
       in_channels: u32(window.channels),
       vectors: u32(vectors),
     },
@@ -95,7 +96,7 @@ export function columnKernels(
 
 /** Whether the elements of all matrices of windows have numbers of 32 bits. */
 export function isCountable(window: Window2d): boolean {
-  return window.batch * tapCount(window) * window.outH * window.outW < 2 ** 32;
+  return window.batch * tapCount(window) * window.rows.count * window.columns.count < 2 ** 32;
 }
 
 /**
@@ -115,7 +116,7 @@ export function gatheredKernels(
     outChannels: window.outChannels,
     groups,
     groupTaps: tapCount(window) / groups,
-    pixels: window.outH * window.outW,
+    pixels: window.rows.count * window.columns.count,
     hasBias,
   });
   const inputs: Readonly<Record<string, number>> = { a: 1, b: 0, c: 2 };
@@ -127,8 +128,8 @@ export function gatheredKernels(
     if (!reads.some(({ hook }) => hook === 'b')) return { ...kernel, reads };
     return {
       ...kernel,
-      source: gatherSource(window.outW % 4 === 0) + kernel.source,
-      params: { ...kernel.params, ...windowParams(window) },
+      source: gatherSource(window.columns.count % 4 === 0) + kernel.source,
+      params: { ...kernel.params, ...windowParams([window.rows, window.columns]) },
       reads: reads.map((read) => (read.hook === 'b' ? { ...read, hook: 'x', width: 1 } : read)),
     };
   });
@@ -149,8 +150,8 @@ fn pixel_place(i: u32) -> vec3<i32> {
   let y = pixel / params.out_w;
   return vec3<i32>(
     i32(plane),
-    i32(y * params.stride_h + (row_of_taps - plane * params.kernel_h) * params.dilation_h) - params.pad_top,
-    i32((pixel - y * params.out_w) * params.stride_w + (row - row_of_taps * params.kernel_w) * params.dilation_w) - params.pad_left,
+    i32(y * params.stride_h + (row_of_taps - plane * params.kernel_h) * params.dilation_h) - params.pad_h,
+    i32((pixel - y * params.out_w) * params.stride_w + (row - row_of_taps * params.kernel_w) * params.dilation_w) - params.pad_w,
   );
 }
 
@@ -188,7 +189,7 @@ function productKernels(
   const k = tapCount(window);
   const problem = {
     m: window.outChannels,
-    n: window.outH * window.outW,
+    n: window.rows.count * window.columns.count,
     k,
     batch: [window.batch, 1],
     a: { batch: [0, 0], row: k, column: 1 },

@@ -8,8 +8,7 @@ import { elementKernel } from '../element-kernel.ts';
 import type { KernelSpec, LoweringCall } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
 import { CONVOLUTION_INPUTS, inferConvolution } from './infer-convolution.ts';
-import { windowParams } from './pool-lowering.ts';
-import { channelParams } from './window-params.ts';
+import { channelParams, windowParams } from './window-params.ts';
 import { type VolumeAxes, volumeAxes, WINDOW_ATTRIBUTES, windowAxes } from './window.ts';
 
 /** Three-dimensional convolution (cross-correlation) over NCDHW volumes. */

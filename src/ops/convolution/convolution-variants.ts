@@ -20,7 +20,7 @@ export function convolutionVariants(conv: Conv): ReadonlyMap<string, ConvVariant
     ...(isWhole && isWinogradWindow(window) ? winogradVariants(conv) : []),
     ...(isWhole && mayUseColumns(window, caps) ? [{ kernel: 'columns' } as const] : []),
     ...(!isSoftware && mayGather(conv) ? [{ kernel: 'gathered' } as const] : []),
-    ...(window.kernelW <= MAX_TILE_KERNEL_W ? tileVariants(conv) : []),
+    ...(window.columns.kernel <= MAX_TILE_KERNEL_W ? tileVariants(conv) : []),
     // Every load is dear there, and this kernel shares none.
     ...(isSoftware ? [] : [{ kernel: 'direct' } as const]),
   ];
@@ -66,9 +66,10 @@ const TILES: readonly (readonly [channels: number, pixels: number])[] = [
   [1, 4],
 ];
 
-function tileVariants({ window: { outChannels, kernelH, kernelW }, groups }: Conv): TileVariant[] {
+function tileVariants({ window, groups }: Conv): TileVariant[] {
+  const { outChannels, rows, columns } = window;
   const groupOut = outChannels / groups;
-  const mayUnroll = kernelH * kernelW <= MAX_UNROLLED_TAPS && kernelH > 1;
+  const mayUnroll = rows.kernel * columns.kernel <= MAX_UNROLLED_TAPS && rows.kernel > 1;
   // Tiles of one channel share nothing; of more than twice the channels most would be idle.
   const tiles = TILES.filter(([channels]) =>
     channels === 1 ? groupOut < 4 : channels < groupOut * 2,
@@ -95,8 +96,8 @@ export function windowVariants(
 
 /** Of the place in a plan. */
 export function convolutionName({ window, groups }: Conv): string {
-  const { batch, channels, outChannels, outH, outW, kernelH, kernelW } = window;
-  const [kernel, size] = [`${kernelH}x${kernelW}`, `${outH}x${outW}`];
+  const { batch, channels, outChannels, rows, columns } = window;
+  const [kernel, size] = [`${rows.kernel}x${columns.kernel}`, `${rows.count}x${columns.count}`];
   return `convolution ${kernel} of ${channels} to ${outChannels} by ${groups}, ${batch} of ${size}`;
 }
 

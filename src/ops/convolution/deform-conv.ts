@@ -1,6 +1,5 @@
 import source from '../../../shaders/deform-conv.wgsl?raw';
 import { CONCRETE_DIMS } from '../../core/dim-context.ts';
-import { formatDim } from '../../core/dim.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
@@ -8,10 +7,9 @@ import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { elementKernel } from '../element-kernel.ts';
 import type { KernelSpec, LoweringCall } from '../lowering.ts';
-import { formatType, operand } from '../operand-checks.ts';
+import { operand, requireShape } from '../operand-checks.ts';
 import { inferConvolution } from './infer-convolution.ts';
-import { windowParams } from './pool-lowering.ts';
-import { channelParams } from './window-params.ts';
+import { channelParams, windowParams } from './window-params.ts';
 import { type VolumeAxes, volumeAxes, WINDOW_ATTRIBUTES, windowAxes } from './window.ts';
 
 const NAME = 'deform_conv';
@@ -46,15 +44,8 @@ export const deformConv = defineOp({
     ] as const) {
       const type = inputs[index];
       if (type === undefined) continue;
-      const expected = [batch, channels, height, width];
-      const complaint = () => ({
-        where: `${NAME}: input ${name}`,
-        got: formatType(type),
-        expected: `(${expected.map(formatDim).join(', ')})`,
-      });
-      for (const [axis, dim] of expected.entries()) {
-        dims.requireEqual(type.shape[axis] ?? dims.of(-1), dim, complaint);
-      }
+      const where = `${NAME}: input ${name}`;
+      requireShape(type, [batch, channels, height, width], { dims, where });
     }
     return { dtype: x.dtype, shape };
   },

@@ -4,10 +4,11 @@ import type { DType } from '../../core/dtype.ts';
 import { elementCount } from '../../core/shape.ts';
 import { intsAttribute } from '../attributes.ts';
 import { elementKernel } from '../element-kernel.ts';
-import { f32, i32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { f32, type KernelSpec, type LoweringCall } from '../lowering.ts';
 import { lowerReduceAxes } from '../reduction/reduce-lowering.ts';
 import { type VolumeAxes, volumeAxes, windowAxes } from './window.ts';
 import { type PlaneWindow, windowTileKernel } from './window-tile.ts';
+import { windowParams } from './window-params.ts';
 
 /** The function of a pool over the elements in its window; `place` is where the maximum stands. */
 export type PoolKind = 'max' | 'place' | 'mean' | 'sum';
@@ -81,21 +82,6 @@ function tileOf(
     countsPad: Boolean(attributes.count_include_pad),
     outside,
   };
-}
-
-/** The parameters of a kernel over windows along depth, height and width. */
-export function windowParams(axes: VolumeAxes): KernelSpec['params'] {
-  const named = axes.map((axis, i) => ({ axis, name: 'dhw'.charAt(i) }));
-  return Object.fromEntries(
-    named.flatMap(({ axis, name }) => [
-      [`in_${name}`, u32(axis.size)],
-      [`out_${name}`, u32(axis.count)],
-      [`kernel_${name}`, u32(axis.kernel)],
-      [`stride_${name}`, u32(axis.stride)],
-      [`dilation_${name}`, u32(axis.dilation)],
-      [`pad_${name}`, i32(axis.padBefore)],
-    ]),
-  );
 }
 
 /** Kernels of `global_max_pool` and `global_avg_pool`: all axes after the second. */

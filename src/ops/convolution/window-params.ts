@@ -1,22 +1,19 @@
 import { i32, type KernelSpec, u32 } from '../lowering.ts';
-import type { Window2d } from './window2d.ts';
+import type { WindowAxis } from './window.ts';
 
-/** The parameters that every kernel over a window has. */
-export function windowParams(window: Window2d): KernelSpec['params'] {
-  return {
-    in_h: u32(window.inH),
-    in_w: u32(window.inW),
-    out_h: u32(window.outH),
-    out_w: u32(window.outW),
-    kernel_h: u32(window.kernelH),
-    kernel_w: u32(window.kernelW),
-    stride_h: u32(window.strideH),
-    stride_w: u32(window.strideW),
-    dilation_h: u32(window.dilationH),
-    dilation_w: u32(window.dilationW),
-    pad_top: i32(window.padTop),
-    pad_left: i32(window.padLeft),
-  };
+/** The parameters of a kernel over windows along depth, height and width, or the last of these. */
+export function windowParams(axes: readonly WindowAxis[]): KernelSpec['params'] {
+  const named = axes.map((axis, i) => ({ axis, name: 'dhw'.charAt(3 - axes.length + i) }));
+  return Object.fromEntries(
+    named.flatMap(({ axis, name }) => [
+      [`in_${name}`, u32(axis.size)],
+      [`out_${name}`, u32(axis.count)],
+      [`kernel_${name}`, u32(axis.kernel)],
+      [`stride_${name}`, u32(axis.stride)],
+      [`dilation_${name}`, u32(axis.dilation)],
+      [`pad_${name}`, i32(axis.padBefore)],
+    ]),
+  );
 }
 
 export interface Channels {

@@ -4,7 +4,6 @@ import {
   f32x4,
   i32,
   i32x4,
-  lane,
   load,
   type Local,
   local,
@@ -16,10 +15,9 @@ import {
   loop,
   set,
   type Statement,
-  store,
   type WasmFunction,
 } from '../../wasm/statement.ts';
-import { addProduct } from '../linear/product-frame.wasm.ts';
+import { addProduct, storeColumns } from '../linear/product-frame.wasm.ts';
 import { FLOAT, plus, times } from '../../wasm/address.ts';
 import { writesInOrder } from '../unit-writes.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
@@ -321,13 +319,7 @@ function storeQuad(plane: Plane, y: Local, { value, isNaN, column, count }: Sum)
     : isMean
       ? apply('f32x4.div', value, countOf(plane, offset))
       : value;
-  if (count === 4) return [store('v128', { address: y, offset }, result)];
-  return [
-    set(value, result),
-    ...Array.from({ length: count }, (_, i) =>
-      store('f32', { address: y, offset: offset + i * FLOAT }, lane('f32x4', value, i)),
-    ),
-  ];
+  return storeColumns({ y, offset, count }, result);
 }
 
 /** Elements that count in the windows of a vector of positions. */

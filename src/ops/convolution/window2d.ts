@@ -1,57 +1,26 @@
-import type { Attributes } from '../../core/primitive-function.ts';
+import { CONCRETE_DIMS } from '../../core/dim-context.ts';
 import type { LoweringCall } from '../lowering.ts';
+import { type WindowAxis, windowAxes, UNIT_AXIS } from './window.ts';
 
-/** The geometry of a sliding window over NCHW images: that of convolutions and poolings. */
+/** A convolution's sliding window over NCHW images. */
 export interface Window2d {
   readonly batch: number;
   readonly channels: number;
-  readonly inH: number;
-  readonly inW: number;
   readonly outChannels: number;
-  readonly outH: number;
-  readonly outW: number;
-  readonly kernelH: number;
-  readonly kernelW: number;
-  readonly strideH: number;
-  readonly strideW: number;
-  readonly dilationH: number;
-  readonly dilationW: number;
-  readonly padTop: number;
-  readonly padLeft: number;
-  readonly padBottom: number;
-  readonly padRight: number;
+  readonly rows: WindowAxis;
+  readonly columns: WindowAxis;
 }
 
-/** Reads the geometry from a call whose first input and output are NCHW. */
-export function window2d(call: LoweringCall, kernel: readonly [number, number]): Window2d {
-  const [batch = 1, channels = 1, inH = 1, inW = 1] = call.inputs[0]?.shape ?? [];
-  const [, outChannels = 1, outH = 1, outW = 1] = call.output.shape;
-  const [strideH = 1, strideW = 1] = ints(call.attributes, 'strides');
-  const [dilationH = 1, dilationW = 1] = ints(call.attributes, 'dilations');
-  const [padTop = 0, padLeft = 0, padBottom = 0, padRight = 0] = ints(call.attributes, 'pads');
+/** Of a call whose first input and output are NCHW, and whose second input has the window. */
+export function window2d({ inputs, output, attributes }: LoweringCall): Window2d {
+  const [x = [], w = []] = [inputs[0]?.shape, inputs[1]?.shape];
+  const options = { name: 'convolution', kernel: w.slice(2), ceilMode: false, dims: CONCRETE_DIMS };
+  const [rows = UNIT_AXIS, columns = UNIT_AXIS] = windowAxes(x, attributes, options);
   return {
-    batch,
-    channels,
-    inH,
-    inW,
-    outChannels,
-    outH,
-    outW,
-    kernelH: kernel[0],
-    kernelW: kernel[1],
-    strideH,
-    strideW,
-    dilationH,
-    dilationW,
-    padTop,
-    padLeft,
-    padBottom,
-    padRight,
+    batch: x[0] ?? 1,
+    channels: x[1] ?? 1,
+    outChannels: output.shape[1] ?? 1,
+    rows,
+    columns,
   };
-}
-
-/** An attribute that is a list of integers; empty when absent. */
-export function ints(attributes: Attributes, name: string): readonly number[] {
-  const value = attributes[name];
-  return Array.isArray(value) ? value.map(Number) : [];
 }

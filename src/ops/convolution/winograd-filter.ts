@@ -67,9 +67,5 @@ export const WINOGRAD_2: WinogradFilter = {
 };
 
 /** Whether a window has three taps along an axis and steps by one without gaps. */
-export const isWinogradAxis = ({
-  kernel,
-  stride,
-  dilation,
-}: Pick<WindowAxis, 'kernel' | 'stride' | 'dilation'>): boolean =>
+export const isWinogradAxis = ({ kernel, stride, dilation }: WindowAxis): boolean =>
   kernel === 3 && stride === 1 && dilation === 1;

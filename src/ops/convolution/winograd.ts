@@ -4,10 +4,15 @@ import tileSource from '../../../shaders/lib/winograd-tile.wgsl?raw';
 import imageSource from '../../../shaders/winograd-image.wgsl?raw';
 import outputSource from '../../../shaders/winograd-output.wgsl?raw';
 import weightsSource from '../../../shaders/winograd-weights.wgsl?raw';
-import { foldGroups } from '../linear/fold-groups.ts';
 import { matmulKernels } from '../linear/matmul-lowering.ts';
 import { unroll } from '../linear/register-tile.ts';
-import { readInput, readInputs, storeOutput } from '../element-kernel.ts';
+import {
+  readInput,
+  readInputs,
+  storeOutput,
+  invocationGrid,
+  perInvocation,
+} from '../element-kernel.ts';
 import { i32, type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import type { Window2d } from './window2d.ts';
 import { isWinogradAxis, type Matrix, WINOGRAD_4 } from './winograd-filter.ts';
@@ -33,22 +38,19 @@ const FEWEST_CHANNELS = { software: 8, integrated: 32, discrete: 32 };
  * compiles nothing.
  */
 export function usesWinograd(window: Window2d, { adapterClass }: Caps): boolean {
-  const { channels, outChannels, outH, outW } = window;
+  const { channels, outChannels, rows, columns } = window;
+  const pixels = rows.count * columns.count;
   return (
     isWinogradWindow(window) &&
     Math.min(channels, outChannels) >= FEWEST_CHANNELS[adapterClass] &&
-    outH * outW >= 128 &&
-    channels * outChannels * outH * outW >= 1 << 19
+    pixels >= 128 &&
+    channels * outChannels * pixels >= 1 << 19
   );
 }
 
 /** Whether a window is 3 x 3 and steps by one without gaps. */
 export function isWinogradWindow(window: Window2d): boolean {
-  const { kernelH, kernelW, strideH, strideW, dilationH, dilationW } = window;
-  return (
-    isWinogradAxis({ kernel: kernelH, stride: strideH, dilation: dilationH }) &&
-    isWinogradAxis({ kernel: kernelW, stride: strideW, dilation: dilationW })
-  );
+  return isWinogradAxis(window.rows) && isWinogradAxis(window.columns);
 }
 
 /** The part that is computed at once. */
@@ -75,8 +77,8 @@ export function winogradBlocks(window: Window2d, caps: Caps): WinogradBlocks {
 
 export const inFours = (count: number): number => Math.ceil(count / 4) * 4;
 
-export function tileCountOf({ batch, outH, outW }: Window2d): number {
-  return batch * Math.ceil(outH / 4) * Math.ceil(outW / 4);
+export function tileCountOf({ batch, rows, columns }: Window2d): number {
+  return batch * Math.ceil(rows.count / 4) * Math.ceil(columns.count / 4);
 }
 
 export interface WinogradOptions extends WinogradBlocks {
@@ -92,8 +94,8 @@ export function winogradKernels(
   window: Window2d,
   { tiles, rows, hasBias, caps }: WinogradOptions,
 ): readonly KernelSpec[] {
-  const { channels, outChannels, outH, outW } = window;
-  const [tilesH, tilesW] = [Math.ceil(outH / 4), Math.ceil(outW / 4)];
+  const { channels, outChannels } = window;
+  const [tilesH, tilesW] = [Math.ceil(window.rows.count / 4), Math.ceil(window.columns.count / 4)];
   const tileCount = tileCountOf(window);
   const scratch = (index: number, count: number) =>
     ({ kind: 'scratch', index, byteLength: 144 * count }) as const;
@@ -160,18 +162,13 @@ function weightsKernel(
   { operands: { weights }, caps }: Launching,
 ): KernelSpec {
   const count = block.count * channels;
-  const grid = foldGroups(Math.ceil(count / 64), caps);
+  const grid = invocationGrid(count, caps);
   return {
+    ...grid,
     name: 'winograd-weights',
-    source: transformSource(WEIGHTS, false) + weightsSource,
+    source: transformSource(WEIGHTS, false) + perInvocation(weightsSource),
     constants: {},
-    params: {
-      first: u32(block.first * channels),
-      count: u32(count),
-      row_length: u32(grid.rowLength * 64),
-    },
-    workgroupSize: [64, 1, 1],
-    workgroups: grid.workgroups,
+    params: { first: u32(block.first * channels), ...grid.params },
     reads: [readInput('w', 1)],
     writes: [{ hook: 'weights', to: weights, width: 1 }],
   };
@@ -184,10 +181,10 @@ function imageKernel(window: Window2d, part: Part, { image }: Scratches): Kernel
     constants: {},
     params: {
       ...partParams(part, window.channels),
-      in_h: u32(window.inH),
-      in_w: u32(window.inW),
-      pad_top: i32(window.padTop),
-      pad_left: i32(window.padLeft),
+      in_h: u32(window.rows.size),
+      in_w: u32(window.columns.size),
+      pad_h: i32(window.rows.padBefore),
+      pad_w: i32(window.columns.padBefore),
     },
     ...partGrid(part, window.channels),
     reads: readInputs('x'),
@@ -219,7 +216,7 @@ function products(
 const ABSENT: KernelOperand = { kind: 'input', index: 3 };
 
 function outputKernel(
-  { outChannels, outH, outW }: Window2d,
+  { outChannels, rows, columns }: Window2d,
   part: Part,
   {
     operands: { product },
@@ -227,7 +224,7 @@ function outputKernel(
     hasBias,
   }: { readonly operands: Scratches; readonly block: Block; readonly hasBias: boolean },
 ): KernelSpec {
-  const wholeGroups = outW % 4 === 0;
+  const wholeGroups = columns.count % 4 === 0;
   return {
     name: 'winograd-output',
     source:
@@ -240,8 +237,8 @@ function outputKernel(
       ...partParams(part, block.count),
       first_channel: u32(block.first),
       out_channels: u32(outChannels),
-      out_h: u32(outH),
-      out_w: u32(outW),
+      out_h: u32(rows.count),
+      out_w: u32(columns.count),
     },
     ...partGrid(part, block.count),
     reads: [{ hook: 'product', from: product, width: 1 }, readInput('bias', 2)],

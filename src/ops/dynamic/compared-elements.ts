@@ -1,23 +1,10 @@
 import type { DType } from '../../core/dtype.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import { isSmallFloat, smallFloatToNumber } from '../../core/small-floats.ts';
+import { NUMERIC } from '../elementwise/number-dtypes.ts';
 
 /** dtypes whose elements the host compares by value. */
-export const COMPARED_DTYPES: readonly DType[] = [
-  'float32',
-  'float64',
-  'float16',
-  'bfloat16',
-  'int8',
-  'int16',
-  'int32',
-  'int64',
-  'uint8',
-  'uint16',
-  'uint32',
-  'uint64',
-  'bool',
-];
+export const COMPARED_DTYPES: readonly DType[] = [...NUMERIC, 'float16', 'bfloat16', 'bool'];
 
 /** All elements, by value. */
 export function comparedElements({ dtype, data }: HostTensor): ArrayLike<number | bigint> {

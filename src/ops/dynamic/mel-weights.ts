@@ -1,7 +1,7 @@
 import { stringAttribute } from '../attributes.ts';
 import { defineDynamicOp } from './define-dynamic-op.ts';
 import { INTEGERS } from './integers.ts';
-import { present } from '../operand-checks.ts';
+import { present, requireSingle } from '../operand-checks.ts';
 
 /** Triangles over a spectrum, at equal distances on the mel scale. */
 export const melWeights = defineDynamicOp({
@@ -13,15 +13,8 @@ export const melWeights = defineDynamicOp({
   attributes: { where: { type: 'string', default: 'mel_weights' } },
   infer(inputs, attributes, dims) {
     const where = stringAttribute(attributes, 'where');
-    for (const { shape } of present(inputs)) {
-      for (const dim of shape) {
-        dims.requireEqual(dim, dims.of(1), () => ({
-          where,
-          got: 'several elements',
-          expected: 'single elements',
-        }));
-      }
-    }
+    const complaint = () => ({ where, got: 'several elements', expected: 'single elements' });
+    requireSingle(present(inputs), dims, complaint);
     return { dtype: 'float32', shape: [dims.unknown(), dims.unknown()] };
   },
 });

@@ -1,5 +1,5 @@
 import { stringAttribute } from '../attributes.ts';
-import { commonDType, present } from '../operand-checks.ts';
+import { commonDType, present, requireSingle } from '../operand-checks.ts';
 import { COMPARED_DTYPES } from './compared-elements.ts';
 import { defineDynamicOp } from './define-dynamic-op.ts';
 
@@ -12,15 +12,12 @@ export const range = defineDynamicOp({
   attributes: { where: { type: 'string', default: 'range' } },
   infer(inputs, attributes, dims) {
     const where = stringAttribute(attributes, 'where');
-    for (const { shape } of present(inputs)) {
-      for (const dim of shape) {
-        dims.requireEqual(dim, dims.of(1), () => ({
-          where,
-          got: 'a bound of several elements',
-          expected: 'single elements',
-        }));
-      }
-    }
+    const complaint = () => ({
+      where,
+      got: 'a bound of several elements',
+      expected: 'single elements',
+    });
+    requireSingle(present(inputs), dims, complaint);
     return { dtype: commonDType(present(inputs), where), shape: [dims.unknown()] };
   },
 });

@@ -1,6 +1,5 @@
-import type { DimContext } from '../../core/dim-context.ts';
 import type { Dim } from '../../core/dim.ts';
-import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
 import { normalizeAxis } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { type AttributeSpec, defineOp } from '../define-op.ts';
@@ -17,27 +16,22 @@ const ATTRIBUTES: Readonly<Record<string, AttributeSpec>> = {
   sorted: { type: 'bool', default: true },
 };
 
+const defineGroups = <const Name extends string>(name: Name) =>
+  defineDynamicOp({
+    name,
+    inputs: INPUTS,
+    attributes: ATTRIBUTES,
+    infer(inputs, attributes, dims) {
+      axisOf(inputs, attributes);
+      return { dtype: 'int64', shape: [dims.unknown()] };
+    },
+  });
+
 /** Gathered along the axis, these positions give the different slices. */
-export const uniqueIndices = defineDynamicOp({
-  name: 'unique_indices',
-  inputs: INPUTS,
-  attributes: ATTRIBUTES,
-  infer(inputs, attributes, dims) {
-    axisOf(inputs, attributes);
-    return { dtype: 'int64', shape: [dims.unknown()] };
-  },
-});
+export const uniqueIndices = defineGroups('unique_indices');
 
 /** How many slices along the axis equal each different one. */
-export const uniqueCounts = defineDynamicOp({
-  name: 'unique_counts',
-  inputs: INPUTS,
-  attributes: ATTRIBUTES,
-  infer(inputs, attributes, dims) {
-    axisOf(inputs, attributes);
-    return { dtype: 'int64', shape: [dims.unknown()] };
-  },
-});
+export const uniqueCounts = defineGroups('unique_counts');
 
 /** Which of the different slices each slice equals. Its size is known: that of the axis. */
 export const uniqueInverse = defineOp({
@@ -46,18 +40,12 @@ export const uniqueInverse = defineOp({
   hostOnlyBecause: 'it compares all elements with each other, one after another',
   inputs: INPUTS,
   attributes: ATTRIBUTES,
-  infer: inferInverse,
+  infer(inputs, attributes, dims) {
+    const size = operand(inputs, 0).shape[axisOf(inputs, attributes)];
+    return { dtype: 'int64', shape: [size ?? dims.of(1)] };
+  },
   tolerance: EXACT,
 });
-
-function inferInverse<D extends Dim>(
-  inputs: Operands<TensorTypeOf<D>>,
-  attributes: Attributes,
-  dims: DimContext<D>,
-): TensorTypeOf<D> {
-  const size = operand(inputs, 0).shape[axisOf(inputs, attributes)];
-  return { dtype: 'int64', shape: [size ?? dims.of(1)] };
-}
 
 export function axisOf(
   inputs: Operands<{ readonly shape: readonly Dim[] }>,

@@ -12,18 +12,9 @@ import { toFloat32, type Value } from '../formula/convert-value.ts';
 import { scalarType } from '../formula/scalar-type.ts';
 
 /** Bits of the integers that JavaScript numbers hold. */
-const INTEGER_BITS: Partial<Record<DType, number>> = {
-  int2: 2,
-  uint2: 2,
-  int4: 4,
-  uint4: 4,
-  int8: 8,
-  uint8: 8,
-  int16: 16,
-  uint16: 16,
-  int32: 32,
-  uint32: 32,
-};
+function integerBits(dtype: DType): number | undefined {
+  return /^u?int\d/.test(dtype) && !isBigInt(dtype) ? Number(/\d+/.exec(dtype)) : undefined;
+}
 
 /** Writes the elements of `x` to `output` as its dtype. This defines `cast`. */
 export function convertElements(x: HostTensor, output: HostTensor, options: RoundingOptions): void {
@@ -43,7 +34,7 @@ function reader(dtype: DType): (element: Value) => Value {
   if (dtype === 'float16') return (bits) => float16ToNumber(Number(bits));
   if (isSmallFloat(dtype)) return (bits) => smallFloatToNumber(dtype, Number(bits));
   if (isBigInt(dtype)) return (element) => element;
-  if (dtype in INTEGER_BITS) return (element) => BigInt(element);
+  if (integerBits(dtype) !== undefined) return (element) => BigInt(element);
   return (element) => element;
 }
 
@@ -52,7 +43,7 @@ function converter(from: DType, dtype: DType, options: RoundingOptions): (value:
   if (dtype === 'float32') return toFloat32;
   if (dtype === 'float16') return (value) => numberToFloat16(Number(value));
   if (isSmallFloat(dtype)) return (value) => numberToSmallFloat(dtype, Number(value), options);
-  const bits = INTEGER_BITS[dtype];
+  const bits = integerBits(dtype);
   if (bits === undefined) return Number;
   const isSigned = dtype.startsWith('int');
   return (value) => {

@@ -16,8 +16,3 @@ export const NUMERIC: readonly DType[] = [...FLOATS, ...INTEGERS];
 export function isFloat(dtype: DType): boolean {
   return dtypeInfo(dtype).category === 'float';
 }
-
-/** `i64` or `u64`, as the functions of 64-bit integers begin that depend on the sign. */
-export function wideName(dtype: DType | undefined): 'i64' | 'u64' {
-  return dtype === 'uint64' ? 'u64' : 'i64';
-}

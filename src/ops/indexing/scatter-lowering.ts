@@ -6,8 +6,7 @@ import lists from '../../../shaders/lib/scatter-lists.wgsl?raw';
 import touch from '../../../shaders/scatter-touch.wgsl?raw';
 import { elementCount } from '../../core/shape.ts';
 import { stringAttribute } from '../attributes.ts';
-import { readInput, storeOutput } from '../element-kernel.ts';
-import { foldGroups } from '../linear/fold-groups.ts';
+import { invocationGrid, perInvocation, readInput, storeOutput } from '../element-kernel.ts';
 import {
   type KernelParam,
   type KernelSpec,
@@ -26,8 +25,6 @@ export interface ScatterPlaces {
   readonly source: string;
   readonly params: Readonly<Record<string, KernelParam>>;
 }
-
-const GROUP = 64;
 
 /** So many rows of updates look for each other without lists. */
 const MAX_FEW = 16;
@@ -49,11 +46,10 @@ export function lowerScatter(call: LoweringCall, places: ScatterPlaces): readonl
   const elements = places.updateRows * places.run;
   const elementParams = { count: u32(elements), run: u32(places.run) };
   const over = (items: number, name: string, params: KernelSpec['params'] = {}) => {
-    const { workgroups, rowLength } = foldGroups(Math.ceil(items / GROUP), call.caps);
-    const row_length = u32(rowLength * GROUP);
-    const workgroupSize = [GROUP, 1, 1] as const;
+    const grid = invocationGrid(items, call.caps);
+    const { row_length } = grid.params;
     const all = { row_length, updates: u32(places.updateRows), ...places.params, ...params };
-    return { name, workgroupSize, workgroups, params: all };
+    return { ...grid, name, params: all };
   };
   const constants = { ONLY_LAST: reduction === 'none' };
   const readIndices = readInput('indices', 1);
@@ -62,7 +58,7 @@ export function lowerScatter(call: LoweringCall, places: ScatterPlaces): readonl
     return [
       {
         ...over(elements, 'scatter-few', elementParams),
-        source: rows + combine + few,
+        source: rows + combine + perInvocation(few),
         constants,
         reads: [readIndices, READ_X, readUpdates],
         writes: storeOutput(),
@@ -101,7 +97,7 @@ export function lowerScatter(call: LoweringCall, places: ScatterPlaces): readonl
     },
     {
       ...over(elements, 'scatter-change', elementParams),
-      source: rows + combine + change,
+      source: rows + combine + perInvocation(change),
       constants,
       reads: [readIndices, READ_X, readUpdates, read('begin', first), read('next', next)],
       writes: storeOutput(),

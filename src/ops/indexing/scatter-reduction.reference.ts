@@ -2,7 +2,6 @@ import { isBigInt } from '../../core/dtype.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import { elementBits, numberElements, startFrom } from '../elements.ts';
 import { elementFunction } from '../formula/evaluate.ts';
-import type { Formula } from '../formula/expression.ts';
 import { combination, contextOf } from './scatter-reduction.ts';
 
 /** A scatter of whole rows, as both operators come down to it. */
@@ -22,10 +21,19 @@ export function scatterOnHost(scatter: HostScatter, output: HostTensor): void {
   const formula = combination(reduction);
   if (formula === undefined) {
     copyRows(elementBits(updates), elementBits(output), { rows, run });
-  } else if (isBigInt(output.dtype)) {
-    combineBigints(formula, scatter, output);
-  } else {
-    combineNumbers(formula, scatter, output);
+    return;
+  }
+  const combine = elementFunction(formula, contextOf(output.dtype));
+  const isWide = isBigInt(output.dtype);
+  const from: ArrayLike<number | bigint> = isWide ? updates.data : numberElements(updates);
+  const to = isWide ? output.data : numberElements(output);
+  for (let i = 0; i < rows.length * run; i++) {
+    const row = rows[Math.floor(i / run)] ?? -1;
+    if (row < 0) continue;
+    const at = row * run + (i % run);
+    const value = combine([to[at] ?? 0, from[i] ?? 0]);
+    if (to instanceof BigInt64Array || to instanceof BigUint64Array) to[at] = BigInt(value);
+    else to[at] = Number(value);
   }
 }
 
@@ -37,37 +45,5 @@ function copyRows(
   for (let i = 0; i < rows.length; i++) {
     const row = rows[i] ?? -1;
     if (row >= 0) to.set(from.subarray(i * run, (i + 1) * run), row * run);
-  }
-}
-
-function combineNumbers(
-  formula: Formula,
-  { updates, run, rows }: HostScatter,
-  output: HostTensor,
-): void {
-  const from = numberElements(updates);
-  const combine = elementFunction(formula, contextOf(output.dtype));
-  const to = numberElements(output);
-  for (let i = 0; i < rows.length * run; i++) {
-    const row = rows[Math.floor(i / run)] ?? -1;
-    if (row < 0) continue;
-    const at = row * run + (i % run);
-    to[at] = Number(combine([to[at] ?? 0, from[i] ?? 0]));
-  }
-}
-
-function combineBigints(
-  formula: Formula,
-  { updates, run, rows }: HostScatter,
-  output: HostTensor,
-): void {
-  const from = updates.data as BigInt64Array;
-  const to = output.data as BigInt64Array;
-  const combine = elementFunction(formula, contextOf(output.dtype));
-  for (let i = 0; i < rows.length * run; i++) {
-    const row = rows[Math.floor(i / run)] ?? -1;
-    if (row < 0) continue;
-    const at = row * run + (i % run);
-    to[at] = BigInt(combine([to[at] ?? 0n, from[i] ?? 0n]));
   }
 }

@@ -5,7 +5,7 @@ import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
 import { axisAttribute, boolAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
-import { invocationGrid, readInput, storeOutput } from '../element-kernel.ts';
+import { invocationGrid, perInvocation, readInput, storeOutput } from '../element-kernel.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { u32 } from '../lowering.ts';
 import { commonDType, formatType, operand, requireVector } from '../operand-checks.ts';
@@ -53,7 +53,7 @@ export const tensorScatter = defineOp({
     return [
       {
         name: 'tensor-scatter',
-        source: beginOf(operand(call.inputs, 2).dtype) + source,
+        source: beginOf(operand(call.inputs, 2).dtype) + perInvocation(source),
         ...grid,
         constants: { CIRCULAR: boolAttribute(call.attributes, 'circular') },
         params: {

@@ -1,4 +1,4 @@
-import { readInput } from '../element-kernel.ts';
+import { readInput, invocationGrid, asParams, perInvocation } from '../element-kernel.ts';
 import block from '../../../shaders/top-k-block.wgsl?raw';
 import countPlaces from '../../../shaders/top-k-count.wgsl?raw';
 import join from '../../../shaders/top-k-join.wgsl?raw';
@@ -9,13 +9,12 @@ import { type DType, dtypeInfo, isBigInt } from '../../core/dtype.ts';
 import { elementCount, normalizeAxis } from '../../core/shape.ts';
 import { boolAttribute, intAttribute } from '../attributes.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
-import {
-  type KernelRead,
-  type KernelSpec,
-  type KernelWrite,
-  type LoweringCall,
-  type ScratchOperand,
-  u32,
+import type {
+  KernelRead,
+  KernelSpec,
+  KernelWrite,
+  LoweringCall,
+  ScratchOperand,
 } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
 
@@ -142,15 +141,13 @@ function stepKernel(
   step: Pick<KernelSpec, 'name' | 'source' | 'reads' | 'writes'>,
   params: { readonly count: number; readonly [name: string]: number },
 ): KernelSpec {
-  const grid = foldGroups(Math.ceil(params.count / 64), call.caps);
-  const all = { ...params, row_length: grid.rowLength * 64, size, inner };
+  const grid = invocationGrid(params.count, call.caps);
   return {
+    ...grid,
     ...step,
-    source: source + step.source,
+    source: source + perInvocation(step.source),
     constants: {},
-    params: Object.fromEntries(Object.entries(all).map(([name, value]) => [name, u32(value)])),
-    workgroupSize: [64, 1, 1],
-    workgroups: grid.workgroups,
+    params: asParams({ ...params, row_length: grid.params.row_length, size, inner }),
   };
 }
 
@@ -173,18 +170,18 @@ function blockKernel(problem: TopKProblem, pass: BlockPass): KernelSpec {
     name: 'top-k-block',
     source: source + STORE_PLACE + block,
     constants: {},
-    params: {
-      count: u32(count),
-      row_length: u32(grid.rowLength),
-      size: u32(size),
-      inner: u32(inner),
-      k: u32(k),
-      candidates: u32(candidates),
-      blocks: u32(blocks),
-      keep: u32(keep),
-      is_first: u32(isFirst ? 1 : 0),
-      is_last: u32(isLast ? 1 : 0),
-    },
+    params: asParams({
+      count,
+      row_length: grid.rowLength,
+      size,
+      inner,
+      k,
+      candidates,
+      blocks,
+      keep,
+      is_first: isFirst ? 1 : 0,
+      is_last: isLast ? 1 : 0,
+    }),
     workgroupSize: [256, 1, 1],
     workgroups: grid.workgroups,
     reads: [X, { hook: 'candidates', from: pass.from, width: 1 }],

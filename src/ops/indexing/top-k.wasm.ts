@@ -1,18 +1,8 @@
-import { elementCount } from '../../core/shape.ts';
-import { plus, times } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  i32,
-  load,
-  type Local,
-  local,
-  locals,
-  select,
-} from '../../wasm/expression.ts';
+import { plus, times, lesser } from '../../wasm/address.ts';
+import { apply, i32, load, type Local, local, locals } from '../../wasm/expression.ts';
 import { increment, loop, set, type Statement, store, when } from '../../wasm/statement.ts';
 import { boolAttribute } from '../attributes.ts';
-import { scalarRowKernel } from '../reduction/scalar-rows.wasm.ts';
+import { scalarRowKernel, scalarRows } from '../reduction/scalar-rows.wasm.ts';
 import { comesBefore, scalarAccess, type ScalarAccess } from '../scalar-access.wasm.ts';
 import type { WasmLowering } from '../wasm-lowering.ts';
 import { axisOf } from './top-k.ts';
@@ -23,14 +13,9 @@ export const topKWasm: WasmLowering = ({ inputs: [x], output, attributes }) => {
   if (x === undefined || access === undefined) return undefined;
   const axis = axisOf(attributes, x.shape.length);
   const [size, k] = [x.shape[axis] ?? 0, output.shape[axis] ?? 0];
-  const inner = elementCount(x.shape.slice(axis + 1));
   const { byteLength } = access;
-  const rows = {
-    outer: size === 0 || k === 0 ? 0 : elementCount(x.shape.slice(0, axis)),
-    inner,
-    blockBytes: [size * inner * byteLength, k * inner * 8] as const,
-    elementBytes: [byteLength, 8] as const,
-  };
+  const rows = scalarRows(x.shape, axis, { byteLength, results: [k, 8] });
+  const { inner } = rows;
   const isLargest = boolAttribute(attributes, 'largest');
   return scalarRowKernel(
     rows,
@@ -116,7 +101,7 @@ function mergePass({
   const isRightFirst = comesBefore(access, [b, a], order);
   const hasLeft = apply('i32.lt_s', left, leftEnd);
   const hasRight = apply('i32.lt_s', right, rightEnd);
-  const end = (begin: Local) => limited(plus(begin, width), size);
+  const end = (begin: Local) => lesser(plus(begin, width), size);
   return [
     set(left, i32(0)),
     set(leftEnd, i32(0)),
@@ -145,8 +130,4 @@ function mergePass({
       ),
     ]),
   ];
-}
-
-function limited(value: Expression, limit: number) {
-  return select(apply('i32.lt_s', value, i32(limit)), value, i32(limit));
 }

@@ -2,10 +2,9 @@ import last from '../../../shaders/det-last.wgsl?raw';
 import step from '../../../shaders/det-step.wgsl?raw';
 import { elementCount } from '../../core/shape.ts';
 import { defineOp } from '../define-op.ts';
-import { storeOutput } from '../element-kernel.ts';
+import { storeOutput, invocationGrid, perInvocation } from '../element-kernel.ts';
 import { type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { formatType, operand, requireMinimumRank } from '../operand-checks.ts';
-import { foldGroups } from './fold-groups.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 
 /** Determinants, by elimination with the largest pivot of a column. */
@@ -40,16 +39,11 @@ function lowerDet({ inputs, output, caps }: LoweringCall): readonly KernelSpec[]
       ? { kind: 'input', index: 0 }
       : { kind: 'scratch', index: index % 2, byteLength: rest * 4 };
   const kernel = (index: number, elements: number): Omit<KernelSpec, 'name' | 'source'> => {
-    const grid = foldGroups(Math.ceil(elements / 64), caps);
+    const grid = invocationGrid(elements, caps);
     return {
+      ...grid,
       constants: { IS_FIRST: index === 0 },
-      params: {
-        count: u32(elements),
-        row_length: u32(grid.rowLength * 64),
-        size: u32(size - index),
-      },
-      workgroupSize: [64, 1, 1],
-      workgroups: grid.workgroups,
+      params: { ...grid.params, size: u32(size - index) },
       reads: [
         { hook: 'from', from: left(index - 1), width: 1 },
         { hook: 'product', from: product, width: 1 },
@@ -61,7 +55,7 @@ function lowerDet({ inputs, output, caps }: LoweringCall): readonly KernelSpec[]
     { length: Math.max(0, size - 1) },
     (_, index): KernelSpec => ({
       name: 'det-step',
-      source: step,
+      source: perInvocation(step),
       ...kernel(index, count * (size - index - 1) ** 2),
       writes: [
         { hook: 'to', to: left(index), width: 1 },
@@ -75,7 +69,7 @@ function lowerDet({ inputs, output, caps }: LoweringCall): readonly KernelSpec[]
     {
       ...end,
       name: 'det-last',
-      source: last,
+      source: perInvocation(last),
       constants: { ...end.constants, IS_EMPTY: size === 0 },
       writes: storeOutput(),
     },

@@ -1,8 +1,7 @@
 import scalar from '../../../shaders/lib/row-four-scalar.wgsl?raw';
 import vector from '../../../shaders/lib/row-four-vector.wgsl?raw';
 import type { PlannerCaps } from '../../core/launch-plan.ts';
-import { foldGroups } from '../linear/fold-groups.ts';
-import { readInput, storeOutput } from '../element-kernel.ts';
+import { readInput, storeOutput, invocationGrid } from '../element-kernel.ts';
 import { type KernelSpec, MAX_LOOP_ROUNDS, u32 } from '../lowering.ts';
 import { rowGroupSize } from '../reduction/row-kernel.ts';
 
@@ -72,18 +71,16 @@ export function rowAccess(
 ): RowAccess {
   const isVector = inner === 1 && size % 4 === 0;
   const width = isVector ? 4 : 1;
-  const grid = foldGroups(Math.ceil(count / groupSize), caps);
+  const grid = invocationGrid(count, caps, groupSize);
   return {
+    ...grid,
     source: isVector ? vector : scalar,
     constants: { HAS_TAIL: !isVector },
     params: {
-      count: u32(count),
-      row_length: u32(grid.rowLength * groupSize),
+      ...grid.params,
       size: u32(size),
       inner: u32(inner),
     },
-    workgroupSize: [groupSize, 1, 1],
-    workgroups: grid.workgroups,
     reads: [readInput('x', 0, width)],
     writes: storeOutput(width),
   };

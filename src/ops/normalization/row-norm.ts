@@ -4,13 +4,13 @@ import source from '../../../shaders/row-norm.wgsl?raw';
 import { elementCount } from '../../core/shape.ts';
 import { floatAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
-import { foldGroups } from '../linear/fold-groups.ts';
-import { readInputs, storeOutput } from '../element-kernel.ts';
-import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { operand, requireMinimumRank } from '../operand-checks.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { laneTree } from '../reduction/lane-tree.ts';
 import { chooseRows, isInBlocks, rowAccess } from './row-access.ts';
+import { rowLaunch } from '../reduction/row-kernel.ts';
+import { f32, type KernelSpec, type LoweringCall } from '../lowering.ts';
+import { perInvocation } from '../element-kernel.ts';
 
 /** `isCentered`: the mean is taken off first. */
 function defineRowNorm<const Name extends string>(name: Name, isCentered: boolean) {
@@ -54,26 +54,23 @@ function lowerRowNorm(
       {
         ...access,
         ...(isInBlocks(rows, caps)
-          ? { name: 'row-norm-blocks', source: blocks }
-          : { name: 'row-norm-direct', source: access.source + direct }),
+          ? { name: 'row-norm-blocks', source: perInvocation(blocks) }
+          : { name: 'row-norm-direct', source: access.source + perInvocation(direct) }),
         constants: { ...access.constants, IS_CENTERED: isCentered },
         params: { ...access.params, epsilon },
       },
     ];
   }
   const tree = laneTree(lanes, caps);
-  const grid = foldGroups(Math.ceil((count * lanes) / groupSize), caps);
+  const launch = rowLaunch({ ...rows, lanes, groupSize }, caps);
   return [
     {
+      ...launch,
       name: 'row-norm',
       source: tree.source + source,
       enables: tree.enables,
       constants: { ...tree.constants, IS_CENTERED: isCentered },
-      params: { count: u32(count), row_length: u32(grid.rowLength), size: u32(size), epsilon },
-      workgroupSize: [groupSize, 1, 1],
-      workgroups: grid.workgroups,
-      reads: readInputs('x'),
-      writes: storeOutput(),
+      params: { ...launch.params, epsilon },
     },
   ];
 }

@@ -3,11 +3,11 @@ import blocks from '../../../shaders/softmax-blocks.wgsl?raw';
 import direct from '../../../shaders/softmax-direct.wgsl?raw';
 import workgroup from '../../../shaders/softmax-workgroup.wgsl?raw';
 import { elementCount, normalizeAxis } from '../../core/shape.ts';
-import { foldGroups } from '../linear/fold-groups.ts';
-import { readInputs, storeOutput } from '../element-kernel.ts';
-import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { laneTree } from '../reduction/lane-tree.ts';
 import { chooseRows, isInBlocks, rowAccess } from './row-access.ts';
+import { rowLaunch } from '../reduction/row-kernel.ts';
+import type { LoweringCall, KernelSpec } from '../lowering.ts';
+import { perInvocation } from '../element-kernel.ts';
 
 /** Kernels of `softmax`, or of `log_softmax` when `log`. */
 export function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly KernelSpec[] {
@@ -22,28 +22,18 @@ export function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly Ker
     if (lanes === 1) {
       const access = rowAccess(rows, caps, groupSize);
       const shader = isInBlocks(rows, caps)
-        ? { name: 'softmax-blocks', source: magnitudeBits + blocks }
-        : { name: 'softmax-direct', source: magnitudeBits + access.source + direct };
+        ? { name: 'softmax-blocks', source: magnitudeBits + perInvocation(blocks) }
+        : { name: 'softmax-direct', source: magnitudeBits + access.source + perInvocation(direct) };
       return [{ ...access, ...shader, constants: { ...access.constants, ...constants } }];
     }
     const tree = laneTree(lanes, caps);
-    const grid = foldGroups(Math.ceil((count * lanes) / groupSize), caps);
     return [
       {
+        ...rowLaunch({ ...rows, lanes, groupSize }, caps),
         name: 'softmax-workgroup',
         source: magnitudeBits + tree.source + workgroup,
         enables: tree.enables,
         constants: { ...tree.constants, ...constants },
-        params: {
-          count: u32(count),
-          row_length: u32(grid.rowLength),
-          size: u32(size),
-          inner: u32(inner),
-        },
-        workgroupSize: [groupSize, 1, 1],
-        workgroups: grid.workgroups,
-        reads: readInputs('x'),
-        writes: storeOutput(),
       },
     ];
   };

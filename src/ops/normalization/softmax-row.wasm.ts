@@ -1,15 +1,8 @@
 import { apply, type Expression, f32x4, type Local, locals } from '../../wasm/expression.ts';
 import { add, mul, sub } from '../../wasm/floats.ts';
 import { binder, set, type Statement } from '../../wasm/statement.ts';
-import type { ElementAccess } from '../element-access.ts';
 import { expOfNegative, INTRINSICS } from '../formula/wasm-intrinsics.ts';
-import { type RowShape, RowWalk } from '../reduction/row-walk.wasm.ts';
-
-/** Where a row begins, and how its elements lie there. */
-export interface RowOfElements {
-  readonly base: Local;
-  readonly access: ElementAccess;
-}
+import { type RowShape, RowWalk, type RowOfElements } from '../reduction/row-walk.wasm.ts';
 
 /** The steps of a softmax of rows. */
 export interface SoftmaxRow {

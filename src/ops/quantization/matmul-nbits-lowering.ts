@@ -5,20 +5,15 @@ import { type KernelRead, type KernelSpec, type LoweringCall, u32 } from '../low
 import { type NbitsProblem, nbitsProblem } from './matmul-nbits-problem.ts';
 import { ABSENT } from './zero-points.ts';
 import { plainProblem } from '../linear/matmul-problem.ts';
+import { readInput } from '../element-kernel.ts';
 
 /** Kernels of `matmul_nbits`: those of float matrices, with a B that is made as it is loaded. */
 export function lowerMatmulNbits(call: LoweringCall): readonly KernelSpec[] {
   return nbitsKernels(nbitsProblem(call), call.caps);
 }
 
-const input = (hook: string, index: number, width: 1 | 4 = 1): KernelRead => ({
-  hook,
-  from: { kind: 'input', index },
-  width,
-});
-
 function blockReads({ zeros }: NbitsProblem): KernelRead[] {
-  return [input('scale', 2), ...(zeros === 'none' ? [] : [input('zero', 3)])];
+  return [readInput('scale', 2), ...(zeros === 'none' ? [] : [readInput('zero', 3)])];
 }
 
 function blockParams({ blocks, blockSize, zeroBytes }: NbitsProblem): KernelSpec['params'] {
@@ -78,8 +73,8 @@ function nbitsKernels(problem: NbitsProblem, caps: PlannerCaps): readonly Kernel
       params: { ...kernel.params, ...blockParams(problem) },
       reads: [
         ...kernel.reads.filter(({ hook }) => hook === 'a'),
-        input('codes', 1, isVector ? 4 : 1),
-        input('c', ABSENT),
+        readInput('codes', 1, isVector ? 4 : 1),
+        readInput('c', ABSENT),
         ...blockReads(problem),
       ],
     };

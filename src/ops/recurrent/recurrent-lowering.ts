@@ -3,7 +3,7 @@ import stepShader from '../../../shaders/recurrent-step.wgsl?raw';
 import workgroupShader from '../../../shaders/recurrent-workgroup.wgsl?raw';
 import { boolAttribute, floatAttribute, stringAttribute } from '../attributes.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
-import { storeOutput } from '../element-kernel.ts';
+import { storeOutput, invocationGrid, readInputs, perInvocation } from '../element-kernel.ts';
 import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { activationsWgsl } from './activations.ts';
 import { activationsOf, CELLS, cellOf, type RecurrentSizes, sizesOf } from './recurrent-cell.ts';
@@ -41,7 +41,7 @@ function byWorkgroup(call: LoweringCall, sizes: RecurrentSizes): KernelSpec {
     },
     workgroupSize: [lanes, 1, 1],
     workgroups: grid.workgroups,
-    ...READS,
+    reads: READS,
     writes: storeOutput(),
   };
 }
@@ -50,30 +50,25 @@ function bySteps(call: LoweringCall, sizes: RecurrentSizes): readonly KernelSpec
   const { steps, batch, directions, hidden } = sizes;
   const cell = cellOf(call.attributes);
   const count = directions * batch * hidden;
-  const grid = foldGroups(Math.ceil(count / 64), call.caps);
+  const grid = invocationGrid(count, call.caps);
   const state = { kind: 'scratch', index: 0, byteLength: Math.max(4, count * 12) } as const;
   const resetsEarly = cell === 'gru' && !boolAttribute(call.attributes, 'linear_before_reset');
   const kernel = (phase: number, step: number): KernelSpec => ({
+    ...grid,
     name: 'recurrent-step',
-    source: sourceOf(call) + stepShader,
+    source: sourceOf(call) + perInvocation(stepShader),
     constants: { ...constantsOf(call), GATE_COUNT: CELLS[cell].gates, PHASE: phase },
     params: {
       steps: u32(steps),
       batch: u32(batch),
       hidden: u32(hidden),
-      count: u32(count),
-      row_length: u32(grid.rowLength * 64),
+      ...grid.params,
       clip: f32(floatAttribute(call.attributes, 'clip')),
       step: u32(step),
       source: u32((step % 2) * count),
     },
-    workgroupSize: [64, 1, 1],
-    workgroups: grid.workgroups,
-    reads: [...READS.reads, { hook: 'state', from: state, width: 1 }],
-    writes: [
-      { hook: '', to: { kind: 'output' }, width: 1 },
-      { hook: 'state', to: state, width: 1 },
-    ],
+    reads: [...READS, { hook: 'state', from: state, width: 1 }],
+    writes: [...storeOutput(), { hook: 'state', to: state, width: 1 }],
   });
   const phases = resetsEarly ? [1, 2] : [2];
   return [
@@ -84,13 +79,7 @@ function bySteps(call: LoweringCall, sizes: RecurrentSizes): readonly KernelSpec
   ];
 }
 
-const READS: Pick<KernelSpec, 'reads'> = {
-  reads: ['x', 'r', 'initial', 'vectors', 'lengths'].map((hook, index) => ({
-    hook,
-    from: { kind: 'input', index },
-    width: 1,
-  })),
-};
+const READS = readInputs('x', 'r', 'initial', 'vectors', 'lengths');
 
 const REVERSE_FROM: Readonly<Record<string, number>> = { forward: 2, reverse: 0, bidirectional: 1 };
 

@@ -1,7 +1,6 @@
-import { formatDim } from '../../core/dim.ts';
 import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
-import { commonDType, formatType, operand } from '../operand-checks.ts';
+import { commonDType, operand, requireShape } from '../operand-checks.ts';
 import { activationsOf, CELL_NAMES, CELLS, cellOf, directionCount } from './recurrent-cell.ts';
 import { lowerRecurrent } from './recurrent-lowering.ts';
 
@@ -47,18 +46,9 @@ export const recurrent = defineOp({
       [batch],
     ];
     for (const [i, type] of inputs.entries()) {
-      const shape = expected[i] ?? [];
-      if (type === undefined) continue;
-      const complaint = () => ({
-        where: `recurrent: input ${['x', 'r', 'initial', 'vectors', 'lengths'][i] ?? ''}`,
-        got: formatType(type),
-        expected: `(${shape.map(formatDim).join(', ')})`,
-      });
-      const rank = dims.of(type.shape.length);
-      dims.requireEqual(rank, dims.of(shape.length), complaint);
-      for (const [axis, dim] of shape.entries()) {
-        dims.requireEqual(type.shape[axis] ?? dims.of(-1), dim, complaint);
-      }
+      const name = ['x', 'r', 'initial', 'vectors', 'lengths'][i] ?? '';
+      const where = `recurrent: input ${name}`;
+      if (type !== undefined) requireShape(type, expected[i] ?? [], { dims, where });
     }
     const floats = inputs.slice(0, 4).flatMap((type) => (type === undefined ? [] : [type]));
     return {

@@ -1,11 +1,11 @@
-import { elementCount, normalizeAxis } from '../../core/shape.ts';
+import { normalizeAxis } from '../../core/shape.ts';
 import { apply, i32, local } from '../../wasm/expression.ts';
 import { increment, loop, set, store, when } from '../../wasm/statement.ts';
 import { boolAttribute, intAttribute } from '../attributes.ts';
 import { comesBefore, scalarAccess } from '../scalar-access.wasm.ts';
 import type { WasmLowering } from '../wasm-lowering.ts';
 import type { ArgReduceName, Extreme } from './arg-reduce.ts';
-import { scalarRowKernel } from './scalar-rows.wasm.ts';
+import { scalarRowKernel, scalarRows } from './scalar-rows.wasm.ts';
 
 const argReduce =
   (name: ArgReduceName, extreme: Extreme): WasmLowering =>
@@ -14,15 +14,9 @@ const argReduce =
     if (x === undefined || access === undefined) return undefined;
     const axis = normalizeAxis(intAttribute(attributes, 'axis'), x.shape.length, name);
     const size = x.shape[axis] ?? 1;
-    const inner = elementCount(x.shape.slice(axis + 1));
     const { byteLength, type } = access;
     const order = { first: extreme === 'max' ? 'greatest' : 'least', nan: 'first' } as const;
-    const rows = {
-      outer: elementCount(x.shape.slice(0, axis)),
-      inner,
-      blockBytes: [size * inner * byteLength, inner * 8] as const,
-      elementBytes: [byteLength, 8] as const,
-    };
+    const rows = scalarRows(x.shape, axis, { byteLength, results: [1, 8] });
     return scalarRowKernel(rows, (from, to) => {
       const [best, next, place, index] = [local(type), local(type), local('i32'), local('i32')];
       const isBetter = comesBefore(access, [next, best], order);
@@ -34,7 +28,7 @@ const argReduce =
         set(best, access.read(from)),
         set(place, i32(0)),
         ...loop({ index, begin: i32(1), end: i32(size) }, [
-          increment(from, inner * byteLength),
+          increment(from, rows.inner * byteLength),
           set(next, access.read(from)),
           ...when(isTaken, [set(best, next), set(place, index)]),
         ]),

@@ -1,4 +1,4 @@
-import { elementCount, normalizeAxis } from '../../core/shape.ts';
+import { normalizeAxis } from '../../core/shape.ts';
 import { plus } from '../../wasm/address.ts';
 import { apply, i32, local } from '../../wasm/expression.ts';
 import { increment, loop, set } from '../../wasm/statement.ts';
@@ -6,7 +6,7 @@ import { boolAttribute, intAttribute } from '../attributes.ts';
 import { scalarAccess } from '../scalar-access.wasm.ts';
 import type { WasmLowering } from '../wasm-lowering.ts';
 import { accumulator } from './accumulator.wasm.ts';
-import { scalarRowKernel } from './scalar-rows.wasm.ts';
+import { scalarRowKernel, scalarRows } from './scalar-rows.wasm.ts';
 
 /** Running sums and products of rows; those of floats in double precision. */
 export const cumulativeWasm: WasmLowering = ({ inputs: [x], attributes }) => {
@@ -14,14 +14,9 @@ export const cumulativeWasm: WasmLowering = ({ inputs: [x], attributes }) => {
   if (x === undefined || access === undefined) return undefined;
   const axis = normalizeAxis(intAttribute(attributes, 'axis'), x.shape.length, 'cumulative');
   const size = x.shape[axis] ?? 1;
-  const inner = elementCount(x.shape.slice(axis + 1));
   const { byteLength } = access;
-  const rows = {
-    outer: size === 0 ? 0 : elementCount(x.shape.slice(0, axis)),
-    inner,
-    blockBytes: [size * inner * byteLength, size * inner * byteLength] as const,
-    elementBytes: [byteLength, byteLength] as const,
-  };
+  const rows = scalarRows(x.shape, axis, { byteLength, results: [size, byteLength] });
+  const { inner } = rows;
   const isReverse = boolAttribute(attributes, 'reverse');
   const isProduct = boolAttribute(attributes, 'product');
   const sums = accumulator(access);

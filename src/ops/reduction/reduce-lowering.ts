@@ -15,6 +15,7 @@ import {
   type ReductionStage,
   type ReductionUnit,
 } from './reduction-wgsl.ts';
+import { perInvocation } from '../element-kernel.ts';
 
 export type { Reduction } from './reduction-wgsl.ts';
 
@@ -136,7 +137,9 @@ function reduceKernel(problem: ReduceProblem, kernel: ReduceKernel): KernelSpec 
   const scratch = partialResults(dtype, count * pieces);
   return {
     name: byWorkgroup ? 'reduce-workgroup' : 'reduce-direct',
-    source: reductionWgsl(kind, dtype, kernel) + (byWorkgroup ? tree.source + workgroup : direct),
+    source:
+      reductionWgsl(kind, dtype, kernel) +
+      (byWorkgroup ? tree.source + workgroup : perInvocation(direct)),
     enables: byWorkgroup ? tree.enables : [],
     constants: byWorkgroup ? { ...tree.constants, IS_ONE_RUN: reduced.length < 2 } : {},
     params: {

@@ -2,8 +2,8 @@ import type { PlannerCaps } from '../../core/launch-plan.ts';
 import type { ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount, normalizeAxis } from '../../core/shape.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
-import { readInputs, storeOutput } from '../element-kernel.ts';
-import { type KernelSpec, type LoweringCall, MAX_LOOP_ROUNDS, u32 } from '../lowering.ts';
+import { readInputs, storeOutput, asParams } from '../element-kernel.ts';
+import { type KernelSpec, type LoweringCall, MAX_LOOP_ROUNDS } from '../lowering.ts';
 
 interface RowShader {
   readonly name: string;
@@ -23,6 +23,30 @@ export function rowGroupSize(count: number, { adapterClass }: PlannerCaps): numb
   return count > 64 ? 16 : 4;
 }
 
+interface RowLaunch {
+  readonly count: number;
+  readonly size: number;
+  readonly inner: number;
+  /** Invocations that share a row, and of a workgroup. */
+  readonly lanes: number;
+  readonly groupSize: number;
+}
+
+/** The launch of a kernel over rows, which are numbered by workgroups, from input `x` to the output. */
+export function rowLaunch(
+  { count, size, inner, lanes, groupSize }: RowLaunch,
+  caps: PlannerCaps,
+): Pick<KernelSpec, 'params' | 'workgroupSize' | 'workgroups' | 'reads' | 'writes'> {
+  const { workgroups, rowLength } = foldGroups(Math.ceil((count * lanes) / groupSize), caps);
+  return {
+    params: asParams({ count, row_length: rowLength, size, inner }),
+    workgroupSize: [groupSize, 1, 1],
+    workgroups,
+    reads: readInputs('x'),
+    writes: storeOutput(),
+  };
+}
+
 /**
  * A kernel over the rows of its input along one axis. `LANES` invocations share a row: one where
  * rows are short, or where the adapter computes invocations one after another.
@@ -38,20 +62,11 @@ export function rowKernel(call: LoweringCall, shader: RowShader): KernelSpec {
       : size >= 64;
   const lanes = isShared ? 64 : 1;
   const groupSize = isShared ? 64 : rowGroupSize(count, call.caps);
-  const grid = foldGroups(Math.ceil((count * lanes) / groupSize), call.caps);
+  const inner = elementCount(shape.slice(axis + 1));
   return {
+    ...rowLaunch({ count, size, inner, lanes, groupSize }, call.caps),
     name: shader.name,
     source: shader.source,
     constants: { LANES: lanes, ...shader.constants },
-    params: {
-      count: u32(count),
-      row_length: u32(grid.rowLength),
-      size: u32(size),
-      inner: u32(elementCount(shape.slice(axis + 1))),
-    },
-    workgroupSize: [groupSize, 1, 1],
-    workgroups: grid.workgroups,
-    reads: readInputs('x'),
-    writes: storeOutput(),
   };
 }

@@ -24,6 +24,12 @@ export interface RowShape {
   readonly rows: number;
 }
 
+/** Where a row begins, and how its elements lie there. */
+export interface RowOfElements {
+  readonly base: Local;
+  readonly access: ElementAccess;
+}
+
 /** A vector of a row as it is read, with what has to come before its use. */
 export type MapElements = (value: Expression, statements: Statement[]) => Expression;
 
@@ -54,52 +60,25 @@ export class RowWalk {
    * The row begins at `base`.
    */
   fold(base: Local, target: Local, access: ElementAccess, fold: Fold): Statement[] {
-    const { combine, identity } = fold;
-    const sums = locals(UNROLL, 'v128');
     const pointer = local('i32');
-    const body = this.#walk([{ pointer, access }], ([place], lane, count) => {
-      const sum = sums[lane % UNROLL];
-      if (place === undefined || sum === undefined) return [];
-      const statements: Statement[] = [];
-      const read = access.read(place.pointer, place.offset, count);
-      const value = fold.map?.(read, statements) ?? read;
-      return [...statements, set(sum, combine(sum, this.#known(value, identity, count)))];
-    });
-    const [a, b, c, d] = sums;
-    if (!(a && b && c && d)) return [];
     return [
       set(pointer, base),
-      ...sums.map((sum) => set(sum, identity)),
-      ...body,
-      set(target, combine(combine(a, b), combine(c, d))),
-      ...(this.#shape.lanes === 'along' ? acrossLanes(target, combine) : []),
+      ...this.#join([{ pointer, access }], { ...fold, target }, ([place], count, statements) => {
+        const read = place && access.read(place.pointer, place.offset, count);
+        return read && (fold.map?.(read, statements) ?? read);
+      }),
     ];
   }
 
   /** Stores what `map` makes of each element; a row of the output begins at `output`. */
-  store(
-    from: { readonly base: Local; readonly access: ElementAccess },
-    to: { readonly base: Local; readonly access: ElementAccess },
-    map: MapElements,
-  ): Statement[] {
-    const [source, target] = locals(2);
-    const operands = [
-      { pointer: source, access: from.access },
-      { pointer: target, access: to.access },
-    ];
+  store(from: RowOfElements, to: RowOfElements, map: MapElements): Statement[] {
+    const copy = copyOf(from, to, map);
     return [
-      set(source, from.base),
-      set(target, to.base),
-      ...this.#walk(operands, ([read, written], _, count) => {
-        if (read === undefined || written === undefined) return [];
+      ...copy.begin,
+      ...this.#walk(copy.operands, (places, _, count) => {
         const statements: Statement[] = [];
-        const value = local('v128');
-        const mapped = map(from.access.read(read.pointer, read.offset, count), statements);
-        return [
-          ...statements,
-          set(value, mapped),
-          ...to.access.write(written.pointer, written.offset, { value, count }),
-        ];
+        copy.vector(places, count, statements);
+        return statements;
       }),
     ];
   }
@@ -109,38 +88,33 @@ export class RowWalk {
    * row, as of {@link fold}.
    */
   storeAndFold(
-    from: { readonly base: Local; readonly access: ElementAccess },
-    to: { readonly base: Local; readonly access: ElementAccess },
-    { combine, identity, map, target: total }: Fold & { readonly target: Local },
+    from: RowOfElements,
+    to: RowOfElements,
+    fold: Required<Fold> & { readonly target: Local },
   ): Statement[] {
-    const [source, target] = locals(2);
-    const operands = [
-      { pointer: source, access: from.access },
-      { pointer: target, access: to.access },
-    ];
+    const copy = copyOf(from, to, fold.map);
+    return [...copy.begin, ...this.#join(copy.operands, fold, copy.vector)];
+  }
+
+  /** Joins what `vectorOf` gives for each vector, after its statements. */
+  #join(
+    operands: readonly WalkedOperand[],
+    { combine, identity, target }: Fold & { readonly target: Local },
+    vectorOf: VectorOf,
+  ): Statement[] {
     const sums = locals(UNROLL, 'v128');
     const [a, b, c, d] = sums;
-    if (!(a && b && c && d)) return [];
     return [
-      set(source, from.base),
-      set(target, to.base),
       ...sums.map((sum) => set(sum, identity)),
-      ...this.#walk(operands, ([read, written], lane, count) => {
-        const sum = sums[lane % UNROLL];
-        if (read === undefined || written === undefined || sum === undefined) return [];
+      ...this.#walk(operands, (places, lane, count) => {
         const statements: Statement[] = [];
-        const value = local('v128');
-        const element = from.access.read(read.pointer, read.offset, count);
-        const mapped = map?.(element, statements) ?? element;
-        return [
-          ...statements,
-          set(value, mapped),
-          ...to.access.write(written.pointer, written.offset, { value, count }),
-          set(sum, combine(sum, this.#known(value, identity, count))),
-        ];
+        const value = vectorOf(places, count, statements);
+        const sum = sums[lane % UNROLL] ?? a;
+        if (value === undefined) return [];
+        return [...statements, set(sum, combine(sum, this.#known(value, identity, count)))];
       }),
-      set(total, combine(combine(a, b), combine(c, d))),
-      ...(this.#shape.lanes === 'along' ? acrossLanes(total, combine) : []),
+      set(target, combine(combine(a, b), combine(c, d))),
+      ...(this.#shape.lanes === 'along' ? acrossLanes(target, combine) : []),
     ];
   }
 
@@ -179,6 +153,34 @@ export class RowWalk {
       ...(size % perVector > 0 ? step(at(0), rest, size % perVector) : []),
     ];
   }
+}
+
+/** A vector of a place in each row, with what has to come before its use. */
+type VectorOf = (
+  places: readonly Place[],
+  count: number,
+  statements: Statement[],
+) => Expression | undefined;
+
+/** Copies mapped vectors from row to row. */
+function copyOf(from: RowOfElements, to: RowOfElements, map: MapElements) {
+  const [source, target] = locals(2);
+  const vector: VectorOf = ([read, written], count, statements) => {
+    if (read === undefined || written === undefined) return undefined;
+    const value = local('v128');
+    const mapped = map(from.access.read(read.pointer, read.offset, count), statements);
+    const stored = to.access.write(written.pointer, written.offset, { value, count });
+    statements.push(set(value, mapped), ...stored);
+    return value;
+  };
+  return {
+    begin: [set(source, from.base), set(target, to.base)],
+    operands: [
+      { pointer: source, access: from.access },
+      { pointer: target, access: to.access },
+    ],
+    vector,
+  };
 }
 
 interface WalkedOperand {

@@ -1,6 +1,5 @@
 import { dtypeInfo, type DType } from '../../core/dtype.ts';
 import { elementCount, rowMajorStrides } from '../../core/shape.ts';
-import { plus, times } from '../../wasm/address.ts';
 import {
   apply,
   type Expression,
@@ -12,11 +11,12 @@ import {
   locals,
   select,
 } from '../../wasm/expression.ts';
-import { call, increment, loop, set, type Statement } from '../../wasm/statement.ts';
+import { call, increment, set, type Statement } from '../../wasm/statement.ts';
 import { isLess, scalarAccess, type ScalarAccess } from '../scalar-access.wasm.ts';
 import type { WasmCall, WasmKernel } from '../wasm-lowering.ts';
 import { type Accumulator, accumulator } from './accumulator.wasm.ts';
 import type { Reduction } from './reduction-wgsl.ts';
+import { loopNest } from '../convolution/tap-nest.wasm.ts';
 
 /** Joins the elements along any axes one by one, those of floats in double precision. */
 export function scalarReduceKernel(
@@ -28,14 +28,14 @@ export function scalarReduceKernel(
   if (x === undefined || access === undefined) return undefined;
   const { byteLength } = access;
   const strides = rowMajorStrides(x.shape).map((stride) => stride * byteLength);
-  const dims = x.shape.map((size, axis) => ({ size, step: strides[axis] ?? 0, axis }));
+  const dims = x.shape.map((size, axis) => ({ size, steps: [strides[axis] ?? 0], axis }));
   const kept = dims.filter(({ axis }) => !axes.has(axis));
   const reduced = dims.filter(({ axis }) => axes.has(axis));
   const count = elementCount(reduced.map(({ size }) => size));
   const [from, to, row] = locals(3);
   const sums = accumulator(access);
   const total = local(sums.type);
-  const joined = (pointer: Local): Statement[] => [
+  const joined = ([pointer = from]: readonly Local[]): Statement[] => [
     set(total, combine(kind, { access, sums }, [total, sums.widen(access.read(pointer))])),
   ];
   return {
@@ -45,7 +45,7 @@ export function scalarReduceKernel(
         params: [from, to],
         body: [
           set(total, identity(kind, output.dtype, sums)),
-          ...walk(reduced, from, joined),
+          ...loopNest(reduced, [from], joined),
           ...(kind === 'mean' ? [set(total, meanOf(total, count, access))] : []),
           ...access.write(to, sums.narrow(total)),
         ],
@@ -55,32 +55,13 @@ export function scalarReduceKernel(
       if (place === undefined || elementCount(output.shape) === 0) return [];
       return [
         set(row, target),
-        ...walk(kept, place, (pointer) => [
+        ...loopNest(kept, [place], ([pointer = place]) => [
           call('reduce', [pointer, row]),
           increment(row, byteLength),
         ]),
       ];
     },
   };
-}
-
-interface Dim {
-  readonly size: number;
-  readonly step: number;
-}
-
-/** Loops over dimensions, outer first, each of which moves the address. */
-function walk(
-  [dim, ...inner]: readonly Dim[],
-  base: Local,
-  body: (pointer: Local) => readonly Statement[],
-): Statement[] {
-  if (dim === undefined) return [...body(base)];
-  const [index, pointer] = locals(2);
-  return loop({ index, end: i32(dim.size) }, [
-    set(pointer, plus(base, times(index, dim.step))),
-    ...walk(inner, pointer, body),
-  ]);
 }
 
 function combine(

@@ -2,6 +2,8 @@ import { plus, times } from '../../wasm/address.ts';
 import { i32, type Local, local, locals } from '../../wasm/expression.ts';
 import { call, loop, type Statement } from '../../wasm/statement.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
+import type { Shape } from '../../core/shape.ts';
+import { elementCount } from '../../core/element-count.ts';
 
 /** Rows along an axis, which are done one after another, element by element. */
 export interface ScalarRows {
@@ -11,6 +13,29 @@ export interface ScalarRows {
   readonly blockBytes: readonly [number, number];
   /** Bytes from one row to the one beside it. */
   readonly elementBytes: readonly [number, number];
+}
+
+/** Rows of a shape along an axis, whose results have so many elements of so many bytes. */
+export function scalarRows(
+  shape: Shape,
+  axis: number,
+  { byteLength, results: [count, resultBytes] }: ScalarRow,
+): ScalarRows {
+  const size = shape[axis] ?? 1;
+  const inner = elementCount(shape.slice(axis + 1));
+  return {
+    outer: size * count === 0 ? 0 : elementCount(shape.slice(0, axis)),
+    inner,
+    blockBytes: [size * inner * byteLength, count * inner * resultBytes],
+    elementBytes: [byteLength, resultBytes],
+  };
+}
+
+interface ScalarRow {
+  /** Of an element of the input. */
+  readonly byteLength: number;
+  /** Elements of a row's result, and bytes of one. */
+  readonly results: readonly [number, number];
 }
 
 /** A kernel that calls a function for each row: `body` gets where it begins in x and in y. */

@@ -144,37 +144,17 @@ function typedData(proto: TensorProto, dtype: DType): TypedArray {
       return proto.uint64Data;
     case 'uint32':
       return Uint32Array.from(proto.uint64Data, Number);
-    case 'int32':
-      return Int32Array.from(proto.int32Data);
-    case 'int16':
-      return Int16Array.from(proto.int32Data);
-    case 'int8':
-      return Int8Array.from(proto.int32Data);
-    case 'uint16':
-    case 'float16':
-    case 'bfloat16':
-      return Uint16Array.from(proto.int32Data);
-    case 'uint8':
-    case 'float8e4m3fn':
-    case 'float8e4m3fnuz':
-    case 'float8e5m2':
-    case 'float8e5m2fnuz':
-    case 'float8e8m0':
-      return Uint8Array.from(proto.int32Data);
-    case 'float4e2m1':
-    case 'int4':
-    case 'uint4':
-    case 'int2':
-    case 'uint2': {
-      const packed = Uint8Array.from(proto.int32Data);
-      const count = elementCount(proto.dims);
-      return packed.length === bitPackedByteLength(dtype, count)
-        ? unpackElements(dtype, packed, count)
-        : packed;
-    }
     case 'bool':
       return Uint8Array.from(proto.int32Data, (value) => (value === 0 ? 0 : 1));
     default:
-      return dtype satisfies never;
+      return smallElements(proto, dtype);
   }
+}
+
+function smallElements({ int32Data, dims }: TensorProto, dtype: DType): TypedArray {
+  if (!isBitPacked(dtype)) return HostTensor.from(dtype, [int32Data.length], int32Data).elements;
+  const packed = Uint8Array.from(int32Data);
+  const count = elementCount(dims);
+  const isWhole = packed.length === bitPackedByteLength(dtype, count);
+  return isWhole ? unpackElements(dtype, packed, count) : packed;
 }

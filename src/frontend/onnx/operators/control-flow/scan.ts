@@ -7,7 +7,7 @@ import { sameOrUnknown } from '../../join-ways.ts';
 import { importLoop } from '../../loop-function.ts';
 import type { Subgraph } from '../../subgraph.ts';
 import { concatParts } from '../movement/joining.ts';
-import { wholeSlice } from '../movement/whole-slice.ts';
+import { sliceAlong } from '../movement/slice-along.ts';
 
 /** The body gets (states..., slices...) and gives (states..., scanned...). */
 export function Scan(node: ImportNode): readonly Expr[] {
@@ -144,7 +144,10 @@ function scanBatches(node: ImportNode): readonly Expr[] {
     const rows = inputs.map((value) => rowOf(node, value, i));
     const whole = node.shape(rows[stateCount] ?? first)[0] ?? 0;
     const sequences = rows.slice(stateCount).map((value, k): Sequence => {
-      const cut = lengths === undefined ? value : firstRows(node, value, lengths[i] ?? 0);
+      const cut =
+        lengths === undefined
+          ? value
+          : sliceAlong(node, value, { axis: 0, start: 0, end: lengths[i] ?? 0 });
       return { value: cut, axis: 0, isReversed: directions[k] === 1 };
     });
     const { carried, scanned } = scan(node, {
@@ -170,17 +173,8 @@ function scanBatches(node: ImportNode): readonly Expr[] {
 }
 
 function rowOf(node: ImportNode, value: Expr, index: number): Expr {
-  const shape = node.shape(value);
-  const part = wholeSlice(shape);
-  part.starts[0] = index;
-  part.ends[0] = index + 1;
-  return node.reshape(node.call('slice', [value], { ...part }), shape.slice(1));
-}
-
-function firstRows(node: ImportNode, value: Expr, count: number): Expr {
-  const part = wholeSlice(node.shape(value));
-  part.ends[0] = count;
-  return node.call('slice', [value], { ...part });
+  const row = sliceAlong(node, value, { axis: 0, start: index, end: index + 1 });
+  return node.reshape(row, node.shape(value).slice(1));
 }
 
 /** Elements behind the end of a sequence are zero. */

@@ -37,17 +37,9 @@ function convolve(node: ImportNode, args: readonly Expr[], window: ImportedWindo
   const groups = node.attributes.int('group', 1);
   switch (strides.length) {
     case 1: {
-      const [begin = 0, end = 0] = pads;
-      const attributes = {
-        strides: [1, ...strides],
-        pads: [0, begin, 0, end],
-        dilations: [1, ...dilations],
-        groups,
-      };
-      const planes = [addUnitAxis(node, x), addUnitAxis(node, weights), ...bias];
-      const result = node.call('conv2d', planes, attributes);
-      const [batch = 1, channels = 1, , length = 1] = node.shape(result);
-      return node.reshape(result, [batch, channels, length]);
+      const planes = [unitAxis(node, x), unitAxis(node, weights), ...bias];
+      const result = node.call('conv2d', planes, { ...asPlane(window), groups });
+      return node.reshape(result, node.shape(result).toSpliced(2, 1));
     }
     case 2:
       return node.call('conv2d', args, { strides, pads, dilations, groups });
@@ -58,9 +50,17 @@ function convolve(node: ImportNode, args: readonly Expr[], window: ImportedWindo
   }
 }
 
-function addUnitAxis(node: ImportNode, expr: Expr): Expr {
-  const [batch = 1, channels = 1, ...spatial] = node.shape(expr);
-  return node.reshape(expr, [batch, channels, 1, ...spatial]);
+/** The attributes of a window along one axis, as of two, the first of size 1. */
+export function asPlane({ strides, pads: [begin = 0, end = 0], dilations }: ImportedWindow) {
+  return {
+    strides: [1, ...strides],
+    pads: [0, begin, 0, end],
+    dilations: [1, ...dilations],
+  };
+}
+
+export function unitAxis(node: ImportNode, expr: Expr): Expr {
+  return node.reshape(expr, node.shape(expr).toSpliced(2, 0, 1));
 }
 
 export function importConvTranspose(node: ImportNode): Expr {

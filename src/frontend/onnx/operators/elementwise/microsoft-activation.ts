@@ -2,6 +2,7 @@ import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { ImportNode, NodeImporter } from '../../import-node.ts';
 import type { OperatorImporters } from '../../operator-importer.ts';
 import { number } from './elementwise.ts';
+import { sliceAlong } from '../movement/slice-along.ts';
 
 const biasGelu =
   (approximate: 'none' | 'tanh'): NodeImporter =>
@@ -26,15 +27,12 @@ function importBiasAdd(node: ImportNode): Expr {
 function importBiasSplitGelu(node: ImportNode): Expr {
   const x = node.call('add', [node.input(0), node.input(1)]);
   const shape = node.shape(x);
-  const channels = shape.at(-1) ?? 1;
-  const half = node.dims.floordiv(channels, 2);
-  const lead = shape.slice(0, -1);
-  const zeros = lead.map(() => 0);
-  const steps = shape.map(() => 1);
-  const left = { starts: [...zeros, 0], ends: [...lead, half], steps };
-  const right = { starts: [...zeros, half], ends: shape, steps };
-  const gate = node.call('gelu', [node.call('slice', [x], right)], { approximate: 'none' });
-  return node.call('mul', [node.call('slice', [x], left), gate]);
+  const axis = shape.length - 1;
+  const end = shape[axis] ?? 1;
+  const half = node.dims.floordiv(end, 2);
+  const left = sliceAlong(node, x, { axis, start: 0, end: half });
+  const right = sliceAlong(node, x, { axis, start: half, end });
+  return node.call('mul', [left, node.call('gelu', [right], { approximate: 'none' })]);
 }
 
 export const MICROSOFT_ACTIVATION_IMPORTERS: OperatorImporters = {

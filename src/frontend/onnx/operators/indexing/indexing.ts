@@ -10,7 +10,7 @@ import { alongAxis, fromBegin, type IndexRange, indicesInput } from '../../check
 import type { ImportNode } from '../../import-node.ts';
 import { concatParts } from '../movement/joining.ts';
 import { importRange } from '../dynamic/range.ts';
-import { wholeSlice } from '../movement/whole-slice.ts';
+import { sliceAlong } from '../movement/slice-along.ts';
 
 /**
  * Constants are gathered now, by known indices a few slices do, and the rest is a kernel's work.
@@ -72,14 +72,11 @@ function gatherNow(node: ImportNode, x: Expr, { axis, indices }: KnownGather<num
 }
 
 function gatherBySlices(node: ImportNode, x: Expr, { axis, indices }: KnownGather<Dim>): Expr {
-  const shape = node.shape(x);
   const result = gatheredShape(node, x, axis);
   if (indices.length === 0) return node.call('gather', [x, node.input(1)], { axis });
   const parts = indices.map((index) => {
-    const part = wholeSlice(shape);
-    part.starts[axis] = index;
-    part.ends[axis] = index === -1 ? MAX_DIMENSION : node.dims.add(index, 1);
-    return node.call('slice', [x], { ...part });
+    const end = index === -1 ? MAX_DIMENSION : node.dims.add(index, 1);
+    return sliceAlong(node, x, { axis, start: index, end });
   });
   const [first] = parts;
   const joined = parts.length === 1 && first !== undefined ? first : concatParts(node, parts, axis);

@@ -4,7 +4,7 @@ import type { Dim } from '../../../../core/dim.ts';
 import { formatDim } from '../../../../core/dim.ts';
 import { normalizeAxis } from '../../../../core/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
-import { wholeSlice } from './whole-slice.ts';
+import { cutAlong } from './slice-along.ts';
 
 /** A kernel binds eight tensors on every adapter, one of them its result. */
 const MAX_PARTS = 7;
@@ -35,15 +35,7 @@ function importSplit(node: ImportNode): readonly Expr[] {
   const x = node.input(0);
   const shape = node.shape(x);
   const axis = normalizeAxis(node.attributes.int('axis', 0), shape.length, node.where);
-  const { dims } = node;
-  let begin: Dim = 0;
-  return splitSizes(node, shape[axis] ?? 0).map((size) => {
-    const part = wholeSlice(shape);
-    part.starts[axis] = begin;
-    begin = dims.add(begin, size);
-    part.ends[axis] = begin;
-    return node.call('slice', [x], { ...part });
-  });
+  return cutAlong(node, x, { axis, sizes: splitSizes(node, shape[axis] ?? 0) });
 }
 
 function splitSizes(node: ImportNode, dim: Dim): readonly Dim[] {

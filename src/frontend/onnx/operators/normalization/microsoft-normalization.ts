@@ -2,7 +2,7 @@ import type { OperatorImporters } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { HostTensor } from '../../../../core/host-tensor.ts';
 import { alongAxis, indicesInput } from '../../check-indices.ts';
-import type { ImportNode } from '../../import-node.ts';
+import type { ImportNode, NodeImporter } from '../../import-node.ts';
 import { axisSize } from '../indexing/indexing.ts';
 import {
   importSimplifiedLayerNormalization,
@@ -11,33 +11,22 @@ import {
   statistics,
 } from './normalization.ts';
 
-/** input + skip + bias; the bias may be left out. */
-function skipSum(node: ImportNode, bias: Expr | undefined): Expr {
-  const sum = node.call('add', [node.input(0), node.input(1)]);
-  return bias === undefined ? sum : node.call('add', [sum, bias]);
-}
-
-/** Outputs: the result, mean, 1 / deviation, and what was normalised. */
-function importSkipLayerNormalization(node: ImportNode): readonly Expr[] {
-  const epsilon = node.attributes.float('epsilon', 1e-12);
-  const sum = skipSum(node, node.inputs[4]);
-  const normal = node.call('layer_norm', [sum], { epsilon });
-  const result = scaleAndShift(node, normal, [node.input(2), node.inputs[3]]);
-  if (node.outputCount < 2) return [result];
-  const axes = [node.shape(sum).length - 1];
-  return [result, ...statistics(node, sum, { axes, epsilon }), sum];
-}
-
-function importSkipSimplifiedLayerNormalization(node: ImportNode): readonly Expr[] {
-  const epsilon = node.attributes.float('epsilon', 1e-12);
-  const sum = skipSum(node, node.inputs[3]);
-  const normal = node.call('rms_norm', [sum], { epsilon });
-  const result = scaleAndShift(node, normal, [node.input(2)]);
-  if (node.outputCount < 2) return [result];
-  const axes = [node.shape(sum).length - 1];
-  const [mean] = statistics(node, sum, { axes, epsilon });
-  return [result, mean, inverseRms(node, sum, { axes, epsilon }), sum];
-}
+/** Outputs: the result, mean, 1 / deviation, and what was normalised: input + skip + bias. */
+const skipNormalization =
+  (op: 'layer_norm' | 'rms_norm'): NodeImporter =>
+  (node) => {
+    const isCentered = op === 'layer_norm';
+    const epsilon = node.attributes.float('epsilon', 1e-12);
+    const [shift, bias] = isCentered ? node.inputs.slice(3) : [undefined, node.inputs[3]];
+    const skipped = node.call('add', [node.input(0), node.input(1)]);
+    const sum = bias === undefined ? skipped : node.call('add', [skipped, bias]);
+    const normal = node.call(op, [sum], { epsilon });
+    const result = scaleAndShift(node, normal, [node.input(2), shift]);
+    if (node.outputCount < 2) return [result];
+    const over = { axes: [node.shape(sum).length - 1], epsilon };
+    const [mean, inverse] = statistics(node, sum, over);
+    return [result, mean, isCentered ? inverse : inverseRms(node, sum, over), sum];
+  };
 
 /**
  * Embeddings of words, positions and segments, summed and normalised. Outputs: the result, the
@@ -90,11 +79,11 @@ export const MICROSOFT_NORMALIZATION_IMPORTERS: OperatorImporters = {
   SkipLayerNormalization: {
     since: 1,
     makes: 'layer_norm add mul',
-    import: importSkipLayerNormalization,
+    import: skipNormalization('layer_norm'),
   },
   SkipSimplifiedLayerNormalization: {
     since: 1,
     makes: 'rms_norm add mul',
-    import: importSkipSimplifiedLayerNormalization,
+    import: skipNormalization('rms_norm'),
   },
 };

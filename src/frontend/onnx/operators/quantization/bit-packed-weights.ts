@@ -8,6 +8,7 @@ import type { ImportNode } from '../../import-node.ts';
 import { axisSize } from '../indexing/indexing.ts';
 import { cast } from '../elementwise/elementwise.ts';
 import { spread, toFloats } from './quantization.ts';
+import { sliceAlong } from '../movement/slice-along.ts';
 
 /** The sizes are attributes; the operands may have fewer axes. */
 function importMatMulNBits(node: ImportNode): Expr {
@@ -98,11 +99,7 @@ function gatherCodes(
   const wide = [...shape.slice(0, -1), node.dims.mul(shape.at(-1) ?? 1, each)];
   const flat = node.reshape(codes, wide);
   if (length === undefined || length === wide.at(-1)) return flat;
-  return node.call('slice', [flat], {
-    starts: wide.map(() => 0),
-    ends: [...wide.slice(0, -1), length],
-    steps: wide.map(() => 1),
-  });
+  return sliceAlong(node, flat, { axis: wide.length - 1, start: 0, end: length });
 }
 
 /** Rows of a table of codes in blocks along an axis, as floats. */

@@ -2,7 +2,7 @@ import type { OperatorImporters } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { DType } from '../../../../core/dtype.ts';
 import type { ImportNode } from '../../import-node.ts';
-import { kernelOfWeights } from '../convolution/convolution.ts';
+import { kernelOfWeights, unitAxis, asPlane } from '../convolution/convolution.ts';
 import { cast } from '../elementwise/elementwise.ts';
 import { toIntegers } from './quantization.ts';
 import { importWindow } from '../convolution/window.ts';
@@ -52,25 +52,16 @@ function importMatMulInteger(node: ImportNode): Expr {
 /** The convolution in int32, which one spatial axis has as two, the first of size 1. */
 function convolveBytes(node: ImportNode, operands: IntegerOperands): Expr {
   const { a: x, b: w } = operands;
-  const { strides, pads, dilations } = importWindow(node, x, kernelOfWeights(node, w));
+  const window = importWindow(node, x, kernelOfWeights(node, w));
+  const { strides, pads, dilations } = window;
   const groups = node.attributes.int('group', 1);
   if (strides.length !== 1) {
     const attributes = { strides, pads, dilations, groups };
     return node.call('conv_integer', integerArgs(node, operands), attributes);
   }
-  const [begin = 0, end = 0] = pads;
   const planes = integerArgs(node, { ...operands, a: unitAxis(node, x), b: unitAxis(node, w) });
-  const result = node.call('conv_integer', planes, {
-    strides: [1, ...strides],
-    pads: [0, begin, 0, end],
-    dilations: [1, ...dilations],
-    groups,
-  });
+  const result = node.call('conv_integer', planes, { ...asPlane(window), groups });
   return node.reshape(result, node.shape(result).toSpliced(2, 1));
-}
-
-function unitAxis(node: ImportNode, expr: Expr): Expr {
-  return node.reshape(expr, node.shape(expr).toSpliced(2, 0, 1));
 }
 
 function importConvInteger(node: ImportNode): Expr {

@@ -7,6 +7,7 @@ import { normalizeAxis } from '../../../../core/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { dtypeFromOnnx } from '../../protobuf/read-tensor.ts';
 import { cast, number } from '../elementwise/elementwise.ts';
+import { sliceAlong } from '../movement/slice-along.ts';
 
 /** How integers stand for numbers. */
 export interface Quantization {
@@ -51,11 +52,7 @@ function repeatBlocks(
   const whole = node.dims.mul(count, size);
   const flat = node.reshape(wide, [...lead, whole, ...rest]);
   if (whole === length) return flat;
-  return node.call('slice', [flat], {
-    starts: shape.map(() => 0),
-    ends: [...lead, length, ...rest],
-    steps: shape.map(() => 1),
-  });
+  return sliceAlong(node, flat, { axis, start: 0, end: length });
 }
 
 /** The blocks that attributes describe, for scales of a rank. */

@@ -3,7 +3,7 @@ import type { Dim } from '../../../../core/dim.ts';
 import { HostTensor } from '../../../../core/host-tensor.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { cast } from '../elementwise/elementwise.ts';
-import { wholeSlice } from '../movement/whole-slice.ts';
+import { sliceAlong } from '../movement/slice-along.ts';
 
 export interface FourierTransform {
   readonly axis: number;
@@ -67,9 +67,7 @@ function splitTransform(
   const ordered = node.call('transpose', [outer], { perm: order });
   const whole = node.reshape(ordered, [...before, length, ...after, 2]);
   if (!onesided) return whole;
-  const part = wholeSlice(node.shape(whole));
-  part.ends[axis] = Math.floor(length / 2) + 1;
-  return node.call('slice', [whole], { ...part });
+  return sliceAlong(node, whole, { axis, start: 0, end: Math.floor(length / 2) + 1 });
 }
 
 interface Turns {

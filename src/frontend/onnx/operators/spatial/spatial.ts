@@ -6,6 +6,7 @@ import { isFloat } from '../../../../ops/elementwise/number-dtypes.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { cast, number } from '../elementwise/elementwise.ts';
 import { importResize, importUpsample } from './resize.ts';
+import { sliceAlong } from '../movement/slice-along.ts';
 
 function importGridSample(node: ImportNode): Expr {
   const x = node.input(0);
@@ -30,14 +31,11 @@ function importAffineGrid(node: ImportNode): Expr {
   const rank = sizes.length;
   if (rank < 1 || rank > 3) throw node.malformed(`sizes of ${rank + 2} axes`, '4 or 5');
   const column = (k: number) =>
-    node.reshape(
-      node.call('slice', [theta], {
-        starts: [0, 0, k],
-        ends: [batch, rank, k + 1],
-        steps: [1, 1, 1],
-      }),
-      [batch, ...sizes.map(() => 1), rank],
-    );
+    node.reshape(sliceAlong(node, theta, { axis: 2, start: k, end: k + 1 }), [
+      batch,
+      ...sizes.map(() => 1),
+      rank,
+    ]);
   // Theta has the last axis first.
   const terms = sizes.map((size, axis) => {
     const shape: Dim[] = new Array<Dim>(rank + 2).fill(1).with(axis + 1, size);
