@@ -1,7 +1,20 @@
 import type { OutputValue, Session } from '../../../src/client/index.ts';
 import type { LoadOptions } from '../../../src/client/index.ts';
-import { Tensor } from '../../../src/client/index.ts';
-import { compile, logarithmic, parseModule } from '../../../src/frontend/index.ts';
+import { type DeviceTensor, Tensor } from '../../../src/client/index.ts';
+import {
+  compile,
+  type Expr,
+  logarithmic,
+  parseModule,
+  type Pass,
+  rewriteBodies,
+} from '../../../src/frontend/index.ts';
+import {
+  coreOperators,
+  defineElementwise,
+  formula as f,
+  Operators,
+} from '../../../src/ops/index.ts';
 import { writeOnnxModel } from '../../../src/testing/onnx-writer.ts';
 
 /** A program of the table, with what it is to give on every device. */
@@ -16,7 +29,7 @@ export interface ShownProgram {
 const program =
   (text: string, options: Parameters<typeof compile>[1] = {}) =>
   (): Uint8Array =>
-    compile(parseModule(text), options).toBytes();
+    compile(parseModule(text, { operators: options.operators }), options).toBytes();
 
 /** Results as plain data. */
 export function plain(value: OutputValue | undefined): unknown {
@@ -70,10 +83,106 @@ def @main(%x: Tensor[(n,), float32]) {
   (%second.0, %second.1)
 }`;
 
+/** (x + sqrt(x² + 4)) / 2 */
+const squareplus = defineElementwise({
+  name: 'squareplus',
+  inputs: [{ name: 'x', dtypes: ['float32'] }],
+  attributes: {},
+  scalar: { formula: f.mul(0.5, f.add(f.X, f.sqrt(f.add(f.mul(f.X, f.X), 4)))) },
+  tolerance: { rtol: 1e-5, atol: 1e-6 },
+});
+const operators = new Operators([...coreOperators, squareplus]);
+
+/** Calls of `neg` become calls of `abs`: what a program gives shows that the pass ran. */
+const negToAbs: Pass = {
+  name: 'neg-to-abs',
+  run: (module) =>
+    rewriteBodies(module, (expr): Expr => {
+      const isNeg =
+        expr.kind === 'call' && expr.callee.kind === 'operator' && expr.callee.name === 'neg';
+      return isNeg ? { ...expr, callee: { kind: 'operator', name: 'abs' } } : expr;
+    }),
+};
+
+const STATE = `
+def @main(
+  %state: Tensor[(4, 2), float32], %at: Tensor[(1, 1), int32], %row: Tensor[(1, 2), float32],
+  results=["state"]
+) {
+  scatter_nd(%state, %at, %row)
+}`;
+
 const NIL = { constructor: 'Nil', fields: [] };
+
+const xs = (session: Session, values: readonly number[]): Promise<unknown> =>
+  session.run({ x: Tensor.from([...values]) }).then(({ result }) => plain(result));
 
 /** The rows that run on every device. */
 export const PROGRAMS: readonly ShownProgram[] = [
+  {
+    title: 'a closure takes a tensor of any size',
+    source: program(`
+def @main(%x: Tensor[(2,), float32]) {
+  %f = fn (%y: Tensor[(?,), float32]) -> Tensor[(?,), float32] { relu(%y) };
+  %f(%x)
+}`),
+    run: (session) => xs(session, [-1, 2]),
+    expected: [0, 2],
+  },
+  {
+    title: 'a list of a million is mapped and folded',
+    source: program(`
+def @numbers(%k: int, %l: List[int]) -> List[int] {
+  if (%k) { @numbers(int_sub(%k, #1), Cons(%k, %l)) } else { %l }
+}
+def @main(%k: int) {
+  @foldl(fn (%sum: int, %i: int) { int_add(%sum, %i) }, #0,
+    @map(fn (%i: int) { int_mul(%i, #2) }, @numbers(%k, Nil)))
+}`),
+    run: async (session) => plain((await session.run<OutputValue>({ k: 1_000_000 }))['result']),
+    expected: 1_000_001_000_000,
+  },
+  {
+    title: 'a pass of the user changes a program',
+    source: program('def @main(%x: Tensor[(n,), float32]) { neg(%x) }', {
+      passes: [{ pass: negToAbs, after: 'inline' }],
+    }),
+    run: (session) => xs(session, [-1, 2]),
+    expected: [1, 2],
+  },
+  {
+    title: 'a rewrite rule as text changes a program',
+    source: program('def @main(%x: Tensor[(n,), float32]) { exp(log(neg(%x))) }', {
+      rules: ['exp(log(%a)) => %a'],
+    }),
+    run: (session) => xs(session, [1, -2]),
+    expected: [-1, 2],
+  },
+  {
+    title: 'an operator of the user',
+    source: program('def @main(%x: Tensor[(n,), float32]) { squareplus(%x) }', { operators }),
+    options: { operators },
+    run: (session) => xs(session, [0, 1.5]),
+    expected: [1, 2],
+  },
+  {
+    title: 'a state is given away and changed in place, step after step',
+    source: program(STATE),
+    run: async (session) => {
+      let state: Tensor | DeviceTensor = new Tensor('float32', new Float32Array(8), [4, 2]);
+      const row = new Tensor('float32', Float32Array.of(1, 2), [1, 2]);
+      const peaks = new Set<number>();
+      for (let step = 0; step < 6; step++) {
+        const at = new Tensor('int32', Int32Array.of(step % 4), [1, 1]);
+        const given = { keep: ['state'], donate: ['state'] } as const;
+        ({ state } = await session.run({ state, at, row }, given));
+        if (step > 2) peaks.add((await session.memory()).peakBytes);
+      }
+      const values = state instanceof Tensor ? state : await state.read();
+      return [plain(values), peaks.size];
+    },
+    expected: [[1, 2, 1, 2, 1, 2, 1, 2], 1],
+  },
   {
     title: 'jagged lists are mapped and folded',
     source: program(JAGGED),
