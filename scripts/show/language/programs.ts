@@ -2,12 +2,18 @@ import type { OutputValue, Session } from '../../../src/client/index.ts';
 import type { LoadOptions } from '../../../src/client/index.ts';
 import { type DeviceTensor, Tensor } from '../../../src/client/index.ts';
 import {
+  callFunction,
   compile,
   type Expr,
+  extern,
+  func,
+  global,
   logarithmic,
+  moduleOf,
   parseModule,
   type Pass,
   rewriteBodies,
+  variable,
 } from '../../../src/frontend/index.ts';
 import {
   coreOperators,
@@ -111,6 +117,13 @@ def @main(
 ) {
   scatter_nd(%state, %at, %row)
 }`;
+
+function builtWithExtern(): Uint8Array {
+  const [x, y] = [variable('x', 'float32', ['n']), variable('y', 'float32', ['n'])];
+  const type = { kind: 'tensor', dtype: 'float32', shape: ['n'] } as const;
+  const main = func([x], callFunction(global('halve'), [x]));
+  return compile(moduleOf({ halve: extern('my.halve', [y], type), main })).toBytes();
+}
 
 const NIL = { constructor: 'Nil', fields: [] };
 
@@ -218,6 +231,18 @@ def @main(%k: int) {
     run: async (session) =>
       Object.values(await session.run<OutputValue>({ x: Tensor.from([1, -6, 4]) })).map(plain),
     expected: [11, 0.125],
+  },
+  {
+    title: 'a program made with the builder calls JavaScript',
+    source: builtWithExtern,
+    options: {
+      functions: {
+        'my.halve': (x) =>
+          Tensor.from((x instanceof Tensor ? Array.from(x.data, Number) : []).map((v) => v / 2)),
+      },
+    },
+    run: (session) => xs(session, [1, 3]),
+    expected: [0.5, 1.5],
   },
   {
     title: 'nodes of another domain of an ONNX model call JavaScript',
