@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { compile } from '../compiler/compile.ts';
 import { parseModule } from '../compiler/ir/parse.ts';
 import { DeviceTensor } from './device-tensor.ts';
+import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import type { Inputs } from './input-value.ts';
 import { Session } from './session.ts';
 import { Tensor } from './tensor.ts';
@@ -75,4 +76,61 @@ test('names that the function does not have are refused', async () => {
   await expect(session.run(inputs, { keep: ['y'] })).rejects.toThrowErrorMatchingInlineSnapshot(
     `[UsageError: run: got keep ["y"], expected a list of names among state, before.]`,
   );
+});
+
+test('a cache of GroupQueryAttention that is long enough is changed where it lies', async () => {
+  const [heads, size, length] = [2, 64, 4096];
+  const bytes = writeOnnxModel({
+    opset: 17,
+    opsets: { 'com.microsoft': 1 },
+    inputs: [
+      ...['q', 'k', 'v'].map((name) => ({
+        name,
+        dtype: 'float32' as const,
+        shape: [1, 1, heads * size],
+      })),
+      ...['keys', 'values'].map((name) => ({
+        name,
+        dtype: 'float32' as const,
+        shape: [1, heads, 'past', size],
+      })),
+      { name: 'lasts', dtype: 'int32', shape: [1] },
+      { name: 'total', dtype: 'int32', shape: [] },
+    ],
+    nodes: [
+      {
+        op: 'GroupQueryAttention',
+        domain: 'com.microsoft',
+        inputs: ['q', 'k', 'v', 'keys', 'values', 'lasts', 'total'],
+        outputs: ['y', 'newKeys', 'newValues'],
+        attributes: { num_heads: heads, kv_num_heads: heads },
+      },
+    ],
+    outputs: ['y', 'newKeys', 'newValues'],
+  });
+  await using session = await Session.load(bytes, options);
+  const row = new Tensor('float32', new Float32Array(heads * size).fill(1), [1, 1, heads * size]);
+  const empty = () =>
+    new Tensor('float32', new Float32Array(heads * length * size), [1, heads, length, size]);
+  let [keys, values]: (Tensor | DeviceTensor)[] = [empty(), empty()];
+  const cacheBytes = 2 * 4 * heads * length * size;
+  for (const last of [4000, 4001, 4002]) {
+    const inputs: Inputs = {
+      q: row,
+      k: row,
+      v: row,
+      keys: keys ?? empty(),
+      values: values ?? empty(),
+      lasts: Tensor.from(Int32Array.of(last)),
+      total: new Tensor('int32', Int32Array.of(last + 1), []),
+    };
+    const outputs = await session.run(inputs, {
+      keep: ['newKeys', 'newValues'],
+      donate: ['keys', 'values'],
+    });
+    [keys, values] = [outputs.newKeys, outputs.newValues];
+  }
+  expect((await session.memory()).peakBytes).toBeLessThan(1.2 * cacheBytes);
+  const { data } = await (keys as DeviceTensor).read();
+  expect([3999, 4000, 4002, 4003].map((place) => data[place * size])).toEqual([0, 1, 1, 0]);
 });

@@ -1,3 +1,5 @@
+import { ifElse } from '../../../../compiler/ir/build.ts';
+import { hostInteger } from '../../host-integer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dim.ts';
 import { alongAxis, fromBegin, indicesInput } from '../../check-indices.ts';
@@ -148,19 +150,26 @@ function keyCount(node: ImportNode, queries: Dim): Dim {
 
 /** The past with what is new from a place of its own on in each sequence, at least as long as all. */
 function cached(node: ImportNode, { past, added, first, keys }: Cache): Expr {
-  const [batch = 1, heads = 1, queries = 1, size = 1] = node.shape(added);
+  const [, , queries = 1] = node.shape(added);
   const given = past === undefined ? 0 : (node.shape(past)[2] ?? 0);
   if (given === 0 && keys === queries) return added;
-  const missing = node.dims.sub(keys, given);
-  const parts = past === undefined || given === 0 ? [] : [past];
-  if (missing !== 0) {
-    const shape = [batch, heads, missing, size];
-    parts.push(node.call('broadcast_to', [number(node, added, 0)], { shape }));
-  }
-  const [only, ...more] = parts;
-  if (only === undefined) return added;
-  const whole = more.length === 0 ? only : node.call('concat', parts, { axis: 2 });
+  const whole = lengthened(node, { past: given === 0 ? undefined : past, added, keys });
   return node.call('tensor_scatter', [whole, added, first], { axis: 2 });
+}
+
+/** The past and zeros behind it. One that is long enough stays where it is, so that it can be changed there. */
+function lengthened(node: ImportNode, { past, added, keys }: Omit<Cache, 'first'>): Expr {
+  const [batch = 1, heads = 1, , size = 1] = node.shape(added);
+  const given = past === undefined ? 0 : (node.shape(past)[2] ?? 0);
+  const missing = node.dims.sub(keys, given);
+  if (past !== undefined && missing === 0) return past;
+  const shape = [batch, heads, missing, size];
+  const rest = node.call('broadcast_to', [number(node, added, 0)], { shape });
+  if (past === undefined) return rest;
+  const longer = node.call('concat', [past, rest], { axis: 2 });
+  if (typeof missing === 'number') return longer;
+  const isShort = hostInteger(missing, node.block.frame);
+  return ifElse(isShort, longer, node.reshape(past, [batch, heads, keys, size]));
 }
 
 /** The bias, made as long as the cache: what it lacks no query attends to. */
