@@ -22,6 +22,7 @@ import { foldAffineIntoWeights } from './passes/fold-affine/fold-affine-into-wei
 import { foldConstants } from './passes/fold-constants.ts';
 import { assignDevices } from './passes/fuse/assign-devices.ts';
 import { fuse, separate } from './passes/fuse/fuse.ts';
+import { gradient } from './passes/gradient/gradient.ts';
 import { requireCoreOperators } from './inference/require-core-operators.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import { inline } from './passes/inline.ts';
@@ -124,6 +125,7 @@ export function pipeline(options: CompileOptions): readonly Pass[] {
     ...(operators?.hasCompositions === true ? [expandCompositions] : []),
     inline,
     nameUnknownDims,
+    gradient,
     toGraph,
     foldConstants,
     simplify,
