@@ -22,6 +22,7 @@ import { foldAffineIntoWeights } from './passes/fold-affine/fold-affine-into-wei
 import { foldConstants } from './passes/fold-constants.ts';
 import { assignDevices } from './passes/fuse/assign-devices.ts';
 import { fuse, separate } from './passes/fuse/fuse.ts';
+import { gradient } from './passes/gradient/gradient.ts';
 import { requireCoreOperators } from './inference/require-core-operators.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import { inline } from './passes/inline.ts';
@@ -161,6 +162,7 @@ function pipelineSteps(options: CompileOptions): readonly PipelineStep[] {
     step(expandCompositions, { runs: operators?.hasCompositions === true }),
     step(inline),
     step(nameUnknownDims),
+    step(gradient),
     step(toGraph),
     step(foldConstants),
     step(simplify),

@@ -1,5 +1,6 @@
 import type { Dim } from '../core/dim.ts';
 import type { Attributes, TensorTypeOf } from '../core/primitive-function.ts';
+import type { Adjoint } from './adjoint/adjoint.ts';
 import type { OpDefinition } from './define-op.ts';
 import type { Operands } from './lowering.ts';
 import type { OpReference } from './op-reference.ts';
@@ -17,6 +18,8 @@ export interface Operator<Name extends string = string> extends OpDefinition<Nam
    * operator of that name. For `opaque`.
    */
   readonly composition?: ((call: ComposedCall) => string) | undefined;
+  /** Its derivatives, for programs that ask for gradients. Absent if a formula says them. */
+  readonly adjoint?: Adjoint | undefined;
 }
 
 /** A call that a composition takes the place of. */

@@ -4,6 +4,7 @@ import type { DimCheck } from '../../core/symbolic-dims.ts';
 import { type CallExpr, formatSpan } from '../ir/expr.ts';
 import { formatType, type FunctionTypeNode, sameType, type Type } from '../ir/type.ts';
 import { type AppliedTerm, applied, symbolsOfTerm, termOf } from '../ir/term.ts';
+import { isDerivativeOfGlobal } from './derivative-of-global.ts';
 import { Unifier } from './unifier.ts';
 
 const UNIT: Type = { kind: 'tuple', fields: [] };
@@ -62,7 +63,7 @@ function instantiate(
 ): AppliedTerm {
   const term = termOf(callee);
   if (term.kind !== 'applied') throw new Error('internal: a function type is no application');
-  const isOwn = expr.callee.kind === 'global';
+  const isOwn = expr.callee.kind === 'global' || isDerivativeOfGlobal(expr.callee);
   const scope = isOwn
     ? new Set<string>()
     : symbolsOfTerm(applied('tuple', '', args.map(termOf)), { intoFunctions: true });

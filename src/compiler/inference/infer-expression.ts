@@ -14,6 +14,7 @@ import { formatType, MAX_TYPE_DEPTH, sameType, type Type } from '../ir/type.ts';
 import { isPolymorphic } from './declarations.ts';
 import { bindClause, checkMatch } from './infer-match.ts';
 import type { InferenceContext } from './inference-context.ts';
+import { derivativeTerm } from './derivative-term.ts';
 import { operatorConstraint } from './operator-constraint.ts';
 import {
   applied,
@@ -305,6 +306,8 @@ export class ExpressionInference {
   *#call(expr: CallExpr, expected: Term | undefined): Task<Term> {
     if (expr.callee.kind === 'operator') {
       for (const arg of expr.args) yield* sub(this.#visit(arg));
+      const derivative = derivativeTerm(expr, expr.callee.name, this.#context);
+      if (derivative !== undefined) return derivative;
       const result = freshMeta();
       this.#context.defer(
         operatorConstraint(expr, expr.callee.name, { result, context: this.#context }),

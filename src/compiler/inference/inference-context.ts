@@ -21,6 +21,7 @@ import {
   termOf,
 } from '../ir/term.ts';
 import type { TypeDiagnostics } from './type-diagnostics.ts';
+import { isDerivativeOfGlobal } from './derivative-of-global.ts';
 import { type Instance, Unifier } from './unifier.ts';
 import { type Constraint, Worklist } from './worklist.ts';
 
@@ -314,10 +315,11 @@ export class InferenceContext {
   /** The type of a function at one of its uses. */
   instantiate(expr: Expr, fn: AppliedTerm, given?: readonly Term[]): Instance {
     const isGlobal = expr.kind === 'global';
+    const isOwn = isGlobal || isDerivativeOfGlobal(expr);
     if (isGlobal && this.surroundings.signatures.get(expr.name)?.isOpen === true) {
       return { term: fn, typeArguments: [] };
     }
-    const scope = isGlobal ? NO_SYMBOLS : this.scope.symbols;
+    const scope = isOwn ? NO_SYMBOLS : this.scope.symbols;
     return this.unifier.instantiate(fn, { scope, given });
   }
 }

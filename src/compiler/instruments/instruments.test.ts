@@ -59,6 +59,7 @@ describe('compile({ passes })', () => {
         "infer-types",
         "inline",
         "name-unknown-dims",
+        "gradient",
         "to-graph",
         "fold-constants",
         "simplify",

@@ -1,6 +1,7 @@
 import type { BuiltinName } from '../../bytecode/builtins.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
+import { GRADIENT_OPERATORS } from './gradient-operators.ts';
 import { MACHINE_OPERATORS } from './machine-operators.ts';
 import type { ScalarOperator } from './scalar-operator.ts';
 import { SHAPE_OPERATORS } from './shape-operators.ts';
@@ -163,6 +164,7 @@ export const SCALAR_OPERATORS: ReadonlyMap<string, ScalarOperator> = new Map(
       result: (_inputs, _attributes, [type = UNIT_TYPE]) => type,
     } satisfies ScalarOperator,
     { name: AS_ANY, inputs: ['any'], attributes: {}, result: ANY_TYPE } satisfies ScalarOperator,
+    ...GRADIENT_OPERATORS,
     ...MACHINE_OPERATORS,
     ...SHAPE_OPERATORS,
   ].map((op: ScalarOperator) => [op.name, op]),

@@ -5,6 +5,7 @@ export const PASS_NAMES = [
   'expand-compositions',
   'inline',
   'name-unknown-dims',
+  'gradient',
   'to-graph',
   'fold-constants',
   'simplify',

@@ -212,10 +212,12 @@ class FlatMatch {
     return found.fields.map((field, i) => {
       const place = occurrence.field(i);
       if (!this.#needed.has(place)) return undefined;
-      const hint = this.#hints.get(place);
       const term = substitute(termOf(field), { types, dims: new Map() });
-      const fieldType = hint?.type ?? typeOfTerm(term, { unknown: () => UNIT, dim: (dim) => dim });
-      return variableOf(hint?.name ?? 'field', fieldType);
+      const declaredType = typeOfTerm(term, { unknown: () => UNIT, dim: (dim) => dim });
+      // Fields of other constructors have the same place, and hints may be theirs.
+      const found = this.#hints.get(place);
+      const hint = found?.type && isLike(found.type, declaredType) ? found : undefined;
+      return variableOf(hint?.name ?? 'field', hint?.type ?? declaredType);
     });
   }
 
@@ -290,6 +292,23 @@ class FlatMatch {
 }
 
 const UNIT: Type = { kind: 'tuple', fields: [] };
+
+/** Whether two types differ in dimensions at most. */
+function isLike(a: Type, b: Type): boolean {
+  if (a.kind === 'tensor' && b.kind === 'tensor') {
+    return a.dtype === b.dtype && a.shape.length === b.shape.length;
+  }
+  if (a.kind === 'tuple' && b.kind === 'tuple') {
+    return (
+      a.fields.length === b.fields.length &&
+      a.fields.every((field, i) => isLike(field, b.fields[i] ?? UNIT))
+    );
+  }
+  if (a.kind === 'adt' && b.kind === 'adt') {
+    return a.name === b.name && a.args.every((arg, i) => isLike(arg, b.args[i] ?? UNIT));
+  }
+  return a.kind === b.kind && (a.kind === 'function' || sameType(a, b));
+}
 
 function placeOf(occurrence: Occurrence, known: Place): Place | undefined {
   let place: Place | undefined = known;

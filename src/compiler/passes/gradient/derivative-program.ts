@@ -1,0 +1,292 @@
+import { UnsupportedError } from '../../../core/errors.ts';
+import type { AdjointLookup } from '../../../ops/adjoint/adjoint.ts';
+import { adjointOf } from '../../../ops/adjoint/adjoint-of.ts';
+import type { TypeInference } from '../../inference/type-inference.ts';
+import { callFunction, func, global, scalar, tuple, variableOf } from '../../ir/build.ts';
+import { cotangentType } from '../../ir/cotangent-type.ts';
+import {
+  type CallExpr,
+  type Expr,
+  formatSpan,
+  type FunctionExpr,
+  type VarExpr,
+} from '../../ir/expr.ts';
+import { hashExpr } from '../../ir/structural-equal.ts';
+import {
+  formatType,
+  type FunctionTypeNode,
+  type Type,
+  type TypeDefinition,
+} from '../../ir/type.ts';
+import {
+  copyFunction,
+  freeVariables,
+  freshNames,
+  hasUnknownDims,
+  specialiseTypes,
+  symbolsOf,
+} from './copy-function.ts';
+import { Cotangents } from './cotangents.ts';
+import type { DerivativeContext, FunctionScope, Signature } from './derivative-context.ts';
+import { Emitter } from './emitter.ts';
+import { type KnownFunction, knownFunction, type KnownFunctions } from './known-function.ts';
+import { ReverseBlock } from './reverse-block.ts';
+import { TypedValues } from './typed-values.ts';
+
+interface ProgramParts {
+  readonly types: TypeInference;
+  readonly definitions: ReadonlyMap<string, TypeDefinition>;
+  /** Functions in A-normal form, to which derivatives are added. */
+  readonly functions: Map<string, FunctionExpr>;
+  /** The body of a function without calls of `gradient`, under a name of the program. */
+  readonly source: (name: string) => FunctionExpr;
+  /** Branches and calls are computed again for derivatives, rather than kept in closures. */
+  readonly recomputes: boolean;
+}
+
+/** So many versions of one function for the functions that are passed to it. */
+const MAX_VERSIONS = 64;
+
+/** A program while derivatives of its functions are added. */
+export class DerivativeProgram implements DerivativeContext {
+  readonly types: TypeInference;
+  readonly values: TypedValues;
+  readonly recomputes: boolean;
+  readonly lookup: AdjointLookup;
+  readonly #functions: Map<string, FunctionExpr>;
+  readonly #source: (name: string) => FunctionExpr;
+  readonly #versions = new Map<string, string[]>();
+
+  constructor({ types, definitions, functions, source, recomputes }: ProgramParts) {
+    this.types = types;
+    this.values = new TypedValues({ types, definitions, functions });
+    this.recomputes = recomputes;
+    this.#functions = functions;
+    this.#source = source;
+    this.lookup = (name) => {
+      const op = types.operators.require(name);
+      return { op, adjoint: adjointOf(op) };
+    };
+  }
+
+  signature(name: string): Signature {
+    const fn = this.#source(name);
+    const params = fn.params.map((param) => this.types.of(param));
+    return { params, result: resultOf(fn, this.types) };
+  }
+
+  specialise(
+    expr: CallExpr,
+    name: string,
+    known: KnownFunctions,
+  ): { readonly name: string; readonly args: readonly Expr[] } {
+    const fn = this.#source(name);
+    const isFunction = fn.params.map((param) => this.types.of(param).kind === 'function');
+    const typeArguments = expr.typeArguments ?? [];
+    if (!isFunction.includes(true) && typeArguments.length === 0) return { name, args: expr.args };
+    const functions = expr.args.map((arg, i) =>
+      isFunction[i] === true ? this.#passed(expr, knownFunction(arg, known)) : undefined,
+    );
+    const captured = functions.flatMap((passed) => passed?.captured ?? []);
+    const args = [...captured, ...expr.args.filter((_, i) => isFunction[i] !== true)];
+    const types = args.map((arg) => formatType(this.types.of(arg)));
+    const key = [
+      ...functions.map((passed) => passed?.key),
+      ...typeArguments.map(formatType),
+      types,
+    ];
+    const version = `${name}<${key.join(' ')}>`;
+    const versions = this.#versions.get(name) ?? [];
+    this.#versions.set(name, versions);
+    let index = versions.indexOf(version);
+    if (index < 0) {
+      if (versions.length >= MAX_VERSIONS) throw tooManyVersions(expr, name);
+      index = versions.push(version) - 1;
+      const given = new Map(
+        (fn.typeParams ?? []).map((param, i) => [param, typeArguments[i] ?? tupleType([])]),
+      );
+      const typed = specialiseTypes(fn, given);
+      this.#functions.set(versionName(name, index), this.#version(typed, functions));
+    }
+    return { name: versionName(name, index), args };
+  }
+
+  /** A function that is passed, with what it captures. */
+  #passed(expr: CallExpr, known: KnownFunction | undefined): PassedFunction {
+    if (known?.kind === 'global') {
+      return { key: `@${known.name}`, captured: [], value: global(known.name) };
+    }
+    if (known?.kind !== 'closure') {
+      throw new UnsupportedError({
+        where: formatSpan(expr.span, 'gradient'),
+        got: 'a function as an argument that is known only when the program runs',
+        expected: 'one that stands where it is passed, or a global function',
+      });
+    }
+    const { fn } = known;
+    const captured = freeVariables(fn);
+    const closed = func([...captured, ...fn.params], fn.body);
+    return { key: hashExpr(closed), captured, value: fn };
+  }
+
+  /** `let %f = …;` in place of a parameter, and what it captures as parameters. */
+  #version(fn: FunctionExpr, functions: readonly (PassedFunction | undefined)[]): FunctionExpr {
+    const { operators } = this.types;
+    const given = functions.flatMap((passed) => (passed === undefined ? [] : [passed.value]));
+    const known = new Set(given.flatMap((value) => symbolsOf(this.types.of(value))));
+    const names = freshNames(fn, { known: new Set(), taken: known });
+    const copy = copyFunction(fn, names, operators);
+    const captured = functions.flatMap((passed) => passed?.captured ?? []);
+    const own = copy.params.filter((_, i) => functions[i] === undefined);
+    const body = copy.params.reduceRight<Expr>((rest, variable, i) => {
+      const value = functions[i]?.value;
+      return value === undefined ? rest : { kind: 'let', variable, value, body: rest };
+    }, copy.body);
+    const version = { ...copy, params: [...captured, ...own], body };
+    return copyFunction(version, new Map(), operators);
+  }
+
+  vjp(name: string): string {
+    const made = `${name}.forward`;
+    if (this.#functions.has(made)) return made;
+    const { fn, scope, signature } = this.#begin(name);
+    const { params, result } = signature;
+    const isPacked = hasUnknownDims(result);
+    const own = cotangentType(result);
+    const back: FunctionTypeNode = {
+      kind: 'function',
+      params: [isPacked ? tupleType([own]) : own],
+      result: tupleType(params.map(cotangentType)),
+    };
+    const resultType = tupleType([result, back]);
+    this.#functions.set(made, { ...func(fn.params, tuple([])), resultType });
+    const emitter = new Emitter(this.types);
+    const block = new ReverseBlock(this, scope, emitter);
+    const value = block.run(fn.body);
+    const closure = block.backOf({ operands: fn.params, type: result, result: value });
+    const body = emitter.around(tuple([value, closure]));
+    this.#functions.set(made, { ...func(fn.params, body), resultType });
+    return made;
+  }
+
+  pullback(name: string): string {
+    return this.#entry(name, {
+      suffix: 'pullback',
+      active: () => true,
+      seeded: false,
+      value: false,
+    });
+  }
+
+  /** `@f.vjp`, the result of @f and the cotangents of its parameters, from a cotangent of the result. */
+  withCotangent(name: string, captured: number): string {
+    const active = (i: number): boolean => i >= captured;
+    return this.#entry(name, { suffix: 'vjp', active, seeded: false, value: true });
+  }
+
+  /** `@f.gradient`, the result of @f and its gradient. The first parameters may be captured values. */
+  gradient(name: string, captured: number): string {
+    const active = (i: number): boolean => i >= captured;
+    return this.#entry(name, { suffix: 'gradient', active, seeded: true, value: true });
+  }
+
+  #entry(name: string, { suffix, active, seeded, value }: Entry): string {
+    const made = `${name}.${suffix}`;
+    if (this.#functions.has(made)) return made;
+    const { fn, scope, signature } = this.#begin(name, active);
+    const outs = fn.params.filter((_, i) => active(i));
+    const { result } = signature;
+    const cotangent = variableOf('cotangent', cotangentType(result));
+    const params = seeded ? fn.params : [...fn.params, cotangent];
+    const gradients = tupleType(outs.map((param) => cotangentType(this.types.of(param))));
+    const resultType = value ? tupleType([result, gradients]) : gradients;
+    this.#functions.set(made, { ...func(params, tuple([])), resultType });
+    const emitter = new Emitter(this.types);
+    const block = new ReverseBlock(this, scope, emitter);
+    const primal = block.run(fn.body);
+    const seed = seeded ? scalarOne(result) : cotangent;
+    const cotangents = new Cotangents(this.values, emitter);
+    const own = this.values.conform(seed, this.types.of(primal), emitter);
+    if (scope.active.has(primal)) {
+      cotangents.add(primal, { kind: 'whole', expr: own }, this.types.of(primal));
+    }
+    block.pull(cotangents, emitter);
+    const found = tuple(outs.map((param) => cotangents.wholeOf(param, this.types.of(param))));
+    const body = emitter.around(value ? tuple([primal, found]) : found);
+    this.#functions.set(made, { ...func(params, body), resultType });
+    return made;
+  }
+
+  /** A copy of a function, to be differentiated with respect to parameters. */
+  #begin(
+    name: string,
+    isActive: (param: number) => boolean = () => true,
+  ): { fn: FunctionExpr; scope: FunctionScope; signature: Signature } {
+    const fn = copyFunction(this.#source(name), new Map(), this.types.operators);
+    const active = new Set<Expr>(
+      fn.params.filter((param, i) => isActive(i) && this.values.hasFloats(this.types.of(param))),
+    );
+    const symbols = new Set(fn.params.flatMap(({ type }) => symbolsOf(type)));
+    const scope = {
+      active,
+      known: new Map<VarExpr, KnownFunction>(),
+      symbols,
+      taken: new Set(symbols),
+    };
+    const params = fn.params.map((param) => this.types.of(param));
+    return { fn, scope, signature: { params, result: resultOf(fn, this.types) } };
+  }
+
+  /** A closure that calls a derivative of a function with what that captures. */
+  closureOf(name: string, captured: readonly VarExpr[]): Expr {
+    if (captured.length === 0) return global(name);
+    const fn = this.#functions.get(name);
+    if (fn === undefined) throw new Error(`internal: no @${name}`);
+    const params = fn.params.slice(captured.length).map((param) => ({ ...param }));
+    return func(params, callFunction(global(name), [...captured, ...params]));
+  }
+}
+
+interface PassedFunction {
+  /** The same for functions of the same code. */
+  readonly key: string;
+  readonly captured: readonly VarExpr[];
+  readonly value: Expr;
+}
+
+interface Entry {
+  readonly suffix: string;
+  readonly active: (param: number) => boolean;
+  /** The cotangent of the result is 1. */
+  readonly seeded: boolean;
+  /** It gives the result too. */
+  readonly value: boolean;
+}
+
+function scalarOne(result: Type): Expr {
+  if (result.kind !== 'tensor') throw new Error('internal: the gradient of no tensor');
+  return scalar(
+    result.dtype === 'float16' ? 0x3c00 : result.dtype === 'bfloat16' ? 0x3f80 : 1,
+    result.dtype,
+  );
+}
+
+function versionName(name: string, index: number): string {
+  return `${name}.of_${index}`;
+}
+
+function tupleType(fields: readonly Type[]): Type {
+  return { kind: 'tuple', fields };
+}
+
+function resultOf(fn: FunctionExpr, types: TypeInference): Type {
+  return fn.resultType ?? types.of(fn.body);
+}
+
+function tooManyVersions(expr: CallExpr, name: string): UnsupportedError {
+  return new UnsupportedError({
+    where: formatSpan(expr.span, 'gradient'),
+    got: `more than ${MAX_VERSIONS} functions that are passed to @${name}`,
+    expected: 'recursion that passes the same functions on',
+  });
+}

@@ -1,0 +1,57 @@
+import { isAtom } from '../../ir/atoms.ts';
+import type { Expr, VarExpr } from '../../ir/expr.ts';
+import type { TypeInference } from '../../inference/type-inference.ts';
+import type { Type } from '../../ir/type.ts';
+
+/** Collects the lets of a block in their order. */
+export class Emitter {
+  readonly #types: TypeInference;
+  readonly #steps: { readonly variable: VarExpr; readonly value: Expr }[] = [];
+
+  constructor(types: TypeInference) {
+    this.#types = types;
+  }
+
+  /** A block of its own, to be computed inside this one. */
+  inner(): Emitter {
+    return new Emitter(this.#types);
+  }
+
+  /** Binds a value by a let, and gives the variable. */
+  bind(value: Expr, name = 'g', type: Type = this.#types.of(value)): VarExpr {
+    const variable: VarExpr = { kind: 'var', name, type };
+    this.define(variable, value);
+    return variable;
+  }
+
+  /** Binds a variable that exists already. */
+  define(variable: VarExpr, value: Expr): void {
+    this.#steps.push({ variable, value: this.#flat(value) });
+  }
+
+  /** The value with its operands bound, so that blocks are in A-normal form. */
+  #flat(value: Expr): Expr {
+    const atom = (operand: Expr): Expr => (isAtom(operand) ? operand : this.bind(operand));
+    switch (value.kind) {
+      case 'tuple':
+        return { ...value, fields: value.fields.map(atom) };
+      case 'call':
+        return { ...value, args: value.args.map(atom) };
+      case 'projection':
+        return { ...value, tuple: atom(value.tuple) };
+      case 'match':
+        return { ...value, value: atom(value.value) };
+      default:
+        return value;
+    }
+  }
+
+  /** The lets around their result. */
+  around(result: Expr): Expr {
+    const last = this.#flat(result);
+    return this.#steps.reduceRight<Expr>(
+      (body, { variable, value }) => ({ kind: 'let', variable, value, body }),
+      last,
+    );
+  }
+}

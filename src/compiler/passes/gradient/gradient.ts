@@ -1,0 +1,191 @@
+import { UnsupportedError } from '../../../core/errors.ts';
+import { func, global } from '../../ir/build.ts';
+import {
+  type CallExpr,
+  type Expr,
+  formatSpan,
+  type FunctionExpr,
+  type Module,
+} from '../../ir/expr.ts';
+import {
+  CUSTOM_GRADIENT,
+  GRADIENT,
+  isGradientOperator,
+  JVP,
+  STOP_GRADIENT,
+} from '../../ir/gradient-operators.ts';
+import { mapFunctions, postOrder, rewrite } from '../../ir/visit.ts';
+import { inline } from '../inline.ts';
+import { inferTypes } from '../infer-types.ts';
+import { nameUnknownDims } from '../name-unknown-dims.ts';
+import type { Pass, PassContext } from '../pass.ts';
+import { toAnf } from '../to-anf.ts';
+import { freeVariables } from './copy-function.ts';
+import { DerivativeProgram } from './derivative-program.ts';
+
+/**
+ * Replaces `gradient(@f)`, `vjp(@f)` and `jvp(@f)` by functions that compute derivatives: by reverse mode
+ * over the whole language. Functions in straight lines become straight lines.
+ */
+export const gradient: Pass = {
+  name: 'gradient',
+  run(module, context) {
+    if (![...module.functions.values()].some((fn) => postOrder(fn.body).some(isDerivative)))
+      return module;
+    const expanded = new Expansion(module, context).run();
+    const inlined = inline.run(inferTypes.run(expanded, context), context);
+    return nameUnknownDims.run(inlined, context);
+  },
+};
+
+function isDerivative(expr: Expr): expr is CallExpr {
+  if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return false;
+  return isGradientOperator(expr.callee.name) || expr.callee.name === STOP_GRADIENT;
+}
+
+class Expansion {
+  readonly #module: Module;
+  readonly #functions: Map<string, FunctionExpr>;
+  readonly #program: DerivativeProgram;
+  readonly #states = new Map<string, 'open' | 'done'>();
+  #closures = 0;
+
+  constructor(module: Module, context: PassContext) {
+    const anf = toAnf.run(module, context);
+    this.#module = module;
+    this.#functions = new Map(anf.functions);
+    const { types } = context;
+    types.declare({ functions: this.#functions, types: module.types });
+    this.#program = new DerivativeProgram({
+      types,
+      definitions: module.types,
+      functions: this.#functions,
+      source: (name) => this.#source(name),
+      recomputes: isNested(module),
+    });
+  }
+
+  run(): Module {
+    const kept = new Set<string>();
+    const work = [...this.#module.functions.keys()];
+    for (let name = work.pop(); name !== undefined; name = work.pop()) {
+      if (kept.has(name)) continue;
+      kept.add(name);
+      work.push(...globalsOf(this.#source(name)));
+    }
+    // The program's own functions in their order, then those that were made.
+    const names = [...this.#functions.keys()].filter((name) => kept.has(name));
+    const functions = new Map(names.map((name) => [name, this.#source(name)]));
+    return mapFunctions({ ...this.#module, functions }, withoutMarks);
+  }
+
+  /** A function without calls of `gradient`. */
+  #source(name: string): FunctionExpr {
+    const fn = this.#functions.get(name);
+    if (fn === undefined) throw new Error(`internal: no @${name}`);
+    const state = this.#states.get(name);
+    if (state === 'done' || !postOrder(fn.body).some(isDerivative)) return fn;
+    if (state === 'open') {
+      throw new UnsupportedError({
+        where: `@${name}`,
+        got: 'a derivative of a function that asks for its own',
+        expected: 'derivatives of other functions',
+      });
+    }
+    this.#states.set(name, 'open');
+    const lets = valuesOf(fn.body);
+    const body = rewrite(fn.body, (expr) => {
+      if (!isDerivative(expr) || expr.callee.kind !== 'operator') return expr;
+      const op = expr.callee.name;
+      if (op === STOP_GRADIENT || op === CUSTOM_GRADIENT) return expr;
+      return this.#derive(expr, op, { lets, name });
+    });
+    const source = { ...fn, body };
+    this.#functions.set(name, source);
+    this.#states.set(name, 'done');
+    return source;
+  }
+
+  #derive(
+    expr: CallExpr,
+    op: string,
+    { lets, name }: { lets: ReadonlyMap<Expr, Expr>; name: string },
+  ): Expr {
+    let operand = expr.args[0];
+    for (let next = operand; next !== undefined; next = lets.get(next)) operand = next;
+    if (op === JVP)
+      throw new UnsupportedError({ where: JVP, got: 'forward mode', expected: 'vjp' });
+    const make = (of: string, captured: number): string =>
+      op === GRADIENT
+        ? this.#program.gradient(of, captured)
+        : this.#program.withCotangent(of, captured);
+    if (operand?.kind === 'global') return global(make(operand.name, 0));
+    if (operand?.kind === 'function') {
+      const captured = freeVariables(operand);
+      const closed = `${name}.fn_${this.#closures++}`;
+      const { resultType } = operand;
+      const body = func([...captured, ...operand.params], operand.body);
+      this.#functions.set(closed, { ...body, resultType });
+      return this.#program.closureOf(make(closed, captured.length), captured);
+    }
+    throw new UnsupportedError({
+      where: formatSpan(expr.span, `@${name}`),
+      got: `${op} of a function that is known only when the program runs`,
+      expected: 'a global function, or one that stands here',
+    });
+  }
+}
+
+/** The values of lets by their variables. */
+function valuesOf(body: Expr): ReadonlyMap<Expr, Expr> {
+  const lets = new Map<Expr, Expr>();
+  for (const expr of postOrder(body)) if (expr.kind === 'let') lets.set(expr.variable, expr.value);
+  return lets;
+}
+
+/** Whether a function that is differentiated asks for derivatives itself. */
+function isNested({ functions }: Module): boolean {
+  const asking = [...functions].filter(([, fn]) => asksFor(fn.body));
+  const reached = new Set<string>();
+  const roots = asking.flatMap(([, fn]) =>
+    postOrder(fn.body).flatMap((expr) => (isDerivative(expr) ? expr.args : [])),
+  );
+  const work: Expr[] = [...roots];
+  for (let root = work.pop(); root !== undefined; root = work.pop()) {
+    if (asksFor(root)) return true;
+    for (const name of globalsOf(root)) {
+      if (reached.has(name)) continue;
+      reached.add(name);
+      const fn = functions.get(name);
+      if (fn !== undefined) work.push(fn.body);
+    }
+  }
+  return false;
+}
+
+function asksFor(root: Expr): boolean {
+  return postOrder(root).some(
+    (expr) =>
+      isDerivative(expr) &&
+      expr.callee.kind === 'operator' &&
+      expr.callee.name !== STOP_GRADIENT &&
+      expr.callee.name !== CUSTOM_GRADIENT,
+  );
+}
+
+function globalsOf(root: Expr): string[] {
+  return postOrder(root).flatMap((expr) => {
+    if (expr.kind === 'global') return [expr.name];
+    return expr.kind === 'call' && expr.callee.kind === 'global' ? [expr.callee.name] : [];
+  });
+}
+
+/** Without `stop_gradient` and `custom_gradient`, which mean nothing where no derivative is asked for. */
+function withoutMarks(fn: FunctionExpr): FunctionExpr {
+  const body = rewrite(fn.body, (expr) => {
+    if (!isDerivative(expr) || expr.callee.kind !== 'operator') return expr;
+    const isMark = expr.callee.name === STOP_GRADIENT || expr.callee.name === CUSTOM_GRADIENT;
+    return isMark ? (expr.args[0] ?? expr) : expr;
+  });
+  return body === fn.body ? fn : { ...fn, body };
+}

@@ -1,0 +1,20 @@
+import type { Dim } from '../../core/dim.ts';
+import type { DType } from '../../core/dtype.ts';
+import type { HostTensor } from '../../core/host-tensor.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
+
+/** A tensor of a graph that a {@link GraphTarget} makes. Sizes may be symbols. */
+export interface GraphTensor {
+  /** The dtype of its elements. */
+  readonly dtype: DType;
+  /** Its dimensions. */
+  readonly shape: readonly Dim[];
+}
+
+/** Makes the nodes of a graph: expressions of the compiler, or tensors at once. */
+export interface GraphTarget {
+  /** A call of an operator. Throws ShapeError. */
+  call(op: string, inputs: readonly GraphTensor[], attributes: Attributes): GraphTensor;
+  /** A tensor that is known. */
+  constant(value: HostTensor): GraphTensor;
+}

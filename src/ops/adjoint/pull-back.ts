@@ -1,0 +1,71 @@
+import type { Attributes } from '../../core/primitive-function.ts';
+import type { AdjointLookup } from './adjoint.ts';
+import { applyAdjoint } from './apply-adjoint.ts';
+import type { GraphBuilder } from './graph-builder.ts';
+import type { GraphTarget, GraphTensor } from './graph-target.ts';
+
+/** A call of a graph with its result. */
+export interface RecordedCall {
+  readonly op: string;
+  readonly inputs: readonly GraphTensor[];
+  readonly attributes: Attributes;
+  readonly output: GraphTensor;
+}
+
+/** Remembers the calls of a graph in their order, to be differentiated. */
+export class RecordedGraph implements GraphTarget {
+  /** In an order of computation. */
+  readonly calls: RecordedCall[] = [];
+  readonly #target: GraphTarget;
+
+  constructor(target: GraphTarget) {
+    this.#target = target;
+  }
+
+  call(op: string, inputs: readonly GraphTensor[], attributes: Attributes): GraphTensor {
+    const output = this.#target.call(op, inputs, attributes);
+    this.calls.push({ op, inputs, attributes, output });
+    return output;
+  }
+
+  constant(value: Parameters<GraphTarget['constant']>[0]): GraphTensor {
+    return this.#target.constant(value);
+  }
+}
+
+interface PulledBack {
+  readonly calls: readonly RecordedCall[];
+  /** Cotangents of results. */
+  readonly cotangents: ReadonlyMap<GraphTensor, GraphTensor>;
+  /** The tensors whose cotangents are wanted. */
+  readonly sources: readonly GraphTensor[];
+  readonly lookup: AdjointLookup;
+}
+
+/** Reverse mode over recorded calls: the cotangents of the sources, undefined for zero. */
+export function pullBack(
+  { calls, cotangents: given, sources, lookup }: PulledBack,
+  graph: GraphBuilder,
+): readonly (GraphTensor | undefined)[] {
+  const active = new Set<GraphTensor>(sources);
+  for (const { inputs, output } of calls) {
+    if (inputs.some((input) => active.has(input))) active.add(output);
+  }
+  const cotangents = new Map(given);
+  for (const { op, inputs, attributes, output } of calls.toReversed()) {
+    const cotangent = cotangents.get(output);
+    if (cotangent === undefined || !active.has(output)) continue;
+    const wants = (input: number): boolean => {
+      const tensor = inputs[input];
+      return tensor !== undefined && active.has(tensor);
+    };
+    const call = { inputs, output, attributes, cotangent, wants, graph, lookup };
+    for (const [i, added] of applyAdjoint(op, call).entries()) {
+      const input = inputs[i];
+      if (added === undefined || input === undefined) continue;
+      const known = cotangents.get(input);
+      cotangents.set(input, known === undefined ? added : graph.add(known, added));
+    }
+  }
+  return sources.map((source) => cotangents.get(source));
+}

@@ -1,0 +1,20 @@
+import type { AdjointRule } from '../adjoint/adjoint.ts';
+import { floatAttribute } from '../attributes.ts';
+
+/** (dy - y * mean(y * dy) - mean(dy)) / deviation; only a centered norm takes off the mean of dy. */
+export function rowNormAdjoint(isCentered: boolean): AdjointRule {
+  return ({ inputs: [x], output: y, attributes, cotangent, graph }) => {
+    if (x === undefined) return [];
+    const axes = [x.shape.length - 1];
+    const centered = isCentered ? graph.sub(x, graph.mean(x, axes)) : x;
+    const variance = graph.mean(graph.square(centered), axes);
+    const deviation = graph.unary(
+      'sqrt',
+      graph.add(variance, floatAttribute(attributes, 'epsilon')),
+    );
+    const along = graph.mul(y, graph.mean(graph.mul(y, cotangent), axes));
+    const rest = graph.sub(cotangent, along);
+    const kept = isCentered ? graph.sub(rest, graph.mean(cotangent, axes)) : rest;
+    return [graph.div(kept, deviation)];
+  };
+}

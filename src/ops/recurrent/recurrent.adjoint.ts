@@ -1,0 +1,140 @@
+import { byExpansion, type ExpandedCall } from '../adjoint/by-expansion.ts';
+import type { GraphTensor } from '../adjoint/graph-target.ts';
+import { stepCount } from '../adjoint/step-count.ts';
+import { boolAttribute, floatAttribute, stringAttribute } from '../attributes.ts';
+import { activationGraph } from './activation-graphs.ts';
+
+import { activationsOf, type CellName, CELLS, cellOf, directionCount } from './recurrent-cell.ts';
+
+/** One step of one direction: everything is (batch, hidden), or one of it for each gate. */
+interface CellStep {
+  readonly call: ExpandedCall;
+  /** Inputs of the gates, projected. */
+  readonly x: readonly GraphTensor[];
+  readonly product: (states: GraphTensor) => readonly GraphTensor[];
+  readonly vector: (row: number) => GraphTensor | undefined;
+  readonly activate: readonly ((x: GraphTensor) => GraphTensor)[];
+  readonly h: GraphTensor;
+  readonly c: GraphTensor;
+}
+
+const same = (x: GraphTensor): GraphTensor => x;
+
+const CELL_GRAPHS: Readonly<
+  Record<CellName, (step: CellStep) => readonly [h: GraphTensor, c: GraphTensor]>
+> = {
+  rnn({ call: { graph }, x: [x], product, activate: [f = same], h, c }) {
+    const [of = h] = product(h);
+    return [f(graph.add(x ?? h, of)), c];
+  },
+  gru({ call, x, product, vector, activate: [f = same, g = same], h, c }) {
+    const { graph, attributes } = call;
+    const [x0 = h, x1 = h, x2 = h] = x;
+    const [p0 = h, p1 = h, p2 = h] = product(h);
+    const keep = f(graph.add(x0, p0));
+    const reset = f(graph.add(x1, p1));
+    const isLate = boolAttribute(attributes, 'linear_before_reset');
+    const added = vector(0);
+    const late = graph.mul(reset, added === undefined ? p2 : graph.add(p2, added));
+    const inner = isLate ? late : (product(graph.mul(reset, h))[2] ?? h);
+    const next = g(graph.add(x2, inner));
+    const change = graph.mul(graph.sub(graph.scalar(1, h.dtype), keep), next);
+    return [graph.add(change, graph.mul(keep, h)), c];
+  },
+  lstm({ call, x, product, vector, activate, h, c }) {
+    const { graph, attributes } = call;
+    const [f = same, g = same, last = same] = activate;
+    const products = product(h);
+    const gate = (index: number, row: number | undefined, cell: GraphTensor): GraphTensor => {
+      const sum = graph.add(x[index] ?? h, products[index] ?? h);
+      const weight = row === undefined ? undefined : vector(row);
+      return weight === undefined ? sum : graph.add(sum, graph.mul(weight, cell));
+    };
+    const input = f(gate(0, 0, c));
+    const forget = boolAttribute(attributes, 'input_forget')
+      ? graph.sub(graph.scalar(1, h.dtype), input)
+      : f(gate(2, 2, c));
+    const next = g(gate(3, undefined, c));
+    const cell = graph.add(graph.mul(forget, c), graph.mul(input, next));
+    return [graph.mul(f(gate(1, 1, cell)), last(cell)), cell];
+  },
+};
+
+/** Its steps, one after the other: their number has to be known. */
+export const recurrentAdjoint = byExpansion((call) => {
+  const { inputs, output, attributes, graph } = call;
+  const [x, , initial] = inputs;
+  if (x === undefined || initial === undefined) return output;
+  const { states } = CELLS[cellOf(attributes)];
+  const steps = stepCount(x.shape[0] ?? 0, 'recurrent');
+  const directions = Array.from({ length: directionCount(attributes) }, (_, d) =>
+    runDirection(call, d, steps),
+  );
+  const rows = Array.from({ length: steps + states }, (_, row) => {
+    const parts = directions.map((of) => of[row] ?? x);
+    return graph.concat(
+      parts.map((part) => graph.reshape(part, [1, 1, ...part.shape])),
+      1,
+    );
+  });
+  return graph.concat(rows, 0);
+});
+
+/** The result of each step, then the last states. */
+function runDirection(call: ExpandedCall, d: number, steps: number): readonly GraphTensor[] {
+  const { inputs, output, attributes, graph } = call;
+  const [x = output, r = output, initial = output, vectors, lengths] = inputs;
+  const cell = cellOf(attributes);
+  const { gates, states } = CELLS[cell];
+  const directions = directionCount(attributes);
+  const [batch = 1, hidden = 1] = output.shape.slice(2);
+  const matrix = graph.at(r, 0, d);
+  const split = (of: GraphTensor): GraphTensor[] => {
+    const parts = graph.reshape(of, [batch, gates, hidden]);
+    return Array.from({ length: gates }, (_, gate) => graph.at(parts, 1, gate));
+  };
+  const inputsOf = graph.reshape(x, [...x.shape.slice(0, 2), directions, gates, hidden]);
+  const activate = activations(call, d);
+  const vectorRows =
+    vectors && graph.reshape(graph.at(vectors, 0, d), [CELLS[cell].vectors, hidden]);
+  const isReverse = stringAttribute(attributes, 'direction') === 'reverse' || d === 1;
+  let h = graph.at(initial, 0, d);
+  let c = states > 1 ? graph.at(initial, 0, directions + d) : graph.full(h.shape, h.dtype);
+  const results: GraphTensor[] = [];
+  for (let i = 0; i < steps; i++) {
+    const t = isReverse ? steps - 1 - i : i;
+    const own = graph.at(graph.at(inputsOf, 0, t), 1, d);
+    const [nextH, nextC] = CELL_GRAPHS[cell]({
+      call,
+      x: Array.from({ length: gates }, (_, gate) => graph.at(own, 1, gate)),
+      product: (of) => split(graph.matmul(of, matrix)),
+      vector: (row) => vectorRows && graph.at(vectorRows, 0, row),
+      activate,
+      h,
+      c,
+    });
+    if (lengths === undefined) {
+      [h, c] = [nextH, nextC];
+      results[t] = h;
+      continue;
+    }
+    // Steps beyond the end of a sequence leave its states, and give zeros.
+    const column = graph.reshape(lengths, [batch, 1]);
+    const isInside = graph.less(graph.scalar(t, lengths.dtype), column);
+    [h, c] = [graph.where(isInside, nextH, h), graph.where(isInside, nextC, c)];
+    results[t] = graph.where(isInside, nextH, 0);
+  }
+  return [...results, h, ...(states > 1 ? [c] : [])];
+}
+
+function activations(
+  { attributes, graph }: ExpandedCall,
+  d: number,
+): readonly ((x: GraphTensor) => GraphTensor)[] {
+  const clip = floatAttribute(attributes, 'clip');
+  const limited = (x: GraphTensor): GraphTensor =>
+    clip > 0 ? graph.call('clip', [x], { min: -clip, max: clip }) : x;
+  return (activationsOf(attributes)[d] ?? []).map(
+    (activation) => (x) => activationGraph(graph, limited(x), activation),
+  );
+}
