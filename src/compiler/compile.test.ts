@@ -58,6 +58,7 @@ describe('compile', () => {
         "infer-types",
         "inline",
         "name-unknown-dims",
+        "gradient",
         "to-graph",
         "fold-constants",
         "simplify",
