@@ -266,6 +266,9 @@ function fits(pattern: Pattern, value: ReferenceValue, bound: Map<Expr, Referenc
     bound.set(pattern.variable, value);
     return true;
   }
+  if (pattern.kind === 'int-pattern' || pattern.kind === 'float-pattern') {
+    return value === pattern.value;
+  }
   if (pattern.kind === 'constructor-pattern') {
     const isOther = !isStructured(value) || value.kind !== 'data';
     if (isOther || value.name !== pattern.constructor) return false;

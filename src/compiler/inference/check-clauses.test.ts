@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../core/random.ts';
-import { constructorPattern, int, tuplePattern, variableOf, wildcard } from '../ir/build.ts';
+import {
+  constructorPattern,
+  floatPattern,
+  int,
+  intPattern,
+  tuplePattern,
+  variableOf,
+  wildcard,
+} from '../ir/build.ts';
 import type { Pattern } from '../ir/expr.ts';
 import type { ConstructorDefinition } from '../ir/type.ts';
 import { checkClauses } from './check-clauses.ts';
@@ -47,6 +55,20 @@ describe('checkClauses', () => {
       unreachable: [2],
     });
     expect(check(leaf, leaf, node(wildcard(), wildcard())).unreachable).toEqual([1]);
+  });
+
+  test('numbers are never all named', () => {
+    const three = intPattern(3);
+    expect(check(three, intPattern(4)).missing).toBe('_');
+    expect(check(tuplePattern([three, wildcard()]), tuplePattern([wildcard(), red])).missing).toBe(
+      '(_, Green)',
+    );
+    expect(check(tuplePattern([three, red]), tuplePattern([variable('x'), leaf])).missing).toBe(
+      '(_, Node(_, _))',
+    );
+    const clauses = [three, intPattern(4), three, wildcard(), intPattern(5)];
+    expect(check(...clauses)).toEqual({ missing: undefined, unreachable: [2, 4] });
+    expect(check(floatPattern(0), floatPattern(-0), wildcard()).unreachable).toEqual([1]);
   });
 
   test('agrees with trying all values, on random patterns', () => {

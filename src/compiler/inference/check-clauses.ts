@@ -1,4 +1,5 @@
 import type { Clause, Pattern } from '../ir/expr.ts';
+import { printFloat } from '../ir/print-literal.ts';
 import type { ConstructorDefinition } from '../ir/type.ts';
 
 /** The constructors of the data type that a constructor belongs to, in order. */
@@ -44,6 +45,7 @@ function witness(rows: readonly Row[], row: Row, siblings: Siblings): Row | unde
     const found = witness(others, rest, siblings);
     return found === undefined ? undefined : [WILDCARD, ...found];
   }
+  if ('value' in head) return numberWitness(rows, { heads, rest }, siblings);
   for (const alternative of alternatives(head, siblings)) {
     const isTaken = heads.some((other) => isSameConstructor(other, alternative));
     const found = isTaken
@@ -63,16 +65,32 @@ function constructedWitness(
     const specialised = specialise(row, first);
     return specialised === undefined ? [] : [specialised];
   });
-  const found = witness(inner, [...first.fields, ...rest], siblings);
+  const fields = fieldsOf(first);
+  const found = witness(inner, [...fields, ...rest], siblings);
   if (found === undefined) return undefined;
-  const arity = first.fields.length;
-  return [{ ...first, fields: found.slice(0, arity) }, ...found.slice(arity)];
+  if (!('fields' in first)) return [first, ...found];
+  return [{ ...first, fields: found.slice(0, fields.length) }, ...found.slice(fields.length)];
 }
 
-/** A constructor that no row names is taken only by rows that begin with a wildcard. */
+/** There is always a number that no row names. */
+function numberWitness(
+  rows: readonly Row[],
+  { heads, rest }: { heads: readonly Constructed[]; rest: Row },
+  siblings: Siblings,
+): Row | undefined {
+  const other = absentWitness(rows, { alternative: WILDCARD, rest }, siblings);
+  if (other !== undefined) return other;
+  for (const first of heads) {
+    const found = constructedWitness(rows, { first, rest }, siblings);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** What no row names is taken only by rows that begin with a wildcard. */
 function absentWitness(
   rows: readonly Row[],
-  { alternative, rest }: { alternative: Constructed; rest: Row },
+  { alternative, rest }: { alternative: Pattern; rest: Row },
   siblings: Siblings,
 ): Row | undefined {
   const open = rows.filter(([head]) => head !== undefined && !isConstructed(head));
@@ -87,27 +105,34 @@ function absentWitness(
 /** The row for values of this constructor, its fields in front; undefined if it fits none. */
 function specialise([head, ...rest]: Row, of: Constructed): Row | undefined {
   if (head === undefined || !isConstructed(head)) {
-    return [...of.fields.map(() => WILDCARD), ...rest];
+    return [...fieldsOf(of).map(() => WILDCARD), ...rest];
   }
-  return isSameConstructor(head, of) ? [...head.fields, ...rest] : undefined;
+  return isSameConstructor(head, of) ? [...fieldsOf(head), ...rest] : undefined;
 }
 
 type Constructed = Exclude<Pattern, { kind: 'wildcard' | 'var-pattern' }>;
 
 function isConstructed(pattern: Pattern): pattern is Constructed {
-  return pattern.kind === 'constructor-pattern' || pattern.kind === 'tuple-pattern';
+  return pattern.kind !== 'wildcard' && pattern.kind !== 'var-pattern';
+}
+
+function fieldsOf(pattern: Constructed): readonly Pattern[] {
+  return 'fields' in pattern ? pattern.fields : [];
 }
 
 function isSameConstructor(a: Constructed, b: Constructed): boolean {
-  if (a.kind === 'tuple-pattern' || b.kind === 'tuple-pattern') return a.kind === b.kind;
-  return a.constructor === b.constructor;
+  if (a.kind === 'constructor-pattern') {
+    return b.kind === a.kind && a.constructor === b.constructor;
+  }
+  return a.kind === b.kind && ('value' in a ? 'value' in b && a.value === b.value : true);
 }
 
-/** Every form that a value can have where this pattern stands. */
+/** Every form that a value can have where this pattern stands, but for the numbers of the host. */
 function alternatives(pattern: Constructed, siblings: Siblings): Constructed[] {
   if (pattern.kind === 'tuple-pattern') {
     return [{ ...pattern, fields: pattern.fields.map(() => WILDCARD) }];
   }
+  if (pattern.kind !== 'constructor-pattern') return [];
   return siblings(pattern.constructor).map(({ name, fields }) => ({
     kind: 'constructor-pattern',
     constructor: name,
@@ -117,6 +142,8 @@ function alternatives(pattern: Constructed, siblings: Siblings): Constructed[] {
 
 function formatPattern(pattern: Pattern): string {
   if (!isConstructed(pattern)) return '_';
+  if (pattern.kind === 'int-pattern') return `#${pattern.value}`;
+  if (pattern.kind === 'float-pattern') return printFloat(pattern.value);
   const fields = pattern.fields.map(formatPattern);
   if (pattern.kind === 'tuple-pattern') {
     return fields.length === 1 ? `(${fields[0]},)` : `(${fields.join(', ')})`;

@@ -1,4 +1,5 @@
 import type { MatchExpr, Pattern, VarExpr } from '../ir/expr.ts';
+import { FLOAT_TYPE, INT_TYPE } from '../ir/type.ts';
 import { checkClauses } from './check-clauses.ts';
 import type { DeclaredConstructor } from './declarations.ts';
 import type { InferenceContext } from './inference-context.ts';
@@ -11,6 +12,9 @@ import {
   type Term,
   termOf,
 } from '../ir/term.ts';
+
+const INT_TERM = termOf(INT_TYPE);
+const FLOAT_TERM = termOf(FLOAT_TYPE);
 
 /** Binds the variables of a clause's pattern; false when the pattern does not fit the value. */
 export function bindClause(expr: MatchExpr, index: number, inference: InferenceContext): boolean {
@@ -53,6 +57,12 @@ function bindPattern(pattern: Pattern, value: Term, context: PatternContext): vo
   const { expr, part, inference } = context;
   switch (pattern.kind) {
     case 'wildcard':
+      return;
+    case 'int-pattern':
+      inference.require(value, INT_TERM, { at: expr, part });
+      return;
+    case 'float-pattern':
+      inference.require(value, FLOAT_TERM, { at: expr, part });
       return;
     case 'var-pattern':
       bindVariable(pattern.variable, value, context);

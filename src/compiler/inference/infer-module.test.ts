@@ -434,6 +434,18 @@ def @missing_argument(%x: Tensor[(4), float32], %y: int) -> int { %y }
     expect(message).toContain('and 5 more errors');
   });
 
+  test('match: numbers of the host', () => {
+    const text = (pattern: string, rest = ', _ => #0'): string =>
+      `def @a(%i: int, %f: float, %t: Tensor[(), int32]) { match (${pattern}${rest} } }`;
+    expect(errorOf(text('%i) { #3 => #1', ''))).toContain('got no clause for _, expected clauses');
+    expect(errorOf(text('%f) { #3 => #1'))).toContain('clause 1: got float, expected int');
+    expect(errorOf(text('%i) { #0.5 => #1'))).toContain('clause 1: got int, expected float');
+    expect(errorOf(text('%t) { #3 => #1'))).toContain(
+      'clause 1: got Tensor[(), int32], expected int',
+    );
+    expect(() => parseModule(text('%f) { #nan => #1'))).toThrow('a number: NaN equals nothing');
+  });
+
   test('match: missing and wrong patterns', () => {
     expect(
       errorOf(`

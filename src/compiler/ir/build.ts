@@ -10,9 +10,11 @@ import type {
   Expr,
   FunctionAttributes,
   FunctionExpr,
+  FloatPattern,
   GlobalExpr,
   IfExpr,
   IntExpr,
+  IntPattern,
   LetExpr,
   MatchExpr,
   Module,
@@ -172,6 +174,16 @@ export function constructorPattern(
 /** The pattern of tuples; a variable binds a field. */
 export function tuplePattern(fields: readonly (Pattern | VarExpr)[]): TuplePattern {
   return { kind: 'tuple-pattern', fields: fields.map(asPattern) };
+}
+
+/** The pattern of one int of the host. */
+export function intPattern(value: number): IntPattern {
+  return { kind: 'int-pattern', value };
+}
+
+/** The pattern of one float of the host. */
+export function floatPattern(value: number): FloatPattern {
+  return { kind: 'float-pattern', value };
 }
 
 function asPattern(pattern: Pattern | VarExpr): Pattern {

@@ -227,7 +227,13 @@ export interface Clause {
 }
 
 /** A pattern that values of a match may have. */
-export type Pattern = WildcardPattern | VarPattern | ConstructorPattern | TuplePattern;
+export type Pattern =
+  | WildcardPattern
+  | VarPattern
+  | ConstructorPattern
+  | TuplePattern
+  | IntPattern
+  | FloatPattern;
 
 /** `_` */
 export interface WildcardPattern {
@@ -259,6 +265,22 @@ export interface TuplePattern {
   readonly kind: 'tuple-pattern';
   /** Patterns of its fields, in order. */
   readonly fields: readonly Pattern[];
+}
+
+/** `#3`: fits the int of this value. */
+export interface IntPattern {
+  /** Tells patterns apart. */
+  readonly kind: 'int-pattern';
+  /** A safe integer. */
+  readonly value: number;
+}
+
+/** `#0.5`: fits the float of this value, as `float_eq` compares: -0 is 0. */
+export interface FloatPattern {
+  /** Tells patterns apart. */
+  readonly kind: 'float-pattern';
+  /** Any number but NaN, which equals nothing. */
+  readonly value: number;
 }
 
 /** A program: global functions by name. `main` is the one that a session runs. */

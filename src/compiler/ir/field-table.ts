@@ -33,7 +33,7 @@ export type Node = Families[Family];
  * - `shape`: dimensions;
  * - `dtype`, `scalar`: the name of a dtype, of a type of scalars;
  * - `device`: the name of a device;
- * - `string`, `integer`, `boolean`: plain data;
+ * - `string`, `integer`, `number`, `boolean`: plain data;
  * - `attributes`, `function-attributes`: plain data by name, whose order does not matter;
  * - `hint`: a name that does not matter;
  * - `span`: a place in a source, which does not matter either.
@@ -56,6 +56,7 @@ export type DataRole =
   | 'device'
   | 'string'
   | 'integer'
+  | 'number'
   | 'boolean'
   | 'attributes'
   | 'function-attributes'
@@ -108,6 +109,8 @@ const PATTERN: KindsOf<Pattern> = {
   'var-pattern': { variable: 'binder' },
   'constructor-pattern': { constructor: 'string', fields: 'pattern*' },
   'tuple-pattern': { fields: 'pattern*' },
+  'int-pattern': { value: 'integer' },
+  'float-pattern': { value: 'number' },
 };
 
 const TYPE: KindsOf<Type> = {

@@ -21,7 +21,12 @@ import {
   parseVariable,
   spanAt,
 } from './parse-binder.ts';
-import { parseAttribute, parseTensorLiteral, startsLiteral } from './parse-literal.ts';
+import {
+  parseAttribute,
+  parseTensorLiteral,
+  readHostNumber,
+  startsLiteral,
+} from './parse-literal.ts';
 import { parseFunctionAttribute } from './parse-function-attribute.ts';
 import { parsePattern } from './parse-pattern.ts';
 import { parseType, parseTypeParams } from './parse-type.ts';
@@ -85,13 +90,8 @@ function* parsePrimary(context: ExprContext): Task<Expr> {
 /** `#3`, an int, or `#0.5`, a float. */
 function hostNumber(context: ExprContext, token: Token): Expr {
   const span = spanAt(context, token);
-  if (/^-?[0-9]+$/.test(token.text)) {
-    const value = Number(token.text) + 0;
-    if (Number.isSafeInteger(value)) return { kind: 'int', value, span };
-    throw context.cursor.unexpected('a safe integer', { token });
-  }
-  const value = Number(token.text.replace('inf', 'Infinity'));
-  return call(FLOAT, [], { value }, span);
+  const { value, isInt } = readHostNumber(context.cursor, token);
+  return isInt ? { kind: 'int', value, span } : call(FLOAT, [], { value }, span);
 }
 
 function variableAt(context: ExprContext): Expr {

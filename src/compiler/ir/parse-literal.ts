@@ -108,6 +108,19 @@ function tensorOf(
   return new HostTensor(dtype, shape, parsed.elements);
 }
 
+/** The number of a token `#3`, an int, or `#0.5`, a float. */
+export function readHostNumber(
+  cursor: TokenCursor,
+  token: Token,
+): { readonly value: number; readonly isInt: boolean } {
+  if (!/^-?[0-9]+$/.test(token.text)) {
+    return { value: Number(token.text.replace('inf', 'Infinity')), isInt: false };
+  }
+  const value = Number(token.text) + 0;
+  if (Number.isSafeInteger(value)) return { value, isInt: true };
+  throw cursor.unexpected('a safe integer', { token });
+}
+
 /** Nested lists of equal lengths, row-major. */
 function readLists(cursor: TokenCursor): { shape: number[]; elements: Element[] } {
   const shape: number[] = [];

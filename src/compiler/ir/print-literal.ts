@@ -66,3 +66,9 @@ function printItem(item: Dim, isText: boolean): string {
   if (typeof item === 'number') return formatNumber(item);
   return isText ? JSON.stringify(item) : printDim(item);
 }
+
+/** A float of the host: `#0.5`, `#2.0`. */
+export function printFloat(value: number): string {
+  const text = printAttribute(value);
+  return `#${/^-?[0-9]+$/.test(text) ? `${text}.0` : text}`;
+}

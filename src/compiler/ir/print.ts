@@ -13,7 +13,7 @@ import {
   type SymbolBounds,
   type VarExpr,
 } from './expr.ts';
-import { printAttribute, printData, printSmallTensor } from './print-literal.ts';
+import { printAttribute, printData, printFloat, printSmallTensor } from './print-literal.ts';
 import { type Block, type Plan, planBlocks } from './print-plan.ts';
 import { list, printName, printType, printTypeParams } from './print-type.ts';
 import { FLOAT } from './scalar-operators.ts';
@@ -239,6 +239,10 @@ class Printer {
         const fields = pattern.fields.map((field) => this.#pattern(field)).join(', ');
         return fields === '' ? pattern.constructor : `${pattern.constructor}(${fields})`;
       }
+      case 'int-pattern':
+        return `#${pattern.value}`;
+      case 'float-pattern':
+        return printFloat(pattern.value);
       default:
         return pattern satisfies never;
     }
@@ -319,12 +323,6 @@ class Printer {
     this.#constants.set(tensor, index);
     return `meta[${index}]`;
   }
-}
-
-/** `#0.5`, `#2.0` */
-function printFloat(value: number): string {
-  const text = printAttribute(value);
-  return `#${/^-?[0-9]+$/.test(text) ? `${text}.0` : text}`;
 }
 
 /** The text around an expression on its first and last line. */

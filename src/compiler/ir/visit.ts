@@ -54,7 +54,7 @@ export function variablesOf(pattern: Pattern): VarExpr[] {
   const stack = [pattern];
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     if (top.kind === 'var-pattern') variables.push(top.variable);
-    else if (top.kind !== 'wildcard') stack.push(...top.fields.toReversed());
+    else if ('fields' in top) stack.push(...top.fields.toReversed());
   }
   return variables;
 }
@@ -160,6 +160,8 @@ export function withBinders(pattern: Pattern, binder: (variable: VarExpr) => Var
   if (variablesOf(pattern).every((variable) => binder(variable) === variable)) return pattern;
   switch (pattern.kind) {
     case 'wildcard':
+    case 'int-pattern':
+    case 'float-pattern':
       return pattern;
     case 'var-pattern':
       return { ...pattern, variable: binder(pattern.variable) };

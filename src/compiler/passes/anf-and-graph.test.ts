@@ -203,6 +203,9 @@ class Evaluator {
           : !this.#isTrue(this.#opaque(`${this.key(value)} is ${name}`));
       if (isOther) return false;
     }
+    if (pattern.kind === 'int-pattern' || pattern.kind === 'float-pattern') {
+      return this.#isTrue(this.#opaque(`${this.key(value)} = ${pattern.value}`));
+    }
     return pattern.fields.every((field, i) => this.#fits(field, this.#field(value, i), bound));
   }
 }

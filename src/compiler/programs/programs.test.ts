@@ -101,6 +101,44 @@ describe.each(DEVICES)('programs on $title', ({ open }) => {
     expect(await run('long_length')).toBe(10_000);
   });
 
+  test('patterns of numbers', async () => {
+    const { run } = await load('numbers');
+    const x = f32([2], 1, 2);
+    const weekdays: unknown[] = [];
+    for (const day of [0, -1, 7, 4]) weekdays.push(await run('weekday', day, x));
+    expect(weekdays).toEqual([
+      [1, 2],
+      [-1, -2],
+      [2, 4],
+      [3, 6],
+    ]);
+    const pairs: unknown[] = [];
+    const cases = [
+      [1, 0.5],
+      [1, -0],
+      [5, 0],
+      [1, 2],
+      [2, 2],
+      [1, NaN],
+    ] as const;
+    for (const [a, b] of cases) pairs.push(await run('pair', a, b, x));
+    expect(pairs).toEqual([
+      [1, 1],
+      [-1, -2],
+      [-1, -2],
+      [2, 4],
+      [2, 3],
+      [2, 3],
+    ]);
+    expect(await run('search', 3, 3, x)).toEqual([3, 6]);
+    expect(await run('search', 3, 4, x)).toEqual([-1, -2]);
+    expect(await run('search', 4, 3, x)).toEqual([2, 4]);
+    expect(await run('power', f32([2], 2, 3), 3)).toEqual([8, 27]);
+    expect(await run('some', 1, x)).toEqual([1, 2]);
+    expect(await run('some', 2, x)).toEqual([-1, -2]);
+    await expect(run('some', 3, x)).rejects.toThrow(/:\d+:3: no clause fits the value/);
+  });
+
   test('loops', async () => {
     const { run, vm } = await load('loops');
     expect(await run('even', 1001)).toBe(0);

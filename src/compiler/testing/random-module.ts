@@ -7,10 +7,12 @@ import {
   constant,
   construct,
   constructorPattern,
+  floatPattern,
   func,
   global,
   ifElse,
   int,
+  intPattern,
   letIn,
   match,
   polymorphic,
@@ -331,6 +333,11 @@ class ModuleGenerator {
         fields.map(([field]) => field),
       );
       return [pattern, fields.flatMap(([, bound]) => bound)];
+    }
+    if (depth > 0 && type.kind === 'scalar' && this.#choose.chance(0.5)) {
+      const value = this.#choose.below(3);
+      if (type.scalar === 'int') return [intPattern(value), []];
+      if (type.scalar === 'float') return [floatPattern(value / 2), []];
     }
     if (this.#choose.chance(0.4)) return [wildcard(), []];
     const variable = this.#variable(type, { optional: true });

@@ -7,8 +7,10 @@ import type { TypeDiagnostics } from '../inference/type-diagnostics.ts';
 import {
   type CallExpr,
   type Expr,
+  type FloatPattern,
   formatSpan,
   type FunctionExpr,
+  type IntPattern,
   type MatchExpr,
   type Module,
   type Pattern,
@@ -249,6 +251,10 @@ export class FunctionVerifier {
       const stack: Pattern[] = [pattern];
       for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
         if (top.kind === 'wildcard') continue;
+        if (top.kind === 'int-pattern' || top.kind === 'float-pattern') {
+          this.#verifyNumber(expr, top);
+          continue;
+        }
         if (top.kind === 'var-pattern') {
           this.#verifyType(expr, top.variable.type, scope);
           continue;
@@ -261,6 +267,13 @@ export class FunctionVerifier {
         this.#complain(expr, got, String(arity));
       }
     }
+  }
+
+  #verifyNumber(expr: MatchExpr, { kind, value }: IntPattern | FloatPattern): void {
+    const isInt = kind === 'int-pattern';
+    if (isInt ? Number.isSafeInteger(value) : !Number.isNaN(value)) return;
+    const expected = isInt ? 'an integer of at most 53 bits' : 'a number: NaN equals nothing';
+    this.#complain(expr, `a pattern of ${value}`, expected);
   }
 
   #verifyUse(variable: VarExpr): void {

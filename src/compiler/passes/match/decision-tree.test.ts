@@ -3,6 +3,7 @@ import { buildDecisionTree, type DecisionTree, Occurrence } from './decision-tre
 import {
   constructorPattern,
   int,
+  intPattern,
   match,
   tuplePattern,
   variableOf,
@@ -55,6 +56,15 @@ function show(tree: DecisionTree, indent: string): string {
   if (tree.kind === 'leaf') {
     const bindings = Array.from(tree.bindings, ([{ name }, place]) => ` ${name}=${path(place)}`);
     return `${indent}clause ${tree.clause}${bindings.join('')}`;
+  }
+  if (tree.kind === 'compare') {
+    const { occurrence, number, equal, otherwise } = tree;
+    return [
+      `${indent}${path(occurrence)} = ${number.value}:`,
+      show(equal, `${indent}  `),
+      `${indent}else:`,
+      show(otherwise, `${indent}  `),
+    ].join('\n');
   }
   const { occurrence, cases, otherwise } = tree;
   const lines = cases.flatMap(({ constructor, tree: inner }) => [
@@ -119,6 +129,32 @@ describe('the decision tree of a match', () => {
     expect(build()).toMatchInlineSnapshot(`
       "
       fail
+      "
+    `);
+  });
+
+  test('a number is compared with each literal once', () => {
+    const three = intPattern(3);
+    expect(
+      build(cons(three, NIL), cons(intPattern(4), NIL), cons(three, a), wildcard()),
+    ).toMatchInlineSnapshot(`
+      "
+      value is Cons:
+        value.0 = 3:
+          value.1 is Nil:
+            clause 0
+          else:
+            clause 2 a=value.1
+        else:
+          value.0 = 4:
+            value.1 is Nil:
+              clause 1
+            else:
+              clause 3
+          else:
+            clause 3
+      else:
+        clause 3
       "
     `);
   });

@@ -1,4 +1,11 @@
-import type { Clause, Pattern, VarExpr } from '../../ir/expr.ts';
+import type {
+  Clause,
+  ConstructorPattern,
+  FloatPattern,
+  IntPattern,
+  Pattern,
+  VarExpr,
+} from '../../ir/expr.ts';
 import type { TypeDefinition } from '../../ir/type.ts';
 
 /** A place in the value that is matched: the value itself, or a field of another place. */
@@ -23,8 +30,8 @@ export class Occurrence {
 }
 
 /**
- * The tests that remain for a value. On a path from the root each place is looked at no
- * more than once.
+ * The tests that remain for a value. On a path from the root the constructor at each place is looked
+ * at no more than once, and a number is compared with each literal no more than once.
  */
 export type DecisionTree =
   | {
@@ -40,7 +47,17 @@ export type DecisionTree =
       /** Absent when the cases are all the constructors of the type. */
       readonly otherwise: DecisionTree | undefined;
     }
+  | {
+      readonly kind: 'compare';
+      readonly occurrence: Occurrence;
+      readonly number: NumberPattern;
+      readonly equal: DecisionTree;
+      readonly otherwise: DecisionTree;
+    }
   | { readonly kind: 'fail' };
+
+/** A literal: an int or a float of the host. */
+export type NumberPattern = IntPattern | FloatPattern;
 
 export interface DecisionCase {
   readonly constructor: string;
@@ -50,13 +67,8 @@ export interface DecisionCase {
 /** The clauses that may still fit, each with the tests that it still needs. */
 interface Row {
   readonly clause: number;
-  readonly tests: ReadonlyMap<Occurrence, ConstructorTest>;
+  readonly tests: ReadonlyMap<Occurrence, ConstructorPattern | NumberPattern>;
   readonly bindings: ReadonlyMap<VarExpr, Occurrence>;
-}
-
-interface ConstructorTest {
-  readonly constructor: string;
-  readonly fields: readonly Pattern[];
 }
 
 /** A subtree that is to be built. */
@@ -82,12 +94,18 @@ export function buildDecisionTree(
   const work: Task[] = [{ rows, place: (tree) => (result = tree) }];
   for (let task = work.pop(); task !== undefined; task = work.pop()) {
     const [first] = task.rows;
-    const occurrence = first?.tests.keys().next().value;
+    const [occurrence, test] = first?.tests.entries().next().value ?? [];
     if (first === undefined) task.place({ kind: 'fail' });
-    else if (occurrence === undefined) {
+    else if (occurrence === undefined || test === undefined) {
       task.place({ kind: 'leaf', clause: first.clause, bindings: first.bindings });
     } else {
-      task.place(split(task.rows, occurrence, { definitionOf, later: (next) => work.push(next) }));
+      const context = { definitionOf, later: (next: Task) => void work.push(next) };
+      const isNumber = test.kind !== 'constructor-pattern';
+      task.place(
+        isNumber
+          ? compare(task.rows, { occurrence, number: test }, context)
+          : split(task.rows, occurrence, context),
+      );
     }
   }
   return result;
@@ -107,7 +125,7 @@ function split(
   const tested = new Set<string>();
   for (const row of rows) {
     const test = row.tests.get(occurrence);
-    if (test !== undefined) tested.add(test.constructor);
+    if (test?.kind === 'constructor-pattern') tested.add(test.constructor);
   }
   const [any = ''] = tested;
   const isExhaustive = tested.size === definitionOf(any).constructors.length;
@@ -128,15 +146,46 @@ function split(
   return node;
 }
 
+/** Whether the number at a place is a literal; both subtrees are filled in later. */
+function compare(
+  rows: readonly Row[],
+  { occurrence, number }: { occurrence: Occurrence; number: NumberPattern },
+  { later }: SplitContext,
+): DecisionTree {
+  const node = { kind: 'compare' as const, occurrence, number, equal: FAIL, otherwise: FAIL };
+  const numberIn = (row: Row): number | undefined => {
+    const test = row.tests.get(occurrence);
+    return test === undefined || test.kind === 'constructor-pattern' ? undefined : test.value;
+  };
+  const isEqual = (row: Row): boolean => numberIn(row) === number.value;
+  later({
+    rows: rows
+      .filter((row) => isEqual(row) || !row.tests.has(occurrence))
+      .map((row) => ({ ...row, tests: without(row.tests, occurrence) })),
+    place: (tree) => void (node.equal = tree),
+  });
+  later({
+    rows: rows.filter((row) => !isEqual(row)),
+    place: (tree) => void (node.otherwise = tree),
+  });
+  return node;
+}
+
+function without(tests: Row['tests'], occurrence: Occurrence): Row['tests'] {
+  if (!tests.has(occurrence)) return tests;
+  const rest = new Map(tests);
+  rest.delete(occurrence);
+  return rest;
+}
+
 const FAIL: DecisionTree = { kind: 'fail' };
 
 /** The row where the place is known to hold a constructor; none when it does not fit. */
 function specialise(row: Row, occurrence: Occurrence, constructor: string): Row[] {
   const test = row.tests.get(occurrence);
   if (test === undefined) return [row];
-  if (test.constructor !== constructor) return [];
-  const tests = new Map(row.tests);
-  tests.delete(occurrence);
+  if (test.kind !== 'constructor-pattern' || test.constructor !== constructor) return [];
+  const tests = without(row.tests, occurrence);
   const fields = test.fields.map((field, i) => [occurrence.field(i), field] as const);
   return [withPatterns({ ...row, tests }, fields)];
 }
@@ -149,11 +198,10 @@ function withPatterns(row: Row, patterns: readonly (readonly [Occurrence, Patter
   for (let next = work.pop(); next !== undefined; next = work.pop()) {
     const [occurrence, pattern] = next;
     if (pattern.kind === 'var-pattern') bindings.set(pattern.variable, occurrence);
-    else if (pattern.kind === 'constructor-pattern') tests.set(occurrence, pattern);
     else if (pattern.kind === 'tuple-pattern') {
       const fields = pattern.fields.map((field, i) => [occurrence.field(i), field] as const);
       work.push(...fields.toReversed());
-    }
+    } else if (pattern.kind !== 'wildcard') tests.set(occurrence, pattern);
   }
   return { clause: row.clause, tests, bindings };
 }

@@ -2,10 +2,28 @@ import type { Step } from '../../ir/block.ts';
 import { buildDecisionTree, type DecisionTree, Occurrence } from './decision-tree.ts';
 import type { DeclaredConstructor } from '../../inference/declarations.ts';
 import { substitute, termOf, typeOfTerm } from '../../ir/term.ts';
-import { callFunction, func, letIn, projection, variableOf } from '../../ir/build.ts';
-import type { Clause, Expr, MatchExpr, Pattern, VarExpr } from '../../ir/expr.ts';
+import {
+  call,
+  callFunction,
+  float,
+  func,
+  ifElse,
+  int,
+  letIn,
+  projection,
+  stopOf,
+  variableOf,
+} from '../../ir/build.ts';
+import {
+  type Clause,
+  type Expr,
+  formatSpan,
+  type MatchExpr,
+  type Pattern,
+  type VarExpr,
+} from '../../ir/expr.ts';
 import { runTask, sub, type Task } from '../../ir/task.ts';
-import { sameType, type Type } from '../../ir/type.ts';
+import { FLOAT_TYPE, INT_TYPE, sameType, type Type } from '../../ir/type.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 
 /** The part of the program that flattening needs. */
@@ -118,6 +136,9 @@ class FlatMatch {
         this.#need(node.occurrence);
         work.push(...node.cases.map((branch) => branch.tree));
         if (node.otherwise !== undefined) work.push(node.otherwise);
+      } else if (node.kind === 'compare') {
+        this.#need(node.occurrence);
+        work.push(node.equal, node.otherwise);
       }
     }
   }
@@ -154,8 +175,10 @@ class FlatMatch {
         return this.#leaf(tree, known);
       case 'switch':
         return yield* this.#switch(tree, known);
+      case 'compare':
+        return yield* this.#compare(tree, known);
       case 'fail':
-        throw new Error('internal: a match that nothing fits');
+        return this.#fail();
       default:
         return tree satisfies never;
     }
@@ -199,6 +222,36 @@ class FlatMatch {
       complete: !fails,
       ...(span === undefined ? {} : { span }),
     });
+  }
+
+  /** An `if` over the comparison of a number with a literal. */
+  *#compare(
+    { occurrence, number, equal, otherwise }: Extract<DecisionTree, { kind: 'compare' }>,
+    known: Place,
+  ): Task<Expr> {
+    const { place, steps, all } = this.#find(occurrence, known);
+    const isInt = number.kind === 'int-pattern';
+    let literal: Expr = int(number.value);
+    if (!isInt) {
+      const variable = variableOf('literal', FLOAT_TYPE);
+      steps.push({ variable, value: float(number.value) });
+      literal = variable;
+    }
+    const condition = variableOf('equal', INT_TYPE);
+    const value = call(isInt ? 'int_eq' : 'float_eq', [place.value, literal]);
+    steps.push({ variable: condition, value });
+    const thenBranch = yield* sub(this.build(equal, all));
+    const elseBranch = yield* sub(this.build(otherwise, all));
+    const { span } = this.#expr;
+    const result = ifElse(condition, thenBranch, elseBranch);
+    return bind(steps, span === undefined ? result : { ...result, span });
+  }
+
+  /** Where `match?` has no clause for a number. */
+  #fail(): Expr {
+    if (this.#expr.complete) throw new Error('internal: a match that nothing fits');
+    const place = formatSpan(this.#expr.span, 'match');
+    return stopOf(new Error(`${place}: no clause fits the value`), this.#resultType());
   }
 
   /** Variables for the fields of a constructor that are needed. */
