@@ -7,6 +7,7 @@ import { CORE_OPERATORS } from '../ops/core-operators.ts';
 import type { Operators } from '../ops/operators.ts';
 import { budgetInForce, CompileBudget } from './ir/compile-budget.ts';
 import type { SourceTexts } from './inference/type-diagnostics.ts';
+import { checkNesting } from './ir/check-nesting.ts';
 import type { CallExpr, Module } from './ir/expr.ts';
 import type { DispatchReport } from './passes/dispatch-by-shape/dispatch.ts';
 import type { MemoryPlanReport } from './passes/plan-memory/memory-report.ts';
@@ -239,6 +240,7 @@ export function* compileInSteps(
     operators = CORE_OPERATORS,
   } = options;
   requireCoreOperators(operators);
+  checkNesting(module);
   checkDimNames(module, options.dims ?? {});
   const placements = new Map<string, Placement>();
   const passes = pipeline({

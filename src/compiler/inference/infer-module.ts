@@ -1,5 +1,6 @@
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
+import { checkNesting } from '../ir/check-nesting.ts';
 import type { Expr, FunctionExpr, Module } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { postOrder } from '../ir/visit.ts';
@@ -37,6 +38,7 @@ export interface InferOptions {
  */
 export function inferModule(module: Module, options: InferOptions = {}): Module {
   const { texts, onWarning, operators = CORE_OPERATORS, widensBranches } = options;
+  checkNesting(module);
   const diagnostics = new TypeDiagnostics(texts);
   const constructors = constructorsOf(module.types);
   const signatures = new Map<string, Signature>();

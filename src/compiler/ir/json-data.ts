@@ -45,12 +45,19 @@ function formatOdd(value: number): string {
 export function dataFromJson(json: unknown, role: DataRole, where: string): unknown {
   const value = READERS[role](json);
   if (value !== undefined) return value;
-  const text = json === undefined ? 'nothing' : JSON.stringify(json);
-  throw new FormatError({
-    where,
-    got: text.length > 40 ? `${text.slice(0, 40)}…` : text,
-    expected: EXPECTED[role],
-  });
+  throw new FormatError({ where, got: describeJson(json), expected: EXPECTED[role] });
+}
+
+/** The beginning of JSON, for messages. */
+export function describeJson(json: unknown): string {
+  if (json === undefined) return 'nothing';
+  try {
+    const text = JSON.stringify(json);
+    return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+  } catch {
+    // The engine writes nested data by recursion.
+    return 'data that is deeply nested';
+  }
 }
 
 const EXPECTED: Readonly<Record<DataRole, string>> = {

@@ -1,5 +1,6 @@
 import { FormatError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
+import { checkTypeNesting } from './check-nesting.ts';
 import type { Expr, FunctionExpr, Module } from './expr.ts';
 import {
   type DataRole,
@@ -13,7 +14,7 @@ import {
   keyOf,
   type Node,
 } from './field-table.ts';
-import { dataFromJson, dataToJson, isRecord, type JsonValue } from './json-data.ts';
+import { dataFromJson, dataToJson, describeJson, isRecord, type JsonValue } from './json-data.ts';
 import { tensorFromJson, tensorToJson } from './json-tensor.ts';
 import { MAX_TYPE_DEPTH, type TypeDefinition } from './type.ts';
 
@@ -43,6 +44,7 @@ export interface JsonModule {
 
 /** The inverse of {@link moduleFromJson}. */
 export function moduleToJson(module: Module): JsonModule {
+  checkTypeNesting(module);
   const writer = new JsonWriter();
   return {
     format: FORMAT,
@@ -167,7 +169,7 @@ class JsonReader {
     const key = isRecord(json) ? json['node'] : undefined;
     if (!isRecord(json) || typeof key !== 'string' || !isKey(key)) {
       const expected = 'an object whose "node" is a kind of node';
-      throw new FormatError({ where, got: describe(key ?? json), expected });
+      throw new FormatError({ where, got: describeJson(key ?? json), expected });
     }
     const fields = fieldsOf(key);
     const names = new Set(['node', ...fields.map(({ name }) => name)]);
@@ -274,11 +276,5 @@ function metadataOf(json: Readonly<Record<string, unknown>>): Record<string, str
 }
 
 function mismatch(json: unknown, where: string, expected: string): FormatError {
-  return new FormatError({ where, got: describe(json), expected });
-}
-
-function describe(json: unknown): string {
-  if (json === undefined) return 'nothing';
-  const text = JSON.stringify(json);
-  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+  return new FormatError({ where, got: describeJson(json), expected });
 }

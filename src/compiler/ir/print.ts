@@ -1,4 +1,5 @@
 import type { HostTensor } from '../../core/host-tensor.ts';
+import { checkNesting, checkPatternsIn, checkTypesIn } from './check-nesting.ts';
 import { tensorType } from './type.ts';
 import {
   type CallExpr,
@@ -33,6 +34,7 @@ export interface PrintOptions {
  * expression, large constants as `meta[i]` with an entry each at the end.
  */
 export function printModule(module: Module, { data = 'elided' }: PrintOptions = {}): string {
+  checkNesting(module);
   const printer = new Printer();
   for (const definition of module.types.values()) {
     const constructors = definition.constructors.map(
@@ -50,6 +52,8 @@ export function printModule(module: Module, { data = 'elided' }: PrintOptions = 
 
 /** A single expression as text, its temporaries first. */
 export function printExpr(expr: Expr, { data = 'elided' }: PrintOptions = {}): string {
+  checkTypesIn(expr, 'expression');
+  checkPatternsIn(expr, 'expression');
   const printer = new Printer();
   printer.expression(expr);
   printer.metadata({}, data);

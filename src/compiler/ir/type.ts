@@ -70,16 +70,21 @@ export interface ScalarTypeNode {
 /** Types are walked by recursion, so that deeper ones are refused. */
 export const MAX_TYPE_DEPTH = 500;
 
+/** Levels of types by identity: a type that is shared is measured once. */
+const depths = new WeakMap<Type, number>();
+
 /** Levels of a type, 1 for a tensor. */
 export function depthOfType(root: Type): number {
-  let deepest = 0;
-  const stack = [{ type: root, depth: 1 }];
-  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-    const { type, depth } = top;
-    deepest = Math.max(deepest, depth);
-    for (const part of partsOfType(type)) stack.push({ type: part, depth: depth + 1 });
+  const stack = [root];
+  for (let type = stack.at(-1); type !== undefined; type = stack.at(-1)) {
+    const unknown = partsOfType(type).filter((part) => !depths.has(part));
+    for (const part of unknown) stack.push(part);
+    if (unknown.length > 0) continue;
+    stack.pop();
+    const below = partsOfType(type).map((part) => depths.get(part) ?? 0);
+    depths.set(type, below.reduce((deepest, depth) => Math.max(deepest, depth), 0) + 1);
   }
-  return deepest;
+  return depths.get(root) ?? 0;
 }
 
 /** The types that a type is made of. */

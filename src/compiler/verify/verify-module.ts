@@ -4,6 +4,7 @@ import { checkDefinitions } from '../inference/check-definitions.ts';
 import { constructorsOf } from '../inference/declarations.ts';
 import { inferModule } from '../inference/infer-module.ts';
 import { type SourceTexts, TypeDiagnostics } from '../inference/type-diagnostics.ts';
+import { checkNesting } from '../ir/check-nesting.ts';
 import type { Module } from '../ir/expr.ts';
 import { FunctionVerifier } from './verify-function.ts';
 
@@ -36,6 +37,7 @@ export function verifyModule(
   module: Module,
   { types = true, texts, operators = CORE_OPERATORS, widensBranches }: VerifyOptions = {},
 ): void {
+  checkNesting(module);
   const diagnostics = new TypeDiagnostics(texts);
   checkDefinitions(module.types, diagnostics);
   for (const [name, definition] of module.types) {
