@@ -21,7 +21,7 @@ function isTooDeepPattern(root: Pattern): boolean {
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const { pattern, depth } = top;
     if (depth > MAX_PATTERN_DEPTH) return true;
-    if (pattern.kind === 'wildcard' || pattern.kind === 'var-pattern') continue;
+    if (!('fields' in pattern)) continue;
     for (const field of pattern.fields) stack.push({ pattern: field, depth: depth + 1 });
   }
   return false;

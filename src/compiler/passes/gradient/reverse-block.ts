@@ -491,6 +491,8 @@ export class ReverseBlock {
       case 'var-pattern':
         return at.cotangents.wholeOf(pattern.variable, type);
       case 'wildcard':
+      case 'int-pattern':
+      case 'float-pattern':
         return values.zero(at.matched, type, at.emitter);
       case 'tuple-pattern':
         return tuple(
