@@ -117,7 +117,7 @@ describe('random programs, compiled and run, give what the language says', () =>
 
   test('on two devices', async () => {
     const outcomes: Outcome[] = [];
-    for (let seed = 3000; seed < 3060; seed++) outcomes.push(await compareRun(seed, 40, true));
+    for (let seed = 3000; seed < 3120; seed++) outcomes.push(await compareRun(seed, 40, true));
     expect(outcomes.filter((outcome) => outcome === 'on both').length).toBeGreaterThan(4);
   });
 });

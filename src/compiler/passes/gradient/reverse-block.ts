@@ -3,7 +3,16 @@ import { UnsupportedError } from '../../../core/errors.ts';
 import { applyAdjoint } from '../../../ops/adjoint/apply-adjoint.ts';
 import { GraphBuilder } from '../../../ops/adjoint/graph-builder.ts';
 import { isAtom } from '../../ir/atoms.ts';
-import { callFunction, func, global, projection, tuple, variableOf } from '../../ir/build.ts';
+import {
+  callFunction,
+  float,
+  func,
+  global,
+  int,
+  projection,
+  tuple,
+  variableOf,
+} from '../../ir/build.ts';
 import { cotangentType } from '../../ir/cotangent-type.ts';
 import {
   type CallExpr,
@@ -549,6 +558,8 @@ export class ReverseBlock {
   #bindAll(pattern: Pattern, type: Type): Pattern {
     switch (pattern.kind) {
       case 'var-pattern':
+      case 'int-pattern':
+      case 'float-pattern':
         return pattern;
       case 'wildcard': {
         const shape =
@@ -635,6 +646,10 @@ function valueOf(pattern: Pattern, type: Type, values: TypedValues): Expr {
       const fields = pattern.fields.map((field, i) => valueOf(field, types[i] ?? type, values));
       return construct(pattern.constructor, type, fields);
     }
+    case 'int-pattern':
+      return int(pattern.value);
+    case 'float-pattern':
+      return float(pattern.value);
     case 'wildcard':
       throw new Error('internal: a wildcard in a pattern with derivatives');
     default:
