@@ -1,4 +1,7 @@
 export { HostTensor } from '../core/host-tensor.ts';
+export type { Adjoint, AdjointCall, AdjointLookup, AdjointRule } from './adjoint/adjoint.ts';
+export type { GraphBuilder } from './adjoint/graph-builder.ts';
+export type { GraphTarget, GraphTensor } from './adjoint/graph-target.ts';
 export { coreOperators } from './core-operators.ts';
 export {
   type AttributeSpec,

@@ -26,6 +26,7 @@ import type {
   VarExpr,
   WildcardPattern,
 } from './expr.ts';
+import { CUSTOM_GRADIENT, GRADIENT, JVP, STOP_GRADIENT, VJP } from './gradient-operators.ts';
 import { ASSERT, CALL_PACKED, FLOAT, PRINT, STOP } from './scalar-operators.ts';
 import { tensorType, type Type, type TypeDefinition } from './type.ts';
 
@@ -116,6 +117,34 @@ export function print(message: string, values: readonly Expr[] = []): CallExpr {
 /** Ends the program with a message unless a bool tensor of rank 0 is true, or an int is not 0. */
 export function assertThat(condition: Expr, message: string): CallExpr {
   return call(ASSERT, [condition], { message });
+}
+
+/**
+ * The function that gives the result of another, a float of rank 0, and its derivatives with respect to all
+ * parameters: `callFunction(gradient(global('loss')), [weights])` gives `(loss, (gradient,))`.
+ */
+export function gradient(fn: Expr): CallExpr {
+  return call(GRADIENT, [fn]);
+}
+
+/** The function that takes a cotangent of another's result too, and gives the result and those of parameters. */
+export function vjp(fn: Expr): CallExpr {
+  return call(VJP, [fn]);
+}
+
+/** The function that takes tangents of another's parameters too, and gives the result and its tangent. */
+export function jvp(fn: Expr): CallExpr {
+  return call(JVP, [fn]);
+}
+
+/** A function whose adjoint takes its arguments, its result and a cotangent of that. */
+export function customGradient(fn: Expr, adjoint: Expr): CallExpr {
+  return call(CUSTOM_GRADIENT, [fn, adjoint]);
+}
+
+/** The value, through which no derivative goes. */
+export function stopGradient(value: Expr): CallExpr {
+  return call(STOP_GRADIENT, [value]);
 }
 
 /** `let variable = value; body` */

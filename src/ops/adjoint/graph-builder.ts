@@ -1,4 +1,5 @@
 import { isUnknownDim, sameDim } from '../../core/dim-symbols.ts';
+import type { DimContext } from '../../core/dim-context.ts';
 import type { Dim } from '../../core/dim.ts';
 import { type DType, isBigInt } from '../../core/dtype.ts';
 import { numberToFloat16 } from '../../core/float16.ts';
@@ -16,8 +17,9 @@ export class GraphBuilder {
   /** Where the nodes are made. */
   readonly target: GraphTarget;
   /** Arithmetic of sizes. */
-  readonly dims = new SymbolicDims();
+  readonly dims: DimContext<Dim> = new SymbolicDims();
 
+  /** A builder of nodes in one place. */
   constructor(target: GraphTarget) {
     this.target = target;
   }
@@ -37,26 +39,32 @@ export class GraphBuilder {
     return this.target.constant(HostTensor.from('int64', [values.length], values.map(BigInt)));
   }
 
+  /** The sum. */
   add(a: GraphTensor, b: Operand): GraphTensor {
     return this.#binary('add', a, b);
   }
 
+  /** The difference. */
   sub(a: GraphTensor, b: Operand): GraphTensor {
     return this.#binary('sub', a, b);
   }
 
+  /** The product. */
   mul(a: GraphTensor, b: Operand): GraphTensor {
     return b === 1 ? a : this.#binary('mul', a, b);
   }
 
+  /** The quotient. */
   div(a: GraphTensor, b: Operand): GraphTensor {
     return b === 1 ? a : this.#binary('div', a, b);
   }
 
+  /** The negative. */
   neg(x: GraphTensor): GraphTensor {
     return this.call('neg', [x]);
   }
 
+  /** The square. */
   square(x: GraphTensor): GraphTensor {
     return this.mul(x, x);
   }
@@ -66,14 +74,17 @@ export class GraphBuilder {
     return this.call(op, [x]);
   }
 
+  /** Whether both are equal. */
   equal(a: GraphTensor, b: Operand): GraphTensor {
     return this.#binary('equal', a, b);
   }
 
+  /** Whether the first is less. */
   less(a: GraphTensor, b: Operand): GraphTensor {
     return this.#binary('less', a, b);
   }
 
+  /** Whether the first is less or equal. */
   lessEqual(a: GraphTensor, b: Operand): GraphTensor {
     return this.#binary('less_equal', a, b);
   }
@@ -85,10 +96,12 @@ export class GraphBuilder {
     return this.call('where', [condition, a ?? condition, b ?? condition]);
   }
 
+  /** The tensor in another dtype. */
   cast(x: GraphTensor, to: DType): GraphTensor {
     return x.dtype === to ? x : this.call('cast', [x], { to });
   }
 
+  /** The matrix product. */
   matmul(a: GraphTensor, b: GraphTensor): GraphTensor {
     return this.call('matmul', [a, b]);
   }
@@ -100,14 +113,17 @@ export class GraphBuilder {
     return this.transpose(x, [...axes.slice(0, -2), rank - 1, rank - 2]);
   }
 
+  /** The axes in another order. */
   transpose(x: GraphTensor, perm: readonly number[]): GraphTensor {
     return perm.every((axis, i) => axis === i) ? x : this.call('transpose', [x], { perm });
   }
 
+  /** The same elements under another shape. */
   reshape(x: GraphTensor, shape: readonly Dim[]): GraphTensor {
     return sameShape(x.shape, shape) ? x : this.call('reshape', [x], { shape });
   }
 
+  /** Repeated to a shape. */
   broadcastTo(x: GraphTensor, shape: readonly Dim[]): GraphTensor {
     return sameShape(x.shape, shape) ? x : this.call('broadcast_to', [x], { shape });
   }
@@ -122,6 +138,7 @@ export class GraphBuilder {
     return axes.length === 0 ? x : this.call('reduce_mean', [x], { axes, keepdims: true });
   }
 
+  /** Tensors one after the other along an axis. */
   concat(parts: readonly GraphTensor[], axis: number): GraphTensor {
     const [only] = parts;
     return parts.length === 1 && only !== undefined ? only : this.call('concat', parts, { axis });
@@ -190,7 +207,7 @@ export class GraphBuilder {
   }
 }
 
-function isAtMostOne(dim: Dim, dims: SymbolicDims): boolean {
+function isAtMostOne(dim: Dim, dims: DimContext<Dim>): boolean {
   if (typeof dim !== 'object') return dim === 1;
   return sameDim(dims.min(dim, 1), dim);
 }

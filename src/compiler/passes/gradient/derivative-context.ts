@@ -43,4 +43,6 @@ export interface DerivativeContext {
   vjp(name: string): string;
   /** A function from arguments and a cotangent of the result to those of the parameters. */
   pullback(name: string): string;
+  /** A function from arguments and their tangents to the result and its tangent. */
+  jvp(name: string): string;
 }

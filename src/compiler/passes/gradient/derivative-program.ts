@@ -29,6 +29,7 @@ import {
 import { Cotangents } from './cotangents.ts';
 import type { DerivativeContext, FunctionScope, Signature } from './derivative-context.ts';
 import { Emitter } from './emitter.ts';
+import { ForwardBlock, type Tangents } from './forward-block.ts';
 import { type KnownFunction, knownFunction, type KnownFunctions } from './known-function.ts';
 import { ReverseBlock } from './reverse-block.ts';
 import { TypedValues } from './typed-values.ts';
@@ -188,6 +189,32 @@ export class DerivativeProgram implements DerivativeContext {
   gradient(name: string, captured: number): string {
     const active = (i: number): boolean => i >= captured;
     return this.#entry(name, { suffix: 'gradient', active, seeded: true, value: true });
+  }
+
+  jvp(name: string, captured = 0): string {
+    const made = `${name}.jvp`;
+    if (this.#functions.has(made)) return made;
+    const { fn, scope, signature } = this.#begin(name, () => false);
+    const own = fn.params.slice(captured);
+    const given = own.map((param) =>
+      variableOf(`${param.name}_tangent`, cotangentType(this.types.of(param))),
+    );
+    const { result } = signature;
+    const resultType = tupleType([result, cotangentType(result)]);
+    const params = [...fn.params, ...given];
+    this.#functions.set(made, { ...func(params, tuple([])), resultType });
+    const tangents: Tangents = new Map();
+    for (const [i, param] of own.entries()) {
+      const tangent = given[i];
+      if (tangent === undefined || !this.values.hasFloats(this.types.of(param))) continue;
+      tangents.set(param, { kind: 'whole', expr: tangent });
+    }
+    const emitter = new Emitter(this.types);
+    const { value, tangent } = new ForwardBlock(this, { scope, tangents }, emitter).run(fn.body);
+    const typed = this.values.conform(tangent, result, emitter);
+    const body = emitter.around(tuple([value, typed]));
+    this.#functions.set(made, { ...func(params, body), resultType });
+    return made;
   }
 
   #entry(name: string, { suffix, active, seeded, value }: Entry): string {

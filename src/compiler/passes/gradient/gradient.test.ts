@@ -235,6 +235,48 @@ describe('gradients agree with central differences', () => {
   });
 });
 
+/** Programs whose functions forward mode differentiates as reverse mode does. */
+const FORWARD = PROGRAMS.filter(
+  ([title]) => title !== 'the gradient of a function that captures' && !title.includes('second'),
+);
+
+describe('forward mode agrees with reverse mode', () => {
+  it.each(FORWARD)('%s', async (_, text, args) => {
+    const call = /gradient\(@f\)\((.*?)\)/.exec(text)?.[1]?.split(', ') ?? [];
+    const values = args.map(valueOf);
+    const tangents = values.map((value) =>
+      value instanceof HostTensor
+        ? HostTensor.from(
+            'float64',
+            value.shape,
+            [...value.data].map((_element, i) => 0.3 + i * 0.1),
+          )
+        : undefined,
+    );
+    const params = /def @main\((.*)\) \{/.exec(text)?.[1] ?? '';
+    const added = [...params.matchAll(/%(\w+): (Tensor\[.*?float64\])/g)];
+    const signature = [params, ...added.map(([, name, type]) => `%d_${name}: ${type}`)].join(', ');
+    const given = call.map((name, i) => (tangents[i] === undefined ? '()' : `%d_${name.slice(1)}`));
+    const { run } = await loadProgram(
+      `${text.slice(0, text.indexOf('def @main'))}
+      def @main(${signature}) {
+        (gradient(@f)(${call.join(', ')}), jvp(@f)(${[...call, ...given].join(', ')}))
+      }`,
+    );
+    const directions = tangents.filter((tangent) => tangent !== undefined);
+    const result = await run('main', ...values, ...directions);
+    const [, reverse, forward] = result as [number, unknown[], number[]];
+    const gradients = (reverse[2] as unknown[]).slice(1).flatMap(numbersOf);
+    const along = directions.flatMap((tangent) => [...tangent.data].map(Number));
+    const sum = along.reduce((total, x, i) => total + x * (gradients[i] ?? 0), 0);
+    expect(forward[1]).toBe(reverse[1]);
+    expect((forward[2] ?? 0) / Math.max(1, Math.abs(sum))).toBeCloseTo(
+      sum / Math.max(1, Math.abs(sum)),
+      8,
+    );
+  });
+});
+
 it('a straight line becomes a straight line', () => {
   const text = textAfter(
     ['gradient', 'to-graph', 'simplify', 'eliminate-common-subexpressions'],

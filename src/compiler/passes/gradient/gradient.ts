@@ -113,12 +113,12 @@ class Expansion {
   ): Expr {
     let operand = expr.args[0];
     for (let next = operand; next !== undefined; next = lets.get(next)) operand = next;
-    if (op === JVP)
-      throw new UnsupportedError({ where: JVP, got: 'forward mode', expected: 'vjp' });
-    const make = (of: string, captured: number): string =>
-      op === GRADIENT
+    const make = (of: string, captured: number): string => {
+      if (op === JVP) return this.#program.jvp(of, captured);
+      return op === GRADIENT
         ? this.#program.gradient(of, captured)
         : this.#program.withCotangent(of, captured);
+    };
     if (operand?.kind === 'global') return global(make(operand.name, 0));
     if (operand?.kind === 'function') {
       const captured = freeVariables(operand);

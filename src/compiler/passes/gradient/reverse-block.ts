@@ -22,7 +22,6 @@ import {
   type IfExpr,
   type MatchExpr,
   type Pattern,
-  spanOf,
   type VarExpr,
 } from '../../ir/expr.ts';
 import { CUSTOM_GRADIENT, STOP_GRADIENT } from '../../ir/gradient-operators.ts';
@@ -42,6 +41,7 @@ import type { Emitter } from './emitter.ts';
 import { ExprGraph, exprOf } from './expr-graph.ts';
 import { type KnownFunction, knownFunction } from './known-function.ts';
 import type { DerivativeContext, FunctionScope } from './derivative-context.ts';
+import { unsupported } from './unsupported.ts';
 import { construct, SUM_PREFIX, type TypedValues, ZERO_PREFIX } from './typed-values.ts';
 
 /** Adds to the cotangents of what a step reads, from that of its variable. */
@@ -661,13 +661,4 @@ function functionOf(known: KnownFunction, at: Expr): Expr {
   if (known.kind === 'global') return global(known.name);
   if (known.kind === 'closure') return known.fn;
   throw unsupported(at, 'a function with an adjoint inside another');
-}
-
-function unsupported(at: Expr, got: string): UnsupportedError {
-  return new UnsupportedError({
-    where: formatSpan(spanOf(at), 'gradient'),
-    got,
-    expected: 'code that can be differentiated',
-    remedy: 'Give it an adjoint with custom_gradient, or end derivatives with stop_gradient.',
-  });
 }
