@@ -351,6 +351,9 @@ export class ForwardBlock {
     switch (pattern.kind) {
       case 'wildcard':
         return pattern;
+      case 'int-pattern':
+      case 'float-pattern':
+        return { kind: 'wildcard' };
       case 'var-pattern': {
         if (!values.hasFloats(type)) return { kind: 'wildcard' };
         const tangent = variableOf('t', type);
