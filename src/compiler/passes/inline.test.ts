@@ -118,4 +118,41 @@ describe('inline', () => {
   ])('leaves alone %s', (_, text) => {
     expect(run(text)).toBeUndefined();
   });
+
+  test('a function that is known where it is called, and nowhere else', () => {
+    const text = `
+      def @main(%x: Tensor[(n, 2), float32]) {
+        let %f = fn (%y: Tensor[(n, 2), float32]) { add(exp(%y), %x) };
+        let %g = fn (%y: Tensor[(n, 2), float32]) { neg(%y) };
+        (%f(%x), %g(%g(%x)))
+      }`;
+    expect(run(text)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(n, 2), float32]) -> (Tensor[(n, 2), float32], Tensor[(n, 2), float32]) {
+        let %g: fn (Tensor[(n, 2), float32]) -> Tensor[(n, 2), float32] = fn (%y: Tensor[(n, 2), float32]) -> Tensor[(n, 2), float32] {
+          neg(%y)
+        };
+        %0 = {
+          let %y_1: Tensor[(n, 2), float32] = %x;
+          %1 = exp(%y_1);
+          add(%1, %x)
+        };
+        %2 = %g(%x);
+        %3 = %g(%2);
+        (%0, %3)
+      }
+      "
+    `);
+  });
+
+  test('not a function that names a size itself', () => {
+    const text = `
+      def @main(%x: Tensor[(n, 2), bool]) {
+        let %f = fn (%y: Tensor[(n, 2), bool]) {
+          let %at: Tensor[(2, k), int64] = nonzero(%y);
+          %at
+        };
+        %f(%x)
+      }`;
+    expect(run(text)).toBeUndefined();
+  });
 });

@@ -1,15 +1,16 @@
-import { forEachSymbol, sameDim, substituteDim } from '../../core/dim-symbols.ts';
+import { forEachSymbol, isUnknownDim, sameDim, substituteDim } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
-import { symbolsIn } from '../inference/gather-dim-facts.ts';
+import { symbolsIn, symbolsOfType } from '../inference/gather-dim-facts.ts';
 import { stronglyConnected } from '../inference/strongly-connected.ts';
 import { isAtom } from '../ir/atoms.ts';
 import { Effects } from '../ir/effects.ts';
 import type { CallExpr, Expr, FunctionExpr, LetExpr, Module, VarExpr } from '../ir/expr.ts';
-import type { Type } from '../ir/type.ts';
+import { sameType, type Type } from '../ir/type.ts';
 import { postOrder, rewrite } from '../ir/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
+import { countReaders } from '../rewriting/count-readers.ts';
 import { substituteSymbols } from './bind-dims.ts';
-import type { Pass } from './pass.ts';
+import type { Pass, PassContext } from './pass.ts';
 
 /** Functions of up to this many expressions are inlined. */
 const MAX_CALLEE_SIZE = 24;
@@ -17,34 +18,44 @@ const MAX_CALLEE_SIZE = 24;
 const MAX_CALLER_SIZE = 4096;
 
 /**
- * Puts the bodies of small global functions in the place of their calls, so that later passes see
+ * Puts the bodies of small global functions in the place of their calls, and of functions that are known where
+ * they are called and nowhere else, so that later passes see
  * across them. Arguments are bound by lets, for they are computed before the call. Left alone are
- * recursive and polymorphic functions, those with effects, and calls that check sizes when the program runs. Functions
- * stay in the module: callers from outside may want them.
+ * recursive and polymorphic functions, those with effects, and calls that check sizes when the program runs. Global
+ * functions stay in the module: callers from outside may want them.
  */
 export const inline: Pass = {
   name: 'inline',
-  run(module, { types }) {
-    const functions = new Map(module.functions);
-    const effects = new Effects(module);
-    const inlinable = new Map<string, FunctionExpr>();
-    let changed = false;
-    // Functions come after those that they call, so that what is inlined has been done itself.
-    for (const names of stronglyConnected(functions.keys(), (name) => calleesOf(module, name))) {
-      for (const name of names) {
-        const fn = functions.get(name);
-        if (fn === undefined) continue;
-        const result = inlineCalls(fn, inlinable, types);
-        changed ||= result !== fn;
-        functions.set(name, result);
-        const isRecursive = names.length > 1 || calleesOf(module, name).includes(name);
-        const isKept = isRecursive || effects.ofFunction(name);
-        if (!isKept && isSmall(result)) inlinable.set(name, result);
+  run: (module, context) => inlineFunctions(module, context),
+};
+
+/** {@link inline}. Functions of the names in `whole` are inlined whatever their size. */
+export function inlineFunctions(
+  module: Module,
+  { types }: PassContext,
+  whole: ReadonlySet<string> = new Set(),
+): Module {
+  const functions = new Map(module.functions);
+  const effects = new Effects(module);
+  const inlinable = new Map<string, FunctionExpr>();
+  let changed = false;
+  // Functions come after those that they call, so that what is inlined has been done itself.
+  for (const names of stronglyConnected(functions.keys(), (name) => calleesOf(module, name))) {
+    for (const name of names) {
+      const fn = functions.get(name);
+      if (fn === undefined) continue;
+      const result = inlineCalls(fn, inlinable, types);
+      changed ||= result !== fn;
+      functions.set(name, result);
+      const isRecursive = names.length > 1 || calleesOf(module, name).includes(name);
+      const isKept = isRecursive || effects.ofFunction(name);
+      if (!isKept && isCopyable(result, whole.has(name) ? MAX_CALLER_SIZE : MAX_CALLEE_SIZE)) {
+        inlinable.set(name, result);
       }
     }
-    return changed ? { ...module, functions } : module;
-  },
-};
+  }
+  return changed ? { ...module, functions } : module;
+}
 
 /** Global functions that a function refers to. */
 function calleesOf({ functions }: Module, name: string): string[] {
@@ -55,9 +66,9 @@ function calleesOf({ functions }: Module, name: string): string[] {
   );
 }
 
-function isSmall({ typeParams = [], attributes, body }: FunctionExpr): boolean {
+function isCopyable({ typeParams = [], attributes, body }: FunctionExpr, size: number): boolean {
   if (typeParams.length > 0 || attributes.bounds !== undefined) return false;
-  return sizeOf(body) <= MAX_CALLEE_SIZE;
+  return sizeOf(body) <= size;
 }
 
 function sizeOf(body: Expr): number {
@@ -71,16 +82,100 @@ function inlineCalls(
 ): FunctionExpr {
   let size = sizeOf(fn.body);
   const rename = namesBeside(fn);
-  const body = rewrite(fn.body, (expr) => {
-    if (expr.kind !== 'call' || expr.callee.kind !== 'global') return expr;
-    const callee = inlinable.get(expr.callee.name);
+  const known = new KnownFunctions(fn, types);
+  const body = rewrite(fn.body, (expr, original) => {
+    known.see(expr, original);
+    if (expr.kind === 'let' && known.isReduced(expr.variable)) return expr.body;
+    if (expr.kind !== 'call' || original.kind !== 'call') return expr;
+    const name = known.globalOf(original.callee);
+    if (name === undefined) {
+      const reduced = known.bodyOf(original);
+      return reduced === undefined ? expr : bindArguments(reduced, expr);
+    }
+    const callee = inlinable.get(name);
     if (callee === undefined || size > MAX_CALLER_SIZE) return expr;
     const copy = instantiate(callee, expr, { types, rename });
     if (copy === undefined) return expr;
+    known.reduce(original.callee);
     size += sizeOf(copy.body);
     return bindArguments(copy, expr);
   });
   return body === fn.body ? fn : { ...fn, body };
+}
+
+/** Functions inside of a body that one call reads and nothing else: they can stand in its place. */
+class KnownFunctions {
+  readonly #types: TypeInference;
+  /** Names of sizes that callers give. */
+  readonly #given: ReadonlySet<string>;
+  /** Whether the function names other sizes. */
+  readonly #namesSizes: boolean;
+  readonly #readers: ReadonlyMap<Expr, number>;
+  /** Functions by the variables that name them. */
+  readonly #values = new Map<Expr, FunctionExpr>();
+  /** Names of global functions by variables that stand for them. */
+  readonly #globals = new Map<Expr, string>();
+  /** Functions as they are rewritten, by what they were. */
+  readonly #results = new Map<Expr, FunctionExpr>();
+  readonly #reduced = new Set<VarExpr>();
+
+  constructor(fn: FunctionExpr, types: TypeInference) {
+    const { params, body } = fn;
+    this.#types = types;
+    this.#given = new Set(params.flatMap(({ type }) => (type ? [...symbolsOfType(type)] : [])));
+    this.#namesSizes = this.#namesSizesIn(fn);
+    this.#readers = countReaders(body);
+    for (const expr of postOrder(body)) {
+      if (expr.kind !== 'let') continue;
+      const { variable, value } = expr;
+      if (value.kind === 'function') this.#values.set(variable, value);
+      if (value.kind === 'global') this.#globals.set(variable, value.name);
+    }
+  }
+
+  /** Hears of each rewritten node: a function comes before its calls. */
+  see(expr: Expr, original: Expr): void {
+    if (expr.kind === 'function') this.#results.set(original, expr);
+  }
+
+  /** The global function that a callee is for certain. */
+  globalOf(callee: Expr): string | undefined {
+    return callee.kind === 'global' ? callee.name : this.#globals.get(callee);
+  }
+
+  isReduced(variable: VarExpr): boolean {
+    return this.#reduced.has(variable);
+  }
+
+  /** The function that a call may be replaced by. */
+  bodyOf(call: CallExpr): FunctionExpr | undefined {
+    const { callee } = call;
+    const value = this.#values.get(callee) ?? callee;
+    if (value.kind !== 'function' || value.params.length !== call.args.length) return undefined;
+    if (this.#readers.get(callee) !== 1 || this.#readers.get(value) !== 1) return undefined;
+    const { attributes, typeParams = [], params } = value;
+    if (Object.keys(attributes).length > 0 || typeParams.length > 0) return undefined;
+    const isSame = params.every(({ type }, i) => {
+      const arg = call.args[i];
+      if (type === undefined || arg === undefined) return false;
+      return sameType(type, this.#types.of(arg)) && !mentions(type, isUnknownDim);
+    });
+    // Sizes that it names inside would stand beside those of other functions.
+    if (!isSame || (this.#namesSizes && this.#namesSizesIn(value))) return undefined;
+    const result = this.#results.get(value);
+    if (result === undefined || this.#types.checks(call).length > 0) return undefined;
+    this.reduce(callee);
+    return result;
+  }
+
+  #namesSizesIn(fn: FunctionExpr): boolean {
+    return [...symbolsIn(fn)].some((size) => !this.#given.has(size));
+  }
+
+  /** A call is replaced by its function: the name that nothing else reads goes too. */
+  reduce(callee: Expr): void {
+    if (callee.kind === 'var' && this.#readers.get(callee) === 1) this.#reduced.add(callee);
+  }
 }
 
 /** Gives symbols names that the function does not have yet. */
@@ -140,15 +235,20 @@ function isKnown(dim: Dim, symbols: ReadonlyMap<string, Dim>): boolean {
 }
 
 function mentionsDims(type: Type): boolean {
+  return mentions(type, (dim) => typeof dim !== 'number');
+}
+
+function mentions(type: Type, isMeant: (dim: Dim) => boolean): boolean {
+  const isAny = (types: readonly Type[]): boolean => types.some((part) => mentions(part, isMeant));
   switch (type.kind) {
     case 'tensor':
-      return type.shape.some((dim) => typeof dim !== 'number');
+      return type.shape.some(isMeant);
     case 'tuple':
-      return type.fields.some(mentionsDims);
+      return isAny(type.fields);
     case 'function':
-      return [...type.params, type.result].some(mentionsDims);
+      return isAny([...type.params, type.result]);
     case 'adt':
-      return type.args.some(mentionsDims);
+      return isAny(type.args);
     default:
       return false;
   }

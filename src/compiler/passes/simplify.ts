@@ -9,6 +9,7 @@ import { rewriteModule } from '../rewriting/rewrite-module.ts';
 import type { RewriteContext, RewriteRule } from '../rewriting/rewrite-rule.ts';
 import type { Pass } from './pass.ts';
 import { POOLS_OF_PADDED } from './pool-of-padded.ts';
+import { TRANSPOSED_CONVOLUTIONS } from './transposed-convolution.ts';
 
 /**
  * The rules that need no code. Adding +0 turns -0 into +0: the one place where these rules may change a
@@ -54,6 +55,7 @@ const CODED: readonly RewriteRule[] = [
     replace: concatInParts,
   },
   ...POOLS_OF_PADDED,
+  ...TRANSPOSED_CONVOLUTIONS,
   {
     name: 'transpose of transpose',
     pattern: calls(

@@ -21,6 +21,8 @@ export interface RewriteRule {
   replace(captures: Captures, context: RewriteContext): Expr | undefined;
   /** It gives numbers where what it replaces gives NaN. */
   readonly definesNaN?: true;
+  /** It may give NaN where numbers that are not finite meet padding. */
+  readonly makesNaN?: true;
   /** Why, where the name does not say it. */
   readonly explains?: string;
 }

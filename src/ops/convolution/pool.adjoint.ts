@@ -1,5 +1,9 @@
-import type { AdjointRule } from '../adjoint/adjoint.ts';
+import type { Dim } from '../../core/dim.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
+import type { AdjointCall, AdjointRule } from '../adjoint/adjoint.ts';
 import { byExpansion } from '../adjoint/by-expansion.ts';
+import { type GraphBuilder, sameShape } from '../adjoint/graph-builder.ts';
+import type { GraphTensor } from '../adjoint/graph-target.ts';
 import { intsAttribute } from '../attributes.ts';
 import { windowLists } from './window-adjoint.ts';
 
@@ -31,23 +35,84 @@ export function sumPoolAdjoint(isMean: boolean): AdjointRule {
 }
 
 /** The first of the largest elements gets the cotangent. */
-export const maxPoolAdjoint: AdjointRule = ({ inputs: [x], attributes, cotangent, graph }) => {
+export const maxPoolAdjoint: AdjointRule = (call) => {
+  const [x] = call.inputs;
   if (x === undefined) return [];
-  const count = (shape: typeof x.shape) =>
-    shape.reduce((product, dim) => graph.dims.mul(product, dim), 1);
+  return [isTiling(call.attributes) ? chosenInTiles(call, x) : summedByPlaces(call, x)];
+};
+
+/** Whether windows stand side by side: each element is in one of them at most. */
+function isTiling(attributes: Attributes): boolean {
+  const kernel = intsAttribute(attributes, 'kernel');
+  const { strides, dilations } = windowLists(attributes, kernel.length);
+  return kernel.every((size, axis) => size === strides[axis] && dilations[axis] === 1);
+}
+
+/** Each element looks whether its window chose it, within a kernel of its own: nothing is summed. */
+function chosenInTiles(call: AdjointCall, x: GraphTensor): GraphTensor {
+  const { attributes, cotangent, graph } = call;
+  const places = graph.cast(graph.call('max_pool_indices', [x], attributes), 'int32');
+  const own = graph.cast(graph.count(countOf(graph, x.shape)), 'int32');
+  const isChosen = graph.equal(
+    spreadOverTiles(call, { from: places, to: x.shape, outside: -1 }),
+    graph.reshape(own, x.shape),
+  );
+  return graph.where(
+    isChosen,
+    spreadOverTiles(call, { from: cotangent, to: x.shape, outside: 0 }),
+    0,
+  );
+}
+
+interface Spread {
+  readonly from: GraphTensor;
+  /** The shape of the image. */
+  readonly to: readonly Dim[];
+  /** The value of elements that are in no window. */
+  readonly outside: number;
+}
+
+/** The element of its window for each element of the image. */
+function spreadOverTiles({ attributes, graph }: AdjointCall, { from, to, outside }: Spread) {
+  const { dims } = graph;
+  const { strides, begins } = windowLists(attributes, to.length - 2);
+  const [images = 1, channels = 1, ...counts] = from.shape;
+  const split = counts.flatMap((count) => [count, 1]);
+  const repeated = counts.flatMap((count, axis) => [count, strides[axis] ?? 1]);
+  const covered = counts.map((count, axis) => dims.mul(count, strides[axis] ?? 1));
+  const lead = [images, channels];
+  const tiles = graph.reshape(
+    graph.broadcastTo(graph.reshape(from, [...lead, ...split]), [...lead, ...repeated]),
+    [...lead, ...covered],
+  );
+  if (sameShape(tiles.shape, to)) return tiles;
+  const before = covered.map((_, axis) => dims.sub(0, begins[axis] ?? 0));
+  const after = covered.map((size, axis) =>
+    dims.sub(to[axis + 2] ?? 1, dims.add(size, before[axis] ?? 0)),
+  );
+  const pads = [0, 0, ...before, 0, 0, ...after];
+  return graph.call('pad', [tiles], { pads, value: outside });
+}
+
+/** Elements that several windows chose get the sum of their cotangents. */
+function summedByPlaces({ attributes, cotangent, graph }: AdjointCall, x: GraphTensor) {
   const places = graph.call('max_pool_indices', [x], attributes);
-  const results = count(cotangent.shape);
+  const results = countOf(graph, cotangent.shape);
   const sums = graph.call(
     'scatter_nd',
     [
-      graph.full([count(x.shape)], x.dtype),
+      graph.full([countOf(graph, x.shape)], x.dtype),
       graph.reshape(places, [results, 1]),
       graph.reshape(cotangent, [results]),
     ],
     { reduction: 'add' },
   );
-  return [graph.reshape(sums, x.shape)];
-};
+  return graph.reshape(sums, x.shape);
+}
+
+function countOf(graph: GraphBuilder, shape: readonly Dim[]): Dim {
+  return shape.reduce((product, dim) => graph.dims.mul(product, dim), 1);
+}
 
 /** That of the reduction over the spatial axes. */
 export const globalPoolAdjoint = (reduction: string): AdjointRule =>

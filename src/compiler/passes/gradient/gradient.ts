@@ -15,7 +15,8 @@ import {
   STOP_GRADIENT,
 } from '../../ir/gradient-operators.ts';
 import { mapFunctions, postOrder, rewrite } from '../../ir/visit.ts';
-import { inline } from '../inline.ts';
+import { countReaders } from '../../rewriting/count-readers.ts';
+import { inlineFunctions } from '../inline.ts';
 import { inferTypes } from '../infer-types.ts';
 import { nameUnknownDims } from '../name-unknown-dims.ts';
 import type { Pass, PassContext } from '../pass.ts';
@@ -32,15 +33,63 @@ export const gradient: Pass = {
   run(module, context) {
     if (![...module.functions.values()].some((fn) => postOrder(fn.body).some(isDerivative)))
       return module;
-    const expanded = new Expansion(module, context).run();
-    const inlined = inline.run(inferTypes.run(expanded, context), context);
-    return nameUnknownDims.run(inlined, context);
+    // Of straight lines in several functions comes one straight line.
+    const whole = inlineFunctions(module, context, differentiated(module));
+    const source = whole === module ? module : inferTypes.run(whole, context);
+    context.types.declare(source);
+    const expanded = inferTypes.run(new Expansion(source, context).run(), context);
+    context.types.declare(expanded);
+    const inlined = inlineFunctions(expanded, context, madeForOneCall(expanded, source));
+    return nameUnknownDims.run(withoutUncalled(inlined, source), context);
   },
 };
 
 function isDerivative(expr: Expr): expr is CallExpr {
   if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return false;
   return isGradientOperator(expr.callee.name) || expr.callee.name === STOP_GRADIENT;
+}
+
+/** Functions that derivatives are asked for, and those that they call. */
+function differentiated({ functions }: Module): ReadonlySet<string> {
+  const found = new Set<string>();
+  const work: Expr[] = [...functions.values()].flatMap(({ body }) => {
+    const lets = valuesOf(body);
+    const operands = postOrder(body).flatMap((expr) => (isDerivative(expr) ? expr.args : []));
+    return operands.map((operand) => lets.get(operand) ?? operand);
+  });
+  for (let root = work.pop(); root !== undefined; root = work.pop()) {
+    for (const name of globalsOf(root)) {
+      const fn = functions.get(name);
+      if (fn === undefined || found.has(name)) continue;
+      found.add(name);
+      work.push(fn.body);
+    }
+  }
+  return found;
+}
+
+/** Functions that the program did not have and that one place calls. */
+function madeForOneCall(module: Module, { functions }: Module): ReadonlySet<string> {
+  const counts = new Map<string, number>();
+  for (const { body } of module.functions.values()) {
+    for (const [expr, count] of countReaders(body)) {
+      if (expr.kind === 'global') counts.set(expr.name, (counts.get(expr.name) ?? 0) + count);
+    }
+  }
+  const made = [...counts].filter(([name, count]) => count === 1 && !functions.has(name));
+  return new Set(made.map(([name]) => name));
+}
+
+/** Without those of the functions that were made which nothing calls any more. */
+function withoutUncalled(module: Module, source: Module): Module {
+  const kept = new Set<string>(source.functions.keys());
+  for (const name of kept) {
+    const fn = module.functions.get(name);
+    // A set hears of what is added while it is walked.
+    if (fn !== undefined) for (const called of globalsOf(fn.body)) kept.add(called);
+  }
+  const functions = new Map([...module.functions].filter(([name]) => kept.has(name)));
+  return { ...module, functions };
 }
 
 class Expansion {
