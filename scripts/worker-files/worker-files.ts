@@ -15,7 +15,7 @@ type Entry = RegExp | typeof EXTRAS;
 const WEBGPU = /\/open-webgpu\.ts$/;
 const WASM = /\/open-wasm\.ts$/;
 const HOST = /\/prepare-host-kernels\.ts$/;
-const COMPILER = /\/(frontend\/index|compile-model)\.ts$/;
+const COMPILER = /\/(frontend\/onnx\/compile-onnx-async|compile-model)\.ts$/;
 
 /** None of these fetches another's file: what two of them need is in the first file of all. */
 const APART: readonly (readonly Entry[])[] = [
@@ -179,10 +179,16 @@ function chunkGraph(all: readonly Chunk[], entry: string): ChunkGraph {
 
 function assignFiles({ factories, main, chunks }: ChunkGraph): Map<string, string> {
   const targets = [...factories.values()].flatMap(({ loads }) => loads);
-  const holds = (name: string, entry: Entry): boolean =>
-    entry === EXTRAS
-      ? ON_DEMAND.every(({ entries }) => entries.every((one) => one === entry || !holds(name, one)))
-      : chunks.get(name)?.moduleIds.some((id) => entry.test(id)) === true;
+  const holds = (name: string, entry: Entry): boolean => {
+    if (entry === EXTRAS) {
+      return ON_DEMAND.every(({ entries }) =>
+        entries.every((one) => one === entry || !holds(name, one)),
+      );
+    }
+    // A chunk that only passes on what another one has holds no module itself.
+    const { facadeModuleId, moduleIds = [] } = chunks.get(name) ?? {};
+    return [...moduleIds, facadeModuleId ?? ''].some((id) => entry.test(id));
+  };
   const reachedFrom = (entry: Entry): ReadonlySet<string> => {
     const held = targets.filter((target) => holds(target, entry));
     return new Set(held.flatMap((target) => [...closure(target, factories)]));

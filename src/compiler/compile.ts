@@ -1,203 +1,45 @@
 import type { Executable } from '../bytecode/executable-file.ts';
-import { generateCode } from './codegen/codegen.ts';
-import type { CompileLimits } from '../core/compile-limits.ts';
-import { type RatesOfBoth, usualRates } from '../core/device-rates.ts';
-import { UsageError } from '../core/errors.ts';
-import { CORE_OPERATORS } from '../ops/core-operators.ts';
-import type { Operators } from '../ops/operators.ts';
-import { budgetInForce, CompileBudget } from './ir/compile-budget.ts';
-import type { SourceTexts } from './inference/type-diagnostics.ts';
-import { checkNesting } from './ir/check-nesting.ts';
-import type { CallExpr, Module } from './ir/expr.ts';
-import type { DispatchReport } from './passes/dispatch-by-shape/dispatch.ts';
-import type { MemoryPlanReport } from './passes/plan-memory/memory-report.ts';
-import { allocateAdtTags } from './passes/allocate-adt-tags.ts';
-import { bindDims, checkDimNames, type DimBindings } from './passes/bind-dims.ts';
 import {
-  dispatchByShape,
-  type ModuleDispatch,
-} from './passes/dispatch-by-shape/dispatch-by-shape.ts';
-import { expandCompositions } from './passes/expand-compositions.ts';
-import { eliminateCommonSubexpressions } from './passes/eliminate-common-subexpressions.ts';
-import { foldAffineIntoWeights } from './passes/fold-affine/fold-affine-into-weights.ts';
-import { foldConstants } from './passes/fold-constants.ts';
-import { assignDevices } from './passes/fuse/assign-devices.ts';
-import { fuse, separate } from './passes/fuse/fuse.ts';
+  type CompileOptions,
+  type CompilerParts,
+  compileInSteps,
+  countCalls,
+  finish,
+  pipeline as pipelineOf,
+} from './compile-in-steps.ts';
+import { CompileBudget } from './ir/compile-budget.ts';
+import type { Module } from './ir/expr.ts';
 import { gradient } from './passes/gradient/gradient.ts';
-import { requireCoreOperators } from './inference/require-core-operators.ts';
-import { inferTypes } from './passes/infer-types.ts';
-import { inline } from './passes/inline.ts';
-import { lambdaLift } from './passes/lift-lambdas/lambda-lift.ts';
-import { nameUnknownDims } from './passes/name-unknown-dims.ts';
-import { liveness } from './passes/liveness.ts';
-import { lowerMatch } from './passes/match/lower-match.ts';
-import { lowerShapes } from './passes/lower-shapes/lower-shapes.ts';
+import { type InsertedPass, insertPasses } from './insert-passes.ts';
 import type { Pass } from './passes/pass.ts';
-import { isPassName } from './passes/pass-names.ts';
-import { planMemory } from './passes/plan-memory/plan-memory.ts';
-import { type Placement, placeDevices } from './passes/place-devices.ts';
-import { recognizeOperators } from './passes/recognize-operators.ts';
 import { rewriteRules } from './passes/rewrite-rules.ts';
-import { simplify } from './passes/simplify.ts';
-import { tailCalls } from './passes/tail-calls.ts';
-import { toAnf } from './passes/to-anf.ts';
-import { toGraph } from './passes/to-graph.ts';
-import { postOrder } from './ir/visit.ts';
-import { TypeInference } from './inference/type-inference.ts';
-import { type InsertedPass, insertPasses, type PipelineStep } from './insert-passes.ts';
-import { instrumented, type PassInstrument } from './instruments/pass-instrument.ts';
 import { PassVerifier } from './verify/verify-pass.ts';
 
-export type { Executable };
+export {
+  type CompileOptions,
+  type DevicePair,
+  type Executable,
+  finish,
+  OPTIONAL_PASSES,
+  type OptionalPass,
+} from './compile-in-steps.ts';
 
-/** How a module is compiled, and who hears of it. */
-export interface CompileOptions {
-  /** Numbers for the symbolic dimensions of inputs. */
-  readonly dims?: DimBindings | undefined;
-  /**
-   * Passes to leave out, to find the one that changes what a program computes or to see what it is
-   * worth. Without `fuse` each call of an operator is a kernel of its own.
-   */
-  readonly without?: readonly OptionalPass[] | undefined;
-  /** Called with the module as it came (`source`) and after each pass. */
-  readonly dump?: ((pass: string, module: Module) => void) | undefined;
-  /** Texts of programs by the name in spans, so that errors of types show the line. */
-  readonly texts?: SourceTexts | undefined;
-  /**
-   * Makes clones of functions for intervals of sizes, chosen when they are called:
-   * `{ main: { data: { 0: logarithmic({ min: 1, max: 64, base: 2 }) } } }`.
-   */
-  readonly dispatch?: ModuleDispatch | undefined;
-  /** Called with how much larger the program became for each function that is dispatched. */
-  readonly onDispatch?: ((report: DispatchReport) => void) | undefined;
-  /**
-   * Places parts of the program beside WebGPU wherever a run then takes less time, copies counted. Default:
-   * only what WebGPU cannot run.
-   */
-  readonly devices?: DevicePair | undefined;
-  /** Rates of these devices, by which times are estimated. Default: guesses for an integrated adapter. */
-  readonly rates?: RatesOfBoth | undefined;
-  /** Called with each call that runs beside WebGPU, and why. */
-  readonly onPlacement?: ((placement: Placement) => void) | undefined;
-  /** Called with what is allowed and yet odd, such as a clause that is never reached; each message has a place. */
-  readonly onWarning?: ((message: string) => void) | undefined;
-  /** Called with what memory was planned for each function. */
-  readonly onMemoryPlan?: ((report: MemoryPlanReport) => void) | undefined;
-  /** Hears how many passes are done, of all. */
-  readonly onProgress?: ((done: number, total: number) => void) | undefined;
-  /** The most that compiling may take, see {@link CompileLimits}. */
-  readonly compileLimits?: CompileLimits | undefined;
-  /**
-   * Checks the module after each pass, for tests of passes: an internal error names the pass that made a mistake.
-   * Takes several times as long. Default: false.
-   */
-  readonly verify?: boolean | undefined;
-  /** The operators that the module may call: the core operators, which is the default, and others. */
-  readonly operators?: Operators | undefined;
-  /** Passes of your own, each with its place. What they leave is verified. */
-  readonly passes?: readonly InsertedPass[] | undefined;
-  /** Rewrite rules in text form, which run as the pass `rules` before `simplify`. */
-  readonly rules?: readonly string[] | undefined;
-  /** Hear of every pass before and after it runs. */
-  readonly instruments?: readonly PassInstrument[] | undefined;
-}
-
-/** The devices that a program may be placed on. */
-export type DevicePair = readonly ['webgpu', 'wasm'];
-
-/** Passes that a program means the same without. */
-export const OPTIONAL_PASSES = [
-  'inline',
-  'to-graph',
-  'fold-constants',
-  'simplify',
-  'recognize-operators',
-  'fold-affine-into-weights',
-  'eliminate-common-subexpressions',
-  'fuse',
-  'tail-calls',
-  'liveness',
-] as const;
-
-/** The name of a pass that may be left out. */
-export type OptionalPass = (typeof OPTIONAL_PASSES)[number];
+const PARTS: CompilerParts = {
+  gradient,
+  withOwnPasses(steps, { passes = [], rules = [], operators }) {
+    const table = rules.length > 0 && rewriteRules('rules', rules, { operators });
+    const own: InsertedPass[] = table ? [{ pass: table, before: 'simplify' }] : [];
+    return insertPasses(steps, [...own, ...passes]);
+  },
+  newVerifier: (operators) => new PassVerifier(operators),
+};
 
 /**
  * The passes that `compile` runs with these options, in order, with those of the caller. Throws UsageError for
  * a place that does not exist.
  */
 export function pipeline(options: CompileOptions): readonly Pass[] {
-  const { devices, passes = [], rules = [], operators, instruments = [] } = options;
-  requireDevices(devices);
-  const own: InsertedPass[] =
-    rules.length === 0
-      ? []
-      : [{ pass: rewriteRules('rules', rules, { operators }), before: 'simplify' }];
-  return insertPasses(pipelineSteps(options), [...own, ...passes]).flatMap(({ pass, runs }) =>
-    runs ? [instrumented(pass, instruments)] : [],
-  );
-}
-
-/** All passes in order. Dead code needs none: in graph form it is what nothing refers to. */
-function pipelineSteps(options: CompileOptions): readonly PipelineStep[] {
-  const {
-    dims = {},
-    without = [],
-    dispatch,
-    onDispatch,
-    onPlacement,
-    onMemoryPlan,
-    operators,
-    devices,
-    rates = USUAL_RATES,
-  } = options;
-  const reasons = new WeakMap<CallExpr, string>();
-  const left = new Set<string>(without);
-  const step = (pass: Pass, { runs = true, name = pass.name } = {}): PipelineStep => {
-    return { name, pass, runs: runs && !left.has(pass.name) };
-  };
-  const again = dispatch === undefined ? [] : [step(simplify), step(foldConstants)];
-  return [
-    step(bindDims(dims)),
-    step(inferTypes),
-    step(expandCompositions, { runs: operators?.hasCompositions === true }),
-    step(inline),
-    step(nameUnknownDims),
-    step(gradient),
-    step(toGraph),
-    step(foldConstants),
-    step(simplify),
-    step(recognizeOperators),
-    step(foldAffineIntoWeights),
-    step(foldConstants),
-    step(dispatchByShape(dispatch ?? {}, onDispatch), { runs: dispatch !== undefined }),
-    // A clone knows more of its sizes than the function that it was made of.
-    ...again,
-    step(eliminateCommonSubexpressions),
-    step(assignDevices({ rates, reasons }), { runs: devices !== undefined }),
-    step(placeDevices(onPlacement, reasons)),
-    step(left.has('fuse') ? separate : fuse, { name: 'fuse' }),
-    step(toAnf),
-    step(lowerMatch),
-    step(allocateAdtTags),
-    step(tailCalls),
-    step(lambdaLift),
-    step(planMemory(onMemoryPlan)),
-    step(lowerShapes),
-    step(liveness),
-  ];
-}
-
-const USUAL_RATES: RatesOfBoth = { webgpu: usualRates('integrated'), wasm: usualRates('wasm') };
-
-function requireDevices(devices: unknown): void {
-  if (devices === undefined || JSON.stringify(devices) === '["webgpu","wasm"]') return;
-  throw new UsageError({
-    where: 'devices',
-    got: JSON.stringify(devices),
-    expected: '["webgpu", "wasm"]',
-    remedy: 'Leave it out for a program on one device.',
-  });
+  return pipelineOf(options, PARTS);
 }
 
 /**
@@ -212,85 +54,7 @@ export function compile(module: Module, options: CompileOptions = {}): Executabl
   const budget = new CompileBudget(options.compileLimits);
   const steps = budget.run(() => {
     budget.addWrittenCalls(countCalls(module));
-    return compileInSteps(module, options);
+    return compileInSteps(module, options, PARTS);
   });
   return finish(steps, (step) => budget.run(step));
-}
-
-/** Runs steps one after the other without waiting between them. */
-export function finish<T>(steps: Generator<void, T>, run: <S>(step: () => S) => S): T {
-  for (;;) {
-    const step = run(() => steps.next());
-    if (step.done === true) return step.value;
-  }
-}
-
-/** {@link compile}, one pass at a time, within the budget in force. */
-export function* compileInSteps(
-  module: Module,
-  options: CompileOptions,
-): Generator<void, Executable> {
-  const {
-    dump,
-    texts,
-    onProgress,
-    onPlacement,
-    onWarning,
-    verify,
-    operators = CORE_OPERATORS,
-  } = options;
-  requireCoreOperators(operators);
-  checkNesting(module);
-  checkDimNames(module, options.dims ?? {});
-  const placements = new Map<string, Placement>();
-  const passes = pipeline({
-    ...options,
-    onPlacement: (placement) => placements.set(JSON.stringify(placement), placement),
-  });
-  const context = { types: new TypeInference(undefined, operators), texts, onWarning };
-  const verifier = verify === true ? new PassVerifier(operators) : undefined;
-  dump?.('source', module);
-  let current = module;
-  for (const [index, pass] of passes.entries()) {
-    enterPass(pass.name);
-    current = pass.run(current, context);
-    if (MULTIPLIERS.has(pass.name) || !isPassName(pass.name)) {
-      budgetInForce()?.requireCalls(countCalls(current));
-    }
-    dump?.(pass.name, current);
-    // Until types are inferred, the mistake may be that of the source.
-    if (index > 0) verifier?.verify(pass.name, current);
-    onProgress?.(index + 1, passes.length + 1);
-    yield;
-  }
-  enterPass('code generation');
-  const placed = [...placements.values()];
-  for (const placement of placed) onPlacement?.(placement);
-  const executable = generateCode(withPlacements(current, placed), context.types);
-  onProgress?.(passes.length + 1, passes.length + 1);
-  return executable;
-}
-
-/** Passes after which there may be more calls than before, by more than a factor. */
-const MULTIPLIERS: ReadonlySet<string> = new Set(['inline', 'dispatch-by-shape', 'lower-match']);
-
-function countCalls({ functions }: Module): number {
-  let count = 0;
-  for (const fn of functions.values()) {
-    for (const { kind } of postOrder(fn)) if (kind === 'call') count++;
-  }
-  return count;
-}
-
-function enterPass(name: string): void {
-  const budget = budgetInForce();
-  if (budget === undefined) return;
-  budget.place = name;
-  budget.checkTime();
-}
-
-/** The session and `weft inspect` read the placements from the executable. */
-function withPlacements(module: Module, placements: readonly Placement[]): Module {
-  if (placements.length === 0) return module;
-  return { ...module, metadata: { ...module.metadata, placements: JSON.stringify(placements) } };
 }

@@ -1,11 +1,11 @@
 export * from '../compiler/index.ts';
+export { compileOnnx } from './onnx/compile-onnx.ts';
 export {
-  compileOnnx,
   compileOnnxAsync,
   type CompileOnnxAsyncOptions,
   type CompileOnnxOptions,
   compileSmallOnnx,
-} from './onnx/compile-onnx.ts';
+} from './onnx/compile-onnx-async.ts';
 export { loadExternalData } from './onnx/external-data.ts';
 export type {
   NodeAttributes,

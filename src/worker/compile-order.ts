@@ -1,4 +1,4 @@
-import type { CompileOnnxAsyncOptions } from '../frontend/onnx/compile-onnx.ts';
+import type { CompileOnnxAsyncOptions } from '../frontend/onnx/compile-onnx-async.ts';
 import type { Executable } from '../bytecode/executable-file.ts';
 import type { AskType, CompileOrder } from './compile-protocol.ts';
 import { importCompiler } from './import-compiler.ts';

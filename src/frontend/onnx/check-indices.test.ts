@@ -6,7 +6,8 @@ import { createHostDevice } from '../../device/host/host-device.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
-import { type CompileOnnxOptions, compileOnnx } from './compile-onnx.ts';
+import { compileOnnx } from './compile-onnx.ts';
+import type { CompileOnnxOptions } from './compile-onnx-async.ts';
 
 /** A node with an input of indices. */
 interface Case {

@@ -4,7 +4,8 @@ import { CompileLimitError, errorFromData, errorToData } from '../../core/errors
 import { HostTensor } from '../../core/host-tensor.ts';
 import { HOSTILE_MODELS } from '../../testing/hostile-models.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
-import { compileOnnx, compileOnnxAsync, compileSmallOnnx } from './compile-onnx.ts';
+import { compileOnnx } from './compile-onnx.ts';
+import { compileOnnxAsync, compileSmallOnnx } from './compile-onnx-async.ts';
 
 function hostile(title: string): Uint8Array {
   const model = HOSTILE_MODELS.find((candidate) => candidate.title === title);

@@ -7,13 +7,7 @@ import {
   type FunctionExpr,
   type Module,
 } from '../../ir/expr.ts';
-import {
-  CUSTOM_GRADIENT,
-  GRADIENT,
-  isGradientOperator,
-  JVP,
-  STOP_GRADIENT,
-} from '../../ir/gradient-operators.ts';
+import { CUSTOM_GRADIENT, GRADIENT, JVP, STOP_GRADIENT } from '../../ir/gradient-operators.ts';
 import { mapFunctions, postOrder, rewrite } from '../../ir/visit.ts';
 import { countReaders } from '../../rewriting/count-readers.ts';
 import { inlineFunctions } from '../inline.ts';
@@ -21,6 +15,7 @@ import { inferTypes } from '../infer-types.ts';
 import { nameUnknownDims } from '../name-unknown-dims.ts';
 import type { Pass, PassContext } from '../pass.ts';
 import { toAnf } from '../to-anf.ts';
+import { asksForDerivatives, isDerivative } from './asks-for-derivatives.ts';
 import { freeVariables } from './copy-function.ts';
 import { DerivativeProgram } from './derivative-program.ts';
 
@@ -31,8 +26,7 @@ import { DerivativeProgram } from './derivative-program.ts';
 export const gradient: Pass = {
   name: 'gradient',
   run(module, context) {
-    if (![...module.functions.values()].some((fn) => postOrder(fn.body).some(isDerivative)))
-      return module;
+    if (!asksForDerivatives(module)) return module;
     // Of straight lines in several functions comes one straight line.
     const whole = inlineFunctions(module, context, differentiated(module));
     const source = whole === module ? module : inferTypes.run(whole, context);
@@ -43,11 +37,6 @@ export const gradient: Pass = {
     return nameUnknownDims.run(withoutUncalled(inlined, source), context);
   },
 };
-
-function isDerivative(expr: Expr): expr is CallExpr {
-  if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return false;
-  return isGradientOperator(expr.callee.name) || expr.callee.name === STOP_GRADIENT;
-}
 
 /** Functions that derivatives are asked for, and those that they call. */
 function differentiated({ functions }: Module): ReadonlySet<string> {

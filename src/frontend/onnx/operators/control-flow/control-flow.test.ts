@@ -15,7 +15,8 @@ import {
   writeOnnxModel,
 } from '../../../../testing/onnx-writer.ts';
 import { nodeGpu } from '../../../../testing/node-gpu.ts';
-import { compileOnnx, type CompileOnnxOptions } from '../../compile-onnx.ts';
+import { compileOnnx } from '../../compile-onnx.ts';
+import type { CompileOnnxOptions } from '../../compile-onnx-async.ts';
 
 /** Opens a program on a device, and gives back what it computes for inputs. */
 async function open(
