@@ -9,6 +9,7 @@ import { applyFunction } from './apply-function.ts';
 import { applyOperator, atPlace } from './apply-operator.ts';
 import { applyScalarOperator } from './apply-scalar-operator.ts';
 import { constructorsOf, type Declared, type DeclaredConstructor } from './declarations.ts';
+import { forgetPatternSizes } from './forget-pattern-sizes.ts';
 import { gatherDimFacts } from './gather-dim-facts.ts';
 import { joinTypes } from './join-types.ts';
 import {
@@ -116,9 +117,13 @@ export class TypeInference {
       case 'if':
         return this.#join(expr, [expr.thenBranch, expr.elseBranch]);
       case 'match':
-        return this.#join(
+        return forgetPatternSizes(
+          this.#join(
+            expr,
+            expr.clauses.map(({ body }) => body),
+          ),
           expr,
-          expr.clauses.map(({ body }) => body),
+          this.#typed(expr.value),
         );
       case 'operator':
         throw new Error(`internal: operator ${expr.name} outside a call`);

@@ -124,11 +124,18 @@ export class Unifier {
     if (!isSameHead(from, expected)) return undefined;
     const args: Term[] = [];
     for (const [i, arg] of from.args.entries()) {
-      const joined = this.join(arg, argument(expected, i), options);
+      // A value in a tuple keeps its own type, which its metavariable stands for, where the tuple's is wider.
+      const wanted = argument(expected, i);
+      const own = from.head === 'tuple' ? resolve(wanted) : wanted;
+      const joined = this.join(arg, own, options);
       if (joined === undefined) return undefined;
       args.push(joined);
     }
-    return args.every((arg, i) => arg === expected.args[i]) ? expected : { ...expected, args };
+    return args.every(
+      (arg, i) => arg === resolve(argument(expected, i)) || arg === expected.args[i],
+    )
+      ? expected
+      : { ...expected, args };
   }
 
   /**

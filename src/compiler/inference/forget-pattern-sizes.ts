@@ -1,0 +1,48 @@
+import { forEachSymbol } from '../../core/dim-symbols.ts';
+import type { Dim } from '../../core/dim.ts';
+import type { MatchExpr } from '../ir/expr.ts';
+import type { Type } from '../ir/type.ts';
+import { bindersOf } from '../ir/visit.ts';
+import { symbolsOfType } from './gather-dim-facts.ts';
+
+/**
+ * The type of a match for the code around it: `?` for sizes that its patterns name, which mean nothing there.
+ * Sizes that the type of the matched value mentions have their names around the match already.
+ */
+export function forgetPatternSizes(type: Type, match: MatchExpr, value: Type): Type {
+  if (symbolsOfType(type).size === 0) return type;
+  const around = symbolsOfType(value);
+  const named = new Set(
+    bindersOf(match).flatMap((variable) =>
+      variable.type === undefined ? [] : [...symbolsOfType(variable.type)],
+    ),
+  );
+  for (const symbol of around) named.delete(symbol);
+  return named.size === 0 ? type : forget(type, named);
+}
+
+function forget(type: Type, named: ReadonlySet<string>): Type {
+  const each = (types: readonly Type[]): Type[] => types.map((part) => forget(part, named));
+  const mentions = (dim: Dim): boolean => {
+    let found = false;
+    forEachSymbol(dim, (symbol) => {
+      found ||= named.has(symbol);
+    });
+    return found;
+  };
+  switch (type.kind) {
+    case 'tensor':
+      return { ...type, shape: type.shape.map((dim) => (mentions(dim) ? '?' : dim)) };
+    case 'tuple':
+      return { ...type, fields: each(type.fields) };
+    case 'adt':
+      return { ...type, args: each(type.args) };
+    case 'function':
+      return { ...type, params: each(type.params), result: forget(type.result, named) };
+    case 'scalar':
+    case 'type-var':
+      return type;
+    default:
+      return type satisfies never;
+  }
+}
