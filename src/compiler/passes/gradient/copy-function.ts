@@ -34,16 +34,21 @@ export function copyBlock(root: Expr, names: Names, operators: Operators): Expr 
 /** New names for symbols that the variables of a function bring. */
 export function freshNames(fn: FunctionExpr, { known, taken }: Names): Map<string, Dim> {
   const symbols = new Map<string, Dim>();
-  for (const { type } of postOrder(fn).flatMap(bindersOf)) {
-    for (const symbol of symbolsOf(type)) {
-      if (symbols.has(symbol) || known.has(symbol)) continue;
-      let name = symbol;
-      for (let i = 1; taken.has(name); i++) name = `${symbol}_${i}`;
-      taken.add(name);
-      symbols.set(symbol, name);
-    }
+  for (const symbol of boundSymbols(fn)) {
+    if (symbols.has(symbol) || known.has(symbol)) continue;
+    let name = symbol;
+    for (let i = 1; taken.has(name); i++) name = `${symbol}_${i}`;
+    taken.add(name);
+    symbols.set(symbol, name);
   }
   return symbols;
+}
+
+/** The symbols in the types of all variables that a function binds. */
+export function boundSymbols(fn: FunctionExpr): readonly string[] {
+  return postOrder(fn)
+    .flatMap(bindersOf)
+    .flatMap(({ type }) => symbolsOf(type));
 }
 
 /** The symbols in a type. */

@@ -1,4 +1,6 @@
 import { UnsupportedError } from '../../../core/errors.ts';
+import { isUnknownDim } from '../../../core/dim-symbols.ts';
+import type { Dim } from '../../../core/dim.ts';
 import type { AdjointLookup } from '../../../ops/adjoint/adjoint.ts';
 import { adjointOf } from '../../../ops/adjoint/adjoint-of.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
@@ -19,8 +21,8 @@ import {
   type TypeDefinition,
 } from '../../ir/type.ts';
 import {
+  boundSymbols,
   copyFunction,
-  freeVariables,
   freshNames,
   hasUnknownDims,
   specialiseTypes,
@@ -30,7 +32,14 @@ import { Cotangents } from './cotangents.ts';
 import type { DerivativeContext, FunctionScope, Signature } from './derivative-context.ts';
 import { Emitter } from './emitter.ts';
 import { ForwardBlock, type Tangents } from './forward-block.ts';
-import { type KnownFunction, knownFunction, type KnownFunctions } from './known-function.ts';
+import {
+  type ClosedFunction,
+  closeFunction,
+  type KnownFunction,
+  knownFunction,
+  type KnownFunctions,
+  withinLets,
+} from './known-function.ts';
 import { ReverseBlock } from './reverse-block.ts';
 import { TypedValues } from './typed-values.ts';
 
@@ -82,13 +91,13 @@ export class DerivativeProgram implements DerivativeContext {
     known: KnownFunctions,
   ): { readonly name: string; readonly args: readonly Expr[] } {
     const fn = this.#source(name);
-    const isFunction = fn.params.map((param) => this.types.of(param).kind === 'function');
+    const isFunction = fn.params.map((param) => holdsFunctions(this.types.of(param)));
     const typeArguments = expr.typeArguments ?? [];
     if (!isFunction.includes(true) && typeArguments.length === 0) return { name, args: expr.args };
     const functions = expr.args.map((arg, i) =>
-      isFunction[i] === true ? this.#passed(expr, knownFunction(arg, known)) : undefined,
+      isFunction[i] === true ? this.#passed(expr, arg, known) : undefined,
     );
-    const captured = functions.flatMap((passed) => passed?.captured ?? []);
+    const captured = [...new Set(functions.flatMap((passed) => passed?.captured ?? []))];
     const args = [...captured, ...expr.args.filter((_, i) => isFunction[i] !== true)];
     const types = args.map((arg) => formatType(this.types.of(arg)));
     const key = [
@@ -103,46 +112,60 @@ export class DerivativeProgram implements DerivativeContext {
     if (index < 0) {
       if (versions.length >= MAX_VERSIONS) throw tooManyVersions(expr, name);
       index = versions.push(version) - 1;
-      const given = new Map(
-        (fn.typeParams ?? []).map((param, i) => [param, typeArguments[i] ?? tupleType([])]),
-      );
-      const typed = specialiseTypes(fn, given);
-      this.#functions.set(versionName(name, index), this.#version(typed, functions));
+      const made = this.#version(fn, { functions, captured, typeArguments });
+      this.#functions.set(versionName(name, index), made);
     }
     return { name: versionName(name, index), args };
   }
 
-  /** A function that is passed, with what it captures. */
-  #passed(expr: CallExpr, known: KnownFunction | undefined): PassedFunction {
-    if (known?.kind === 'global') {
-      return { key: `@${known.name}`, captured: [], value: global(known.name) };
-    }
-    if (known?.kind !== 'closure') {
+  /** A function, or a tuple with functions, that is passed, with what it captures. */
+  #passed(expr: CallExpr, arg: Expr, known: KnownFunctions): PassedFunction {
+    const value = knownFunction(arg, known)?.value;
+    if (value === undefined) {
       throw new UnsupportedError({
         where: formatSpan(expr.span, 'gradient'),
         got: 'a function as an argument that is known only when the program runs',
         expected: 'one that stands where it is passed, or a global function',
       });
     }
-    const { fn } = known;
-    const captured = freeVariables(fn);
-    const closed = func([...captured, ...fn.params], fn.body);
-    return { key: hashExpr(closed), captured, value: fn };
+    const { captured, lets } = closeFunction(value, known);
+    const type = this.types.of(arg);
+    if (value.kind === 'global') return { key: `@${value.name}`, captured, lets, value, type };
+    const closed = func(captured, withinLets(lets, value));
+    return { key: hashExpr(closed), captured, lets, value, type };
   }
 
   /** `let %f = …;` in place of a parameter, and what it captures as parameters. */
-  #version(fn: FunctionExpr, functions: readonly (PassedFunction | undefined)[]): FunctionExpr {
+  #version(fn: FunctionExpr, { functions, captured, typeArguments }: VersionParts): FunctionExpr {
     const { operators } = this.types;
-    const given = functions.flatMap((passed) => (passed === undefined ? [] : [passed.value]));
-    const known = new Set(given.flatMap((value) => symbolsOf(this.types.of(value))));
-    const names = freshNames(fn, { known: new Set(), taken: known });
-    const copy = copyFunction(fn, names, operators);
-    const captured = functions.flatMap((passed) => passed?.captured ?? []);
+    const given = functions.filter((passed) => passed !== undefined);
+    const around = [
+      ...given.map(({ type }) => type),
+      ...captured.map((variable) => this.types.of(variable)),
+      ...typeArguments,
+    ];
+    const taken = new Set([
+      ...around.flatMap(symbolsOf),
+      ...given.flatMap(({ lets, value }) => boundSymbols(func([], withinLets(lets, value)))),
+    ]);
+    const names = freshNames(fn, { known: new Set(), taken });
+    // Sizes of functions that are passed are those of the caller.
+    for (const [i, param] of fn.params.entries()) {
+      const type = functions[i]?.type;
+      if (type !== undefined) matchDims(this.types.of(param), type, names);
+    }
+    const renamed = copyFunction(fn, names, operators);
+    const types = new Map(
+      (fn.typeParams ?? []).map((param, i) => [param, typeArguments[i] ?? tupleType([])]),
+    );
+    const copy = specialiseTypes(renamed, types);
     const own = copy.params.filter((_, i) => functions[i] === undefined);
-    const body = copy.params.reduceRight<Expr>((rest, variable, i) => {
+    const lets = new Map(given.flatMap((passed) => passed.lets.map((one) => [one.variable, one])));
+    const passed = copy.params.flatMap((variable, i) => {
       const value = functions[i]?.value;
-      return value === undefined ? rest : { kind: 'let', variable, value, body: rest };
-    }, copy.body);
+      return value === undefined ? [] : [{ variable, value }];
+    });
+    const body = withinLets([...lets.values(), ...passed], copy.body);
     const version = { ...copy, params: [...captured, ...own], body };
     return copyFunction(version, new Map(), operators);
   }
@@ -253,12 +276,11 @@ export class DerivativeProgram implements DerivativeContext {
     const active = new Set<Expr>(
       fn.params.filter((param, i) => isActive(i) && this.values.hasFloats(this.types.of(param))),
     );
-    const symbols = new Set(fn.params.flatMap(({ type }) => symbolsOf(type)));
     const scope = {
       active,
       known: new Map<VarExpr, KnownFunction>(),
-      symbols,
-      taken: new Set(symbols),
+      symbols: new Set(fn.params.flatMap(({ type }) => symbolsOf(type))),
+      taken: new Set(boundSymbols(fn)),
     };
     const params = fn.params.map((param) => this.types.of(param));
     return { fn, scope, signature: { params, result: resultOf(fn, this.types) } };
@@ -274,11 +296,18 @@ export class DerivativeProgram implements DerivativeContext {
   }
 }
 
-interface PassedFunction {
+interface PassedFunction extends ClosedFunction {
   /** The same for functions of the same code. */
   readonly key: string;
-  readonly captured: readonly VarExpr[];
   readonly value: Expr;
+  readonly type: Type;
+}
+
+interface VersionParts {
+  /** By parameter; undefined for those that are no functions. */
+  readonly functions: readonly (PassedFunction | undefined)[];
+  readonly captured: readonly VarExpr[];
+  readonly typeArguments: readonly Type[];
 }
 
 interface Entry {
@@ -300,6 +329,36 @@ function scalarOne(result: Type): Expr {
 
 function versionName(name: string, index: number): string {
   return `${name}.of_${index}`;
+}
+
+/** Whether values of a type are functions, or tuples with some. */
+function holdsFunctions(type: Type): boolean {
+  if (type.kind === 'tuple') return type.fields.some(holdsFunctions);
+  return type.kind === 'function';
+}
+
+/** Adds the dimensions that the symbols in a type mean in another one of the same form. */
+function matchDims(type: Type, given: Type, names: Map<string, Dim>): void {
+  if (type.kind === 'tensor' && given.kind === 'tensor') {
+    for (const [axis, dim] of type.shape.entries()) {
+      const own = given.shape[axis];
+      if (typeof dim !== 'string' || isUnknownDim(dim)) continue;
+      if (own !== undefined && !isUnknownDim(own)) names.set(dim, own);
+    }
+  } else if (type.kind === 'tuple' && given.kind === 'tuple') {
+    matchAll(type.fields, given.fields, names);
+  } else if (type.kind === 'adt' && given.kind === 'adt') {
+    matchAll(type.args, given.args, names);
+  } else if (type.kind === 'function' && given.kind === 'function') {
+    matchAll([...type.params, type.result], [...given.params, given.result], names);
+  }
+}
+
+function matchAll(types: readonly Type[], given: readonly Type[], names: Map<string, Dim>): void {
+  for (const [i, type] of types.entries()) {
+    const own = given[i];
+    if (own !== undefined) matchDims(type, own, names);
+  }
 }
 
 function tupleType(fields: readonly Type[]): Type {

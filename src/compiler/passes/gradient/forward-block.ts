@@ -87,14 +87,14 @@ export class ForwardBlock {
     const { known } = this.#scope;
     switch (value.kind) {
       case 'function':
-        known.set(variable, { kind: 'closure', fn: value });
+        known.set(variable, { kind: 'closure', value });
         this.#emitter.define(variable, value);
         return;
       case 'tuple': {
         this.#emitter.define(variable, value);
         const fields = value.fields.map((field) => knownFunction(field, known));
         if (fields.some((field) => field !== undefined)) {
-          known.set(variable, { kind: 'tuple', fields });
+          known.set(variable, { kind: 'tuple', fields, value });
         }
         const tangents = value.fields.map((field) => this.#tangents.get(field));
         const isZero = tangents.every((tangent) => tangent === undefined);
@@ -138,7 +138,7 @@ export class ForwardBlock {
     }
     const fn = knownFunction(callee, this.#scope.known);
     if (fn?.kind === 'closure') {
-      this.#inline(variable, fn.fn, args);
+      this.#inline(variable, fn.value, args);
     } else if (fn?.kind === 'global') {
       this.#global(variable, expr, fn.name);
     } else {
@@ -160,7 +160,7 @@ export class ForwardBlock {
       if (known?.kind === 'tuple') return known.fields.some(holds);
       return (
         known?.kind === 'closure' &&
-        freeVariables(known.fn).some(
+        freeVariables(known.value).some(
           (variable) => this.#tangents.has(variable) || holds(this.#scope.known.get(variable)),
         )
       );
@@ -174,7 +174,7 @@ export class ForwardBlock {
     if (name === CUSTOM_GRADIENT) {
       const [primal, adjoint] = args.map((arg) => knownFunction(arg, this.#scope.known));
       if (primal === undefined || adjoint === undefined) throw unsupported(expr, name);
-      this.#scope.known.set(variable, { kind: 'custom', primal, adjoint });
+      this.#scope.known.set(variable, { kind: 'custom', primal, adjoint, value: expr });
       return;
     }
     if (name === STOP_GRADIENT || !args.some((arg) => this.#tangents.has(arg))) return;

@@ -22,6 +22,7 @@ import {
   type IfExpr,
   type MatchExpr,
   type Pattern,
+  type TupleExpr,
   type VarExpr,
 } from '../../ir/expr.ts';
 import { CUSTOM_GRADIENT, STOP_GRADIENT } from '../../ir/gradient-operators.ts';
@@ -95,11 +96,11 @@ export class ReverseBlock {
     }
     switch (value.kind) {
       case 'function':
-        this.#scope.known.set(variable, { kind: 'closure', fn: value });
+        this.#scope.known.set(variable, { kind: 'closure', value });
         this.#emitter.define(variable, value);
         return;
       case 'tuple':
-        this.#tuple(variable, value.fields);
+        this.#tuple(variable, value);
         this.#emitter.define(variable, value);
         return;
       case 'projection':
@@ -136,10 +137,11 @@ export class ReverseBlock {
     this.#activate(variable, (cotangent, of) => of.add(value, cotangent, this.#typeOf(value)));
   }
 
-  #tuple(variable: VarExpr, fields: readonly Expr[]): void {
+  #tuple(variable: VarExpr, value: TupleExpr): void {
+    const { fields } = value;
     const known = fields.map((field) => knownFunction(field, this.#scope.known));
     if (known.some((field) => field !== undefined)) {
-      this.#scope.known.set(variable, { kind: 'tuple', fields: known });
+      this.#scope.known.set(variable, { kind: 'tuple', fields: known, value });
     }
     if (!fields.some((field) => this.#isActive(field))) return;
     this.#activate(variable, (cotangent, of) => {
@@ -176,7 +178,7 @@ export class ReverseBlock {
     }
     const fn = knownFunction(callee, this.#scope.known);
     if (fn?.kind === 'closure') {
-      this.#inline(variable, fn.fn, expr);
+      this.#inline(variable, fn.value, expr);
     } else if (fn?.kind === 'global') {
       this.#global(variable, expr, fn.name);
     } else if (fn?.kind === 'custom') {
@@ -192,7 +194,7 @@ export class ReverseBlock {
   #holdsActive(atom: Expr): boolean {
     const holds = (known: KnownFunction | undefined): boolean => {
       if (known?.kind === 'tuple') return known.fields.some(holds);
-      return known?.kind === 'closure' && this.#activeIn(known.fn).length > 0;
+      return known?.kind === 'closure' && this.#activeIn(known.value).length > 0;
     };
     return holds(knownFunction(atom, this.#scope.known));
   }
@@ -203,7 +205,7 @@ export class ReverseBlock {
     const seen = new Set<Expr>();
     const work = [...roots];
     const visit = (known: KnownFunction | undefined): void => {
-      if (known?.kind === 'closure') work.push(known.fn);
+      if (known?.kind === 'closure') work.push(known.value);
       if (known?.kind === 'tuple') for (const field of known.fields) visit(field);
     };
     for (let root = work.pop(); root !== undefined; root = work.pop()) {
@@ -225,7 +227,7 @@ export class ReverseBlock {
       if (primal === undefined || adjoint === undefined) {
         throw unsupported(expr, `${name} of functions that are known only when the program runs`);
       }
-      this.#scope.known.set(variable, { kind: 'custom', primal, adjoint });
+      this.#scope.known.set(variable, { kind: 'custom', primal, adjoint, value: expr });
       return;
     }
     const isActive = args.some((arg) => this.#isActive(arg));
@@ -658,7 +660,6 @@ function valueOf(pattern: Pattern, type: Type, values: TypedValues): Expr {
 }
 
 function functionOf(known: KnownFunction, at: Expr): Expr {
-  if (known.kind === 'global') return global(known.name);
-  if (known.kind === 'closure') return known.fn;
+  if (known.kind === 'global' || known.kind === 'closure') return known.value;
   throw unsupported(at, 'a function with an adjoint inside another');
 }

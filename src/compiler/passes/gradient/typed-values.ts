@@ -42,26 +42,36 @@ export class TypedValues {
     this.#functions = functions;
   }
 
-  /** Whether values of a type hold floats. */
+  /** Whether values of a type hold floats, or may: what a type parameter stands for is not known. */
   hasFloats(type: Type): boolean {
+    return this.#hasFloats(type, { ofParameters: true });
+  }
+
+  #hasFloats(type: Type, { ofParameters }: { ofParameters: boolean }): boolean {
+    const inside = (part: Type): boolean => this.#hasFloats(part, { ofParameters });
     switch (type.kind) {
       case 'tensor':
         return isFloat(type.dtype);
       case 'tuple':
-        return type.fields.some((field) => this.hasFloats(field));
+        return type.fields.some(inside);
       case 'adt':
-        return type.args.some((arg) => this.hasFloats(arg)) || this.#defines(type.name);
+        return type.args.some(inside) || this.#defines(type.name);
+      case 'type-var':
+        return ofParameters;
       default:
         return false;
     }
   }
 
+  /** Whether a data type holds floats, whatever its parameters stand for. */
   #defines(name: string): boolean {
     const known = this.#floating.get(name);
     if (known !== undefined) return known;
     this.#floating.set(name, false);
     const constructors = this.#definitions.get(name)?.constructors ?? [];
-    const found = constructors.some(({ fields }) => fields.some((type) => this.hasFloats(type)));
+    const found = constructors.some(({ fields }) =>
+      fields.some((type) => this.#hasFloats(type, { ofParameters: false })),
+    );
     this.#floating.set(name, found);
     return found;
   }

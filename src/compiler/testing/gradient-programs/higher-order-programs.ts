@@ -1,0 +1,88 @@
+import { type GradientProgram, textProgram } from './gradient-program.ts';
+
+const S = 'Tensor[(), float64]';
+const V = 'Tensor[(n,), float64]';
+
+/** Programs that ask for derivatives themselves. */
+export const HIGHER_ORDER_PROGRAMS: readonly GradientProgram[] = [
+  textProgram(
+    'a second derivative of a branch',
+    `def @g(%x: ${S}) -> ${S} {
+      if (less(%x, 0f64)) { exp(%x) } else { mul(sin(%x), mul(%x, %x)) }
+    }
+    def @f(%x: ${S}) -> ${S} { gradient(@g)(%x).1.0 }`,
+    [0.8],
+  ),
+  textProgram(
+    'a third derivative',
+    `def @g(%x: ${S}) -> ${S} { mul(sin(%x), exp(mul(%x, %x))) }
+    def @first(%x: ${S}) -> ${S} { gradient(@g)(%x).1.0 }
+    def @second(%x: ${S}) -> ${S} { gradient(@first)(%x).1.0 }
+    def @f(%x: ${S}) -> ${S} { @second(%x) }`,
+    [0.4],
+  ),
+  textProgram(
+    'a product of a Hessian with a vector, forward over reverse',
+    `def @g(%x: ${V}) -> ${S} { reduce_sum(mul(sin(%x), mul(reduce_sum(%x), %x))) }
+    def @slope(%x: ${V}) -> ${V} { gradient(@g)(%x).1.0 }
+    def @f(%x: ${V}, %v: ${V}) -> ${S} { reduce_sum(mul(%v, jvp(@slope)(%x, %v).1)) }`,
+    [
+      [0.3, -0.6],
+      [1, 0.5],
+    ],
+  ),
+  textProgram(
+    'reverse over forward, of a loop',
+    `def @power(%x: ${S}, %n: int) -> ${S} {
+      if (int_lt(%n, #1)) { 1f64 } else { mul(sin(%x), @power(%x, int_sub(%n, #1))) }
+    }
+    def @f(%x: ${S}, %n: int) -> ${S} { jvp(@power)(%x, %n, %x, ()).1 }`,
+    [0.9, { int: 3 }],
+  ),
+  textProgram(
+    'a step of descent inside of a loss',
+    `def @inner(%w: Tensor[(2,), float64], %x: Tensor[(m, 2), float64]) -> ${S} {
+      %y = tanh(matmul(%x, %w));
+      reduce_mean(mul(%y, %y))
+    }
+    def @f(%w: Tensor[(2,), float64], %x: Tensor[(m, 2), float64], %rate: ${S}) -> ${S} {
+      %next = sub(%w, mul(%rate, gradient(@inner)(%w, %x).1.0));
+      @inner(%next, neg(%x))
+    }`,
+    [
+      [0.5, -0.3],
+      [
+        [1, 0.5],
+        [-0.7, 0.2],
+        [0.4, 0.9],
+      ],
+      0.2,
+    ],
+  ),
+  textProgram(
+    'second derivatives of a list that is folded',
+    `def @total(%l: List[${S}], %x: ${S}) -> ${S} {
+      match (%l) { Cons(%h, %t) => mul(sin(mul(%h, %x)), @total(%t, %x)), Nil => %x }
+    }
+    def @g(%x: ${S}) -> ${S} { @total(Cons(%x, Cons(2f64, Cons(mul(%x, %x), Nil))), %x) }
+    def @f(%x: ${S}) -> ${S} { gradient(@g)(%x).1.0 }`,
+    [0.7],
+  ),
+  textProgram(
+    'the cotangent of a tuple',
+    `def @g(%x: ${V}, %s: ${S}) { (mul(%x, %s), (exp(%s), reduce_sum(mul(%x, %x)))) }
+    def @f(%x: ${V}, %s: ${S}) -> ${S} {
+      %r = vjp(@g)(%x, %s, (sin(%x), (%s, 2f64)));
+      add(reduce_sum(mul(%r.1.0, %r.0.0)), %r.1.1)
+    }`,
+    [[0.4, -0.7], 0.6],
+  ),
+  textProgram(
+    'derivatives of a closure, with respect to what it captures',
+    `def @f(%x: ${S}, %k: ${S}) -> ${S} {
+      %d = gradient(fn (%v: ${S}) { mul(%v, sin(mul(%k, %v))) })(%x);
+      mul(%d.0, %d.1.0)
+    }`,
+    [0.6, 1.4],
+  ),
+];
