@@ -41,7 +41,7 @@ export class ExpressionInference {
 
   /** Infers a global function, whose declared part is in `signature`. */
   inferGlobal(name: string, fn: FunctionExpr): AppliedTerm {
-    this.#context.enterGlobal(name);
+    this.#context.enterGlobal(name, fn);
     const term = resolve(runTask(this.#visit(fn)));
     if (term.kind !== 'applied') throw new Error('internal: a function without a function type');
     return term;
@@ -150,6 +150,7 @@ export class ExpressionInference {
     this.#context.scope = {
       typeParams: new Set([...outer.typeParams, ...(fn.typeParams ?? [])]),
       symbols: new Set([...outer.symbols, ...this.#context.declareParams(types, fn)]),
+      naming: outer.naming,
     };
     const params = fn.params.map((param) => {
       const term = this.#parameter(param, fn);
@@ -159,11 +160,13 @@ export class ExpressionInference {
     const { resultType } = fn;
     const declared = resultType && this.#context.declaredTerm(resultType, fn);
     const result = this.#resultOf(fn, declared);
-    const { leave } = this.#context.enterPart();
+    const { leave } = this.#context.enterPart(fn, 0);
     yield* sub(this.#visit(fn.body, result));
     const body = leave(this.#context.useOf(fn.body));
     this.#context.require(body, result, { at: fn.body, part: 'result' });
     this.#context.scope = outer;
+    // Some of what the body reads is computed outside.
+    for (const symbol of outer.naming.keys()) outer.symbols.add(symbol);
     return functionTerm(params, result, fn.typeParams);
   }
 
@@ -229,11 +232,12 @@ export class ExpressionInference {
       },
     });
     const result = freshMeta();
-    for (const [part, branch] of [
+    const branches = [
       ['then', expr.thenBranch],
       ['else', expr.elseBranch],
-    ] as const) {
-      const { leave } = this.#context.enterPart();
+    ] as const;
+    for (const [index, [part, branch]] of branches.entries()) {
+      const { leave } = this.#context.enterPart(expr, index);
       yield* sub(this.#visit(branch, expected));
       const widens = this.#widens(expected);
       this.#context.require(leave(this.#context.useOf(branch)), result, { at: expr, part, widens });
@@ -264,7 +268,7 @@ export class ExpressionInference {
     const result = freshMeta();
     let fits = true;
     for (const [index, { body }] of expr.clauses.entries()) {
-      const { leave } = this.#context.enterPart();
+      const { leave } = this.#context.enterPart(expr, index);
       fits = bindClause(expr, index, this.#context) && fits;
       yield* sub(this.#visit(body, expected));
       const part = `clause ${index + 1}`;

@@ -1,6 +1,6 @@
 import type { DimFacts } from '../../core/dim-bounds.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
-import type { Complaint } from '../../core/errors.ts';
+import { type Complaint, internalError } from '../../core/errors.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { type CallExpr, type Expr, formatSpan, type FunctionExpr, spanOf } from '../ir/expr.ts';
 import { formatType, type Type, type TypeDefinition } from '../ir/type.ts';
@@ -10,6 +10,7 @@ import {
   tensorSymbols,
   typeFault,
 } from './declarations.ts';
+import { computeScopes, holds, type Scopes } from '../ir/scopes.ts';
 import { describeExpr } from './describe-expr.ts';
 import {
   type AppliedTerm,
@@ -59,11 +60,13 @@ interface RequireOptions {
 export interface Scope {
   /** Grows: the type of a variable may name dimensions of its value, from there on. */
   readonly symbols: Set<string>;
+  /** Expressions that name new symbols. */
+  readonly naming: Map<string, Expr>;
   readonly typeParams: ReadonlySet<string>;
 }
 
 const NO_SYMBOLS: ReadonlySet<string> = new Set();
-const NO_SCOPE = { symbols: NO_SYMBOLS };
+const NO_SCOPE = { symbols: NO_SYMBOLS, typeParams: NO_SYMBOLS };
 
 /**
  * Facts of the expressions of global functions that are inferred together, because they
@@ -88,9 +91,12 @@ export class InferenceContext {
   readonly #terms = new Map<Expr, Term>();
   readonly #values = new Map<Expr, Term>();
   /** Where expressions are being inferred now. */
-  scope: Scope = { symbols: new Set(), typeParams: new Set() };
+  scope: Scope = { ...NO_SCOPE, symbols: new Set(), naming: new Map() };
   /** The global function around them. */
   global = '';
+  #scopes: () => Scopes = () => {
+    throw internalError('no function is inferred');
+  };
 
   constructor(surroundings: Surroundings) {
     this.surroundings = surroundings;
@@ -222,6 +228,7 @@ export class InferenceContext {
       if (this.#names.has(symbol)) this.#complainOfName(symbol, at);
       this.#names.set(symbol, 'value');
       this.scope.symbols.add(symbol);
+      this.scope.naming.set(symbol, at);
     }
     const declared = this.declaredTerm(type, at);
     return { declared, expected: withUnknown(declared, named) };
@@ -249,10 +256,12 @@ export class InferenceContext {
   }
 
   /** Begins with a global function. */
-  enterGlobal(name: string): void {
+  enterGlobal(name: string, fn: FunctionExpr): void {
     this.global = name;
-    this.scope = { symbols: new Set(), typeParams: new Set() };
+    this.scope = { ...NO_SCOPE, symbols: new Set(), naming: new Map() };
     this.#names.clear();
+    let scopes: Scopes | undefined;
+    this.#scopes = () => (scopes ??= computeScopes(fn));
   }
 
   /** The type that a value needs for a variable of this type, as long as the value is not known. */
@@ -265,21 +274,32 @@ export class InferenceContext {
   }
 
   /**
-   * A part that is not always evaluated: a body, a branch or a clause. `leave` gives the type of its
-   * result outside, where symbols that were named inside say nothing.
+   * A part of an expression that is not always evaluated: a body, a branch or a clause. `leave` gives the
+   * type of its result outside, where symbols that were named inside say nothing. What is read outside too
+   * is evaluated there, and so are the names that it gives.
    */
-  enterPart(): { leave: (result: Term) => Term } {
+  enterPart(owner: Expr, index: number): { leave: (result: Term) => Term } {
     const outer = this.scope;
-    this.scope = { ...outer, symbols: new Set(outer.symbols) };
-    const { symbols } = this.scope;
+    const inner = { ...outer, symbols: new Set(outer.symbols), naming: new Map<string, Expr>() };
+    this.scope = inner;
     return {
       leave: (result) => {
         this.scope = outer;
-        if (symbols.size === outer.symbols.size) return result;
-        return withUnknown(
-          result,
-          [...symbols].filter((symbol) => !outer.symbols.has(symbol)),
-        );
+        if (inner.naming.size === 0) return result;
+        const hidden: string[] = [];
+        const scopes = this.#scopes();
+        const part = scopes.inside(owner)[index];
+        for (const [symbol, at] of inner.naming) {
+          // Patterns name sizes for their clause alone.
+          const isInside = at === owner || part === undefined || holds(part, scopes.of(at));
+          if (isInside) {
+            hidden.push(symbol);
+          } else {
+            outer.symbols.add(symbol);
+            outer.naming.set(symbol, at);
+          }
+        }
+        return withUnknown(result, hidden);
       },
     };
   }

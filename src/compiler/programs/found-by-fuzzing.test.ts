@@ -82,6 +82,33 @@ const FOUND: readonly FoundProgram[] = [
       ...[2, 3, 4, 5, 6, 7, 8, 9].map((times) => [[times], [2 * times]]),
     ],
   },
+  {
+    title: 'what both branches read names a size for those behind them',
+    program: `def @pad(%x: Tensor[(n,), float32], %by: int) -> Tensor[(?,), float32] {
+      if (%by) { @pad(concat(%x, [1f], axis=0), int_sub(%by, #1)) } else { %x }
+    }
+    def @main(%x: Tensor[(?,), float32], %c: int) -> (Tensor[(?,), float32], int) {
+      let %padded = slice(@pad(%x, #1), starts=[0], ends=[6]);
+      ({ let %either: Tensor[(?,), float32] = if (%c) { %padded } else { %padded }; %either },
+        dim(%padded, axis=0))
+    }`,
+    args: [HostTensor.from('float32', [2], [3, 4]), 1],
+    result: [0, [3, 4, 1], 3],
+  },
+  {
+    title: 'and so do clauses and closures',
+    program: `def @pad(%x: Tensor[(n,), float32], %by: int) -> Tensor[(?,), float32] {
+      if (%by) { @pad(concat(%x, [1f], axis=0), int_sub(%by, #1)) } else { %x }
+    }
+    def @main(%x: Tensor[(?,), float32], %c: int) -> (Tensor[(?,), float32], Tensor[(?,), float32]) {
+      let %padded = slice(@pad(%x, %c), starts=[0], ends=[6]);
+      let %f = fn (%k: int) -> Tensor[(?,), float32] { if (%k) { %padded } else { neg(%padded) } };
+      let %y: Tensor[(?,), float32] = match (Some(%c)) { Some(%k) => %f(%k), None => %padded };
+      (%y, { let %z: Tensor[(?,), float32] = if (%c) { %padded } else { %padded }; %z })
+    }`,
+    args: [HostTensor.from('float32', [2], [3, 4]), 2],
+    result: [0, [3, 4, 1, 1], [3, 4, 1, 1]],
+  },
 ];
 
 describe.each(testedDevices(nodeGpu).slice(0, 3))('on $title', ({ open }) => {
