@@ -10,6 +10,7 @@ const SHOWS: Readonly<
   engines: () => import('./show/engines.ts'),
   faults: () => import('./show/faults.ts'),
   language: () => import('./show/language.ts'),
+  gradients: () => import('./show/gradients.ts'),
 };
 
 /** `npm run show -- NAME [WORD …]`. */

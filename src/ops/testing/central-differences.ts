@@ -51,9 +51,7 @@ export function centralDifferences(
     const count = input.elementCount;
     for (let sample = 0; sample < Math.min(SAMPLES, count); sample++) {
       const index = count <= SAMPLES ? sample : Math.floor(random() * count);
-      // A power of two, so that the sum with a number of single precision is exact.
-      const scale = 2 ** Math.max(0, Math.ceil(Math.log2(Math.abs(Number(input.data[index])))));
-      const h = step * scale;
+      const h = step * scaleOf(Number(input.data[index]), input);
       const product = moved(op, given, { slot, index, v });
       const [below, here, above] = [product(-h), product(0), product(h)];
       const expected = (above - below) / (2 * h);
@@ -65,6 +63,12 @@ export function centralDifferences(
     }
   }
   return differences;
+}
+
+/** A power of two of the size of an element, so that the sum with a number of single precision is exact. */
+function scaleOf(element: number, { dtype }: HostTensor): number {
+  const scale = 2 ** Math.max(0, Math.ceil(Math.log2(Math.abs(element))));
+  return dtype === 'float32' ? scale : Math.min(scale, 16);
 }
 
 /** The product of v and the result, where one element is moved by a step. */
