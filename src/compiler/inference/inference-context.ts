@@ -88,6 +88,8 @@ export class InferenceContext {
   readonly #rechecks: (() => void)[] = [];
   /** Makes another instance of a function like one at one of its uses. */
   readonly #uses = new Map<Term, () => Term>();
+  /** Instances that something was required of. */
+  readonly #required = new Set<Term>();
   readonly #terms = new Map<Expr, Term>();
   readonly #values = new Map<Expr, Term>();
   /** Where expressions are being inferred now. */
@@ -127,11 +129,13 @@ export class InferenceContext {
     const instance = this.instantiate(expr, raw);
     if (instance.typeArguments.length > 0) this.expansions.set(expr, instance);
     const { scope } = this;
-    this.#uses.set(instance.term, () => {
-      const { symbols } = expr.kind === 'global' ? NO_SCOPE : scope;
-      const given = instance.typeArguments;
-      return this.unifier.instantiate(raw, { scope: symbols, given }).term;
-    });
+    // What passes an instance on is no other one.
+    if (!this.#uses.has(instance.term))
+      this.#uses.set(instance.term, () => {
+        const { symbols } = expr.kind === 'global' ? NO_SCOPE : scope;
+        const given = instance.typeArguments;
+        return this.unifier.instantiate(raw, { scope: symbols, given }).term;
+      });
     this.#values.set(expr, instance.term);
     return instance.term;
   }
@@ -164,7 +168,11 @@ export class InferenceContext {
       complain({ got: `dimension ${formatDim(got)}`, expected: formatDim(wanted) });
     // As text before unification: half of an equation may be solved when it fails.
     const before = resolve(expected).kind === 'meta' ? '_' : this.format(expected);
-    if (this.unifier.flow(actual, expected, { atRunTime, widens, onMismatch })) {
+    // One place may ask for a function of other sizes than another one.
+    const use = resolve(actual);
+    const given = this.#required.has(use) ? (this.#uses.get(use)?.() ?? actual) : actual;
+    this.#required.add(use);
+    if (this.unifier.flow(given, expected, { atRunTime, widens, onMismatch })) {
       if (hasFunctions(actual)) this.recheck(() => this.#requireStill(actual, expected, complain));
       return;
     }

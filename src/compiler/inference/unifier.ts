@@ -61,6 +61,8 @@ export class Unifier {
   readonly #exact = new Set<string>();
   #serial = 0;
   #postponed: PostponedDims[] = [];
+  /** What went into metavariables, from the first on whose dimensions were open. */
+  readonly #openJoins: { readonly actual: Term; readonly meta: MetaTerm }[] = [];
   readonly #facts: DimFacts;
   readonly #ownSizes: boolean;
 
@@ -105,8 +107,13 @@ export class Unifier {
    */
   join(actual: Term, expected: Term, options: FlowOptions = {}): Term | undefined {
     if (expected.kind === 'meta') {
+      const waiting = this.#postponed.length;
+      if (this.#openJoins.length > 0) this.#openJoins.push({ actual, meta: expected });
       if (expected.binding === undefined) return bind(expected, actual) ? expected : undefined;
       const joined = this.join(actual, expected.binding, options);
+      if (this.#openJoins.length === 0 && this.#postponed.length > waiting) {
+        this.#openJoins.push({ actual, meta: expected });
+      }
       if (joined !== undefined && joined !== expected) expected.binding = joined;
       return joined === undefined ? undefined : expected;
     }
@@ -196,8 +203,20 @@ export class Unifier {
     return open;
   }
 
-  /** Compares the dimensions that had to wait; what is open still says nothing of a dimension. */
+  /**
+   * Compares the dimensions that had to wait. Those that are open still are not known, and neither are
+   * then those of types that such values joined.
+   */
   settle(): void {
+    this.#comparePostponed();
+    for (let isWider = true; isWider; ) {
+      isWider = false;
+      for (const { actual, meta } of this.#openJoins)
+        isWider = this.#widen(actual, meta) || isWider;
+    }
+  }
+
+  #comparePostponed(): void {
     for (;;) {
       const postponed = this.#postponed;
       this.#postponed = [];
@@ -208,6 +227,27 @@ export class Unifier {
       }
       if (this.#postponed.length === 0 || this.#postponed.length === postponed.length) return;
     }
+  }
+
+  /** Puts `?` where the dimensions of what joined the type have stayed open. Whether there were any. */
+  #widen(actual: Term, expected: Term): boolean {
+    const from = resolve(actual);
+    if (expected.kind === 'meta') {
+      const { binding } = expected;
+      if (binding === undefined) return false;
+      if (binding.kind !== 'tensor' || from.kind !== 'tensor') return this.#widen(from, binding);
+      const shape = binding.shape.map((dim, axis) => {
+        const isUnknown = isUnknownDim(this.closedDim(from.shape[axis] ?? dim));
+        return isUnknown && !isUnknownDim(this.closedDim(dim)) ? '?' : dim;
+      });
+      if (shape.every((dim, axis) => dim === binding.shape[axis])) return false;
+      expected.binding = { ...binding, shape };
+      return true;
+    }
+    if (expected.kind !== 'applied' || from.kind !== 'applied') return false;
+    if (expected.head === 'function' || !isSameHead(from, expected)) return false;
+    const changed = from.args.map((arg, i) => this.#widen(arg, argument(expected, i)));
+    return changed.includes(true);
   }
 
   /** The type of a term, with `?` for open dimensions. */
@@ -239,14 +279,17 @@ export class Unifier {
     const isPolymorphic = from.typeParams.length + expected.typeParams.length > 0;
     const last = expected.args.length - 1;
     if (isPolymorphic || from.args.length !== expected.args.length) return false;
-    const { args } = this.#ownSizes ? this.#withOpenSizes(from) : from;
+    const { args } = this.#withOpenSizes(from);
     return args.every((arg, i) => {
       const other = argument(expected, i);
       return i === last ? this.flow(arg, other, inner) : this.flow(other, arg, inner);
     });
   }
 
-  /** The type of a function with metavariables for symbols of its parameters. */
+  /**
+   * The type of a function with metavariables for symbols of its parameters that are its own: those that
+   * `instantiate` named anew.
+   */
   #withOpenSizes(fn: AppliedTerm): AppliedTerm {
     const own = new Set<string>();
     const params = fn.args.slice(0, -1);
@@ -254,7 +297,8 @@ export class Unifier {
     const ofData = symbolsInData(params);
     const dims = new Map<string, Dim>();
     for (const symbol of own) {
-      if (!symbol.startsWith(META)) dims.set(symbol, this.#freshSize(symbol, ofData));
+      const isOwn = this.#ownSizes ? !symbol.startsWith(META) : symbol.includes("'");
+      if (isOwn) dims.set(symbol, this.#freshSize(symbol, ofData));
     }
     if (dims.size === 0) return fn;
     return { ...fn, args: fn.args.map((arg) => substitute(arg, { types: NO_TYPES, dims })) };

@@ -109,6 +109,31 @@ const FOUND: readonly FoundProgram[] = [
     args: [HostTensor.from('float32', [2], [3, 4]), 2],
     result: [0, [3, 4, 1, 1], [3, 4, 1, 1]],
   },
+  {
+    title: 'elements of sizes that are found late join those that are known',
+    program: `def @double(%x: Tensor[(n,), float32]) -> Tensor[(2 * n,), float32] {
+      concat(%x, neg(%x), axis=0)
+    }
+    def @main(%x: Tensor[(?,), float32]) -> List[Tensor[(?,), float32]] {
+      @map(@double, @append(Cons(%x, Nil), @map(@double, Nil)))
+    }`,
+    args: [HostTensor.from('float32', [1], [3])],
+    result: [0, [3, -3], [1]],
+  },
+  {
+    title: 'a function of a named size is passed to several places',
+    program: `def @main(%x: Tensor[(?,), float32], %c: int) -> Tensor[(?,), float32] {
+      let %f: fn (Tensor[(?,), float32]) -> Tensor[(?,), float32] =
+        fn (%y: Tensor[(m,), float32]) -> Tensor[(?,), float32] { add(%y, full(shape=[m], value=1)) };
+      let %g: fn (Tensor[(?,), float32]) -> Tensor[(?,), float32] =
+        match ((if (%c) { Some(%c) } else { None }, Some(%x))) {
+          (Some(%a), None) => %f, (_, Some(%b)) => %f, _ => %f
+        };
+      %f(%g(%x))
+    }`,
+    args: [HostTensor.from('float32', [2], [3, 4]), 1],
+    result: [5, 6],
+  },
 ];
 
 describe.each(testedDevices(nodeGpu).slice(0, 3))('on $title', ({ open }) => {
