@@ -215,8 +215,11 @@ export class InferenceContext {
   solve(): void {
     this.worklist.solve();
     this.unifier.settle();
-    if (!this.surroundings.diagnostics.isEmpty) return;
-    for (const check of this.#rechecks) check();
+    // Types only become wider, and each has but so many dimensions.
+    do {
+      if (!this.surroundings.diagnostics.isEmpty) return;
+      for (const check of this.#rechecks) check();
+    } while (this.unifier.settle());
   }
 
   /** A declared type as a term, after a look at how it is written. */
@@ -358,7 +361,7 @@ function isPartOfAnother({ attributes }: FunctionExpr): boolean {
 
 function symbolsIn(types: readonly Type[]): ReadonlySet<string> {
   const symbols = new Set<string>();
-  for (const type of types) symbolsOfTerm(termOf(type), { intoFunctions: true }, symbols);
+  for (const type of types) symbolsOfTerm(termOf(type), { intoFunctions: false }, symbols);
   return symbols;
 }
 

@@ -61,8 +61,8 @@ export class Unifier {
   readonly #exact = new Set<string>();
   #serial = 0;
   #postponed: PostponedDims[] = [];
-  /** What went into metavariables, from the first on whose dimensions were open. */
-  readonly #openJoins: { readonly actual: Term; readonly meta: MetaTerm }[] = [];
+  /** What went into metavariables, which may become wider afterwards. */
+  readonly #joins: { readonly actual: Term; readonly meta: MetaTerm }[] = [];
   readonly #facts: DimFacts;
   readonly #ownSizes: boolean;
 
@@ -107,13 +107,9 @@ export class Unifier {
    */
   join(actual: Term, expected: Term, options: FlowOptions = {}): Term | undefined {
     if (expected.kind === 'meta') {
-      const waiting = this.#postponed.length;
-      if (this.#openJoins.length > 0) this.#openJoins.push({ actual, meta: expected });
+      this.#joins.push({ actual, meta: expected });
       if (expected.binding === undefined) return bind(expected, actual) ? expected : undefined;
       const joined = this.join(actual, expected.binding, options);
-      if (this.#openJoins.length === 0 && this.#postponed.length > waiting) {
-        this.#openJoins.push({ actual, meta: expected });
-      }
       if (joined !== undefined && joined !== expected) expected.binding = joined;
       return joined === undefined ? undefined : expected;
     }
@@ -205,15 +201,18 @@ export class Unifier {
 
   /**
    * Compares the dimensions that had to wait. Those that are open still are not known, and neither are
-   * then those of types that such values joined.
+   * then those of types that such values joined. Whether a type became wider.
    */
-  settle(): void {
+  settle(): boolean {
     this.#comparePostponed();
-    for (let isWider = true; isWider; ) {
-      isWider = false;
-      for (const { actual, meta } of this.#openJoins)
-        isWider = this.#widen(actual, meta) || isWider;
+    let isWider = false;
+    for (let hasChanged = true; hasChanged; isWider ||= hasChanged) {
+      hasChanged = false;
+      for (const { actual, meta } of this.#joins) {
+        hasChanged = this.#widen(actual, meta) || hasChanged;
+      }
     }
+    return isWider;
   }
 
   #comparePostponed(): void {
@@ -229,7 +228,7 @@ export class Unifier {
     }
   }
 
-  /** Puts `?` where the dimensions of what joined the type have stayed open. Whether there were any. */
+  /** Puts `?` where dimensions of what joined the type are not known after all. Whether there were any. */
   #widen(actual: Term, expected: Term): boolean {
     const from = resolve(actual);
     if (expected.kind === 'meta') {

@@ -7,6 +7,7 @@ import type { TypeInference } from '../inference/type-inference.ts';
 import { givesSizes } from '../ir/scalar-operators.ts';
 import { countReaders } from '../rewriting/count-readers.ts';
 import type { Pass } from './pass.ts';
+import { functionToAnf } from './to-anf.ts';
 import { resolveDimNames } from './resolve-dim-names.ts';
 
 /**
@@ -19,7 +20,12 @@ import { resolveDimNames } from './resolve-dim-names.ts';
 export const nameUnknownDims: Pass = {
   name: 'name-unknown-dims',
   run: (module, { types }) =>
-    mapFunctions(module, (fn) => resolveDimNames(nameInFunction(fn, types), types)),
+    mapFunctions(module, (fn) => {
+      const named = nameInFunction(fn, types);
+      const resolved = resolveDimNames(named, types);
+      // A name holds in the body of its let: no operand may hide it there.
+      return named === fn ? resolved : functionToAnf(resolved, (expr) => types.of(expr));
+    }),
 };
 
 function nameInFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {

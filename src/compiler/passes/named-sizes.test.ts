@@ -61,12 +61,9 @@ test('a size without a name gets one, once', () => {
       "name-unknown-dims": "
     def @main(%x: Tensor[(n,), float32]) -> (Tensor[(1, ?), int64], Tensor[(1, ?), int64]) {
       let %at: Tensor[(1, k), int64] = nonzero(%x);
-      %0 = {
-        %1 = neg(%x);
-        let %named: Tensor[(1, d0), int64] = nonzero(%1);
-        %named
-      };
-      (%at, %0)
+      let %v0: Tensor[(n,), float32] = neg(%x);
+      let %named: Tensor[(1, d0), int64] = nonzero(%v0);
+      (%at, %named)
     }
     ",
     }

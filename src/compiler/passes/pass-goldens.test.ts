@@ -72,11 +72,10 @@ describe('what a pass does', () => {
       "type List[A] { Cons(A, List[A]), Nil }
 
       def @main(%list: List[Tensor[(?,), float32]]) -> Tensor[(?,), float32] {
-        let %named: Tensor[(d1,), float32] = match (%list) {
+        match (%list) {
           Cons(%x: Tensor[(d0,), float32], _) => add(%x, 1f),
           Nil => [1f],
-        };
-        %named
+        }
       }
       "
     `);

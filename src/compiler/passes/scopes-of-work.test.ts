@@ -170,17 +170,11 @@ describe('name-unknown-dims', () => {
 
       def @main(%c: int, %rows: Rows, %x: Tensor[(n,), float32]) -> Tensor[(?,), float32] {
         match (%rows) {
-          Rows(%y: Tensor[(d0,), float32]) => {
-            let %named: Tensor[(d2,), float32] = if (%c) {
-              neg(%y)
-            } else {
-              %0 = {
-                let %named_1: Tensor[(d1,), float32] = @longer(%x);
-                %named_1
-              };
-              exp(%0)
-            };
-            %named
+          Rows(%y: Tensor[(d0,), float32]) => if (%c) {
+            neg(%y)
+          } else {
+            let %named: Tensor[(d1,), float32] = @longer(%x);
+            exp(%named)
           },
         }
       }

@@ -22,7 +22,8 @@ export const toAnf: Pass = {
   },
 };
 
-function functionToAnf(fn: FunctionExpr, typeOf?: (expr: Expr) => Type): FunctionExpr {
+/** One function in A-normal form; `typeOf` gives the types of new variables. */
+export function functionToAnf(fn: FunctionExpr, typeOf?: (expr: Expr) => Type): FunctionExpr {
   const body = new AnfConverter(fn, typeOf).convert();
   return body === fn.body ? fn : { ...fn, body };
 }

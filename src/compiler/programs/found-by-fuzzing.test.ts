@@ -134,6 +134,46 @@ const FOUND: readonly FoundProgram[] = [
     args: [HostTensor.from('float32', [2], [3, 4]), 1],
     result: [5, 6],
   },
+  {
+    title: 'a type that became wider makes those behind it wider',
+    program: `def @double(%x: Tensor[(n,), float32]) -> Tensor[(2 * n,), float32] {
+      concat(%x, neg(%x), axis=0)
+    }
+    def @main(%x: Tensor[(?,), float32]) -> List[Tensor[(?,), float32]] {
+      let %list: List[Tensor[(?,), float32]] = Cons(neg(%x), Nil);
+      @map(@double, @map(@double, Cons(%x, %list)))
+    }`,
+    args: [HostTensor.from('float32', [1], [3])],
+    result: [0, [3, -3, -3, 3], [0, [-3, 3, 3, -3], [1]]],
+  },
+  {
+    title: 'a field is read for nothing but its size',
+    program: `def @main(%x: Tensor[(?,), float32], %c: int) -> Tensor[(?,), float32] {
+      match ((Cons(%x, Nil), Some(%c))) {
+        (Cons(%y, Nil), Some(%k)) => {
+          let %z: Tensor[(m,), float32] = slice(%y, starts=[0], ends=[2]);
+          full(shape=[m + 1], value=3, dtype="float32")
+        },
+        _ => %x
+      }
+    }`,
+    args: [HostTensor.from('float32', [3], [1, 2, 3]), 1],
+    result: [3, 3, 3],
+  },
+  {
+    title: 'an operand names a size that its neighbours take over',
+    program: `def @double(%x: Tensor[(n,), float32]) -> Tensor[(2 * n,), float32] {
+      concat(%x, neg(%x), axis=0)
+    }
+    def @main(%x: Tensor[(?,), float32]) -> List[Tensor[(?,), float32]] {
+      @map(@double, Cons({
+        let %y: Tensor[(m,), float32] = %x;
+        add(%y, full(shape=[m], value=2, dtype="float32"))
+      }, @reverse(Nil)))
+    }`,
+    args: [HostTensor.from('float32', [1], [3])],
+    result: [0, [5, -5], [1]],
+  },
 ];
 
 describe.each(testedDevices(nodeGpu).slice(0, 3))('on $title', ({ open }) => {

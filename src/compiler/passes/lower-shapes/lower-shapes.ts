@@ -1,3 +1,4 @@
+import { forEachSymbol } from '../../../core/dim-symbols.ts';
 import type { Dim } from '../../../core/dim.ts';
 import { type Block, BlockTable, type Step } from '../../ir/block.ts';
 import { call, letIn } from '../../ir/build.ts';
@@ -16,6 +17,7 @@ import { runTask, sub, type Task } from '../../ir/task.ts';
 import { mapFunctions, postOrder, variablesOf } from '../../ir/visit.ts';
 import { ShapeBinder } from './shape-binder.ts';
 import { ShapeBounds } from './shape-bounds.ts';
+import { symbolsOfType } from '../../inference/gather-dim-facts.ts';
 import { ShapeNeeds, tensorTypesOf } from '../../inference/shape-needs.ts';
 import { ShapeSlots } from './shape-slots.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
@@ -50,6 +52,8 @@ class ShapeLowering {
   readonly #shapes: ShapeNeeds;
   readonly #slots = new ShapeSlots();
   readonly #binder = new ShapeBinder(this.#slots);
+  /** Symbols in the sizes of what is allocated. */
+  #allocated: ReadonlySet<string> | undefined;
   /** Calls whose checks were made. */
   readonly #checked = new Set<CallExpr>();
 
@@ -124,13 +128,22 @@ class ShapeLowering {
       const steps: Step[] = [];
       const outer = this.#slots.writeTo(steps);
       const { lastUse } = this.#blocks.of(body);
-      // Fields that the clause does not use are not even read from the value.
-      for (const variable of variablesOf(pattern)) if (lastUse.has(variable)) this.#learn(variable);
+      // Fields that the clause does not use are not even read from the value, but for their sizes.
+      for (const variable of variablesOf(pattern)) {
+        if (lastUse.has(variable) || this.#isNeeded(variable)) this.#learn(variable);
+      }
       this.#slots.writeTo(outer);
       clauses.push({ pattern, body: yield* sub(this.#block(body, steps)) });
       this.#slots.restore(known);
     }
     return { ...expr, clauses };
+  }
+
+  /** Whether something is allocated whose size the type of a variable names. */
+  #isNeeded({ type }: VarExpr): boolean {
+    if (type === undefined) return false;
+    this.#allocated ??= symbolsOfAllocations(this.#fn, this.#types);
+    return [...symbolsOfType(type)].some((symbol) => this.#allocated?.has(symbol));
   }
 
   #call(expr: CallExpr): Expr {
@@ -219,6 +232,15 @@ function dimsOf(expr: CallExpr, types: TypeInference): readonly Dim[] {
   const isView = expr.callee.kind === 'operator' && expr.callee.name === VIEW_OPERATOR;
   const type = isView ? types.of(expr) : undefined;
   return type?.kind === 'tensor' ? type.shape : allocatedDims(expr);
+}
+
+function symbolsOfAllocations({ body }: FunctionExpr, types: TypeInference): ReadonlySet<string> {
+  const symbols = new Set<string>();
+  for (const expr of postOrder(body)) {
+    if (expr.kind !== 'call') continue;
+    for (const dim of dimsOf(expr, types)) forEachSymbol(dim, (symbol) => symbols.add(symbol));
+  }
+  return symbols;
 }
 
 function allocatedDims({ callee, attributes }: CallExpr): readonly Dim[] {

@@ -3,7 +3,9 @@ import { isFlatMatch, MatchFlattener } from './flatten-match.ts';
 import { constructorsOf } from '../../inference/declarations.ts';
 import { letIn } from '../../ir/build.ts';
 import type { Expr, FunctionExpr, MatchExpr, VarExpr } from '../../ir/expr.ts';
-import { mapFunctions, rewrite, withChildren } from '../../ir/visit.ts';
+import { mapFunctions, postOrder, rewrite, withChildren } from '../../ir/visit.ts';
+import { symbolsOfType } from '../../inference/gather-dim-facts.ts';
+import { mentionedIn } from '../dim-names.ts';
 import type { Pass, PassContext } from '../pass.ts';
 
 /**
@@ -39,8 +41,13 @@ class MatchLowering {
   ) {
     this.#fn = fn;
     this.#blocks = new BlockTable(fn.body);
-    const isUsed = (body: Expr, variable: VarExpr): boolean =>
-      this.#blocks.of(body).lastUse.has(variable);
+    const mentioned = symbolsMentionedIn(fn);
+    const isUsed = (body: Expr, variable: VarExpr): boolean => {
+      if (this.#blocks.of(body).lastUse.has(variable)) return true;
+      // The size may be used, although the value is not.
+      const { type } = variable;
+      return type !== undefined && [...symbolsOfType(type)].some((name) => mentioned.has(name));
+    };
     this.#flattener = new MatchFlattener({ types, constructors, isUsed });
   }
 
@@ -85,6 +92,15 @@ class MatchLowering {
     }
     return this.#flattener.flatten(value, (clause) => resultOf(bodyOf(value, clause)));
   }
+}
+
+/** Symbols that anything but a pattern mentions. */
+function symbolsMentionedIn({ body }: FunctionExpr): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const expr of postOrder(body)) {
+    if (expr.kind !== 'match') for (const symbol of mentionedIn(expr)) found.add(symbol);
+  }
+  return found;
 }
 
 function bodyOf({ clauses }: MatchExpr, index: number): Expr {
