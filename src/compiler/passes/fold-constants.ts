@@ -21,6 +21,9 @@ import type { Pass } from './pass.ts';
 /** Tensors beyond this are left to run time: they would only make the executable larger. */
 const MAX_BYTES = 64 * 2 ** 20;
 
+/** Numbers that an operator makes of nothing, such as `arange`: a kernel makes them where they are read. */
+const MAX_MADE_BYTES = 2 ** 16;
+
 /** Weights beyond this stay as small as the model has them. */
 const MAX_UNPACKED_BYTES = 2 ** 14;
 
@@ -97,7 +100,7 @@ function isCheap(op: Operator, { inputs, type }: Fold): boolean {
   const bytes = tensors.map(
     ({ dtype, shape }) => elementCount(shape) * dtypeInfo(dtype).byteLength,
   );
-  if (Math.max(...bytes) > MAX_BYTES) return false;
+  if (Math.max(...bytes) > (inputs.length === 0 ? MAX_MADE_BYTES : MAX_BYTES)) return false;
   const { storage } = op;
   const hasKernels = tensors.every(({ dtype }) => KERNEL_DTYPES.has(dtype));
   if (storage?.unpacks === true && hasKernels && (bytes[0] ?? 0) > MAX_UNPACKED_BYTES) return false;

@@ -1,0 +1,72 @@
+import {
+  type CheckpointOptions,
+  FormatError,
+  opfsStore,
+  type ResumedState,
+  type Session,
+  type SnapshotStore,
+  UnsupportedError,
+  UsageError,
+} from '../client/index.ts';
+import { type OpenOptions, openSession, resumeSession } from './open-session.ts';
+
+const EVERY_MS = 1000;
+
+/** A session that goes on with what was stored. */
+export type Resumed = Session & { readonly resumed: ResumedState };
+
+/** What goes into a snapshot beside the machine, and who hears of what could not be stored. */
+export type KeptContents = Required<Pick<CheckpointOptions, 'contents' | 'onError'>>;
+
+/** Keeps a session in the browser, so that it goes on when the page is opened again. */
+export class KeptSession {
+  readonly #source: string;
+  readonly #name: string;
+  readonly #options: OpenOptions;
+  #store: SnapshotStore | undefined;
+
+  /** `name` is that of the store, one for each program. */
+  constructor(source: string, name: string, options: OpenOptions = {}) {
+    this.#source = source;
+    this.#name = name;
+    this.#options = options;
+  }
+
+  /** The session as it was kept, or a new one. */
+  async open(onStatus: (text: string) => void): Promise<Session | Resumed> {
+    const bytes = await this.#latest();
+    const options = this.#options;
+    if (bytes === undefined) return openSession(this.#source, onStatus, options);
+    try {
+      return await resumeSession(bytes, { executable: this.#source, ...options }, onStatus);
+    } catch (error) {
+      if (!isUnfit(error)) throw error;
+      // Of another version of the program, say.
+      await this.#store?.clear();
+      return openSession(this.#source, onStatus, options);
+    }
+  }
+
+  /** From now on. */
+  async keep(session: Session, contents: KeptContents): Promise<void> {
+    if (this.#store === undefined) return;
+    await session.checkpointTo(this.#store, { everyMs: EVERY_MS, ...contents });
+  }
+
+  async #latest(): Promise<Uint8Array | undefined> {
+    try {
+      this.#store = await opfsStore(this.#name);
+      return await this.#store.latest();
+    } catch (error) {
+      // Where nothing can be kept, the program begins anew each time.
+      if (isUnfit(error) || error instanceof DOMException) return undefined;
+      throw error;
+    }
+  }
+}
+
+function isUnfit(error: unknown): boolean {
+  return (
+    error instanceof FormatError || error instanceof UsageError || error instanceof UnsupportedError
+  );
+}
