@@ -23,6 +23,8 @@ export interface PagesOptions {
 
 export interface Pages {
   readonly browser: Browser;
+  /** The address of the demo, on loopback. */
+  readonly address: string;
   /** Opens a page of this repository, such as `rpc.html#…`, when it says that it is ready. */
   open(path: string): Promise<Page>;
   close(): Promise<void>;
@@ -55,6 +57,7 @@ export async function openPages({
   const browser = await launch(browserName);
   return {
     browser,
+    address: origin,
     async open(path) {
       const page = await browser.newPage();
       page.on('pageerror', (error) => console.error(`page: ${error.message}`));

@@ -11,6 +11,7 @@ const SHOWS: Readonly<
   faults: () => import('./show/faults.ts'),
   language: () => import('./show/language.ts'),
   gradients: () => import('./show/gradients.ts'),
+  train: () => import('./show/train.ts'),
 };
 
 /** `npm run show -- NAME [WORD …]`. */

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compileOnnx } from '../../src/frontend/index.ts';
+import { compile, compileOnnx, parseModule } from '../../src/frontend/index.ts';
 import { buildDetector } from './detector.ts';
 import { buildDigits, readDigitWeights } from './digits.ts';
 import { buildListSum } from './list-sum.ts';
@@ -11,6 +11,7 @@ import { buildTransformer } from './transformer.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const DIGITS = join(root, 'models/digits/model.onnx');
+const TRAINING = join(root, 'scripts/models/digit-training.ir');
 
 /**
  * Every file of models/ and every executable of public/models, by its path in the repository. The
@@ -23,6 +24,10 @@ export function modelFiles(): Map<string, Uint8Array> {
     transformer: buildTransformer(),
   };
   const files = new Map<string, Uint8Array>([
+    [
+      'public/models/digit-training.weft',
+      compile(parseModule(readFileSync(TRAINING, 'utf8'))).toBytes(),
+    ],
     ['public/models/list-sum.weft', buildListSum().toBytes()],
     ['public/models/reaction-diffusion.weft', buildReactionDiffusion().toBytes()],
   ]);

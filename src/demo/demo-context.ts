@@ -10,8 +10,8 @@ export interface DemoContext {
   announce(text: string): void;
   /** Shows an error above everything else. */
   fail(error: unknown): void;
-  /** Tells what the sessions run on, and why when it is not WebGPU. */
-  showDevice(device: SessionDevice): void;
+  /** Tells what the sessions run on, and why when it is not WebGPU; `isFastest` is reason enough. */
+  showDevice(device: SessionDevice, options?: { readonly isFastest?: boolean }): void;
 }
 
 /** A tab's panel. */

@@ -2,6 +2,7 @@ import {
   DeviceTensor,
   type OutputValue,
   type Profile,
+  type ResumedState,
   type Session,
   Tensor,
 } from '../client/index.ts';
@@ -120,6 +121,26 @@ export class Dish {
     this.#u = u;
     this.#v = v;
   }
+}
+
+/** The settings of a dish beside its cells, as a snapshot notes them. */
+export interface DishNote {
+  readonly steps: number;
+  /** Steps of the run that was under way. */
+  readonly pending: number;
+  /** Index of the pattern. */
+  readonly pattern: number;
+}
+
+/** Puts a dish back to where it was, once the run that was under way is over. */
+export async function restoreDish(dish: Dish, { runs, tensors, note }: ResumedState) {
+  const { steps, pending, pattern } = JSON.parse(note) as DishNote;
+  dish.restore(steps, tensors);
+  for (const run of runs) {
+    const cells = await run.result({ keep: 'device' });
+    dish.restore(steps + (run.entry === 'main' ? pending : 0), cells);
+  }
+  return { steps: dish.steps, pattern };
 }
 
 function cellsOf(value: number): Tensor {

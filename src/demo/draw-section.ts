@@ -1,4 +1,5 @@
-import { type Session, Tensor } from '../client/index.ts';
+import { Tensor } from '../client/index.ts';
+import type { DigitReader } from './digits/digit-reader.ts';
 import { type Drawing, IMAGE_SIZE, rasterizeDrawing } from './digits/rasterize-drawing.ts';
 import { writeDigit } from './digits/write-digit.ts';
 import { DrawingPad, PAD_SIZE } from './drawing-pad.ts';
@@ -12,6 +13,9 @@ import { modelUrl, openSession } from './open-session.ts';
 import { bestDigit, formatPercent, ProbabilityBars } from './probability-bars.ts';
 
 const TITLE = 'digits.weft';
+/** Places of the networks in the list. */
+const SHIPPED = 0;
+const TRAINED = 1;
 const ANNOUNCE_AFTER_MS = 700;
 const PROFILE_AFTER_MS = 250;
 /** An example's height on the pad. */
@@ -26,8 +30,10 @@ export class DrawSection implements Section {
   readonly #text = byId('answer-text', HTMLElement);
   readonly #preview = context2d(byId('preview', HTMLCanvasElement));
   readonly #runner: LatestRunner<Drawing>;
-  #session: Session | undefined;
-  #opening: Promise<Session> | undefined;
+  readonly #choice = byId('draw-network', HTMLSelectElement);
+  /** The network that came with the page, and the one that was trained in it. */
+  readonly #readers: (DigitReader | undefined)[] = [];
+  #opening: Promise<void> | undefined;
   #isOpen = false;
   #lastImage: Tensor | undefined;
   #profileTimer: ReturnType<typeof setTimeout> | undefined;
@@ -44,15 +50,24 @@ export class DrawSection implements Section {
     byId('pad-clear', HTMLButtonElement).addEventListener('click', () => this.#pad.clear());
     byId('pad-undo', HTMLButtonElement).addEventListener('click', () => this.#pad.undo());
     this.#addExamples(byId('examples', HTMLElement));
+    this.#choice.addEventListener('change', () => void this.#turnToReader());
+  }
+
+  /** From now on the pad can be read by this network too, and is. */
+  offer(reader: DigitReader): void {
+    this.#readers[TRAINED] = reader;
+    byId('draw-choice', HTMLElement).hidden = false;
+    this.#choice.selectedIndex = TRAINED;
+    this.#runner.submit(this.#pad.drawing);
   }
 
   async open(): Promise<void> {
     this.#isOpen = true;
-    await this.#context.machine.show(this.#session, TITLE);
     this.#opening ??= this.#load();
     try {
-      const session = await this.#opening;
-      if (this.#isOpen) await this.#context.machine.show(session, TITLE);
+      await this.#turnToReader();
+      await this.#opening;
+      await this.#turnToReader();
     } catch (error) {
       this.#opening = undefined;
       this.#text.textContent = 'The network could not be loaded.';
@@ -65,16 +80,35 @@ export class DrawSection implements Section {
     clearTimeout(this.#profileTimer);
   }
 
-  async #load(): Promise<Session> {
+  get #reader(): DigitReader | undefined {
+    return this.#readers[this.#choice.selectedIndex];
+  }
+
+  /** Shows the machine of the chosen network, and reads the pad anew. */
+  async #turnToReader(): Promise<void> {
+    const reader = this.#reader;
+    if (this.#isOpen) {
+      await this.#context.machine.show(reader?.session, reader?.title ?? TITLE);
+      const isFastest = this.#choice.selectedIndex === TRAINED;
+      if (reader !== undefined) this.#context.showDevice(reader.session.device, { isFastest });
+    }
+    this.#runner.submit(this.#pad.drawing);
+  }
+
+  async #load(): Promise<void> {
     const session = await openSession(modelUrl(TITLE), (text) => {
       this.#text.textContent = `${text}…`;
     });
-    this.#session = session;
+    this.#readers[SHIPPED] = {
+      session,
+      title: TITLE,
+      async read(image) {
+        const { probabilities } = await session.run({ image });
+        return probabilities?.data as Float32Array;
+      },
+      profile: (image) => session.profile({ image }),
+    };
     this.#text.textContent = 'Draw a digit.';
-    this.#context.showDevice(session.device);
-    // A drawing that changed meanwhile is read now.
-    this.#runner.submit(this.#pad.drawing);
-    return session;
   }
 
   #addExamples(group: HTMLElement): void {
@@ -110,14 +144,15 @@ export class DrawSection implements Section {
       this.#showNothing();
       return;
     }
-    if (this.#session === undefined) return;
+    const reader = this.#reader;
+    if (reader === undefined) return;
     const tensor = new Tensor('float32', image, [1, 1, IMAGE_SIZE, IMAGE_SIZE]);
     try {
       const started = performance.now();
-      const { probabilities } = await this.#session.run({ image: tensor });
+      const probabilities = await reader.read(tensor);
       this.#context.flow.showRun({ roundTripMs: performance.now() - started });
       this.#lastImage = tensor;
-      if (probabilities !== undefined) this.#showAnswer(probabilities.data as Float32Array);
+      this.#showAnswer(probabilities);
       this.#scheduleProfile();
     } catch (error) {
       this.#context.fail(error);
@@ -129,7 +164,7 @@ export class DrawSection implements Section {
     clearTimeout(this.#profileTimer);
     this.#bars.show(undefined);
     this.#answer.textContent = '–';
-    if (this.#session !== undefined) this.#text.textContent = 'Draw a digit.';
+    if (this.#reader !== undefined) this.#text.textContent = 'Draw a digit.';
   }
 
   #showAnswer(probabilities: Float32Array): void {
@@ -161,18 +196,18 @@ export class DrawSection implements Section {
   }
 
   async #profile(): Promise<void> {
-    const session = this.#session;
-    if (session === undefined || this.#lastImage === undefined) return;
+    const reader = this.#reader;
+    if (reader === undefined || this.#lastImage === undefined) return;
     try {
       const started = performance.now();
-      const profile = await session.profile({ image: this.#lastImage });
+      const profile = await reader.profile(this.#lastImage);
       this.#context.flow.showRun({
         roundTripMs: performance.now() - started,
         instructions: profile.instructions,
         kernels: profile.kernels.length,
         kernelMs: kernelTime(profile.kernels),
       });
-      await this.#context.machine.showProfile(session, profile);
+      await this.#context.machine.showProfile(reader.session, profile);
     } catch (error) {
       this.#text.textContent = describeError(error);
     }

@@ -91,7 +91,7 @@ export class GallerySection implements Section {
       const old = this.#session;
       this.#session = undefined;
       await old?.dispose();
-      const session = await openSession(source, report, loading.signal);
+      const session = await openSession(source, report, { signal: loading.signal });
       if (this.#loading !== loading) {
         await session.dispose();
         return;

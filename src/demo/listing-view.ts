@@ -7,6 +7,15 @@ export interface PrimitiveTime {
   readonly durationMs: number | undefined;
 }
 
+interface ListingLine {
+  readonly line: HTMLElement;
+  readonly time: HTMLElement;
+  readonly text: string;
+}
+
+/** So long lines are coloured before the page gets its turn. */
+const SLICE_MS = 8;
+
 /** Lines that stay visible above the first call. */
 const CONTEXT_LINES = 3;
 
@@ -16,7 +25,7 @@ const TOKEN =
 /** An executable's text, with the calls of kernels marked and their last times beside them. */
 export class ListingView {
   readonly root: HTMLPreElement;
-  #lines: { readonly line: HTMLElement; readonly time: HTMLElement; readonly text: string }[] = [];
+  #lines: readonly ListingLine[] = [];
   #marked = new Map<HTMLElement, string>();
   #hasScrolled = false;
 
@@ -42,13 +51,29 @@ export class ListingView {
     this.root.replaceChildren(...this.#lines.map(({ line }) => line));
     this.root.scrollTop = 0;
     this.#hasScrolled = false;
+    this.#colourFrom(0);
   }
 
-  /** Colours the text and marks calls of `kernels`; keyed by the primitive's name. */
+  /** Colours lines in slices, between which the page is free: a program may have thousands. */
+  #colourFrom(first: number): void {
+    const lines = this.#lines;
+    const started = performance.now();
+    for (const [i, { line, time, text }] of lines.slice(first).entries()) {
+      if (performance.now() - started > SLICE_MS) {
+        setTimeout(() => {
+          if (this.#lines === lines) this.#colourFrom(first + i);
+        });
+        return;
+      }
+      if (!this.#marked.has(line)) line.replaceChildren(...colour(text, undefined), time);
+    }
+  }
+
+  /** Marks calls of `kernels`, keyed by the primitive's name. */
   mark(kernels: ReadonlyMap<string, PrimitiveTime>): void {
     for (const entry of this.#lines) {
       const callee = calledKernel(entry.text, kernels);
-      if (this.#marked.get(entry.line) !== callee || !entry.line.querySelector('[class^=token]')) {
+      if (this.#marked.get(entry.line) !== callee) {
         entry.line.replaceChildren(...colour(entry.text, callee), entry.time);
       }
       if (callee === undefined) this.#marked.delete(entry.line);

@@ -10,6 +10,7 @@ import { MachineView } from './machine-view.ts';
 import { requestedDevice } from './open-session.ts';
 import { SimulateSection } from './simulate-section.ts';
 import { setUpTabs } from './tabs.ts';
+import { TrainSection } from './train-section.ts';
 
 const notice = byId('notice', HTMLElement);
 const live = byId('live', HTMLElement);
@@ -27,8 +28,10 @@ const context: DemoContext = {
   showDevice,
 };
 
+const draw = new DrawSection(context);
 const sections: Readonly<Record<string, Section>> = {
-  draw: new DrawSection(context),
+  draw,
+  train: new TrainSection(context, (reader) => draw.offer(reader)),
   simulate: new SimulateSection(context),
   gallery: new GallerySection(context),
 };
@@ -48,11 +51,11 @@ function showNotice(text: string, kind: 'info' | 'error'): void {
   notice.hidden = false;
 }
 
-function showDevice(device: SessionDevice): void {
+function showDevice(device: SessionDevice, { isFastest = false } = {}): void {
   flow.showDevice(device);
   const { name } = describeDevice(device);
   const asked = requestedDevice();
-  if (device.kind !== 'webgpu' && asked === 'auto') {
+  if (device.kind !== 'webgpu' && asked === 'auto' && !isFastest) {
     showNotice(
       `No WebGPU here, so everything runs on ${name}: on the CPU in the worker, only slower. ` +
         `The reason: ${device.fallbackReason ?? device.reason}`,

@@ -26,27 +26,37 @@ async function shownDevice(): Promise<Requested> {
 
 type OnStatus = (text: string, progress: LoadProgress) => void;
 
+/** Where sessions run if the address does not say. */
+export interface OpenOptions {
+  /** The faster device, which is not WebGPU where its adapter is software. Default: WebGPU wherever it is. */
+  readonly onFastest?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Loads a model on the device that the address asks for, saying how far it is. */
 export async function openSession(
   source: SessionSource,
   onStatus: OnStatus,
-  signal?: AbortSignal,
+  options?: OpenOptions,
 ): Promise<Session> {
-  return Session.load(source, await loadOptions(onStatus, signal));
+  return Session.load(source, await loadOptions(onStatus, options));
 }
 
 /** Goes on with a snapshot of a model, likewise. */
 export async function resumeSession(
   snapshot: Uint8Array,
-  executable: SessionSource,
+  { executable, ...options }: OpenOptions & { readonly executable: SessionSource },
   onStatus: OnStatus,
 ): Promise<Session & { readonly resumed: ResumedState }> {
-  return Session.resume(snapshot, { executable, ...(await loadOptions(onStatus)) });
+  return Session.resume(snapshot, { executable, ...(await loadOptions(onStatus, options)) });
 }
 
-async function loadOptions(onStatus: OnStatus, signal?: AbortSignal): Promise<LoadOptions> {
+async function loadOptions(
+  onStatus: OnStatus,
+  { onFastest = false, signal }: OpenOptions = {},
+): Promise<LoadOptions> {
   return {
-    device: await shownDevice(),
+    device: onFastest ? requestedDevice() : await shownDevice(),
     signal,
     onProgress: (progress) => onStatus(describeProgress(progress), progress),
   };

@@ -1,12 +1,12 @@
 import type { Session } from '../client/index.ts';
 import { seededRandom } from '../core/random.ts';
 import type { DemoContext, Section } from './demo-context.ts';
-import { DISH_SIZE, Dish, PATTERNS, type Pattern } from './dish.ts';
+import { DISH_SIZE, Dish, type DishNote, PATTERNS, type Pattern, restoreDish } from './dish.ts';
 import { addDrop, paintDish } from './dish-picture.ts';
 import { byId, context2d, element } from './element.ts';
 import { formatMs } from './format-quantity.ts';
 import { kernelTime } from './machine-view.ts';
-import { KeptDish, restoreDish } from './kept-dish.ts';
+import { KeptSession } from './kept-session.ts';
 import { modelUrl } from './open-session.ts';
 
 const TITLE = 'reaction-diffusion.weft';
@@ -25,7 +25,7 @@ export class SimulateSection implements Section {
   #session: Session | undefined;
   #opening: Promise<Session> | undefined;
   #isOpen = false;
-  readonly #kept = new KeptDish(modelUrl(TITLE));
+  readonly #kept = new KeptSession(modelUrl(TITLE), 'reaction-diffusion');
   readonly #patterns = byId('dish-pattern', HTMLSelectElement);
   #dish: Dish | undefined;
   /** The step at which the page was closed before. */
@@ -87,8 +87,11 @@ export class SimulateSection implements Section {
     if (session.resumed === undefined) this.#reset();
     else this.#enqueue(() => this.#tick(0));
     await this.#kept.keep(session, {
-      dish,
-      patternOf: () => this.#patterns.selectedIndex,
+      contents: () => {
+        const { steps, pending, cells } = dish;
+        const note: DishNote = { steps, pending, pattern: this.#patterns.selectedIndex };
+        return { tensors: cells, note: JSON.stringify(note) };
+      },
       onError: (error) => this.#context.fail(error),
     });
     const mayMove = !matchMedia('(prefers-reduced-motion: reduce)').matches;
