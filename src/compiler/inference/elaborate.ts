@@ -17,14 +17,15 @@ import { isError, type Term } from '../ir/term.ts';
 /** Stands for types that nothing depends on, such as that of the elements of an empty list. */
 const UNIT: Type = { kind: 'tuple', fields: [] };
 
-/** Functions with the types that were found written into them, by name; none after an error. */
+/** Functions with the types that were found written into them, by name; none where one is not found. */
 export function elaborate(
   component: readonly (readonly [string, FunctionExpr])[],
   context: InferenceContext,
 ): Map<string, FunctionExpr> {
   const elaboration = new Elaboration(context);
+  const { complaintCount } = context;
   elaboration.complainOfUnknown(component);
-  if (!context.surroundings.diagnostics.isEmpty) return new Map();
+  if (context.complaintCount > complaintCount) return new Map();
   const elaborated = new Map(component.map(([name, fn]) => [name, elaboration.function(fn)]));
   for (const fn of elaborated.values()) {
     for (const { at, name, type } of escapesOf(fn)) {
@@ -49,7 +50,6 @@ class Elaboration {
 
   /** Parameters and result of a global function have to be known; inside, anything will do. */
   complainOfUnknown(component: readonly (readonly [string, FunctionExpr])[]): void {
-    if (!this.#context.surroundings.diagnostics.isEmpty) return;
     for (const [name, fn] of component) {
       for (const param of fn.params) {
         const term = this.#context.termOf(param);

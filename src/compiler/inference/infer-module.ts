@@ -11,7 +11,7 @@ import { gatherDimFacts } from './gather-dim-facts.ts';
 import { ExpressionInference } from './infer-expression.ts';
 import { InferenceContext, type Signature } from './inference-context.ts';
 import { stronglyConnected } from './strongly-connected.ts';
-import { type AppliedTerm, functionTerm, termOf } from '../ir/term.ts';
+import { type AppliedTerm, ERROR_TERM, functionTerm, termOf } from '../ir/term.ts';
 import { type SourceTexts, TypeDiagnostics } from './type-diagnostics.ts';
 
 export interface InferOptions {
@@ -65,8 +65,19 @@ export function inferModule(module: Module, options: InferOptions = {}): Module 
       if (signatures.has(name)) continue;
       signatures.set(name, { term: inference.open(fn), isOpen: true, paramNames: names(fn) });
     }
+    const complaints = diagnostics.count;
     for (const [name, fn] of component) inference.inferGlobal(name, fn);
     context.solve();
+    // What a mistake left open fits everywhere: callers have no part in it.
+    if (diagnostics.count > complaints) {
+      for (const [name] of component) {
+        const signature = signatures.get(name);
+        if (signature?.isOpen === true) {
+          signatures.set(name, { ...signature, term: ERROR_TERM, isOpen: false });
+        }
+      }
+      continue;
+    }
     for (const [name, result] of elaborate(component, context)) {
       elaborated.set(name, result);
       const term = declaredSignature(result);
