@@ -17,15 +17,13 @@ import { isError, type Term } from '../ir/term.ts';
 /** Stands for types that nothing depends on, such as that of the elements of an empty list. */
 const UNIT: Type = { kind: 'tuple', fields: [] };
 
-/** Functions with the types that were found written into them, by name; none where one is not found. */
+/** Functions with the types that were found written into them, by name; undefined where one is not found. */
 export function elaborate(
   component: readonly (readonly [string, FunctionExpr])[],
   context: InferenceContext,
-): Map<string, FunctionExpr> {
+): ReadonlyMap<string, FunctionExpr> | undefined {
   const elaboration = new Elaboration(context);
-  const { complaintCount } = context;
-  elaboration.complainOfUnknown(component);
-  if (context.complaintCount > complaintCount) return new Map();
+  if (!elaboration.areKnown(component)) return undefined;
   const elaborated = new Map(component.map(([name, fn]) => [name, elaboration.function(fn)]));
   for (const fn of elaborated.values()) {
     for (const { at, name, type } of escapesOf(fn)) {
@@ -48,17 +46,26 @@ class Elaboration {
     this.#context = context;
   }
 
-  /** Parameters and result of a global function have to be known; inside, anything will do. */
-  complainOfUnknown(component: readonly (readonly [string, FunctionExpr])[]): void {
+  /**
+   * Parameters and result of a global function have to be known; inside, anything will do. After a mistake,
+   * it may be the reason.
+   */
+  areKnown(component: readonly (readonly [string, FunctionExpr])[]): boolean {
+    const isFirst = this.#context.surroundings.diagnostics.isEmpty;
+    let areKnown = true;
+    const look = (fn: FunctionExpr, what: string, term: Term): void => {
+      if (this.#isKnown(term)) return;
+      areKnown = false;
+      if (isFirst) this.#complain(fn, what, term);
+    };
     for (const [name, fn] of component) {
       for (const param of fn.params) {
-        const term = this.#context.termOf(param);
-        if (!this.#isKnown(term)) this.#complain(fn, `parameter %${param.name} of @${name}`, term);
+        look(fn, `parameter %${param.name} of @${name}`, this.#context.termOf(param));
       }
       const result = this.#context.results.get(fn);
-      if (result === undefined || this.#isKnown(result)) continue;
-      this.#complain(fn, `the result of @${name}`, result);
+      if (result !== undefined) look(fn, `the result of @${name}`, result);
     }
+    return areKnown;
   }
 
   function(fn: FunctionExpr): FunctionExpr {

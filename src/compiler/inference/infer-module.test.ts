@@ -785,10 +785,6 @@ test('a mistake in a function is none of its callers, nor of those beside it', (
   expect(errorOf(text)).toMatchInlineSnapshot(`
     "TypeCheckError: test.ir:2:48: arg_max: got attribute keepdims, expected one of axis, select_last.
     2 |     def @guess(%x: Tensor[(n, 10), float32]) { arg_max(%x, axis=1, keepdims=false) }
-      |                                                ^
-
-    test.ir:4:9: got the result of @main as (_, Tensor[(3,), float32], Tensor[(40,), float32]), expected a type that can be inferred. Annotate it.
-    4 |     def @main(%x: Tensor[(4, 10), float32], %y: Tensor[(3,), float32]) {
-      |         ^"
+      |                                                ^"
   `);
 });

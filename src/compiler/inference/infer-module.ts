@@ -68,21 +68,16 @@ export function inferModule(module: Module, options: InferOptions = {}): Module 
     const complaints = diagnostics.count;
     for (const [name, fn] of component) inference.inferGlobal(name, fn);
     context.solve();
-    // What a mistake left open fits everywhere: callers have no part in it.
-    if (diagnostics.count > complaints) {
-      for (const [name] of component) {
-        const signature = signatures.get(name);
-        if (signature?.isOpen === true) {
-          signatures.set(name, { ...signature, term: ERROR_TERM, isOpen: false });
-        }
-      }
-      continue;
-    }
-    for (const [name, result] of elaborate(component, context)) {
-      elaborated.set(name, result);
-      const term = declaredSignature(result);
-      if (term !== undefined)
-        signatures.set(name, { term, isOpen: false, paramNames: names(result) });
+    const found = diagnostics.count > complaints ? undefined : elaborate(component, context);
+    for (const [name, fn] of component) {
+      const result = found?.get(name);
+      if (result !== undefined) elaborated.set(name, result);
+      const declared = result && declaredSignature(result);
+      const isOpen = signatures.get(name)?.isOpen === true;
+      if (declared === undefined && !isOpen) continue;
+      // What a mistake left open fits everywhere: callers have no part in it.
+      const term = declared ?? ERROR_TERM;
+      signatures.set(name, { term, isOpen: false, paramNames: names(result ?? fn) });
     }
   }
   diagnostics.throwIfAny();
