@@ -12,10 +12,15 @@ import type { FunctionInfo, ValueInfo } from './protocol.ts';
 /** Name of the result of a function without a signature. */
 const UNNAMED_RESULT = 'result';
 
-/** The functions of an executable as a page sees them. */
+/**
+ * The functions of an executable that a page may call: those with a signature. Private functions and closures have
+ * none. In a program without signatures, one that was written as bytecode, all are.
+ */
 export function describeFunctions({ functions, types }: ExecutableData): FunctionInfo[] {
   const full = new Map(types?.functions.map((type) => [type.name, type]));
-  return functions.map((fn) => describeFunction(fn, full.get(fn.name)));
+  const typed = functions.filter(({ signature }) => signature !== undefined);
+  const entries = typed.length > 0 ? typed : functions;
+  return entries.map((fn) => describeFunction(fn, full.get(fn.name)));
 }
 
 function describeFunction(

@@ -48,6 +48,14 @@ export function plain(value: OutputValue | undefined): unknown {
   return value;
 }
 
+const PRIVATE = `
+private def @square(%x: Tensor[(n,), float32]) { mul(%x, %x) }
+private def @power(%x: Tensor[(n,), float32], %n: int) -> Tensor[(n,), float32] {
+  if (int_lt(%n, #2)) { %x } else { mul(%x, @power(%x, int_sub(%n, #1))) }
+}
+def @main(%x: Tensor[(n,), float32]) { add(@square(%x), @power(%x, #3)) }
+`;
+
 const JAGGED = `
 def @rows(%list: List[Tensor[(?,), float32]]) -> List[Tensor[(?,), float32]] {
   @map(fn (%row: Tensor[(?,), float32]) -> Tensor[(?,), float32] { @doubled(%row) }, %list)
@@ -296,6 +304,19 @@ def @main(%k: int) {
       return [value, (await session.memory()).functions];
     },
     expected: [[2, 40], 0],
+  },
+  {
+    title: 'private functions run and are no entries of the session',
+    source: program(PRIVATE),
+    run: async (session) => {
+      const { result } = await session.run<OutputValue>({ x: Tensor.from([1, 2]) });
+      const refused = session.run({ x: Tensor.from([1]), n: 2 }, { function: 'power' }).then(
+        () => 'accepted',
+        (error: unknown) => String(error).includes('got function "power", expected one of main'),
+      );
+      return [plain(result), session.functions, await refused];
+    },
+    expected: [[2, 12], ['main'], true],
   },
   {
     title: 'clones for intervals of sizes, the last one open',

@@ -1,6 +1,7 @@
 import { ExecBuilder } from '../../bytecode/exec-builder.ts';
 import type { FunctionSignature, NamedResult, ValueType } from '../../bytecode/executable.ts';
 import type { Executable } from '../../bytecode/executable-file.ts';
+import { UsageError } from '../../core/errors.ts';
 import { BlockTable } from '../ir/block.ts';
 import { FunctionGenerator } from './codegen-function.ts';
 import type { FunctionExpr, Module } from '../ir/expr.ts';
@@ -14,12 +15,12 @@ import type { TypeInference } from '../inference/type-inference.ts';
  * for views, arithmetic on ints and the machine's own. No function is inside another but those.
  */
 export function generateCode(module: Module, types: TypeInference): Executable {
+  requireEntry(module);
   const builder = new ExecBuilder();
   const context = new ModuleContext(builder, module, types);
   for (const [name, fn] of module.functions) {
     const blocks = new BlockTable(fn.body);
-    const isClosure = fn.attributes.captured !== undefined;
-    const signature = isClosure ? undefined : signatureOf(fn, types);
+    const signature = isEntry(fn) ? signatureOf(fn, types) : undefined;
     const source = { name: context.functionName(name), fn, blocks, signature };
     new FunctionGenerator(context, source).generate();
   }
@@ -27,6 +28,20 @@ export function generateCode(module: Module, types: TypeInference): Executable {
   if (full !== undefined) builder.types(full);
   for (const [key, value] of Object.entries(module.metadata)) builder.metadata(key, value);
   return builder.build();
+}
+
+/** Whether callers from outside may call the function: it has a signature then, and no other has. */
+export function isEntry({ attributes }: FunctionExpr): boolean {
+  return attributes.captured === undefined && attributes.private !== true;
+}
+
+function requireEntry({ functions }: Module): void {
+  if (functions.size === 0 || [...functions.values()].some(isEntry)) return;
+  throw new UsageError({
+    where: 'the module',
+    got: 'only private functions',
+    expected: 'one that sessions may call, such as @main',
+  });
 }
 
 function signatureOf(fn: FunctionExpr, types: TypeInference): FunctionSignature {

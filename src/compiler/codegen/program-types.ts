@@ -50,7 +50,7 @@ export function programTypes(
 ): ProgramTypes | undefined {
   const functions: NamedFunctionType[] = [];
   for (const [name, fn] of module.functions) {
-    if (fn.attributes.captured !== undefined) continue;
+    if (fn.attributes.captured !== undefined || fn.attributes.private === true) continue;
     const params = fn.params.map((param) => fullType(types.of(param)));
     const result = fullType(fn.resultType ?? types.of(fn.body));
     const flat = result.kind === 'tuple' ? result.fields : [result];

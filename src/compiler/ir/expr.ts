@@ -149,6 +149,8 @@ export interface FunctionAttributes {
    * that are captured values.
    */
   readonly captured?: number;
+  /** Marks a global function that only the program calls: no entry for sessions, gone once nothing calls it. */
+  readonly private?: true;
 }
 
 /** The least and the largest size by symbol, both included. */

@@ -152,13 +152,14 @@ function attribute(json: unknown): unknown {
 
 function functionAttributes(json: unknown): unknown {
   if (!isRecord(json)) return undefined;
-  const { primitive, device, resultNames, bounds, captured, ...others } = json;
+  const { primitive, device, resultNames, bounds, captured, private: isPrivate, ...others } = json;
   const isRight =
     Object.keys(others).length === 0 &&
     (primitive === undefined || text(primitive) !== undefined) &&
     (device === undefined || device === 'host') &&
     (resultNames === undefined || texts(resultNames) !== undefined) &&
     (bounds === undefined || isBounds(bounds)) &&
+    (isPrivate === undefined || isPrivate === true) &&
     (captured === undefined || (isInteger(captured) && captured >= 0));
   return isRight ? json : undefined;
 }

@@ -75,10 +75,27 @@ interface ParserOptions {
 }
 
 function isFunction({ keyword }: Item): boolean {
-  return keyword === 'def' || keyword === 'kernel' || keyword === 'extern';
+  return isFunctionKeyword(keyword);
 }
 
-const PARSERS = { def: parseFunctionAfter, extern: parseExtern, kernel: parseKernel };
+function isFunctionKeyword(keyword: string): keyword is keyof typeof PARSERS {
+  return Object.hasOwn(PARSERS, keyword);
+}
+
+/** Words before `def`. */
+const MARKS: ReadonlySet<string> = new Set(['extern', 'private']);
+
+const PARSERS = {
+  def: parseFunctionAfter,
+  private: parsePrivate,
+  extern: parseExtern,
+  kernel: parseKernel,
+};
+
+function* parsePrivate(context: ExprContext, name: Token): Task<FunctionExpr> {
+  const fn = yield* sub(parseFunctionAfter(context, name));
+  return { ...fn, attributes: { ...fn.attributes, private: true } };
+}
 
 class ModuleParser {
   readonly #file: string;
@@ -146,7 +163,7 @@ class ModuleParser {
     const first = starts[0] ?? end;
     const token = this.#tokens[0];
     if (first > 0 && token !== undefined) {
-      const expected = 'def, extern def, kernel, type, meta or metadata';
+      const expected = 'def, private def, extern def, kernel, type, meta or metadata';
       this.#diagnostics.report(token, { got: describeToken(token), expected });
     }
     return starts.map((start, i) => ({
@@ -165,8 +182,9 @@ class ModuleParser {
     };
     switch (token.text) {
       case 'def':
-        return this.#tokens[index - 1]?.text !== 'extern';
+        return !MARKS.has(this.#tokens[index - 1]?.text ?? '');
       case 'extern':
+      case 'private':
         return this.#tokens[index + 1]?.text === 'def';
       case 'kernel':
         return this.#tokens[index + 1]?.kind === 'global';
@@ -187,7 +205,7 @@ class ModuleParser {
       parse(context);
       if (context.cursor.peek().kind !== 'end') {
         throw context.cursor.unexpected(
-          'def, extern def, kernel, type, meta, metadata or the end of the text',
+          'def, private def, extern def, kernel, type, meta, metadata or the end of the text',
         );
       }
     } catch (fault) {
@@ -210,12 +228,10 @@ class ModuleParser {
 
   *#function(context: ExprContext, { keyword }: Item): Task<void> {
     const { cursor } = context;
-    if (keyword === 'extern') cursor.expect('def');
+    if (MARKS.has(keyword)) cursor.expect('def');
     const name = cursor.take('global', 'the name of a function such as @main');
     if (this.#functions.has(name.text)) this.#duplicate(name);
-    const fn = yield* sub(
-      PARSERS[keyword === 'kernel' || keyword === 'extern' ? keyword : 'def'](context, name),
-    );
+    const fn = yield* sub(PARSERS[isFunctionKeyword(keyword) ? keyword : 'def'](context, name));
     if (!this.#functions.has(name.text)) this.#functions.set(name.text, fn);
   }
 
@@ -284,8 +300,8 @@ class ModuleParser {
   }
 
   #context({ keyword, start, end }: Item): ExprContext {
-    const nameAt = keyword === 'extern' ? start + 2 : start + 1;
-    const owner = `${keyword} ${this.#tokens[nameAt]?.text ?? ''}`;
+    const nameAt = MARKS.has(keyword) ? start + 2 : start + 1;
+    const owner = `${keyword === 'private' ? 'def' : keyword} ${this.#tokens[nameAt]?.text ?? ''}`;
     const references = this.#references.get(owner) ?? [];
     this.#references.set(owner, references);
     return {

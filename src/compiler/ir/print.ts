@@ -87,7 +87,8 @@ class Printer {
     this.#suffixes = new Map();
     this.#temporaries = 0;
     this.#plan = planBlocks(fn.body);
-    this.#line(`def @${printName(name)}${this.#head(fn)} {`);
+    const mark = fn.attributes.private === true ? 'private ' : '';
+    this.#line(`${mark}def @${printName(name)}${this.#head(fn)} {`);
     runTask(this.#block(this.#plan.top));
     this.#line('}');
   }

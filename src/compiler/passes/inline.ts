@@ -22,11 +22,11 @@ const MAX_CALLER_SIZE = 4096;
  * they are called and nowhere else, so that later passes see
  * across them. Arguments are bound by lets, for they are computed before the call. Left alone are
  * recursive and polymorphic functions, those with effects, and calls that check sizes when the program runs. Global
- * functions stay in the module: callers from outside may want them.
+ * functions stay in the module, for callers from outside may want them, but for private ones that nothing calls.
  */
 export const inline: Pass = {
   name: 'inline',
-  run: (module, context) => inlineFunctions(module, context),
+  run: (module, context) => withoutUncalled(inlineFunctions(module, context)),
 };
 
 /** {@link inline}. Functions of the names in `whole` are inlined whatever their size. */
@@ -55,6 +55,19 @@ export function inlineFunctions(
     }
   }
   return changed ? { ...module, functions } : module;
+}
+
+/** The module without private functions that none of the others reaches. */
+function withoutUncalled(module: Module): Module {
+  const isPrivate = (fn: FunctionExpr): boolean => fn.attributes.private === true;
+  const reached = new Set<string>();
+  for (const [name, fn] of module.functions) if (!isPrivate(fn)) reached.add(name);
+  // Without an entry there is no program, which code generation says.
+  if (reached.size === 0 || reached.size === module.functions.size) return module;
+  // Grows while it is read.
+  for (const name of reached) for (const callee of calleesOf(module, name)) reached.add(callee);
+  const functions = new Map([...module.functions].filter(([name]) => reached.has(name)));
+  return functions.size === module.functions.size ? module : { ...module, functions };
 }
 
 /** Global functions that a function refers to. */
