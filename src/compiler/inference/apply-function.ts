@@ -6,17 +6,23 @@ import { formatType, type FunctionTypeNode, sameType, type Type } from '../ir/ty
 import { type AppliedTerm, applied, symbolsOfTerm, termOf } from '../ir/term.ts';
 import { isDerivativeOfGlobal } from './derivative-of-global.ts';
 import { Unifier } from './unifier.ts';
+import type { Variances } from './variance.ts';
 
 const UNIT: Type = { kind: 'tuple', fields: [] };
 
+interface FunctionCall {
+  readonly callee: FunctionTypeNode;
+  readonly args: readonly Type[];
+  readonly variances: Variances;
+}
+
 /**
  * The type of a call's result, and the dimensions that are compared when the program runs: the
- * function does so for its parameters when it is entered. Throws TypeCheckError.
+ * function does so for its parameters when it is entered. Throws TypeCheckError. `variances`: of data types.
  */
 export function applyFunction(
   expr: CallExpr,
-  callee: FunctionTypeNode,
-  args: readonly Type[],
+  { callee, args, variances }: FunctionCall,
 ): { result: Type; checks: readonly DimCheck[] } {
   const where = formatSpan(expr.span, 'function call');
   if (args.length !== callee.params.length) {
@@ -27,7 +33,7 @@ export function applyFunction(
   if (!isPolymorphic && args.every((arg, i) => isSame(arg, callee.params[i]))) {
     return { result: callee.result, checks: [] };
   }
-  const unifier = new Unifier({ ownSizes: true });
+  const unifier = new Unifier({ ownSizes: true, variances });
   const instance = instantiate(unifier, { expr, callee, args });
   const checks: DimCheck[] = [];
   for (const [i, arg] of args.entries()) {

@@ -24,6 +24,7 @@ import {
 import type { TypeDiagnostics } from './type-diagnostics.ts';
 import { isDerivativeOfGlobal } from './derivative-of-global.ts';
 import { type Instance, Unifier } from './unifier.ts';
+import { type Variances, variancesOf } from './variance.ts';
 import { type Constraint, Worklist } from './worklist.ts';
 
 /** The type of a global function, as far as it is known where it is used. */
@@ -75,6 +76,7 @@ const NO_SCOPE = { symbols: NO_SYMBOLS, typeParams: NO_SYMBOLS };
  */
 export class InferenceContext {
   readonly unifier: Unifier;
+  readonly #variances: Variances;
   readonly worklist = new Worklist();
   readonly surroundings: Surroundings;
   /** The types that the callee's type parameters stand for, by call. */
@@ -102,7 +104,8 @@ export class InferenceContext {
 
   constructor(surroundings: Surroundings) {
     this.surroundings = surroundings;
-    this.unifier = new Unifier({ facts: surroundings.facts });
+    this.#variances = variancesOf(surroundings.types);
+    this.unifier = new Unifier({ facts: surroundings.facts, variances: this.#variances });
   }
 
   /** The type of a node that has been inferred, polymorphic where it is. */
@@ -173,7 +176,8 @@ export class InferenceContext {
     const given = this.#required.has(use) ? (this.#uses.get(use)?.() ?? actual) : actual;
     this.#required.add(use);
     if (this.unifier.flow(given, expected, { atRunTime, widens, onMismatch })) {
-      if (hasFunctions(actual)) this.recheck(() => this.#requireStill(actual, expected, complain));
+      if (hasFunctions(actual, this.#variances))
+        this.recheck(() => this.#requireStill(actual, expected, complain));
       return;
     }
     const got = this.format(actual);
@@ -365,13 +369,16 @@ function symbolsIn(types: readonly Type[]): ReadonlySet<string> {
   return symbols;
 }
 
-function hasFunctions(root: Term): boolean {
+/** Whether the type is of functions, or of data that hold functions which take what a parameter stands for. */
+function hasFunctions(root: Term, variances: Variances): boolean {
   const seen = new Set<Term>();
   const work: Term[] = [root];
   for (let next = work.pop(); next !== undefined; next = work.pop()) {
     const term = resolve(next);
     if (term.kind !== 'applied' || seen.has(term)) continue;
     if (term.head === 'function') return true;
+    const params = term.head === 'adt' ? (variances.get(term.name) ?? []) : [];
+    if (params.some(({ isContravariant }) => isContravariant)) return true;
     seen.add(term);
     work.push(...term.args);
   }

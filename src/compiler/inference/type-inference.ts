@@ -12,6 +12,7 @@ import { constructorsOf, type Declared, type DeclaredConstructor } from './decla
 import { forgetPatternSizes } from './forget-pattern-sizes.ts';
 import { gatherDimFacts } from './gather-dim-facts.ts';
 import { joinTypes } from './join-types.ts';
+import { variancesOf } from './variance.ts';
 import {
   type CallExpr,
   type Expr,
@@ -141,7 +142,8 @@ export class TypeInference {
       throw new TypeCheckError({ where, got, expected: 'a function' });
     }
     const args = expr.args.map((arg) => this.#typed(arg));
-    const { result, checks } = applyFunction(expr, callee, args);
+    const variances = variancesOf(this.#declared.types);
+    const { result, checks } = applyFunction(expr, { callee, args, variances });
     if (checks.length > 0) this.#checks.set(expr, checks);
     return result;
   }
@@ -195,7 +197,8 @@ export class TypeInference {
     if (first === undefined) {
       throw new UnsupportedError({ where, got: 'no clauses', expected: 'at least one' });
     }
-    return others.reduce((joined, type) => joinTypes(joined, type, where), first);
+    const variances = variancesOf(this.#declared.types);
+    return others.reduce((joined, type) => joinTypes(joined, type, { where, variances }), first);
   }
 }
 

@@ -15,6 +15,7 @@ import {
   type TensorTerm,
   typeOfTerm,
 } from '../ir/term.ts';
+import { varianceAt, type Variances } from './variance.ts';
 
 export interface FlowOptions {
   /**
@@ -39,6 +40,7 @@ export interface Instance {
 export interface UnifierOptions {
   readonly facts?: DimFacts | undefined;
   readonly ownSizes?: boolean | undefined;
+  readonly variances?: Variances | undefined;
 }
 
 interface PostponedDims {
@@ -49,6 +51,7 @@ interface PostponedDims {
 
 const META = '#';
 const NO_TYPES: ReadonlyMap<string, Term> = new Map();
+const NO_VARIANCES: Variances = new Map();
 
 /**
  * Solves equations between types. Types are unified structurally, after Hindley and Milner;
@@ -65,14 +68,20 @@ export class Unifier {
   readonly #joins: { readonly actual: Term; readonly meta: MetaTerm }[] = [];
   readonly #facts: DimFacts;
   readonly #ownSizes: boolean;
+  readonly #variances: Variances;
 
   /**
    * `facts`: bounds of symbols. `ownSizes`: symbols in the type of a function that is a value may stand for any
    * dimension, as those do that are its own. For types that inference has already accepted, which knows the
-   * scopes of symbols.
+   * scopes of symbols. `variances`: of the parameters of data types; those of others are covariant.
    */
-  constructor({ facts = NO_FACTS, ownSizes = false }: UnifierOptions = {}) {
+  constructor({
+    facts = NO_FACTS,
+    ownSizes = false,
+    variances = NO_VARIANCES,
+  }: UnifierOptions = {}) {
     this.#facts = facts;
+    this.#variances = variances;
     this.#ownSizes = ownSizes;
   }
 
@@ -97,8 +106,27 @@ export class Unifier {
     const inner = from.head === 'tuple' ? options : { ...options, atRunTime: false };
     return (
       isSameHead(from, expected) &&
-      from.args.every((arg, i) => this.flow(arg, argument(expected, i), inner))
+      from.args.every((arg, i) => {
+        const other = argument(expected, i);
+        return this.#takes(from, i)
+          ? this.#flowAgainst({ type: from, index: i, arg, other }, inner)
+          : this.flow(arg, other, inner);
+      })
     );
+  }
+
+  /** Whether functions in fields of a data type take what this parameter of it stands for. */
+  #takes({ head, name }: AppliedTerm, index: number): boolean {
+    return head === 'adt' && varianceAt(this.#variances, name, index).isContravariant;
+  }
+
+  /** Whether what functions in data take may be what others expect them to take. */
+  #flowAgainst(
+    { type, index, arg, other }: { type: AppliedTerm; index: number; arg: Term; other: Term },
+    options: FlowOptions,
+  ): boolean {
+    const isInvariant = varianceAt(this.#variances, type.name, index).isCovariant;
+    return this.flow(other, arg, options) && (!isInvariant || this.flow(arg, other, options));
   }
 
   /**
@@ -129,6 +157,12 @@ export class Unifier {
     for (const [i, arg] of from.args.entries()) {
       // A value in a tuple keeps its own type, which its metavariable stands for, where the tuple's is wider.
       const wanted = argument(expected, i);
+      if (this.#takes(from, i)) {
+        if (!this.#flowAgainst({ type: from, index: i, arg, other: wanted }, options))
+          return undefined;
+        args.push(wanted);
+        continue;
+      }
       const own = from.head === 'tuple' ? resolve(wanted) : wanted;
       const joined = this.join(arg, own, options);
       if (joined === undefined) return undefined;
@@ -245,7 +279,9 @@ export class Unifier {
     }
     if (expected.kind !== 'applied' || from.kind !== 'applied') return false;
     if (expected.head === 'function' || !isSameHead(from, expected)) return false;
-    const changed = from.args.map((arg, i) => this.#widen(arg, argument(expected, i)));
+    const changed = from.args.map(
+      (arg, i) => !this.#takes(from, i) && this.#widen(arg, argument(expected, i)),
+    );
     return changed.includes(true);
   }
 
