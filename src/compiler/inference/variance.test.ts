@@ -96,7 +96,7 @@ describe('sizes in data that holds functions', () => {
     const handed = `${DATA}
       def @give(%s: ${any}, %x: Tensor[(?,), float32]) -> int { match (%s) { Sink(%f) => %f(%x) } }
       def @main(%s: Sink[${vector('3')}], %x: Tensor[(?,), float32]) -> int { @give(%s, %x) }`;
-    expect(() => infer(handed)).toThrow(`argument %s: got Sink[${vector('3')}], expected ${any}`);
+    expect(() => infer(handed)).toThrow(`argument s: got Sink[${vector('3')}], expected ${any}`);
     expect(() => compile(parseModule(text(vector('n'), any)))).not.toThrow();
     expect(() => compile(parseModule(text(vector('?'), any)))).not.toThrow();
     expect(() =>
