@@ -18,11 +18,13 @@ export function forgetPatternSizes(type: Type, match: MatchExpr, value: Type): T
     ),
   );
   for (const symbol of around) named.delete(symbol);
-  return named.size === 0 ? type : forget(type, named);
+  return forgetSizes(type, named);
 }
 
-function forget(type: Type, named: ReadonlySet<string>): Type {
-  const each = (types: readonly Type[]): Type[] => types.map((part) => forget(part, named));
+/** The type with `?` for dimensions that mention one of these symbols. */
+export function forgetSizes(type: Type, named: ReadonlySet<string>): Type {
+  if (named.size === 0) return type;
+  const each = (types: readonly Type[]): Type[] => types.map((part) => forgetSizes(part, named));
   const mentions = (dim: Dim): boolean => {
     let found = false;
     forEachSymbol(dim, (symbol) => {
@@ -38,7 +40,7 @@ function forget(type: Type, named: ReadonlySet<string>): Type {
     case 'adt':
       return { ...type, args: each(type.args) };
     case 'function':
-      return { ...type, params: each(type.params), result: forget(type.result, named) };
+      return { ...type, params: each(type.params), result: forgetSizes(type.result, named) };
     case 'scalar':
     case 'type-var':
       return type;

@@ -19,14 +19,16 @@ import { resolveDimNames } from './resolve-dim-names.ts';
  */
 export const nameUnknownDims: Pass = {
   name: 'name-unknown-dims',
-  run: (module, { types }) =>
-    mapFunctions(module, (fn) => {
-      const named = nameInFunction(fn, types);
-      const resolved = resolveDimNames(named, types);
-      // A name holds in the body of its let: no operand may hide it there.
-      return named === fn ? resolved : functionToAnf(resolved, (expr) => types.of(expr));
-    }),
+  run: (module, { types }) => mapFunctions(module, (fn) => nameSizes(fn, types)),
 };
+
+/** {@link nameUnknownDims} for one function. */
+export function nameSizes(fn: FunctionExpr, types: TypeInference): FunctionExpr {
+  const named = nameInFunction(fn, types);
+  const resolved = resolveDimNames(named, types);
+  // A name holds in the body of its let: no operand may hide it there.
+  return named === fn ? resolved : functionToAnf(resolved, (expr) => types.of(expr));
+}
 
 function nameInFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
   const named = namer(fn);

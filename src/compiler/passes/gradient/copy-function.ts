@@ -51,8 +51,13 @@ export function boundSymbols(fn: FunctionExpr): readonly string[] {
     .flatMap(({ type }) => symbolsOf(type));
 }
 
+/** The symbols that a value of a type has: those in types of functions are their own. */
+export function sizesOf(type: Type | undefined): string[] {
+  return symbolsOf(type, { intoFunctions: false });
+}
+
 /** The symbols in a type. */
-export function symbolsOf(type: Type | undefined): string[] {
+export function symbolsOf(type: Type | undefined, { intoFunctions = true } = {}): string[] {
   const symbols: string[] = [];
   const work: Type[] = type === undefined ? [] : [type];
   for (let next = work.pop(); next !== undefined; next = work.pop()) {
@@ -60,7 +65,7 @@ export function symbolsOf(type: Type | undefined): string[] {
       for (const dim of next.shape) forEachSymbol(dim, (symbol) => symbols.push(symbol));
     } else if (next.kind === 'tuple') work.push(...next.fields);
     else if (next.kind === 'adt') work.push(...next.args);
-    else if (next.kind === 'function') work.push(...next.params, next.result);
+    else if (next.kind === 'function' && intoFunctions) work.push(...next.params, next.result);
   }
   return symbols.filter((symbol) => symbol !== '?');
 }

@@ -39,10 +39,12 @@ export class Cotangents {
     if (type.kind !== 'tuple') return this.#values.zero(primal, type, this.#emitter);
     return tuple(
       type.fields.map((field, i) => {
-        const part = cotangent?.fields[i];
-        const needsValue = this.#values.hasFloats(field);
-        const value = needsValue ? this.#values.field(primal, i, this.#emitter) : primal;
-        return this.whole(part, value, field);
+        if (!this.#values.hasCotangent(field)) return tuple([]);
+        return this.whole(
+          cotangent?.fields[i],
+          this.#values.field(primal, i, this.#emitter),
+          field,
+        );
       }),
     );
   }

@@ -20,11 +20,14 @@ import {
   type Type,
   type TypeDefinition,
 } from '../../ir/type.ts';
+import { nameUnknownParams } from '../bind-dims.ts';
+import { nameSizes } from '../name-unknown-dims.ts';
 import {
   boundSymbols,
   copyFunction,
   freshNames,
   hasUnknownDims,
+  sizesOf,
   specialiseTypes,
   symbolsOf,
 } from './copy-function.ts';
@@ -99,12 +102,8 @@ export class DerivativeProgram implements DerivativeContext {
     );
     const captured = [...new Set(functions.flatMap((passed) => passed?.captured ?? []))];
     const args = [...captured, ...expr.args.filter((_, i) => isFunction[i] !== true)];
-    const types = args.map((arg) => formatType(this.types.of(arg)));
-    const key = [
-      ...functions.map((passed) => passed?.key),
-      ...typeArguments.map(formatType),
-      types,
-    ];
+    const types = [...captured.map((variable) => this.types.of(variable)), ...typeArguments];
+    const key = [...functions.map((passed) => passed?.key), ...types.map(formatType)];
     const version = `${name}<${key.join(' ')}>`;
     const versions = this.#versions.get(name) ?? [];
     this.#versions.set(name, versions);
@@ -130,9 +129,9 @@ export class DerivativeProgram implements DerivativeContext {
     }
     const { captured, lets } = closeFunction(value, known);
     const type = this.types.of(arg);
-    if (value.kind === 'global') return { key: `@${value.name}`, captured, lets, value, type };
     const closed = func(captured, withinLets(lets, value));
-    return { key: hashExpr(closed), captured, lets, value, type };
+    const code = value.kind === 'global' ? `@${value.name}` : hashExpr(closed);
+    return { key: `${code}: ${formatType(type)}`, captured, lets, value, type };
   }
 
   /** `let %f = …;` in place of a parameter, and what it captures as parameters. */
@@ -145,7 +144,7 @@ export class DerivativeProgram implements DerivativeContext {
       ...typeArguments,
     ];
     const taken = new Set([
-      ...around.flatMap(symbolsOf),
+      ...around.flatMap((type) => symbolsOf(type)),
       ...given.flatMap(({ lets, value }) => boundSymbols(func([], withinLets(lets, value)))),
     ]);
     const names = freshNames(fn, { known: new Set(), taken });
@@ -159,15 +158,17 @@ export class DerivativeProgram implements DerivativeContext {
       (fn.typeParams ?? []).map((param, i) => [param, typeArguments[i] ?? tupleType([])]),
     );
     const copy = specialiseTypes(renamed, types);
-    const own = copy.params.filter((_, i) => functions[i] === undefined);
+    const others = copy.params.filter((_, i) => functions[i] === undefined);
     const lets = new Map(given.flatMap((passed) => passed.lets.map((one) => [one.variable, one])));
     const passed = copy.params.flatMap((variable, i) => {
       const value = functions[i]?.value;
       return value === undefined ? [] : [{ variable, value }];
     });
     const body = withinLets([...lets.values(), ...passed], copy.body);
-    const version = { ...copy, params: [...captured, ...own], body };
-    return copyFunction(version, new Map(), operators);
+    const version = { ...copy, params: [...captured, ...others], body };
+    // Sizes get names, as those of the program's own functions have them here.
+    const own = nameUnknownParams(copyFunction(version, new Map(), operators));
+    return nameSizes(own, this.types);
   }
 
   vjp(name: string): string {
@@ -279,7 +280,7 @@ export class DerivativeProgram implements DerivativeContext {
     const scope = {
       active,
       known: new Map<VarExpr, KnownFunction>(),
-      symbols: new Set(fn.params.flatMap(({ type }) => symbolsOf(type))),
+      symbols: new Set(fn.params.flatMap(({ type }) => sizesOf(type))),
       taken: new Set(boundSymbols(fn)),
     };
     const params = fn.params.map((param) => this.types.of(param));

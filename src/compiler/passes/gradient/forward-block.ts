@@ -16,7 +16,7 @@ import type {
 import { CUSTOM_GRADIENT, STOP_GRADIENT } from '../../ir/gradient-operators.ts';
 import { AS_ANY, DEVICE_COPY, SCALAR_OPERATORS } from '../../ir/scalar-operators.ts';
 import { formatType, type Type } from '../../ir/type.ts';
-import { copyFunction, freeVariables, freshNames, symbolsOf } from './copy-function.ts';
+import { copyFunction, freeVariables, freshNames, sizesOf } from './copy-function.ts';
 import { type Cotangent, Cotangents } from './cotangents.ts';
 import type { DerivativeContext, FunctionScope } from './derivative-context.ts';
 import type { Emitter } from './emitter.ts';
@@ -80,7 +80,7 @@ export class ForwardBlock {
   }
 
   #step(variable: VarExpr, value: Expr): void {
-    for (const symbol of symbolsOf(variable.type)) {
+    for (const symbol of sizesOf(variable.type)) {
       this.#scope.symbols.add(symbol);
       this.#scope.taken.add(symbol);
     }

@@ -2,6 +2,7 @@ import { isUnknownDim } from '../../../core/dim-symbols.ts';
 import { UnsupportedError } from '../../../core/errors.ts';
 import { applyAdjoint } from '../../../ops/adjoint/apply-adjoint.ts';
 import { GraphBuilder } from '../../../ops/adjoint/graph-builder.ts';
+import { forgetSizes } from '../../inference/forget-pattern-sizes.ts';
 import { isAtom } from '../../ir/atoms.ts';
 import {
   callFunction,
@@ -35,7 +36,7 @@ import {
   freeVariables,
   freshNames,
   hasUnknownDims,
-  symbolsOf,
+  sizesOf,
 } from './copy-function.ts';
 import { type Cotangent, Cotangents } from './cotangents.ts';
 import type { Emitter } from './emitter.ts';
@@ -90,9 +91,11 @@ export class ReverseBlock {
   }
 
   #step(variable: VarExpr, value: Expr): void {
-    for (const symbol of symbolsOf(variable.type)) {
-      this.#scope.symbols.add(symbol);
-      this.#scope.taken.add(symbol);
+    const { symbols, taken } = this.#scope;
+    const named = new Set(sizesOf(variable.type).filter((symbol) => !symbols.has(symbol)));
+    for (const symbol of named) {
+      symbols.add(symbol);
+      taken.add(symbol);
     }
     switch (value.kind) {
       case 'function':
@@ -112,7 +115,8 @@ export class ReverseBlock {
         return;
       case 'if':
       case 'match':
-        this.#branches(variable, value);
+        // The variable names sizes of a value that has none in the branches.
+        this.#branches(variable, value, forgetSizes(this.#typeOf(variable), named));
         return;
       default:
         this.#emitter.define(variable, value);
@@ -290,8 +294,10 @@ export class ReverseBlock {
     const type = this.#typeOf(variable);
     if (type.kind !== 'adt' || !args.some((arg) => this.#isActive(arg))) return;
     const { values, types } = this.#program;
-    const fieldTypes = values.fieldTypes(type, name);
     this.#activate(variable, (cotangent, of, emitter) => {
+      const whole = of.whole(cotangent, variable, type);
+      const own = types.of(whole);
+      const fieldTypes = values.fieldTypes(own.kind === 'adt' ? own : type, name);
       const fields = fieldTypes.map((field, i) => variableOf(`d${i}`, field));
       const pattern: Pattern = {
         kind: 'constructor-pattern',
@@ -300,7 +306,7 @@ export class ReverseBlock {
       };
       const opened: Expr = {
         kind: 'match',
-        value: of.whole(cotangent, variable, type),
+        value: whole,
         clauses: [{ pattern, body: tuple(fields) }],
         complete: false,
       };
@@ -417,8 +423,7 @@ export class ReverseBlock {
     });
   }
 
-  #branches(variable: VarExpr, expr: IfExpr | MatchExpr): void {
-    const type = this.#typeOf(variable);
+  #branches(variable: VarExpr, expr: IfExpr | MatchExpr, type: Type): void {
     const bodies = bodiesOf(expr);
     const operands = this.#activeIn(...bodies);
     const matched = expr.kind === 'match' && this.#isActive(expr.value) ? expr.value : undefined;
@@ -431,7 +436,7 @@ export class ReverseBlock {
     if (this.#program.recomputes) {
       this.#emitter.define(variable, expr);
       this.#activate(variable, (cotangent, of, emitter) => {
-        const whole = of.whole(cotangent, variable, type);
+        const whole = of.whole(cotangent, variable, this.#typeOf(variable));
         const again = this.#againBranches(expr, { ...outs, cotangent: whole, emitter });
         this.#spread(again, outsOf(outs), { of, emitter });
       });
@@ -448,7 +453,7 @@ export class ReverseBlock {
     const back = this.#emitter.bind(projection(both, 1), 'back');
     const isPacked = hasUnknownDims(type);
     this.#activate(variable, (cotangent, of, emitter) => {
-      const whole = of.whole(cotangent, variable, type);
+      const whole = of.whole(cotangent, variable, this.#typeOf(variable));
       const packed = isPacked ? tuple([whole]) : whole;
       this.#spread(callFunction(back, [packed]), outsOf(outs), { of, emitter });
     });
@@ -460,20 +465,22 @@ export class ReverseBlock {
     const inner = { active, known: new Map(known), symbols: new Set(symbols), taken };
     for (const bound of pattern === undefined ? [] : variablesOf(pattern)) {
       if (this.#program.values.hasFloats(this.#typeOf(bound))) active.add(bound);
-      for (const symbol of symbolsOf(bound.type)) inner.symbols.add(symbol);
+      for (const symbol of sizesOf(bound.type)) inner.symbols.add(symbol);
     }
     return new ReverseBlock(this.#program, inner, emitter);
   }
 
   /** The function from the cotangent of a branch's result to those of what all branches read. */
-  backOf(branch: Branch): Expr {
+  backOf(branch: Branch): FunctionExpr {
     const emitter = this.#emitter.inner();
     const own = cotangentType(branch.type);
     const isPacked = hasUnknownDims(branch.type);
     const param = variableOf('d', isPacked ? { kind: 'tuple', fields: [own] } : own);
     const cotangent = isPacked ? this.#named(projection(param, 0), emitter) : param;
     const body = this.pullBranch({ ...branch, cotangent, emitter });
-    return func([param], emitter.around(body));
+    // As around the branch: what the body gives may have sizes that only it names.
+    const fields = outsOf(branch).map((out) => cotangentType(this.#typeOf(out)));
+    return { ...func([param], emitter.around(body)), resultType: { kind: 'tuple', fields } };
   }
 
   /** The cotangents of what a branch reads, as a tuple. */

@@ -63,6 +63,11 @@ export class TypedValues {
     }
   }
 
+  /** Whether cotangents of a type are more than `()`: data keeps what is no float. */
+  hasCotangent(type: Type): boolean {
+    return type.kind === 'adt' || type.kind === 'tuple' || this.hasFloats(type);
+  }
+
   /** Whether a data type holds floats, whatever its parameters stand for. */
   #defines(name: string): boolean {
     const known = this.#floating.get(name);
@@ -89,7 +94,9 @@ export class TypedValues {
   zero(value: Expr, type: Type, emitter: Emitter): Expr {
     if (type.kind === 'tuple') {
       const fields = type.fields.map((field, i) =>
-        this.zero(this.hasFloats(field) ? this.field(value, i, emitter) : value, field, emitter),
+        this.hasCotangent(field)
+          ? this.zero(this.field(value, i, emitter), field, emitter)
+          : tuple([]),
       );
       return tuple(fields);
     }

@@ -123,6 +123,8 @@ class FlatMatch {
   readonly #functionOf = new Map<number, VarExpr>();
   /** A variable that a clause has for a place. */
   readonly #hints = new Map<Occurrence, VarExpr>();
+  /** On how many ways through the tree a place of a field is reached. */
+  readonly #ways = new Map<Occurrence, number>();
   /** Places that some leaf or test needs, or a place inside them. */
   readonly #needed = new Set<Occurrence>();
 
@@ -134,6 +136,7 @@ class FlatMatch {
       if (node.kind === 'leaf') this.#noteLeaf(node);
       else if (node.kind === 'switch') {
         this.#need(node.occurrence);
+        this.#noteFields(node);
         work.push(...node.cases.map((branch) => branch.tree));
         if (node.otherwise !== undefined) work.push(node.otherwise);
       } else if (node.kind === 'compare') {
@@ -149,6 +152,24 @@ class FlatMatch {
       this.#need(occurrence);
       if (!this.#hints.has(occurrence)) this.#hints.set(occurrence, variable);
     }
+  }
+
+  #noteFields({ occurrence, cases }: Extract<DecisionTree, { kind: 'switch' }>): void {
+    for (const { constructor } of cases) {
+      const { fields } = declared(this.#options.context.constructors, constructor).constructor;
+      for (const i of fields.keys()) {
+        const place = occurrence.field(i);
+        this.#ways.set(place, (this.#ways.get(place) ?? 0) + 1);
+      }
+    }
+  }
+
+  /** A hint for a variable. One that names sizes would name them again on another way. */
+  #hintFor(place: Occurrence, type: Type): { readonly name: string; readonly type: Type } {
+    const hint = this.#hints.get(place);
+    if (hint?.type === undefined || !isLike(hint.type, type)) return { name: 'field', type };
+    const isOnce = this.#ways.get(place) === 1;
+    return { name: hint.name, type: isOnce ? hint.type : type };
   }
 
   #need(occurrence: Occurrence): void {
@@ -268,9 +289,8 @@ class FlatMatch {
       const term = substitute(termOf(field), { types, dims: new Map() });
       const declaredType = typeOfTerm(term, { unknown: () => UNIT, dim: (dim) => dim });
       // Fields of other constructors have the same place, and hints may be theirs.
-      const found = this.#hints.get(place);
-      const hint = found?.type && isLike(found.type, declaredType) ? found : undefined;
-      return variableOf(hint?.name ?? 'field', hint?.type ?? declaredType);
+      const hint = this.#hintFor(place, declaredType);
+      return variableOf(hint.name, hint.type);
     });
   }
 
@@ -290,10 +310,10 @@ class FlatMatch {
     for (const inner of missing.toReversed()) {
       const type = place.type.kind === 'tuple' ? place.type.fields[inner.index] : undefined;
       if (type === undefined) throw new Error('internal: a field of what is no tuple');
-      const hint = this.#hints.get(inner);
-      const variable = variableOf(hint?.name ?? 'field', hint?.type ?? type);
+      const hint = this.#hintFor(inner, type);
+      const variable = variableOf(hint.name, hint.type);
       steps.push({ variable, value: projection(place.value, inner.index) });
-      all = { occurrence: inner, value: variable, type: hint?.type ?? type, outer: all };
+      all = { occurrence: inner, value: variable, type: hint.type, outer: all };
       place = all;
     }
     return { place, steps, all };

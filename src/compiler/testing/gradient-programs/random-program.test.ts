@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { TypeCheckError, UnsupportedError } from '../../../core/errors.ts';
+import { createHostDevice } from '../../../device/host/host-device.ts';
+import { compile, OPTIONAL_PASSES } from '../../compile.ts';
+import type { GradientProgram } from './gradient-program.ts';
+import { ProgramDerivatives } from './program-derivatives.ts';
+import { randomGradientProgram } from './random-program.ts';
+
+const SEEDS = Array.from({ length: 30 }, (_, i) => i + 1);
+
+/** Inference does not find the types of all that is drawn. */
+function isProgram(program: GradientProgram): boolean {
+  try {
+    compile(program.module('float64'));
+    return true;
+  } catch (error) {
+    if (error instanceof TypeCheckError) return false;
+    throw error;
+  }
+}
+
+test('gradients of random programs agree with differences, forward mode and unoptimised code', async () => {
+  const host = createHostDevice();
+  const refused: string[] = [];
+  let compared = 0;
+  for (const seed of SEEDS) {
+    const program = randomGradientProgram(seed);
+    if (!isProgram(program)) continue;
+    try {
+      const derivatives = await ProgramDerivatives.of(program);
+      const { differences, modes = 0 } = await derivatives.errorsOn(host, 'float64');
+      expect(differences, program.title).toBeLessThan(1e-6);
+      expect(modes, program.title).toBeLessThan(1e-9);
+      const plain = await derivatives.gradient(host, 'float64', { without: OPTIONAL_PASSES });
+      const optimised = await derivatives.gradient(host, 'float64');
+      for (const [i, value] of optimised.entries()) {
+        expect(value, program.title).toBeCloseTo(plain[i] ?? NaN, 9);
+      }
+      compared++;
+    } catch (error) {
+      if (!(error instanceof UnsupportedError)) throw error;
+      refused.push(error.message);
+    }
+  }
+  expect(compared).toBeGreaterThan(15);
+  // A size that one branch names meets that of another: the error says what to do.
+  expect(refused).toEqual([
+    'a dimension: got an unknown dimension, expected dimensions that follow from those of parameters. ' +
+      'Compute this in a global function that names the dimension in a parameter.',
+  ]);
+});

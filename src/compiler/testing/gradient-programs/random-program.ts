@@ -1,0 +1,222 @@
+import { seededRandom } from '../../../core/random.ts';
+import { type GradientProgram, listOf, textProgram } from './gradient-program.ts';
+
+/** Types of values in random programs. Vectors have any length. */
+type Kind = 'vector' | 'scalar' | 'int' | 'list' | 'maybe' | 'pair' | 'function';
+
+const TYPES: Readonly<Record<Kind, string>> = {
+  vector: 'Tensor[(?,), float64]',
+  scalar: 'Tensor[(), float64]',
+  int: 'int',
+  list: 'List[Tensor[(?,), float64]]',
+  maybe: 'Option[(Tensor[(?,), float64], int)]',
+  pair: '(Tensor[(), float64], Tensor[(?,), float64])',
+  function: 'fn (Tensor[(?,), float64]) -> Tensor[(?,), float64]',
+};
+
+const KINDS: readonly Kind[] = ['vector', 'scalar', 'int', 'list', 'maybe', 'pair', 'function'];
+
+/** Functions that recur, take functions and branch on values, which every program has. Values stay small. */
+const GLOBALS = `
+def @twice(%x: Tensor[(n,), float64]) -> Tensor[(2 * n,), float64] { concat(%x, sin(%x), axis=0) }
+def @pad(%x: Tensor[(?,), float64], %by: int) -> Tensor[(?,), float64] {
+  if (%by) { @pad(concat(%x, reshape(tanh(reduce_sum(%x)), shape=[1]), axis=0), int_sub(%by, #1)) } else { %x }
+}
+def @spread(%x: Tensor[(?,), float64], %n: int) -> List[Tensor[(?,), float64]] {
+  if (%n) { Cons(%x, @spread(@pad(cos(%x), #1), int_sub(%n, #1))) } else { Nil }
+}
+def @total(%l: List[Tensor[(?,), float64]], %w: Tensor[(), float64]) -> Tensor[(), float64] {
+  match (%l) {
+    Cons(%a, Cons(%b, %rest)) => sin(add(mul(%w, reduce_sum(%a)), @total(Cons(%b, %rest), tanh(%w)))),
+    Cons(%a, _) => mul(%w, reduce_sum(%a)),
+    Nil => cos(%w),
+  }
+}
+def @even(%x: Tensor[(), float64], %n: int) -> Tensor[(), float64] {
+  if (%n) { @odd(sin(%x), int_sub(%n, #1)) } else { %x }
+}
+def @odd(%x: Tensor[(), float64], %n: int) -> Tensor[(), float64] {
+  if (%n) { @even(mul(%x, cos(%x)), int_sub(%n, #1)) } else { tanh(%x) }
+}
+def @apply(%f: ${TYPES.function}, %x: Tensor[(?,), float64], %n: int) -> Tensor[(?,), float64] {
+  if (%n) { @apply(%f, %f(%x), int_sub(%n, #1)) } else { %x }
+}
+`;
+
+/** A program of about `size` statements, the same for the same seed. */
+export function randomGradientProgram(seed: number, size = 8): GradientProgram {
+  const random = seededRandom(seed);
+  const body = new ProgramWriter(random).body(2 + Math.floor(random() * size));
+  const text = `${GLOBALS}
+def @f(%x: Tensor[(n,), float64], %s: ${TYPES.scalar}, %l: ${TYPES.list}, %c: int) -> ${TYPES.scalar} {
+${body}
+}`;
+  const number = (): number => Math.round((random() * 2 - 1) * 64) / 64;
+  const vector = (): number[] => Array.from({ length: 1 + Math.floor(random() * 2) }, number);
+  const list = listOf(Array.from({ length: Math.floor(random() * 3) }, vector));
+  return textProgram(`seed ${seed}\n${text}`, text, [vector(), number(), list, { int: 2 }]);
+}
+
+interface Variable {
+  readonly kind: Kind;
+  readonly name: string;
+}
+
+class ProgramWriter {
+  readonly #random: () => number;
+  #serial = 0;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** Statements, and a number made of the values of all kinds. */
+  body(size: number): string {
+    const scope: Variable[] = [
+      { kind: 'vector', name: '%x' },
+      { kind: 'scalar', name: '%s' },
+      { kind: 'list', name: '%l' },
+      { kind: 'int', name: '%c' },
+    ];
+    const lines: string[] = [];
+    for (let i = 0; i < size; i++) {
+      const kind = this.#pick(KINDS);
+      const name = this.#fresh();
+      lines.push(`  let ${name}: ${TYPES[kind]} = ${this.#expr(kind, scope, 3)};`);
+      scope.push({ kind, name });
+    }
+    const of = (kind: Kind): string => this.#expr(kind, scope, 1);
+    const sums = [`reduce_sum(${of('vector')})`, `@total(${of('list')}, ${of('scalar')})`];
+    return `${lines.join('\n')}\n  add(${sums.join(', ')})`;
+  }
+
+  /** An expression of a kind, of at most so many levels. */
+  #expr(kind: Kind, scope: readonly Variable[], depth: number): string {
+    const known = scope.filter((variable) => variable.kind === kind);
+    if (known.length > 0 && (depth <= 0 || this.#below(3) === 0)) return this.#pick(known).name;
+    if (depth <= 0) return this.#leaf(kind);
+    // A function that a branch gives is known only when the program runs.
+    if (kind !== 'function' && this.#below(4) === 0) return this.#branches(kind, scope, depth);
+    return this.#pick(MAKERS[kind])({
+      expr: (of) => this.#expr(of, scope, depth - 1),
+      below: (limit) => this.#below(limit),
+      fresh: () => this.#fresh(),
+      inside: (of, variables) => this.#expr(of, [...scope, ...variables], depth - 1),
+    });
+  }
+
+  #leaf(kind: Kind): string {
+    const leaves: Readonly<Record<Kind, string>> = {
+      vector: this.#pick(['[0.5f64, -0.25f64]', '[0.75f64]']),
+      scalar: `0.${1 + this.#below(9)}f64`,
+      int: `#${this.#below(3)}`,
+      list: 'Nil',
+      maybe: 'None',
+      pair: '(0.5f64, [0.25f64])',
+      function: `fn (%y: ${TYPES.vector}) -> ${TYPES.vector} { sin(%y) }`,
+    };
+    return leaves[kind];
+  }
+
+  #branches(kind: Kind, scope: readonly Variable[], depth: number): string {
+    const branch = (variables: readonly Variable[] = []): string =>
+      this.#expr(kind, [...scope, ...variables], depth - 1);
+    const given = (of: Kind): string => this.#expr(of, scope, 1);
+    const result = this.#fresh();
+    const head: Variable = { kind: 'vector', name: this.#fresh() };
+    const tail: Variable = { kind: 'list', name: this.#fresh() };
+    const count: Variable = { kind: 'int', name: this.#fresh() };
+    const made = this.#pick([
+      () => `if (${given('int')}) { ${branch()} } else { ${branch()} }`,
+      () => `if (less(${given('scalar')}, 0.1f64)) { ${branch()} } else { ${branch()} }`,
+      () =>
+        `match (${given('list')}) { Cons(${head.name}, ${tail.name}) => ${branch([head, tail])}, Nil => ${branch()} }`,
+      () =>
+        `match (${given('maybe')}) { Some((${head.name}, ${count.name})) => ${branch([head, count])}, _ => ${branch()} }`,
+      () =>
+        `match ((${given('list')}, ${given('maybe')})) { (Cons(${head.name}, Cons(_, ${tail.name})), None) => ${branch([head, tail])}, (_, Some((_, ${count.name}))) => ${branch([count])}, _ => ${branch()} }`,
+    ])();
+    return `{ let ${result}: ${TYPES[kind]} = ${made}; ${result} }`;
+  }
+
+  #fresh(): string {
+    return `%v${this.#serial++}`;
+  }
+
+  #pick<T>(items: readonly T[]): T {
+    const item = items[this.#below(items.length)];
+    if (item === undefined) throw new Error('internal: nothing to pick from');
+    return item;
+  }
+
+  #below(limit: number): number {
+    return Math.floor(this.#random() * limit);
+  }
+}
+
+interface Maker {
+  /** An expression with the variables that are in scope. */
+  readonly expr: (kind: Kind) => string;
+  /** The same with further variables. */
+  readonly inside: (kind: Kind, variables: readonly Variable[]) => string;
+  readonly below: (limit: number) => number;
+  /** A name that nothing has. */
+  readonly fresh: () => string;
+}
+
+const MAKERS: Readonly<Record<Kind, readonly ((maker: Maker) => string)[]>> = {
+  vector: [
+    ({ expr, below }) => `${['sin', 'tanh', 'sigmoid', 'softmax'][below(4)]}(${expr('vector')})`,
+    ({ expr }) => `mul(${expr('vector')}, ${expr('scalar')})`,
+    ({ expr }) => `concat(${expr('vector')}, neg(${expr('vector')}), axis=0)`,
+    ({ expr }) => `${expr('function')}(${expr('vector')})`,
+    ({ expr }) => `@twice(${expr('vector')})`,
+    ({ expr, below }) => `@pad(${expr('vector')}, #${below(3)})`,
+    ({ expr, below }) => `@apply(${expr('function')}, ${expr('vector')}, #${below(3)})`,
+    ({ expr }) => `slice(${expr('vector')}, starts=[0], ends=[3])`,
+    ({ expr }) => `${expr('pair')}.1`,
+    ({ expr, fresh }) => {
+      const [sum, item] = [fresh(), fresh()];
+      return `@foldl(fn (${sum}, ${item}) { mul(cos(${item}), tanh(reduce_sum(${sum}))) }, ${expr('vector')}, ${expr('list')})`;
+    },
+    ({ expr, fresh }) => {
+      const name = fresh();
+      return `{ let ${name}: Tensor[(${name.slice(1)},), float64] = ${expr('vector')}; mul(${name}, sin(${name})) }`;
+    },
+  ],
+  scalar: [
+    ({ expr }) => `tanh(reduce_sum(${expr('vector')}))`,
+    ({ expr }) => `mul(${expr('scalar')}, ${expr('scalar')})`,
+    ({ expr }) => `sin(add(${expr('scalar')}, ${expr('scalar')}))`,
+    ({ expr }) => `${expr('pair')}.0`,
+    ({ expr }) => `@total(${expr('list')}, ${expr('scalar')})`,
+    ({ expr, below }) => `@even(${expr('scalar')}, #${below(4)})`,
+  ],
+  int: [
+    ({ expr }) => `@length(${expr('list')})`,
+    ({ expr }) => `int_mod(int_add(${expr('int')}, ${expr('int')}), #3)`,
+    ({ expr }) => `int_lt(dim(${expr('vector')}, axis=0), #3)`,
+  ],
+  list: [
+    ({ expr }) => `Cons(${expr('vector')}, ${expr('list')})`,
+    ({ expr }) => `@map(${expr('function')}, ${expr('list')})`,
+    ({ expr }) => `@map(@twice, ${expr('list')})`,
+    ({ expr }) => `@append(${expr('list')}, ${expr('list')})`,
+    ({ expr }) => `@reverse(${expr('list')})`,
+    ({ expr, below }) => `@spread(${expr('vector')}, #${below(3)})`,
+  ],
+  maybe: [({ expr }) => `Some((${expr('vector')}, ${expr('int')}))`, () => 'None'],
+  pair: [({ expr }) => `(${expr('scalar')}, ${expr('vector')})`],
+  function: [
+    ({ inside, fresh }) => {
+      const name = fresh();
+      const body = inside('vector', [{ kind: 'vector', name }]);
+      return `fn (${name}: ${TYPES.vector}) -> ${TYPES.vector} { slice(${body}, starts=[0], ends=[4]) }`;
+    },
+    ({ expr, fresh }) => {
+      const name = fresh();
+      const size = name.slice(1);
+      return `fn (${name}: Tensor[(${size},), float64]) -> ${TYPES.vector} { mul(${name}, ${expr('scalar')}) }`;
+    },
+  ],
+};
