@@ -4,6 +4,7 @@ import type { Executable } from '../../src/bytecode/executable-file.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { compileOnnx } from '../../src/frontend/onnx/compile-onnx.ts';
 import { elementwiseChain } from './elementwise-chain.ts';
+import { elementwiseGradient, layerGradient, type WithGradient } from './gradient-chain.ts';
 
 /** Models of our own, and models of others where they lie beside this repository. */
 const FOLDERS = ['../../models/', '../../../shared/models/'].map((path) =>
@@ -20,6 +21,7 @@ const DEFAULT_MODELS_OF_OTHERS = [
 ];
 
 const CHAIN_LENGTHS = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000];
+const GRADIENT_LENGTHS = [1_000, 2_000, 4_000, 8_000];
 const REPEATS = 5;
 
 /**
@@ -85,7 +87,26 @@ export async function main(args: readonly string[]): Promise<number> {
     const cells = [times[0] ?? 0, median(times), median(cpu)].map((ms) => ms.toFixed(0));
     console.log(row([length, ...cells, ((1000 * best) / length).toFixed(1)]));
   }
+  timeGradients('gradient, elementwise', elementwiseGradient);
+  timeGradients('gradient, layers', layerGradient);
   return status;
+}
+
+/** Chains with their gradients, beside those without. */
+function timeGradients(title: string, make: (length: number) => WithGradient): void {
+  console.log(`\n${row([title, 'forward CPU', 'both CPU', 'ratio', 'us/node'])}`);
+  const best = new Map<number, number>();
+  for (const length of GRADIENT_LENGTHS) {
+    const { forward, withGradient } = make(length);
+    const alone = Math.min(...measure(() => compile(forward)).cpu);
+    const both = Math.min(...measure(() => compile(withGradient)).cpu);
+    best.set(length, both);
+    const cells = [alone.toFixed(0), both.toFixed(0), (both / alone).toFixed(1)];
+    console.log(row([length, ...cells, ((1000 * both) / length).toFixed(1)]));
+  }
+  const [first = 1, last = 1] = [GRADIENT_LENGTHS[0], GRADIENT_LENGTHS.at(-1)];
+  const growth = (best.get(last) ?? NaN) / (best.get(first) ?? NaN);
+  console.log(`${last} calls take ${growth.toFixed(1)} times what ${first} take`);
 }
 
 function fileOf(name: string): string | undefined {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import { compile } from '../../compile.ts';
 import { parseModule } from '../../ir/parse.ts';
+import { postOrder } from '../../ir/visit.ts';
 import { printModule } from '../../ir/print.ts';
 import { loadProgram } from '../../testing/load-program.ts';
 import { textAfter } from '../../testing/text-after.ts';
@@ -313,6 +314,31 @@ it('a straight line becomes a straight line', () => {
     }
     "
   `);
+});
+
+it('a chain of calls gives code in proportion, and no other copy of it', () => {
+  const callsFor = (length: number): number => {
+    const names = ['tanh', 'exp', 'sigmoid', 'sin'];
+    const steps = Array.from(
+      { length },
+      (_, i) => `let %v${i + 1} = ${names[i % names.length]}(%v${i});`,
+    );
+    const text = `def @main(%x: Tensor[(n,), float32]) {
+      gradient(fn (%v0: Tensor[(n,), float32]) { ${steps.join(' ')} reduce_sum(%v${length}) })(%x)
+    }`;
+    let calls = 0;
+    compile(parseModule(text), {
+      dump(pass, { functions }) {
+        if (pass !== 'gradient') return;
+        const all = [...functions.values()].flatMap(({ body }) => postOrder(body));
+        calls = all.filter(({ kind }) => kind === 'call').length;
+      },
+    });
+    return calls;
+  };
+  const [short, long] = [callsFor(100), callsFor(400)];
+  expect((long - short) / 300).toBeLessThanOrEqual(4);
+  expect(long - 4 * short).toBeLessThanOrEqual(0);
 });
 
 it('a cotangent is taken for a result of any type', async () => {

@@ -138,7 +138,7 @@ class Expansion {
       if (op === STOP_GRADIENT || op === CUSTOM_GRADIENT) return expr;
       return this.#derive(expr, op, { lets, name });
     });
-    const source = { ...fn, body };
+    const source = { ...fn, body: withoutUnreadFunctions(body) };
     this.#functions.set(name, source);
     this.#states.set(name, 'done');
     return source;
@@ -172,6 +172,15 @@ class Expansion {
       expected: 'a global function, or one that stands here',
     });
   }
+}
+
+/** Without functions that only an operator on functions read, in whose place another function stands now. */
+function withoutUnreadFunctions(body: Expr): Expr {
+  const readers = countReaders(body);
+  return rewrite(body, (expr) => {
+    const isUnread = expr.kind === 'let' && !readers.has(expr.variable);
+    return isUnread && expr.value.kind === 'function' ? expr.body : expr;
+  });
 }
 
 /** The values of lets by their variables. */
