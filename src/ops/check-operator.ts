@@ -43,6 +43,8 @@ function checkInputs({ name, inputs }: Operator): void {
 function missingPart(op: Operator): readonly [string, string] | undefined {
   const { kind, scalar, reference, composition, hostOnlyBecause } = op;
   if (composition !== undefined && kind !== 'opaque') return ['with a composition', 'opaque'];
+  // The host knows its meaning.
+  if (reference === 'core') return undefined;
   const writes = reference !== undefined && 'reference' in reference;
   switch (kind) {
     case 'elementwise': {

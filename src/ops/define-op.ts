@@ -9,7 +9,7 @@ import type {
 } from '../core/primitive-function.ts';
 import type { Formula, FormulaCall } from './formula/expression.ts';
 import type { IndexExpression, IntegerType } from './index-expression/expression.ts';
-import type { KernelSpec, LoweringCall, Operands } from './lowering.ts';
+import type { Lowering, LoweringCall, Operands } from './lowering.ts';
 
 /**
  * How an operator may be fused:
@@ -232,8 +232,11 @@ export interface OpDefinition<Name extends string = string> {
   readonly indexMap?: IndexMap;
   /** For `reduction` and `anchor`. Absent: its inputs have to be in memory. */
   readonly fusion?: OpFusion;
-  /** For `reduction` and `anchor`: kernels by adapter class. */
-  lower?(call: LoweringCall): readonly KernelSpec[];
+  /**
+   * For `reduction` and `anchor`: kernels by adapter class. `'core'`: those that Weft has for its operator of this
+   * name, which come with the WebGPU device.
+   */
+  readonly lower?: Lowering | 'core';
   /**
    * Why the operator runs on the host only, in words that follow "because": its result depends on
    * the order of data, say. Absent for operators that have kernels.

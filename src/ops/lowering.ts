@@ -16,6 +16,9 @@ export interface LoweringCall {
   readonly caps: PlannerCaps;
 }
 
+/** The kernels of a call, by adapter class. */
+export type Lowering = (call: LoweringCall) => readonly KernelSpec[];
+
 /**
  * One launch of a hand-written shader. The planner assembles the module:
  * a prelude (`const` declarations, `struct Params`, bindings, hooks) and then `source`, which

@@ -9,9 +9,10 @@ import type { OpReference } from './op-reference.ts';
 export interface Operator<Name extends string = string> extends OpDefinition<Name> {
   /**
    * Its host computation. Absent if a formula, an index map or a composition defines it, and for
-   * operators that only WebGPU runs.
+   * operators that only WebGPU runs. `'core'`: that which Weft has for its operator of this name, which the host and
+   * the compiler load.
    */
-  readonly reference?: OpReference | undefined;
+  readonly reference?: OpReference | 'core' | undefined;
   /**
    * The meaning of a call, in the language of programs: statements and an expression in which `%name` is the
    * input of that name. The compiler puts it in the place of the call, so that executables need no

@@ -1,4 +1,5 @@
 import { internalError } from '../core/errors.ts';
+import { CORE_REFERENCES } from './core-references.ts';
 import { elementwiseReference } from './elementwise/elementwise.reference.ts';
 import { injectiveReference } from './index-expression/injective.reference.ts';
 import type { OpReference, StaticReference } from './op-reference.ts';
@@ -6,7 +7,8 @@ import type { Operator } from './operator.ts';
 
 /** The host computation of an operator; undefined if only WebGPU runs it. */
 export function referenceOf(op: Operator): OpReference | undefined {
-  if (op.reference !== undefined) return op.reference;
+  const own = op.reference === 'core' ? CORE_REFERENCES[op.name] : op.reference;
+  if (own !== undefined) return own;
   if (op.scalar?.formula !== undefined) return elementwiseReference(op);
   return op.indexMap === undefined ? undefined : injectiveReference(op);
 }

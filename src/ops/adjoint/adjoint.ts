@@ -1,4 +1,5 @@
 import type { Attributes } from '../../core/primitive-function.ts';
+import type { Dim } from '../../core/dim.ts';
 import type { OpDefinition } from '../define-op.ts';
 import type { GraphBuilder } from './graph-builder.ts';
 import type { GraphTensor } from './graph-target.ts';
@@ -28,10 +29,38 @@ export type AdjointLookup = (name: string) => {
 };
 
 /** The cotangents of the inputs, each of the type of its input; undefined for zero. */
-export type AdjointRule = (call: AdjointCall) => readonly (GraphTensor | undefined)[];
+export interface AdjointRule {
+  (call: AdjointCall): readonly (GraphTensor | undefined)[];
+  /** For an operator over steps: how its calls are halved, where the number of steps is a symbol. */
+  readonly halving?: Halving;
+}
 
 /**
  * The adjoint of an operator in other operators. `zero`: the derivative is zero almost everywhere.
  * `discrete`: the result has no derivative, since it is an integer, a bool or bits.
  */
 export type Adjoint = AdjointRule | 'zero' | 'discrete';
+
+/** A call, to be written in other operators. */
+export type ExpandedCall = Pick<AdjointCall, 'inputs' | 'output' | 'attributes' | 'graph'>;
+
+/**
+ * How a call over steps is calls over half of them each. Where the number of steps is a symbol, derivatives are those of a
+ * recursion that halves it down to single steps: no depth is in proportion to the steps, and no step gives a cotangent
+ * of all inputs.
+ */
+export interface Halving {
+  /** The axis of the steps, by input; undefined for what all steps share. */
+  readonly axes: readonly (number | undefined)[];
+  /** The call in others that can be halved, if it cannot itself. */
+  readonly apart?: (call: ExpandedCall) => GraphTensor | undefined;
+  /** The result, from calls over the first steps and over the others. */
+  readonly halves: (call: ExpandedCall, half: Half) => GraphTensor;
+}
+
+export interface Half {
+  /** How many steps the first call has. */
+  readonly first: Dim;
+  /** The call with other inputs. */
+  readonly run: (inputs: ExpandedCall['inputs']) => GraphTensor;
+}

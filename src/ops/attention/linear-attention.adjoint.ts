@@ -1,10 +1,14 @@
 import { byExpansion } from '../adjoint/by-expansion.ts';
+import type { ExpandedCall } from '../adjoint/adjoint.ts';
 import { stepCount } from '../adjoint/step-count.ts';
 import type { GraphTensor } from '../adjoint/graph-target.ts';
+import { linearAttentionHalving } from './linear-attention.halving.ts';
 import { sizesOf } from './linear-attention.ts';
 
-/** Its steps, one after the other: the number of positions has to be known. */
-export const linearAttentionAdjoint = byExpansion(({ inputs, output, attributes, graph }) => {
+/** Its steps, one after the other, where the number of positions is known. */
+export const linearAttentionAdjoint = byExpansion(written, { halving: linearAttentionHalving });
+
+function written({ inputs, output, attributes, graph }: ExpandedCall): GraphTensor {
   const [query, key, value, initial, gate, erase] = inputs;
   if (query === undefined || key === undefined || value === undefined || initial === undefined) {
     return output;
@@ -36,4 +40,4 @@ export const linearAttentionAdjoint = byExpansion(({ inputs, output, attributes,
   return results.length === 0
     ? flat(state)
     : graph.concat([flat(graph.concat(results, 1)), flat(state)], 0);
-});
+}

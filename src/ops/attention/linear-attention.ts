@@ -1,19 +1,11 @@
-import source from '../../../shaders/linear-attention.wgsl?raw';
-import { CONCRETE_DIMS, type DimContext } from '../../core/dim-context.ts';
+import type { DimContext } from '../../core/dim-context.ts';
 import type { Dim } from '../../core/dim.ts';
 import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
-import {
-  type KernelSpec,
-  type LoweringCall,
-  MAX_LOOP_ROUNDS,
-  type Operands,
-  u32,
-} from '../lowering.ts';
+import type { Operands } from '../lowering.ts';
 import { commonDType, operand, present, requireShape } from '../operand-checks.ts';
-import { invocationGrid, readInputs, storeOutput, perInvocation } from '../element-kernel.ts';
 
 const NAME = 'linear_attention';
 export const INPUTS = ['query', 'key', 'value', 'initial', 'gate', 'erase'];
@@ -59,7 +51,7 @@ export const linearAttention = defineOp({
       shape: [dims.mul(dims.mul(batch, rows), valueSize)],
     };
   },
-  lower: lowerLinearAttention,
+  lower: 'core',
   tolerance: { rtol: 1e-4, atol: 1e-4 },
 });
 
@@ -81,37 +73,4 @@ export function sizesOf<D extends Dim>(
   const [, , keySize = dims.of(0), valueSize = dims.of(0)] = operand(inputs, 3).shape;
   const [heads, kvHeads] = ['heads', 'kv_heads'].map((name) => intAttribute(attributes, name));
   return { batch, positions, heads: heads ?? 1, kvHeads: kvHeads ?? 1, keySize, valueSize };
-}
-
-function lowerLinearAttention(call: LoweringCall): readonly KernelSpec[] {
-  const { inputs, attributes, caps } = call;
-  const sizes = sizesOf(inputs, attributes, CONCRETE_DIMS);
-  const { batch, positions, heads, kvHeads, keySize, valueSize } = sizes;
-  const count = batch * kvHeads * valueSize;
-  const grid = invocationGrid(count, caps);
-  const byteLength = Math.max(4, count * keySize * 4);
-  const state = { kind: 'scratch', index: 0, byteLength } as const;
-  const rounds = keySize * (2 + heads / kvHeads) + heads / kvHeads + 1;
-  const step = Math.max(1, Math.floor((MAX_LOOP_ROUNDS - 2 * keySize) / rounds));
-  return Array.from({ length: Math.max(1, Math.ceil(positions / step)) }, (_, i) => {
-    return {
-      ...grid,
-      name: 'linear-attention',
-      source: perInvocation(source),
-      constants: { HAS_GATE: inputs[4] !== undefined, HAS_ERASE: inputs[5] !== undefined },
-      params: {
-        ...grid.params,
-        positions: u32(positions),
-        begin: u32(i * step),
-        end: u32(Math.min((i + 1) * step, positions)),
-        kv_heads: u32(kvHeads),
-        group_size: u32(heads / kvHeads),
-        key_size: u32(keySize),
-        value_size: u32(valueSize),
-        outputs: u32(batch * positions * heads * valueSize),
-      },
-      reads: [...readInputs(...INPUTS), { hook: 'state', from: state, width: 1 }],
-      writes: [...storeOutput(), { hook: 'state', to: state, width: 1 }],
-    };
-  });
 }

@@ -16,7 +16,6 @@ import {
   requireRank,
   requireShape,
 } from '../operand-checks.ts';
-import { lowerAttention } from './attention-lowering.ts';
 
 const NAME = 'scaled_dot_product_attention';
 const INPUTS = ['query', 'key', 'value', 'bias'];
@@ -54,7 +53,7 @@ export const scaledDotProductAttention = defineOp({
     return { dtype: commonDType(present(inputs), NAME), shape: all };
   },
   fusion: { loads: attentionLoads },
-  lower: lowerAttention,
+  lower: 'core',
   tolerance: { rtol: 1e-4, atol: 1e-5 },
 });
 

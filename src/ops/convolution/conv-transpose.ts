@@ -1,13 +1,11 @@
-import source from '../../../shaders/conv-transpose-direct.wgsl?raw';
 import type { DimContext } from '../../core/dim-context.ts';
 import type { Dim } from '../../core/dim.ts';
 import { formatDim } from '../../core/dim.ts';
 import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
-import { elementCount, type Shape } from '../../core/shape.ts';
+import type { Shape } from '../../core/shape.ts';
 import { dimsAttribute, intAttribute, intsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
-import { elementKernel } from '../element-kernel.ts';
-import type { KernelSpec, LoweringCall, Operands } from '../lowering.ts';
+import type { Operands } from '../lowering.ts';
 import {
   commonDType,
   formatType,
@@ -18,7 +16,6 @@ import {
 } from '../operand-checks.ts';
 import { CONVOLUTION_INPUTS, requireBias } from './infer-convolution.ts';
 import { requireSpatial, type VolumeAxes, volumeAxes, WINDOW_ATTRIBUTES } from './window.ts';
-import { windowParams } from './window-params.ts';
 
 const NAME = 'conv_transpose';
 
@@ -39,7 +36,7 @@ export const convTranspose = defineOp({
     dtype: operand(inputs, 0).dtype,
     shape: inferShape(inputs, attributes, dims),
   }),
-  lower: lowerConvTranspose,
+  lower: 'core',
   tolerance: { rtol: 1e-4, atol: 1e-4 },
 });
 
@@ -90,24 +87,4 @@ export function transposedAxes(x: Shape, w: Shape, attributes: Attributes): Volu
       count: size?.[axis] ?? 0,
     })),
   );
-}
-
-function lowerConvTranspose(call: LoweringCall): readonly KernelSpec[] {
-  const { inputs, output, attributes, caps } = call;
-  const [x = [], w = []] = [inputs[0]?.shape, inputs[1]?.shape];
-  const count = elementCount(output.shape);
-  const groups = intAttribute(attributes, 'groups');
-  return elementKernel(count, caps, {
-    name: 'conv-transpose-direct',
-    source,
-    constants: { HAS_BIAS: inputs[2] !== undefined },
-    params: {
-      ...windowParams(transposedAxes(x, w, attributes)),
-      out_channels: output.shape[1] ?? 1,
-      in_channels: x[1] ?? 1,
-      group_in_channels: (x[1] ?? 1) / groups,
-      group_out_channels: w[1] ?? 1,
-    },
-    hooks: ['x', 'w', 'bias'],
-  });
 }

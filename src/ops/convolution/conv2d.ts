@@ -1,4 +1,3 @@
-import { lowerConv2d } from './conv2d-lowering.ts';
 import { convolutionLoads } from './convolution-loads.ts';
 import { defineOp } from '../define-op.ts';
 import { operand } from '../operand-checks.ts';
@@ -20,6 +19,6 @@ export const conv2d = defineOp({
     shape: inferConvolution(inputs, attributes, { name: 'conv2d', axisNames: 'R, S', dims }),
   }),
   fusion: { loads: convolutionLoads },
-  lower: lowerConv2d,
+  lower: 'core',
   tolerance: { rtol: 2e-5, atol: 2e-5 },
 });

@@ -1,15 +1,11 @@
-import source from '../../../shaders/deform-conv.wgsl?raw';
 import { CONCRETE_DIMS } from '../../core/dim-context.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
-import { elementCount, type Shape } from '../../core/shape.ts';
+import type { Shape } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
-import { elementKernel } from '../element-kernel.ts';
-import type { KernelSpec, LoweringCall } from '../lowering.ts';
 import { operand, requireShape } from '../operand-checks.ts';
 import { inferConvolution } from './infer-convolution.ts';
-import { channelParams, windowParams } from './window-params.ts';
 import { type VolumeAxes, volumeAxes, WINDOW_ATTRIBUTES, windowAxes } from './window.ts';
 
 const NAME = 'deform_conv';
@@ -49,38 +45,11 @@ export const deformConv = defineOp({
     }
     return { dtype: x.dtype, shape };
   },
-  lower: lowerDeformConv,
+  lower: 'core',
   tolerance: { rtol: 1e-4, atol: 1e-4 },
 });
 
 export function axesOf(x: Shape, w: Shape, attributes: Attributes): VolumeAxes {
   const options = { name: NAME, kernel: w.slice(2), ceilMode: false, dims: CONCRETE_DIMS };
   return volumeAxes(windowAxes(x, attributes, options));
-}
-
-function lowerDeformConv({
-  inputs,
-  output,
-  attributes,
-  caps,
-}: LoweringCall): readonly KernelSpec[] {
-  const [x = [], w = []] = [inputs[0]?.shape, inputs[1]?.shape];
-  const count = elementCount(output.shape);
-  const offsetGroups = intAttribute(attributes, 'offset_groups');
-  return elementKernel(count, caps, {
-    name: 'deform-conv',
-    source,
-    constants: { HAS_MASK: inputs[3] !== undefined },
-    params: {
-      ...windowParams(axesOf(x, w, attributes)),
-      ...channelParams({
-        inChannels: x[1] ?? 1,
-        outChannels: output.shape[1] ?? 1,
-        groups: intAttribute(attributes, 'groups'),
-      }),
-      offset_groups: offsetGroups,
-      offset_channels: (x[1] ?? 1) / offsetGroups,
-    },
-    hooks: ['x', 'w', 'offset', 'mask'],
-  });
 }

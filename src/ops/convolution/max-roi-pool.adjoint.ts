@@ -1,5 +1,6 @@
 import type { AdjointRule } from '../adjoint/adjoint.ts';
-import { byExpansion, type ExpandedCall } from '../adjoint/by-expansion.ts';
+import { byExpansion } from '../adjoint/by-expansion.ts';
+import type { ExpandedCall } from '../adjoint/adjoint.ts';
 import type { GraphTensor } from '../adjoint/graph-target.ts';
 import { floatAttribute } from '../attributes.ts';
 

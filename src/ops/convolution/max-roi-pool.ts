@@ -1,11 +1,7 @@
-import source from '../../../shaders/max-roi-pool.wgsl?raw';
 import { formatDim } from '../../core/dim.ts';
-import { elementCount } from '../../core/shape.ts';
-import { floatAttribute, intsAttribute } from '../attributes.ts';
+import { intsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
-import { elementKernel } from '../element-kernel.ts';
-import { f32, type KernelSpec, type LoweringCall } from '../lowering.ts';
 import { commonDType, formatType, operand, present, requireRank } from '../operand-checks.ts';
 
 /**
@@ -40,32 +36,6 @@ export const maxRoiPool = defineOp({
       shape: [regions, channels, dims.of(height), dims.of(columns)],
     };
   },
-  lower: lowerMaxRoiPool,
+  lower: 'core',
   tolerance: { rtol: 0, atol: 0 },
 });
-
-function lowerMaxRoiPool({
-  inputs,
-  output,
-  attributes,
-  caps,
-}: LoweringCall): readonly KernelSpec[] {
-  const [batch = 1, channels = 1, height = 1, width = 1] = inputs[0]?.shape ?? [];
-  const [, , rows = 1, columns = 1] = output.shape;
-  const count = elementCount(output.shape);
-  return elementKernel(count, caps, {
-    name: 'max-roi-pool',
-    source,
-    params: {
-      batch: batch,
-      channels: channels,
-      in_h: height,
-      in_w: width,
-      out_h: rows,
-      out_w: columns,
-      scale: f32(floatAttribute(attributes, 'scale')),
-      lowest: f32(-Infinity),
-    },
-    hooks: ['x', 'rois'],
-  });
-}

@@ -1,10 +1,13 @@
 import type { Adjoint } from '../adjoint/adjoint.ts';
 import { DYNAMIC_OPS } from './dynamic-ops.ts';
-
-/** Floats that follow from others: where a derivative is asked for, there is none. */
-const MISSING: ReadonlySet<string> = new Set(['range', 'mel_weights', 'resize_table']);
+import { rangeAdjoint } from './range.adjoint.ts';
 
 /** Sizes, indices and tables of sizes have no derivatives. */
-export const DYNAMIC_ADJOINTS: Readonly<Record<string, Adjoint>> = Object.fromEntries(
-  DYNAMIC_OPS.filter(({ name }) => !MISSING.has(name)).map(({ name }) => [name, 'discrete']),
-);
+export const DYNAMIC_ADJOINTS: Readonly<Record<string, Adjoint>> = {
+  ...Object.fromEntries(
+    DYNAMIC_OPS.filter(({ name }) => name !== 'resize_table').map(({ name }) => [name, 'discrete']),
+  ),
+  range: rangeAdjoint,
+  // Edges are rounded to places of the spectrum.
+  mel_weights: 'zero',
+};

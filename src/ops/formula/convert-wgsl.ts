@@ -1,5 +1,5 @@
 import { internalError } from '../../core/errors.ts';
-import type { Declarations } from './intrinsics.ts';
+import type { Declarations } from './intrinsics-wgsl.ts';
 import { isWideType, type ScalarType } from './scalar-type.ts';
 import { wgslConstant, wgslType } from './wgsl-type.ts';
 import { wideDeclarations } from '../wide-integers.ts';

@@ -3,7 +3,7 @@ import { wideDeclarations, type WideFunction } from '../wide-integers.ts';
 import { convertDeclarations, convertText } from './convert-wgsl.ts';
 import type { BinaryNode, CompareNode, TestNode, UnaryNode } from './expression.ts';
 import type { TypedExpression } from './infer-types.ts';
-import { type Declarations, INTRINSICS } from './intrinsics.ts';
+import { type Declarations, WGSL_INTRINSICS } from './intrinsics-wgsl.ts';
 import { callLanewise } from './lanewise.ts';
 import { REMAINDERS } from './remainder-wgsl.ts';
 import { isWideType, type ScalarType } from './scalar-type.ts';
@@ -69,7 +69,7 @@ class WgslRenderer {
       case 'intrinsic': {
         const values = node.operands.map((operand) => this.#named(operand, names));
         const { type } = node;
-        const call = INTRINSICS[node.name].wgsl({ operands: values, type, width });
+        const call = WGSL_INTRINSICS[node.name]({ operands: values, type, width });
         this.#declare(call.declarations);
         return call.text;
       }

@@ -1,12 +1,9 @@
 import { ALL_DTYPES } from '../../core/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
-import { elementCount, rowMajorStrides } from '../../core/shape.ts';
 import { axisAttribute, stringAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
-import { type LoweringCall, u32 } from '../lowering.ts';
 import { commonDType, formatType, operand } from '../operand-checks.ts';
 import { INDEX_DTYPES } from './integer-index.ts';
-import { lowerScatter, type ScatterPlaces } from './scatter-lowering.ts';
 import { REDUCTION_ATTRIBUTE, requireReducible } from './scatter-reduction.ts';
 
 export const axisOf = /* @__PURE__ */ axisAttribute('scatter_elements');
@@ -42,40 +39,6 @@ export const scatterElements = defineOp({
     return { dtype, shape: x.shape };
   },
   storage: { overwrites: 0 },
-  lower: (call) => lowerScatter(call, elementPlaces(call)),
+  lower: 'core',
   tolerance: { rtol: 1e-6, atol: 1e-6 },
 });
-
-function elementPlaces(call: LoweringCall): ScatterPlaces {
-  const { shape } = operand(call.inputs, 1);
-  const strides = rowMajorStrides(call.output.shape);
-  const axis = axisOf(call.attributes, shape.length);
-  const lines = shape.map((_, i) => {
-    const stride = i === axis ? '' : `  row += rest % params.size${i} * params.stride${i};\n`;
-    return `${stride}  rest /= params.size${i};\n`;
-  });
-  const source = `fn row_of(update: u32) -> u32 {
-  let place = place_at(update, params.axis_size);
-  if (place >= params.axis_size) {
-    return OUTSIDE;
-  }
-  var row = place * params.axis_stride;
-  var rest = update;
-${lines.reverse().join('')}  return row;
-}
-`;
-  const sizes = shape.flatMap((size, i) => [
-    [`size${i}`, u32(size)] as const,
-    [`stride${i}`, u32(strides[i] ?? 1)] as const,
-  ]);
-  return {
-    run: 1,
-    updateRows: elementCount(shape),
-    source,
-    params: {
-      axis_size: u32(call.output.shape[axis] ?? 1),
-      axis_stride: u32(strides[axis] ?? 1),
-      ...Object.fromEntries(sizes),
-    },
-  };
-}

@@ -15,7 +15,7 @@ import {
   u32,
 } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
-import { combineWgsl } from './scatter-reduction.ts';
+import { combineWgsl } from './combine-wgsl.ts';
 
 /** Where updates go, in rows of `run` elements. */
 export interface ScatterPlaces {

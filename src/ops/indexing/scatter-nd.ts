@@ -1,13 +1,11 @@
 import { ALL_DTYPES } from '../../core/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
-import { elementCount, rowMajorStrides, type Shape } from '../../core/shape.ts';
+import { elementCount, type Shape } from '../../core/shape.ts';
 import { stringAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
-import { type LoweringCall, u32 } from '../lowering.ts';
 import { commonDType, formatType, operand } from '../operand-checks.ts';
 import { tupleLength } from './gather-nd.ts';
 import { INDEX_DTYPES } from './integer-index.ts';
-import { lowerScatter, type ScatterPlaces } from './scatter-lowering.ts';
 import { REDUCTION_ATTRIBUTE, requireReducible } from './scatter-reduction.ts';
 
 /** Slices of x replaced, or combined with updates, at tuples of indices. */
@@ -40,7 +38,7 @@ export const scatterNd = defineOp({
     return { dtype, shape: x.shape };
   },
   storage: { overwrites: 0 },
-  lower: (call) => lowerScatter(call, tuplesToRows(call)),
+  lower: 'core',
   tolerance: { rtol: 1e-6, atol: 1e-6 },
 });
 
@@ -57,23 +55,4 @@ export function tuplesOf(shape: Shape, indices: Shape): Tuples {
     count: elementCount(indices.slice(0, -1)),
     run: elementCount(shape.slice(length)),
   };
-}
-
-function tuplesToRows(call: LoweringCall): ScatterPlaces {
-  const { sizes, count, run } = tuplesOf(call.output.shape, operand(call.inputs, 1).shape);
-  const strides = rowMajorStrides(sizes);
-  const lines = sizes.map(
-    (_, k) => `  let place${k} = place_at(update * ${sizes.length}u + ${k}u, params.size${k});
-  if (place${k} >= params.size${k}) {
-    return OUTSIDE;
-  }
-  row += place${k} * params.stride${k};
-`,
-  );
-  const params = sizes.flatMap((size, k) => [
-    [`size${k}`, u32(size)] as const,
-    [`stride${k}`, u32(strides[k] ?? 1)] as const,
-  ]);
-  const source = `fn row_of(update: u32) -> u32 {\n  var row = 0u;\n${lines.join('')}  return row;\n}\n`;
-  return { run, updateRows: count, source, params: Object.fromEntries(params) };
 }

@@ -1,13 +1,10 @@
-import source from '../../../shaders/tensor-scatter.wgsl?raw';
-import { ALL_DTYPES, type DType } from '../../core/dtype.ts';
+import { ALL_DTYPES } from '../../core/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
-import { axisAttribute, boolAttribute } from '../attributes.ts';
+import { axisAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
-import { invocationGrid, perInvocation, readInput, storeOutput } from '../element-kernel.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
-import { u32 } from '../lowering.ts';
 import { commonDType, formatType, operand, requireVector } from '../operand-checks.ts';
 import { INDEX_DTYPES } from './integer-index.ts';
 
@@ -46,28 +43,7 @@ export const tensorScatter = defineOp({
     return { dtype, shape: x.shape };
   },
   storage: { overwrites: 0 },
-  lower(call) {
-    const { axis, run, rows } = placesOf(call.output.shape, call.attributes);
-    const updates = operand(call.inputs, 1).shape;
-    const { params, ...grid } = invocationGrid(elementCount(updates), call.caps);
-    return [
-      {
-        name: 'tensor-scatter',
-        source: beginOf(operand(call.inputs, 2).dtype) + perInvocation(source),
-        ...grid,
-        constants: { CIRCULAR: boolAttribute(call.attributes, 'circular') },
-        params: {
-          ...params,
-          run: u32(run),
-          rows: u32(rows),
-          size: u32(call.output.shape[axis] ?? 0),
-          steps: u32(updates[axis] ?? 0),
-        },
-        reads: [readInput('updates', 1), readInput('begins', 2)],
-        writes: storeOutput(),
-      },
-    ];
-  },
+  lower: 'core',
   tolerance: EXACT,
 });
 
@@ -76,19 +52,4 @@ export function placesOf(shape: Shape, attributes: Attributes) {
   const axis = axisOf(attributes, shape.length);
   const run = elementCount(shape.slice(axis + 1));
   return { axis, run, rows: elementCount(shape.slice(1, axis)) };
-}
-
-/** Begins of int64 saturate: beyond int32 they lie outside of every axis. */
-function beginOf(dtype: DType): string {
-  if (dtype !== 'int64') return 'fn begin_of(i: u32) -> i32 { return load_begins(i); }\n';
-  return `fn begin_of(i: u32) -> i32 {
-  let wide = load_begins(i);
-  let low = bitcast<i32>(wide.x);
-  let high = bitcast<i32>(wide.y);
-  if (high == low >> 31u) {
-    return low;
-  }
-  return select(2147483647, i32(-2147483648), high < 0);
-}
-`;
 }

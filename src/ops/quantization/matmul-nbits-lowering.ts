@@ -3,7 +3,7 @@ import { decodingMatmulKernels, wholeMatmulKernels } from '../linear/matmul-lowe
 import { type Decoding, unroll } from '../linear/register-tile.ts';
 import { type KernelRead, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { type NbitsProblem, nbitsProblem } from './matmul-nbits-problem.ts';
-import { ABSENT } from './zero-points.ts';
+import { ABSENT } from './subtract-zero-points.ts';
 import { plainProblem } from '../linear/matmul-problem.ts';
 import { readInput } from '../element-kernel.ts';
 

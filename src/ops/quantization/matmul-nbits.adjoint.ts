@@ -1,57 +1,71 @@
+import type { Dim } from '../../core/dim.ts';
+import { HostTensor } from '../../core/host-tensor.ts';
 import type { AdjointCall, AdjointRule } from '../adjoint/adjoint.ts';
 import type { GraphTensor } from '../adjoint/graph-target.ts';
 import { intAttribute } from '../attributes.ts';
 import { isFloat } from '../elementwise/number-dtypes.ts';
 
-/** Products by the matrix that the codes stand for, which the operator itself gives of unit vectors. */
+/**
+ * Products by the matrix that the codes stand for, which is unpacked for that in an elementwise chain:
+ * what comes back through frozen weights of a few bits costs one product more than the operator.
+ */
 export const matmulNbitsAdjoint: AdjointRule = (call) => {
   const { inputs, cotangent, wants, graph } = call;
   const [a, codes, scales, zeros] = inputs;
   if (a === undefined || codes === undefined || scales === undefined) return [];
-  const rest = zeros === undefined ? [] : [zeros];
-  const matrix = graph.transposeLast(unpacked(call, [codes, scales, ...rest]));
+  const units = unitsOf(call, { codes, scales, zeros });
+  const [columns = 1, blocks = 1, block = 1] = units.shape;
+  const [depth, padded] = [a.shape.at(-1) ?? 1, graph.dims.mul(blocks, block)];
+  const scaled = graph.mul(units, graph.reshape(scales, [columns, blocks, 1]));
+  const matrix = graph.sliceAxis(graph.reshape(scaled, [columns, padded]), 1, { to: depth });
   const da = wants(0) ? graph.matmul(cotangent, matrix) : undefined;
   if (!wants(2) && !wants(3)) return [da];
-  const count = (shape: GraphTensor['shape']): GraphTensor['shape'][number] =>
-    shape.reduce((product, dim) => graph.dims.mul(product, dim), 1);
-  const [depth = 1, columns = 1] = [a.shape.at(-1), cotangent.shape.at(-1)];
-  const rows = count(a.shape.slice(0, -1));
-  // The cotangent of the matrix, (columns, depth).
-  const dw = graph.matmul(
+  const rows = a.shape.slice(0, -1).reduce((product, dim) => graph.dims.mul(product, dim), 1);
+  const ofMatrix = graph.matmul(
     graph.transposeLast(graph.reshape(cotangent, [rows, columns])),
     graph.reshape(a, [rows, depth]),
   );
-  const ones = graph.full(scales.shape, scales.dtype, 1);
-  const units = graph.transposeLast(unpacked(call, [codes, ones, ...rest]));
-  const ds = wants(2) ? blockSums(call, graph.mul(dw, units), scales) : undefined;
-  const isFloatZero = zeros !== undefined && isFloat(zeros.dtype);
-  const dz =
-    wants(3) && isFloatZero ? graph.neg(graph.mul(blockSums(call, dw, scales), scales)) : undefined;
+  const pads = [0, 0, 0, graph.dims.sub(padded, depth)];
+  const ofUnits = graph.reshape(graph.call('pad', [ofMatrix], { pads }), units.shape);
+  const inBlocks = (x: GraphTensor): GraphTensor => graph.call('reduce_sum', [x], { axes: [2] });
+  const ds = wants(2) ? inBlocks(graph.mul(ofUnits, units)) : undefined;
+  const hasFloats = zeros !== undefined && isFloat(zeros.dtype);
+  const dz = wants(3) && hasFloats ? graph.neg(graph.mul(inBlocks(ofUnits), scales)) : undefined;
   return [da, undefined, ds, dz];
 };
 
-/** The matrix (depth, columns). */
-function unpacked(
-  { inputs: [a], attributes, output, graph }: AdjointCall,
-  weights: readonly GraphTensor[],
-): GraphTensor {
-  const depth = a?.shape.at(-1) ?? 1;
-  const places = graph.count(depth);
-  const isOne = graph.equal(graph.reshape(places, [depth, 1]), graph.reshape(places, [1, depth]));
-  const unit = graph.cast(isOne, a?.dtype ?? output.dtype);
-  return graph.call('matmul_nbits', [unit, ...weights], attributes);
+interface Weights {
+  readonly codes: GraphTensor;
+  readonly scales: GraphTensor;
+  readonly zeros: GraphTensor | undefined;
 }
 
-/** Sums of (columns, depth) over the blocks of the depth. */
-function blockSums(
-  { attributes, graph }: AdjointCall,
-  x: GraphTensor,
-  { shape }: GraphTensor,
-): GraphTensor {
+/** Codes less their zero points, before they are scaled: (columns, blocks, block_size). */
+function unitsOf(call: AdjointCall, { codes, scales, zeros }: Weights): GraphTensor {
+  const { attributes, graph } = call;
+  const [columns = 1, blocks = 1] = scales.shape;
   const block = intAttribute(attributes, 'block_size');
-  const [columns = 1, blocks = 1] = shape;
-  const missing = graph.dims.sub(graph.dims.mul(blocks, block), x.shape[1] ?? 1);
-  const padded = graph.call('pad', [x], { pads: [0, 0, 0, missing] });
-  const split = graph.reshape(padded, [columns, blocks, block]);
-  return graph.call('reduce_sum', [split], { axes: [2] });
+  const numbers = unpacked(call, codes, [columns, blocks, block]);
+  if (zeros === undefined) return graph.sub(numbers, 2 ** (intAttribute(attributes, 'bits') - 1));
+  if (isFloat(zeros.dtype)) return graph.sub(numbers, graph.reshape(zeros, [columns, blocks, 1]));
+  const each = 8 / intAttribute(attributes, 'bits');
+  const all = unpacked(call, zeros, [columns, graph.dims.mul(zeros.shape[1] ?? 1, each)]);
+  const own = graph.sliceAxis(all, 1, { to: blocks });
+  return graph.sub(numbers, graph.reshape(own, [columns, blocks, 1]));
+}
+
+/** The numbers in bytes, from the low bits up, in the dtype of the result. */
+function unpacked(
+  { attributes, output, graph }: AdjointCall,
+  bytes: GraphTensor,
+  shape: readonly Dim[],
+): GraphTensor {
+  const bits = intAttribute(attributes, 'bits');
+  const starts = Array.from({ length: 8 / bits }, (_, i) => i * bits);
+  const shifts = graph.target.constant(HostTensor.from('uint8', [starts.length], starts));
+  const alone = graph.reshape(bytes, [...bytes.shape, 1]);
+  const shifted = bits === 8 ? alone : graph.call('shift_right', [alone, shifts]);
+  const mask = graph.scalar(2 ** bits - 1, 'uint8');
+  const numbers = bits === 8 ? shifted : graph.call('bitwise_and', [shifted, mask]);
+  return graph.reshape(graph.cast(numbers, output.dtype), shape);
 }

@@ -6,7 +6,6 @@ import { intAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { isFloat } from '../elementwise/number-dtypes.ts';
 import { formatType, operand } from '../operand-checks.ts';
-import { lowerMatmulNbits } from './matmul-nbits-lowering.ts';
 
 /** A matrix product by weights of a few bits, which stay bit-packed. */
 export const matmulNbits = defineOp({
@@ -46,7 +45,7 @@ export const matmulNbits = defineOp({
     }
     return { dtype: a.dtype, shape: [...a.shape.slice(0, -1), n] };
   },
-  lower: lowerMatmulNbits,
+  lower: 'core',
   tolerance: { rtol: 1e-4, atol: 1e-4 },
 });
 

@@ -5,7 +5,7 @@ import { boolAttribute, floatAttribute, stringAttribute } from '../attributes.ts
 import { foldGroups } from '../linear/fold-groups.ts';
 import { storeOutput, invocationGrid, readInputs, perInvocation } from '../element-kernel.ts';
 import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
-import { activationsWgsl } from './activations.ts';
+import { activationsWgsl } from './activations-wgsl.ts';
 import { activationsOf, CELLS, cellOf, type RecurrentSizes, sizesOf } from './recurrent-cell.ts';
 
 /** Up to here one workgroup reads the recurrent weights about as fast as the whole GPU would. */

@@ -1,9 +1,11 @@
-import { byExpansion, type ExpandedCall } from '../adjoint/by-expansion.ts';
+import { byExpansion } from '../adjoint/by-expansion.ts';
+import type { ExpandedCall } from '../adjoint/adjoint.ts';
 import type { GraphTensor } from '../adjoint/graph-target.ts';
 import { stepCount } from '../adjoint/step-count.ts';
 import { boolAttribute, floatAttribute, stringAttribute } from '../attributes.ts';
 import { activationGraph } from './activation-graphs.ts';
 
+import { recurrentHalving } from './recurrent.halving.ts';
 import { activationsOf, type CellName, CELLS, cellOf, directionCount } from './recurrent-cell.ts';
 
 /** One step of one direction: everything is (batch, hidden), or one of it for each gate. */
@@ -60,8 +62,10 @@ const CELL_GRAPHS: Readonly<
   },
 };
 
-/** Its steps, one after the other: their number has to be known. */
-export const recurrentAdjoint = byExpansion((call) => {
+/** Its steps, one after the other, where their number is known. */
+export const recurrentAdjoint = byExpansion(written, { halving: recurrentHalving });
+
+function written(call: ExpandedCall): GraphTensor {
   const { inputs, output, attributes, graph } = call;
   const [x, , initial] = inputs;
   if (x === undefined || initial === undefined) return output;
@@ -78,7 +82,7 @@ export const recurrentAdjoint = byExpansion((call) => {
     );
   });
   return graph.concat(rows, 0);
-});
+}
 
 /** The result of each step, then the last states. */
 function runDirection(call: ExpandedCall, d: number, steps: number): readonly GraphTensor[] {

@@ -1,10 +1,7 @@
-import shader from '../../../shaders/cumulative.wgsl?raw';
-import { axisAttribute, boolAttribute, intAttribute } from '../attributes.ts';
+import { axisAttribute } from '../attributes.ts';
 import { type AttributeSpec, defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { operand } from '../operand-checks.ts';
-import { combinationWgsl } from './reduction-wgsl.ts';
-import { rowKernel } from './row-kernel.ts';
 
 const OFF: AttributeSpec = { type: 'bool', default: false };
 
@@ -24,21 +21,6 @@ export const cumulative = defineOp({
     axisAttribute('cumulative')(attributes, shape.length);
     return { dtype, shape };
   },
-  lower: (call) => [
-    rowKernel(call, {
-      name: 'cumulative',
-      source:
-        combinationWgsl(
-          boolAttribute(call.attributes, 'product') ? 'prod' : 'sum',
-          call.output.dtype,
-        ) + shader,
-      axis: intAttribute(call.attributes, 'axis'),
-      meetsOnce: false,
-      constants: {
-        IS_EXCLUSIVE: boolAttribute(call.attributes, 'exclusive'),
-        IS_REVERSE: boolAttribute(call.attributes, 'reverse'),
-      },
-    }),
-  ],
+  lower: 'core',
   tolerance: { rtol: 1e-4, atol: 1e-4 },
 });

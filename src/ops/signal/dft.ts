@@ -1,11 +1,8 @@
-import source from '../../../shaders/dft.wgsl?raw';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount, normalizeAxis, type Shape } from '../../core/shape.ts';
 import { boolAttribute, intAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
-import { elementKernel } from '../element-kernel.ts';
-import { f32, type KernelSpec, type LoweringCall } from '../lowering.ts';
 import { formatType, operand, requireMinimumRank, requireRank } from '../operand-checks.ts';
 
 const NAME = 'dft';
@@ -44,7 +41,7 @@ export const dft = defineOp({
     shape[shape.length - 1] = dims.of(isOneSided && isInverse ? 1 : 2);
     return { dtype: x.dtype, shape };
   },
-  lower: lowerDft,
+  lower: 'core',
   tolerance: { rtol: 1e-4, atol: 1e-3 },
 });
 
@@ -88,25 +85,4 @@ export function transformOf(shapes: readonly Shape[], attributes: Attributes): T
     direction: isInverse ? 1 : -1,
     scale: isInverse ? 1 / length : 1,
   };
-}
-
-function lowerDft({ inputs, output, attributes, caps }: LoweringCall): readonly KernelSpec[] {
-  const [x = [], table = []] = [inputs[0]?.shape, inputs[1]?.shape];
-  const of = transformOf([x, table, output.shape], attributes);
-  const count = elementCount(output.shape) / (of.isHermitian ? 1 : 2);
-  return elementKernel(count, caps, {
-    name: NAME,
-    source,
-    constants: { PARTS: of.parts, IS_HERMITIAN: of.isHermitian },
-    params: {
-      read: of.read,
-      size: of.size,
-      length: of.length,
-      out_size: of.outSize,
-      inner: of.inner,
-      direction: f32(of.direction),
-      scale: f32(of.scale),
-    },
-    hooks: ['x', 'twiddles'],
-  });
 }

@@ -1,4 +1,5 @@
-import { byExpansion, type ExpandedCall } from '../adjoint/by-expansion.ts';
+import { byExpansion } from '../adjoint/by-expansion.ts';
+import type { ExpandedCall } from '../adjoint/adjoint.ts';
 import type { GraphTensor } from '../adjoint/graph-target.ts';
 import { linearTaps, sampleBetween, type SampleTap } from '../adjoint/sample-between.ts';
 import { boolAttribute, stringAttribute } from '../attributes.ts';

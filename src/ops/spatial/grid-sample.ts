@@ -1,13 +1,9 @@
-import source from '../../../shaders/grid-sample.wgsl?raw';
 import { formatDim } from '../../core/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
-import { elementCount } from '../../core/shape.ts';
 import { boolAttribute, stringAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
-import { elementKernel } from '../element-kernel.ts';
-import type { KernelSpec, LoweringCall } from '../lowering.ts';
 import { formatType, operand, requireMinimumRank } from '../operand-checks.ts';
 
 const NAME = 'grid_sample';
@@ -52,7 +48,7 @@ export const gridSample = defineOp({
     }
     return { dtype: x.dtype, shape: [batch, channels, ...points] };
   },
-  lower: lowerGridSample,
+  lower: 'core',
   tolerance: { rtol: 1e-4, atol: 1e-4 },
 });
 
@@ -68,34 +64,4 @@ export function samplingOf(attributes: Attributes): Sampling {
     padding: stringAttribute(attributes, 'padding'),
     isAligned: boolAttribute(attributes, 'align_corners'),
   };
-}
-
-function lowerGridSample({
-  inputs,
-  output,
-  attributes,
-  caps,
-}: LoweringCall): readonly KernelSpec[] {
-  const [, channels = 1, ...sizes] = inputs[0]?.shape ?? [];
-  const [width = 1, height = 1, depth = 1] = sizes.toReversed();
-  const { mode, padding, isAligned } = samplingOf(attributes);
-  const count = elementCount(output.shape);
-  return elementKernel(count, caps, {
-    name: 'grid-sample',
-    source,
-    constants: {
-      RANK: sizes.length,
-      MODE: MODES.indexOf(mode),
-      PADDING: PADDINGS.indexOf(padding),
-      ALIGN_CORNERS: isAligned,
-    },
-    params: {
-      channels: channels,
-      points: elementCount(output.shape.slice(2)),
-      in_d: depth,
-      in_h: height,
-      in_w: width,
-    },
-    hooks: ['x', 'grid'],
-  });
 }

@@ -1,11 +1,8 @@
-import source from '../../../shaders/resample.wgsl?raw';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
 import { axisAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
-import { elementKernel } from '../element-kernel.ts';
-import type { KernelSpec, LoweringCall } from '../lowering.ts';
 import { operand, requireRank } from '../operand-checks.ts';
 
 const NAME = 'resample';
@@ -33,7 +30,7 @@ export const resample = defineOp({
     }));
     return { dtype: x.dtype, shape: x.shape.with(axis, size) };
   },
-  lower: lowerResample,
+  lower: 'core',
   tolerance: { rtol: 1e-5, atol: 1e-5 },
 });
 
@@ -45,21 +42,4 @@ interface AxisLayout {
 export function layoutOf(shape: Shape, attributes: Attributes): AxisLayout {
   const axis = axisOf(attributes, shape.length);
   return { size: shape[axis] ?? 1, inner: elementCount(shape.slice(axis + 1)) };
-}
-
-function lowerResample({ inputs, output, attributes, caps }: LoweringCall): readonly KernelSpec[] {
-  const [outSize = 1, width = 1] = inputs[1]?.shape ?? [];
-  const { size, inner } = layoutOf(inputs[0]?.shape ?? [], attributes);
-  const count = elementCount(output.shape);
-  return elementKernel(count, caps, {
-    name: NAME,
-    source,
-    params: {
-      size: size,
-      inner: inner,
-      out_size: outSize,
-      width: width,
-    },
-    hooks: ['x', 'table'],
-  });
 }

@@ -1,5 +1,6 @@
 import { UnsupportedError } from '../../core/errors.ts';
-import { byExpansion, type ExpandedCall } from '../adjoint/by-expansion.ts';
+import { byExpansion } from '../adjoint/by-expansion.ts';
+import type { ExpandedCall } from '../adjoint/adjoint.ts';
 import type { GraphTensor } from '../adjoint/graph-target.ts';
 import { sampleBetween, type SampleTap } from '../adjoint/sample-between.ts';
 import { boolAttribute, floatAttribute, intAttribute } from '../attributes.ts';

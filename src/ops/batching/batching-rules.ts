@@ -1,0 +1,130 @@
+import type { Dim } from '../../core/dim.ts';
+import { normalizeAxis } from '../../core/shape.ts';
+import type { Attributes } from '../../core/primitive-function.ts';
+import { dimsAttribute, intAttribute, intsAttribute } from '../attributes.ts';
+import { type BatchedCall, type BatchingRule, inputAt, mapsOnly, whole } from './batching.ts';
+
+/** Element by element: operands of lower rank get axes of size 1 behind the mapped one. */
+export const elementwise: BatchingRule = ({ name, inputs, attributes, size, graph }) => {
+  const rank = Math.max(...inputs.map(({ shape }) => shape.length));
+  const tensors = inputs.map(({ tensor, isMapped, shape }) =>
+    isMapped ? graph.reshape(tensor, [size, ...ones(rank - shape.length), ...shape]) : tensor,
+  );
+  return graph.call(name, tensors, attributes);
+};
+
+/** The operator leaves leading axes alone. Operands but the first are the same for all. */
+export const trailing: BatchingRule = (call) => {
+  if (!mapsOnly(call, 0)) return undefined;
+  const tensors = call.inputs.map(({ tensor }) => tensor);
+  return call.graph.call(call.name, tensors, call.attributes);
+};
+
+/** Other attributes for an operator of one mapped operand, whose axes lie one further back. */
+export function shifted(attributesOf: (call: BatchedCall) => Attributes): BatchingRule {
+  return (call) => {
+    if (!mapsOnly(call, 0)) return undefined;
+    const tensors = call.inputs.map(({ tensor }) => tensor);
+    return call.graph.call(call.name, tensors, { ...call.attributes, ...attributesOf(call) });
+  };
+}
+
+/** Along the attribute `axis`, which all operands have. `rankOf` counts the axes that it is one of. */
+export function alongAxis(rankOf = firstRank): BatchingRule {
+  return (call) => {
+    const tensors = call.inputs.map((input) => whole(input, call));
+    const attributes = { ...call.attributes, axis: axisOf(call, rankOf(call)) };
+    return call.graph.call(call.name, tensors, attributes);
+  };
+}
+
+/** Along `axis`, of the first operand alone. */
+export function alongAxisOfFirst(rankOf = firstRank): BatchingRule {
+  return shifted((call) => ({ axis: axisOf(call, rankOf(call)) }));
+}
+
+function firstRank(call: BatchedCall): number {
+  return inputAt(call, 0).shape.length;
+}
+
+function axisOf({ attributes, name }: BatchedCall, rank: number): number {
+  return normalizeAxis(intAttribute(attributes, 'axis'), rank, name) + 1;
+}
+
+/** Reductions: no axes stand for all. */
+export const overAxes: BatchingRule = (call) => {
+  const { tensor, shape } = inputAt(call, 0);
+  if (shape.length === 0) return tensor;
+  const given = intsAttribute(call.attributes, 'axes');
+  const axes = given.length === 0 ? shape.map((_, axis) => axis) : given;
+  return call.graph.call(call.name, [tensor], {
+    ...call.attributes,
+    axes: axes.map((axis) => normalizeAxis(axis, shape.length, call.name) + 1),
+  });
+};
+
+/** The first axis of some operands is one of independent examples, of which there are then more. */
+export function moreExamples(...operands: readonly number[]): BatchingRule {
+  return (call) => {
+    const { name, inputs, attributes, output, size, graph } = call;
+    if (!mapsOnly(call, ...operands)) return undefined;
+    const tensors = inputs.map((input, index) => {
+      if (!operands.includes(index)) return input.tensor;
+      const [count = 1, ...rest] = input.shape;
+      return graph.reshape(whole(input, call), [graph.dims.mul(size, count), ...rest]);
+    });
+    return graph.reshape(graph.call(name, tensors, attributes), [size, ...output.shape]);
+  };
+}
+
+/** As many numbers before those of a list attribute as there are operands' axes more. */
+export function prepend(name: string, value: number): BatchingRule {
+  return shifted(({ attributes }) => ({ [name]: [value, ...dimsAttribute(attributes, name)] }));
+}
+
+export const transposeRule: BatchingRule = shifted(({ attributes }) => ({
+  perm: [0, ...intsAttribute(attributes, 'perm').map((axis) => axis + 1)],
+}));
+
+export const reshapeRule: BatchingRule = (call) =>
+  call.graph.reshape(inputAt(call, 0).tensor, [call.size, ...call.output.shape]);
+
+export const broadcastRule: BatchingRule = (call) => {
+  const { tensor, shape } = inputAt(call, 0);
+  const { output, size, graph } = call;
+  const aligned = [size, ...ones(output.shape.length - shape.length), ...shape];
+  return graph.broadcastTo(graph.reshape(tensor, aligned), [size, ...output.shape]);
+};
+
+export const sliceRule: BatchingRule = shifted(({ attributes, size }) => {
+  const steps = intsAttribute(attributes, 'steps');
+  return {
+    starts: [0, ...dimsAttribute(attributes, 'starts')],
+    ends: [size, ...dimsAttribute(attributes, 'ends')],
+    steps: steps.length === 0 ? [] : [1, ...steps],
+  };
+});
+
+export const padRule: BatchingRule = shifted(({ attributes }) => {
+  const pads = dimsAttribute(attributes, 'pads');
+  const half = pads.length / 2;
+  return { pads: [0, ...pads.slice(0, half), 0, ...pads.slice(half)] };
+});
+
+export const reverseSequenceRule: BatchingRule = shifted((call) => {
+  const { attributes, name } = call;
+  const at = (axis: string): number =>
+    normalizeAxis(intAttribute(attributes, axis), firstRank(call), name) + 1;
+  return { batch_axis: at('batch_axis'), time_axis: at('time_axis') };
+});
+
+/** The last axis, of real and imaginary parts, is not counted. */
+export const dftRule: BatchingRule = shifted((call) => {
+  const axis = intAttribute(call.attributes, 'axis');
+  const rank = firstRank(call) - 1;
+  return { axis: normalizeAxis(axis < 0 ? axis + 1 : axis, rank, call.name) + 1 };
+});
+
+export function ones(count: number): Dim[] {
+  return Array.from({ length: count }, () => 1);
+}

@@ -1,0 +1,52 @@
+import type { Dim } from '../../core/dim.ts';
+import type { Attributes, TensorType } from '../../core/primitive-function.ts';
+import type { GraphBuilder } from '../adjoint/graph-builder.ts';
+import type { GraphTensor } from '../adjoint/graph-target.ts';
+
+/** An operand of a call that is mapped over an axis. */
+export interface BatchedInput {
+  /** With the mapped axis first, if it has that. */
+  readonly tensor: GraphTensor;
+  /** Whether it has the mapped axis; one that has not is the same for all. */
+  readonly isMapped: boolean;
+  /** Its shape in the call that is mapped, without that axis. */
+  readonly shape: readonly Dim[];
+}
+
+/** A call of an operator for all places along an axis at once. */
+export interface BatchedCall {
+  readonly name: string;
+  readonly inputs: readonly BatchedInput[];
+  /** Complete attributes of the call that is mapped. */
+  readonly attributes: Attributes;
+  /** The type of the result of that. */
+  readonly output: TensorType;
+  /** How many places there are. */
+  readonly size: Dim;
+  readonly graph: GraphBuilder;
+}
+
+/**
+ * The results of a call for all places along an axis, one below the other along a new first axis. Undefined for a call
+ * that has to be made place by place.
+ */
+export type BatchingRule = (call: BatchedCall) => GraphTensor | undefined;
+
+/** An operand with the mapped axis, repeated along it where it has none. */
+export function whole({ tensor, isMapped, shape }: BatchedInput, call: BatchedCall): GraphTensor {
+  if (isMapped) return tensor;
+  const { graph, size } = call;
+  return graph.broadcastTo(graph.reshape(tensor, [1, ...shape]), [size, ...shape]);
+}
+
+/** An operand of a number. */
+export function inputAt({ inputs, name }: BatchedCall, index: number): BatchedInput {
+  const input = inputs[index];
+  if (input === undefined) throw new Error(`internal: ${name} without input ${index}`);
+  return input;
+}
+
+/** Whether no operand but these is mapped. */
+export function mapsOnly({ inputs }: BatchedCall, ...allowed: readonly number[]): boolean {
+  return inputs.every(({ isMapped }, index) => !isMapped || allowed.includes(index));
+}

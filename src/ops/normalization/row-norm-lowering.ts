@@ -1,0 +1,47 @@
+import blocks from '../../../shaders/row-norm-blocks.wgsl?raw';
+import direct from '../../../shaders/row-norm-direct.wgsl?raw';
+import source from '../../../shaders/row-norm.wgsl?raw';
+import { elementCount } from '../../core/shape.ts';
+import { floatAttribute } from '../attributes.ts';
+import { perInvocation } from '../element-kernel.ts';
+import { f32, type KernelSpec, type LoweringCall } from '../lowering.ts';
+import { laneTree } from '../reduction/lane-tree.ts';
+import { rowLaunch } from '../reduction/row-kernel.ts';
+import { chooseRows, isInBlocks, rowAccess } from './row-access.ts';
+
+/** Kernels of the norms of rows; `isCentered`: the mean is taken off first. */
+export function lowerRowNorm(
+  { output, attributes, caps }: LoweringCall,
+  isCentered: boolean,
+): readonly KernelSpec[] {
+  const size = output.shape.at(-1) ?? 1;
+  const count = size === 0 ? 0 : elementCount(output.shape) / size;
+  const epsilon = f32(floatAttribute(attributes, 'epsilon'));
+  const rows = { count, size, inner: 1 };
+  const { lanes, groupSize } = chooseRows(rows, caps);
+  if (lanes === 1) {
+    const access = rowAccess(rows, caps, groupSize);
+    return [
+      {
+        ...access,
+        ...(isInBlocks(rows, caps)
+          ? { name: 'row-norm-blocks', source: perInvocation(blocks) }
+          : { name: 'row-norm-direct', source: access.source + perInvocation(direct) }),
+        constants: { ...access.constants, IS_CENTERED: isCentered },
+        params: { ...access.params, epsilon },
+      },
+    ];
+  }
+  const tree = laneTree(lanes, caps);
+  const launch = rowLaunch({ ...rows, lanes, groupSize }, caps);
+  return [
+    {
+      ...launch,
+      name: 'row-norm',
+      source: tree.source + source,
+      enables: tree.enables,
+      constants: { ...tree.constants, IS_CENTERED: isCentered },
+      params: { ...launch.params, epsilon },
+    },
+  ];
+}

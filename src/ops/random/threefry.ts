@@ -1,0 +1,50 @@
+import type { Dim } from '../../core/dim.ts';
+import type { GraphBuilder } from '../adjoint/graph-builder.ts';
+import type { GraphTensor } from '../adjoint/graph-target.ts';
+import { threefry, type WordOperators } from './threefry-rounds.ts';
+
+interface RandomPlace {
+  /** Numbers of different streams of one key have nothing to do with each other. */
+  readonly stream: number;
+  readonly shape: readonly Dim[];
+}
+
+/**
+ * Bits of a counter-based generator: element i of the result, uint32, is the first word of Threefry-2x32 for the counter
+ * (i, 0) under the key `(key, stream)`. So all devices give the same.
+ */
+export function randomBits(
+  graph: GraphBuilder,
+  key: GraphTensor,
+  { stream, shape }: RandomPlace,
+): GraphTensor {
+  const size = shape.reduce<Dim>((product, dim) => graph.dims.mul(product, dim), 1);
+  const first = graph.cast(key, 'uint32');
+  const second = graph.scalar(stream, 'uint32');
+  const counter = graph.cast(graph.count(size), 'uint32');
+  const [bits] = threefry(wordsOf(graph), [first, second], [counter, 0]);
+  return graph.reshape(bits, shape);
+}
+
+function wordsOf(graph: GraphBuilder): WordOperators<GraphTensor> {
+  const word = (value: GraphTensor | number): GraphTensor =>
+    typeof value === 'number' ? graph.scalar(value, 'uint32') : value;
+  return {
+    add: (a, b) => graph.add(a, b),
+    xor: (a, b) => graph.call('bitwise_xor', [a, word(b)]),
+    or: (a, b) => graph.call('bitwise_or', [a, b]),
+    shiftLeft: (a, bits) => graph.call('shift_left', [a, word(bits)]),
+    shiftRight: (a, bits) => graph.call('shift_right', [a, word(bits)]),
+  };
+}
+
+/** Float32 from 0 up to 1, without 1, of the 24 upper of {@link randomBits}. */
+export function uniformNumbers(
+  graph: GraphBuilder,
+  key: GraphTensor,
+  place: RandomPlace,
+): GraphTensor {
+  const bits = randomBits(graph, key, place);
+  const upper = graph.call('shift_right', [bits, graph.scalar(8, 'uint32')]);
+  return graph.mul(graph.cast(upper, 'float32'), 2 ** -24);
+}
