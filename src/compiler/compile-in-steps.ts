@@ -1,4 +1,4 @@
-import type { Executable } from '../bytecode/executable-file.ts';
+import type { Assembled } from '../bytecode/draft.ts';
 import { generateCode } from './codegen/codegen.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
 import { type RatesOfBoth, usualRates } from '../core/device-rates.ts';
@@ -9,15 +9,12 @@ import { budgetInForce } from './ir/compile-budget.ts';
 import type { SourceTexts } from './inference/type-diagnostics.ts';
 import { checkNesting } from './ir/check-nesting.ts';
 import type { CallExpr, Module } from './ir/expr.ts';
+import type * as RarePasses from './passes/rare-passes.ts';
 import type { DispatchReport } from './passes/dispatch-by-shape/dispatch.ts';
 import type { MemoryPlanReport } from './passes/plan-memory/memory-report.ts';
 import { allocateAdtTags } from './passes/allocate-adt-tags.ts';
 import { bindDims, checkDimNames, type DimBindings } from './passes/bind-dims.ts';
-import {
-  dispatchByShape,
-  type ModuleDispatch,
-} from './passes/dispatch-by-shape/dispatch-by-shape.ts';
-import { expandCompositions } from './passes/expand-compositions.ts';
+import type { ModuleDispatch } from './passes/dispatch-by-shape/dispatch-by-shape.ts';
 import { eliminateCommonSubexpressions } from './passes/eliminate-common-subexpressions.ts';
 import { foldAffineIntoWeights } from './passes/fold-affine/fold-affine-into-weights.ts';
 import { foldConstants } from './passes/fold-constants.ts';
@@ -39,6 +36,7 @@ import { type Placement, placeDevices } from './passes/place-devices.ts';
 import { recognizeOperators } from './passes/recognize-operators.ts';
 import { simplify } from './passes/simplify.ts';
 import { tailCalls } from './passes/tail-calls.ts';
+import { splitTuples } from './passes/split-tuples/split-tuples.ts';
 import { toAnf } from './passes/to-anf.ts';
 import { toGraph } from './passes/to-graph.ts';
 import { postOrder } from './ir/visit.ts';
@@ -47,7 +45,7 @@ import type { InsertedPass, PipelineStep } from './insert-passes.ts';
 import { instrumented, type PassInstrument } from './instruments/pass-instrument.ts';
 import type { PassVerifier } from './verify/verify-pass.ts';
 
-export type { Executable };
+export type { Assembled };
 
 /** How a module is compiled, and who hears of it. */
 export interface CompileOptions {
@@ -80,6 +78,12 @@ export interface CompileOptions {
   readonly onPlacement?: ((placement: Placement) => void) | undefined;
   /** Called with what is allowed and yet odd, such as a clause that is never reached; each message has a place. */
   readonly onWarning?: ((message: string) => void) | undefined;
+  /**
+   * The most bytes that each function may hold of values that it computes. Values that a backward pass reads are
+   * computed again, where that is needed, instead of being kept; a budget that cannot be met is a UsageError. What
+   * sizes without numbers or bounds take does not count. Default: nothing is computed twice to save memory.
+   */
+  readonly memoryBudget?: number | undefined;
   /** Called with what memory was planned for each function. */
   readonly onMemoryPlan?: ((report: MemoryPlanReport) => void) | undefined;
   /** Hears how many passes are done, of all. */
@@ -91,6 +95,11 @@ export interface CompileOptions {
    * Takes several times as long. Default: false.
    */
   readonly verify?: boolean | undefined;
+  /**
+   * Whether the executable says which nodes or lines of the source its instructions come from, for messages and
+   * inspectors. Default: true.
+   */
+  readonly sourceMap?: boolean | undefined;
   /** The operators that the module may call: the core operators, which is the default, and others. */
   readonly operators?: Operators | undefined;
   /** Passes of your own, each with its place. What they leave is verified. */
@@ -105,13 +114,17 @@ export interface CompileOptions {
 export interface CompilerParts {
   /** For programs that ask for derivatives. */
   readonly gradient?: Pass | undefined;
+  /** For programs that call operators of training. */
+  readonly expandTraining?: Pass | undefined;
+  /** For `dispatch` and `memoryBudget`, and for operators that are compositions. */
+  readonly rarePasses?: typeof RarePasses | undefined;
   /** For `passes` and `rules`: inserts them. */
   readonly withOwnPasses?: (
     steps: readonly PipelineStep[],
     options: CompileOptions,
   ) => readonly PipelineStep[];
   /** For `verify`. */
-  readonly newVerifier?: (operators: Operators) => PassVerifier;
+  readonly newVerifier?: (operators: Operators, source: Module) => PassVerifier;
 }
 
 /** In the place of the pass `gradient`, for programs that have no use for it. */
@@ -122,6 +135,23 @@ const withoutDerivatives: Pass = {
     return module;
   },
 };
+
+/** In the place of the pass `expand-training`. */
+const withoutTraining: Pass = { name: 'expand-training', run: (module) => module };
+
+/** Keeps the place of a pass of which there is no need. */
+const absent = (name: string): Pass => ({
+  name,
+  run() {
+    throw internalError(`the pass ${name} was not loaded`);
+  },
+});
+
+/** Whether a compilation with these options needs `rarePasses`. */
+export function needsRarePasses({ dispatch, memoryBudget, operators }: CompileOptions): boolean {
+  const isAsked = dispatch !== undefined || memoryBudget !== undefined;
+  return isAsked || operators?.hasCompositions === true;
+}
 
 /** The devices that a program may be placed on. */
 export type DevicePair = readonly ['webgpu', 'wasm'];
@@ -159,7 +189,7 @@ export function pipeline(options: CompileOptions, parts: CompilerParts): readonl
 /** All passes in order. Dead code needs none: in graph form it is what nothing refers to. */
 function pipelineSteps(
   options: CompileOptions,
-  { gradient = withoutDerivatives }: CompilerParts,
+  { gradient = withoutDerivatives, expandTraining = withoutTraining, rarePasses }: CompilerParts,
 ): readonly PipelineStep[] {
   const {
     dims = {},
@@ -167,6 +197,7 @@ function pipelineSteps(
     dispatch,
     onDispatch,
     onPlacement,
+    memoryBudget,
     onMemoryPlan,
     operators,
     devices,
@@ -181,7 +212,10 @@ function pipelineSteps(
   return [
     step(bindDims(dims)),
     step(inferTypes),
-    step(expandCompositions, { runs: operators?.hasCompositions === true }),
+    step(rarePasses?.expandCompositions ?? absent('expand-compositions'), {
+      runs: operators?.hasCompositions === true,
+    }),
+    step(expandTraining),
     step(inline),
     step(nameUnknownDims),
     step(gradient),
@@ -191,7 +225,9 @@ function pipelineSteps(
     step(recognizeOperators),
     step(foldAffineIntoWeights),
     step(foldConstants),
-    step(dispatchByShape(dispatch ?? {}, onDispatch), { runs: dispatch !== undefined }),
+    step(rarePasses?.dispatchByShape(dispatch ?? {}, onDispatch) ?? absent('dispatch-by-shape'), {
+      runs: dispatch !== undefined,
+    }),
     // A clone knows more of its sizes than the function that it was made of.
     ...again,
     step(eliminateCommonSubexpressions),
@@ -203,6 +239,10 @@ function pipelineSteps(
     step(allocateAdtTags),
     step(tailCalls),
     step(lambdaLift),
+    step(splitTuples),
+    step(rarePasses?.rematerialize(memoryBudget ?? Infinity) ?? absent('rematerialize'), {
+      runs: memoryBudget !== undefined,
+    }),
     step(planMemory(onMemoryPlan)),
     step(lowerShapes),
     step(liveness),
@@ -234,7 +274,7 @@ export function* compileInSteps(
   module: Module,
   options: CompileOptions,
   parts: CompilerParts,
-): Generator<void, Executable> {
+): Generator<void, Assembled> {
   const {
     dump,
     texts,
@@ -256,7 +296,7 @@ export function* compileInSteps(
     parts,
   );
   const context = { types: new TypeInference(undefined, operators), texts, onWarning };
-  const verifier = verify === true ? parts.newVerifier?.(operators) : undefined;
+  const verifier = verify === true ? parts.newVerifier?.(operators, module) : undefined;
   dump?.('source', module);
   let current = module;
   for (const [index, pass] of passes.entries()) {
@@ -274,9 +314,9 @@ export function* compileInSteps(
   enterPass('code generation');
   const placed = [...placements.values()];
   for (const placement of placed) onPlacement?.(placement);
-  const executable = generateCode(withPlacements(current, placed), context.types);
+  const program = generateCode(withPlacements(current, placed), context.types, options);
   onProgress?.(passes.length + 1, passes.length + 1);
-  return executable;
+  return program;
 }
 
 /** Passes after which there may be more calls than before, by more than a factor. */

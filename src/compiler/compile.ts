@@ -1,4 +1,4 @@
-import type { Executable } from '../bytecode/executable-file.ts';
+import { Executable } from '../bytecode/executable-file.ts';
 import {
   type CompileOptions,
   type CompilerParts,
@@ -9,29 +9,33 @@ import {
 } from './compile-in-steps.ts';
 import { CompileBudget } from './ir/compile-budget.ts';
 import type { Module } from './ir/expr.ts';
+import { expandTraining } from './passes/expand-training.ts';
 import { gradient } from './passes/gradient/gradient.ts';
 import { type InsertedPass, insertPasses } from './insert-passes.ts';
 import type { Pass } from './passes/pass.ts';
+import * as rarePasses from './passes/rare-passes.ts';
 import { rewriteRules } from './passes/rewrite-rules.ts';
 import { PassVerifier } from './verify/verify-pass.ts';
 
 export {
   type CompileOptions,
   type DevicePair,
-  type Executable,
   finish,
   OPTIONAL_PASSES,
   type OptionalPass,
 } from './compile-in-steps.ts';
+export { Executable };
 
 const PARTS: CompilerParts = {
   gradient,
+  expandTraining,
+  rarePasses,
   withOwnPasses(steps, { passes = [], rules = [], operators }) {
     const table = rules.length > 0 && rewriteRules('rules', rules, { operators });
     const own: InsertedPass[] = table ? [{ pass: table, before: 'simplify' }] : [];
     return insertPasses(steps, [...own, ...passes]);
   },
-  newVerifier: (operators) => new PassVerifier(operators),
+  newVerifier: (operators, source) => new PassVerifier(operators, source),
 };
 
 /**
@@ -56,5 +60,5 @@ export function compile(module: Module, options: CompileOptions = {}): Executabl
     budget.addWrittenCalls(countCalls(module));
     return compileInSteps(module, options, PARTS);
   });
-  return finish(steps, (step) => budget.run(step));
+  return Executable.of(finish(steps, (step) => budget.run(step)));
 }

@@ -19,6 +19,8 @@ function sections(program: string): string[] {
     else section(pass, text);
   };
   const executable = compile(parseModule(program), {
+    // Listings without places are easier to read.
+    sourceMap: false,
     dump: (pass, module) => dump(pass, printModule(module)),
   });
   section('the executable', executable.toText());

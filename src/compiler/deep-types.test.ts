@@ -239,3 +239,11 @@ test('JSON of patterns nested 10,000 deep', () => {
     '@main: got a pattern of more than 500 levels',
   );
 });
+
+test('a type that doubles with each let is a typed error with its place', () => {
+  const lets = Array.from({ length: 20 }, (_, i) => `let %p${i + 1} = (%p${i}, %p${i});\n`);
+  const text = `def @main(%p0: int) -> int {\n${lets.join('')}%p0 }`;
+  expect(() => compile(parseModule(text))).toThrow(
+    /^ir:1[78]:\d+: got a type of more than 100000 parts, expected fewer\. Put what repeats/,
+  );
+});

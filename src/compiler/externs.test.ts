@@ -90,19 +90,19 @@ test('what JavaScript gives for another type is refused', async () => {
     );
   expect(await messageOf((tensor) => [tensor, 1])).toBe('accepted');
   expect(await messageOf((tensor) => [tensor])).toMatchInlineSnapshot(
-    `"RuntimeError: result of f: got an array of 1, expected (Tensor[(n,), float32], int)."`,
+    `"RuntimeError: ir:2:44, declared at ir:1:12: result of f: got an array of 1, expected (Tensor[(n,), float32], int)."`,
   );
   expect(await messageOf((tensor) => [tensor, 0.5])).toMatchInlineSnapshot(
-    `"RuntimeError: result of f: got float 0.5, expected int."`,
+    `"RuntimeError: ir:2:44, declared at ir:1:12: result of f: got float 0.5, expected int."`,
   );
   expect(await messageOf(() => [HostTensor.zeros('float32', [2]), 1])).toMatchInlineSnapshot(
-    `"RuntimeError: result of f: got float32 tensor (2,), expected Tensor[(n,), float32] where n is 3."`,
+    `"RuntimeError: ir:2:44, declared at ir:1:12: result of f: got float32 tensor (2,), expected Tensor[(n,), float32] where n is 3."`,
   );
   expect(await messageOf(() => [HostTensor.zeros('int32', [3]), 1])).toMatchInlineSnapshot(
-    `"RuntimeError: result of f: got int32 tensor (3,), expected Tensor[(n,), float32] where n is 3."`,
+    `"RuntimeError: ir:2:44, declared at ir:1:12: result of f: got int32 tensor (3,), expected Tensor[(n,), float32] where n is 3."`,
   );
   expect(await messageOf(() => undefined)).toMatchInlineSnapshot(
-    `"RuntimeError: result of f: got nothing, expected (Tensor[(n,), float32], int)."`,
+    `"RuntimeError: ir:2:44, declared at ir:1:12: result of f: got nothing, expected (Tensor[(n,), float32], int)."`,
   );
 });
 

@@ -38,6 +38,7 @@ export {
   floatPattern,
   intPattern,
   extern,
+  fatal,
   float,
   func,
   global,
@@ -60,6 +61,23 @@ export {
   vjp,
   wildcard,
 } from './ir/build.ts';
+export {
+  allFinite,
+  clipByGlobalNorm,
+  learningRate,
+  lossOf,
+  type OptimizerOperands,
+  optimizerStep,
+} from './ir/build-training.ts';
+export {
+  LOSS_ATTRIBUTES,
+  type LossName,
+  OPTIMIZER_SIGNATURES,
+  type OptimizerName,
+  type OptimizerSignature,
+  SCHEDULE_ATTRIBUTES,
+  type ScheduleName,
+} from './ir/training-operators.ts';
 export type {
   CallExpr,
   Clause,
@@ -131,6 +149,8 @@ export {
   type FunctionTypeNode,
   formatType,
   INT_TYPE,
+  opaqueType,
+  type OpaqueTypeName,
   type ScalarTypeNode,
   SHAPE_TYPE,
   type TensorTypeNode,

@@ -21,12 +21,18 @@ export interface PassParameters {
   readonly dims?: DimBindings | undefined;
   /** Intervals of sizes to make clones for. */
   readonly dispatch?: ModuleDispatch | undefined;
+  /** The most bytes that a function may hold; default: any number. */
+  readonly memoryBudget?: number | undefined;
 }
 
 /** The passes of `compile`, each once, in the order in which it begins with them. */
-export function allPasses({ dims, dispatch = {} }: PassParameters = {}): readonly Pass[] {
+export function allPasses({
+  dims,
+  dispatch = {},
+  memoryBudget = Number.MAX_SAFE_INTEGER,
+}: PassParameters = {}): readonly Pass[] {
   const passes = new Map<string, Pass>();
-  for (const pass of pipeline({ dims, dispatch, devices: ['webgpu', 'wasm'] })) {
+  for (const pass of pipeline({ dims, dispatch, memoryBudget, devices: ['webgpu', 'wasm'] })) {
     if (!passes.has(pass.name)) passes.set(pass.name, pass);
   }
   return [...passes.values()];

@@ -10,6 +10,7 @@ import { compile } from './compile.ts';
 import { evaluateModule, type ReferenceValue } from './evaluation/evaluate-module.ts';
 import type { Module } from './ir/expr.ts';
 import { printModule } from './ir/print.ts';
+import { placedModule } from './testing/placed-module.ts';
 import { randomModule } from './testing/random-module.ts';
 import type { Type } from './ir/type.ts';
 
@@ -86,7 +87,7 @@ async function compareRun(seed: number, size: number, isOnBoth = false): Promise
   const placed = isOnBoth
     ? ({ devices: ['webgpu', 'wasm'], rates: unlikeRates(random) } as const)
     : undefined;
-  const executable = compile(module, { ...placed, verify: true });
+  const executable = compile(placedModule(module), { ...placed, verify: true });
   const devices = [createHostDevice(), ...(isOnBoth ? [createHostDevice()] : [])];
   const vm = await VirtualMachine.create(executable, { devices });
   const { liveBytes } = vm.memory();

@@ -3,6 +3,7 @@ import { type Block, destinationOf } from '../ir/block.ts';
 import { asRegister, Emitter } from './emitter.ts';
 import { emitMachineCall } from './codegen-machine.ts';
 import { type BlockEmitter, type Destination, emitMatch } from './codegen-match.ts';
+import { InstructionPlaces } from './instruction-places.ts';
 import type { FunctionSource, ModuleContext } from './module-context.ts';
 import {
   type CallExpr,
@@ -31,6 +32,7 @@ export class FunctionGenerator implements BlockEmitter {
   readonly module: ModuleContext;
   readonly #source: FunctionSource;
   readonly #operands = new Map<VarExpr, Operand>();
+  #places: InstructionPlaces | undefined;
 
   constructor(module: ModuleContext, source: FunctionSource) {
     const { fn } = source;
@@ -45,6 +47,8 @@ export class FunctionGenerator implements BlockEmitter {
 
   generate(): void {
     const { fn, blocks } = this.#source;
+    if (this.#source.isMapped) this.#places = new InstructionPlaces(this.emitter.code, blocks);
+    this.#places?.enter(fn);
     runTask(this.block(blocks.of(fn.body), RETURN));
   }
 
@@ -54,6 +58,7 @@ export class FunctionGenerator implements BlockEmitter {
     // The result of the block is in its place from the beginning.
     const targets = destination.kind === 'return' ? NO_VARIABLES : targetsOf(block);
     for (const { variable, value } of steps) {
+      this.at(value);
       const into = targets.has(variable) && destination.kind !== 'return' ? destination : undefined;
       if (isBranching(value)) {
         const register = into ?? this.emitter.code.fresh();
@@ -63,6 +68,7 @@ export class FunctionGenerator implements BlockEmitter {
         this.#operands.set(variable, this.#value(value, into));
       }
     }
+    this.at(result);
     if (isBranching(result)) yield this.#branches(result, destination);
     else if (destination.kind === 'return') {
       this.emitter.code.ret(isAtom(result) ? this.operand(result) : this.#value(result));
@@ -88,6 +94,10 @@ export class FunctionGenerator implements BlockEmitter {
       default:
         throw new Error(`internal: a ${expr.kind} is no operand in A-normal form`);
     }
+  }
+
+  at(value: Expr): void {
+    this.#places?.at(value);
   }
 
   /** Binds a variable of a pattern to the register that holds its value. */

@@ -5,7 +5,13 @@ import { DIM_OPERATORS } from '../../core/dim.ts';
 import { isDType } from '../../core/dtype.ts';
 import type { Emitter } from './emitter.ts';
 import type { CallExpr } from '../ir/expr.ts';
-import { ALLOC_STORAGE, ALLOC_TENSOR, KILL, MAKE_CLOSURE } from '../ir/machine-operators.ts';
+import {
+  ALLOC_STORAGE,
+  ALLOC_TENSOR,
+  APPEND,
+  KILL,
+  MAKE_CLOSURE,
+} from '../ir/machine-operators.ts';
 import {
   AS_ANY,
   ASSERT,
@@ -65,6 +71,8 @@ const TRANSLATIONS: Readonly<Record<string, (machineCall: MachineCall) => Operan
     const operands = [storage ?? emitter.code.void, offset, sizes, dtypeOf(call, emitter)];
     return emitter.builtin('alloc_tensor', operands, into);
   },
+  [APPEND]: ({ call, args: [first = 0, ...parts], into, emitter }) =>
+    emitter.builtin('append', [first, Number(call.attributes['axis']), ...parts], into),
   [MAKE_CLOSURE]: ({ args, into, emitter }) => {
     const [fn = emitter.code.void] = args;
     // A function that captures nothing needs no closure.

@@ -19,6 +19,8 @@ export interface BlockEmitter {
   blockOf(root: Expr): Block;
   /** Emits a block. */
   block(block: Block, destination: Destination): Task<void>;
+  /** What is emitted next computes a value. */
+  at(value: Expr): void;
   /** Binds a variable of a pattern to the register that holds its value. */
   bind(variable: VarExpr, operand: Operand): void;
 }
@@ -38,6 +40,7 @@ export function* emitMatch(
   const end = code.label();
   for (const [index, clause] of clauses.entries()) {
     const { pattern } = clause;
+    generator.at(expr);
     const isLast = complete && index === clauses.length - 1;
     const next = code.label();
     if (tag !== undefined && !isLast && pattern.kind === 'constructor-pattern') {
@@ -72,7 +75,9 @@ function bindFields(
   }
 }
 
-function fail({ emitter, module }: BlockEmitter, expr: MatchExpr): void {
+function fail(generator: BlockEmitter, expr: MatchExpr): void {
+  const { emitter, module } = generator;
+  generator.at(expr);
   const place = formatSpan(expr.span, 'match');
   emitter.builtin('fatal', [module.builder.string(`${place}: no clause fits the value`)]);
   // Nothing comes here, but the verifier wants every path to end.

@@ -10,11 +10,75 @@ import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 
 /** The instructions of the functions of a program. */
-function listing(text: string): string {
-  const [, body = ''] =
-    /^weft [^\n]*\n\n(.*?)\n\nreferences/s.exec(compile(parseModule(text)).toText()) ?? [];
+function listing(text: string, sourceMap = false): string {
+  const whole = compile(parseModule(text), { sourceMap }).toText();
+  const [, body = ''] = /^weft [^\n]*\n\n(.*?)\n\nreferences/s.exec(whole) ?? [];
   return body;
 }
+
+test('instructions come from lines of the source, kernels from all that they compute', () => {
+  const text = `def @main(%x: Tensor[(2,), float32], %c: int) {
+    let %y = add(
+      exp(%x), 1f);
+    let %z = if (%c) { @twice(%y) } else { %y };
+    relu(%z)
+  }
+  def @twice(%x: Tensor[(2,), float32]) { match? (Cons(%x, Nil)) { Cons(%y, _) => add(%y, %y) } }`;
+  expect(listing(text, true)).toMatchInlineSnapshot(`
+    "func main(x: Tensor[(2,), float32], c: int) -> (result: Tensor[(2,), float32]) {
+       0: %2 = call vm.builtin.alloc_shape_heap(0) from "ir":1:5
+       1: call vm.builtin.check_tensor_info(%0, 1, c[0], c[1]) from "ir":1:11
+       2: call vm.builtin.match_shape(%0, %2, 1, 0, 2, c[1])
+       3: %2 = call vm.builtin.kill()
+       4: %3 = call vm.builtin.reuse(%0) from "ir":2:14
+       5: call exp_add(%0, c[2], %3) from "ir":3:7, "ir":2:14
+       6: %0 = call vm.builtin.kill()
+       7: if %1 else 24 from "ir":4:14
+       8: %4 = call vm.builtin.make_adt(1) from "ir":7:60
+       9: %5 = call vm.builtin.make_adt(0, %3, %4) from "ir":7:51
+      10: %3 = call vm.builtin.kill()
+      11: %4 = call vm.builtin.kill()
+      12: %6 = call vm.builtin.get_tag(%5) from "ir":7:43
+      13: %7 = call vm.builtin.int_eq(%6, 0)
+      14: if %7 else 21
+      15: %8 = call vm.builtin.get_field(%5, 0)
+      16: %5 = call vm.builtin.kill()
+      17: %9 = call vm.builtin.reuse(%8) from "ir":7:83
+      18: call add(%8, %9)
+      19: %8 = call vm.builtin.kill()
+      20: goto 23
+      21: call vm.builtin.fatal(c[3]) from "ir":7:43
+      22: ret %void
+      23: goto 26
+      24: %9 = call vm.builtin.move(%3)
+      25: %3 = call vm.builtin.kill()
+      26: %10 = call vm.builtin.reuse(%9) from "ir":5:5
+      27: call relu(%9, %10)
+      28: ret %10
+    }
+
+    func twice(x: Tensor[(2,), float32]) -> (result: Tensor[(2,), float32]) {
+       0: %1 = call vm.builtin.alloc_shape_heap(0) from "ir":7:7
+       1: call vm.builtin.check_tensor_info(%0, 1, c[0], c[1]) from "ir":7:14
+       2: call vm.builtin.match_shape(%0, %1, 1, 0, 2, c[1])
+       3: %1 = call vm.builtin.kill()
+       4: %2 = call vm.builtin.make_adt(1) from "ir":7:60
+       5: %3 = call vm.builtin.make_adt(0, %0, %2) from "ir":7:51
+       6: %0 = call vm.builtin.kill()
+       7: %2 = call vm.builtin.kill()
+       8: %4 = call vm.builtin.get_tag(%3) from "ir":7:43
+       9: %5 = call vm.builtin.int_eq(%4, 0)
+      10: if %5 else 16
+      11: %6 = call vm.builtin.get_field(%3, 0)
+      12: %3 = call vm.builtin.kill()
+      13: %7 = call vm.builtin.reuse(%6) from "ir":7:83
+      14: call add(%6, %7)
+      15: ret %7
+      16: call vm.builtin.fatal(c[3]) from "ir":7:43
+      17: ret %void
+    }"
+  `);
+});
 
 describe('branches', () => {
   test('results go to one register; each value is dropped after its last use on each way', () => {
@@ -34,22 +98,18 @@ describe('branches', () => {
          7: %4 = call vm.builtin.make_tuple(%1, %2)
          8: %1 = call vm.builtin.kill()
          9: %2 = call vm.builtin.kill()
-        10: goto 19
-        11: %5 = call vm.builtin.alloc_storage(256, 0)
-        12: %6 = call vm.builtin.alloc_tensor(%5, 0, c[3], c[0])
-        13: %5 = call vm.builtin.kill()
-        14: call add(%1, %2, %6)
-        15: %2 = call vm.builtin.kill()
-        16: %4 = call vm.builtin.make_tuple(%6, %1)
-        17: %1 = call vm.builtin.kill()
-        18: %6 = call vm.builtin.kill()
-        19: %7 = call vm.builtin.tuple_get(%4, 0)
-        20: %4 = call vm.builtin.kill()
-        21: %8 = call vm.builtin.alloc_storage(256, 0)
-        22: %9 = call vm.builtin.alloc_tensor(%8, 0, c[3], c[0])
-        23: %8 = call vm.builtin.kill()
-        24: call neg(%7, %9)
-        25: ret %9
+        10: goto 17
+        11: %5 = call vm.builtin.reuse(%2)
+        12: call add(%1, %2, %5)
+        13: %2 = call vm.builtin.kill()
+        14: %4 = call vm.builtin.make_tuple(%5, %1)
+        15: %1 = call vm.builtin.kill()
+        16: %5 = call vm.builtin.kill()
+        17: %6 = call vm.builtin.tuple_get(%4, 0)
+        18: %4 = call vm.builtin.kill()
+        19: %7 = call vm.builtin.reuse(%6)
+        20: call neg(%6, %7)
+        21: ret %7
       }"
     `);
   });
@@ -89,11 +149,9 @@ describe('closures', () => {
       }
 
       func main.fn(y, x) {
-        0: %2 = call vm.builtin.alloc_storage(256, 0)
-        1: %3 = call vm.builtin.alloc_tensor(%2, 0, c[2], c[0])
-        2: %2 = call vm.builtin.kill()
-        3: call add(%1, %0, %3)
-        4: ret %3
+        0: %2 = call vm.builtin.reuse(%1)
+        1: call add(%1, %0, %2)
+        2: ret %2
       }
 
       func main.fn_1(k) {
@@ -218,20 +276,16 @@ describe('symbolic shapes', () => {
          8: %3 = call vm.builtin.load_shape(%2, 7)
          9: %4 = call vm.builtin.alloc_storage(%3, 0)
         10: %5 = call vm.builtin.make_shape(%2, 2, 1, 5, 1, 6)
-        11: %6 = call vm.builtin.alloc_tensor(%4, 0, %5, c[0])
-        12: %4 = call vm.builtin.kill()
-        13: call pad(%0, %6)
-        14: %0 = call vm.builtin.kill()
-        15: %7 = call vm.builtin.load_shape(%2, 4)
-        16: %8 = call vm.builtin.alloc_storage(%7, 0)
-        17: %9 = call vm.builtin.make_shape(%2, 1, 1, 3)
-        18: %2 = call vm.builtin.kill()
-        19: %10 = call vm.builtin.alloc_tensor(%8, 0, %9, c[0])
-        20: %8 = call vm.builtin.kill()
-        21: call relu(%1, %10)
-        22: %1 = call vm.builtin.kill()
-        23: %11 = call vm.builtin.make_tuple(%6, %10)
-        24: ret %11
+        11: %2 = call vm.builtin.kill()
+        12: %6 = call vm.builtin.alloc_tensor(%4, 0, %5, c[0])
+        13: %4 = call vm.builtin.kill()
+        14: call pad(%0, %6)
+        15: %0 = call vm.builtin.kill()
+        16: %7 = call vm.builtin.reuse(%1)
+        17: call relu(%1, %7)
+        18: %1 = call vm.builtin.kill()
+        19: %8 = call vm.builtin.make_tuple(%6, %7)
+        20: ret %8
       }"
     `);
   });

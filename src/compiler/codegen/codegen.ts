@@ -1,6 +1,6 @@
-import { ExecBuilder } from '../../bytecode/exec-builder.ts';
+import type { Assembled } from '../../bytecode/draft.ts';
 import type { FunctionSignature, NamedResult, ValueType } from '../../bytecode/executable.ts';
-import type { Executable } from '../../bytecode/executable-file.ts';
+import { ProgramBuilder } from '../../bytecode/program-builder.ts';
 import { UsageError } from '../../core/errors.ts';
 import { BlockTable } from '../ir/block.ts';
 import { FunctionGenerator } from './codegen-function.ts';
@@ -12,22 +12,27 @@ import type { TypeInference } from '../inference/type-inference.ts';
 
 /**
  * Bytecode of a module in A-normal form whose operator calls are all inside primitive functions, but
- * for views, arithmetic on ints and the machine's own. No function is inside another but those.
+ * for views, arithmetic on ints and the machine's own. No function is inside another but those. `sourceMap: false`
+ * leaves out where instructions come from.
  */
-export function generateCode(module: Module, types: TypeInference): Executable {
+export function generateCode(
+  module: Module,
+  types: TypeInference,
+  { sourceMap = true }: { readonly sourceMap?: boolean | undefined } = {},
+): Assembled {
   requireEntry(module);
-  const builder = new ExecBuilder();
+  const builder = new ProgramBuilder();
   const context = new ModuleContext(builder, module, types);
   for (const [name, fn] of module.functions) {
     const blocks = new BlockTable(fn.body);
     const signature = isEntry(fn) ? signatureOf(fn, types) : undefined;
-    const source = { name: context.functionName(name), fn, blocks, signature };
+    const source = { name: context.functionName(name), fn, blocks, signature, isMapped: sourceMap };
     new FunctionGenerator(context, source).generate();
   }
   const full = programTypes(module, { types, names: (name) => context.functionName(name) });
   if (full !== undefined) builder.types(full);
   for (const [key, value] of Object.entries(module.metadata)) builder.metadata(key, value);
-  return builder.build();
+  return builder.assemble();
 }
 
 /** Whether callers from outside may call the function: it has a signature then, and no other has. */

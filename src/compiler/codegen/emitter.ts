@@ -1,5 +1,5 @@
 import { BUILTIN_PREFIX, type BuiltinName } from '../../bytecode/builtins.ts';
-import type { ExecBuilder } from '../../bytecode/exec-builder.ts';
+import type { ProgramBuilder } from '../../bytecode/program-builder.ts';
 import type { ShapeStep } from '../../bytecode/executable.ts';
 import type {
   FunctionBuilder,
@@ -12,11 +12,11 @@ import type { Shape } from '../../core/shape.ts';
 /** Builtin calls and constants of one function. */
 export class Emitter {
   readonly code: FunctionBuilder;
-  readonly program: ExecBuilder;
+  readonly program: ProgramBuilder;
   /** Numbers of shape programs by content, for all functions. */
   readonly #shapePrograms: Map<string, number>;
 
-  constructor(program: ExecBuilder, code: FunctionBuilder, shapePrograms: Map<string, number>) {
+  constructor(program: ProgramBuilder, code: FunctionBuilder, shapePrograms: Map<string, number>) {
     this.program = program;
     this.code = code;
     this.#shapePrograms = shapePrograms;

@@ -1,5 +1,5 @@
 import { BUILTIN_PREFIX } from '../../bytecode/builtins.ts';
-import type { ExecBuilder } from '../../bytecode/exec-builder.ts';
+import type { ProgramBuilder } from '../../bytecode/program-builder.ts';
 import type { FunctionSignature } from '../../bytecode/executable.ts';
 import type { BlockTable } from '../ir/block.ts';
 import type { FunctionExpr, Module } from '../ir/expr.ts';
@@ -15,11 +15,13 @@ export interface FunctionSource {
   readonly blocks: BlockTable;
   /** The promise to callers from outside; absent for functions of closures. */
   readonly signature: FunctionSignature | undefined;
+  /** Whether the executable says where instructions come from. */
+  readonly isMapped: boolean;
 }
 
 /** The part that the functions of a module share while code is generated. */
 export class ModuleContext {
-  readonly builder: ExecBuilder;
+  readonly builder: ProgramBuilder;
   readonly primitives: PrimitiveTable;
   readonly types: TypeInference;
   /** Numbers of shape programs by content. */
@@ -33,7 +35,7 @@ export class ModuleContext {
   /** Numbers that were tried to make names unique. */
   readonly #counts = new Map<string, number>();
 
-  constructor(builder: ExecBuilder, module: Module, types: TypeInference) {
+  constructor(builder: ProgramBuilder, module: Module, types: TypeInference) {
     this.builder = builder;
     this.types = types;
     const packed = packedCalls(module, types);

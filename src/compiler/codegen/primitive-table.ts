@@ -1,4 +1,4 @@
-import type { ExecBuilder } from '../../bytecode/exec-builder.ts';
+import type { ProgramBuilder } from '../../bytecode/program-builder.ts';
 import { forEachSymbol, substituteDim } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
 import type { OperatorCall, PrimitiveFunction, TensorType } from '../../core/primitive-function.ts';
@@ -10,7 +10,7 @@ import type { TypeInference } from '../inference/type-inference.ts';
 
 /** Primitive functions of the executable: those that differ in names only are stored once. */
 export class PrimitiveTable {
-  readonly #builder: ExecBuilder;
+  readonly #builder: ProgramBuilder;
   readonly #types: TypeInference;
   readonly #names = new Map<FunctionExpr, string>();
   readonly #byContent = new Map<string, string>();
@@ -18,7 +18,7 @@ export class PrimitiveTable {
   /** Names of functions and primitives. */
   readonly #taken: Set<string>;
 
-  constructor(builder: ExecBuilder, types: TypeInference, taken: Set<string>) {
+  constructor(builder: ProgramBuilder, types: TypeInference, taken: Set<string>) {
     this.#builder = builder;
     this.#types = types;
     this.#taken = taken;
@@ -75,6 +75,7 @@ export class PrimitiveTable {
       body,
       results: [{ value: result, type: this.#tensorType(fn.body) }],
       ...(fn.attributes.device === undefined ? {} : { device: fn.attributes.device }),
+      ...(fn.attributes.inPlace === undefined ? {} : { inPlace: fn.attributes.inPlace }),
     };
   }
 }

@@ -7,7 +7,7 @@ import type {
 import { UsageError } from '../../core/errors.ts';
 import { type CallExpr, formatSpan, type Module } from '../ir/expr.ts';
 import { CALL_PACKED } from '../ir/scalar-operators.ts';
-import { formatType, sameType, type Type } from '../ir/type.ts';
+import { formatType, opaqueNameOf, sameType, type Type } from '../ir/type.ts';
 import { postOrder } from '../ir/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 
@@ -67,7 +67,7 @@ export function programTypes(
 
 /** Whether signatures have no word for it. */
 function isCompound({ kind }: FullType): boolean {
-  return kind === 'tuple' || kind === 'adt' || kind === 'function' || kind === 'shape';
+  return /^(?:tuple|adt|function|shape|opaque)$/.test(kind);
 }
 
 function fullType(type: Type): FullType {
@@ -87,6 +87,8 @@ function fullType(type: Type): FullType {
     case 'type-var':
       return { kind: 'type-param', name: type.name };
     default: {
+      const name = opaqueNameOf(type);
+      if (name !== undefined) return { kind: 'opaque', name };
       const { scalar } = type;
       const isKnown = scalar === 'int' || scalar === 'float' || scalar === 'shape';
       return { kind: isKnown ? scalar : 'any' };

@@ -60,8 +60,8 @@ function isSame(arg: Type, param: Type | undefined): boolean {
 }
 
 /**
- * Symbols of a global function are its own. Those of a closure may be of the function around it:
- * so they are taken where arguments have them too.
+ * Symbols of a global function are its own. Those of a closure may be of the function around it: so they are taken where
+ * arguments have them too, and where no parameter could tell them.
  */
 function instantiate(
   unifier: Unifier,
@@ -70,10 +70,17 @@ function instantiate(
   const term = termOf(callee);
   if (term.kind !== 'applied') throw new Error('internal: a function type is no application');
   const isOwn = expr.callee.kind === 'global' || isDerivativeOfGlobal(expr.callee);
-  const scope = isOwn
-    ? new Set<string>()
-    : symbolsOfTerm(applied('tuple', '', args.map(termOf)), { intoFunctions: true });
+  const scope = new Set<string>();
+  if (!isOwn) {
+    const bound = symbolsIn(callee.params);
+    for (const symbol of symbolsIn(args)) scope.add(symbol);
+    for (const symbol of symbolsIn([callee.result])) if (!bound.has(symbol)) scope.add(symbol);
+  }
   return unifier.instantiate(term, { scope, given: expr.typeArguments?.map(termOf) }).term;
+}
+
+function symbolsIn(types: readonly Type[]): ReadonlySet<string> {
+  return symbolsOfTerm(applied('tuple', '', types.map(termOf)), { intoFunctions: true });
 }
 
 function parameterName({ callee }: CallExpr, index: number): string | number {

@@ -1,4 +1,6 @@
+import type { Dim } from '../../core/dim.ts';
 import { forEachSymbol } from '../../core/dim-symbols.ts';
+import { dividesByZero } from './divides-by-zero.ts';
 import type { FunctionExpr } from '../ir/expr.ts';
 import type { ConstructorDefinition, FunctionTypeNode, Type, TypeDefinition } from '../ir/type.ts';
 
@@ -38,6 +40,11 @@ export interface TypeFault {
   readonly expected: string;
 }
 
+export const DIVISION_BY_ZERO: TypeFault = {
+  got: 'a dimension that divides by 0',
+  expected: 'a divisor other than 0',
+};
+
 export interface TypeScope {
   readonly types: ReadonlyMap<string, TypeDefinition>;
   readonly typeParams: ReadonlySet<string>;
@@ -49,6 +56,7 @@ export interface TypeScope {
 export function typeFault(type: Type, scope: TypeScope): TypeFault | undefined {
   switch (type.kind) {
     case 'tensor':
+      if (type.shape.some(dividesByZero)) return DIVISION_BY_ZERO;
       return scope.symbols === undefined ? undefined : symbolFault(type.shape, scope.symbols);
     case 'tuple':
       return firstFault(type.fields, scope);
@@ -95,10 +103,7 @@ function firstFault(types: readonly Type[], scope: TypeScope): TypeFault | undef
   return undefined;
 }
 
-function symbolFault(
-  shape: readonly Parameters<typeof forEachSymbol>[0][],
-  symbols: ReadonlySet<string>,
-): TypeFault | undefined {
+function symbolFault(shape: readonly Dim[], symbols: ReadonlySet<string>): TypeFault | undefined {
   let unknown: string | undefined;
   for (const dim of shape) {
     forEachSymbol(dim, (symbol) => {

@@ -1,12 +1,15 @@
-import type {
-  CallExpr,
-  Expr,
-  FunctionExpr,
-  LetExpr,
-  MatchExpr,
-  Module,
-  VarExpr,
+import {
+  type CallExpr,
+  type Expr,
+  formatSpan,
+  type FunctionExpr,
+  type LetExpr,
+  type MatchExpr,
+  type Module,
+  spanOf,
+  type VarExpr,
 } from '../ir/expr.ts';
+import { withPlace } from '../ir/place.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf, postOrder, rewrite, withBinders } from '../ir/visit.ts';
 import { escapesOf } from './check-escapes.ts';
@@ -54,7 +57,7 @@ class Elaboration {
     const isFirst = this.#context.surroundings.diagnostics.isEmpty;
     let areKnown = true;
     const look = (fn: FunctionExpr, what: string, term: Term): void => {
-      if (this.#isKnown(term)) return;
+      if (this.#isKnown(term, formatSpan(fn.span, what))) return;
       areKnown = false;
       if (isFirst) this.#complain(fn, what, term);
     };
@@ -79,7 +82,7 @@ class Elaboration {
     const instance = this.#context.expansions.get(original);
     if (instance === undefined) return written;
     this.#polymorphic.set(original, written);
-    return this.#expand(written, instance.term, instance.typeArguments);
+    return this.#expand(written, instance);
   }
 
   #annotate(expr: Expr, original: Expr): Expr {
@@ -114,7 +117,7 @@ class Elaboration {
     if (known !== undefined) return known;
     const typed =
       variable.type === undefined
-        ? { ...variable, type: this.#typeOf(this.#context.termOf(variable)) }
+        ? { ...variable, type: this.#typeOf(this.#context.termOf(variable), placeOf(variable)) }
         : variable;
     this.#variables.set(variable, typed).set(typed, typed);
     return typed;
@@ -156,7 +159,10 @@ class Elaboration {
   }
 
   /** `fn (%a: A) { callee<A>(%a) }`: calls alone carry type arguments. */
-  #expand(callee: Expr, term: Term, typeArguments: readonly Term[]): Expr {
+  #expand(
+    callee: Expr,
+    { term, typeArguments }: { readonly term: Term; readonly typeArguments: readonly Term[] },
+  ): Expr {
     const type = this.#typeOf(term);
     if (type.kind !== 'function') throw new Error('internal: a function has another type');
     const params = type.params.map(
@@ -173,19 +179,23 @@ class Elaboration {
       attributes: {},
       typeArguments: typeArguments.map((argument) => this.#typeOf(argument)),
     };
-    return { kind: 'function', params, resultType: type.result, body, attributes: {} };
+    const span = spanOf(callee);
+    const placed = withPlace(body, span);
+    const fn = { kind: 'function', params, resultType: type.result, body: placed } as const;
+    return { ...fn, attributes: {}, ...(span && { span }) };
   }
 
-  #typeOf(term: Term): Type {
-    return this.#context.unifier.typeOf(term, () => UNIT);
+  #typeOf(term: Term, where?: string): Type {
+    return this.#context.unifier.typeOf(term, () => UNIT, where);
   }
 
-  #isKnown(term: Term): boolean {
+  #isKnown(term: Term, where: string): boolean {
     let known = true;
-    this.#context.unifier.typeOf(term, () => {
+    const unknown = (): Type => {
       known = false;
       return UNIT;
-    });
+    };
+    this.#context.unifier.typeOf(term, unknown, where);
     return known || isError(term);
   }
 
@@ -196,6 +206,10 @@ class Elaboration {
       remedy: 'Annotate it.',
     });
   }
+}
+
+function placeOf({ name, span }: VarExpr): string {
+  return formatSpan(span, `%${name}`);
 }
 
 /** Whether types follow from nodes, as inference leaves a module and passes keep it. */

@@ -9,6 +9,7 @@ import type {
   ProjectionExpr,
   VarExpr,
 } from '../ir/expr.ts';
+import { recursiveLets } from '../ir/recursive-lets.ts';
 import { runTask, sub, type Task } from '../ir/task.ts';
 import { formatType, MAX_TYPE_DEPTH, sameType, type Type } from '../ir/type.ts';
 import { isPolymorphic } from './declarations.ts';
@@ -34,6 +35,8 @@ const INT = applied('scalar', 'int', []);
 export class ExpressionInference {
   readonly #context: InferenceContext;
   #saidTooDeep = false;
+  /** Lets of functions that call themselves. */
+  readonly #recursive = new Set<LetExpr>();
 
   constructor(context: InferenceContext) {
     this.#context = context;
@@ -42,9 +45,15 @@ export class ExpressionInference {
   /** Infers a global function, whose declared part is in `signature`. */
   inferGlobal(name: string, fn: FunctionExpr): AppliedTerm {
     this.#context.enterGlobal(name, fn);
+    for (const one of recursiveLets(fn.body)) this.#recursive.add(one);
     const term = resolve(runTask(this.#visit(fn)));
     if (term.kind !== 'applied') throw new Error('internal: a function without a function type');
     return term;
+  }
+
+  /** Whether a function calls itself by the variable of a let. */
+  get hasRecursiveLets(): boolean {
+    return this.#recursive.size > 0;
   }
 
   /** `expected`: what the place asks for, where it is known before the expression is. */
@@ -196,6 +205,10 @@ export class ExpressionInference {
 
   *#let(expr: LetExpr, expected: Term | undefined): Task<Term> {
     const { variable, value } = expr;
+    if (value.kind === 'function' && this.#recursive.has(expr)) {
+      const own = this.open(value);
+      this.#context.setTerm(variable, { ...own, typeParams: value.typeParams ?? [] });
+    }
     if (variable.type === undefined || isPolymorphic(variable.type)) {
       yield* sub(this.#visit(value));
       this.#context.setTerm(variable, this.#context.termOf(value));
@@ -342,6 +355,11 @@ export class ExpressionInference {
 
   *#apply(expr: CallExpr, callee: AppliedTerm, expected: Term | undefined): Task<Term> {
     const given = expr.typeArguments?.map((type) => this.#context.declaredTerm(type, expr));
+    const wanted = callee.typeParams.length;
+    if (given !== undefined && given.length !== wanted) {
+      const got = given.length === 1 ? '1 type argument' : `${given.length} type arguments`;
+      this.#context.complain(expr, { got, expected: wanted === 0 ? 'none' : String(wanted) });
+    }
     const { term, typeArguments } = this.#context.instantiate(expr.callee, callee, given);
     if (typeArguments.length > 0) this.#context.typeArguments.set(expr, typeArguments);
     const result = term.args[expr.args.length] ?? ERROR_TERM;

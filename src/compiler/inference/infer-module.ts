@@ -10,6 +10,7 @@ import { elaborate } from './elaborate.ts';
 import { gatherDimFacts } from './gather-dim-facts.ts';
 import { ExpressionInference } from './infer-expression.ts';
 import { InferenceContext, type Signature } from './inference-context.ts';
+import { liftRecursiveLets } from './lift-recursive-lets.ts';
 import { stronglyConnected } from './strongly-connected.ts';
 import { type AppliedTerm, ERROR_TERM, functionTerm, termOf } from '../ir/term.ts';
 import { type SourceTexts, TypeDiagnostics } from './type-diagnostics.ts';
@@ -30,8 +31,8 @@ export interface InferOptions {
 
 /**
  * Infers the types of a module and writes them down: afterwards every variable has a type, every
- * function its `resultType`, and every call of a polymorphic function its `typeArguments`. The same
- * module when all of that is there already.
+ * function its `resultType`, and every call of a polymorphic function its `typeArguments`. A function that calls
+ * itself by the variable of its let becomes a private global one. The same module when all of that is there already.
  *
  * Throws one TypeCheckError for all that is wrong (the first 20 places); a single complaint of an
  * operator is thrown as it is (ShapeError, UnsupportedError).
@@ -58,6 +59,7 @@ export function inferModule(module: Module, options: InferOptions = {}): Module 
     if (term !== undefined) signatures.set(name, { term, isOpen: false, paramNames: names(fn) });
   }
   const elaborated = new Map<string, FunctionExpr>();
+  let hasRecursiveLets = false;
   for (const component of componentsOf(module.functions)) {
     const context = new InferenceContext(surroundings);
     const inference = new ExpressionInference(context);
@@ -67,6 +69,7 @@ export function inferModule(module: Module, options: InferOptions = {}): Module 
     }
     const complaints = diagnostics.count;
     for (const [name, fn] of component) inference.inferGlobal(name, fn);
+    hasRecursiveLets ||= inference.hasRecursiveLets;
     context.solve();
     const found = diagnostics.count > complaints ? undefined : elaborate(component, context);
     for (const [name, fn] of component) {
@@ -81,7 +84,8 @@ export function inferModule(module: Module, options: InferOptions = {}): Module 
     }
   }
   diagnostics.throwIfAny();
-  return withFunctions(module, elaborated);
+  const typed = withFunctions(module, elaborated);
+  return hasRecursiveLets ? liftRecursiveLets(typed) : typed;
 }
 
 /** The type of a function whose parameters and result are all declared. */

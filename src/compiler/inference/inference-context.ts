@@ -23,7 +23,7 @@ import {
 } from '../ir/term.ts';
 import type { TypeDiagnostics } from './type-diagnostics.ts';
 import { isDerivativeOfGlobal } from './derivative-of-global.ts';
-import { type Instance, Unifier } from './unifier.ts';
+import { type Instance, isInfinite, Unifier } from './unifier.ts';
 import { type Variances, variancesOf } from './variance.ts';
 import { type Constraint, Worklist } from './worklist.ts';
 
@@ -182,6 +182,14 @@ export class InferenceContext {
     }
     const got = this.format(actual);
     const after = this.format(expected);
+    if (isInfinite(actual, expected)) {
+      complain({
+        got: `${got} where ${after} is wanted, a type that would contain itself`,
+        expected: 'a finite type',
+        remedy: 'Annotate the parameters, or put the function into a data type.',
+      });
+      return;
+    }
     const wanted = after === got ? before : after;
     complain({ got, expected: wanted, remedy: remedy ?? remedyFor(actual, expected) });
   }

@@ -1,4 +1,5 @@
 import { forEachSymbol } from '../../core/dim-symbols.ts';
+import { dividesByZero } from './divides-by-zero.ts';
 import { CompileLimitError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import { type CallExpr, spanOf } from '../ir/expr.ts';
@@ -8,6 +9,7 @@ import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
 import { formatType, tensorType, type Type } from '../ir/type.ts';
 import { applyOperator, atPlace } from './apply-operator.ts';
 import { applyScalarOperator } from './apply-scalar-operator.ts';
+import { DIVISION_BY_ZERO } from './declarations.ts';
 import type { InferenceContext } from './inference-context.ts';
 import {
   applied,
@@ -75,6 +77,7 @@ function checkSymbols(expr: CallExpr, op: string, context: InferenceContext): vo
     const value = expr.attributes[name];
     if (spec.type !== 'dims' || typeof value !== 'object') continue;
     for (const dim of value) {
+      if (dividesByZero(dim)) context.complain(expr, DIVISION_BY_ZERO, `attribute ${name}`);
       forEachSymbol(dim, (symbol) => {
         if (context.scope.symbols.has(symbol)) return;
         const expected = 'a symbol that a parameter or variable has as a dimension';
@@ -134,7 +137,12 @@ function applyRule(
   for (const [i, type] of inputs.entries()) {
     if (type.kind === 'tensor') tensors.push(type);
     else if (scalar === undefined) {
-      return context.complain(expr, { got: formatType(type), expected: 'a tensor' }, `input ${i}`);
+      const isNumber = type.kind === 'scalar' && /^(?:int|float)$/.test(type.scalar);
+      const remedy = isNumber
+        ? 'tensor_of(…, dtype="…") makes one of numbers of the host.'
+        : undefined;
+      const complaint = { got: formatType(type), expected: 'a tensor', remedy };
+      return context.complain(expr, complaint, `input ${i}`);
     }
   }
   const { attributes } = expr;

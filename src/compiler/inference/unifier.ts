@@ -285,9 +285,9 @@ export class Unifier {
     return changed.includes(true);
   }
 
-  /** The type of a term, with `?` for open dimensions. */
-  typeOf(term: Term, unknown: () => Type): Type {
-    return typeOfTerm(term, { unknown, dim: (dim) => this.closedDim(dim) });
+  /** The type of a term, with `?` for open dimensions; `where` is for messages. */
+  typeOf(term: Term, unknown: () => Type, where?: string): Type {
+    return typeOfTerm(term, { unknown, dim: (dim) => this.closedDim(dim), where });
   }
 
   /** The dimension as a program may write it. */
@@ -449,6 +449,14 @@ function bind(meta: MetaTerm, term: Term): boolean {
   if (occurs(meta, target)) return false;
   meta.binding = target;
   return true;
+}
+
+/** Whether two types differ because one would be a part of itself. */
+export function isInfinite(a: Term, b: Term): boolean {
+  const [left, right] = [resolve(a), resolve(b)];
+  if (left === right) return false;
+  if (left.kind === 'meta') return occurs(left, right);
+  return right.kind === 'meta' && occurs(right, left);
 }
 
 /** Whether a type would contain itself. */

@@ -28,7 +28,7 @@ import type {
 } from './expr.ts';
 import { CUSTOM_GRADIENT, GRADIENT, JVP, STOP_GRADIENT, VJP } from './gradient-operators.ts';
 import { ASSERT, CALL_PACKED, FLOAT, PRINT, STOP } from './scalar-operators.ts';
-import { tensorType, type Type, type TypeDefinition } from './type.ts';
+import { tensorType, type Type, type TypeDefinition, UNIT_TYPE } from './type.ts';
 
 /**
  * The builder: one function per kind of expression.
@@ -119,6 +119,11 @@ export function assertThat(condition: Expr, message: string): CallExpr {
   return call(ASSERT, [condition], { message });
 }
 
+/** Ends the program with a message, where a value of the type would be. Default: `()`. */
+export function fatal(message: string, type: Type = UNIT_TYPE): CallExpr {
+  return { ...call(STOP, [], { message }), typeArguments: [type] };
+}
+
 /**
  * The function that gives the result of another, a float of rank 0, and its derivatives with respect to all
  * parameters: `callFunction(gradient(global('loss')), [weights])` gives `(loss, (gradient,))`.
@@ -154,7 +159,7 @@ export function letIn(variable: VarExpr, value: Expr, body: Expr): LetExpr {
 
 /** Ends the program with the message of an error, where a value of the type would be. */
 export function stopOf({ message }: Error, type: Type): CallExpr {
-  return { ...call(STOP, [], { message }), typeArguments: [type] };
+  return fatal(message, type);
 }
 
 /** One of two values; the condition is a bool tensor of rank 0, or an int, where 0 is false. */

@@ -1,11 +1,13 @@
 import type { Dim } from '../../core/dim.ts';
-import { dtypeInfo } from '../../core/dtype.ts';
+import { elementByteLength } from '../../core/dtype.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 
 /** Bytes of a tensor in storage: whole words, and a word for each bool. */
 export function byteLengthOf({ dtype, shape }: TensorType): Dim {
-  const size = dtype === 'bool' ? 4 : dtypeInfo(dtype).byteLength;
-  const known = shape.reduce<number>((n, dim) => (typeof dim === 'number' ? n * dim : n), size);
+  const known = shape.reduce<number>(
+    (n, dim) => (typeof dim === 'number' ? n * dim : n),
+    elementByteLength(dtype),
+  );
   const unknown = shape.filter((dim) => typeof dim !== 'number');
   const bytes = unknown.reduce<Dim>((left, right) => ({ op: 'mul', left, right }), known);
   if (known % 4 === 0) return bytes;

@@ -1,5 +1,6 @@
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
+import { formatPlace, type SourcePlace } from '../../core/source-place.ts';
 import type { Type, TypeDefinition } from './type.ts';
 
 /**
@@ -23,14 +24,7 @@ export type Expr =
   | MatchExpr;
 
 /** Where a node comes from, for messages. */
-export interface Span {
-  /** The name of a node in the source model; the name of the file where there is a line. */
-  readonly source: string;
-  /** Line and column in a text, from 1. */
-  readonly line?: number;
-  /** The column in that line, from 1. */
-  readonly column?: number;
-}
+export type Span = SourcePlace;
 
 /** A variable. Two are the same only if they are the same node; one node is bound in one place. */
 export interface VarExpr {
@@ -140,6 +134,8 @@ export interface FunctionAttributes {
   readonly primitive?: string;
   /** Where a primitive function runs, if not on the session's device. */
   readonly device?: 'host';
+  /** The parameter of a primitive function in whose memory its result may lie. */
+  readonly inPlace?: number;
   /** Names of the results for callers from outside, one for each field of a tuple body. */
   readonly resultNames?: readonly string[];
   /** Sizes that symbols in the types of parameters may have; a call with others is refused. */
@@ -302,7 +298,5 @@ export function spanOf(expr: Expr): Span | undefined {
 
 /** `node "Conv_0"`, `file.ir:3:14`, or what is at hand instead. */
 export function formatSpan(span: Span | undefined, otherwise: string): string {
-  if (span === undefined) return otherwise;
-  if (span.line === undefined) return `node "${span.source}"`;
-  return `${span.source}:${span.line}:${span.column ?? 1}`;
+  return span === undefined ? otherwise : formatPlace(span);
 }

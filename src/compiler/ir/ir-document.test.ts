@@ -15,15 +15,20 @@ import { printExpr, printModule } from './print.ts';
 import { equalExprs, equalModules } from './structural-equal.ts';
 import { formatType, type Type } from './type.ts';
 
-const document = readFileSync(new URL('../../../docs/ir.md', import.meta.url), 'utf8');
+const pageOf = (name: string): string =>
+  readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');
 
-/** The blocks of the page that are programs, with the line that each begins on. */
-const PROGRAMS = [...document.matchAll(/^```weft\n([^]*?)^```$/gm)].map((match) => ({
-  line: document.slice(0, match.index).split('\n').length,
-  text: match[1] ?? '',
-}));
+/** The blocks of the pages that are programs, with the line that each begins on. */
+const PROGRAMS = ['ir.md', 'training.md'].flatMap((page) => {
+  const document = pageOf(page);
+  return [...document.matchAll(/^```weft\n([^]*?)^```$/gm)].map((match) => ({
+    page,
+    line: document.slice(0, match.index).split('\n').length,
+    text: match[1] ?? '',
+  }));
+});
 
-describe.each(PROGRAMS)('docs/ir.md, line $line', ({ text }) => {
+describe.each(PROGRAMS)('docs/$page, line $line', ({ text }) => {
   test('is well-typed', () => {
     const module = parseModule(text, { file: 'example' });
     verifyModule(module, { texts: new Map([['example', text]]) });
@@ -65,7 +70,7 @@ test('the page has programs of every kind', () => {
 
 test('the page shows errors as they are', () => {
   const text = 'def @main(%x: int) {\n  %0 = rleu(%x);\n  add(%0, %1)\n}';
-  const shown = /```text\n([^]*?)\n```/.exec(document)?.[1];
+  const shown = /```text\n([^]*?)\n```/.exec(pageOf('ir.md'))?.[1];
   expect(() => parseModule(text, { file: 'model.ir' })).toThrow(
     expect.objectContaining({ message: shown }),
   );
@@ -76,7 +81,7 @@ test('errors of types show the line too', () => {
   const module = parseModule(text, { file: 'model.ir' });
   const texts = new Map([['model.ir', text]]);
   expect(() => compile(module, { texts })).toThrowErrorMatchingInlineSnapshot(`
-    [TypeCheckError: model.ir:2:3, input 0: got int, expected a tensor.
+    [TypeCheckError: model.ir:2:3, input 0: got int, expected a tensor. tensor_of(…, dtype="…") makes one of numbers of the host.
     2 |   relu(%x)
       |   ^]
   `);

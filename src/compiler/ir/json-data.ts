@@ -2,7 +2,7 @@ import { type Dim, DIM_OPERATORS, type DimOperator } from '../../core/dim.ts';
 import { isDType } from '../../core/dtype.ts';
 import { FormatError } from '../../core/errors.ts';
 import type { DataRole } from './field-table.ts';
-import type { ScalarTypeNode } from './type.ts';
+import { isOpaqueTypeName, type ScalarTypeNode } from './type.ts';
 
 const SCALARS: readonly ScalarTypeNode['scalar'][] = [
   'any',
@@ -66,7 +66,7 @@ const EXPECTED: Readonly<Record<DataRole, string>> = {
   tensor: 'a tensor',
   shape: 'a list of dimensions',
   dtype: 'the name of a dtype',
-  scalar: 'int, shape, shape_heap or storage',
+  scalar: 'int, float, shape, shape_heap, storage, any or Opaque[name]',
   device: 'host or session',
   string: 'a text',
   integer: 'an integer',
@@ -85,7 +85,7 @@ const READERS: Readonly<Record<DataRole, (json: unknown) => unknown>> = {
   tensor: () => undefined,
   shape: dimensions,
   dtype: (json) => (typeof json === 'string' && isDType(json) ? json : undefined),
-  scalar: (json) => SCALARS.find((scalar) => scalar === json),
+  scalar: (json) => (isOpaqueTypeName(json) ? json : SCALARS.find((scalar) => scalar === json)),
   device: (json) => (json === 'host' || json === 'session' ? json : undefined),
   string: text,
   integer: (json) => (isInteger(json) ? json : undefined),
@@ -152,7 +152,8 @@ function attribute(json: unknown): unknown {
 
 function functionAttributes(json: unknown): unknown {
   if (!isRecord(json)) return undefined;
-  const { primitive, device, resultNames, bounds, captured, private: isPrivate, ...others } = json;
+  const { primitive, device, resultNames, bounds, private: isPrivate, ...numbers } = json;
+  const { captured, inPlace, ...others } = numbers;
   const isRight =
     Object.keys(others).length === 0 &&
     (primitive === undefined || text(primitive) !== undefined) &&
@@ -160,7 +161,7 @@ function functionAttributes(json: unknown): unknown {
     (resultNames === undefined || texts(resultNames) !== undefined) &&
     (bounds === undefined || isBounds(bounds)) &&
     (isPrivate === undefined || isPrivate === true) &&
-    (captured === undefined || (isInteger(captured) && captured >= 0));
+    [captured, inPlace].every((count) => count === undefined || (isInteger(count) && count >= 0));
   return isRight ? json : undefined;
 }
 

@@ -1,5 +1,6 @@
 import { isDType } from '../../core/dtype.ts';
 import type { Dim } from '../../core/dim.ts';
+import { simplifyDim } from '../../core/dim-algebra.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { closureType } from './closure-type.ts';
@@ -24,6 +25,18 @@ export const ALLOC_TENSOR = 'alloc_tensor';
  * shared. Nothing reads the operand after.
  */
 export const OWN = 'own';
+
+/**
+ * A tensor of the operand's type over its memory if nothing else refers to that, or over new memory. The operand is
+ * read by the call that writes to it, and by nothing after.
+ */
+export const REUSE = 'reuse';
+
+/**
+ * The operands one after the other along `axis`; all axes before it are 1. The first is extended in its memory if
+ * nothing else refers to that and there is room. Nothing reads it after.
+ */
+export const APPEND = 'append';
 
 /**
  * Calls a primitive function, the first operand, so that its result goes to the last operand, and
@@ -74,6 +87,20 @@ export const MACHINE_OPERATORS: readonly ScalarOperator[] = [
     builtin: 'own',
     result: 'operand',
   },
+  {
+    name: REUSE,
+    inputs: ['tensor'],
+    attributes: {},
+    builtin: 'reuse',
+    result: 'operand',
+  },
+  {
+    name: APPEND,
+    inputs: ['tensor'],
+    rest: 'tensor',
+    attributes: { axis: { type: 'int' } },
+    result: appendedType,
+  },
   { name: CALL_INTO, inputs: ['function'], rest: 'tensor', attributes: {}, result: writtenType },
   {
     name: MAKE_CLOSURE,
@@ -91,6 +118,17 @@ function allocatedType(_inputs: readonly Type[], { shape, dtype }: Attributes): 
   }
   const dims: readonly Dim[] = shape;
   return { kind: 'tensor', dtype, shape: dims };
+}
+
+function appendedType(tensors: readonly Type[], { axis }: Attributes): Type {
+  const shapes = tensors.flatMap((type) => (type.kind === 'tensor' ? [type.shape] : []));
+  const [first] = tensors;
+  if (first?.kind !== 'tensor' || typeof axis !== 'number') {
+    throw new Error(`internal: ${APPEND} without a tensor or an axis`);
+  }
+  const sizes = shapes.map((shape) => shape[axis] ?? 1);
+  const size = sizes.reduce((left, right): Dim => ({ op: 'add', left, right }));
+  return { ...first, shape: first.shape.with(axis, simplifyDim(size)) };
 }
 
 /** Dimensions are those of the destination: the function's own may have other names. */

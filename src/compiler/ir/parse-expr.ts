@@ -30,7 +30,7 @@ import {
 import { parseFunctionAttribute } from './parse-function-attribute.ts';
 import { parsePattern } from './parse-pattern.ts';
 import { parseType, parseTypeParams } from './parse-type.ts';
-import { FLOAT, SCALAR_OPERATORS } from './scalar-operators.ts';
+import { FLOAT, SCALAR_OPERATORS, STOP } from './scalar-operators.ts';
 import { sub, type Task } from './task.ts';
 import { describeToken, SyntaxFault } from './token-cursor.ts';
 
@@ -129,6 +129,9 @@ function nameAt(context: ExprContext): Expr {
   if (/^[A-Z]/.test(token.text)) {
     context.referTo('constructor', token);
     return { kind: 'constructor', name: token.text, span: spanAt(context, token) };
+  }
+  if (token.text === 'fatal' && !context.operators.has('fatal')) {
+    return { kind: 'operator', name: STOP };
   }
   if (!context.operators.has(token.text) && !SCALAR_OPERATORS.has(token.text)) {
     context.diagnostics.report(token, {
@@ -359,9 +362,12 @@ function* parseStatement(
     const { variable, token: name } = yield* sub(parseVariable(context));
     try {
       cursor.expect('=');
+      // A function may call itself by its name.
+      const isFunction = cursor.at('fn');
+      if (isFunction) define(context, name, variable);
       const value = yield* sub(parseExpr(context));
       lets.push({ kind: 'let', variable, value, span: spanAt(context, token) });
-      define(context, name, variable);
+      if (!isFunction) define(context, name, variable);
     } catch (fault) {
       if (fault instanceof SyntaxFault) defineUnknown(context, name);
       throw fault;

@@ -4,20 +4,22 @@ import { parseStrings } from './parse-literal.ts';
 import { parseInteger } from './parse-type.ts';
 import { describeToken } from './token-cursor.ts';
 
-const NAMES = ['primitive', 'device', 'results', 'bounds', 'captured'] as const;
+const NAMES = ['primitive', 'device', 'in_place', 'results', 'bounds', 'captured'] as const;
 
-/** `primitive="name"`, `device="host"`, `results=["name"]`, `bounds={n: (1, 8)}`, `captured=1` */
+/** `primitive="name"`, `device="host"`, `in_place=0`, `results=["name"]`, `bounds={n: (1, 8)}`, `captured=1` */
 export function parseFunctionAttribute(context: ExprContext): FunctionAttributes {
   const { cursor } = context;
   const token = cursor.peek();
   const name = NAMES.find((known) => cursor.accept(known));
   if (name === undefined) {
-    const expected = 'a parameter such as %x, primitive=, device=, results=, bounds= or captured=';
+    const expected =
+      'a parameter such as %x, primitive=, device=, in_place=, results=, bounds= or captured=';
     throw cursor.unexpected(expected, { token });
   }
   cursor.expect('=');
   if (name === 'device') return parseDevice(context);
   if (name === 'results') return { resultNames: parseStrings(cursor) };
+  if (name === 'in_place') return { inPlace: parseSize(context) };
   if (name === 'captured') return { captured: parseSize(context) };
   if (name === 'bounds') return { bounds: parseBounds(context) };
   return { primitive: cursor.take('string', 'the name of the kernel').text };

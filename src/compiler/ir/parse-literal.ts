@@ -1,3 +1,4 @@
+import { MAX_RANK } from '../../bytecode/verify-types.ts';
 import { parseElements, parseNumber } from '../../bytecode/tensor-text.ts';
 import type { Dim } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
@@ -133,6 +134,10 @@ function readLists(cursor: TokenCursor): { shape: number[]; elements: Element[] 
     const token = cursor.peek();
     if (cursor.accept('[')) {
       if (counts.length === rank) throw cursor.unexpected(nesting(rank), { token });
+      if (counts.length === MAX_RANK) {
+        const got = `a list in ${MAX_RANK} others`;
+        throw cursor.unexpected(`a tensor of at most rank ${MAX_RANK}`, { token, got });
+      }
       counts.push(0);
       continue;
     }

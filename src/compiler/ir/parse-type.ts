@@ -13,6 +13,7 @@ import {
   MAX_TYPE_DEPTH,
   FLOAT_TYPE,
   INT_TYPE,
+  opaqueType,
   SHAPE_TYPE,
   SHAPE_HEAP_TYPE,
   STORAGE_TYPE,
@@ -52,8 +53,18 @@ function* parsePart(context: TypeContext): Task<Type> {
     if (cursor.accept('shape')) return SHAPE_TYPE;
     if (cursor.accept('storage')) return STORAGE_TYPE;
     if (cursor.accept('shape_heap')) return SHAPE_HEAP_TYPE;
+    if (token.text === 'Opaque' && cursor.at('[', 1)) return parseOpaqueType(cursor);
   }
   return yield* sub(parseNamedType(context));
+}
+
+/** `Opaque[database]` */
+function parseOpaqueType(cursor: TokenCursor): Type {
+  cursor.expect('Opaque');
+  cursor.expect('[');
+  const { text } = cursor.take('name', 'the name of an opaque type, such as database');
+  cursor.expect(']');
+  return opaqueType(text);
 }
 
 /** `<A, B>`, or nothing. The names are put into the current scope. */
@@ -158,8 +169,20 @@ export function* parseDim(cursor: TokenCursor, level = 0): Task<Dim> {
     const op = kind === 'sign' && Object.hasOwn(operators, text) ? operators[text] : undefined;
     if (op === undefined) return left;
     cursor.next();
-    left = { op, left, right: yield* sub(parseDim(cursor, level + 1)) };
+    const token = cursor.peek();
+    left = dividable(cursor, { op, left, right: yield* sub(parseDim(cursor, level + 1)) }, token);
   }
+}
+
+/** Throws for a division by the number 0. */
+function dividable(
+  cursor: TokenCursor,
+  dim: Extract<Dim, { readonly op: DimOperator }>,
+  token: Token,
+): Dim {
+  const isDivision = dim.op === 'floordiv' || dim.op === 'mod';
+  if (!isDivision || dim.right !== 0) return dim;
+  throw cursor.unexpected('a divisor other than 0', { token, got: 'a division by 0' });
 }
 
 function* parseDimTerm(cursor: TokenCursor): Task<Dim> {
@@ -188,9 +211,10 @@ function* parseDimCall(cursor: TokenCursor, op: DimOperator): Task<Dim> {
   cursor.expect('(');
   const left = yield* sub(parseDim(cursor));
   cursor.expect(',');
+  const token = cursor.peek();
   const right = yield* sub(parseDim(cursor));
   cursor.expect(')');
-  return { op, left, right };
+  return dividable(cursor, { op, left, right }, token);
 }
 
 /** A safe integer, perhaps with a minus sign. */

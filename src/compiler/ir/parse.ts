@@ -1,3 +1,4 @@
+import { forEachSymbol } from '../../core/dim-symbols.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
@@ -15,7 +16,7 @@ import { PRELUDE } from './prelude.ts';
 import { type Library, type Reference, resolveReferences } from './resolve-references.ts';
 import { runTask, sub, type Task } from './task.ts';
 import { describeToken, SyntaxFault, TokenCursor } from './token-cursor.ts';
-import type { ConstructorDefinition, TypeDefinition } from './type.ts';
+import { type ConstructorDefinition, partsOfType, type Type, type TypeDefinition } from './type.ts';
 
 /** How a text is read. */
 export interface ParseOptions {
@@ -95,6 +96,17 @@ const PARSERS = {
 function* parsePrivate(context: ExprContext, name: Token): Task<FunctionExpr> {
   const fn = yield* sub(parseFunctionAfter(context, name));
   return { ...fn, attributes: { ...fn.attributes, private: true } };
+}
+
+/** A name of a size in a type; the types of functions have names of their own. */
+function symbolIn(type: Type): string | undefined {
+  if (type.kind === 'function') return undefined;
+  let found: string | undefined;
+  if (type.kind === 'tensor') {
+    for (const dim of type.shape) forEachSymbol(dim, (symbol) => (found ??= symbol));
+  }
+  for (const part of partsOfType(type)) found ??= symbolIn(part);
+  return found;
 }
 
 class ModuleParser {
@@ -260,10 +272,25 @@ class ModuleParser {
     );
     if (taken) this.#duplicate(name);
     const fields = cursor.at('(')
-      ? yield* sub(cursor.listTask('(', ')', () => parseType(context)))
+      ? yield* sub(cursor.listTask('(', ')', () => this.#field(context)))
       : [];
     const tag = cursor.accept('=') ? { tag: parseInteger(cursor, 'a tag') } : {};
     constructors.push({ name: name.text, fields, ...tag });
+  }
+
+  /** The type of a field, which stands for itself: no parameter tells its sizes. */
+  *#field(context: ExprContext): Task<Type> {
+    const token = context.cursor.peek();
+    const type = yield* sub(parseType(context));
+    const symbol = symbolIn(type);
+    if (symbol !== undefined) {
+      this.#diagnostics.report(token, {
+        got: `the dimension ${symbol} in a field`,
+        expected: 'a number or ?',
+        remedy: 'Data do not name sizes: a let or a function that takes the field does.',
+      });
+    }
+    return type;
   }
 
   /** `[0]: Tensor[(2,), float32] = base64 "…"` */

@@ -69,8 +69,9 @@ def @length_plus<A>(%list: List[A], %count: int) -> int {
 
 // The element at an index from 0.
 def @nth<A>(%list: List[A], %index: int) -> A {
-  match? (%list) {
+  match (%list) {
     Cons(%head, %tail) => if (%index) { @nth(%tail, int_sub(%index, #1)) } else { %head },
+    Nil => stop<A>(message="@nth: got an index behind the end of the list, expected one below its length"),
   }
 }
 

@@ -217,9 +217,10 @@ class Printer {
 
   #head(fn: FunctionExpr): string {
     const params = fn.params.map((param) => this.#binder(param));
-    const { primitive, device, resultNames, bounds, captured } = fn.attributes;
+    const { primitive, device, inPlace, resultNames, bounds, captured } = fn.attributes;
     if (primitive !== undefined) params.push(`primitive=${JSON.stringify(primitive)}`);
     if (device !== undefined) params.push(`device=${JSON.stringify(device)}`);
+    if (inPlace !== undefined) params.push(`in_place=${inPlace}`);
     if (resultNames !== undefined) params.push(`results=${JSON.stringify(resultNames)}`);
     if (bounds !== undefined) params.push(`bounds=${printBounds(bounds)}`);
     if (captured !== undefined) params.push(`captured=${captured}`);

@@ -5,6 +5,7 @@ import { GRADIENT_OPERATORS } from './gradient-operators.ts';
 import { MACHINE_OPERATORS } from './machine-operators.ts';
 import type { ScalarOperator } from './scalar-operator.ts';
 import { SHAPE_OPERATORS } from './shape-operators.ts';
+import { TRAINING_OPERATORS } from './training-operators.ts';
 import { ANY_TYPE, FLOAT_TYPE, INT_TYPE, type Type, UNIT_TYPE } from './type.ts';
 
 /** The tensor on another device; the value itself where it is there already. */
@@ -167,5 +168,6 @@ export const SCALAR_OPERATORS: ReadonlyMap<string, ScalarOperator> = new Map(
     ...GRADIENT_OPERATORS,
     ...MACHINE_OPERATORS,
     ...SHAPE_OPERATORS,
+    ...TRAINING_OPERATORS,
   ].map((op: ScalarOperator) => [op.name, op]),
 );

@@ -3,7 +3,7 @@ import type { Dim } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
 import { CompileLimitError } from '../../core/errors.ts';
 import { compileStep } from './compile-budget.ts';
-import { MAX_TYPE_DEPTH, type ScalarTypeNode, type Type } from './type.ts';
+import { isOpaqueTypeName, MAX_TYPE_DEPTH, type ScalarTypeNode, type Type } from './type.ts';
 
 /**
  * A type during inference: one with metavariables, uniform enough to be unified by few rules.
@@ -115,6 +115,8 @@ export interface TypeOfOptions {
   readonly unknown: () => Type;
   /** A dimension without metavariables. */
   readonly dim: (dim: Dim) => Dim;
+  /** Says where, in messages. */
+  readonly where?: string | undefined;
 }
 
 /** The type that a term stands for. Throws CompileLimitError for one that is too large to be written. */
@@ -125,8 +127,8 @@ export function typeOfTerm(term: Term, options: TypeOfOptions): Type {
 function partOfType(term: Term, options: TypeOfOptions & { parts: number }): Type {
   if (++options.parts > MAX_TYPE_PARTS) {
     throw new CompileLimitError({
-      where: 'type',
-      got: `more than ${MAX_TYPE_PARTS} parts`,
+      where: options.where ?? 'type',
+      got: `a type of more than ${MAX_TYPE_PARTS} parts`,
       expected: 'fewer',
       remedy: 'Put what repeats into an algebraic data type.',
     });
@@ -169,6 +171,7 @@ const SCALAR_NAMES: readonly ScalarTypeNode['scalar'][] = [
 ];
 
 function scalarName(name: string): ScalarTypeNode['scalar'] {
+  if (isOpaqueTypeName(name)) return name;
   return SCALAR_NAMES.find((known) => known === name) ?? 'int';
 }
 

@@ -192,10 +192,11 @@ fn main() { "quoted" }
       device: 'host',
       resultNames: ['y', 'a b'],
       bounds: { n: [1, 8], 'batch size': [0, 0] },
+      inPlace: 0,
       captured: 1,
     } as const;
     expect(roundTrip(moduleOf({ main: func([x], x, attributes) }))).toMatchInlineSnapshot(`
-      "def @main(%x: Tensor[(n, 3), float32], primitive="my \\"kernel\\"", device="host", results=["y","a b"], bounds={n: (1, 8), "batch size": (0, 0)}, captured=1) {
+      "def @main(%x: Tensor[(n, 3), float32], primitive="my \\"kernel\\"", device="host", in_place=0, results=["y","a b"], bounds={n: (1, 8), "batch size": (0, 0)}, captured=1) {
         %x
       }
       "

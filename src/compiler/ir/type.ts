@@ -1,4 +1,5 @@
 import { sameDim } from '../../core/dim-symbols.ts';
+import { UsageError } from '../../core/errors.ts';
 import { formatDim } from '../../core/dim.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import { formatShape } from '../../core/shape.ts';
@@ -58,13 +59,36 @@ export interface TypeVarNode {
 
 /**
  * A value of the host: an integer, a number with a fraction, a list of integers, memory that tensors are put into, or the sizes
- * that a function works with. `any` is a value of a type that only the running program knows.
+ * that a function works with. `any` is a value of a type that only the running program knows, and `Opaque[name]` an
+ * object of JavaScript that the program hands on.
  */
 export interface ScalarTypeNode {
   /** Tells types apart. */
   readonly kind: 'scalar';
   /** Which of these it is. */
-  readonly scalar: 'int' | 'float' | 'shape' | 'storage' | 'shape_heap' | 'any';
+  readonly scalar: 'int' | 'float' | 'shape' | 'storage' | 'shape_heap' | 'any' | OpaqueTypeName;
+}
+
+/** `Opaque[database]`; the name has letters, digits, `_`, and dots before a letter. */
+export type OpaqueTypeName = `Opaque[${string}]`;
+
+const OPAQUE = /^Opaque\[([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\]$/;
+
+export function isOpaqueTypeName(text: unknown): text is OpaqueTypeName {
+  return typeof text === 'string' && OPAQUE.test(text);
+}
+
+/** The name in the type of an opaque value; undefined for other types. */
+export function opaqueNameOf({ scalar }: ScalarTypeNode): string | undefined {
+  return OPAQUE.exec(scalar)?.[1];
+}
+
+/** The type of objects of JavaScript of that name. Throws UsageError for a name that texts cannot write. */
+export function opaqueType(name: string): ScalarTypeNode {
+  const scalar: OpaqueTypeName = `Opaque[${name}]`;
+  if (isOpaqueTypeName(scalar)) return { kind: 'scalar', scalar };
+  const expected = 'letters, digits, _, and dots before a letter';
+  throw new UsageError({ where: 'opaqueType', got: JSON.stringify(name), expected });
 }
 
 /** Types are walked by recursion, so that deeper ones are refused. */

@@ -77,7 +77,9 @@ export function postOrder(root: Expr, enter: (expr: Expr) => boolean = () => tru
       compileStep();
     } else if (!seen.has(child)) {
       seen.add(child);
-      stack.push({ expr: child, children: enter(child) ? childrenOf(child) : [], next: 0 });
+      const children = enter(child) ? childrenOf(child) : [];
+      if (children.length > 0) stack.push({ expr: child, children, next: 0 });
+      else order.push(child);
     }
   }
   return order;
@@ -97,11 +99,17 @@ export function rewrite(root: Expr, replace: (expr: Expr, original: Expr) => Exp
   return resultOf(root);
 }
 
+/** Most nodes are leaves. */
+function isLeaf({ kind }: Expr): boolean {
+  return kind === 'var' || kind === 'constant' || kind === 'int' || kind === 'global';
+}
+
 /**
  * The same node over other children; the same object when none differs. Binders are replaced where
  * `resultOf` gives another variable for them.
  */
 export function withChildren(expr: Expr, resultOf: (child: Expr) => Expr): Expr {
+  if (isLeaf(expr)) return expr;
   const isSame = (child: Expr): boolean => resultOf(child) === child;
   const binder = (variable: VarExpr): VarExpr => {
     const result = resultOf(variable);

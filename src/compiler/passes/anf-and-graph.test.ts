@@ -8,11 +8,12 @@ import {
   int,
   letIn,
   moduleOf,
+  projection,
   tuple,
   variable,
   variableOf,
 } from '../ir/build.ts';
-import type { Expr, FunctionExpr, Module, Pattern } from '../ir/expr.ts';
+import type { Expr, FunctionExpr, Module, Pattern, VarExpr } from '../ir/expr.ts';
 import { parseModule } from '../ir/parse.ts';
 import { printModule } from '../ir/print.ts';
 import { randomModule } from '../testing/random-module.ts';
@@ -325,6 +326,39 @@ test('a let of an atom, or of what has a name, leaves no trace', () => {
     body: { kind: 'call', args: [a, a] },
   });
   expect(equalModules(run(toGraph, module), main(call('add', [relu, relu])))).toBe(true);
+});
+
+test('a value whose dimensions two lets name has both names, each where it is used', () => {
+  const sizes = call('nonzero', [x]);
+  const [a, b] = [variable('a', 'int64', [1, 'n']), variable('b', 'int64', [1, 'm'])];
+  const twice = letIn(a, sizes, letIn(b, sizes, tuple([call('neg', [a]), call('abs', [b])])));
+  expect(printModule(run(toAnf, main(twice)))).toMatchInlineSnapshot(`
+    "def @main(%x: Tensor[(4,), float32]) {
+      let %b: Tensor[(1, m), int64] = nonzero(%x);
+      let %a: Tensor[(1, n), int64] = %b;
+      let %v0: Tensor[(1, n), int64] = neg(%a);
+      let %v1: Tensor[(1, m), int64] = abs(%b);
+      (%v0, %v1)
+    }
+    "
+  `);
+  const inTuple = ({ name, type }: VarExpr): VarExpr =>
+    variableOf(name, { kind: 'tuple', fields: type === undefined ? [] : [type] });
+  const [p, q] = [inTuple(a), inTuple(b)];
+  const pair = call('f', [x]);
+  const fields = tuple([projection(p, 0), projection(q, 0)]);
+  expect(
+    printModule(run(toAnf, main(letIn(p, pair, letIn(q, pair, fields))))),
+  ).toMatchInlineSnapshot(`
+    "def @main(%x: Tensor[(4,), float32]) {
+      let %b: (Tensor[(1, m), int64],) = f(%x);
+      let %a: (Tensor[(1, n), int64],) = %b;
+      let %v0: Tensor[(1, n), int64] = %a.0;
+      let %v1: Tensor[(1, m), int64] = %b.0;
+      (%v0, %v1)
+    }
+    "
+  `);
 });
 
 describe('text in, text out', () => {

@@ -118,7 +118,8 @@ function bindAttributes(
   return Object.keys(changed).length === 0 ? attributes : { ...attributes, ...changed };
 }
 
-function bindType(type: Type, symbols: Replacements): Type {
+/** A type with other dimensions in the place of symbols. */
+export function bindType(type: Type, symbols: Replacements): Type {
   return mapDims(type, (dim) => substituteDim(dim, symbols));
 }
 

@@ -16,13 +16,14 @@ export class DimNames {
   readonly #inClosures = new Map<string, Scope[]>();
   /** Symbols that attributes and signatures mention; those of variables come with their values. */
   readonly #mentions = new Set<string>();
-  readonly #scopes: Scopes;
+  /** The scopes of all that the function computes. */
+  readonly scopes: Scopes;
 
   constructor(fn: FunctionExpr, operators: Operators) {
     this.#operators = operators;
-    this.#scopes = computeScopes(fn);
+    this.scopes = computeScopes(fn);
     const bound = new Set(fn.params.flatMap(symbolsOf));
-    for (const expr of this.#scopes.order) {
+    for (const expr of this.scopes.order) {
       if (expr.kind !== 'var') for (const symbol of mentionedIn(expr)) this.#mentions.add(symbol);
       if (expr.kind === 'match') {
         for (const symbol of bindersOf(expr).flatMap(symbolsOf)) bound.add(symbol);
@@ -33,7 +34,7 @@ export class DimNames {
   }
 
   #addClosure(fn: FunctionExpr): void {
-    const [inside] = this.#scopes.inside(fn);
+    const [inside] = this.scopes.inside(fn);
     if (inside === undefined) return;
     for (const symbol of fn.params.flatMap(symbolsOf)) {
       const scopes = this.#inClosures.get(symbol);
@@ -45,7 +46,7 @@ export class DimNames {
   /** The names that the variable of a let gives to dimensions of its value, which nothing named before. */
   givenBy(expr: LetExpr): readonly string[] {
     const { value } = expr;
-    const scope = this.#scopes.of(expr);
+    const scope = this.scopes.of(expr);
     const given = symbolsOf(expr.variable).filter((symbol) => {
       if (this.#bound.has(symbol)) return false;
       return !this.#inClosures.get(symbol)?.some((inside) => holds(inside, scope));

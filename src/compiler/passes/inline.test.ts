@@ -37,6 +37,28 @@ describe('inline', () => {
     `);
   });
 
+  test('an unknown size of a parameter does not name other unknown sizes', () => {
+    const text = `
+      def @grown(%x: Tensor[(?), float32], %c: int) -> Tensor[(?), float32] {
+        if (%c) { @grown(concat(%x, %x, axis=0), #0) } else { %x }
+      }
+      def @both(%x: Tensor[(?), float32], %c: int) -> (Tensor[(?), float32], Tensor[(?), float32]) {
+        let %y: Tensor[(?), float32] = @grown(%x, %c);
+        (relu(%y), %x)
+      }
+      def @main(%x: Tensor[(4), float32]) { @both(%x, #1) }`;
+    expect(run(text)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(4,), float32]) -> (Tensor[(?,), float32], Tensor[(?,), float32]) {
+        let %x_1: Tensor[(4,), float32] = %x;
+        let %c: int = #1;
+        let %y: Tensor[(?,), float32] = @grown(%x_1, %c);
+        %0 = relu(%y);
+        (%0, %x_1)
+      }
+      "
+    `);
+  });
+
   test('names of sizes that a function knows only inside stay apart', () => {
     const text = `
       def @any(%x: Tensor[(m), float32], %c: int) -> Tensor[(?), float32] {

@@ -9,7 +9,7 @@ import { sameType, type Type } from '../ir/type.ts';
 import { postOrder, rewrite } from '../ir/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { countReaders } from '../rewriting/count-readers.ts';
-import { substituteSymbols } from './bind-dims.ts';
+import { nameUnknownParams, substituteSymbols } from './bind-dims.ts';
 import type { Pass, PassContext } from './pass.ts';
 
 /** Functions of up to this many expressions are inlined. */
@@ -93,6 +93,7 @@ function inlineCalls(
   inlinable: ReadonlyMap<string, FunctionExpr>,
   types: TypeInference,
 ): FunctionExpr {
+  if (!postOrder(fn.body).some((expr) => mayBeInlined(expr, inlinable))) return fn;
   let size = sizeOf(fn.body);
   const rename = namesBeside(fn);
   const known = new KnownFunctions(fn, types);
@@ -114,6 +115,14 @@ function inlineCalls(
     return bindArguments(copy, expr);
   });
   return body === fn.body ? fn : { ...fn, body };
+}
+
+/** Most functions have no such call, and need no more than a look. */
+function mayBeInlined(expr: Expr, inlinable: ReadonlyMap<string, FunctionExpr>): boolean {
+  if (expr.kind !== 'call') return false;
+  const { callee } = expr;
+  if (callee.kind === 'global') return inlinable.has(callee.name);
+  return callee.kind !== 'operator' && callee.kind !== 'constructor';
 }
 
 /** Functions inside of a body that one call reads and nothing else: they can stand in its place. */
@@ -208,11 +217,13 @@ function namesBeside(fn: FunctionExpr): (symbol: string) => string {
  * branches must not become one computation before both.
  */
 function instantiate(
-  callee: FunctionExpr,
+  original: FunctionExpr,
   call: CallExpr,
   { types, rename }: { types: TypeInference; rename: (symbol: string) => string },
 ): FunctionExpr | undefined {
   if (types.checks(call).length > 0) return undefined;
+  // `?` of a parameter is no name: others in the function are other sizes.
+  const callee = nameUnknownParams(original);
   const symbols = new Map<string, Dim>();
   for (const [i, { type }] of callee.params.entries()) {
     const arg = call.args[i];

@@ -456,25 +456,21 @@ describe('liveness', () => {
           let %__1: () = kill(%y);
           %result
         } else {
-          let %s1: storage = alloc_storage(bytes=[256]);
-          let %t1: Tensor[(2,), float32] = alloc_tensor(%s1, shape=[2], dtype="float32");
-          let %__2: () = kill(%s1);
-          %0 = fn (%p0: Tensor[(2,), float32], %p1: Tensor[(2,), float32], primitive="add") {
+          let %t1: Tensor[(2,), float32] = reuse(%y);
+          %0 = fn (%p0: Tensor[(2,), float32], %p1: Tensor[(2,), float32], primitive="add", in_place=1) {
             add(%p0, %p1)
           };
           let %v0: Tensor[(2,), float32] = call_into(%0, %x, %y, %t1);
-          let %__3: () = kill(%y);
+          let %__2: () = kill(%y);
           let %result_1: (Tensor[(2,), float32], Tensor[(2,), float32]) = (%v0, %x);
-          let %__4: () = kill(%x);
-          let %__5: () = kill(%v0);
+          let %__3: () = kill(%x);
+          let %__4: () = kill(%v0);
           %result_1
         };
         let %v1: Tensor[(2,), float32] = %pair.0;
-        let %__6: () = kill(%pair);
-        let %s0: storage = alloc_storage(bytes=[256]);
-        let %t0: Tensor[(2,), float32] = alloc_tensor(%s0, shape=[2], dtype="float32");
-        let %__7: () = kill(%s0);
-        %1 = fn (%p0_1: Tensor[(2,), float32], primitive="neg") {
+        let %__5: () = kill(%pair);
+        let %t0: Tensor[(2,), float32] = reuse(%v1);
+        %1 = fn (%p0_1: Tensor[(2,), float32], primitive="neg", in_place=0) {
           neg(%p0_1)
         };
         call_into(%1, %v1, %t0)
@@ -499,10 +495,8 @@ describe('liveness', () => {
           match (%list) {
             Cons(%head: Tensor[(2,), float32], _) => {
               let %__1: () = kill(%list);
-              let %s0: storage = alloc_storage(bytes=[256]);
-              let %t0: Tensor[(2,), float32] = alloc_tensor(%s0, shape=[2], dtype="float32");
-              let %__2: () = kill(%s0);
-              %0 = fn (%p0: Tensor[(2,), float32], %p1: Tensor[(2,), float32], primitive="add") {
+              let %t0: Tensor[(2,), float32] = reuse(%head);
+              %0 = fn (%p0: Tensor[(2,), float32], %p1: Tensor[(2,), float32], primitive="add", in_place=0) {
                 add(%p0, %p1)
               };
               call_into(%0, %head, %y, %t0)
@@ -510,9 +504,9 @@ describe('liveness', () => {
             Nil => %y,
           }
         };
-        let %__3: () = kill(%list);
+        let %__2: () = kill(%list);
         let %g: int = @nothing(%x);
-        let %__4: () = kill(%x);
+        let %__3: () = kill(%x);
         (%f, #1)
       }
 

@@ -24,29 +24,38 @@ export const nameUnknownDims: Pass = {
 
 /** {@link nameUnknownDims} for one function. */
 export function nameSizes(fn: FunctionExpr, types: TypeInference): FunctionExpr {
-  const named = nameInFunction(fn, types);
+  const named = bringsUnknownDims(fn, types) ? nameInFunction(fn, types) : fn;
   const resolved = resolveDimNames(named, types);
   // A name holds in the body of its let: no operand may hide it there.
   return named === fn ? resolved : functionToAnf(resolved, (expr) => types.of(expr));
+}
+
+/** Whether there is a dimension to name: most functions have none, and are walked once. */
+function bringsUnknownDims(fn: FunctionExpr, types: TypeInference): boolean {
+  if (fn.params.some(({ type }) => hasUnknownDim(type))) return true;
+  return postOrder(fn.body).some(
+    (expr) =>
+      bindersOf(expr).some(({ type }) => hasUnknownDim(type)) ||
+      (bringsDims(expr, types.operators) && hasUnknownDim(types.of(expr))),
+  );
 }
 
 function nameInFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
   const named = namer(fn);
   const lets = new Map<Expr, LetExpr>();
   const variables = new Map<Expr, VarExpr>();
+  const nameAll = (binders: readonly VarExpr[]): void => {
+    for (const variable of binders) {
+      const type = named(variable.type);
+      if (type !== undefined) variables.set(variable, { ...variable, type });
+    }
+  };
+  // Functions that inference has made global come with `?` in their parameters.
+  nameAll(fn.params);
   for (const expr of postOrder(fn.body)) {
     if (expr.kind === 'let') lets.set(expr.variable, expr);
-    else if (expr.kind === 'match') {
-      for (const variable of bindersOf(expr)) {
-        const type = named(variable.type);
-        if (type !== undefined) variables.set(variable, { ...variable, type });
-      }
-    } else if (isClosure(expr)) {
-      for (const param of expr.params) {
-        const type = named(param.type);
-        if (type !== undefined) variables.set(param, { ...param, type });
-      }
-    }
+    else if (expr.kind === 'match') nameAll(bindersOf(expr));
+    else if (isClosure(expr)) nameAll(expr.params);
   }
   const hasName = valuesWithNames(fn);
   const results = new Map<Expr, Expr>();
@@ -69,7 +78,9 @@ function nameInFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
     results.set(original, result);
     return result;
   });
-  return body === fn.body ? fn : { ...fn, body };
+  const params = fn.params.map((param) => variables.get(param) ?? param);
+  const isSame = body === fn.body && params.every((param, i) => param === fn.params[i]);
+  return isSame ? fn : { ...fn, params, body };
 }
 
 function isClosure(expr: Expr): expr is FunctionExpr {

@@ -8,9 +8,12 @@ import {
   formatSpan,
   type FunctionExpr,
   ON_DEVICE,
+  type Span,
+  spanOf,
 } from '../ir/expr.ts';
 import { DEVICE_COPY, SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
 import { computeScopes, holds, type Scope, type Scopes } from '../ir/scopes.ts';
+import { placeOfFunction } from '../ir/place.ts';
 import { childrenOf, mapFunctions, withChildren } from '../ir/visit.ts';
 import { isKernelCall, reasonForHost } from '../inference/host-reason.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
@@ -99,7 +102,8 @@ class Placer {
       const placed = withChildren(expr, (child) => this.#operand(expr, child));
       this.#results.set(expr, placed.kind === 'call' ? this.#annotated(expr, placed) : placed);
     }
-    const body = this.#moved(this.#fn.body, this.#scopes.top);
+    const { body: result, span } = this.#fn;
+    const body = this.#moved(result, { scope: this.#scopes.top, span });
     return body === this.#fn.body ? this.#fn : { ...this.#fn, body };
   }
 
@@ -169,21 +173,25 @@ class Placer {
   #operand(expr: Expr, child: Expr): Expr {
     for (const [index, arg] of this.#childrenOf(expr).entries()) {
       if (arg === child && this.#isMoved(arg, this.#wanted(expr, index))) {
-        return this.#moved(arg, this.#scopeOfChild(expr, index));
+        return this.#moved(arg, { scope: this.#scopeOfChild(expr, index), span: spanOf(expr) });
       }
     }
     return this.#results.get(child) ?? child;
   }
 
   /** The copy of a tensor that a scope reads; the tensor itself where it needs none. */
-  #moved(arg: Expr, scope: Scope): Expr {
+  #moved(
+    arg: Expr,
+    { scope, span }: { readonly scope: Scope; readonly span: Span | undefined },
+  ): Expr {
     const result = this.#results.get(arg) ?? arg;
     const owner = this.#readers.get(arg)?.find((outer) => holds(outer, scope));
     if (owner === undefined) return result;
     const copies = this.#copies.get(arg) ?? new Map<Scope, CallExpr>();
     this.#copies.set(arg, copies);
     const device = this.#onHost.has(arg) ? 'session' : 'host';
-    const copy = copies.get(owner) ?? call(DEVICE_COPY, [result], { device });
+    const place = spanOf(arg) ?? span ?? placeOfFunction(this.#fn);
+    const copy = copies.get(owner) ?? call(DEVICE_COPY, [result], { device }, place);
     copies.set(owner, copy);
     return copy;
   }

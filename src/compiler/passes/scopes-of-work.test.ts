@@ -164,7 +164,7 @@ describe('name-unknown-dims', () => {
     expect(run(text, nameUnknownDims)).toMatchInlineSnapshot(`
       "type Rows { Rows(Tensor[(?,), float32]) }
 
-      def @longer(%x: Tensor[(?,), float32]) -> Tensor[(?,), float32] {
+      def @longer(%x: Tensor[(d0,), float32]) -> Tensor[(?,), float32] {
         concat(%x, %x, axis=0)
       }
 

@@ -67,6 +67,8 @@ class AnfConverter {
       if (first === undefined) this.#naming.set(named, expr);
       else if (namesOthers(expr.variable, first.variable)) {
         this.#aliases.set(named, [...(this.#aliases.get(named) ?? []), expr.variable]);
+        // Who uses it knows its dimensions by these names.
+        this.#letOf.delete(expr.variable);
       }
     }
   }
@@ -145,11 +147,21 @@ class AnfConverter {
   }
 }
 
-/** Whether the types of two variables of one tensor have other names for its dimensions. */
-function namesOthers({ type }: VarExpr, other: VarExpr): boolean {
-  const known = other.type?.kind === 'tensor' ? other.type.shape : [];
-  if (type?.kind !== 'tensor') return false;
-  return type.shape.some((dim, axis) => typeof dim === 'string' && dim !== known[axis]);
+/** Whether the types of two variables of one value have other names for its dimensions. */
+function namesOthers({ type }: VarExpr, { type: known }: VarExpr): boolean {
+  const work: (readonly [type: Type | undefined, known: Type | undefined])[] = [[type, known]];
+  for (let next = work.pop(); next !== undefined; next = work.pop()) {
+    const [mine, others] = next;
+    if (mine?.kind === 'tuple') {
+      const fields = others?.kind === 'tuple' ? others.fields : [];
+      for (const [i, field] of mine.fields.entries()) work.push([field, fields[i]]);
+    } else if (mine?.kind === 'tensor') {
+      const shape = others?.kind === 'tensor' ? others.shape : [];
+      if (mine.shape.some((dim, axis) => typeof dim === 'string' && dim !== shape[axis]))
+        return true;
+    }
+  }
+  return false;
 }
 
 /** Whether a variable has a name where the one it is bound to has `?`. */

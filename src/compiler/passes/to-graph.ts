@@ -1,7 +1,7 @@
 import { isAtom } from '../ir/atoms.ts';
-import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
+import type { Expr, FunctionExpr, LetExpr, ProjectionExpr, VarExpr } from '../ir/expr.ts';
 import { Effects } from '../ir/effects.ts';
-import { computeScopes } from '../ir/scopes.ts';
+import { formatType } from '../ir/type.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { childrenOf, mapFunctions, postOrder, rewrite } from '../ir/visit.ts';
 import { DimNames, mentionedIn } from './dim-names.ts';
@@ -12,15 +12,34 @@ import type { Pass } from './pass.ts';
  * kept where it makes a difference: where all uses of the variable lie in a branch, a clause or a
  * function further in, in which the value would be computed instead; where its type gives a
  * name to a dimension that is unknown before; and where its value has effects. What else nothing refers to
- * goes.
+ * goes, and so do tuples of which only fields are read.
  */
 export const toGraph: Pass = {
   name: 'to-graph',
   run(module, { types: { operators } }) {
     const surroundings = { operators, effects: new Effects(module) };
-    return mapFunctions(module, (fn) => inlineLets(dropDeadLets(fn, surroundings), surroundings));
+    return mapFunctions(module, (fn) => functionToGraph(fn, surroundings));
   },
 };
+
+function functionToGraph(fn: FunctionExpr, surroundings: Surroundings): FunctionExpr {
+  const withoutLets = (given: FunctionExpr): FunctionExpr =>
+    inlineLets(dropDeadLets(given, surroundings), surroundings);
+  // Without its tuple, a field may lose the name of a dimension that another field has.
+  if (namesDims(fn, surroundings)) return withoutLets(fn);
+  for (let current = readFields(fn, surroundings); ; ) {
+    const graph = withoutLets(current);
+    current = readFields(graph, surroundings);
+    // A tuple may stand now where only its name stood.
+    if (current === graph) return graph;
+  }
+}
+
+/** Whether a let gives a name to a dimension. */
+function namesDims(fn: FunctionExpr, { operators }: Surroundings): boolean {
+  const names = new DimNames(fn, operators);
+  return names.scopes.order.some((expr) => expr.kind === 'let' && names.givenBy(expr).length > 0);
+}
 
 interface Surroundings {
   readonly operators: Operators;
@@ -65,13 +84,42 @@ function liveVariables(fn: FunctionExpr, { operators, effects }: Surroundings): 
 }
 
 function inlineLets(fn: FunctionExpr, { operators, effects }: Surroundings): FunctionExpr {
-  const scopes = computeScopes(fn);
   const names = new DimNames(fn, operators);
+  const { scopes } = names;
   return removeLets(fn, (expr) => {
     if (names.givenBy(expr).length > 0) return false;
     if (isAtom(expr.value)) return true;
     return !effects.of(expr.value) && scopes.of(expr.variable) === scopes.of(expr);
   });
+}
+
+/**
+ * A field of a tuple that stands there is what the tuple has in its place. By its name it is that only for atoms: all else
+ * is computed where the tuple is.
+ */
+function readFields(fn: FunctionExpr, { effects }: Surroundings): FunctionExpr {
+  const order = postOrder(fn.body);
+  if (!order.some(({ kind }) => kind === 'projection')) return fn;
+  const lets = new Map<Expr, Expr>();
+  for (const expr of order) if (expr.kind === 'let') lets.set(expr.variable, expr.value);
+  const body = rewrite(fn.body, (expr, original) => {
+    if (expr.kind !== 'projection' || original.kind !== 'projection') return expr;
+    const named = lets.get(expr.tuple);
+    const tuple = named ?? expr.tuple;
+    const field = tuple.kind === 'tuple' ? tuple.fields[expr.index] : undefined;
+    if (field === undefined || effects.of(original.tuple)) return expr;
+    if (named === undefined) return field;
+    return isAtom(field) && !isRenamed(field, expr) ? field : expr;
+  });
+  return body === fn.body ? fn : { ...fn, body };
+}
+
+/** Whether the variable of a tuple gives other names to the dimensions of a field. */
+function isRenamed(field: Expr, { tuple, index }: ProjectionExpr): boolean {
+  const type = tuple.kind === 'var' ? tuple.type : undefined;
+  const named = type?.kind === 'tuple' ? type.fields[index] : undefined;
+  const own = field.kind === 'var' ? field.type : undefined;
+  return named !== undefined && own !== undefined && formatType(named) !== formatType(own);
 }
 
 /** Puts values in the place of the variables of some lets. */

@@ -68,8 +68,8 @@ describe('private functions', () => {
     const [open, closed] = ['', 'private'].map((mark) => compile(chain(mark)).toBytes().byteLength);
     expect({ open, closed }).toMatchInlineSnapshot(`
       {
-        "closed": 60672,
-        "open": 494848,
+        "closed": 37120,
+        "open": 328704,
       }
     `);
   });

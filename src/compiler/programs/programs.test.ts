@@ -97,7 +97,9 @@ describe.each(DEVICES)('programs on $title', ({ open }) => {
     );
     expect(await run('zipped', x)).toEqual(cells([0, [1, 2], 1], [0, [2, 3], 2]));
     expect(await run('second', x)).toEqual([2, 3]);
-    await expect(run('missing', x)).rejects.toThrow(/prelude:\d+:3: no clause fits the value/);
+    await expect(run('missing', x)).rejects.toThrow(
+      /prelude:\d+:12: @nth: got an index behind the end of the list, expected one below its length/,
+    );
     expect(await run('long_length')).toBe(10_000);
   });
 

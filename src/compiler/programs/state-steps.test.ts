@@ -3,7 +3,8 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { testedDevices } from '../../device/testing/conformance-devices.ts';
-import { AdtValue, TensorValue } from '../../runtime/value.ts';
+import { NaiveAllocator } from '../../runtime/testing/naive-allocator.ts';
+import { AdtValue, TensorValue, type Value } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
@@ -88,5 +89,76 @@ describe.each(DEVICES)('a state that steps give to each other on $title', ({ ope
     await expect(call).rejects.toThrow('at');
     expect(vm.memory().liveBytes).toBe(liveBytes);
     vm.dispose();
+  });
+});
+
+const UPDATE = `def @main(%w: Tensor[(n, 5), float32], %mean: Tensor[(n, 5), float32], %square: Tensor[(n, 5), float32], %g: Tensor[(n, 5), float32]) {
+  let %m = add(mul(%mean, 0.9f), mul(%g, 0.1f));
+  let %s = add(mul(%square, 0.999f), mul(mul(%g, %g), 0.001f));
+  (sub(mul(%w, 0.99f), div(mul(%m, 0.01f), add(sqrt(%s), 0.00000001f))), %m, %s)
+}`;
+
+describe.each(DEVICES)('the parameters and moments of an optimiser on $title', ({ open }) => {
+  let device: Device;
+  beforeAll(async () => {
+    device = await open();
+  });
+  afterAll(() => device.destroy());
+
+  test('are updated where they lie, to the bits that other memory would have', async () => {
+    const devices = [device, createHostDevice()];
+    const executable = compile(parseModule(UPDATE), { verify: true });
+    const vm = await VirtualMachine.create(executable, { devices });
+    const plain = await VirtualMachine.create(executable, {
+      devices,
+      createAllocator: (of) => new NaiveAllocator(of),
+    });
+    const host = (value: number): HostTensor => {
+      const values = Array.from({ length: 185 }, (_, i) => Math.sin(i * value));
+      return HostTensor.from('float32', [37, 5], values);
+    };
+    const fieldsOf = (value: Value): TensorValue[] =>
+      value instanceof AdtValue ? value.fields.filter((one) => one instanceof TensorValue) : [];
+    const first = [
+      host(1),
+      HostTensor.zeros('float32', [37, 5]),
+      HostTensor.zeros('float32', [37, 5]),
+    ];
+    let [inPlace, copied] = [
+      first.map((one) => vm.tensor(one)),
+      first.map((one) => plain.tensor(one)),
+    ];
+    const buffers = inPlace.map(({ buffer }) => buffer);
+    let before = device.counters();
+    let allocated = 0;
+    for (let n = 0; n < 12; n++) {
+      const gradient = host(n + 2);
+      const result = await vm.invoke('main', [...inPlace, gradient], { donate: [0, 1, 2] });
+      inPlace = fieldsOf(result);
+      for (const one of inPlace) vm.retain(one);
+      vm.release(result);
+      expect(inPlace.map(({ buffer }) => buffer)).toEqual(buffers);
+      if (n === 3) [before, allocated] = [device.counters(), vm.memory().peakBytes];
+    }
+    const after = device.counters();
+    for (const name of ['buffersCreated', 'bindGroupsCreated', 'pipelinesCreated'] as const) {
+      expect(after[name], name).toBe(before[name]);
+    }
+    expect(vm.memory().peakBytes).toBe(allocated);
+    if (device.kind !== 'host') expect(vm.replays().replayed).toBeGreaterThan(6);
+    for (let n = 0; n < 12; n++) {
+      const old = copied;
+      const result = await plain.invoke('main', [...old, host(n + 2)]);
+      copied = fieldsOf(result);
+      for (const [i, one] of copied.entries()) {
+        plain.retain(one);
+        expect(one.buffer).not.toBe(old[i]?.buffer);
+      }
+      plain.release(result);
+      for (const one of old) plain.release(one);
+    }
+    expect(await vm.read(inPlace)).toEqual(await plain.read(copied));
+    vm.dispose();
+    plain.dispose();
   });
 });

@@ -5,12 +5,12 @@ import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { testedDevices } from '../../device/testing/conformance-devices.ts';
 import { NaiveAllocator } from '../../runtime/testing/naive-allocator.ts';
-import { AdtValue, TensorValue, type Value } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
 import { parseModule } from '../ir/parse.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
+import { lists, taken } from '../testing/read-tuple.ts';
 
 const DEVICES = testedDevices(nodeGpu).filter(({ title }) => !/ as on (?!software)/.test(title));
 
@@ -62,26 +62,6 @@ ${block(['%a', '%b'], 0)}
 function numbers(random: () => number): HostTensor {
   const values = Array.from({ length: 256 }, () => Math.floor(random() * 4) - 1);
   return HostTensor.from('float32', [4, 64], values);
-}
-
-function lists(values: readonly unknown[]): number[][] {
-  return values.map((value) => {
-    if (value instanceof HostTensor) return [...value.data].map(Number);
-    throw new Error('no tensor');
-  });
-}
-
-async function contents(vm: VirtualMachine, value: Value): Promise<number[][]> {
-  const fields = value instanceof AdtValue ? value.fields : [];
-  return lists(await vm.read(fields.filter((field) => field instanceof TensorValue)));
-}
-
-/** The elements of a tuple, which then is free. */
-async function taken(vm: VirtualMachine, result: Promise<Value>): Promise<number[][]> {
-  const value = await result;
-  const read = await contents(vm, value);
-  vm.release(value);
-  return read;
 }
 
 describe.each(DEVICES)('state on $title', ({ open }) => {

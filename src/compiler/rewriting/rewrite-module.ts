@@ -2,6 +2,7 @@ import { UsageError } from '../../core/errors.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { compileStep } from '../ir/compile-budget.ts';
 import type { CallExpr, Expr, Module, Span } from '../ir/expr.ts';
+import { withPlace } from '../ir/place.ts';
 import { mapFunctions, postOrder, withChildren } from '../ir/visit.ts';
 import { countReaders } from './count-readers.ts';
 import { hasTypes } from './has-types.ts';
@@ -132,11 +133,6 @@ function endless({ name }: RewriteRule): UsageError {
     expected: 'rules that come to an end',
     remedy: 'Let each take something away, or put the same in one standard form.',
   });
-}
-
-function withPlace(expr: Expr, span: Span | undefined): Expr {
-  const isWithout = span !== undefined && expr.kind === 'call' && expr.span === undefined;
-  return isWithout ? { ...expr, span } : expr;
 }
 
 function placeOf(expr: Expr): Span | undefined {

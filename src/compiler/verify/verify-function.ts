@@ -20,6 +20,7 @@ import {
 } from '../ir/expr.ts';
 import type { ScalarOperator } from '../ir/scalar-operator.ts';
 import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
+import { recursiveLets } from '../ir/recursive-lets.ts';
 import { computeScopes, holds, type Scope, type Scopes } from '../ir/scopes.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf, variablesOf } from '../ir/visit.ts';
@@ -41,6 +42,7 @@ export class FunctionVerifier {
   readonly #name: string;
   readonly #fn: FunctionExpr;
   readonly #scopes: Scopes;
+  readonly #recursive: ReadonlySet<Expr>;
   /** Where each variable is visible. */
   readonly #visible = new Map<VarExpr, Scope>();
   /** Type parameters by the scope of the function that has them. */
@@ -55,6 +57,7 @@ export class FunctionVerifier {
     this.#name = name;
     this.#fn = fn;
     this.#scopes = computeScopes(fn, { lets: true });
+    this.#recursive = new Set(recursiveLets(fn.body));
   }
 
   verify(): void {
@@ -85,6 +88,11 @@ export class FunctionVerifier {
 
   #bindAll(expr: Expr): void {
     const inside = this.#scopes.inside(expr);
+    // The function is visible in itself too.
+    if (expr.kind === 'let' && this.#recursive.has(expr)) {
+      this.#bind(expr, [expr.variable], this.#scopes.of(expr));
+      return;
+    }
     if (expr.kind === 'match') {
       for (const [i, clause] of expr.clauses.entries()) {
         this.#bind(expr, variablesOf(clause.pattern), inside[i]);

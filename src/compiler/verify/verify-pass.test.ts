@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { CompileLimitError } from '../../core/errors.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { compile } from '../compile.ts';
+import { CompileBudget } from '../ir/compile-budget.ts';
 import { call, func, int, letIn, moduleOf, tuple, variable, variableOf } from '../ir/build.ts';
 import type { Module } from '../ir/expr.ts';
 import { parseModule } from '../ir/parse.ts';
@@ -61,10 +63,35 @@ test('a let as the value of another, a variable outside its scope, and a type th
   );
 });
 
+test('a place that a pass loses is found, unless the pass is of the user', () => {
+  const source = parseModule('def @main(%x: Tensor[(2,), float32]) { neg(exp(%x)) }');
+  const x = variable('x', 'float32', [2]);
+  const made = moduleOf({ main: func([x], call('neg', [x])) });
+  const verifier = new PassVerifier(CORE_OPERATORS, source);
+  expect(() => verifier.verify('simplify', made)).toThrow(
+    'internal: what simplify has made is wrong: @main has lost the place of call of neg.',
+  );
+  // Nothing can be lost where nothing was known.
+  new PassVerifier(CORE_OPERATORS, made).verify('simplify', made);
+  verifier.verify('my-own', made);
+  verifier.verify('simplify', made);
+});
+
 test('compiling verifies every pass if asked to', () => {
   const text = 'def @main(%x: Tensor[(2,), float32]) { neg(%x) }';
   expect(compile(parseModule(text), { verify: true }).functions).toHaveLength(1);
   // Only the source itself may be wrong: then the error is that of inference.
   const wrong = 'def @main(%x: Tensor[(2,), float32]) { add(%x, #1) }';
   expect(() => compile(parseModule(wrong), { verify: true })).not.toThrow('internal');
+});
+
+test('a limit that is reached meanwhile is told as such', () => {
+  const lines = Array.from({ length: 3000 }, (_, i) => `%${i + 1} = relu(%${i});`);
+  const text = `def @main(%x: Tensor[(n,), float32]) { %0 = neg(%x); ${lines.join(' ')} %3000 }`;
+  const module = parseModule(text);
+  const budget = new CompileBudget({ milliseconds: 0.001 });
+  const verifying = () =>
+    budget.run(() => new PassVerifier(CORE_OPERATORS).verify('infer-types', module));
+  expect(verifying).toThrow(CompileLimitError);
+  expect(verifying).not.toThrow('internal');
 });

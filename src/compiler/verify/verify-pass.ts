@@ -1,32 +1,52 @@
+import { CompileLimitError } from '../../core/errors.ts';
 import type { Operators } from '../../ops/operators.ts';
 import type { Module } from '../ir/expr.ts';
+import { describeExpr } from '../inference/describe-expr.ts';
 import { brokenInvariant } from './pass-invariants.ts';
+import { isPassName } from '../passes/pass-names.ts';
+import { unplacedExpression } from './unplaced-expression.ts';
 import { verifyModule } from './verify-module.ts';
 
 /**
  * Checks what each pass has made of a module: that it is well-formed and well-typed, and that every rule holds
- * which a pass before has made true.
+ * which a pass before has made true. Where all that can fail has a place in the source, it keeps one.
  */
 export class PassVerifier {
   readonly #operators: Operators;
   readonly #passes = new Set<string>();
+  #isPlaced: boolean;
 
-  constructor(operators: Operators) {
+  /** `source` is the module that the first pass is given. */
+  constructor(operators: Operators, source?: Module) {
     this.#operators = operators;
+    this.#isPlaced = source !== undefined && unplacedExpression(source) === undefined;
   }
 
-  /** Throws an internal error that names the pass. */
+  /** Throws an internal error that names the pass, and CompileLimitError where that takes too long. */
   verify(pass: string, module: Module): void {
-    this.#passes.add(pass === 'separate' ? 'fuse' : pass);
+    const name = pass === 'separate' ? 'fuse' : pass;
+    this.#passes.add(name);
     const where = `internal: what ${pass} has made is wrong`;
     try {
       verifyModule(module, { operators: this.#operators, widensBranches: true });
     } catch (thrown) {
+      // A limit was reached, and nothing is wrong with the module.
+      if (thrown instanceof CompileLimitError || thrown instanceof RangeError) throw thrown;
       const message = thrown instanceof Error ? thrown.message : String(thrown);
       throw new Error(`${where}: ${message}`, { cause: thrown });
     }
     const passes = this.#passes;
     const broken = brokenInvariant(module, { passes, operators: this.#operators });
     if (broken !== undefined) throw new Error(`${where}: ${broken}.`);
+    const unplaced = this.#isPlaced ? unplacedExpression(module) : undefined;
+    if (unplaced === undefined) return;
+    if (!isPassName(name) && name !== 'rules') {
+      // A user's pass may make code of its own.
+      this.#isPlaced = false;
+      return;
+    }
+    throw new Error(
+      `${where}: @${unplaced.name} has lost the place of ${describeExpr(unplaced.expr)}.`,
+    );
   }
 }

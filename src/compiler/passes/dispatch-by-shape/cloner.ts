@@ -3,7 +3,8 @@ import { isUnknownDim } from '../../../core/dim-symbols.ts';
 import type { Operators } from '../../../ops/operators.ts';
 import { symbolsIn, symbolsOfType } from '../../inference/gather-dim-facts.ts';
 import { call, callFunction, global, ifElse, int, projection, tuple } from '../../ir/build.ts';
-import type { Expr, FunctionExpr, Module } from '../../ir/expr.ts';
+import { type Expr, type FunctionExpr, type Module, type Span, spanOf } from '../../ir/expr.ts';
+import { placeOfFunction, withPlace } from '../../ir/place.ts';
 import { formatType, type Type } from '../../ir/type.ts';
 import { substituteSymbols } from '../bind-dims.ts';
 import { TypeInference } from '../../inference/type-inference.ts';
@@ -27,6 +28,8 @@ export class Cloner {
   readonly clones = new Map<string, FunctionExpr>();
   readonly #name: string;
   readonly #fn: FunctionExpr;
+  /** The place of what chooses among clones. */
+  readonly #span: Span | undefined;
   readonly #resultType: Type;
   readonly #module: Module;
   readonly #operators: Operators;
@@ -45,6 +48,7 @@ export class Cloner {
     this.#resultType = fn.resultType;
     this.#name = name;
     this.#fn = fn;
+    this.#span = placeOfFunction(fn);
     this.#names = new Set(module.functions.keys());
     this.#symbols = symbolsIn(fn);
   }
@@ -64,11 +68,14 @@ export class Cloner {
     const from = branches[middle]?.interval[0] ?? 0;
     const low = this.#halve(axis, branches.slice(0, middle));
     const high = this.#halve(axis, branches.slice(middle));
-    return ifElse(call('int_lt', [this.#size(axis), int(from)]), low, high);
+    const span = this.#span;
+    const isBelow = call('int_lt', [this.#size(axis), int(from)], {}, span);
+    return withPlace(ifElse(isBelow, low, high), span);
   }
 
   #size(axis: DispatchAxis): Expr {
-    const size = this.#sizes.get(axis) ?? call('dim', [axis.param], { axis: axis.axis });
+    const size =
+      this.#sizes.get(axis) ?? call('dim', [axis.param], { axis: axis.axis }, this.#span);
     this.#sizes.set(axis, size);
     return size;
   }
@@ -84,13 +91,14 @@ export class Cloner {
       });
       this.clones.set(this.#genericName, copy);
     }
-    return callFunction(global(this.#genericName), this.#fn.params);
+    return callFunction(global(this.#genericName), this.#fn.params, this.#span);
   }
 
   /** A call of a clone, a node for each branch: one that two of them shared would be computed before both. */
   #callOf(leaf: BucketLeaf): Expr {
     const { name, bound } = this.#made.get(leaf.clone) ?? this.#clone(leaf);
-    return restore(callFunction(global(name), this.#fn.params), this.#resultType, bound);
+    const call = callFunction(global(name), this.#fn.params, this.#span);
+    return restore(call, this.#resultType, bound);
   }
 
   #clone({ ranges, clone }: BucketLeaf): MadeClone {
@@ -150,9 +158,16 @@ function canRestore(resultType: Type, symbol: string): boolean {
 function restore(result: Expr, type: Type, bound: ReadonlySet<string>): Expr {
   const symbols = symbolsOfType(type);
   if (![...bound].some((symbol) => symbols.has(symbol))) return result;
-  if (type.kind === 'tensor') return call('reshape', [result], { shape: type.shape });
+  if (type.kind === 'tensor') {
+    return call('reshape', [result], { shape: type.shape }, spanOf(result));
+  }
   if (type.kind !== 'tuple') throw new Error(`internal: ${formatType(type)} is no tensor`);
-  return tuple(type.fields.map((field, i) => restore(projection(result, i), field, bound)));
+  const span = spanOf(result);
+  return tuple(
+    type.fields.map((field, i) =>
+      restore({ ...projection(result, i), ...(span && { span }) }, field, bound),
+    ),
+  );
 }
 
 function unique(base: string, taken: ReadonlySet<string>): string {

@@ -63,7 +63,7 @@ describe('dispatchers', () => {
     const backwards = uniform({ min: 5, max: 2, step: 1 });
     expect(() => intervalsOf(backwards, ANY_SIZE, 'here')).toThrow('got 2 as max');
     expect(() => intervalsOf([[2, 2]], ANY_SIZE, 'here')).toThrowErrorMatchingInlineSnapshot(
-      `[UsageError: here: got [2, 2], expected [from, below] with integers, from less than below.]`,
+      `[UsageError: here: got [2, 2], expected [from, below] with integers, from less than below, which may be null for no end.]`,
     );
     const overlap = [
       [1, 4],
@@ -200,6 +200,7 @@ describe('sizes without an end', () => {
 
   test.each<[string, AxisDispatcher]>([
     ['Infinity', open],
+    ['null, which JSON has', JSON.parse(JSON.stringify(open)) as AxisDispatcher],
     ['min alone', [{ min: 1, max: 1 }, { min: 2, max: 256 }, { min: 257 }]],
     ['a function', chosen((size) => (size < 2 ? 0 : size <= 256 ? 1 : 2), { min: 1 })],
   ])('are an open last interval, by %s', async (_, by) => {
@@ -382,20 +383,20 @@ describe('a dispatched program', () => {
     expect(await main(5)).toHaveLength(5);
     expect(await main(8)).toHaveLength(8);
     await expect(main(9)).rejects.toThrowErrorMatchingInlineSnapshot(`
-      [ShapeError: input "x", where dimension 0 is from 1 to 8: got 9 at dimension 0 of shape (9,), expected 8.
-          at main, instruction 4 (line 8): call vm.builtin.match_shape(%0, %1, 1, 3, 3, c[2])]
+      [ShapeError: ir:1:11: input "x", where dimension 0 is from 1 to 8: got 9 at dimension 0 of shape (9,), expected 8.
+          at main, instruction 4 (line 8), from ir:1:11: call vm.builtin.match_shape(%0, %1, 1, 3, 3, c[2])]
     `);
     await expect(main(0)).rejects.toThrowErrorMatchingInlineSnapshot(`
-      [ShapeError: input "x", where dimension 0 is from 1 to 8: got 0 at dimension 0 of shape (0,), expected 1.
-          at main, instruction 4 (line 8): call vm.builtin.match_shape(%0, %1, 1, 3, 3, c[2])]
+      [ShapeError: ir:1:11: input "x", where dimension 0 is from 1 to 8: got 0 at dimension 0 of shape (0,), expected 1.
+          at main, instruction 4 (line 8), from ir:1:11: call vm.builtin.match_shape(%0, %1, 1, 3, 3, c[2])]
     `);
     await expect(main(3)).rejects.toThrowErrorMatchingInlineSnapshot(`
-      [ShapeError: function call, argument 1: got dimension n, expected 1.: got 3 at dimension 0 of shape (3,), expected 1.
-          at main, instruction 9 (line 13): call vm.builtin.match_shape(%4, %1, 1, 0, 1, c[3])]
+      [ShapeError: ir:1:5, argument 1: got dimension n, expected 1.: got 3 at dimension 0 of shape (3,), expected 1.
+          at main, instruction 9 (line 13), from ir:1:5: call vm.builtin.match_shape(%4, %1, 1, 0, 1, c[3])]
     `);
     await expect(main(7)).rejects.toThrowErrorMatchingInlineSnapshot(`
-      [ShapeError: input "x", where dimension 0 is from 4 to 5: got 7 at dimension 0 of shape (7,), expected 5.
-          at main.n_4_5, instruction 4 (line 55): call vm.builtin.match_shape(%0, %1, 1, 3, 2, c[8])]
+      [ShapeError: ir:1:11: input "x", where dimension 0 is from 4 to 5: got 7 at dimension 0 of shape (7,), expected 5.
+          at main.n_4_5, instruction 4 (line 53), from ir:1:11: call vm.builtin.match_shape(%0, %1, 1, 3, 2, c[7])]
     `);
   });
 

@@ -51,9 +51,10 @@ export interface ChosenIntervals extends Sizes {
   readonly choose: (size: number) => number | undefined;
 }
 
-/** An interval as it is written: `{ min: 257 }` is open. Both ends are included. */
+/** An interval as it is written: `[257, null]` and `{ min: 257 }` are open. Both ends of the latter are included. */
 export type WrittenInterval =
   | Interval
+  | readonly [from: number, below: null]
   | { readonly min: number; readonly max?: number | undefined };
 
 /** A list in ascending order, a rule, or a function that makes a list of what is known of the dimension. */

@@ -93,9 +93,12 @@ function listOf(
 /** Throws UsageError for what is no interval. */
 function intervalOf(written: WrittenInterval, where: string): Interval {
   const [from, below] = isPair(written) ? written : endsOf(written);
-  if (isSize(from) && below === Infinity) return [from, MAX_DIMENSION + 1];
+  // JSON has no Infinity.
+  const isOpen = below === Infinity || below === null;
+  if (isSize(from) && isOpen) return [from, MAX_DIMENSION + 1];
   if (isSize(from) && isSize(below) && from < below) return [from, below];
-  const expected = '[from, below] with integers, from less than below';
+  const expected =
+    '[from, below] with integers, from less than below, which may be null for no end';
   throw new UsageError({ where, got: formatGiven(written), expected });
 }
 

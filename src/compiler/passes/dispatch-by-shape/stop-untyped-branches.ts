@@ -3,6 +3,7 @@ import type { Dim } from '../../../core/dim.ts';
 import { ShapeError, TypeCheckError, type WeftError } from '../../../core/errors.ts';
 import { stopOf } from '../../ir/build.ts';
 import type { Expr, FunctionExpr, IfExpr } from '../../ir/expr.ts';
+import { withPlace } from '../../ir/place.ts';
 import type { Type } from '../../ir/type.ts';
 import { bindersOf, postOrder, rewrite } from '../../ir/visit.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
@@ -21,9 +22,13 @@ function mended(expr: IfExpr, types: TypeInference): IfExpr {
   const [left, right] = [typeOf(expr.thenBranch, types), typeOf(expr.elseBranch, types)];
   if (isType(left) === isType(right)) return expr;
   if (isType(right)) {
-    return isType(left) ? expr : { ...expr, thenBranch: stopped(left, right, expr.elseBranch) };
+    if (isType(left)) return expr;
+    const stop = stopped(left, right, expr.elseBranch);
+    return { ...expr, thenBranch: withPlace(stop, expr.span) };
   }
-  return isType(left) ? { ...expr, elseBranch: stopped(right, left, expr.thenBranch) } : expr;
+  if (!isType(left)) return expr;
+  const stop = stopped(right, left, expr.thenBranch);
+  return { ...expr, elseBranch: withPlace(stop, expr.span) };
 }
 
 function typeOf(branch: Expr, types: TypeInference): Type | WeftError {

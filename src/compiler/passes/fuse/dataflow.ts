@@ -11,13 +11,13 @@ import type { TypeInference } from '../../inference/type-inference.ts';
 /** Who reads what in a function, in which order. */
 export class Dataflow {
   readonly scopes: Scopes;
-  readonly #types: TypeInference;
+  readonly types: TypeInference;
   readonly #positions = new Map<Expr, number>();
   readonly #readers = new Map<Expr, Expr[]>();
 
   constructor(scopes: Scopes, types: TypeInference) {
     this.scopes = scopes;
-    this.#types = types;
+    this.types = types;
     for (const [position, expr] of scopes.order.entries()) {
       this.#positions.set(expr, position);
       for (const child of new Set(childrenOf(expr))) {
@@ -40,10 +40,7 @@ export class Dataflow {
 
   /** The operator of a call that needs a kernel. */
   operatorOf(expr: Expr): OpDefinition | undefined {
-    if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return undefined;
-    const { name } = expr.callee;
-    if (name === VIEW_OPERATOR || SCALAR_OPERATORS.has(name)) return undefined;
-    return this.#types.operators.require(name);
+    return kernelOperator(expr, this.types);
   }
 
   /** Whether a call has a kernel of its own, into which others may come. */
@@ -53,14 +50,27 @@ export class Dataflow {
   }
 
   typeOf(expr: Expr): Type {
-    return this.#types.of(expr);
+    return this.types.of(expr);
   }
 
   tensorType(expr: Expr): TensorType {
-    const type = this.typeOf(expr);
-    if (type.kind === 'tensor') return type;
-    throw new Error(`internal: an operator reads ${formatType(type)}`);
+    return kernelOperand(expr, this.types);
   }
+}
+
+/** The operator of a call that needs a kernel. */
+export function kernelOperator(expr: Expr, { operators }: TypeInference): OpDefinition | undefined {
+  if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return undefined;
+  const { name } = expr.callee;
+  if (name === VIEW_OPERATOR || SCALAR_OPERATORS.has(name)) return undefined;
+  return operators.require(name);
+}
+
+/** The type of an operand or result of such a call. */
+export function kernelOperand(expr: Expr, types: TypeInference): TensorType {
+  const type = types.of(expr);
+  if (type.kind === 'tensor') return type;
+  throw new Error(`internal: an operator reads ${formatType(type)}`);
 }
 
 /** The name of the operator that is called; empty for calls of functions. */

@@ -2,6 +2,7 @@ import type { OpDefinition } from '../../../ops/define-op.ts';
 import type { CallExpr, DeviceName, Expr } from '../../ir/expr.ts';
 import { type Dataflow } from './dataflow.ts';
 import { callsWideFunctions } from './element-cost.ts';
+import { findGrowingStates } from './find-growing-states.ts';
 
 /**
  * The most tensors that one kernel may touch: WebGPU guarantees eight storage buffers in a shader
@@ -39,10 +40,12 @@ export interface Group {
 /** The groups that calls belong to; each call is one by itself at first. */
 export class Groups {
   readonly #dataflow: Dataflow;
+  readonly #states: ReadonlySet<Expr>;
   readonly #groups = new Map<Expr, Group>();
 
   constructor(dataflow: Dataflow) {
     this.#dataflow = dataflow;
+    this.#states = findGrowingStates(dataflow);
     for (const expr of dataflow.scopes.order) {
       if (expr.kind !== 'call' || dataflow.operatorOf(expr) === undefined) continue;
       this.#groups.set(expr, this.#groupOf(expr));
@@ -102,7 +105,7 @@ export class Groups {
       last: call,
       anchor: this.#dataflow.isAnchor(call) ? call : undefined,
       movesData: op?.kind === 'injective',
-      isClosed: op === undefined || !isFused(op),
+      isClosed: op === undefined || !isFused(op) || this.#states.has(call),
       device: call.onDevice,
     };
   }

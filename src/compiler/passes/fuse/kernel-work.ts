@@ -13,7 +13,8 @@ import { completeAttributes } from '../../../ops/attributes.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import { operatorWork } from '../../../ops/operator-work.ts';
 import type { CallExpr, Expr, FunctionExpr } from '../../ir/expr.ts';
-import type { Dataflow } from './dataflow.ts';
+import type { TypeInference } from '../../inference/type-inference.ts';
+import { type Dataflow, kernelOperand, kernelOperator } from './dataflow.ts';
 import type { Group } from './groups.ts';
 
 /** Sizes for the symbols of a function, within their bounds. */
@@ -35,7 +36,7 @@ export function kernelWork(
   const read = [...inputs].filter((expr) => expr.kind !== 'call' || !members.has(expr));
   const stored = [...read, last].map((expr) => byteLength(dataflow.tensorType(expr), sizes));
   let operations = 0;
-  for (const member of members) operations += callWork(member, dataflow, sizes);
+  for (const member of members) operations += callWork(member, dataflow.types, sizes);
   return { operations, bytes: stored.reduce((sum, bytes) => sum + bytes, 0) };
 }
 
@@ -44,11 +45,12 @@ export function byteLength(type: TensorType, sizes: RepresentativeSizes): number
   return storageByteLength(type.dtype, elementCount(sizes.shape(type.shape)));
 }
 
-function callWork(call: CallExpr, dataflow: Dataflow, sizes: RepresentativeSizes): number {
-  const op = dataflow.operatorOf(call);
+/** Additions and multiplications of a call, about. */
+export function callWork(call: CallExpr, types: TypeInference, sizes: RepresentativeSizes): number {
+  const op = kernelOperator(call, types);
   if (op === undefined) return 0;
   const typeOf = (expr: Expr): ConcreteTensorType => {
-    const { dtype, shape } = dataflow.tensorType(expr);
+    const { dtype, shape } = kernelOperand(expr, types);
     return { dtype, shape: sizes.shape(shape) };
   };
   const output = typeOf(call);

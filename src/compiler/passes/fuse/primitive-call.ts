@@ -48,16 +48,17 @@ export function primitiveCall(last: CallExpr, context: PrimitiveContext): CallEx
     isOnHost ? variables() : readable(variables(), parameters),
   );
   for (const carrier of carriers) inner(carrier);
+  const span = placeOf(calls);
   const operands = [...params.keys()].map((arg) => {
     const isCopied = isOnHost && carriers.some((carrier) => carrier === arg);
-    return isCopied ? call(DEVICE_COPY, [resultOf(arg)], { device: 'host' }) : resultOf(arg);
+    return isCopied ? call(DEVICE_COPY, [resultOf(arg)], { device: 'host' }, span) : resultOf(arg);
   });
   const names = kernelNames(calls);
   const primitive = func([...params.values()], inner(last), {
     primitive: primitiveName(names),
     ...(isOnHost ? { device: 'host' } : {}),
   });
-  return callFunction(primitive, operands, spanOf(calls));
+  return callFunction(primitive, operands, span);
 }
 
 function tensorTypeOf(expr: Expr, types: TypeInference): TensorType {
@@ -104,7 +105,7 @@ function primitiveName(names: readonly string[]): string {
   return left > 0 ? `${shown}_and_${left}_more` : shown;
 }
 
-function spanOf(calls: readonly CallExpr[]): Span | undefined {
-  const sources = new Set(calls.flatMap(({ span }) => span?.source ?? []));
-  return sources.size === 0 ? undefined : { source: [...sources].join(' + ') };
+/** The place of the last call, which gives the result. The body has those of all. */
+function placeOf(calls: readonly CallExpr[]): Span | undefined {
+  return calls.findLast(({ span }) => span !== undefined)?.span;
 }

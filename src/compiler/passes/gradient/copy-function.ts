@@ -2,7 +2,6 @@ import { forEachSymbol, isUnknownDim } from '../../../core/dim-symbols.ts';
 import type { Dim } from '../../../core/dim.ts';
 import type { Operators } from '../../../ops/operators.ts';
 import { isAtom } from '../../ir/atoms.ts';
-import { func } from '../../ir/build.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import type { Type } from '../../ir/type.ts';
 import { bindersOf, postOrder, rewrite, withChildren } from '../../ir/visit.ts';
@@ -24,11 +23,6 @@ interface Names {
   readonly known: ReadonlySet<string>;
   /** Names that the function has, to which those of the copy are added. */
   readonly taken: Set<string>;
-}
-
-/** A copy of a block, in which sizes that it names itself get other names. */
-export function copyBlock(root: Expr, names: Names, operators: Operators): Expr {
-  return copyFunction(func([], root), freshNames(func([], root), names), operators).body;
 }
 
 /** New names for symbols that the variables of a function bring. */
@@ -101,11 +95,4 @@ export function specialiseTypes(fn: FunctionExpr, given: ReadonlyMap<string, Typ
   const { typeParams: _, ...others } = fn;
   const params = fn.params.map((param) => variables.get(param) ?? param);
   return { ...others, params, body, resultType: typed(fn.resultType) };
-}
-
-/** Variables that an expression reads and does not bind, each once. */
-export function freeVariables(root: Expr): readonly VarExpr[] {
-  const order = postOrder(root);
-  const bound = new Set<Expr>(order.flatMap(bindersOf));
-  return order.filter((expr): expr is VarExpr => expr.kind === 'var' && !bound.has(expr));
 }

@@ -26,8 +26,6 @@ export interface DerivativeContext {
   readonly types: TypeInference;
   readonly values: TypedValues;
   readonly lookup: AdjointLookup;
-  /** Branches and calls are computed again for derivatives, rather than kept in closures. */
-  readonly recomputes: boolean;
   /** The types of a function's parameters and result. */
   signature(name: string): Signature;
   /**
@@ -41,8 +39,6 @@ export interface DerivativeContext {
   ): { readonly name: string; readonly args: readonly Expr[] };
   /** A function that gives the result of another and a function from its cotangent to the parameters'. */
   vjp(name: string): string;
-  /** A function from arguments and a cotangent of the result to those of the parameters. */
-  pullback(name: string): string;
   /** A function from arguments and their tangents to the result and its tangent. */
   jvp(name: string): string;
 }

@@ -11,8 +11,10 @@ import {
   type Expr,
   formatSpan,
   type FunctionExpr,
+  type Span,
   type VarExpr,
 } from '../../ir/expr.ts';
+import { placeOfFunction } from '../../ir/place.ts';
 import { hashExpr } from '../../ir/structural-equal.ts';
 import {
   formatType,
@@ -44,17 +46,15 @@ import {
   withinLets,
 } from './known-function.ts';
 import { ReverseBlock } from './reverse-block.ts';
+import { functionTypeIn, RunTimeFunctionError } from './run-time-function.ts';
 import { TypedValues } from './typed-values.ts';
+import { unusedName } from './unused-name.ts';
 
 interface ProgramParts {
   readonly types: TypeInference;
   readonly definitions: ReadonlyMap<string, TypeDefinition>;
   /** Functions in A-normal form, to which derivatives are added. */
   readonly functions: Map<string, FunctionExpr>;
-  /** The body of a function without calls of `gradient`, under a name of the program. */
-  readonly source: (name: string) => FunctionExpr;
-  /** Branches and calls are computed again for derivatives, rather than kept in closures. */
-  readonly recomputes: boolean;
 }
 
 /** So many versions of one function for the functions that are passed to it. */
@@ -64,22 +64,26 @@ const MAX_VERSIONS = 64;
 export class DerivativeProgram implements DerivativeContext {
   readonly types: TypeInference;
   readonly values: TypedValues;
-  readonly recomputes: boolean;
   readonly lookup: AdjointLookup;
   readonly #functions: Map<string, FunctionExpr>;
-  readonly #source: (name: string) => FunctionExpr;
   readonly #versions = new Map<string, string[]>();
+  /** What was made of a function, by what it would be called. */
+  readonly #made = new Map<string, string>();
 
-  constructor({ types, definitions, functions, source, recomputes }: ProgramParts) {
+  constructor({ types, definitions, functions }: ProgramParts) {
     this.types = types;
     this.values = new TypedValues({ types, definitions, functions });
-    this.recomputes = recomputes;
     this.#functions = functions;
-    this.#source = source;
     this.lookup = (name) => {
       const op = types.operators.require(name);
       return { op, adjoint: adjointOf(op) };
     };
+  }
+
+  #source(name: string): FunctionExpr {
+    const fn = this.#functions.get(name);
+    if (fn === undefined) throw new Error(`internal: no @${name}`);
+    return fn;
   }
 
   signature(name: string): Signature {
@@ -109,23 +113,44 @@ export class DerivativeProgram implements DerivativeContext {
     this.#versions.set(name, versions);
     let index = versions.indexOf(version);
     if (index < 0) {
-      if (versions.length >= MAX_VERSIONS) throw tooManyVersions(expr, name);
+      if (versions.length >= MAX_VERSIONS) throw this.#tooManyVersions(expr, name);
       index = versions.push(version) - 1;
       const made = this.#version(fn, { functions, captured, typeArguments });
-      this.#functions.set(versionName(name, index), made);
+      this.#functions.set(this.#nameOf(versionName(name, index)), made);
     }
-    return { name: versionName(name, index), args };
+    return { name: this.#nameOf(versionName(name, index)), args };
+  }
+
+  /**
+   * The name of what is made under a name: another one where a function has that, such as one for the derivatives of a
+   * derivative, whose functions may be data.
+   */
+  #nameOf(wanted: string): string {
+    const known = this.#made.get(wanted);
+    if (known !== undefined) return known;
+    const name = unusedName(wanted, this.#functions);
+    this.#made.set(wanted, name);
+    return name;
+  }
+
+  /** Recursion that passes ever new functions on. */
+  #tooManyVersions(expr: CallExpr, name: string): Error {
+    const [type] = expr.args.flatMap((arg) => functionTypeIn(this.types.of(arg)) ?? []);
+    if (type !== undefined) return new RunTimeFunctionError(expr, type);
+    return new UnsupportedError({
+      where: formatSpan(expr.span, 'gradient'),
+      got: `more than ${MAX_VERSIONS} types that @${name} is called at`,
+      expected: 'recursion at the same types',
+    });
   }
 
   /** A function, or a tuple with functions, that is passed, with what it captures. */
   #passed(expr: CallExpr, arg: Expr, known: KnownFunctions): PassedFunction {
     const value = knownFunction(arg, known)?.value;
     if (value === undefined) {
-      throw new UnsupportedError({
-        where: formatSpan(expr.span, 'gradient'),
-        got: 'a function as an argument that is known only when the program runs',
-        expected: 'one that stands where it is passed, or a global function',
-      });
+      const type = functionTypeIn(this.types.of(arg));
+      if (type === undefined) throw new Error('internal: an argument that is no function');
+      throw new RunTimeFunctionError(expr, type);
     }
     const { captured, lets } = closeFunction(value, known);
     const type = this.types.of(arg);
@@ -172,7 +197,7 @@ export class DerivativeProgram implements DerivativeContext {
   }
 
   vjp(name: string): string {
-    const made = `${name}.forward`;
+    const made = this.#nameOf(`${name}.forward`);
     if (this.#functions.has(made)) return made;
     const { fn, scope, signature } = this.#begin(name);
     const { params, result } = signature;
@@ -185,7 +210,7 @@ export class DerivativeProgram implements DerivativeContext {
     };
     const resultType = tupleType([result, back]);
     this.#functions.set(made, { ...func(fn.params, tuple([])), resultType });
-    const emitter = new Emitter(this.types);
+    const emitter = new Emitter(this.types, placeOfFunction(fn));
     const block = new ReverseBlock(this, scope, emitter);
     const value = block.run(fn.body);
     const closure = block.backOf({ operands: fn.params, type: result, result: value });
@@ -194,29 +219,20 @@ export class DerivativeProgram implements DerivativeContext {
     return made;
   }
 
-  pullback(name: string): string {
-    return this.#entry(name, {
-      suffix: 'pullback',
-      active: () => true,
-      seeded: false,
-      value: false,
-    });
-  }
-
   /** `@f.vjp`, the result of @f and the cotangents of its parameters, from a cotangent of the result. */
   withCotangent(name: string, captured: number): string {
     const active = (i: number): boolean => i >= captured;
-    return this.#entry(name, { suffix: 'vjp', active, seeded: false, value: true });
+    return this.#entry(name, { suffix: 'vjp', active, seeded: false });
   }
 
   /** `@f.gradient`, the result of @f and its gradient. The first parameters may be captured values. */
   gradient(name: string, captured: number): string {
     const active = (i: number): boolean => i >= captured;
-    return this.#entry(name, { suffix: 'gradient', active, seeded: true, value: true });
+    return this.#entry(name, { suffix: 'gradient', active, seeded: true });
   }
 
   jvp(name: string, captured = 0): string {
-    const made = `${name}.jvp`;
+    const made = this.#nameOf(`${name}.jvp`);
     if (this.#functions.has(made)) return made;
     const { fn, scope, signature } = this.#begin(name, () => false);
     const own = fn.params.slice(captured);
@@ -233,7 +249,7 @@ export class DerivativeProgram implements DerivativeContext {
       if (tangent === undefined || !this.values.hasFloats(this.types.of(param))) continue;
       tangents.set(param, { kind: 'whole', expr: tangent });
     }
-    const emitter = new Emitter(this.types);
+    const emitter = new Emitter(this.types, placeOfFunction(fn));
     const { value, tangent } = new ForwardBlock(this, { scope, tangents }, emitter).run(fn.body);
     const typed = this.values.conform(tangent, result, emitter);
     const body = emitter.around(tuple([value, typed]));
@@ -241,8 +257,8 @@ export class DerivativeProgram implements DerivativeContext {
     return made;
   }
 
-  #entry(name: string, { suffix, active, seeded, value }: Entry): string {
-    const made = `${name}.${suffix}`;
+  #entry(name: string, { suffix, active, seeded }: Entry): string {
+    const made = this.#nameOf(`${name}.${suffix}`);
     if (this.#functions.has(made)) return made;
     const { fn, scope, signature } = this.#begin(name, active);
     const outs = fn.params.filter((_, i) => active(i));
@@ -250,9 +266,9 @@ export class DerivativeProgram implements DerivativeContext {
     const cotangent = variableOf('cotangent', cotangentType(result));
     const params = seeded ? fn.params : [...fn.params, cotangent];
     const gradients = tupleType(outs.map((param) => cotangentType(this.types.of(param))));
-    const resultType = value ? tupleType([result, gradients]) : gradients;
+    const resultType = tupleType([result, gradients]);
     this.#functions.set(made, { ...func(params, tuple([])), resultType });
-    const emitter = new Emitter(this.types);
+    const emitter = new Emitter(this.types, placeOfFunction(fn));
     const block = new ReverseBlock(this, scope, emitter);
     const primal = block.run(fn.body);
     const seed = seeded ? scalarOne(result) : cotangent;
@@ -263,7 +279,7 @@ export class DerivativeProgram implements DerivativeContext {
     }
     block.pull(cotangents, emitter);
     const found = tuple(outs.map((param) => cotangents.wholeOf(param, this.types.of(param))));
-    const body = emitter.around(value ? tuple([primal, found]) : found);
+    const body = emitter.around(tuple([primal, found]));
     this.#functions.set(made, { ...func(params, body), resultType });
     return made;
   }
@@ -288,12 +304,13 @@ export class DerivativeProgram implements DerivativeContext {
   }
 
   /** A closure that calls a derivative of a function with what that captures. */
-  closureOf(name: string, captured: readonly VarExpr[]): Expr {
+  closureOf(name: string, captured: readonly VarExpr[], span: Span | undefined): Expr {
     if (captured.length === 0) return global(name);
     const fn = this.#functions.get(name);
     if (fn === undefined) throw new Error(`internal: no @${name}`);
     const params = fn.params.slice(captured.length).map((param) => ({ ...param }));
-    return func(params, callFunction(global(name), [...captured, ...params]));
+    const body = callFunction(global(name), [...captured, ...params], span);
+    return { ...func(params, body), ...(span && { span }) };
   }
 }
 
@@ -316,8 +333,6 @@ interface Entry {
   readonly active: (param: number) => boolean;
   /** The cotangent of the result is 1. */
   readonly seeded: boolean;
-  /** It gives the result too. */
-  readonly value: boolean;
 }
 
 function scalarOne(result: Type): Expr {
@@ -368,12 +383,4 @@ function tupleType(fields: readonly Type[]): Type {
 
 function resultOf(fn: FunctionExpr, types: TypeInference): Type {
   return fn.resultType ?? types.of(fn.body);
-}
-
-function tooManyVersions(expr: CallExpr, name: string): UnsupportedError {
-  return new UnsupportedError({
-    where: formatSpan(expr.span, 'gradient'),
-    got: `more than ${MAX_VERSIONS} functions that are passed to @${name}`,
-    expected: 'recursion that passes the same functions on',
-  });
 }

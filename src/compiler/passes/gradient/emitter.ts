@@ -1,5 +1,6 @@
 import { isAtom } from '../../ir/atoms.ts';
-import type { Expr, VarExpr } from '../../ir/expr.ts';
+import type { Expr, Span, VarExpr } from '../../ir/expr.ts';
+import { withPlace } from '../../ir/place.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import type { Type } from '../../ir/type.ts';
 
@@ -8,13 +9,26 @@ export class Emitter {
   readonly #types: TypeInference;
   readonly #steps: { readonly variable: VarExpr; readonly value: Expr }[] = [];
 
-  constructor(types: TypeInference) {
+  #span: Span | undefined;
+
+  constructor(types: TypeInference, span?: Span) {
     this.#types = types;
+    this.#span = span;
+  }
+
+  /** The place of what is made now. */
+  get span(): Span | undefined {
+    return this.#span;
+  }
+
+  /** What is made from now on belongs to this place in the source. */
+  at(span: Span | undefined): void {
+    this.#span = span ?? this.#span;
   }
 
   /** A block of its own, to be computed inside this one. */
   inner(): Emitter {
-    return new Emitter(this.#types);
+    return new Emitter(this.#types, this.#span);
   }
 
   /** Binds a value by a let, and gives the variable. */
@@ -30,7 +44,8 @@ export class Emitter {
   }
 
   /** The value with its operands bound, so that blocks are in A-normal form. */
-  #flat(value: Expr): Expr {
+  #flat(given: Expr): Expr {
+    const value = this.#placed(given);
     const atom = (operand: Expr): Expr => (isAtom(operand) ? operand : this.bind(operand));
     switch (value.kind) {
       case 'tuple':
@@ -44,6 +59,12 @@ export class Emitter {
       default:
         return value;
     }
+  }
+
+  #placed(value: Expr): Expr {
+    const isFunction = value.kind === 'function' && value.span === undefined;
+    if (!isFunction || this.#span === undefined) return withPlace(value, this.#span);
+    return { ...value, span: this.#span };
   }
 
   /** The lets around their result. */

@@ -1,24 +1,12 @@
 import type { HostTensor } from '../../../core/host-tensor.ts';
-import type { Attributes, TensorType } from '../../../core/primitive-function.ts';
+import type { Attributes } from '../../../core/primitive-function.ts';
 import type { GraphTarget, GraphTensor } from '../../../ops/adjoint/graph-target.ts';
+import { ExprTensor } from '../../inference/expr-tensor.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { call, constant } from '../../ir/build.ts';
 import type { CallExpr, Expr, Span } from '../../ir/expr.ts';
 import { formatType } from '../../ir/type.ts';
 import type { Emitter } from './emitter.ts';
-
-/** A tensor that an expression computes. */
-export class ExprTensor implements GraphTensor {
-  readonly expr: Expr;
-  readonly dtype: TensorType['dtype'];
-  readonly shape: TensorType['shape'];
-
-  constructor(expr: Expr, { dtype, shape }: TensorType) {
-    this.expr = expr;
-    this.dtype = dtype;
-    this.shape = shape;
-  }
-}
 
 interface Place {
   readonly span?: Span | undefined;

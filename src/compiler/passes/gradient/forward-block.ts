@@ -4,24 +4,27 @@ import { applyAdjoint } from '../../../ops/adjoint/apply-adjoint.ts';
 import { pullBack, RecordedGraph } from '../../../ops/adjoint/pull-back.ts';
 import { isAtom } from '../../ir/atoms.ts';
 import { callFunction, global, projection, tuple, variableOf } from '../../ir/build.ts';
-import type {
-  CallExpr,
-  Expr,
-  FunctionExpr,
-  IfExpr,
-  MatchExpr,
-  Pattern,
-  VarExpr,
+import {
+  type CallExpr,
+  type Expr,
+  type FunctionExpr,
+  type IfExpr,
+  type MatchExpr,
+  type Pattern,
+  spanOf,
+  type VarExpr,
 } from '../../ir/expr.ts';
 import { CUSTOM_GRADIENT, STOP_GRADIENT } from '../../ir/gradient-operators.ts';
 import { AS_ANY, DEVICE_COPY, SCALAR_OPERATORS } from '../../ir/scalar-operators.ts';
+import { freeVariables } from '../../ir/free-variables.ts';
 import { formatType, type Type } from '../../ir/type.ts';
-import { copyFunction, freeVariables, freshNames, sizesOf } from './copy-function.ts';
+import { copyFunction, freshNames, sizesOf } from './copy-function.ts';
 import { type Cotangent, Cotangents } from './cotangents.ts';
 import type { DerivativeContext, FunctionScope } from './derivative-context.ts';
 import type { Emitter } from './emitter.ts';
 import { ExprGraph, exprOf } from './expr-graph.ts';
 import { type KnownFunction, knownFunction } from './known-function.ts';
+import { functionTypeIn, RunTimeFunctionError } from './run-time-function.ts';
 import { construct, SUM_PREFIX, ZERO_PREFIX } from './typed-values.ts';
 import { unsupported } from './unsupported.ts';
 
@@ -80,6 +83,7 @@ export class ForwardBlock {
   }
 
   #step(variable: VarExpr, value: Expr): void {
+    this.#emitter.at(spanOf(value) ?? variable.span);
     for (const symbol of sizesOf(variable.type)) {
       this.#scope.symbols.add(symbol);
       this.#scope.taken.add(symbol);
@@ -143,14 +147,11 @@ export class ForwardBlock {
       this.#global(variable, expr, fn.name);
     } else {
       this.#emitter.define(variable, expr);
+      if (!this.#program.values.hasFloats(this.#typeOf(variable))) return;
+      const type = this.#typeOf(callee);
+      if (fn === undefined && type.kind === 'function') throw new RunTimeFunctionError(expr, type);
       const isConstant = !args.some((arg) => this.#tangents.has(arg) || this.#holdsActive(arg));
-      if (isConstant) return;
-      throw unsupported(
-        expr,
-        fn?.kind === 'custom'
-          ? `forward mode through ${CUSTOM_GRADIENT}`
-          : 'a call of a function that is known only when the program runs',
-      );
+      if (!isConstant) throw unsupported(expr, `forward mode through ${CUSTOM_GRADIENT}`);
     }
   }
 
@@ -230,9 +231,9 @@ export class ForwardBlock {
   #construction(variable: VarExpr, expr: CallExpr, name: string): void {
     this.#emitter.define(variable, expr);
     const { args } = expr;
-    if (args.some((arg) => this.#holdsActive(arg))) {
-      throw unsupported(expr, 'a function with derivatives as a field of data');
-    }
+    const held = args.find((arg) => this.#holdsActive(arg));
+    const fn = held && functionTypeIn(this.#typeOf(held));
+    if (fn !== undefined) throw new RunTimeFunctionError(expr, fn);
     const type = this.#typeOf(variable);
     if (type.kind !== 'adt' || !args.some((arg) => this.#tangents.has(arg))) return;
     const types = this.#program.values.fieldTypes(type, name);

@@ -81,6 +81,17 @@ const PROGRAMS: readonly (readonly [string, string, readonly Argument[]])[] = [
     ],
   ],
   [
+    'a range, whose size is known when the program runs',
+    `def @f(%a: Tensor[(), float64], %b: Tensor[(), float64], %d: Tensor[(), float64]) {
+      let %x = range(%a, %b, %d);
+      reduce_sum(mul(sin(%x), %x))
+    }
+    def @main(%a: Tensor[(), float64], %b: Tensor[(), float64], %d: Tensor[(), float64]) {
+      gradient(@f)(%a, %b, %d)
+    }`,
+    [0.3, 2.6, 0.4],
+  ],
+  [
     'lets, tuples and projections',
     `def @f(%x: Tensor[(n,), float64]) {
       let %pair = (exp(%x), (sin(%x), %x));
@@ -298,19 +309,16 @@ it('a straight line becomes a straight line', () => {
     }
 
     def @main(%w: Tensor[(2, 3), float32], %x: Tensor[(n, 2), float32]) -> Tensor[(2, 3), float32] {
-      %0 = matmul(%x, %w);
-      %1 = tanh(%0);
-      %2 = mul(%1, %1);
-      %3 = reduce_sum(%2);
-      %4 = reshape(1f, shape=[1, 1]);
-      %5 = broadcast_to(%4, shape=[n, 3]);
-      %6 = mul(%5, %1);
-      %7 = add(%6, %6);
-      %8 = sub(1f, %2);
-      %9 = mul(%7, %8);
-      %10 = gemm(%x, %9, trans_a=true);
-      %11 = gemm(%9, %w, trans_b=true);
-      (%3, (%10, %11)).1.0
+      %0 = reshape(1f, shape=[1, 1]);
+      %1 = broadcast_to(%0, shape=[n, 3]);
+      %2 = matmul(%x, %w);
+      %3 = tanh(%2);
+      %4 = mul(%1, %3);
+      %5 = add(%4, %4);
+      %6 = mul(%3, %3);
+      %7 = sub(1f, %6);
+      %8 = mul(%5, %7);
+      gemm(%x, %8, trans_a=true)
     }
     "
   `);
@@ -339,6 +347,22 @@ it('a chain of calls gives code in proportion, and no other copy of it', () => {
   const [short, long] = [callsFor(100), callsFor(400)];
   expect((long - short) / 300).toBeLessThanOrEqual(4);
   expect(long - 4 * short).toBeLessThanOrEqual(0);
+});
+
+it('second derivatives of a recursion take steps in proportion to its calls', async () => {
+  const { launches } = await loadProgram(`
+    def @power(%x: Tensor[(), float64], %n: int) -> Tensor[(), float64] {
+      if (%n) { mul(sin(%x), @power(%x, int_sub(%n, #1))) } else { 1f64 }
+    }
+    def @slope(%x: Tensor[(), float64], %n: int) -> Tensor[(), float64] {
+      gradient(@power)(%x, %n).1.0
+    }
+    def @main(%x: Tensor[(), float64], %n: int) { gradient(@slope)(%x, %n) }`);
+  const stepsFor = async (calls: number): Promise<number> =>
+    (await launches('main', valueOf(0.9), calls)).length;
+  const [few, more, many] = [await stepsFor(4), await stepsFor(8), await stepsFor(16)];
+  expect(more - few).toBeGreaterThan(0);
+  expect(many - more).toBe(2 * (more - few));
 });
 
 it('a cotangent is taken for a result of any type', async () => {
@@ -389,6 +413,33 @@ def @f(%x: Tensor[(), float32]) { mul(%x, @ask(%x)) }
 def @main(%x: Tensor[(), float32]) { gradient(@f)(%x) }`;
     expect(message(text)).toMatchInlineSnapshot(
       `"f.ir:1:12: got a derivative of call_packed, expected code that can be differentiated. Give it an adjoint with custom_gradient, or end derivatives with stop_gradient."`,
+    );
+  });
+
+  it('a function that the caller passes', () => {
+    const text = `def @f(%g: fn (Tensor[(), float32]) -> Tensor[(), float32], %x: Tensor[(), float32]) { %g(%x) }
+def @main(%g: fn (Tensor[(), float32]) -> Tensor[(), float32], %x: Tensor[(), float32]) { gradient(@f)(%g, %x) }`;
+    expect(message(text)).toMatchInlineSnapshot(
+      `"f.ir:1:88: got a derivative of a function that the caller of the program passes, expected functions that are part of the program."`,
+    );
+  });
+
+  it('functions of the type parameter of a data type', () => {
+    const text = `type Box[A] { Box(fn (A) -> A, A) }
+def @f(%x: Tensor[(), float64]) {
+  match (Box(fn (%y: Tensor[(), float64]) { mul(%y, %x) }, %x)) { Box(%g, %z) => %g(%z) }
+}
+def @main(%x: Tensor[(), float64]) { gradient(@f)(%x) }`;
+    expect(message(text)).toMatchInlineSnapshot(
+      `"f.ir:5:38: got a derivative of functions in Box, whose types depend on its type parameters, expected functions of types that are known. Declare Box for the types that it is used at."`,
+    );
+  });
+
+  it('a function that asks for its own derivative', () => {
+    const text = `def @f(%x: Tensor[(), float32]) -> Tensor[(), float32] { gradient(@f)(%x).0 }
+def @main(%x: Tensor[(), float32]) { @f(%x) }`;
+    expect(message(text)).toMatchInlineSnapshot(
+      `"@f: got a derivative of a function that asks for its own, expected derivatives of other functions."`,
     );
   });
 

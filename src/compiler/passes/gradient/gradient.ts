@@ -1,13 +1,22 @@
-import { UnsupportedError } from '../../../core/errors.ts';
+import { TypeCheckError, UnsupportedError } from '../../../core/errors.ts';
+import { isElaborated } from '../../inference/elaborate.ts';
 import { func, global } from '../../ir/build.ts';
 import {
   type CallExpr,
   type Expr,
-  formatSpan,
   type FunctionExpr,
+  formatSpan,
   type Module,
+  type OperatorExpr,
+  type Span,
+  spanOf,
+  type VarExpr,
 } from '../../ir/expr.ts';
+import { freeVariables } from '../../ir/free-variables.ts';
+import { withPlace } from '../../ir/place.ts';
 import { CUSTOM_GRADIENT, GRADIENT, JVP, STOP_GRADIENT } from '../../ir/gradient-operators.ts';
+import type { FunctionTypeNode } from '../../ir/type.ts';
+import type { TypeInference } from '../../inference/type-inference.ts';
 import { mapFunctions, postOrder, rewrite } from '../../ir/visit.ts';
 import { countReaders } from '../../rewriting/count-readers.ts';
 import { inlineFunctions } from '../inline.ts';
@@ -16,8 +25,13 @@ import { nameUnknownDims } from '../name-unknown-dims.ts';
 import type { Pass, PassContext } from '../pass.ts';
 import { toAnf } from '../to-anf.ts';
 import { asksForDerivatives, isDerivative } from './asks-for-derivatives.ts';
-import { freeVariables } from './copy-function.ts';
+import { copyFunction } from './copy-function.ts';
+import { type Defunctionalised, defunctionalise } from './defunctionalise/defunctionalise.ts';
+import { functionsOfParameters } from './defunctionalise/functions-of-parameters.ts';
+import { halveSteps } from './halve-steps.ts';
 import { DerivativeProgram } from './derivative-program.ts';
+import { withinLets } from './known-function.ts';
+import { RunTimeFunctionError } from './run-time-function.ts';
 
 /**
  * Replaces `gradient(@f)`, `vjp(@f)` and `jvp(@f)` by functions that compute derivatives: by reverse mode
@@ -27,16 +41,97 @@ export const gradient: Pass = {
   name: 'gradient',
   run(module, context) {
     if (!asksForDerivatives(module)) return module;
-    // Of straight lines in several functions comes one straight line.
-    const whole = inlineFunctions(module, context, differentiated(module));
-    const source = whole === module ? module : inferTypes.run(whole, context);
-    context.types.declare(source);
-    const expanded = inferTypes.run(new Expansion(source, context).run(), context);
-    context.types.declare(expanded);
-    const inlined = inlineFunctions(expanded, context, madeForOneCall(expanded, source));
-    return nameUnknownDims.run(withoutUncalled(inlined, source), context);
+    const roots = new Set(module.functions.keys());
+    let current = module;
+    // Those of functions that ask for none come first: what they become is code as any other.
+    while (asksInside(current)) current = withInnermost(current, { context, roots });
+    return mapFunctions(withPlaces(current, module), withoutMarks);
   },
 };
+
+/** What was made for no place of its own, such as a sum of data, has that of the first derivative. */
+function withPlaces(made: Module, source: Module): Module {
+  const span = placeOfDerivative(source);
+  return mapFunctions(made, (fn) => {
+    const body = rewrite(fn.body, (expr) => withPlace(expr, span));
+    return body === fn.body ? fn : { ...fn, body };
+  });
+}
+
+/** The place of the first derivative that a program asks for. */
+function placeOfDerivative({ functions }: Module): Span | undefined {
+  for (const { body } of functions.values()) {
+    const found = postOrder(body).find((expr) => isDerivative(expr) && expr.span !== undefined);
+    if (found !== undefined) return spanOf(found);
+  }
+  return undefined;
+}
+
+/** The module without the derivatives of functions that ask for no derivatives themselves. */
+function withInnermost(
+  module: Module,
+  at: { readonly context: PassContext; readonly roots: ReadonlySet<string> },
+): Module {
+  const { context } = at;
+  const types: FunctionTypeNode[] = [];
+  let found: RunTimeFunctionError | undefined;
+  for (;;) {
+    const { classes, module: source } =
+      types.length === 0 ? { module } : withData(module, types, context);
+    if (source === undefined) throw found ?? new Error('internal: no module');
+    try {
+      return expanded(source, at);
+    } catch (thrown) {
+      if (!(thrown instanceof RunTimeFunctionError)) throw thrown;
+      found = thrown;
+      const type = classes?.source(thrown.type) ?? thrown.type;
+      if (type.kind !== 'function' || classes?.of(type) !== undefined) throw thrown;
+      types.push(type);
+    }
+  }
+}
+
+/** {@link defunctionalise}. Throws UnsupportedError for functions of the type parameters of data. */
+function withData(
+  module: Module,
+  types: readonly FunctionTypeNode[],
+  context: PassContext,
+): Defunctionalised {
+  try {
+    return defunctionalise(module, types, context);
+  } catch (thrown) {
+    const name = thrown instanceof TypeCheckError ? functionsOfParameters(module) : undefined;
+    if (name === undefined) throw thrown;
+    const complaint = {
+      where: formatSpan(placeOfDerivative(module), 'gradient'),
+      got: `a derivative of functions in ${name}, whose types depend on its type parameters`,
+      expected: 'functions of types that are known',
+      remedy: `Declare ${name} for the types that it is used at.`,
+    };
+    throw new UnsupportedError(complaint, { cause: thrown });
+  }
+}
+
+function expanded(
+  module: Module,
+  { context, roots }: { readonly context: PassContext; readonly roots: ReadonlySet<string> },
+): Module {
+  context.types.declare(module);
+  // Of straight lines in several functions comes one straight line.
+  const whole = inlineFunctions(module, context, differentiated(module));
+  const inferred = whole === module ? module : inferTypes.run(whole, context);
+  const asking = [...inferred.functions].filter(([, { body }]) => asksFor(body));
+  const reached = new Set([...differentiated(inferred), ...asking.map(([name]) => name)]);
+  const halved = halveSteps(inferred, reached, context.types);
+  const source = halved === inferred ? inferred : inferTypes.run(halved, context);
+  context.types.declare(source);
+  const written = new Expansion(source, context).run();
+  // What was emitted has its types, unless it calls what is polymorphic.
+  const made = isElaborated(written) ? written : inferTypes.run(written, context);
+  context.types.declare(made);
+  const inlined = inlineFunctions(made, context, madeForOneCall(made, source));
+  return nameUnknownDims.run(withoutUncalled(inlined, roots), context);
+}
 
 /** Functions that derivatives are asked for, and those that they call. */
 function differentiated({ functions }: Module): ReadonlySet<string> {
@@ -69,9 +164,9 @@ function madeForOneCall(module: Module, { functions }: Module): ReadonlySet<stri
   return new Set(made.map(([name]) => name));
 }
 
-/** Without those of the functions that were made which nothing calls any more. */
-function withoutUncalled(module: Module, source: Module): Module {
-  const kept = new Set<string>(source.functions.keys());
+/** Without functions that the program did not have and that nothing calls any more. */
+function withoutUncalled(module: Module, roots: ReadonlySet<string>): Module {
+  const kept = new Set<string>(roots);
   for (const name of kept) {
     const fn = module.functions.get(name);
     // A set hears of what is added while it is walked.
@@ -85,93 +180,109 @@ class Expansion {
   readonly #module: Module;
   readonly #functions: Map<string, FunctionExpr>;
   readonly #program: DerivativeProgram;
-  readonly #states = new Map<string, 'open' | 'done'>();
+  readonly #asking: ReadonlySet<string>;
+  readonly #types: TypeInference;
   #closures = 0;
+  #derived = 0;
 
   constructor(module: Module, context: PassContext) {
-    const anf = toAnf.run(module, context);
-    this.#module = module;
-    this.#functions = new Map(anf.functions);
-    const { types } = context;
-    types.declare({ functions: this.#functions, types: module.types });
+    this.#module = toAnf.run(module, context);
+    this.#functions = new Map(this.#module.functions);
+    this.#types = context.types;
+    this.#asking = askingFunctions(module);
+    // Functions that are added are known to inference.
+    context.types.declare({ functions: this.#functions, types: module.types });
     this.#program = new DerivativeProgram({
-      types,
+      types: context.types,
       definitions: module.types,
       functions: this.#functions,
-      source: (name) => this.#source(name),
-      recomputes: isNested(module),
     });
   }
 
   run(): Module {
-    const kept = new Set<string>();
-    const work = [...this.#module.functions.keys()];
-    for (let name = work.pop(); name !== undefined; name = work.pop()) {
-      if (kept.has(name)) continue;
-      kept.add(name);
-      work.push(...globalsOf(this.#source(name)));
-    }
-    // The program's own functions in their order, then those that were made.
-    const names = [...this.#functions.keys()].filter((name) => kept.has(name));
-    const functions = new Map(names.map((name) => [name, this.#source(name)]));
-    return mapFunctions({ ...this.#module, functions }, withoutMarks);
-  }
-
-  /** A function without calls of `gradient`. */
-  #source(name: string): FunctionExpr {
-    const fn = this.#functions.get(name);
-    if (fn === undefined) throw new Error(`internal: no @${name}`);
-    const state = this.#states.get(name);
-    if (state === 'done' || !postOrder(fn.body).some(isDerivative)) return fn;
-    if (state === 'open') {
-      throw new UnsupportedError({
-        where: `@${name}`,
-        got: 'a derivative of a function that asks for its own',
-        expected: 'derivatives of other functions',
-      });
-    }
-    this.#states.set(name, 'open');
-    const lets = valuesOf(fn.body);
-    const body = rewrite(fn.body, (expr) => {
-      if (!isDerivative(expr) || expr.callee.kind !== 'operator') return expr;
-      const op = expr.callee.name;
-      if (op === STOP_GRADIENT || op === CUSTOM_GRADIENT) return expr;
-      return this.#derive(expr, op, { lets, name });
+    const { functions } = this.#module;
+    for (const [name, fn] of functions) this.#functions.set(name, this.#withDerivatives(fn, name));
+    if (this.#derived > 0) return { ...this.#module, functions: this.#functions };
+    const [name = ''] = [...functions].find(([, { body }]) => asksFor(body)) ?? [];
+    throw new UnsupportedError({
+      where: `@${name}`,
+      got: 'a derivative of a function that asks for its own',
+      expected: 'derivatives of other functions',
     });
-    const source = { ...fn, body: withoutUnreadFunctions(body) };
-    this.#functions.set(name, source);
-    this.#states.set(name, 'done');
-    return source;
   }
 
-  #derive(
-    expr: CallExpr,
-    op: string,
-    { lets, name }: { lets: ReadonlyMap<Expr, Expr>; name: string },
-  ): Expr {
+  #withDerivatives(fn: FunctionExpr, name: string): FunctionExpr {
+    if (!asksFor(fn.body)) return fn;
+    const lets = valuesOf(fn.body);
+    const body = rewrite(fn.body, (expr, original) => {
+      if (!isAsking(expr) || !isAsking(original)) return expr;
+      const operand = this.#operand(original, lets);
+      if (this.#asks(operand)) return expr;
+      this.#derived++;
+      return this.#derive(expr, operand, name);
+    });
+    return { ...fn, body: withoutUnreadFunctions(body) };
+  }
+
+  /** What a derivative is asked of: a global function, or a function with all other functions that it reads. */
+  #operand(expr: AskingCall, lets: ReadonlyMap<Expr, Expr>): Expr {
     let operand = expr.args[0];
     for (let next = operand; next !== undefined; next = lets.get(next)) operand = next;
+    if (operand?.kind === 'global') return operand;
+    if (operand?.kind !== 'function') {
+      const type = operand && this.#types.of(operand);
+      if (type?.kind !== 'function') throw new Error('internal: a derivative of no function');
+      throw new RunTimeFunctionError(expr, type);
+    }
+    const inside = new Map<VarExpr, Expr>();
+    const visit = (root: Expr): void => {
+      for (const variable of freeVariables(root)) {
+        const value = lets.get(variable);
+        if (value === undefined || inside.has(variable) || !isFunction(value, this.#types))
+          continue;
+        visit(value);
+        inside.set(variable, value);
+      }
+    };
+    visit(operand);
+    const read = [...inside].map(([variable, value]) => ({ variable, value }));
+    return { ...operand, body: withinLets(read, operand.body) };
+  }
+
+  /** Whether code asks for derivatives itself. */
+  #asks(operand: Expr): boolean {
+    return asksFor(operand) || globalsOf(operand).some((name) => this.#asking.has(name));
+  }
+
+  #derive(expr: AskingCall, operand: Expr, name: string): Expr {
+    const op = expr.callee.name;
     const make = (of: string, captured: number): string => {
       if (op === JVP) return this.#program.jvp(of, captured);
       return op === GRADIENT
         ? this.#program.gradient(of, captured)
         : this.#program.withCotangent(of, captured);
     };
-    if (operand?.kind === 'global') return global(make(operand.name, 0));
-    if (operand?.kind === 'function') {
-      const captured = freeVariables(operand);
-      const closed = `${name}.fn_${this.#closures++}`;
-      const { resultType } = operand;
-      const body = func([...captured, ...operand.params], operand.body);
-      this.#functions.set(closed, { ...body, resultType });
-      return this.#program.closureOf(make(closed, captured.length), captured);
-    }
-    throw new UnsupportedError({
-      where: formatSpan(expr.span, `@${name}`),
-      got: `${op} of a function that is known only when the program runs`,
-      expected: 'a global function, or one that stands here',
-    });
+    if (operand.kind === 'global') return global(make(operand.name, 0));
+    if (operand.kind !== 'function') throw new Error('internal: a derivative of no function');
+    const captured = freeVariables(operand);
+    const closed = this.#newName(name);
+    const { resultType } = operand;
+    const whole = { ...func([...captured, ...operand.params], operand.body), resultType };
+    this.#functions.set(closed, copyFunction(whole, new Map(), this.#types.operators));
+    return this.#program.closureOf(make(closed, captured.length), captured, expr.span);
   }
+
+  #newName(name: string): string {
+    let closed = `${name}.fn_${this.#closures++}`;
+    while (this.#functions.has(closed)) closed = `${name}.fn_${this.#closures++}`;
+    return closed;
+  }
+}
+
+/** Whether a value that stands there is a function, by itself or by a name, or one that is made of a function. */
+function isFunction(value: Expr, types: TypeInference): boolean {
+  if (value.kind === 'function' || value.kind === 'global') return true;
+  return isDerivative(value) && types.of(value).kind === 'function';
 }
 
 /** Without functions that only an operator on functions read, in whose place another function stands now. */
@@ -190,34 +301,36 @@ function valuesOf(body: Expr): ReadonlyMap<Expr, Expr> {
   return lets;
 }
 
-/** Whether a function that is differentiated asks for derivatives itself. */
-function isNested({ functions }: Module): boolean {
-  const asking = [...functions].filter(([, fn]) => asksFor(fn.body));
-  const reached = new Set<string>();
-  const roots = asking.flatMap(([, fn]) =>
-    postOrder(fn.body).flatMap((expr) => (isDerivative(expr) ? expr.args : [])),
-  );
-  const work: Expr[] = [...roots];
-  for (let root = work.pop(); root !== undefined; root = work.pop()) {
-    if (asksFor(root)) return true;
-    for (const name of globalsOf(root)) {
-      if (reached.has(name)) continue;
-      reached.add(name);
-      const fn = functions.get(name);
-      if (fn !== undefined) work.push(fn.body);
-    }
-  }
-  return false;
+/** Whether derivatives are asked for anywhere. */
+function asksInside({ functions }: Module): boolean {
+  return [...functions.values()].some(({ body }) => asksFor(body));
 }
 
-function asksFor(root: Expr): boolean {
-  return postOrder(root).some(
-    (expr) =>
-      isDerivative(expr) &&
-      expr.callee.kind === 'operator' &&
-      expr.callee.name !== STOP_GRADIENT &&
-      expr.callee.name !== CUSTOM_GRADIENT,
+/** Functions that ask for derivatives, and those that call them. */
+function askingFunctions({ functions }: Module): ReadonlySet<string> {
+  const callers = new Map<string, string[]>();
+  for (const [name, { body }] of functions) {
+    for (const called of globalsOf(body)) {
+      callers.set(called, [...(callers.get(called) ?? []), name]);
+    }
+  }
+  const found = new Set(
+    [...functions].filter(([, { body }]) => asksFor(body)).map(([name]) => name),
   );
+  // A set hears of what is added while it is walked.
+  for (const name of found) for (const caller of callers.get(name) ?? []) found.add(caller);
+  return found;
+}
+
+type AskingCall = CallExpr & { readonly callee: OperatorExpr };
+
+function asksFor(root: Expr): boolean {
+  return postOrder(root).some(isAsking);
+}
+
+function isAsking(expr: Expr): expr is AskingCall {
+  if (!isDerivative(expr) || expr.callee.kind !== 'operator') return false;
+  return expr.callee.name !== STOP_GRADIENT && expr.callee.name !== CUSTOM_GRADIENT;
 }
 
 function globalsOf(root: Expr): string[] {

@@ -1,5 +1,5 @@
+import { freeVariables } from '../../ir/free-variables.ts';
 import type { CallExpr, Expr, FunctionExpr, TupleExpr, VarExpr } from '../../ir/expr.ts';
-import { freeVariables } from './copy-function.ts';
 
 /** A function value whose code is known where it is called. */
 export type KnownFunction =

@@ -23,26 +23,22 @@ import {
   type IfExpr,
   type MatchExpr,
   type Pattern,
+  spanOf,
   type TupleExpr,
   type VarExpr,
 } from '../../ir/expr.ts';
+import { freeVariables } from '../../ir/free-variables.ts';
 import { CUSTOM_GRADIENT, STOP_GRADIENT } from '../../ir/gradient-operators.ts';
 import { AS_ANY, DEVICE_COPY, SCALAR_OPERATORS } from '../../ir/scalar-operators.ts';
 import { formatType, type Type } from '../../ir/type.ts';
 import { variablesOf } from '../../ir/visit.ts';
-import {
-  copyBlock,
-  copyFunction,
-  freeVariables,
-  freshNames,
-  hasUnknownDims,
-  sizesOf,
-} from './copy-function.ts';
+import { copyFunction, freshNames, hasUnknownDims, sizesOf } from './copy-function.ts';
 import { type Cotangent, Cotangents } from './cotangents.ts';
 import type { Emitter } from './emitter.ts';
 import { ExprGraph, exprOf } from './expr-graph.ts';
 import { type KnownFunction, knownFunction } from './known-function.ts';
 import type { DerivativeContext, FunctionScope } from './derivative-context.ts';
+import { functionTypeIn, RunTimeFunctionError } from './run-time-function.ts';
 import { unsupported } from './unsupported.ts';
 import { construct, SUM_PREFIX, type TypedValues, ZERO_PREFIX } from './typed-values.ts';
 
@@ -91,6 +87,7 @@ export class ReverseBlock {
   }
 
   #step(variable: VarExpr, value: Expr): void {
+    this.#emitter.at(spanOf(value) ?? variable.span);
     const { symbols, taken } = this.#scope;
     const named = new Set(sizesOf(variable.type).filter((symbol) => !symbols.has(symbol)));
     for (const symbol of named) {
@@ -128,9 +125,12 @@ export class ReverseBlock {
   #activate(variable: VarExpr, pull: (cotangent: Cotangent, of: Cotangents, at: Emitter) => void) {
     if (!this.#program.values.hasFloats(this.#typeOf(variable))) return;
     this.#scope.active.add(variable);
+    const { span } = this.#emitter;
     this.#pulls.push((cotangents, emitter) => {
       const cotangent = cotangents.get(variable);
-      if (cotangent !== undefined) pull(cotangent, cotangents, emitter);
+      if (cotangent === undefined) return;
+      emitter.at(span);
+      pull(cotangent, cotangents, emitter);
     });
   }
 
@@ -189,8 +189,11 @@ export class ReverseBlock {
       this.#custom(variable, expr, fn);
     } else {
       this.#emitter.define(variable, expr);
-      if (!expr.args.some((arg) => this.#isActive(arg) || this.#holdsActive(arg))) return;
-      throw unsupported(expr, 'a call of a function that is known only when the program runs');
+      // It may have captured what gets derivatives.
+      if (!this.#program.values.hasFloats(this.#typeOf(variable))) return;
+      const type = this.#typeOf(callee);
+      if (type.kind !== 'function') throw new Error('internal: a call of no function');
+      throw new RunTimeFunctionError(expr, type);
     }
   }
 
@@ -227,10 +230,14 @@ export class ReverseBlock {
     this.#emitter.define(variable, expr);
     const { args } = expr;
     if (name === CUSTOM_GRADIENT) {
-      const [primal, adjoint] = args.map((arg) => knownFunction(arg, this.#scope.known));
-      if (primal === undefined || adjoint === undefined) {
-        throw unsupported(expr, `${name} of functions that are known only when the program runs`);
-      }
+      const [primal, adjoint] = args.map((arg) => {
+        const known = knownFunction(arg, this.#scope.known);
+        const type = this.#typeOf(arg);
+        if (known === undefined && type.kind === 'function')
+          throw new RunTimeFunctionError(expr, type);
+        return known;
+      });
+      if (primal === undefined || adjoint === undefined) throw unsupported(expr, name);
       this.#scope.known.set(variable, { kind: 'custom', primal, adjoint, value: expr });
       return;
     }
@@ -288,9 +295,9 @@ export class ReverseBlock {
   #construction(variable: VarExpr, expr: CallExpr, name: string): void {
     this.#emitter.define(variable, expr);
     const { args } = expr;
-    if (args.some((arg) => this.#holdsActive(arg))) {
-      throw unsupported(expr, 'a function with derivatives as a field of data');
-    }
+    const held = args.find((arg) => this.#holdsActive(arg));
+    const fn = held && functionTypeIn(this.#typeOf(held));
+    if (fn !== undefined) throw new RunTimeFunctionError(expr, fn);
     const type = this.#typeOf(variable);
     if (type.kind !== 'adt' || !args.some((arg) => this.#isActive(arg))) return;
     const { values, types } = this.#program;
@@ -370,17 +377,7 @@ export class ReverseBlock {
       return;
     }
     const { name, args } = this.#program.specialise(expr, given, this.#scope.known);
-    const made = callFunction(global(name), args, expr.span);
     const { result, params } = this.#program.signature(name);
-    if (this.#program.recomputes) {
-      this.#emitter.define(variable, made);
-      this.#activate(variable, (cotangent, of, emitter) => {
-        const whole = of.whole(cotangent, variable, this.#typeOf(variable));
-        const back = global(this.#program.pullback(name));
-        this.#spread(callFunction(back, [...args, whole]), args, { of, emitter });
-      });
-      return;
-    }
     const forward = callFunction(global(this.#program.vjp(name)), args, expr.span);
     const both = this.#emitter.bind(forward, 'r');
     this.#emitter.define(variable, projection(both, 0));
@@ -411,10 +408,10 @@ export class ReverseBlock {
   #custom(
     variable: VarExpr,
     expr: CallExpr,
-    { primal, adjoint }: KnownFunction & { kind: 'custom' },
+    { adjoint }: KnownFunction & { kind: 'custom' },
   ): void {
     const { args } = expr;
-    this.#emitter.define(variable, { ...expr, callee: functionOf(primal, expr) });
+    this.#emitter.define(variable, expr);
     if (!args.some((arg) => this.#isActive(arg))) return;
     this.#activate(variable, (cotangent, of, emitter) => {
       const whole = of.whole(cotangent, variable, this.#typeOf(variable));
@@ -433,15 +430,6 @@ export class ReverseBlock {
       return;
     }
     const outs: Outs = { operands, matched, type };
-    if (this.#program.recomputes) {
-      this.#emitter.define(variable, expr);
-      this.#activate(variable, (cotangent, of, emitter) => {
-        const whole = of.whole(cotangent, variable, this.#typeOf(variable));
-        const again = this.#againBranches(expr, { ...outs, cotangent: whole, emitter });
-        this.#spread(again, outsOf(outs), { of, emitter });
-      });
-      return;
-    }
     const made = mapBodies(this.#withoutWildcards(expr), (body, pattern) => {
       const emitter = this.#emitter.inner();
       const block = this.#inner(emitter, matched === undefined ? undefined : pattern);
@@ -534,23 +522,6 @@ export class ReverseBlock {
       default:
         return pattern satisfies never;
     }
-  }
-
-  /** The branches once more, each computed again before its cotangents. */
-  #againBranches(expr: IfExpr | MatchExpr, at: Outs & { cotangent: Expr; emitter: Emitter }): Expr {
-    const { operators } = this.#program.types;
-    const { symbols: known, taken } = this.#scope;
-    const whole = this.#withoutWildcards(expr);
-    const copy = copyBlock(whole, { known, taken }, operators);
-    if (copy.kind !== expr.kind || (copy.kind !== 'if' && copy.kind !== 'match')) {
-      throw new Error('internal: a branch became something else');
-    }
-    return mapBodies(copy, (body, pattern) => {
-      const emitter = at.emitter.inner();
-      const block = this.#inner(emitter, at.matched === undefined ? undefined : pattern);
-      const result = block.run(body);
-      return emitter.around(block.pullBranch({ ...at, result, pattern, emitter }));
-    });
   }
 
   /** A match whose patterns bind all parts of a value, if that has derivatives. */

@@ -14,6 +14,7 @@ import {
 } from '../../ir/type.ts';
 import { Emitter } from './emitter.ts';
 import { ExprGraph, exprOf } from './expr-graph.ts';
+import { unusedName } from './unused-name.ts';
 
 /** Functions that make zeros of values begin with this, and have no derivative. */
 export const ZERO_PREFIX = 'gradient.zero.';
@@ -33,6 +34,7 @@ export class TypedValues {
   readonly #types: TypeInference;
   readonly #definitions: ReadonlyMap<string, TypeDefinition>;
   readonly #functions: Map<string, FunctionExpr>;
+  readonly #made = new Map<string, string>();
   /** Definitions of data types that hold floats, or may. */
   readonly #floating = new Map<string, boolean>();
 
@@ -44,11 +46,7 @@ export class TypedValues {
 
   /** Whether values of a type hold floats, or may: what a type parameter stands for is not known. */
   hasFloats(type: Type): boolean {
-    return this.#hasFloats(type, { ofParameters: true });
-  }
-
-  #hasFloats(type: Type, { ofParameters }: { ofParameters: boolean }): boolean {
-    const inside = (part: Type): boolean => this.#hasFloats(part, { ofParameters });
+    const inside = (part: Type): boolean => this.hasFloats(part);
     switch (type.kind) {
       case 'tensor':
         return isFloat(type.dtype);
@@ -57,7 +55,7 @@ export class TypedValues {
       case 'adt':
         return type.args.some(inside) || this.#defines(type.name);
       case 'type-var':
-        return ofParameters;
+        return true;
       default:
         return false;
     }
@@ -72,11 +70,15 @@ export class TypedValues {
   #defines(name: string): boolean {
     const known = this.#floating.get(name);
     if (known !== undefined) return known;
-    this.#floating.set(name, false);
-    const constructors = this.#definitions.get(name)?.constructors ?? [];
-    const found = constructors.some(({ fields }) =>
-      fields.some((type) => this.#hasFloats(type, { ofParameters: false })),
-    );
+    const reached = new Set([name]);
+    let found = false;
+    // A set hears of what is added while it is walked.
+    for (const one of reached) {
+      const fields = (this.#definitions.get(one)?.constructors ?? []).flatMap((own) => own.fields);
+      const parts = fields.flatMap(partsWithin);
+      found ||= parts.some((part) => part.kind === 'tensor' && isFloat(part.dtype));
+      for (const part of parts) if (part.kind === 'adt') reached.add(part.name);
+    }
     this.#floating.set(name, found);
     return found;
   }
@@ -117,7 +119,9 @@ export class TypedValues {
       case 'tensor': {
         if (!isFloat(type.dtype)) return a;
         const graph = this.#graph(emitter);
-        return exprOf(graph.builder.add(graph.of(a), graph.of(b)));
+        // Sizes under other names would make a broadcast of it.
+        const [left, right] = [a, b].map((term) => graph.of(this.conform(term, type, emitter)));
+        return left && right ? exprOf(graph.builder.add(left, right)) : a;
       }
       case 'tuple':
         return tuple(
@@ -207,7 +211,7 @@ export class TypedValues {
   /** For tensors whose dimensions have no names where they are. */
   #tensorFunction(kind: 'zero' | 'sum', dtype: DType, rank: number): Expr {
     const prefix = kind === 'zero' ? ZERO_PREFIX : SUM_PREFIX;
-    const name = `${prefix}${dtype}.${rank}`;
+    const name = this.#nameOf(`${prefix}${dtype}.${rank}`);
     if (!this.#functions.has(name)) {
       const shape = Array.from({ length: rank }, (_, axis) => `d${axis}`);
       const type: Type = { kind: 'tensor', dtype, shape };
@@ -266,6 +270,15 @@ export class TypedValues {
     return found;
   }
 
+  /** Its own name for what is made: what other derivatives have made may know functions as such that are data now. */
+  #nameOf(wanted: string): string {
+    const known = this.#made.get(wanted);
+    if (known !== undefined) return known;
+    const name = unusedName(wanted, this.#functions);
+    this.#made.set(wanted, name);
+    return name;
+  }
+
   #newEmitter(): Emitter {
     return new Emitter(this.#types);
   }
@@ -277,7 +290,7 @@ export class TypedValues {
 
   /** `@gradient.zero.List<A>(%A: fn (A) -> A, %x: List[A]) -> List[A]`, or that of a sum. */
   #dataFunction(prefix: string, { name: typeName }: AdtTypeNode): Expr {
-    const name = `${prefix}${typeName}`;
+    const name = this.#nameOf(`${prefix}${typeName}`);
     if (this.#functions.has(name)) return global(name);
     const definition = this.#definitions.get(typeName);
     if (definition === undefined) throw new Error(`internal: no type ${typeName}`);
@@ -349,6 +362,12 @@ export class TypedValues {
 export function construct(name: string, { args }: AdtTypeNode, fields: readonly Expr[]): Expr {
   const made = callFunction({ kind: 'constructor', name }, fields);
   return args.length === 0 ? made : { ...made, typeArguments: args };
+}
+
+/** A type and those of its fields, to any depth. */
+function partsWithin(type: Type): readonly Type[] {
+  if (type.kind === 'tuple') return type.fields.flatMap(partsWithin);
+  return type.kind === 'adt' ? [type, ...type.args.flatMap(partsWithin)] : [type];
 }
 
 const UNIT: Type = { kind: 'tuple', fields: [] };

@@ -2,6 +2,7 @@ import { type Block, type BlockTable, innerBlocks, type Step } from '../../ir/bl
 import { call, letIn, variableOf } from '../../ir/build.ts';
 import type { CallExpr, Expr, FunctionExpr, MatchExpr, VarExpr } from '../../ir/expr.ts';
 import { MAKE_CLOSURE } from '../../ir/machine-operators.ts';
+import { placeOfFunction } from '../../ir/place.ts';
 import { runTask, sub, type Task } from '../../ir/task.ts';
 import type { Type } from '../../ir/type.ts';
 import { variablesOf, withChildren } from '../../ir/visit.ts';
@@ -151,10 +152,11 @@ export class LiftedFunction {
     return source;
   }
 
-  #valueOf({ name, captured, typeParams }: LiftedSource): Expr {
+  #valueOf({ name, fn, captured, typeParams }: LiftedSource): Expr {
     const callee: Expr = { kind: 'global', name };
     if (captured.length === 0 && typeParams.length === 0) return callee;
-    const made = call(MAKE_CLOSURE, [callee, ...captured.map((variable) => this.#atom(variable))]);
+    const operands = [callee, ...captured.map((variable) => this.#atom(variable))];
+    const made = call(MAKE_CLOSURE, operands, {}, placeOfFunction(fn));
     return typeParams.length === 0 ? made : { ...made, typeArguments: typeVars(typeParams) };
   }
 

@@ -50,14 +50,10 @@ describe('lower-shapes', () => {
         let %__3: () = match_shape(%y, %h, dims=["store 2"], context="input \\"y\\"");
         let %__4: () = compute_shape(%h, program=["load 0", "const 8", "min", "const 2", "max", "store 5"]);
         let %__5: () = match_shape(%x, %h, dims=["slot 5"], context="input \\"x\\", where dimension 0 is from 2 to 8");
-        let %__6: () = compute_shape(%h, program=["const 4", "load 0", "mul", "store 1"]);
+        let %t0: Tensor[(n,), float32] = reuse(%x);
         let %shape0: shape = make_shape(%h, dims=["slot 0"]);
-        let %__7: () = match_shape(%shape0, %h, dims=["slot 2"], context="node \\"ir\\": add: got (n,) and (m,), expected shapes that broadcast (dimension -1 is n and m). Dimensions must be equal or 1, aligned from the right.");
-        let %n0: int = load_shape(%h, slot=1);
-        let %s0: storage = alloc_storage(%n0, bytes=[(4 * n)]);
-        let %shape1: shape = make_shape(%h, dims=["slot 0"]);
-        let %t0: Tensor[(n,), float32] = alloc_tensor(%s0, %shape1, shape=["n"], dtype="float32");
-        %0 = fn (%p0: Tensor[(n,), float32], %p1: Tensor[(m,), float32], primitive="add") {
+        let %__6: () = match_shape(%shape0, %h, dims=["slot 2"], context="ir:2:7: add: got (n,) and (m,), expected shapes that broadcast (dimension -1 is n and m). Dimensions must be equal or 1, aligned from the right.");
+        %0 = fn (%p0: Tensor[(n,), float32], %p1: Tensor[(m,), float32], primitive="add", in_place=0) {
           add(%p0, %p1)
         };
         call_into(%0, %x, %y, %t0)
@@ -118,12 +114,8 @@ describe('lower-shapes', () => {
       def @main.fn(%x: Tensor[(n,), float32], captured=1) -> Tensor[(n,), float32] {
         let %h: shape_heap = shape_heap(slots=2);
         let %_: () = match_shape(%x, %h, dims=["store 0"], context="input \\"x\\"");
-        let %__1: () = compute_shape(%h, program=["const 4", "load 0", "mul", "store 1"]);
-        let %n0: int = load_shape(%h, slot=1);
-        let %s0: storage = alloc_storage(%n0, bytes=[(4 * n)]);
-        let %shape0: shape = make_shape(%h, dims=["slot 0"]);
-        let %t0: Tensor[(n,), float32] = alloc_tensor(%s0, %shape0, shape=["n"], dtype="float32");
-        %0 = fn (%p0: Tensor[(n,), float32], primitive="neg") {
+        let %t0: Tensor[(n,), float32] = reuse(%x);
+        %0 = fn (%p0: Tensor[(n,), float32], primitive="neg", in_place=0) {
           neg(%p0)
         };
         call_into(%0, %x, %t0)

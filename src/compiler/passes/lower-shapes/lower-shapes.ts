@@ -9,10 +9,12 @@ import {
   type FunctionExpr,
   type IfExpr,
   type MatchExpr,
+  spanOf,
   type VarExpr,
 } from '../../ir/expr.ts';
 import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO } from '../../ir/machine-operators.ts';
 import { isShapeOperator, VIEW_AS } from '../../ir/shape-operators.ts';
+import { placeOfFunction } from '../../ir/place.ts';
 import { runTask, sub, type Task } from '../../ir/task.ts';
 import { mapFunctions, postOrder, variablesOf } from '../../ir/visit.ts';
 import { ShapeBinder } from './shape-binder.ts';
@@ -72,6 +74,7 @@ class ShapeLowering {
     for (const type of [...tensors, ...this.#shapes.computedIn(this.#fn)])
       this.#slots.declare(type);
     bounds?.declare(this.#slots);
+    this.#slots.at(placeOfFunction(this.#fn));
     const steps: Step[] = [];
     this.#slots.writeTo(steps);
     const hasHeap = this.#slots.begin(isChecked && tensors.length > 0);
@@ -80,6 +83,7 @@ class ShapeLowering {
     for (const [i, param] of params.entries()) {
       const where = `input "${param.name}"`;
       const isCompared = i < own;
+      this.#slots.at(param.span);
       if (param.type !== undefined) {
         this.#binder.bind(param, param.type, { isChecked, isCompared, where });
       }
@@ -96,10 +100,12 @@ class ShapeLowering {
     const needed = neededIn(block, this.#types);
     this.#slots.computeKnown(needed);
     for (const [index, { variable, value }] of block.steps.entries()) {
+      this.#slots.at(spanOf(value) ?? variable.span);
       this.#beforeCall(block, index);
       steps.push({ variable, value: yield* sub(this.#value(value)) });
       if (this.#learn(variable)) this.#slots.computeKnown(needed);
     }
+    this.#slots.at(spanOf(block.result));
     this.#beforeCall(block, block.steps.length);
     const result = yield* sub(this.#value(block.result));
     this.#slots.writeTo(outer);
@@ -147,6 +153,7 @@ class ShapeLowering {
   }
 
   #call(expr: CallExpr): Expr {
+    this.#slots.at(expr.span);
     this.#check(expr);
     const { callee, args, attributes } = expr;
     if (callee.kind !== 'operator') return expr;
@@ -185,6 +192,7 @@ class ShapeLowering {
   #beforeCall(block: Block, index: number): void {
     const next = callAfterAllocation(block, index);
     if (next === undefined || this.#checked.has(next.call)) return;
+    this.#slots.at(next.call.span);
     this.#check(next.call);
     this.#slots.compute(next.dims, formatSpan(next.call.span, 'a kernel'));
   }
@@ -194,8 +202,8 @@ class ShapeLowering {
     if (this.#checked.has(expr)) return;
     this.#checked.add(expr);
     for (const { left, right, message } of this.#shapes.checksOf(expr)) {
-      const context =
-        expr.span === undefined ? message : `${formatSpan(expr.span, '')}: ${message}`;
+      const place = formatSpan(expr.span, '');
+      const context = message.startsWith(place) ? message : `${place}: ${message}`;
       this.#slots.requireEqual(left, right, context);
     }
   }
@@ -204,6 +212,7 @@ class ShapeLowering {
   #learn(variable: VarExpr): boolean {
     const { name, type, span } = variable;
     if (type === undefined || !this.#binder.isNew(type)) return false;
+    this.#slots.at(span);
     this.#binder.bind(variable, type, { isChecked: false, where: formatSpan(span, `%${name}`) });
     return true;
   }

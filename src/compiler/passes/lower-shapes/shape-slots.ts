@@ -4,7 +4,8 @@ import type { TensorType } from '../../../core/primitive-function.ts';
 import { byteLengthOf } from '../../ir/byte-length.ts';
 import type { Step } from '../../ir/block.ts';
 import { call, int, variableOf } from '../../ir/build.ts';
-import type { CallExpr, Expr, VarExpr } from '../../ir/expr.ts';
+import { type CallExpr, type Expr, formatSpan, type Span, type VarExpr } from '../../ir/expr.ts';
+import { withPlace } from '../../ir/place.ts';
 import {
   COMPUTE_SHAPE,
   LOAD_SHAPE,
@@ -36,6 +37,7 @@ export class ShapeSlots {
   /** What could not be compared where its tensor was bound. */
   #open: (ComputedDims & { readonly tensor: Expr })[] = [];
   #counts = { shape: 0, size: 0 };
+  #span: Span | undefined;
 
   /** Writes to these steps from now on; gives those before. */
   writeTo(steps: Step[]): Step[] {
@@ -44,15 +46,20 @@ export class ShapeSlots {
     return before;
   }
 
+  /** Calls from now on stand for what is at this place in the source. */
+  at(span: Span | undefined): void {
+    this.#span = span ?? this.#span;
+  }
+
   /** Binds a call that gives nothing. */
   emit(value: CallExpr): void {
-    this.#steps.push({ variable: variableOf('_', UNIT_TYPE), value });
+    this.#steps.push({ variable: variableOf('_', UNIT_TYPE), value: withPlace(value, this.#span) });
   }
 
   /** Binds a value to a new variable. */
   bind(value: Expr, name: string, type: Type): VarExpr {
     const variable = variableOf(name, type);
-    this.#steps.push({ variable, value });
+    this.#steps.push({ variable, value: withPlace(value, this.#span) });
     return variable;
   }
 
@@ -145,7 +152,7 @@ export class ShapeSlots {
   }
 
   /** A shape made from slots; undefined for one of numbers. */
-  shapeOf(shape: readonly Dim[], where = 'a result'): VarExpr | undefined {
+  shapeOf(shape: readonly Dim[], where = formatSpan(this.#span, 'a result')): VarExpr | undefined {
     if (shape.every((dim) => typeof dim === 'number')) return undefined;
     this.compute(shape, where);
     return this.#makeShape(shape);
@@ -161,7 +168,7 @@ export class ShapeSlots {
   size(dim: Dim): Expr {
     if (typeof dim === 'number') return int(dim);
     this.compute([dim]);
-    return call(LOAD_SHAPE, [this.heap], { slot: this.#slot(dim) });
+    return call(LOAD_SHAPE, [this.heap], { slot: this.#slot(dim) }, this.#span);
   }
 
   #makeShape(shape: readonly Dim[]): VarExpr {
@@ -185,7 +192,7 @@ export class ShapeSlots {
   }
 
   /** Fills the slots of dimensions that have not been computed on the way here. */
-  compute(dims: readonly Dim[], where = 'a dimension'): void {
+  compute(dims: readonly Dim[], where = formatSpan(this.#span, 'a dimension')): void {
     const steps: string[] = [];
     for (const dim of dims) {
       if (typeof dim === 'number' || this.#known.has(formatDim(dim))) continue;

@@ -22,6 +22,7 @@ import {
   type Pattern,
   type VarExpr,
 } from '../../ir/expr.ts';
+import { withPlace } from '../../ir/place.ts';
 import { runTask, sub, type Task } from '../../ir/task.ts';
 import { FLOAT_TYPE, INT_TYPE, sameType, type Type } from '../../ir/type.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
@@ -259,20 +260,20 @@ class FlatMatch {
       literal = variable;
     }
     const condition = variableOf('equal', INT_TYPE);
-    const value = call(isInt ? 'int_eq' : 'float_eq', [place.value, literal]);
+    const { span } = this.#expr;
+    const value = call(isInt ? 'int_eq' : 'float_eq', [place.value, literal], {}, span);
     steps.push({ variable: condition, value });
     const thenBranch = yield* sub(this.build(equal, all));
     const elseBranch = yield* sub(this.build(otherwise, all));
-    const { span } = this.#expr;
-    const result = ifElse(condition, thenBranch, elseBranch);
-    return bind(steps, span === undefined ? result : { ...result, span });
+    return bind(steps, withPlace(ifElse(condition, thenBranch, elseBranch), span));
   }
 
   /** Where `match?` has no clause for a number. */
   #fail(): Expr {
     if (this.#expr.complete) throw new Error('internal: a match that nothing fits');
     const place = formatSpan(this.#expr.span, 'match');
-    return stopOf(new Error(`${place}: no clause fits the value`), this.#resultType());
+    const stop = stopOf(new Error(`${place}: no clause fits the value`), this.#resultType());
+    return withPlace(stop, this.#expr.span);
   }
 
   /** Variables for the fields of a constructor that are needed. */
@@ -338,6 +339,7 @@ class FlatMatch {
         callFunction(
           callee,
           values.map(({ place }) => place.value),
+          this.#expr.span,
         ),
       );
     }
@@ -352,7 +354,9 @@ class FlatMatch {
   #function(clause: number, params: readonly VarExpr[]): VarExpr {
     const known = this.#functionOf.get(clause);
     if (known !== undefined) return known;
-    const fn = { ...func(params, this.#options.bodyOf(clause)), resultType: this.#resultType() };
+    const { span } = this.#expr;
+    const made = func(params, this.#options.bodyOf(clause));
+    const fn = { ...made, resultType: this.#resultType(), ...(span && { span }) };
     const variable = variableOf('clause', this.#options.context.types.of(fn));
     this.functions.push({ variable, value: fn });
     this.#functionOf.set(clause, variable);

@@ -9,7 +9,15 @@ import type { TypeInference } from '../../inference/type-inference.ts';
 import { assignStorages } from './assign-storages.ts';
 import { findParts, isJoin, type Part } from './joined-tensors.ts';
 import { liveBytes, type PlannedStorage, type TensorInterval } from './planned-storage.ts';
-import { LaterReads, type Overwrite, overwrittenParameter } from './overwrites.ts';
+import {
+  type Append,
+  appendOf,
+  LaterReads,
+  type Overwrite,
+  overwrittenParameter,
+  type OverwrittenMemory,
+  parametersInPlace,
+} from './overwrites.ts';
 import { TensorAliases } from './tensor-aliases.ts';
 
 /** Storages begin at multiples of this, and take as many bytes. */
@@ -50,6 +58,8 @@ export interface BlockPlan {
   readonly storages: readonly PlannedStorage[];
   /** By kernel. */
   readonly places: readonly TensorPlace[];
+  /** By step, and for the result: the bytes that blocks inside it hold. */
+  readonly innerBytes: readonly number[];
   readonly peaks: BlockPeaks;
 }
 
@@ -60,10 +70,6 @@ interface BlockPeaks {
 }
 
 const NO_PEAKS: BlockPeaks = { planned: 0, live: 0 };
-
-type OverwrittenMemory =
-  | { readonly kind: 'owned' }
-  | { readonly kind: 'planned'; readonly kernel: number };
 
 /** The plans of the blocks of a function. */
 export class BlockPlans {
@@ -94,30 +100,31 @@ export class BlockPlans {
 
   #planBlock(root: Expr): BlockPlan {
     const block = this.#blocks.of(root);
-    const kernels = this.#kernelsOf(root, block);
+    const wanted = this.#kernelsOf(root, block);
     const inner = valuesOf(block).map((value) => this.#innerPeaks(value));
     const others = inner.map(({ planned }) => planned);
-    const overwritten = overwrittenParts(kernels);
-    const joins = findParts(kernels, others, overwritten);
-    const parts = new Map([...overwritten, ...joins]);
-    const wholes = joinIntervals(kernels, parts);
-    const storages = assignStorages(
-      wholes.map(({ interval }) => interval),
-      others,
-    );
+    const joins = findParts(wanted, others, overwrittenParts(wanted.filter(isNeeded)));
     const innerLive = inner.map(({ live }) => live);
-    const peaks = {
-      planned: greatest(liveBytes(storages, others)),
-      live: greatest(liveBytes(exactIntervals(kernels, parts), innerLive)),
+    const planOf = (kernels: readonly KernelCall[]): BlockPlan => {
+      const parts = new Map([...overwrittenParts(kernels), ...joins]);
+      const wholes = joinIntervals(kernels, parts);
+      const storages = assignStorages(
+        wholes.map(({ interval }) => interval),
+        others,
+      );
+      const peaks = {
+        planned: greatest(liveBytes(storages, others)),
+        live: greatest(liveBytes(exactIntervals(kernels, parts), innerLive)),
+      };
+      const owners = wholes.map(({ owner }) => owner);
+      const places = placesOf(kernels, { storages, owners, parts, joins });
+      return { block, kernels, storages, places, innerBytes: others, peaks };
     };
-    const owners = wholes.map(({ owner }) => owner);
-    return {
-      block,
-      kernels,
-      storages,
-      places: placesOf(kernels, { storages, owners, parts, joins }),
-      peaks,
-    };
+    const together = planOf(withoutJoined(wanted, joins));
+    if (!together.kernels.some(mayBeApart)) return together;
+    // Results in the place of inputs hold it for longer, where scratch memory of kernels could be.
+    const apart = planOf(together.kernels.map(placedApart));
+    return together.peaks.planned <= apart.peaks.planned * WORTH_SHARING ? together : apart;
   }
 
   #innerPeaks(value: Expr): BlockPeaks {
@@ -131,6 +138,7 @@ export class BlockPlans {
 
   #kernelsOf(root: Expr, block: Block): KernelCall[] {
     const lastUse = this.#lastUses(block);
+    const appends = this.#appends(root, block);
     const kernels: KernelCall[] = [];
     /** Kernels by the variables that their results are bound to. */
     const indices = new Map<VarExpr, number>();
@@ -149,7 +157,9 @@ export class BlockPlans {
       const formula = size === undefined ? ` ${formatDim(byteLengthOf(type))}` : '';
       const reads = this.#kernelsRead(value, indices);
       const storageClass = device + formula;
-      const overwrite = this.#overwrite({ root, step }, { call: value, primitive }, (read) => {
+      const append = appends.get(step);
+      const overwritten = { call: value, primitive, append };
+      const overwrite = this.#overwrite({ root, step }, overwritten, (read) => {
         const kernel = indices.get(read);
         const given = kernel === undefined ? undefined : kernels[kernel]?.interval;
         // Memory that is no other's is like that of a parameter.
@@ -157,11 +167,11 @@ export class BlockPlans {
         const isSame = given?.storageClass === storageClass && given.size === size;
         return isSame ? { kind: 'planned', kernel } : undefined;
       });
-      const isShared = isInside && overwrite?.kind !== 'owned';
+      const isShared = isInside && (overwrite === undefined || overwrite.kind === 'planned');
       const interval = { first: step, last, size, storageClass, isShared, reads };
       if (variable !== undefined) indices.set(variable, kernels.length);
-      const isJoining =
-        reads.length === value.args.length && isJoin(primitive, type, this.#types.operators);
+      const isOfKernels = reads.length === value.args.length;
+      const isJoining = isOfKernels && isJoin(primitive, type, this.#types.operators);
       const operands = isJoining ? reads : undefined;
       const planned = { interval, exactSize, operands, overwrite };
       kernels.push({ call: value, primitive, type, step, device, ...planned });
@@ -169,22 +179,55 @@ export class BlockPlans {
     return kernels;
   }
 
+  /**
+   * Calls of a block that extend a tensor which nothing reads after, by step, where the result leaves the block or is
+   * extended again. Others have a place in the plan.
+   */
+  #appends(root: Expr, block: Block): ReadonlyMap<number, Append> {
+    const appends = new Map<number, Append>();
+    const extended = new Set<VarExpr>();
+    for (const [step, value] of [...valuesOf(block).entries()].toReversed()) {
+      const variable = block.steps[step]?.variable;
+      const primitive = this.#blocks.kernel(value);
+      if (value.kind !== 'call' || primitive === undefined) continue;
+      const stays = variable !== undefined && !this.#aliases.escapes(variable);
+      if (stays && !extended.has(variable)) continue;
+      const append = this.#plannable(primitive) && appendOf(primitive, this.#types);
+      const given = value.args[append?.parts[0] ?? -1];
+      if (append === undefined || given?.kind !== 'var') continue;
+      if (this.#reads.isReadAfter({ root, step }, given)) continue;
+      appends.set(step, append);
+      extended.add(this.#aliases.rootOf(given));
+    }
+    return appends;
+  }
+
   /** How a call comes by the memory of an input; `found` says so of one that nothing reads after. */
   #overwrite(
     place: { readonly root: Expr; readonly step: number },
-    { call: { args }, primitive }: Pick<KernelCall, 'call' | 'primitive'>,
+    { call: { args }, primitive, append }: OverwritingCall,
     found: (variable: VarExpr) => OverwrittenMemory | undefined,
   ): Overwrite | undefined {
-    const input = overwrittenParameter(primitive, this.#types.operators);
-    const arg = input === undefined ? undefined : args[input];
-    if (input === undefined || arg?.kind !== 'var') return undefined;
-    const read = this.#aliases.rootOf(arg);
-    const isReadAgain = args.some(
-      (other, i) => i !== input && other.kind === 'var' && this.#aliases.rootOf(other) === read,
-    );
-    if (isReadAgain || this.#reads.isReadAfter(place, arg)) return undefined;
-    const memory = found(read);
-    return memory && { ...memory, input };
+    const needed = overwrittenParameter(primitive, this.#types.operators);
+    const isOptional = needed === undefined;
+    const inputs =
+      append?.parts.slice(0, 1) ??
+      (isOptional ? parametersInPlace(primitive, this.#types) : [needed]);
+    const overwrites = inputs.flatMap((input): Overwrite[] => {
+      const arg = args[input];
+      if (arg?.kind !== 'var') return [];
+      const read = this.#aliases.rootOf(arg);
+      const isReadAgain = args.some(
+        (other, i) => i !== input && other.kind === 'var' && this.#aliases.rootOf(other) === read,
+      );
+      if (isReadAgain || this.#reads.isReadAfter(place, arg)) return [];
+      const memory = found(read);
+      if (memory === undefined) return [];
+      if (append === undefined) return [{ ...memory, input, isOptional }];
+      return memory.kind === 'owned' ? [{ kind: 'appended', ...append, input, isOptional }] : [];
+    });
+    // A place that is known needs no question when the program runs.
+    return overwrites.find(({ kind }) => kind === 'planned') ?? overwrites[0];
   }
 
   /** Indices of kernels of the block whose results a call reads, under any name. */
@@ -222,6 +265,10 @@ export class BlockPlans {
   }
 }
 
+interface OverwritingCall extends Pick<KernelCall, 'call' | 'primitive'> {
+  readonly append: Append | undefined;
+}
+
 /** The values of the steps of a block, and the one that the block gives. */
 export function valuesOf({ steps, result }: Block): Expr[] {
   return [...steps.map(({ value }) => value), result];
@@ -252,6 +299,32 @@ function overwrittenParts(kernels: readonly KernelCall[]): Map<number, Part> {
     parts.set(overwrite.kernel, { whole, byteOffset: 0, end: (kernels[index]?.step ?? 0) - 1 });
   }
   return parts;
+}
+
+function isNeeded({ overwrite }: KernelCall): boolean {
+  return overwrite?.isOptional !== true;
+}
+
+/** Results take the place of inputs if the plan then holds this part at most of what it holds without. */
+const WORTH_SHARING = 7 / 8;
+
+/** Whether a kernel lies in the memory of another's result and need not. */
+function mayBeApart({ overwrite }: KernelCall): boolean {
+  return overwrite?.isOptional === true && overwrite.kind === 'planned';
+}
+
+const placedApart = (kernel: KernelCall): KernelCall =>
+  mayBeApart(kernel) ? { ...kernel, overwrite: undefined } : kernel;
+
+/** Kernels that lie in the memory of an input only if neither is a part of a tensor that is joined. */
+function withoutJoined(kernels: readonly KernelCall[], joins: Parts): readonly KernelCall[] {
+  const joined = new Set([...joins].flatMap(([part, { whole }]) => [part, whole]));
+  return kernels.map((kernel, index) => {
+    const { overwrite } = kernel;
+    const isPlanned = overwrite?.isOptional === true && overwrite.kind === 'planned';
+    const isJoined = isPlanned && (joined.has(index) || joined.has(overwrite.kernel));
+    return isJoined ? { ...kernel, overwrite: undefined } : kernel;
+  });
 }
 
 function joinIntervals(kernels: readonly KernelCall[], parts: Parts): readonly Whole[] {

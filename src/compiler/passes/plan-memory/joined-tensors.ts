@@ -1,6 +1,6 @@
 import type { TensorType } from '../../../core/primitive-function.ts';
-import { completeAttributes } from '../../../ops/attributes.ts';
 import type { Operators } from '../../../ops/operators.ts';
+import { joinAxis } from '../../ir/append-axis.ts';
 import { byteLengthOf } from '../../ir/byte-length.ts';
 import type { FunctionExpr } from '../../ir/expr.ts';
 import { liveBytes, type TensorInterval } from './planned-storage.ts';
@@ -25,21 +25,16 @@ export interface Joinable {
 /** Offsets of bindings in a buffer are multiples of this. */
 const ALIGNMENT = 256;
 
-/**
- * Whether a primitive function only puts its parameters one after the other in memory: it joins them along
- * an axis, and all before that are 1.
- */
+/** Whether a primitive function only puts its parameters one after the other in memory. */
 export function isJoin(
   { params, body }: FunctionExpr,
-  { shape }: TensorType,
+  result: TensorType,
   operators: Operators,
 ): boolean {
   if (body.kind !== 'call' || body.callee.kind !== 'operator') return false;
-  const { callee, args } = body;
+  const { callee, args, attributes } = body;
   if (args.length !== params.length || args.some((arg, i) => arg !== params[i])) return false;
-  const op = operators.require(callee.name);
-  const axis = op.indexMap?.joinedAxis?.(completeAttributes(op, body.attributes), shape.length);
-  return axis !== undefined && shape.slice(0, axis).every((dim) => dim === 1);
+  return joinAxis({ op: operators.require(callee.name), attributes, result }) !== undefined;
 }
 
 /**

@@ -1,14 +1,48 @@
+import { formatDim } from '../../../core/dim.ts';
 import type { Operators } from '../../../ops/operators.ts';
+import { appendAxis } from '../../ir/append-axis.ts';
 import { type BlockTable, innerBlocks } from '../../ir/block.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
+import type { TypeInference } from '../../inference/type-inference.ts';
+import type { Type } from '../../ir/type.ts';
+import { postOrder } from '../../ir/visit.ts';
 import type { TensorAliases } from './tensor-aliases.ts';
 
-/** How a kernel comes by the memory of an input that it changes in place. */
-export type Overwrite =
+/** How a kernel comes by the memory of an input in which its result lies. */
+export type Overwrite = OverwrittenMemory & {
+  readonly input: number;
+  /** Whether the kernel does not need it: the result could have memory of its own. */
+  readonly isOptional: boolean;
+};
+
+export type OverwrittenMemory =
   /** The input is the result of a kernel of the block, which nothing reads any more. */
-  | { readonly kind: 'planned'; readonly input: number; readonly kernel: number }
-  /** Nothing of the function reads the input any more. The machine copies it if somebody else does. */
-  | { readonly kind: 'owned'; readonly input: number };
+  | { readonly kind: 'planned'; readonly kernel: number }
+  /** Nothing of the function reads the input any more. The machine finds out if somebody else does. */
+  | { readonly kind: 'owned' }
+  /** As `owned`: the result is the input, and more behind it. */
+  | (Append & { readonly kind: 'appended' });
+
+/** How a primitive function extends one of its parameters. */
+export interface Append {
+  readonly axis: number;
+  /** Indices of the parameters that its result has one after the other, which begins with the one that is extended. */
+  readonly parts: readonly number[];
+}
+
+/** How the result of a primitive function extends a parameter, if that is all it does. */
+export function appendOf({ params, body }: FunctionExpr, types: TypeInference): Append | undefined {
+  if (body.kind !== 'call' || body.callee.kind !== 'operator') return undefined;
+  const parts = body.args.map((arg) => params.findIndex((param) => param === arg));
+  const [extended = -1, ...others] = parts;
+  const param = params[extended];
+  const [first, result] = [param && types.of(param), types.of(body)];
+  if (first?.kind !== 'tensor' || result.kind !== 'tensor') return undefined;
+  if (others.length === 0 || others.includes(extended) || others.includes(-1)) return undefined;
+  const op = types.operators.require(body.callee.name);
+  const axis = appendAxis({ op, attributes: body.attributes, result }, first);
+  return axis === undefined ? undefined : { axis, parts };
+}
 
 /** The parameter that a primitive function changes in place: that of its only call, if the operator overwrites it. */
 export function overwrittenParameter(
@@ -21,6 +55,41 @@ export function overwrittenParameter(
   const param = params.findIndex((one) => one === read);
   const isReadOnce = body.args.filter((arg) => arg === read).length === 1;
   return param >= 0 && isReadOnce ? param : undefined;
+}
+
+/**
+ * Parameters of a primitive function in whose memory its result may lie, since each element is read where that of
+ * the result is written: calls of elementwise operators and views alone lead from them to the result.
+ */
+export function parametersInPlace(fn: FunctionExpr, types: TypeInference): number[] {
+  const type = types.of(fn.body);
+  if (type.kind !== 'tensor' || type.shape.includes('?')) return [];
+  const shape = formatShape(type);
+  /** Values by whether each read of them is at the place of the result. */
+  const isAligned = new Map<Expr, boolean>([[fn.body, true]]);
+  for (const expr of postOrder(fn.body).toReversed()) {
+    if (expr.kind !== 'call' || expr.callee.kind !== 'operator') continue;
+    const op = types.operators.require(expr.callee.name);
+    const keepsOrder = op.indexMap?.keepsOrder === true;
+    if (op.kind !== 'elementwise' && !keepsOrder) return [];
+    const own = types.of(expr);
+    for (const arg of expr.args) {
+      const from = types.of(arg);
+      const isSame = keepsOrder || formatShape(from) === formatShape(own);
+      const before = isAligned.get(arg) ?? true;
+      isAligned.set(arg, before && isSame && isAligned.get(expr) === true);
+    }
+  }
+  return [...fn.params.keys()].filter((i) => {
+    const param = fn.params[i];
+    const from = param && types.of(param);
+    if (param === undefined || from?.kind !== 'tensor' || from.dtype !== type.dtype) return false;
+    return isAligned.get(param) === true && formatShape(from) === shape;
+  });
+}
+
+function formatShape(type: Type): string {
+  return type.kind === 'tensor' ? type.shape.map(formatDim).join() : '';
 }
 
 /** A step of the block that begins with an expression. */

@@ -1,10 +1,16 @@
 import type { Dim } from '../../../core/dim.ts';
-import type { TensorType } from '../../../core/primitive-function.ts';
 import { BlockTable, innerBlocks, type Step } from '../../ir/block.ts';
 import { byteLengthOf } from '../../ir/byte-length.ts';
 import { call, letIn, variableOf } from '../../ir/build.ts';
-import type { CallExpr, DeviceName, Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
-import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO, OWN } from '../../ir/machine-operators.ts';
+import type { CallExpr, Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
+import {
+  ALLOC_STORAGE,
+  ALLOC_TENSOR,
+  APPEND,
+  CALL_INTO,
+  OWN,
+  REUSE,
+} from '../../ir/machine-operators.ts';
 import { STORAGE_TYPE, tensorType } from '../../ir/type.ts';
 import { mapFunctions, withChildren } from '../../ir/visit.ts';
 import { type BlockPlan, BlockPlans, type KernelCall, valuesOf } from './block-plans.ts';
@@ -85,7 +91,7 @@ class StorageAllocation {
     const variables = new Map<PlannedStorage, VarExpr>();
     const planned = new Map<number, { before: Step[]; value: Expr }>();
     for (const [i, kernel] of kernels.entries()) {
-      const { call: kernelCall, primitive, type, device, step } = kernel;
+      const { call: kernelCall, primitive, type, step } = kernel;
       if (kernel.overwrite !== undefined) {
         planned.set(step, this.#overwriting(kernel, kernel.overwrite));
         continue;
@@ -96,11 +102,11 @@ class StorageAllocation {
       if (variable === undefined) {
         variable = variableOf(`s${this.#storageCount++}`, STORAGE_TYPE);
         variables.set(storage, variable);
-        before.push({ variable, value: allocation(storage, type, device) });
+        before.push({ variable, value: allocation(storage, kernel) });
       }
       const { dtype, shape } = type;
       const attributes = offset === 0 ? { shape, dtype } : { shape, dtype, offset };
-      const allocated = call(ALLOC_TENSOR, [variable], attributes);
+      const allocated = call(ALLOC_TENSOR, [variable], attributes, kernelCall.span);
       if (isJoined) {
         planned.set(step, { before, value: allocated });
         continue;
@@ -117,19 +123,25 @@ class StorageAllocation {
   /** A kernel changes an input, which is its destination too. */
   #overwriting(
     { call: { callee, args, span }, primitive, type }: KernelCall,
-    { kind, input }: Overwrite,
+    overwrite: Overwrite,
   ): { before: Step[]; value: Expr } {
+    const { kind, input, isOptional } = overwrite;
+    if (kind === 'appended') {
+      const parts = overwrite.parts.map((index) => args[index] ?? missing());
+      return { before: [], value: call(APPEND, parts, { axis: overwrite.axis }, span) };
+    }
     const given = args[input] ?? missing();
     const before: Step[] = [];
     let target = given;
     if (kind === 'owned') {
       const known = given.kind === 'var' ? given.type : undefined;
       const variable = variableOf(`t${this.#tensorCount++}`, known ?? tensorType(type));
-      before.push({ variable, value: call(OWN, [given], {}, span) });
+      before.push({ variable, value: call(isOptional ? REUSE : OWN, [given], {}, span) });
       target = variable;
     }
-    const inputs = args.with(input, target);
-    const called = callee.kind === 'var' ? callee : primitive;
+    const inputs = isOptional ? args : args.with(input, target);
+    const named = callee.kind === 'var' ? callee : primitive;
+    const called = isOptional ? inPlace(primitive, input) : named;
     return { before, value: call(CALL_INTO, [called, ...inputs, target], {}, span) };
   }
 
@@ -165,12 +177,19 @@ class StorageAllocation {
   }
 }
 
-function allocation(storage: PlannedStorage, type: TensorType, device: DeviceName): CallExpr {
+function inPlace(primitive: FunctionExpr, input: number): FunctionExpr {
+  return { ...primitive, attributes: { ...primitive.attributes, inPlace: input } };
+}
+
+function allocation(
+  storage: PlannedStorage,
+  { call: { span }, type, device }: KernelCall,
+): CallExpr {
   // A tensor that has the storage for itself gets no more than it needs.
   const formula = byteLengthOf(type);
   const isOwn = storage.size === undefined || (storage.tensors.length === 1 && isDynamic(formula));
   const bytes: readonly Dim[] = [isOwn ? formula : (storage.size ?? formula)];
-  return call(ALLOC_STORAGE, [], device === 'host' ? { bytes, device } : { bytes });
+  return call(ALLOC_STORAGE, [], device === 'host' ? { bytes, device } : { bytes }, span);
 }
 
 function isDynamic(dim: Dim): boolean {

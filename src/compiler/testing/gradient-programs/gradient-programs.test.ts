@@ -24,12 +24,11 @@ describe('on the host, in double precision', () => {
     const derivatives = await derivativesOf(program);
     expect(derivatives.expected.length).toBeGreaterThan(0);
     const host = createHostDevice();
-    const { differences, modes = 0 } = await derivatives.errorsOn(host, 'float64', {
-      verify: true,
-    });
+    const verified = { verify: true };
+    const { differences, modes = 0 } = await derivatives.errorsOn(host, 'float64', verified);
     expect(differences).toBeLessThan(1e-7);
     expect(modes).toBeLessThan(1e-12);
-    const optimised = await derivatives.gradient(host, 'float64');
+    const optimised = await derivatives.gradient(host, 'float64', verified);
     const plain = await derivatives.gradient(host, 'float64', { without: OPTIONAL_PASSES });
     for (const [i, value] of optimised.entries()) expect(value).toBeCloseTo(plain[i] ?? NaN, 10);
   });

@@ -1,7 +1,8 @@
-import { type GradientProgram, textProgram } from './gradient-program.ts';
+import { type Argument, type GradientProgram, textProgram } from './gradient-program.ts';
 
 const S = 'Tensor[(), float64]';
 const V = 'Tensor[(n,), float64]';
+const ANY = 'Tensor[(?,), float64]';
 
 /** Programs that ask for derivatives themselves. */
 export const HIGHER_ORDER_PROGRAMS: readonly GradientProgram[] = [
@@ -85,4 +86,60 @@ export const HIGHER_ORDER_PROGRAMS: readonly GradientProgram[] = [
     }`,
     [0.6, 1.4],
   ),
+  textProgram(
+    'descent in a tree, along its gradient',
+    `type Tree { Leaf(${S}), Node(Tree, ${S}, Tree) }
+    def @value(%t: Tree) -> ${S} {
+      match (%t) { Leaf(%v) => mul(%v, %v), Node(%l, %v, %r) => add(mul(%v, @value(%l)), @value(%r)) }
+    }
+    def @less(%t: Tree, %d: Tree, %h: ${S}) -> Tree {
+      match ((%t, %d)) {
+        (Leaf(%v), Leaf(%a)) => Leaf(sub(%v, mul(%h, %a))),
+        (Node(%l, %v, %r), Node(%a, %b, %c)) =>
+          Node(@less(%l, %a, %h), sub(%v, mul(%h, %b)), @less(%r, %c, %h)),
+        _ => %t,
+      }
+    }
+    def @descend(%t: Tree, %h: ${S}, %k: int) -> Tree {
+      if (%k) { @descend(@less(%t, gradient(@value)(%t).1.0, %h), %h, int_sub(%k, #1)) } else { %t }
+    }
+    def @f(%t: Tree, %h: ${S}) -> ${S} { @value(@descend(%t, %h, #2)) }`,
+    [node(node(leaf(0.3), 0.5, leaf(-0.4)), 1.1, leaf(0.7)), 0.1],
+  ),
+  textProgram(
+    'second derivatives of a tensor that grows in recursion',
+    `def @grow(%v: ${V}, %w: ${S}, %k: int) -> ${ANY} {
+      if (%k) { @grow(concat(%v, mul(%v, %w), axis=0), %w, int_sub(%k, #1)) } else { %v }
+    }
+    def @g(%v: ${V}, %w: ${S}, %k: int) -> ${S} { %r = @grow(%v, %w, %k); reduce_sum(mul(%r, sin(%r))) }
+    def @f(%v: ${V}, %w: ${S}, %k: int) -> ${S} {
+      let %r = gradient(@g)(%v, %w, %k);
+      add(%r.1.1, reduce_sum(mul(%r.1.0, %r.1.0)))
+    }`,
+    [[0.6, 0.3], 0.8, { int: 2 }],
+  ),
+  textProgram(
+    'second derivatives of closures over vectors of any size, in a list',
+    `def @compose(%l: List[fn (${ANY}) -> ${ANY}], %x: ${ANY}) -> ${ANY} {
+      match (%l) { Cons(%g, %r) => @compose(%r, %g(%x)), Nil => %x }
+    }
+    def @g(%x: ${V}, %y: ${V}) -> ${S} {
+      let %scaled = fn (%a: ${ANY}) -> ${ANY} { mul(%a, %x) };
+      let %bent = fn (%a: ${ANY}) -> ${ANY} { sin(add(%a, %y)) };
+      reduce_sum(@compose(Cons(%scaled, Cons(%bent, Nil)), %y))
+    }
+    def @f(%x: ${V}, %y: ${V}) -> ${S} { let %r = gradient(@g)(%x, %y); reduce_sum(mul(%r.1.0, %r.1.1)) }`,
+    [
+      [0.6, 0.4],
+      [0.2, -0.3],
+    ],
+  ),
 ];
+
+function leaf(value: number): Argument {
+  return { constructor: 'Leaf', fields: [value] };
+}
+
+function node(left: Argument, value: number, right: Argument): Argument {
+  return { constructor: 'Node', fields: [left, value, right] };
+}

@@ -86,6 +86,45 @@ export const NETWORK_PROGRAMS: readonly GradientProgram[] = [
     [randomTensor(12, 3, 1, 8), randomTensor(13, 2, 1, 4), randomTensor(14, 4, 1, 1)],
   ),
   textProgram(
+    'recurrent cells, both ways, over an open number of steps',
+    `def @f(%x: Tensor[(t, 1, 2), float64], %r: Tensor[(2, 1, 1), float64], %h: Tensor[(2, 1, 1), float64]) -> ${S} {
+      %y = recurrent(%x, %r, %h, cell="rnn", direction="bidirectional", activations=["Tanh", "Sigmoid"], alphas=[0, 0], betas=[0, 0]);
+      reduce_sum(mul(%y, %y))
+    }`,
+    [randomTensor(12, 3, 1, 2), randomTensor(13, 2, 1, 1), randomTensor(14, 2, 1, 1)],
+  ),
+  textProgram(
+    'recurrent cells from the end, over sequences of other lengths in an open number of steps',
+    `def @f(%x: Tensor[(t, b, 4), float64], %r: Tensor[(1, 1, 4), float64], %h: Tensor[(2, b, 1), float64],
+        %v: Tensor[(1, 3), float64], %l: Tensor[(b,), int32]) -> ${S} {
+      %y = recurrent(%x, %r, %h, %v, %l, cell="lstm", direction="reverse", activations=["Sigmoid", "Tanh", "Tanh"], alphas=[0, 0, 0], betas=[0, 0, 0]);
+      reduce_sum(mul(%y, sin(%y)))
+    }`,
+    [
+      randomTensor(1, 3, 2, 4),
+      randomTensor(2, 1, 1, 4),
+      randomTensor(3, 2, 2, 1),
+      [[0.4, -0.3, 0.7]],
+      HostTensor.from('int32', [2], [3, 2]),
+    ],
+  ),
+  textProgram(
+    'linear attention over an open number of positions',
+    `def @f(%q: Tensor[(1, n, 4), float64], %k: Tensor[(1, n, 2), float64], %v: Tensor[(1, n, 3), float64],
+        %s: Tensor[(1, 1, 2, 3), float64], %g: Tensor[(1, n, 2), float64], %e: Tensor[(1, n, 2), float64]) -> ${S} {
+      %y = linear_attention(%q, %k, %v, %s, %g, %e, heads=2, kv_heads=1);
+      reduce_sum(mul(%y, sin(%y)))
+    }`,
+    [
+      randomTensor(1, 1, 3, 4),
+      randomTensor(2, 1, 3, 2),
+      randomTensor(3, 1, 3, 3),
+      randomTensor(4, 1, 1, 2, 3),
+      randomTensor(5, 1, 3, 2),
+      randomTensor(6, 1, 3, 2),
+    ],
+  ),
+  textProgram(
     'a block with a norm, a gate and a residual',
     `def @f(%x: Tensor[(t, 4), float64], %g: Tensor[(4,), float64], %up: Tensor[(4, 6), float64],
         %down: Tensor[(6, 4), float64]) -> ${S} {

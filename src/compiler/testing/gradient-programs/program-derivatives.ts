@@ -7,8 +7,7 @@ import { isFloat } from '../../../ops/elementwise/number-dtypes.ts';
 import type { HostFunction, HostInput } from '../../../runtime/host-function.ts';
 import { AdtValue, TensorValue, type Value } from '../../../runtime/value.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
-import { compile, type CompileOptions, OPTIONAL_PASSES } from '../../compile.ts';
-import type { Module } from '../../ir/expr.ts';
+import { compile, type CompileOptions, type Executable, OPTIONAL_PASSES } from '../../compile.ts';
 import {
   type GradientProgram,
   hasTangent,
@@ -28,11 +27,15 @@ export interface ProgramErrors {
 
 const STEP = 1e-5;
 
+const DERIVED = { gradient: withGradient, tangents: withTangents };
+
 /** A program with its derivatives by central differences, in double precision and not optimised. */
 export class ProgramDerivatives {
   readonly #program: GradientProgram;
   /** In the order of the floats in the arguments. */
   readonly expected: readonly number[];
+  /** Compiled once for all devices. */
+  readonly #executables = new Map<string, Executable>();
 
   private constructor(program: GradientProgram, expected: readonly number[]) {
     this.#program = program;
@@ -42,7 +45,8 @@ export class ProgramDerivatives {
   static async of(program: GradientProgram): Promise<ProgramDerivatives> {
     const host = createHostDevice();
     const options = { without: OPTIONAL_PASSES };
-    const machine = await openProgram(program.module('float64'), { program, host, options });
+    const executable = compile(program.module('float64'), options);
+    const machine = await openProgram(executable, { program, host });
     const at = async (moved: number, by: number): Promise<number> => {
       let count = 0;
       const change = (value: number) => value + (count++ === moved ? by : 0);
@@ -68,9 +72,17 @@ export class ProgramDerivatives {
   ): Promise<readonly number[]> {
     const program = this.#program;
     const args = program.args.map((arg) => valueOf(arg, float));
-    const module = withGradient(program.module(float));
-    const [, ...found] = await result(module, args, { program, device, options });
+    const executable = this.#compiled('gradient', float, options);
+    const [, ...found] = await result(executable, args, { program, device });
     return found.flatMap((tensor) => (isFloat(tensor.dtype) ? [...numberElements(tensor)] : []));
+  }
+
+  #compiled(mode: keyof typeof DERIVED, float: ProgramFloat, options: CompileOptions): Executable {
+    const key = JSON.stringify([mode, float, options]);
+    const known = this.#executables.get(key);
+    const executable = known ?? compile(DERIVED[mode](this.#program.module(float)), options);
+    this.#executables.set(key, executable);
+    return executable;
   }
 
   /** The errors on a device. */
@@ -112,8 +124,8 @@ export class ProgramDerivatives {
       }),
     );
     const args = [...program.args.map((arg) => valueOf(arg, float)), ...tangents];
-    const module = withTangents(program.module(float));
-    const found = await result(module, args, { program, device, options });
+    const executable = this.#compiled('tangents', float, options);
+    const found = await result(executable, args, { program, device });
     const forward = found.length === 2 && found[1] !== undefined ? firstOf(found[1]) : NaN;
     const terms = gradient.map((x, i) => x * (along[i] ?? 0));
     const reverse = terms.reduce((sum, x) => sum + x, 0);
@@ -124,16 +136,14 @@ export class ProgramDerivatives {
 interface Surroundings {
   readonly program: GradientProgram;
   readonly device: Device;
-  readonly options?: CompileOptions;
 }
 
 async function openProgram(
-  module: Module,
+  executable: Executable,
   {
     program,
     host,
     device = host,
-    options = {},
   }: Omit<Surroundings, 'device'> & {
     readonly host: Device;
     readonly device?: Device;
@@ -149,7 +159,7 @@ async function openProgram(
       },
     ],
   );
-  const machine = await VirtualMachine.create(compile(module, options), {
+  const machine = await VirtualMachine.create(executable, {
     devices,
     functions: Object.fromEntries(functions),
     compile: 'on demand',
@@ -159,12 +169,12 @@ async function openProgram(
 
 /** The tensors in the result of `@main`. Everything that the call allocated must be free again after it. */
 async function result(
-  module: Module,
+  executable: Executable,
   args: readonly HostInput[],
-  { program, device, options = {} }: Surroundings,
+  { program, device }: Surroundings,
 ): Promise<readonly HostTensor[]> {
   const host = createHostDevice();
-  const machine = await openProgram(module, { program, host, device, options });
+  const machine = await openProgram(executable, { program, host, device });
   try {
     return await call(machine, 'main', args);
   } finally {

@@ -1,0 +1,16 @@
+import type { TensorType } from '../../core/primitive-function.ts';
+import type { GraphTensor } from '../../ops/adjoint/graph-target.ts';
+import type { Expr } from '../ir/expr.ts';
+
+/** A tensor that an expression computes, for rules that write graphs of operators. */
+export class ExprTensor implements GraphTensor {
+  readonly expr: Expr;
+  readonly dtype: TensorType['dtype'];
+  readonly shape: TensorType['shape'];
+
+  constructor(expr: Expr, { dtype, shape }: TensorType) {
+    this.expr = expr;
+    this.dtype = dtype;
+    this.shape = shape;
+  }
+}

@@ -1,0 +1,338 @@
+import { isUnknownDim } from '../../../../core/dim-symbols.ts';
+import {
+  call,
+  callFunction,
+  construct,
+  func,
+  global,
+  letIn,
+  projection,
+  tuple,
+  variableOf,
+} from '../../../ir/build.ts';
+import type {
+  CallExpr,
+  Expr,
+  FunctionExpr,
+  Module,
+  OperatorExpr,
+  VarExpr,
+} from '../../../ir/expr.ts';
+import { isGradientOperator } from '../../../ir/gradient-operators.ts';
+import { MAKE_CLOSURE } from '../../../ir/machine-operators.ts';
+import type {
+  ConstructorDefinition,
+  FunctionTypeNode,
+  Type,
+  TypeDefinition,
+} from '../../../ir/type.ts';
+import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../../../ir/visit.ts';
+import type { TypeInference } from '../../../inference/type-inference.ts';
+import { countReaders } from '../../../rewriting/count-readers.ts';
+import { inferTypes } from '../../infer-types.ts';
+import { lambdaLift } from '../../lift-lambdas/lambda-lift.ts';
+import { nameUnknownParams } from '../../bind-dims.ts';
+import { nameUnknownDims } from '../../name-unknown-dims.ts';
+import type { PassContext } from '../../pass.ts';
+import { toAnf } from '../../to-anf.ts';
+import { derivativesAsFunctions } from './derivatives-as-functions.ts';
+import {
+  type FunctionClass,
+  FunctionClasses,
+  functionTypesIn,
+  withoutSizes,
+} from './function-classes.ts';
+import { monomorphise } from './monomorphise.ts';
+
+/** A program whose functions of some types are data, and these types. */
+export interface Defunctionalised {
+  /** Undefined if the program makes no function of one of them. */
+  readonly module: Module | undefined;
+  readonly classes: FunctionClasses;
+}
+
+/**
+ * Makes data of the function values of some types (Reynolds, "Definitional interpreters for higher-order programming
+ * languages", 1972): one constructor for each function that may be such a value, whose fields are what it captures, and a
+ * function that calls it. What is known of data, derivatives with respect to fields among it, holds of functions then.
+ * Function values of other types are functions that stand where they are, as before.
+ */
+export function defunctionalise(
+  source: Module,
+  given: readonly FunctionTypeNode[],
+  context: PassContext,
+): Defunctionalised {
+  const { types } = context;
+  types.declare(source);
+  const plain = inferTypes.run(
+    mapFunctions(source, (fn) => derivativesAsFunctions(fn, types)),
+    context,
+  );
+  const lifted = withoutMarks(lambdaLift.run(toAnf.run(plain, context), context), plain);
+  const module = monomorphise(lifted, types);
+  types.declare(module);
+  const classes = new FunctionClasses(new Set(module.types.keys()));
+  for (const type of given) classes.add(type);
+  addCaptured(module, classes, types);
+  const made = new Conversion(module, classes, types).run();
+  if (made === undefined) return { module: undefined, classes };
+  const converted = inferTypes.run(made, context);
+  const named = mapFunctions(converted, nameUnknownParams);
+  types.declare(named);
+  return { module: inferTypes.run(nameUnknownDims.run(named, context), context), classes };
+}
+
+/** Functions that were inside others are functions as any other from now on. */
+function withoutMarks(module: Module, { functions }: Module): Module {
+  return mapFunctions(module, (fn, name) => {
+    const { captured: _, ...attributes } = fn.attributes;
+    return functions.has(name) ? fn : { ...fn, attributes: { ...attributes, private: true } };
+  });
+}
+
+/** Functions that functions of a class capture are fields of data, too. */
+function addCaptured({ functions }: Module, classes: FunctionClasses, types: TypeInference): void {
+  const closures = [...functions.values()].flatMap(({ body }) => postOrder(body).filter(isClosure));
+  let count = -1;
+  for (let size = 0; size !== count; size = [...classes.all()].length) {
+    count = size;
+    for (const closure of closures) {
+      if (classes.of(types.of(closure)) === undefined) continue;
+      const captured = closure.args.slice(1).flatMap((arg) => functionTypesIn(types.of(arg)));
+      for (const type of captured) classes.add(type);
+    }
+  }
+}
+
+type OperatorCall = CallExpr & { readonly callee: OperatorExpr };
+
+function isClosure(expr: Expr): expr is OperatorCall {
+  return isOperatorCall(expr) && expr.callee.name === MAKE_CLOSURE;
+}
+
+function isOperatorCall(expr: Expr): expr is OperatorCall {
+  return expr.kind === 'call' && expr.callee.kind === 'operator';
+}
+
+/** One of the functions that a value of a class may be. */
+interface Member {
+  readonly constructor: ConstructorDefinition;
+  /** Its code: a global function, or a constructor. */
+  readonly code: Expr;
+}
+
+class Conversion {
+  readonly #module: Module;
+  readonly #classes: FunctionClasses;
+  readonly #types: TypeInference;
+  readonly #members = new Map<FunctionClass, Map<string, Member>>();
+
+  constructor(module: Module, classes: FunctionClasses, types: TypeInference) {
+    this.#module = module;
+    this.#classes = classes;
+    this.#types = types;
+    for (const own of classes.all()) this.#members.set(own, new Map());
+  }
+
+  run(): Module | undefined {
+    const functions = new Map(
+      [...this.#module.functions].map(([name, fn]) => [name, this.#function(fn)]),
+    );
+    const definitions = new Map<string, TypeDefinition>(
+      [...this.#module.types].map(([name, definition]) => {
+        const constructors = definition.constructors.map((own) => ({
+          ...own,
+          fields: own.fields.map((type) => this.#classes.mapped(type)),
+        }));
+        return [name, { ...definition, constructors }];
+      }),
+    );
+    for (const [own, members] of this.#members) {
+      const { name } = own.data;
+      if (members.size === 0) return undefined;
+      const constructors = [...members.values()].map(({ constructor }) => constructor);
+      definitions.set(name, { name, params: [], constructors });
+      functions.set(own.apply, this.#apply(own, [...members.values()]));
+    }
+    return { ...this.#module, functions, types: definitions };
+  }
+
+  /** `@apply(%f, %x) { match (%f) { F.0(%captured) => @code(%x, %captured) } }` */
+  #apply({ type, data }: FunctionClass, members: readonly Member[]): FunctionExpr {
+    const mapped = (part: Type): Type => this.#classes.mapped(part);
+    const value = variableOf('f', data);
+    const args = type.params.map((param, i) => variableOf(`x${i}`, mapped(param)));
+    const clauses = members.map(({ constructor, code }) => {
+      const captured = constructor.fields.map((field, i) => variableOf(`c${i}`, field));
+      return {
+        pattern: {
+          kind: 'constructor-pattern' as const,
+          constructor: constructor.name,
+          fields: captured.map((variable) => ({ kind: 'var-pattern' as const, variable })),
+        },
+        body: callFunction({ ...code }, [...args, ...captured]),
+      };
+    });
+    const body: Expr = { kind: 'match', value, clauses, complete: true };
+    const fn = { ...func([value, ...args], body), resultType: mapped(type.result) };
+    return { ...fn, attributes: { private: true } };
+  }
+
+  #function(fn: FunctionExpr): FunctionExpr {
+    const lets = new Map<Expr, Expr>();
+    for (const expr of postOrder(fn.body)) {
+      if (expr.kind === 'let') lets.set(expr.variable, expr.value);
+    }
+    const standing = closuresOfOperators(fn.body, lets);
+    const variables = new Map<Expr, VarExpr>();
+    for (const expr of postOrder(fn)) {
+      for (const variable of bindersOf(expr)) {
+        // Inference knows better what a let is bound to.
+        const isFree = expr.kind === 'let' && variable.type?.kind !== 'tensor';
+        const type = isFree || variable.type === undefined ? undefined : variable.type;
+        variables.set(variable, { ...variable, type: type && this.#classes.mapped(type) });
+      }
+    }
+    const body = rewrite(fn.body, (expr, original) => {
+      const bound = variables.get(expr);
+      if (bound !== undefined) return bound;
+      const rebound = withChildren(expr, (child) => variables.get(child) ?? child);
+      if (original.kind === 'call' && rebound.kind === 'call') {
+        return this.#call(rebound, original, { lets, standing });
+      }
+      // Types of nodes are known by identity.
+      return { ...withChildren(rebound, (child) => this.#value(child)) };
+    });
+    const { resultType } = fn;
+    return {
+      ...fn,
+      params: fn.params.map((param) => variables.get(param) ?? param),
+      body: this.#value(body),
+      ...(resultType === undefined ? {} : { resultType: this.#classes.mapped(resultType) }),
+    };
+  }
+
+  #call(expr: CallExpr, original: CallExpr, { lets, standing }: Surroundings): Expr {
+    if (isClosure(original)) return this.#closure(expr, original, standing.has(original));
+    const { typeArguments, ...plain } = expr;
+    if (isOperatorCall(original) && isGradientOperator(original.callee.name)) {
+      const args = expr.args.map((arg, i) => {
+        const source = original.args[i] ?? arg;
+        const isKnown = source.kind === 'global' || standing.has(lets.get(source) ?? source);
+        return isKnown ? arg : this.#operand(arg, source);
+      });
+      return { ...plain, args };
+    }
+    const args = expr.args.map((arg) => this.#value(arg));
+    const bound = lets.get(original.callee);
+    const isDirect = bound !== undefined && isGradientCall(bound);
+    const isVariable = original.callee.kind === 'var' && !isDirect;
+    const own = isVariable ? this.#classes.of(this.#types.of(original.callee)) : undefined;
+    if (own !== undefined) {
+      const made = { ...plain, callee: global(own.apply), args: [expr.callee, ...args] };
+      return withSizes(made, this.#types.of(original));
+    }
+    const callee = expr.callee.kind === 'var' ? expr.callee : { ...expr.callee };
+    // Those of constructors follow from their fields and from what reads them.
+    if (typeArguments === undefined || callee.kind === 'constructor')
+      return { ...plain, callee, args };
+    const given = typeArguments.map((type) => this.#classes.mapped(type));
+    return { ...plain, callee, args, typeArguments: given };
+  }
+
+  /** A closure of a class as data; any other one as a function that stands there. */
+  #closure(expr: CallExpr, original: CallExpr, isStanding: boolean): Expr {
+    const own = isStanding ? undefined : this.#classes.of(this.#types.of(original));
+    const [code, ...captured] = expr.args;
+    if (code?.kind !== 'global') throw new Error('internal: a closure of no global function');
+    const values = captured.map((arg) => this.#value(arg));
+    if (own === undefined) return this.#standing(code.name, values);
+    const fields = original.args
+      .slice(1)
+      .map((arg) => withoutSizes(this.#classes.mapped(this.#types.of(arg))));
+    return construct(this.#member(own, code, fields), values, expr.span);
+  }
+
+  /** `fn (%x) { @name(%x, captured…) }` */
+  #standing(name: string, captured: readonly Expr[]): Expr {
+    const code = this.#module.functions.get(name);
+    if (code === undefined) throw new Error(`internal: no @${name}`);
+    const mapped = (type: Type | undefined) => type && this.#classes.mapped(type);
+    const own = code.params.slice(0, code.params.length - captured.length);
+    const params = own.map((param) => variableOf(param.name, mapped(param.type)));
+    const body = callFunction(global(name), [...params, ...captured]);
+    return { ...func(params, body), resultType: mapped(code.resultType) };
+  }
+
+  /** What an operator on functions gets: a function still, whose code is known. */
+  #operand(arg: Expr, original: Expr): Expr {
+    const type = this.#types.of(original);
+    const own = this.#classes.of(type);
+    if (own === undefined || type.kind !== 'function') return arg;
+    const params = type.params.map((param, i) =>
+      variableOf(`x${i}`, withoutSizes(this.#classes.mapped(param))),
+    );
+    const body = callFunction(global(own.apply), [arg, ...params]);
+    return { ...func(params, body), resultType: withoutSizes(this.#classes.mapped(type.result)) };
+  }
+
+  /** A function that is known by its name as a value. */
+  #value(atom: Expr): Expr {
+    if (atom.kind !== 'global' && atom.kind !== 'constructor') return atom;
+    const own = this.#classes.of(this.#types.of(atom));
+    return own === undefined ? { ...atom } : construct(this.#member(own, atom, []), []);
+  }
+
+  /** The constructor of a function that may be a value of the class. */
+  #member(own: FunctionClass, code: Expr, fields: readonly Type[]): string {
+    if (code.kind !== 'global' && code.kind !== 'constructor') {
+      throw new Error('internal: a function without a name');
+    }
+    const name = `${own.data.name}.${code.name}`;
+    this.#members.get(own)?.set(name, { constructor: { name, fields }, code });
+    return name;
+  }
+}
+
+/** A value whose tensors have the sizes of a type, which are the same numbers. */
+function withSizes(value: Expr, type: Type): Expr {
+  if (type.kind === 'tensor') {
+    const { shape } = type;
+    if (shape.length === 0 || shape.some(isUnknownDim)) return value;
+    return call('reshape', [value], { shape });
+  }
+  if (type.kind !== 'tuple' || !hasSizes(type)) return value;
+  const whole = variableOf('sized');
+  const fields = type.fields.map((field, i) => withSizes(projection(whole, i), field));
+  return letIn(whole, value, tuple(fields));
+}
+
+function hasSizes(type: Type): boolean {
+  if (type.kind === 'tuple') return type.fields.some(hasSizes);
+  return type.kind === 'tensor' && type.shape.length > 0 && !type.shape.some(isUnknownDim);
+}
+
+interface Surroundings {
+  /** Values by the variables that are bound to them. */
+  readonly lets: ReadonlyMap<Expr, Expr>;
+  /** Closures that stay functions. */
+  readonly standing: ReadonlySet<Expr>;
+}
+
+/** Closures that nothing reads but operators on functions, which want to know them. */
+function closuresOfOperators(body: Expr, lets: ReadonlyMap<Expr, Expr>): ReadonlySet<Expr> {
+  const readers = countReaders(body);
+  const operands = postOrder(body).flatMap((expr) => (isGradientCall(expr) ? expr.args : []));
+  const counts = new Map<Expr, number>();
+  for (const operand of operands) counts.set(operand, (counts.get(operand) ?? 0) + 1);
+  const found = new Set<Expr>();
+  for (const [operand, count] of counts) {
+    const value = lets.get(operand);
+    if (value !== undefined && isClosure(value) && readers.get(operand) === count) found.add(value);
+  }
+  return found;
+}
+
+function isGradientCall(expr: Expr): expr is OperatorCall {
+  return isOperatorCall(expr) && isGradientOperator(expr.callee.name);
+}

@@ -1,0 +1,150 @@
+import { UsageError } from '../../../core/errors.ts';
+import { BlockTable } from '../../ir/block.ts';
+import { letIn } from '../../ir/build.ts';
+import type { Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
+import { mapFunctions } from '../../ir/visit.ts';
+import type { TypeInference } from '../../inference/type-inference.ts';
+import type { Pass } from '../pass.ts';
+import { BlockPlans } from '../plan-memory/block-plans.ts';
+import { reportPlan } from '../plan-memory/report-plan.ts';
+import { analyseBlock, type PlannedFunction } from './analyse-block.ts';
+import { type BlockNode, type Entry, inOrder, peakOf } from './block-nodes.ts';
+import { chooseRecomputed } from './choose-recomputed.ts';
+import { orderForMemory } from './order-for-memory.ts';
+
+/**
+ * Brings the peak of the memory that is planned for each function below a budget in bytes: by another order of its
+ * kernels, and by computing values again that would be kept for long, such as those that a backward pass reads. In
+ * A-normal form, before `plan-memory`. A function that is within the budget stays as it is.
+ *
+ * Throws UsageError for a budget that cannot be met, with the least that was found.
+ */
+export function rematerialize(budget: number): Pass {
+  return {
+    name: 'rematerialize',
+    run(module, { types, onWarning }) {
+      if (!Number.isSafeInteger(budget) || budget <= 0) {
+        throw new UsageError({
+          where: 'memoryBudget',
+          got: String(budget),
+          expected: 'a number of bytes',
+        });
+      }
+      types.declare(module);
+      return mapFunctions(module, (fn, name) => {
+        const found = new Rematerialization(types, budget).run(fn);
+        const { unsizedTensors } = reportPlan(name, found.fn.body, found.plans);
+        if (unsizedTensors > 0) {
+          onWarning?.(
+            `memoryBudget: @${name}: ${unsizedTensors} tensor(s) of sizes without numbers or bounds do not count.`,
+          );
+        }
+        if (found.byteLength <= budget) return found.fn;
+        throw new UsageError({
+          where: `memoryBudget: @${name}`,
+          got: `${budget} bytes`,
+          expected: `at least ${found.byteLength} bytes, the least that was found for this function`,
+          remedy: 'Raise the budget, or make the inputs smaller, such as the batch.',
+        });
+      });
+    },
+  };
+}
+
+/** Each round computes again what the one before still kept at its peak. */
+const MAX_ROUNDS = 8;
+
+/** Plans may hold more than is alive at once, so that less is aimed at. */
+const MAX_ATTEMPTS = 4;
+
+interface Found extends PlannedFunction {
+  /** The planned peak. */
+  readonly byteLength: number;
+}
+
+class Rematerialization {
+  readonly #types: TypeInference;
+  readonly #budget: number;
+
+  constructor(types: TypeInference, budget: number) {
+    this.#types = types;
+    this.#budget = budget;
+  }
+
+  run(fn: FunctionExpr): Found {
+    const given = plan(fn, this.#types);
+    if (given.byteLength <= this.#budget) return given;
+    const ordered = this.#ordered(given);
+    if (ordered.byteLength <= this.#budget) return ordered;
+    let target = this.#budget;
+    for (let i = 0; i < MAX_ATTEMPTS; i++) {
+      const found = this.#within(ordered, target);
+      if (found.byteLength <= this.#budget) return found;
+      target = Math.floor((target * this.#budget) / found.byteLength);
+    }
+    // The least of all, whatever the budget, so that the one that an error names can be met.
+    return [given, ordered, this.#within(ordered, 0)].reduce((least, found) =>
+      found.byteLength < least.byteLength ? found : least,
+    );
+  }
+
+  #ordered(planned: Found): Found {
+    const nodes = analyseBlock(planned, this.#types);
+    const [given, entries] = [inOrder(nodes), orderForMemory(nodes)];
+    const isBetter = peakOf(nodes, entries).byteLength < peakOf(nodes, given).byteLength;
+    return isBetter ? plan(rebuilt(planned.fn, nodes, entries), this.#types) : planned;
+  }
+
+  /** The function with no more alive at once than so many bytes, or with what comes next to that. */
+  #within(planned: Found, byteLength: number): Found {
+    let current = planned;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const nodes = analyseBlock(current, this.#types);
+      const before = peakOf(nodes, inOrder(nodes));
+      if (before.byteLength <= byteLength) break;
+      const { entries, peak } = chooseRecomputed(nodes, before, byteLength);
+      if (peak.byteLength >= before.byteLength) break;
+      current = plan(rebuilt(current.fn, nodes, entries), this.#types);
+    }
+    return current;
+  }
+}
+
+function plan(fn: FunctionExpr, types: TypeInference): Found {
+  const blocks = new BlockTable(fn.body);
+  const plans = new BlockPlans(fn, blocks, types);
+  return { fn, blocks, plans, byteLength: plans.of(fn.body).peaks.planned };
+}
+
+/** The function with its steps in another order, some of them computed again. */
+function rebuilt(
+  fn: FunctionExpr,
+  nodes: readonly BlockNode[],
+  entries: readonly Entry[],
+): FunctionExpr {
+  const current = new Map<Expr, VarExpr>();
+  const steps: { readonly variable: VarExpr; readonly value: Expr }[] = [];
+  for (const { node, isAgain } of entries) {
+    const { step, value } = nodes[node] ?? {};
+    if (step === undefined || value === undefined) continue;
+    const own = withCurrent(value, current);
+    if (!isAgain) steps.push({ variable: step.variable, value: own });
+    else {
+      const variable = { ...step.variable };
+      steps.push({ variable, value: own === value ? { ...value } : own });
+      current.set(step.variable, variable);
+    }
+  }
+  const result = withCurrent(nodes.at(-1)?.value ?? fn.body, current);
+  const body = steps.reduceRight<Expr>(
+    (rest, { variable, value }) => letIn(variable, value, rest),
+    result,
+  );
+  return { ...fn, body };
+}
+
+/** A call of a kernel with the newest values of its operands. */
+function withCurrent(value: Expr, current: ReadonlyMap<Expr, VarExpr>): Expr {
+  if (value.kind !== 'call' || !value.args.some((arg) => current.has(arg))) return value;
+  return { ...value, args: value.args.map((arg) => current.get(arg) ?? arg) };
+}
