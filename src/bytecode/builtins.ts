@@ -163,6 +163,15 @@ export const BUILTINS = {
     params: [p('tensor', 'tensor')],
     result: 'tensor',
   },
+  reuse: {
+    params: [p('tensor', 'tensor')],
+    result: 'tensor',
+  },
+  append: {
+    params: [p('tensor', 'tensor'), p('axis', 'count')],
+    rest: p('part', 'tensor'),
+    result: 'tensor',
+  },
   to_device: {
     params: [p('tensor', 'tensor'), p('device', 'device')],
     result: 'tensor',
@@ -242,6 +251,8 @@ export const BUILTINS = {
 /** Builtins that came with version 1.2 of the format. */
 export const LATER_BUILTINS = [
   'own',
+  'reuse',
+  'append',
   'float_add',
   'float_sub',
   'float_mul',

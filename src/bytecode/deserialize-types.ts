@@ -64,6 +64,8 @@ function readType(r: ByteReader, depth: number): FullType {
       return { kind, params: readTypes(r, depth + 1), result: readType(r, depth + 1) };
     case 'type-param':
       return { kind, name: r.string('type parameter') };
+    case 'opaque':
+      return { kind, name: r.string('name of an opaque type') };
     default:
       return { kind };
   }

@@ -20,6 +20,7 @@ import {
   FUNCTION_KIND_CODES,
   PRIMITIVE_FLAGS,
   PRIMITIVE_FLAGS_MINOR,
+  type RareSection,
   SHAPE_STEP_CODES,
   TENSOR_FLAGS,
 } from './file-format.ts';
@@ -42,7 +43,7 @@ export function deserializeProgram(
   { minor, dataByteLength }: Pick<FileHeader, 'minor' | 'dataByteLength'>,
 ): ExecutableData {
   const read = <T>(
-    name: Exclude<keyof FileSections, 'types'>,
+    name: Exclude<keyof FileSections, RareSection>,
     readSection: (r: ByteReader) => T,
   ): T => readWhole(name, sections[name], readSection);
   return {
@@ -59,6 +60,8 @@ export function deserializeProgram(
     ...(sections.types !== undefined && {
       types: readWhole('types', sections.types, readProgramTypes),
     }),
+    // A view would keep the whole head in memory.
+    ...(sections.sourceMap !== undefined && { sourceMapBytes: sections.sourceMap.bytes.slice() }),
     metadata: read('metadata', (r) => readRecord(r, 'metadata', () => r.string('value'))),
     dataByteLength,
   };
@@ -160,13 +163,14 @@ function readPrimitive(r: ByteReader, minor: number): PrimitiveFunction {
     minor < PRIMITIVE_FLAGS_MINOR
       ? new Set<string>()
       : readFlags(r, PRIMITIVE_FLAGS, 'flags of a primitive');
+  const inPlace = flags.has('inPlace') ? { inPlace: r.u32('parameter in place') } : {};
   const params = r.list('parameters', 5, () => readTensorType(r));
   const body = r.list('operator calls', 12, () => readOperatorCall(r));
   const results = r.list('results', 9, () => ({
     value: r.u32('result value'),
     type: readTensorType(r),
   }));
-  return { name, params, body, results, ...deviceOf(flags) };
+  return { name, params, body, results, ...deviceOf(flags), ...inPlace };
 }
 
 function readOperatorCall(r: ByteReader): OperatorCall {

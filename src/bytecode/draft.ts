@@ -22,6 +22,8 @@ import {
   operandSpec,
   VM_REGISTER,
 } from './isa.ts';
+import type { SourcePlace } from '../core/source-place.ts';
+import { encodeSourceMap } from './encode-source-map.ts';
 import { TensorPieces } from './tensor-pieces.ts';
 import { type ByteRange, dataByteLengthOf, layoutTensors } from './data-layout.ts';
 
@@ -52,6 +54,8 @@ export interface DraftInstruction {
   readonly spec: InstructionSpec;
   /** Argument words; the index of a label where the table says `offset`. */
   readonly operands: readonly number[];
+  /** Where it comes from in the source. */
+  readonly places?: readonly SourcePlace[];
 }
 
 export type DraftConstant =
@@ -87,7 +91,11 @@ export function assemble(draft: Draft): Assembled {
   const dataByteLength = data.byteLength;
   const program = { functions, code, functionTable, constants, primitives, shapePrograms };
   const typed = types === undefined ? {} : { types };
-  return { program: { ...program, ...typed, metadata, dataByteLength }, data };
+  const sourceMapBytes = encodeSourceMap(
+    draft.functions.map(({ instructions }) => instructions.map(({ places = [] }) => places)),
+  );
+  const mapped = sourceMapBytes === undefined ? {} : { sourceMapBytes };
+  return { program: { ...program, ...typed, ...mapped, metadata, dataByteLength }, data };
 }
 
 function functionWords(fn: DraftFunction): number[] {
@@ -137,10 +145,10 @@ export function mapArguments(
     return word;
   };
   const instructions = fn.instructions.map(
-    ({ spec, operands }): DraftInstruction => ({
-      spec,
+    ({ operands, ...instruction }): DraftInstruction => ({
+      ...instruction,
       operands: operands.map((word, position) =>
-        operandSpec(spec, position).kind === 'offset' ? word : mapWord(word),
+        operandSpec(instruction.spec, position).kind === 'offset' ? word : mapWord(word),
       ),
     }),
   );

@@ -1,6 +1,8 @@
 import type { HostTensor } from '../core/host-tensor.ts';
 import { UsageError } from '../core/errors.ts';
+import { blocksOf } from './blocks-of.ts';
 import { tensorOf } from './constant-tensor.ts';
+import type { Assembled } from './draft.ts';
 import type {
   BytecodeFunction,
   Constant,
@@ -20,8 +22,8 @@ import {
   views,
 } from './serialize.ts';
 import type { DataBlock } from './data-layout.ts';
-import { DEFAULT_BLOCK_BYTE_LENGTH } from './file-format.ts';
 import type { TensorPieces } from './tensor-pieces.ts';
+import { SourceMap } from './source-map.ts';
 import { executableStats } from './stats.ts';
 import { toTypeScript, type ToTypeScriptOptions } from './to-typescript.ts';
 
@@ -47,7 +49,10 @@ export class Executable implements ExecutableData {
   readonly dataByteLength: number;
   /** The bytes of the tensor constants; none where they lie in files, see {@link blocks}. */
   readonly data: Uint8Array;
+  /** The section *source map*, see {@link sourceMap}. */
+  declare readonly sourceMapBytes?: Uint8Array;
   readonly #pieces: TensorPieces | undefined;
+  #sourceMap: SourceMap | undefined;
 
   /** Takes a program as it is; use ExecBuilder or `fromBytes`, which verify it. */
   constructor(program: ExecutableData, data: Uint8Array | TensorPieces) {
@@ -58,11 +63,17 @@ export class Executable implements ExecutableData {
     this.primitives = program.primitives;
     this.shapePrograms = program.shapePrograms;
     if (program.types !== undefined) this.types = program.types;
+    if (program.sourceMapBytes !== undefined) this.sourceMapBytes = program.sourceMapBytes;
     this.metadata = program.metadata;
     this.dataByteLength = program.dataByteLength;
     const isWhole = data instanceof Uint8Array;
     this.data = isWhole ? data : new Uint8Array(0);
     this.#pieces = isWhole ? undefined : data;
+  }
+
+  /** @internal A program that was verified. */
+  static of({ program, data }: Assembled): Executable {
+    return new Executable(program, data);
   }
 
   /**
@@ -71,7 +82,9 @@ export class Executable implements ExecutableData {
    */
   static fromBytes(bytes: Uint8Array): Executable {
     const { program, data } = readExecutable(bytes);
-    return new Executable(program, data);
+    const executable = new Executable(program, data);
+    executable.#sourceMap = SourceMap.of(program);
+    return executable;
   }
 
   /** The `.weft` file. `fromBytes` gives an equal executable. */
@@ -98,7 +111,7 @@ export class Executable implements ExecutableData {
 
   /** The data section in order and without gaps. */
   blocks(): Iterable<DataBlock> {
-    return this.#pieces?.blocks(DEFAULT_BLOCK_BYTE_LENGTH) ?? [{ byteOffset: 0, bytes: this.data }];
+    return blocksOf(this.#pieces ?? this.data);
   }
 
   /**
@@ -125,6 +138,14 @@ export class Executable implements ExecutableData {
       got: `${this.dataByteLength} bytes of data that are not in memory`,
       expected: 'an executable with its data section',
     });
+  }
+
+  /**
+   * Where each instruction comes from: nodes of a model, lines of a text. Undefined where nothing is known, as in
+   * a program that was compiled with `sourceMap: false`.
+   */
+  get sourceMap(): SourceMap | undefined {
+    return (this.#sourceMap ??= SourceMap.of(this));
   }
 
   /** The parts of the executable: functions, constants with shapes, bytes by section. */

@@ -22,6 +22,11 @@ export interface ExecutableData {
   readonly shapePrograms: readonly ShapeProgram[];
   /** Types in full, for callers and for functions of JavaScript; absent where signatures tell all. */
   readonly types?: ProgramTypes;
+  /**
+   * The section *source map* as it stands in the file: where each instruction comes from. Absent where nothing
+   * is known. `sourceMap` of an Executable reads it.
+   */
+  readonly sourceMapBytes?: Uint8Array;
   /** Facts about the program, such as its producer. */
   readonly metadata: Readonly<Record<string, string>>;
   /** The data section: bytes of tensor constants at their `byteOffset`. */
@@ -74,6 +79,8 @@ export type ValueType =
 export type FullType =
   | ValueType
   | { readonly kind: 'shape' }
+  /** An object of JavaScript whose kind has this name. */
+  | { readonly kind: 'opaque'; readonly name: string }
   | { readonly kind: 'tuple'; readonly fields: readonly FullType[] }
   /** An algebraic data type of the program, applied to types. */
   | { readonly kind: 'adt'; readonly name: string; readonly args: readonly FullType[] }

@@ -28,7 +28,10 @@ export const SECTION_ALIGNMENT = 8;
 /** A reader skips sections with this bit that it does not know, and refuses all others. */
 export const OPTIONAL_SECTION = 0x8000_0000;
 
-/** Sections of this version; each stands once, in this order, but for `types`, which may be absent. */
+/**
+ * Sections of this version; each stands once, in this order, but for `types` and `sourceMap`, which may be absent.
+ * Readers that do not know the source map skip it, so it needs no version of its own.
+ */
 export const SectionId = {
   functions: 1,
   code: 2,
@@ -39,9 +42,13 @@ export const SectionId = {
   metadata: 7,
   blockHashes: 8,
   types: 9,
+  sourceMap: OPTIONAL_SECTION + 1,
 } as const;
 
 export type SectionName = keyof typeof SectionId;
+
+/** Sections that a file may lack. */
+export type RareSection = 'types' | 'sourceMap';
 
 export const SECTION_NAMES: readonly SectionName[] = [
   'functions',
@@ -53,6 +60,7 @@ export const SECTION_NAMES: readonly SectionName[] = [
   'metadata',
   'blockHashes',
   'types',
+  'sourceMap',
 ];
 
 export const DEFAULT_BLOCK_BYTE_LENGTH = 2 ** 20;
@@ -85,7 +93,7 @@ export const CONSTANT_CODES = {
 export const TENSOR_FLAGS = { splat: 1, host: 2 } as const;
 
 /** Bits of the flags of a primitive function. */
-export const PRIMITIVE_FLAGS = { host: 1 } as const;
+export const PRIMITIVE_FLAGS = { host: 1, inPlace: 2 } as const;
 
 export const VALUE_TYPE_CODES = {
   tensor: 1,
@@ -102,6 +110,7 @@ export const FULL_TYPE_CODES = {
   adt: 7,
   function: 8,
   'type-param': 9,
+  opaque: 10,
 } as const satisfies Record<FullType['kind'], number>;
 
 /** The deepest nesting of a type. */

@@ -15,6 +15,7 @@ import {
   SECTION_ALIGNMENT,
   SECTION_ENTRY_BYTE_LENGTH,
   SectionId,
+  type RareSection,
   type SectionName,
   TYPES_MINOR,
 } from './file-format.ts';
@@ -36,9 +37,11 @@ export interface FileSection {
   readonly fileOffset: number;
 }
 
-export type FileSections = Readonly<Record<Exclude<SectionName, 'types'>, FileSection>> & {
+export type FileSections = Readonly<Record<Exclude<SectionName, RareSection>, FileSection>> & {
   /** Absent in a file of an earlier version, and where signatures tell all. */
   readonly types?: FileSection;
+  /** Absent where nothing is known of the source. */
+  readonly sourceMap?: FileSection;
 };
 
 /** Reads and checks the header. `bytes` has at least its 64 bytes. Throws FormatError. */
@@ -158,8 +161,9 @@ export function readSections(head: Uint8Array, header: FileHeader): FileSections
 function pickSections(found: Map<number, FileSection>, { minor }: FileHeader): FileSections {
   const entries = Object.entries(SectionId).flatMap(([name, id]) => {
     const section = found.get(id);
-    const isOptional = name === 'types';
-    if (isOptional && (section === undefined || minor < TYPES_MINOR)) return [];
+    const isLater = name === 'types' && minor < TYPES_MINOR;
+    const isRare = name === 'types' || name === 'sourceMap';
+    if (isLater || (isRare && section === undefined)) return [];
     if (section === undefined) {
       throw new FormatError({
         where: 'section table',
@@ -175,7 +179,7 @@ function pickSections(found: Map<number, FileSection>, { minor }: FileHeader): F
     throw new FormatError({
       where: 'section table',
       got: `section ${id}, which this version does not know`,
-      expected: `${Object.values(SectionId).join(', ')} or an optional section`,
+      expected: '1 to 9 or an optional section',
       remedy: 'Update Weft.',
     });
   }

@@ -7,6 +7,7 @@ import {
   CONSTANT_CODES,
   DIM_OPERATOR_CODES,
   MAGIC,
+  OPTIONAL_SECTION,
   SectionId,
   SHAPE_STEP_CODES,
 } from './file-format.ts';
@@ -100,7 +101,9 @@ test('the numbers of the document are those of the code', () => {
   const magic = Array.from(MAGIC, (byte) => byte.toString(16).padStart(2, '0')).join(' ');
   expect(document).toContain(`\`${magic}\``);
   for (const { name, opcode } of ISA) expect(document).toContain(`| ${name} | ${opcode}, `);
-  for (const id of Object.values(SectionId)) expect(document).toContain(`| ${id} | `);
+  for (const id of Object.values(SectionId)) {
+    expect(document).toContain(`| ${id < OPTIONAL_SECTION ? id : `0x${id.toString(16)}`} | `);
+  }
   for (const [op, code] of Object.entries(DIM_OPERATOR_CODES)) {
     expect(document).toContain(`${code} ${op}`);
   }

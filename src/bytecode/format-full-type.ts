@@ -19,6 +19,8 @@ export function formatFullType(type: FullType): string {
       return `fn (${type.params.map(formatFullType).join(', ')}) -> ${formatFullType(type.result)}`;
     case 'type-param':
       return type.name;
+    case 'opaque':
+      return `Opaque[${type.name}]`;
     default:
       return type.kind;
   }

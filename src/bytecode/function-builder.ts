@@ -1,4 +1,5 @@
 import { UsageError, VerifyError } from '../core/errors.ts';
+import type { SourcePlace } from '../core/source-place.ts';
 import type { DraftFunction, DraftInstruction } from './draft.ts';
 import type { FunctionSignature } from './executable.ts';
 import {
@@ -76,7 +77,8 @@ export class FunctionBuilder {
   readonly #instructions: DraftInstruction[] = [];
   readonly #labels: Label[] = [];
   /** Instructions before which labels stand, once they do. */
-  readonly #places = new Map<Label, number>();
+  readonly #placed = new Map<Label, number>();
+  #places: readonly SourcePlace[] = [];
   #nextRegister: number;
 
   constructor(
@@ -168,6 +170,14 @@ export class FunctionBuilder {
     this.#emit('goto', [this.#labelIndex(target)]);
   }
 
+  /**
+   * The instructions that follow come from these places of the source; none: from nowhere that is known. Several
+   * belong to a kernel that computes several nodes.
+   */
+  at(...places: readonly SourcePlace[]): void {
+    this.#places = places;
+  }
+
   /** A label; it must be placed once, before or after the jumps to it. */
   label(): Label {
     const label = { index: this.#labels.length };
@@ -178,14 +188,14 @@ export class FunctionBuilder {
   /** Puts a label before the next instruction. */
   place(label: Label): void {
     this.#labelIndex(label);
-    if (this.#places.has(label)) {
+    if (this.#placed.has(label)) {
       throw new UsageError({
         where: `function ${this.name}`,
         got: 'a label that was placed before',
         expected: 'each label at one place',
       });
     }
-    this.#places.set(label, this.#instructions.length);
+    this.#placed.set(label, this.#instructions.length);
   }
 
   /**
@@ -195,7 +205,7 @@ export class FunctionBuilder {
    */
   finish(): DraftFunction {
     const labels = this.#labels.map((label) => {
-      const place = this.#places.get(label);
+      const place = this.#placed.get(label);
       if (place !== undefined) return place;
       throw new VerifyError({
         where: `function ${this.name}`,
@@ -264,6 +274,6 @@ export class FunctionBuilder {
   }
 
   #emit(name: InstructionName, operands: readonly number[]): void {
-    this.#instructions.push({ spec: instructionSpec(name), operands });
+    this.#instructions.push({ spec: instructionSpec(name), operands, places: this.#places });
   }
 }

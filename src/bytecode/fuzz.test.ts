@@ -25,7 +25,7 @@ const MUTATIONS = 21_000;
 const EDGES = [0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x0fff_ffff];
 
 /** Positions of sections; code more often, where most changes get past the reader. */
-const MUTATED_SECTIONS = [0, 1, 1, 1, 2, 3, 4, 5, 6];
+const MUTATED_SECTIONS = [0, 1, 1, 1, 2, 3, 4, 5, 6, 8, 9];
 
 type Random = () => number;
 

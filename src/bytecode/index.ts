@@ -53,6 +53,8 @@ export type {
   OperandLike,
   RegisterOperand,
 } from './function-builder.ts';
+export type { SourcePlace } from '../core/source-place.ts';
+export { SourceMap } from './source-map.ts';
 export type { SerializeOptions } from './serialize.ts';
 export type { ToTypeScriptOptions } from './to-typescript.ts';
 export { verifyExecutable } from './verify.ts';

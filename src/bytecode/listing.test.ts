@@ -15,16 +15,16 @@ describe('the listing', () => {
       "weft 1.1
 
       func main(x: Tensor[(n, 4), float32], flag: int) -> (y: Tensor[((n + 1), 4), float32]) {
-         0: %2 = call vm.builtin.alloc_shape_heap(2)
+         0: %2 = call vm.builtin.alloc_shape_heap(2) from "model.ir":3:7
          1: call vm.builtin.match_shape(%0, %2, 2, 1, 0, 0, 4, c[0])
          2: call vm.builtin.compute_shape(%2, 0)
          3: %3 = call vm.builtin.make_shape(%2, 2, 1, 1, 0, 4)
          4: if %1 else 9
          5: %4 = call vm.builtin.alloc_storage(c[1], 0)
          6: %5 = call vm.builtin.alloc_tensor(%4, 0, %3, c[2])
-         7: call fused_add_relu(%0, c[3], %5)
+         7: call fused_add_relu(%0, c[3], %5) from "conv 1", "conv 2"
          8: ret %5
-         9: %6 = call vm.builtin.make_closure(@helper, %0)
+         9: %6 = call vm.builtin.make_closure(@helper, %0) from nowhere
         10: %7 = call vm.builtin.invoke_closure(%6, c[4])
         11: ret %7
       }
@@ -141,6 +141,7 @@ describe('the listing', () => {
             },
           });
           const l9 = f.label();
+          f.at({ source: "model.ir", line: 3, column: 7 });
           f.call("vm.builtin.alloc_shape_heap", [2], { into: f.r(2) });
           f.call("vm.builtin.match_shape", [f.r(0), f.r(2), 2, 1, 0, 0, 4, c[0]], { into: f.void });
           f.call("vm.builtin.compute_shape", [f.r(2), 0], { into: f.void });
@@ -148,8 +149,10 @@ describe('the listing', () => {
           f.if(f.r(1), l9);
           f.call("vm.builtin.alloc_storage", [c[1], 0], { into: f.r(4) });
           f.call("vm.builtin.alloc_tensor", [f.r(4), 0, f.r(3), c[2]], { into: f.r(5) });
+          f.at({ source: "conv 1" }, { source: "conv 2" });
           f.call("fused_add_relu", [f.r(0), c[3], f.r(5)], { into: f.void });
           f.ret(f.r(5));
+          f.at();
           f.place(l9);
           f.call("vm.builtin.make_closure", [b.functionReference("helper"), f.r(0)], { into: f.r(6) });
           f.call("vm.builtin.invoke_closure", [f.r(6), c[4]], { into: f.r(7) });
@@ -208,6 +211,7 @@ describe('the listing', () => {
         shapePrograms: 28
         metadata: 24
         blockHashes: 32
+        sourceMap: 41
         data: 862
       "
     `);

@@ -1,3 +1,4 @@
+import type { SourcePlace } from '../core/source-place.ts';
 import type { DraftFunction, DraftInstruction } from './draft.ts';
 import type { FunctionSignature, ValueType } from './executable.ts';
 import {
@@ -71,6 +72,7 @@ class FunctionBody {
   readonly #labelNumbers = new Map<string, number>();
   readonly #targets: (number | undefined)[] = [];
   readonly #firstUse: Token[] = [];
+  #places: readonly SourcePlace[] = [];
 
   constructor(lexer: TextLexer, scope: FunctionScope) {
     this.#lexer = lexer;
@@ -121,7 +123,31 @@ class FunctionBody {
     const operands = order.flatMap(({ name, kind }) =>
       kind === 'destination' ? [destination ?? VOID_REGISTER] : (words.get(name) ?? []),
     );
-    this.instructions.push({ spec, operands });
+    if (lexer.peek(1).text !== ':' && lexer.accept('from')) this.#places = this.#sourcePlaces();
+    this.instructions.push({ spec, operands, places: this.#places });
+  }
+
+  /** `"conv1", "model.ir":3:7`, or `nowhere`. */
+  #sourcePlaces(): SourcePlace[] {
+    const lexer = this.#lexer;
+    if (lexer.accept('nowhere')) return [];
+    const places: SourcePlace[] = [];
+    do {
+      const source = lexer.string('a place: the name of a node, or of a file with line and column');
+      if (lexer.accept(':')) {
+        const line = this.#from1('a line');
+        lexer.expect(':');
+        places.push({ source, line, column: this.#from1('a column') });
+      } else places.push({ source });
+    } while (lexer.accept(','));
+    return places;
+  }
+
+  #from1(what: string): number {
+    const token = this.#lexer.peek();
+    const value = this.#lexer.integer(what);
+    if (value > 0 && value < 2 ** 31) return value;
+    throw this.#lexer.unexpected(`${what} from 1`, token);
   }
 
   #operand(operand: OperandSpec, spec: InstructionSpec): number[] {

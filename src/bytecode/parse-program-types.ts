@@ -70,6 +70,9 @@ function parseFullType(lexer: TextLexer, depth: number): FullType {
     const hasArgs = lexer.peek().kind === 'sign' && lexer.peek().text === '[';
     return { kind: 'adt', name, args: hasArgs ? lexer.list('[', ']', inner) : [] };
   }
+  if (lexer.accept('opaque')) {
+    return { kind: 'opaque', name: lexer.name('the name of an opaque type') };
+  }
   if (lexer.accept('fn')) {
     const params = lexer.list('(', ')', inner);
     lexer.expect('->');

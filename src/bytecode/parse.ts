@@ -142,6 +142,7 @@ class ListingParser {
     const results = lexer.list('(', ')', () => this.#typedValue());
     const isOnHost = lexer.accept('on');
     if (isOnHost) lexer.expect('host');
+    const inPlace = lexer.accept('over') ? this.#value() : undefined;
     lexer.expect('{');
     const body: OperatorCall[] = [];
     while (!lexer.accept('}')) {
@@ -157,6 +158,7 @@ class ListingParser {
       body,
       results: results.map(({ value, type }) => ({ value, type })),
       ...(isOnHost ? { device: 'host' } : {}),
+      ...(inPlace === undefined ? {} : { inPlace }),
     };
   }
 

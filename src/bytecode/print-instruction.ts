@@ -17,7 +17,10 @@ export const FIRST_FUNCTION_LINE = 3;
 /** Lines of a function beside its instructions: the header, the closing brace, an empty line. */
 const FUNCTION_FRAME_LINES = 3;
 
-/** The instructions of a function as they stand in a listing, without their numbers. */
+/**
+ * The instructions of a function as they stand in a listing, without their numbers, and without the places that
+ * they come from.
+ */
 export function printInstructions(program: ExecutableData, fn: BytecodeFunction): string[] {
   const instructions = [...decodeRange(program.code, fn.codeStart, fn.codeStart + fn.codeLength)];
   const indexOfPc = new Map(instructions.map(({ pc }, index) => [pc, index]));

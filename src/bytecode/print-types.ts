@@ -66,6 +66,8 @@ export function printFullType(type: FullType): string {
       return `fn (${type.params.map(printFullType).join(', ')}) -> ${printFullType(type.result)}`;
     case 'type-param':
       return `'${formatName(type.name)}`;
+    case 'opaque':
+      return `opaque ${formatName(type.name)}`;
     default:
       return type.kind;
   }

@@ -1,6 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { OperatorCall, PrimitiveFunction } from '../core/primitive-function.ts';
+import type { SourcePlace } from '../core/source-place.ts';
 import { tensorOf } from './constant-tensor.ts';
 import type { Constant, ExecutableData, ShapeStep } from './executable.ts';
 import { FORMAT_MAJOR } from './file-format.ts';
@@ -14,6 +15,7 @@ import {
   printTensorType,
 } from './print-types.ts';
 import { formatBase64, formatElements, MAX_PRINTED_ELEMENTS } from './tensor-text.ts';
+import { SourceMap } from './source-map.ts';
 import { sortedEntries } from './sorted-entries.ts';
 import { formatName, formatNumber } from './text-format.ts';
 
@@ -35,12 +37,13 @@ export function printExecutable(program: ExecutableData & { readonly data?: Uint
       remedy: 'Print the program without its data.',
     });
   }
+  const map = SourceMap.of(program);
   const parts = [
     `weft ${FORMAT_MAJOR}.${minorOf(program)}\n`,
     ...program.functions.map((fn) =>
       block(
         `func ${formatName(fn.name)}${printSignature(fn.paramNames, fn.signature)}`,
-        numbered(printInstructions(program, fn)),
+        numbered(withPlaces(printInstructions(program, fn), fn.name, map)),
       ),
     ),
     section('references', program.functionTable, ({ kind, name }, index) => [
@@ -78,6 +81,23 @@ function numbered(lines: readonly string[]): string[] {
   return lines.map((line, index) => `${String(index).padStart(width)}: ${line}`);
 }
 
+/** Each instruction with the places it comes from, where these are others than those of the one before. */
+function withPlaces(lines: readonly string[], name: string, map: SourceMap | undefined): string[] {
+  let before = '';
+  return lines.map((line, index) => {
+    const places = (map?.at(name, index) ?? []).map(printPlace).join(', ');
+    if (places === before) return line;
+    before = places;
+    return `${line} from ${places === '' ? 'nowhere' : places}`;
+  });
+}
+
+function printPlace({ source, line, column = 1 }: SourcePlace): string {
+  return line === undefined
+    ? JSON.stringify(source)
+    : `${JSON.stringify(source)}:${line}:${column}`;
+}
+
 function printConstant(constant: Constant, name: string, data: Uint8Array | undefined): string[] {
   switch (constant.kind) {
     case 'tensor': {
@@ -106,12 +126,14 @@ function printElements(head: string, { dtype, elements }: HostTensor): string[] 
   return [`${head} base64`, ...formatBase64(bytes).map((line) => `  "${line}"`)];
 }
 
-function printPrimitive({ name, params, body, results, device }: PrimitiveFunction): string {
+function printPrimitive(primitive: PrimitiveFunction): string {
+  const { name, params, body, results, device, inPlace } = primitive;
   const inputs = params.map((type, i) => `%${i}: ${printTensorType(type)}`);
   const outputs = results.map(({ value, type }) => `%${value}: ${printTensorType(type)}`);
   return block(
     `primitive ${formatName(name)}(${inputs.join(', ')}) -> (${outputs.join(', ')})` +
-      (device === undefined ? '' : ` on ${device}`),
+      (device === undefined ? '' : ` on ${device}`) +
+      (inPlace === undefined ? '' : ` over %${inPlace}`),
     body.map((call, i) => `%${params.length + i} = ${printOperatorCall(call)}`),
   );
 }

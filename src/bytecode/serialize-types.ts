@@ -57,6 +57,7 @@ export function writeFullType(w: ByteWriter, type: FullType | ValueType): void {
       writeFullType(w, type.result);
       return;
     case 'type-param':
+    case 'opaque':
       w.string(type.name);
       return;
     default:

@@ -146,8 +146,11 @@ export function serializeHead(
   return sealHead(writer.align(256).finish());
 }
 
-function sectionsOf({ types }: ExecutableData): readonly SectionName[] {
-  return types === undefined ? SECTION_NAMES.filter((name) => name !== 'types') : SECTION_NAMES;
+function sectionsOf({ types, sourceMapBytes }: ExecutableData): readonly SectionName[] {
+  const absent = new Set<SectionName>();
+  if (types === undefined) absent.add('types');
+  if (sourceMapBytes === undefined) absent.add('sourceMap');
+  return SECTION_NAMES.filter((name) => !absent.has(name));
 }
 
 /** Bytes that each section of the file takes, in order, with default blocks. */
@@ -189,6 +192,9 @@ const SECTION_WRITERS: Readonly<
     writeList(w, shapePrograms, (w, { steps }) => writeList(w, steps, writeShapeStep)),
   types: (w, { types }) => {
     if (types !== undefined) writeProgramTypes(w, types);
+  },
+  sourceMap: (w, { sourceMapBytes }) => {
+    if (sourceMapBytes !== undefined) w.bytes(sourceMapBytes);
   },
   metadata: (w, { metadata }) =>
     writeList(w, sortedEntries(metadata), (w, [key, value]) => {
@@ -242,8 +248,10 @@ function tensorFlags({ isSplat, device }: TensorConstant): number {
 }
 
 function writePrimitive(w: ByteWriter, primitive: PrimitiveFunction): void {
-  const { name, params, body, results, device } = primitive;
-  w.string(name).u8(device === undefined ? 0 : PRIMITIVE_FLAGS.host);
+  const { name, params, body, results, device, inPlace } = primitive;
+  const host = device === undefined ? 0 : PRIMITIVE_FLAGS.host;
+  w.string(name).u8(host | (inPlace === undefined ? 0 : PRIMITIVE_FLAGS.inPlace));
+  if (inPlace !== undefined) w.u32(inPlace);
   writeList(w, params, writeTensorType);
   writeList(w, body, (w, call) => {
     w.string(call.op);

@@ -12,6 +12,7 @@ import {
   VM_REGISTER,
   VOID_REGISTER,
 } from './isa.ts';
+import { SourceMap } from './source-map.ts';
 import { sortedEntries } from './sorted-entries.ts';
 import { formatBase64, formatElements, MAX_PRINTED_ELEMENTS } from './tensor-text.ts';
 
@@ -32,6 +33,7 @@ export function toTypeScript(
   data: Uint8Array,
   { importFrom = 'weft-vm/executable' }: ToTypeScriptOptions = {},
 ): string {
+  const map = SourceMap.of(program);
   const names = program.functionTable.map(({ name }) => name);
   const body = [
     'const b = new ExecBuilder({ exact: true });',
@@ -43,7 +45,7 @@ export function toTypeScript(
     ...program.primitives.map((primitive) => `b.definePrimitive(${literal(primitive)});`),
     ...program.shapePrograms.map(({ steps }) => `b.shapeProgram(${literal(steps)});`),
     ...constantLines(program.constants, data),
-    ...program.functions.flatMap((fn) => ['{', ...functionLines(program, fn), '}']),
+    ...program.functions.flatMap((fn) => ['{', ...functionLines(program, fn, map), '}']),
     'return b.build();',
   ].join('\n');
   const imports = ['Executable', 'ExecBuilder', 'HostTensor'].filter(
@@ -102,7 +104,11 @@ function elementLiterals({ dtype, elements }: HostTensor): string[] | undefined 
   return formatElements(dtype, elements).map((text) => text.replace('inf', 'Infinity'));
 }
 
-function functionLines(program: ExecutableData, fn: BytecodeFunction): string[] {
+function functionLines(
+  program: ExecutableData,
+  fn: BytecodeFunction,
+  map: SourceMap | undefined,
+): string[] {
   const instructions = [...decodeRange(program.code, fn.codeStart, fn.codeStart + fn.codeLength)];
   const indexOfPc = new Map(instructions.map(({ pc }, index) => [pc, index]));
   const labels = new Map<number, string>();
@@ -116,7 +122,11 @@ function functionLines(program: ExecutableData, fn: BytecodeFunction): string[] 
   const options = fn.signature === undefined ? '' : `, ${literal({ signature: fn.signature })}`;
   const lines = [`const f = b.function(${args(fn.name, fn.paramNames)}${options});`];
   for (const label of labels.values()) lines.push(`const ${label} = f.label();`);
-  for (const instruction of instructions) {
+  let before = '';
+  for (const [index, instruction] of instructions.entries()) {
+    const places = args(...(map?.at(fn.name, index) ?? []));
+    if (places !== before) lines.push(`f.at(${places});`);
+    before = places;
     const label = labels.get(instruction.pc);
     if (label !== undefined) lines.push(`f.place(${label});`);
     lines.push(instructionCall(instruction, labels, program));

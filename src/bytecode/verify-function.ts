@@ -149,14 +149,13 @@ function verifyIndex(instruction: Instruction, position: number, context: Operan
   const { kind } = operandSpec(instruction.spec, position);
   const { program, fn } = context.job;
   const value = argumentValue(word);
-  const limits: Readonly<Record<number, readonly [number, string]>> = {
-    [ArgumentKind.register]: [fn.registerCount, 'register %'],
-    [ArgumentKind.constant]: [program.constants.length, 'constant '],
-    [ArgumentKind.function]: [program.functionTable.length, 'function reference '],
-  };
-  const limit = limits[argumentKind(word)];
-  if (limit === undefined || value < limit[0]) return;
-  const isRegister = argumentKind(word) === ArgumentKind.register;
+  const argument = argumentKind(word);
+  const isRegister = argument === ArgumentKind.register;
+  let limit = Infinity;
+  if (isRegister) limit = fn.registerCount;
+  else if (argument === ArgumentKind.constant) limit = program.constants.length;
+  else if (argument === ArgumentKind.function) limit = program.functionTable.length;
+  if (value < limit) return;
   // A condition must be a value; only packed functions receive the machine's state.
   if (isRegister && value === VOID_REGISTER && kind !== 'condition') return;
   if (
@@ -168,8 +167,10 @@ function verifyIndex(instruction: Instruction, position: number, context: Operan
     return;
   }
   const special = value === VOID_REGISTER ? '%void' : '%vm';
-  const got = isRegister && value >= VM_REGISTER ? special : `${limit[1]}${value}`;
-  throw operandError(context, position, instruction, got, `below ${limit[0]}`);
+  const name = argument === ArgumentKind.constant ? 'constant ' : 'function reference ';
+  const index = `${isRegister ? 'register %' : name}${value}`;
+  const got = isRegister && value >= VM_REGISTER ? special : index;
+  throw operandError(context, position, instruction, got, `below ${limit}`);
 }
 
 function verifyJump(instruction: Instruction, word: number, context: OperandContext): number {

@@ -1,3 +1,4 @@
+import { formatDim } from '../core/dim.ts';
 import { brokenRule } from './broken-rule.ts';
 import type {
   AttributeValue,
@@ -18,7 +19,8 @@ export function verifyPrimitives(primitives: readonly PrimitiveFunction[]): void
   for (const primitive of primitives) verifyPrimitive(primitive);
 }
 
-function verifyPrimitive({ name, params, body, results }: PrimitiveFunction): void {
+function verifyPrimitive(primitive: PrimitiveFunction): void {
+  const { name, params, body, results } = primitive;
   const where = `primitive ${name}`;
   for (const type of params) verifyTensorType(type, where);
   for (const [position, call] of body.entries()) {
@@ -50,6 +52,21 @@ function verifyPrimitive({ name, params, body, results }: PrimitiveFunction): vo
       isOfCall ? 'each once' : `a value of one of its ${body.length} operator calls`,
     );
   }
+  verifyInPlace(primitive, where);
+}
+
+function verifyInPlace({ params, results, inPlace }: PrimitiveFunction, where: string): void {
+  if (inPlace === undefined) return;
+  const [param, result] = [params[inPlace], results[0]?.type];
+  const isSame =
+    param?.dtype === result?.dtype &&
+    param?.shape.map(formatDim).join() === result?.shape.map(formatDim).join();
+  if (param !== undefined && results.length === 1 && isSame && !param.shape.includes('?')) return;
+  throw brokenRule(
+    where,
+    `%${inPlace} as the memory of its result`,
+    'one result, and a parameter of its type',
+  );
 }
 
 function verifyOperatorCall(call: OperatorCall, valueCount: number, where: string): void {

@@ -84,6 +84,7 @@ function verifyFullType(root: FullType, { where, dataTypes, typeParams }: TypeCo
   const stack = [root];
   for (let type = stack.pop(); type !== undefined; type = stack.pop()) {
     if (type.kind === 'tensor') verifyTensorType(type, where);
+    else if (type.kind === 'opaque') verifyName(type.name, `opaque type of ${where}`);
     else if (type.kind === 'tuple') stack.push(...type.fields);
     else if (type.kind === 'function') stack.push(...type.params, type.result);
     else if (type.kind === 'type-param' && typeParams?.includes(type.name) === false) {

@@ -17,7 +17,7 @@ import { verifySignature } from './verify-types.ts';
  * Checks a program once, so that the machine can trust it: every index, jump, arity, register,
  * shape slot, size and offset is within its bounds, and no register is read before it is written.
  * `docs/format.md` lists the rules and what is not promised. Time is about linear in the size of
- * the program. Throws VerifyError.
+ * the program. The source map is verified where it is read, by SourceMap. Throws VerifyError.
  */
 export function verifyExecutable(program: ExecutableData): void {
   verifyNames(program);

@@ -89,12 +89,16 @@ export function computedDType(dtype: DType): DType {
   return dtype === 'float16' ? 'float32' : dtype;
 }
 
+/** Bytes of an element in storage: a word for a bool, part of a byte for elements of a few bits. */
+export function elementByteLength(dtype: DType): number {
+  return dtype === 'bool' ? 4 : INFO[dtype].byteLength;
+}
+
 /**
  * Bytes that `elementCount` elements take in a device storage. There bool is one 32-bit word per
  * element, since WGSL has no smaller addressable type; all else is as on the host, rounded up to
  * whole words.
  */
 export function storageByteLength(dtype: DType, elementCount: number): number {
-  const bytes = elementCount * (dtype === 'bool' ? 4 : INFO[dtype].byteLength);
-  return Math.ceil(bytes / 4) * 4;
+  return Math.ceil((elementCount * elementByteLength(dtype)) / 4) * 4;
 }

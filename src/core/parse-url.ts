@@ -10,3 +10,8 @@ export function parseUrl(url: string | URL, base?: string): string {
     throw new UsageError({ where, got, expected: 'an address such as /models/m.weft' }, { cause });
   }
 }
+
+/** What addresses are relative to: the page, or the file of a worker; undefined in Node. */
+export function baseUrl(): string | undefined {
+  return globalThis.document?.baseURI ?? globalThis.location?.href;
+}

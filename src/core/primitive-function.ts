@@ -56,6 +56,11 @@ export interface PrimitiveFunction {
   readonly results: readonly PrimitiveResult[];
   /** Runs on the host whatever device the session is on; its tensors lie there. */
   readonly device?: 'host';
+  /**
+   * The parameter in whose memory its one result may lie: each element of it is read where that of the result is
+   * written, and at no other place. Both have the same type.
+   */
+  readonly inPlace?: number;
 }
 
 /** A value that a primitive function gives. */

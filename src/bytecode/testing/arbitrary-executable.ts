@@ -8,6 +8,7 @@ import type {
   PrimitiveFunction,
   TensorType,
 } from '../../core/primitive-function.ts';
+import type { SourcePlace } from '../../core/source-place.ts';
 import { elementCount } from '../../core/shape.ts';
 import { ExecBuilder } from '../exec-builder.ts';
 import type {
@@ -176,6 +177,15 @@ const primitive = fc.record({
   }),
 });
 
+const place: fc.Arbitrary<SourcePlace> = fc.oneof(
+  fc.record({ source: text }),
+  fc.record({
+    source: fc.constantFrom('ir', 'model.ir', 'a "b"'),
+    line: fc.integer({ min: 1, max: 500 }),
+    column: fc.integer({ min: 1, max: 200 }),
+  }),
+);
+
 const functionRecipe = fc.record({
   name,
   params: fc.uniqueArray(name, { maxLength: 3 }),
@@ -183,6 +193,7 @@ const functionRecipe = fc.record({
   paramType: valueType,
   fullType: fc.option(fullType),
   steps: fc.array(fc.tuple(fc.nat({ max: 8 }), fc.nat(), fc.nat()), { maxLength: 12 }),
+  places: fc.array(fc.array(place, { maxLength: 3 }), { maxLength: 12 }),
 });
 
 type Recipe<T> = T extends fc.Arbitrary<infer U> ? U : never;
@@ -223,7 +234,7 @@ function build(recipe: ExecutableRecipe): Executable {
         }
       : undefined;
     const f = b.function(fn.name, params, signature === undefined ? {} : { signature });
-    emitSteps(f, fn.steps, { constants, primitives, functions, programs: recipe.programs.length });
+    emitSteps(f, fn, { constants, primitives, functions, programs: recipe.programs.length });
   }
   const typed = functions.flatMap(({ name, params, fullType: type }): NamedFunctionType[] =>
     type === null ? [] : [{ name, params: params.map(() => type), result: type }],
@@ -269,7 +280,7 @@ interface Resources {
 
 function emitSteps(
   f: FunctionBuilder,
-  steps: readonly (readonly [number, number, number])[],
+  { steps, places }: Pick<Recipe<typeof functionRecipe>, 'steps' | 'places'>,
   resources: Resources,
 ): void {
   const { constants, primitives, functions, programs } = resources;
@@ -285,7 +296,9 @@ function emitSteps(
   };
   const start = f.label();
   f.place(start);
-  for (const [kind, x, y] of steps) {
+  for (const [index, [kind, x, y]] of steps.entries()) {
+    const from = places[index];
+    if (from !== undefined) f.at(...from);
     const register = pick(registers, x);
     const fn = pick(functions, x);
     const kernel = pick(primitives, x);

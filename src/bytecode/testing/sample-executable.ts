@@ -32,6 +32,7 @@ export function sampleExecutable(): Executable {
     },
   });
   const x = f.param('x');
+  f.at({ source: 'model.ir', line: 3, column: 7 });
   const heap = f.call('vm.builtin.alloc_shape_heap', [2]);
   f.call('vm.builtin.match_shape', [x, heap, 2, 1, 0, 0, 4, b.string('input "x"')]);
   f.call('vm.builtin.compute_shape', [heap, program]);
@@ -40,8 +41,10 @@ export function sampleExecutable(): Executable {
   f.if(f.param('flag'), otherwise);
   const storage = f.call('vm.builtin.alloc_storage', [b.int(2 ** 40), 0]);
   const y = f.call('vm.builtin.alloc_tensor', [storage, 0, shape, b.dtype('float32')]);
+  f.at({ source: 'conv 1' }, { source: 'conv 2' });
   f.call(add, [x, b.tensor(HostTensor.from('float32', [4], [1, -0, Number.NaN, 0.1])), y]);
   f.ret(y);
+  f.at();
   f.place(otherwise);
   const closure = f.call('vm.builtin.make_closure', [b.functionReference('helper'), x]);
   f.ret(f.call('vm.builtin.invoke_closure', [closure, b.float(0.5)]));

@@ -1,0 +1,183 @@
+import type { DType } from '../core/dtype.ts';
+import { UsageError } from '../core/errors.ts';
+import type { HostTensor } from '../core/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import { returnsTensor } from '../core/returns-tensor.ts';
+import type { Shape } from '../core/shape.ts';
+import { builtinSignature } from './builtins.ts';
+import { ConstantPool } from './constant-pool.ts';
+import {
+  assemble,
+  type Assembled,
+  type Draft,
+  type DraftConstant,
+  type DraftFunction,
+} from './draft.ts';
+import type { FunctionSignature, ProgramTypes, ShapeProgram, ShapeStep } from './executable.ts';
+import { formalize } from './formalize.ts';
+import {
+  FunctionBuilder,
+  type FunctionContext,
+  type FunctionOperand,
+  type Operand,
+} from './function-builder.ts';
+import { resolveEntry } from './resolve-entry.ts';
+import { verifyExecutable } from './verify.ts';
+
+/** How a program is built. */
+export interface ExecBuilderOptions {
+  /**
+   * Keep every register number, constant and function reference as given, without `formalize` and
+   * without merging equal constants. What `toTypeScript()` writes needs it to give the same bytes.
+   */
+  readonly exact?: boolean;
+}
+
+/** What {@link ExecBuilder} does, for whoever needs the program and no {@link Executable}. */
+export class ProgramBuilder {
+  /** Warnings, of what is suspicious but allowed: inputs that are never used. Filled when the program is assembled. */
+  readonly warnings: string[] = [];
+  readonly #exact: boolean;
+  readonly #constants: ConstantPool;
+  readonly #functions: FunctionBuilder[] = [];
+  readonly #names: string[] = [];
+  readonly #references = new Map<string, number>();
+  readonly #primitives: PrimitiveFunction[] = [];
+  readonly #shapePrograms: ShapeProgram[] = [];
+  #types: ProgramTypes | undefined;
+  readonly #metadata = new Map<string, string>();
+  readonly #context: FunctionContext;
+
+  constructor({ exact = false }: ExecBuilderOptions = {}) {
+    this.#exact = exact;
+    this.#constants = new ConstantPool(!exact);
+    this.#context = {
+      intConstant: (value) => this.int(value),
+      functionReference: (name) => this.functionReference(name),
+      returnsVoid: ({ value }) => this.#returnsVoid(this.#names[value] ?? ''),
+      functionName: (index) => this.#names[index] ?? `f[${index}]`,
+      warn: (message) => this.warnings.push(message),
+    };
+  }
+
+  /** Starts a function. Functions may be built side by side and may call those that come later. */
+  function(
+    name: string,
+    params: readonly string[] = [],
+    options: { readonly signature?: FunctionSignature } = {},
+  ): FunctionBuilder {
+    const builder = new FunctionBuilder(this.#context, name, { params, ...options });
+    this.#functions.push(builder);
+    return builder;
+  }
+
+  /**
+   * A function as an operand: the callee of a call, or an argument. The name may be that of a
+   * function or primitive of this executable, declared before or after, else of a packed function.
+   */
+  functionReference(name: string): FunctionOperand {
+    const known = this.#references.get(name);
+    if (known !== undefined) return { kind: 'function', value: known };
+    const index = this.#names.push(name) - 1;
+    this.#references.set(name, index);
+    return { kind: 'function', value: index };
+  }
+
+  /** Adds a primitive function and gives the reference to call it by. */
+  primitive(primitive: PrimitiveFunction): FunctionOperand {
+    this.definePrimitive(primitive);
+    return this.functionReference(primitive.name);
+  }
+
+  /** Adds a primitive function that calls name, if anything calls it. */
+  definePrimitive(primitive: PrimitiveFunction): void {
+    this.#primitives.push(primitive);
+  }
+
+  /** Adds a shape program and gives its number, an immediate operand of `compute_shape`. */
+  shapeProgram(steps: readonly ShapeStep[]): number {
+    return this.#shapePrograms.push({ steps }) - 1;
+  }
+
+  /** Sets the types of the program in full, for callers and for functions of JavaScript. */
+  types(types: ProgramTypes): void {
+    this.#types = types;
+  }
+
+  /** Adds a fact about the program, such as its producer. */
+  metadata(key: string, value: string): void {
+    this.#metadata.set(key, value);
+  }
+
+  /**
+   * A tensor constant; a splat is stored as one element. It lies on the session's device, or on the
+   * host for primitives that run there.
+   */
+  tensor(tensor: HostTensor, device?: 'host'): Operand {
+    return this.#constant({ kind: 'tensor', tensor, ...(device === undefined ? {} : { device }) });
+  }
+
+  /** A constant that is a shape. */
+  shape(value: Shape): Operand {
+    return this.#constant({ kind: 'shape', value: [...value] });
+  }
+
+  /** A constant that is a text. */
+  string(value: string): Operand {
+    return this.#constant({ kind: 'string', value });
+  }
+
+  /** An int constant, for integers that do not fit an immediate. Throws UsageError unless safe. */
+  int(value: number): Operand {
+    if (!Number.isSafeInteger(value)) {
+      throw new UsageError({ where: 'int constant', got: `${value}`, expected: 'a safe integer' });
+    }
+    return this.#constant({ kind: 'int', value: value + 0 });
+  }
+
+  /** A constant that is a float of the host. */
+  float(value: number): Operand {
+    return this.#constant({ kind: 'float', value });
+  }
+
+  /** A constant that is a dtype. */
+  dtype(value: DType): Operand {
+    return this.#constant({ kind: 'dtype', value });
+  }
+
+  /** Checks every function, formalizes, and verifies. The builder can go on. Throws VerifyError. */
+  assemble(): Assembled {
+    this.warnings.length = 0;
+    const draft = this.#draft(this.#functions.map((fn) => fn.finish()));
+    const assembled = assemble(this.#exact ? draft : formalize(draft));
+    verifyExecutable(assembled.program);
+    return assembled;
+  }
+
+  #draft(functions: readonly DraftFunction[]): Draft {
+    const bytecodeNames = new Set(functions.map(({ name }) => name));
+    const primitiveNames = new Set(this.#primitives.map(({ name }) => name));
+    const functionTable = this.#names.map((name) =>
+      resolveEntry(name, bytecodeNames, primitiveNames),
+    );
+    return {
+      functions,
+      functionTable,
+      constants: this.#constants.constants,
+      primitives: this.#primitives,
+      shapePrograms: this.#shapePrograms,
+      ...(this.#types !== undefined && { types: this.#types }),
+      metadata: Object.fromEntries(this.#metadata),
+    };
+  }
+
+  #returnsVoid(name: string): boolean {
+    const primitive = this.#primitives.find((candidate) => candidate.name === name);
+    if (primitive !== undefined) return !returnsTensor(primitive);
+    return builtinSignature(name)?.result === 'void';
+  }
+
+  #constant(constant: DraftConstant): Operand {
+    return { kind: 'constant', value: this.#constants.add(constant) };
+  }
+}
