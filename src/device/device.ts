@@ -8,13 +8,14 @@ import type { Shape } from '../core/shape.ts';
 
 /** Where tensors live and kernels run. The VM knows devices by this interface only. */
 export interface Device {
+  /** What it is like: decides defaults, such as whether constants are prepacked. */
   readonly kind: 'host' | 'wasm' | 'webgpu';
+  /** Its name and its limits. */
   readonly info: DeviceInfo;
 
   /**
-   * Compiles everything that `primitives` need, so that launching compiles nothing. Throws UnsupportedError that names every primitive the
-   * device cannot run, and waits for no pipeline then;
-   * `details.primitives` lists the names, and the machine then asks the next device for those.
+   * Compiles everything that `primitives` need, so that launching compiles nothing. Throws UnsupportedError that
+   * names every primitive the device cannot run, and waits for no pipeline then.
    */
   prepare(
     primitives: readonly PrimitiveFunction[],
@@ -90,11 +91,15 @@ export interface Device {
   destroy(): void;
 }
 
+/** A device as messages and pages show it. */
 export interface DeviceInfo {
   /** Human-readable, such as `SwiftShader` or `host`. */
   readonly name: string;
+  /** The maker of the adapter; empty where there is none. */
   readonly vendor: string;
+  /** The family of the adapter; empty where there is none. */
   readonly architecture: string;
+  /** The class of adapters that kernels are planned for. */
   readonly adapterClass: AdapterClass | 'host' | 'wasm';
   /** The largest buffer, in bytes. */
   readonly maxBufferByteLength: number;
@@ -102,7 +107,9 @@ export interface DeviceInfo {
   readonly threads?: number;
 }
 
+/** Memory of a device. */
 export interface DeviceBuffer {
+  /** Its size in bytes. */
   readonly byteLength: number;
   /** True once it is known that there was no memory for it: not to be used again. */
   readonly isRefused?: boolean;
@@ -112,16 +119,23 @@ export interface DeviceBuffer {
 
 /** Bytes of a buffer; offset and length are multiples of 4. */
 export interface DeviceRange {
+  /** The memory. */
   readonly buffer: DeviceBuffer;
+  /** Where the bytes begin. */
   readonly byteOffset: number;
+  /** How many there are. */
   readonly byteLength: number;
 }
 
 /** A typed view of device memory, row-major. `byteOffset` is a multiple of 256. */
 export interface DeviceTensor {
+  /** The memory. */
   readonly buffer: DeviceBuffer;
+  /** Where the elements begin. */
   readonly byteOffset: number;
+  /** The dtype of the elements. */
   readonly dtype: DType;
+  /** Its dimensions. */
   readonly shape: Shape;
   /** Whether the elements stay what they are while the buffer lives. */
   readonly isReadOnly?: boolean;
@@ -163,6 +177,7 @@ export interface ProgramKernelLimits {
 
 /** `compile` is about primitives of which all symbols are toldSymbols; others compile ahead. */
 export interface PrepareOptions extends ProgramKernelLimits, CompileModeOption {
+  /** Whoever launches the kernels. */
   readonly owner?: LaunchOwner | undefined;
   /** Without it, what kernels make of constants is made in each call. */
   readonly prepacking?: PrepackingBudget | undefined;
@@ -170,10 +185,13 @@ export interface PrepareOptions extends ProgramKernelLimits, CompileModeOption {
   readonly idle?: IdleMemory | undefined;
   /** Symbols whose values {@link PreparedKernels.compileForSizes} will be told before a launch. */
   readonly toldSymbols?: ReadonlySet<string> | undefined;
+  /** Ends the work, which then rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
+  /** Hears how many primitives of all are done. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
+/** Kernels of the primitive functions of a program. */
 export interface PreparedKernels {
   /** The kernel of a primitive by name. */
   get(name: string): Kernel | undefined;
@@ -190,6 +208,7 @@ export interface PreparedKernels {
   readonly tune?: (index: number, options?: TuneOptions) => Promise<TuningStep>;
   /** Steps without code of the device, as far as shapes are known before a launch. */
   readonly references?: readonly ReferenceStep[];
+  /** Frees what it holds; its kernels are not used any more. */
   dispose(): void;
 }
 
@@ -267,6 +286,7 @@ export interface TunedChoice {
 
 /** A primitive function made ready on one device. */
 export interface Kernel {
+  /** That of the primitive function. */
   readonly name: string;
   /**
    * Enqueues the kernel: inputs, then outputs. Never waits. Shapes are those of the arguments and
@@ -311,27 +331,38 @@ export interface RecordedLaunches {
   dispose(): void;
 }
 
+/** The time of a launch. */
 export interface KernelTiming {
   /** Name of the primitive function. */
   readonly primitive: string;
   /** Name of the shader, or of the operator on the host. */
   readonly label: string;
+  /** Workgroups in each dimension. */
   readonly workgroups: readonly [number, number, number];
   /** Undefined where the adapter has no timestamps. */
   readonly durationMs: number | undefined;
 }
 
+/** Counts since a device was created. */
 export interface DeviceCounters {
+  /** Buffers that were created. */
   readonly buffersCreated: number;
+  /** Buffers that were not destroyed. */
   readonly buffersLive: number;
+  /** Bytes of these. */
   readonly bytesLive: number;
+  /** Pipelines that were compiled. */
   readonly pipelinesCreated: number;
   /** Pipelines of loaded programs, and a few of the last ones. */
   readonly pipelinesLive: number;
+  /** Bind groups that were made. */
   readonly bindGroupsCreated: number;
+  /** Kernels that were launched. */
   readonly launches: number;
   /** Temporary memory that the kernels of all programs share, part of `bytesLive`. */
   readonly scratchBytes?: number;
+  /** Submissions to the queue. */
   readonly submits: number;
+  /** Reads that waited for the device. */
   readonly readbacks: number;
 }

@@ -3,13 +3,14 @@ import type { OperatorTable } from '../ops/operator.ts';
 import type { DeviceTensor } from './device.ts';
 
 /**
- * The parameter that a primitive changes in place, so that the result may lie where it does: that of a single call of
- * an operator that overwrites an input. Undefined for all others.
+ * The parameter that a primitive changes in place, so that the result may lie where it does: the one that it names, or
+ * that of a single call of an operator that overwrites an input. Undefined for all others.
  */
 export function overwrittenInput(
-  { body, results, params }: PrimitiveFunction,
+  { body, results, params, inPlace }: PrimitiveFunction,
   operators: OperatorTable,
 ): number | undefined {
+  if (inPlace !== undefined) return inPlace;
   const [call, ...others] = body;
   if (call === undefined || others.length > 0 || results.length !== 1) return undefined;
   const input = operators.get(call.op)?.storage?.overwrites;

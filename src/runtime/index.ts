@@ -9,6 +9,19 @@ export type {
   SizeClassCounters,
 } from './allocator/allocator.ts';
 export { PooledAllocator } from './allocator/pooled-allocator.ts';
+export type { PrimitiveFunction } from '../core/primitive-function.ts';
+export type {
+  Device,
+  DeviceBuffer,
+  DeviceCounters,
+  DeviceInfo,
+  DeviceRange,
+  DeviceTensor as LaunchTensor,
+  Kernel,
+  KernelTiming,
+  PreparedKernels,
+  PrepareOptions,
+} from '../device/device.ts';
 export type { DataBlock } from '../bytecode/executable-reader.ts';
 export type {
   HostFunction,

@@ -54,6 +54,7 @@ export function run(invocation: Invocation, slice = SLICE): Promise<Value> | und
         case LinkedOp.tailCall: {
           const callee = functions[instruction.callee] as LinkedFunction;
           const next = argumentRegisters(callee, instruction, registers, constants);
+          giveAway(instruction.moved, registers);
           limit -= instruction.cost;
           frame.pc = pc;
           frame = enter(invocation, callee, next, instruction.op === LinkedOp.tailCall);
@@ -73,6 +74,7 @@ export function run(invocation: Invocation, slice = SLICE): Promise<Value> | und
             continue;
           }
           const next = registersOf(call.callee, call.args);
+          giveAway(instruction.moved, registers);
           limit -= next.length;
           frame.pc = pc;
           frame = enter(invocation, call.callee, next, instruction.op === LinkedOp.tailInvoke);
@@ -111,6 +113,15 @@ function assign(registers: Value[], destination: number, value: Value): void {
   if (typeof value === 'object') retain(value);
   registers[destination] = value;
   if (typeof old === 'object') release(old);
+}
+
+/** Drops arguments that the callee holds by now, so that it is the only one and may change them. */
+function giveAway(moved: readonly number[], registers: Value[]): void {
+  for (let i = 0; i < moved.length; i++) {
+    const register = moved[i] as number;
+    release(registers[register] as Value);
+    registers[register] = null;
+  }
 }
 
 function enter(

@@ -22,6 +22,9 @@ import {
   type Value,
 } from './value.ts';
 
+const KILL_NAME = `${BUILTIN_PREFIX}kill`;
+const INVOKE_NAME = `${BUILTIN_PREFIX}invoke_closure`;
+
 /** An entry of the function table, resolved. */
 type Callee = BytecodeCallee | PackedCallee;
 
@@ -31,6 +34,8 @@ interface BytecodeCallee {
   readonly index: number;
   /** See {@link LinkedInstruction.cost}. */
   readonly cost: number;
+  /** See {@link LinkedFunction.isBorder}. */
+  readonly isBorder: boolean;
 }
 
 interface PackedCallee {
@@ -67,18 +72,24 @@ export interface LinkedProgram {
  */
 export function link(program: ExecutableData, options: LinkOptions): LinkedProgram {
   const { machine } = options;
-  const callees = resolveAll(program, options);
+  const borders = bordersOf(program);
+  const callees = resolveAll(program, borders, options);
   const constants = new ConstantTable(callees, options);
   const functions = program.functions.map((source, index) =>
-    linkFunction(program, { source, index, callees, constants }),
+    linkFunction(program, { source, index, callees, constants, borders }),
   );
   return { functions, constants: constants.values, machine };
 }
 
-function resolveAll(program: ExecutableData, options: LinkOptions): Callee[] {
+function resolveAll(
+  program: ExecutableData,
+  borders: ReadonlySet<BytecodeFunction>,
+  options: LinkOptions,
+): Callee[] {
   const own = new Map<string, BytecodeCallee>();
-  for (const [index, { name, registerCount: cost }] of program.functions.entries()) {
-    own.set(name, { kind: 'bytecode', name, index, cost });
+  for (const [index, fn] of program.functions.entries()) {
+    const { name, registerCount: cost } = fn;
+    own.set(name, { kind: 'bytecode', name, index, cost, isBorder: borders.has(fn) });
   }
   const missing: string[] = [];
   const callees: Callee[] = [];
@@ -97,6 +108,29 @@ function resolveAll(program: ExecutableData, options: LinkOptions): Callee[] {
     },
     { details: { missing } },
   );
+}
+
+/** Declarations of functions of the host: checks, one call of it, and no other calls. */
+function bordersOf(program: ExecutableData): ReadonlySet<BytecodeFunction> {
+  const { code, functions, functionTable } = program;
+  if (!functionTable.some(isHostFunction)) return new Set();
+  return new Set(
+    functions.filter(({ codeStart, codeLength }) => {
+      let count = 0;
+      for (const { spec, operands } of decodeRange(code, codeStart, codeStart + codeLength)) {
+        if (spec.opcode !== Opcode.call) continue;
+        const entry = functionTable[argumentValue(operands[1] ?? 0)];
+        if (entry === undefined || entry.kind === 'bytecode' || entry.name === INVOKE_NAME)
+          return false;
+        if (isHostFunction(entry)) count++;
+      }
+      return count === 1;
+    }),
+  );
+}
+
+function isHostFunction({ kind, name }: FunctionEntry): boolean {
+  return kind === 'packed' && !name.startsWith(BUILTIN_PREFIX);
 }
 
 function resolve(
@@ -161,10 +195,11 @@ interface FunctionLinking {
   readonly index: number;
   readonly callees: readonly Callee[];
   readonly constants: ConstantTable;
+  readonly borders: ReadonlySet<BytecodeFunction>;
 }
 
 function linkFunction(program: ExecutableData, linking: FunctionLinking): LinkedFunction {
-  const { source, index } = linking;
+  const { source, index, borders } = linking;
   const end = source.codeStart + source.codeLength;
   const instructions = [...decodeRange(program.code, source.codeStart, end)];
   const positions = new Map(instructions.map(({ pc }, position) => [pc, position]));
@@ -173,15 +208,19 @@ function linkFunction(program: ExecutableData, linking: FunctionLinking): Linked
       ...linking,
       positions,
       isTail: isTailCall(instructions, position, positions),
+      killed: () => registersKilledAt(instructions, position + 1, linking.callees),
     }),
   );
   const { registerCount, paramNames } = source;
-  return { index, source, registerCount, paramCount: paramNames.length, code };
+  const paramCount = paramNames.length;
+  return { index, source, registerCount, paramCount, code, isBorder: borders.has(source) };
 }
 
 interface InstructionLinking extends FunctionLinking {
   readonly positions: ReadonlyMap<number, number>;
   readonly isTail: boolean;
+  /** Registers that the instructions behind it do nothing but drop. */
+  readonly killed: () => readonly number[];
 }
 
 function linkInstruction(instruction: Instruction, linking: InstructionLinking): LinkedInstruction {
@@ -212,22 +251,41 @@ function linkInstruction(instruction: Instruction, linking: InstructionLinking):
 
 function linkCall(instruction: Instruction, linking: InstructionLinking): LinkedInstruction {
   const [destinationWord = VOID_REGISTER, calleeWord = 0, ...argumentWords] = instruction.operands;
-  const { constants, callees, isTail } = linking;
+  const { constants, callees, isTail, killed } = linking;
   const callee = callees[argumentValue(calleeWord)];
   if (callee === undefined) throw internalError(`no function ${argumentValue(calleeWord)}`);
   const destination = destinationWord === VOID_REGISTER ? NO_DESTINATION : destinationWord;
   const args = argumentWords.map((word) => constants.operand(word));
   const cost = callee.cost + args.length;
   const fields = { destination, args, cost, codeIndex: instruction.pc };
+  const moved = (): readonly number[] => killed().filter((register) => args.includes(register));
   if (callee.kind === 'bytecode') {
-    const op = isTail ? LinkedOp.tailCall : LinkedOp.call;
-    return new LinkedInstruction({ ...fields, op, callee: callee.index });
+    // The frame of the call stays, so that errors of the host function can name its place.
+    const op = isTail && !callee.isBorder ? LinkedOp.tailCall : LinkedOp.call;
+    return new LinkedInstruction({ ...fields, op, callee: callee.index, moved: moved() });
   }
-  if (callee.name === `${BUILTIN_PREFIX}invoke_closure`) {
+  if (callee.name === INVOKE_NAME) {
     const op = isTail ? LinkedOp.tailInvoke : LinkedOp.invoke;
-    return new LinkedInstruction({ ...fields, op });
+    return new LinkedInstruction({ ...fields, op, moved: moved() });
   }
   return new LinkedInstruction({ ...fields, op: LinkedOp.packed, packed: callee.call });
+}
+
+/** Registers that a run of instructions drops from a position on. */
+function registersKilledAt(
+  instructions: readonly Instruction[],
+  position: number,
+  callees: readonly Callee[],
+): readonly number[] {
+  const killed: number[] = [];
+  for (let at = position; ; at++) {
+    const { spec, operands = [] } = instructions[at] ?? {};
+    const [register = VOID_REGISTER, callee = 0] = operands;
+    const isKill =
+      spec?.opcode === Opcode.call && callees[argumentValue(callee)]?.name === KILL_NAME;
+    if (!isKill) return killed;
+    killed.push(register);
+  }
 }
 
 /**

@@ -39,6 +39,8 @@ export class LinkedInstruction {
   readonly callee: number;
   /** The cost of a call towards the next yield point, in instructions beyond its own. */
   readonly cost: number;
+  /** Registers that a call of a bytecode function gives away with its arguments: nothing reads them after. */
+  readonly moved: readonly number[];
   /** Index of the first word in the executable's code. */
   readonly codeIndex: number;
 
@@ -53,6 +55,7 @@ export class LinkedInstruction {
     this.packed = fields.packed ?? notPacked;
     this.callee = fields.callee ?? -1;
     this.cost = fields.cost ?? 0;
+    this.moved = fields.moved ?? NONE;
     this.codeIndex = fields.codeIndex;
   }
 }
@@ -66,7 +69,10 @@ export interface LinkedInstructionFields {
   readonly packed?: PackedFunction;
   readonly callee?: number;
   readonly cost?: number;
+  readonly moved?: readonly number[];
 }
+
+const NONE: readonly number[] = [];
 
 export interface LinkedFunction {
   readonly index: number;
@@ -74,6 +80,8 @@ export interface LinkedFunction {
   readonly paramCount: number;
   readonly registerCount: number;
   readonly code: readonly LinkedInstruction[];
+  /** Whether it declares a function of the host, and does nothing but call it. */
+  readonly isBorder: boolean;
 }
 
 function notPacked(): null {

@@ -13,7 +13,7 @@ import type {
 } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
 import { PooledAllocator } from './allocator/pooled-allocator.ts';
-import type { IndexChecks } from './check-indices.ts';
+import { IndexChecks } from './check-indices.ts';
 import { ConstantUpload } from './constant-upload.ts';
 import {
   type KernelMemory,
@@ -27,7 +27,7 @@ import type { MachineInstrument } from './instrument-calls.ts';
 import { link, type LinkedProgram, type LinkOptions } from './link.ts';
 import { builtinLibrary, hostLibrary, type FunctionLibrary } from './function-library.ts';
 import type { MachineValue } from './value.ts';
-import type { TypedBorder } from './typed-values.ts';
+import { type TypedBorder, typedBorder } from './typed-values.ts';
 import { VmState } from './vm-state.ts';
 
 /** The devices of a machine and its limits. */
@@ -113,9 +113,7 @@ export async function loadMachine(
   const { signal, log = (line) => console.log(line) } = options;
   if (signal?.aborted === true) throw abortError(signal);
   const indexChecks =
-    program.metadata[INDEX_CHECKS] === undefined
-      ? undefined
-      : new (await import('./check-indices.ts')).IndexChecks(program.metadata);
+    program.metadata[INDEX_CHECKS] === undefined ? undefined : new IndexChecks(program.metadata);
   const given = options.functions ?? {};
   const functions =
     program.metadata[NODE_CALLS] === undefined
@@ -126,8 +124,11 @@ export async function loadMachine(
   if (first === undefined) throw noDevice();
   const fieldLimit = options.limits?.fields ?? DEFAULT_LIMITS.fields;
   const state = new VmState({ program, machine, allocators, log, fieldLimit });
+  if (program.functionTable.some(({ name }) => name === 'vm.builtin.append')) {
+    state.append = (await import('./builtins/append-tensors.ts')).appendTensors;
+  }
   const { types } = program;
-  const border = types && (await import('./typed-values.ts')).typedBorder(types, state);
+  const border = types && typedBorder(types, state);
   const hostFunctions = hostLibrary(functions, state, border?.converters);
   const constants = new ConstantUpload(program.constants, first, second);
   let kernelLibraries: readonly FunctionLibrary[] = [];
@@ -237,8 +238,7 @@ async function prepareAndUpload(
   const { devices, onProgress, deviceTimeout } = options;
   const { owner = { deviceTimeout, blame: 0 }, programKernels, workgroupLimit } = options;
   const stop = new AbortController();
-  const signal =
-    options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
+  const signal = AbortSignal.any([stop.signal, options.signal ?? stop.signal]);
   const compiling = loadKernelLibraries(devices, program.primitives, {
     signal,
     toldSymbols: symbolsOfParameters(program),

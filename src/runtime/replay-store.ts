@@ -70,6 +70,7 @@ export interface PendingCall {
 export class ReplayStore {
   readonly #state: VmState;
   readonly #devices: readonly Device[];
+  readonly #extendsTensors: boolean;
   readonly #signatures = new Map<string, Signature>();
   #recorded = 0;
   #replayed = 0;
@@ -77,6 +78,7 @@ export class ReplayStore {
   constructor(state: VmState, devices: readonly Device[]) {
     this.#state = state;
     this.#devices = devices;
+    this.#extendsTensors = state.append !== undefined;
   }
 
   /** Calls that were recorded. */
@@ -96,7 +98,7 @@ export class ReplayStore {
     { inTurns }: { readonly inTurns: boolean },
   ): PendingReplay | undefined {
     if (this.#signatures.size === 0) return undefined;
-    const key = signatureKey(callee, args);
+    const key = signatureKey(callee, args, this.#extendsTensors);
     const signature = key === undefined ? undefined : this.#signatures.get(key);
     if (key === undefined || signature === undefined) return undefined;
     const argumentTensors = tensorsIn(args);
@@ -107,7 +109,7 @@ export class ReplayStore {
     const value = result.make(context);
     retain(value);
     // Work between two batches must not get the buffers that the call works in.
-    const free = inTurns ? own.filter((buffer) => !result.buffers.has(buffer)) : [];
+    const free = inTurns ? own.filter((buffer) => !result.storages.has(buffer)) : [];
     const held: Value[] = free.map((buffer) => context.allocator.take(buffer, buffer.byteLength));
     for (const storage of held) retain(storage);
     let at: number | undefined = 0;
@@ -128,7 +130,7 @@ export class ReplayStore {
 
   /** Call before a call is interpreted. Undefined where it is not recorded. */
   begin(callee: LinkedFunction, args: readonly Value[]): PendingCall | undefined {
-    const key = signatureKey(callee, args);
+    const key = signatureKey(callee, args, this.#extendsTensors);
     if (key === undefined) return undefined;
     const signature = this.#signatures.get(key);
     if (signature === undefined) {
@@ -196,7 +198,7 @@ export class ReplayStore {
     }
     const inputs = argumentTensors.map(({ buffer, byteOffset }) => ({ buffer, byteOffset }));
     const given = new Set(inputs.map(({ buffer }) => buffer));
-    const own = [...new Set([...launches.buffers, ...result.buffers])].filter(
+    const own = [...new Set([...launches.buffers, ...result.storages.keys()])].filter(
       (buffer) => allocator.owns(buffer) && !given.has(buffer),
     );
     const { instructionCount } = outcome;
@@ -229,8 +231,15 @@ function dropReplays({ replays }: Signature): void {
   replays.length = 0;
 }
 
-/** All that a call depends on but elements; undefined when it depends on more. */
-function signatureKey(callee: LinkedFunction, args: readonly Value[]): string | undefined {
+/**
+ * All that a call depends on but elements; undefined when it depends on more. `extendsTensors`: it may append to those
+ * that it owns.
+ */
+function signatureKey(
+  callee: LinkedFunction,
+  args: readonly Value[],
+  extendsTensors: boolean,
+): string | undefined {
   let key = `${callee.index}`;
   let valueCount = 0;
   const add = (value: Value): boolean => {
@@ -252,7 +261,7 @@ function signatureKey(callee: LinkedFunction, args: readonly Value[]): string | 
       case 'tensor':
         key += `;${value.dtype}[${value.shape.join()}]`;
         // The call may change it in place: nobody but the call's own registers will read it.
-        if (readerCount(value.storage) === 0) key += '*';
+        if (readerCount(value.storage) === 0) key += `*${extendsTensors && roomOf(value)}`;
         // Control flow may depend on elements that the host reads, which nobody tells of.
         return value.storage.device.kind !== 'host';
       case 'adt':
@@ -263,6 +272,11 @@ function signatureKey(callee: LinkedFunction, args: readonly Value[]): string | 
     }
   };
   return args.every(add) ? key : undefined;
+}
+
+/** What decides how the call extends a tensor that it owns: where its storage ends. */
+function roomOf({ storage, byteOffset }: TensorValue): string {
+  return `${storage.byteOffset + storage.byteLength - byteOffset}${storage.isGrowing}`;
 }
 
 function tensorsIn(args: readonly Value[]): TensorValue[] {

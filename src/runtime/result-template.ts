@@ -22,10 +22,9 @@ export interface TemplateContext {
 
 /** The result of a recorded call, to be made again over the same buffers. */
 export class ResultTemplate {
-  /** Buffers that a result takes from the allocator. */
-  readonly buffers = new Set<DeviceBuffer>();
+  /** The storages that a result takes from the allocator, as they were, by their buffers. */
+  readonly storages = new Map<DeviceBuffer, StorageValue>();
   readonly #part: Part;
-  readonly #storageByteLengths = new Map<DeviceBuffer, number>();
   #valueCount = 0;
 
   private constructor(value: Value, context: TemplateContext) {
@@ -42,12 +41,13 @@ export class ResultTemplate {
     }
   }
 
-  /** A result without references; `take` gives the storages of {@link buffers}. */
+  /** A result without references; `take` gives the storages of {@link storages}. */
   make({ argumentTensors, allocator, count }: TemplateContext): Value {
     const storages = new Map<DeviceBuffer, StorageValue>();
-    for (const buffer of this.buffers) {
-      const byteLength = this.#storageByteLengths.get(buffer) ?? 0;
-      storages.set(buffer, allocator.take(buffer, byteLength));
+    for (const [buffer, { byteLength, isGrowing }] of this.storages) {
+      const storage = allocator.take(buffer, byteLength);
+      storage.isGrowing = isGrowing;
+      storages.set(buffer, storage);
     }
     const build = (part: Part): Value => {
       switch (part.kind) {
@@ -89,8 +89,7 @@ export class ResultTemplate {
     if (index >= 0) return { kind: 'argument', index, view };
     if (storage.isReadOnly) return { kind: 'plain', value: view };
     if (!allocator.owns(buffer)) throw new NotRepeatable();
-    this.buffers.add(buffer);
-    this.#storageByteLengths.set(buffer, storage.byteLength);
+    this.storages.set(buffer, storage);
     return { kind: 'fresh', buffer, view };
   }
 }

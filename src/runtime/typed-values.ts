@@ -1,4 +1,5 @@
 import type {
+  BytecodeFunction,
   DataConstructor,
   FullType,
   NamedFunctionType,
@@ -24,6 +25,7 @@ import {
   discard,
   FloatValue,
   isValue,
+  OpaqueValue,
   PackedFunctionValue,
   ShapeValue,
   TensorValue,
@@ -263,6 +265,8 @@ function hasType(value: Value, type: FullType, sizes: Map<string, number>): bool
       return value instanceof ShapeValue;
     case 'function':
       return isFunction(value);
+    case 'opaque':
+      return value instanceof OpaqueValue && value.name === type.name;
     default:
       return true;
   }
@@ -303,7 +307,7 @@ export interface TypedBorder {
   /** Arguments of a function that is a value, as JavaScript gave them. Throws RuntimeError. */
   arguments(type: FunctionType, inputs: readonly HostResult[]): Value[];
   /** An argument of a function as JavaScript gave it; undefined where its type has no fields. */
-  argument(functionName: string, index: number, input: HostResult): Value | undefined;
+  argument(callee: BytecodeFunction, index: number, input: HostResult): Value | undefined;
 }
 
 export function typedBorder(types: ProgramTypes, state: VmState): TypedBorder {
@@ -332,12 +336,11 @@ export function typedBorder(types: ProgramTypes, state: VmState): TypedBorder {
       }
       return done;
     },
-    argument(functionName, index, input) {
-      const type = functions.get(functionName)?.params[index];
-      const isFunctionInput = type?.kind === 'function' && typeof input === 'function';
-      const hasFields = type?.kind === 'tuple' || type?.kind === 'adt' || isFunctionInput;
-      if (!hasFields || input instanceof AdtValue) return undefined;
-      const where = `${functionName}, argument ${index}`;
+    argument({ name, paramNames }, index, input) {
+      const type = functions.get(name)?.params[index];
+      const isChecked = type !== undefined && /^(?:tuple|adt|function|opaque)$/.test(type.kind);
+      if (!isChecked || input instanceof AdtValue) return undefined;
+      const where = `${name}, parameter ${paramNames[index] ?? index}`;
       return values.toValue(input, type, { where, state, sizes: new Map() });
     },
   };

@@ -164,6 +164,8 @@ export class StorageValue {
   references = 0;
   /** How many of these only keep the memory for as long as a call runs: nothing is read by them. */
   holds = 0;
+  /** Whether a tensor was moved here to be extended: it may be extended again. */
+  isGrowing = false;
 
   constructor(owner: StorageOwner, place: StoragePlace, byteLength: number) {
     this.owner = owner;
@@ -350,6 +352,11 @@ export function unhold(value: Value): void {
 /** How many references there are by which somebody may read a storage. */
 export function readerCount({ references, holds }: StorageValue): number {
   return references - holds;
+}
+
+/** Whether the register that a tensor comes from is the only one by which somebody may read its memory. */
+export function isOwned({ storage }: TensorValue): boolean {
+  return !storage.isReadOnly && readerCount(storage) <= 1;
 }
 
 /** Drops one reference; at zero a storage goes back to its owner and fields are dropped in turn. */

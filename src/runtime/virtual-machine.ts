@@ -1,4 +1,8 @@
-import type { ExecutableData, FunctionSignature } from '../bytecode/executable.ts';
+import type {
+  BytecodeFunction,
+  ExecutableData,
+  FunctionSignature,
+} from '../bytecode/executable.ts';
 import { abortError, internalError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
@@ -121,7 +125,7 @@ export class VirtualMachine implements MachineValue {
   ): Promise<Profile> {
     const { state } = this.#live();
     const callee = this.#function(name);
-    const held = toArguments(args, this.#live(), name);
+    const held = toArguments(args, this.#live(), callee.source);
     try {
       const { profileCall } = await import('./profile-call.ts');
       return await profileCall(state.allocators, () => this.#call(callee, held, options));
@@ -310,7 +314,7 @@ export class VirtualMachine implements MachineValue {
   ): Value[] {
     try {
       if (signal?.aborted === true) throw abortError(signal);
-      return toArguments(inputs, this.#live(), callee.source.name);
+      return toArguments(inputs, this.#live(), callee.source);
     } finally {
       for (const index of donate) {
         const given = inputs[index];
@@ -324,14 +328,14 @@ export class VirtualMachine implements MachineValue {
 function toArguments(
   inputs: readonly HostInput[],
   { state, indexChecks, border }: Pick<LoadedMachine, 'state'> & Partial<LoadedMachine>,
-  functionName = '',
+  callee?: BytecodeFunction,
 ): Value[] {
   const values: Value[] = [];
   try {
     for (const [index, input] of inputs.entries()) {
       if (input instanceof TensorValue) requireLive(input, `argument ${index}`);
-      const value =
-        border?.argument(functionName, index, input) ?? toValue(input, `argument ${index}`, state);
+      const typed = callee && border?.argument(callee, index, input);
+      const value = typed ?? toValue(input, `argument ${index}`, state);
       hold(value);
       if (input instanceof HostTensor && value instanceof TensorValue) {
         indexChecks?.remember(value, input);

@@ -7,7 +7,14 @@ import type { Device } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
 import { writeTensor } from './tensor-transfer.ts';
 import type { RunRecording } from './run-recording.ts';
-import { discard, FieldCount, type MachineValue, TensorValue, type TensorView } from './value.ts';
+import {
+  discard,
+  FieldCount,
+  type MachineValue,
+  TensorValue,
+  type TensorView,
+  type Value,
+} from './value.ts';
 
 /** The part of a machine that packed functions need: its devices, their allocators, the program's tables. */
 export class VmState {
@@ -17,6 +24,8 @@ export class VmState {
   readonly allocators: readonly Allocator[];
   readonly log: (line: string) => void;
   readonly fields: FieldCount;
+  /** What `vm.builtin.append` does; loaded for programs that call it. */
+  append: ((state: VmState, operands: readonly Value[]) => TensorValue) | undefined;
   /** The run that is being recorded, while its code runs. */
   recording: RunRecording | undefined;
 

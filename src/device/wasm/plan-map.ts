@@ -1,4 +1,4 @@
-import { dtypeInfo, type DType } from '../../core/dtype.ts';
+import { type DType, dtypeInfo, elementByteLength } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { elementCount, rowMajorStrides } from '../../core/shape.ts';
 import type { CoordinateMap, IndexSource } from '../../ops/define-op.ts';
@@ -30,10 +30,6 @@ const MOVES: Readonly<Record<number, { readonly load: LoadWidth; readonly store:
   8: { load: 'i64', store: 'i64' },
 };
 
-/** Bytes of an element as devices store it: bool is a word. */
-const storedByteLength = (dtype: DType): number =>
-  dtype === 'bool' ? 4 : dtypeInfo(dtype).byteLength;
-
 /**
  * Moves elements as an index map says: runs of them where the last axes pass through, else one by one.
  * Undefined for fills of floats that are encoded in ways of their own.
@@ -43,7 +39,7 @@ export function mapKernel(map: CoordinateMap, call: WasmCall): WasmKernel | unde
   const types = inputs.map((type) => type ?? output);
   if (types.some(({ dtype }) => dtypeInfo(dtype).byteLength < 1)) return undefined;
   const layout = analyzeIndexMap(map, { ...call, inputs: types });
-  const byteLength = storedByteLength(output.dtype);
+  const byteLength = elementByteLength(output.dtype);
   const move = MOVES[byteLength];
   const fill = fillPattern(output.dtype, map.fill?.(call.attributes) ?? 0);
   if (move === undefined || fill === undefined) return undefined;
@@ -119,7 +115,7 @@ const COPIED_BYTES = 2 ** 14;
 
 /** The elements in the order that they have. */
 export function copyKernel({ output: { dtype, shape } }: WasmCall): WasmKernel | undefined {
-  const byteLength = storedByteLength(dtype);
+  const byteLength = elementByteLength(dtype);
   if (MOVES[byteLength] === undefined) return undefined;
   const count = elementCount(shape);
   const run = COPIED_BYTES / byteLength;

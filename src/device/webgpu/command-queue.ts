@@ -2,7 +2,12 @@ import { internalError } from '../../core/errors.ts';
 import { checkRange } from '../check-range.ts';
 import type { DeviceRange, DeviceTensor, IdleMemory, LaunchOwner } from '../device.ts';
 import type { BindGroupCache } from './bind-group-cache.ts';
-import { asWebGpuBuffer, type BufferTable, type WebGpuBuffer } from './buffers.ts';
+import {
+  asWebGpuBuffer,
+  type BufferTable,
+  roundUpToGranule,
+  type WebGpuBuffer,
+} from './buffers.ts';
 import type { CompiledLaunch, CompiledPlan } from './compiled-plan.ts';
 import type { DeviceFaults } from './device-faults.ts';
 import type { PrepackedCall, PrepackedWeights } from './prepacked-weights.ts';
@@ -58,12 +63,16 @@ export class CommandQueue {
   /** Reused for every launch: the bindings that are being put together. */
   readonly #boundBuffers: WebGpuBuffer[] = [];
   readonly #boundOffsets: number[] = [];
+  readonly #boundLengths: number[] = [];
+  /** Bytes of a binding. */
+  readonly #mostBound: number;
   readonly #dynamicOffset = new Uint32Array(1);
   /** Scratch of the plan that is being recorded, by position. */
   readonly #scratch: WebGpuBuffer[] = [];
 
   constructor(context: CommandQueueContext) {
     this.#context = context;
+    this.#mostBound = context.device.limits.maxStorageBufferBindingSize;
   }
 
   /** Errors of the device so far. */
@@ -260,7 +269,7 @@ export class CommandQueue {
       paramByteLength: launch.params?.byteLength ?? 0,
       buffers: this.#boundBuffers,
       byteOffsets: this.#boundOffsets,
-      byteLengths: launch.byteLengths,
+      byteLengths: launch.hasManySizes ? this.#boundLengths : launch.byteLengths,
       writes: launch.writes,
     });
   }
@@ -293,6 +302,17 @@ export class CommandQueue {
       this.#boundOffsets[i] = byteOffset;
       buffer.lastUse = faults.serial;
       if (writes[i] === true) buffer.lastWrite = faults.serial;
+    }
+    if (launch.hasManySizes) this.#collectLengths(launch);
+  }
+
+  /** To the end of each buffer, unless another binding is of the same one. */
+  #collectLengths({ byteLengths }: CompiledLaunch): void {
+    const buffers = this.#boundBuffers;
+    for (const [i, buffer] of buffers.entries()) {
+      const rest = roundUpToGranule(buffer.byteLength - (this.#boundOffsets[i] ?? 0));
+      const isAlone = buffers.indexOf(buffer) === buffers.lastIndexOf(buffer);
+      this.#boundLengths[i] = isAlone && rest <= this.#mostBound ? rest : (byteLengths[i] ?? 0);
     }
   }
 

@@ -25,6 +25,11 @@ export interface CompiledLaunch {
   readonly workgroups: readonly [number, number, number];
   readonly bindings: readonly CompiledBinding[];
   readonly byteLengths: readonly number[];
+  /**
+   * Whether the lengths are those of one call among others: then each binding reaches to the end of its buffer, so that
+   * another length needs no other bind group.
+   */
+  readonly hasManySizes: boolean;
   readonly writes: readonly boolean[];
   /**
    * Whether it computes the same in all calls with the same parameters: it writes scratch that no
@@ -144,9 +149,15 @@ function assembleLaunch(
       byteLengths[i] === 0 ? EMPTY : placed(buffer),
     ),
     byteLengths: byteLengths.map(roundUpToGranule),
+    hasManySizes: hasSymbols(context.primitive),
     writes: launch.bindings.map(({ access }) => access === 'read_write'),
     prepacks: context.prepacks,
   };
+}
+
+function hasSymbols({ params, results }: PrimitiveFunction): boolean {
+  const types = [...params, ...results.map(({ type }) => type)];
+  return types.some(({ shape }) => shape.some((dim) => typeof dim !== 'number'));
 }
 
 function argumentByteLength({ primitive, shapes }: PlanContext, index: number): number {

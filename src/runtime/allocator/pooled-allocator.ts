@@ -123,7 +123,8 @@ export class PooledAllocator implements Allocator {
   }
 
   reserve(byteLength: number): void {
-    this.#makeRoom(byteLength, byteLength);
+    // Who gives back does so to make room.
+    if (byteLength >= 0) this.#makeRoom(byteLength, byteLength);
     this.#reservedBytes += byteLength;
     this.#notePeak();
   }

@@ -4,7 +4,7 @@ import { RuntimeError, ShapeError } from '../../core/errors.ts';
 import { elementCount, formatShape } from '../../core/shape.ts';
 import { STORAGE_ALIGNMENT } from '../allocator/size-class.ts';
 import { rangeOf } from '../tensor-read.ts';
-import { discard, type PackedFunction, readerCount, TensorValue, type Value } from '../value.ts';
+import { discard, isOwned, type PackedFunction, TensorValue, type Value } from '../value.ts';
 import type { VmState } from '../vm-state.ts';
 import { expectDType, expectInt, expectShape, expectStorage, expectTensor } from './operand.ts';
 
@@ -21,12 +21,15 @@ export function memoryBuiltins(state: VmState) {
     copy: (value: Value) => copyTensor(state, expectTensor(value, 'copy')),
     own: (value: Value) => {
       const tensor = expectTensor(value, 'own');
-      const { storage } = tensor;
-      // The register that it comes from is the one that reads it.
-      const isOwned = !storage.isReadOnly && readerCount(storage) <= 1;
       // Another value in any case: what is known of the elements of this one does not hold for long.
-      return isOwned ? new TensorValue(storage, tensor) : copyTensor(state, tensor);
+      return isOwned(tensor) ? new TensorValue(tensor.storage, tensor) : copyTensor(state, tensor);
     },
+    reuse: (value: Value) => {
+      const tensor = expectTensor(value, 'reuse');
+      if (isOwned(tensor)) return new TensorValue(tensor.storage, tensor);
+      return state.allocateTensor(state.allocatorOf(tensor.storage.device), tensor);
+    },
+    append: (...operands: Value[]) => state.append?.(state, operands) ?? null,
     to_device: (value: Value, device: Value) =>
       toDevice(state, expectTensor(value, 'to_device'), expectInt(device, 'to_device')),
     move: (value: Value) => value,

@@ -33,8 +33,8 @@ export class Breakpoints {
     const places = this.#places.get(callee) ?? new Map<number, Breakpoint>();
     this.#places.set(callee, places.set(index, { original, waiting: new Set([waiting]) }));
     this.#count++;
-    const { destination, target, args, packed, callee: called, cost, codeIndex } = original;
-    const fields = { destination, target, args, packed, callee: called, cost, codeIndex };
+    const { destination, target, args, packed, callee: called, cost, moved, codeIndex } = original;
+    const fields = { destination, target, args, packed, callee: called, cost, moved, codeIndex };
     replace(callee, index, new LinkedInstruction({ ...fields, op: LinkedOp.breakpoint }));
   }
 

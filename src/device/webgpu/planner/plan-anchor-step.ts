@@ -2,6 +2,7 @@ import { internalError } from '../../../core/errors.ts';
 import type { Launch, LaunchBuffer } from '../../../core/launch-plan.ts';
 import { rowMajorStrides } from '../../../core/shape.ts';
 import type { KernelOperand, KernelRead, KernelSpec, KernelWrite } from '../../../ops/lowering.ts';
+import { webgpuLowering } from '../../../ops/webgpu-lowerings.ts';
 import { vectorType, wrapped } from './element-type.ts';
 import type { AnchorStep } from './partition-primitive.ts';
 import { planMapStep } from './plan-map-step.ts';
@@ -14,7 +15,7 @@ import { ValueEmitter } from './value-emitter.ts';
 /** The launches of an anchor or reduction, with its neighbours fused into the hooks. */
 export function planAnchorStep(plan: PlanBuilder, step: AnchorStep): void {
   const { call, stored } = step;
-  const kernels = call.op.lower?.({
+  const kernels = webgpuLowering(call.op)?.({
     inputs: call.inputs.map((input) => (input < 0 ? undefined : plan.type(input))),
     output: plan.type(call.value),
     attributes: call.attributes,

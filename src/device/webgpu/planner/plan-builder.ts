@@ -1,6 +1,6 @@
 import type { Launch, LaunchBuffer, LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { ConcreteTensorType } from '../../../core/primitive-function.ts';
-import { storageByteLength } from '../../../core/dtype.ts';
+import { isBigInt, storageByteLength } from '../../../core/dtype.ts';
 import { UnsupportedError, internalError } from '../../../core/errors.ts';
 import { elementCount } from '../../../core/shape.ts';
 import type { ElementType } from './element-type.ts';
@@ -18,7 +18,8 @@ export class PlanBuilder {
     this.#typed = typed;
     this.caps = caps;
     for (let index = 0; index < typed.paramCount; index++) {
-      this.#stored.set(index, { kind: 'argument', index });
+      const place = index === typed.inPlace ? typed.paramCount : index;
+      this.#stored.set(index, { kind: 'argument', index: place });
     }
   }
 
@@ -41,6 +42,10 @@ export class PlanBuilder {
     return requireElementType(this.type(value).dtype, this.name);
   }
 
+  get hasWideValues(): boolean {
+    return this.#typed.types.some(({ dtype }) => isBigInt(dtype));
+  }
+
   isParam(value: number): boolean {
     return value < this.#typed.paramCount;
   }
@@ -49,6 +54,11 @@ export class PlanBuilder {
     const call = this.#typed.calls[value - this.#typed.paramCount];
     if (call === undefined) throw internalError(`value ${value} of ${this.name} is no call`);
     return call;
+  }
+
+  /** The parameter that lies where the result goes, as elementwise kernels have it. */
+  get inPlace(): number | undefined {
+    return this.#typed.inPlace;
   }
 
   /** The buffer that holds a value, once a launch has written it. */

@@ -18,7 +18,7 @@ export function planMapStep(plan: PlanBuilder, step: MapStep): void {
     planBlockTranspose(plan, step, transpose);
     return;
   }
-  const isWide = step.values.some((value) => plan.elementType(value) === 'i64');
+  const isWide = step.values.some((value) => plan.elementType(value) === 'i64') || isNarrow(plan);
   const width = count % 4 === 0 && !isWide ? 4 : 1;
   const shader = new ShaderBuilder(plan.caps.shaderF16);
   const emitter = new ValueEmitter(plan, shader);
@@ -67,6 +67,11 @@ export function planMapStep(plan: PlanBuilder, step: MapStep): void {
     params: shader.params,
     workgroups,
   });
+}
+
+/** Lanes of 64-bit integers are read one by one, and no buffer is bound in two widths to be written. */
+function isNarrow(plan: PlanBuilder): boolean {
+  return plan.inPlace !== undefined && plan.hasWideValues;
 }
 
 interface Spread {

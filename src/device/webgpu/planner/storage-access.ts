@@ -35,7 +35,9 @@ export function readElement(
   const bits = PACKED_BITS[dtype];
   if (dtype === 'bool') return `(${element} != ${width === 1 ? '0u' : 'vec4<u32>()'})`;
   if (bits === undefined) return element;
-  if (isNative(shader, dtype)) return `${vectorType('f32', width)}(${element})`;
+  // Where four elements are written too, they are bound as their bits.
+  const isBits = width === 4 && mode === 'read_write';
+  if (isNative(shader, dtype) && !isBits) return `${vectorType('f32', width)}(${element})`;
   if (width === 4) return unpackFour(dtype, element);
   const lanes = 32 / bits;
   const place = `${name}[(${index}) / ${lanes}u]`;

@@ -29,6 +29,8 @@ export interface TypedPrimitive {
   readonly hasFixedShapes: boolean;
   /** See {@link overwrittenInput}: its result holds that input when it is launched. */
   readonly overwrites: number | undefined;
+  /** See {@link PrimitiveFunction.inPlace}. */
+  readonly inPlace: number | undefined;
 }
 
 export interface TypedCall {
@@ -74,6 +76,7 @@ export function typePrimitive(
     results: primitive.results.map(({ value }) => value),
     hasFixedShapes: hasFixedShapes(primitive),
     overwrites: overwrittenInput(primitive, operators),
+    inPlace: primitive.inPlace,
   };
 }
 

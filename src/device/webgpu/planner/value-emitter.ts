@@ -1,4 +1,4 @@
-import { internalError } from '../../../core/errors.ts';
+import { internalError, UnsupportedError } from '../../../core/errors.ts';
 import { computedDType } from '../../../core/dtype.ts';
 import { elementCount, rowMajorStrides, type Shape } from '../../../core/shape.ts';
 import { renderScalar } from '../../../ops/formula/render-scalar.ts';
@@ -38,7 +38,9 @@ export class ValueEmitter {
       if (buffer !== undefined) {
         const { dtype } = this.#plan.type(value);
         const access = { buffer, dtype, width: at.width, index: at.linear };
-        const element = readElement(this.#shader, access);
+        const isInPlace = value === this.#plan.inPlace;
+        if (isInPlace && at.linear !== 'i') throw readElsewhere(this.#plan.name, value);
+        const element = readElement(this.#shader, access, isInPlace ? 'read_write' : 'read');
         return scope.let(this.#shader.uniqueName('v'), element);
       }
       const call = this.#plan.callOf(value);
@@ -333,6 +335,16 @@ function loopOverLanes(name: string, type: string): string {
   }
   return all;
 }`;
+}
+
+/** A declaration of an executable that does not hold. */
+function readElsewhere(kernel: string, value: number): UnsupportedError {
+  return new UnsupportedError({
+    where: `kernel ${kernel}`,
+    got: `%${value} read at other places than those where the result is written`,
+    expected: 'a parameter that may be changed in place',
+    remedy: 'Compile the program again.',
+  });
 }
 
 const SATURATE_I64 = `fn saturate_i64(x: vec2<u32>) -> i32 {
