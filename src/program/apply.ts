@@ -1,0 +1,68 @@
+import type { Attributes } from '../core/primitive-function.ts';
+import { CORE_OPERATORS } from '../ops/core-operators.ts';
+import { call } from '../compiler/ir/build.ts';
+import type { Expr } from '../compiler/ir/expr.ts';
+import type { TensorTypeNode } from '../compiler/ir/type.ts';
+import { atPlace } from '../compiler/inference/apply-operator.ts';
+import { TypeInference } from '../compiler/inference/type-inference.ts';
+import { ArrayState, exprIn, requireLive } from './array-state.ts';
+import { callSite } from './call-site.ts';
+import { noteCall } from './eager/pending.ts';
+import { type InnerOperand, statesOf } from './operand.ts';
+import { currentFrame } from './trace.ts';
+
+const EAGER = new TypeInference();
+
+/**
+ * The call of an operator: written down in the program whose body runs, else for when its elements are read.
+ * Throws ShapeError, TypeCheckError or UnsupportedError with the place of the call.
+ */
+export function apply(
+  op: string,
+  given: readonly (InnerOperand | undefined)[],
+  attributes: Attributes = {},
+): ArrayState {
+  const { inputs } = CORE_OPERATORS.require(op);
+  const operands = given.slice(0, given.findLastIndex((operand) => operand !== undefined) + 1);
+  const states = statesOf(operands as readonly InnerOperand[], inputs, op);
+  const written = Object.entries(attributes).some(([, value]) => value === undefined)
+    ? (Object.fromEntries(
+        Object.entries(attributes).filter(([, value]) => value !== undefined),
+      ) as Attributes)
+    : attributes;
+  const frame = currentFrame();
+  if (frame === undefined) return applyEagerly(op, states, written);
+  const args = states.map((state) => exprIn(frame, state));
+  const expr = call(op, args, written, callSite());
+  const type = tensorTypeOf(frame.trace.inference, expr);
+  return new ArrayState({ expr, type, frame });
+}
+
+function applyEagerly(
+  op: string,
+  states: readonly ArrayState[],
+  attributes: Attributes,
+): ArrayState {
+  const args = states.map((state) => {
+    requireLive(state);
+    if (state.frame === undefined) return state.expr;
+    return state.frame.use(state);
+  });
+  const expr = call(op, args, attributes);
+  try {
+    const type = tensorTypeOf(EAGER, expr);
+    const depth = 1 + states.reduce((most, state) => Math.max(most, state.depth), 0);
+    const state = new ArrayState({ expr, type, frame: undefined }, depth);
+    noteCall(state, states);
+    return state;
+  } catch (thrown) {
+    throw atPlace(thrown, callSite());
+  }
+}
+
+/** The type of an expression that is a tensor. */
+export function tensorTypeOf(inference: TypeInference, expr: Expr): TensorTypeNode {
+  const type = inference.of(expr);
+  if (type.kind === 'tensor') return type;
+  throw new Error(`internal: an array of type ${type.kind}`);
+}

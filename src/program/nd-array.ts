@@ -1,0 +1,442 @@
+import type { Dim } from '../core/dim.ts';
+import type { DType, TypedArray } from '../core/dtype.ts';
+import { SymbolicDims } from '../core/symbolic-dims.ts';
+import { normalizeAxis } from '../core/shape.ts';
+import { formatType } from '../compiler/ir/type.ts';
+import { type NestedArray, Tensor } from '../client/tensor.ts';
+import { apply } from './apply.ts';
+import { type ArrayState, type HasState, requireLive, stateOfTensor } from './array-state.ts';
+import { type Entry, within } from './call-site.ts';
+import { disposeState } from './eager/pending.ts';
+import { readState } from './eager/read-state.ts';
+import { noteInScope } from './eager/scope.ts';
+import { type Index, sliceCalls } from './index-array.ts';
+import { type Operand, stateOf, tensorOf } from './operand.ts';
+
+/** Axes that a reduction runs over, and whether they stay, with size 1. */
+export interface ReduceOptions {
+  /** Whether the axes that were reduced stay, with size 1. Default false. */
+  readonly keepDims?: boolean;
+}
+
+/**
+ * An array of numbers with a dtype and a shape. In the body of a program it stands for what the program will
+ * compute, and its sizes may be names. Elsewhere it is eager: methods say what is to be computed, which begins
+ * when elements are read or enough calls wait.
+ */
+export class NdArray implements HasState {
+  /** @internal */
+  readonly state: ArrayState;
+
+  /** @internal */
+  constructor(state: ArrayState) {
+    this.state = state;
+  }
+
+  /** The dtype of its elements. */
+  get dtype(): DType {
+    return this.state.type.dtype;
+  }
+
+  /** Its sizes, the outermost first; names in a program that leaves them open. */
+  get shape(): readonly Dim[] {
+    return this.state.type.shape;
+  }
+
+  /** How many axes it has. */
+  get ndim(): number {
+    return this.shape.length;
+  }
+
+  /** The sum, element by element; shapes broadcast. */
+  add(other: Operand): NdArray {
+    return this.#call('add', 'add', [other]);
+  }
+
+  /** The difference, element by element. */
+  sub(other: Operand): NdArray {
+    return this.#call('sub', 'sub', [other]);
+  }
+
+  /** The product, element by element. */
+  mul(other: Operand): NdArray {
+    return this.#call('mul', 'mul', [other]);
+  }
+
+  /** The quotient, element by element. */
+  div(other: Operand): NdArray {
+    return this.#call('div', 'div', [other]);
+  }
+
+  /** The power, element by element. */
+  pow(exponent: Operand): NdArray {
+    return this.#call('pow', 'pow', [exponent]);
+  }
+
+  /** The remainder, with the sign of the divisor. */
+  mod(divisor: Operand): NdArray {
+    return this.#call('mod', 'mod', [divisor]);
+  }
+
+  /** The larger one, element by element. */
+  maximum(other: Operand): NdArray {
+    return this.#call('maximum', 'maximum', [other]);
+  }
+
+  /** The smaller one, element by element. */
+  minimum(other: Operand): NdArray {
+    return this.#call('minimum', 'minimum', [other]);
+  }
+
+  /** Where elements are equal. */
+  equal(other: Operand): NdArray {
+    return this.#call('equal', 'equal', [other]);
+  }
+
+  /** Where elements differ. */
+  notEqual(other: Operand): NdArray {
+    return within(this.#entry('notEqual'), () =>
+      wrap(apply('logical_not', [apply1('equal', this, other)])),
+    );
+  }
+
+  /** Where elements are less than others. */
+  less(other: Operand): NdArray {
+    return this.#call('less', 'less', [other]);
+  }
+
+  /** Where elements are less than others, or equal. */
+  lessEqual(other: Operand): NdArray {
+    return this.#call('lessEqual', 'less_equal', [other]);
+  }
+
+  /** Where elements are greater than others. */
+  greater(other: Operand): NdArray {
+    return this.#call('greater', 'greater', [other]);
+  }
+
+  /** Where elements are greater than others, or equal. */
+  greaterEqual(other: Operand): NdArray {
+    return this.#call('greaterEqual', 'greater_equal', [other]);
+  }
+
+  /** Where both are true; of integers, the bits that both have. */
+  and(other: Operand): NdArray {
+    return this.#call('and', 'bitwise_and', [other]);
+  }
+
+  /** Where either is true; of integers, the bits that either has. */
+  or(other: Operand): NdArray {
+    return this.#call('or', 'bitwise_or', [other]);
+  }
+
+  /** Where it is false. */
+  not(): NdArray {
+    return this.#call('not', 'logical_not');
+  }
+
+  /** The elements with the other sign. */
+  neg(): NdArray {
+    return this.#call('neg', 'neg');
+  }
+
+  /** The elements without their sign. */
+  abs(): NdArray {
+    return this.#call('abs', 'abs');
+  }
+
+  /** -1, 0 or 1. */
+  sign(): NdArray {
+    return this.#call('sign', 'sign');
+  }
+
+  /** e to the power of each element. */
+  exp(): NdArray {
+    return this.#call('exp', 'exp');
+  }
+
+  /** The natural logarithm. */
+  log(): NdArray {
+    return this.#call('log', 'log');
+  }
+
+  /** The square root. */
+  sqrt(): NdArray {
+    return this.#call('sqrt', 'sqrt');
+  }
+
+  /** The elements times themselves. */
+  square(): NdArray {
+    return within(this.#entry('square'), () => wrap(apply('mul', [this, this])));
+  }
+
+  /** The sine. */
+  sin(): NdArray {
+    return this.#call('sin', 'sin');
+  }
+
+  /** The cosine. */
+  cos(): NdArray {
+    return this.#call('cos', 'cos');
+  }
+
+  /** The hyperbolic tangent. */
+  tanh(): NdArray {
+    return this.#call('tanh', 'tanh');
+  }
+
+  /** 1 / (1 + exp(-x)). */
+  sigmoid(): NdArray {
+    return this.#call('sigmoid', 'sigmoid');
+  }
+
+  /** The elements, 0 instead of negative ones. */
+  relu(): NdArray {
+    return this.#call('relu', 'relu');
+  }
+
+  /** The largest integers that are not greater. */
+  floor(): NdArray {
+    return this.#call('floor', 'floor');
+  }
+
+  /** The elements between two bounds. */
+  clip(min: number, max: number): NdArray {
+    return this.#call('clip', 'clip', [], { min, max });
+  }
+
+  /** The elements as another dtype. */
+  astype(dtype: DType): NdArray {
+    return this.#call('astype', 'cast', [], { to: dtype });
+  }
+
+  /** The matrix product; leading axes are those of a batch and broadcast. */
+  matmul(other: Operand): NdArray {
+    return this.#call('matmul', 'matmul', [other]);
+  }
+
+  /** The sum over axes, all by default. */
+  sum(axes?: number | readonly number[], options?: ReduceOptions): NdArray {
+    return this.#reduce('sum', 'reduce_sum', { axes, ...options });
+  }
+
+  /** The mean over axes, all by default. */
+  mean(axes?: number | readonly number[], options?: ReduceOptions): NdArray {
+    return this.#reduce('mean', 'reduce_mean', { axes, ...options });
+  }
+
+  /** The product over axes, all by default. */
+  prod(axes?: number | readonly number[], options?: ReduceOptions): NdArray {
+    return this.#reduce('prod', 'reduce_prod', { axes, ...options });
+  }
+
+  /** The largest element over axes, all by default. */
+  max(axes?: number | readonly number[], options?: ReduceOptions): NdArray {
+    return this.#reduce('max', 'reduce_max', { axes, ...options });
+  }
+
+  /** The smallest element over axes, all by default. */
+  min(axes?: number | readonly number[], options?: ReduceOptions): NdArray {
+    return this.#reduce('min', 'reduce_min', { axes, ...options });
+  }
+
+  /** The places of the largest elements along an axis, in int64. */
+  argmax(axis = -1): NdArray {
+    return this.#argument('argmax', 'arg_max', axis);
+  }
+
+  /** The places of the smallest elements along an axis, in int64. */
+  argmin(axis = -1): NdArray {
+    return this.#argument('argmin', 'arg_min', axis);
+  }
+
+  /** Running sums along an axis. */
+  cumsum(axis = 0): NdArray {
+    return this.#call('cumsum', 'cumulative', [], { axis });
+  }
+
+  /** Exponentials that add up to 1 along an axis. */
+  softmax(axis = -1): NdArray {
+    return this.#call('softmax', 'softmax', [], { axis });
+  }
+
+  /** The logarithm of {@link softmax}. */
+  logSoftmax(axis = -1): NdArray {
+    return this.#call('logSoftmax', 'log_softmax', [], { axis });
+  }
+
+  /** The same elements in another shape, in which one size may be -1: what is left for it. */
+  reshape(...shape: readonly Dim[] | readonly [readonly Dim[]]): NdArray {
+    const [first] = shape;
+    const dims = (Array.isArray(first) ? first : shape) as readonly Dim[];
+    return within(this.#entry('reshape'), () =>
+      wrap(apply('reshape', [this], { shape: withRest(dims, this.shape) })),
+    );
+  }
+
+  /** All elements along one axis. */
+  flatten(): NdArray {
+    return within(this.#entry('flatten'), () => this.reshape(-1));
+  }
+
+  /** The axes in another order, reversed by default. */
+  transpose(...perm: readonly number[] | readonly [readonly number[]]): NdArray {
+    const [first] = perm;
+    const given = (Array.isArray(first) ? first : perm) as readonly number[];
+    return within(this.#entry('transpose'), () => {
+      const axes = given.length > 0 ? given : this.shape.map((_, axis) => this.ndim - 1 - axis);
+      const order = axes.map((axis) => normalizeAxis(axis, this.ndim, 'transpose'));
+      return wrap(apply('transpose', [this], { perm: order }));
+    });
+  }
+
+  /** A new axis of size 1 before an axis. */
+  expandDims(axis: number): NdArray {
+    return within(this.#entry('expandDims'), () => {
+      const at = normalizeAxis(axis, this.ndim + 1, 'expandDims');
+      return this.reshape([...this.shape.slice(0, at), 1, ...this.shape.slice(at)]);
+    });
+  }
+
+  /** Without axes of size 1: one, or all. */
+  squeeze(axis?: number): NdArray {
+    return within(this.#entry('squeeze'), () => {
+      const at = axis === undefined ? undefined : normalizeAxis(axis, this.ndim, 'squeeze');
+      const kept = this.shape.filter((dim, i) => (at === undefined ? dim !== 1 : i !== at));
+      return this.reshape(kept);
+    });
+  }
+
+  /** The elements repeated along axes of size 1. */
+  broadcastTo(...shape: readonly Dim[]): NdArray {
+    return this.#call('broadcastTo', 'broadcast_to', [], { shape });
+  }
+
+  /**
+   * A part, axis by axis: a number takes one place and drops the axis, `[begin, end]` a range, `[begin, end, step]`
+   * every so manieth place, an array of integers the places that it holds, `null` all. Negative places count from
+   * the end. `x.slice(0, [1, 3])` is NumPy's `x[0, 1:3]`.
+   */
+  slice(...indices: readonly Index[]): NdArray {
+    return within(this.#entry('slice'), () => wrap(sliceCalls(this.state, indices)));
+  }
+
+  /**
+   * Waits for the elements, row by row: a `Float32Array` for float32. Rejects with RuntimeError where the
+   * computation fails, and with DeviceLostError.
+   */
+  async data(): Promise<TypedArray> {
+    return (await this.read()).data;
+  }
+
+  /** Waits for the elements, with dtype and shape. Rejects as {@link data} does. */
+  read(): Promise<Tensor> {
+    return within(this.#entry('read'), () => readState(this.state));
+  }
+
+  /** Waits for the elements as nested arrays of numbers. Rejects as {@link data} does. */
+  async toArray(): Promise<NestedArray> {
+    return (await this.read()).toNested();
+  }
+
+  /** Waits for the only element. Rejects as {@link data} does. */
+  async item(): Promise<number> {
+    return Number((await this.read()).data[0]);
+  }
+
+  /**
+   * Frees the memory of an eager array. What was computed of it stays good. Without effect in the body of a
+   * program. Idempotent.
+   */
+  dispose(): void {
+    if (this.state.frame === undefined) disposeState(this.state);
+  }
+
+  /** As {@link dispose}, at the end of a block with `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Its type: `Tensor[(n, 4), float32]`. */
+  toString(): string {
+    return formatType(this.state.type);
+  }
+
+  /** A method, as the call of it is found on the stack. */
+  #entry(method: keyof NdArray): Entry {
+    return this[method] as Entry;
+  }
+
+  #call(
+    method: keyof NdArray,
+    op: string,
+    others: readonly Operand[] = [],
+    attributes: Parameters<typeof apply>[2] = {},
+  ): NdArray {
+    return within(this.#entry(method), () => wrap(apply(op, [this, ...others], attributes)));
+  }
+
+  #reduce(
+    method: keyof NdArray,
+    op: string,
+    {
+      axes = [],
+      keepDims = false,
+    }: ReduceOptions & { axes?: number | readonly number[] | undefined },
+  ): NdArray {
+    return within(this.#entry(method), () => {
+      // An operator takes no axes for all of them.
+      if (Array.isArray(axes) && axes.length === 0 && this.ndim === 0) return this;
+      const list = typeof axes === 'number' ? [axes] : axes;
+      return wrap(apply(op, [this], { axes: list, keepdims: keepDims }));
+    });
+  }
+
+  #argument(method: keyof NdArray, op: string, axis: number): NdArray {
+    return this.#call(method, op, [], { axis });
+  }
+}
+
+/** The array of a state. */
+export function wrap(state: ArrayState): NdArray {
+  return new NdArray(state);
+}
+
+function apply1(op: string, ...operands: readonly Operand[]): NdArray {
+  return wrap(apply(op, operands));
+}
+
+function withRest(dims: readonly Dim[], whole: readonly Dim[]): readonly Dim[] {
+  const at = dims.indexOf(-1);
+  if (at < 0) return dims;
+  const symbolic = new SymbolicDims();
+  const product = (sizes: readonly Dim[]): Dim =>
+    sizes.reduce((all, dim) => symbolic.mul(all, dim), 1);
+  const rest = symbolic.floordiv(product(whole), product(dims.filter((_, i) => i !== at)));
+  return dims.map((dim, i) => (i === at ? rest : dim));
+}
+
+/**
+ * An array of numbers: a number, nested arrays, a typed array or a `Tensor`. Without `dtype`, numbers become
+ * float32, bigints int64, booleans bool. In the body of a program it is a constant.
+ */
+export function array(values: Operand, dtype?: DType, shape?: readonly number[]): NdArray {
+  return within(array, () => {
+    if (values instanceof NdArray) return dtype === undefined ? values : values.astype(dtype);
+    const given = values as Exclude<Operand, HasState>;
+    const isShaped = shape !== undefined && !(given instanceof Tensor);
+    const tensor = isShaped ? Tensor.from(given, dtype, shape) : tensorOf(given, dtype);
+    const state = stateOfTensor(tensor);
+    if (state.frame === undefined) noteInScope(state);
+    return wrap(state);
+  });
+}
+
+/** The array of an operand. Throws UsageError for one that was disposed of. */
+export function arrayOf(operand: Operand, dtype?: DType): NdArray {
+  if (operand instanceof NdArray) {
+    requireLive(operand.state);
+    return operand;
+  }
+  return wrap(stateOf(operand, dtype));
+}

@@ -1,0 +1,245 @@
+import type { Dim } from '../../core/dim.ts';
+import { ShapeError, UsageError } from '../../core/errors.ts';
+import { threefry } from '../../ops/random/threefry-rounds.ts';
+import { formatSpan } from '../../compiler/ir/expr.ts';
+import { formatType } from '../../compiler/ir/type.ts';
+import { apply } from '../apply.ts';
+import type { ArrayState } from '../array-state.ts';
+import { callSite, within } from '../call-site.ts';
+import { array, type NdArray } from '../nd-array.ts';
+import { type Operand, stateOf } from '../operand.ts';
+import { draw } from './draw.ts';
+import { inverseErf } from './inverse-erf.ts';
+import { elementNumbers, WORDS } from './words.ts';
+
+/** An interval of random numbers. */
+export interface Range {
+  /** The least number. Default 0. */
+  readonly min?: number;
+  /** Above all numbers. Default 1. */
+  readonly max?: number;
+}
+
+/**
+ * A key of random numbers, for a seed: two words, an array of uint32 of shape (2,). What a key gives is always the same,
+ * on every device; {@link split} makes further keys. Keys are values as others are: arguments and results of programs.
+ */
+export function key(seed: number | bigint): NdArray {
+  return within(key, () => {
+    const isGood = typeof seed === 'bigint' || Number.isSafeInteger(seed);
+    if (!isGood) {
+      const where = formatSpan(callSite(), 'key');
+      throw new UsageError({ where, got: `the seed ${seed}`, expected: 'an integer' });
+    }
+    const bitsOfSeed = BigInt.asUintN(64, BigInt(seed));
+    return array(new Uint32Array([Number(bitsOfSeed >> 32n), Number(bitsOfSeed & 0xffff_ffffn)]));
+  });
+}
+
+/** Keys that have nothing to do with each other, nor with what the key itself gives: uint32 of shape (count, 2). */
+export function split(from: Operand, count: Dim = 2): NdArray {
+  return draw(split, {
+    operands: () => [keyOf(from)],
+    settings: { count },
+    write: ([own]) => keysOf(own, count),
+  });
+}
+
+/** A key for a number, such as that of a step: other numbers give other keys. */
+export function foldIn(from: Operand, data: Operand): NdArray {
+  return draw(foldIn, {
+    operands: () => [keyOf(from), stateOf(data, 'uint32')],
+    write: ([own, number]) => {
+      const low = apply('cast', [number], { to: 'uint32' });
+      const words = threefry(WORDS, wordsOf(own), [stateOf(0, 'uint32'), low]);
+      const column = words.map((word) => apply('reshape', [word], { shape: [1] }));
+      return apply('concat', column, { axis: 0 });
+    },
+  });
+}
+
+/** Random words: uint32 of a shape. */
+export function bits(from: Operand, shape: readonly Dim[] = []): NdArray {
+  return draw(bits, {
+    operands: () => [keyOf(from)],
+    settings: { shape },
+    write: ([own]) => bitsOf(own, shape),
+  });
+}
+
+/** Numbers from `min` up to `max`, without `max`: float32, in steps of 2^-23 of the interval. */
+export function uniform(
+  from: Operand,
+  shape: readonly Dim[] = [],
+  { min = 0, max = 1 }: Range = {},
+): NdArray {
+  return draw(uniform, {
+    operands: () => [keyOf(from)],
+    settings: { shape, min, max },
+    write: ([own]) => uniformOf(own, shape, { min, max }),
+  });
+}
+
+/** Normally distributed numbers, of mean 0 and variance 1: float32. */
+export function normal(from: Operand, shape: readonly Dim[] = []): NdArray {
+  return draw(normal, {
+    operands: () => [keyOf(from)],
+    settings: { shape },
+    write: ([own]) => {
+      const between = uniformOf(own, shape, { min: -1 + 2 ** -24, max: 1 });
+      return apply('mul', [inverseErf(between), Math.SQRT2]);
+    },
+  });
+}
+
+/** Integers from `min` up to `max`, without `max`: int32. */
+export function integers(
+  from: Operand,
+  shape: readonly Dim[],
+  { min = 0, max }: Range & { readonly max: number },
+): NdArray {
+  const span = max - min;
+  return draw(integers, {
+    operands: () => [keyOf(from)],
+    settings: { shape, min, max },
+    write: ([own]) => {
+      if (!(Number.isInteger(min) && Number.isInteger(span) && span > 0 && span < 2 ** 31)) {
+        const where = formatSpan(callSite(), 'integers');
+        const expected = 'integers, the first one less';
+        throw new UsageError({ where, got: `from ${min} to ${max}`, expected });
+      }
+      const offset = below(own, shape, span);
+      const signed = apply('cast', [offset], { to: 'int32' });
+      return apply('add', [signed, stateOf(min, 'int32')]);
+    },
+  });
+}
+
+/** True with a probability: bool. */
+export function bernoulli(
+  from: Operand,
+  shape: readonly Dim[] = [],
+  probability: Operand = 0.5,
+): NdArray {
+  return draw(bernoulli, {
+    operands: () => [keyOf(from), stateOf(probability, 'float32')],
+    settings: { shape },
+    write: ([own, limit]) => apply('less', [uniformOf(own, shape, UNIT), limit]),
+  });
+}
+
+/** Numbers of the exponential distribution of rate 1: float32. */
+export function exponential(from: Operand, shape: readonly Dim[] = []): NdArray {
+  return draw(exponential, {
+    operands: () => [keyOf(from)],
+    settings: { shape },
+    write: ([own]) => apply('neg', [apply('log1p', [apply('neg', [uniformOf(own, shape, UNIT)])])]),
+  });
+}
+
+/** Numbers of the standard Gumbel distribution: float32. */
+export function gumbel(from: Operand, shape: readonly Dim[] = []): NdArray {
+  return draw(gumbel, {
+    operands: () => [keyOf(from)],
+    settings: { shape },
+    write: ([own]) => gumbelOf(own, shape),
+  });
+}
+
+/**
+ * Places along the last axis, drawn with probabilities in proportion to e to the power of the logits: int64, of the
+ * shape of the logits without that axis.
+ */
+export function categorical(from: Operand, logits: Operand): NdArray {
+  return draw(categorical, {
+    operands: () => [keyOf(from), stateOf(logits, 'float32')],
+    write: ([own, given]) => {
+      const noise = gumbelOf(own, given?.type.shape ?? []);
+      return apply('arg_max', [apply('add', [noise, given])], { axis: -1 });
+    },
+  });
+}
+
+/** The integers from 0 up to a size, in random order: int64. */
+export function permutation(from: Operand, size: Dim): NdArray {
+  return draw(permutation, {
+    operands: () => [keyOf(from)],
+    settings: { size },
+    write: ([own]) => apply('top_k', [bitsOf(own, [size])], { k: [size], axis: 0 }),
+  });
+}
+
+const UNIT: Required<Range> = { min: 0, max: 1 };
+
+function gumbelOf(from: ArrayState | undefined, shape: readonly Dim[]): ArrayState {
+  const positive = uniformOf(from, shape, { min: 2 ** -126, max: 1 });
+  return apply('neg', [apply('log', [apply('neg', [apply('log', [positive])])])]);
+}
+
+function uniformOf(
+  from: ArrayState | undefined,
+  shape: readonly Dim[],
+  { min, max }: Required<Range>,
+): ArrayState {
+  const upper = WORDS.shiftRight(bitsOf(from, shape), 9);
+  const unit = apply('mul', [apply('cast', [upper], { to: 'float32' }), 2 ** -23]);
+  if (min === 0 && max === 1) return unit;
+  // In float32 the sum may be rounded to below the least number.
+  const moved = apply('add', [apply('mul', [unit, Math.fround(max - min)]), min]);
+  return apply('maximum', [moved, min]);
+}
+
+/** Integers below a span, of two words each, as jax.random draws them. */
+function below(from: ArrayState | undefined, shape: readonly Dim[], span: number): ArrayState {
+  const word = (value: number): ArrayState => stateOf(value, 'uint32');
+  const keys = keysOf(from, 2);
+  const [upper, lower] = [0, 1].map((index) => {
+    const row = apply('slice', [keys], { starts: [index, 0], ends: [index + 1, 2] });
+    const own = apply('reshape', [row], { shape: [2] });
+    return apply('mod', [bitsOf(own, shape), word(span)]);
+  });
+  const half = BigInt(2 ** 16 % span);
+  const factor = Number(BigInt.asUintN(32, half * half) % BigInt(span));
+  const sum = apply('add', [apply('mul', [upper, word(factor)]), lower]);
+  return apply('mod', [sum, word(span)]);
+}
+
+function keysOf(from: ArrayState | undefined, count: Dim): ArrayState {
+  const columns = hash(from, elementNumbers([count])).map((word) =>
+    apply('reshape', [word], { shape: [count, 1] }),
+  );
+  return apply('concat', columns, { axis: 1 });
+}
+
+function bitsOf(from: ArrayState | undefined, shape: readonly Dim[]): ArrayState {
+  return WORDS.xor(...hash(from, elementNumbers(shape)));
+}
+
+function hash(
+  from: ArrayState | undefined,
+  counter: ArrayState,
+): readonly [ArrayState, ArrayState] {
+  return threefry(WORDS, wordsOf(from), [stateOf(0, 'uint32'), counter]);
+}
+
+/** The two words of a key. */
+function wordsOf(from: ArrayState | undefined): readonly [ArrayState, ArrayState] {
+  const word = (index: number): ArrayState => {
+    const part = apply('slice', [from], { starts: [index], ends: [index + 1] });
+    return apply('reshape', [part], { shape: [] });
+  };
+  return [word(0), word(1)];
+}
+
+/** The array of a key. Throws ShapeError for another one. */
+function keyOf(from: Operand): ArrayState {
+  const state = stateOf(from, 'uint32');
+  const { dtype, shape } = state.type;
+  if (dtype === 'uint32' && shape.length === 1 && shape[0] === 2) return state;
+  throw new ShapeError({
+    where: formatSpan(callSite(), 'random'),
+    got: formatType(state.type),
+    expected: 'a key, Tensor[(2,), uint32]',
+    remedy: 'random.key makes one of a seed, random.split several of a key, one in each row.',
+  });
+}

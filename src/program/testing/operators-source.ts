@@ -1,0 +1,81 @@
+import type { AttributeSpec } from '../../ops/define-op.ts';
+import type { TestedOp } from '../../ops/testing/tested-ops.ts';
+
+/** The text of `operators.ts`: a typed function for each operator of the table. */
+export function operatorsSource(ops: Iterable<TestedOp>): string {
+  const functions = [...ops].map(functionOf);
+  return `// Written by \`src/program/operators.test.ts\` from the table of operators;
+// \`npx vitest run src/program/operators.test.ts -u\` renews it.
+import type { Dim } from '../core/dim.ts';
+import type { DType } from '../core/dtype.ts';
+import type { NdArray } from './nd-array.ts';
+import type { Operand } from './operand.ts';
+import { operator, variadic } from './operator.ts';
+
+${functions.join('\n\n')}
+`;
+}
+
+function functionOf({ name, summary, inputs, attributes }: TestedOp): string {
+  const isVariadic = inputs.some(({ variadic }) => variadic === true);
+  const operands = inputs.map(({ name: input, optional, variadic }) => {
+    const type = variadic === true ? 'readonly Operand[]' : 'Operand';
+    const param = input === 'var' ? 'variance' : camelCased(input);
+    return `${param}${optional === true ? '?' : ''}: ${type}`;
+  });
+  const specs = Object.entries(attributes);
+  const isRequired = specs.some(([, spec]) => spec.default === undefined);
+  // What is required cannot follow an operand that may be absent.
+  const given = isRequired
+    ? operands.map((operand) => operand.replace(/\?: (.*)/, ': $1 | undefined'))
+    : operands;
+  const fields = specs.map(([attribute, spec]) => {
+    const mark = spec.default === undefined ? '' : '?';
+    return `    readonly ${camelCased(attribute)}${mark}: ${typeOf(spec)};`;
+  });
+  const last =
+    specs.length === 0 ? [] : [`attributes${isRequired ? '' : '?'}: {\n${fields.join('\n')}\n  }`];
+  const params = [...given, ...last].map((param) => `  ${param},`).join('\n');
+  const list = params === '' ? '' : `\n${params}\n`;
+  const make = isVariadic ? 'variadic' : 'operator';
+  return `/** ${docOf(summary)} */
+export const ${camelCased(name)}: (${list}) => NdArray = /* @__PURE__ */ ${make}('${name}');`;
+}
+
+function docOf(summary: string): string {
+  const text = summary.replaceAll('*/', '* /').replaceAll('\\\\|', '|');
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function typeOf({ type, oneOf, length }: AttributeSpec): string {
+  const choice = oneOf?.map((value) => `'${value}'`).join(' | ');
+  switch (type) {
+    case 'int':
+    case 'float':
+      return 'number';
+    case 'ints':
+    case 'floats':
+      return length === undefined ? 'readonly number[]' : `readonly [${list('number', length)}]`;
+    case 'dims':
+      return length === undefined ? 'readonly Dim[]' : `readonly [${list('Dim', length)}]`;
+    case 'string':
+      return choice ?? 'string';
+    case 'strings':
+      return 'readonly string[]';
+    case 'bool':
+      return 'boolean';
+    case 'dtype':
+      return choice ?? 'DType';
+    default:
+      return type satisfies never;
+  }
+}
+
+function list(type: string, length: number): string {
+  return new Array<string>(length).fill(type).join(', ');
+}
+
+/** `reduceSum` of `reduce_sum`. */
+function camelCased(name: string): string {
+  return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,138 @@
+import { ShapeError } from '../../core/errors.ts';
+import {
+  call as callOf,
+  callFunction,
+  customGradient as customOf,
+  func,
+  projection,
+  tuple,
+  variableOf,
+} from '../../compiler/ir/build.ts';
+import { cotangentType } from '../../compiler/ir/cotangent-type.ts';
+import { type Expr, formatSpan, type FunctionExpr } from '../../compiler/ir/expr.ts';
+import { formatType, sameType, type Type } from '../../compiler/ir/type.ts';
+import { exprIn } from '../array-state.ts';
+import { callSite, callUser, within } from '../call-site.ts';
+import type { DataValue } from '../data-value.ts';
+import { type Operand, stateOf } from '../operand.ts';
+import { Frame, inFrame } from '../trace.ts';
+import { mapTree } from '../tree.ts';
+import type { ResultOf } from '../value-types.ts';
+import { isValueLeaf, unbundle, valueOf, type WrittenLeaf } from '../values.ts';
+import {
+  hasDerivatives,
+  typeOfLeaves,
+  writeFunction,
+  type WrittenFunction,
+  writtenLeaf,
+} from './write-function.ts';
+import { type AnyFunction, mapArguments } from './function-arguments.ts';
+import type { ArgumentsLike } from './grad.ts';
+import { transformed } from './transform.ts';
+
+/** What an adjoint gets: the arguments, the result, and the cotangent of the result. */
+export interface AdjointArguments<A, R> {
+  /** The arguments of the function. */
+  readonly args: A;
+  /** What it gave. */
+  readonly result: ResultOf<R>;
+  /** The cotangent of that, in its form; `null` for what is no float. */
+  readonly cotangent: ResultOf<R>;
+}
+
+/**
+ * A function with an adjoint of its own: it gives a list with the cotangents of the arguments, in their form, and `null`
+ * for what gets none.
+ *
+ * ```ts
+ * const clipped = customGradient((x: NdArray) => x, ({ cotangent }) => [cotangent.clip(-1, 1)]);
+ * ```
+ */
+export function customGradient<A extends readonly unknown[], R>(
+  fn: (...args: A) => R,
+  adjoint: (call: AdjointArguments<A, R>) => readonly unknown[],
+): (...args: ArgumentsLike<A>) => ResultOf<R> {
+  return within(customGradient, () =>
+    transformed('custom', fn, (frame, args) => {
+      const written = writeFunction(frame, { call: fn, args }, ({ type }) => type);
+      const rule = writeAdjoint(frame, written, { args, adjoint });
+      const exprs = written.given.map(({ expr }) => expr);
+      const made = callFunction(customOf(written.fn, rule), exprs, callSite());
+      return unbundle(frame, made, { tree: written.returned, leaves: written.leaves });
+    }),
+  ) as (...args: ArgumentsLike<A>) => ResultOf<R>;
+}
+
+function writeAdjoint(
+  frame: Frame,
+  { given, leaves, returned }: WrittenFunction,
+  { args, adjoint }: { readonly args: readonly unknown[]; readonly adjoint: AnyFunction },
+): FunctionExpr {
+  const inner = new Frame(frame.trace, { frame, isClosure: true });
+  const params = given.map(({ type }) => variableOf('x', type));
+  const whole = typeOfLeaves(leaves);
+  const result = variableOf('result', whole);
+  const cotangent = variableOf('cotangent', cotangentType(whole));
+  let next = 0;
+  const own = mapArguments(args, () => {
+    const leaf = given[next];
+    const param = params[next++];
+    if (leaf === undefined || param === undefined) throw new Error('internal: no parameter');
+    return valueOf(inner, param, leaf);
+  });
+  return inFrame(inner, () => {
+    const call = {
+      args: own,
+      result: unbundle(inner, result, { tree: returned, leaves }),
+      cotangent: cotangentsOf(inner, cotangent, { returned, leaves }),
+    };
+    const gave = callUser(() => (adjoint as (call: unknown) => unknown)(call));
+    const fields = given.map((leaf) => cotangentIn(inner, leaf, gave));
+    return func([...params, result, cotangent], tuple(fields));
+  });
+}
+
+function cotangentsOf(
+  frame: Frame,
+  whole: Expr,
+  { returned, leaves }: Pick<WrittenFunction, 'returned' | 'leaves'>,
+): unknown {
+  let next = 0;
+  return mapTree(returned, isValueLeaf, () => {
+    const index = next++;
+    const leaf = leaves[index];
+    if (leaf === undefined || !hasDerivatives(leaf)) return null;
+    return valueOf(frame, leaves.length === 1 ? whole : projection(whole, index), leaf);
+  });
+}
+
+/** What an adjoint gave for a leaf of the arguments. */
+function cotangentIn(frame: Frame, leaf: WrittenLeaf, gave: unknown): Expr {
+  const wanted = cotangentType(leaf.type);
+  if (wanted.kind === 'tuple') return tuple([]);
+  const found = leaf.path
+    .split('.')
+    .reduce<unknown>(
+      (branch, key) =>
+        typeof branch === 'object' && branch !== null
+          ? (branch as Readonly<Record<string, unknown>>)[key]
+          : null,
+      gave,
+    );
+  if (wanted.kind !== 'tensor') return writtenLeaf(frame, found as DataValue, leaf.path).expr;
+  if (found === null || found === undefined) {
+    return callOf('full', [], { shape: wanted.shape, value: 0, dtype: wanted.dtype });
+  }
+  const state = stateOf(found as Operand, wanted.dtype);
+  requireType(state.type, wanted, leaf.path);
+  return exprIn(frame, state);
+}
+
+function requireType(got: Type, wanted: Type, path: string): void {
+  if (sameType(got, wanted)) return;
+  throw new ShapeError({
+    where: formatSpan(callSite(), 'customGradient'),
+    got: `${formatType(got)} as the cotangent of ${path}`,
+    expected: formatType(wanted),
+  });
+}
