@@ -19,6 +19,7 @@ export interface CompileFlags {
   readonly dispatch?: ModuleDispatch;
   readonly devices?: DevicePair;
   readonly limit?: CompileLimits;
+  readonly memoryBudget?: number;
   readonly check?: 'indices';
   readonly pass?: readonly string[];
   readonly function?: NodeTypes;
@@ -32,7 +33,7 @@ export async function compileCommand(
   flags: CompileFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const { output, dim = {}, dispatch, devices, limit, check } = flags;
+  const { output, dim = {}, dispatch, devices, limit, memoryBudget, check } = flags;
   const { function: nodeTypes, dump = false, dumpAfter = [] } = flags;
   if (await isExecutableFile(path)) {
     throw new UsageError({
@@ -55,6 +56,7 @@ export async function compileCommand(
       dims: dim,
       dispatch,
       devices,
+      memoryBudget,
       compileLimits: limit,
       check,
       passes,

@@ -262,7 +262,7 @@ describe('programs as text', () => {
     const untypable = await weft('compile', at('untypable.ir'), '-o', out);
     expect(untypable).toMatchInlineSnapshot(`
       {
-        "err": "weft: /untypable.ir:2:3, input 1: got int, expected a tensor.
+        "err": "weft: /untypable.ir:2:3, input 1: got int, expected a tensor. tensor_of(…, dtype="…") makes one of numbers of the host.
       2 |   add(%x, #1)
         |   ^
       ",

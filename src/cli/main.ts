@@ -2,6 +2,8 @@ import { Command, CommanderError, Option } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
 import { UsageError, WeftError } from '../core/errors.ts';
 import { type CompileFlags, compileCommand } from './compile-command.ts';
+import { type ExportFlags, exportCommand } from './export-command.ts';
+import { type GradFlags, gradCommand } from './grad-command.ts';
 import { type InspectFlags, inspectCommand } from './inspect-command.ts';
 import { type OptFlags, optCommand } from './opt-command.ts';
 import { collectDispatch } from './parse-dispatch.ts';
@@ -10,11 +12,25 @@ import {
   collectLimits,
   collectNodeTypes,
   collectPairs,
+  memoryBudgetOption,
   positiveNumber,
   parseDevices,
   splitNames,
   threadsOption,
 } from './parse-options.ts';
+import {
+  LOSSES,
+  OPTIMIZERS,
+  parseClip,
+  parseCount,
+  parseLora,
+  parseLoss,
+  parseLossScale,
+  parseOptimizer,
+  parseRate,
+  parseSchedule,
+  SCHEDULES,
+} from './parse-training.ts';
 import { addRpcCommands } from './rpc/add-rpc-commands.ts';
 import { type RunFlags, runCommand } from './run-command.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
@@ -98,6 +114,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .addOption(dims)
     .addOption(dispatch)
     .addOption(devices)
+    .addOption(memoryBudgetOption())
     .addOption(limit)
     .addOption(check)
     .option('--pass <FILE,...>', '.js, .ts and .rules files with passes that run too', splitNames)
@@ -106,6 +123,61 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .option('--dump-after <PASS,...>', 'print the program after these passes', splitNames)
     .addHelpText('after', COMPILE_HELP)
     .action((path: string, flags: CompileFlags) => run(compileCommand(path, flags, terminal)));
+
+  program
+    .command('grad')
+    .summary('write the program that trains a model')
+    .description(
+      'Writes an executable that trains an ONNX model: forward pass, loss, derivatives and update as one program.',
+    )
+    .argument('<file>', 'an .onnx model')
+    .requiredOption('-o, --output <file.weft>', 'the output file')
+    .requiredOption(
+      '--wrt <PATTERN,...>',
+      'the initializers to train; * stands for any characters',
+      splitNames,
+    )
+    .addOption(
+      new Option('--loss <LOSS[:SETTINGS]>', 'the loss, of an output')
+        .argParser(parseLoss)
+        .makeOptionMandatory(),
+    )
+    .option('--of <OUTPUT>', 'the output that the loss is of; default: the first')
+    .option('--targets <DTYPE>', 'the dtype of what is wanted; default: int64 for classes')
+    .addOption(
+      new Option('--optimizer <NAME[:SETTINGS]>', 'default: adamw').argParser(parseOptimizer),
+    )
+    .addOption(
+      new Option('--lr <RATE>', 'the learning rate, or input; default: 0.001').argParser(parseRate),
+    )
+    .addOption(
+      new Option('--schedule <NAME[:SETTINGS]>', 'default: constant').argParser(parseSchedule),
+    )
+    .addOption(new Option('--clip <norm=N,value=N>', 'limits of gradients').argParser(parseClip))
+    .addOption(
+      new Option('--loss-scale <N>', 'a factor of the loss, or dynamic').argParser(parseLossScale),
+    )
+    .addOption(
+      new Option('--lora <RANK[:ALPHA]>', 'train factors beside the matrices').argParser(parseLora),
+    )
+    .addOption(new Option('--batch <N>', 'the first dimension of all inputs').argParser(parseCount))
+    .addOption(new Option('--seed <N>', 'of the factors of --lora').argParser(parseCount))
+    .addOption(memoryBudgetOption())
+    .addOption(dims)
+    .addOption(limit)
+    .addHelpText('after', GRAD_HELP)
+    .action((path: string, flags: GradFlags) => run(gradCommand(path, flags, terminal)));
+
+  program
+    .command('export')
+    .summary('write trained weights back into their model')
+    .description('Writes an .onnx model, or a .weft file of it, with the weights of a training.')
+    .argument('<file>', 'the .onnx model that is trained')
+    .requiredOption('--training <file.weft>', 'what weft grad made of it')
+    .option('--snapshot <file>', 'a snapshot of a session, with the state among its tensors')
+    .option('--tensor <NAME=FILE>', 'a weight as .npy, .pb or .json; repeatable', collectPairs)
+    .requiredOption('-o, --output <file>', 'an .onnx or a .weft file')
+    .action((path: string, flags: ExportFlags) => run(exportCommand(path, flags, terminal)));
 
   program
     .command('opt')
@@ -128,6 +200,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .option('-o, --output <file.ir>', 'the output file; default: the terminal')
     .addOption(dims)
     .addOption(dispatch)
+    .addOption(memoryBudgetOption())
     .addHelpText('after', OPT_HELP)
     .action((path: string, flags: OptFlags) => run(optCommand(path, flags, terminal)));
 
@@ -203,6 +276,18 @@ Examples:
   weft compile program.ir -o program.weft --dump-after fuse,to-anf
   weft compile bert.onnx -o bert.weft --dispatch main.input_ids.1=log:1:512:2`;
 
+const GRAD_HELP = `
+Examples:
+  weft grad model.onnx --loss cross-entropy --wrt '*.weight,*.bias' -o train.weft
+  weft grad model.onnx --loss cross-entropy:smoothing=0.1 --wrt '*' --optimizer adamw:decay=0.1 \\
+    --lr 3e-4 --schedule cosine:steps=2000,warmup=100 --clip norm=1 --batch 32 -o train.weft
+  weft grad llm.onnx --loss output --wrt '*.qkv.*' --lora 8:16 -o train.weft
+
+Losses: ${Object.keys(LOSSES).join(', ')}.
+Optimisers: ${Object.keys(OPTIMIZERS).join(', ')}.
+Schedules: ${Object.keys(SCHEDULES).join(', ')}.
+The functions of the executable, and all settings: docs/training.md.`;
+
 const OPT_HELP = `
 Examples:
   weft opt program.ir                        check it, and print it in standard style
@@ -214,8 +299,8 @@ Examples:
   weft opt program.ir --bisect x=x.npy       ... or the first that changes what main gives
   weft opt program.ir --pass ./mine.js       a pass of your own, the default export of a module
 
-Types are inferred before the first pass that needs them. bind-dims takes --dim, and
-dispatch-by-shape takes --dispatch. An unknown name lists all passes.`;
+Types are inferred before the first pass that needs them. bind-dims takes --dim,
+dispatch-by-shape --dispatch, and rematerialize --memory-budget. An unknown name lists all passes.`;
 
 const RUN_HELP = `
 Examples:

@@ -20,6 +20,7 @@ export interface OptFlags {
   readonly output?: string;
   readonly dim?: Record<string, number>;
   readonly dispatch?: ModuleDispatch;
+  readonly memoryBudget?: number;
   readonly explain?: boolean;
   readonly time?: boolean;
   readonly diff?: boolean;
@@ -58,22 +59,22 @@ export async function optCommand(
 
 async function pipelineOptions(
   path: string,
-  { pass: names = [], dim, dispatch }: OptFlags,
+  { pass: names = [], dim, dispatch, memoryBudget }: OptFlags,
 ): Promise<CompileOptions> {
   const passes: InsertedPass[] = [];
   for (const name of names.filter(isPassFile)) passes.push(...(await readPasses(name)));
   // The importer has bound the sizes of a model.
   const dims = path.endsWith('.onnx') ? undefined : dim;
-  return { dims, dispatch, passes };
+  return { dims, dispatch, memoryBudget, passes };
 }
 
 /** The passes of the names and files given, in that order. */
 async function choosePasses(
   names: readonly string[],
-  { dim, dispatch }: Pick<OptFlags, 'dim' | 'dispatch'>,
+  { dim, dispatch, memoryBudget }: Pick<OptFlags, 'dim' | 'dispatch' | 'memoryBudget'>,
 ): Promise<readonly Pass[]> {
   const { allPasses } = await import('../frontend/index.ts');
-  const passes = allPasses({ dims: dim, dispatch });
+  const passes = allPasses({ dims: dim, dispatch, memoryBudget });
   const chosen: Pass[] = [];
   for (const name of names) {
     const found = passes.find((pass) => pass.name === name);

@@ -52,6 +52,26 @@ export function positiveNumber(text: string): number {
   return value;
 }
 
+const BYTE_UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+};
+
+/** The option of compiling for so many bytes: `300000`, `64MiB`. */
+export function memoryBudgetOption(): Option {
+  return new Option(
+    '--memory-budget <BYTES>',
+    'compute values again rather than hold more in a function; also 64MiB, 1.5GiB',
+  ).argParser((text: string): number => {
+    const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?)(KiB|MiB|GiB)?$/.exec(text) ?? [];
+    const byteLength = Math.floor(Number(digits) * (BYTE_UNITS[unit] ?? 1));
+    if (byteLength > 0) return byteLength;
+    throw new InvalidArgumentError('Write it as a number of bytes, or as 64MiB.');
+  });
+}
+
 /** Names with commas between them, of an option that may be given more than once. */
 export function splitNames(text: string, previous: readonly string[] = []): string[] {
   const names = text.split(',').map((name) => name.trim());

@@ -1,8 +1,12 @@
-import { compileInSteps, type Executable, finish } from '../../compiler/compile-in-steps.ts';
+import { Executable } from '../../compiler/compile.ts';
+import { compileInSteps, finish } from '../../compiler/compile-in-steps.ts';
 import { CompileBudget } from '../../compiler/ir/compile-budget.ts';
 import { gradient } from '../../compiler/passes/gradient/gradient.ts';
-import type { CompileOnnxOptions } from './compile-onnx-async.ts';
+import * as rarePasses from '../../compiler/passes/rare-passes.ts';
+import type { CompileOnnxOptions } from './compile-in-turns.ts';
 import { importWithin } from './import-onnx.ts';
+
+const PARTS = { gradient, rarePasses };
 
 /**
  * Compiles an ONNX model to an executable whose function `main` has the graph's inputs and outputs.
@@ -14,6 +18,6 @@ export function compileOnnx(bytes: Uint8Array, options: CompileOnnxOptions = {})
   const budget = new CompileBudget(options.compileLimits);
   const module = budget.run(() => importWithin(bytes, options));
   // The importer binds sizes, and refuses those that name nothing.
-  const passes = compileInSteps(module, { ...options, dims: undefined }, { gradient });
-  return finish(passes, (step) => budget.run(step));
+  const passes = compileInSteps(module, { ...options, dims: undefined }, PARTS);
+  return Executable.of(finish(passes, (step) => budget.run(step)));
 }

@@ -17,6 +17,7 @@ import { Refusals } from './refusals.ts';
 import { resolveAttributeReferences } from './resolve-attribute-references.ts';
 import { describeNode, nodeName, operatorName, readsOf, sortNodes } from './sort-nodes.ts';
 import { Subgraph } from './subgraph.ts';
+import { withTensorNames } from './tensor-names.ts';
 import { type NodeReader, WayFollower } from './way-follower.ts';
 import { Split, Way } from './ways.ts';
 
@@ -89,9 +90,14 @@ export class GraphImporter {
     };
     for (const proto of initializer) {
       const name = proto.name ?? '';
-      define(name, (where) =>
-        constant(tensorFromProto(proto, where, externalData), { source: name }),
-      );
+      define(name, (where) => {
+        const read = () => tensorFromProto(proto, where, externalData);
+        const { training } = this.#surroundings.context;
+        if (training === undefined || this.#surroundings.place !== '') {
+          return constant(read(), { source: name });
+        }
+        return training.initializer(name, read);
+      });
     }
     for (const proto of sparseInitializer) {
       const name = proto.values?.name ?? '';
@@ -106,7 +112,8 @@ export class GraphImporter {
    * FormatError for a graph that contradicts itself, and one UnsupportedError that lists every node
    * that Weft cannot import.
    */
-  follow({ nodes, outputs, absent }: Body): Way {
+  follow({ nodes: written, outputs, absent }: Body): Way {
+    const nodes = written.map(withTensorNames);
     this.#absent = absent;
     const root = this.#root;
     const given = {
@@ -226,7 +233,8 @@ export class GraphImporter {
     const results = importer(imported);
     imported.attributes.requireAllRead();
     if (results instanceof Split) return results;
-    return 'kind' in results ? [results] : results;
+    const values = 'kind' in results ? [results] : results;
+    return context.training?.adapters?.adapt(imported, node.input[1] ?? '', values) ?? values;
   }
 
   #importNode(node: NodeProto, inputs: readonly (Expr | undefined)[], where: string): ImportNode {

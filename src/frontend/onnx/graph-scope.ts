@@ -1,6 +1,7 @@
 import { letIn, variableOf } from '../../compiler/ir/build.ts';
 import type { Expr, Span, VarExpr } from '../../compiler/ir/expr.ts';
 import { tensorType, type Type } from '../../compiler/ir/type.ts';
+import { postOrder } from '../../compiler/ir/visit.ts';
 import { isUnknownDim } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
@@ -139,6 +140,20 @@ export class Block {
     const bound = this.#lets[index];
     if (bound === undefined) throw new Error(`internal: ${variable.name} is bound elsewhere`);
     this.#lets[index] = { variable, value: change(bound.value) };
+  }
+
+  /** Those of the bindings that read some values, by way of others or not, then the result. */
+  wrapDependents(result: Expr, values: ReadonlySet<Expr>): Expr {
+    const reading = new Set(values);
+    const dependents = this.#lets.filter(({ variable, value }) => {
+      const reads = postOrder(value).some((expr) => reading.has(expr));
+      if (reads) reading.add(variable);
+      return reads && !values.has(variable);
+    });
+    return dependents.reduceRight(
+      (body, { variable, value }) => letIn(variable, value, body),
+      result,
+    );
   }
 
   /** The bindings, then the result. */

@@ -8,6 +8,7 @@ import { FormatError } from '../../core/errors.ts';
 import { type NodeCall, type NodeCalls, nodeCallsToJson } from '../../core/node-calls.ts';
 import type { NodeTypes } from '../../core/node-function.ts';
 import type { Operators } from '../../ops/operators.ts';
+import type { ImportTraining } from './import-training.ts';
 import { IndexChecks } from './index-checks.ts';
 import { NodeFunctions } from './node-functions.ts';
 import { canonicalDomain } from './operator-sets.ts';
@@ -24,6 +25,8 @@ export interface ImportContextOptions {
   readonly operators: Operators;
   /** Functions of JavaScript that compute nodes. */
   readonly functions?: NodeTypes | undefined;
+  /** For models that are imported to be trained. */
+  readonly training?: ImportTraining | undefined;
 }
 
 /** The part that the importers of all graphs of a model share. */
@@ -47,10 +50,12 @@ export class ImportContext {
   /** Errors in how graphs are put together: no branch may have one, taken or not. */
   readonly faults = new WeakSet<Error>();
   readonly nodeFunctions: NodeFunctions;
+  readonly training: ImportTraining | undefined;
   readonly #nodeCalls = new Map<string, NodeCall>();
   readonly #nodeCallNames = new Map<string, string>();
   readonly #localFunctions: ReadonlyMap<string, FunctionProto>;
   #symbolCount = 0;
+  #randomStreams = 0;
 
   /** Throws FormatError when two functions of the model have one name. */
   constructor(options: ImportContextOptions) {
@@ -59,6 +64,7 @@ export class ImportContext {
     this.isEveryIndexChecked = check === 'indices';
     this.dims = dims;
     this.externalData = externalData;
+    this.training = options.training;
     this.nodeFunctions = new NodeFunctions(options.functions);
     this.#localFunctions = byName(localFunctions);
   }
@@ -109,6 +115,11 @@ export class ImportContext {
       const symbol = `size${this.#symbolCount++}`;
       if (!this.symbols.has(symbol)) return symbol;
     }
+  }
+
+  /** A stream of random numbers that no other node draws from. */
+  nextRandomStream(): number {
+    return this.#randomStreams++;
   }
 
   /** A name for a data type that none has; its constructors may begin with it. */

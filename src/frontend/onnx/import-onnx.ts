@@ -19,6 +19,8 @@ import { importerTable } from './importer-table.ts';
 import { GraphImporter } from './graph-importer.ts';
 import { Block, FunctionFrame } from './graph-scope.ts';
 import { ImportContext } from './import-context.ts';
+import type { ImportTraining } from './import-training.ts';
+import { inheritPlaces } from './inherit-places.ts';
 import { OperatorSets } from './operator-sets.ts';
 import type { ExternalDataReader } from './protobuf/external-data.ts';
 import { readMessage } from './protobuf/read-message.ts';
@@ -64,8 +66,14 @@ export function importOnnx(bytes: Uint8Array, options: ImportOptions = {}): Modu
   return new CompileBudget(options.compileLimits).run(() => importWithin(bytes, options));
 }
 
+/** How a model is read, and trained. */
+export interface TrainingImportOptions extends ImportOptions {
+  /** Takes initializers as parameters, and hears of results. */
+  readonly training?: ImportTraining | undefined;
+}
+
 /** {@link importOnnx} within the budget in force. */
-export function importWithin(bytes: Uint8Array, options: ImportOptions): Module {
+export function importWithin(bytes: Uint8Array, options: TrainingImportOptions): Module {
   const budget = budgetInForce();
   budget?.addWeights(bytes.byteLength);
   const model = readMessage('ModelProto', bytes);
@@ -93,7 +101,8 @@ function importGraph(
     operators = CORE_OPERATORS,
     importers,
     functions,
-  }: ImportOptions,
+    training,
+  }: TrainingImportOptions,
 ): Module {
   requireCoreOperators(operators);
   const context = new ImportContext({
@@ -103,6 +112,7 @@ function importGraph(
     externalData,
     check,
     functions,
+    training,
   });
   const frame = new FunctionFrame(context);
   const block = new Block(context, frame);
@@ -117,13 +127,19 @@ function importGraph(
   const importer = new GraphImporter(surroundings, block);
   importer.readInitializers(graph);
   const params = readInputs(graph, importer, context);
-  context.inputs.push(...params);
+  // A training program has other parameters, by whose places its checks would go.
+  if (training === undefined) context.inputs.push(...params);
   requireKnownDims('dims', dims, context.symbols);
   for (const param of params) if (param.type !== undefined) frame.addCarriers(param, param.type);
   const outputs = outputNames(graph);
   const body = { nodes: graph.node, outputs, absent: new Set<string>() };
   const results = importer.readTensors(body);
-  const main = func(params, block.wrap(resultOf(results)), { resultNames: outputs });
+  const finished = training?.finish({ params, outputs, results, types: context.types });
+  const main = func(
+    finished?.params ?? params,
+    block.wrap(resultOf(finished?.results ?? results)),
+    { resultNames: finished?.outputs ?? outputs },
+  );
   return moduleWith(main, context, {
     producer: model.producerName,
     graph: graph.name,
@@ -152,7 +168,8 @@ function moduleWith(
   const used = usedFunctions(main, functions);
   const calls = context.nodeCallsOf(new Set(used.map(([name]) => name)));
   if (calls.size > 0) metadata[NODE_CALLS] = nodeCallsToJson(calls);
-  return moduleOf({ main, ...Object.fromEntries(used) }, metadata, [...typeDefinitions.values()]);
+  const placed = [['main', main] as const, ...used].map(([name, fn]) => [name, inheritPlaces(fn)]);
+  return moduleOf(Object.fromEntries(placed), metadata, [...typeDefinitions.values()]);
 }
 
 /** Without those of loops on ways that could not be imported to their ends. */

@@ -6,6 +6,9 @@ export const MAX_OPSET = 28;
 
 export const MICROSOFT = 'com.microsoft';
 
+/** The domain of the operators that train. */
+export const TRAINING = 'ai.onnx.preview.training';
+
 /** ONNX's own domain has two names. */
 export function canonicalDomain(domain: string | undefined): string {
   return domain === undefined || domain === 'ai.onnx' ? '' : domain;

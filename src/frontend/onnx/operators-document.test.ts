@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { operatorTable } from '../../ops/testing/operator-table.ts';
 import { TESTED_OPS } from '../../ops/testing/tested-ops.ts';
 import { onnxOperatorTable } from './testing/onnx-operator-table.ts';
-import { MICROSOFT } from './operator-sets.ts';
+import { MICROSOFT, TRAINING } from './operator-sets.ts';
 
 test('the page of operators is up to date', async () => {
   const page = `# Operators
@@ -24,9 +24,14 @@ ${onnxOperatorTable('')}
 
 ${onnxOperatorTable(MICROSOFT)}
 
-Not imported: strings, sequences, optional values, maps, random generators, images, and the domains
-\`ai.onnx.ml\` and \`ai.onnx.preview.training\`. A model with one of them is refused before anything
-runs, with the name of each such node.
+### ai.onnx.preview.training
+
+[training.md](training.md#onnx) tells of them.
+
+${onnxOperatorTable(TRAINING)}
+
+Not imported: strings, sequences, optional values, maps, random generators, images, and the domain
+\`ai.onnx.ml\`. A model with one of them is refused before anything runs, with the name of each such node.
 
 ## Cases that fail
 

@@ -1,4 +1,4 @@
-import { MICROSOFT } from '../operator-sets.ts';
+import { MICROSOFT, TRAINING } from '../operator-sets.ts';
 import type { OperatorImporter, OperatorImporters } from '../operator-importer.ts';
 import { ATTENTION_IMPORTERS } from './attention/attention.ts';
 import { MICROSOFT_ATTENTION_IMPORTERS } from './attention/microsoft-attention.ts';
@@ -37,6 +37,9 @@ import { RECURRENT_IMPORTERS } from './recurrent/recurrent.ts';
 import { REDUCTION_IMPORTERS } from './reduction/reduction.ts';
 import { SIGNAL_IMPORTERS } from './signal/signal.ts';
 import { SPATIAL_IMPORTERS } from './spatial/spatial.ts';
+import { DROPOUT_IMPORTERS } from './training/dropout.ts';
+import { GRADIENT_IMPORTERS } from './training/gradient.ts';
+import { OPTIMIZER_IMPORTERS } from './training/optimizers.ts';
 
 /** ONNX's own domain, by the families of the core operators. */
 const ONNX_IMPORTERS: OperatorImporters = {
@@ -66,6 +69,7 @@ const ONNX_IMPORTERS: OperatorImporters = {
   ...REDUCTION_IMPORTERS,
   ...SIGNAL_IMPORTERS,
   ...SPATIAL_IMPORTERS,
+  ...DROPOUT_IMPORTERS,
 };
 
 const MICROSOFT_IMPORTERS: OperatorImporters = {
@@ -80,8 +84,11 @@ const MICROSOFT_IMPORTERS: OperatorImporters = {
   ...BIT_PACKED_WEIGHT_IMPORTERS,
 };
 
+const TRAINING_IMPORTERS: OperatorImporters = { ...GRADIENT_IMPORTERS, ...OPTIMIZER_IMPORTERS };
+
 /** The importers of each domain, by the names that it gives its operators. ONNX's own domain is ''. */
 export const IMPORTERS: ReadonlyMap<string, ReadonlyMap<string, OperatorImporter>> = new Map([
   ['', new Map(Object.entries(ONNX_IMPORTERS))],
   [MICROSOFT, new Map(Object.entries(MICROSOFT_IMPORTERS))],
+  [TRAINING, new Map(Object.entries(TRAINING_IMPORTERS))],
 ]);

@@ -185,19 +185,6 @@ function importConstantOfShape(node: ImportNode): Expr {
   return node.constant(HostTensor.splat(value.dtype, shape, value.elements[0] ?? 0));
 }
 
-/** Nothing is dropped in inference, nor in training at a ratio of 0. */
-function importDropout(node: ImportNode): Expr[] {
-  node.attributes.ignore('ratio', 'seed', 'is_test');
-  const isTraining = node.opset >= 12 && (node.numberInput(2, 'training modes') ?? 0) !== 0;
-  if (isTraining && node.numberInput(1, 'ratios') !== 0) {
-    throw node.unsupported('training mode', 'inference', 'Export the model for inference.');
-  }
-  const x = node.input(0);
-  if (node.outputCount < 2) return [x];
-  const dtype = node.opset >= 10 ? 'bool' : node.type(x).dtype;
-  return [x, node.call('broadcast_to', [node.scalar(1, dtype)], { shape: node.shape(x) })];
-}
-
 function importDepthToSpace(node: ImportNode): Expr {
   const x = node.input(0);
   const [n = 1, channels = 1, h = 1, w = 1] = node.shape(x);
@@ -224,7 +211,6 @@ export const DATA_MOVEMENT_IMPORTERS: OperatorImporters = {
   Constant: { since: 1, makes: '', import: importConstant },
   ConstantOfShape: { since: 9, makes: 'full', import: importConstantOfShape },
   DepthToSpace: { since: 1, makes: 'transpose reshape', import: importDepthToSpace },
-  Dropout: { since: 1, makes: 'full broadcast_to', import: importDropout },
   Expand: { since: 8, makes: 'broadcast_to tile reshape', import: importExpand },
   Flatten: { since: 1, makes: 'reshape', import: importFlatten },
   Identity: { since: 1, makes: '', import: (node) => node.input(0) },

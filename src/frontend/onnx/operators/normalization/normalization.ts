@@ -212,11 +212,17 @@ function normalizeBatch(node: ImportNode, x: Expr): readonly Expr[] {
     const normal = node.call('div', [centered, node.call('sqrt', [shifted])]);
     return [scaleAndShift(node, normal, affine)];
   }
+  const { training } = node.context;
+  const isWritten = node.opset >= 14 && node.attributes.bool('training_mode');
   const isTest = node.opset < 7 ? node.attributes.bool('is_test') : node.opset < 14;
-  if (isTest || (node.opset >= 14 && !node.attributes.bool('training_mode'))) {
+  const trains =
+    training === undefined
+      ? isWritten || !(isTest || node.opset >= 14)
+      : training.mode === 'training';
+  if (!trains) {
     return [node.call('batch_norm', [x, ...affine, mean, variance], { epsilon })];
   }
-  if (node.opset < 14) {
+  if (node.opset < 14 && training === undefined) {
     throw node.unsupported('training mode', 'inference', 'Export the model for inference.');
   }
   const channels = node.shape(x).slice(1, 2);
@@ -233,15 +239,21 @@ function normalizeBatch(node: ImportNode, x: Expr): readonly Expr[] {
       node.call('mul', [before, number(node, before, momentum)]),
       node.call('mul', [now, number(node, now, 1 - momentum)]),
     ]);
+  const next = [running(mean, batchMean), running(variance, batchVariance)] as const;
+  training?.update(node, mean, next[0]);
+  training?.update(node, variance, next[1]);
   return [
     cast(node, scaleAndShift(node, normal, affine.map(perChannel)), node.type(x).dtype),
-    running(mean, batchMean),
-    running(variance, batchVariance),
+    ...next,
   ];
 }
 
 export const NORMALIZATION_IMPORTERS: OperatorImporters = {
-  BatchNormalization: { since: 1, makes: 'batch_norm', import: importBatchNormalization },
+  BatchNormalization: {
+    since: 1,
+    makes: 'batch_norm gather sub reduce_mean mul add sqrt div reshape cast',
+    import: importBatchNormalization,
+  },
   GroupNormalization: {
     since: 18,
     makes: 'layer_norm reshape mul add',

@@ -1,0 +1,81 @@
+import type { Expr } from '../../../../compiler/ir/expr.ts';
+import { concreteShape, type Dim } from '../../../../core/dim.ts';
+import { HostTensor } from '../../../../core/host-tensor.ts';
+import { elementCount } from '../../../../core/shape.ts';
+import { uniformNumbers } from '../../../../ops/random/threefry.ts';
+import type { ImportNode } from '../../import-node.ts';
+import { NodeGraphTarget } from '../../node-graph-target.ts';
+import type { OperatorImporters } from '../../operator-importer.ts';
+import { cast } from '../elementwise/elementwise.ts';
+import { mersenneUniform } from './mersenne-twister.ts';
+
+/**
+ * In inference nothing is dropped. In training (from opset 12 on an input says so, or the model is imported for
+ * training) a share of the elements is, and the others are divided by what remains of 1.
+ */
+function importDropout(node: ImportNode): Expr[] {
+  node.attributes.ignore('is_test');
+  const seed = node.attributes.int('seed');
+  const x = node.input(0);
+  const mode = isTraining(node);
+  const ratio = ratioOf(node);
+  if (mode === false || (typeof ratio === 'number' && ratio === 0)) {
+    if (node.outputCount < 2) return [x];
+    const dtype = node.opset >= 10 ? 'bool' : node.type(x).dtype;
+    return [x, node.call('broadcast_to', [node.scalar(1, dtype)], { shape: node.shape(x) })];
+  }
+  const share = typeof ratio === 'number' ? node.scalar(ratio) : cast(node, ratio, 'float32');
+  const kept = node.call('greater_equal', [numbers(node, seed), node.reshape(share, [])]);
+  const rest = node.call('sub', [node.scalar(1), node.reshape(share, [])]);
+  const scaled = node.call('div', [x, cast(node, rest, node.type(x).dtype)]);
+  const zero = node.scalar(0, node.type(x).dtype);
+  const dropped = node.call('where', [kept, scaled, zero]);
+  const mask = node.opset >= 10 ? kept : cast(node, kept, node.type(x).dtype);
+  if (mode === true) return [dropped, mask];
+  const isOn = node.reshape(cast(node, mode, 'bool'), []);
+  const isKept = node.call('bitwise_or', [kept, node.call('logical_not', [isOn])]);
+  return [node.call('where', [isOn, dropped, x]), isKept];
+}
+
+/** Whether elements are dropped; an expression where only the running model knows. */
+function isTraining(node: ImportNode): boolean | Expr {
+  if (node.context.training?.mode === 'training') return true;
+  if (node.opset < 12 || node.context.training !== undefined) return false;
+  if (node.isComputed(2)) return node.input(2);
+  return (node.numberInput(2, 'training modes') ?? 0) !== 0;
+}
+
+function ratioOf(node: ImportNode): number | Expr {
+  if (node.opset < 12) return node.attributes.float('ratio', 0.5);
+  return node.isComputed(1) ? node.input(1) : (node.numberInput(1, 'ratios') ?? 0.5);
+}
+
+/**
+ * Numbers from 0 up to 1: in a training program others for each step and node. Elsewhere those of the seed, as
+ * ONNX's reference draws them where sizes are known, and the same in each run.
+ */
+function numbers(node: ImportNode, seed: number | undefined): Expr {
+  const shape = node.shape(node.input(0));
+  const sizes = concreteShape(shape);
+  if (node.context.training === undefined && seed !== undefined && sizes !== undefined) {
+    const drawn = mersenneUniform(seed, elementCount(sizes));
+    return node.constant(HostTensor.from('float32', sizes, [...drawn]));
+  }
+  const key = node.context.training?.key(node) ?? node.scalar(seed ?? 0, 'int32');
+  return randomNumbers(node, key, shape);
+}
+
+function randomNumbers(node: ImportNode, key: Expr, shape: readonly Dim[]): Expr {
+  const target = new NodeGraphTarget(node);
+  const stream = node.context.nextRandomStream();
+  return target.exprOf(uniformNumbers(target.builder, target.tensor(key), { stream, shape }));
+}
+
+export const DROPOUT_IMPORTERS: OperatorImporters = {
+  Dropout: {
+    since: 1,
+    makes:
+      'div where broadcast_to greater_equal sub cast reshape bitwise_or logical_not arange add bitwise_xor shift_left shift_right mul',
+    import: importDropout,
+  },
+};
