@@ -52,7 +52,7 @@ function valueFits(
     if ('wire' in value) return true;
     const isUsable =
       value instanceof DeviceTensor
-        ? value.owner === owner && value.handle !== undefined
+        ? owner?.accepts(value.owner) && value.handle !== undefined
         : // Less when an earlier run transferred the data.
           value.data.length === elementCount(value.shape);
     if (!isUsable) return false;

@@ -28,8 +28,6 @@ export const COUNT: OptionKind = [
   (value) => Number.isSafeInteger(value) && Number(value) > 0,
 ];
 export const NAMES: OptionKind = ['a list of names', Array.isArray];
-/** What another file checks. */
-export const ANYTHING: OptionKind = ['', () => true];
 // Of another realm, such as a frame's, it is no instance of this one's class.
 export const SIGNAL: OptionKind = [
   'an AbortSignal',

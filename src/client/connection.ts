@@ -61,6 +61,8 @@ export class Connection {
   readonly #pending = new Set<(error: Error) => void>();
   /** Its place, then the tables that it was opened with. */
   readonly #key: readonly unknown[];
+  /** The remote devices that it leads to. */
+  readonly remote: ConnectionChoice['remote'];
   #failure: Error | undefined;
   #users = 0;
   /**
@@ -95,6 +97,7 @@ export class Connection {
 
   private constructor(key: readonly unknown[], choice: ConnectionChoice) {
     this.#key = key;
+    this.remote = choice.remote;
     this.#service = this.#open(choice).catch((error: Error) => {
       this.#close(error);
       throw error;

@@ -8,11 +8,13 @@ import type { Tensor } from './tensor.ts';
 export interface HandleOwner {
   readHandle(handle: HandleId, signal: AbortSignal | undefined): Promise<Tensor>;
   releaseHandle(handle: HandleId): void;
+  /** Whether a tensor of another owner lies where this one computes. */
+  accepts(owner: HandleOwner): boolean;
 }
 
 /**
  * A result that stayed on the session's device (`keep: 'device'`). Feed it to further runs of the
- * same session, and dispose of it: its memory is held until then, or until the session is.
+ * same session, or of others on the same device, and dispose of it: its memory is held until then, or until the session is.
  */
 export class DeviceTensor {
   /** The dtype of its elements. */

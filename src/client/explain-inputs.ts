@@ -82,7 +82,7 @@ function describeValue(value: BoundValue, owner: Binding['owner']): string {
   const type = `${value.dtype} ${formatShape(value.shape)}`;
   if ('handle' in value) {
     if (value.handle === undefined) return `${type} in a DeviceTensor that was disposed of`;
-    return value.owner === owner ? type : `${type} in a DeviceTensor of another session`;
+    return owner?.accepts(value.owner) ? type : `${type} in a DeviceTensor of another device`;
   }
   const isTransferred = value.data.length < elementCount(value.shape);
   return isTransferred ? `${type} whose data an earlier run took (transfer: true)` : type;

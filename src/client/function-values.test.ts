@@ -120,3 +120,40 @@ test('what a function of the page gives is checked; its errors end the run', asy
   await expect(session.run({ x: Tensor.from([1]), f: 3 })).rejects.toThrow();
   await session.dispose();
 });
+
+test('functions of the page take functions of the program, and give functions', async () => {
+  const kept: ProgramFunction[] = [];
+  const session = await load(
+    `extern def @twice(%f: fn (Tensor[(n,), float32]) -> Tensor[(n,), float32], %x: Tensor[(n,), float32])
+       -> Tensor[(n,), float32]
+     extern def @scaler(%by: float) -> (fn (int) -> float, int)
+     extern def @same(%f: fn (int) -> int) -> fn (int) -> int
+     def @main(%x: Tensor[(n,), float32], %by: Tensor[(), float32], %k: int) {
+       let %y = @twice(fn (%z: Tensor[(n,), float32]) { mul(%z, %by) }, %x);
+       let %pair = @scaler(#2.5);
+       let %f = @same(fn (%i: int) { int_add(%i, %k) });
+       (%y, (%pair.0)(%k), %f(#1))
+     }`,
+    {
+      functions: {
+        twice: async (f, x) => {
+          if (typeof f !== 'function') throw new Error('no function');
+          kept.push(f);
+          return (await f((await f(x as Tensor)) as Tensor)) as Tensor;
+        },
+        scaler: (by) => [(i: OutputValue) => Number(i) * Number(by), 0],
+        same: (f) => f as ProgramFunction,
+      },
+    },
+  );
+  const by = new Tensor('float32', Float32Array.of(3), []);
+  for (let step = 0; step < 3; step++) {
+    const results = await session.run<OutputValue>({ x: Tensor.from([1, 2]), by, k: 4 });
+    expect(Object.values(results).map(numbers)).toEqual([[9, 18], 10, 5]);
+  }
+  expect(numbers(await kept[0]?.(Tensor.from([1, 1])))).toEqual([3, 3]);
+  expect((await session.memory()).functions).toBe(6);
+  for (const f of kept) f.dispose();
+  expect((await session.memory()).functions).toBe(3);
+  await session.dispose();
+});

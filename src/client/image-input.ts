@@ -2,7 +2,7 @@ import { ShapeError, UsageError } from '../core/errors.ts';
 import { formatShape } from '../core/shape.ts';
 import type { FunctionInfo, ValueInfo } from '../worker/protocol.ts';
 import { type BoundValue, type Inputs, isPlain, type PlainInputs } from './input-value.ts';
-import { GivenFunctions } from './program-function.ts';
+import { type FunctionOwner, GivenFunctions } from './program-function.ts';
 import { isStructured, wireStructured } from './structured-input.ts';
 import type { ImageInput } from './session-value.ts';
 import { Tensor } from './tensor.ts';
@@ -28,7 +28,11 @@ const CLASSES = [
  * Inputs with tensors in place of pictures, and tuples and data as they go to the worker. Throws UsageError
  * for objects that are none of these.
  */
-export function convertInputs(info: FunctionInfo, inputs: Inputs, owner: unknown): PlainInputs {
+export function convertInputs(
+  info: FunctionInfo,
+  inputs: Inputs,
+  owner: FunctionOwner,
+): PlainInputs {
   const given = new GivenFunctions(owner);
   const entries = Object.entries(inputs).map(([name, value]): [string, BoundValue] => {
     if (isPlain(value)) return [name, value];

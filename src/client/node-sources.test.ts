@@ -1,4 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -42,6 +44,57 @@ describe('in Node', () => {
     await expect(Session.load(folder, host)).rejects.toThrow(
       `${place}: got a folder, expected a file with a program.`,
     );
+  });
+});
+
+describe('over HTTP', () => {
+  const asked: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    asked.push(url);
+    if (url === '/sum.weft') response.end(sumAndProduct().toBytes());
+    else if (url === '/silent.weft') response.flushHeaders();
+    else response.writeHead(404, 'Not here').end();
+  });
+  let origin = '';
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test('a file is asked for once, before the machine is there', async () => {
+    expect(await sumOf(`${origin}/sum.weft`)).toEqual([4, 6]);
+    const session = Session.load(`${origin}/sum.weft`, { ...host, threads: 1 });
+    await (await session).dispose();
+    expect(asked.splice(0)).toEqual(['/sum.weft', '/sum.weft']);
+  });
+
+  test('what the server refuses is told once, whatever the options are', async () => {
+    const missing = `${origin}/no.weft`;
+    await expect(Session.load(missing, host)).rejects.toMatchObject({
+      name: 'DownloadError',
+      message: `${missing}: got HTTP 404 Not here, expected the bytes of a program.`,
+    });
+    await expect(Session.load(missing, { ...host, threads: 0 })).rejects.toThrow(
+      'expected an integer from 1 to 64',
+    );
+    await expect(Session.load('http://127.0.0.1:9/none.weft', host)).rejects.toMatchObject({
+      name: 'DownloadError',
+      message: expect.stringContaining('got no answer, expected the bytes of a program.'),
+    });
+  });
+
+  test('an aborted load ends a request whose answer is not read yet', async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const loading = Session.load(`${origin}/silent.weft`, { ...host, signal });
+    setTimeout(() => controller.abort(new Error('enough')), 50);
+    await expect(loading).rejects.toThrow('enough');
   });
 });
 

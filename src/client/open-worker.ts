@@ -1,4 +1,5 @@
 import { UsageError, WorkerError } from '../core/errors.ts';
+import { baseUrl } from '../core/parse-url.ts';
 import type { SessionService, WorkerFiles } from '../worker/protocol.ts';
 import { FailedStart, shakeHands, type WorkerStart } from './shake-hands.ts';
 import { workerFiles } from './worker-files.ts';
@@ -21,15 +22,9 @@ export async function openWorker(options: WorkerStart): Promise<SessionService> 
   }
 }
 
-/** Names of the files that a worker loads when it needs them. */
-const OTHERS = 'webgpu wasm rare threads kernels formats extras compiler'.split(' ');
-
-/** Of the package, or copies of them in a folder. */
+/** Of the package, or the first one of the copies in a folder, where the worker looks for the others. */
 function filesIn(folder: string | URL | undefined): WorkerFiles | undefined {
   if (folder === undefined) return workerFiles();
-  const base = globalThis.document?.baseURI ?? globalThis.location?.href;
-  const { href } = new URL(folder, base);
-  const path = `${href.replace(/\/?$/, '/')}weft-worker`;
-  const others = OTHERS.map((name) => [name, `${path}-${name}.js`]);
-  return { main: `${path}.js`, ...Object.fromEntries(others) };
+  const { href } = new URL(folder, baseUrl());
+  return { main: `${href.replace(/\/?$/, '/')}weft-worker.js` };
 }

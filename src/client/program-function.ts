@@ -1,7 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import type { CallPage, HandleId, RunRequest, WireResult, WireValue } from '../worker/protocol.ts';
 import type { HandleOwner } from './device-tensor.ts';
-import { callableFrom } from './session-functions.ts';
+import { callableFrom, type FunctionBridge } from './session-functions.ts';
 import type {
   FunctionInput,
   InputValue,
@@ -65,33 +65,49 @@ function wireArguments(
   return { wires: wire.kind === 'adt' ? wire.fields : [], callPage: given.callPage() };
 }
 
-/** The functions among the inputs of one run. */
-export class GivenFunctions {
-  readonly #owner: unknown;
+/** The functions among the inputs of a run, and among the arguments and results of functions of the page. */
+export class GivenFunctions implements FunctionBridge {
   readonly #functions = new Map<string, SessionFunction>();
+  readonly #names = new Map<SessionFunction, string>();
+  /** The session; undefined until it is loaded. */
+  owner: FunctionOwner | undefined;
 
-  constructor(owner: unknown) {
-    this.#owner = owner;
+  constructor(owner: FunctionOwner | undefined) {
+    this.owner = owner;
   }
 
   /** A function of the program goes back as itself, one of the page by a name. Throws UsageError. */
   wire(given: FunctionInput, where: string): WireValue {
     const place = places.get(given);
     if (place === undefined) {
-      const name = `${given.name === '' ? 'function' : given.name} ${this.#functions.size}`;
-      this.#functions.set(name, given as SessionFunction);
-      return { kind: 'packed', name };
+      return { kind: 'packed', name: this.#nameOf(given as SessionFunction) };
     }
     if (place.handle === undefined) throw disposed();
-    if (place.owner === this.#owner) return { kind: 'closure', handle: place.handle };
+    if (place.owner === this.owner) return { kind: 'closure', handle: place.handle };
     const got = 'a function of another session';
     throw new UsageError({ where, got, expected: 'one of this session, or of the page' });
   }
 
+  #nameOf(given: SessionFunction): string {
+    const { size } = this.#names;
+    const name = this.#names.get(given) ?? `${given.name === '' ? 'function' : given.name} ${size}`;
+    this.#names.set(given, name);
+    this.#functions.set(name, given);
+    return name;
+  }
+
+  functionOf(handle: HandleId): ProgramFunction {
+    if (this.owner === undefined) throw new Error('internal: a function of no session');
+    return programFunction(this.owner, handle);
+  }
+
+  given(name: string): SessionFunction | undefined {
+    return this.#functions.get(name);
+  }
+
   /** Undefined where the page gave no functions of its own. */
   callPage(): CallPage | undefined {
-    if (this.#functions.size === 0) return undefined;
-    return callableFrom(Object.fromEntries(this.#functions));
+    return this.#functions.size === 0 ? undefined : callableFrom({}, this);
   }
 }
 

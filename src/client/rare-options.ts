@@ -9,13 +9,14 @@ import {
   type OptionKinds,
   POSITIVE,
 } from './check-options.ts';
+import { GivenFunctions } from './program-function.ts';
 import { callableFrom, nodeTypesIn } from './session-functions.ts';
 import type { LoadOptions } from './session-options.ts';
 
 /** Options that few sessions have, so that pages load what checks them only then. */
 export type RareOptions = Pick<
   LoadOptions,
-  'dispatch' | 'compileLimits' | 'threads' | 'limits' | 'functions' | 'operators' | 'importers'
+  'dispatch' | 'compileLimits' | 'limits' | 'functions' | 'operators' | 'importers'
 >;
 
 /** The part of a request that rare options become. */
@@ -23,6 +24,8 @@ export interface RareRequest {
   readonly request: Partial<LoadRequest>;
   /** Calls the functions of the page. */
   readonly callPage: CallPage | undefined;
+  /** Functions that cross in calls of the page's functions; they get the session when it is loaded. */
+  readonly given: GivenFunctions | undefined;
 }
 
 const COMPILE_LIMITS: OptionKind = [
@@ -33,11 +36,6 @@ const COMPILE_LIMITS: OptionKind = [
         ['nodes', 'foldedBytes', 'milliseconds'].includes(name) &&
         (limit === undefined || (typeof limit === 'number' && limit > 0)),
     ),
-];
-
-const THREADS: OptionKind = [
-  'an integer from 1 to 64',
-  (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 64,
 ];
 
 const MACHINE_LIMITS: OptionKinds<MachineLimits> = {
@@ -51,7 +49,6 @@ const MACHINE_LIMITS: OptionKinds<MachineLimits> = {
 export function rareRequest(options: RareOptions, isHere: boolean): RareRequest {
   const { dispatch, compileLimits, limits, functions, operators, importers } = options;
   if ((operators ?? importers) && !isHere) throw needsThisThread();
-  checkOptions('Session.load', { threads: options.threads }, { threads: THREADS });
   if (dispatch) checkDispatch(dispatch);
   if (compileLimits) {
     checkOptions<{ compileLimits?: CompileLimits }>(
@@ -61,10 +58,16 @@ export function rareRequest(options: RareOptions, isHere: boolean): RareRequest 
     );
   }
   if (limits) checkOptions('Session.load, limits', limits, MACHINE_LIMITS);
-  const callPage = functions && callableFrom(functions);
-  if (functions === undefined) return { request: { ...limits }, callPage };
-  const nodeTypes = nodeTypesIn(functions);
-  return { request: { ...limits, functions: Object.keys(functions), nodeTypes }, callPage };
+  if (functions === undefined) {
+    return { request: { ...limits }, callPage: undefined, given: undefined };
+  }
+  const given = new GivenFunctions(undefined);
+  const request = {
+    ...limits,
+    functions: Object.keys(functions),
+    nodeTypes: nodeTypesIn(functions),
+  };
+  return { request, callPage: callableFrom(functions, given), given };
 }
 
 /** UsageError for tables of a load that goes to a worker. */

@@ -4,6 +4,7 @@ import { foldValues } from '../core/value-fold.ts';
 import type { NodeOutput, NodeSignature } from '../core/node-function.ts';
 import {
   type CallPage,
+  type HandleId,
   type PageNode,
   type PageNodeTypes,
   WIRE_SIDE,
@@ -12,9 +13,17 @@ import {
   type WireSignature,
   type WireValue,
 } from '../worker/protocol.ts';
-import type { FunctionResult, InputValue, OutputValue, SessionFunction } from './session-value.ts';
+import type {
+  FunctionInput,
+  FunctionResult,
+  InputValue,
+  OutputValue,
+  ProgramFunction,
+  SessionFunction,
+} from './session-value.ts';
 import { wireStructured } from './structured-input.ts';
 import { Tensor } from './tensor.ts';
+import { PAGE_FORMS } from './wire-values.ts';
 
 /** An attribute of a node of an ONNX model. */
 export type SessionNodeAttribute = number | string | readonly number[] | readonly string[] | Tensor;
@@ -50,8 +59,18 @@ export interface SessionNodeFunction {
 /** Functions of a page by name; `my.domain::Op` is one that computes nodes. */
 export type SessionFunctions = Readonly<Record<string, SessionFunction | SessionNodeFunction>>;
 
+/** What takes functions to a program and back. */
+export interface FunctionBridge {
+  /** A function of the program, for the page to call. Throws UsageError before the session is loaded. */
+  functionOf(handle: HandleId): ProgramFunction;
+  /** A function of the page, or of the program, as it goes there; those of the page are called by `callPage`. */
+  wire(given: FunctionInput, where: string): WireValue;
+  /** A function of the page that went there. */
+  given(name: string): SessionFunction | undefined;
+}
+
 /** Functions of this page, for a worker or a device that calls them. */
-export function callableFrom(functions: SessionFunctions): CallPage {
+export function callableFrom(functions: SessionFunctions, bridge: FunctionBridge): CallPage {
   for (const [name, call] of Object.entries(functions)) {
     if (typeof call === 'function' || isNodeFunction(call)) continue;
     const got = `a ${typeof call} as ${name}`;
@@ -59,9 +78,9 @@ export function callableFrom(functions: SessionFunctions): CallPage {
   }
   return proxy(async (name: string, args: readonly WireValue[], node?: PageNode) => {
     try {
-      const call = functions[name];
+      const call = functions[name] ?? bridge.given(name);
       if (call === undefined) throw new UsageError(`The page has no function ${name}.`);
-      return { ok: true, value: await answer(name, call, { args, node }) } as const;
+      return { ok: true, value: await answer(name, call, { args, node, bridge }) } as const;
     } catch (error) {
       return { ok: false, error: errorToData(error) } as const;
     }
@@ -86,17 +105,21 @@ function isNodeFunction(given: unknown): given is SessionNodeFunction {
 interface PageCall {
   readonly args: readonly WireValue[];
   readonly node: PageNode | undefined;
+  readonly bridge: FunctionBridge;
 }
 
 async function answer(
   name: string,
   given: SessionFunction | SessionNodeFunction,
-  { args, node }: PageCall,
+  { args, node, bridge }: PageCall,
 ): Promise<WireValue> {
-  if (typeof given === 'function') return resultOf(await given(...args.map(toOutput)), name);
+  const toOutput = outputsBy(bridge);
+  if (typeof given === 'function') {
+    return resultOf(await given(...args.map(toOutput)), name, bridge);
+  }
   if (node?.kind === 'type') return { kind: 'string', value: typeOf(name, given, node.signature) };
   const inputs = args.map(toOutput).map((value) => (value instanceof Tensor ? value : undefined));
-  return resultOf(await given.run(inputs, attributesOf(node?.attributes ?? {})), name);
+  return resultOf(await given.run(inputs, attributesOf(node?.attributes ?? {})), name, bridge);
 }
 
 /** As JSON. */
@@ -123,30 +146,24 @@ function attributesOf(attributes: WireAttributes): SessionNodeAttributes {
   return Object.fromEntries(entries);
 }
 
-const given = ({ value }: { readonly value: OutputValue }): OutputValue => value;
+const outputsBy = (bridge: FunctionBridge): ((value: WireValue) => OutputValue) =>
+  foldValues<WireForms, OutputValue>(WIRE_SIDE, {
+    ...PAGE_FORMS,
+    handle: () => null,
+    closure: ({ handle }) => bridge.functionOf(handle),
+    packed: () => null,
+    adt: ({ tag, name }, fields) => {
+      if (name === '') return fields;
+      return name === undefined ? { tag, fields } : { constructor: name, fields };
+    },
+  });
 
-const toOutput = foldValues<WireForms, OutputValue>(WIRE_SIDE, {
-  null: () => null,
-  int: given,
-  float: given,
-  string: given,
-  shape: given,
-  tensor: ({ dtype, data, shape }) => new Tensor(dtype, data, shape),
-  handle: () => null,
-  closure: () => null,
-  packed: () => null,
-  adt: ({ tag, name }, fields) => {
-    if (name === '') return fields;
-    return name === undefined ? { tag, fields } : { constructor: name, fields };
-  },
-});
-
-function resultOf(result: FunctionResult, name: string): WireValue {
+function resultOf(result: FunctionResult, name: string, bridge: FunctionBridge): WireValue {
   if (result === undefined || result === null) {
     return { kind: 'adt', tag: 0, name: '', fields: [] };
   }
   if (typeof result === 'boolean') return { kind: 'int', value: Number(result) };
-  const { wire } = wireStructured([result as InputValue], `result of ${name}`);
+  const { wire } = wireStructured([result as InputValue], `result of ${name}`, bridge);
   const field = wire.kind === 'adt' ? wire.fields[0] : undefined;
   return field ?? wire;
 }

@@ -14,7 +14,6 @@ import type {
 } from '../worker/protocol.ts';
 import {
   ADDRESS,
-  ANYTHING,
   BOOLEAN,
   BYTES,
   COUNT,
@@ -38,7 +37,7 @@ export interface LoadOptions extends ProgramLimits, CompileModeOption {
   /**
    * Default `auto`: WebGPU on graphics hardware, or `wasm` (kernels in WebAssembly, on the processor)
    * where that is faster or there is no such hardware, else WebGPU in software, else the host;
-   * {@link Session.device} says what decided.
+   * `Session.device` says what decided.
    */
   readonly device?: 'auto' | DeviceKind;
   /**
@@ -102,7 +101,7 @@ export interface LoadOptions extends ProgramLimits, CompileModeOption {
    * Threads that share the work of the device `wasm`, the worker's own included: 1 to 64. Default: all
    * cores but one, at most 8; in a page that is not cross-origin isolated one, because threads have
    * memories of their own there, which take more memory and gain less. More than one need a worker:
-   * else there is one; {@link Session.device} says how many there are. Sessions with as many share a
+   * else there is one; `Session.device` says how many there are. Sessions with as many share a
    * device.
    */
   readonly threads?: number;
@@ -175,7 +174,7 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   limits: OBJECT,
   pin: BOOLEAN,
   priority: POSITIVE,
-  threads: ANYTHING,
+  threads: ['an integer from 1 to 64', (value) => COUNT[1](value) && Number(value) <= 64],
   compile: oneOf(...COMPILE_MODES),
   functions: OBJECT,
   gpu: OBJECT,

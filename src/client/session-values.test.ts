@@ -68,16 +68,16 @@ test('inputs of another type are refused by their place in the type', async () =
     );
   expect(await run({ shapes: nil, pair })).toBe('accepted');
   expect(await run({ shapes: nil, pair: [Tensor.from([1]), [7.5, 0.5]] })).toMatchInlineSnapshot(
-    `"RuntimeError: main, argument 1: got float 7.5, expected int."`,
+    `"RuntimeError: main, parameter pair: got float 7.5, expected int."`,
   );
   expect(await run({ shapes: { constructor: 'Cone', fields: [] }, pair })).toMatchInlineSnapshot(
-    `"RuntimeError: main, argument 0: got Cone of 0 fields, expected List[Shape], { constructor, fields }: Cons of 2 fields or Nil of 0 fields."`,
+    `"RuntimeError: main, parameter shapes: got Cone of 0 fields, expected List[Shape], { constructor, fields }: Cons of 2 fields or Nil of 0 fields."`,
   );
   expect(await run({ shapes: [nil], pair })).toMatchInlineSnapshot(
-    `"RuntimeError: main, argument 0: got an array of 1, expected List[Shape], { constructor, fields }: Cons of 2 fields or Nil of 0 fields."`,
+    `"RuntimeError: main, parameter shapes: got an array of 1, expected List[Shape], { constructor, fields }: Cons of 2 fields or Nil of 0 fields."`,
   );
   expect(await run({ shapes: nil, pair: [Tensor.from([1])] })).toMatchInlineSnapshot(
-    `"RuntimeError: main, argument 1: got an array of 1, expected (Tensor[(n,), float32], (int, float))."`,
+    `"RuntimeError: main, parameter pair: got an array of 1, expected (Tensor[(n,), float32], (int, float))."`,
   );
   await expect(session.run({ shapes: [null as never], pair })).rejects.toBeInstanceOf(UsageError);
   await session.dispose();
@@ -135,7 +135,7 @@ test('errors of functions end the run; wrong results are named', async () => {
   const wrong = await run(() => [1, 2] as never);
   expect(wrong).toBeInstanceOf(RuntimeError);
   expect(String(wrong).split('\n')[0]).toMatchInlineSnapshot(
-    `"RuntimeError: result of pick: got int 2, expected List[int], { constructor, fields }: Cons of 2 fields or Nil of 0 fields."`,
+    `"RuntimeError: ir:5:18, declared at ir:2:14: result of pick: got int 2, expected List[int], { constructor, fields }: Cons of 2 fields or Nil of 0 fields."`,
   );
 });
 

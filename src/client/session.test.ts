@@ -404,14 +404,20 @@ describe('wrong use', () => {
     await session.dispose();
   });
 
-  test('a handle of another session is refused', async () => {
+  test('a handle of another session is taken on the same device, and refused on another', async () => {
     const bytes = sumAndProduct().toBytes();
     const [a, b] = await Promise.all([open('host', bytes), open('host', bytes)]);
-    const { sum } = await a.run({ x, y }, { keep: 'device' });
-    await expect(b.run({ x: sum ?? x, y })).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[ShapeError: inputs of main: "x": got float32 (3,) in a DeviceTensor of another session, expected float32 (n,) (n is 3 in "y").]`,
+    const { sum = x } = await a.run({ x, y }, { keep: 'device' });
+    const own = await a.run({ x: sum, y });
+    const other = b.run({ x: sum, y });
+    if (sum instanceof DeviceTensor) sum.dispose();
+    expect(await other).toEqual(own);
+    const { sum: late = x } = await a.run({ x, y }, { keep: 'device' });
+    const wasm = await Session.load(bytes, { device: 'wasm', worker: false });
+    await expect(wasm.run({ x: late, y })).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[UsageError: DeviceTensor: got a tensor of a session on another device, or of one that shares its device, expected one of a session on the same device. Read it, and give the Tensor.]`,
     );
-    await Promise.all([a.dispose(), b.dispose()]);
+    await Promise.all([a.dispose(), b.dispose(), wasm.dispose()]);
   });
 });
 

@@ -134,29 +134,38 @@ export class Session {
       limits,
       ...wanted
     } = options;
-    const { devices, dims = {}, dispatch, compileLimits, threads } = wanted;
+    const { devices, dims = {}, dispatch, compileLimits } = wanted;
     const { device = devices ? 'webgpu' : 'auto' } = wanted;
+    const here = !worker && !remote && { signal: signal ?? null };
+    // Program and code come while options are checked; whoever needs them reports a failure.
+    const sent = toWireSource(source, here);
+    sent.catch(() => undefined);
+    if (here) {
+      const wasm = device === 'wasm' && import('../worker/open-wasm.ts');
+      Promise.all([import('../worker/index.ts'), wasm]).catch(() => undefined);
+    }
     const rare =
-      (operators ?? importers ?? functions ?? limits ?? dispatch ?? compileLimits ?? threads) !==
-      undefined
+      (operators ?? importers ?? functions ?? limits ?? dispatch ?? compileLimits) !== undefined
         ? (await import('./rare-options.ts')).rareRequest(options, !worker || !!remote)
         : undefined;
     signal?.throwIfAborted();
     const place = { worker, workerFiles, workerTimeout, gpu, operators, importers, remote };
     const connection = Connection.acquire(place);
     try {
-      const { source: wire, transfers } = await toWireSource(source);
+      const { source: wire, transfers } = await sent;
       const request = { ...wanted, ...rare?.request, source: wire, device, dims };
       const report =
         onProgress &&
         proxy((progress: LoadProgress) => {
-          if (signal?.aborted !== true) onProgress(progress);
+          if (!signal?.aborted) onProgress(progress);
         });
       const loaded = await connection.call(
         (service, call) => service.load(call, transfer(request, transfers), report, rare?.callPage),
         { signal, discard: ({ session }, service) => void service.dispose(0, session) },
       );
-      return new Session(connection, loaded);
+      const session = new Session(connection, loaded);
+      if (rare?.given) rare.given.owner = session;
+      return session;
     } catch (error) {
       connection.release();
       throw error;
@@ -311,6 +320,13 @@ export class Session {
   /** @internal */
   get closed(): AbortSignal {
     return this.#closed.signal;
+  }
+
+  /** @internal Whether tensors of another session may be inputs. The worker knows whether it has the same device. */
+  accepts(owner: object): boolean {
+    const connection = this.#connection;
+    if (owner === this) return true;
+    return !connection.remote && owner instanceof Session && owner.#connection === connection;
   }
 
   /** @internal See {@link DeviceTensor.read}. */

@@ -1,6 +1,6 @@
 import { UsageError } from '../core/errors.ts';
 import { allocate } from '../core/allocate.ts';
-import { parseUrl } from '../core/parse-url.ts';
+import { baseUrl, parseUrl } from '../core/parse-url.ts';
 import { httpInfo, type WireSource } from '../worker/protocol.ts';
 
 /** Where a session comes from: a `.weft` executable or an `.onnx` model, told apart by content. */
@@ -22,31 +22,34 @@ interface Prepared {
  * The source as the worker takes it, with what is to be transferred. URLs are resolved against the
  * page and fetched by the worker; where there is no page, a text that is no URL is the path of a file.
  * Bytes are copied. Rejects with UsageError for what is no source, and with OutOfMemoryError.
+ * With `here` this thread reads the source, and asks for it while it loads the code that does.
  */
-export async function toWireSource(source: SessionSource): Promise<Prepared> {
+export async function toWireSource(
+  source: SessionSource,
+  here: RequestInit | false,
+): Promise<Prepared> {
   if (typeof source === 'string' || source instanceof URL) {
-    return { source: { kind: 'url', url: await resolveUrl(source) }, transfers: [] };
+    const base = baseUrl();
+    // Without waiting where there is a page: the request goes out before code is asked for.
+    const url =
+      base === undefined && typeof source === 'string'
+        ? (await import('./file-url.ts')).fileUrl(source)
+        : parseUrl(source, base);
+    const early = here && url.startsWith('http') ? [fetch(url, here)] : undefined;
+    // Whoever reads the answer reports the failure.
+    early?.[0]?.catch(() => undefined);
+    return { source: { kind: 'url', url, early }, transfers: [] };
   }
   if (source instanceof Blob) return { source: { kind: 'blob', blob: source }, transfers: [] };
   if (source instanceof Response) {
-    const http = httpInfo(source);
     const { body } = source;
-    if (body === null) return { source: { kind: 'stream', stream: body, http }, transfers: [] };
-    return transferable(body, { kind: 'stream', stream: body, http });
+    const wire = { kind: 'stream', stream: body, http: httpInfo(source) } as const;
+    return body === null ? { source: wire, transfers: [] } : transferable(body, wire);
   }
   if (source instanceof ReadableStream)
     return transferable(source, { kind: 'stream', stream: source });
   const bytes = copyBytes(source);
   return { source: { kind: 'bytes', bytes }, transfers: [bytes.buffer] };
-}
-
-async function resolveUrl(source: string | URL): Promise<string> {
-  const base = typeof document === 'undefined' ? globalThis.location?.href : document.baseURI;
-  if (base === undefined && typeof source === 'string') {
-    const { fileUrl } = await import('./file-url.ts');
-    return fileUrl(source);
-  }
-  return parseUrl(source, base);
 }
 
 function copyBytes(source: ArrayBuffer | Uint8Array): Uint8Array<ArrayBuffer> {

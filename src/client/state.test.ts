@@ -134,3 +134,43 @@ test('a cache of GroupQueryAttention that is long enough is changed where it lie
   const { data } = await (keys as DeviceTensor).read();
   expect([3999, 4000, 4002, 4003].map((place) => data[place * size])).toEqual([0, 1, 1, 0]);
 });
+
+/** Appends a row to a state, and gives the sum of all rows. */
+const GROW = `def @main(
+  %state: Tensor[(n, 64), float32], %row: Tensor[(1, 64), float32], results=["state", "sum"]
+) {
+  let %all = concat(%state, %row, axis=0);
+  (%all, reduce_sum(%all, axes=[0]))
+}`;
+
+test.each(['wasm', 'host'] as const)(
+  'a state that is given away grows where it lies, on %s',
+  async (device) => {
+    const source = compile(parseModule(GROW), { verify: true }).toBytes();
+    await using session = await Session.load(source, { worker: false, device });
+    let state: Tensor | DeviceTensor = new Tensor('float32', new Float32Array(0), [0, 64]);
+    const live: number[] = [];
+    for (let n = 1; n <= 40; n++) {
+      const inputs: Inputs = { state, row };
+      const outputs = await session.run(inputs, { keep: ['state'], donate: ['state'] });
+      const { sum } = outputs;
+      state = outputs.state;
+      expect(sum instanceof Tensor && sum.data[63]).toBe(n);
+      live.push((await session.memory()).liveBytes);
+    }
+    // It moves to twice the room, and takes as much until that is used up.
+    expect(new Set(live).size).toBeLessThan(8);
+    const kept = state as DeviceTensor;
+    expect(kept.shape).toEqual([40, 64]);
+    const [longer, other] = [
+      await session.run({ state: kept, row }, { keep: ['state'] }),
+      await session.run({ state: kept, row: new Tensor('float32', new Float32Array(64), [1, 64]) }),
+    ];
+    // Not given away: both begin with the same rows, and neither writes into the other.
+    expect((await longer.state.read()).data.at(-1)).toBe(1);
+    expect(other.state?.data.at(-1)).toBe(0);
+    expect((await kept.read()).data).toEqual(new Float32Array(40 * 64).fill(1));
+    longer.state.dispose();
+    kept.dispose();
+  },
+);

@@ -23,17 +23,28 @@ beforeAll(() => void vi.useFakeTimers());
 afterAll(() => void vi.useRealTimers());
 
 test('inputs are copied into spare memory of their size or up to twice as much, else into new', () => {
-  const spares = [8, 24, 16].map((byteLength) => new ArrayBuffer(byteLength));
+  const unit = 2 ** 14;
+  const spares = [8, 24, 16].map((byteLength) => new ArrayBuffer(byteLength * unit));
   keepSpares(spares);
-  const tensor = Tensor.from([1, 2, 3]);
+  const content = new Float32Array(3 * unit).fill(5);
+  const tensor = new Tensor('float32', content, [3 * unit]);
   const [first, second, third] = [copyOf(tensor), copyOf(tensor), copyOf(tensor)];
   expect(new Set([first.data.buffer, second.data.buffer])).toEqual(new Set(spares.slice(1)));
   expect(spares).not.toContain(third.data.buffer);
-  for (const { data } of [first, second, third]) expect(data).toEqual(Float32Array.of(1, 2, 3));
+  for (const { data } of [first, second, third]) expect(data).toEqual(content);
   first.data.fill(9 as never);
-  expect(tensor.data).toEqual(Float32Array.of(1, 2, 3));
-  expect(takeSpare(8)).toBe(spares[0]);
-  expect(takeSpare(8)).toBeUndefined();
+  expect(tensor.data[0]).toBe(5);
+  expect(takeSpare(8 * unit)).toBe(spares[0]);
+  expect(takeSpare(8 * unit)).toBeUndefined();
+});
+
+test('small inputs are copied as they are posted, unless they are to be handed over', () => {
+  const tensor = Tensor.from([1, 2, 3]);
+  const { args, transfers } = toWire(info, [tensor], false);
+  expect(transfers).toEqual([]);
+  expect(args).toMatchObject([{ data: Float32Array.of(1, 2, 3) }]);
+  expect(toWire(info, [tensor], true).transfers).toHaveLength(1);
+  expect(tensor.data).toHaveLength(0);
 });
 
 test('of spare memory the latest 64 MB are kept, until no run has ended for a while', () => {

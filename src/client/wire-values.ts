@@ -11,7 +11,7 @@ import {
 } from '../worker/protocol.ts';
 import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
 import type { BoundValue } from './input-value.ts';
-import { takeSpare } from './spare-memory.ts';
+import { LEAST_ROOM, takeSpare } from './spare-memory.ts';
 import type { OutputValue } from './session-value.ts';
 import { Tensor } from './tensor.ts';
 
@@ -43,7 +43,9 @@ export function toWire(
     return { kind: 'tensor', dtype, shape, data: canMove ? data : copy(value) };
   });
   const transfers = buffersIn(args);
-  if (!move) return { args, transfers };
+  // To detach less takes longer than to copy it again.
+  if (!move)
+    return { args, transfers: transfers.filter((buffer) => buffer.byteLength >= LEAST_ROOM) };
   // Taken now and not when they are posted, so that a call right after this one finds them gone.
   const taken = structuredClone(args, { transfer: transfers });
   return { args: taken, transfers: buffersIn(taken) };
@@ -58,10 +60,23 @@ function copy({ data, dtype }: Tensor): TypedArray {
 }
 
 /** Each buffer once, though two tensors may share it. */
-function buffersIn(args: readonly WireValue[]): Transferable[] {
+function buffersIn(args: readonly WireValue[]): ArrayBuffer[] {
   const buffers = args.flatMap((arg) => (arg.kind === 'tensor' ? [arg.data.buffer] : []));
   return [...new Set(buffers)].filter((buffer) => buffer instanceof ArrayBuffer);
 }
+
+const given = ({ value }: { readonly value: OutputValue }): OutputValue => value;
+
+/** Values without handles, functions and fields, as a page gets them. */
+export const PAGE_FORMS = {
+  null: () => null,
+  int: given,
+  float: given,
+  string: given,
+  shape: given,
+  tensor: ({ dtype, data, shape }: WireForms['tensor']): OutputValue =>
+    new Tensor(dtype, data, shape),
+};
 
 /** Results by name; undefined where there are functions among them, and nothing that makes them. */
 export function fromWire(
@@ -70,14 +85,14 @@ export function fromWire(
   functionOf?: (handle: HandleId) => OutputValue,
 ): Record<string, OutputValue> | undefined {
   let isLate = false;
-  const given = ({ value }: { readonly value: OutputValue }): OutputValue => value;
   const outputOf = foldValues<WireForms, OutputValue>(WIRE_SIDE, {
-    null: () => null,
-    int: given,
-    float: given,
-    string: given,
-    shape: given,
-    tensor: ({ dtype, data, shape }) => new Tensor(dtype, data, shape),
+    // One by one: to spread them takes longer than all else here.
+    null: PAGE_FORMS.null,
+    int: PAGE_FORMS.int,
+    float: PAGE_FORMS.float,
+    string: PAGE_FORMS.string,
+    shape: PAGE_FORMS.shape,
+    tensor: PAGE_FORMS.tensor,
     handle: (value) => new DeviceTensor(owner, value.handle, value),
     closure: ({ handle }) => (functionOf ? functionOf(handle) : ((isLate = true), null)),
     packed: () => null,

@@ -163,9 +163,10 @@ export class Remote implements SessionProvider {
     const { RemoteService } = await import('./sessions/remote-service.ts');
     const door: SessionDoor = {
       devices: this.devices,
-      open: async (program, { device, limits, signal, onProgress }) => {
+      open: async (program, { device, limits, functions, page, signal, onProgress }) => {
         const hash = await this.#ship(program, { signal, onProgress });
-        return this.#connection.call('session', [hash, device, limits], { signal });
+        const args = [hash, device, limits, functions, page];
+        return this.#connection.call('session', args, { signal });
       },
     };
     return new RemoteService(door, tables);

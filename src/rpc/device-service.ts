@@ -141,16 +141,16 @@ export class DeviceService {
     return new RpcTuple([this.#module(created, main, given), describeFunctions(executable)]);
   }
 
-  /** `session(hash, device, limits)` gives a session, a function of its calls; see `sessions/`. */
+  /** `session(hash, device, limits, functions, page)` gives a session, a function of its calls; see `sessions/`. */
   async #session(
-    [hash, device, limits]: readonly RpcValue[],
+    [hash, device, limits, functions, page]: readonly RpcValue[],
     { signal }: CallContext,
   ): Promise<RpcValue> {
     const place = this.#place(hash, device);
     this.#opening ??= this.#openSessions();
     const sessions = await this.#opening;
     if (this.#isDisposed) sessions.dispose();
-    const session = await sessions.open(place, limits, signal);
+    const session = await sessions.open(place, { limits, functions, page }, signal);
     return new RpcTuple([session.callee, session.description]);
   }
 

@@ -1,8 +1,8 @@
 import { foldParts } from '../core/value-fold.ts';
 import { type RunRequest, WIRE_SIDE, type WireResult, type WireValue } from './protocol.ts';
 
-/** Smaller memory is as soon made anew. */
-const LEAST_SPARE_BYTE_LENGTH = 64 * 1024;
+/** Smaller memory is as soon made anew, or copied, as handed over. */
+export const isLarge = ({ byteLength }: ArrayBuffer): boolean => byteLength >= 64 * 1024;
 
 /** The memory of a run's inputs, which are on the device, and what results did not need. */
 export function sparesOf(
@@ -10,9 +10,7 @@ export function sparesOf(
   results: readonly WireResult[],
 ): ArrayBuffer[] {
   const used = new Set(buffersIn(results.map(({ value }) => value)));
-  return [...buffersIn(args), ...room].filter(
-    (buffer) => buffer.byteLength >= LEAST_SPARE_BYTE_LENGTH && !used.has(buffer),
-  );
+  return [...buffersIn(args), ...room].filter((buffer) => isLarge(buffer) && !used.has(buffer));
 }
 
 /** The memory of tensors, each buffer once. */

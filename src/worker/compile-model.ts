@@ -1,6 +1,7 @@
-import type { Executable } from '../bytecode/executable-file.ts';
+import type { Assembled } from '../bytecode/draft.ts';
 import type { DataBlock } from '../bytecode/executable-reader.ts';
 import { DEFAULT_BLOCK_BYTE_LENGTH } from '../bytecode/file-format.ts';
+import { blocksOf } from '../bytecode/blocks-of.ts';
 import { concatenate } from '../core/concatenate.ts';
 import { platformSha256 } from '../core/platform-sha256.ts';
 import { untilAborted } from '../core/until-aborted.ts';
@@ -87,18 +88,16 @@ async function compileOnce(
   return remote.compile({ ...order, bytes: isWhole ? bytes : Uint8Array.from(bytes) }, context);
 }
 
-function compiledHere(executable: Executable): CompiledModel {
-  // The program that is kept for listings must not hold the weights.
-  const { data: _, ...program } = executable;
-  return { program, blocks: later(executable.blocks()) };
+export function compiledHere({ program, data }: Assembled): CompiledModel {
+  return { program, blocks: later(blocksOf(data)) };
 }
 
 async function* later(blocks: Iterable<DataBlock>): AsyncGenerator<DataBlock, void> {
   yield* blocks;
 }
 
-/** Snapshots need the hashes, which are made while others work on the blocks. */
-async function* hashed(
+/** Blocks as they are. Snapshots need the hashes, which are made while others work on the blocks. */
+export async function* hashed(
   blocks: AsyncIterable<DataBlock>,
   hashes: Uint8Array[],
 ): AsyncGenerator<DataBlock, void> {

@@ -1,5 +1,5 @@
-import type { CompileOnnxAsyncOptions } from '../frontend/onnx/compile-onnx-async.ts';
-import type { Executable } from '../bytecode/executable-file.ts';
+import type { Assembled } from '../bytecode/draft.ts';
+import type { CompileOnnxAsyncOptions } from '../frontend/onnx/compile-in-turns.ts';
 import type { AskType, CompileOrder } from './compile-protocol.ts';
 import { importCompiler } from './import-compiler.ts';
 import type { OwnTables } from './protocol.ts';
@@ -19,23 +19,23 @@ export interface CompileContext {
 export async function compileSmallOrder(
   { bytes, dims, dispatch, devices, rates, check, nodeTypes }: CompileOrder,
   { signal, onProgress, tables, askType }: CompileContext,
-): Promise<Executable | undefined> {
-  const { compileSmallOnnx } = await importCompiler();
+): Promise<Assembled | undefined> {
+  const { compileSmallInTurns } = await importCompiler();
   const order = { dims, dispatch, devices, rates, check };
   const functions = nodeFunctions(nodeTypes, { tables, askType });
-  return compileSmallOnnx(bytes, { ...order, signal, onProgress, ...tables, ...functions });
+  return compileSmallInTurns(bytes, { ...order, signal, onProgress, ...tables, ...functions });
 }
 
 /** Compiles a model in this thread. Others get their turn between passes. */
 export async function compileOrder(
   { bytes, url, nodeTypes, ...options }: CompileOrder,
   { tables, askType, ...context }: CompileContext,
-): Promise<Executable> {
-  const { compileOnnxAsync } = await importCompiler();
+): Promise<Assembled> {
+  const { compileInTurns } = await importCompiler();
   const files = new SiblingFiles(url, context.signal);
   const read = files.read.bind(files);
   const functions = nodeFunctions(nodeTypes, { tables, askType });
-  return compileOnnxAsync(bytes, { ...options, ...context, ...tables, ...functions, read });
+  return compileInTurns(bytes, { ...options, ...context, ...tables, ...functions, read });
 }
 
 /** Types of the functions of this worker and of the page. */

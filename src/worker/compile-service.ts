@@ -1,5 +1,6 @@
 import type { DataBlock } from '../bytecode/executable-reader.ts';
-import type { Executable } from '../bytecode/executable-file.ts';
+import type { Assembled } from '../bytecode/draft.ts';
+import { blocksOf } from '../bytecode/blocks-of.ts';
 import { errorFromData, errorToData } from '../core/errors.ts';
 import { type CompileContext, compileOrder } from './compile-order.ts';
 import type { AskType, CompileOrder, FromCompiler, ToCompiler } from './compile-protocol.ts';
@@ -14,7 +15,7 @@ export function serveCompiler(
   post: Post,
   tables?: CompileContext['tables'],
 ): (message: ToCompiler) => void {
-  let executable: Executable | undefined;
+  let data: Assembled['data'] | undefined;
   let blocks: Iterator<DataBlock> | undefined;
   let answered: ((answer: Answer) => void) | undefined;
   const askType: AskType = async (node) => {
@@ -26,12 +27,12 @@ export function serveCompiler(
     return answer.outputs;
   };
   const start = async (order: CompileOrder): Promise<void> => {
-    executable = await compile(order, post, { tables, askType });
-    blocks = executable.blocks()[Symbol.iterator]();
+    data = await compile(order, post, { tables, askType });
+    blocks = blocksOf(data)[Symbol.iterator]();
   };
   const next = async (): Promise<void> => {
     const block = blocks?.next();
-    postBlock(block?.done === true ? undefined : block?.value, executable?.data, post);
+    postBlock(block?.done === true ? undefined : block?.value, data, post);
   };
   return (message) => {
     if (message.kind === 'type' || message.kind === 'no type') return answered?.(message);
@@ -44,25 +45,23 @@ async function compile(
   order: CompileOrder,
   post: Post,
   context: Pick<CompileContext, 'tables' | 'askType'>,
-): Promise<Executable> {
-  const executable = await compileOrder(order, {
+): Promise<Assembled['data']> {
+  const { program, data } = await compileOrder(order, {
     ...context,
     signal: new AbortController().signal,
     onProgress: (done, total) => post({ kind: 'progress', done, total }),
     onTime: (milliseconds) => post({ kind: 'time', milliseconds }),
     onPlace: (place) => post({ kind: 'place', place }),
   });
-  const { functions, code, functionTable, constants, primitives, shapePrograms } = executable;
-  const { types, metadata, dataByteLength } = executable;
-  const sections = { functions, code, functionTable, constants, primitives, shapePrograms };
-  post({
-    kind: 'compiled',
-    program: { ...sections, ...(types !== undefined && { types }), metadata, dataByteLength },
-  });
-  return executable;
+  post({ kind: 'compiled', program });
+  return data;
 }
 
-function postBlock(block: DataBlock | undefined, data: Uint8Array | undefined, post: Post): void {
+function postBlock(
+  block: DataBlock | undefined,
+  data: Assembled['data'] | undefined,
+  post: Post,
+): void {
   if (block === undefined) {
     post({ kind: 'block', block });
     return;

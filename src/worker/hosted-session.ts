@@ -9,16 +9,21 @@ import type { FunctionType } from '../runtime/typed-values.ts';
 import {
   AdtValue,
   ClosureValue,
-  FloatValue,
   PackedFunctionValue,
-  ShapeValue,
   type TensorValue,
   type Value,
 } from '../runtime/value.ts';
 import type { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { describeFunctions } from './describe-functions.ts';
 import type { SharedDevice } from './device-pool.ts';
-import type { HeldFunction, HeldFunctions, ResultTypes } from './held-functions.ts';
+import { HandleTable } from './handle-table.ts';
+import { HOST_FORMS } from './host-forms.ts';
+import {
+  type HeldFunction,
+  HeldFunctions,
+  type ResultTypes,
+  resultTypes,
+} from './held-functions.ts';
 import {
   type CallPage,
   type Dims,
@@ -60,9 +65,11 @@ export class HostedSession {
   readonly #handles = new Map<HandleId, TensorValue>();
   /** Those that the page holds, once there are any. */
   #functions: HeldFunctions | undefined;
-  /** Whether a page takes results that are functions. */
-  givesFunctions = true;
-  #nextHandle = 1;
+  /** Those of other sessions too, where a worker has several. */
+  table = new HandleTable<HostedSession>();
+  /** How many runs and results of other sessions read memory of this one. */
+  #lent = 0;
+  #isDisposed = false;
   /** Handles below this one went with a device. */
   #firstHandle = 1;
 
@@ -79,9 +86,10 @@ export class HostedSession {
 
   /** See {@link RebuildableSession}. */
   replace(machine: VirtualMachine, devices: SessionDevices): void {
+    for (const handle of this.#handles.keys()) this.table.drop(handle);
     this.#handles.clear();
     this.#functions?.clear();
-    this.#firstHandle = this.#nextHandle;
+    this.#firstHandle = this.table.next;
     this.#releaseDevices();
     this.machine = machine;
     this.#devices = devices;
@@ -192,16 +200,36 @@ export class HostedSession {
     if (tensor === undefined) return;
     this.#handles.delete(handle);
     this.machine.release(tensor);
+    this.table.drop(handle);
   }
 
-  /** Call when no run is under way any more. */
+  /** Drops a tensor that the page holds, of whichever session it is. */
+  #releaseKept(handle: HandleId): void {
+    (this.table.get(handle)?.keeper ?? this).#release(handle);
+  }
+
+  /** Call when no run is under way any more. Memory that others read stays until they are done. */
   dispose(): Promise<void> | undefined {
     for (const handle of this.#handles.keys()) this.#release(handle);
     for (const handle of this.#functions?.handles() ?? []) this.#release(handle);
+    this.#isDisposed = true;
+    if (this.#lent === 0) this.#end();
+    return this.shared?.dispose();
+  }
+
+  /** See {@link Keeper}: sessions that share their device lend nothing. */
+  lend(): void {
+    this.#lent++;
+  }
+
+  giveBack(): void {
+    this.#lent--;
+    if (this.#isDisposed && this.#lent === 0) this.#end();
+  }
+
+  #end(): void {
     this.machine.dispose();
-    const files = this.shared?.dispose();
     this.#releaseDevices();
-    return files;
   }
 
   #releaseDevices(): void {
@@ -237,6 +265,7 @@ export class HostedSession {
    */
   async withArguments<T>(request: Given, call: WithInputs<T>, callPage?: CallPage): Promise<T> {
     const held: Value[] = [];
+    const lenders: HostedSession[] = [];
     const owned = new Map<number, Value>();
     const hold = <T extends Value>(value: T): T => {
       held.push(value);
@@ -246,17 +275,19 @@ export class HostedSession {
       this.machine.retain(value);
       return hold(value);
     };
+    const { int, float, string, shape } = HOST_FORMS;
     const toInput = foldValues<WireForms, HostInput>(WIRE_SIDE, {
+      // One by one: to spread them takes longer than all else here.
       null: () => null,
-      int: ({ value }) => value,
-      float: ({ value }) => new FloatValue(value),
-      string: ({ value }) => value,
-      shape: ({ value }) => new ShapeValue(value),
-      tensor: ({ dtype, shape, data }) =>
-        hold(this.machine.tensor(new HostTensor(dtype, shape, data))),
-      handle: ({ handle }) => retained(this.#resolve(handle)),
+      int,
+      float,
+      string,
+      shape,
+      tensor: (wire) =>
+        hold(this.machine.tensor(new HostTensor(wire.dtype, wire.shape, wire.data))),
+      handle: ({ handle }) => retained(this.#resolve(handle, lenders)),
       closure: ({ handle }) => retained(this.#heldFunction(handle).value),
-      packed: ({ name }) => this.#pageFunction(name, callPage),
+      packed: ({ name, call = callPage }) => this.#pageFunction(name, call),
       adt: ({ tag, name }, fields) => {
         if (name === '') return fields;
         if (name !== undefined) return { constructor: name, fields };
@@ -276,13 +307,14 @@ export class HostedSession {
         if (isOwned) owned.set(index, held.pop() ?? null);
         return input;
       });
-      if (!this.shared) for (const handle of donated.values()) this.#release(handle);
+      if (!this.shared) for (const handle of donated.values()) this.#releaseKept(handle);
       if (this.ready !== undefined) await this.ready;
       const result = await call(args, take);
-      for (const handle of donated.values()) this.#release(handle);
+      for (const handle of donated.values()) this.#releaseKept(handle);
       return result;
     } finally {
       for (const value of [...held, ...owned.values()]) this.machine.release(value);
+      for (const lender of lenders) lender.giveBack();
     }
   }
 
@@ -314,12 +346,13 @@ export class HostedSession {
     if (callPage === undefined) throw new UsageError(`The page gave no function ${name}.`);
     return async (...args: readonly Value[]) => {
       const { callFunction } = await import('./page-functions.ts');
-      return callFunction(name, args, callPage);
+      return callFunction(name, args, { callPage, keeper: this });
     };
   }
 
-  #resolve(handle: HandleId): TensorValue {
-    const tensor = this.#handles.get(handle);
+  /** With `lenders` a tensor of another session is taken too; that session is added to them. */
+  #resolve(handle: HandleId, lenders?: HostedSession[]): TensorValue {
+    const tensor = this.#handles.get(handle) ?? (lenders && this.#fromOther(handle, lenders));
     if (tensor !== undefined) return tensor;
     if (handle > 0 && handle < this.#firstHandle) {
       throw new DeviceLostError('The DeviceTensor was lost with its device.');
@@ -331,19 +364,38 @@ export class HostedSession {
     });
   }
 
+  /** A tensor of another session on the same device. One that shares its device may lose it at any time. */
+  #fromOther(handle: HandleId, lenders: HostedSession[]): TensorValue | undefined {
+    const kept = this.table.get(handle);
+    if (kept === undefined) return undefined;
+    const { tensor, keeper } = kept;
+    const { main, host } = this.#devices;
+    const { device } = tensor.storage;
+    if ((device === main.device || device === host.device) && !this.shared && !keeper.shared) {
+      keeper.lend();
+      lenders.push(keeper);
+      return tensor;
+    }
+    throw new UsageError({
+      where: 'DeviceTensor',
+      got: 'a tensor of a session on another device, or of one that shares its device',
+      expected: 'one of a session on the same device',
+      remedy: 'Read it, and give the Tensor.',
+    });
+  }
+
   /** Reads or keeps what a function returned, and drops the reference to it. */
   async deliver(request: Deliverable, result: Value, callee?: HeldFunction): Promise<WireResult[]> {
     try {
       const { names, type } = callee
         ? { ...CALLEE, type: callee.type?.result }
         : this.#resultsOf(request.functionName);
-      const types = await this.#typesIn(result, type);
-      const held = await this.#functionsFor(result);
+      const types = this.#typesIn(result, type);
       // Before a handle is made: nobody would drop those of a result that cannot be delivered.
       const drafts = await draftsOf(
         names.length === 1 ? [result] : fieldsOf(result),
         types?.names,
-        held && ((value) => this.#keepFunction(held, value, types?.functions.get(value))),
+        (value) => this.keepFunction(value, types?.functions.get(value)),
       );
       const { keep = 'host' } = request;
       const isKept = names.map((name) =>
@@ -376,29 +428,23 @@ export class HostedSession {
     return { names: info?.results.map(({ name }) => name) ?? [], type: types?.result };
   }
 
-  async #typesIn(result: Value, type: FullType | undefined): Promise<ResultTypes | undefined> {
+  #typesIn(result: Value, type: FullType | undefined): ResultTypes | undefined {
     const { types } = this.executable;
     const hasParts = result instanceof AdtValue || isFunction(result);
-    if (types === undefined || type === undefined || !hasParts) return undefined;
-    return (await import('./held-functions.ts')).resultTypes(types, result, type);
+    return types && type && hasParts ? resultTypes(types, result, type) : undefined;
   }
 
-  /** Where functions are kept; undefined where a result has surely none, or the page takes none. */
-  async #functionsFor(result: Value): Promise<HeldFunctions | undefined> {
-    if (!this.givesFunctions) return undefined;
-    if (!(result instanceof AdtValue) && !isFunction(result)) return undefined;
-    this.#functions ??= new (await import('./held-functions.ts')).HeldFunctions();
-    return this.#functions;
-  }
-
-  #keepFunction(
-    held: HeldFunctions,
-    value: FunctionValue,
-    type: FunctionType | undefined,
-  ): WireValue {
-    const handle = this.#nextHandle++;
-    held.keep(handle, value, { machine: this.machine, type });
+  /** See {@link FunctionKeeper}. */
+  keepFunction(value: FunctionValue, type: FunctionType | undefined): WireValue {
+    const handle = this.table.take();
+    this.#functions ??= new HeldFunctions();
+    this.#functions.keep(handle, value, { machine: this.machine, type });
     return { kind: 'closure', handle };
+  }
+
+  /** See {@link FunctionKeeper}. */
+  functionOf(handle: HandleId): FunctionValue {
+    return this.#heldFunction(handle).value;
   }
 
   /** A value as the page holds it, its tensors as handles. Drops the reference to it. */
@@ -412,9 +458,10 @@ export class HostedSession {
   }
 
   #keep(tensor: TensorValue): WireValue {
-    const handle = this.#nextHandle++;
+    const handle = this.table.take();
     this.machine.retain(tensor);
     this.#handles.set(handle, tensor);
+    this.table.keep(handle, tensor, this);
     return { kind: 'handle', handle, dtype: tensor.dtype, shape: tensor.shape };
   }
 }

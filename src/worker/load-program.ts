@@ -7,7 +7,7 @@ import { openSource, peek } from './open-source.ts';
 import type { LoadRequest } from './protocol.ts';
 
 /**
- * Reads an executable up to its data, or an ONNX model to its end, which it compiles. Rejects with
+ * Reads an executable up to its data, or an ONNX model or a module of the IR in JSON to its end, which it compiles. Rejects with
  * DownloadError, FormatError, VerifyError, UnsupportedError, CompileLimitError or UsageError.
  */
 export async function loadProgram(
@@ -36,6 +36,18 @@ export async function loadProgram(
     onProgress({ phase: 'verify', loaded: 1, total: 1 });
     const { executable, dataHashes } = reader;
     return { executable, blocks: reader.blocks(), dataHashes };
+  }
+  // JSON of a module begins so, and no model does.
+  if (head[0] === 0x7b) {
+    const { compileJson } = await import('./compile-json.ts');
+    return compileJson(stream, {
+      where: opened.where,
+      dims,
+      compileLimits,
+      signal,
+      onProgress,
+      tables,
+    });
   }
   const { compileModel } = await importModelLoader();
   const model = { head, stream, where: opened.where, byteLength: total };

@@ -9,7 +9,7 @@ export async function openSource(source: WireSource, signal: AbortSignal): Promi
   switch (source.kind) {
     case 'url': {
       if (isFile(source.url)) return (await import('./file-source.ts')).openFile(source.url);
-      const response = await request(source.url, signal);
+      const response = await request(source, signal);
       return fromHttp(response.body, { ...httpInfo(response), url: source.url });
     }
     case 'stream':
@@ -29,9 +29,12 @@ export async function openSource(source: WireSource, signal: AbortSignal): Promi
   }
 }
 
-async function request(url: string, signal: AbortSignal): Promise<Response> {
+async function request(
+  { url, early }: Extract<WireSource, { kind: 'url' }>,
+  signal: AbortSignal,
+): Promise<Response> {
   try {
-    return await fetch(url, { signal });
+    return await (early?.shift() ?? fetch(url, { signal }));
   } catch (cause) {
     if (signal.aborted) throw cause;
     throw new DownloadError(

@@ -9,35 +9,51 @@ import type {
   HostNodeFunction,
 } from '../runtime/host-function.ts';
 import { readTensors } from '../runtime/tensor-read.ts';
-import { constructorNames, TypedValues } from '../runtime/typed-values.ts';
-import { AdtValue, FloatValue, ShapeValue, type Value } from '../runtime/value.ts';
+import { constructorNames, type FunctionType, TypedValues } from '../runtime/typed-values.ts';
+import { AdtValue, type Value } from '../runtime/value.ts';
 import {
   type CallPage,
+  type HandleId,
   type LoadRequest,
+  type Reply,
   WIRE_SIDE,
   type WireForms,
   type WireValue,
 } from './protocol.ts';
+import { HOST_FORMS } from './host-forms.ts';
 import { wireAttributes } from './wire-nodes.ts';
-import { draftsOf } from './result-draft.ts';
+import { draftsOf, type FunctionValue } from './result-draft.ts';
+
+/** Where a page holds functions of a program. */
+export interface FunctionKeeper {
+  /** A handle of a function, which holds it. */
+  keepFunction(value: FunctionValue, type: FunctionType | undefined): WireValue;
+  /** The function of a handle. Throws UsageError for one that was disposed of. */
+  functionOf(handle: HandleId): FunctionValue;
+}
+
+/** A page that is called, and what holds functions for it. */
+export interface CalledPage {
+  readonly callPage: CallPage;
+  /** The session, once it is loaded. */
+  readonly keeper: FunctionKeeper | undefined;
+}
 
 /** Functions of a page as those of a machine: arguments go there, and results come back, by messages. */
 export function pageFunctions(
   { functions: names = [], nodeTypes = {} }: Pick<LoadRequest, 'functions' | 'nodeTypes'>,
-  callPage: CallPage,
+  page: CalledPage,
   types: ProgramTypes | undefined,
 ): HostFunctions {
   const values = new TypedValues(types ?? NO_TYPES);
   const entries = names.map((name): [string, HostFunction | HostNodeFunction] => {
-    if (Object.hasOwn(nodeTypes, name)) return [name, nodeFunction(name, callPage, values)];
+    if (Object.hasOwn(nodeTypes, name)) return [name, nodeFunction(name, page, values)];
     const params = types?.packed.find((packed) => packed.name === name)?.params ?? [];
     return [
       name,
       async (...args) => {
-        const sent = await toPage(args, params, values);
-        const reply = await callPage(name, sent);
-        if (!reply.ok) throw errorFromData(reply.error);
-        return fromPage(reply.value);
+        const sent = await toPage(args, { params, values, keeper: page.keeper });
+        return answer(await page.callPage(name, sent), page);
       },
     ];
   });
@@ -45,15 +61,13 @@ export function pageFunctions(
 }
 
 /** Computes nodes of a model in the page. */
-function nodeFunction(name: string, callPage: CallPage, values: TypedValues): HostNodeFunction {
+function nodeFunction(name: string, page: CalledPage, values: TypedValues): HostNodeFunction {
   return {
     run: async (inputs, attributes) => {
       const args = inputs.map((input) => input ?? null);
-      const sent = await toPage(args, [], values);
+      const sent = await toPage(args, { params: [], values, keeper: page.keeper });
       const node = { kind: 'run', attributes: wireAttributes(attributes) } as const;
-      const reply = await callPage(name, sent, node);
-      if (!reply.ok) throw errorFromData(reply.error);
-      return fromPage(reply.value);
+      return answer(await page.callPage(name, sent, node), page);
     },
   };
 }
@@ -64,22 +78,37 @@ const NO_TYPES: ProgramTypes = { dataTypes: [], functions: [], packed: [] };
 export async function callFunction(
   name: string,
   args: readonly Value[],
-  callPage: CallPage,
+  page: CalledPage,
 ): Promise<HostInput> {
-  const reply = await callPage(name, await toPage(args, [], new TypedValues(NO_TYPES)));
+  const values = new TypedValues(NO_TYPES);
+  const sent = await toPage(args, { params: [], values, keeper: page.keeper });
+  return answer(await page.callPage(name, sent), page);
+}
+
+function answer(reply: Reply<WireValue>, page: CalledPage): HostInput {
   if (!reply.ok) throw errorFromData(reply.error);
-  return fromPage(reply.value);
+  return fromPage(reply.value, page);
+}
+
+interface SentTypes {
+  readonly params: readonly FullType[];
+  readonly values: TypedValues;
+  readonly keeper: FunctionKeeper | undefined;
 }
 
 /** Values with the elements of their tensors, and with the names of constructors where types tell them. */
 async function toPage(
   args: readonly Value[],
-  types: readonly FullType[],
-  values: TypedValues,
+  { params, values, keeper }: SentTypes,
 ): Promise<WireValue[]> {
   const names = new Map<Value, string>();
-  for (const [i, type] of types.entries()) constructorNames(values, args[i] ?? null, type, names);
-  const drafts = await draftsOf(args, names);
+  const functions = new Map<Value, FunctionType>();
+  for (const [i, type] of params.entries()) {
+    constructorNames(values, args[i] ?? null, type, names, functions);
+  }
+  const keep =
+    keeper && ((value: FunctionValue) => keeper.keepFunction(value, functions.get(value)));
+  const drafts = await draftsOf(args, names, keep);
   const tensors = [...new Set(drafts.flatMap((draft) => draft.tensors))];
   const read = await readTensors(tensors);
   const contents = new Map(tensors.map((tensor, i) => [tensor, read[i]]));
@@ -93,18 +122,20 @@ async function toPage(
 }
 
 /** What a page gave, for the conversion by the declared type. */
-const fromPage = foldValues<WireForms, HostInput>(WIRE_SIDE, {
-  null: () => null,
-  int: ({ value }) => value,
-  float: ({ value }) => new FloatValue(value),
-  string: ({ value }) => value,
-  shape: ({ value }) => new ShapeValue(value),
-  tensor: ({ dtype, shape, data }) => new HostTensor(dtype, shape, data),
-  handle: () => null,
-  closure: () => null,
-  packed: () => null,
-  adt: ({ tag, name }, fields) => dataOf(tag, name, fields),
-});
+function fromPage(given: WireValue, page: CalledPage): HostInput {
+  const convert = foldValues<WireForms, HostInput>(WIRE_SIDE, {
+    ...HOST_FORMS,
+    tensor: ({ dtype, shape, data }) => new HostTensor(dtype, shape, data),
+    handle: () => null,
+    closure: ({ handle }) => page.keeper?.functionOf(handle) ?? null,
+    packed: ({ name, call: callPage = page.callPage }) => {
+      const call: HostFunction = (...args) => callFunction(name, args, { ...page, callPage });
+      return Object.defineProperty(call, 'name', { value: name });
+    },
+    adt: ({ tag, name }, fields) => dataOf(tag, name, fields),
+  });
+  return convert(given);
+}
 
 /** A tuple, data of a constructor by its name, or a value of a tag where the page knows no types. */
 export function dataOf(

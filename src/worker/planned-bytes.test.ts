@@ -53,7 +53,7 @@ test('of a compiled program constants, as devices store them, and storages', () 
   expect({ constants, storages }).toMatchInlineSnapshot(`
     {
       "constants": 4000,
-      "storages": 4004096,
+      "storages": 4000000,
     }
   `);
 });

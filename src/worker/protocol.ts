@@ -199,7 +199,12 @@ export interface LoadRequest extends ProgramLimits, MachineLimits, CompileModeOp
 }
 
 export type WireSource =
-  | { readonly kind: 'url'; readonly url: string }
+  | {
+      readonly kind: 'url';
+      readonly url: string;
+      /** The answer for the first reader, where this thread asked for it while the machine's files came. */
+      readonly early?: Promise<Response>[] | undefined;
+    }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'blob'; readonly blob: Blob }
   | {
@@ -356,8 +361,8 @@ export interface WireForms {
   };
   /** A function of the program, which stays there. */
   readonly closure: { readonly kind: 'closure'; readonly handle: HandleId };
-  /** A function of the page, by the name under which the run calls it. */
-  readonly packed: { readonly kind: 'packed'; readonly name: string };
+  /** A function of the page, by the name under which `call` calls it, which is that of the run if it is absent. */
+  readonly packed: { readonly kind: 'packed'; readonly name: string; readonly call?: CallPage };
   readonly opaque: never;
   readonly storage: never;
   readonly heap: never;

@@ -9,10 +9,10 @@ export function refusedResult(kind: RefusedKind, maxCount: number, maxDepth: num
   if (kind !== 'values') {
     return new UsageError({
       where: 'run',
-      got: `a ${kind} as a result`,
+      got: `${kind === 'opaque' ? 'an opaque value' : `a ${kind}`} as a result`,
       expected: 'tensors, numbers, strings, shapes or tuples of them',
       remedy:
-        'Storages stay inside the machine, and so do functions where the session is remote, in a snapshot, or where a function of the page gets them.',
+        'Storages stay inside the machine, opaque values on their side, and functions of a snapshot in it.',
     });
   }
   return new UsageError({

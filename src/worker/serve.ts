@@ -1,6 +1,6 @@
 import { expose, releaseProxy, transfer } from 'comlink';
 import { isCompiler, serveAsCompiler } from './compiler-role.ts';
-import { buffersIn } from './buffers-in.ts';
+import { buffersIn, isLarge } from './buffers-in.ts';
 import { hostSessions, nodeTypesOf, type ServiceOptions } from './create-service.ts';
 import { type LoadProgress, type Reply, type SessionService, type WireResult } from './protocol.ts';
 import { isWasmThread, serveAsWasmThread } from './wasm-thread-role.ts';
@@ -57,10 +57,11 @@ export function serve(options: ServiceOptions = {}): void {
   expose(posted);
 }
 
-/** Marks the buffers of a reply's tensors and its spares for transfer. */
+/** Marks the buffers of a reply's large tensors and its spares for transfer. */
 function posting<T>(reply: Reply<T>, resultsOf: (value: T) => readonly WireResult[]): Reply<T> {
   if (!reply.ok) return reply;
   const { spares = [] } = reply;
   const results = resultsOf(reply.value).map(({ value }) => value);
-  return transfer(reply, [...new Set([...spares, ...buffersIn(results)])]);
+  const buffers = buffersIn(results).filter(isLarge);
+  return transfer(reply, [...new Set([...spares, ...buffers])]);
 }

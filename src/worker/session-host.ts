@@ -10,6 +10,8 @@ import { sparesOf } from './buffers-in.ts';
 import type { AskType } from './compile-protocol.ts';
 import { describePlace, requested } from './describe-place.ts';
 import { fitDevices } from './fit-devices.ts';
+import { HandleTable } from './handle-table.ts';
+import type { CalledPage } from './page-functions.ts';
 import { HostedSession } from './hosted-session.ts';
 import { loadProgram } from './load-program.ts';
 import type { CompileTables, LoadContext } from './loaded-program.ts';
@@ -81,6 +83,7 @@ export class SessionHost implements SessionService {
   readonly #ceilings: ProgramLimits & MachineLimits;
   readonly #tables: CompileTables | undefined;
   readonly #sessions = new Map<SessionId, HostedSession>();
+  readonly #handles = new HandleTable<HostedSession>();
   readonly #calls = new Map<CallId, ActiveCall>();
   #nextSession = 1;
   /** Loaded when a session is to share its device. */
@@ -238,8 +241,9 @@ export class SessionHost implements SessionService {
       const both = request.devices && (await import('./auto/rates-of-both.ts'));
       if (both) request = { ...request, rates: await both.ratesOfBoth((await opening).main) };
       const [opened, read] = await Promise.all([opening, loadProgram(request, context)]);
-      const createMachine = callPage
-        ? await this.#creatorWith(callPage, request, read.executable)
+      const page = callPage && { callPage, keeper: undefined as HostedSession | undefined };
+      const createMachine = page
+        ? await this.#creatorWith(page, request, read.executable)
         : this.#createMachine;
       const operators = this.#tables?.operators;
       const load = { request, program: read, createMachine, operators };
@@ -263,6 +267,8 @@ export class SessionHost implements SessionService {
         ...(await shared?.begin(context.signal)),
       });
       const hosted = new HostedSession(executable, machine, { main, host });
+      if (page) page.keeper = hosted;
+      hosted.table = this.#handles;
       hosted.runTimeout = request.runTimeout;
       hosted.shared = shared;
       shared?.loaded(hosted);
@@ -312,12 +318,12 @@ export class SessionHost implements SessionService {
 
   /** Makes machines whose programs call functions of a page too. */
   async #creatorWith(
-    callPage: CallPage,
+    page: CalledPage,
     request: LoadRequest,
     { types }: ExecutableData,
   ): Promise<CreateMachine> {
     const { pageFunctions } = await import('./page-functions.ts');
-    const functions = pageFunctions(request, callPage, types);
+    const functions = pageFunctions(request, page, types);
     return (executable, devices, options) =>
       this.#createMachine(executable, devices, { ...options, functions });
   }

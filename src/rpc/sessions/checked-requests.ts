@@ -47,7 +47,8 @@ export function namesOf(value: RpcValue | undefined): {
   return { ...(keep !== undefined && { keep: textsOf(keep) }), donate: textsOf(donate ?? []) };
 }
 
-function textsOf(value: unknown): readonly string[] {
+/** A list of texts. */
+export function textsOf(value: unknown): readonly string[] {
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value;
   throw unexpected('names');
 }

@@ -4,6 +4,7 @@ import { DeviceError, UnsupportedError, UsageError } from '../../core/errors.ts'
 import { HostTensor } from '../../core/host-tensor.ts';
 import { shortList } from '../../core/short-list.ts';
 import { VERSION } from '../../core/version.ts';
+import type { AskType } from '../../worker/compile-protocol.ts';
 import { requested } from '../../worker/describe-place.ts';
 import { loadProgram } from '../../worker/load-program.ts';
 import {
@@ -13,6 +14,7 @@ import {
 } from '../../worker/loaded-program.ts';
 import type {
   CallId,
+  CallPage,
   ControlReply,
   ControlRequest,
   Dims,
@@ -26,7 +28,6 @@ import type {
   SessionId,
   SessionMemory,
   SessionService,
-  WireHandle,
   WireProfile,
   WireResult,
   WireTensor,
@@ -42,9 +43,15 @@ import {
   type RemoteFunction,
   RemoteTensor,
 } from '../remote-handles.ts';
-import type { RpcInput, RpcTuple, RpcValue, TensorHandle } from '../rpc-value.ts';
+import type { RpcFunction, RpcInput, RpcTuple, RpcValue } from '../rpc-value.ts';
 import { malformed } from '../wire-values.ts';
-import { fromRpcResults, type SessionCall, toRpcValues } from './session-messages.ts';
+import { pageCallee } from './page-calls.ts';
+import {
+  fromRpcResults,
+  type SessionCall,
+  type SessionEnds,
+  toRpcValues,
+} from './session-messages.ts';
 
 /** The part of a server of devices that sessions need. */
 export interface SessionDoor {
@@ -56,6 +63,9 @@ export interface SessionDoor {
       readonly device: number;
       /** As JSON. */
       readonly limits: string;
+      /** Names of functions of the page that the program may call, as JSON, and what calls them. */
+      readonly functions: string | null;
+      readonly page: RpcFunction | null;
       readonly signal: AbortSignal;
       readonly onProgress: (progress: { loaded: number; total: number }) => void;
     },
@@ -64,7 +74,7 @@ export interface SessionDoor {
 
 interface OpenSession {
   readonly remote: RemoteFunction;
-  readonly handles: Map<HandleId, RemoteTensor>;
+  readonly handles: Map<HandleId, RemoteTensor | RemoteFunction>;
 }
 
 /** Sessions on served devices, for a page that talks to them as to its worker. */
@@ -93,48 +103,60 @@ export class RemoteService implements SessionService {
     call: CallId,
     request: LoadRequest,
     onProgress: ((progress: LoadProgress) => void) | undefined,
+    callPage?: CallPage,
   ): Promise<Reply<LoadedSession>> {
-    return this.#answer(call, (signal) =>
-      this.#load(request, {
+    return this.#answer(call, (signal) => {
+      const context = {
         signal,
         onProgress: onProgress ?? (() => undefined),
         tables: this.#tables,
-      }),
-    );
+        askType: callPage && pageTypes(callPage),
+      };
+      return this.#load(request, context, callPage);
+    });
   }
 
   /** The program is read and a model compiled on this side: the other one gets a verified executable. */
-  async #load(request: LoadRequest, context: LoadContext): Promise<LoadedSession> {
+  async #load(
+    request: LoadRequest,
+    context: LoadContext,
+    callPage: CallPage | undefined,
+  ): Promise<LoadedSession> {
     if (request.pin !== undefined) throw notRemote('the option pin');
     if (request.priority !== undefined) throw notRemote('the option priority');
-    if (request.functions !== undefined) throw notRemote('the option functions');
     const device = this.#deviceIndex(request.device);
     const { signal, onProgress } = context;
+    const handles: OpenSession['handles'] = new Map();
+    const { functions = [], nodeTypes = {} } = request;
+    const names = JSON.stringify({ functions, nodes: Object.keys(nodeTypes) });
     const opened = await this.#door.open(await readProgram(request, context), {
       device,
       limits: limitsOf(request),
+      functions: callPage ? names : null,
+      page: callPage ? pageCallee(callPage, this.#ends(handles, callPage)) : null,
       signal,
       onProgress: ({ loaded, total }) => onProgress({ phase: 'upload', loaded, total }),
     });
     const [remote, description] = tupleOf(opened).fields;
     if (!isRemoteFunction(remote)) throw malformed('a value that is not a session');
     const session = this.#nextSession++;
-    this.#sessions.set(session, { remote, handles: new Map() });
+    this.#sessions.set(session, { remote, handles });
     const place = parsed(description) as Omit<LoadedSession, 'session'>;
     const { device: wanted } = request;
     const reason = wanted === 'auto' ? 'It is the first device of the server.' : requested(wanted);
     return { session, ...place, device: { ...place.device, reason } };
   }
 
-  run(call: CallId, { session, ...request }: RunRequest): Promise<Reply<WireResult[]>> {
+  run(call: CallId, request: RunRequest, callPage?: CallPage): Promise<Reply<WireResult[]>> {
     return this.#answer(call, async (signal) =>
-      this.#results(session, await this.#run('run', session, { request, signal })),
+      this.#results(request.session, await this.#run('run', request, { signal, callPage })),
     );
   }
 
-  profile(call: CallId, { session, ...request }: RunRequest): Promise<Reply<WireProfile>> {
+  profile(call: CallId, request: RunRequest, callPage?: CallPage): Promise<Reply<WireProfile>> {
     return this.#answer(call, async (signal) => {
-      const profile = await this.#run('profile', session, { request, signal });
+      const { session } = request;
+      const profile = await this.#run('profile', request, { signal, callPage });
       const [results, measured] = tupleOf(profile).fields;
       const rest = parsed(measured) as Omit<WireProfile, 'results'>;
       return { ...rest, results: this.#results(session, results) };
@@ -150,7 +172,7 @@ export class RemoteService implements SessionService {
 
   read(call: CallId, session: SessionId, handle: HandleId): Promise<Reply<WireTensor>> {
     return this.#answer(call, async (signal) => {
-      const kept = this.#handle(session, handle);
+      const kept = tensorIn(this.#opened(session).handles, handle);
       const read = await this.#invoke(session, ['read', kept], { signal });
       const [result] = this.#results(session, read);
       if (result?.value.kind === 'tensor') return result.value;
@@ -232,39 +254,52 @@ export class RemoteService implements SessionService {
 
   #run(
     name: SessionCall,
-    session: SessionId,
-    { request, signal }: { request: Omit<RunRequest, 'session'>; signal: AbortSignal },
+    { session, functionName, args, keep = 'host', donate, callee }: RunRequest,
+    { signal, callPage }: { signal: AbortSignal; callPage: CallPage | undefined },
   ): Promise<RpcValue> {
-    const { functionName, args, keep = 'host', donate } = request;
-    const values = this.#values(session, args);
+    const values = this.#values(session, args, callPage);
     const isNamed = typeof keep !== 'string';
     const names = JSON.stringify({ donate, ...(isNamed && { keep }) });
     const options = { signal, keep: isNamed ? 'host' : keep } as const;
-    return this.#invoke(session, [name, functionName, values, names], options);
+    const called = callee && functionIn(this.#opened(session).handles, callee);
+    const sent = called === undefined ? [] : [called];
+    return this.#invoke(session, [name, functionName, values, names, ...sent], options);
   }
 
-  #values(session: SessionId, args: readonly WireValue[]): RpcTuple {
-    return toRpcValues(args, ({ handle }) => this.#handle(session, handle));
+  #values(session: SessionId, args: readonly WireValue[], callPage?: CallPage): RpcTuple {
+    return toRpcValues(args, this.#ends(this.#opened(session).handles, callPage));
   }
 
   #results(session: SessionId, results: RpcValue | undefined): WireResult[] {
-    const { handles } = this.#opened(session);
-    return fromRpcResults(results, (tensor: TensorHandle): WireHandle => {
-      if (!(tensor instanceof RemoteTensor)) throw malformed('a tensor that is not a result');
-      const handle = this.#nextHandle++;
-      handles.set(handle, tensor);
-      return { kind: 'handle', handle, dtype: tensor.dtype, shape: tensor.shape };
-    });
+    return fromRpcResults(results, this.#ends(this.#opened(session).handles));
   }
 
-  #handle(session: SessionId, handle: HandleId): RemoteTensor {
-    const kept = this.#opened(session).handles.get(handle);
-    if (kept !== undefined) return kept;
-    throw new UsageError({
-      where: 'DeviceTensor',
-      got: 'a handle that was disposed of',
-      expected: 'a live one',
-    });
+  /** `callPage` calls functions of the page that values name. */
+  #ends(handles: OpenSession['handles'], callPage?: CallPage): SessionEnds {
+    const ends: SessionEnds = {
+      toHandle: ({ handle }) => tensorIn(handles, handle),
+      fromHandle: (tensor) => {
+        if (!(tensor instanceof RemoteTensor)) throw malformed('a tensor that is not a result');
+        const { dtype, shape } = tensor;
+        return { kind: 'handle', handle: this.#hold(handles, tensor), dtype, shape };
+      },
+      toFunction: ({ handle }) => functionIn(handles, handle),
+      toPage: ({ name, call = callPage }) => {
+        if (call === undefined) throw new UsageError(`The page gave no function ${name}.`);
+        return pageCallee(call, ends, name);
+      },
+      fromFunction: (callee) => {
+        if (!isRemoteFunction(callee)) throw malformed("a function that is not the program's");
+        return { kind: 'closure', handle: this.#hold(handles, callee) };
+      },
+    };
+    return ends;
+  }
+
+  #hold(handles: OpenSession['handles'], held: RemoteTensor | RemoteFunction): HandleId {
+    const handle = this.#nextHandle++;
+    handles.set(handle, held);
+    return handle;
   }
 
   #deviceIndex(wanted: LoadRequest['device']): number {
@@ -277,6 +312,26 @@ export class RemoteService implements SessionService {
       expected: 'one that serves such a device',
     });
   }
+}
+
+function tensorIn(handles: OpenSession['handles'], handle: HandleId): RemoteTensor {
+  const kept = handles.get(handle);
+  if (kept instanceof RemoteTensor) return kept;
+  throw disposed('DeviceTensor');
+}
+
+function functionIn(handles: OpenSession['handles'], handle: HandleId): RemoteFunction {
+  const kept = handles.get(handle);
+  if (isRemoteFunction(kept)) return kept;
+  throw disposed('function of a program');
+}
+
+function disposed(where: string): UsageError {
+  return new UsageError({ where, got: 'a handle that was disposed of', expected: 'a live one' });
+}
+
+function pageTypes(callPage: CallPage): AskType {
+  return async (node) => (await import('../../worker/wire-nodes.ts')).askPage(callPage, node);
 }
 
 async function readProgram(request: LoadRequest, context: LoadContext): Promise<Uint8Array> {

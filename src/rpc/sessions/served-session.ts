@@ -5,7 +5,7 @@ import type { MachineOptions } from '../../runtime/load-machine.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { describePlace, requested } from '../../worker/describe-place.ts';
 import { HostedSession } from '../../worker/hosted-session.ts';
-import type { RunRequest, WireHandle, WireResult } from '../../worker/protocol.ts';
+import type { RunRequest, WireResult } from '../../worker/protocol.ts';
 import type { SessionDevices } from '../../worker/shared-use.ts';
 import { startControl } from '../../worker/start-control.ts';
 import {
@@ -15,17 +15,18 @@ import {
 } from '../../worker/within-ceilings.ts';
 import { objectOf, textOf } from '../checked-values.ts';
 import type { WorkEvent } from '../served-device.ts';
-import {
-  type CallContext,
-  type RpcFunction,
-  RpcTuple,
-  type RpcValue,
-  type TensorHandle,
-} from '../rpc-value.ts';
+import { type CallContext, type RpcFunction, RpcTuple, type RpcValue } from '../rpc-value.ts';
 import { defineTarget } from '../targets.ts';
 import { malformed } from '../wire-values.ts';
 import { controlRequest, namesOf, programLimits, sizesOf } from './checked-requests.ts';
-import { fromRpcValues, type SessionCall, toRpcResults } from './session-messages.ts';
+import { type AskedProgram, calledPage } from './called-page.ts';
+import { deviceEnds, keptTensor } from './device-ends.ts';
+import {
+  fromRpcValues,
+  type SessionCall,
+  type SessionEnds,
+  toRpcResults,
+} from './session-messages.ts';
 
 /** A program that is to be a session. */
 export interface ServedProgram {
@@ -38,30 +39,6 @@ export interface ServedProgram {
   readonly ceilings: RequestLimits;
   readonly onEvent?: ((event: WorkEvent) => void) | undefined;
   readonly onDispose: (session: ServedSession) => void;
-}
-
-/** A tensor that a session keeps for the other side. */
-class KeptTensor implements TensorHandle {
-  readonly kind = 'tensor handle';
-  readonly session: HostedSession;
-  readonly wire: WireHandle;
-
-  constructor(session: HostedSession, wire: WireHandle) {
-    this.session = session;
-    this.wire = wire;
-  }
-
-  get dtype() {
-    return this.wire.dtype;
-  }
-
-  get shape() {
-    return this.wire.shape;
-  }
-
-  release(): void {
-    this.session.release(this.wire.handle);
-  }
 }
 
 type Calls = Record<
@@ -81,16 +58,22 @@ export class ServedSession {
   readonly #hosted: HostedSession;
   readonly #program: ServedProgram;
   readonly #calls: Calls;
+  readonly #ends: SessionEnds;
   #isDisposed = false;
 
-  /** `asked` are limits as JSON, which count as far as the server allows them. */
   static async open(
     program: ServedProgram,
-    asked: RpcValue | undefined,
+    asked: AskedProgram,
     signal: AbortSignal,
   ): Promise<ServedSession> {
     const { executable, devices, ceilings } = program;
-    const request = programLimits(objectOf(asked));
+    const request = programLimits(objectOf(asked.limits));
+    let opened: HostedSession | undefined;
+    const ends = deviceEnds(() => {
+      if (opened === undefined) throw malformed('a value of a session that is not open');
+      return opened;
+    });
+    const page = await calledPage(asked, ends);
     const limits = { ...request, ...withinCeilings(request, ceilings) };
     const [main, host] = [devices.main.device, devices.host.device];
     const reason = requested(main.kind);
@@ -98,20 +81,29 @@ export class ServedSession {
     const machine: VirtualMachine = await VirtualMachine.create(executable, {
       ...machineOptions(limits, { deviceTimeout: limits.deviceTimeout, blame: 0 }),
       devices: host === main ? [main] : [main, host],
-      functions: program.functions(() => machine),
+      functions: {
+        ...program.functions(() => machine),
+        ...page?.functionsFor(executable),
+      },
       createAllocator: program.createAllocator(limits),
       signal,
       log: () => undefined,
     });
     const hosted = new HostedSession(executable, machine, devices);
+    opened = hosted;
+    if (page !== undefined) page.called.keeper = hosted;
     hosted.runTimeout = limits.runTimeout;
-    hosted.givesFunctions = false;
-    return new ServedSession(hosted, program, placeOf(machine));
+    return new ServedSession(hosted, program, { ends, place: placeOf(machine) });
   }
 
-  private constructor(hosted: HostedSession, program: ServedProgram, place: object) {
+  private constructor(
+    hosted: HostedSession,
+    program: ServedProgram,
+    { ends, place }: { readonly ends: SessionEnds; readonly place: object },
+  ) {
     this.description = JSON.stringify({ functions: hosted.functions, ...place });
     this.#hosted = hosted;
+    this.#ends = ends;
     this.#program = program;
     this.#calls = this.#service();
     const call: Calls[SessionCall] = async ([name, ...args], context) => {
@@ -154,7 +146,7 @@ export class ServedSession {
         return null;
       },
       read: async ([handle]) => {
-        const value = await hosted.read(this.#keptBy(handle).handle);
+        const value = await hosted.read(keptTensor(hosted, handle).handle);
         return this.#results([{ name: '', value }]);
       },
       memory: async () => JSON.stringify(hosted.memory()),
@@ -172,9 +164,14 @@ export class ServedSession {
     };
   }
 
-  #request([name, args, names]: readonly RpcValue[], isKept: boolean): RunRequest {
+  #request([name, args, names, callee]: readonly RpcValue[], isKept: boolean): RunRequest {
     const { keep = isKept ? 'device' : 'host', donate } = namesOf(names);
-    return { session: 0, functionName: textOf(name), args: this.#wires(args), keep, donate };
+    const functionName = textOf(name);
+    const request: RunRequest = { session: 0, functionName, args: this.#wires(args), keep, donate };
+    if (callee === undefined) return request;
+    const called = typeof callee === 'function' ? this.#ends.fromFunction(callee) : undefined;
+    if (called?.kind !== 'closure') throw malformed('a call of a function that is not its');
+    return { ...request, callee: called.handle };
   }
 
   async #watched<T>(name: string, work: Promise<T>): Promise<T> {
@@ -188,16 +185,11 @@ export class ServedSession {
   }
 
   #wires(args: RpcValue | undefined) {
-    return fromRpcValues(args, (handle) => this.#keptBy(handle));
+    return fromRpcValues(args, this.#ends);
   }
 
   #results(results: readonly WireResult[]): RpcTuple {
-    return toRpcResults(results, (wire) => new KeptTensor(this.#hosted, wire));
-  }
-
-  #keptBy(handle: RpcValue | undefined): WireHandle {
-    if (handle instanceof KeptTensor && handle.session === this.#hosted) return handle.wire;
-    throw malformed('a tensor that does not belong to the session');
+    return toRpcResults(results, this.#ends);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Executable } from '../../bytecode/executable-file.ts';
 import { SharedDevice } from '../../worker/device-pool.ts';
 import type { ServedDevice } from '../served-device.ts';
-import type { RpcValue } from '../rpc-value.ts';
+import type { AskedProgram } from './called-page.ts';
 import { type ServedProgram, ServedSession } from './served-session.ts';
 
 export type ServedSessionsOptions = Omit<ServedProgram, 'executable' | 'devices' | 'onDispose'>;
@@ -33,7 +33,7 @@ export class ServedSessions {
   /** See {@link ServedSession.open}. */
   async open(
     { executable, device, host = device }: ServedPlace,
-    asked: RpcValue | undefined,
+    asked: AskedProgram,
     signal: AbortSignal,
   ): Promise<ServedSession> {
     const devices = { main: this.#share(device), host: this.#share(host) };

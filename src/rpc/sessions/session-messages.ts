@@ -1,7 +1,6 @@
-import { UnsupportedError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { foldValues } from '../../core/value-fold.ts';
-import { FloatValue, ShapeValue } from '../../runtime/value.ts';
+import { HOST_FORMS } from '../../worker/host-forms.ts';
 import {
   type SessionService,
   WIRE_SIDE,
@@ -19,6 +18,7 @@ import {
   type RpcValue,
   type TensorHandle,
 } from '../rpc-value.ts';
+import { malformed } from '../wire-values.ts';
 
 /** Calls of a session that was loaded; each is a call of the function that stands for it. */
 export type SessionCall = Exclude<
@@ -26,31 +26,36 @@ export type SessionCall = Exclude<
   'handshake' | 'configure' | 'load' | 'release' | 'dispose' | 'cancel'
 >;
 
-/** Values of a session as they cross a channel; a tensor that stays is a handle of the channel. */
-export function toRpcValues(
-  values: readonly WireValue[],
-  handleOf: (wire: WireHandle) => TensorHandle,
-): RpcTuple {
+/** What stays on one side, and stands for itself on the other. */
+export interface SessionEnds {
+  /** Tensors that the device keeps: `toHandle` on the side of the page, `fromHandle` of what came back. */
+  readonly toHandle: (wire: WireHandle) => TensorHandle;
+  readonly fromHandle: (handle: TensorHandle) => WireHandle;
+  /** Functions of the program. */
+  readonly toFunction: (wire: WireForms['closure']) => RpcFunction;
+  /** Functions of the page. */
+  readonly toPage: (wire: WireForms['packed']) => RpcFunction;
+  readonly fromFunction: (callee: RpcFunction) => WireForms['closure'] | WireForms['packed'];
+}
+
+/**
+ * Values of a session as they cross a channel. The first field of data is the name of its constructor, an empty text
+ * for a tuple, or null where types tell none.
+ */
+export function toRpcValues(values: readonly WireValue[], ends: SessionEnds): RpcTuple {
   const convert = foldValues<WireForms, RpcValue>(WIRE_SIDE, {
-    null: () => null,
-    int: ({ value }) => value,
-    float: ({ value }) => new FloatValue(value),
-    string: ({ value }) => value,
-    shape: ({ value }) => new ShapeValue(value),
+    ...HOST_FORMS,
     tensor: ({ dtype, shape, data }) => new HostTensor(dtype, shape, data),
-    handle: handleOf,
-    closure: () => refuse('a function'),
-    packed: ({ name }) => refuse(`the function ${name}`),
-    adt: ({ tag }, fields) => new RpcTuple(fields, tag),
+    handle: ends.toHandle,
+    closure: ends.toFunction,
+    packed: ends.toPage,
+    adt: ({ tag, name = null }, fields) => new RpcTuple([name, ...fields], tag),
   });
   return new RpcTuple(values.map(convert));
 }
 
-/** The inverse of {@link toRpcValues}. Throws ProtocolError, and UnsupportedError for functions. */
-export function fromRpcValues(
-  values: RpcValue | undefined,
-  handleOf: (handle: TensorHandle) => WireHandle,
-): WireValue[] {
+/** The inverse of {@link toRpcValues}. Throws ProtocolError. */
+export function fromRpcValues(values: RpcValue | undefined, ends: SessionEnds): WireValue[] {
   const convert = foldValues<RpcForms, WireValue>(RPC_SIDE, {
     null: () => ({ kind: 'null' }),
     int: (value) => ({ kind: 'int', value }),
@@ -58,45 +63,30 @@ export function fromRpcValues(
     string: (value) => ({ kind: 'string', value }),
     shape: ({ dims }) => ({ kind: 'shape', value: dims }),
     tensor: ({ dtype, shape, data }) => ({ kind: 'tensor', dtype, shape, data }),
-    handle: handleOf,
-    adt: ({ tag }, fields) => ({ kind: 'adt', tag, fields }),
-    dtype: () => refuse('a dtype'),
-    packed: (callee: RpcFunction) => refuse(`the function ${callee.name}`),
+    handle: ends.fromHandle,
+    adt: ({ tag }, [name, ...fields]) =>
+      name?.kind === 'string'
+        ? { kind: 'adt', tag, name: name.value, fields }
+        : { kind: 'adt', tag, fields },
+    dtype: () => {
+      throw malformed('a dtype in a session');
+    },
+    packed: ends.fromFunction,
   });
   return tupleOf(values).fields.map(convert);
 }
 
-function refuse(got: string): never {
-  throw new UnsupportedError({
-    where: 'session on a remote device',
-    got,
-    expected: 'a tensor, number, string, shape or tuple of them',
-    remedy: 'Load the program with remote.load, whose functions take functions.',
-  });
-}
-
 /** Results with their names. */
-export function toRpcResults(
-  results: readonly WireResult[],
-  handleOf: (wire: WireHandle) => TensorHandle,
-): RpcTuple {
+export function toRpcResults(results: readonly WireResult[], ends: SessionEnds): RpcTuple {
   const names = new RpcTuple(results.map(({ name }) => name));
-  return new RpcTuple([
-    names,
-    toRpcValues(
-      results.map(({ value }) => value),
-      handleOf,
-    ),
-  ]);
+  const values = results.map(({ value }) => value);
+  return new RpcTuple([names, toRpcValues(values, ends)]);
 }
 
 /** The inverse of {@link toRpcResults}. Throws ProtocolError. */
-export function fromRpcResults(
-  results: RpcValue | undefined,
-  handleOf: (handle: TensorHandle) => WireHandle,
-): WireResult[] {
+export function fromRpcResults(results: RpcValue | undefined, ends: SessionEnds): WireResult[] {
   const [names, values] = tupleOf(results).fields;
-  const wires = fromRpcValues(values, handleOf);
+  const wires = fromRpcValues(values, ends);
   return tupleOf(names).fields.map((name, index) => ({
     name: textOf(name),
     value: wires[index] ?? { kind: 'null' },

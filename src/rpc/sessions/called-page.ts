@@ -1,0 +1,45 @@
+import type { ExecutableData } from '../../bytecode/executable.ts';
+import type { HostFunctions } from '../../runtime/host-function.ts';
+import type { HostedSession } from '../../worker/hosted-session.ts';
+import type { CallPage } from '../../worker/protocol.ts';
+import { objectOf } from '../checked-values.ts';
+import type { RpcValue } from '../rpc-value.ts';
+import { malformed } from '../wire-values.ts';
+import { textsOf } from './checked-requests.ts';
+import { callPageBy } from './page-calls.ts';
+import type { SessionEnds } from './session-messages.ts';
+
+/** What the one who loads a program asks for. */
+export interface AskedProgram {
+  /** Limits as JSON, which count as far as the server allows them. */
+  readonly limits: RpcValue | undefined;
+  /** Names of functions of the page that the program may call, as JSON; null without any. */
+  readonly functions?: RpcValue | undefined;
+  /** Calls these functions. */
+  readonly page?: RpcValue | undefined;
+}
+
+/** A page on the other side whose functions a program may call. */
+export interface RemotePage {
+  readonly called: { readonly callPage: CallPage; keeper: HostedSession | undefined };
+  readonly functionsFor: (executable: Pick<ExecutableData, 'types'>) => HostFunctions;
+}
+
+/** Undefined for a program that brings no functions. Throws ProtocolError for what no page sends. */
+export async function calledPage(
+  { functions, page }: Omit<AskedProgram, 'limits'>,
+  ends: SessionEnds,
+): Promise<RemotePage | undefined> {
+  if (isNothing(functions) || isNothing(page)) return undefined;
+  if (typeof page !== 'function') throw malformed('a page that is no function');
+  const { functions: names, nodes } = objectOf(functions);
+  const nodeTypes = Object.fromEntries(textsOf(nodes).map((name) => [name, null]));
+  const request = { functions: textsOf(names), nodeTypes };
+  const called: RemotePage['called'] = { callPage: callPageBy(page, ends), keeper: undefined };
+  const { pageFunctions } = await import('../../worker/page-functions.ts');
+  return { called, functionsFor: ({ types }) => pageFunctions(request, called, types) };
+}
+
+function isNothing(value: RpcValue | undefined): value is null | undefined {
+  return value === undefined || value === null;
+}
