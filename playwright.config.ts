@@ -16,7 +16,8 @@ export default defineConfig({
   testDir: 'e2e',
   outputDir: 'test-results',
   fullyParallel: false,
-  workers: 1,
+  // Files, in one browser or in both; a test keeps about one core busy.
+  workers: 2,
   forbidOnly: process.env.CI !== undefined,
   timeout: 120_000,
   expect: { timeout: 30_000 },

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
+import type { InlineConfig } from 'vitest/node';
 import { builtEntries } from './scripts/built/built-entries.ts';
 import { LongestFirst } from './scripts/longest-first.ts';
 import { minifyWgsl } from './scripts/minify-wgsl.ts';
@@ -11,7 +12,7 @@ const path = (relative: string): string => fileURLToPath(new URL(relative, impor
 const STRICT = "default-src 'self'";
 /** The device `wasm` compiles WebAssembly. */
 const COMPILES = `${STRICT}; script-src 'self' 'wasm-unsafe-eval'`;
-const COMPILERS = /^\/(index\.html|e2e\/pages\/(wasm|threads-apart|memory64)\.html)?$/;
+const COMPILERS = /^\/(index\.html|e2e\/pages\/(wasm|threads-apart|memory64|language)\.html)?$/;
 /** Relays and brokers are wherever whoever lends a device says. */
 const LENDING = `${COMPILES}; connect-src 'self' ws: wss:`;
 const LENDS =
@@ -59,14 +60,18 @@ const SHARED_TEST = '*.shared.test.ts';
 /** Tests of what ships, in dist: `vitest run --mode built`. */
 const BUILT_TEST = '*.built.test.ts';
 
+/** Folders without state of their own: their tests share modules, which are imported once for each core. */
+const STATELESS = 'src/{bytecode,compiler,core,device,frontend,ops,runtime}/**/*.test.ts';
+
 /** The tests of a mode. */
-function tests(mode: string) {
-  if (mode === 'shared') return { include: [`{src,scripts}/**/${SHARED_TEST}`], exclude: [] };
-  if (mode === 'built') return { include: [`scripts/**/${BUILT_TEST}`], exclude: [] };
-  return {
-    include: ['{src,scripts}/**/*.test.ts'],
-    exclude: [`**/${SHARED_TEST}`, `**/${BUILT_TEST}`],
-  };
+function tests(mode: string): Pick<InlineConfig, 'include' | 'projects'> {
+  if (mode === 'shared') return { include: [`{src,scripts}/**/${SHARED_TEST}`] };
+  if (mode === 'built') return { include: [`scripts/**/${BUILT_TEST}`] };
+  const elsewhere = [`**/${SHARED_TEST}`, `**/${BUILT_TEST}`];
+  const all = '{src,scripts}/**/*.test.ts';
+  const stateless = { name: 'stateless', include: [STATELESS], exclude: elsewhere, isolate: false };
+  const alone = { name: 'alone', include: [all], exclude: [...elsewhere, STATELESS] };
+  return { projects: [stateless, alone].map((test) => ({ extends: true, test })) };
 }
 
 /** The pages alone, or with `--mode e2e` the pages of the browser tests too. */
@@ -103,6 +108,7 @@ export default defineConfig(({ mode }) => ({
   preview: { host: 'localhost' },
   test: {
     ...tests(mode),
+    setupFiles: path('scripts/test/compare-typed-arrays.ts'),
     testTimeout: 180_000,
     // A machine may be busy; by default a poll gives up after a second.
     expect: { poll: { timeout: 20_000 } },

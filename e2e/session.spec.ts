@@ -5,6 +5,7 @@ import { LOOP_PLACE, throwsDice } from '../src/runtime/testing/long-programs.ts'
 import { HOSTILE_MODELS } from '../src/testing/hostile-models.ts';
 import { ownModel } from '../src/frontend/onnx/testing/own-model.ts';
 import { writeOnnxModel } from '../src/testing/onnx-writer.ts';
+import { otherDomainModel } from '../src/testing/other-domain-model.ts';
 import {
   addWeights,
   callsPacked,
@@ -182,55 +183,6 @@ test('programs in the worker call functions of the page', async ({ page }) => {
   expect(page.workers().length).toBeLessThanOrEqual(1);
 });
 
-test('nodes of other domains in the worker call functions of the page, which tell their types', async ({
-  page,
-}) => {
-  const model = writeOnnxModel({
-    opset: 17,
-    opsets: { 'my.domain': 1 },
-    inputs: [{ name: 'x', dtype: 'float32', shape: ['n'] }],
-    nodes: [
-      { op: 'Relu', inputs: ['x'], outputs: ['r'] },
-      { op: 'Op', domain: 'my.domain', inputs: ['r'], outputs: ['a'], attributes: { by: 3 } },
-      { op: 'Neg', inputs: ['a'], outputs: ['y'] },
-    ],
-    outputs: ['y'],
-  });
-  const found = await page.evaluate(async (bytes) => {
-    const { Session, Tensor } = weft;
-    const asked: string[] = [];
-    const functions: LoadOptions['functions'] = {
-      'my.domain::Op': {
-        type: ({ operator, inputs }) => {
-          asked.push(operator);
-          return { dtype: 'float32', shape: inputs[0]?.shape ?? [] };
-        },
-        run: ([x], { by }) => {
-          const data = x ? Array.from(x.data, Number) : [];
-          return Tensor.from(data.map((value) => value * Number(by)));
-        },
-      },
-    };
-    const results: number[][] = [];
-    // Of these, the second compiles in a thread of its own.
-    for (const options of [{}, { compileLimits: { nodes: 1e6 } }]) {
-      const source = Uint8Array.from(bytes);
-      const session = await Session.load(source, { device: 'webgpu', functions, ...options });
-      const { y } = await session.run({ x: Tensor.from([1, -2, 3]) });
-      results.push(y ? Array.from(y.data, Number) : []);
-      await session.dispose();
-    }
-    const missing = await weft.failure(Session.load(Uint8Array.from(bytes)));
-    return { asked, results, missing };
-  }, Array.from(model));
-  expect(found.asked).toEqual(['my.domain::Op', 'my.domain::Op']);
-  expect(found.results).toEqual([
-    [-3, -0, -9],
-    [-3, -0, -9],
-  ]);
-  expect(found.missing.message).toContain('my.domain.Op');
-});
-
 test('functions go through the worker in both directions', async ({ page }) => {
   const found = await page.evaluate(async (text) => {
     const { Session, Tensor } = weft;
@@ -284,6 +236,44 @@ test.describe('beside a thread that compiles', () => {
   // A worker of Firefox that starts another one sometimes waits for ever inside of the browser, one
   // time in some twenty on a busy machine while WebDriver watches: docs/engines.md.
   test.describe.configure({ retries: 2 });
+
+  test('nodes of other domains in the worker call functions of the page, which tell their types', async ({
+    page,
+  }) => {
+    const found = await page.evaluate(async (bytes) => {
+      const { Session, Tensor } = weft;
+      const asked: string[] = [];
+      const functions: LoadOptions['functions'] = {
+        'my.domain::Op': {
+          type: ({ operator, inputs }) => {
+            asked.push(operator);
+            return { dtype: 'float32', shape: inputs[0]?.shape ?? [] };
+          },
+          run: ([x], { by }) => {
+            const data = x ? Array.from(x.data, Number) : [];
+            return Tensor.from(data.map((value) => value * Number(by)));
+          },
+        },
+      };
+      const results: number[][] = [];
+      // Of these, the second compiles in a thread of its own.
+      for (const options of [{}, { compileLimits: { nodes: 1e6 } }]) {
+        const source = Uint8Array.from(bytes);
+        const session = await Session.load(source, { device: 'webgpu', functions, ...options });
+        const { y } = await session.run({ x: Tensor.from([1, -2, 3]) });
+        results.push(y ? Array.from(y.data, Number) : []);
+        await session.dispose();
+      }
+      const missing = await weft.failure(Session.load(Uint8Array.from(bytes)));
+      return { asked, results, missing };
+    }, Array.from(otherDomainModel()));
+    expect(found.asked).toEqual(['my.domain::Op', 'my.domain::Op']);
+    expect(found.results).toEqual([
+      [-3, -0, -9],
+      [-3, -0, -9],
+    ]);
+    expect(found.missing.message).toContain('my.domain.Op');
+  });
 
   test('operators of its own worker: a model is compiled with them, beside it too', async ({
     page,

@@ -4,6 +4,10 @@ import type { Run, ThreadsPage } from './pages/threads.ts';
 
 declare const weftThreads: ThreadsPage;
 
+// A worker of Firefox that starts another one sometimes waits for ever inside of the browser while
+// WebDriver watches: docs/engines.md.
+test.describe.configure({ retries: 2 });
+
 test.beforeEach(async ({ page }) => open(page, 'threads'));
 
 async function open(page: Page, name: string): Promise<void> {
@@ -71,8 +75,6 @@ const KINDS = [
   { relaxedSimd: true, isApart: true, leastRuns: 60 },
 ];
 test.describe('operators', () => {
-  // Firefox 153 sometimes does not start a worker of a worker until something else wakes the first one up.
-  test.describe.configure({ retries: 2 });
   for (const { leastRuns, ...kind } of KINDS) {
     const { relaxedSimd, isApart } = kind;
     const memory = isApart ? 'memories of their own' : 'one memory';

@@ -11,6 +11,7 @@ export const SOURCES = {
   client: 'client/index',
   worker: 'worker/index',
   compiler: 'frontend/index',
+  program: 'program/index',
   operators: 'ops/index',
   testing: 'conformance/index',
   executable: 'bytecode/index',

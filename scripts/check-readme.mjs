@@ -2,6 +2,7 @@
 //   ```sh run   is a shell script, run in the root of the repository with `sh -e`;
 //   ```ts run   is a module, type-checked and run in Node with WebGPU; `weft-vm` is src/;
 //   ```ts check is a module that is type-checked only.
+// or in the files of the command line: `node scripts/check-readme.mjs docs/program.md`.
 // Blocks run in order, files in order of name, README.md first. The first line that fails is shown
 // with its output.
 import { spawnSync } from 'node:child_process';
@@ -65,6 +66,7 @@ function typeCheck(blocks) {
         'weft-vm': ['../../src/client/index.ts'],
         'weft-vm/worker': ['../../src/worker/index.ts'],
         'weft-vm/compiler': ['../../src/frontend/index.ts'],
+        'weft-vm/program': ['../../src/program/index.ts'],
         'weft-vm/operators': ['../../src/ops/index.ts'],
         'weft-vm/testing': ['../../src/conformance/index.ts'],
         'weft-vm/executable': ['../../src/bytecode/index.ts'],
@@ -81,12 +83,14 @@ function typeCheck(blocks) {
   return gpu('tsc', '--noEmit', '-p', '.weft-cache/documentation');
 }
 
-const files = [
+const given = process.argv.slice(2);
+const all = [
   'README.md',
   ...readdirSync(join(root, 'docs'))
     .sort()
     .map((name) => `docs/${name}`),
 ];
+const files = given.length > 0 ? given : all;
 const present = files.filter((file) => file.endsWith('.md') && existsSync(join(root, file)));
 const blocks = present.flatMap(blocksOf);
 const modules = blocks.filter(({ info }) => info.startsWith('ts'));
@@ -109,8 +113,8 @@ for (const block of blocks) {
     failures.push(`${block.place}:\n${block.lines.join('\n')}\n${failure}`);
 }
 for (const failure of failures) console.error(`\n${failure}`);
-if (!present.includes('README.md')) failures.push('README.md is missing');
-if (!blocks.some(({ place }) => place.startsWith('README.md'))) {
+if (given.length === 0 && !present.includes('README.md')) failures.push('README.md is missing');
+if (!blocks.some(({ place }) => given.length > 0 || place.startsWith('README.md'))) {
   console.error('README.md has no block marked `sh run` or `ts run`.');
   failures.push('no block');
 }

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
 import { bundleForNode, nodePackageFile } from './bundle-for-node.ts';
 import { keepThreadAddress } from './keep-thread-address.ts';
+import { libraryChunks } from './library-chunks.ts';
 import { minifyWgsl } from './minify-wgsl.ts';
 import { packagedAddresses } from './worker-files/packaged-addresses.ts';
 import { workerFiles } from './worker-files/worker-files.ts';
@@ -16,6 +17,7 @@ export const ENTRIES = {
   client: source('client/index.ts'),
   worker: source('worker/index.ts'),
   compiler: source('frontend/index.ts'),
+  program: source('program/index.ts'),
   operators: source('ops/index.ts'),
   testing: source('conformance/index.ts'),
   executable: source('bytecode/index.ts'),
@@ -51,50 +53,6 @@ function commandEntry(): Plugin {
 
 /** The object store's hash asks for Node's modules where it finds Node, which no bundle has. */
 const SAME_HASH = { 'js-sha256': '@noble/hashes/sha2.js' };
-
-/** Modules that workers import for functions that only the compiler and the host's kernels call. */
-const ON_DEMAND = /\/core\/(?:float16-arrays|small-floats)\.ts$/;
-
-interface Graph {
-  getModuleInfo(id: string): {
-    readonly isEntry: boolean;
-    readonly importedIds: readonly string[];
-    readonly dynamicallyImportedIds: readonly string[];
-  } | null;
-}
-
-/**
- * Names the chunk of what every worker runs: all that its entry imports statically, but what pages
- * need too. In one piece it is smaller than in shared pieces, and takes fewer requests.
- */
-function machineChunk(): (id: string, graph: Graph) => string | null {
-  let machine: ReadonlySet<string> | undefined;
-  return (id, graph) => {
-    if (machine === undefined) {
-      const onPages = importsOf(ENTRIES.client, graph);
-      for (const later of dynamicImportsOf(onPages, graph)) {
-        for (const id of importsOf(later, graph)) onPages.add(id);
-      }
-      const all = [...importsOf(ENTRIES['worker-main'], graph)];
-      machine = new Set(all.filter((id) => !onPages.has(id) && !ON_DEMAND.test(id)));
-    }
-    return machine.has(id) && graph.getModuleInfo(id)?.isEntry !== true ? 'machine' : null;
-  };
-}
-
-/** Modules that pages load on demand; the machine itself is for pages without workers. */
-function dynamicImportsOf(ids: ReadonlySet<string>, graph: Graph): string[] {
-  const later = [...ids].flatMap((id) => graph.getModuleInfo(id)?.dynamicallyImportedIds ?? []);
-  return later.filter((id) => id !== ENTRIES.worker);
-}
-
-function importsOf(entry: string, graph: Graph): Set<string> {
-  const found = new Set([entry]);
-  for (const id of found) {
-    for (const imported of graph.getModuleInfo(id)?.importedIds ?? []) found.add(imported);
-  }
-  return found;
-}
 
 export default defineConfig({
   publicDir: false,
@@ -132,8 +90,7 @@ export default defineConfig({
           includeDependenciesRecursively: false,
           groups: [
             { name: 'shaders', test: /\.wgsl\?raw$/, priority: 1 },
-            { name: machineChunk() },
-            { name: 'page', test: /\/core\/(errors|dtype|element-count)\.ts$/ },
+            { name: libraryChunks() },
           ],
         },
         entryFileNames: '[name].js',

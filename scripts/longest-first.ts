@@ -2,8 +2,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The slowest files, slowest first: they compile hundreds of kernels for a driver in software. */
 const LONGEST = [
-  'scripts/differential/fuzz/fuzz',
+  'src/compiler/testing/gradient-programs/gradient-programs',
   'src/device/webgpu/tuning/variants',
+  'scripts/memory/load-cycles',
+  'scripts/faults/device-faults',
+  'scripts/differential/fuzz/fuzz',
   'scripts/conformance/model-memory',
   'src/device/operators/convolution',
   'src/device/operators/quantization',

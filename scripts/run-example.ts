@@ -10,6 +10,7 @@ const PACKAGE: Readonly<Record<string, string>> = {
   'weft-vm': entry('client/index.ts'),
   'weft-vm/worker': entry('worker/index.ts'),
   'weft-vm/compiler': entry('frontend/index.ts'),
+  'weft-vm/program': entry('program/index.ts'),
   'weft-vm/operators': entry('ops/index.ts'),
   'weft-vm/testing': entry('conformance/index.ts'),
   'weft-vm/executable': entry('bytecode/index.ts'),

@@ -13,24 +13,37 @@ const KILOBYTE = 1024;
 
 /** Measured bundles: the entry and all its static imports; code loaded on demand is not counted. */
 const BUNDLES = [
-  { title: 'page side', entry: 'client.js', budget: 11.2 * KILOBYTE },
+  { title: 'page side', entry: 'client.js', budget: 10.8 * KILOBYTE },
   {
     title: 'worker',
     entry: 'worker-main.js',
     file: /^weft-worker\.js$/,
-    // The machine, the operators and the choice between devices, without any of these.
-    budget: 118 * KILOBYTE,
+    // The machine, what operators are, and the choice between devices, without any of these.
+    budget: 82 * KILOBYTE,
   },
+  // Types of operators and their kernels, the IR and its inference: a page that writes programs has these.
+  { title: 'program', entry: 'program.js', budget: 130 * KILOBYTE, hasCompiler: true },
 ];
 /** Files of the worker that load when a program runs on a device. */
 const DEVICES = [
-  { title: 'webgpu', file: /-webgpu\.js$/, budget: 24 * KILOBYTE },
+  // With the kernels of all operators in WGSL.
+  { title: 'webgpu', file: /-webgpu\.js$/, budget: 62 * KILOBYTE },
   { title: 'wasm', file: /-wasm\.js$/, budget: 40 * KILOBYTE },
+];
+const MAIN = /^weft-worker\.js$/;
+const COMPILES = /-(compiler|formats|kernels)\.js$/;
+/** What a page downloads in all that runs a model, by its file and device: its own side and the worker's files. */
+const PAGES = [
+  { title: '.weft webgpu', files: [MAIN, /-webgpu\.js$/], budget: 154 * KILOBYTE },
+  { title: '.weft wasm', files: [MAIN, /-wasm\.js$/], budget: 132 * KILOBYTE },
+  { title: '.onnx wasm', files: [MAIN, /-wasm\.js$/, COMPILES], budget: 324 * KILOBYTE },
 ];
 const COMPILER = /^src\/(compiler|frontend)\//;
 /** Files that define operators on the host; code that computes there loads them. */
 const REFERENCE =
   /\.reference\.ts$|^src\/ops\/(formula|index-expression)\/(evaluate|evaluate-arrays|host-intrinsics)\.ts$/;
+/** Kernels in WGSL and what writes them, which only the file for WebGPU holds. */
+const SHADERS = /\.wgsl(\?raw)?$|-(lowering|wgsl)\.ts$/;
 /** Files that test operators; no file of the package contains them. */
 const CASES = /\.cases\.ts$/;
 
@@ -138,7 +151,8 @@ try {
     complaints.push(`the package holds ${path}, which only tests read`);
   }
   console.log('bundle        gzipped    budget   on demand');
-  for (const { title, entry, file, budget } of BUNDLES) {
+  let pageByteLength = 0;
+  for (const { title, entry, file, budget, hasCompiler } of BUNDLES) {
     const { now, later } = await bundle(join(outDir, entry));
     const files = file ? workerFiles(outDir, file) : { now, later };
     const byteLength = gzippedByteLength(files.now);
@@ -150,11 +164,15 @@ try {
     if (isOver) complaints.push(`${title} is ${byteLength - budget} bytes over its budget`);
     const modules = now.flatMap(({ modules }) => sourcesIn(modules, sources));
     for (const { path } of modules) {
-      if (!COMPILER.test(path) && !REFERENCE.test(path)) continue;
+      if (hasCompiler) continue;
+      if (![COMPILER, REFERENCE, SHADERS].some((pattern) => pattern.test(path))) continue;
       complaints.push(`${title} holds ${path}, which must load on demand only`);
     }
     if (process.argv.includes('--modules')) printLargest(modules);
-    if (file) measureDevices(files.later);
+    if (file) {
+      measureDevices(files.later);
+      measurePages([...files.now, ...files.later], pageByteLength);
+    } else pageByteLength = byteLength;
   }
 } finally {
   rmSync(outDir, { recursive: true, force: true });
@@ -165,11 +183,22 @@ process.exitCode = complaints.length > 0 ? 1 : 0;
 function measureDevices(files) {
   for (const { title, file, budget } of DEVICES) {
     const byteLength = gzippedByteLength(files.filter(({ name }) => file.test(name)));
-    console.log(`${title.padEnd(12)}${kilobytes(byteLength)} ${kilobytes(budget)}`);
     if (byteLength === 0) complaints.push(`the worker has no file for ${title}`);
-    if (byteLength > budget) {
-      complaints.push(`the file for ${title} is ${byteLength - budget} bytes over its budget`);
-    }
+    compare(title, byteLength, budget);
+  }
+}
+
+function measurePages(workerFiles, pageByteLength) {
+  for (const { title, files, budget } of PAGES) {
+    const fetched = workerFiles.filter(({ name }) => files.some((file) => file.test(name)));
+    compare(title, pageByteLength + gzippedByteLength(fetched), budget);
+  }
+}
+
+function compare(title, byteLength, budget) {
+  console.log(`${title.padEnd(12)}${kilobytes(byteLength)} ${kilobytes(budget)}`);
+  if (byteLength > budget) {
+    complaints.push(`${title} is ${byteLength - budget} bytes over its budget`);
   }
 }
 

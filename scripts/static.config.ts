@@ -19,7 +19,8 @@ export default defineConfig({
     lib: { entry: { static: ENTRIES.client }, formats: ['es'] },
     rolldownOptions: {
       checks: { bundlerTimings: false },
-      output: { codeSplitting: false, entryFileNames: '[name].js' },
+      // Of its documentation the types have a copy.
+      output: { codeSplitting: false, entryFileNames: '[name].js', comments: { jsdoc: false } },
     },
   },
 });

@@ -7,8 +7,8 @@ import { installChromium } from './install-chromium.mjs';
 import { installDependencies } from './install-dependencies.mjs';
 import { installFirefox } from './install-firefox.mjs';
 import { installNatsServer } from './install-nats-server.mjs';
-import { clearReports } from './test/reports.mjs';
-import { runStage } from './test/run-stage.mjs';
+import { clearReports, MOST_SECONDS } from './test/reports.mjs';
+import { runStages } from './test/run-stages.mjs';
 import { chooseStages, root, STAGES } from './test/stages.mjs';
 
 const words = process.argv.slice(2).filter((word) => word !== '--all');
@@ -28,8 +28,7 @@ installNatsServer(root);
 clearReports(root);
 
 const startedAt = Date.now();
-const results = [];
-for (const stage of stages) results.push(await runStage(stage));
+const results = await runStages(stages);
 
 const counted = ({ passed, failed, skipped }) =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
@@ -44,6 +43,11 @@ for (const result of results) {
 row('all', (Date.now() - startedAt) / 1000, '');
 const sum = (key) => results.reduce((total, result) => total + result[key], 0);
 const total = { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') };
+const slowFiles = results.flatMap((result) => result.slowFiles ?? []);
+if (slowFiles.length > 0) {
+  console.log(`\n${slowFiles.length} files of tests took more than ${MOST_SECONDS} s:`);
+  for (const { file, seconds } of slowFiles.slice(0, 10)) row(file, seconds, '');
+}
 // Again behind everything, for those who read the end of a long log.
 for (const { title, failures = [] } of results) {
   for (const failure of failures) console.log(`\n${title}: ${failure}`);

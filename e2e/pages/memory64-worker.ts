@@ -1,6 +1,6 @@
 import { answerQuestions } from './ask-worker.ts';
 import { compareOperator } from '../../src/device/testing/compare-operator.ts';
-import { resultBytes } from '../../src/device/testing/result-bytes.ts';
+import { differentBytes } from '../../src/device/testing/different-bytes.ts';
 import { MEMORY64, type Memory64 } from '../../src/device/wasm/memory64.ts';
 import { MemoryChecks } from '../../src/device/wasm/memory-checks.ts';
 import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
@@ -10,7 +10,7 @@ import { TESTED_OPS } from '../../src/ops/testing/tested-ops.ts';
 
 /** The cases of all operators at addresses of 64 bits. */
 export interface Memory64Findings {
-  /** Operators that give other bytes than at addresses of 32 bits. */
+  /** A line for each case that gives other bytes than at addresses of 32 bits. */
   readonly changed: readonly string[];
   /** A line for each case that gives something else than the reference, or accesses what it must not. */
   readonly differences: readonly string[];
@@ -46,8 +46,8 @@ async function check(): Promise<Memory64Findings> {
   const ops = [...TESTED_OPS.values()].filter(({ name }) => !Object.hasOwn(DYNAMIC_CASES, name));
   const [changed, differences]: [string[], string[]] = [[], []];
   for (const op of ops) {
-    const [before, after] = [await resultBytes(narrow, op), await resultBytes(wide, op)];
-    if (before.join('\n') !== after.join('\n')) changed.push(op.name);
+    const changes = await differentBytes(op, wide, narrow);
+    changed.push(...changes.map((line) => `${op.name}, ${line}`));
     const compared = await compareOperator(checked, op);
     differences.push(...compared.differences.map((line) => `${op.name}, ${line}`));
   }

@@ -1,7 +1,7 @@
 import { answerQuestions } from './ask-worker.ts';
 import type { Device } from '../../src/device/device.ts';
 import { compareOperator } from '../../src/device/testing/compare-operator.ts';
-import { resultBytes } from '../../src/device/testing/result-bytes.ts';
+import { differentBytes } from '../../src/device/testing/different-bytes.ts';
 import { distributorOf } from '../../src/device/wasm/parts/distributor.ts';
 import type { StartPart } from '../../src/device/wasm/parts/part-protocol.ts';
 import { CONTROL } from '../../src/device/wasm/threads/thread-control.ts';
@@ -17,7 +17,7 @@ import { wasmPartStarter, wasmThreadStarter } from '../../src/worker/wasm-thread
 export interface OperatorFindings {
   /** A line for each case that gives something else than the reference. */
   readonly differences: readonly string[];
-  /** Operators that give other bits with two threads. */
+  /** A line for each case that gives other bits with two threads. */
   readonly changed: readonly string[];
   readonly operatorCount: number;
   /** Threads of the second device, and parts of steps that the one beside this did. */
@@ -77,8 +77,8 @@ async function check({ relaxedSimd, isApart }: OperatorRequest): Promise<Operato
   for (const op of ops) {
     const compared = await compareOperator(alone, op);
     differences.push(...compared.differences.map((line) => `${op.name}, ${line}`));
-    const [bytes, expected] = [await resultBytes(shared, op), await resultBytes(alone, op)];
-    if (bytes.join('\n') !== expected.join('\n')) changed.push(op.name);
+    const changes = await differentBytes(op, shared, alone);
+    changed.push(...changes.map((line) => `${op.name}, ${line}`));
   }
   const { threads = 1 } = shared.info;
   const findings = { differences, changed, operatorCount: ops.length, threads, runs: runs() };

@@ -35,10 +35,11 @@ export interface BrowserRunner extends CaseRunner {
 export async function openBrowserRunner({
   browserName = 'chromium',
   plugins = [],
-}: PagesOptions = {}): Promise<BrowserRunner> {
+}: Omit<PagesOptions, 'only'> = {}): Promise<BrowserRunner> {
   let current: FoundCase | undefined;
   const pages = await openPages({
     browserName,
+    only: ['e2e/pages/conformance.html'],
     plugins: [...plugins, caseFilesPlugin(() => current)],
   });
   try {

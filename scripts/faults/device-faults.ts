@@ -26,26 +26,34 @@ export interface FaultCase {
 /** Lets every call of an operation go wrong, one in each life of a session, until a life has none left. */
 export async function injectEverywhere(
   real: GPU,
-  { isBranching, ...fault }: FaultCase,
+  { isBranching, isBeside, ...fault }: FaultCase,
 ): Promise<FaultReport> {
   const file = smallModel(isBranching);
   const expected = await expectedOf(file);
+  const open = (): Place => placeOf(real, { file, expected });
   const problems: string[] = [];
+  const note = (problem: string | undefined): void => {
+    if (problem !== undefined) problems.push(problem);
+  };
   let failed = 0;
   let faults = 0;
+  let filled: FilledPlace | undefined;
   for (let at = 1; at <= MOST_FAULTS; at++) {
-    const faulty = new FaultyGpu(real);
-    const load = { worker: false, device: 'webgpu', gpu: faulty.gpu } as const;
-    const options = { file, expected, load };
-    const live = fault.isBeside ? liveBeside : liveAlone;
-    const { problem, failures, hasStruck } = await live(faulty, { ...fault, at }, options);
-    if (problem !== undefined) {
-      problems.push(`${fault.operation} ${at}, ${fault.mode}: ${problem}`);
-    }
+    const injection = { ...fault, at };
+    if (isBeside) filled ??= await fill(open());
+    const live =
+      filled === undefined ? liveAlone(open(), injection) : liveBeside(filled, injection);
+    const { problem, failures, hasStruck } = await live;
+    note(problem && `${fault.operation} ${at}, ${fault.mode}: ${problem}`);
     if (!hasStruck) break;
     faults++;
     if (failures.length > 0) failed++;
+    // A device that is lost, or in doubt, is no place for the next one.
+    if (filled === undefined || (fault.mode === 'refuse' && problem === undefined)) continue;
+    note(await close(filled));
+    filled = undefined;
   }
+  if (filled !== undefined) note(await close(filled));
   return { faults, failed, problems };
 }
 
@@ -55,14 +63,44 @@ interface LifeReport {
   readonly problem: string | undefined;
 }
 
+/** A device that may be told to fail, and what a session needs to live on it. */
+interface Place {
+  readonly faulty: FaultyGpu;
+  readonly options: LifeOptions;
+}
+
+/** Where another session lives, and a third one ended: caches are filled. */
+interface FilledPlace extends Place {
+  readonly other: Session;
+  readonly before: Live;
+}
+
 const NOTHING: Live = { buffers: 0, bytes: 0, devices: 0 };
 
+function placeOf(real: GPU, given: Omit<LifeOptions, 'load'>): Place {
+  const faulty = new FaultyGpu(real);
+  const load = { worker: false, device: 'webgpu', gpu: faulty.gpu } as const;
+  return { faulty, options: { ...given, load } };
+}
+
+async function fill(place: Place): Promise<FilledPlace> {
+  const { file, expected, load } = place.options;
+  const other = await Session.load(file, load);
+  await checkRun(other, expected);
+  await new SessionLife(place.options).live();
+  return { ...place, other, before: place.faulty.live() };
+}
+
+/** Ends the other session; the problem, if it leaves something. */
+function close({ faulty, other }: FilledPlace): Promise<string | undefined> {
+  return problemOf(async () => {
+    await other.dispose();
+    return leakOf(NOTHING, faulty.live());
+  });
+}
+
 /** The first session of its device. */
-async function liveAlone(
-  faulty: FaultyGpu,
-  injection: Injection,
-  options: LifeOptions,
-): Promise<LifeReport> {
+async function liveAlone({ faulty, options }: Place, injection: Injection): Promise<LifeReport> {
   faulty.arm(injection);
   const life = new SessionLife(options);
   const problem = await problemOf(async () => {
@@ -74,15 +112,9 @@ async function liveAlone(
 
 /** Beside another session of the same device, which has to be right in the end. */
 async function liveBeside(
-  faulty: FaultyGpu,
+  { faulty, options, other, before }: FilledPlace,
   injection: Injection,
-  options: LifeOptions,
 ): Promise<LifeReport> {
-  const { file, expected, load } = options;
-  const other = await Session.load(file, load);
-  await checkRun(other, expected);
-  await new SessionLife(options).live();
-  const before = faulty.live();
   faulty.arm(injection);
   const life = new SessionLife(options);
   let hasStruck = false;
@@ -91,11 +123,9 @@ async function liveBeside(
     hasStruck = faulty.hasStruck;
     faulty.disarm();
     // The other session learns what the loss of the device took, too.
-    const isLost = hasStruck && injection.mode === 'lose';
-    if (!isLost) await checkRun(other, expected);
-    const left = isLost ? undefined : leakOf(before, faulty.live());
-    await other.dispose();
-    return left ?? leakOf(NOTHING, faulty.live());
+    if (hasStruck && injection.mode === 'lose') return undefined;
+    await checkRun(other, options.expected);
+    return leakOf(before, faulty.live());
   });
   return { problem, failures: life.failures, hasStruck };
 }

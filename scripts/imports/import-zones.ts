@@ -29,6 +29,7 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
   rpc: { imports: ['core', 'bytecode', 'runtime', 'worker/protocol.ts'], later: ['rpc/sessions'] },
   'rpc/sessions': { imports: ['core', 'bytecode', 'runtime', 'worker', 'rpc'] },
   client: { imports: ['core', 'worker/protocol.ts'], later: ['worker'] },
+  program: { imports: ['core', 'bytecode', 'ops', 'compiler', 'client'] },
   cli: {
     imports: ['core', 'bytecode', 'compiler', 'frontend', 'worker', 'rpc', 'client'],
     isForNode: true,

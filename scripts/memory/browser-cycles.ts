@@ -43,7 +43,7 @@ export async function runBrowserCycles(
   device: 'host' | 'webgpu',
   count: number,
 ): Promise<readonly MemorySample[]> {
-  const pages = await openPages();
+  const pages = await openPages({ only: ['e2e/pages/session.html'] });
   try {
     const page = await pages.open('e2e/pages/session.html');
     const body = Buffer.from(compileOnnx(modelFile()).toBytes());

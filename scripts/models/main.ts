@@ -11,11 +11,13 @@ import { buildTransformer } from './transformer.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const DIGITS = join(root, 'models/digits/model.onnx');
+const STORIES = join(root, 'public/models/stories/onnx/model_fp16.onnx');
 const TRAINING = join(root, 'scripts/models/digit-training.ir');
 
 /**
  * Every file of models/ and every executable of public/models, by its path in the repository. The
- * digit network's weights are those that models/digits/model.onnx has: only training makes others.
+ * weights of the digit network and of the story model are those that their ONNX files have: only training
+ * makes others.
  */
 export function modelFiles(): Map<string, Uint8Array> {
   const models = {
@@ -30,6 +32,7 @@ export function modelFiles(): Map<string, Uint8Array> {
     ],
     ['public/models/list-sum.weft', buildListSum().toBytes()],
     ['public/models/reaction-diffusion.weft', buildReactionDiffusion().toBytes()],
+    ['public/models/stories/model_fp16.weft', compileOnnx(readFileSync(STORIES)).toBytes()],
   ]);
   for (const [name, model] of Object.entries(models)) {
     for (const [path, bytes] of filesOf(model)) files.set(`models/${name}/${path}`, bytes);

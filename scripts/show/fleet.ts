@@ -40,7 +40,7 @@ export async function main(): Promise<number> {
   const auth = createToken();
   const token = createToken();
   const server = await startNatsServer({ auth });
-  const pages = await openPages();
+  const pages = await openPages({ only: ['rpc.html'] });
   const nats = await openBroker(server.url, { auth, name: 'show' });
   try {
     const lenders: Page[] = [];

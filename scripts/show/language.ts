@@ -1,25 +1,42 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type DeviceKind, Session } from '../../src/client/index.ts';
-import { parseModule } from '../../src/frontend/index.ts';
+import { Command } from 'commander';
+import type { DeviceKind } from '../../src/client/index.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
-import { PROGRAMS, type ShownProgram } from './language/programs.ts';
+import { runCommand } from '../run-command.ts';
+import { MISTAKES, messagesOf } from './language/mistakes.ts';
+import {
+  openLanguagePage,
+  type OpenedLanguagePage,
+  type PlaceInPage,
+} from './language/open-language-page.ts';
+import { PROGRAMS } from './language/programs.ts';
+import { resultOf } from './language/result-of.ts';
 
-const DEVICES: readonly DeviceKind[] = ['host', 'wasm', 'webgpu'];
+const IN_NODE: readonly DeviceKind[] = ['host', 'wasm', 'webgpu'];
 
-/** Texts with mistakes, and the places and words that the message names. */
-const MISTAKES: readonly { readonly text: string; readonly expected: string }[] = [
-  {
-    text: 'def @main(%x: Tensor[(2,), float32]) { rleu(%x) }',
-    expected: 'shown.ir:1:40: got "rleu", expected an operator. Did you mean relu?',
-  },
-  {
-    text: 'extern def @f(%x) -> int\ndef @main() { #1 }',
-    expected: 'shown.ir:1:15: got "%x", expected a parameter with its type, such as %x: int.',
-  },
+const IN_CHROMIUM: readonly (PlaceInPage & { readonly name: string })[] = [
+  { name: 'Chromium, worker, webgpu', device: 'webgpu', worker: true },
+  { name: 'Chromium, worker, wasm', device: 'wasm', worker: true },
+  { name: 'Chromium, page, webgpu', device: 'webgpu', worker: false },
 ];
 
 /** `npm run show -- language`: what programs give on each device, beside what was expected. */
-export async function main(): Promise<number> {
+export async function main(words: readonly string[] = []): Promise<number> {
+  const command = new Command('language')
+    .description('Runs programs of the language on each device, and in Chromium.')
+    .option('--no-chromium', 'devices in this process alone');
+  return runCommand(command, words, async () => {
+    const { chromium } = command.opts<{ chromium: boolean }>();
+    const page = chromium ? await openLanguagePage() : undefined;
+    try {
+      return await show(page);
+    } finally {
+      await page?.close();
+    }
+  });
+}
+
+async function show(page: OpenedLanguagePage | undefined): Promise<number> {
   let failures = 0;
   const report = (isGood: boolean, title: string, [expected, got]: readonly [unknown, unknown]) => {
     if (!isGood) failures++;
@@ -29,41 +46,26 @@ export async function main(): Promise<number> {
     );
   };
   for (const shown of PROGRAMS) {
-    for (const device of DEVICES) {
-      const got = await resultOf(shown, device);
+    const compare = (where: string, got: unknown): void => {
       const isGood = isDeepStrictEqual(got, shown.expected);
-      report(isGood, `${device}: ${shown.title}`, [shown.expected, got]);
+      report(isGood, `${where}: ${shown.title}`, [shown.expected, got]);
+    };
+    for (const device of IN_NODE) {
+      const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+      compare(device, await resultOf(shown, { ...gpu, device, worker: false }));
+    }
+    if (page === undefined) continue;
+    for (const { name, ...place } of IN_CHROMIUM) {
+      compare(name, await page.result(shown.title, place));
     }
   }
-  for (const { text, expected } of MISTAKES) {
-    const got = messageOf(text);
-    report(got.startsWith(expected), 'messages have their places', [expected, got]);
+  const reports = { Node: messagesOf(), ...(page && { Chromium: await page.messages() }) };
+  for (const [where, messages] of Object.entries(reports)) {
+    for (const [i, { expected }] of MISTAKES.entries()) {
+      const got = messages[i] ?? 'nothing';
+      report(got.startsWith(expected), `${where}: messages have their places`, [expected, got]);
+    }
   }
   console.log(failures === 0 ? 'All of it holds.' : `${failures} FAILED`);
   return failures === 0 ? 0 : 1;
-}
-
-/** The result of a program in this thread, or the error. */
-async function resultOf(shown: ShownProgram, device: DeviceKind): Promise<unknown> {
-  const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
-  try {
-    const options = { ...shown.options, ...gpu, device, worker: false };
-    const session = await Session.load(shown.source(), options);
-    try {
-      return await shown.run(session);
-    } finally {
-      await session.dispose();
-    }
-  } catch (error) {
-    return String(error);
-  }
-}
-
-function messageOf(text: string): string {
-  try {
-    parseModule(text, { file: 'shown.ir' });
-    return 'no message';
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }

@@ -33,7 +33,7 @@ interface Sample {
 export async function main(): Promise<number> {
   const token = createToken();
   const relay = await startRelay({ port: 0, relayToken: await deriveRelayToken(token) });
-  const pages = await openPages();
+  const pages = await openPages({ only: ['e2e/pages/rpc-device.html'] });
   try {
     const program = compile(parseModule(PROGRAM));
     const samples = makeSamples();

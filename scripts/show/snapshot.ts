@@ -35,7 +35,7 @@ const LEAVES = [0.5, -1, 0.125, 2];
 
 /** Machines that are stored in the middle of their work go on after a reload and on another device. */
 export async function main(): Promise<number> {
-  const pages = await openPages();
+  const pages = await openPages({ only: ['e2e/pages/session.html'] });
   try {
     const page = await pages.open('e2e/pages/session.html');
     const areGood = [await showSimulation(page), await showTree(page)];

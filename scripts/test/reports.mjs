@@ -1,6 +1,10 @@
-// Reads the reports of the test runners: how many tests passed and were skipped, and which failed.
+// Reads the reports of the test runners: how many tests passed and were skipped, which failed, and which
+// files take long.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+
+/** What a file of tests may take. */
+export const MOST_SECONDS = 15;
 
 const folderOf = (root) => join(root, '.weft-cache/reports');
 
@@ -27,6 +31,7 @@ export function vitestReport(root, title) {
       passed: report.numPassedTests,
       failed: report.numFailedTests + broken.length,
       skipped: report.numPendingTests + report.numTodoTests,
+      slowFiles: slowFilesOf(root, report),
       failures: report.testResults.flatMap(({ name, message, assertionResults }) => [
         ...(broken.some((file) => file.name === name) ? [nameFailure(root, name, message)] : []),
         ...assertionResults
@@ -38,6 +43,16 @@ export function vitestReport(root, title) {
     };
   });
 }
+
+/** Files beyond what CONTRIBUTING.md allows, slowest first; their imports do not count. */
+const slowFilesOf = (root, { testResults }) =>
+  testResults
+    .map(({ name, startTime, endTime }) => ({
+      file: relative(root, name),
+      seconds: (endTime - startTime) / 1000,
+    }))
+    .filter(({ seconds }) => seconds > MOST_SECONDS)
+    .sort((a, b) => b.seconds - a.seconds);
 
 /** The test and the first line of its reason. */
 const nameFailure = (root, test, reason = '') =>

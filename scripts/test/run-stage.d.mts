@@ -5,6 +5,8 @@ export interface Stage {
   count?(): StageCounts | undefined;
   needs?(): string | undefined;
   isDemanded?(): boolean;
+  /** How many it keeps busy; all by default. */
+  readonly cores?: 1;
 }
 
 export interface StageCounts {
@@ -20,4 +22,4 @@ export interface StageResult extends StageCounts {
   readonly missing?: string;
 }
 
-export function runStage(stage: Stage): Promise<StageResult>;
+export function runStage(stage: Stage, write?: (part: string) => void): Promise<StageResult>;

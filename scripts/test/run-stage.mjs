@@ -3,40 +3,43 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { isContinuousIntegration, root } from './stages.mjs';
 
-/** Resolves to whether a command passed. */
-function run({ command, env }) {
+/** Resolves to whether a command passed. Its output goes to `write`, or else where that of this process goes. */
+function run({ command, env }, write) {
   const wrapper = join(root, 'scripts/with-gpu.mjs');
   const child = spawn(process.execPath, [wrapper, ...command], {
     cwd: root,
-    stdio: 'inherit',
+    stdio: write === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   });
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', write);
   return new Promise((resolve) => {
     child.on('error', () => resolve(false));
-    child.on('exit', (code) => resolve(code === 0));
+    // Not `exit`, after which there may be output still.
+    child.on('close', (code) => resolve(code === 0));
   });
 }
 
 /** A stage that lacks something fails where it is demanded, and else is named as not run. */
-function withoutNeeds({ title, isDemanded = isContinuousIntegration }, missing) {
+function withoutNeeds({ title, isDemanded = isContinuousIntegration }, missing, say) {
   const mustRun = isDemanded();
-  console.log(`\n== ${title}: ${mustRun ? 'FAILED' : 'not run'}: ${missing}`);
+  say(`\n== ${title}: ${mustRun ? 'FAILED' : 'not run'}: ${missing}`);
   const counts = { passed: 0, failed: mustRun ? 1 : 0, skipped: 0 };
   return { title, ...counts, seconds: 0, ...(mustRun ? {} : { missing }) };
 }
 
 /**
- * `{ title, passed, failed, skipped, failures, seconds, missing }`; `failures` name tests where a report
- * does, `missing` is why a stage did not run.
+ * `{ title, passed, failed, skipped, failures, slowFiles, seconds, missing }`; `failures` and `slowFiles` are
+ * there where a report tells them, `missing` is why a stage did not run. All output goes to `write`, if there is one.
  */
-export async function runStage(stage) {
+export async function runStage(stage, write) {
+  const say = write === undefined ? console.log : (line) => write(`${line}\n`);
   const missing = stage.needs?.();
-  if (missing !== undefined) return withoutNeeds(stage, missing);
-  console.log(`\n== ${stage.title}: ${stage.command.slice(0, 2).join(' ')}`);
+  if (missing !== undefined) return withoutNeeds(stage, missing, say);
+  say(`\n== ${stage.title}: ${stage.command.slice(0, 2).join(' ')}`);
   const startedAt = Date.now();
-  const hasPassed = await run(stage);
+  const hasPassed = await run(stage, write);
   const seconds = (Date.now() - startedAt) / 1000;
-  console.log(`== ${stage.title}: ${hasPassed ? 'passed' : 'FAILED'} in ${seconds.toFixed(1)} s`);
+  say(`== ${stage.title}: ${hasPassed ? 'passed' : 'FAILED'} in ${seconds.toFixed(1)} s`);
   const counts = stage.count?.() ?? { passed: hasPassed ? 1 : 0, failed: 0, skipped: 0 };
   // A runner that fails for another reason than a test still counts.
   if (!hasPassed && counts.failed === 0) counts.failed = 1;

@@ -6,7 +6,9 @@
 //   needs     a line saying what is missing here, or undefined: then the stage does not run. It
 //             fails instead where `isDemanded`, which is wherever CI is set unless a stage says else
 //   tier      'ci' runs in continuous integration or by name, 'all' with --all or by name; a stage
-//             that has more to do then looks for WEFT_ALL
+//             that has more to do then looks for WEFT_ALL. 'clone' runs everywhere but in continuous
+//             integration, which has it done by the stage that makes a clone
+//   cores     1 where a stage leaves all cores but one idle: two such neighbours run side by side
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,7 +46,11 @@ function playwright(title, args, { env, ...fields } = {}) {
   };
 }
 
-const node = (title, file, fields = {}) => ({ title, command: ['node', file], ...fields });
+const node = (title, file, { args = [], ...fields } = {}) => ({
+  title,
+  command: ['node', file, ...args],
+  ...fields,
+});
 
 /** The sections of `npm run show`. */
 const show = (title, words, fields = {}) => ({
@@ -72,25 +78,27 @@ export const STAGES = [
   node('bundle sizes', 'scripts/size.mjs'),
   node('library build', 'scripts/build.mjs'),
   vitest('what ships', ['--mode', 'built']),
-  node('package', 'scripts/check-package.mjs'),
+  // Where there is no Firefox, these run in Chromium alone, and the stage of Firefox says so.
+  playwright('browser tests', []),
+  node('clone with nothing beside it', 'scripts/test/check-clone.mjs', { tier: 'ci', cores: 1 }),
+  node('commands of the documentation', 'scripts/check-readme.mjs', { tier: 'clone', cores: 1 }),
+  show('operators and models in Firefox', ['engines', 'firefox', '--no-browser-tests'], {
+    needs: missingFirefox,
+    cores: 1,
+  }),
+  node('package', 'scripts/check-package.mjs', { cores: 1 }),
   {
     // All of them, with bundlers and other runtimes: npm run show -- consumers
     title: 'consumers of the package',
     command: ['node', 'scripts/run-ts.mjs', 'scripts/show/consumers.ts', '--quick', '--built'],
+    cores: 1,
   },
-  { title: 'API reference', command: ['node', 'scripts/api-reference.mjs', '--check'] },
-  node('commands of the documentation', 'scripts/check-readme.mjs'),
-  node('npm start', 'scripts/test/check-start.mjs'),
-  playwright('browser tests', ['--project=chromium']),
-  playwright('browser tests in Firefox', ['--project=firefox'], { needs: missingFirefox }),
-  show('operators and models in Firefox', ['engines', 'firefox', '--no-browser-tests'], {
-    needs: missingFirefox,
-  }),
+  node('API reference', 'scripts/api-reference.mjs', { args: ['--check'], cores: 1 }),
+  node('npm start', 'scripts/test/check-start.mjs', { tier: 'clone', cores: 1 }),
   show('operators and models in engines', ['engines', '--all', '--no-browser-tests'], {
     needs: missingFirefox,
     tier: 'all',
   }),
-  node('clone with nothing beside it', 'scripts/test/check-clone.mjs', { tier: 'ci' }),
 ];
 
 export const isContinuousIntegration = () => isSet('CI');
@@ -100,7 +108,11 @@ export function chooseStages(words, { isAll }) {
   if (words.length > 0) {
     return STAGES.filter(({ title }) => words.some((word) => title.includes(word)));
   }
-  return STAGES.filter(
-    ({ tier }) => tier === undefined || isAll || (tier === 'ci' && isContinuousIntegration()),
-  );
+  const isRun = {
+    always: true,
+    all: isAll,
+    ci: isAll || isContinuousIntegration(),
+    clone: !isContinuousIntegration(),
+  };
+  return STAGES.filter(({ tier = 'always' }) => isRun[tier]);
 }

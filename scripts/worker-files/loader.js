@@ -13,7 +13,8 @@ async function load(id) {
 }
 
 async function fetchFile(name) {
-  const address = self.weftFiles?.[name] ?? new URL(`weft-worker-${name}.js`, self.location).href;
+  const { [name]: known, main = self.location } = self.weftFiles ?? {};
+  const address = known ?? new URL(`weft-worker-${name}.js`, main).href;
   try {
     await importFile(address);
   } catch (cause) {

@@ -13,6 +13,8 @@ const NAMES = [
   'formats',
   'extras',
   'compiler',
+  'passes',
+  'append',
 ];
 const SOURCE = /\/client\/worker-files\.ts$/;
 /** The module with the texts of all. */
@@ -47,7 +49,7 @@ export function packagedAddresses({ hasTexts }: { readonly hasTexts: boolean }):
   };
 }
 
-/** With the exports of the module whose place it takes. */
+/** With the exports of the module whose place it takes. Nobody starts a source where there are files. */
 function addressesModule(hasTexts: boolean): string {
   const fields = NAMES.map((name) => `${name}: new URL(${mark(name)}, import.meta.url).href`);
   const texts = hasTexts
@@ -55,6 +57,6 @@ function addressesModule(hasTexts: boolean): string {
     : '{ throw new Error("a static build has none"); }';
   return `export const workerFiles = () => ({ ${fields.join(', ')} });
 export const importTexts = async () => ${texts};
-export const startSource = () => { throw new Error('internal: the package has files'); };
+export const startSource = undefined;
 `;
 }

@@ -4,35 +4,35 @@ import remapping from '@jridgewell/remapping';
 import { Bundle } from 'magic-string';
 import { minifySync, type Plugin, type Rollup } from 'vite';
 import { type ChunkFactory, chunkFactory } from './chunk-factory.ts';
+import { APART, COMPILER, HOST, RARE, WASM, WEBGPU } from './on-demand.ts';
 import { MAIN, pathOf, TEXTS } from './packaged-addresses.ts';
 
 /** Chunks that have little to do with each other, of which few are ever needed. */
 const EXTRAS = 'extras';
 
-/** What a chunk holds that a file is made for; that of `extras` is anything else. */
-type Entry = RegExp | typeof EXTRAS;
-
-const WEBGPU = /\/open-webgpu\.ts$/;
-const WASM = /\/open-wasm\.ts$/;
-const HOST = /\/prepare-host-kernels\.ts$/;
-const COMPILER = /\/(frontend\/onnx\/compile-onnx-async|compile-model)\.ts$/;
-
-/** None of these fetches another's file: what two of them need is in the first file of all. */
-const APART: readonly (readonly Entry[])[] = [
-  [WEBGPU, WASM, HOST],
-  [WASM, COMPILER],
+const THREADS = [
+  'device/wasm/threads/shared-threads.ts',
+  'device/wasm/parts/distributor.ts',
+  'device/wasm/threads/serve-thread.ts',
+  'device/wasm/parts/serve-part.ts',
 ];
+const PASSES = ['compiler/passes/gradient/gradient.ts', 'compiler/passes/rare-passes.ts'];
+
+/** Modules that a chunk holds for which a file is made; that of `extras` is anything else. */
+type Entry = string | readonly string[];
 
 /** A chunk goes to the first file whose entry needs it, or two of whose entries do. */
 const ON_DEMAND: readonly { readonly name: string; readonly entries: readonly Entry[] }[] = [
   { name: 'webgpu', entries: [WEBGPU] },
   { name: 'wasm', entries: [WASM] },
-  { name: 'rare', entries: [/\/(rare-wasm-lowerings|double-intrinsics)\.ts$/] },
-  { name: 'threads', entries: [/\/(shared-threads|distributor|serve-thread|serve-part)\.ts$/] },
+  { name: 'rare', entries: [RARE] },
+  { name: 'threads', entries: [THREADS] },
+  { name: 'append', entries: ['runtime/builtins/append-tensors.ts'] },
   { name: 'kernels', entries: [HOST] },
   { name: 'formats', entries: [COMPILER, EXTRAS] },
   { name: EXTRAS, entries: [EXTRAS] },
   { name: 'compiler', entries: [COMPILER] },
+  { name: 'passes', entries: [PASSES] },
 ];
 
 const LOADER = readFileSync(new URL('loader.js', import.meta.url), 'utf8');
@@ -91,6 +91,7 @@ function makeFiles(all: readonly Chunk[], entry: string): Map<string, WorkerFile
     const files = new Set([...closure(target, factories)].map((name) => fileOf.get(name) ?? MAIN));
     return [idOf(target), [...files].filter((name) => name !== MAIN)];
   });
+  for (const [, files] of needed) requireApart(files);
   const later = Object.fromEntries(needed.filter(([, files]) => files.length > 0));
   const constants = `const FILES = ${JSON.stringify(later)};\nconst ENTRY = ${idOf(main)};`;
   const wrap = (file: string): readonly [string, string] =>
@@ -102,6 +103,12 @@ function makeFiles(all: readonly Chunk[], entry: string): Map<string, WorkerFile
     return [file, makeFile(file, { inside, wrap: wrap(file), graph })];
   });
   return new Map(files);
+}
+
+/** Throws where the shaders would come along with what runs or compiles programs for other devices. */
+function requireApart(files: readonly string[]): void {
+  if (!files.includes('webgpu') || files.length === 1 || files.includes(EXTRAS)) return;
+  throw new Error(`internal: a chunk is in the file for WebGPU that ${files.join(', ')} share`);
 }
 
 interface FileParts {
@@ -187,7 +194,10 @@ function assignFiles({ factories, main, chunks }: ChunkGraph): Map<string, strin
     }
     // A chunk that only passes on what another one has holds no module itself.
     const { facadeModuleId, moduleIds = [] } = chunks.get(name) ?? {};
-    return [...moduleIds, facadeModuleId ?? ''].some((id) => entry.test(id));
+    const paths = [entry].flat();
+    return [...moduleIds, facadeModuleId ?? ''].some((id) =>
+      paths.some((path) => id.endsWith(`/src/${path}`)),
+    );
   };
   const reachedFrom = (entry: Entry): ReadonlySet<string> => {
     const held = targets.filter((target) => holds(target, entry));

@@ -135,7 +135,7 @@ function pause(ms: number): Promise<void> {
 }
 
 async function inChromium(): Promise<Row[]> {
-  const pages = await openPages();
+  const pages = await openPages({ only: ['e2e/pages/session.html'] });
   try {
     const page = await pages.open('e2e/pages/session.html');
     const files = new Map(HOSTILE_MODELS.map(({ bytes }, i) => [`/hostile/${i}.onnx`, bytes]));

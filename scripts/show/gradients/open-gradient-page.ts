@@ -15,7 +15,7 @@ export interface OpenedGradientPage {
 }
 
 export async function openGradientPage(): Promise<OpenedGradientPage> {
-  const pages = await openPages();
+  const pages = await openPages({ only: ['e2e/pages/gradients.html'] });
   try {
     const page = await pages.open('e2e/pages/gradients.html');
     return {

@@ -21,7 +21,7 @@ import {
   formula as f,
   Operators,
 } from '../../../src/ops/index.ts';
-import { writeOnnxModel } from '../../../src/testing/onnx-writer.ts';
+import { otherDomainModel } from '../../../src/testing/other-domain-model.ts';
 
 /** A program of the table, with what it is to give on every device. */
 export interface ShownProgram {
@@ -151,6 +151,18 @@ def @main(%x: Tensor[(2,), float32]) {
     expected: [0, 2],
   },
   {
+    title: 'a function that calls itself by its let',
+    source: program(`
+def @main(%x: Tensor[(n,), float32]) {
+  let %power = fn (%k: int, %y: Tensor[(n,), float32]) -> Tensor[(n,), float32] {
+    if (%k) { %power(int_sub(%k, #1), mul(%y, %x)) } else { %y }
+  };
+  %power(#2, %x)
+}`),
+    run: (session) => xs(session, [-1, 2]),
+    expected: [-1, 8],
+  },
+  {
     title: 'a list of a million is mapped and folded',
     source: program(`
 def @numbers(%k: int, %l: List[int]) -> List[int] {
@@ -254,18 +266,7 @@ def @main(%k: int) {
   },
   {
     title: 'nodes of another domain of an ONNX model call JavaScript',
-    source: () =>
-      writeOnnxModel({
-        opset: 17,
-        opsets: { 'my.domain': 1 },
-        inputs: [{ name: 'x', dtype: 'float32', shape: ['n'] }],
-        nodes: [
-          { op: 'Relu', inputs: ['x'], outputs: ['r'] },
-          { op: 'Op', domain: 'my.domain', inputs: ['r'], outputs: ['a'], attributes: { by: 3 } },
-          { op: 'Neg', inputs: ['a'], outputs: ['y'] },
-        ],
-        outputs: ['y'],
-      }),
+    source: otherDomainModel,
     options: {
       functions: {
         'my.domain::Op': {

@@ -4,13 +4,13 @@
 // that model is missing, the network that there is teaches the next one.
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Session, Tensor } from '../../src/client/index.ts';
+import { Session, Tensor } from '../../../src/client/index.ts';
 
 const IMAGE = 28;
 const PEOPLES = fileURLToPath(
-  new URL('../../../shared/models/mnist-cntk/model.onnx', import.meta.url),
+  new URL('../../../../shared/models/mnist-cntk/model.onnx', import.meta.url),
 );
-const OWN = fileURLToPath(new URL('../../models/digits/model.onnx', import.meta.url));
+const OWN = fileURLToPath(new URL('../../../models/digits/model.onnx', import.meta.url));
 
 export interface LabelledPicture {
   /** [28, 28] row-major, 0 to 1. */

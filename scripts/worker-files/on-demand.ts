@@ -1,0 +1,20 @@
+/** Modules below src of which files of the worker are made that load on demand. */
+export const WEBGPU = 'worker/open-webgpu.ts';
+export const WASM = 'worker/open-wasm.ts';
+export const HOST = 'device/host/prepare-host-kernels.ts';
+export const RARE = ['ops/rare-wasm-lowerings.ts', 'ops/formula/double-intrinsics.ts'];
+export const COMPILER = [
+  'frontend/onnx/compile-in-turns.ts',
+  'worker/compile-model.ts',
+  'worker/compile-service.ts',
+];
+
+type Modules = string | readonly string[];
+
+/** None of these fetches another's file: what two of them need is in the first file of all. */
+export const APART: readonly (readonly Modules[])[] = [
+  [WEBGPU, WASM, HOST],
+  [WASM, COMPILER],
+  [WEBGPU, COMPILER],
+  [WEBGPU, RARE],
+];
