@@ -24,6 +24,13 @@ import {
 } from './report.ts';
 import { servePages } from './serve-pages.ts';
 import { figure } from './table.ts';
+import {
+  measureTrainings,
+  trainingComplaints,
+  type TrainingResult,
+  trainingTable,
+} from './training/measure-trainings.ts';
+import { TRAINING_CASES } from './training/training-cases.ts';
 import { writeSection } from '../scripts/write-section.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -72,7 +79,19 @@ export async function main(args: readonly string[]): Promise<number> {
       console.error(name);
       machine.push(...(await measureMachine(lab, name)));
     }
-    return report(outcomes, { machine, ceilings, options, browser: browser.version(), args });
+    const trainings = await measureTrainings(
+      lab,
+      TRAINING_CASES.filter((name) => options.cases.test(name)),
+    );
+    const training = { results: trainings, lab };
+    return report(outcomes, {
+      machine,
+      training,
+      ceilings,
+      options,
+      browser: browser.version(),
+      args,
+    });
   } finally {
     await browser.close();
     server.close();
@@ -97,6 +116,7 @@ async function measureCeilings(lab: Lab): Promise<AdapterReport> {
 }
 
 interface Circumstances {
+  readonly training: { readonly results: readonly TrainingResult[]; readonly lab: Lab };
   readonly machine: readonly MachineFigure[];
   readonly ceilings: AdapterReport;
   readonly options: BenchOptions;
@@ -106,7 +126,7 @@ interface Circumstances {
 
 function report(
   outcomes: readonly Outcome[],
-  { machine, ceilings, options, browser, args }: Circumstances,
+  { machine, training, ceilings, options, browser, args }: Circumstances,
 ): number {
   const date = new Date().toISOString().slice(0, 10);
   const command = ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
@@ -122,6 +142,7 @@ function report(
     ...(failing.length > 0 ? [failing.join('\n')] : []),
     ...(outcomes.some(({ result }) => result.cold.length > 0) ? [coldTable(outcomes, method)] : []),
     ...(machine.length > 0 ? [machineTable(machine)] : []),
+    ...(training.results.length > 0 ? [trainingTable(training.results, training.lab)] : []),
   ].join('\n\n');
   console.log(text);
   const { differing, missed: missedWarm } = warmComplaints(outcomes);
@@ -130,17 +151,20 @@ function report(
     ...(method.mustReach ? coldComplaints(outcomes, method) : []),
     ...machineComplaints(machine),
   ];
-  for (const line of missed) console.error(`missed: ${line}`);
+  const unmet = trainingComplaints(training.results, training.lab);
+  for (const line of [...missed, ...unmet]) console.error(`missed: ${line}`);
   for (const line of differing) console.error(line);
   if (options.json !== undefined) {
     const results = outcomes.map(({ plan, result }) => ({ targets: plan.targets, ...result }));
-    const all = { command, date, browser, ceilings, results, machine };
+    const all = { command, date, browser, ceilings, results, machine, trainings: training.results };
     writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`);
   }
   if (options.isWritten) {
     writeSection(join(root, 'docs/performance.md'), sectionOf(options), text);
   }
-  return differing.length > 0 || (method.mustReach && missed.length > 0) ? 1 : 0;
+  return differing.length > 0 || unmet.length > 0 || (method.mustReach && missed.length > 0)
+    ? 1
+    : 0;
 }
 
 /** The command whose section of the document a run writes. */

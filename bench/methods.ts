@@ -59,6 +59,7 @@ export const METHODS: Readonly<Record<BenchDevice, Method>> = {
       'interpretation',
       'load-time',
       'state-step',
+      'state-append',
     ],
     onnxRuntimeFiles: [
       'onnxruntime-web/dist/ort.webgpu.bundle.min.mjs',
@@ -82,7 +83,7 @@ export const METHODS: Readonly<Record<BenchDevice, Method>> = {
     },
     fewerBytes: { '.weft': 20, '.onnx': 10 },
     mustReach: true,
-    machineCases: ['round-trip', 'state-step-processor'],
+    machineCases: ['round-trip', 'state-step-processor', 'state-append-processor'],
     onnxRuntimeFiles: [
       'onnxruntime-web/dist/ort.wasm.bundle.min.mjs',
       'onnxruntime-web/dist/ort-wasm-simd-threaded.wasm',

@@ -39,13 +39,10 @@ export async function openPage({
 }
 
 /** Rejects when a step takes too long. */
-export async function limited<T>(work: Promise<T>): Promise<T> {
+export async function limited<T>(work: Promise<T>, limitMs = STEP_LIMIT_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`no answer within ${STEP_LIMIT_MS / 1000} s`)),
-      STEP_LIMIT_MS,
-    );
+    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs / 1000} s`)), limitMs);
   });
   try {
     return await Promise.race([work, limit]);

@@ -46,7 +46,8 @@ const ISOLATION = {
 
 /**
  * A static server: files below `pages`, those of the peers below `/peers/`, and the offered ones.
- * Code is sent gzipped (level 9, compressed once), weights and tensors as they are.
+ * Code is sent gzipped (level 9, compressed once), weights and tensors as they are. As static servers
+ * do, it tells a browser that has a file whether it is still the same, and sends it no second time.
  */
 export async function servePages({
   pages,
@@ -58,6 +59,7 @@ export async function servePages({
   let offered: ReadonlyMap<string, Uint8Array> = new Map();
   let runtime = 0;
   let cases = 0;
+  const started = Date.now();
 
   function bodyOf(path: string): Body | undefined {
     if (!bodies.has(path)) bodies.set(path, readBody(path, { pages, peers }));
@@ -72,12 +74,19 @@ export async function servePages({
       response.writeHead(404).end();
       return;
     }
+    // Files do not change while the server runs.
+    const etag = `"${started}"`;
+    const shared = { etag, 'cache-control': 'no-cache', ...(isIsolated && ISOLATION) };
+    if (own === undefined && request.headers['if-none-match'] === etag) {
+      response.writeHead(304, shared).end();
+      return;
+    }
     if (own === undefined) runtime += body.bytes.byteLength;
     else cases += body.bytes.byteLength;
     response.writeHead(200, {
       'content-type': TYPES[extname(path)] ?? 'application/octet-stream',
       'content-length': body.bytes.byteLength,
-      ...(isIsolated && ISOLATION),
+      ...(own === undefined ? shared : isIsolated && ISOLATION),
       ...(body.isCompressed && { 'content-encoding': 'gzip' }),
     });
     response.end(body.bytes);

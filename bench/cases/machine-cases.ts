@@ -15,6 +15,8 @@ export const MACHINE_CASES = [
   'round-trip',
   'state-step',
   'state-step-processor',
+  'state-append',
+  'state-append-processor',
 ] as const;
 export type MachineCase = (typeof MACHINE_CASES)[number];
 
@@ -23,7 +25,7 @@ const CHAIN_LENGTHS = [100, 2000];
 /** Megabytes of weights of the smaller and the larger program of `load-time`. */
 const LOAD_MEGABYTES = [1, 64];
 
-/** Kilobytes of the smaller and the larger state of `state-step`. */
+/** Kilobytes of the smaller and the larger state of `state-step` and `state-append`. */
 const STATE_KILOBYTES = [64, 65_536];
 
 const COUNT = `
@@ -48,6 +50,8 @@ const FILES: Readonly<Record<MachineCase, () => Map<string, Uint8Array>>> = {
   'round-trip': () => files([1], productsProgram),
   'state-step': () => files(STATE_KILOBYTES, stateProgram),
   'state-step-processor': () => files(STATE_KILOBYTES, stateProgram),
+  'state-append': () => files(STATE_KILOBYTES, appendProgram),
+  'state-append-processor': () => files(STATE_KILOBYTES, appendProgram),
   interpretation: () => files([0], () => compile(parseModule(COUNT)).toBytes()),
 };
 
@@ -80,6 +84,18 @@ function stateProgram(kilobytes: number): Uint8Array {
     results=["state", "y"]
   ) {
     (scatter_nd(%state, %at, %row), relu(%row))
+  }`;
+  return compile(parseModule(text)).toBytes();
+}
+
+/** Puts one row, a kilobyte, behind those of a state. */
+function appendProgram(): Uint8Array {
+  const text = `def @main(
+    %state: Tensor[(n, 256), float32],
+    %row: Tensor[(1, 256), float32],
+    results=["state", "y"]
+  ) {
+    (concat(%state, %row, axis=0), relu(%row))
   }`;
   return compile(parseModule(text)).toBytes();
 }

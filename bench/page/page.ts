@@ -6,6 +6,7 @@ import { largestDifference } from './largest-difference.ts';
 import type { MachineFigure, SizedProgram } from './machine-steps.ts';
 import { measureCeilings } from './measure-ceilings.ts';
 import type { REGISTER_OPERATIONS } from './register-operations.ts';
+import type { TrainingFigures, TrainingRequest } from './training/measure-training.ts';
 import {
   elements,
   type Output,
@@ -147,11 +148,17 @@ const steps = {
       interpretation: steps.interpretation,
       'load-time': steps.loadTime,
       'round-trip': steps.roundTrip,
-      'state-step': (programs: readonly SizedProgram[]) => steps.stateSteps(programs, ['webgpu']),
-      'state-step-processor': (programs: readonly SizedProgram[]) =>
-        steps.stateSteps(programs, ['wasm', 'host']),
+      'state-step': steps.stateSteps('change', ['webgpu']),
+      'state-step-processor': steps.stateSteps('change', ['wasm', 'host']),
+      'state-append': steps.stateSteps('append', ['webgpu']),
+      'state-append-processor': steps.stateSteps('append', ['wasm', 'host']),
     };
     return measures[name](programs);
+  },
+
+  /** Steps of training of all runtimes. */
+  async training(request: TrainingRequest): Promise<Record<string, TrainingFigures>> {
+    return (await import('./training/measure-training.ts')).measureTraining(request);
   },
 
   ceilings: measureCeilings,

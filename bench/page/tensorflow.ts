@@ -83,6 +83,10 @@ interface WasmBackend {
   };
 }
 
+/** TensorFlow.js as its users load it for a device. */
+export const loadTensorFlow = (device: BenchDevice, threads: number): Promise<TensorFlow> =>
+  LIBRARIES[device](threads);
+
 function loadScript(src: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const script = document.createElement('script');
