@@ -15,6 +15,7 @@ import { rewriteModule } from '../rewriting/rewrite-module.ts';
 import type { RewriteContext, RewriteRule } from '../rewriting/rewrite-rule.ts';
 import { ATTENTION } from './attention-pattern.ts';
 import type { Pass } from './pass.ts';
+import { SLICE_UPDATES } from './slice-update-pattern.ts';
 
 const X = any('x');
 
@@ -77,6 +78,7 @@ const RULES: readonly RewriteRule[] = [
   gelu('none', 'gelu by erf spelled out', calls('erf', [OF_DEVIATION])),
   gelu('tanh', 'gelu by tanh spelled out', calls('tanh', [CUBIC])),
   ...ATTENTION,
+  ...SLICE_UPDATES,
 ];
 
 /**
