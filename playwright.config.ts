@@ -18,6 +18,8 @@ export default defineConfig({
   fullyParallel: false,
   // Files, in one browser or in both; a test keeps about one core busy.
   workers: 2,
+  // What fails is tried a second time, as unit tests are, and `npm test` names it at its end.
+  retries: 1,
   forbidOnly: process.env.CI !== undefined,
   timeout: 120_000,
   expect: { timeout: 30_000 },

@@ -2,6 +2,7 @@
 // files take long.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 /** What a file of tests may take. */
 export const MOST_SECONDS = 15;
@@ -60,9 +61,31 @@ const nameFailure = (root, test, reason = '') =>
 
 /** Where Playwright writes its report of a stage, and what counts it. */
 export function playwrightReport(root, title) {
-  return reportOf(root, title, ({ stats, errors }) => ({
+  return reportOf(root, title, ({ stats, errors, suites }) => ({
     passed: stats.expected + stats.flaky,
     failed: stats.unexpected + errors.length,
     skipped: stats.skipped,
+    failures: [
+      ...errors.map(({ message }) =>
+        nameFailure(root, 'before any test', stripVTControlCharacters(message)),
+      ),
+      ...suites.flatMap(browserTestsOf).flatMap(failuresOfTest),
+    ],
   }));
+}
+
+/** Tests of a suite with their place and title, those of its suites among them. */
+const browserTestsOf = ({ specs = [], suites = [] }) => [
+  ...specs.flatMap(({ file, line, title, tests }) =>
+    tests.map((test) => ({ ...test, name: `${test.projectName}, ${file}:${line}: ${title}` })),
+  ),
+  ...suites.flatMap(browserTestsOf),
+];
+
+/** A test that failed, or did before it passed: that it was tried again shall not be overlooked. */
+function failuresOfTest({ name, status, results }) {
+  if (status !== 'unexpected' && status !== 'flaky') return [];
+  const { errors = [] } = results.find((result) => result.status !== 'passed') ?? {};
+  const verdict = status === 'flaky' ? ' (passed when it was tried again)' : '';
+  return [nameFailure('', `${name}${verdict}`, stripVTControlCharacters(errors[0]?.message ?? ''))];
 }
