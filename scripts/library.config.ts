@@ -4,6 +4,7 @@ import { bundleForNode, nodePackageFile } from './bundle-for-node.ts';
 import { keepThreadAddress } from './keep-thread-address.ts';
 import { libraryChunks } from './library-chunks.ts';
 import { minifyWgsl } from './minify-wgsl.ts';
+import { skipFacades } from './skip-facades.ts';
 import { packagedAddresses } from './worker-files/packaged-addresses.ts';
 import { workerFiles } from './worker-files/worker-files.ts';
 
@@ -65,6 +66,7 @@ export default defineConfig({
     workerFiles(ENTRIES['worker-main']),
     commandEntry(),
     bundleForNode(),
+    skipFacades(),
   ],
   build: {
     outDir: fileURLToPath(new URL('../dist', import.meta.url)),

@@ -6,7 +6,7 @@ import { typedFormula } from '../formula/infer-types.ts';
 import { lowerFormula } from '../formula/lower-formula.ts';
 import type { ActivationCall, ActivationName } from './activations.ts';
 
-const { X } = f;
+const X = f.X;
 const isNegative = f.less(X, 0);
 
 const FORMULAS: Readonly<Record<ActivationName, (alpha: number, beta: number) => Expression>> = {
