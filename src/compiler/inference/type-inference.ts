@@ -9,7 +9,7 @@ import { applyFunction } from './apply-function.ts';
 import { applyOperator, atPlace } from './apply-operator.ts';
 import { applyScalarOperator } from './apply-scalar-operator.ts';
 import { constructorsOf, type Declared, type DeclaredConstructor } from './declarations.ts';
-import { forgetPatternSizes } from './forget-pattern-sizes.ts';
+import { forgetBranchSizes, forgetPatternSizes } from './forget-sizes.ts';
 import { gatherDimFacts } from './gather-dim-facts.ts';
 import { joinTypes } from './join-types.ts';
 import { variancesOf } from './variance.ts';
@@ -198,7 +198,11 @@ export class TypeInference {
       throw new UnsupportedError({ where, got: 'no clauses', expected: 'at least one' });
     }
     const variances = variancesOf(this.#declared.types);
-    return others.reduce((joined, type) => joinTypes(joined, type, { where, variances }), first);
+    const joined = others.reduce(
+      (type, other) => joinTypes(type, other, { where, variances }),
+      first,
+    );
+    return forgetBranchSizes(joined, branches, (part) => this.#typed(part));
   }
 }
 

@@ -210,7 +210,7 @@ export class DerivativeProgram implements DerivativeContext {
     };
     const resultType = tupleType([result, back]);
     this.#functions.set(made, { ...func(fn.params, tuple([])), resultType });
-    const emitter = new Emitter(this.types, placeOfFunction(fn));
+    const emitter = new Emitter(this.types, placeOfFunction(fn), scope.taken);
     const block = new ReverseBlock(this, scope, emitter);
     const value = block.run(fn.body);
     const closure = block.backOf({ operands: fn.params, type: result, result: value });
@@ -249,7 +249,7 @@ export class DerivativeProgram implements DerivativeContext {
       if (tangent === undefined || !this.values.hasFloats(this.types.of(param))) continue;
       tangents.set(param, { kind: 'whole', expr: tangent });
     }
-    const emitter = new Emitter(this.types, placeOfFunction(fn));
+    const emitter = new Emitter(this.types, placeOfFunction(fn), scope.taken);
     const { value, tangent } = new ForwardBlock(this, { scope, tangents }, emitter).run(fn.body);
     const typed = this.values.conform(tangent, result, emitter);
     const body = emitter.around(tuple([value, typed]));
@@ -268,7 +268,7 @@ export class DerivativeProgram implements DerivativeContext {
     const gradients = tupleType(outs.map((param) => cotangentType(this.types.of(param))));
     const resultType = tupleType([result, gradients]);
     this.#functions.set(made, { ...func(params, tuple([])), resultType });
-    const emitter = new Emitter(this.types, placeOfFunction(fn));
+    const emitter = new Emitter(this.types, placeOfFunction(fn), scope.taken);
     const block = new ReverseBlock(this, scope, emitter);
     const primal = block.run(fn.body);
     const seed = seeded ? scalarOne(result) : cotangent;

@@ -1,3 +1,5 @@
+import { isUnknownDim } from '../../../core/dim-symbols.ts';
+import type { Dim } from '../../../core/dim.ts';
 import { isAtom } from '../../ir/atoms.ts';
 import type { Expr, Span, VarExpr } from '../../ir/expr.ts';
 import { withPlace } from '../../ir/place.ts';
@@ -9,11 +11,14 @@ export class Emitter {
   readonly #types: TypeInference;
   readonly #steps: { readonly variable: VarExpr; readonly value: Expr }[] = [];
 
+  readonly #taken: Set<string>;
   #span: Span | undefined;
 
-  constructor(types: TypeInference, span?: Span) {
+  /** `taken` are the names of sizes in the function, to which new ones are added. */
+  constructor(types: TypeInference, span?: Span, taken = new Set<string>()) {
     this.#types = types;
     this.#span = span;
+    this.#taken = taken;
   }
 
   /** The place of what is made now. */
@@ -28,7 +33,7 @@ export class Emitter {
 
   /** A block of its own, to be computed inside this one. */
   inner(): Emitter {
-    return new Emitter(this.#types, this.#span);
+    return new Emitter(this.#types, this.#span, this.#taken);
   }
 
   /** Binds a value by a let, and gives the variable. */
@@ -36,6 +41,27 @@ export class Emitter {
     const variable: VarExpr = { kind: 'var', name, type };
     this.define(variable, value);
     return variable;
+  }
+
+  /** Binds a value, with a name for each of its unknown dimensions. */
+  named(value: Expr, name = 'd'): VarExpr {
+    const type = this.#types.of(value);
+    if (type.kind !== 'tensor' || !type.shape.some(isUnknownDim)) {
+      return this.bind(value, name, type);
+    }
+    return this.bind(value, name, { ...type, shape: this.namedShape(type.shape) });
+  }
+
+  /** A shape with new names for its unknown dimensions. */
+  namedShape(shape: readonly Dim[]): readonly Dim[] {
+    return shape.map((dim) => (isUnknownDim(dim) ? this.#newSymbol() : dim));
+  }
+
+  #newSymbol(): string {
+    let count = this.#taken.size;
+    while (this.#taken.has(`g${count}`)) count++;
+    this.#taken.add(`g${count}`);
+    return `g${count}`;
   }
 
   /** Binds a variable that exists already. */

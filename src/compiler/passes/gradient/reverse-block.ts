@@ -1,8 +1,7 @@
-import { isUnknownDim } from '../../../core/dim-symbols.ts';
 import { UnsupportedError } from '../../../core/errors.ts';
 import { applyAdjoint } from '../../../ops/adjoint/apply-adjoint.ts';
 import { GraphBuilder } from '../../../ops/adjoint/graph-builder.ts';
-import { forgetSizes } from '../../inference/forget-pattern-sizes.ts';
+import { forgetSizes } from '../../inference/forget-sizes.ts';
 import { isAtom } from '../../ir/atoms.ts';
 import {
   callFunction,
@@ -320,27 +319,11 @@ export class ReverseBlock {
       const parts = emitter.bind(opened, 'd', types.of(opened));
       for (const [i, arg] of args.entries()) {
         if (!this.#isActive(arg)) continue;
-        const part = this.#named(projection(parts, i), emitter);
+        const part = emitter.named(projection(parts, i));
         const own = values.fromData(part, fieldTypes[i] ?? this.#typeOf(arg), emitter);
         of.add(arg, { kind: 'whole', expr: own }, this.#typeOf(arg));
       }
     });
-  }
-
-  /** Binds a value, with a name for each of its unknown dimensions. */
-  #named(value: Expr, emitter: Emitter): VarExpr {
-    const type = this.#typeOf(value);
-    if (type.kind !== 'tensor' || !hasUnknownDims(type)) return emitter.bind(value, 'd', type);
-    const shape = type.shape.map((dim) => (isUnknownDim(dim) ? this.#newSymbol() : dim));
-    return emitter.bind(value, 'd', { ...type, shape });
-  }
-
-  #newSymbol(): string {
-    const { taken } = this.#scope;
-    let count = taken.size;
-    while (taken.has(`g${count}`)) count++;
-    taken.add(`g${count}`);
-    return `g${count}`;
   }
 
   /** A call of a closure: its body here, with derivatives of what it captures. */
@@ -400,7 +383,7 @@ export class ReverseBlock {
     const parts = emitter.bind(value, 'd');
     for (const [i, operand] of operands.entries()) {
       if (!this.#isActive(operand)) continue;
-      const part = this.#named(projection(parts, i), emitter);
+      const part = emitter.named(projection(parts, i));
       of.add(operand, { kind: 'whole', expr: part }, this.#typeOf(operand));
     }
   }
@@ -464,7 +447,7 @@ export class ReverseBlock {
     const own = cotangentType(branch.type);
     const isPacked = hasUnknownDims(branch.type);
     const param = variableOf('d', isPacked ? { kind: 'tuple', fields: [own] } : own);
-    const cotangent = isPacked ? this.#named(projection(param, 0), emitter) : param;
+    const cotangent = isPacked ? emitter.named(projection(param, 0)) : param;
     const body = this.pullBranch({ ...branch, cotangent, emitter });
     // As around the branch: what the body gives may have sizes that only it names.
     const fields = outsOf(branch).map((out) => cotangentType(this.#typeOf(out)));
@@ -542,14 +525,9 @@ export class ReverseBlock {
       case 'float-pattern':
         return pattern;
       case 'wildcard': {
-        const shape =
-          type.kind === 'tensor'
-            ? {
-                ...type,
-                shape: type.shape.map((dim) => (isUnknownDim(dim) ? this.#newSymbol() : dim)),
-              }
-            : type;
-        return { kind: 'var-pattern', variable: variableOf('rest', shape) };
+        const own =
+          type.kind === 'tensor' ? { ...type, shape: this.#emitter.namedShape(type.shape) } : type;
+        return { kind: 'var-pattern', variable: variableOf('rest', own) };
       }
       case 'tuple-pattern': {
         const types = type.kind === 'tuple' ? type.fields : [];

@@ -1,6 +1,6 @@
-import { isUnknownDim } from '../../../core/dim-symbols.ts';
+import { isUnknownDim, sameDim } from '../../../core/dim-symbols.ts';
 import type { DType } from '../../../core/dtype.ts';
-import { GraphBuilder, sameShape } from '../../../ops/adjoint/graph-builder.ts';
+import { GraphBuilder } from '../../../ops/adjoint/graph-builder.ts';
 import type { GraphTensor } from '../../../ops/adjoint/graph-target.ts';
 import { isFloat } from '../../../ops/elementwise/number-dtypes.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
@@ -139,13 +139,22 @@ export class TypedValues {
     }
   }
 
-  /** A tensor under the dimensions of a type, which are the same numbers. */
+  /** A cotangent whose tensors have the dimensions of a type, which are the same numbers. */
   conform(value: Expr, type: Type, emitter: Emitter): Expr {
+    if (type.kind === 'tuple') {
+      if (fitsSizes(this.#types.of(value), type)) return value;
+      return tuple(
+        type.fields.map((field, i) => this.conform(this.field(value, i, emitter), field, emitter)),
+      );
+    }
     if (type.kind !== 'tensor' || !isFloat(type.dtype)) return value;
-    const graph = this.#graph(emitter);
-    const tensor = graph.of(value);
-    if (sameShape(tensor.shape, type.shape) || type.shape.some(isUnknownDim)) return value;
-    return exprOf(graph.builder.reshape(tensor, type.shape));
+    if (fitsSizes(this.#types.of(value), type)) return value;
+    const { builder, of } = this.#graph(emitter);
+    const tensor = of(type.shape.some(isUnknownDim) ? emitter.named(value) : value);
+    const shape = type.shape.map((dim, axis) =>
+      isUnknownDim(dim) ? (tensor.shape[axis] ?? dim) : dim,
+    );
+    return exprOf(builder.reshape(tensor, shape));
   }
 
   /** A cotangent as a field of data, where what is no float keeps its value. */
@@ -362,6 +371,15 @@ export class TypedValues {
 export function construct(name: string, { args }: AdtTypeNode, fields: readonly Expr[]): Expr {
   const made = callFunction({ kind: 'constructor', name }, fields);
   return args.length === 0 ? made : { ...made, typeArguments: args };
+}
+
+/** Whether tensors in a cotangent have the dimensions that a type names. What is `()` there has none. */
+function fitsSizes(own: Type, type: Type): boolean {
+  if (own.kind === 'tuple' && type.kind === 'tuple') {
+    return own.fields.every((field, i) => fitsSizes(field, type.fields[i] ?? field));
+  }
+  if (own.kind !== 'tensor' || type.kind !== 'tensor') return true;
+  return type.shape.every((dim, axis) => isUnknownDim(dim) || sameDim(own.shape[axis] ?? dim, dim));
 }
 
 /** A type and those of its fields, to any depth. */

@@ -134,6 +134,56 @@ export const HIGHER_ORDER_PROGRAMS: readonly GradientProgram[] = [
       [0.2, -0.3],
     ],
   ),
+  textProgram(
+    'second derivatives of a loop whose state is a tuple with a vector',
+    `def @loop(%p: (${V}, ${S}), %w: Tensor[(n, n), float64], %k: int) -> (${V}, ${S}) {
+      if (%k) {
+        @loop((tanh(matmul(%w, %p.0)), add(%p.1, reduce_sum(mul(%p.0, %p.0)))), %w, int_sub(%k, #1))
+      } else { %p }
+    }
+    def @g(%x: ${V}, %w: Tensor[(n, n), float64], %k: int) -> ${S} {
+      let %r = @loop((%x, 0f64), %w, %k);
+      add(%r.1, reduce_sum(mul(%r.0, %x)))
+    }
+    def @f(%x: ${V}, %w: Tensor[(n, n), float64], %k: int) -> ${S} {
+      let %r = gradient(@g)(%x, %w, %k);
+      add(reduce_sum(mul(%r.1.0, sin(%r.1.0))), reduce_sum(mul(%r.1.1, %r.1.1)))
+    }`,
+    [
+      [0.3, 0.8],
+      [
+        [0.2, -0.5],
+        [0.7, 0.1],
+      ],
+      { int: 2 },
+    ],
+  ),
+  textProgram(
+    'second derivatives of a recurrence that collects the rows of its states',
+    `def @scan(%h: Tensor[(2,), float64], %x: Tensor[(t, 2), float64], %i: int, %ys: Tensor[(?, 2), float64])
+        -> Tensor[(?, 2), float64] {
+      if (int_lt(%i, dim(%x, axis=0))) {
+        %row = gather(%x, reshape(tensor_of(%i, dtype="int64"), shape=[]), axis=0);
+        let %next = tanh(mul(%h, %row));
+        @scan(%next, %x, int_add(%i, #1), concat(%ys, reshape(%next, shape=[1, 2]), axis=0))
+      } else { %ys }
+    }
+    def @g(%h: Tensor[(2,), float64], %x: Tensor[(t, 2), float64]) -> ${S} {
+      %ys = @scan(%h, %x, #0, full(shape=[0, 2], value=0, dtype="float64"));
+      reduce_sum(mul(%ys, mul(%ys, %ys)))
+    }
+    def @f(%h: Tensor[(2,), float64], %x: Tensor[(t, 2), float64]) -> ${S} {
+      let %r = gradient(@g)(%h, %x);
+      add(reduce_sum(mul(%r.1.0, %h)), reduce_sum(sin(%r.1.1)))
+    }`,
+    [
+      [0.9, -1.2],
+      [
+        [0.8, 1.5],
+        [1.1, -0.7],
+      ],
+    ],
+  ),
 ];
 
 function leaf(value: number): Argument {

@@ -177,4 +177,14 @@ export const RUN_TIME_FUNCTION_PROGRAMS: readonly GradientProgram[] = [
       0.5,
     ],
   ),
+  textProgram(
+    'a pair that is a function, of functions over a number and a vector',
+    `def @pair<A, B>(%a: A, %b: B) -> fn (fn (A, B) -> A) -> A { fn (%k: fn (A, B) -> A) { %k(%a, %b) } }
+    def @f(%x: ${S}, %v: ${V}) -> ${S} {
+      let %p = @pair(%x, %v);
+      let %q = %p(fn (%a: ${S}, %b: ${V}) { mul(%a, reduce_sum(sin(%b))) });
+      add(%q, %p(fn (%a: ${S}, %b: ${V}) { add(%a, reduce_max(%b)) }))
+    }`,
+    [0.4, [0.7, 0.2]],
+  ),
 ];

@@ -35,11 +35,13 @@ import { nameUnknownParams } from '../../bind-dims.ts';
 import { nameUnknownDims } from '../../name-unknown-dims.ts';
 import type { PassContext } from '../../pass.ts';
 import { toAnf } from '../../to-anf.ts';
+import { boundSymbols } from '../copy-function.ts';
 import { derivativesAsFunctions } from './derivatives-as-functions.ts';
 import {
   type FunctionClass,
   FunctionClasses,
   functionTypesIn,
+  somePart,
   withoutSizes,
 } from './function-classes.ts';
 import { monomorphise } from './monomorphise.ts';
@@ -73,7 +75,7 @@ export function defunctionalise(
   types.declare(module);
   const classes = new FunctionClasses(new Set(module.types.keys()));
   for (const type of given) classes.add(type);
-  addCaptured(module, classes, types);
+  addReached(module, classes, types);
   const made = new Conversion(module, classes, types).run();
   if (made === undefined) return { module: undefined, classes };
   const converted = inferTypes.run(made, context);
@@ -90,18 +92,29 @@ function withoutMarks(module: Module, { functions }: Module): Module {
   });
 }
 
-/** Functions that functions of a class capture are fields of data, too. */
-function addCaptured({ functions }: Module, classes: FunctionClasses, types: TypeInference): void {
+/**
+ * Functions that functions of a class capture are data, too, and so are those that they take or give, for what a class
+ * leaves open are the sizes in their types.
+ */
+function addReached({ functions }: Module, classes: FunctionClasses, types: TypeInference): void {
   const closures = [...functions.values()].flatMap(({ body }) => postOrder(body).filter(isClosure));
   let count = -1;
   for (let size = 0; size !== count; size = [...classes.all()].length) {
     count = size;
+    for (const { type } of classes.all()) {
+      const inside = [...type.params, type.result].flatMap(functionTypesIn);
+      for (const own of inside) if (somePart(own, isSized)) classes.add(own);
+    }
     for (const closure of closures) {
       if (classes.of(types.of(closure)) === undefined) continue;
       const captured = closure.args.slice(1).flatMap((arg) => functionTypesIn(types.of(arg)));
       for (const type of captured) classes.add(type);
     }
   }
+}
+
+function isSized(type: Type): boolean {
+  return type.kind === 'tensor' && type.shape.length > 0;
 }
 
 type OperatorCall = CallExpr & { readonly callee: OperatorExpr };
@@ -170,7 +183,7 @@ class Conversion {
           constructor: constructor.name,
           fields: captured.map((variable) => ({ kind: 'var-pattern' as const, variable })),
         },
-        body: callFunction({ ...code }, [...args, ...captured]),
+        body: callFunction({ ...code }, [...args, ...captured].map(takenApart)),
       };
     });
     const body: Expr = { kind: 'match', value, clauses, complete: true };
@@ -184,6 +197,7 @@ class Conversion {
       if (expr.kind === 'let') lets.set(expr.variable, expr.value);
     }
     const standing = closuresOfOperators(fn.body, lets);
+    const newSize = newNames(new Set(boundSymbols(fn)));
     const variables = new Map<Expr, VarExpr>();
     for (const expr of postOrder(fn)) {
       for (const variable of bindersOf(expr)) {
@@ -198,7 +212,7 @@ class Conversion {
       if (bound !== undefined) return bound;
       const rebound = withChildren(expr, (child) => variables.get(child) ?? child);
       if (original.kind === 'call' && rebound.kind === 'call') {
-        return this.#call(rebound, original, { lets, standing });
+        return this.#call(rebound, original, { lets, standing, newSize });
       }
       // Types of nodes are known by identity.
       return { ...withChildren(rebound, (child) => this.#value(child)) };
@@ -212,7 +226,7 @@ class Conversion {
     };
   }
 
-  #call(expr: CallExpr, original: CallExpr, { lets, standing }: Surroundings): Expr {
+  #call(expr: CallExpr, original: CallExpr, { lets, standing, newSize }: Surroundings): Expr {
     if (isClosure(original)) return this.#closure(expr, original, standing.has(original));
     const { typeArguments, ...plain } = expr;
     if (isOperatorCall(original) && isGradientOperator(original.callee.name)) {
@@ -230,7 +244,7 @@ class Conversion {
     const own = isVariable ? this.#classes.of(this.#types.of(original.callee)) : undefined;
     if (own !== undefined) {
       const made = { ...plain, callee: global(own.apply), args: [expr.callee, ...args] };
-      return withSizes(made, this.#types.of(original));
+      return withSizes(made, this.#types.of(original), newSize);
     }
     const callee = expr.callee.kind === 'var' ? expr.callee : { ...expr.callee };
     // Those of constructors follow from their fields and from what reads them.
@@ -294,22 +308,39 @@ class Conversion {
   }
 }
 
+/** A tuple that is made of its own fields: sizes of fields get names, those inside of tuples have none. */
+function takenApart(variable: VarExpr): Expr {
+  const parts = (value: Expr, type: Type | undefined): Expr =>
+    type?.kind === 'tuple' && hasTensors(type)
+      ? tuple(type.fields.map((field, i) => parts(projection(value, i), field)))
+      : value;
+  return parts(variable, variable.type);
+}
+
+function hasTensors(type: Type): boolean {
+  if (type.kind === 'tuple') return type.fields.some(hasTensors);
+  return isSized(type);
+}
+
 /** A value whose tensors have the sizes of a type, which are the same numbers. */
-function withSizes(value: Expr, type: Type): Expr {
+function withSizes(value: Expr, type: Type, newSize: () => string): Expr {
   if (type.kind === 'tensor') {
-    const { shape } = type;
-    if (shape.length === 0 || shape.some(isUnknownDim)) return value;
-    return call('reshape', [value], { shape });
+    if (!hasSizes(type)) return value;
+    if (!type.shape.some(isUnknownDim)) return call('reshape', [value], { shape: type.shape });
+    const own = type.shape.map(newSize);
+    const named = variableOf('sized', { ...type, shape: own });
+    const shape = type.shape.map((dim, axis) => (isUnknownDim(dim) ? (own[axis] ?? dim) : dim));
+    return letIn(named, value, call('reshape', [named], { shape }));
   }
   if (type.kind !== 'tuple' || !hasSizes(type)) return value;
   const whole = variableOf('sized');
-  const fields = type.fields.map((field, i) => withSizes(projection(whole, i), field));
+  const fields = type.fields.map((field, i) => withSizes(projection(whole, i), field, newSize));
   return letIn(whole, value, tuple(fields));
 }
 
 function hasSizes(type: Type): boolean {
   if (type.kind === 'tuple') return type.fields.some(hasSizes);
-  return type.kind === 'tensor' && type.shape.length > 0 && !type.shape.some(isUnknownDim);
+  return type.kind === 'tensor' && !type.shape.every(isUnknownDim);
 }
 
 interface Surroundings {
@@ -317,6 +348,16 @@ interface Surroundings {
   readonly lets: ReadonlyMap<Expr, Expr>;
   /** Closures that stay functions. */
   readonly standing: ReadonlySet<Expr>;
+  /** A new name for a size in the function. */
+  readonly newSize: () => string;
+}
+
+function newNames(taken: Set<string>): () => string {
+  let count = 0;
+  return () => {
+    while (taken.has(`s${count}`)) count++;
+    return `s${count++}`;
+  };
 }
 
 /** Closures that nothing reads but operators on functions, which want to know them. */

@@ -63,6 +63,16 @@ export function functionTypesIn(type: Type): readonly FunctionTypeNode[] {
   return type.kind === 'adt' ? type.args.flatMap(functionTypesIn) : [];
 }
 
+/** Whether a part of a type, functions and arguments of data included, is as asked. */
+export function somePart(type: Type, isAsked: (part: Type) => boolean): boolean {
+  let found = isAsked(type);
+  withParts(type, (part) => {
+    found ||= somePart(part, isAsked);
+    return part;
+  });
+  return found;
+}
+
 function keyOf(type: FunctionTypeNode): string {
   return formatType(withoutSizes(type));
 }

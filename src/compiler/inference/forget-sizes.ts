@@ -1,6 +1,6 @@
 import { forEachSymbol } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
-import type { MatchExpr } from '../ir/expr.ts';
+import type { Expr, MatchExpr } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf } from '../ir/visit.ts';
 import { symbolsOfType } from './gather-dim-facts.ts';
@@ -18,6 +18,31 @@ export function forgetPatternSizes(type: Type, match: MatchExpr, value: Type): T
     ),
   );
   for (const symbol of around) named.delete(symbol);
+  return forgetSizes(type, named);
+}
+
+/**
+ * The type of branches for the code around them: `?` for sizes that lets of a branch name. A symbol that the value of
+ * the let has already comes from around the branch.
+ */
+export function forgetBranchSizes(
+  type: Type,
+  branches: readonly Expr[],
+  typeOf: (expr: Expr) => Type,
+): Type {
+  const symbols = symbolsOfType(type);
+  if (symbols.size === 0) return type;
+  const named = new Set<string>();
+  for (const branch of branches) {
+    for (let at = branch; at.kind === 'let'; at = at.body) {
+      const own = at.variable.type;
+      if (own?.kind !== 'tensor') continue;
+      const given = symbolsOfType(typeOf(at.value));
+      for (const symbol of symbolsOfType(own)) {
+        if (symbols.has(symbol) && !given.has(symbol)) named.add(symbol);
+      }
+    }
+  }
   return forgetSizes(type, named);
 }
 
