@@ -241,7 +241,7 @@ describe('what does not fit', () => {
     const running = session.run({ x: Tensor.from([1, 2]) });
     await expect(running).rejects.toBeInstanceOf(RuntimeError);
     await expect(running).rejects.toThrow(
-      'result of my.domain::Op: got float32 tensor (3,), expected Tensor[(n,), float32] where n is 2.',
+      'node "first": result of my.domain::Op: got float32 tensor (3,), expected Tensor[(n,), float32] where n is 2.',
     );
     await session.dispose();
   });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ParseError } from '../core/errors.ts';
 import { compile } from './compile.ts';
 import { call, func, int, moduleOf, variable } from './ir/build.ts';
 import { parseModule } from './ir/parse.ts';
@@ -42,8 +43,49 @@ test.each([
     'def @main(%x: Tensor[(2,), float32], %k: int) {\n  add(%x, %k)\n}',
     'a.ir:2:3, input 1: got int, expected a tensor. tensor_of(…, dtype="…") makes one of numbers of the host.',
   ],
+  [
+    'def @main(%x: Tensor[(?,), float32]) {\n  full(shape=[?], value=0)\n}',
+    'a.ir:2:3, attribute shape: got the dimension ?, expected a number or a symbol. A let names the size of a value: let %y: Tensor[(k,), float32] = …;',
+  ],
+  [
+    'def @f(%l: List[Tensor[(n,), float32]]) -> int { #1 }\ndef @main(%l: List[Tensor[(?,), float32]]) {\n  @f(%l)\n}',
+    'a.ir:3:3, argument l: got List[Tensor[(?,), float32]], expected List[Tensor[(?,), float32]] whose elements have one size, which ? is not. A name in the type of data is one size of all elements: declare it as ? where they may differ.',
+  ],
+  [
+    'private def @main(%x: int) { %x }',
+    'a.ir:1:13: got only private functions, expected one that sessions may call, such as @main.',
+  ],
+  [
+    'def @main(%x: Tensor[(n,), float32], bounds={m: (1, 4)}) { %x }',
+    'a.ir:1:5, bounds: got the symbol m, expected one that is a dimension of a parameter that is a tensor.',
+  ],
+  [
+    'def @main(%x: int, results=["a", "b"]) { %x }',
+    'a.ir:1:5, results: got 2 names, expected one, of the result.',
+  ],
+  [
+    'def @main(%x: int, results=["a", "b", "c"]) { (%x, %x) }',
+    'a.ir:1:5, results: got 3 names, expected 2, one for each field of the tuple.',
+  ],
+  [
+    'def @main(%x: int) {\n  let %f = fn (%y: Tensor[(-1,), float32]) { %y };\n  %x\n}',
+    'a.ir:2:12, parameter y: got Tensor[(-1,), float32], expected sizes from 0 up.',
+  ],
 ])('%#', (text, message) => {
   expect(messageOf(text)).toBe(message);
+});
+
+test('a definition that cannot be read is reported, and not those who call it', () => {
+  const text =
+    'kernel @k(%a: Tensor[(2,), float32]) -> int { wgsl = "" }\ndef @main(%x: Tensor[(2,), float32]) { @k(%x) }';
+  const errors = (): unknown => {
+    try {
+      return parseModule(text);
+    } catch (error) {
+      return error instanceof ParseError ? error.details.lines : error;
+    }
+  };
+  expect(errors()).toEqual([1]);
 });
 
 test('a division by 0 of the builder names its place', () => {

@@ -83,6 +83,15 @@ describe.each(['host', 'wasm'] as const)('on %s', (kind) => {
     expect(compared.length).toBeGreaterThan(5);
   });
 
+  test('an operator of the core needs no table', async () => {
+    const relu = coreOperators.find(({ name }) => name === 'relu');
+    if (relu === undefined) throw new Error('internal: no relu');
+    const options = { cases: CASES.slice(0, 1), devices, dtypes: false };
+    const { failures, results } = await operatorConformance(relu, options);
+    expect(failures).toEqual([]);
+    expect(results.length).toBeGreaterThan(2);
+  });
+
   test('an operator that the device computes otherwise does not conform', async () => {
     const other = { ...squareplus, scalar: { formula: f.add(f.X, 1) } };
     const operators = table(other);

@@ -71,7 +71,8 @@ export async function operatorConformance(
     const where = `conformance of ${operator.name}`;
     throw new UsageError({ where, got: 'no cases', expected: 'at least one' });
   }
-  const operators = options.operators ?? new Operators([...coreOperators, operator]);
+  const others = coreOperators.filter(({ name }) => name !== operator.name);
+  const operators = options.operators ?? new Operators([...others, operator]);
   const suite = new Suite(operator, operators, options.devices);
   const all = dtypes ? casesOfAllDTypes({ ...operator, cases: () => cases }) : cases;
   for (const [i, opCase] of all.entries()) {

@@ -123,7 +123,7 @@ describe('linking', () => {
       functions: { 'mine.known': () => 1 },
     }).catch((thrown: unknown) => thrown);
     expect(error).toMatchInlineSnapshot(
-      `[UsageError: linking: got no definition of mine.first (packed), mine.second (packed), expected a definition of every function that the executable calls. Pass packed functions to VirtualMachine.create as \`functions\`.]`,
+      `[UsageError: linking: got no definition of mine.first (packed), mine.second (packed), expected a definition of every function that the executable calls. Give them as \`functions\` where the program is loaded.]`,
     );
     expect(error).toMatchObject({
       name: 'UsageError',

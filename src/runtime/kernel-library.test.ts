@@ -120,7 +120,7 @@ describe('kernels', () => {
     const vm = await VirtualMachine.create(b.build(), { devices: [device] });
     const x = HostTensor.zeros('float32', [64]);
     await expect(vm.invoke('reads', [x])).rejects.toThrow(
-      'kernel split, argument 1: got a destination in the storage of argument 0, expected a tensor from alloc_tensor',
+      'kernel split, argument 1: got a destination in the storage of argument 0, which the kernel does not overwrite',
     );
     await expect(vm.invoke('overlaps', [x])).rejects.toThrow(
       'kernel split, argument 2: got a destination in the storage of argument 1',

@@ -182,7 +182,8 @@ function checkDestination(
     if (other.buffer !== target.buffer) continue;
     if (i === overwrites && other.byteOffset === target.byteOffset) continue;
     if (i < params.length || overlap(other, target)) {
-      throw wrongDestination(name, index, `a destination in the storage of argument ${i}`);
+      const got = `a destination in the storage of argument ${i}, which the kernel does not overwrite`;
+      throw wrongDestination(name, index, got);
     }
   }
 }

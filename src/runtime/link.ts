@@ -104,7 +104,7 @@ function resolveAll(
       where: 'linking',
       got: `no definition of ${missing.join(', ')}`,
       expected: 'a definition of every function that the executable calls',
-      remedy: 'Pass packed functions to VirtualMachine.create as `functions`.',
+      remedy: 'Give them as `functions` where the program is loaded.',
     },
     { details: { missing } },
   );

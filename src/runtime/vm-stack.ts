@@ -33,8 +33,8 @@ export function withVmStack(
   const said = thrown instanceof Error ? thrown.message : String(thrown);
   const places = placesOf(map, frames.at(-1));
   const calls = callOfBorder(map, frames);
-  const declared = calls.length === 0 ? '' : `${formatPlaces(calls)}, declared at `;
-  const text = `${declared}${formatPlaces(places)}`;
+  const declared = formatPlaces(places);
+  const text = [formatPlaces(calls), declared].filter(Boolean).join(', declared at ');
   // Checks of shapes name their place themselves.
   const isNamed = places.some((place) => /^[:,]/.test(said.split(formatPlace(place), 2)[1] ?? ''));
   const message = [text === '' || isNamed ? said : `${text}: ${said}`, ...vmStack];

@@ -61,18 +61,21 @@ export class HeldFunctions {
   }
 }
 
+export const newHeld = (): HeldFunctions => new HeldFunctions();
+
 /** What the type of a result tells of the values in it. */
 export interface ResultTypes {
   readonly names: ReadonlyMap<Value, string>;
   readonly functions: ReadonlyMap<Value, FunctionType>;
 }
 
-/** The names of constructors in a result, and the types of its functions. */
+/** The names of constructors in a result, and the types of its functions; undefined where no types are known. */
 export function resultTypes(
-  types: ProgramTypes,
+  types: ProgramTypes | undefined,
   result: Value,
-  type: FunctionType['result'],
-): ResultTypes {
+  type: FunctionType['result'] | undefined,
+): ResultTypes | undefined {
+  if (types === undefined || type === undefined) return undefined;
   const names = new Map<Value, string>();
   const functions = new Map<Value, FunctionType>();
   constructorNames(new TypedValues(types), result, type, names, functions);

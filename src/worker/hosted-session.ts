@@ -6,24 +6,13 @@ import { foldValues } from '../core/value-fold.ts';
 import { withinRunTime } from '../core/within-run-time.ts';
 import type { HostInput } from '../runtime/host-function.ts';
 import type { FunctionType } from '../runtime/typed-values.ts';
-import {
-  AdtValue,
-  ClosureValue,
-  PackedFunctionValue,
-  type TensorValue,
-  type Value,
-} from '../runtime/value.ts';
+import { AdtValue, type TensorValue, type Value } from '../runtime/value.ts';
 import type { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { describeFunctions } from './describe-functions.ts';
 import type { SharedDevice } from './device-pool.ts';
 import { HandleTable } from './handle-table.ts';
 import { HOST_FORMS } from './host-forms.ts';
-import {
-  type HeldFunction,
-  HeldFunctions,
-  type ResultTypes,
-  resultTypes,
-} from './held-functions.ts';
+import type { HeldFunction, HeldFunctions } from './held-functions.ts';
 import {
   type CallPage,
   type Dims,
@@ -390,12 +379,14 @@ export class HostedSession {
       const { names, type } = callee
         ? { ...CALLEE, type: callee.type?.result }
         : this.#resultsOf(request.functionName);
-      const types = this.#typesIn(result, type);
+      const parts = names.length === 1 ? [result] : fieldsOf(result);
+      const held = parts.some(hasForms) ? await import('./held-functions.ts') : undefined;
+      const types = held?.resultTypes(this.executable.types, result, type);
       // Before a handle is made: nobody would drop those of a result that cannot be delivered.
       const drafts = await draftsOf(
-        names.length === 1 ? [result] : fieldsOf(result),
+        parts,
         types?.names,
-        (value) => this.keepFunction(value, types?.functions.get(value)),
+        held && ((value) => this.keepFunction(value, types?.functions.get(value), held.newHeld)),
       );
       const { keep = 'host' } = request;
       const isKept = names.map((name) =>
@@ -428,16 +419,14 @@ export class HostedSession {
     return { names: info?.results.map(({ name }) => name) ?? [], type: types?.result };
   }
 
-  #typesIn(result: Value, type: FullType | undefined): ResultTypes | undefined {
-    const { types } = this.executable;
-    const hasParts = result instanceof AdtValue || isFunction(result);
-    return types && type && hasParts ? resultTypes(types, result, type) : undefined;
-  }
-
   /** See {@link FunctionKeeper}. */
-  keepFunction(value: FunctionValue, type: FunctionType | undefined): WireValue {
+  keepFunction(
+    value: FunctionValue,
+    type: FunctionType | undefined,
+    newHeld: () => HeldFunctions,
+  ): WireValue {
     const handle = this.table.take();
-    this.#functions ??= new HeldFunctions();
+    this.#functions ??= newHeld();
     this.#functions.keep(handle, value, { machine: this.machine, type });
     return { kind: 'closure', handle };
   }
@@ -478,8 +467,9 @@ function checkNames(option: string, given: unknown, known: readonly string[]): v
   });
 }
 
-function isFunction(value: Value): boolean {
-  return value instanceof ClosureValue || value instanceof PackedFunctionValue;
+/** Whether a value is a function, or has parts that may be. */
+function hasForms(value: Value): boolean {
+  return /^(?:adt|closure|packed)$/.test((value as Partial<AdtValue> | null)?.kind ?? '');
 }
 
 function fieldsOf(result: Value): readonly Value[] {

@@ -20,14 +20,19 @@ import {
   type WireForms,
   type WireValue,
 } from './protocol.ts';
+import { type HeldFunctions, newHeld } from './held-functions.ts';
 import { HOST_FORMS } from './host-forms.ts';
 import { wireAttributes } from './wire-nodes.ts';
 import { draftsOf, type FunctionValue } from './result-draft.ts';
 
 /** Where a page holds functions of a program. */
 export interface FunctionKeeper {
-  /** A handle of a function, which holds it. */
-  keepFunction(value: FunctionValue, type: FunctionType | undefined): WireValue;
+  /** A handle of a function, which holds it. `newHeld` makes the table of those that are held. */
+  keepFunction(
+    value: FunctionValue,
+    type: FunctionType | undefined,
+    newHeld: () => HeldFunctions,
+  ): WireValue;
   /** The function of a handle. Throws UsageError for one that was disposed of. */
   functionOf(handle: HandleId): FunctionValue;
 }
@@ -107,7 +112,7 @@ async function toPage(
     constructorNames(values, args[i] ?? null, type, names, functions);
   }
   const keep =
-    keeper && ((value: FunctionValue) => keeper.keepFunction(value, functions.get(value)));
+    keeper && ((value: FunctionValue) => keeper.keepFunction(value, functions.get(value), newHeld));
   const drafts = await draftsOf(args, names, keep);
   const tensors = [...new Set(drafts.flatMap((draft) => draft.tensors))];
   const read = await readTensors(tensors);

@@ -4,7 +4,7 @@ import { ProgramBuilder } from '../../bytecode/program-builder.ts';
 import { UsageError } from '../../core/errors.ts';
 import { BlockTable } from '../ir/block.ts';
 import { FunctionGenerator } from './codegen-function.ts';
-import type { FunctionExpr, Module } from '../ir/expr.ts';
+import { formatSpan, type FunctionExpr, type Module } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { ModuleContext } from './module-context.ts';
 import { programTypes } from './program-types.ts';
@@ -41,9 +41,10 @@ export function isEntry({ attributes }: FunctionExpr): boolean {
 }
 
 function requireEntry({ functions }: Module): void {
-  if (functions.size === 0 || [...functions.values()].some(isEntry)) return;
+  const all = [...functions.values()];
+  if (all.length === 0 || all.some(isEntry)) return;
   throw new UsageError({
-    where: 'the module',
+    where: formatSpan(all[0]?.span, 'the module'),
     got: 'only private functions',
     expected: 'one that sessions may call, such as @main',
   });

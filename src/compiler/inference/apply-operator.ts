@@ -1,11 +1,14 @@
 import { NO_FACTS } from '../../core/dim-algebra.ts';
 import type { DimFacts } from '../../core/dim-bounds.ts';
+import { isUnknownDim } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
 import { ShapeError, UnsupportedError } from '../../core/errors.ts';
 import type { Attributes, AttributeValue, TensorType } from '../../core/primitive-function.ts';
 import type { DimCheck } from '../../core/symbolic-dims.ts';
-import { inferCall } from '../../ops/infer-call.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { inferCall } from '../../ops/infer-call.ts';
+import { formatType } from '../../ops/operand-checks.ts';
+import type { Operator } from '../../ops/operator.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { formatSpan, type Span } from '../ir/expr.ts';
 
@@ -43,10 +46,25 @@ export function applyOperator(
   for (const name in attributes) key += ` ${name} ${textOf(attributes[name] ?? '')}`;
   let applied = known.get(key);
   if (applied === undefined) {
-    applied = inferCall(operators.require(op), inputs, attributes, facts);
+    const definition = operators.require(op);
+    applied = inferCall(definition, inputs, attributes, facts);
+    checkSizes(definition, inputs, applied.output);
     known.set(key, applied);
   }
   return applied;
+}
+
+/** A kernel writes a result of a known size. Throws ShapeError for a shape rule that knows none. */
+function checkSizes(op: Operator, inputs: readonly TensorType[], output: TensorType): void {
+  const isUnknown = ({ shape }: TensorType): boolean => shape.some(isUnknownDim);
+  if (op.kind === 'dynamic' || op.composition !== undefined || !isUnknown(output)) return;
+  if (inputs.some(isUnknown)) return;
+  throw new ShapeError({
+    where: op.name,
+    got: `a result of ${formatType(output)} of inputs whose sizes are known`,
+    expected: 'sizes that follow from these',
+    remedy: 'An operator whose sizes depend on elements has the kind dynamic.',
+  });
 }
 
 /** Different for different values; JSON would write infinities and NaN alike. */

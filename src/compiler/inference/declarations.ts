@@ -2,7 +2,14 @@ import type { Dim } from '../../core/dim.ts';
 import { forEachSymbol } from '../../core/dim-symbols.ts';
 import { dividesByZero } from './divides-by-zero.ts';
 import type { FunctionExpr } from '../ir/expr.ts';
-import type { ConstructorDefinition, FunctionTypeNode, Type, TypeDefinition } from '../ir/type.ts';
+import {
+  type ConstructorDefinition,
+  formatType,
+  type FunctionTypeNode,
+  type TensorTypeNode,
+  type Type,
+  type TypeDefinition,
+} from '../ir/type.ts';
 
 /** The definitions behind the names of a module: its data types, constructors and global functions. */
 export interface Declared {
@@ -45,6 +52,11 @@ export const DIVISION_BY_ZERO: TypeFault = {
   expected: 'a divisor other than 0',
 };
 
+const negativeSize = (type: TensorTypeNode): TypeFault => ({
+  got: formatType(type),
+  expected: 'sizes from 0 up',
+});
+
 export interface TypeScope {
   readonly types: ReadonlyMap<string, TypeDefinition>;
   readonly typeParams: ReadonlySet<string>;
@@ -57,6 +69,7 @@ export function typeFault(type: Type, scope: TypeScope): TypeFault | undefined {
   switch (type.kind) {
     case 'tensor':
       if (type.shape.some(dividesByZero)) return DIVISION_BY_ZERO;
+      if (type.shape.some((dim) => typeof dim === 'number' && dim < 0)) return negativeSize(type);
       return scope.symbols === undefined ? undefined : symbolFault(type.shape, scope.symbols);
     case 'tuple':
       return firstFault(type.fields, scope);

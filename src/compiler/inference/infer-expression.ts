@@ -216,7 +216,8 @@ export class ExpressionInference {
     } else {
       yield* sub(this.#visit(value, this.#context.expectedOf(variable.type)));
       const { declared, expected: wanted } = this.#context.declareBinding(variable.type, expr);
-      this.#context.require(this.#context.useOf(value), wanted, { at: expr });
+      const part = expr.span && `let %${variable.name}`;
+      this.#context.require(this.#context.useOf(value), wanted, { at: expr, part });
       this.#context.setTerm(variable, declared);
     }
     yield* sub(this.#visit(expr.body, expected));

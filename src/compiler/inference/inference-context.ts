@@ -50,7 +50,7 @@ export interface Surroundings {
 
 interface RequireOptions {
   readonly at: Expr;
-  readonly part?: string;
+  readonly part?: string | undefined;
   readonly atRunTime?: boolean;
   /** Whether `expected` gets `?` for dimensions that differ. */
   readonly widens?: boolean;
@@ -65,6 +65,9 @@ export interface Scope {
   readonly naming: Map<string, Expr>;
   readonly typeParams: ReadonlySet<string>;
 }
+
+const ONE_SIZE =
+  'A name in the type of data is one size of all elements: declare it as ? where they may differ.';
 
 const NO_SYMBOLS: ReadonlySet<string> = new Set();
 const NO_SCOPE = { symbols: NO_SYMBOLS, typeParams: NO_SYMBOLS };
@@ -191,7 +194,13 @@ export class InferenceContext {
       return;
     }
     const wanted = after === got ? before : after;
-    complain({ got, expected: wanted, remedy: remedy ?? remedyFor(actual, expected) });
+    // The name of a size in data that a function takes.
+    const isOneSize = wanted === got && got.includes('?');
+    complain({
+      got,
+      expected: isOneSize ? `${wanted} whose elements have one size, which ? is not` : wanted,
+      remedy: remedy ?? (isOneSize ? ONE_SIZE : remedyFor(actual, expected)),
+    });
   }
 
   /**

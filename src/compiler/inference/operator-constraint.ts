@@ -1,4 +1,4 @@
-import { forEachSymbol } from '../../core/dim-symbols.ts';
+import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
 import { dividesByZero } from './divides-by-zero.ts';
 import { CompileLimitError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
@@ -31,6 +31,12 @@ interface OperatorContext {
 const NUMBERS = {
   int: applied('scalar', 'int', []),
   float: applied('scalar', 'float', []),
+};
+
+const UNKNOWN_SIZE = {
+  got: 'the dimension ?',
+  expected: 'a number or a symbol',
+  remedy: 'A let names the size of a value: let %y: Tensor[(k,), float32] = …;',
 };
 
 /** The rule of an operator, which wants its operands to be tensors of known types. */
@@ -78,6 +84,7 @@ function checkSymbols(expr: CallExpr, op: string, context: InferenceContext): vo
     if (spec.type !== 'dims' || typeof value !== 'object') continue;
     for (const dim of value) {
       if (dividesByZero(dim)) context.complain(expr, DIVISION_BY_ZERO, `attribute ${name}`);
+      if (isUnknownDim(dim)) context.complain(expr, UNKNOWN_SIZE, `attribute ${name}`);
       forEachSymbol(dim, (symbol) => {
         if (context.scope.symbols.has(symbol)) return;
         const expected = 'a symbol that a parameter or variable has as a dimension';

@@ -3,6 +3,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { Bindings } from './bindings.ts';
+import { func, tuple } from './build.ts';
 import { Diagnostics } from './diagnostics.ts';
 import type { Expr, FunctionExpr, Module } from './expr.ts';
 import { type Token, tokenize } from './lexer.ts';
@@ -243,8 +244,13 @@ class ModuleParser {
     if (MARKS.has(keyword)) cursor.expect('def');
     const name = cursor.take('global', 'the name of a function such as @main');
     if (this.#functions.has(name.text)) this.#duplicate(name);
-    const fn = yield* sub(PARSERS[isFunctionKeyword(keyword) ? keyword : 'def'](context, name));
-    if (!this.#functions.has(name.text)) this.#functions.set(name.text, fn);
+    // Known even if it cannot be read, so that those who call it are not reported too.
+    let fn = func([], tuple([]));
+    try {
+      fn = yield* sub(PARSERS[isFunctionKeyword(keyword) ? keyword : 'def'](context, name));
+    } finally {
+      if (!this.#functions.has(name.text)) this.#functions.set(name.text, fn);
+    }
   }
 
   /** `List[A] { Cons(A, List[A]), Nil }` */

@@ -64,8 +64,7 @@ function expand(expr: CallExpr, op: Operator, types: TypeInference): Expr {
     ...(isKnown && { type: types.of(expr) }),
   };
   const span = expr.span === undefined ? {} : { span: expr.span };
-  // Without a place: a complaint about its type names the variable, and so the operator.
-  const result: Expr = { kind: 'let', variable, value, body: variable };
+  const result: Expr = { kind: 'let', variable, value, body: variable, ...span };
   return params.reduceRight<Expr>((body, param, i) => {
     const arg = expr.args[i];
     return arg === undefined ? body : { kind: 'let', variable: param, value: arg, body, ...span };

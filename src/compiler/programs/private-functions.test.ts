@@ -77,7 +77,7 @@ describe('private functions', () => {
   test('all of a module are refused', () => {
     const text = 'private def @main(%x: Tensor[(n,), float32]) { %x }';
     expect(() => compile(parseModule(text), { without: ['inline'] })).toThrow(
-      'the module: got only private functions, expected one that sessions may call, such as @main.',
+      'ir:1:13: got only private functions, expected one that sessions may call, such as @main.',
     );
     expect(() => compile(parseModule(text))).toThrow('got only private functions');
   });

@@ -120,7 +120,7 @@ describe('what does not fit is named when it is compiled', () => {
     expect(() =>
       compileOnnx(ownModel('Shrink'), { operators: wrong, importers }),
     ).toThrowErrorMatchingInlineSnapshot(
-      `[TypeCheckError: @main, let %shrink_to: got Tensor[(n, 4), int32], expected Tensor[(n, 4), float32]. Insert a cast.]`,
+      `[TypeCheckError: node "v1", let %shrink_to: got Tensor[(n, 4), int32], expected Tensor[(n, 4), float32]. Insert a cast.]`,
     );
   });
 

@@ -51,7 +51,7 @@ describe('bounds', () => {
   test('of what no parameter has', () => {
     const wrong = 'def @main(%x: Tensor[(n,), float32], bounds={k: (1, 2)}) { neg(%x) }';
     expect(() => compile(parseModule(wrong))).toThrowErrorMatchingInlineSnapshot(
-      `[UnsupportedError: bounds: got the symbol k, expected one that is a dimension of a parameter that is a tensor.]`,
+      `[TypeCheckError: ir:1:5, bounds: got the symbol k, expected one that is a dimension of a parameter that is a tensor.]`,
     );
   });
 
