@@ -1,4 +1,5 @@
 import { ShapeError, UsageError } from '../core/errors.ts';
+import { OpaqueValue } from '../core/opaque-value.ts';
 import { formatShape } from '../core/shape.ts';
 import type { FunctionInfo, ValueInfo } from '../worker/protocol.ts';
 import { type BoundValue, type Inputs, isPlain, type PlainInputs } from './input-value.ts';
@@ -44,12 +45,15 @@ export function convertInputs(
     if (param?.dtype === 'any' && typeof value === 'function') {
       return [name, { wire: given.wire(value, where) }];
     }
+    if (param?.dtype === 'any' && value instanceof OpaqueValue) {
+      return [name, { wire: given.wireObject(value) }];
+    }
     if (!isImageInput(value)) {
       throw new UsageError({
         where,
         got: value === null ? 'null' : Object(value).constructor.name,
         expected:
-          'a Tensor, a DeviceTensor, a picture, a number, an array, { constructor, fields } or a function',
+          'a Tensor, a DeviceTensor, a picture, a number, an array, { constructor, fields }, a function or an OpaqueValue',
         remedy: 'Tensor.from makes a tensor of an array.',
       });
     }

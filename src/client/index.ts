@@ -23,6 +23,7 @@ export {
   WorkerError,
 } from '../core/errors.ts';
 export type { GpuLike } from '../core/gpu-like.ts';
+export { OpaqueValue } from '../core/opaque-value.ts';
 export type { CodePlace, PausedCall, PauseOptions } from '../core/paused-call.ts';
 export type { Shape } from '../core/shape.ts';
 export type {

@@ -141,7 +141,7 @@ describe('results', () => {
       return f.call('vm.builtin.make_tuple', [f.param('x'), storage]);
     });
     await expect(session.run({ x }, { keep: 'device' })).rejects.toThrow(
-      'run: got a storage as a result, expected tensors, numbers, strings, shapes or tuples of them.',
+      'run: got a storage as a result, expected tensors, numbers, strings, shapes, functions or tuples and data of them.',
     );
     expect((await session.memory()).liveBytes).toBe(0);
     await session.dispose();

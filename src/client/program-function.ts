@@ -1,6 +1,8 @@
 import { UsageError } from '../core/errors.ts';
+import type { OpaqueValue } from '../core/opaque-value.ts';
 import type { CallPage, HandleId, RunRequest, WireResult, WireValue } from '../worker/protocol.ts';
 import type { HandleOwner } from './device-tensor.ts';
+import { givePageObjects, PageObjects, pageObjectsOf } from './page-objects.ts';
 import { callableFrom, type FunctionBridge } from './session-functions.ts';
 import type {
   FunctionInput,
@@ -10,7 +12,7 @@ import type {
   SessionFunction,
 } from './session-value.ts';
 import { wireStructured } from './structured-input.ts';
-import { fromWire } from './wire-values.ts';
+import { fromWire, type LateForm } from './wire-values.ts';
 
 /** The part of a session that its functions need. */
 export interface FunctionOwner extends HandleOwner {
@@ -34,7 +36,11 @@ export function fromWireWithFunctions(
   results: readonly WireResult[],
   owner: FunctionOwner,
 ): Record<string, OutputValue> {
-  return fromWire(results, owner, (handle) => programFunction(owner, handle)) ?? {};
+  const late = (value: LateForm): OutputValue =>
+    value.kind === 'opaque'
+      ? pageObjectsOf(owner).get(value)
+      : programFunction(owner, value.handle);
+  return fromWire(results, owner, late) ?? {};
 }
 
 function programFunction(owner: FunctionOwner, handle: HandleId): ProgramFunction {
@@ -69,11 +75,23 @@ function wireArguments(
 export class GivenFunctions implements FunctionBridge {
   readonly #functions = new Map<string, SessionFunction>();
   readonly #names = new Map<SessionFunction, string>();
-  /** The session; undefined until it is loaded. */
-  owner: FunctionOwner | undefined;
+  readonly objects: PageObjects;
+  #hasObjects = false;
+  #owner: FunctionOwner | undefined;
 
   constructor(owner: FunctionOwner | undefined) {
-    this.owner = owner;
+    this.#owner = owner;
+    this.objects = owner === undefined ? new PageObjects() : pageObjectsOf(owner);
+  }
+
+  /** The session; undefined until it is loaded. */
+  get owner(): FunctionOwner | undefined {
+    return this.#owner;
+  }
+
+  set owner(session: FunctionOwner) {
+    this.#owner = session;
+    givePageObjects(session, this.objects);
   }
 
   /** A function of the program goes back as itself, one of the page by a name. Throws UsageError. */
@@ -86,6 +104,11 @@ export class GivenFunctions implements FunctionBridge {
     if (place.owner === this.owner) return { kind: 'closure', handle: place.handle };
     const got = 'a function of another session';
     throw new UsageError({ where, got, expected: 'one of this session, or of the page' });
+  }
+
+  wireObject(given: OpaqueValue): WireValue {
+    this.#hasObjects = true;
+    return this.objects.wire(given);
   }
 
   #nameOf(given: SessionFunction): string {
@@ -105,9 +128,10 @@ export class GivenFunctions implements FunctionBridge {
     return this.#functions.get(name);
   }
 
-  /** Undefined where the page gave no functions of its own. */
+  /** Undefined where the page gave neither functions of its own nor objects. */
   callPage(): CallPage | undefined {
-    return this.#functions.size === 0 ? undefined : callableFrom({}, this);
+    const isNeeded = this.#hasObjects || this.#functions.size > 0;
+    return isNeeded ? callableFrom({}, this) : undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import { proxy } from 'comlink';
 import { errorToData, UsageError } from '../core/errors.ts';
+import type { OpaqueValue } from '../core/opaque-value.ts';
 import { foldValues } from '../core/value-fold.ts';
 import type { NodeOutput, NodeSignature } from '../core/node-function.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type WireSignature,
   type WireValue,
 } from '../worker/protocol.ts';
+import type { PageObjects } from './page-objects.ts';
 import type {
   FunctionInput,
   FunctionResult,
@@ -61,6 +63,10 @@ export type SessionFunctions = Readonly<Record<string, SessionFunction | Session
 
 /** What takes functions to a program and back. */
 export interface FunctionBridge {
+  /** Objects of the page that went there. */
+  readonly objects: PageObjects;
+  /** An object of the page, as it goes there. */
+  wireObject(given: OpaqueValue): WireValue;
   /** A function of the program, for the page to call. Throws UsageError before the session is loaded. */
   functionOf(handle: HandleId): ProgramFunction;
   /** A function of the page, or of the program, as it goes there; those of the page are called by `callPage`. */
@@ -78,6 +84,10 @@ export function callableFrom(functions: SessionFunctions, bridge: FunctionBridge
   }
   return proxy(async (name: string, args: readonly WireValue[], node?: PageNode) => {
     try {
+      if (node?.kind === 'drop') {
+        for (const one of args) if (one.kind === 'opaque') bridge.objects.drop(one);
+        return { ok: true, value: { kind: 'null' } } as const;
+      }
       const call = functions[name] ?? bridge.given(name);
       if (call === undefined) throw new UsageError(`The page has no function ${name}.`);
       return { ok: true, value: await answer(name, call, { args, node, bridge }) } as const;
@@ -119,7 +129,8 @@ async function answer(
   }
   if (node?.kind === 'type') return { kind: 'string', value: typeOf(name, given, node.signature) };
   const inputs = args.map(toOutput).map((value) => (value instanceof Tensor ? value : undefined));
-  return resultOf(await given.run(inputs, attributesOf(node?.attributes ?? {})), name, bridge);
+  const attributes = node?.kind === 'run' ? node.attributes : {};
+  return resultOf(await given.run(inputs, attributesOf(attributes)), name, bridge);
 }
 
 /** As JSON. */
@@ -151,6 +162,7 @@ const outputsBy = (bridge: FunctionBridge): ((value: WireValue) => OutputValue) 
     ...PAGE_FORMS,
     handle: () => null,
     closure: ({ handle }) => bridge.functionOf(handle),
+    opaque: (value) => bridge.objects.get(value),
     packed: () => null,
     adt: ({ tag, name }, fields) => {
       if (name === '') return fields;

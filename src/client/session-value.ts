@@ -1,3 +1,4 @@
+import type { OpaqueValue } from '../core/opaque-value.ts';
 import type { DeviceTensor } from './device-tensor.ts';
 import type { Tensor } from './tensor.ts';
 
@@ -25,7 +26,8 @@ export interface DataInput {
 export type FunctionInput = SessionFunction | ProgramFunction;
 
 /**
- * The argument of `run` for one input. Plain numbers are for int and float parameters, arrays for tuples.
+ * The argument of `run` for one input. Plain numbers are for int and float parameters, arrays for tuples, an
+ * OpaqueValue for a parameter `Opaque[name]` of its name.
  */
 export type InputValue =
   | FunctionInput
@@ -33,6 +35,7 @@ export type InputValue =
   | DeviceTensor
   | ImageInput
   | DataInput
+  | OpaqueValue
   | readonly InputValue[]
   | number
   | string;
@@ -59,6 +62,7 @@ export type OutputValue =
   | AdtOutput
   | ProgramFunction
   | DataOutput
+  | OpaqueValue
   | readonly OutputValue[]
   | number
   | string

@@ -1,4 +1,5 @@
 import { UsageError } from '../core/errors.ts';
+import { OpaqueValue } from '../core/opaque-value.ts';
 import type { WireValue } from '../worker/protocol.ts';
 import { DeviceTensor } from './device-tensor.ts';
 import type { WiredValue } from './input-value.ts';
@@ -7,9 +8,10 @@ import { Tensor } from './tensor.ts';
 
 type Structured = DataInput | readonly InputValue[];
 
-/** Takes the functions among the fields. */
+/** Takes the functions and the objects of the page among the fields. */
 export interface GivenFunctions {
   wire(given: FunctionInput, where: string): WireValue;
+  wireObject(given: OpaqueValue): WireValue;
 }
 
 /** Whether an input is a tuple or data. */
@@ -59,6 +61,7 @@ function open(value: Structured): Open {
 
 function wireLeaf(value: unknown, where: string, given: GivenFunctions | undefined): WireValue {
   if (typeof value === 'function' && given) return given.wire(value as FunctionInput, where);
+  if (value instanceof OpaqueValue && given) return given.wireObject(value);
   if (typeof value === 'number') {
     return { kind: Number.isSafeInteger(value) ? 'int' : 'float', value };
   }
@@ -73,7 +76,14 @@ function wireLeaf(value: unknown, where: string, given: GivenFunctions | undefin
   }
   throw new UsageError({
     where,
-    got: value === null ? 'null' : `a ${typeof value} in a tuple or in data`,
-    expected: 'a Tensor, a DeviceTensor, a number, an array or { constructor, fields }',
+    got: described(value),
+    expected:
+      'a Tensor, a DeviceTensor, a number, an array, { constructor, fields }, a function or an OpaqueValue',
   });
+}
+
+/** A value that is none, in a word or two. */
+function described(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  return value.constructor === Object ? 'an object' : `the object ${value.constructor.name}`;
 }

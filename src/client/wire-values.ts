@@ -78,13 +78,18 @@ export const PAGE_FORMS = {
     new Tensor(dtype, data, shape),
 };
 
-/** Results by name; undefined where there are functions among them, and nothing that makes them. */
+/** What a page may get, if rarely: functions of a program, and objects of its own. */
+export type LateForm = WireForms['closure' | 'opaque'];
+
+/** Results by name; undefined where there are functions or objects among them, and nothing that makes them. */
 export function fromWire(
   results: readonly WireResult[],
   owner: HandleOwner,
-  functionOf?: (handle: HandleId) => OutputValue,
+  makeLate?: (value: LateForm) => OutputValue,
 ): Record<string, OutputValue> | undefined {
   let isLate = false;
+  const late = (value: LateForm): OutputValue =>
+    makeLate ? makeLate(value) : ((isLate = true), null);
   const outputOf = foldValues<WireForms, OutputValue>(WIRE_SIDE, {
     // One by one: to spread them takes longer than all else here.
     null: PAGE_FORMS.null,
@@ -94,7 +99,8 @@ export function fromWire(
     shape: PAGE_FORMS.shape,
     tensor: PAGE_FORMS.tensor,
     handle: (value) => new DeviceTensor(owner, value.handle, value),
-    closure: ({ handle }) => (functionOf ? functionOf(handle) : ((isLate = true), null)),
+    closure: late,
+    opaque: late,
     packed: () => null,
     adt: ({ tag, name: constructor }, fields) =>
       constructor === '' ? fields : constructor ? { constructor, fields } : { tag, fields },

@@ -1,4 +1,4 @@
-import { DeviceTensor, type OutputValue, Tensor } from '../client/index.ts';
+import { DeviceTensor, OpaqueValue, type OutputValue, Tensor } from '../client/index.ts';
 import { float16ToNumber } from '../core/float16.ts';
 
 const SHOWN_VALUES = 6;
@@ -18,6 +18,9 @@ export function describeOutput(value: OutputValue): OutputDescription {
       range: '',
       values: 'on the device',
     };
+  }
+  if (value instanceof OpaqueValue) {
+    return { type: `Opaque[${value.name}]`, range: '', values: '' };
   }
   if (value === null || typeof value !== 'object') {
     return { type: value === null ? 'null' : typeof value, range: '', values: String(value) };

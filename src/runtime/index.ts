@@ -1,6 +1,7 @@
 /** Package entry `weft-vm/vm`: runs executables on devices. Bundles no compiler and no printer. */
 export type { CompileMode, CompileModeOption } from '../core/compile-mode.ts';
 export { HostTensor } from '../core/host-tensor.ts';
+export { OpaqueValue } from '../core/opaque-value.ts';
 export type { CodePlace, PausedCall, PauseOptions } from '../core/paused-call.ts';
 export type {
   Allocator,
@@ -56,7 +57,6 @@ export {
   DTypeValue,
   FloatValue,
   type MachineValue,
-  OpaqueValue,
   PackedFunctionValue,
   ShapeHeap,
   ShapeValue,

@@ -1,3 +1,4 @@
+import type { OpaqueValue } from '../core/opaque-value.ts';
 import type { ValueSide } from '../core/value-fold.ts';
 import {
   AdtValue,
@@ -5,7 +6,6 @@ import {
   type DTypeValue,
   type FloatValue,
   type MachineValue,
-  type OpaqueValue,
   type PackedFunctionValue,
   type ShapeHeap,
   type ShapeValue,

@@ -8,6 +8,7 @@ import type {
 import { formatFullType } from '../bytecode/format-full-type.ts';
 import { RuntimeError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
+import { OpaqueValue } from '../core/opaque-value.ts';
 import { formatShape } from '../core/shape.ts';
 import {
   adaptHostFunction,
@@ -25,7 +26,6 @@ import {
   discard,
   FloatValue,
   isValue,
-  OpaqueValue,
   PackedFunctionValue,
   ShapeValue,
   TensorValue,

@@ -1,6 +1,7 @@
 import { type DType, storageByteLength } from '../core/dtype.ts';
 import { internalError, OutOfMemoryError, UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
+import { OpaqueValue } from '../core/opaque-value.ts';
 import { elementCount, formatShape, type Shape } from '../core/shape.ts';
 import type { Device, DeviceBuffer, DeviceTensor } from '../device/device.ts';
 
@@ -308,25 +309,6 @@ export class PackedFunctionValue {
   constructor(name: string, call: PackedFunction) {
     this.name = name;
     this.call = call;
-  }
-}
-
-/**
- * An object of JavaScript that a function gives a program of type `any`, and the program hands to other
- * functions. The program cannot look into it, and it does not leave the machine: a snapshot or a remote call that
- * meets one is refused and names it. The garbage collector frees the object.
- */
-export class OpaqueValue {
-  /** Tells values apart. */
-  readonly kind = 'opaque';
-  /** The name of its kind, for messages: `database`. */
-  readonly name: string;
-  /** The object itself. */
-  readonly value: unknown;
-
-  constructor(name: string, value: unknown) {
-    this.name = name;
-    this.value = value;
   }
 }
 

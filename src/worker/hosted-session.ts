@@ -27,6 +27,7 @@ import {
   type WireTensor,
   type WireValue,
 } from './protocol.ts';
+import { PageObject } from './page-object.ts';
 import { draftsOf, type FunctionValue } from './result-draft.ts';
 import type { SessionDevices, SharedUse } from './shared-use.ts';
 
@@ -277,6 +278,7 @@ export class HostedSession {
       handle: ({ handle }) => retained(this.#resolve(handle, lenders)),
       closure: ({ handle }) => retained(this.#heldFunction(handle).value),
       packed: ({ name, call = callPage }) => this.#pageFunction(name, call),
+      opaque: (wire) => new PageObject(wire, callPage),
       adt: ({ tag, name }, fields) => {
         if (name === '') return fields;
         if (name !== undefined) return { constructor: name, fields };

@@ -22,6 +22,7 @@ import {
 } from './protocol.ts';
 import { type HeldFunctions, newHeld } from './held-functions.ts';
 import { HOST_FORMS } from './host-forms.ts';
+import { PageObject } from './page-object.ts';
 import { wireAttributes } from './wire-nodes.ts';
 import { draftsOf, type FunctionValue } from './result-draft.ts';
 
@@ -137,6 +138,7 @@ function fromPage(given: WireValue, page: CalledPage): HostInput {
       const call: HostFunction = (...args) => callFunction(name, args, { ...page, callPage });
       return Object.defineProperty(call, 'name', { value: name });
     },
+    opaque: (wire) => new PageObject(wire, page.callPage),
     adt: ({ tag, name }, fields) => dataOf(tag, name, fields),
   });
   return convert(given);

@@ -55,8 +55,12 @@ export type CallPage = (
   node?: PageNode,
 ) => Promise<Reply<WireValue>>;
 
-/** A call for a node of a model: its value, with null for inputs that it leaves out, or its type as JSON. */
+/**
+ * A call for a node of a model: its value, with null for inputs that it leaves out, or its type as JSON. Or word that
+ * no program holds an object of the page any more.
+ */
 export type PageNode =
+  | { readonly kind: 'drop' }
   | { readonly kind: 'run'; readonly attributes: WireAttributes }
   | { readonly kind: 'type'; readonly signature: WireSignature };
 
@@ -363,7 +367,8 @@ export interface WireForms {
   readonly closure: { readonly kind: 'closure'; readonly handle: HandleId };
   /** A function of the page, by the name under which `call` calls it, which is that of the run if it is absent. */
   readonly packed: { readonly kind: 'packed'; readonly name: string; readonly call?: CallPage };
-  readonly opaque: never;
+  /** An object of the page, by its number there. */
+  readonly opaque: { readonly kind: 'opaque'; readonly name: string; readonly id: number };
   readonly storage: never;
   readonly heap: never;
   readonly vm: never;

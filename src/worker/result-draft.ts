@@ -1,7 +1,8 @@
 import { foldValues } from '../core/value-fold.ts';
 import type { ClosureValue, PackedFunctionValue, TensorValue, Value } from '../runtime/value.ts';
 import type { WireValue } from './protocol.ts';
-import type { RefusedKind } from './refused-result.ts';
+import { PageObject } from './page-object.ts';
+import type { RefusedValue } from './refused-result.ts';
 import { MACHINE_SIDE, type MachineForms } from '../runtime/machine-side.ts';
 
 /** Limits of a result for a page: messages must not exhaust stack or memory of a thread. */
@@ -35,10 +36,10 @@ export async function draftsOf(
   keepFunction?: (value: FunctionValue) => WireValue,
 ): Promise<readonly WholeDraft[]> {
   let tensors = new Set<TensorValue>();
-  let refused: RefusedKind | undefined = undefined as RefusedKind | undefined;
+  let refused: RefusedValue | undefined = undefined as RefusedValue | undefined;
   const leaf = (wire: WireValue): ResultDraft => ({ count: 1, depth: 0, finish: () => wire });
-  const refuse = ({ kind }: { readonly kind: RefusedKind }): ResultDraft => {
-    refused ??= kind;
+  const refuse = (value: RefusedValue): ResultDraft => {
+    refused ??= value;
     return leaf({ kind: 'null' });
   };
   const takeFunction = (value: FunctionValue): ResultDraft =>
@@ -68,7 +69,7 @@ export async function draftsOf(
     dtype: refuse,
     closure: takeFunction,
     packed: takeFunction,
-    opaque: refuse,
+    opaque: (value) => (value instanceof PageObject ? leaf(value.wire) : refuse(value)),
     storage: refuse,
     heap: refuse,
     vm: refuse,

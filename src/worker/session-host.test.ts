@@ -119,7 +119,7 @@ test('whatever a run does, it leaves the constants; dispose leaves nothing', asy
       "recurses": "allocation on host: got a request of 20 bytes with 1048064 live, 0 pooled and 400 in constants, expected at most 1048576 bytes in all. Raise the byte budget, use a smaller batch, or dispose of other sessions.",
       "returns": "ok",
       "returnsAConstant": "ok",
-      "returnsAStorage": "run: got a storage as a result, expected tensors, numbers, strings, shapes or tuples of them. Storages stay inside the machine, opaque values on their side, and functions of a snapshot in it.",
+      "returnsAStorage": "run: got a storage as a result, expected tensors, numbers, strings, shapes, functions or tuples and data of them. Storages stay inside the machine, opaque values on their side, and functions of a snapshot in it.",
       "returnsItsInput": "ok",
       "waits": "This operation was aborted",
     }

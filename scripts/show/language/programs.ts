@@ -1,6 +1,6 @@
 import type { OutputValue, Session } from '../../../src/client/index.ts';
 import type { LoadOptions } from '../../../src/client/index.ts';
-import { type DeviceTensor, Tensor } from '../../../src/client/index.ts';
+import { type DeviceTensor, OpaqueValue, Tensor } from '../../../src/client/index.ts';
 import {
   callFunction,
   compile,
@@ -124,6 +124,15 @@ def @main(
   results=["state"]
 ) {
   scatter_nd(%state, %at, %row)
+}`;
+
+const OBJECTS = `
+extern def @"shelf.open"(%key: int) -> Opaque[shelf]
+extern def @"shelf.count"(%shelf: Opaque[shelf], %least: int) -> int
+def @main(%key: int, %mine: Opaque[shelf]) {
+  let %shelf = @"shelf.open"(%key);
+  %counts = @map(fn (%one: Opaque[shelf]) { @"shelf.count"(%one, #3) }, Cons(%shelf, Cons(%mine, Nil)));
+  (@"shelf.count"(%shelf, #2), %counts, %mine)
 }`;
 
 function builtWithExtern(): Uint8Array {
@@ -305,6 +314,25 @@ def @main(%k: int) {
       return [value, (await session.memory()).functions];
     },
     expected: [[2, 40], 0],
+  },
+  {
+    title: 'an object of the page goes through a program, in data too, and comes back as itself',
+    source: program(OBJECTS),
+    options: {
+      functions: {
+        'shelf.open': (key) => new OpaqueValue('shelf', [Number(key), 2, 3]),
+        'shelf.count': (shelf, least) =>
+          (shelf instanceof OpaqueValue ? (shelf.value as number[]) : []).filter(
+            (book) => book >= Number(least),
+          ).length,
+      },
+    },
+    run: async (session) => {
+      const mine = new OpaqueValue('shelf', [5, 6]);
+      const { result0, result1, result2 } = await session.run<OutputValue>({ key: 1, mine });
+      return [plain(result0), plain(result1), result2 === mine];
+    },
+    expected: [2, { Cons: [1, { Cons: [2, { Nil: [] }] }] }, true],
   },
   {
     title: 'private functions run and are no entries of the session',

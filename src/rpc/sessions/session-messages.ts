@@ -1,3 +1,4 @@
+import { UnsupportedError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { foldValues } from '../../core/value-fold.ts';
 import { HOST_FORMS } from '../../worker/host-forms.ts';
@@ -49,6 +50,14 @@ export function toRpcValues(values: readonly WireValue[], ends: SessionEnds): Rp
     handle: ends.toHandle,
     closure: ends.toFunction,
     packed: ends.toPage,
+    opaque: ({ name }) => {
+      throw new UnsupportedError({
+        where: 'remote session',
+        got: `the opaque value ${JSON.stringify(name)}`,
+        expected: 'a number, string, shape, tensor, function, tuple or data',
+        remedy: 'An object stays on its side: send a key of it.',
+      });
+    },
     adt: ({ tag, name = null }, fields) => new RpcTuple([name, ...fields], tag),
   });
   return new RpcTuple(values.map(convert));
