@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { buildDeclarations } from './build-declarations.mjs';
+import { trimSourceMaps } from './trim-source-maps.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -10,4 +11,5 @@ for (const config of ['library.config.ts', 'static.config.ts']) {
   await build({ root, configFile: join(root, 'scripts', config), logLevel: 'warn' });
 }
 await buildDeclarations({ root, outDir: join(root, 'dist') });
+trimSourceMaps(join(root, 'dist'));
 console.log('built dist/');

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { isOfOtherPackage } from '../trim-source-maps.mjs';
 
 /** The bundler's own lines have no source. */
 const RUNTIME = /rolldown-runtime-[\w-]+\.js$/;
@@ -39,9 +40,11 @@ function isListOfExports(code) {
   return statements.every((text) => /^\s*(?:$|import\s*["'{]|export\s*\{)/.test(text));
 }
 
-/** The package holds no sources beside the maps, so that they have to be inside. */
+/** The package holds no sources of its own beside the maps, so that they have to be inside. */
 function complaintOf({ sources, sourcesContent, mappings }) {
   if (mappings === '') return 'maps nothing';
-  const lost = sources.filter((_, i) => typeof sourcesContent?.[i] !== 'string');
+  const lost = sources.filter(
+    (source, i) => !isOfOtherPackage(source) && typeof sourcesContent?.[i] !== 'string',
+  );
   return lost.length > 0 ? `has no text of ${lost.slice(0, 3).join(', ')}` : undefined;
 }
