@@ -1,4 +1,15 @@
 import { HostTensor } from '../../../core/host-tensor.ts';
+import {
+  call,
+  callFunction,
+  constant,
+  func,
+  global,
+  gradient,
+  projection,
+  variableOf,
+} from '../../ir/build.ts';
+import type { Expr, Module } from '../../ir/expr.ts';
 import { importOnnx } from '../../../frontend/onnx/import-onnx.ts';
 import { type OnnxModelSpec, writeOnnxModel } from '../../../testing/onnx-writer.ts';
 import {
@@ -30,8 +41,31 @@ const toSum = (input: string) => ({
   attributes: { keepdims: 0 },
 });
 
+/** A program whose `@f` is the sum of sines of the derivatives of another one's. */
+function derivativesOf({ title, module, args }: GradientProgram): GradientProgram {
+  const derived = (float: ProgramFloat): Module => {
+    const { functions, ...others } = module(float);
+    const renamed = [...functions].map(([name, fn]) => [name === 'f' ? 'g' : name, fn] as const);
+    const params = (functions.get('f')?.params ?? []).map(({ type }, i) =>
+      variableOf(`y${i}`, type),
+    );
+    const made = callFunction(gradient(global('g')), params);
+    const sums = params.flatMap(({ type }, i) => {
+      if (type?.kind !== 'tensor' || type.dtype !== float) return [];
+      // Small numbers: their differences are exact enough.
+      const scaled = call('mul', [projection(projection(made, 1), i), scalarOf(float, 1 / 64)]);
+      return [call('reduce_sum', [call('sin', [scaled])])];
+    });
+    const body = sums.reduce<Expr>((sum, own) => call('add', [sum, own]), scalarOf(float, 0));
+    return { ...others, functions: new Map([...renamed, ['f', func(params, body)]]) };
+  };
+  return { title: `derivatives of ${title}`, module: derived, args };
+}
+
+const scalarOf = (float: ProgramFloat, value: number) => constant(scalar(float, value));
+
 /** Models with regions, from ONNX. */
-export const ONNX_PROGRAMS: readonly GradientProgram[] = [
+const MODELS: readonly GradientProgram[] = [
   modelProgram(
     'an ONNX Loop that carries a vector and gathers a row of each step',
     (float) => ({
@@ -185,3 +219,6 @@ export const ONNX_PROGRAMS: readonly GradientProgram[] = [
     [[0.5, -0.8], 1.3],
   ),
 ];
+
+/** Models with regions, and their derivatives. */
+export const ONNX_PROGRAMS: readonly GradientProgram[] = [...MODELS, ...MODELS.map(derivativesOf)];

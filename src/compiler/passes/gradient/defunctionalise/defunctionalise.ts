@@ -1,11 +1,8 @@
-import { isUnknownDim } from '../../../../core/dim-symbols.ts';
 import {
-  call,
   callFunction,
   construct,
   func,
   global,
-  letIn,
   projection,
   tuple,
   variableOf,
@@ -14,6 +11,7 @@ import type {
   CallExpr,
   Expr,
   FunctionExpr,
+  MatchExpr,
   Module,
   OperatorExpr,
   VarExpr,
@@ -21,6 +19,7 @@ import type {
 import { isGradientOperator } from '../../../ir/gradient-operators.ts';
 import { MAKE_CLOSURE } from '../../../ir/machine-operators.ts';
 import type {
+  AdtTypeNode,
   ConstructorDefinition,
   FunctionTypeNode,
   Type,
@@ -36,6 +35,7 @@ import { nameUnknownDims } from '../../name-unknown-dims.ts';
 import type { PassContext } from '../../pass.ts';
 import { toAnf } from '../../to-anf.ts';
 import { boundSymbols } from '../copy-function.ts';
+import { substituteTypes } from '../typed-values.ts';
 import { derivativesAsFunctions } from './derivatives-as-functions.ts';
 import {
   type FunctionClass,
@@ -44,6 +44,7 @@ import {
   somePart,
   withoutSizes,
 } from './function-classes.ts';
+import { type MatchedType, type NewSize, withSizes, withSizesOfSource } from './held-sizes.ts';
 import { monomorphise } from './monomorphise.ts';
 
 /** A program whose functions of some types are data, and these types. */
@@ -202,7 +203,8 @@ class Conversion {
     for (const expr of postOrder(fn)) {
       for (const variable of bindersOf(expr)) {
         // Inference knows better what a let is bound to.
-        const isFree = expr.kind === 'let' && variable.type?.kind !== 'tensor';
+        const isFree =
+          expr.kind === 'let' && variable.type?.kind !== 'tensor' && !isBranching(expr.value);
         const type = isFree || variable.type === undefined ? undefined : variable.type;
         variables.set(variable, { ...variable, type: type && this.#classes.mapped(type) });
       }
@@ -214,6 +216,9 @@ class Conversion {
       if (original.kind === 'call' && rebound.kind === 'call') {
         return this.#call(rebound, original, { lets, standing, newSize });
       }
+      if (original.kind === 'match' && rebound.kind === 'match') {
+        return this.#match(rebound, this.#types.of(original.value), newSize);
+      }
       // Types of nodes are known by identity.
       return { ...withChildren(rebound, (child) => this.#value(child)) };
     });
@@ -224,6 +229,22 @@ class Conversion {
       body: this.#value(body),
       ...(resultType === undefined ? {} : { resultType: this.#classes.mapped(resultType) }),
     };
+  }
+
+  #match(expr: MatchExpr, source: Type, newSize: NewSize): MatchExpr {
+    const held = this.#classes.mapped(source);
+    const clauses = expr.clauses.map((clause) => ({ ...clause, body: this.#value(clause.body) }));
+    const whole = { ...expr, value: this.#value(expr.value), clauses };
+    const fields = (own: AdtTypeNode, kept: AdtTypeNode, name: string): readonly MatchedType[] => {
+      const { params = [], constructors = [] } = this.#module.types.get(own.name) ?? {};
+      const types = constructors.find((candidate) => candidate.name === name)?.fields ?? [];
+      const [mine, theirs] = [argumentsOf(params, own), argumentsOf(params, kept)];
+      return types.map((type) => ({
+        source: substituteTypes(type, mine),
+        held: substituteTypes(this.#classes.mapped(type), theirs),
+      }));
+    };
+    return withSizesOfSource(whole, { source, held }, { newSize, fields });
   }
 
   #call(expr: CallExpr, original: CallExpr, { lets, standing, newSize }: Surroundings): Expr {
@@ -247,10 +268,11 @@ class Conversion {
       return withSizes(made, this.#types.of(original), newSize);
     }
     const callee = expr.callee.kind === 'var' ? expr.callee : { ...expr.callee };
-    // Those of constructors follow from their fields and from what reads them.
-    if (typeArguments === undefined || callee.kind === 'constructor')
-      return { ...plain, callee, args };
-    const given = typeArguments.map((type) => this.#classes.mapped(type));
+    if (typeArguments === undefined) return { ...plain, callee, args };
+    const isData = callee.kind === 'constructor';
+    const given = typeArguments.map((type) =>
+      isData ? this.#classes.held(type) : this.#classes.mapped(type),
+    );
     return { ...plain, callee, args, typeArguments: given };
   }
 
@@ -322,25 +344,12 @@ function hasTensors(type: Type): boolean {
   return isSized(type);
 }
 
-/** A value whose tensors have the sizes of a type, which are the same numbers. */
-function withSizes(value: Expr, type: Type, newSize: () => string): Expr {
-  if (type.kind === 'tensor') {
-    if (!hasSizes(type)) return value;
-    if (!type.shape.some(isUnknownDim)) return call('reshape', [value], { shape: type.shape });
-    const own = type.shape.map(newSize);
-    const named = variableOf('sized', { ...type, shape: own });
-    const shape = type.shape.map((dim, axis) => (isUnknownDim(dim) ? (own[axis] ?? dim) : dim));
-    return letIn(named, value, call('reshape', [named], { shape }));
-  }
-  if (type.kind !== 'tuple' || !hasSizes(type)) return value;
-  const whole = variableOf('sized');
-  const fields = type.fields.map((field, i) => withSizes(projection(whole, i), field, newSize));
-  return letIn(whole, value, tuple(fields));
+function argumentsOf(params: readonly string[], { args }: AdtTypeNode): ReadonlyMap<string, Type> {
+  return new Map(params.flatMap((param, i) => (args[i] ? [[param, args[i]]] : [])));
 }
 
-function hasSizes(type: Type): boolean {
-  if (type.kind === 'tuple') return type.fields.some(hasSizes);
-  return type.kind === 'tensor' && !type.shape.every(isUnknownDim);
+function isBranching({ kind }: Expr): boolean {
+  return kind === 'if' || kind === 'match';
 }
 
 interface Surroundings {
@@ -349,10 +358,10 @@ interface Surroundings {
   /** Closures that stay functions. */
   readonly standing: ReadonlySet<Expr>;
   /** A new name for a size in the function. */
-  readonly newSize: () => string;
+  readonly newSize: NewSize;
 }
 
-function newNames(taken: Set<string>): () => string {
+function newNames(taken: Set<string>): NewSize {
   let count = 0;
   return () => {
     while (taken.has(`s${count}`)) count++;

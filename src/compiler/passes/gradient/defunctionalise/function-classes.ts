@@ -41,10 +41,17 @@ export class FunctionClasses {
     return type?.kind === 'function' ? this.#classes.get(keyOf(type)) : undefined;
   }
 
-  /** The type of the same values once functions are data. */
+  /** The type of the same values once functions are data, which hold tensors of any size. */
   mapped(type: Type): Type {
     const own = this.of(type);
-    return own === undefined ? withParts(type, (part) => this.mapped(part)) : own.data;
+    if (own !== undefined) return own.data;
+    if (type.kind === 'adt') return { ...type, args: type.args.map((part) => this.held(part)) };
+    return withParts(type, (part) => this.mapped(part));
+  }
+
+  /** {@link mapped} for an argument of a data type: there is one type of data for tensors of all sizes. */
+  held(type: Type): Type {
+    return asHeld(this.mapped(type));
   }
 
   /** The type that was mapped. */
@@ -82,6 +89,12 @@ export function withoutSizes<T extends Type>(type: T): T;
 export function withoutSizes(type: Type): Type {
   if (type.kind === 'tensor') return { ...type, shape: type.shape.map(() => '?') };
   return withParts(type, withoutSizes);
+}
+
+/** A type with tensors of any size. Functions keep theirs. */
+function asHeld(type: Type): Type {
+  if (type.kind === 'tensor') return withoutSizes(type);
+  return type.kind === 'function' ? type : withParts(type, asHeld);
 }
 
 function withParts(type: Type, change: (part: Type) => Type): Type {
