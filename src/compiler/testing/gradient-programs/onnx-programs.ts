@@ -53,7 +53,7 @@ function derivativesOf({ title, module, args }: GradientProgram): GradientProgra
     const sums = params.flatMap(({ type }, i) => {
       if (type?.kind !== 'tensor' || type.dtype !== float) return [];
       // Small numbers: their differences are exact enough.
-      const scaled = call('mul', [projection(projection(made, 1), i), scalarOf(float, 1 / 64)]);
+      const scaled = call('mul', [projection(projection(made, 1), i), scalarOf(float, 1 / 256)]);
       return [call('reduce_sum', [call('sin', [scaled])])];
     });
     const body = sums.reduce<Expr>((sum, own) => call('add', [sum, own]), scalarOf(float, 0));
