@@ -8,7 +8,8 @@ import { unroll } from '../linear/register-tile.ts';
 import { readInput, invocationGrid, perInvocation } from '../element-kernel.ts';
 import type { KernelRead, KernelSpec, ScratchOperand } from '../lowering.ts';
 import { rowGroupSize } from '../reduction/row-kernel.ts';
-import { type AttentionProblem, attentionProducts } from './attention-problem.ts';
+import type { AttentionProblem } from './attention-problem.ts';
+import { attentionProducts } from './attention-shape.ts';
 
 /** A product into memory, softmax in its place, and a product of that. */
 export function attentionByProducts(problem: AttentionProblem): readonly KernelSpec[] {

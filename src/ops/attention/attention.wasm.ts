@@ -27,7 +27,7 @@ import { productKernel } from '../linear/product.wasm.ts';
 import { softmaxRow } from '../normalization/softmax-row.wasm.ts';
 import { innerKernel, withHalves } from '../wasm-kernels.ts';
 import type { WasmLowering } from '../wasm-lowering.ts';
-import { attentionProducts, type AttentionShape, attentionShape } from './attention-problem.ts';
+import { attentionProducts, type AttentionShape, attentionShape } from './attention-shape.ts';
 
 /** For each head of keys: a product into memory, softmax in its place, and a product of that. */
 const attention: WasmLowering = (given) => {

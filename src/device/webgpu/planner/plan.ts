@@ -4,7 +4,7 @@ import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
 import { elementCount } from '../../../core/shape.ts';
 import { missingOperator } from '../../../ops/missing-operator.ts';
-import { withoutAlternatives } from '../../../ops/program/wgsl-kernel.ts';
+import { withoutAlternatives } from '../../../ops/program/without-alternatives.ts';
 import type { OperatorTable } from '../../../ops/operator.ts';
 import { elementTypeOf } from './element-type.ts';
 import { partitionPrimitive } from './partition-primitive.ts';

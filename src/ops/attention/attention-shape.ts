@@ -1,0 +1,72 @@
+import { elementCount } from '../../core/shape.ts';
+import { dimsAttribute, floatAttribute } from '../attributes.ts';
+import { type MatmulProblem, plainProblem } from '../linear/matmul-problem.ts';
+import type { LoweringCall } from '../lowering.ts';
+import type { AttentionSizes } from './attention-variant.ts';
+
+/** A call of attention, whatever it is lowered to. */
+export interface AttentionShape extends AttentionSizes {
+  readonly heads: number;
+  /** Heads of keys. */
+  readonly kvHeads: number;
+  readonly queries: number;
+  readonly scale: number;
+  /** Scores beyond it are bent; 0: none. */
+  readonly softcap: number;
+  /** The position of the first query among keys where those behind a query do not count. */
+  readonly first: number | undefined;
+  /** Rows of all heads. */
+  readonly allRows: number;
+  /** Strides of what is added, by axis, 0 where it is broadcast. */
+  readonly strides: readonly number[];
+}
+
+export function attentionShape({
+  inputs,
+  attributes,
+}: Pick<LoweringCall, 'inputs' | 'attributes'>): AttentionShape {
+  const [query = [], key = [], value = [], added] = inputs.map((input) => input?.shape);
+  const [batch = 0, heads = 0, queries = 0, size = 0] = query;
+  const [, kvHeads = 0, keys = 0] = key;
+  const [first] = dimsAttribute(attributes, 'causal').map(Number);
+  const strides = [0, 1, 2, 3].map((axis) => {
+    const shape = [1, 1, 1, 1, ...(added ?? [])].slice(-4);
+    return shape[axis] === 1 ? 0 : elementCount(shape.slice(axis + 1));
+  });
+  const group = heads / Math.max(1, kvHeads);
+  return {
+    heads,
+    kvHeads,
+    queries,
+    batch: batch * kvHeads,
+    rows: group * queries,
+    keys,
+    size,
+    valueSize: value[3] ?? 0,
+    scale: floatAttribute(attributes, 'scale'),
+    softcap: floatAttribute(attributes, 'softcap'),
+    first,
+    allRows: batch * heads * queries,
+    strides,
+  };
+}
+
+/** The products of queries and keys, and of weights and values, for one head of keys. */
+export function attentionProducts({ rows, keys, size, valueSize, scale }: AttentionShape): {
+  readonly scores: MatmulProblem;
+  readonly values: MatmulProblem;
+} {
+  return {
+    scores: {
+      ...plainProblem({ m: rows, n: keys, k: size }),
+      a: { batch: [0, rows * size], row: size, column: 1 },
+      b: { batch: [0, keys * size], row: 1, column: size },
+      alpha: scale,
+    },
+    values: {
+      ...plainProblem({ m: rows, n: valueSize, k: keys }),
+      a: { batch: [0, rows * keys], row: keys, column: 1 },
+      b: { batch: [0, keys * valueSize], row: valueSize, column: 1 },
+    },
+  };
+}
