@@ -21,7 +21,8 @@ export const BUILTIN_SUMMARIES = {
     'The memory of a tensor for another one of its type: the same if nothing else refers to it, else new memory.',
   own: 'The elements of a tensor that nothing else refers to: the same memory, or a copy where it is shared.',
   append:
-    'Tensors one after the other along an axis; all axes before it are 1. The first is extended where it lies if nothing else refers to it and there is room behind it.',
+    'Tensors one after the other along an axis. The first is extended where it lies if nothing else refers to it and there is room behind each of its slices.',
+  whole: 'A tensor with all the room that it has along an axis as its size there.',
   to_device: 'The tensor on a device; the same value when it is there already.',
   make_tuple: 'A tuple: an ADT value of tag 0.',
   tuple_get: 'A field of a tuple.',

@@ -172,6 +172,10 @@ export const BUILTINS = {
     rest: p('part', 'tensor'),
     result: 'tensor',
   },
+  whole: {
+    params: [p('tensor', 'tensor'), p('axis', 'count')],
+    result: 'tensor',
+  },
   to_device: {
     params: [p('tensor', 'tensor'), p('device', 'device')],
     result: 'tensor',
@@ -253,6 +257,7 @@ export const LATER_BUILTINS = [
   'own',
   'reuse',
   'append',
+  'whole',
   'float_add',
   'float_sub',
   'float_mul',

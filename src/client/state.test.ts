@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { compile } from '../compiler/compile.ts';
 import { parseModule } from '../compiler/ir/parse.ts';
 import { DeviceTensor } from './device-tensor.ts';
+import { nodeGpu } from '../testing/node-gpu.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import type { Inputs } from './input-value.ts';
 import { Session } from './session.ts';
@@ -172,5 +173,62 @@ test.each(['wasm', 'host'] as const)(
     expect((await kept.read()).data).toEqual(new Float32Array(40 * 64).fill(1));
     longer.state.dispose();
     kept.dispose();
+  },
+);
+
+/** A cache of keys of three heads, as decoders have it, and what a query finds in it. */
+const CACHE = `def @main(
+  %past: Tensor[(1, 3, n, 4), float32], %row: Tensor[(1, 3, 1, 4), float32], results=["present", "sums"]
+) {
+  let %present = concat(%past, %row, axis=2);
+  (%present, reduce_sum(%present, axes=[2]))
+}`;
+
+const DOUBLED = `def @main(%x: Tensor[(1, 3, n, 4), float32], results=["y"]) { add(%x, %x) }`;
+
+test.each(['webgpu', 'wasm', 'host'] as const)(
+  'a cache of several heads grows where it lies, and other sessions read it, on %s',
+  async (device) => {
+    const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+    const loaded = [CACHE, DOUBLED].map((text) => {
+      const source = compile(parseModule(text), { verify: true }).toBytes();
+      return Session.load(source, { worker: false, device, ...gpu });
+    });
+    const [session, other] = await Promise.all(loaded);
+    if (session === undefined || other === undefined) throw new Error('no sessions');
+    const rowOf = (n: number): Tensor =>
+      new Tensor(
+        'float32',
+        Float32Array.from({ length: 12 }, (_, i) => n + (i >> 2) * 100),
+        [1, 3, 1, 4],
+      );
+    let past: Tensor | DeviceTensor = new Tensor('float32', new Float32Array(0), [1, 3, 0, 4]);
+    const live: number[] = [];
+    for (let n = 1; n <= 20; n++) {
+      const inputs: Inputs = { past, row: rowOf(n) };
+      const outputs = await session.run(inputs, { keep: ['present'], donate: ['past'] });
+      past = outputs.present;
+      const { sums } = outputs;
+      expect(sums instanceof Tensor && sums.data[11]).toBe(200 * n + (n * (n + 1)) / 2);
+      live.push((await session.memory()).liveBytes);
+    }
+    expect(new Set(live).size).toBeLessThan(8);
+    const kept = past as DeviceTensor;
+    const expected = [0, 100, 200].flatMap((head) =>
+      Array.from({ length: 80 }, (_, i) => head + 1 + (i >> 2)),
+    );
+    expect(kept.shape).toEqual([1, 3, 20, 4]);
+    expect([...(await kept.read()).data]).toEqual(expected);
+    for (let turn = 0; turn < 4; turn++) {
+      const { y } = await other.run({ x: kept });
+      expect([...(y?.data ?? [])]).toEqual(expected.map((value) => 2 * value));
+    }
+    const longer = await session.run({ past: kept, row: rowOf(0) }, { keep: ['present'] });
+    expect((await longer.present.read()).data[20 * 4]).toBe(0);
+    expect([...(await kept.read()).data]).toEqual(expected);
+    const { y } = await other.run({ x: kept }, { donate: ['x'] });
+    expect(y?.data.at(-1)).toBe(440);
+    longer.present.dispose();
+    await Promise.all([session.dispose(), other.dispose()]);
   },
 );

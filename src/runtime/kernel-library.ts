@@ -3,9 +3,11 @@ import type { HostTensor } from '../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { returnsTensor } from '../core/returns-tensor.ts';
 import type { Device, Kernel, PreparedKernels, PrepareOptions } from '../device/device.ts';
+import type { Allocator } from './allocator/allocator.ts';
 import { fits, notOnDevice, tooMany, wrongType } from './kernel-arguments.ts';
 import type { FunctionLibrary } from './function-library.ts';
 import type * as Returning from './returning-kernel.ts';
+import { dropCopies } from './tensor-read.ts';
 import { type PackedFunction, TensorValue } from './value.ts';
 
 /** A launch holds the thread for microseconds on a GPU, and until it is done on a processor. */
@@ -21,6 +23,7 @@ interface DeviceProgram {
   readonly primitives: ReadonlyMap<string, PrimitiveFunction>;
   /** For results that kernels make themselves. */
   readonly upload: Upload;
+  readonly allocator: Allocator;
   /** Loaded where there are such. */
   readonly returning: typeof Returning | undefined;
 }
@@ -50,13 +53,13 @@ export class KernelLibrary implements FunctionLibrary {
   }
 
   get(name: string): PackedFunction | undefined {
-    const { primitives, upload, returning } = this.#program;
+    const { primitives, upload, returning, allocator } = this.#program;
     const primitive = primitives.get(name);
     const kernel = this.#kernels.get(name);
     if (primitive === undefined || kernel === undefined) return undefined;
     return returnsTensor(primitive) && returning !== undefined
       ? returning.returning(kernel, primitive, (tensor) => upload(tensor, this.device))
-      : launcher(this.device, kernel, primitive);
+      : launcher(allocator, kernel, primitive);
   }
 
   dispose(): void {
@@ -65,9 +68,11 @@ export class KernelLibrary implements FunctionLibrary {
 }
 
 /** Where the kernels of one device get memory. */
-export type KernelMemory = Pick<PrepareOptions, 'prepacking' | 'idle'>;
+export interface KernelMemory extends Pick<PrepareOptions, 'prepacking' | 'idle'> {
+  readonly allocator: Allocator;
+}
 
-export interface LoadOptions extends Omit<PrepareOptions, keyof KernelMemory> {
+export interface LoadOptions extends Omit<PrepareOptions, 'prepacking' | 'idle'> {
   /** For results that kernels make themselves. */
   readonly upload: Upload;
   readonly memoryOn: (device: Device) => KernelMemory;
@@ -88,8 +93,9 @@ export async function loadKernelLibraries(
       const byName = new Map(placed.map((primitive) => [primitive.name, primitive]));
       const isReturning = placed.some(returnsTensor);
       const returning = isReturning ? await import('./returning-kernel.ts') : undefined;
-      const kernels = await device.prepare(placed, { ...options, ...memoryOn(device) });
-      const program = { primitives: byName, upload, returning };
+      const { allocator, ...memory } = memoryOn(device);
+      const kernels = await device.prepare(placed, { ...options, ...memory });
+      const program = { primitives: byName, upload, allocator, returning };
       libraries.push(new KernelLibrary(device, kernels, program));
     }
   } catch (error) {
@@ -128,7 +134,12 @@ function noHost(primitive: string): UnsupportedError {
  * Checks at each launch of what the verifier cannot know: that arguments are tensors of the
  * primitive's types on this device, and that results go where nothing is read.
  */
-function launcher(device: Device, kernel: Kernel, primitive: PrimitiveFunction): PackedFunction {
+function launcher(
+  allocator: Allocator,
+  kernel: Kernel,
+  primitive: PrimitiveFunction,
+): PackedFunction {
+  const { device } = allocator;
   const types = [...primitive.params, ...primitive.results.map(({ type }) => type)];
   const symbolic = types.some(({ shape }) => shape.some((dim) => typeof dim !== 'number'));
   const inputCount = primitive.params.length;
@@ -137,6 +148,7 @@ function launcher(device: Device, kernel: Kernel, primitive: PrimitiveFunction):
   return (...args) => {
     if (args.length > types.length) throw tooMany(kernel.name, types.length, args.length);
     const symbols = symbolic ? new Map<string, number>() : NO_SYMBOLS;
+    const dense = [...args] as TensorValue[];
     for (let i = 0; i < types.length; i++) {
       const tensor = args[i];
       const type = types[i];
@@ -148,9 +160,11 @@ function launcher(device: Device, kernel: Kernel, primitive: PrimitiveFunction):
       if (type === undefined || !fits(tensor, type, symbols)) {
         throw wrongType(kernel.name, i, { tensor, type });
       }
-      if (i >= inputCount) checkDestination(args as TensorValue[], i, { primitive, overwrites });
+      if (i >= inputCount) checkDestination(dense, i, { primitive, overwrites });
+      else if (isRead.has(i)) dense[i] = tensor.dense(allocator);
     }
-    kernel.launch(args as TensorValue[]);
+    kernel.launch(dense);
+    dropCopies(dense, args);
     return null;
   };
 }
@@ -176,7 +190,10 @@ function checkDestination(
   { primitive: { name, params }, overwrites }: Destination,
 ): void {
   const target = args[index] as TensorValue;
-  if (target.storage.isReadOnly) throw wrongDestination(name, index, 'a constant as destination');
+  if (target.storage.isReadOnly || target.layout !== '') {
+    const got = target.layout === '' ? 'a constant' : 'a tensor with room in between';
+    throw wrongDestination(name, index, `${got} as destination`);
+  }
   for (let i = 0; i < index; i++) {
     const other = args[i] as TensorValue;
     if (other.buffer !== target.buffer) continue;

@@ -124,8 +124,8 @@ export async function loadMachine(
   if (first === undefined) throw noDevice();
   const fieldLimit = options.limits?.fields ?? DEFAULT_LIMITS.fields;
   const state = new VmState({ program, machine, allocators, log, fieldLimit });
-  if (program.functionTable.some(({ name }) => name === 'vm.builtin.append')) {
-    state.append = (await import('./builtins/append-tensors.ts')).appendTensors;
+  if (program.functionTable.some(({ name }) => /^vm\.builtin\.(append|whole)$/.test(name))) {
+    state.growing = await import('./builtins/append-tensors.ts');
   }
   const { types } = program;
   const border = types && typedBorder(types, state);
@@ -138,6 +138,7 @@ export async function loadMachine(
       const allocator = allocators[indexOf(allocators, device)] ?? first;
       const limit = options.prepackedBytes ?? constants.byteLength * PREPACKED_SHARE[device.kind];
       return {
+        allocator,
         prepacking: prepackingBudget(allocator, limit),
         idle: { find: (size, except) => allocator.findFree(size, except) },
       };

@@ -78,7 +78,7 @@ export class ReplayStore {
   constructor(state: VmState, devices: readonly Device[]) {
     this.#state = state;
     this.#devices = devices;
-    this.#extendsTensors = state.append !== undefined;
+    this.#extendsTensors = state.growing !== undefined;
   }
 
   /** Calls that were recorded. */
@@ -259,7 +259,7 @@ function signatureKey(
         key += `;${value.dtype}`;
         return true;
       case 'tensor':
-        key += `;${value.dtype}[${value.shape.join()}]`;
+        key += `;${value.dtype}[${value.shape.join()}]${value.layout}`;
         // The call may change it in place: nobody but the call's own registers will read it.
         if (readerCount(value.storage) === 0) key += `*${extendsTensors && roomOf(value)}`;
         // Control flow may depend on elements that the host reads, which nobody tells of.

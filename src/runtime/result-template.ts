@@ -1,6 +1,12 @@
 import type { DeviceBuffer } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
-import { AdtValue, type FieldCount, type StorageValue, TensorValue, type Value } from './value.ts';
+import {
+  AdtValue,
+  type FieldCount,
+  type StorageValue,
+  type TensorValue,
+  type Value,
+} from './value.ts';
 
 /** Results of more values are not rebuilt. */
 const MAX_VALUES = 256;
@@ -97,5 +103,5 @@ export class ResultTemplate {
 class NotRepeatable extends Error {}
 
 function viewOf(storage: StorageValue | undefined, view: TensorValue): TensorValue {
-  return storage === undefined ? view : new TensorValue(storage, view);
+  return storage === undefined ? view : view.over(storage);
 }

@@ -2,7 +2,7 @@ import { UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { Device } from '../device/device.ts';
 import { fromStorageBytes } from './tensor-transfer.ts';
-import { describeValue, type TensorValue } from './value.ts';
+import { describeValue, discard, type TensorValue, type Value } from './value.ts';
 
 /** Contents of tensors after all work launched so far, one round trip for each device. */
 export async function readTensors(
@@ -19,7 +19,9 @@ export async function readTensors(
   const contents = new Map<TensorValue, Uint8Array>();
   await Promise.all(
     [...byDevice].map(async ([device, group]) => {
-      const blocks = await device.read(group.map(rangeOf), byDevice.size === 1 ? room : []);
+      const dense = group.map((tensor) => tensor.dense());
+      const reading = device.read(dense.map(rangeOf), byDevice.size === 1 ? room : []);
+      const blocks = await reading.finally(() => dropCopies(dense, group));
       for (const [index, bytes] of blocks.entries()) {
         const tensor = group[index];
         if (tensor !== undefined) contents.set(tensor, bytes);
@@ -33,11 +35,18 @@ export async function readTensors(
 export function readTensorSync(tensor: TensorValue): HostTensor | undefined {
   requireLive(tensor, 'read');
   if (tensor.byteLength === 0) return hostTensor(tensor);
-  const bytes = tensor.storage.device.readSync(rangeOf(tensor));
+  const dense = tensor.dense();
+  const bytes = dense.storage.device.readSync(rangeOf(dense));
+  dropCopies([dense], [tensor]);
   return bytes === undefined ? undefined : hostTensor(tensor, bytes);
 }
 
-/** The bytes of a tensor in its buffer, in whole words. */
+/** Frees what is not among the tensors that it was made of. */
+export function dropCopies(dense: readonly Value[], given: readonly Value[]): void {
+  for (const value of dense) if (!given.includes(value)) discard(value);
+}
+
+/** The bytes of a tensor in its buffer, in whole words, unless there is room between them. */
 export function rangeOf({ buffer, byteOffset, byteLength }: TensorValue) {
   return { buffer, byteOffset, byteLength };
 }

@@ -145,6 +145,12 @@ export interface StorageOwner {
   reclaim(storage: StorageValue): void;
 }
 
+/** Gives storages out. */
+export interface StorageSource {
+  /** A storage without references. */
+  allocate(byteLength: number): StorageValue;
+}
+
 /** A piece of device memory with a reference count: tensors over it, registers and fields count. */
 export class StorageValue {
   /** Tells values apart. */
@@ -223,6 +229,21 @@ export class TensorValue implements DeviceTensor {
   /** Bytes in the storage, in whole words. */
   get byteLength(): number {
     return storageByteLength(this.dtype, elementCount(this.shape));
+  }
+
+  /** Where elements do not lie one after the other, a text that says how; else none. */
+  get layout(): string {
+    return '';
+  }
+
+  /** The same view of another storage. */
+  over(storage: StorageValue): TensorValue {
+    return new TensorValue(storage, this);
+  }
+
+  /** The elements one after the other: this tensor, or a copy without references where there is room between them. */
+  dense(_memory?: StorageSource): TensorValue {
+    return this;
   }
 }
 

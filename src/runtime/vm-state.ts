@@ -16,6 +16,12 @@ import {
   type Value,
 } from './value.ts';
 
+/** See `builtins/append-tensors.ts`. */
+interface GrowingTensors {
+  appendTensors(state: VmState, operands: readonly Value[]): TensorValue;
+  wholeTensor(state: VmState, tensor: Value, axis: Value): TensorValue;
+}
+
 /** The part of a machine that packed functions need: its devices, their allocators, the program's tables. */
 export class VmState {
   readonly program: ExecutableData;
@@ -24,8 +30,8 @@ export class VmState {
   readonly allocators: readonly Allocator[];
   readonly log: (line: string) => void;
   readonly fields: FieldCount;
-  /** What `vm.builtin.append` does; loaded for programs that call it. */
-  append: ((state: VmState, operands: readonly Value[]) => TensorValue) | undefined;
+  /** What `vm.builtin.append` and `vm.builtin.whole` do; loaded for programs that call them. */
+  growing: GrowingTensors | undefined;
   /** The run that is being recorded, while its code runs. */
   recording: RunRecording | undefined;
 

@@ -9,6 +9,7 @@ import {
   ALLOC_STORAGE,
   ALLOC_TENSOR,
   APPEND,
+  WHOLE,
   KILL,
   MAKE_CLOSURE,
 } from '../ir/machine-operators.ts';
@@ -73,6 +74,8 @@ const TRANSLATIONS: Readonly<Record<string, (machineCall: MachineCall) => Operan
   },
   [APPEND]: ({ call, args: [first = 0, ...parts], into, emitter }) =>
     emitter.builtin('append', [first, Number(call.attributes['axis']), ...parts], into),
+  [WHOLE]: ({ call, args: [tensor = 0], into, emitter }) =>
+    emitter.builtin('whole', [tensor, Number(call.attributes['axis'])], into),
   [MAKE_CLOSURE]: ({ args, into, emitter }) => {
     const [fn = emitter.code.void] = args;
     // A function that captures nothing needs no closure.

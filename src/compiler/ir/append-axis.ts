@@ -17,14 +17,24 @@ export function joinAxis({ op, attributes, result: { shape } }: JoiningCall): nu
   return isOutermost ? axis : undefined;
 }
 
+/** Of more slices the copies would take longer than a kernel that writes everything. */
+const MAX_SLICES = 64;
+
 /**
  * The axis along which a call extends its first operand, whose size there is no number: what a loop or a session
- * may do again and again. Each part of it is whole words.
+ * may do again and again. There are few slices of the axes before it, and each step along it is whole words.
  */
 export function appendAxis(call: JoiningCall, first: TensorType): number | undefined {
-  const axis = joinAxis(call);
+  const { op, attributes, result } = call;
+  const axis = op.indexMap?.joinedAxis?.(completeAttributes(op, attributes), result.shape.length);
   if (axis === undefined || typeof first.shape[axis] === 'number') return undefined;
+  if (!(sliceCount(result, axis) <= MAX_SLICES)) return undefined;
   const inner = first.shape.slice(axis + 1).filter((dim) => typeof dim === 'number');
   const isWords = inner.reduce((n, dim) => n * dim, elementByteLength(first.dtype)) % 4 === 0;
   return isWords ? axis : undefined;
+}
+
+/** How many slices there are of the axes before an axis; NaN where a size is no number. */
+export function sliceCount({ shape }: Pick<TensorType, 'shape'>, axis: number): number {
+  return shape.slice(0, axis).reduce<number>((count, dim) => count * Number(dim), 1);
 }

@@ -33,10 +33,13 @@ export const OWN = 'own';
 export const REUSE = 'reuse';
 
 /**
- * The operands one after the other along `axis`; all axes before it are 1. The first is extended in its memory if
- * nothing else refers to that and there is room. Nothing reads it after.
+ * The operands one after the other along `axis`. The first is extended in its memory if nothing else refers to that
+ * and there is room behind each slice of the axes before. Nothing reads it after.
  */
 export const APPEND = 'append';
+
+/** A tensor with the room that it has along `axis`, as its size there. */
+export const WHOLE = 'whole';
 
 /**
  * Calls a primitive function, the first operand, so that its result goes to the last operand, and
@@ -101,6 +104,12 @@ export const MACHINE_OPERATORS: readonly ScalarOperator[] = [
     attributes: { axis: { type: 'int' } },
     result: appendedType,
   },
+  {
+    name: WHOLE,
+    inputs: ['tensor'],
+    attributes: { axis: { type: 'int', minimum: 0 } },
+    result: wholeType,
+  },
   { name: CALL_INTO, inputs: ['function'], rest: 'tensor', attributes: {}, result: writtenType },
   {
     name: MAKE_CLOSURE,
@@ -129,6 +138,13 @@ function appendedType(tensors: readonly Type[], { axis }: Attributes): Type {
   const sizes = shapes.map((shape) => shape[axis] ?? 1);
   const size = sizes.reduce((left, right): Dim => ({ op: 'add', left, right }));
   return { ...first, shape: first.shape.with(axis, simplifyDim(size)) };
+}
+
+function wholeType([tensor]: readonly Type[], { axis }: Attributes): Type {
+  if (tensor?.kind !== 'tensor' || typeof axis !== 'number') {
+    throw new Error(`internal: ${WHOLE} without a tensor or an axis`);
+  }
+  return { ...tensor, shape: tensor.shape.with(axis, '?') };
 }
 
 /** Dimensions are those of the destination: the function's own may have other names. */

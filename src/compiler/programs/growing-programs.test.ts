@@ -14,11 +14,14 @@ import { lists, taken } from '../testing/read-tuple.ts';
 
 const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
-const STATE = 'Tensor[(?, 2), int32]';
-const ROW = 'Tensor[(1, 2), int32]';
+/** The axes before the one that grows, and the two sizes of a state and of a row. */
+const OUTER = ['', '2, ', '1, 3, '];
 
 /** Programs that extend tensors, read some of them later, and give some of them away. */
-function randomProgram(random: () => number): string {
+function randomProgram(random: () => number, outer: string): string {
+  const STATE = `Tensor[(${outer}?, 2), int32]`;
+  const ROW = `Tensor[(${outer}1, 2), int32]`;
+  const axis = outer.split(',').length - 1;
   const below = (limit: number): number => Math.floor(random() * limit);
   let count = 0;
   const block = (names: readonly string[], depth: number): string => {
@@ -26,17 +29,17 @@ function randomProgram(random: () => number): string {
     const lines: string[] = [];
     const any = (): string => known[Math.max(0, known.length - 1 - below(3))] ?? '%a';
     const statements: (() => string)[] = [
-      () => `concat(${any()}, %u, axis=0)`,
-      () => `concat(${any()}, %u, add(%u, 1), %u, axis=0)`,
-      () => `concat(${any()}, %b, axis=0)`,
-      () => `concat(concat(${any()}, %u, axis=0), %u, axis=0)`,
-      () => `concat(%u, ${any()}, axis=0)`,
-      () => `relu(concat(${any()}, %u, axis=0))`,
+      () => `concat(${any()}, %u, axis=${axis})`,
+      () => `concat(${any()}, %u, add(%u, 1), %u, axis=${axis})`,
+      () => `concat(${any()}, %b, axis=${axis})`,
+      () => `concat(concat(${any()}, %u, axis=${axis}), %u, axis=${axis})`,
+      () => `concat(%u, ${any()}, axis=${axis})`,
+      () => `relu(concat(${any()}, %u, axis=${axis}))`,
       () => `add(${any()}, %u)`,
       () => any(),
       () => `(${any()}, ${any()}).${below(2)}`,
       () => `@turns(%k, ${any()}, %u)`,
-      () => `@apply(fn (%y: ${STATE}) -> ${STATE} { concat(%y, %u, axis=0) }, ${any()})`,
+      () => `@apply(fn (%y: ${STATE}) -> ${STATE} { concat(%y, %u, axis=${axis}) }, ${any()})`,
       () => `if (%k) {\n${block(known, depth + 1)}\n} else {\n${block(known, depth + 1)}\n}`,
     ];
     for (let n = 2 + below(5); n > 0; n--) {
@@ -51,18 +54,26 @@ function randomProgram(random: () => number): string {
   };
   return `def @apply<A, B>(%f: fn (A) -> B, %a: A) -> B { %f(%a) }
 def @turns(%k: int, %x: ${STATE}, %u: ${ROW}) -> ${STATE} {
-  if (%k) { @turns(int_sub(%k, #1), concat(%x, %u, axis=0), add(%u, 1)) } else { %x }
+  if (%k) { @turns(int_sub(%k, #1), concat(%x, %u, axis=${axis}), add(%u, 1)) } else { %x }
 }
-def @main(%k: int, %a: Tensor[(n, 2), int32], %b: Tensor[(m, 2), int32], %u: ${ROW}) {
+def @main(%k: int, %a: Tensor[(${outer}n, 2), int32], %b: Tensor[(${outer}m, 2), int32], %u: ${ROW}) {
 ${block(['%a', '%b'], 0)}
 }`;
 }
 
 /** Compiled once for all devices. */
-const PROGRAMS = Array.from({ length: 16 }, (_, i) => {
+const PROGRAMS = Array.from({ length: 24 }, (_, i) => {
   const random = seededRandom(i + 1);
-  const text = randomProgram(random);
-  return { seed: i + 1, random, text, executable: compile(parseModule(text), { verify: true }) };
+  const outer = OUTER[i % 3] ?? '';
+  const text = randomProgram(random, outer);
+  const executable = compile(parseModule(text), { verify: true });
+  return {
+    seed: i + 1,
+    random,
+    outer: outer.split(',').slice(0, -1).map(Number),
+    text,
+    executable,
+  };
 });
 
 describe.each(DEVICES)('tensors that programs extend on $title', ({ open }) => {
@@ -74,7 +85,7 @@ describe.each(DEVICES)('tensors that programs extend on $title', ({ open }) => {
 
   test('have the elements that the language says, whoever owns them', async () => {
     let extended = 0;
-    for (const { seed, random, text, executable } of PROGRAMS) {
+    for (const { seed, random, outer, text, executable } of PROGRAMS) {
       extended += executable.functionTable.some(({ name }) => /append/.test(name)) ? 1 : 0;
       const devices = [device, createHostDevice()];
       const vm = await VirtualMachine.create(executable, { devices });
@@ -82,8 +93,9 @@ describe.each(DEVICES)('tensors that programs extend on $title', ({ open }) => {
       const naive = await VirtualMachine.create(executable, { devices, createAllocator });
       const { liveBytes } = vm.memory();
       const numbers = (rows: number): HostTensor => {
-        const values = Array.from({ length: 2 * rows }, () => Math.floor(random() * 9) - 4);
-        return HostTensor.from('int32', [rows, 2], values);
+        const count = outer.reduce((product, size) => product * size, 2 * rows);
+        const values = Array.from({ length: count }, () => Math.floor(random() * 9) - 4);
+        return HostTensor.from('int32', [...outer, rows, 2], values);
       };
       const [a, b, u] = [numbers(seed % 4), numbers(3), numbers(1)];
       const k = seed % 3;
@@ -107,6 +119,6 @@ describe.each(DEVICES)('tensors that programs extend on $title', ({ open }) => {
       vm.dispose();
       naive.dispose();
     }
-    expect(extended).toBeGreaterThan(12);
+    expect(extended).toBeGreaterThan(18);
   }, 60_000);
 });

@@ -1,60 +1,87 @@
-import { elementByteLength, storageByteLength } from '../../core/dtype.ts';
+import { storageByteLength } from '../../core/dtype.ts';
 import { OutOfMemoryError, ShapeError } from '../../core/errors.ts';
 import { elementCount, formatShape, type Shape } from '../../core/shape.ts';
 import type { Allocator } from '../allocator/allocator.ts';
-import { rangeOf } from '../tensor-read.ts';
-import { isOwned, type StorageValue, TensorValue, type Value } from '../value.ts';
+import {
+  capacityOf,
+  copySlices,
+  isPitched,
+  PitchedTensor,
+  sliceBytes,
+  sliceCount,
+} from '../pitched-tensor.ts';
+import { discard, isOwned, type StorageValue, TensorValue, type Value } from '../value.ts';
 import type { VmState } from '../vm-state.ts';
 import { expectInt, expectTensor } from './operand.ts';
 
 const WHERE = 'append';
 
 /**
- * Tensors one after the other along an axis. The first stays where it is if the call owns it and its storage has room
- * behind it. Else it moves: the first time to as much memory as the result needs, and to twice that when it has grown
- * before, so that n appends of a row copy O(n) rows.
+ * Tensors one after the other along an axis. The first stays where it is if the call owns it and there is room behind
+ * it, of which each slice of the axes before that one has its own. Else it moves: the first time to as much memory as
+ * the result needs, and to twice that when it has grown before, so that n appends of a row copy O(n) rows.
  */
 export function appendTensors(state: VmState, operands: readonly Value[]): TensorValue {
   const [firstValue = null, axisValue = null, ...partValues] = operands;
-  const first = expectTensor(firstValue, WHERE);
-  const parts = partValues.map((value) => expectTensor(value, WHERE));
-  const { dtype } = first;
-  const shape = joinedShape(first, parts, expectInt(axisValue, WHERE));
-  const byteLength = storageByteLength(dtype, elementCount(shape));
-  const place = placeFor(state, first, byteLength);
-  const result = new TensorValue(place.storage, { byteOffset: place.byteOffset, dtype, shape });
-  const { device } = first.storage;
-  const { buffer } = result;
-  let at = result.byteOffset;
-  for (const part of [first, ...parts]) {
-    const { byteLength } = part;
-    const isThere = part === first && place.isExtended;
-    if (byteLength > 0 && !isThere)
-      device.copy(rangeOf(part), { buffer, byteOffset: at, byteLength });
-    at += byteLength;
+  const given = [firstValue, ...partValues].map((value) => expectTensor(value, WHERE));
+  const axis = expectInt(axisValue, WHERE);
+  const shape = joinedShape(given, axis);
+  // Along another axis there may be room between elements.
+  const parts = given.map((part) => pitchedAlong(state, part, axis));
+  const [first = expectTensor(firstValue, WHERE)] = parts;
+  const result = placeFor(state, first, { shape, axis });
+  let at = 0;
+  for (const [i, part] of parts.entries()) {
+    if (i > 0 || result.storage !== first.storage) copySlices(part, result, axis, at);
+    at += part.shape[axis] ?? 0;
+  }
+  for (const [i, part] of parts.entries()) {
+    if (part !== given[i] && part.storage !== result.storage) discard(part);
   }
   return result;
 }
 
-interface Place {
-  readonly storage: StorageValue;
-  readonly byteOffset: number;
-  /** Whether the first tensor is there already. */
-  readonly isExtended: boolean;
+/** All memory of a tensor that may grow along an axis: its capacity is the size there. */
+export function wholeTensor(state: VmState, value: Value, axisValue: Value): TensorValue {
+  const tensor = pitchedAlong(state, expectTensor(value, 'whole'), expectInt(axisValue, 'whole'));
+  return tensor instanceof PitchedTensor ? tensor.whole() : tensor;
 }
 
-function placeFor(state: VmState, first: TensorValue, byteLength: number): Place {
-  const { storage, byteOffset } = first;
+/** The tensor, unless it has room along another axis: then a copy without. */
+function pitchedAlong(state: VmState, tensor: TensorValue, axis: number): TensorValue {
+  return isPitched(tensor, axis) ? tensor : tensor.dense(state.allocatorOf(tensor.storage.device));
+}
+
+interface Grown {
+  readonly shape: Shape;
+  readonly axis: number;
+}
+
+/** Where the result goes: to the storage of the first, if its elements can stay there. */
+function placeFor(state: VmState, first: TensorValue, { shape, axis }: Grown): TensorValue {
+  const { storage, byteOffset, dtype } = first;
+  const allocator = state.allocatorOf(storage.device);
+  const size = shape[axis] ?? 0;
+  const isOne = sliceCount(shape, axis) === 1;
+  const stepBytes = Math.max(1, sliceBytes(first, axis, sliceCount(shape, axis)));
+  const over = (to: StorageValue, begin: number, capacity: number): TensorValue => {
+    const view = { byteOffset: begin, dtype, shape };
+    const isDense = isOne || capacity === size;
+    const pitch = { axis, capacity, memory: allocator };
+    return isDense ? new TensorValue(to, view) : new PitchedTensor(to, view, pitch);
+  };
   const isOurs = isOwned(first);
   const end = storage.byteOffset + storage.byteLength;
-  if (isOurs && byteOffset + byteLength <= end) return { storage, byteOffset, isExtended: true };
-  const allocator = state.allocatorOf(storage.device);
+  const room = isOne ? Math.floor((end - byteOffset) / stepBytes) : capacityOf(first, axis);
+  if (isOurs && size <= room) return over(storage, byteOffset, room);
+  const byteLength = storageByteLength(dtype, elementCount(shape));
   const grown =
     isOurs && storage.isGrowing
       ? allocateWithRoom(allocator, byteLength)
       : allocator.allocate(byteLength);
   grown.isGrowing = true;
-  return { storage: grown, byteOffset: grown.byteOffset, isExtended: false };
+  const capacity = Math.floor(grown.byteLength / stepBytes);
+  return over(grown, grown.byteOffset, Math.max(size, capacity));
 }
 
 /** Twice the bytes, or what there is. */
@@ -68,9 +95,10 @@ function allocateWithRoom(allocator: Allocator, byteLength: number): StorageValu
   }
 }
 
-function joinedShape(first: TensorValue, parts: readonly TensorValue[], axis: number): Shape {
-  const { shape, dtype, storage } = first;
-  if (axis < 0 || axis >= shape.length) {
+function joinedShape(tensors: readonly TensorValue[], axis: number): Shape {
+  const [first, ...parts] = tensors;
+  const shape = first?.shape ?? [];
+  if (first === undefined || axis < 0 || axis >= shape.length) {
     throw new ShapeError({
       where: WHERE,
       got: `axis ${axis} of a tensor ${formatShape(shape)}`,
@@ -79,20 +107,21 @@ function joinedShape(first: TensorValue, parts: readonly TensorValue[], axis: nu
   }
   for (const [i, part] of parts.entries()) {
     const fits =
-      part.dtype === dtype &&
-      part.storage.device === storage.device &&
+      part.dtype === first.dtype &&
+      part.storage.device === first.storage.device &&
       part.shape.length === shape.length &&
-      part.shape.every((dim, at) => at === axis || (dim === shape[at] && (at > axis || dim === 1)));
+      part.shape.every((dim, at) => at === axis || dim === shape[at]);
     const before = i === 0 ? first : (parts[i - 1] ?? first);
-    if (!fits || !isWords(before)) throw mismatch(before, part, axis);
+    if (!fits || !isWords(before, axis)) throw mismatch(before, part, axis);
   }
   const size = parts.reduce((sum, part) => sum + (part.shape[axis] ?? 0), shape[axis] ?? 0);
   return shape.with(axis, size);
 }
 
-/** Whether the next tensor can begin at once behind one. */
-function isWords({ dtype, shape }: TensorValue): boolean {
-  return (elementCount(shape) * elementByteLength(dtype)) % 4 === 0;
+/** Whether the next tensor can begin at once behind one: in each of several slices, wherever that begins. */
+function isWords(tensor: TensorValue, axis: number): boolean {
+  const isOne = sliceCount(tensor.shape, axis) === 1;
+  return sliceBytes(tensor, axis, isOne ? tensor.shape[axis] : 1) % 4 === 0;
 }
 
 function mismatch(before: TensorValue, part: TensorValue, axis: number): ShapeError {
@@ -101,7 +130,6 @@ function mismatch(before: TensorValue, part: TensorValue, axis: number): ShapeEr
   return new ShapeError({
     where: WHERE,
     got: `${textOf(before)} and ${textOf(part)} along axis ${axis}`,
-    expected:
-      'whole words of one dtype on one device, 1 along the axes before it and the same along those behind',
+    expected: 'whole words of one dtype on one device, the same along all other axes',
   });
 }

@@ -3,13 +3,20 @@ import { storageByteLength } from '../../core/dtype.ts';
 import { RuntimeError, ShapeError } from '../../core/errors.ts';
 import { elementCount, formatShape } from '../../core/shape.ts';
 import { STORAGE_ALIGNMENT } from '../allocator/size-class.ts';
-import { rangeOf } from '../tensor-read.ts';
-import { discard, isOwned, type PackedFunction, TensorValue, type Value } from '../value.ts';
+import { rangeOf, readTensors, readTensorSync } from '../tensor-read.ts';
+import { isOwned, type PackedFunction, TensorValue, type Value } from '../value.ts';
 import type { VmState } from '../vm-state.ts';
 import { expectDType, expectInt, expectShape, expectStorage, expectTensor } from './operand.ts';
 
 /** Storages, tensors over them, and what moves elements. */
 export function memoryBuiltins(state: VmState) {
+  /** Another value in any case: what is known of the elements of this one does not hold for long. */
+  const overOwned = (tensor: TensorValue, other: typeof copyTensor): TensorValue =>
+    isOwned(tensor) ? tensor.over(tensor.storage) : other(state, tensor);
+  const dense = (value: Value, where: string): TensorValue => {
+    const tensor = expectTensor(value, where);
+    return tensor.dense(state.allocatorOf(tensor.storage.device));
+  };
   return {
     alloc_storage: (byteLength: Value, device: Value) => {
       const allocator = state.allocator(expectInt(device, 'alloc_storage'));
@@ -17,19 +24,18 @@ export function memoryBuiltins(state: VmState) {
     },
     alloc_tensor: allocTensor,
     reshape: (tensor: Value, shape: Value) =>
-      reshape(expectTensor(tensor, 'reshape'), expectShape(shape, 'reshape').dims),
-    copy: (value: Value) => copyTensor(state, expectTensor(value, 'copy')),
-    own: (value: Value) => {
-      const tensor = expectTensor(value, 'own');
-      // Another value in any case: what is known of the elements of this one does not hold for long.
-      return isOwned(tensor) ? new TensorValue(tensor.storage, tensor) : copyTensor(state, tensor);
+      reshape(dense(tensor, 'reshape'), expectShape(shape, 'reshape').dims),
+    copy: (value: Value) => {
+      const tensor = dense(value, 'copy');
+      return tensor === value ? copyTensor(state, tensor) : tensor;
     },
-    reuse: (value: Value) => {
-      const tensor = expectTensor(value, 'reuse');
-      if (isOwned(tensor)) return new TensorValue(tensor.storage, tensor);
-      return state.allocateTensor(state.allocatorOf(tensor.storage.device), tensor);
-    },
-    append: (...operands: Value[]) => state.append?.(state, operands) ?? null,
+    own: (value: Value) => overOwned(dense(value, 'own'), copyTensor),
+    reuse: (value: Value) =>
+      overOwned(dense(value, 'reuse'), (_, tensor) =>
+        state.allocateTensor(state.allocatorOf(tensor.storage.device), tensor),
+      ),
+    append: (...operands: Value[]) => state.growing?.appendTensors(state, operands) ?? null,
+    whole: (tensor: Value, axis: Value) => state.growing?.wholeTensor(state, tensor, axis) ?? null,
     to_device: (value: Value, device: Value) =>
       toDevice(state, expectTensor(value, 'to_device'), expectInt(device, 'to_device')),
     move: (value: Value) => value,
@@ -64,8 +70,8 @@ function allocTensor(storageValue: Value, offset: Value, shapeValue: Value, dtyp
 }
 
 function reshape(tensor: TensorValue, shape: readonly number[]): TensorValue {
-  const { storage, byteOffset, dtype } = tensor;
   if (elementCount(shape) === elementCount(tensor.shape)) {
+    const { storage, byteOffset, dtype } = tensor;
     return new TensorValue(storage, { byteOffset, dtype, shape });
   }
   throw new ShapeError({
@@ -75,33 +81,12 @@ function reshape(tensor: TensorValue, shape: readonly number[]): TensorValue {
   });
 }
 
-function toDevice(
-  state: VmState,
-  tensor: TensorValue,
-  index: number,
-): TensorValue | Promise<TensorValue> {
-  const from = tensor.storage.device;
-  const allocator = state.allocator(index);
-  if (allocator.device === from) return tensor;
-  const target = state.allocateTensor(allocator, tensor);
-  if (tensor.byteLength === 0) return target;
-  const write = (bytes: Uint8Array): TensorValue => {
-    allocator.device.write(target.buffer, target.byteOffset, bytes);
-    return target;
-  };
-  try {
-    const ready = from.readSync(rangeOf(tensor));
-    if (ready !== undefined) return write(ready);
-  } catch (error) {
-    discard(target);
-    throw error;
-  }
-  return from.read([rangeOf(tensor)]).then(
-    ([bytes]) => write(bytes ?? new Uint8Array(0)),
-    (error: unknown) => {
-      discard(target);
-      throw error;
-    },
+function toDevice(state: VmState, tensor: TensorValue, index: number): Value | Promise<Value> {
+  if (state.allocator(index).device === tensor.storage.device) return tensor;
+  const contents = readTensorSync(tensor);
+  if (contents !== undefined) return state.upload(contents, index);
+  return readTensors([tensor]).then(([read]) =>
+    read === undefined ? null : state.upload(read, index),
   );
 }
 

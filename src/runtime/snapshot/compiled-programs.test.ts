@@ -25,6 +25,7 @@ const CALLS: readonly (readonly [file: string, name: string, ...args: HostInput[
   ['closures', 'use_adder', f32([], 2)],
   ['closures', 'nested', f32([], 2)],
   ['growing-state', 'main', 3, f32([1, 2], 1, 2)],
+  ['growing-heads', 'main', 2, f32([2, 1, 2], 1, 2, 3, 4)],
   ['lists', 'zipped', pair],
   ['lists', 'reversed', pair],
   ['loops', 'double_until', f32([], 3), f32([], 100)],

@@ -9,7 +9,7 @@ export const MAGIC = Uint8Array.of(0x89, 0x57, 0x46, 0x53, 0x4e, 0x0d, 0x0a, 0x1
 
 /** A reader refuses another major version, and a minor version above its own. */
 export const FORMAT_MAJOR = 1;
-export const FORMAT_MINOR = 0;
+export const FORMAT_MINOR = 1;
 
 export const HEADER_BYTE_LENGTH = 64;
 /** Where the hash stands in the header. */
@@ -56,6 +56,7 @@ type ImmediateKind = 'null' | 'int' | 'string';
 export type EntryKind =
   | Exclude<KindOf<MachineForms>, ImmediateKind | 'opaque'>
   | 'constant'
+  | 'pitched'
   | 'tableFunction';
 
 export const ValueCode = {
@@ -73,4 +74,6 @@ export const ValueCode = {
   packed: 10,
   heap: 11,
   vm: 12,
+  /** A tensor with room along an axis: as a tensor, the axis and how much of it there may be. */
+  pitched: 13,
 } as const satisfies Record<EntryKind, number>;

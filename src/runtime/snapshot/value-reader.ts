@@ -1,4 +1,6 @@
 import type { ByteReader } from '../../core/byte-reader.ts';
+import { formatShape } from '../../core/shape.ts';
+import { PitchedTensor, sliceBytes } from '../pitched-tensor.ts';
 import type { MachineInternals } from '../virtual-machine.ts';
 import {
   AdtValue,
@@ -41,6 +43,7 @@ export class ValueReader {
     shape: (r) => new ShapeValue(readShape(r)),
     storage: (r) => this.#storage(r),
     tensor: (r) => this.#tensor(r),
+    pitched: (r) => this.#pitched(r),
     constant: (r) => this.#constant(r),
     adt: (r) => this.#adt(r),
     closure: (r) => this.#closure(r),
@@ -118,7 +121,7 @@ export class ValueReader {
     const code = r.u8('kind of a value');
     const kind = KINDS.get(code);
     if (kind !== undefined) return this.#readers[kind](r);
-    throw r.error({ got: `kind ${code} of a value`, expected: 'a kind from 1 to 12' });
+    throw r.error({ got: `kind ${code} of a value`, expected: 'a kind from 1 to 13' });
   }
 
   #tableFunctions(): readonly Value[] {
@@ -164,6 +167,22 @@ export class ValueReader {
     }
     const view = readView(r, Math.ceil(storage.byteLength / 4) * 4);
     return new TensorValue(storage, { ...view, byteOffset: storage.byteOffset + view.byteOffset });
+  }
+
+  #pitched(r: ByteReader): PitchedTensor {
+    const { storage, byteOffset, dtype, shape } = this.#tensor(r);
+    const axis = r.u32('axis');
+    const size = r.i64('size along the axis');
+    const capacity = shape[axis] ?? -1;
+    const view = { byteOffset, dtype, shape: shape.with(axis < shape.length ? axis : 0, size) };
+    if (size < 0 || size > capacity || sliceBytes(view, axis, 1) % 4 !== 0) {
+      throw r.error({
+        got: `${size} of ${capacity} along axis ${axis} of ${formatShape(shape)}`,
+        expected: 'at most the size of an axis, along which each step is whole words',
+      });
+    }
+    const memory = this.#internals.state.allocatorOf(storage.device);
+    return new PitchedTensor(storage, view, { axis, capacity, memory });
   }
 
   #constant(r: ByteReader): TensorValue {

@@ -5,6 +5,7 @@ import { UnsupportedError } from '../../core/errors.ts';
 import type { Shape } from '../../core/shape.ts';
 import { foldValues, type ValueCases } from '../../core/value-fold.ts';
 import type { MachineInternals } from '../virtual-machine.ts';
+import { PitchedTensor } from '../pitched-tensor.ts';
 import { type ClosureValue, type StorageValue, TensorValue, type Value } from '../value.ts';
 import { type EntryKind, OperandCode, ValueCode } from './snapshot-format.ts';
 import { MACHINE_SIDE, type MachineForms } from '../machine-side.ts';
@@ -113,18 +114,24 @@ export class ValueWriter {
     return this.#entry('storage', (w) => w.u8(device).i64(storage.byteLength));
   }
 
+  #pitched(tensor: PitchedTensor, { index }: Entry): Entry {
+    const { axis } = tensor.pitch;
+    return this.#entry('pitched', (w) => {
+      writeView(w.u32(index), tensor.whole(), tensor.storage.byteOffset);
+      w.u32(axis).i64(tensor.shape[axis] ?? 0);
+    });
+  }
+
   #tensor(tensor: TensorValue, storage: Operand | undefined): Entry {
-    const { byteOffset, dtype, shape } = tensor;
-    const writeView = (w: ByteWriter, begin: number): void =>
-      writeShape(w.i64(byteOffset - begin).u8(dtypeInfo(dtype).code), shape);
     if (typeof storage === 'object' && storage !== null) {
+      if (tensor instanceof PitchedTensor) return this.#pitched(tensor, storage);
       return this.#entry('tensor', (w) =>
-        writeView(w.u32(storage.index), tensor.storage.byteOffset),
+        writeView(w.u32(storage.index), tensor, tensor.storage.byteOffset),
       );
     }
     const index = this.#constantOf(tensor);
     const begin = this.#constants[index]?.byteOffset ?? 0;
-    return this.#entry('constant', (w) => writeView(w.u32(index), begin));
+    return this.#entry('constant', (w) => writeView(w.u32(index), tensor, begin));
   }
 
   /** The last constant that begins at or before a view, among the tensor constants. */
@@ -166,7 +173,15 @@ export function firstFunction({ constants }: ExecutableData): number {
   return constants.length + 2;
 }
 
-export function writeShape(w: ByteWriter, shape: Shape): void {
+export function writeView(
+  w: ByteWriter,
+  { byteOffset, dtype, shape }: TensorValue,
+  begin: number,
+): void {
+  writeShape(w.i64(byteOffset - begin).u8(dtypeInfo(dtype).code), shape);
+}
+
+function writeShape(w: ByteWriter, shape: Shape): void {
   w.u32(shape.length);
   for (const dim of shape) w.i64(dim);
 }

@@ -3,6 +3,7 @@ import type { DimFacts } from '../../../core/dim-bounds.ts';
 import { formatDim } from '../../../core/dim.ts';
 import type { TensorType } from '../../../core/primitive-function.ts';
 import { type Block, type BlockTable, innerBlocks } from '../../ir/block.ts';
+import { sliceCount } from '../../ir/append-axis.ts';
 import { byteLengthOf } from '../../ir/byte-length.ts';
 import type { CallExpr, DeviceName, Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
@@ -195,11 +196,30 @@ export class BlockPlans {
       const append = this.#plannable(primitive) && appendOf(primitive, this.#types);
       const given = value.args[append?.parts[0] ?? -1];
       if (append === undefined || given?.kind !== 'var') continue;
+      if (this.#isInner(primitive, append) && this.#isCopied(block, value, [given, variable]))
+        continue;
       if (this.#reads.isReadAfter({ root, step }, given)) continue;
       appends.set(step, append);
       extended.add(this.#aliases.rootOf(given));
     }
     return appends;
+  }
+
+  #isInner(primitive: FunctionExpr, { axis }: Append): boolean {
+    const type = this.#types.of(primitive.body);
+    return type.kind === 'tensor' && sliceCount(type, axis) > 1;
+  }
+
+  /** Whether something would get a copy without the room between slices: a view, or a kernel that reads what is extended. */
+  #isCopied(
+    block: Block,
+    append: Expr,
+    [given, result]: readonly [VarExpr, VarExpr | undefined],
+  ): boolean {
+    const isViewed = [given, result].some((one) => one && this.#aliases.namesOf(one).length > 1);
+    const isRead = (value: Expr): boolean =>
+      value !== append && value.kind === 'call' && value.args.includes(given);
+    return isViewed || valuesOf(block).some(isRead);
   }
 
   /** How a call comes by the memory of an input; `found` says so of one that nothing reads after. */

@@ -14,6 +14,7 @@ import {
 import { STORAGE_TYPE, tensorType } from '../../ir/type.ts';
 import { mapFunctions, withChildren } from '../../ir/visit.ts';
 import { type BlockPlan, BlockPlans, type KernelCall, valuesOf } from './block-plans.ts';
+import { GrowingTensors } from './growing-tensors.ts';
 import type { FunctionMemoryPlan, MemoryPlanReport } from './memory-report.ts';
 import type { Overwrite } from './overwrites.ts';
 import type { PlannedStorage } from './planned-storage.ts';
@@ -43,7 +44,10 @@ export function planMemory(onPlan?: (report: MemoryPlanReport) => void): Pass {
         const blocks = new BlockTable(fn.body);
         const plans = new BlockPlans(fn, blocks, types);
         functions.push(reportPlan(name, fn.body, plans));
-        return new StorageAllocation(fn, blocks, plans).run();
+        return new StorageAllocation(fn, blocks, {
+          plans,
+          growing: new GrowingTensors(types),
+        }).run();
       });
       onPlan?.({ functions });
       return planned;
@@ -61,20 +65,27 @@ class StorageAllocation {
   readonly #fn: FunctionExpr;
   readonly #blocks: BlockTable;
   readonly #plans: BlockPlans;
+  readonly #growing: GrowingTensors;
   /** Blocks that are finished, by what they began with. */
   readonly #results = new Map<Expr, Expr>();
   #storageCount = 0;
   #tensorCount = 0;
 
-  constructor(fn: FunctionExpr, blocks: BlockTable, plans: BlockPlans) {
+  constructor(
+    fn: FunctionExpr,
+    blocks: BlockTable,
+    { plans, growing }: { readonly plans: BlockPlans; readonly growing: GrowingTensors },
+  ) {
     this.#fn = fn;
     this.#blocks = blocks;
     this.#plans = plans;
+    this.#growing = growing;
   }
 
   run(): FunctionExpr {
     const roots = this.#blocks.roots();
     const allocations = new Map<Expr, Allocations>();
+    for (const root of roots) this.#growing.add(this.#plans.of(root));
     // Blocks around others come first, so that names are in the order of the text.
     for (const root of roots.toReversed())
       allocations.set(root, this.#allocate(this.#plans.of(root)));
@@ -90,14 +101,14 @@ class StorageAllocation {
   #allocate({ kernels, places }: BlockPlan): Allocations {
     const variables = new Map<PlannedStorage, VarExpr>();
     const planned = new Map<number, { before: Step[]; value: Expr }>();
-    for (const [i, kernel] of kernels.entries()) {
+    for (const [i, found] of kernels.entries()) {
+      const { before, kernel } = this.#growing.readInPlace(found);
       const { call: kernelCall, primitive, type, step } = kernel;
       if (kernel.overwrite !== undefined) {
-        planned.set(step, this.#overwriting(kernel, kernel.overwrite));
+        planned.set(step, this.#overwriting(kernel, kernel.overwrite, before));
         continue;
       }
       const { storage, byteOffset: offset, isJoined } = places[i] ?? missing();
-      const before: Step[] = [];
       let variable = variables.get(storage);
       if (variable === undefined) {
         variable = variableOf(`s${this.#storageCount++}`, STORAGE_TYPE);
@@ -124,14 +135,14 @@ class StorageAllocation {
   #overwriting(
     { call: { callee, args, span }, primitive, type }: KernelCall,
     overwrite: Overwrite,
+    before: Step[],
   ): { before: Step[]; value: Expr } {
     const { kind, input, isOptional } = overwrite;
     if (kind === 'appended') {
       const parts = overwrite.parts.map((index) => args[index] ?? missing());
-      return { before: [], value: call(APPEND, parts, { axis: overwrite.axis }, span) };
+      return { before, value: call(APPEND, parts, { axis: overwrite.axis }, span) };
     }
     const given = args[input] ?? missing();
-    const before: Step[] = [];
     let target = given;
     if (kind === 'owned') {
       const known = given.kind === 'var' ? given.type : undefined;
