@@ -32,7 +32,7 @@ export function explainFunction(name: string, known: readonly string[]): Error {
   return new UsageError({
     where: 'run',
     got: `function "${name}"`,
-    expected: `one of ${shortList(known)}`,
+    expected: known.length === 0 ? 'a program that has functions' : `one of ${shortList(known)}`,
     remedy: close === undefined ? undefined : `Did you mean "${close}"?`,
   });
 }

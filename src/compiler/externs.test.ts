@@ -209,3 +209,15 @@ test('numbers of the host become data, indices and dimensions', async () => {
     [1, -1, 2],
   ]);
 });
+
+test('functions of JavaScript are no entries, and a module may have nothing else', () => {
+  const externs = 'extern def @f(%x: int) -> int\nextern def @g(%l: List[int]) -> List[int]\n';
+  const entries = (text: string): readonly string[] =>
+    compile(parseModule(text), { verify: true }).functions.flatMap(({ name, signature }) =>
+      signature === undefined ? [] : [name],
+    );
+  expect(entries(externs)).toEqual([]);
+  expect(entries(`${externs}def @main(%x: int) { @f(%x) }`)).toEqual(['main']);
+  expect(entries('')).toEqual([]);
+  expect(entries('type A { X(int), Y }')).toEqual([]);
+});

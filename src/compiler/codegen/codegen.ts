@@ -7,7 +7,7 @@ import { FunctionGenerator } from './codegen-function.ts';
 import { formatSpan, type FunctionExpr, type Module } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { ModuleContext } from './module-context.ts';
-import { programTypes } from './program-types.ts';
+import { isExtern, programTypes } from './program-types.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 
 /**
@@ -25,7 +25,7 @@ export function generateCode(
   const context = new ModuleContext(builder, module, types);
   for (const [name, fn] of module.functions) {
     const blocks = new BlockTable(fn.body);
-    const signature = isEntry(fn) ? signatureOf(fn, types) : undefined;
+    const signature = isEntry(name, fn) ? signatureOf(fn, types) : undefined;
     const source = { name: context.functionName(name), fn, blocks, signature, isMapped: sourceMap };
     new FunctionGenerator(context, source).generate();
   }
@@ -35,14 +35,21 @@ export function generateCode(
   return builder.assemble();
 }
 
-/** Whether callers from outside may call the function: it has a signature then, and no other has. */
-export function isEntry({ attributes }: FunctionExpr): boolean {
+/**
+ * Whether callers from outside may call the function: it has a signature then, and no other has. They have what an
+ * `extern def` calls themselves.
+ */
+function isEntry(name: string, fn: FunctionExpr): boolean {
+  return isPublic(fn) && !isExtern(name, fn);
+}
+
+function isPublic({ attributes }: FunctionExpr): boolean {
   return attributes.captured === undefined && attributes.private !== true;
 }
 
 function requireEntry({ functions }: Module): void {
   const all = [...functions.values()];
-  if (all.length === 0 || all.some(isEntry)) return;
+  if (all.length === 0 || all.some(isPublic)) return;
   throw new UsageError({
     where: formatSpan(all[0]?.span, 'the module'),
     got: 'only private functions',

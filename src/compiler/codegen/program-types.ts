@@ -5,7 +5,7 @@ import type {
   ProgramTypes,
 } from '../../bytecode/executable.ts';
 import { UsageError } from '../../core/errors.ts';
-import { type CallExpr, formatSpan, type Module } from '../ir/expr.ts';
+import { type CallExpr, formatSpan, type FunctionExpr, type Module } from '../ir/expr.ts';
 import { CALL_PACKED } from '../ir/scalar-operators.ts';
 import { formatType, opaqueNameOf, sameType, type Type } from '../ir/type.ts';
 import { postOrder } from '../ir/visit.ts';
@@ -43,6 +43,17 @@ function requireSameType(
   });
 }
 
+/** Whether a global function stands for the function of JavaScript of its name. */
+export function isExtern(name: string, { body }: FunctionExpr): boolean {
+  return postOrder(body).some(
+    (expr) =>
+      expr.kind === 'call' &&
+      expr.callee.kind === 'operator' &&
+      expr.callee.name === CALL_PACKED &&
+      expr.attributes['name'] === name,
+  );
+}
+
 /** Types that signatures do not tell; undefined where they tell all. */
 export function programTypes(
   module: Module,
@@ -50,7 +61,8 @@ export function programTypes(
 ): ProgramTypes | undefined {
   const functions: NamedFunctionType[] = [];
   for (const [name, fn] of module.functions) {
-    if (fn.attributes.captured !== undefined || fn.attributes.private === true) continue;
+    const { captured, private: isPrivate } = fn.attributes;
+    if (captured !== undefined || isPrivate === true || isExtern(name, fn)) continue;
     const params = fn.params.map((param) => fullType(types.of(param)));
     const result = fullType(fn.resultType ?? types.of(fn.body));
     const flat = result.kind === 'tuple' ? result.fields : [result];
