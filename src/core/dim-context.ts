@@ -16,24 +16,30 @@ export interface DimContext<D extends Dim> {
   known(dim: D): number | undefined;
   /** A dimension that depends on elements: `'?'`, and -1 among numbers. */
   unknown(): D;
+  /** The sum. */
   add(left: D, right: Dim): D;
+  /** The difference. */
   sub(left: D, right: Dim): D;
+  /** The product. */
   mul(left: D, right: Dim): D;
   /** Rounds towards minus infinity. */
   floordiv(left: D, right: Dim): D;
+  /** What {@link floordiv} leaves. */
   mod(left: D, right: Dim): D;
+  /** The lesser one. */
   min(left: D, right: Dim): D;
+  /** The greater one. */
   max(left: D, right: Dim): D;
-  /** Gives the one of both that says more: a number rather than a symbol. */
+  /** Requires that both are equal. Gives the one that says more: a number rather than a symbol. */
   requireEqual(left: D, right: Dim, complaint: () => Complaint): D;
-  /** `from` is `to`, or is 1 and is repeated. */
+  /** Requires that `from` is `to`, or is 1 and is repeated. */
   requireRepeats(from: D, to: D, complaint: () => Complaint): D;
   /**
    * The length of a part between two positions of an axis that is the same for all symbols. Such a
    * part has to lie inside, since clamped it would be shorter at the end.
    */
   fixedSpan(start: Dim | undefined, end: Dim | undefined, size: D): D | undefined;
-  /** left <= right. */
+  /** Requires that `left` is at most `right`. */
   requireAtMost(left: D, right: Dim, complaint: () => Complaint): void;
   /**
    * Numpy broadcasting. A symbol is taken not to be 1: against a number other than 1 or another

@@ -150,11 +150,15 @@ export interface CoordinateMap extends IndexMapFacts {
 
 /** The call that an index map is made for. */
 export interface IndexCall {
+  /** Complete attributes. */
   readonly attributes: Attributes;
+  /** Types of its inputs. */
   readonly inputs: readonly ConcreteTensorType[];
+  /** The type of its result. */
   readonly output: ConcreteTensorType;
 }
 
+/** What the map of a call is made of. */
 export interface IndexMapContext extends IndexCall {
   /** One per output axis. */
   readonly coords: readonly IndexExpression<'u32'>[];
@@ -173,10 +177,13 @@ export interface IndexMapContext extends IndexCall {
   ) => IndexExpression<'i32'>;
 }
 
+/** A place that an output element may come from. */
 export interface IndexSource {
+  /** The input, by its position. */
   readonly input: number;
   /** One per axis of that input. */
   readonly coords: readonly IndexExpression<'u32'>[];
+  /** Whether the element comes from here; absent: it does, if from no source before. */
   readonly when?: IndexExpression<'bool'> | undefined;
 }
 

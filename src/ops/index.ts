@@ -1,4 +1,6 @@
+export type { DimContext } from '../core/dim-context.ts';
 export { HostTensor } from '../core/host-tensor.ts';
+export type { ConcreteTensorType } from '../core/primitive-function.ts';
 export type { Adjoint, AdjointCall, AdjointLookup, AdjointRule } from './adjoint/adjoint.ts';
 export type { GraphBuilder } from './adjoint/graph-builder.ts';
 export type { GraphTarget, GraphTensor } from './adjoint/graph-target.ts';
@@ -10,7 +12,9 @@ export {
   defineOp,
   type FormulaFunction,
   type IndexMap,
+  type IndexMapContext,
   type IndexMapFacts,
+  type IndexSource,
   type InputSpec,
   type KeptOrder,
   type OpDefinition,
@@ -33,6 +37,7 @@ export {
   type KernelRead,
   type KernelSpec,
   type KernelWrite,
+  type Lowering,
   type LoweringCall,
   type Operands,
   type ScratchOperand,
