@@ -85,12 +85,15 @@ export class HostKernel implements Kernel {
       i < params.length && this.#reads.has(i) ? stored(args[i]) : undefined,
     );
     for (const [i, { value }] of results.entries()) values[value] = stored(args[params.length + i]);
-    for (const [slot, byteLength] of temporaries.entries()) {
-      const value = plan.temporaries[slot] ?? -1;
+    for (const { value, slot } of plan.temporaries) {
       const type = plan.types[value];
       if (type !== undefined) {
-        values[value] = { ...this.#context.scratch(slot, byteLength), ...type };
+        values[value] = { ...this.#context.scratch(slot, temporaries[slot] ?? 0), ...type };
       }
+    }
+    for (const [value, viewed] of plan.views) {
+      const [memory, type] = [values[viewed], plan.types[value]];
+      if (memory !== undefined && type !== undefined) values[value] = { ...memory, ...type };
     }
     return values;
   }

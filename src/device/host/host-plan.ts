@@ -1,4 +1,4 @@
-import { type DType, isBigInt } from '../../core/dtype.ts';
+import { type DType, isBigInt, storageByteLength } from '../../core/dtype.ts';
 import { concreteShape, formatDim } from '../../core/dim.ts';
 import { internalError, ShapeError, UnsupportedError } from '../../core/errors.ts';
 import type {
@@ -21,9 +21,22 @@ export interface HostPlan {
   readonly types: readonly ConcreteTensorType[];
   readonly steps: readonly HostStep[];
   /** Values that need memory of their own: neither arguments nor local to a chain. */
-  readonly temporaries: readonly number[];
-  /** Values that have memory: arguments, results and temporaries. */
+  readonly temporaries: readonly Temporary[];
+  /** Values that are others in another shape, with those: arguments, results or temporaries. */
+  readonly views: ReadonlyMap<number, number>;
+  /** Values that have memory: arguments, results, temporaries and views of them. */
   readonly stored: ReadonlySet<number>;
+}
+
+export interface Temporary {
+  readonly value: number;
+  /** Of its memory, which another one has when this one is no longer read. */
+  readonly slot: number;
+  /**
+   * Whether only the last step reads it, an elementwise one, each element where it writes one of the same size: it may
+   * lie where the result does, unless that is where an argument is. Its slot is no other's.
+   */
+  readonly fitsResult: boolean;
 }
 
 export type HostStep = CallStep | ChainStep;
@@ -73,14 +86,27 @@ export function planOnHost(
     return { op, attributes: inferred.attributes, inputs, value: types.length - 1 };
   });
   checkResults(primitive, types);
-  const steps = groupCalls(calls, types);
-  const temporaries = temporariesOf(primitive, steps);
+  const views = viewsOf(primitive, calls);
+  const steps = groupCalls(calls, { types, views });
+  const temporaries = new TemporaryPlan(primitive, { types, steps, views }).temporaries();
   const stored = new Set([
     ...primitive.params.keys(),
     ...primitive.results.map(({ value }) => value),
-    ...temporaries,
+    ...temporaries.map(({ value }) => value),
+    ...views.keys(),
   ]);
-  return { types, steps, temporaries, stored };
+  return { types, steps, temporaries, views, stored };
+}
+
+/** A result has memory of its own. */
+function viewsOf({ results }: PrimitiveFunction, calls: readonly PlannedCall[]) {
+  const views = new Map<number, number>();
+  for (const { op, inputs, value } of calls) {
+    const [input = -1] = inputs;
+    const isResult = results.some((result) => result.value === value);
+    if (op.indexMap?.keepsOrder === true && !isResult) views.set(value, views.get(input) ?? input);
+  }
+  return views;
 }
 
 /** The operator of a name, which has been looked for when the primitive was prepared. */
@@ -118,27 +144,39 @@ function checkResults(primitive: PrimitiveFunction, types: readonly ConcreteTens
 
 function groupCalls(
   calls: readonly PlannedCall[],
-  types: readonly ConcreteTensorType[],
+  { types, views }: Pick<HostPlan, 'types' | 'views'>,
 ): HostStep[] {
   const steps: HostStep[] = [];
   let chain: PlannedCall[] = [];
   const shapeOf = ({ value }: PlannedCall) => types[value]?.shape ?? [];
+  const made = new Set<number>();
   const endChain = (): void => {
     if (chain.length > 0) steps.push({ kind: 'chain', label: chainLabel(chain), calls: chain });
     chain = [];
+    made.clear();
   };
   for (const call of calls) {
+    const viewed = views.get(call.value);
+    if (viewed !== undefined) {
+      // What is viewed has to be all there before.
+      if (made.has(viewed)) endChain();
+      continue;
+    }
     const [first] = chain;
     const isWide = [...call.inputs, call.value].some((value) => {
       const type = types[value];
       return type !== undefined && !isChained(type.dtype);
     });
     const isElementwise = call.op.kind === 'elementwise' && !isWide;
-    if (!isElementwise || (first !== undefined && !sameShape(shapeOf(first), shapeOf(call)))) {
-      endChain();
-    }
-    if (isElementwise) chain.push(call);
-    else steps.push({ kind: 'call', label: call.op.name, call });
+    // A chain waits until something needs it, and so has more calls.
+    const isEnd = isElementwise
+      ? first !== undefined && !sameShape(shapeOf(first), shapeOf(call))
+      : call.inputs.some((input) => made.has(input));
+    if (isEnd) endChain();
+    if (isElementwise) {
+      chain.push(call);
+      made.add(call.value);
+    } else steps.push({ kind: 'call', label: call.op.name, call });
   }
   endChain();
   return steps;
@@ -155,19 +193,108 @@ function chainLabel(calls: readonly PlannedCall[]): string {
   return calls.length > names.length ? `${names.join('+')}+…` : names.join('+');
 }
 
-function temporariesOf(primitive: PrimitiveFunction, steps: readonly HostStep[]): number[] {
-  const results = new Set(primitive.results.map(({ value }) => value));
-  const stepOf = new Map<number, HostStep>();
-  const needed = new Set<number>();
-  for (const step of steps) {
-    for (const { inputs, value } of step.kind === 'chain' ? step.calls : [step.call]) {
-      stepOf.set(value, step);
-      if (step.kind === 'call' && !results.has(value)) needed.add(value);
-      for (const input of inputs) {
-        const maker = stepOf.get(input);
-        if (maker !== undefined && maker !== step && !results.has(input)) needed.add(input);
+/** Memory that temporaries have one after the other. */
+interface Slot {
+  byteLength: number;
+  readonly values: number[];
+}
+
+/** Free slots that are looked at. */
+const MOST_FREE = 8;
+
+class TemporaryPlan {
+  readonly #plan: Pick<HostPlan, 'types' | 'steps' | 'views'>;
+  readonly #results: readonly number[];
+  /** The steps that make values, and the last ones that read them, under whatever name. */
+  readonly #maker = new Map<number, number>();
+  readonly #lastRead = new Map<number, number>();
+
+  constructor({ results }: PrimitiveFunction, plan: Pick<HostPlan, 'types' | 'steps' | 'views'>) {
+    this.#plan = plan;
+    this.#results = results.map(({ value }) => value);
+    for (const [index, step] of plan.steps.entries()) {
+      for (const { inputs, value } of callsOf(step)) {
+        this.#maker.set(value, index);
+        for (const input of inputs) this.#lastRead.set(this.#viewed(input), index);
       }
     }
   }
-  return [...needed];
+
+  /** The larger a slot, the lower its number: kernels share temporary memory by slots. */
+  temporaries(): Temporary[] {
+    const values = [...this.#maker.keys()].filter((value) => this.#needsMemory(value));
+    const own = this.#fittingResult(values);
+    const slots = this.#slots(values.filter((value) => value !== own));
+    const shared = slots
+      .sort((a, b) => b.byteLength - a.byteLength)
+      .flatMap((slot, number) =>
+        slot.values.map((value): Temporary => ({ value, slot: number, fitsResult: false })),
+      );
+    if (own === undefined) return shared;
+    return [...shared, { value: own, slot: slots.length, fitsResult: true }];
+  }
+
+  /** Each value in the slot whose size is nearest, of those that are free. */
+  #slots(values: readonly number[]): Slot[] {
+    const slots: Slot[] = [];
+    const freeAfter = new Map<number, Slot[]>();
+    const free: Slot[] = [];
+    let step = 0;
+    for (const value of values) {
+      const made = this.#maker.get(value) ?? 0;
+      for (; step < made; step++) free.push(...(freeAfter.get(step) ?? []));
+      const byteLength = byteLengthOf(this.#plan.types[value]);
+      const misfit = (slot: Slot): number => Math.abs(slot.byteLength - byteLength);
+      const [known] = free.slice(-MOST_FREE).sort((a, b) => misfit(a) - misfit(b));
+      const slot = known ?? { byteLength, values: [] };
+      if (known === undefined) slots.push(slot);
+      else free.splice(free.indexOf(known), 1);
+      slot.byteLength = Math.max(slot.byteLength, byteLength);
+      slot.values.push(value);
+      const last = this.#lastRead.get(value) ?? made;
+      const freed = freeAfter.get(last) ?? [];
+      freed.push(slot);
+      freeAfter.set(last, freed);
+    }
+    return slots;
+  }
+
+  #viewed(value: number): number {
+    return this.#plan.views.get(value) ?? value;
+  }
+
+  #needsMemory(value: number): boolean {
+    if (this.#results.includes(value)) return false;
+    const made = this.#maker.get(value) ?? -1;
+    return this.#plan.steps[made]?.kind === 'call' || (this.#lastRead.get(value) ?? made) > made;
+  }
+
+  /** See {@link Temporary.fitsResult}. */
+  #fittingResult(values: readonly number[]): number | undefined {
+    const { steps, types } = this.#plan;
+    const [result = -1, ...others] = this.#results;
+    const [last, type] = [steps.at(-1), types[result]];
+    if (others.length > 0 || last?.kind !== 'chain' || type === undefined) return undefined;
+    const isMade = new Set(last.calls.map(({ value }) => value));
+    if (!isMade.has(result)) return undefined;
+    const unfit = new Set<number>();
+    for (const step of steps) {
+      for (const input of callsOf(step).flatMap(({ inputs }) => inputs)) {
+        const own = types[input];
+        const isAtPlaces = own !== undefined && sameShape(own.shape, type.shape);
+        if (step !== last || !isAtPlaces) unfit.add(this.#viewed(input));
+      }
+    }
+    return values.find(
+      (value) => types[value]?.dtype === type.dtype && !isMade.has(value) && !unfit.has(value),
+    );
+  }
+}
+
+const callsOf = (step: HostStep): readonly PlannedCall[] =>
+  step.kind === 'chain' ? step.calls : [step.call];
+
+/** Bytes of a value. */
+export function byteLengthOf(type: ConcreteTensorType | undefined): number {
+  return type ? storageByteLength(type.dtype, elementCount(type.shape)) : 0;
 }

@@ -1,10 +1,9 @@
-import { storageByteLength } from '../../core/dtype.ts';
 import { internalError, ShapeError } from '../../core/errors.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
-import { elementCount, sameShape } from '../../core/shape.ts';
+import { sameShape } from '../../core/shape.ts';
 import { formatType } from '../../ops/operand-checks.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
-import { type HostPlan, planOnHost } from './host-plan.ts';
+import { byteLengthOf, type HostPlan, planOnHost } from './host-plan.ts';
 
 /**
  * The plan of a launch with arguments of these types, those of destinations last. Throws ShapeError where
@@ -54,11 +53,11 @@ export function haveTypes(
   return true;
 }
 
-/** Bytes of the temporaries of a plan, by slot. */
+/** Bytes of the memory of temporaries, by slot. */
 export function temporaryByteLengths({ temporaries, types }: HostPlan): readonly number[] {
-  return temporaries.map((value) => {
-    const type = types[value];
-    if (type === undefined) throw internalError(`temporary ${value} has no type`);
-    return storageByteLength(type.dtype, elementCount(type.shape));
-  });
+  const lengths: number[] = [];
+  for (const { value, slot } of temporaries) {
+    lengths[slot] = Math.max(lengths[slot] ?? 0, byteLengthOf(types[value]));
+  }
+  return lengths;
 }

@@ -198,3 +198,25 @@ test('steps that run references are told of, and only those', async () => {
   const { references } = await device.prepare(primitives);
   expect(references).toEqual([{ primitive: 'sin float64', label: 'sin' }]);
 });
+
+test('a product that is the result but for a sum lies there, also where an argument is', async () => {
+  const type = matrix(2, 2);
+  const kernel = await kernelOf({
+    name: 'product_add',
+    params: [type, type],
+    body: [
+      { op: 'matmul', inputs: [0, 0], attributes: {} },
+      { op: 'add', inputs: [2, 1], attributes: {} },
+    ],
+    results: [{ value: 3, type }],
+  });
+  const [a, b] = [
+    tensor([2, 2], { values: [1, 2, 3, 4] }),
+    tensor([2, 2], { values: [1, 1, 1, 1] }),
+  ];
+  const apart = tensor([2, 2]);
+  kernel.launch([a, b, apart]);
+  expect(await elementsOf(apart)).toEqual([8, 11, 16, 23]);
+  kernel.launch([a, b, b]);
+  expect(await elementsOf(b)).toEqual([8, 11, 16, 23]);
+});

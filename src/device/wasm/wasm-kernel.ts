@@ -112,7 +112,8 @@ export class WasmKernel implements Kernel {
   take(planned: PlannedKernel, compiled: readonly (CompiledStep | undefined)[]): void {
     const { plan, steps } = planned;
     this.references = plan.steps.filter((_, i) => !steps[i]).map(({ label }) => label);
-    this.#ready.unshift({ ...planned, compiled, temporaries: temporaryByteLengths(plan) });
+    const temporaries = temporaryByteLengths(plan);
+    this.#ready.unshift({ ...planned, compiled, temporaries });
     if (this.#ready.length > KEPT) this.#ready.pop();
   }
 
@@ -200,12 +201,23 @@ export class WasmKernel implements Kernel {
         addresses[result.value] = addressOf(target);
       }
     }
-    for (let slot = 0; slot < temporaries.length; slot++) {
-      const value = plan.temporaries[slot];
-      if (value === undefined) continue;
-      addresses[value] = this.#context.machine.scratch(slot, temporaries[slot] ?? 0);
+    for (let i = 0; i < plan.temporaries.length; i++) {
+      const temporary = plan.temporaries[i];
+      if (temporary === undefined) continue;
+      const { value, slot } = temporary;
+      const own = temporary.fitsResult ? this.#ownResult() : undefined;
+      addresses[value] = own ?? this.#context.machine.scratch(slot, temporaries[slot] ?? 0);
     }
+    for (const [value, viewed] of plan.views) addresses[value] = addresses[viewed] ?? 0;
     return addresses;
+  }
+
+  /** The address of the result, unless it is that of an argument too, which later steps may read. */
+  #ownResult(): number | undefined {
+    const { params, results } = this.#primitive;
+    const address = this.#addresses[results[0]?.value ?? -1];
+    const isShared = params.some((_, i) => this.#reads.has(i) && this.#addresses[i] === address);
+    return isShared ? undefined : address;
   }
 
   /** Those of tensors that are read or written. */
