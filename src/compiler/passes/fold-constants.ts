@@ -24,6 +24,9 @@ const MAX_BYTES = 64 * 2 ** 20;
 /** Numbers that an operator makes of nothing, such as `arange`: a kernel makes them where they are read. */
 const MAX_MADE_BYTES = 2 ** 16;
 
+/** A result beyond {@link MAX_MADE_BYTES} that has so many times the bytes of its operands is as good as made of nothing. */
+const MOST_GROWTH = 4;
+
 /** Weights beyond this stay as small as the model has them. */
 const MAX_UNPACKED_BYTES = 2 ** 14;
 
@@ -103,6 +106,9 @@ function isCheap(op: Operator, { inputs, type }: Fold): boolean {
   if (Math.max(...bytes) > (inputs.length === 0 ? MAX_MADE_BYTES : MAX_BYTES)) return false;
   const { storage } = op;
   const hasKernels = tensors.every(({ dtype }) => KERNEL_DTYPES.has(dtype));
+  const [made = 0, ...read] = bytes;
+  const grown = MOST_GROWTH * read.reduce((sum, one) => sum + one, 0);
+  if (hasKernels && made > Math.max(MAX_MADE_BYTES, grown)) return false;
   if (storage?.unpacks === true && hasKernels && (bytes[0] ?? 0) > MAX_UNPACKED_BYTES) return false;
   return EACH_ONCE.has(op.kind) || workOf(op, { inputs, type }) <= MAX_WORK;
 }

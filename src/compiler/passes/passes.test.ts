@@ -140,6 +140,17 @@ describe('fold-constants', () => {
     const wide = call('broadcast_to', [values([2], 1, 2)], { shape: [2 ** 24, 2] });
     expect(run(wide, foldConstants)).toContain('broadcast_to([1f, 2f], shape=[16777216, 2])');
   });
+
+  test('leaves large tables of two short lists to where they are read', () => {
+    const range = (length: number): Expr =>
+      values([length], ...Array.from({ length }, (_, i) => i));
+    const table = (rows: number): string => {
+      const column = call('reshape', [range(rows)], { shape: [rows, 1] });
+      return run(call('add', [column, range(64)]), foldConstants);
+    };
+    expect(table(256)).not.toContain('add');
+    expect(table(512)).toContain('add');
+  });
 });
 
 describe('simplify', () => {

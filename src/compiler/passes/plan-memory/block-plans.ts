@@ -159,7 +159,7 @@ export class BlockPlans {
       const reads = this.#kernelsRead(value, indices);
       const storageClass = device + formula;
       const append = appends.get(step);
-      const overwritten = { call: value, primitive, append };
+      const overwritten = { call: value, primitive, append, isInside };
       const overwrite = this.#overwrite({ root, step }, overwritten, (read) => {
         const kernel = indices.get(read);
         const given = kernel === undefined ? undefined : kernels[kernel]?.interval;
@@ -225,7 +225,7 @@ export class BlockPlans {
   /** How a call comes by the memory of an input; `found` says so of one that nothing reads after. */
   #overwrite(
     place: { readonly root: Expr; readonly step: number },
-    { call: { args }, primitive, append }: OverwritingCall,
+    { call: { args }, primitive, append, isInside }: OverwritingCall,
     found: (variable: VarExpr) => OverwrittenMemory | undefined,
   ): Overwrite | undefined {
     const needed = overwrittenParameter(primitive, this.#types.operators);
@@ -246,8 +246,10 @@ export class BlockPlans {
       if (append === undefined) return [{ ...memory, input, isOptional }];
       return memory.kind === 'owned' ? [{ kind: 'appended', ...append, input, isOptional }] : [];
     });
-    // A place that is known needs no question when the program runs.
-    return overwrites.find(({ kind }) => kind === 'planned') ?? overwrites[0];
+    // A place that is known needs no question when the program runs. What leaves the block has none in the plan:
+    // it is better off in the memory of what came in.
+    const wanted = isInside ? 'planned' : 'owned';
+    return overwrites.find(({ kind }) => kind === wanted) ?? overwrites[0];
   }
 
   /** Indices of kernels of the block whose results a call reads, under any name. */
@@ -287,6 +289,8 @@ export class BlockPlans {
 
 interface OverwritingCall extends Pick<KernelCall, 'call' | 'primitive'> {
   readonly append: Append | undefined;
+  /** Whether the result does not leave the block. */
+  readonly isInside: boolean;
 }
 
 /** The values of the steps of a block, and the one that the block gives. */
