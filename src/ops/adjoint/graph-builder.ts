@@ -175,9 +175,25 @@ export class GraphBuilder {
     return this.call('arange', [], { start: [0], size: [size] });
   }
 
+  /**
+   * The number of each element, counted row by row: the sum of two short lists. One of all would be as large
+   * as what it numbers, and lists are made on the host.
+   */
+  places(shape: readonly Dim[], dtype: DType): GraphTensor {
+    const middle = shape.length >> 1;
+    const [outer, inner] = [shape.slice(0, middle), shape.slice(middle)];
+    const place = this.reshape(this.cast(this.count(this.#elements(inner)), dtype), inner);
+    if (middle === 0) return place;
+    const firsts = this.mul(this.count(this.#elements(outer)), this.size(inner, 'int64'));
+    return this.add(
+      this.reshape(this.cast(firsts, dtype), [...outer, ...inner.map(() => 1)]),
+      place,
+    );
+  }
+
   /** A number of elements as a tensor of rank 0, to multiply or divide by. */
   size(dims: readonly Dim[], dtype: DType): GraphTensor | number {
-    const total = dims.reduce<Dim>((product, dim) => this.dims.mul(product, dim), 1);
+    const total = this.#elements(dims);
     if (typeof total === 'number') return total;
     const tensor = this.call('dims_tensor', [], { dims: [total] });
     return this.reshape(this.cast(tensor, dtype), []);
@@ -200,6 +216,10 @@ export class GraphBuilder {
       if (axes.includes(axis + lead)) result = this.sliceAxis(result, axis, { to: dim });
     }
     return result;
+  }
+
+  #elements(shape: readonly Dim[]): Dim {
+    return shape.reduce<Dim>((product, dim) => this.dims.mul(product, dim), 1);
   }
 
   #binary(op: string, a: GraphTensor, b: Operand): GraphTensor {

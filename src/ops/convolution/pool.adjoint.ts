@@ -52,10 +52,9 @@ function isTiling(attributes: Attributes): boolean {
 function chosenInTiles(call: AdjointCall, x: GraphTensor): GraphTensor {
   const { attributes, cotangent, graph } = call;
   const places = graph.cast(graph.call('max_pool_indices', [x], attributes), 'int32');
-  const own = graph.cast(graph.count(countOf(graph, x.shape)), 'int32');
   const isChosen = graph.equal(
     spreadOverTiles(call, { from: places, to: x.shape, outside: -1 }),
-    graph.reshape(own, x.shape),
+    graph.places(x.shape, 'int32'),
   );
   return graph.where(
     isChosen,

@@ -26,6 +26,11 @@ const CONSTANT_IN_STEPS = ['floor', 'ceil', 'round', 'sign'];
 const castAdjoint: AdjointRule = ({ inputs: [x], output, cotangent, graph }) =>
   x !== undefined && isFloat(output.dtype) ? [graph.cast(cotangent, x.dtype)] : [];
 
+/** Read off the result, so that the operand need not be kept, and what computes it can end in the relu. */
+const reluAdjoint: AdjointRule = ({ output, cotangent, graph }) => [
+  graph.where(graph.lessEqual(output, 0), 0, cotangent),
+];
+
 /** Those of operators that have formulas follow from them. */
 export const ELEMENTWISE_ADJOINTS: Readonly<Record<string, Adjoint>> = {
   ...Object.fromEntries(
@@ -35,6 +40,7 @@ export const ELEMENTWISE_ADJOINTS: Readonly<Record<string, Adjoint>> = {
   ),
   ...Object.fromEntries(DISCRETE.map((name) => [name, 'discrete'] as const)),
   ...Object.fromEntries(CONSTANT_IN_STEPS.map((name) => [name, 'zero'] as const)),
+  relu: reluAdjoint,
   cast: castAdjoint,
   bitcast: 'discrete',
 };

@@ -21,8 +21,7 @@ const RULES: Readonly<Record<string, (places: Places) => Cotangents>> = {
   none({ graph, updates, x, dy, read, write }) {
     const zeros = graph.full(updates.shape, updates.dtype);
     // Of several updates of one place the one that is there gets the cotangent.
-    const total = updates.shape.reduce((product, dim) => graph.dims.mul(product, dim), 1);
-    const numbers = graph.reshape(graph.cast(graph.count(total), 'int32'), updates.shape);
+    const numbers = graph.places(updates.shape, 'int32');
     const winners = write(graph.full(x.shape, 'int32', -1), numbers, 'none');
     const isThere = graph.equal(read(winners), numbers);
     return [write(dy, zeros, 'none'), graph.where(isThere, read(dy), 0)];

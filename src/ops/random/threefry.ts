@@ -18,12 +18,10 @@ export function randomBits(
   key: GraphTensor,
   { stream, shape }: RandomPlace,
 ): GraphTensor {
-  const size = shape.reduce<Dim>((product, dim) => graph.dims.mul(product, dim), 1);
   const first = graph.cast(key, 'uint32');
   const second = graph.scalar(stream, 'uint32');
-  const counter = graph.cast(graph.count(size), 'uint32');
-  const [bits] = threefry(wordsOf(graph), [first, second], [counter, 0]);
-  return graph.reshape(bits, shape);
+  const [bits] = threefry(wordsOf(graph), [first, second], [graph.places(shape, 'uint32'), 0]);
+  return bits;
 }
 
 function wordsOf(graph: GraphBuilder): WordOperators<GraphTensor> {

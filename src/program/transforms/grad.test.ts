@@ -22,6 +22,13 @@ import {
 beforeAll(() => configure({ device: 'host' }));
 
 describe('grad', () => {
+  test('of relu is 0 at 0, as elsewhere, and lets NaN through', async () => {
+    const slope = grad(({ x }: { x: NdArray }) => x.relu().sum());
+    const f = program({ x: f32(4) }, ({ x }) => slope({ x }).x);
+    const found = await f({ x: [-1, 0, 2, Number.NaN] }).data();
+    expect([...found]).toEqual([0, 0, 1, 1]);
+  });
+
   const loss = program({ w: f32(2), x: f32('n', 2), y: f32('n') }, ({ w, x, y }) =>
     x.matmul(w).sub(y).square().sum(),
   );
