@@ -59,27 +59,50 @@ export function variablesOf(pattern: Pattern): VarExpr[] {
   return variables;
 }
 
+/** Expressions never change, and several parts of a pass walk the same one. */
+const ORDERS = new WeakMap<Expr, readonly Expr[]>();
+
 /**
  * Every node below `root` once, children before parents. Iterative, so that a chain of any length
  * does not overflow the stack. Bodies of nested functions are entered unless `enter` says no.
  */
-export function postOrder(root: Expr, enter: (expr: Expr) => boolean = () => true): Expr[] {
+export function postOrder(root: Expr, enter?: (expr: Expr) => boolean): readonly Expr[] {
+  if (enter !== undefined) return orderBelow(root, enter);
+  const known = ORDERS.get(root);
+  if (known !== undefined) return known;
+  const order = orderBelow(root, () => true);
+  ORDERS.set(root, order);
+  return order;
+}
+
+function orderBelow(root: Expr, enter: (expr: Expr) => boolean): readonly Expr[] {
   const order: Expr[] = [];
   const seen = new Set<Expr>([root]);
-  const stack: { expr: Expr; children: readonly Expr[]; next: number }[] = [
-    { expr: root, children: enter(root) ? childrenOf(root) : [], next: 0 },
-  ];
-  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
-    const child = top.children[top.next++];
+  // A stack of nodes, of their children, and of which of these comes next.
+  const nodes = [root];
+  const children = [enter(root) ? childrenOf(root) : []];
+  const nexts = [0];
+  for (let top = 0; top >= 0; ) {
+    const next = nexts[top] ?? 0;
+    nexts[top] = next + 1;
+    const child = children[top]?.[next];
     if (child === undefined) {
-      order.push(top.expr);
-      stack.pop();
+      const node = nodes.pop();
+      if (node !== undefined) order.push(node);
+      children.pop();
+      nexts.pop();
+      top--;
       compileStep();
     } else if (!seen.has(child)) {
       seen.add(child);
-      const children = enter(child) ? childrenOf(child) : [];
-      if (children.length > 0) stack.push({ expr: child, children, next: 0 });
-      else order.push(child);
+      const own = isLeaf(child) || !enter(child) ? [] : childrenOf(child);
+      if (own.length === 0) order.push(child);
+      else {
+        nodes.push(child);
+        children.push(own);
+        nexts.push(0);
+        top++;
+      }
     }
   }
   return order;
