@@ -123,7 +123,7 @@ class FlatMatch {
   readonly #leafCounts = new Map<number, number>();
   readonly #functionOf = new Map<number, VarExpr>();
   /** A variable that a clause has for a place. */
-  readonly #hints = new Map<Occurrence, VarExpr>();
+  readonly #hints = new Map<Occurrence, { readonly variable: VarExpr; readonly clause: number }>();
   /** On how many ways through the tree a place of a field is reached. */
   readonly #ways = new Map<Occurrence, number>();
   /** Places that some leaf or test needs, or a place inside them. */
@@ -151,7 +151,7 @@ class FlatMatch {
     this.#leafCounts.set(clause, (this.#leafCounts.get(clause) ?? 0) + 1);
     for (const [variable, occurrence] of this.#used(clause, bindings)) {
       this.#need(occurrence);
-      if (!this.#hints.has(occurrence)) this.#hints.set(occurrence, variable);
+      if (!this.#hints.has(occurrence)) this.#hints.set(occurrence, { variable, clause });
     }
   }
 
@@ -165,11 +165,11 @@ class FlatMatch {
     }
   }
 
-  /** A hint for a variable. One that names sizes would name them again on another way. */
+  /** A hint for a variable. One that names sizes would name them again on another way, or in a clause's function. */
   #hintFor(place: Occurrence, type: Type): { readonly name: string; readonly type: Type } {
-    const hint = this.#hints.get(place);
+    const { variable: hint, clause = 0 } = this.#hints.get(place) ?? {};
     if (hint?.type === undefined || !isLike(hint.type, type)) return { name: 'field', type };
-    const isOnce = this.#ways.get(place) === 1;
+    const isOnce = this.#ways.get(place) === 1 && this.#leafCounts.get(clause) === 1;
     return { name: hint.name, type: isOnce ? hint.type : type };
   }
 

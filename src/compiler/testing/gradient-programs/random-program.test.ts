@@ -45,3 +45,20 @@ test('gradients of random programs agree with differences, forward mode and unop
   expect(compared).toBeGreaterThan(15);
   expect(refused).toEqual([]);
 });
+
+test('second derivatives of random programs agree with differences and forward mode', async () => {
+  const host = createHostDevice();
+  let compared = 0;
+  for (const seed of [3, 6, 8]) {
+    const program = randomGradientProgram(seed, { size: 3, ofDerivatives: true });
+    if (!isProgram(program)) continue;
+    const derivatives = await ProgramDerivatives.of(program);
+    const { differences, modes = 0 } = await derivatives.errorsOn(host, 'float64', {
+      verify: true,
+    });
+    expect(differences, program.title).toBeLessThan(1e-6);
+    expect(modes, program.title).toBeLessThan(1e-9);
+    compared++;
+  }
+  expect(compared).toBeGreaterThan(2);
+});

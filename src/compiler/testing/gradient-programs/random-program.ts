@@ -43,14 +43,33 @@ def @apply(%f: ${TYPES.function}, %x: Tensor[(?,), float64], %n: int) -> Tensor[
 }
 `;
 
-/** A program of about `size` statements, the same for the same seed. */
-export function randomGradientProgram(seed: number, size = 8): GradientProgram {
+const PARAMS = `%x: Tensor[(n,), float64], %s: ${TYPES.scalar}, %l: ${TYPES.list}, %c: int`;
+
+/** From derivatives of `@g` to a number. They are scaled down, so that differences are exact enough. */
+const OF_DERIVATIVES = `
+def @f(${PARAMS}) -> ${TYPES.scalar} {
+  let %r = gradient(@g)(%x, %s, %l, %c);
+  let %of_list = @foldl(fn (%sum: ${TYPES.scalar}, %d: ${TYPES.vector}) {
+    add(%sum, reduce_sum(sin(mul(0.125f64, %d))))
+  }, 0f64, %r.1.2);
+  add(%of_list, add(reduce_sum(sin(mul(0.125f64, %r.1.0))), sin(mul(0.125f64, %r.1.1))))
+}
+`;
+
+/**
+ * A program of about `size` statements, the same for the same seed. One of derivatives computes with those of such a
+ * program.
+ */
+export function randomGradientProgram(
+  seed: number,
+  { size = 8, ofDerivatives = false } = {},
+): GradientProgram {
   const random = seededRandom(seed);
   const body = new ProgramWriter(random).body(2 + Math.floor(random() * size));
   const text = `${GLOBALS}
-def @f(%x: Tensor[(n,), float64], %s: ${TYPES.scalar}, %l: ${TYPES.list}, %c: int) -> ${TYPES.scalar} {
+def @${ofDerivatives ? 'g' : 'f'}(${PARAMS}) -> ${TYPES.scalar} {
 ${body}
-}`;
+}${ofDerivatives ? OF_DERIVATIVES : ''}`;
   const number = (): number => Math.round((random() * 2 - 1) * 64) / 64;
   const vector = (): number[] => Array.from({ length: 1 + Math.floor(random() * 2) }, number);
   const list = listOf(Array.from({ length: Math.floor(random() * 3) }, vector));

@@ -44,7 +44,13 @@ import {
   somePart,
   withoutSizes,
 } from './function-classes.ts';
-import { type MatchedType, type NewSize, withSizes, withSizesOfSource } from './held-sizes.ts';
+import {
+  type MatchedType,
+  newNames,
+  type NewSize,
+  withSizes,
+  withSizesOfSource,
+} from './held-sizes.ts';
 import { monomorphise } from './monomorphise.ts';
 
 /** A program whose functions of some types are data, and these types. */
@@ -72,11 +78,14 @@ export function defunctionalise(
     context,
   );
   const lifted = withoutMarks(lambdaLift.run(toAnf.run(plain, context), context), plain);
-  const module = monomorphise(lifted, types);
+  types.declare(lifted);
+  const { module: instantiated, instances } = monomorphise(lifted, types);
+  types.declare(instantiated);
+  const module = toAnf.run(instantiated, context);
   types.declare(module);
   const classes = new FunctionClasses(new Set(module.types.keys()));
   for (const type of given) classes.add(type);
-  addReached(module, classes, types);
+  addReached(module, classes, { types, instances });
   const made = new Conversion(module, classes, types).run();
   if (made === undefined) return { module: undefined, classes };
   const converted = inferTypes.run(made, context);
@@ -94,17 +103,32 @@ function withoutMarks(module: Module, { functions }: Module): Module {
 }
 
 /**
- * Functions that functions of a class capture are data, too, and so are those that they take or give, for what a class
- * leaves open are the sizes in their types.
+ * Functions that functions of a class capture are data, too. So are those that a class or an instance of a polymorphic
+ * function takes or gives, for these leave the sizes in their types open.
  */
-function addReached({ functions }: Module, classes: FunctionClasses, types: TypeInference): void {
+function addReached(
+  { functions }: Module,
+  classes: FunctionClasses,
+  { types, instances }: { types: TypeInference; instances: ReadonlySet<string> },
+): void {
+  const add = (type: Type): void => {
+    for (const own of functionTypesIn(type)) if (somePart(own, isSized)) classes.add(own);
+  };
   const closures = [...functions.values()].flatMap(({ body }) => postOrder(body).filter(isClosure));
+  for (const name of instances) {
+    const fn = functions.get(name);
+    if (fn !== undefined) for (const param of fn.params) add(types.of(param));
+    if (fn?.resultType !== undefined) add(fn.resultType);
+  }
+  for (const closure of closures) {
+    const [code] = closure.args;
+    if (code?.kind === 'global' && instances.has(code.name)) add(types.of(closure));
+  }
   let count = -1;
   for (let size = 0; size !== count; size = [...classes.all()].length) {
     count = size;
     for (const { type } of classes.all()) {
-      const inside = [...type.params, type.result].flatMap(functionTypesIn);
-      for (const own of inside) if (somePart(own, isSized)) classes.add(own);
+      for (const part of [...type.params, type.result]) add(part);
     }
     for (const closure of closures) {
       if (classes.of(types.of(closure)) === undefined) continue;
@@ -359,14 +383,6 @@ interface Surroundings {
   readonly standing: ReadonlySet<Expr>;
   /** A new name for a size in the function. */
   readonly newSize: NewSize;
-}
-
-function newNames(taken: Set<string>): NewSize {
-  let count = 0;
-  return () => {
-    while (taken.has(`s${count}`)) count++;
-    return `s${count++}`;
-  };
 }
 
 /** Closures that nothing reads but operators on functions, which want to know them. */

@@ -6,6 +6,15 @@ import type { AdtTypeNode, TensorTypeNode, Type } from '../../../ir/type.ts';
 /** Gives a new name for a size. */
 export type NewSize = () => string;
 
+/** Names for sizes that are not among those that are taken. */
+export function newNames(taken: ReadonlySet<string>): NewSize {
+  let count = 0;
+  return () => {
+    while (taken.has(`s${count}`)) count++;
+    return `s${count++}`;
+  };
+}
+
 /** A value whose tensors have the sizes of a type, which are the same numbers. */
 export function withSizes(value: Expr, type: Type, newSize: NewSize): Expr {
   if (type.kind === 'tensor') {

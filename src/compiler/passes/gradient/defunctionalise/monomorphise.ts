@@ -3,16 +3,31 @@ import { formatType, type Type } from '../../../ir/type.ts';
 import { mapFunctions, rewrite } from '../../../ir/visit.ts';
 import { CompileLimitError } from '../../../../core/errors.ts';
 import type { TypeInference } from '../../../inference/type-inference.ts';
-import { copyFunction, freshNames, specialiseTypes, symbolsOf } from '../copy-function.ts';
+import {
+  boundSymbols,
+  copyFunction,
+  freshNames,
+  specialiseTypes,
+  symbolsOf,
+} from '../copy-function.ts';
+import { withoutSizes } from './function-classes.ts';
+import { newNames, withSizes } from './held-sizes.ts';
 
 /** So many instances of polymorphic functions: recursion at ever new types has no end. */
 const MAX_INSTANCES = 1000;
 
+/** A program whose own calls are of functions without type parameters. */
+export interface Monomorphic {
+  readonly module: Module;
+  /** The names of instances of polymorphic functions. */
+  readonly instances: ReadonlySet<string>;
+}
+
 /**
- * Calls instances of polymorphic functions in their place, one for the types that each is called at. The polymorphic ones
- * stay, for callers from outside.
+ * Calls instances of polymorphic functions in their place, one for the types that each is called at: one for tensors of
+ * all sizes, which an instance knows nothing of. The polymorphic ones stay, for callers from outside.
  */
-export function monomorphise(module: Module, types: TypeInference): Module {
+export function monomorphise(module: Module, types: TypeInference): Monomorphic {
   const made = new Map<string, FunctionExpr>();
   const names = new Map<string, string>();
   const instance = (name: string, fn: FunctionExpr, given: readonly Type[]): string => {
@@ -37,14 +52,18 @@ export function monomorphise(module: Module, types: TypeInference): Module {
     const fn = callee.kind === 'global' ? module.functions.get(callee.name) : undefined;
     const isInstance = callee.kind === 'global' && fn !== undefined && given !== undefined;
     if (!isInstance || (fn.typeParams ?? []).length === 0) return undefined;
-    return { ...callee, name: instance(callee.name, fn, given) };
+    const whole = given.map((type) => withoutSizes(type));
+    return { ...callee, name: instance(callee.name, fn, whole) };
   };
   const calls = (fn: FunctionExpr): FunctionExpr => {
-    const body = rewrite(fn.body, (expr) => {
+    const newSize = newNames(new Set(boundSymbols(fn)));
+    const body = rewrite(fn.body, (expr, original) => {
       if (expr.kind !== 'call') return expr;
       const { typeArguments, ...plain } = expr;
       const callee = atTypes(expr.callee, typeArguments);
-      if (callee !== undefined) return { ...plain, callee };
+      if (callee !== undefined) {
+        return withSizes({ ...plain, callee }, types.of(original), newSize);
+      }
       const [first, ...captured] = expr.args;
       const isOperator = expr.callee.kind === 'operator';
       const closed = isOperator && first !== undefined ? atTypes(first, typeArguments) : undefined;
@@ -54,7 +73,10 @@ export function monomorphise(module: Module, types: TypeInference): Module {
   };
   const isPlain = ({ typeParams = [] }: FunctionExpr): boolean => typeParams.length === 0;
   const own = mapFunctions(module, (fn) => (isPlain(fn) ? calls(fn) : fn));
-  return { ...own, functions: new Map([...own.functions, ...made]) };
+  return {
+    module: { ...own, functions: new Map([...own.functions, ...made]) },
+    instances: new Set(made.keys()),
+  };
 }
 
 /** The function at types, with other names for its sizes than these have. */
