@@ -14,8 +14,9 @@ fn main(@builtin(global_invocation_id) thread: vec3<u32>) {
   let y_out = pixels / params.out_w;
   let y0 = vec4<i32>(y_out * params.stride_h) - params.pad_h;
   let x0 = vec4<i32>((pixels - y_out * params.out_w) * params.stride_w) - params.pad_w;
-  let channel = id.z * params.in_channels + id.y;
-  let plane = channel * params.in_h * params.in_w;
+  let plane = (id.z * params.in_channels + id.y) * params.in_h * params.in_w;
+  // Images of a lot lie where those of the last one did.
+  let channel = id.z % params.images * params.in_channels + id.y;
   let last = vec2<i32>(i32(params.in_h), i32(params.in_w)) - 1;
   var at = channel * params.kernel_h * params.kernel_w * params.vectors + id.x;
   for (var r = 0u; r < params.kernel_h; r++) {

@@ -94,6 +94,16 @@ describe('kernels of conv2d', () => {
     expect(kernels.filter(({ name }) => name === 'winograd-output').length).toBeGreaterThan(30);
   });
 
+  test('windows of many images are gathered and multiplied in lots', () => {
+    const kernels = kernelsOf('software', [12, 32, 20, 20], [8, 32, 7, 7]);
+    const isGather = ({ name }: { name: string }): boolean => name === 'conv2d-columns';
+    expect(kernels.map(isGather)).toEqual([true, false, true, false, true, false, true, false]);
+    expect(kernels.map(({ params }) => params.first_z?.value)).toEqual([0, 0, 3, 3, 6, 6, 9, 9]);
+    expect(kernels.map(({ workgroups }) => workgroups[2])).toEqual(kernels.map(() => 3));
+    const [scratch] = kernels.flatMap(({ writes }) => writes.map(({ to }) => to));
+    expect(scratch).toMatchObject({ kind: 'scratch', byteLength: 3 * 32 * 49 * 196 * 4 });
+  });
+
   test('the weights of a Winograd convolution are transformed in blocks of channels', () => {
     const kernels = kernelsOf('software', [1, 64, 13, 15], [81, 64, 3, 3], PADS);
     expect(kernels.map(({ name }) => name)).toEqual([

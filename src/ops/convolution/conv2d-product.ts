@@ -13,6 +13,9 @@ type Caps = LoweringCall['caps'];
 /** The most bytes that the matrices of windows take; a larger image is convolved without them. */
 const SCRATCH_BYTE_LENGTH = 16 << 20;
 
+/** The most bytes that those of several images take: images beyond come later, in the same memory. */
+const LOT_BYTE_LENGTH = 4 << 20;
+
 /** Whether the window is one element that steps by one: images are the matrices themselves. */
 export function isPoint(window: Window2d): boolean {
   return [window.rows, window.columns].every(
@@ -70,11 +73,28 @@ export function columnKernels(
   hasBias: boolean,
   caps: Caps,
 ): readonly KernelSpec[] {
+  const lots = columnsInLots(window, { hasBias, caps, images: imagesAtOnce(window) });
+  return lots ?? columnsInLots(window, { hasBias, caps, images: window.batch }) ?? [];
+}
+
+/** As many images as fit, each time the same number. */
+function imagesAtOnce(window: Window2d): number {
+  const most = Math.max(1, Math.floor(LOT_BYTE_LENGTH / imageByteLength(window)));
+  let images = Math.min(most, window.batch);
+  while (window.batch % images > 0) images--;
+  return images;
+}
+
+/** Undefined where products of a lot are no part of the product's grid. */
+function columnsInLots(
+  window: Window2d,
+  { hasBias, caps, images }: Omit<ProductOptions, 'step'> & { readonly images: number },
+): readonly KernelSpec[] | undefined {
   const vectors = vectorCount(window);
   const scratch: KernelOperand = {
     kind: 'scratch',
     index: 0,
-    byteLength: window.batch * imageByteLength(window),
+    byteLength: images * imageByteLength(window),
   };
   const gather: KernelSpec = {
     name: 'conv2d-columns',
@@ -84,6 +104,7 @@ export function columnKernels(
       ...windowParams([window.rows, window.columns]),
       in_channels: u32(window.channels),
       vectors: u32(vectors),
+      images: u32(images),
     },
     workgroupSize: [16, 4, 1],
     workgroups: [Math.ceil(vectors / 16), Math.ceil(window.channels / 4), window.batch],
@@ -91,7 +112,18 @@ export function columnKernels(
     writes: [{ hook: 'columns', to: scratch, width: 4 }],
   };
   const step = vectors * 4;
-  return [...splitGrid(gather, caps), ...productKernels(window, { hasBias, caps, step, scratch })];
+  const products = productKernels(window, { hasBias, caps, step, scratch, images });
+  if (images === window.batch) return [...splitGrid(gather, caps), ...products];
+  const isWhole = [gather, ...products].every(({ workgroups }) => workgroups[2] === window.batch);
+  const [gathers, multiplies] = [splitGrid(gather, caps), products];
+  if (!isWhole || gathers.length > 1 || multiplies.length > 1) return undefined;
+  return Array.from({ length: window.batch / images }, (_, lot) =>
+    [...gathers, ...multiplies].map((kernel): KernelSpec => {
+      const [x, y] = kernel.workgroups;
+      const params = { ...kernel.params, first_z: u32(lot * images) };
+      return { ...kernel, params, workgroups: [x, y, images] };
+    }),
+  ).flat();
 }
 
 /** Whether the elements of all matrices of windows have numbers of 32 bits. */
@@ -180,20 +212,23 @@ interface ProductOptions {
   readonly step: number;
   /** The right matrix; absent for the images. */
   readonly scratch?: KernelOperand;
+  /** How many images the right matrix has, if not all. */
+  readonly images?: number;
 }
 
 function productKernels(
   window: Window2d,
-  { hasBias, caps, step, scratch }: ProductOptions,
+  { hasBias, caps, step, scratch, images = window.batch }: ProductOptions,
 ): readonly KernelSpec[] {
   const k = tapCount(window);
+  const isLot = images < window.batch;
   const problem = {
     m: window.outChannels,
     n: window.rows.count * window.columns.count,
     k,
-    batch: [window.batch, 1],
+    batch: isLot ? [window.batch / images, images] : [window.batch, 1],
     a: { batch: [0, 0], row: k, column: 1 },
-    b: { batch: [k * step, 0], row: step, column: 1 },
+    b: { batch: isLot ? [0, k * step] : [k * step, 0], row: step, column: 1 },
     c: hasBias ? { row: 1, column: 0 } : undefined,
     alpha: 1,
     beta: 1,

@@ -53,6 +53,8 @@ export const conv2dCases: OpCases = {
     convCase([1, 1, 1, 140], [9, 1, 1, 37], { strides: [1, 16] }, false),
     convCase([2, 3, 5, 50], [17, 3, 2, 13], { dilations: [1, 2], pads: [1, 5, 0, 3] }),
     convCase([1, 3, 5, 50], [5, 3, 2, 13], { pads: [1, 5, 0, 3] }),
+    // More windows than are gathered at once.
+    convCase([4, 32, 20, 20], [9, 32, 7, 7], { pads: [0, 1, 0, 0] }, false),
   ],
   badCases: () => [
     convCase([3, 5, 5], [2, 3, 3, 3]),
