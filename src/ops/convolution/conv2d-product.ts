@@ -64,32 +64,27 @@ export function pointKernels(
   return productKernels(window, { hasBias, caps, step: window.rows.count * window.columns.count });
 }
 
+/** As many images as fit, each time the same number. */
+function imagesAtOnce(window: Window2d): number {
+  const { batch } = window;
+  let images = Math.max(1, batch);
+  while (images > 1 && (images * imageByteLength(window) > LOT_BYTE_LENGTH || batch % images > 0)) {
+    images--;
+  }
+  return images;
+}
+
 /**
  * A convolution of one group whose windows are gathered into matrices (im2col), which are then
- * multiplied by the weights. All such convolutions share their pipelines.
+ * multiplied by the weights, in lots of some images. All such convolutions share their pipelines.
  */
 export function columnKernels(
   window: Window2d,
   hasBias: boolean,
   caps: Caps,
+  images = imagesAtOnce(window),
 ): readonly KernelSpec[] {
-  const lots = columnsInLots(window, { hasBias, caps, images: imagesAtOnce(window) });
-  return lots ?? columnsInLots(window, { hasBias, caps, images: window.batch }) ?? [];
-}
-
-/** As many images as fit, each time the same number. */
-function imagesAtOnce(window: Window2d): number {
-  const most = Math.max(1, Math.floor(LOT_BYTE_LENGTH / imageByteLength(window)));
-  let images = Math.min(most, window.batch);
-  while (window.batch % images > 0) images--;
-  return images;
-}
-
-/** Undefined where products of a lot are no part of the product's grid. */
-function columnsInLots(
-  window: Window2d,
-  { hasBias, caps, images }: Omit<ProductOptions, 'step'> & { readonly images: number },
-): readonly KernelSpec[] | undefined {
+  const { batch } = window;
   const vectors = vectorCount(window);
   const scratch: KernelOperand = {
     kind: 'scratch',
@@ -107,18 +102,21 @@ function columnsInLots(
       images: u32(images),
     },
     workgroupSize: [16, 4, 1],
-    workgroups: [Math.ceil(vectors / 16), Math.ceil(window.channels / 4), window.batch],
+    workgroups: [Math.ceil(vectors / 16), Math.ceil(window.channels / 4), batch],
     reads: readInputs('x'),
     writes: [{ hook: 'columns', to: scratch, width: 4 }],
   };
-  const step = vectors * 4;
-  const products = productKernels(window, { hasBias, caps, step, scratch, images });
-  if (images === window.batch) return [...splitGrid(gather, caps), ...products];
-  const isWhole = [gather, ...products].every(({ workgroups }) => workgroups[2] === window.batch);
-  const [gathers, multiplies] = [splitGrid(gather, caps), products];
-  if (!isWhole || gathers.length > 1 || multiplies.length > 1) return undefined;
-  return Array.from({ length: window.batch / images }, (_, lot) =>
-    [...gathers, ...multiplies].map((kernel): KernelSpec => {
+  const kernels = [
+    ...splitGrid(gather, caps),
+    ...productKernels(window, { hasBias, caps, step: vectors * 4, scratch, images }),
+  ];
+  if (images >= batch) return kernels;
+  // The grids of both are cut by images, if they are.
+  if (kernels.length > 2 || kernels.some(({ workgroups }) => workgroups[2] !== batch)) {
+    return columnKernels(window, hasBias, caps, batch);
+  }
+  return Array.from({ length: batch / images }, (_, lot) =>
+    kernels.map((kernel): KernelSpec => {
       const [x, y] = kernel.workgroups;
       const params = { ...kernel.params, first_z: u32(lot * images) };
       return { ...kernel, params, workgroups: [x, y, images] };
@@ -218,17 +216,16 @@ interface ProductOptions {
 
 function productKernels(
   window: Window2d,
-  { hasBias, caps, step, scratch, images = window.batch }: ProductOptions,
+  { hasBias, caps, step, scratch, images = Math.max(1, window.batch) }: ProductOptions,
 ): readonly KernelSpec[] {
   const k = tapCount(window);
-  const isLot = images < window.batch;
   const problem = {
     m: window.outChannels,
     n: window.rows.count * window.columns.count,
     k,
-    batch: isLot ? [window.batch / images, images] : [window.batch, 1],
+    batch: [window.batch / images, images],
     a: { batch: [0, 0], row: k, column: 1 },
-    b: { batch: isLot ? [0, k * step] : [k * step, 0], row: step, column: 1 },
+    b: { batch: [0, k * step], row: step, column: 1 },
     c: hasBias ? { row: 1, column: 0 } : undefined,
     alpha: 1,
     beta: 1,
