@@ -34,7 +34,7 @@ describe('planOnHost', () => {
       [2, 1],
       [3, 1],
     ]);
-    expect(plan.temporaries).toEqual([{ value: 1, slot: 0, fitsResult: false }]);
+    expect(plan.temporaries).toEqual([{ value: 1, slot: 0 }]);
   });
 
   it('copies a result that is an argument in another shape', () => {
@@ -61,8 +61,8 @@ describe('planOnHost', () => {
     const row = { op: 'reduce_sum', inputs: [1], attributes: { axes: [0], keepdims: true } };
     const twice = [product, row, { op: 'sub', inputs: [1, 2], attributes: {} }];
     expect(planOf([float(4, 4)], twice, float(4, 4)).temporaries).toEqual([
-      { value: 1, slot: 0, fitsResult: false },
-      { value: 2, slot: 1, fitsResult: false },
+      { value: 1, slot: 0 },
+      { value: 2, slot: 1 },
     ]);
   });
 

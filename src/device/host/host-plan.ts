@@ -36,7 +36,7 @@ export interface Temporary {
    * Whether only the last step reads it, an elementwise one, each element where it writes one of the same size: it may
    * lie where the result does, unless that is where an argument is. Its slot is no other's.
    */
-  readonly fitsResult: boolean;
+  readonly fitsResult?: true;
 }
 
 export type HostStep = CallStep | ChainStep;
@@ -227,9 +227,7 @@ class TemporaryPlan {
     const slots = this.#slots(values.filter((value) => value !== own));
     const shared = slots
       .sort((a, b) => b.byteLength - a.byteLength)
-      .flatMap((slot, number) =>
-        slot.values.map((value): Temporary => ({ value, slot: number, fitsResult: false })),
-      );
+      .flatMap(({ values: held }, slot) => held.map((value): Temporary => ({ value, slot })));
     if (own === undefined) return shared;
     return [...shared, { value: own, slot: slots.length, fitsResult: true }];
   }
@@ -275,9 +273,8 @@ class TemporaryPlan {
     const [result = -1, ...others] = this.#results;
     const [last, type] = [steps.at(-1), types[result]];
     if (others.length > 0 || last?.kind !== 'chain' || type === undefined) return undefined;
-    const isMade = new Set(last.calls.map(({ value }) => value));
-    if (!isMade.has(result)) return undefined;
-    const unfit = new Set<number>();
+    if (this.#maker.get(result) !== steps.length - 1) return undefined;
+    const unfit = new Set(last.calls.map(({ value }) => value));
     for (const step of steps) {
       for (const input of callsOf(step).flatMap(({ inputs }) => inputs)) {
         const own = types[input];
@@ -285,9 +282,7 @@ class TemporaryPlan {
         if (step !== last || !isAtPlaces) unfit.add(this.#viewed(input));
       }
     }
-    return values.find(
-      (value) => types[value]?.dtype === type.dtype && !isMade.has(value) && !unfit.has(value),
-    );
+    return values.find((value) => types[value]?.dtype === type.dtype && !unfit.has(value));
   }
 }
 
