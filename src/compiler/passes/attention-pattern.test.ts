@@ -1,7 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { firstDifference } from '../../core/all-close.ts';
+import type { Dim } from '../../core/dim.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { call, constant, func, moduleOf, tuple, variable } from '../ir/build.ts';
-import type { Expr } from '../ir/expr.ts';
+import type { Expr, Module } from '../ir/expr.ts';
+import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { printModule } from '../ir/print.ts';
 import { TypeInference } from '../inference/type-inference.ts';
 import { recognizeOperators } from './recognize-operators.ts';
@@ -55,6 +58,63 @@ test('keys that lie in another order are transposed', () => {
   const module = moduleOf({ main: func([query, rows, value], matmul(softmax(scores), value)) });
   const text = printModule(recognizeOperators.run(module, { types: new TypeInference() }));
   expect(text).toContain('transpose(%rows, perm=[0, 2, 1, 3])');
+});
+
+describe('heads that are repeated for groups of queries', () => {
+  const queries = variable('q', 'float32', [2, 6, 'n', 4]);
+  const keys = variable('k', 'float32', [2, 3, 'm', 4]);
+  const values = variable('v', 'float32', [2, 3, 'm', 4]);
+  const repeated = (x: Expr, count: number, shape: Dim[] = [2, 3, 1, 'm', 4]): Expr => {
+    const many = call('broadcast_to', [call('reshape', [x], { shape })], {
+      shape: [2, 3, count, 'm', 4],
+    });
+    return call('reshape', [many], { shape: [2, 3 * count, 'm', 4] });
+  };
+  const grouped = (key: Expr, value: Expr): Module => {
+    const scores = matmul(queries, turned(key));
+    return moduleOf({
+      main: func([queries, keys, values], matmul(softmax(scores), value)),
+    });
+  };
+
+  test('are those that the operator repeats itself', () => {
+    const module = grouped(repeated(keys, 2), repeated(values, 2));
+    const after = recognizeOperators.run(module, { types: new TypeInference() });
+    expect(printModule(after)).toContain('scaled_dot_product_attention(%q, %k, %v, scale=1)');
+    const tensor = (shape: number[], phase: number): HostTensor => {
+      const count = shape.reduce((product, size) => product * size, 1);
+      const data = Array.from({ length: count }, (_, i) => Math.sin(i + phase));
+      return HostTensor.from('float32', shape, data);
+    };
+    const inputs = [tensor([2, 6, 3, 4], 0), tensor([2, 3, 5, 4], 1), tensor([2, 3, 5, 4], 2)];
+    const [expected, actual] = [module, after].map((one) => evaluateModule(one, 'main', inputs));
+    if (!(expected instanceof HostTensor && actual instanceof HostTensor))
+      throw new Error('no tensors');
+    expect(firstDifference(actual, expected, { rtol: 1e-5, atol: 1e-6 })).toBeUndefined();
+  });
+
+  test('not if keys and values differ, or elements are repeated in another order', () => {
+    const six = variable('w', 'float32', [2, 6, 'm', 4]);
+    const others = call(
+      'reshape',
+      [
+        call('broadcast_to', [call('reshape', [keys], { shape: [2, 1, 3, 'm', 4] })], {
+          shape: [2, 2, 3, 'm', 4],
+        }),
+      ],
+      { shape: [2, 6, 'm', 4] },
+    );
+    for (const [key, value] of [
+      [repeated(keys, 2), six],
+      [others, others],
+    ] as const) {
+      const scores = matmul(queries, turned(key));
+      const params = [queries, keys, values, six];
+      const module = moduleOf({ main: func(params, matmul(softmax(scores), value)) });
+      const text = printModule(recognizeOperators.run(module, { types: new TypeInference() }));
+      expect(text).toMatch(/scaled_dot_product_attention\(%q, %\d+, %(w|\d+), scale=1\)/);
+    }
+  });
 });
 
 const weights = softmax(products);

@@ -78,7 +78,8 @@ function attention(captures: Captures, context: RewriteContext): Expr | undefine
     isSameAt('query', [0, 1, 2]) && isSameAt('keys', [0, 1, 3]) && isSameAt('value', [0, 1]);
   if (!isWhole) return undefined;
   const bias = captures.find('bias') ?? maskBias(captures);
-  const args = [query, keysOf(captures), value, ...(bias === undefined ? [] : [bias])];
+  const [key, values] = withoutRepeats([keysOf(captures), value], context);
+  const args = [query, key, values, ...(bias === undefined ? [] : [bias])];
   const scale = scaleOf(captures, 'score') * scaleOf(captures, 'key');
   return call('scaled_dot_product_attention', args, { scale });
 }
@@ -98,6 +99,45 @@ function keysOf(captures: Captures): Expr {
   const perm = [batch, heads, positions, size];
   const isSame = perm.every((from, to) => from === to);
   return isSame ? key : call('transpose', [key], { perm });
+}
+
+/** Keys and values whose heads were repeated for groups of heads of queries, which the operator does itself. */
+function withoutRepeats(
+  [key, value]: readonly [Expr, Expr],
+  context: RewriteContext,
+): readonly [Expr, Expr] {
+  const [keys, values] = [key, value].map((expr) => repeatedHeads(expr, context));
+  const isRepeated = keys !== undefined && keys.count === values?.count;
+  return isRepeated ? [keys.heads, values.heads] : [key, value];
+}
+
+interface RepeatedHeads {
+  readonly heads: Expr;
+  readonly count: number;
+}
+
+/** What (b, heads * count, n, m) is, if that is (b, heads, 1, n, m) broadcast along the third axis. */
+function repeatedHeads(expr: Expr, { types }: RewriteContext): RepeatedHeads | undefined {
+  const repeated = operandOf(expr, 'reshape');
+  const one = repeated && operandOf(repeated, 'broadcast_to');
+  if (repeated === undefined || one === undefined) return undefined;
+  const [all, many, single] = [expr, repeated, one].map((of) => tensorTypeOf(of, types)?.shape);
+  const [batch = 0, heads = 0, count, ...rest] = many ?? [];
+  if (typeof heads !== 'number' || typeof count !== 'number' || rest.length !== 2) return undefined;
+  const shape = [batch, heads, ...rest];
+  const isRepeat =
+    JSON.stringify(all) === JSON.stringify([batch, heads * count, ...rest]) &&
+    JSON.stringify(single) === JSON.stringify([batch, heads, 1, ...rest]);
+  if (!isRepeat) return undefined;
+  const before = operandOf(one, 'reshape');
+  const given = before && tensorTypeOf(before, types)?.shape;
+  const isGiven = before !== undefined && JSON.stringify(given) === JSON.stringify(shape);
+  return { heads: isGiven ? before : call('reshape', [one], { shape }), count };
+}
+
+function operandOf(expr: Expr, operator: string): Expr | undefined {
+  const isCall = expr.kind === 'call' && expr.callee.kind === 'operator';
+  return isCall && expr.callee.name === operator ? expr.args[0] : undefined;
 }
 
 function scaleOf(captures: Captures, name: string): number {
