@@ -1,6 +1,6 @@
 import { type Dim, evaluateDim, formatDim } from '../core/dim.ts';
 import { RuntimeError, ShapeError } from '../core/errors.ts';
-import type { TensorType } from '../core/primitive-function.ts';
+import type { PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
 import type { Device } from '../device/device.ts';
 import { describeValue, TensorValue, type Value } from './value.ts';
 
@@ -31,6 +31,11 @@ function dimFits(
   if (known !== undefined) return known === actual;
   if (typeof expected === 'string') symbols.set(expected, actual);
   return true;
+}
+
+/** Values that calls of a primitive read. */
+export function readValues({ body }: PrimitiveFunction): ReadonlySet<number> {
+  return new Set(body.flatMap(({ inputs }) => inputs));
 }
 
 interface Misplaced {

@@ -4,7 +4,7 @@ import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { returnsTensor } from '../core/returns-tensor.ts';
 import type { Device, Kernel, PreparedKernels, PrepareOptions } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
-import { fits, notOnDevice, tooMany, wrongType } from './kernel-arguments.ts';
+import { fits, notOnDevice, readValues, tooMany, wrongType } from './kernel-arguments.ts';
 import type { FunctionLibrary } from './function-library.ts';
 import type * as Returning from './returning-kernel.ts';
 import { dropCopies } from './tensor-read.ts';
@@ -167,11 +167,6 @@ function launcher(
     dropCopies(dense, args);
     return null;
   };
-}
-
-/** Values that calls of a primitive read. */
-function readValues({ body }: PrimitiveFunction): ReadonlySet<number> {
-  return new Set(body.flatMap(({ inputs }) => inputs));
 }
 
 interface Destination {

@@ -1,8 +1,8 @@
 import { internalError } from '../core/errors.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import type { Kernel } from '../device/device.ts';
-import { fits, tooMany, wrongType } from './kernel-arguments.ts';
+import { fits, readValues, tooMany, wrongType } from './kernel-arguments.ts';
 import { readTensors, readTensorSync } from './tensor-read.ts';
 import { type PackedFunction, TensorValue } from './value.ts';
 
@@ -16,6 +16,8 @@ export function returning(
   upload: (tensor: HostTensor) => TensorValue,
 ): PackedFunction {
   const { params } = primitive;
+  // Others tell sizes only.
+  const isRead = readValues(primitive);
   const compute = (inputs: readonly HostTensor[]): TensorValue => {
     const result = kernel.compute?.(inputs);
     if (result === undefined) throw internalError(`${kernel.name} computes no result`);
@@ -29,12 +31,20 @@ export function returning(
       if (tensor instanceof TensorValue && fits(tensor, type, symbols)) return tensor;
       throw wrongType(kernel.name, index, { tensor: tensor ?? null, type });
     });
+    const read = tensors.filter((_, i) => isRead.has(i));
+    const withOthers = (contents: readonly HostTensor[]): TensorValue => {
+      const left = [...contents];
+      const inputs = tensors.map(({ dtype, shape }, i) =>
+        isRead.has(i) ? left.shift() : HostTensor.splat(dtype, shape, 0),
+      );
+      return compute(inputs.filter((input) => input !== undefined));
+    };
     const ready: HostTensor[] = [];
-    for (const tensor of tensors) {
+    for (const tensor of read) {
       const contents = readTensorSync(tensor);
-      if (contents === undefined) return readTensors(tensors).then(compute);
+      if (contents === undefined) return readTensors(read).then(withOthers);
       ready.push(contents);
     }
-    return compute(ready);
+    return withOthers(ready);
   };
 }

@@ -217,20 +217,19 @@ test('every call on the host is reported with node and reason, and written into 
   ]);
 });
 
-test('a symbol of an attribute that only another tensor has is read from its copy', () => {
+test('a symbol of an attribute that only another tensor has is told by that, wherever it lies', () => {
   const text = `def @main(%x: Tensor[(9,), float64], %y: Tensor[(n,), float32]) {
     abs(slice(%x, starts=[n], ends=[n + 1], steps=[1]))
   }`;
   expect(printModule(runPasses(parseModule(text), [placeDevices(), fuse]))).toMatchInlineSnapshot(`
     "def @main(%x: Tensor[(9,), float64], %y: Tensor[(n,), float32]) {
       %0 = device_copy(%x, device="host");
-      %1 = device_copy(%y, device="host");
-      %2 = fn (%p0: Tensor[(9,), float64], %p1: Tensor[(n,), float32], primitive="slice_abs", device="host") {
-        %3 = slice(%p0, starts=["n"], ends=[(n + 1)], steps=[1]);
-        abs(%3)
+      %1 = fn (%p0: Tensor[(9,), float64], %p1: Tensor[(n,), float32], primitive="slice_abs", device="host") {
+        %2 = slice(%p0, starts=["n"], ends=[(n + 1)], steps=[1]);
+        abs(%2)
       };
-      %4 = %2(%0, %1);
-      device_copy(%4, device="session")
+      %3 = %1(%0, %y);
+      device_copy(%3, device="session")
     }
     "
   `);

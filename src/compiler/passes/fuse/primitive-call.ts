@@ -1,9 +1,8 @@
 import type { TensorType } from '../../../core/primitive-function.ts';
 import { KERNEL_DTYPES } from '../../../ops/placement.ts';
 import { kernelName, WGSL_KERNEL } from '../../../ops/program/wgsl-kernel.ts';
-import { call, callFunction, func, variable } from '../../ir/build.ts';
+import { callFunction, func, variable } from '../../ir/build.ts';
 import type { CallExpr, DeviceName, Expr, Span, VarExpr } from '../../ir/expr.ts';
-import { DEVICE_COPY } from '../../ir/scalar-operators.ts';
 import { formatType } from '../../ir/type.ts';
 import { symbolCarriers } from './symbol-carriers.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
@@ -49,10 +48,8 @@ export function primitiveCall(last: CallExpr, context: PrimitiveContext): CallEx
   );
   for (const carrier of carriers) inner(carrier);
   const span = placeOf(calls);
-  const operands = [...params.keys()].map((arg) => {
-    const isCopied = isOnHost && carriers.some((carrier) => carrier === arg);
-    return isCopied ? call(DEVICE_COPY, [resultOf(arg)], { device: 'host' }, span) : resultOf(arg);
-  });
+  // Nobody reads elements of a carrier, so that it may lie on another device.
+  const operands = [...params.keys()].map(resultOf);
   const names = kernelNames(calls);
   const primitive = func([...params.values()], inner(last), {
     primitive: primitiveName(names),
