@@ -1,4 +1,5 @@
 import { elementByteLength } from '../../core/dtype.ts';
+import type { Dim } from '../../core/dim.ts';
 import type { Attributes, TensorType } from '../../core/primitive-function.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
 import type { OpDefinition } from '../../ops/define-op.ts';
@@ -22,19 +23,23 @@ const MAX_SLICES = 64;
 
 /**
  * The axis along which a call extends its first operand, whose size there is no number: what a loop or a session
- * may do again and again. There are few slices of the axes before it, and each step along it is whole words.
+ * may do again and again. There are few slices of the axes before it, as far as that is known, and each step along
+ * it is whole words.
  */
 export function appendAxis(call: JoiningCall, first: TensorType): number | undefined {
   const { op, attributes, result } = call;
   const axis = op.indexMap?.joinedAxis?.(completeAttributes(op, attributes), result.shape.length);
   if (axis === undefined || typeof first.shape[axis] === 'number') return undefined;
-  if (!(sliceCount(result, axis) <= MAX_SLICES)) return undefined;
-  const inner = first.shape.slice(axis + 1).filter((dim) => typeof dim === 'number');
-  const isWords = inner.reduce((n, dim) => n * dim, elementByteLength(first.dtype)) % 4 === 0;
-  return isWords ? axis : undefined;
+  if (knownProduct(result.shape.slice(0, axis)) > MAX_SLICES) return undefined;
+  const stepLength = knownProduct(first.shape.slice(axis + 1));
+  return (stepLength * elementByteLength(first.dtype)) % 4 === 0 ? axis : undefined;
 }
 
-/** How many slices there are of the axes before an axis; NaN where a size is no number. */
-export function sliceCount({ shape }: Pick<TensorType, 'shape'>, axis: number): number {
-  return shape.slice(0, axis).reduce<number>((count, dim) => count * Number(dim), 1);
+/** Whether there may be several slices of the axes before an axis. */
+export function isInnerAxis({ shape }: TensorType, axis: number): boolean {
+  return shape.slice(0, axis).some((dim) => dim !== 1);
+}
+
+function knownProduct(dims: readonly Dim[]): number {
+  return dims.reduce<number>((n, dim) => (typeof dim === 'number' ? n * dim : n), 1);
 }

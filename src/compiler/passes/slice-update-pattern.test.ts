@@ -66,6 +66,18 @@ describe('an update of a slice that is spelled by slices', () => {
     expect(recognized(params, body)).not.toContain('tensor_scatter');
   });
 
+  test('at a place that a size of another tensor says', () => {
+    const params =
+      '%s: Tensor[(2, 8, 4), int32], %r: Tensor[(2, 1, 4), int32], %m: Tensor[(i,), bool]';
+    const part = (from: string, to: string): string =>
+      `slice(%s, starts=[0, ${from}, 0], ends=[2, ${to}, 4])`;
+    const body = `concat(${part('0', 'i')}, %r, ${part('i + 1', '8')}, axis=1)`;
+    expect(recognized(params, body, ', bounds={i: (0, 7)}')).toMatch(
+      /dims_tensor\(dims=\["i"\]\)[^]*tensor_scatter\(%s, %r, %\d+, axis=1\)/,
+    );
+    expect(recognized(params, body, ', bounds={i: (0, 8)}')).not.toContain('tensor_scatter');
+  });
+
   test('of a size that is large enough by its bounds', () => {
     const params = '%s: Tensor[(n, 4), int32], %r: Tensor[(2, 4), int32]';
     const body = `concat(${before(3)}, %r, slice(%s, starts=[5, 0], ends=[n, 4]), axis=0)`;
@@ -79,6 +91,32 @@ describe.each(testedDevices(nodeGpu).slice(0, 3))('such an update on $title', ({
     device = await open();
   });
   afterAll(() => device.destroy());
+
+  test('goes to the place that a size says', async () => {
+    const text = `def @main(${STATE}, %m: Tensor[(i,), float32], bounds={i: (0, 6)}) {
+      concat(${before('i')}, %r, ${behind('i + 2')}, axis=0)
+    }`;
+    const devices = [device, createHostDevice()];
+    const vm = await VirtualMachine.create(compile(parseModule(text)), { devices });
+    const first = vm.tensor(HostTensor.zeros('int32', [8, 4]));
+    const { buffer } = first;
+    let state = first;
+    for (const at of [0, 6, 3]) {
+      const inputs = [
+        state,
+        HostTensor.splat('int32', [2, 4], at + 1),
+        HostTensor.zeros('float32', [at]),
+      ];
+      const result = await vm.invoke('main', inputs, { donate: [0] });
+      if (!(result instanceof TensorValue)) throw new Error('no tensor');
+      state = result;
+    }
+    expect(state.buffer).toBe(buffer);
+    const [read] = await vm.read([state]);
+    expect([...(read?.data ?? [])].filter((_, i) => i % 4 === 0)).toEqual([1, 1, 0, 4, 4, 0, 7, 7]);
+    vm.release(state);
+    vm.dispose();
+  });
 
   test('changes the memory of the state, and makes none', async () => {
     const text = `def @main(${STATE}) { concat(${before(3)}, %r, ${behind(5)}, axis=0) }`;

@@ -59,7 +59,6 @@ function updatedSlice(captures: Captures, { types }: RewriteContext): Expr | und
   };
   // Together they are as long as x, so that no slice was cut short.
   const isUpdate =
-    typeof begin === 'number' &&
     isSameShape(root.shape, shape) &&
     isSameShape(rows.shape.with(axis, 1), shape.with(axis, 1)) &&
     startsAt('before', 0) &&
@@ -93,17 +92,26 @@ interface Update {
   readonly shape: readonly Dim[];
   readonly rows: readonly Dim[];
   readonly axis: number;
-  readonly begin: number;
+  readonly begin: Dim;
 }
 
 /** tensor_scatter takes a begin for each slice of the outermost axis, and so not that one. */
 function scatter(captures: Captures, { shape, rows, axis, begin }: Update): Expr {
   const [x, updates] = [captures.get('x'), captures.get('rows')];
-  const begins = (count: Dim): Expr =>
-    call('full', [], { shape: [count], value: begin, dtype: 'int32' });
-  if (axis > 0) return call('tensor_scatter', [x, updates, begins(shape[0] ?? 1)], { axis });
+  if (axis > 0) {
+    return call('tensor_scatter', [x, updates, begins(begin, shape[0] ?? 1)], { axis });
+  }
   const within = (tensor: Expr, of: readonly Dim[]): Expr =>
     call('reshape', [tensor], { shape: [1, ...of] });
-  const inputs = [within(x, shape), within(updates, rows), begins(1)];
+  const inputs = [within(x, shape), within(updates, rows), begins(begin, 1)];
   return call('reshape', [call('tensor_scatter', inputs, { axis: 1 })], { shape });
+}
+
+/** The begin for each of some slices. */
+function begins(begin: Dim, count: Dim): Expr {
+  if (typeof begin === 'number') {
+    return call('full', [], { shape: [count], value: begin, dtype: 'int32' });
+  }
+  const one = call('dims_tensor', [], { dims: [begin] });
+  return count === 1 ? one : call('broadcast_to', [one], { shape: [count] });
 }

@@ -178,7 +178,7 @@ test.each([
   ['read by kernels', '2, 3', 'add(%k, 1f)', true],
   ['read as a view', '2, 3', 'reshape(%k, shape=[6 * (n + 1), 8])', false],
   ['of many slices', '5, 13', 'add(%k, 1f)', false],
-  ['of a number of slices that the run knows', 'b, 3', 'add(%k, 1f)', false],
+  ['of a number of slices that the run knows', 'b, 3', 'add(%k, 1f)', true],
   ['whose rows are read alone', '2, 3', 'reduce_sum(%past, axes=[2])', false],
 ])('a cache %s', (_, slices, read, isExtended) => {
   const text = `def @main(%past: Tensor[(${slices}, n, 8), float32], %row: Tensor[(${slices}, 1, 8), float32]) {

@@ -1,4 +1,4 @@
-import { appendAxis } from '../../ir/append-axis.ts';
+import { appendAxis, isInnerAxis } from '../../ir/append-axis.ts';
 import type { CallExpr, Expr } from '../../ir/expr.ts';
 import { type Dataflow, isView } from './dataflow.ts';
 
@@ -15,6 +15,8 @@ export function findGrowingStates(dataflow: Dataflow): ReadonlySet<Expr> {
   for (const expr of dataflow.scopes.order.toReversed()) {
     const readers = dataflow.readers(expr);
     const leaves = (reader: Expr): boolean => {
+      if (reader.kind === 'if' || reader.kind === 'match')
+        return joinsInPlace(dataflow, expr, reader);
       if (reader.kind !== 'call' || reader.callee.kind !== 'operator') return true;
       const isExtended = extensions.has(reader) && reader.args[0] === expr;
       return (isView(reader) || isExtended) && leaving.has(reader);
@@ -22,6 +24,17 @@ export function findGrowingStates(dataflow: Dataflow): ReadonlySet<Expr> {
     if (readers.length === 0 || readers.some(leaves)) leaving.add(expr);
   }
   return new Set([...extensions].filter((expr) => leaving.has(expr)));
+}
+
+/**
+ * Whether the value of a branch may grow in place: kernels that read it behind the branches know nothing of room
+ * between its slices, and would get a copy.
+ */
+function joinsInPlace(dataflow: Dataflow, expr: Expr, branches: Expr): boolean {
+  if (expr.kind !== 'call' || !isInnerAppend(dataflow, expr)) return true;
+  return dataflow
+    .readers(branches)
+    .every((reader) => reader.kind !== 'call' || reader.callee.kind !== 'operator');
 }
 
 /** Calls that put more behind a tensor that is no result of a kernel, but of another such call perhaps. */
@@ -39,8 +52,18 @@ function findExtensions(dataflow: Dataflow): ReadonlySet<Expr> {
 }
 
 function isAppend(dataflow: Dataflow, call: CallExpr, first: Expr): boolean {
+  return appendedAxis(dataflow, call, first) !== undefined;
+}
+
+function isInnerAppend(dataflow: Dataflow, call: CallExpr): boolean {
+  const [first] = call.args;
+  const axis = first && appendedAxis(dataflow, call, first);
+  return axis !== undefined && isInnerAxis(dataflow.tensorType(call), axis);
+}
+
+function appendedAxis(dataflow: Dataflow, call: CallExpr, first: Expr): number | undefined {
   const op = dataflow.operatorOf(call);
-  if (op?.indexMap?.joinedAxis === undefined || call.args.length < 2) return false;
+  if (op?.indexMap?.joinedAxis === undefined || call.args.length < 2) return undefined;
   const join = { op, attributes: call.attributes, result: dataflow.tensorType(call) };
-  return appendAxis(join, dataflow.tensorType(first)) !== undefined;
+  return appendAxis(join, dataflow.tensorType(first));
 }

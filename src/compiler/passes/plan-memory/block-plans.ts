@@ -3,7 +3,7 @@ import type { DimFacts } from '../../../core/dim-bounds.ts';
 import { formatDim } from '../../../core/dim.ts';
 import type { TensorType } from '../../../core/primitive-function.ts';
 import { type Block, type BlockTable, innerBlocks } from '../../ir/block.ts';
-import { sliceCount } from '../../ir/append-axis.ts';
+import { isInnerAxis } from '../../ir/append-axis.ts';
 import { byteLengthOf } from '../../ir/byte-length.ts';
 import type { CallExpr, DeviceName, Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
@@ -19,6 +19,7 @@ import {
   type OverwrittenMemory,
   parametersInPlace,
 } from './overwrites.ts';
+import { postOrder } from '../../ir/visit.ts';
 import { TensorAliases } from './tensor-aliases.ts';
 
 /** Storages begin at multiples of this, and take as many bytes. */
@@ -196,8 +197,8 @@ export class BlockPlans {
       const append = this.#plannable(primitive) && appendOf(primitive, this.#types);
       const given = value.args[append?.parts[0] ?? -1];
       if (append === undefined || given?.kind !== 'var') continue;
-      if (this.#isInner(primitive, append) && this.#isCopied(block, value, [given, variable]))
-        continue;
+      const isInner = this.#isInner(primitive, append);
+      if (isInner && this.#isCopied({ root, append: value }, [given, variable])) continue;
       if (this.#reads.isReadAfter({ root, step }, given)) continue;
       appends.set(step, append);
       extended.add(this.#aliases.rootOf(given));
@@ -207,19 +208,33 @@ export class BlockPlans {
 
   #isInner(primitive: FunctionExpr, { axis }: Append): boolean {
     const type = this.#types.of(primitive.body);
-    return type.kind === 'tensor' && sliceCount(type, axis) > 1;
+    return type.kind === 'tensor' && isInnerAxis(type, axis);
   }
 
-  /** Whether something would get a copy without the room between slices: a view, or a kernel that reads what is extended. */
+  /**
+   * Whether something would get a copy without the room between slices: a view, a kernel that reads what is extended,
+   * or what reads the value of a branch.
+   */
   #isCopied(
-    block: Block,
-    append: Expr,
+    { root, append }: { readonly root: Expr; readonly append: Expr },
     [given, result]: readonly [VarExpr, VarExpr | undefined],
   ): boolean {
+    const block = this.#blocks.of(root);
     const isViewed = [given, result].some((one) => one && this.#aliases.namesOf(one).length > 1);
-    const isRead = (value: Expr): boolean =>
-      value !== append && value.kind === 'call' && value.args.includes(given);
-    return isViewed || valuesOf(block).some(isRead);
+    const isRead = (value: Expr): boolean => value !== append && this.#readsElements(value, given);
+    const { result: end } = block;
+    const isEnd = (expr: Expr): boolean => expr === append || expr === result;
+    const isGiven = isEnd(end) || (end.kind === 'tuple' && end.fields.some(isEnd));
+    return isViewed || valuesOf(block).some(isRead) || (isGiven && !this.#reads.isLast(root));
+  }
+
+  #readsElements(value: Expr, variable: VarExpr): boolean {
+    const primitive = this.#blocks.kernel(value);
+    if (primitive === undefined || value.kind !== 'call') return false;
+    const param = primitive.params[value.args.indexOf(variable)];
+    return postOrder(primitive.body).some(
+      (expr) => expr.kind === 'call' && expr.args.some((arg) => arg === param),
+    );
   }
 
   /** How a call comes by the memory of an input; `found` says so of one that nothing reads after. */

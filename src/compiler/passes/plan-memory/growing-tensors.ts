@@ -3,7 +3,7 @@ import { forEachSymbol } from '../../../core/dim-symbols.ts';
 import type { Dim } from '../../../core/dim.ts';
 import { undeterminedSymbols } from '../../../ops/undetermined-symbols.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
-import { sliceCount } from '../../ir/append-axis.ts';
+import { isInnerAxis } from '../../ir/append-axis.ts';
 import type { Step } from '../../ir/block.ts';
 import { call, variable, variableOf } from '../../ir/build.ts';
 import type { FunctionExpr, VarExpr } from '../../ir/expr.ts';
@@ -25,7 +25,7 @@ export class GrowingTensors {
     for (const { overwrite, step, type } of kernels) {
       const variable = block.steps[step]?.variable;
       if (overwrite?.kind !== 'appended' || variable === undefined) continue;
-      if (sliceCount(type, overwrite.axis) > 1) this.#axes.set(variable, overwrite.axis);
+      if (isInnerAxis(type, overwrite.axis)) this.#axes.set(variable, overwrite.axis);
     }
   }
 

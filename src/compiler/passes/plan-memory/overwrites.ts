@@ -130,4 +130,16 @@ export class LaterReads {
     }
     return false;
   }
+
+  /** Whether the value of a block is that of the function: it is in no branch whose value something reads. */
+  isLast(root: Expr): boolean {
+    const roots = new Set([root]);
+    for (const inner of roots) {
+      for (const outer of this.#around.get(inner) ?? []) {
+        if (outer.step < this.#blocks.of(outer.root).steps.length) return false;
+        roots.add(outer.root);
+      }
+    }
+    return true;
+  }
 }
