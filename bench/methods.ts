@@ -60,6 +60,7 @@ export const METHODS: Readonly<Record<BenchDevice, Method>> = {
       'load-time',
       'state-step',
       'state-append',
+      'state-append-heads',
     ],
     onnxRuntimeFiles: [
       'onnxruntime-web/dist/ort.webgpu.bundle.min.mjs',
@@ -83,7 +84,12 @@ export const METHODS: Readonly<Record<BenchDevice, Method>> = {
     },
     fewerBytes: { '.weft': 20, '.onnx': 10 },
     mustReach: true,
-    machineCases: ['round-trip', 'state-step-processor', 'state-append-processor'],
+    machineCases: [
+      'round-trip',
+      'state-step-processor',
+      'state-append-processor',
+      'state-append-heads-processor',
+    ],
     onnxRuntimeFiles: [
       'onnxruntime-web/dist/ort.wasm.bundle.min.mjs',
       'onnxruntime-web/dist/ort-wasm-simd-threaded.wasm',

@@ -17,6 +17,8 @@ export const MACHINE_CASES = [
   'state-step-processor',
   'state-append',
   'state-append-processor',
+  'state-append-heads',
+  'state-append-heads-processor',
 ] as const;
 export type MachineCase = (typeof MACHINE_CASES)[number];
 
@@ -52,6 +54,8 @@ const FILES: Readonly<Record<MachineCase, () => Map<string, Uint8Array>>> = {
   'state-step-processor': () => files(STATE_KILOBYTES, stateProgram),
   'state-append': () => files(STATE_KILOBYTES, appendProgram),
   'state-append-processor': () => files(STATE_KILOBYTES, appendProgram),
+  'state-append-heads': () => files(STATE_KILOBYTES, appendToHeadsProgram),
+  'state-append-heads-processor': () => files(STATE_KILOBYTES, appendToHeadsProgram),
   interpretation: () => files([0], () => compile(parseModule(COUNT)).toBytes()),
 };
 
@@ -96,6 +100,18 @@ function appendProgram(): Uint8Array {
     results=["state", "y"]
   ) {
     (concat(%state, %row, axis=0), relu(%row))
+  }`;
+  return compile(parseModule(text)).toBytes();
+}
+
+/** Puts a row, a kilobyte, behind those of each of eight heads: the cache of an attention layer. */
+function appendToHeadsProgram(): Uint8Array {
+  const text = `def @main(
+    %state: Tensor[(1, 8, n, 32), float32],
+    %row: Tensor[(1, 8, 1, 32), float32],
+    results=["state", "y"]
+  ) {
+    (concat(%state, %row, axis=2), relu(%row))
   }`;
   return compile(parseModule(text)).toBytes();
 }

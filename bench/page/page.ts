@@ -152,6 +152,8 @@ const steps = {
       'state-step-processor': steps.stateSteps('change', ['wasm', 'host']),
       'state-append': steps.stateSteps('append', ['webgpu']),
       'state-append-processor': steps.stateSteps('append', ['wasm', 'host']),
+      'state-append-heads': steps.stateSteps('append heads', ['webgpu']),
+      'state-append-heads-processor': steps.stateSteps('append heads', ['wasm', 'host']),
     };
     return measures[name](programs);
   },
