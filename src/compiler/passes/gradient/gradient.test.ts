@@ -424,17 +424,6 @@ def @main(%g: fn (Tensor[(), float32]) -> Tensor[(), float32], %x: Tensor[(), fl
     );
   });
 
-  it('functions of the type parameter of a data type', () => {
-    const text = `type Box[A] { Box(fn (A) -> A, A) }
-def @f(%x: Tensor[(), float64]) {
-  match (Box(fn (%y: Tensor[(), float64]) { mul(%y, %x) }, %x)) { Box(%g, %z) => %g(%z) }
-}
-def @main(%x: Tensor[(), float64]) { gradient(@f)(%x) }`;
-    expect(message(text)).toMatchInlineSnapshot(
-      `"f.ir:5:38: got a derivative of functions in Box, whose types depend on its type parameters, expected functions of types that are known. Declare Box for the types that it is used at."`,
-    );
-  });
-
   it('a function that asks for its own derivative', () => {
     const text = `def @f(%x: Tensor[(), float32]) -> Tensor[(), float32] { gradient(@f)(%x).0 }
 def @main(%x: Tensor[(), float32]) { @f(%x) }`;

@@ -1,11 +1,10 @@
-import { TypeCheckError, UnsupportedError } from '../../../core/errors.ts';
+import { UnsupportedError } from '../../../core/errors.ts';
 import { isElaborated } from '../../inference/elaborate.ts';
 import { func, global } from '../../ir/build.ts';
 import {
   type CallExpr,
   type Expr,
   type FunctionExpr,
-  formatSpan,
   type Module,
   type OperatorExpr,
   type Span,
@@ -26,8 +25,7 @@ import type { Pass, PassContext } from '../pass.ts';
 import { toAnf } from '../to-anf.ts';
 import { asksForDerivatives, isDerivative } from './asks-for-derivatives.ts';
 import { copyFunction } from './copy-function.ts';
-import { type Defunctionalised, defunctionalise } from './defunctionalise/defunctionalise.ts';
-import { functionsOfParameters } from './defunctionalise/functions-of-parameters.ts';
+import { defunctionalise } from './defunctionalise/defunctionalise.ts';
 import { halveSteps } from './halve-steps.ts';
 import { DerivativeProgram } from './derivative-program.ts';
 import { withinLets } from './known-function.ts';
@@ -77,7 +75,7 @@ function withInnermost(
   let found: RunTimeFunctionError | undefined;
   for (;;) {
     const { classes, module: source } =
-      types.length === 0 ? { module } : withData(module, types, context);
+      types.length === 0 ? { module } : defunctionalise(module, types, context);
     if (source === undefined) throw found ?? new Error('internal: no module');
     try {
       return expanded(source, at);
@@ -88,27 +86,6 @@ function withInnermost(
       if (type.kind !== 'function' || classes?.of(type) !== undefined) throw thrown;
       types.push(type);
     }
-  }
-}
-
-/** {@link defunctionalise}. Throws UnsupportedError for functions of the type parameters of data. */
-function withData(
-  module: Module,
-  types: readonly FunctionTypeNode[],
-  context: PassContext,
-): Defunctionalised {
-  try {
-    return defunctionalise(module, types, context);
-  } catch (thrown) {
-    const name = thrown instanceof TypeCheckError ? functionsOfParameters(module) : undefined;
-    if (name === undefined) throw thrown;
-    const complaint = {
-      where: formatSpan(placeOfDerivative(module), 'gradient'),
-      got: `a derivative of functions in ${name}, whose types depend on its type parameters`,
-      expected: 'functions of types that are known',
-      remedy: `Declare ${name} for the types that it is used at.`,
-    };
-    throw new UnsupportedError(complaint, { cause: thrown });
   }
 }
 

@@ -187,4 +187,25 @@ export const RUN_TIME_FUNCTION_PROGRAMS: readonly GradientProgram[] = [
     }`,
     [0.4, [0.7, 0.2]],
   ),
+  textProgram(
+    'data types with functions of their parameters, one inside the other',
+    `type Box[A] { Box(A, fn (A) -> A), Empty }
+    type Chain[A] { Link(Box[A], fn () -> Chain[A]), End }
+    def @open<A>(%b: Box[A], %d: A) -> A { match (%b) { Box(%v, %g) => %g(%g(%v)), Empty => %d } }
+    def @chain(%x: ${S}, %y: ${S}) -> Chain[${S}] {
+      Link(Box(%x, fn (%a: ${S}) { mul(sin(%a), %y) }), fn () { @chain(mul(%x, %y), %y) })
+    }
+    def @take(%c: Chain[${S}], %n: int) -> ${S} {
+      match (%c) {
+        Link(%b, %rest) =>
+          if (%n) { add(@open(%b, 0f64), @take(%rest(), int_sub(%n, #1))) } else { @open(Empty, 0f64) },
+        End => 0f64,
+      }
+    }
+    def @f(%x: ${S}, %v: ${V}) -> ${S} {
+      let %w = @open(Box(%v, fn (%a: ${V}) { mul(%a, add(%v, %x)) }), %v);
+      add(reduce_sum(%w), @take(@chain(%x, reduce_max(%v)), #3))
+    }`,
+    [0.6, [0.3, 0.8]],
+  ),
 ];

@@ -4,11 +4,13 @@ import {
   func,
   global,
   projection,
+  stopOf,
   tuple,
   variableOf,
 } from '../../../ir/build.ts';
 import type {
   CallExpr,
+  ConstructorExpr,
   Expr,
   FunctionExpr,
   MatchExpr,
@@ -37,13 +39,9 @@ import { toAnf } from '../../to-anf.ts';
 import { boundSymbols } from '../copy-function.ts';
 import { substituteTypes } from '../typed-values.ts';
 import { derivativesAsFunctions } from './derivatives-as-functions.ts';
-import {
-  type FunctionClass,
-  FunctionClasses,
-  functionTypesIn,
-  somePart,
-  withoutSizes,
-} from './function-classes.ts';
+import { constructorOf, DataInstances } from './data-instances.ts';
+import { type FunctionClass, FunctionClasses } from './function-classes.ts';
+import { functionTypesIn, somePart, withoutSizes } from './type-parts.ts';
 import {
   type MatchedType,
   newNames,
@@ -79,14 +77,14 @@ export function defunctionalise(
   );
   const lifted = withoutMarks(lambdaLift.run(toAnf.run(plain, context), context), plain);
   types.declare(lifted);
-  const { module: instantiated, instances } = monomorphise(lifted, types);
-  types.declare(instantiated);
-  const module = toAnf.run(instantiated, context);
+  const { module, instances } = monomorphise(lifted, types);
   types.declare(module);
-  const classes = new FunctionClasses(new Set(module.types.keys()));
+  const data = new DataInstances(module.types);
+  const classes = new FunctionClasses(new Set(module.types.keys()), data);
   for (const type of given) classes.add(type);
+  const asked = new Set(classes.all());
   addReached(module, classes, { types, instances });
-  const made = new Conversion(module, classes, types).run();
+  const made = new Conversion(module, classes, types).run(asked);
   if (made === undefined) return { module: undefined, classes };
   const converted = inferTypes.run(made, context);
   const named = mapFunctions(converted, nameUnknownParams);
@@ -120,6 +118,13 @@ function addReached(
     if (fn !== undefined) for (const param of fn.params) add(types.of(param));
     if (fn?.resultType !== undefined) add(fn.resultType);
   }
+  for (const fn of functions.values()) {
+    for (const variable of postOrder(fn).flatMap(bindersOf)) {
+      for (const type of appliedData(variable.type, classes.data)) {
+        for (const field of classes.data.fields(type)) add(field);
+      }
+    }
+  }
   for (const closure of closures) {
     const [code] = closure.args;
     if (code?.kind === 'global' && instances.has(code.name)) add(types.of(closure));
@@ -136,6 +141,18 @@ function addReached(
       for (const type of captured) classes.add(type);
     }
   }
+}
+
+/** Applied data types in a type that have instances. */
+function appliedData(type: Type | undefined, data: DataInstances): readonly AdtTypeNode[] {
+  const found: AdtTypeNode[] = [];
+  if (type !== undefined) {
+    somePart(type, (part) => {
+      if (part.kind === 'adt' && data.of(part) !== undefined) found.push(part);
+      return false;
+    });
+  }
+  return found;
 }
 
 function isSized(type: Type): boolean {
@@ -164,15 +181,23 @@ class Conversion {
   readonly #classes: FunctionClasses;
   readonly #types: TypeInference;
   readonly #members = new Map<FunctionClass, Map<string, Member>>();
+  /** Data types by the names of their constructors. */
+  readonly #owners: ReadonlyMap<string, string>;
 
   constructor(module: Module, classes: FunctionClasses, types: TypeInference) {
     this.#module = module;
+    this.#owners = new Map(
+      [...module.types.values()].flatMap(({ name, constructors }) =>
+        constructors.map((own): [string, string] => [own.name, name]),
+      ),
+    );
     this.#classes = classes;
     this.#types = types;
     for (const own of classes.all()) this.#members.set(own, new Map());
   }
 
-  run(): Module | undefined {
+  /** Undefined if no function of a class that is given is made. */
+  run(given: ReadonlySet<FunctionClass>): Module | undefined {
     const functions = new Map(
       [...this.#module.functions].map(([name, fn]) => [name, this.#function(fn)]),
     );
@@ -187,10 +212,14 @@ class Conversion {
     );
     for (const [own, members] of this.#members) {
       const { name } = own.data;
-      if (members.size === 0) return undefined;
-      const constructors = [...members.values()].map(({ constructor }) => constructor);
+      if (members.size === 0 && given.has(own)) return undefined;
+      const made = [...members.values()].map(({ constructor }) => constructor);
+      const constructors = made.length > 0 ? made : [{ name: `${name}.none`, fields: [] }];
       definitions.set(name, { name, params: [], constructors });
       functions.set(own.apply, this.#apply(own, [...members.values()]));
+    }
+    for (const definition of this.#classes.data.definitions((type) => this.#classes.mapped(type))) {
+      definitions.set(definition.name, definition);
     }
     return { ...this.#module, functions, types: definitions };
   }
@@ -211,8 +240,12 @@ class Conversion {
         body: callFunction({ ...code }, [...args, ...captured].map(takenApart)),
       };
     });
-    const body: Expr = { kind: 'match', value, clauses, complete: true };
-    const fn = { ...func([value, ...args], body), resultType: mapped(type.result) };
+    const resultType = mapped(type.result);
+    const body: Expr =
+      clauses.length > 0
+        ? { kind: 'match', value, clauses, complete: true }
+        : stopOf(new Error('internal: a function that is never made'), resultType);
+    const fn = { ...func([value, ...args], body), resultType };
     return { ...fn, attributes: { private: true } };
   }
 
@@ -262,13 +295,23 @@ class Conversion {
     const fields = (own: AdtTypeNode, kept: AdtTypeNode, name: string): readonly MatchedType[] => {
       const { params = [], constructors = [] } = this.#module.types.get(own.name) ?? {};
       const types = constructors.find((candidate) => candidate.name === name)?.fields ?? [];
-      const [mine, theirs] = [argumentsOf(params, own), argumentsOf(params, kept)];
+      const whole = this.#classes.data.source(kept);
+      const mine = argumentsOf(params, own.args);
+      const theirs = argumentsOf(
+        params,
+        whole === undefined ? kept.args : whole.args.map((type) => this.#classes.held(type)),
+      );
       return types.map((type) => ({
         source: substituteTypes(type, mine),
-        held: substituteTypes(this.#classes.mapped(type), theirs),
+        held:
+          whole === undefined
+            ? substituteTypes(this.#classes.mapped(type), theirs)
+            : this.#classes.mapped(substituteTypes(type, theirs)),
       }));
     };
-    return withSizesOfSource(whole, { source, held }, { newSize, fields });
+    const nameOf = (kept: AdtTypeNode, name: string): string =>
+      this.#classes.data.source(kept) === undefined ? name : constructorOf(kept, name);
+    return withSizesOfSource(whole, { source, held }, { newSize, fields, nameOf });
   }
 
   #call(expr: CallExpr, original: CallExpr, { lets, standing, newSize }: Surroundings): Expr {
@@ -293,11 +336,21 @@ class Conversion {
     }
     const callee = expr.callee.kind === 'var' ? expr.callee : { ...expr.callee };
     if (typeArguments === undefined) return { ...plain, callee, args };
-    const isData = callee.kind === 'constructor';
-    const given = typeArguments.map((type) =>
-      isData ? this.#classes.held(type) : this.#classes.mapped(type),
-    );
+    if (callee.kind === 'constructor') {
+      return this.#construction({ ...plain, args }, callee, typeArguments);
+    }
+    const given = typeArguments.map((type) => this.#classes.mapped(type));
     return { ...plain, callee, args, typeArguments: given };
+  }
+
+  #construction(plain: CallExpr, callee: ConstructorExpr, typeArguments: readonly Type[]): Expr {
+    const owner = this.#owners.get(callee.name) ?? '';
+    const whole = this.#classes.mapped({ kind: 'adt', name: owner, args: typeArguments });
+    if (whole.kind === 'adt' && this.#classes.data.source(whole) !== undefined) {
+      return { ...plain, callee: { ...callee, name: constructorOf(whole, callee.name) } };
+    }
+    const given = typeArguments.map((type) => this.#classes.held(type));
+    return { ...plain, callee, typeArguments: given };
   }
 
   /** A closure of a class as data; any other one as a function that stands there. */
@@ -368,7 +421,7 @@ function hasTensors(type: Type): boolean {
   return isSized(type);
 }
 
-function argumentsOf(params: readonly string[], { args }: AdtTypeNode): ReadonlyMap<string, Type> {
+function argumentsOf(params: readonly string[], args: readonly Type[]): ReadonlyMap<string, Type> {
   return new Map(params.flatMap((param, i) => (args[i] ? [[param, args[i]]] : [])));
 }
 

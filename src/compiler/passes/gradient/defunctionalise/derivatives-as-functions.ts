@@ -13,7 +13,7 @@ import { postOrder, rewrite } from '../../../ir/visit.ts';
 import type { TypeInference } from '../../../inference/type-inference.ts';
 import { countReaders } from '../../../rewriting/count-readers.ts';
 import { boundSymbols, copyFunction, freshNames } from '../copy-function.ts';
-import { functionTypesIn } from './function-classes.ts';
+import { functionTypesIn } from './type-parts.ts';
 
 /**
  * `gradient(f)` as a value becomes `fn (%x) { gradient(f)(%x) }`, and so do its like: a function as any other. Functions

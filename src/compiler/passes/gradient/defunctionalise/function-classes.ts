@@ -1,5 +1,7 @@
 import type { AdtTypeNode, FunctionTypeNode, Type } from '../../../ir/type.ts';
 import { formatType } from '../../../ir/type.ts';
+import type { DataInstances } from './data-instances.ts';
+import { asHeld, withoutSizes, withParts } from './type-parts.ts';
 
 /** The function values of one type, which differ in nothing but sizes. */
 export interface FunctionClass {
@@ -14,11 +16,14 @@ export interface FunctionClass {
 export class FunctionClasses {
   readonly #classes = new Map<string, FunctionClass>();
   readonly #taken: ReadonlySet<string>;
+  /** Data types that hold functions of their parameters. */
+  readonly data: DataInstances;
   #count = 0;
 
-  /** `taken` are names of data types and functions. */
-  constructor(taken: ReadonlySet<string>) {
+  /** `taken` are names of data types. */
+  constructor(taken: ReadonlySet<string>, data: DataInstances) {
     this.#taken = taken;
+    this.data = data;
   }
 
   /** All so far, also those that are added while they are walked. */
@@ -45,7 +50,10 @@ export class FunctionClasses {
   mapped(type: Type): Type {
     const own = this.of(type);
     if (own !== undefined) return own.data;
-    if (type.kind === 'adt') return { ...type, args: type.args.map((part) => this.held(part)) };
+    if (type.kind === 'adt') {
+      const instance = this.data.of(type);
+      return instance ?? { ...type, args: type.args.map((part) => this.held(part)) };
+    }
     return withParts(type, (part) => this.mapped(part));
   }
 
@@ -58,58 +66,13 @@ export class FunctionClasses {
   source(type: Type): Type {
     if (type.kind === 'adt') {
       for (const { data, type: own } of this.all()) if (data.name === type.name) return own;
+      const own = this.data.source(type);
+      if (own !== undefined) return own;
     }
     return withParts(type, (part) => this.source(part));
   }
 }
 
-/** Types of functions in a type, in data that it is applied to as well. */
-export function functionTypesIn(type: Type): readonly FunctionTypeNode[] {
-  if (type.kind === 'function') return [type];
-  if (type.kind === 'tuple') return type.fields.flatMap(functionTypesIn);
-  return type.kind === 'adt' ? type.args.flatMap(functionTypesIn) : [];
-}
-
-/** Whether a part of a type, functions and arguments of data included, is as asked. */
-export function somePart(type: Type, isAsked: (part: Type) => boolean): boolean {
-  let found = isAsked(type);
-  withParts(type, (part) => {
-    found ||= somePart(part, isAsked);
-    return part;
-  });
-  return found;
-}
-
 function keyOf(type: FunctionTypeNode): string {
   return formatType(withoutSizes(type));
-}
-
-/** A type whose tensors may have any size: function values of a class differ in them. */
-export function withoutSizes<T extends Type>(type: T): T;
-export function withoutSizes(type: Type): Type {
-  if (type.kind === 'tensor') return { ...type, shape: type.shape.map(() => '?') };
-  return withParts(type, withoutSizes);
-}
-
-/** A type with tensors of any size. Functions keep theirs. */
-function asHeld(type: Type): Type {
-  if (type.kind === 'tensor') return withoutSizes(type);
-  return type.kind === 'function' ? type : withParts(type, asHeld);
-}
-
-function withParts(type: Type, change: (part: Type) => Type): Type {
-  switch (type.kind) {
-    case 'tuple':
-      return { ...type, fields: type.fields.map(change) };
-    case 'adt':
-      return { ...type, args: type.args.map(change) };
-    case 'function':
-      return { ...type, params: type.params.map(change), result: change(type.result) };
-    case 'tensor':
-    case 'type-var':
-    case 'scalar':
-      return type;
-    default:
-      return type satisfies never;
-  }
 }

@@ -46,6 +46,8 @@ export interface HeldSizes {
   readonly newSize: NewSize;
   /** The types of the fields of a constructor of data. */
   readonly fields: (source: AdtTypeNode, held: AdtTypeNode, name: string) => readonly MatchedType[];
+  /** The name of the constructor in the data as they are held. */
+  readonly nameOf: (held: AdtTypeNode, name: string) => string;
 }
 
 /** A match over data that hold tensors of any size. What it binds has the sizes that it had in the source. */
@@ -100,7 +102,7 @@ function rebound(
         const matched = types[i];
         return matched === undefined ? field : rebound(field, matched, to);
       });
-      return { ...pattern, fields };
+      return { ...pattern, constructor: to.nameOf(held, pattern.constructor), fields };
     }
     case 'wildcard':
     case 'int-pattern':

@@ -10,8 +10,8 @@ import {
   specialiseTypes,
   symbolsOf,
 } from '../copy-function.ts';
-import { withoutSizes } from './function-classes.ts';
 import { newNames, withSizes } from './held-sizes.ts';
+import { withoutSizes } from './type-parts.ts';
 
 /** So many instances of polymorphic functions: recursion at ever new types has no end. */
 const MAX_INSTANCES = 1000;
