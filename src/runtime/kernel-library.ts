@@ -149,22 +149,25 @@ function launcher(
     if (args.length > types.length) throw tooMany(kernel.name, types.length, args.length);
     const symbols = symbolic ? new Map<string, number>() : NO_SYMBOLS;
     const dense = [...args] as TensorValue[];
-    for (let i = 0; i < types.length; i++) {
-      const tensor = args[i];
-      const type = types[i];
-      const isHere = tensor instanceof TensorValue && tensor.storage.device === device;
-      // Of an input that only tells sizes nothing but the shape is asked for.
-      if (!isHere && (!(tensor instanceof TensorValue) || i >= inputCount || isRead.has(i))) {
-        throw notOnDevice({ kernel: kernel.name, index: i, device, value: tensor ?? null });
+    try {
+      for (let i = 0; i < types.length; i++) {
+        const tensor = args[i];
+        const type = types[i];
+        const isHere = tensor instanceof TensorValue && tensor.storage.device === device;
+        // Of an input that only tells sizes nothing but the shape is asked for.
+        if (!isHere && (!(tensor instanceof TensorValue) || i >= inputCount || isRead.has(i))) {
+          throw notOnDevice({ kernel: kernel.name, index: i, device, value: tensor ?? null });
+        }
+        if (type === undefined || !fits(tensor, type, symbols)) {
+          throw wrongType(kernel.name, i, { tensor, type });
+        }
+        if (i >= inputCount) checkDestination(dense, i, { primitive, overwrites });
+        else if (isRead.has(i)) dense[i] = tensor.dense(allocator);
       }
-      if (type === undefined || !fits(tensor, type, symbols)) {
-        throw wrongType(kernel.name, i, { tensor, type });
-      }
-      if (i >= inputCount) checkDestination(dense, i, { primitive, overwrites });
-      else if (isRead.has(i)) dense[i] = tensor.dense(allocator);
+      kernel.launch(dense);
+    } finally {
+      dropCopies(dense, args);
     }
-    kernel.launch(dense);
-    dropCopies(dense, args);
     return null;
   };
 }

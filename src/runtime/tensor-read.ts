@@ -19,12 +19,16 @@ export async function readTensors(
   const contents = new Map<TensorValue, Uint8Array>();
   await Promise.all(
     [...byDevice].map(async ([device, group]) => {
-      const dense = group.map((tensor) => tensor.dense());
-      const reading = device.read(dense.map(rangeOf), byDevice.size === 1 ? room : []);
-      const blocks = await reading.finally(() => dropCopies(dense, group));
-      for (const [index, bytes] of blocks.entries()) {
-        const tensor = group[index];
-        if (tensor !== undefined) contents.set(tensor, bytes);
+      const dense: TensorValue[] = [];
+      try {
+        for (const tensor of group) dense.push(tensor.dense());
+        const blocks = await device.read(dense.map(rangeOf), byDevice.size === 1 ? room : []);
+        for (const [index, bytes] of blocks.entries()) {
+          const tensor = group[index];
+          if (tensor !== undefined) contents.set(tensor, bytes);
+        }
+      } finally {
+        dropCopies(dense, group);
       }
     }),
   );
@@ -36,9 +40,12 @@ export function readTensorSync(tensor: TensorValue): HostTensor | undefined {
   requireLive(tensor, 'read');
   if (tensor.byteLength === 0) return hostTensor(tensor);
   const dense = tensor.dense();
-  const bytes = dense.storage.device.readSync(rangeOf(dense));
-  dropCopies([dense], [tensor]);
-  return bytes === undefined ? undefined : hostTensor(tensor, bytes);
+  try {
+    const bytes = dense.storage.device.readSync(rangeOf(dense));
+    return bytes === undefined ? undefined : hostTensor(tensor, bytes);
+  } finally {
+    dropCopies([dense], [tensor]);
+  }
 }
 
 /** Frees what is not among the tensors that it was made of. */

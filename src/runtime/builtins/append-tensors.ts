@@ -10,7 +10,8 @@ import {
   sliceBytes,
   sliceCount,
 } from '../pitched-tensor.ts';
-import { discard, isOwned, type StorageValue, TensorValue, type Value } from '../value.ts';
+import { dropCopies } from '../tensor-read.ts';
+import { isOwned, type StorageValue, TensorValue, type Value } from '../value.ts';
 import type { VmState } from '../vm-state.ts';
 import { expectInt, expectTensor } from './operand.ts';
 
@@ -27,18 +28,25 @@ export function appendTensors(state: VmState, operands: readonly Value[]): Tenso
   const axis = expectInt(axisValue, WHERE);
   const shape = joinedShape(given, axis);
   // Along another axis there may be room between elements.
-  const parts = given.map((part) => pitchedAlong(state, part, axis));
-  const [first = expectTensor(firstValue, WHERE)] = parts;
-  const result = placeFor(state, first, { shape, axis });
-  let at = 0;
-  for (const [i, part] of parts.entries()) {
-    if (i > 0 || result.storage !== first.storage) copySlices(part, result, axis, at);
-    at += part.shape[axis] ?? 0;
+  const parts: TensorValue[] = [];
+  let result: TensorValue | undefined;
+  try {
+    for (const part of given) parts.push(pitchedAlong(state, part, axis));
+    const [first = expectTensor(firstValue, WHERE)] = parts;
+    result = placeFor(state, first, { shape, axis });
+    let at = 0;
+    for (const [i, part] of parts.entries()) {
+      if (i > 0 || result.storage !== first.storage) copySlices(part, result, axis, at);
+      at += part.shape[axis] ?? 0;
+    }
+    return result;
+  } finally {
+    const { storage } = result ?? {};
+    dropCopies(
+      parts.filter((part) => part.storage !== storage),
+      given,
+    );
   }
-  for (const [i, part] of parts.entries()) {
-    if (part !== given[i] && part.storage !== result.storage) discard(part);
-  }
-  return result;
 }
 
 /** All memory of a tensor that may grow along an axis: its capacity is the size there. */

@@ -24,7 +24,7 @@ export function memoryBuiltins(state: VmState) {
     },
     alloc_tensor: allocTensor,
     reshape: (tensor: Value, shape: Value) =>
-      reshape(dense(tensor, 'reshape'), expectShape(shape, 'reshape').dims),
+      reshape(expectTensor(tensor, 'reshape'), expectShape(shape, 'reshape').dims, dense),
     copy: (value: Value) => {
       const tensor = dense(value, 'copy');
       return tensor === value ? copyTensor(state, tensor) : tensor;
@@ -69,9 +69,13 @@ function allocTensor(storageValue: Value, offset: Value, shapeValue: Value, dtyp
   });
 }
 
-function reshape(tensor: TensorValue, shape: readonly number[]): TensorValue {
+function reshape(
+  tensor: TensorValue,
+  shape: readonly number[],
+  dense: (tensor: TensorValue, where: string) => TensorValue,
+): TensorValue {
   if (elementCount(shape) === elementCount(tensor.shape)) {
-    const { storage, byteOffset, dtype } = tensor;
+    const { storage, byteOffset, dtype } = dense(tensor, 'reshape');
     return new TensorValue(storage, { byteOffset, dtype, shape });
   }
   throw new ShapeError({
