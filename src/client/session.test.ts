@@ -399,7 +399,7 @@ describe('wrong use', () => {
     );
     const wrong: unknown = new Map();
     await expect(session.run({ x, y: wrong as Tensor })).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[UsageError: input "y": got Map, expected a Tensor, a DeviceTensor, a picture, a number, an array, { constructor, fields } or a function. Tensor.from makes a tensor of an array.]`,
+      `[UsageError: input "y": got Map, expected a Tensor, a DeviceTensor, a picture, a number, an array, { constructor, fields }, a function or an OpaqueValue. Tensor.from makes a tensor of an array.]`,
     );
     await session.dispose();
   });
