@@ -70,7 +70,10 @@ export function postOrder(root: Expr, enter?: (expr: Expr) => boolean): readonly
   if (enter !== undefined) return orderBelow(root, enter);
   const known = ORDERS.get(root);
   if (known !== undefined) return known;
-  const order = orderBelow(root, () => true);
+  const order =
+    root.kind === 'function' && root.body.kind !== 'function'
+      ? [...postOrder(root.body), root]
+      : orderBelow(root, () => true);
   ORDERS.set(root, order);
   return order;
 }

@@ -74,9 +74,11 @@ function withoutUncalled(module: Module): Module {
 function calleesOf({ functions }: Module, name: string): string[] {
   const fn = functions.get(name);
   if (fn === undefined) return [];
-  return postOrder(fn.body).flatMap((expr) =>
-    expr.kind === 'global' && functions.has(expr.name) ? [expr.name] : [],
-  );
+  const callees: string[] = [];
+  for (const expr of postOrder(fn.body)) {
+    if (expr.kind === 'global' && functions.has(expr.name)) callees.push(expr.name);
+  }
+  return callees;
 }
 
 function isCopyable({ typeParams = [], attributes, body }: FunctionExpr, size: number): boolean {
@@ -85,7 +87,9 @@ function isCopyable({ typeParams = [], attributes, body }: FunctionExpr, size: n
 }
 
 function sizeOf(body: Expr): number {
-  return postOrder(body).filter((expr) => !isAtom(expr)).length;
+  let size = 0;
+  for (const expr of postOrder(body)) if (!isAtom(expr)) size++;
+  return size;
 }
 
 function inlineCalls(

@@ -2,7 +2,6 @@ import { isAtom } from '../ir/atoms.ts';
 import type { Expr, FunctionExpr, LetExpr, ProjectionExpr, VarExpr } from '../ir/expr.ts';
 import { Effects } from '../ir/effects.ts';
 import { formatType } from '../ir/type.ts';
-import type { Operators } from '../../ops/operators.ts';
 import { childrenOf, mapFunctions, postOrder, rewrite } from '../ir/visit.ts';
 import { DimNames, mentionedIn } from './dim-names.ts';
 import type { Pass } from './pass.ts';
@@ -17,7 +16,13 @@ import type { Pass } from './pass.ts';
 export const toGraph: Pass = {
   name: 'to-graph',
   run(module, { types: { operators } }) {
-    const surroundings = { operators, effects: new Effects(module) };
+    const names = new WeakMap<FunctionExpr, DimNames>();
+    const namesOf = (fn: FunctionExpr): DimNames => {
+      const known = names.get(fn) ?? new DimNames(fn, operators);
+      names.set(fn, known);
+      return known;
+    };
+    const surroundings = { namesOf, effects: new Effects(module) };
     return mapFunctions(module, (fn) => functionToGraph(fn, surroundings));
   },
 };
@@ -36,13 +41,14 @@ function functionToGraph(fn: FunctionExpr, surroundings: Surroundings): Function
 }
 
 /** Whether a let gives a name to a dimension. */
-function namesDims(fn: FunctionExpr, { operators }: Surroundings): boolean {
-  const names = new DimNames(fn, operators);
+function namesDims(fn: FunctionExpr, { namesOf }: Surroundings): boolean {
+  const names = namesOf(fn);
   return names.scopes.order.some((expr) => expr.kind === 'let' && names.givenBy(expr).length > 0);
 }
 
 interface Surroundings {
-  readonly operators: Operators;
+  /** What the lets of a function name, found once. */
+  readonly namesOf: (fn: FunctionExpr) => DimNames;
   readonly effects: Effects;
 }
 
@@ -55,10 +61,10 @@ function dropDeadLets(fn: FunctionExpr, surroundings: Surroundings): FunctionExp
  * Variables that the result depends on; those of lets only if they are referred to, or a name that
  * they give to a dimension is, or their value has effects.
  */
-function liveVariables(fn: FunctionExpr, { operators, effects }: Surroundings): ReadonlySet<Expr> {
+function liveVariables(fn: FunctionExpr, { namesOf, effects }: Surroundings): ReadonlySet<Expr> {
   const values = new Map<Expr, Expr>();
   const naming = new Map<string, VarExpr>();
-  const names = new DimNames(fn, operators);
+  const names = namesOf(fn);
   for (const expr of postOrder(fn.body)) {
     if (expr.kind !== 'let') continue;
     values.set(expr.variable, expr.value);
@@ -83,8 +89,8 @@ function liveVariables(fn: FunctionExpr, { operators, effects }: Surroundings): 
   return seen;
 }
 
-function inlineLets(fn: FunctionExpr, { operators, effects }: Surroundings): FunctionExpr {
-  const names = new DimNames(fn, operators);
+function inlineLets(fn: FunctionExpr, { namesOf, effects }: Surroundings): FunctionExpr {
+  const names = namesOf(fn);
   const { scopes } = names;
   return removeLets(fn, (expr) => {
     if (names.givenBy(expr).length > 0) return false;

@@ -36,6 +36,8 @@ class FormulaAdjoint {
     const computed = isHalf(output.dtype) ? 'float32' : output.dtype;
     const root = typedFormula(formula, { attributes, dtypes, output: computed });
     this.#findVariables(root);
+    // A formula of one node has the value of its operator.
+    if (isOneNode(root)) this.#values.set(root, output);
     this.#pull(root, cotangent);
     return inputs.map(({ shape }, index) => {
       const found = this.#cotangents.get(index);
@@ -266,6 +268,11 @@ class FormulaAdjoint {
         return;
     }
   }
+}
+
+function isOneNode(node: TypedExpression): boolean {
+  const isFunction = node.kind === 'unary' || node.kind === 'intrinsic';
+  return isFunction && childrenOf(node).every(({ kind }) => kind === 'operand');
 }
 
 function isHalf(dtype: DType): boolean {
