@@ -586,7 +586,7 @@ def @main(%f: fn<A>(A) -> A) {
     `);
   });
 
-  test('an operand may become wider before its rule is applied, not after', () => {
+  test('an operand may become wider before its rule is applied, and after', () => {
     expect(
       signatures(`
 def @main(%a: Tensor[(4), float32], %b: Tensor[(?), float32]) {
@@ -598,15 +598,24 @@ def @main(%a: Tensor[(4), float32], %b: Tensor[(?), float32]) {
       `"@main: fn (Tensor[(4,), float32], Tensor[(?,), float32]) -> (Tensor[(?,), float32], Tensor[(?,), float32])"`,
     );
     expect(
+      signatures(`
+def @main(%x: Tensor[(n), float32], %l: List[Tensor[(?), float32]]) {
+  relu(@foldl(fn (%a, %b) { concat(%a, neg(%b), axis=0) }, %x, %l))
+}
+`),
+    ).toContain(
+      '@main: fn (Tensor[(n,), float32], List[Tensor[(?,), float32]]) -> Tensor[(?,), float32]',
+    );
+    expect(
       errorOf(`
 def @f(%a: Tensor[(4), float32], %i: int) { @g(%a, %i) }
 def @g(%x, %i: int) { if (%i) { @f(exp(%x), %i) } else { @h(%x, %i) } }
 def @h(%b: Tensor[(?), float32], %i: int) { @g(%b, %i) }
 `),
     ).toMatchInlineSnapshot(`
-      "TypeCheckError: test.ir:3:36: got Tensor[(?,), float32] for input 0, expected Tensor[(4,), float32], as in its earlier use. Annotate the variable or function that it comes from.
+      "TypeCheckError: test.ir:3:33, argument a: got Tensor[(?,), float32], expected Tensor[(4,), float32]. Annotate the result of @f, which calls itself.
       3 | def @g(%x, %i: int) { if (%i) { @f(exp(%x), %i) } else { @h(%x, %i) } }
-        |                                    ^"
+        |                                 ^"
     `);
   });
 

@@ -10,11 +10,19 @@ import { constructorsOf } from './declarations.ts';
 import { elaborate } from './elaborate.ts';
 import { gatherDimFacts } from './gather-dim-facts.ts';
 import { ExpressionInference } from './infer-expression.ts';
-import { InferenceContext, type Signature } from './inference-context.ts';
+import {
+  InferenceContext,
+  type Signature,
+  type Surroundings,
+  type WidenedOperands,
+} from './inference-context.ts';
 import { liftRecursiveLets } from './lift-recursive-lets.ts';
 import { stronglyConnected } from './strongly-connected.ts';
 import { type AppliedTerm, ERROR_TERM, functionTerm, termOf } from '../ir/term.ts';
 import { type SourceTexts, TypeDiagnostics } from './type-diagnostics.ts';
+
+/** A type becomes wider by few dimensions, and what follows from that is known at once. */
+const MAX_INFERENCES = 8;
 
 export interface InferOptions {
   /** Texts by the name in spans, for excerpts in messages. */
@@ -62,16 +70,8 @@ export function inferModule(module: Module, options: InferOptions = {}): Module 
   const elaborated = new Map<string, FunctionExpr>();
   let hasRecursiveLets = false;
   for (const component of componentsOf(module.functions)) {
-    const context = new InferenceContext(surroundings);
-    const inference = new ExpressionInference(context);
-    for (const [name, fn] of component) {
-      if (signatures.has(name)) continue;
-      signatures.set(name, { term: inference.open(fn), isOpen: true, paramNames: names(fn) });
-    }
-    const complaints = diagnostics.count;
-    for (const [name, fn] of component) inference.inferGlobal(name, fn);
-    hasRecursiveLets ||= inference.hasRecursiveLets;
-    context.solve();
+    const { context, complaints, isLifted } = inferTogether(component, surroundings);
+    hasRecursiveLets ||= isLifted;
     const found = diagnostics.count > complaints ? undefined : elaborate(component, context);
     for (const [name, fn] of component) {
       const result = found?.get(name);
@@ -90,6 +90,50 @@ export function inferModule(module: Module, options: InferOptions = {}): Module 
   diagnostics.throwIfAny();
   const typed = withFunctions(module, elaborated);
   return hasRecursiveLets ? liftRecursiveLets(typed) : typed;
+}
+
+interface TogetherInferred {
+  readonly context: InferenceContext;
+  /** How many complaints there were before. */
+  readonly complaints: number;
+  /** Whether a function calls itself by the variable of a let. */
+  readonly isLifted: boolean;
+}
+
+/**
+ * Infers functions that call each other. An operator's rule may be applied to a type that becomes wider afterwards:
+ * then once more from the start, with what is known now, as long as that helps.
+ */
+function inferTogether(
+  component: readonly (readonly [string, FunctionExpr])[],
+  surroundings: Surroundings & { readonly signatures: Map<string, Signature> },
+): TogetherInferred {
+  const { signatures, diagnostics } = surroundings;
+  const open = component.filter(([name]) => !signatures.has(name));
+  const complaints = diagnostics.count;
+  const known: WidenedOperands = new Map();
+  for (let left = MAX_INFERENCES; ; left--) {
+    // Of the last time alone.
+    const warnings: string[] = [];
+    const onWarning = (message: string): void => void warnings.push(message);
+    const context = new InferenceContext(
+      { ...surroundings, onWarning },
+      { known, isLast: left === 1 },
+    );
+    const inference = new ExpressionInference(context);
+    for (const [name, fn] of open) {
+      signatures.set(name, { term: inference.open(fn), isOpen: true, paramNames: names(fn) });
+    }
+    for (const [name, fn] of component) inference.inferGlobal(name, fn);
+    context.solve();
+    const { widened } = context;
+    if (widened === undefined || widened.size === 0) {
+      for (const message of warnings) surroundings.onWarning?.(message);
+      return { context, complaints, isLifted: inference.hasRecursiveLets };
+    }
+    for (const [expr, types] of widened) known.set(expr, types);
+    diagnostics.forget(complaints);
+  }
 }
 
 /** The type of a function whose parameters and result are all declared. */

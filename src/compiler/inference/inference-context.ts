@@ -48,6 +48,9 @@ export interface Surroundings {
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
+/** Types of the operands of calls. */
+export type WidenedOperands = Map<CallExpr, readonly Type[]>;
+
 interface RequireOptions {
   readonly at: Expr;
   readonly part?: string | undefined;
@@ -79,6 +82,9 @@ const NO_SCOPE = { symbols: NO_SYMBOLS, typeParams: NO_SYMBOLS };
  */
 export class InferenceContext {
   readonly unifier: Unifier;
+  /** What became of operands that were narrower where the rule of their operator was applied. */
+  readonly widened: WidenedOperands | undefined;
+  readonly #known: WidenedOperands;
   readonly #variances: Variances;
   readonly worklist = new Worklist();
   readonly surroundings: Surroundings;
@@ -105,8 +111,14 @@ export class InferenceContext {
     throw internalError('no function is inferred');
   };
 
-  constructor(surroundings: Surroundings) {
+  /** `known`: from an earlier inference of the same functions. `isLast`: what becomes wider now is an error. */
+  constructor(
+    surroundings: Surroundings,
+    { known = new Map(), isLast = true }: { known?: WidenedOperands; isLast?: boolean } = {},
+  ) {
     this.surroundings = surroundings;
+    this.#known = known;
+    this.widened = isLast ? undefined : new Map();
     this.#variances = variancesOf(surroundings.types);
     this.unifier = new Unifier({ facts: surroundings.facts, variances: this.#variances });
   }
@@ -122,6 +134,11 @@ export class InferenceContext {
 
   setTerm(expr: Expr, term: Term): void {
     this.#terms.set(expr, term);
+  }
+
+  /** The operands of a call as its rule has to take them. */
+  operandTypes(expr: CallExpr, found: readonly Type[]): readonly Type[] {
+    return this.#known.get(expr) ?? found;
   }
 
   /** The type of an expression where its value is used: polymorphic functions are instances. */

@@ -6,7 +6,7 @@ import { type CallExpr, spanOf } from '../ir/expr.ts';
 import { MAKE_CLOSURE } from '../ir/machine-operators.ts';
 import type { ScalarOperator } from '../ir/scalar-operator.ts';
 import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
-import { formatType, tensorType, type Type } from '../ir/type.ts';
+import { ANY_TYPE, formatType, sameType, tensorType, type Type } from '../ir/type.ts';
 import { applyOperator, atPlace } from './apply-operator.ts';
 import { applyScalarOperator } from './apply-scalar-operator.ts';
 import { DIVISION_BY_ZERO } from './declarations.ts';
@@ -65,8 +65,11 @@ export function operatorConstraint(
       if (terms.some(isError)) return finish(ERROR_TERM);
       if (!closed && terms.some((term) => isOpen(term, context))) return false;
       if (terms.some((term) => term.kind === 'meta')) return false;
-      context.recheck(() => complainOfChange(expr, { terms, now: operands() }, context));
-      return finish(applyRule(expr, typesOf(terms, context), { op, context }));
+      const types = context.operandTypes(expr, typesOf(terms, context));
+      context.recheck(() =>
+        checkChange(expr, { types, now: typesOf(operands(), context) }, context),
+      );
+      return finish(applyRule(expr, types, { op, context }));
     },
     giveUp() {
       context.giveUp(expr, 'an operand');
@@ -94,16 +97,22 @@ function checkSymbols(expr: CallExpr, op: string, context: InferenceContext): vo
   }
 }
 
-/** An operand may have got a wider type after the rule was applied. */
-function complainOfChange(
+/**
+ * An operand may have got a wider type after the rule was applied, as what `@foldl` begins with does. Another inference
+ * then applies the rule to that.
+ */
+function checkChange(
   expr: CallExpr,
-  { terms, now }: { terms: readonly Term[]; now: readonly Term[] },
+  { types, now }: { types: readonly Type[]; now: readonly Type[] },
   context: InferenceContext,
 ): void {
-  const index = terms.findIndex((term, i) => term !== now[i]);
+  const index = types.findIndex((type, i) => !sameType(type, now[i] ?? type));
   if (index < 0) return;
-  const [was, is] = [terms, now].map((all) => context.format(all[index] ?? ERROR_TERM));
-  if (was === is) return;
+  if (context.widened !== undefined) {
+    context.widened.set(expr, now);
+    return;
+  }
+  const [was, is] = [types, now].map((all) => formatType(all[index] ?? ANY_TYPE));
   context.complain(expr, {
     got: `${is} for input ${index}`,
     expected: `${was}, as in its earlier use`,

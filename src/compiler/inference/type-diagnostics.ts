@@ -29,6 +29,11 @@ export class TypeDiagnostics {
     return this.#diagnostics.length;
   }
 
+  /** Drops what came after so many. */
+  forget(count: number): void {
+    this.#diagnostics.length = count;
+  }
+
   complain(span: Span | undefined, complaint: Complaint): void {
     this.add(span, new TypeCheckError(complaint));
   }

@@ -5,15 +5,18 @@ import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import { givesSizes } from '../ir/scalar-operators.ts';
 import { computeScopes, holds, type Scope, type Scopes } from '../ir/scopes.ts';
 import { partsOfType, type Type } from '../ir/type.ts';
-import { bindersOf } from '../ir/visit.ts';
+import { bindersOf, variablesOf } from '../ir/visit.ts';
 
 /** The names that the lets of a function give to dimensions. */
 export class DimNames {
   readonly #operators: Operators;
-  /** Symbols of parameters of the function and of patterns, which nothing else may name. */
+  /** Symbols of parameters of the function, which nothing else may name. */
   readonly #bound: ReadonlySet<string>;
-  /** Symbols in the parameters of closures, with the scopes in which these are bound. */
-  readonly #inClosures = new Map<string, Scope[]>();
+  /**
+   * Symbols in the parameters of closures and in patterns, with the scopes in which these are bound. What a let around
+   * them names they only mention.
+   */
+  readonly #inScopes = new Map<string, Scope[]>();
   /** Symbols that attributes and signatures mention; those of variables come with their values. */
   readonly #mentions = new Set<string>();
   /** The scopes of all that the function computes. */
@@ -22,23 +25,23 @@ export class DimNames {
   constructor(fn: FunctionExpr, operators: Operators) {
     this.#operators = operators;
     this.scopes = computeScopes(fn);
-    const bound = new Set(fn.params.flatMap(symbolsOf));
+    this.#bound = new Set(fn.params.flatMap(symbolsOf));
     for (const expr of this.scopes.order) {
       if (expr.kind !== 'var') for (const symbol of mentionedIn(expr)) this.#mentions.add(symbol);
-      if (expr.kind === 'match') {
-        for (const symbol of bindersOf(expr).flatMap(symbolsOf)) bound.add(symbol);
+      const inside = this.scopes.inside(expr);
+      if (expr.kind === 'function') this.#addBinders(expr.params, inside[0]);
+      if (expr.kind !== 'match') continue;
+      for (const [i, { pattern }] of expr.clauses.entries()) {
+        this.#addBinders(variablesOf(pattern), inside[i]);
       }
-      if (expr.kind === 'function') this.#addClosure(expr);
     }
-    this.#bound = bound;
   }
 
-  #addClosure(fn: FunctionExpr): void {
-    const [inside] = this.scopes.inside(fn);
+  #addBinders(binders: readonly VarExpr[], inside: Scope | undefined): void {
     if (inside === undefined) return;
-    for (const symbol of fn.params.flatMap(symbolsOf)) {
-      const scopes = this.#inClosures.get(symbol);
-      if (scopes === undefined) this.#inClosures.set(symbol, [inside]);
+    for (const symbol of binders.flatMap(symbolsOf)) {
+      const scopes = this.#inScopes.get(symbol);
+      if (scopes === undefined) this.#inScopes.set(symbol, [inside]);
       else scopes.push(inside);
     }
   }
@@ -49,7 +52,7 @@ export class DimNames {
     const scope = this.scopes.of(expr);
     const given = symbolsOf(expr.variable).filter((symbol) => {
       if (this.#bound.has(symbol)) return false;
-      return !this.#inClosures.get(symbol)?.some((inside) => holds(inside, scope));
+      return !this.#inScopes.get(symbol)?.some((inside) => holds(inside, scope));
     });
     // A let inside has named the dimension, but only for its own body.
     const isNamed = value.kind === 'let' || this.#isComputed(value);

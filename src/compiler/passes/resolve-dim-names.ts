@@ -1,8 +1,8 @@
-import { forEachSymbol, isUnknownDim, substituteDim } from '../../core/dim-symbols.ts';
+import { forEachSymbol, isUnknownDim, sameDim, substituteDim } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
-import type { FunctionExpr, LetExpr } from '../ir/expr.ts';
+import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
-import { bindersOf, postOrder } from '../ir/visit.ts';
+import { bindersOf, postOrder, rewrite } from '../ir/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { substituteSymbols } from './bind-dims.ts';
 
@@ -27,7 +27,45 @@ export function resolveDimNames(fn: FunctionExpr, types: TypeInference): Functio
     if (!namesAny(variable.type, taken)) continue;
     addMeanings(variable.type, types.of(value), { meanings, taken });
   }
-  return meanings.size === 0 ? fn : substituteSymbols(fn, withoutNames(meanings), types);
+  if (meanings.size === 0) return fn;
+  const resolved = substituteSymbols(fn, withoutNames(meanings), types);
+  const isSimple = [...meanings.values()].every((dim) => typeof dim !== 'object');
+  return isSimple ? resolved : fitLets(resolved, types);
+}
+
+/**
+ * A function whose lets have the types of their values. An operator takes the simpler one of two sizes that have to be
+ * equal, so `add` of sizes `k` and `n` gives `k`, and once that is `n * 2` gives `n`.
+ */
+function fitLets(fn: FunctionExpr, types: TypeInference): FunctionExpr {
+  const values = new Map<Expr, Expr>();
+  for (const expr of postOrder(fn.body)) {
+    if (expr.kind === 'let') values.set(expr.variable, expr.value);
+  }
+  const results = new Map<Expr, Expr>();
+  const body = rewrite(fn.body, (expr, original) => {
+    // The value of a let comes before what refers to its variable.
+    const bound = expr.kind === 'var' ? values.get(original) : undefined;
+    const result =
+      expr.kind === 'var' && bound !== undefined
+        ? fitted(expr, types.of(results.get(bound) ?? bound))
+        : expr;
+    results.set(original, result);
+    return result;
+  });
+  return body === fn.body ? fn : { ...fn, body };
+}
+
+/** A variable with the dimensions of its value in the place of those that were resolved. */
+function fitted(variable: VarExpr, actual: Type | undefined): VarExpr {
+  const { type } = variable;
+  if (type?.kind !== 'tensor' || actual?.kind !== 'tensor') return variable;
+  const shape = type.shape.map((dim, axis) => {
+    const known = actual.shape[axis] ?? '?';
+    return typeof dim !== 'object' || isUnknownDim(known) || sameDim(dim, known) ? dim : known;
+  });
+  const isSame = shape.every((dim, axis) => dim === type.shape[axis]);
+  return isSame ? variable : { ...variable, type: { ...type, shape } };
 }
 
 /** Meanings without names that have a meaning themselves, of lets that were looked at later. */

@@ -1,7 +1,8 @@
+import { isUnknownDim } from '../../core/dim-symbols.ts';
 import { isAtom } from '../ir/atoms.ts';
 import type { Expr, FunctionExpr, LetExpr, ProjectionExpr, VarExpr } from '../ir/expr.ts';
 import { Effects } from '../ir/effects.ts';
-import { formatType } from '../ir/type.ts';
+import { formatType, partsOfType, type Type } from '../ir/type.ts';
 import { childrenOf, mapFunctions, postOrder, rewrite } from '../ir/visit.ts';
 import { DimNames, mentionedIn } from './dim-names.ts';
 import type { Pass } from './pass.ts';
@@ -10,8 +11,8 @@ import type { Pass } from './pass.ts';
  * Graph form: what a `let` binds becomes one shared node wherever that means the same. A `let` is
  * kept where it makes a difference: where all uses of the variable lie in a branch, a clause or a
  * function further in, in which the value would be computed instead; where its type gives a
- * name to a dimension that is unknown before; and where its value has effects. What else nothing refers to
- * goes, and so do tuples of which only fields are read.
+ * name to a dimension that is unknown before, or says that a function takes any size; and where its value has
+ * effects. What else nothing refers to goes, and so do tuples of which only fields are read.
  */
 export const toGraph: Pass = {
   name: 'to-graph',
@@ -93,10 +94,24 @@ function inlineLets(fn: FunctionExpr, { namesOf, effects }: Surroundings): Funct
   const names = namesOf(fn);
   const { scopes } = names;
   return removeLets(fn, (expr) => {
-    if (names.givenBy(expr).length > 0) return false;
+    if (names.givenBy(expr).length > 0 || saysMore(expr)) return false;
     if (isAtom(expr.value)) return true;
     return !effects.of(expr.value) && scopes.of(expr.variable) === scopes.of(expr);
   });
+}
+
+/**
+ * Whether the type of a let says more than branches that give functions: that callers may pass tensors of any size. Without
+ * it, the sizes that one caller passes would be those of all.
+ */
+function saysMore({ variable, value }: LetExpr): boolean {
+  return /^(?:if|match)$/.test(value.kind) && takesUnknownSizes(variable.type);
+}
+
+function takesUnknownSizes(type: Type | undefined): boolean {
+  if (type?.kind !== 'function')
+    return type !== undefined && partsOfType(type).some(takesUnknownSizes);
+  return type.params.some((param) => param.kind === 'tensor' && param.shape.some(isUnknownDim));
 }
 
 /**

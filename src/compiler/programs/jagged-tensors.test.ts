@@ -77,6 +77,54 @@ const PROGRAMS: readonly (readonly [title: string, text: string, expected: unkno
     }`,
     [1, 0, -1, 2, 14, 16, 18],
   ],
+  [
+    '@foldl from a known size, whose result is read at once',
+    `def @main(%x: Tensor[(2,), float32]) {
+      let %list: List[Tensor[(?,), float32]] = ${LIST};
+      (relu(@foldl(fn (%a, %b) { concat(%a, neg(%b), axis=0) }, %x, %list)),
+       @foldl(fn (%a, %b) { concat(%b, neg(%b), axis=0) }, %x, %list))
+    }`,
+    [0, [1, 0, 0, 1, 0, 0, 0, 5], [4, -5, -4, 5]],
+  ],
+  [
+    'a named size that a pattern mentions',
+    `def @main(%x: Tensor[(2,), float32]) -> (Tensor[(?,), float32], Tensor[(?,), float32]) {
+      let %list: List[Tensor[(?,), float32]] = ${LIST};
+      let %y = {
+        let %z: Tensor[(k,), float32] = slice(@foldl(fn (%a, %b) { concat(%a, %b, axis=0) }, %x, %list), starts=[0], ends=[3]);
+        add(%z, full(shape=[k], value=2))
+      };
+      match ((Cons(%y, %list), Some(%y))) {
+        (Cons(%head, _), Some(%same)) => (%head, neg(%same)),
+        _ => (%x, %x),
+      }
+    }`,
+    [0, [3, 0, 3], [-3, -0, -3]],
+  ],
+  [
+    'a named size that turns out to be that of another tensor',
+    `def @half(%x: Tensor[(n,), float32]) -> Tensor[(?,), float32] {
+      if (int_lt(dim(%x, axis=0), #2)) { concat(%x, %x, axis=0) } else { relu(%x) }
+    }
+    def @main(%x: Tensor[(n,), float32]) -> Tensor[(?,), float32] {
+      let %y: Tensor[(k,), float32] = slice(@half(%x), starts=[0], ends=[6]);
+      let %z: Tensor[(k,), float32] = add(%y, %x);
+      add(%z, full(shape=[k], value=1))
+    }`,
+    [3, -1],
+  ],
+  [
+    'one of two closures, called and mapped',
+    `def @main(%x: Tensor[(2,), float32]) -> (Tensor[(?,), float32], List[Tensor[(?,), float32]]) {
+      let %list: List[Tensor[(?,), float32]] = ${LIST};
+      let %f: fn (Tensor[(?,), float32]) -> Tensor[(?,), float32] = match (%list) {
+        Cons(_, _) => fn (%y: Tensor[(m,), float32]) -> Tensor[(?,), float32] { add(%y, full(shape=[m], value=1)) },
+        Nil => fn (%y: Tensor[(m,), float32]) -> Tensor[(?,), float32] { relu(%y) },
+      };
+      (%f(%x), @map(%f, %list))
+    }`,
+    [0, [2, -1], [0, [2], [0, [0, 3, 4], [0, [5, -4], [1]]]]],
+  ],
 ];
 
 describe.each(DEVICES)('on $title', ({ open }) => {
