@@ -11,6 +11,8 @@ import { CompileBudget } from './ir/compile-budget.ts';
 import type { Module } from './ir/expr.ts';
 import { expandTraining } from './passes/expand-training.ts';
 import { gradient } from './passes/gradient/gradient.ts';
+import { inferAndCheck } from './passes/infer-and-check.ts';
+import { inferTypes } from './passes/infer-types.ts';
 import { type InsertedPass, insertPasses } from './insert-passes.ts';
 import type { Pass } from './passes/pass.ts';
 import * as rarePasses from './passes/rare-passes.ts';
@@ -33,7 +35,10 @@ const PARTS: CompilerParts = {
   withOwnPasses(steps, { passes = [], rules = [], operators }) {
     const table = rules.length > 0 && rewriteRules('rules', rules, { operators });
     const own: InsertedPass[] = table ? [{ pass: table, before: 'simplify' }] : [];
-    return insertPasses(steps, [...own, ...passes]);
+    const checked = steps.map((step) =>
+      step.pass === inferTypes ? { ...step, pass: inferAndCheck } : step,
+    );
+    return insertPasses(checked, [...own, ...passes]);
   },
   newVerifier: (operators, source) => new PassVerifier(operators, source),
 };

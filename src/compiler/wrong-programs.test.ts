@@ -45,11 +45,11 @@ test.each([
   ],
   [
     'def @main(%x: Tensor[(?,), float32]) {\n  full(shape=[?], value=0)\n}',
-    'a.ir:2:3, attribute shape: got the dimension ?, expected a number or a symbol. A let names the size of a value: let %y: Tensor[(k,), float32] = …;',
+    'a.ir:2:3, attribute shape: got the dimension ?, expected a number or a symbol. A let gives one: let %y: Tensor[(k,), float32] = …;',
   ],
   [
     'def @f(%l: List[Tensor[(n,), float32]]) -> int { #1 }\ndef @main(%l: List[Tensor[(?,), float32]]) {\n  @f(%l)\n}',
-    'a.ir:3:3, argument l: got List[Tensor[(?,), float32]], expected List[Tensor[(?,), float32]] whose elements have one size, which ? is not. A name in the type of data is one size of all elements: declare it as ? where they may differ.',
+    'a.ir:3:3, argument l: got List[Tensor[(?,), float32]], expected List[Tensor[(?,), float32]] of elements of one size, or ? in place of its name.',
   ],
   [
     'private def @main(%x: int) { %x }',

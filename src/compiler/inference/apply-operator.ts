@@ -61,9 +61,8 @@ function checkSizes(op: Operator, inputs: readonly TensorType[], output: TensorT
   if (inputs.some(isUnknown)) return;
   throw new ShapeError({
     where: op.name,
-    got: `a result of ${formatType(output)} of inputs whose sizes are known`,
-    expected: 'sizes that follow from these',
-    remedy: 'An operator whose sizes depend on elements has the kind dynamic.',
+    got: `a result of ${formatType(output)}`,
+    expected: 'sizes that follow from those of inputs, or the kind dynamic',
   });
 }
 

@@ -5,7 +5,6 @@ import type { Expr, FunctionExpr, Module } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { postOrder } from '../ir/visit.ts';
 import { checkDefinitions } from './check-definitions.ts';
-import { checkFunctionFacts } from './check-function-facts.ts';
 import { constructorsOf } from './declarations.ts';
 import { elaborate } from './elaborate.ts';
 import { gatherDimFacts } from './gather-dim-facts.ts';
@@ -75,10 +74,7 @@ export function inferModule(module: Module, options: InferOptions = {}): Module 
     const found = diagnostics.count > complaints ? undefined : elaborate(component, context);
     for (const [name, fn] of component) {
       const result = found?.get(name);
-      if (result !== undefined) {
-        elaborated.set(name, result);
-        checkFunctionFacts(name, result, diagnostics);
-      }
+      if (result !== undefined) elaborated.set(name, result);
       const declared = result && declaredSignature(result);
       const isOpen = signatures.get(name)?.isOpen === true;
       if (declared === undefined && !isOpen) continue;

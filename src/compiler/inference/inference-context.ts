@@ -69,9 +69,6 @@ export interface Scope {
   readonly typeParams: ReadonlySet<string>;
 }
 
-const ONE_SIZE =
-  'A name in the type of data is one size of all elements: declare it as ? where they may differ.';
-
 const NO_SYMBOLS: ReadonlySet<string> = new Set();
 const NO_SCOPE = { symbols: NO_SYMBOLS, typeParams: NO_SYMBOLS };
 
@@ -215,8 +212,8 @@ export class InferenceContext {
     const isOneSize = wanted === got && got.includes('?');
     complain({
       got,
-      expected: isOneSize ? `${wanted} whose elements have one size, which ? is not` : wanted,
-      remedy: remedy ?? (isOneSize ? ONE_SIZE : remedyFor(actual, expected)),
+      expected: isOneSize ? `${wanted} of elements of one size, or ? in place of its name` : wanted,
+      remedy: remedy ?? remedyFor(actual, expected),
     });
   }
 

@@ -6,7 +6,7 @@ import { type CallExpr, spanOf } from '../ir/expr.ts';
 import { MAKE_CLOSURE } from '../ir/machine-operators.ts';
 import type { ScalarOperator } from '../ir/scalar-operator.ts';
 import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
-import { ANY_TYPE, formatType, sameType, tensorType, type Type } from '../ir/type.ts';
+import { formatType, sameType, tensorType, type Type } from '../ir/type.ts';
 import { applyOperator, atPlace } from './apply-operator.ts';
 import { applyScalarOperator } from './apply-scalar-operator.ts';
 import { DIVISION_BY_ZERO } from './declarations.ts';
@@ -36,7 +36,7 @@ const NUMBERS = {
 const UNKNOWN_SIZE = {
   got: 'the dimension ?',
   expected: 'a number or a symbol',
-  remedy: 'A let names the size of a value: let %y: Tensor[(k,), float32] = …;',
+  remedy: 'A let gives one: let %y: Tensor[(k,), float32] = …;',
 };
 
 /** The rule of an operator, which wants its operands to be tensors of known types. */
@@ -106,18 +106,18 @@ function checkChange(
   { types, now }: { types: readonly Type[]; now: readonly Type[] },
   context: InferenceContext,
 ): void {
-  const index = types.findIndex((type, i) => !sameType(type, now[i] ?? type));
-  if (index < 0) return;
-  if (context.widened !== undefined) {
-    context.widened.set(expr, now);
+  for (const [i, was] of types.entries()) {
+    const is = now[i] ?? was;
+    if (sameType(was, is)) continue;
+    if (context.widened === undefined) {
+      context.complain(expr, {
+        got: `${formatType(is)} for input ${i}`,
+        expected: `${formatType(was)}, as in its earlier use`,
+        remedy: 'Annotate the variable or function that it comes from.',
+      });
+    } else context.widened.set(expr, now);
     return;
   }
-  const [was, is] = [types, now].map((all) => formatType(all[index] ?? ANY_TYPE));
-  context.complain(expr, {
-    got: `${is} for input ${index}`,
-    expected: `${was}, as in its earlier use`,
-    remedy: 'Annotate the variable or function that it comes from.',
-  });
 }
 
 function typesOf(terms: readonly Term[], { unifier }: InferenceContext): Type[] {

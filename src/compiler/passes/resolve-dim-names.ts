@@ -28,9 +28,7 @@ export function resolveDimNames(fn: FunctionExpr, types: TypeInference): Functio
     addMeanings(variable.type, types.of(value), { meanings, taken });
   }
   if (meanings.size === 0) return fn;
-  const resolved = substituteSymbols(fn, withoutNames(meanings), types);
-  const isSimple = [...meanings.values()].every((dim) => typeof dim !== 'object');
-  return isSimple ? resolved : fitLets(resolved, types);
+  return fitLets(substituteSymbols(fn, withoutNames(meanings), types), types);
 }
 
 /**

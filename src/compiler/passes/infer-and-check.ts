@@ -1,10 +1,26 @@
 import { formatSpan, type FunctionExpr } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
-import { plainSymbols } from './declarations.ts';
-import type { TypeDiagnostics } from './type-diagnostics.ts';
+import { plainSymbols } from '../inference/declarations.ts';
+import { TypeDiagnostics } from '../inference/type-diagnostics.ts';
+import { inferTypes } from './infer-types.ts';
+import type { Pass } from './pass.ts';
 
-/** Checks that `bounds` and `results` of a global function whose types are known speak of what it has. */
-export function checkFunctionFacts(
+/**
+ * The pass `infer-types` for programs that somebody wrote: `bounds` and `results` of global functions have to speak of
+ * what these have. Throws TypeCheckError.
+ */
+export const inferAndCheck: Pass = {
+  name: inferTypes.name,
+  run(module, context) {
+    const typed = inferTypes.run(module, context);
+    const diagnostics = new TypeDiagnostics(context.texts);
+    for (const [name, fn] of typed.functions) checkFacts(name, fn, diagnostics);
+    diagnostics.throwIfAny();
+    return typed;
+  },
+};
+
+function checkFacts(
   name: string,
   { params, resultType, attributes, span }: FunctionExpr,
   diagnostics: TypeDiagnostics,
