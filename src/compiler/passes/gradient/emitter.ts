@@ -45,11 +45,16 @@ export class Emitter {
 
   /** Binds a value, with a name for each of its unknown dimensions. */
   named(value: Expr, name = 'd'): VarExpr {
+    const variable = this.variableFor(name, value);
+    this.define(variable, value);
+    return variable;
+  }
+
+  /** A variable for a value, which names its unknown dimensions. */
+  variableFor(name: string, value: Expr): VarExpr {
     const type = this.#types.of(value);
-    if (type.kind !== 'tensor' || !type.shape.some(isUnknownDim)) {
-      return this.bind(value, name, type);
-    }
-    return this.bind(value, name, { ...type, shape: this.namedShape(type.shape) });
+    const own = type.kind === 'tensor' ? { ...type, shape: this.namedShape(type.shape) } : type;
+    return { kind: 'var', name, type: own };
   }
 
   /** A shape with new names for its unknown dimensions. */

@@ -68,7 +68,7 @@ export class ForwardBlock {
       this.#step(current.variable, current.value);
     }
     if (isAtom(current)) return current;
-    const variable = variableOf('result', this.#typeOf(current));
+    const variable = this.#emitter.variableFor('result', current);
     this.#step(variable, current);
     return variable;
   }

@@ -67,7 +67,7 @@ export class ReverseBlock {
       this.#step(current.variable, current.value);
     }
     if (isAtom(current)) return current;
-    const variable = variableOf('result', this.#program.types.of(current));
+    const variable = this.#emitter.variableFor('result', current);
     this.#step(variable, current);
     return variable;
   }

@@ -184,6 +184,15 @@ export const HIGHER_ORDER_PROGRAMS: readonly GradientProgram[] = [
       ],
     ],
   ),
+  textProgram(
+    'tangents of a vector whose size elements decide, the result of a function',
+    `def @steps(%a: ${S}, %c: ${S}) -> ${ANY} { range(%a, 2f64, %c) }
+    def @f(%a: ${S}, %c: ${S}) -> ${S} {
+      let %r = jvp(@steps)(%a, %c, %c, %a);
+      reduce_sum(mul(%r.0, sin(%r.1)))
+    }`,
+    [0.1, 0.3],
+  ),
 ];
 
 function leaf(value: number): Argument {
