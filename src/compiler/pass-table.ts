@@ -39,7 +39,7 @@ export function allPasses({
 }
 
 /** Passes that work on a module as it is written. */
-const UNTYPED: ReadonlySet<Pass> = new Set([inferTypes, toGraph, toAnf]);
+const UNTYPED: ReadonlySet<string> = new Set([inferTypes, toGraph, toAnf].map(({ name }) => name));
 
 /**
  * Runs passes one after another. Types are inferred before the first that needs them. `texts` are the
@@ -67,7 +67,8 @@ export function runPasses(
   const context = { types: new TypeInference(undefined, operators), texts, onRewrite, onWarning };
   let current = module;
   for (const pass of passes) {
-    if (!UNTYPED.has(pass) && !isElaborated(current)) current = inferTypes.run(current, context);
+    if (!UNTYPED.has(pass.name) && !isElaborated(current))
+      current = inferTypes.run(current, context);
     context.types.declare(current);
     const verified = isPassName(pass.name) ? pass : checkedPass(pass);
     current = instrumented(verified, instruments).run(current, context);

@@ -24,7 +24,7 @@ const MAX_BYTES = 64 * 2 ** 20;
 /** Numbers that an operator makes of nothing, such as `arange`: a kernel makes them where they are read. */
 const MAX_MADE_BYTES = 2 ** 16;
 
-/** A table beyond {@link MAX_MADE_BYTES} of so many times the bytes of its operands is as good as made of nothing. */
+/** A table beyond {@link MAX_MADE_BYTES} of so many times the bytes of each operand is as good as made of nothing. */
 const MOST_GROWTH = 4;
 
 /** Weights beyond this stay as small as the model has them. */
@@ -107,10 +107,9 @@ function isCheap(op: Operator, { inputs, type }: Fold): boolean {
   const { storage } = op;
   const hasKernels = tensors.every(({ dtype }) => KERNEL_DTYPES.has(dtype));
   const [made = 0, ...read] = bytes;
-  const grown = MOST_GROWTH * read.reduce((sum, one) => sum + one, 0);
-  const isTable = op.kind === 'elementwise' && hasKernels;
-  if (isTable && made > Math.max(MAX_MADE_BYTES, grown)) return false;
-  if (storage?.unpacks === true && hasKernels && (bytes[0] ?? 0) > MAX_UNPACKED_BYTES) return false;
+  const isTable = op.kind === 'elementwise' && read.every((one) => one * MOST_GROWTH < made);
+  if (isTable && hasKernels && made > MAX_MADE_BYTES) return false;
+  if (storage?.unpacks === true && hasKernels && made > MAX_UNPACKED_BYTES) return false;
   return EACH_ONCE.has(op.kind) || workOf(op, { inputs, type }) <= MAX_WORK;
 }
 

@@ -8,6 +8,7 @@ import type { Captures } from '../rewriting/captures.ts';
 import { any, calls, type ExprPattern } from '../rewriting/expr-pattern.ts';
 import { tensorTypeOf } from '../rewriting/has-types.ts';
 import type { RewriteContext, RewriteRule } from '../rewriting/rewrite-rule.ts';
+import { operatorName } from './fuse/dataflow.ts';
 
 const ROWS = any('rows');
 const BEFORE = part('before');
@@ -24,16 +25,15 @@ function part(name: string): ExprPattern {
 
 /** Rows between what lies before and behind them in a tensor, or at an end of it. */
 export const SLICE_UPDATES: readonly RewriteRule[] = [
-  sliceUpdate('slice update spelled out', [BEFORE, ROWS, BEHIND]),
-  sliceUpdate('slice update at the begin spelled out', [ROWS, BEHIND]),
-  sliceUpdate('slice update at the end spelled out', [BEFORE, ROWS]),
+  sliceUpdate('slice update', [BEFORE, ROWS, BEHIND]),
+  sliceUpdate('slice update at the begin', [ROWS, BEHIND]),
+  sliceUpdate('slice update at the end', [BEFORE, ROWS]),
 ];
 
 function sliceUpdate(name: string, parts: readonly ExprPattern[]): RewriteRule {
   return {
     name,
-    explains:
-      'What is not computed by a kernel may be a state, which is overwritten where it lies.',
+    explains: 'A tensor from outside of kernels may be a state, which is overwritten.',
     pattern: calls('concat', parts, { attributes: { axis: { name: 'axis' } } }),
     replace: updatedSlice,
   };
@@ -45,7 +45,12 @@ function updatedSlice(captures: Captures, { types }: RewriteContext): Expr | und
     return expr && tensorTypeOf(expr, types);
   };
   const [x, rows, root] = [typeOf('x'), typeOf('rows'), typeOf('root')];
-  if (!(x && rows && root) || !isGiven(captures.get('x'))) return undefined;
+  const [given, updates] = [captures.get('x'), captures.get('rows')];
+  if (!(x && rows && root && isGiven(given))) return undefined;
+  // Elements of a tensor in another order, such as those of an image whose edges are repeated, are read once.
+  if (updates.kind === 'call' && operatorName(updates) === 'slice' && updates.args[0] === given) {
+    return undefined;
+  }
   const { shape } = x;
   const axis = normalizeAxis(Number(captures.attribute('axis')), shape.length, 'concat');
   const begin = typeOf('before')?.shape[axis] ?? 0;
@@ -63,7 +68,9 @@ function updatedSlice(captures: Captures, { types }: RewriteContext): Expr | und
     isSameShape(rows.shape.with(axis, 1), shape.with(axis, 1)) &&
     startsAt('before', 0) &&
     startsAt('behind', end);
-  return isUpdate ? scatter(captures, { shape, rows: rows.shape, axis, begin }) : undefined;
+  return isUpdate
+    ? scatter({ x: given, updates, shape, rows: rows.shape, axis, begin })
+    : undefined;
 }
 
 /** A start that counts from the end, from the begin. */
@@ -89,6 +96,8 @@ function isGiven(tensor: Expr): boolean {
 }
 
 interface Update {
+  readonly x: Expr;
+  readonly updates: Expr;
   readonly shape: readonly Dim[];
   readonly rows: readonly Dim[];
   readonly axis: number;
@@ -96,8 +105,7 @@ interface Update {
 }
 
 /** tensor_scatter takes a begin for each slice of the outermost axis, and so not that one. */
-function scatter(captures: Captures, { shape, rows, axis, begin }: Update): Expr {
-  const [x, updates] = [captures.get('x'), captures.get('rows')];
+function scatter({ x, updates, shape, rows, axis, begin }: Update): Expr {
   if (axis > 0) {
     return call('tensor_scatter', [x, updates, begins(begin, shape[0] ?? 1)], { axis });
   }

@@ -1,10 +1,16 @@
-import { dtypeInfo, storageByteLength } from '../../core/dtype.ts';
+import { dtypeInfo } from '../../core/dtype.ts';
 import { elementCount } from '../../core/shape.ts';
 import type { Operator } from '../../ops/operator.ts';
 import type { WasmCall, WasmKernel } from '../../ops/wasm-lowering.ts';
 import { findLowering } from '../../ops/wasm-lowerings.ts';
 import { type Local, local } from '../../wasm/expression.ts';
-import type { CallStep, ChainStep, HostStep, PlannedCall } from '../host/host-plan.ts';
+import {
+  byteLengthOf,
+  type CallStep,
+  type ChainStep,
+  type HostStep,
+  type PlannedCall,
+} from '../host/host-plan.ts';
 import { isPlannedChain, planChain } from './plan-chain.ts';
 import { copyKernel, mapKernel } from './plan-map.ts';
 import {
@@ -89,12 +95,11 @@ function accessOf(
   const dtype = types[result]?.dtype;
   if (writes === undefined || dtype === undefined) return undefined;
   const accessTo = (value: number): ValueAccess => {
-    const type = types[value];
     const operands = inputs.flatMap((input, i) => (input === value ? [i] : []));
     const packed = operands.map((operand) => packs.findIndex((pack) => pack.operand === operand));
     const [only = -1, ...others] = operands;
     return {
-      byteLength: type ? storageByteLength(type.dtype, elementCount(type.shape)) : 0,
+      byteLength: byteLengthOf(types[value]),
       unitByteLength: others.length === 0 ? unitInputs[only] : undefined,
       packs: operands.length === 0 || packed.includes(-1) ? undefined : packed,
     };
