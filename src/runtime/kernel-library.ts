@@ -7,8 +7,7 @@ import type { Allocator } from './allocator/allocator.ts';
 import { fits, notOnDevice, readValues, tooMany, wrongType } from './kernel-arguments.ts';
 import type { FunctionLibrary } from './function-library.ts';
 import type * as Returning from './returning-kernel.ts';
-import { dropCopies } from './tensor-read.ts';
-import { type PackedFunction, TensorValue } from './value.ts';
+import { discard, type PackedFunction, TensorValue, type Value } from './value.ts';
 
 /** A launch holds the thread for microseconds on a GPU, and until it is done on a processor. */
 const GPU_LAUNCH_COST = 256;
@@ -148,25 +147,28 @@ function launcher(
   return (...args) => {
     if (args.length > types.length) throw tooMany(kernel.name, types.length, args.length);
     const symbols = symbolic ? new Map<string, number>() : NO_SYMBOLS;
-    const dense = [...args] as TensorValue[];
+    const copies: Value[] = [];
     try {
       for (let i = 0; i < types.length; i++) {
         const tensor = args[i];
         const type = types[i];
-        const isHere = tensor instanceof TensorValue && tensor.storage.device === device;
         // Of an input that only tells sizes nothing but the shape is asked for.
-        if (!isHere && (!(tensor instanceof TensorValue) || i >= inputCount || isRead.has(i))) {
+        const isUsed = i >= inputCount || isRead.has(i);
+        if (!(tensor instanceof TensorValue) || (isUsed && tensor.storage.device !== device)) {
           throw notOnDevice({ kernel: kernel.name, index: i, device, value: tensor ?? null });
         }
         if (type === undefined || !fits(tensor, type, symbols)) {
           throw wrongType(kernel.name, i, { tensor, type });
         }
-        if (i >= inputCount) checkDestination(dense, i, { primitive, overwrites });
-        else if (isRead.has(i)) dense[i] = tensor.dense(allocator);
+        if (i >= inputCount) checkDestination(args as TensorValue[], i, { primitive, overwrites });
+        else if (isUsed) {
+          const dense = tensor.dense(allocator);
+          if (dense !== tensor) copies.push((args[i] = dense));
+        }
       }
-      kernel.launch(dense);
+      kernel.launch(args as TensorValue[]);
     } finally {
-      dropCopies(dense, args);
+      copies.forEach(discard);
     }
     return null;
   };

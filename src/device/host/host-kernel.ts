@@ -5,15 +5,13 @@ import { overwrittenInput } from '../overwritten-input.ts';
 import { computeOnHost } from './compute-on-host.ts';
 import type { HostPlan } from './host-plan.ts';
 import type { KernelContext } from './kernel-context.ts';
-import { haveTypes, planForArguments, temporaryByteLengths } from './plan-for-arguments.ts';
+import { haveTypes, planForArguments } from './plan-for-arguments.ts';
 import { runStep } from './run-step.ts';
 import type { StoredTensor } from './storage-view.ts';
 
 interface PlannedLaunch {
   readonly types: readonly ConcreteTensorType[];
   readonly plan: HostPlan;
-  /** Bytes of temporaries, by slot. */
-  readonly temporaries: readonly number[];
 }
 
 /** A primitive function made of references. Launching computes at once. */
@@ -61,16 +59,15 @@ export class HostKernel implements Kernel {
     if (this.#known !== undefined && haveTypes(args, this.#known.types)) return this.#known;
     const types = args.map(({ dtype, shape }) => ({ dtype, shape }));
     const plan = planForArguments(this.#primitive, types, this.#context.operators);
-    const temporaries = temporaryByteLengths(plan);
     // Room for temporaries now, lest to make it moves memory that a launch has found already.
-    for (const [slot, byteLength] of temporaries.entries()) this.#context.scratch(slot, byteLength);
-    this.#known = { types, plan, temporaries };
+    for (const [slot, byteLength] of plan.slots.entries()) this.#context.scratch(slot, byteLength);
+    this.#known = { types, plan };
     return this.#known;
   }
 
   /** Memory of every value: arguments, destinations, temporaries. Chain-local ones have none. */
   #bindValues(
-    { plan, temporaries }: PlannedLaunch,
+    { plan }: PlannedLaunch,
     args: readonly DeviceTensor[],
   ): (StoredTensor | undefined)[] {
     const { params, results } = this.#primitive;
@@ -88,7 +85,7 @@ export class HostKernel implements Kernel {
     for (const { value, slot } of plan.temporaries) {
       const type = plan.types[value];
       if (type !== undefined) {
-        values[value] = { ...this.#context.scratch(slot, temporaries[slot] ?? 0), ...type };
+        values[value] = { ...this.#context.scratch(slot, plan.slots[slot] ?? 0), ...type };
       }
     }
     for (const [value, viewed] of plan.views) {

@@ -22,6 +22,8 @@ export interface HostPlan {
   readonly steps: readonly HostStep[];
   /** Values that need memory of their own: neither arguments nor local to a chain. */
   readonly temporaries: readonly Temporary[];
+  /** Bytes of the memory of temporaries, by slot. */
+  readonly slots: readonly number[];
   /** Values that are others in another shape, with those: arguments, results or temporaries. */
   readonly views: ReadonlyMap<number, number>;
   /** Values that have memory: arguments, results, temporaries and views of them. */
@@ -88,14 +90,14 @@ export function planOnHost(
   checkResults(primitive, types);
   const views = viewsOf(primitive, calls);
   const steps = groupCalls(calls, { types, views });
-  const temporaries = new TemporaryPlan(primitive, { types, steps, views }).temporaries();
+  const { temporaries, slots } = new TemporaryPlan(primitive, { types, steps, views }).plan();
   const stored = new Set([
     ...primitive.params.keys(),
     ...primitive.results.map(({ value }) => value),
     ...temporaries.map(({ value }) => value),
     ...views.keys(),
   ]);
-  return { types, steps, temporaries, views, stored };
+  return { types, steps, temporaries, slots, views, stored };
 }
 
 /** A result has memory of its own. */
@@ -221,26 +223,31 @@ class TemporaryPlan {
   }
 
   /** The larger a slot, the lower its number: kernels share temporary memory by slots. */
-  temporaries(): Temporary[] {
+  plan(): Pick<HostPlan, 'temporaries' | 'slots'> {
     const values = [...this.#maker.keys()].filter((value) => this.#needsMemory(value));
     const own = this.#fittingResult(values);
     const slots = this.#slots(values.filter((value) => value !== own));
-    const shared = slots
-      .sort((a, b) => b.byteLength - a.byteLength)
-      .flatMap(({ values: held }, slot) => held.map((value): Temporary => ({ value, slot })));
-    if (own === undefined) return shared;
-    return [...shared, { value: own, slot: slots.length, fitsResult: true }];
+    slots.sort((a, b) => b.byteLength - a.byteLength);
+    const temporaries = slots.flatMap(({ values: held }, slot) =>
+      held.map((value): Temporary => ({ value, slot })),
+    );
+    const lengths = slots.map(({ byteLength }) => byteLength);
+    if (own !== undefined) {
+      temporaries.push({ value: own, slot: slots.length, fitsResult: true });
+      lengths.push(byteLengthOf(this.#plan.types[own]));
+    }
+    return { temporaries, slots: lengths };
   }
 
   /** Each value in the slot whose size is nearest, of those that are free. */
   #slots(values: readonly number[]): Slot[] {
     const slots: Slot[] = [];
-    const freeAfter = new Map<number, Slot[]>();
+    const freeAfter: Slot[][] = [];
     const free: Slot[] = [];
     let step = 0;
     for (const value of values) {
       const made = this.#maker.get(value) ?? 0;
-      for (; step < made; step++) free.push(...(freeAfter.get(step) ?? []));
+      for (; step < made; step++) free.push(...(freeAfter[step] ?? []));
       const byteLength = byteLengthOf(this.#plan.types[value]);
       const misfit = (slot: Slot): number => Math.abs(slot.byteLength - byteLength);
       const [known] = free.slice(-MOST_FREE).sort((a, b) => misfit(a) - misfit(b));
@@ -250,9 +257,7 @@ class TemporaryPlan {
       slot.byteLength = Math.max(slot.byteLength, byteLength);
       slot.values.push(value);
       const last = this.#lastRead.get(value) ?? made;
-      const freed = freeAfter.get(last) ?? [];
-      freed.push(slot);
-      freeAfter.set(last, freed);
+      (freeAfter[last] ??= []).push(slot);
     }
     return slots;
   }

@@ -3,7 +3,7 @@ import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive
 import { sameShape } from '../../core/shape.ts';
 import { formatType } from '../../ops/operand-checks.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
-import { byteLengthOf, type HostPlan, planOnHost } from './host-plan.ts';
+import { type HostPlan, planOnHost } from './host-plan.ts';
 
 /**
  * The plan of a launch with arguments of these types, those of destinations last. Throws ShapeError where
@@ -51,13 +51,4 @@ export function haveTypes(
     if (arg.shape !== type.shape && !sameShape(arg.shape, type.shape)) return false;
   }
   return true;
-}
-
-/** Bytes of the memory of temporaries, by slot. */
-export function temporaryByteLengths({ temporaries, types }: HostPlan): readonly number[] {
-  const lengths: number[] = [];
-  for (const { value, slot } of temporaries) {
-    lengths[slot] = Math.max(lengths[slot] ?? 0, byteLengthOf(types[value]));
-  }
-  return lengths;
 }

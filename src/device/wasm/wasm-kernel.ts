@@ -13,7 +13,7 @@ import type { DeviceTensor, Kernel } from '../device.ts';
 import { overwrittenInput } from '../overwritten-input.ts';
 import { type HostPlan, type HostStep, planOnHost } from '../host/host-plan.ts';
 import type { KernelContext, References } from '../host/kernel-context.ts';
-import { haveTypes, planForArguments, temporaryByteLengths } from '../host/plan-for-arguments.ts';
+import { haveTypes, planForArguments } from '../host/plan-for-arguments.ts';
 import type { StoredTensor } from '../host/storage-view.ts';
 import type { CompiledStep } from './compiled-step.ts';
 import { isPlanned, planStep } from './plan-step.ts';
@@ -38,8 +38,6 @@ export interface PlannedKernel {
 
 interface ReadyKernel extends PlannedKernel {
   readonly compiled: readonly (CompiledStep | undefined)[];
-  /** Bytes of temporaries, by slot. */
-  readonly temporaries: readonly number[];
 }
 
 /** Sizes at which operators have other kernels, if any. */
@@ -112,8 +110,7 @@ export class WasmKernel implements Kernel {
   take(planned: PlannedKernel, compiled: readonly (CompiledStep | undefined)[]): void {
     const { plan, steps } = planned;
     this.references = plan.steps.filter((_, i) => !steps[i]).map(({ label }) => label);
-    const temporaries = temporaryByteLengths(plan);
-    this.#ready.unshift({ ...planned, compiled, temporaries });
+    this.#ready.unshift({ ...planned, compiled });
     if (this.#ready.length > KEPT) this.#ready.pop();
   }
 
@@ -187,7 +184,7 @@ export class WasmKernel implements Kernel {
   }
 
   /** Addresses of all values that have memory: arguments, destinations, temporaries. */
-  #bind({ plan, temporaries }: ReadyKernel, args: readonly DeviceTensor[]): readonly number[] {
+  #bind({ plan }: ReadyKernel, args: readonly DeviceTensor[]): readonly number[] {
     const { params, results } = this.#primitive;
     const addresses = this.#addresses;
     for (let i = 0; i < params.length; i++) {
@@ -206,7 +203,7 @@ export class WasmKernel implements Kernel {
       if (temporary === undefined) continue;
       const { value, slot } = temporary;
       const own = temporary.fitsResult ? this.#ownResult() : undefined;
-      addresses[value] = own ?? this.#context.machine.scratch(slot, temporaries[slot] ?? 0);
+      addresses[value] = own ?? this.#context.machine.scratch(slot, plan.slots[slot] ?? 0);
     }
     for (const [value, viewed] of plan.views) addresses[value] = addresses[viewed] ?? 0;
     return addresses;
