@@ -30,6 +30,10 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
   'rpc/sessions': { imports: ['core', 'bytecode', 'runtime', 'worker', 'rpc'] },
   client: { imports: ['core', 'worker/protocol.ts'], later: ['worker'] },
   program: { imports: ['core', 'bytecode', 'ops', 'compiler', 'client'] },
+  text: {
+    imports: ['core', 'bytecode', 'ops', 'compiler', 'program', 'client'],
+    later: ['frontend'],
+  },
   cli: {
     imports: ['core', 'bytecode', 'compiler', 'frontend', 'worker', 'rpc', 'client'],
     isForNode: true,

@@ -1,0 +1,30 @@
+/** What a block of a file holds, before it becomes numbers. Element i is (code - zero) scale - minimum. */
+export interface UnpackedBlock {
+  /** A code for each element, in their order. */
+  readonly codes: Uint8Array;
+  /** A scale for each group of elements. */
+  readonly scales: Float32Array;
+  /** What is subtracted in each group; unused by formats that are symmetric. */
+  readonly minimums: Float32Array;
+}
+
+/**
+ * A format of blocks, as ggml lays them out. Products of codes and scales are exact in float32 in all of
+ * these formats, so that ggml's order of operations and ours give the same bits.
+ */
+export interface BlockFormat {
+  /** Elements of a block. */
+  readonly elements: number;
+  /** Bytes of a block. */
+  readonly bytes: number;
+  /** Elements that share a scale. */
+  readonly group: number;
+  /** Bits of a code. */
+  readonly bits: 4 | 8;
+  /** The code that stands for 0. */
+  readonly zero: number;
+  /** Whether groups have minimums. */
+  readonly hasMinimums: boolean;
+  /** Unpacks the block that begins at a byte. */
+  readonly unpack: (view: DataView, at: number, into: UnpackedBlock) => void;
+}
