@@ -1,0 +1,158 @@
+import { DeviceTensor } from '../client/device-tensor.ts';
+import { Tensor } from '../client/tensor.ts';
+import type { Sampling } from './sampling.ts';
+import type { StopStrings } from './stop-strings.ts';
+import type { StreamDecoder } from './stream-decoder.ts';
+import type { TextCache } from './text-cache.ts';
+import type { Penalties } from './text-program.ts';
+import { WORD_BITS } from './program/layout.ts';
+
+/** Why a text ended: at a token or a string that ends it, or because it is as long as was asked for. */
+export type FinishReason = 'stop' | 'length';
+
+/** What may come next in a text, such as an automaton of a grammar. */
+export interface TokenConstraint {
+  /** Sets bit `id % 32` of word `id / 32` for each token that may come next, and clears all others. */
+  mask(into: Uint32Array): void;
+  /** Goes on by a token; gives whether it was allowed. */
+  accept(id: number): boolean;
+  /** Tokens that must come next, as far as that is known. */
+  forced?(): readonly number[];
+}
+
+/** A token that was generated. */
+export interface GeneratedToken {
+  readonly id: number;
+  /** The logarithm of the probability that the model gave it. */
+  readonly logprob: number;
+  /** The text that it completes, perhaps none. */
+  readonly text: string;
+}
+
+export interface GenerationOrder {
+  readonly cache: TextCache;
+  readonly prompt: readonly number[];
+  readonly maxTokens: number;
+  readonly sampling: Sampling;
+  readonly vocabulary: number;
+  /** Tokens that end a text. */
+  readonly ends: ReadonlySet<number>;
+  readonly decoder: StreamDecoder;
+  readonly stops: StopStrings;
+  readonly constraint: TokenConstraint | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** What is left of a text that is as long as the model sees, to go on with; undefined: an error. */
+  readonly slide: ((tokens: readonly number[]) => readonly number[]) | undefined;
+  readonly context: number;
+  /** Tokens that one call generates at most. */
+  readonly chunk: number;
+}
+
+/** Generates tokens of a text one after the other; returns why it ended. */
+export async function* generateTokens(
+  order: GenerationOrder,
+): AsyncGenerator<GeneratedToken, FinishReason> {
+  const { cache, maxTokens, sampling, signal, context, slide } = order;
+  signal?.throwIfAborted();
+  let penalties = penaltiesOf(order);
+  let text = [...order.prompt];
+  await cache.read(text);
+  let generated = 0;
+  /** A chunk that the device works on while the page reads the one before. */
+  let ahead: Ahead | undefined;
+  const begin = async (position: number, most: number): Promise<Ahead> => {
+    const count = Math.min(most, order.chunk, context - position);
+    const begun = await cache.begin(count, { position, sampling, penalties, allowed: undefined });
+    if (penalties) penalties = { ...penalties, counts: begun.counts };
+    return { tokens: begun.tokens, logprobs: begun.logprobs, count };
+  };
+  try {
+    while (generated < maxTokens) {
+      signal?.throwIfAborted();
+      if (text.length >= context && slide !== undefined) {
+        text = [...slide(text)];
+        await cache.read(text);
+      }
+      const left = maxTokens - generated;
+      const chunk: Ahead = order.constraint
+        ? await constrained(order, text, penalties)
+        : (ahead ?? (await begin(text.length, left)));
+      ahead = undefined;
+      if (chunk.penalties) penalties = chunk.penalties;
+      const next = text.length + chunk.count;
+      if (!order.constraint && left > chunk.count && next < context) {
+        ahead = await begin(next, left - chunk.count);
+      }
+      const [ids, logprobs] = await readBoth(chunk);
+      for (let i = 0; i < chunk.count; i++) {
+        const id = Number(ids[i]);
+        const isEnd = order.ends.has(id);
+        generated++;
+        if (!isEnd) {
+          text.push(id);
+          cache.hold([id]);
+        }
+        const shown = isEnd ? order.decoder.end() : order.decoder.push(id);
+        const passed = order.stops.push(shown);
+        const isStopped = isEnd || order.stops.isStopped;
+        const rest = isEnd && !order.stops.isStopped ? order.stops.end() : '';
+        yield { id, logprob: Number(logprobs[i]), text: passed + rest };
+        if (isStopped) return 'stop';
+      }
+    }
+    const rest = order.stops.push(order.decoder.end()) + order.stops.end();
+    if (rest !== '') yield { id: -1, logprob: 0, text: rest };
+    return 'length';
+  } finally {
+    ahead?.tokens.dispose();
+    ahead?.logprobs.dispose();
+    const { counts } = penalties ?? {};
+    if (counts instanceof DeviceTensor) counts.dispose();
+    // The device may hold more tokens than were taken: its logits are those of none of ours.
+    cache.invalidate();
+  }
+}
+
+/** A chunk on its way. */
+interface Ahead {
+  readonly tokens: DeviceTensor;
+  readonly logprobs: DeviceTensor;
+  readonly count: number;
+  readonly penalties?: Penalties | undefined;
+}
+
+async function readBoth({ tokens, logprobs }: Ahead) {
+  const [ids, values] = await Promise.all([tokens.read(), logprobs.read()]);
+  tokens.dispose();
+  logprobs.dispose();
+  return [ids.data, values.data] as const;
+}
+
+/** One token among those that may come. */
+async function constrained(
+  order: GenerationOrder,
+  text: readonly number[],
+  penalties: Penalties | undefined,
+): Promise<Ahead> {
+  const { cache, sampling, constraint, vocabulary } = order;
+  const allowed = new Uint32Array(Math.ceil(vocabulary / WORD_BITS));
+  constraint?.mask(allowed);
+  const begun = await cache.begin(1, { position: text.length, sampling, penalties, allowed });
+  const { data } = await begun.tokens.read();
+  constraint?.accept(Number(data[0]));
+  const next = penalties && { ...penalties, counts: begun.counts };
+  return { tokens: begun.tokens, logprobs: begun.logprobs, count: 1, penalties: next };
+}
+
+/** What penalties go by at the begin; undefined where nothing is minded. */
+function penaltiesOf({ sampling, prompt, vocabulary }: GenerationOrder): Penalties | undefined {
+  if (sampling.options % 2 === 0) return undefined;
+  const [bias, seen] = [new Float32Array(vocabulary), new Int32Array(vocabulary)];
+  for (const [id, value] of sampling.bias) bias[id] = value;
+  for (const id of prompt) seen[id] = 1;
+  return {
+    bias: new Tensor('float32', bias, [1, vocabulary]),
+    seen: new Tensor('int32', seen, [1, vocabulary]),
+    counts: new Tensor('int32', new Int32Array(vocabulary), [1, vocabulary]),
+  };
+}

@@ -1,0 +1,202 @@
+import type { FunctionExpr, Module, VarExpr } from '../../compiler/ir/expr.ts';
+import { parseModule } from '../../compiler/ir/parse.ts';
+import { substituteSymbols } from '../../compiler/passes/bind-dims.ts';
+import { TypeInference } from '../../compiler/inference/type-inference.ts';
+import type { Type } from '../../compiler/ir/type.ts';
+import { forEachSymbol } from '../../core/dim-symbols.ts';
+import { type Dim, formatDim } from '../../core/dim.ts';
+import { UnsupportedError } from '../../core/errors.ts';
+import type { TensorType } from '../../core/primitive-function.ts';
+import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import type { Decoder } from '../program/generation-module.ts';
+
+const TOKENS = 'input_ids';
+const MASK = 'attention_mask';
+const POSITIONS = 'position_ids';
+const LOGITS = 'logits';
+const PAST = /^past_key_values\.(\d+)\.(key|value)$/;
+
+/**
+ * A decoder of an ONNX model as exporters write them for transformers.js: `input_ids` and `attention_mask`, perhaps
+ * `position_ids`, and `past_key_values.N.key` and `.value` to `logits` and `present.N.key` and `.value`. The module is what
+ * `importOnnx` gives.
+ *
+ * Two kinds are known. Models with GroupQueryAttention change a cache of a fixed size where it lies. Those that join past
+ * and new rows get the cache with its room as the past, whose unused part the mask hides; the rows that they add go into
+ * the cache. Throws UnsupportedError that names inputs and outputs of other models.
+ */
+export function onnxDecoder(module: Module): Decoder {
+  const main = module.functions.get('main');
+  if (main === undefined) throw unsupported('no function main', 'an imported model');
+  const inputs = new Map(main.params.map((param) => [param.name, param]));
+  const pasts = main.params.filter(({ name }) => PAST.test(name));
+  requireInputs(main, pasts);
+  const outputs = main.attributes.resultNames ?? [];
+  const logits = requireOutput(outputs, LOGITS);
+  const presents = pasts.map(({ name }) =>
+    requireOutput(outputs, name.replace('past_key_values', 'present')),
+  );
+  const caches = pasts.map((past) => cacheType(past));
+  const types = new TypeInference(module);
+  const fieldsOf = (fn: FunctionExpr): readonly Type[] => {
+    const result = types.of(fn.body);
+    return result.kind === 'tuple' ? result.fields : [result];
+  };
+  const total = shapeOf(inputs.get(MASK))[1];
+  const isJoined = !presents.every((index) => mentions(fieldsOf(main)[index], total));
+  const symbols = symbolsOf(inputs, pasts, isJoined);
+  const model = substituteSymbols(main, symbols, { operators: CORE_OPERATORS });
+  const vocabulary = vocabularyOf(fieldsOf(main)[logits]);
+  const text = decodeText({
+    params: main.params,
+    caches,
+    logits,
+    presents,
+    isJoined,
+    outputs,
+    vocabulary,
+  });
+  const functions = new Map([
+    ...module.functions,
+    ...parseModule(text, { file: 'decoder' }).functions,
+    ['model', model] as const,
+  ]);
+  functions.delete('main');
+  return { module: { ...module, functions }, vocabulary, caches };
+}
+
+/** Room for positions in all caches, and what the program calls other sizes. */
+const [ROWS, LENGTH, CAPACITY] = ['b', 's', 'c'];
+
+function requireInputs({ params }: FunctionExpr, pasts: readonly VarExpr[]): void {
+  const names = params.map(({ name }) => name);
+  const others = names.filter(
+    (name) => ![TOKENS, MASK, POSITIONS].includes(name) && !PAST.test(name),
+  );
+  const missing = [TOKENS, MASK].filter((name) => !names.includes(name));
+  if (others.length === 0 && missing.length === 0 && pasts.length > 0) return;
+  throw unsupported(
+    `inputs ${names.join(', ')}`,
+    `${TOKENS}, ${MASK}, perhaps ${POSITIONS}, and past_key_values.N.key and .value`,
+  );
+}
+
+function requireOutput(outputs: readonly string[], name: string): number {
+  const index = outputs.indexOf(name);
+  if (index >= 0) return index;
+  throw unsupported(`outputs ${outputs.join(', ')}`, `an output ${name}`);
+}
+
+function unsupported(got: string, expected: string): UnsupportedError {
+  const remedy =
+    'Export the model for text generation with a cache, as optimum does with "text-generation-with-past".';
+  return new UnsupportedError({ where: 'language model', got, expected, remedy });
+}
+
+const shapeOf = (param: VarExpr | undefined): readonly Dim[] =>
+  param?.type?.kind === 'tensor' ? param.type.shape : [];
+
+function mentions(type: Type | undefined, symbol: Dim | undefined): boolean {
+  if (type?.kind !== 'tensor') return false;
+  return type.shape.some((dim) => dimSymbols(dim).includes(String(symbol)));
+}
+
+function dimSymbols(dim: Dim): string[] {
+  const found: string[] = [];
+  forEachSymbol(dim, (symbol) => found.push(symbol));
+  return found;
+}
+
+/** The type of a cache: rows and room are symbols, heads and width numbers. */
+function cacheType(past: VarExpr): TensorType {
+  const [, heads, , width] = shapeOf(past);
+  if (past.type?.kind !== 'tensor' || typeof heads !== 'number' || typeof width !== 'number') {
+    const got = `${past.name} of shape (${shapeOf(past).map(formatDim).join(', ')})`;
+    throw unsupported(got, '(batch, heads, positions, width) with numbers of heads and width');
+  }
+  return { dtype: past.type.dtype, shape: [ROWS, heads, CAPACITY, width] };
+}
+
+function vocabularyOf(type: Type | undefined): number {
+  const size = type?.kind === 'tensor' ? type.shape[2] : undefined;
+  if (type?.kind === 'tensor' && type.shape.length === 3 && typeof size === 'number') return size;
+  throw unsupported(
+    `${LOGITS} of another shape`,
+    '(batch, tokens, vocabulary) with a known vocabulary',
+  );
+}
+
+/** What the model calls its sizes, in the program's words. */
+function symbolsOf(
+  inputs: ReadonlyMap<string, VarExpr>,
+  pasts: readonly VarExpr[],
+  isJoined: boolean,
+): Map<string, Dim> {
+  const symbols = new Map<string, Dim>();
+  const name = (dims: readonly Dim[], names: readonly Dim[]): void => {
+    for (const [axis, dim] of dims.entries()) {
+      const to = names[axis];
+      if (typeof dim === 'string' && to !== undefined && !symbols.has(dim)) symbols.set(dim, to);
+    }
+  };
+  const total: Dim = isJoined ? { op: 'add', left: CAPACITY, right: LENGTH } : CAPACITY;
+  name(shapeOf(inputs.get(TOKENS)), [ROWS, LENGTH]);
+  for (const past of pasts) name([...shapeOf(past)].slice(0, 3), [ROWS, ROWS, CAPACITY]);
+  name(shapeOf(inputs.get(MASK)), [ROWS, total]);
+  name(shapeOf(inputs.get(POSITIONS)), [ROWS, LENGTH]);
+  return symbols;
+}
+
+interface DecodeParts {
+  readonly params: readonly VarExpr[];
+  readonly caches: readonly TensorType[];
+  readonly outputs: readonly string[];
+  /** The place of the logits among the outputs. */
+  readonly logits: number;
+  /** The place of each cache among the outputs. */
+  readonly presents: readonly number[];
+  readonly isJoined: boolean;
+  readonly vocabulary: number;
+}
+
+function decodeText(parts: DecodeParts): string {
+  const { caches } = parts;
+  const cacheParams = caches.map(
+    ({ dtype, shape }, i) => `%cache${i}: Tensor[(${shape.map(formatDim).join(', ')}), ${dtype}]`,
+  );
+  const { params, logits, presents, isJoined, outputs, vocabulary } = parts;
+  let next = 0;
+  const args = params.map(({ name, type }) => {
+    if (PAST.test(name)) return `%cache${next++}`;
+    const dtype = type?.kind === 'tensor' ? type.dtype : 'int64';
+    const value = { [TOKENS]: '%tokens', [MASK]: '%mask', [POSITIONS]: '%positions' }[name];
+    return `cast(${value}, to="${dtype}")`;
+  });
+  const output = (index: number): string =>
+    outputs.length === 1 ? '%outputs' : `%outputs.${index}`;
+  // A joined model sees the whole cache as its past: what is not used of it is masked, and new rows are behind it.
+  const mask = isJoined
+    ? `concat(less(%at, reshape(%first, shape=[b, 1])), broadcast_to(true, shape=[b, s]), axis=1)`
+    : 'less(%at, reshape(add(%first, cast(dims_tensor(dims=[s]), to="int32")), shape=[b, 1]))';
+  const kept = presents.map((index, i) => {
+    if (!isJoined) return output(index);
+    const heads = caches[i]?.shape[1] ?? 0;
+    const width = caches[i]?.shape[3] ?? 0;
+    const rows = `slice(${output(index)}, starts=[0, 0, c, 0], ends=[b, ${heads}, c + s, ${width}])`;
+    return `tensor_scatter(%cache${i}, ${rows}, %first, axis=2)`;
+  });
+  return `
+private def @model(%x: Tensor[(), float32]) { %x }
+
+private def @decode(%tokens: Tensor[(b, s), int32], %first: Tensor[(b,), int32], %last: Tensor[(b,), int32],
+    ${cacheParams.join(', ')}) {
+  %at = reshape(cast(arange(start=[0], size=[c]), to="int32"), shape=[1, c]);
+  %mask = ${mask};
+  %positions = add(reshape(%first, shape=[b, 1]), reshape(cast(arange(start=[0], size=[s]), to="int32"), shape=[1, s]));
+  let %outputs = @model(${args.join(', ')});
+  %row = add(mul(cast(arange(start=[0], size=[b]), to="int32"), cast(dims_tensor(dims=[s]), to="int32")), %last);
+  %all = cast(${output(logits)}, to="float32");
+  (gather(reshape(%all, shape=[b * s, ${vocabulary}]), %row, axis=0), ${kept.join(', ')})
+}
+`;
+}

@@ -1,0 +1,193 @@
+import type { FunctionExpr, Module } from '../../compiler/ir/expr.ts';
+import { parseModule } from '../../compiler/ir/parse.ts';
+import { formatDim } from '../../core/dim.ts';
+import { internalError } from '../../core/errors.ts';
+import type { TensorType } from '../../core/primitive-function.ts';
+import { gumbelNoise } from './gumbel-noise.ts';
+import { CHUNK, OPTIONS, type SettingName, SETTINGS, WORD_BITS } from './layout.ts';
+
+/** A language model as the compiler sees it. */
+export interface Decoder {
+  /**
+   * `@decode(tokens: int32 (b, s), first: int32 (b,), last: int32 (b,), caches…) -> (logits: float32 (b, V), caches…)`.
+   *
+   * The tokens of row r stand at positions first[r], first[r] + 1, … of its text, and `last[r]` says which of them is the
+   * row's last one; its logits are the result. Keys and values of the tokens go into the caches in place, from first[r] on.
+   * A key at position j counts for a query at position i if j <= i, so whatever a cache holds behind is never seen.
+   */
+  readonly module: Module;
+  /** V, the number of tokens. */
+  readonly vocabulary: number;
+  /** Types of the caches, (b, heads, c, width) each, where c is how many positions there is room for. */
+  readonly caches: readonly TensorType[];
+}
+
+/**
+ * The program that generates text with a decoder:
+ *
+ * - `allocate(rows: int, capacity: int)` gives empty caches.
+ * - `grow(capacity: int, caches…)` moves caches to larger ones.
+ * - `blank(rows: int)` gives zeros in the place of `bias`, `allowed` and `counts` where these are not minded.
+ * - `prefill(tokens: int32 (b, s), first, lengths, caches…)` reads tokens, of which row r has lengths[r] real ones, and gives
+ *   `logits` of what comes next.
+ * - `main(count: int, options: int, …)` generates up to {@link CHUNK} tokens: draws one from the logits, decodes it, and so
+ *   on, without anybody reading anything in between. `seen` says which tokens the prompt has, `counts` how often each was
+ *   generated.
+ */
+export function generationModule({ module, vocabulary, caches }: Decoder): Module {
+  const written = parseModule(programText(vocabulary, caches), { file: 'generation' });
+  const functions = new Map<string, FunctionExpr>([
+    ...written.functions,
+    ...[...module.functions].map(([name, fn]): [string, FunctionExpr] => [name, asPrivate(fn)]),
+    ['noise', gumbelNoise(CHUNK, vocabulary)],
+  ]);
+  const shared = [...module.functions.keys()].find((name) => written.functions.has(name));
+  if (shared !== undefined && shared !== 'decode') {
+    throw internalError(`a decoder has a function "${shared}" of its own`);
+  }
+  return {
+    functions,
+    types: new Map([...written.types, ...module.types]),
+    metadata: module.metadata,
+  };
+}
+
+const asPrivate = (fn: FunctionExpr): FunctionExpr => ({
+  ...fn,
+  attributes: { ...fn.attributes, private: true },
+});
+
+function programText(vocabulary: number, caches: readonly TensorType[]): string {
+  const types = caches.map(({ dtype, shape }) => ({ dtype, shape: shape.map(formatDim) }));
+  const tensor = (shape: readonly string[], dtype: string): string =>
+    `Tensor[(${shape.join(', ')}${shape.length === 1 ? ',' : ''}), ${dtype}]`;
+  const cacheType = types.map(({ dtype, shape }) => tensor(shape, dtype));
+  const names = types.map((_, i) => `cache${i}`);
+  const all = (part: (name: string, i: number) => string): string => names.map(part).join(', ');
+  const params = all((name, i) => `%${name}: ${cacheType[i]}`);
+  const values = all((name) => `%${name}`);
+  const quoted = all((name) => `"${name}"`);
+  const V = vocabulary;
+  const words = Math.ceil(V / WORD_BITS);
+  const fields = (from: number): string => all((_, i) => `%decoded.${i + from}`);
+  const column = (name: SettingName): string => {
+    const at = SETTINGS.indexOf(name);
+    return `slice(%settings, starts=[0, ${at}], ends=[b, ${at + 1}])`;
+  };
+  const rows = (dtype: string): string => tensor(['b', `${V}`], dtype);
+  const noise = tensor(['b', `${CHUNK}`, `${V}`], 'float32');
+  const when = (option: keyof typeof OPTIONS, then: string, otherwise: string): string =>
+    `if (int_mod(int_floordiv(%options, #${OPTIONS[option]}), #2)) { ${then} } else { ${otherwise} }`;
+  const state = `%options: int, %settings: ${tensor(['b', `${SETTINGS.length}`], 'float32')},
+    %bias: ${rows('float32')},
+    %allowed: ${tensor(['b', `${words}`], 'uint32')}`;
+  return `
+private def @decode(%tokens: Tensor[(b, s), int32]) { %tokens }
+private def @noise(%keys: Tensor[(b, 2), uint32]) { %keys }
+
+def @allocate(%rows: int, %capacity: int, results=[${quoted}]) {
+  let %sizes: Tensor[(0, b, c), int32] = sizes_of(%rows, %capacity);
+  (${types.map(({ dtype, shape }) => `full(shape=[${shape.join(', ')}], value=0, dtype="${dtype}")`).join(', ')},)
+}
+
+def @blank(%rows: int, results=["bias", "allowed", "counts"]) {
+  let %sizes: Tensor[(0, b), int32] = sizes_of(%rows);
+  (full(shape=[b, ${V}], value=0), full(shape=[b, ${words}], value=0, dtype="uint32"),
+    full(shape=[b, ${V}], value=0, dtype="int32"))
+}
+
+def @grow(%capacity: int, ${params}, results=[${quoted}]) {
+  let %sizes: Tensor[(0, more), int32] = sizes_of(int_sub(%capacity, dim(%cache0, axis=2)));
+  (${all((name) => `pad(%${name}, pads=[0, 0, 0, 0, 0, 0, more, 0])`)},)
+}
+
+def @prefill(%tokens: Tensor[(b, s), int32], %first: Tensor[(b,), int32], %lengths: Tensor[(b,), int32],
+    ${params}, results=["logits", ${quoted}]) {
+  let %decoded = @decode(%tokens, %first, sub(%lengths, 1), ${values});
+  (%decoded.0, ${fields(1)})
+}
+
+private def @penalized(%logits: ${rows('float32')}, %settings: ${tensor(['b', `${SETTINGS.length}`], 'float32')},
+    %bias: ${rows('float32')}, %seen: ${rows('int32')}, %counts: ${rows('int32')}) -> ${rows('float32')} {
+  %by = ${column('repetition')};
+  %was = greater(add(%seen, %counts), 0);
+  %repeated = where(greater(%logits, 0f), div(%logits, %by), mul(%logits, %by));
+  %count = cast(%counts, to="float32");
+  %present = minimum(%count, 1f);
+  %cost = add(mul(${column('presence')}, %present), mul(${column('frequency')}, %count));
+  add(sub(where(%was, %repeated, %logits), %cost), %bias)
+}
+
+private def @masked(%logits: ${rows('float32')}, %allowed: ${tensor(['b', `${words}`], 'uint32')}) -> ${rows('float32')} {
+  %tokens = arange(start=[0], size=[${V}]);
+  %words = gather(%allowed, div(%tokens, 32i64), axis=1);
+  %bits = shift_right(%words, cast(mod(%tokens, 32i64), to="uint32"));
+  where(equal(bitwise_and(%bits, 1u), 1u), %logits, -1e30f)
+}
+
+// The bits of the least probability that is kept, found from the highest bit down: those above it have less than topP of
+// the probability together, and are fewer than topK.
+private def @least(%bit: int, %step: Tensor[(), uint32], %found: Tensor[(b, 1), uint32], %bits: ${rows('uint32')},
+    %weights: ${rows('float32')}, %settings: ${tensor(['b', `${SETTINGS.length}`], 'float32')})
+    -> Tensor[(b, 1), uint32] {
+  if (int_lt(%bit, #0)) { %found } else {
+    let %next = add(%found, %step);
+    let %above = greater_equal(%bits, %next);
+    let %mass = reduce_sum(where(%above, %weights, 0f), axes=[1], keepdims=true);
+    let %count = reduce_sum(cast(%above, to="float32"), axes=[1], keepdims=true);
+    let %isMany = bitwise_or(greater_equal(%mass, ${column('topP')}), greater_equal(%count, ${column('topK')}));
+    @least(int_sub(%bit, #1), shift_right(%step, 1u), where(%isMany, %next, %found), %bits, %weights, %settings)
+  }
+}
+
+private def @filtered(%scores: ${rows('float32')}, %settings: ${tensor(['b', `${SETTINGS.length}`], 'float32')})
+    -> ${rows('float32')} {
+  let %weights = softmax(%scores);
+  let %bits = bitcast(%weights, to="uint32");
+  let %zero = full(shape=[b, 1], value=0, dtype="uint32");
+  let %least = @least(#29, ${2 ** 29}u, %zero, %bits, %weights, %settings);
+  %most = reduce_max(%weights, axes=[1], keepdims=true);
+  %likely = greater_equal(%weights, mul(%most, ${column('minP')}));
+  where(bitwise_and(greater_equal(%bits, %least), %likely), %scores, -1e30f)
+}
+
+private def @draw(${state}, %logits: ${rows('float32')}, %noise: ${noise}, %step: int,
+    %seen: ${rows('int32')}, %counts: ${rows('int32')}) -> Tensor[(b, 1), int32] {
+  let %fair = ${when('penalties', '@penalized(%logits, %settings, %bias, %seen, %counts)', '%logits')};
+  let %right = ${when('grammar', '@masked(%fair, %allowed)', '%fair')};
+  let %scores = mul(%right, ${column('inverseTemperature')});
+  let %kept = ${when('filters', '@filtered(%scores, %settings)', '%scores')};
+  let %noisy = ${when('noise', `add(%kept, mul(reshape(gather(%noise, tensor_of(%step, dtype="int64"), axis=1), shape=[b, ${V}]), ${column('noise')}))`, '%kept')};
+  cast(arg_max(%noisy, axis=1), to="int32")
+}
+
+private def @steps(%step: int, %count: int, ${state}, %noise: ${noise}, %tokens: Tensor[(b, ${CHUNK}), int32],
+    %logprobs: Tensor[(b, ${CHUNK}), float32], %logits: ${rows('float32')}, %first: Tensor[(b,), int32],
+    %seen: ${rows('int32')}, %counts: ${rows('int32')}, ${params})
+    -> (Tensor[(b, ${CHUNK}), int32], Tensor[(b, ${CHUNK}), float32], ${rows('float32')}, ${rows('int32')}, ${cacheType.join(', ')}) {
+  if (int_lt(%step, %count)) {
+    let %token = @draw(%options, %settings, %bias, %allowed, %logits, %noise, %step, %seen, %counts);
+    let %at = broadcast_to(tensor_of(%step, dtype="int32"), shape=[b]);
+    let %all = tensor_scatter(%tokens, %token, %at, axis=1);
+    let %logprob = gather_elements(log_softmax(%logits), %token, axis=1);
+    let %known = tensor_scatter(%logprobs, %logprob, %at, axis=1);
+    let %counted = ${when('penalties', 'scatter_elements(%counts, %token, broadcast_to(1, shape=[b, 1]), axis=1, reduction="add")', '%counts')};
+    let %decoded = @decode(%token, %first, broadcast_to(0, shape=[b]), ${values});
+    @steps(int_add(%step, #1), %count, %options, %settings, %bias, %allowed, %noise, %all, %known, %decoded.0,
+      add(%first, 1), %seen, %counted, ${fields(1)})
+  } else {
+    (%tokens, %logprobs, %logits, %counts, ${values})
+  }
+}
+
+def @main(%count: int, ${state}, %keys: ${tensor(['b', '2'], 'uint32')}, %logits: ${rows('float32')},
+    %first: Tensor[(b,), int32], %seen: ${rows('int32')}, %counts: ${rows('int32')}, ${params},
+    results=["tokens", "logprobs", "logits", "counts", ${quoted}]) {
+  let %tokens = full(shape=[b, ${CHUNK}], value=0, dtype="int32");
+  let %logprobs = full(shape=[b, ${CHUNK}], value=0, dtype="float32");
+  let %noise = ${when('noise', '@noise(%keys, %first)', `full(shape=[b, ${CHUNK}, ${V}], value=0)`)};
+  @steps(#0, %count, %options, %settings, %bias, %allowed, %noise, %tokens, %logprobs, %logits, %first, %seen, %counts,
+    ${values})
+}
+`;
+}

@@ -1,0 +1,24 @@
+/** What the program that generates text and the page that runs it both know. */
+
+/** Tokens that one call generates. */
+export const CHUNK = 8;
+
+/** Bits of the int `options` of `main`: what a draw has to mind. */
+export const OPTIONS = { penalties: 1, filters: 2, grammar: 4, noise: 8 } as const;
+
+/** Columns of `settings`, float32, one row for each text. */
+export const SETTINGS = [
+  'inverseTemperature',
+  'noise',
+  'topK',
+  'topP',
+  'minP',
+  'repetition',
+  'presence',
+  'frequency',
+] as const;
+
+export type SettingName = (typeof SETTINGS)[number];
+
+/** Tokens in a word of `allowed`, from the low bit up. */
+export const WORD_BITS = 32;

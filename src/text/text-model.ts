@@ -1,0 +1,224 @@
+import { Session } from '../client/session.ts';
+import type { LoadOptions } from '../client/session-options.ts';
+import { UsageError } from '../core/errors.ts';
+import type { LoadProgress } from '../worker/protocol.ts';
+import { Generation } from './text-generation.ts';
+import { generateTokens, type TokenConstraint } from './generation.ts';
+import {
+  filesAt,
+  type JsonObject,
+  type ModelFolder,
+  numberOf,
+  numbersOf,
+  type ReadFile,
+  readModelFolder,
+} from './model-folder.ts';
+import { type SamplingOptions, samplingOf } from './sampling.ts';
+import { StopStrings } from './stop-strings.ts';
+import { StreamDecoder } from './stream-decoder.ts';
+import { TextCache } from './text-cache.ts';
+import { TextProgram } from './text-program.ts';
+import { openTokenizer, type TextTokenizer } from './text-tokenizer.ts';
+
+/** How a language model is loaded. */
+export interface TextLoadOptions
+  extends Pick<
+    LoadOptions,
+    | 'device'
+    | 'worker'
+    | 'workerFiles'
+    | 'workerTimeout'
+    | 'threads'
+    | 'gpu'
+    | 'remote'
+    | 'priority'
+  > {
+  /** The executable in the folder. Default `model.weft`. */
+  readonly file?: string;
+  /** Texts whose caches are kept, so that what they begin with is not read again. Default 4. */
+  readonly conversations?: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+}
+
+/** What is generated, and how. */
+export interface GenerateOptions extends SamplingOptions {
+  /** The most tokens. Default: as many as the model sees. */
+  readonly maxTokens?: number | undefined;
+  /** Strings that end the text; they are not part of it. */
+  readonly stop?: string | readonly string[] | undefined;
+  /**
+   * What happens when the text is as long as the model sees: `error`, the default, rejects with RuntimeError; `slide`
+   * forgets the older half, but for the first few tokens.
+   */
+  readonly overflow?: 'error' | 'slide' | undefined;
+  /** Says which tokens may come next. */
+  readonly constraint?: TokenConstraint | undefined;
+  /** Ends it within one chunk of tokens; the iteration rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Tokens at the begin of a text that stay when it slides: attention rests on them (Xiao et al. 2023). */
+const SINKS = 4;
+
+/**
+ * A language model with its tokenizer.
+ *
+ * ```ts
+ * const model = await TextModel.load('/models/stories/');
+ * for await (const piece of model.generate('Mia went', { maxTokens: 50 })) show(piece);
+ * ```
+ */
+export class TextModel {
+  /** Where it runs, and what it is made of. */
+  readonly session: Session;
+  readonly tokenizer: TextTokenizer;
+  /** The most tokens that the model sees at a time. */
+  readonly context: number;
+  readonly #program: TextProgram;
+  readonly #generation: JsonObject;
+  readonly #ends: ReadonlySet<number>;
+  readonly #most: number;
+  /** Caches that nobody uses, the one that was used last at the end. */
+  #idle: TextCache[] = [];
+
+  /**
+   * Loads a folder as transformers.js has them, `config.json`, `tokenizer.json` and so on, with an executable that
+   * `weft text` made. Rejects as `Session.load` does, and with UnsupportedError for an executable of another kind.
+   */
+  static async load(
+    source: string | URL | ReadFile,
+    options: TextLoadOptions = {},
+  ): Promise<TextModel> {
+    const { file = 'model.weft', conversations = 4, signal, onProgress, ...place } = options;
+    const read = typeof source === 'function' ? source : filesAt(folderOf(source));
+    const folder = readModelFolder(read, signal);
+    // Whoever needs it reports a failure.
+    folder.catch(() => undefined);
+    const executable =
+      typeof source === 'function' ? await read(file, signal) : new URL(file, folderOf(source));
+    if (executable === undefined) {
+      throw new UsageError({ where: file, got: 'no such file', expected: 'an executable' });
+    }
+    const session = await Session.load(executable, { ...place, signal, onProgress });
+    try {
+      const files = await folder;
+      const tokenizer = await openTokenizer({
+        tokenizer: files.tokenizer,
+        config: files.tokenizerConfig,
+      });
+      return new TextModel(session, { tokenizer, files, conversations });
+    } catch (error) {
+      await session.dispose();
+      throw error;
+    }
+  }
+
+  private constructor(
+    session: Session,
+    {
+      tokenizer,
+      files,
+      conversations,
+    }: {
+      readonly tokenizer: TextTokenizer;
+      readonly files: ModelFolder;
+      readonly conversations: number;
+    },
+  ) {
+    this.session = session;
+    this.tokenizer = tokenizer;
+    this.#program = new TextProgram(session);
+    this.#generation = files.generation;
+    this.#most = conversations;
+    const { config, generation } = files;
+    this.context =
+      numberOf(config, 'max_position_embeddings') ?? numberOf(config, 'n_positions') ?? 2048;
+    const ends = [...numbersOf(config, 'eos_token_id'), ...numbersOf(generation, 'eos_token_id')];
+    this.#ends = new Set(ends);
+  }
+
+  /** Goes on with a text, or with tokens. It begins when somebody iterates. */
+  generate(prompt: string | readonly number[], options: GenerateOptions = {}): Generation {
+    const tokens = typeof prompt === 'string' ? this.tokenizer.encode(prompt) : prompt;
+    if (tokens.length === 0) {
+      throw new UsageError({ where: 'prompt', got: 'no token', expected: 'at least one' });
+    }
+    const sampling = samplingOf(this.#defaults(options), this.#program.vocabulary);
+    const { maxTokens, stop = [], overflow = 'error', constraint, signal } = options;
+    const room = this.context - tokens.length;
+    const order = {
+      prompt: tokens,
+      maxTokens: maxTokens ?? (overflow === 'slide' ? Number.POSITIVE_INFINITY : Math.max(room, 1)),
+      sampling,
+      vocabulary: this.#program.vocabulary,
+      ends: this.#ends,
+      constraint,
+      signal,
+      context: this.context,
+      chunk: this.#program.chunk,
+      slide: overflow === 'slide' ? slid : undefined,
+    };
+    const start = () => {
+      const cache = this.#take(tokens);
+      const decoder = new StreamDecoder(this.tokenizer.decode);
+      const stops = new StopStrings([stop].flat());
+      return { cache, tokens: generateTokens({ ...order, cache, decoder, stops }) };
+    };
+    return new Generation(tokens.length, start, (cache) => this.#giveBack(cache));
+  }
+
+  /** Frees everything. Idempotent. */
+  async dispose(): Promise<void> {
+    for (const cache of this.#idle) cache.dispose();
+    this.#idle = [];
+    await this.session.dispose();
+  }
+
+  /** At the end of a block with `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  /** Options with what the model's file says where nothing was given. */
+  #defaults(options: GenerateOptions): SamplingOptions {
+    const file = this.#generation;
+    const isGreedy = file['do_sample'] === false;
+    return {
+      ...options,
+      temperature: options.temperature ?? (isGreedy ? 0 : numberOf(file, 'temperature')),
+      topK: options.topK ?? numberOf(file, 'top_k'),
+      topP: options.topP ?? numberOf(file, 'top_p'),
+      minP: options.minP ?? numberOf(file, 'min_p'),
+      repetitionPenalty: options.repetitionPenalty ?? numberOf(file, 'repetition_penalty'),
+    };
+  }
+
+  /** The idle cache that holds most of a text, or a new one. */
+  #take(tokens: readonly number[]): TextCache {
+    const best = this.#idle.toSorted((a, b) => b.shared(tokens) - a.shared(tokens))[0];
+    const isUseful = best !== undefined && best.shared(tokens) > 1;
+    if (!isUseful && this.#idle.length < this.#most)
+      return new TextCache(this.#program, this.context);
+    const taken = isUseful ? best : this.#idle[0];
+    if (taken === undefined) return new TextCache(this.#program, this.context);
+    this.#idle = this.#idle.filter((cache) => cache !== taken);
+    return taken;
+  }
+
+  #giveBack(cache: TextCache): void {
+    this.#idle.push(cache);
+    while (this.#idle.length > this.#most) this.#idle.shift()?.dispose();
+  }
+}
+
+function slid(tokens: readonly number[]): readonly number[] {
+  const half = Math.floor(tokens.length / 2);
+  return [...tokens.slice(0, SINKS), ...tokens.slice(half + SINKS)];
+}
+
+function folderOf(source: string | URL): URL {
+  const base = typeof location === 'undefined' ? undefined : location.href;
+  const url = new URL(source, base);
+  return url.pathname.endsWith('/') ? url : new URL(`${url.pathname}/`, url);
+}

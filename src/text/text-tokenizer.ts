@@ -1,0 +1,38 @@
+import { FormatError } from '../core/errors.ts';
+
+/** Turns text into tokens and back, as a model's `tokenizer.json` says. */
+export interface TextTokenizer {
+  /** The ids of a text. Special tokens that the model wants around it come along if asked for. */
+  encode(text: string, options?: { readonly addSpecialTokens?: boolean }): number[];
+  /** The text of ids, without special tokens. */
+  decode(ids: readonly number[]): string;
+  /** The id of a token by its name, such as `</s>`. */
+  idOf(token: string): number | undefined;
+}
+
+/** What a tokenizer is made from: the content of `tokenizer.json` and `tokenizer_config.json`. */
+export interface TokenizerFiles {
+  readonly tokenizer: object;
+  readonly config: object;
+}
+
+const DECODING = { skip_special_tokens: true, clean_up_tokenization_spaces: false };
+
+/** The tokenizer of @huggingface/tokenizers, which is loaded with the first model that needs it. */
+export async function openTokenizer({ tokenizer, config }: TokenizerFiles): Promise<TextTokenizer> {
+  const { Tokenizer } = await import('@huggingface/tokenizers');
+  let own: InstanceType<typeof Tokenizer>;
+  try {
+    own = new Tokenizer(tokenizer, config);
+  } catch (cause) {
+    const got = cause instanceof Error ? cause.message : String(cause);
+    const expected = 'a tokenizer that @huggingface/tokenizers reads';
+    throw new FormatError({ where: 'tokenizer.json', got, expected }, { cause });
+  }
+  return {
+    encode: (text, { addSpecialTokens = true } = {}) =>
+      own.encode(text, { add_special_tokens: addSpecialTokens }).ids,
+    decode: (ids) => (ids.length === 0 ? '' : own.decode([...ids], DECODING)),
+    idOf: (token) => own.token_to_id(token),
+  };
+}
