@@ -67,6 +67,7 @@ function typeCheck(blocks) {
         'weft-vm/worker': ['../../src/worker/index.ts'],
         'weft-vm/compiler': ['../../src/frontend/index.ts'],
         'weft-vm/program': ['../../src/program/index.ts'],
+        'weft-vm/text': ['../../src/text/index.ts'],
         'weft-vm/operators': ['../../src/ops/index.ts'],
         'weft-vm/testing': ['../../src/conformance/index.ts'],
         'weft-vm/executable': ['../../src/bytecode/index.ts'],

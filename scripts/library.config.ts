@@ -19,6 +19,7 @@ export const ENTRIES = {
   worker: source('worker/index.ts'),
   compiler: source('frontend/index.ts'),
   program: source('program/index.ts'),
+  text: source('text/index.ts'),
   operators: source('ops/index.ts'),
   testing: source('conformance/index.ts'),
   executable: source('bytecode/index.ts'),

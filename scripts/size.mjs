@@ -22,6 +22,8 @@ const BUNDLES = [
     budget: 82 * KILOBYTE,
   },
   // Types of operators and their kernels, the IR and its inference: a page that writes programs has these.
+  // Language models: without machine, compiler, tokenizers and templates.
+  { title: 'text', entry: 'text.js', budget: 40 * KILOBYTE },
   { title: 'program', entry: 'program.js', budget: 130 * KILOBYTE, hasCompiler: true },
 ];
 /** Files of the worker that load when a program runs on a device. */

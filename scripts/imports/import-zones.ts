@@ -32,7 +32,7 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
   program: { imports: ['core', 'bytecode', 'ops', 'compiler', 'client'] },
   text: {
     imports: ['core', 'bytecode', 'ops', 'compiler', 'program', 'client'],
-    later: ['frontend'],
+    later: ['frontend', 'worker/protocol.ts'],
   },
   cli: {
     imports: ['core', 'bytecode', 'compiler', 'frontend', 'worker', 'rpc', 'client'],

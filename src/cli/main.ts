@@ -34,6 +34,7 @@ import {
 import { addRpcCommands } from './rpc/add-rpc-commands.ts';
 import { type RunFlags, runCommand } from './run-command.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
+import { type TextFlags, textCommand } from './text-command.ts';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
@@ -180,6 +181,18 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .action((path: string, flags: ExportFlags) => run(exportCommand(path, flags, terminal)));
 
   program
+    .command('text')
+    .summary('write the program that generates text with a model')
+    .description(
+      'Writes an executable that generates text with a language model: the model, its caches and the drawing of tokens as one program.',
+    )
+    .argument('<file>', 'an .onnx model with past_key_values, as exported for transformers.js')
+    .requiredOption('-o, --output <file.weft>', 'the output file')
+    .addOption(limit)
+    .addHelpText('after', TEXT_HELP)
+    .action((path: string, flags: TextFlags) => run(textCommand(path, flags, terminal)));
+
+  program
     .command('opt')
     .summary('run passes of the compiler on a program')
     .description('Reads a program, runs passes on it in the order given, and prints it as text.')
@@ -287,6 +300,12 @@ Losses: ${Object.keys(LOSSES).join(', ')}.
 Optimisers: ${Object.keys(OPTIMIZERS).join(', ')}.
 Schedules: ${Object.keys(SCHEDULES).join(', ')}.
 The functions of the executable, and all settings: docs/training.md.`;
+
+const TEXT_HELP = `
+Examples:
+  weft text stories/onnx/model_fp16.onnx -o stories/model.weft
+
+TextModel of weft-vm/text loads the folder, with config.json and tokenizer.json beside the executable: docs/text.md.`;
 
 const OPT_HELP = `
 Examples:

@@ -5,7 +5,7 @@ import type { StopStrings } from './stop-strings.ts';
 import type { StreamDecoder } from './stream-decoder.ts';
 import type { TextCache } from './text-cache.ts';
 import type { Penalties } from './text-program.ts';
-import { WORD_BITS } from './program/layout.ts';
+import { WORD_BITS } from '../core/text-layout.ts';
 
 /** Why a text ended: at a token or a string that ends it, or because it is as long as was asked for. */
 export type FinishReason = 'stop' | 'length';

@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.ts';
-import { OPTIONS, type SettingName, SETTINGS } from './program/layout.ts';
+import { OPTIONS, type SettingName, SETTINGS } from '../core/text-layout.ts';
 
 /** How tokens are drawn. The defaults are those of the model's `generation_config.json`, else the ones named here. */
 export interface SamplingOptions {

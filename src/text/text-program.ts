@@ -3,7 +3,7 @@ import type { Inputs } from '../client/input-value.ts';
 import type { Session } from '../client/session.ts';
 import { Tensor } from '../client/tensor.ts';
 import { UnsupportedError } from '../core/errors.ts';
-import { CHUNK, OPTIONS, SETTINGS, WORD_BITS } from './program/layout.ts';
+import { CHUNK, OPTIONS, SETTINGS, WORD_BITS } from '../core/text-layout.ts';
 import type { Sampling } from './sampling.ts';
 
 /** Keys and values of a text's tokens, on the device. Whoever passes them to a call gets others back. */

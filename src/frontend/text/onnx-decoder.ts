@@ -8,7 +8,7 @@ import { type Dim, formatDim } from '../../core/dim.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
-import type { Decoder } from '../program/generation-module.ts';
+import type { Decoder } from './generation-module.ts';
 
 const TOKENS = 'input_ids';
 const MASK = 'attention_mask';

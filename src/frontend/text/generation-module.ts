@@ -4,7 +4,7 @@ import { formatDim } from '../../core/dim.ts';
 import { internalError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import { gumbelNoise } from './gumbel-noise.ts';
-import { CHUNK, OPTIONS, type SettingName, SETTINGS, WORD_BITS } from './layout.ts';
+import { CHUNK, OPTIONS, type SettingName, SETTINGS, WORD_BITS } from '../../core/text-layout.ts';
 
 /** A language model as the compiler sees it. */
 export interface Decoder {
