@@ -12,6 +12,7 @@ export const SOURCES = {
   worker: 'worker/index',
   compiler: 'frontend/index',
   program: 'program/index',
+  text: 'text/index',
   operators: 'ops/index',
   testing: 'conformance/index',
   executable: 'bytecode/index',

@@ -161,7 +161,7 @@ export class TextModel {
     };
     const start = () => {
       const cache = this.#take(tokens);
-      const decoder = new StreamDecoder(this.tokenizer.decode);
+      const decoder = new StreamDecoder((ids) => this.tokenizer.decode(ids));
       const stops = new StopStrings([stop].flat());
       return { cache, tokens: generateTokens({ ...order, cache, decoder, stops }) };
     };

@@ -98,7 +98,7 @@ const shapeOf = (param: VarExpr | undefined): readonly Dim[] =>
 
 function mentions(type: Type | undefined, symbol: Dim | undefined): boolean {
   if (type?.kind !== 'tensor') return false;
-  return type.shape.some((dim) => dimSymbols(dim).includes(String(symbol)));
+  return type.shape.some((dim) => dimSymbols(dim).some((own) => own === symbol));
 }
 
 function dimSymbols(dim: Dim): string[] {
@@ -180,9 +180,8 @@ function decodeText(parts: DecodeParts): string {
     : 'less(%at, reshape(add(%first, cast(dims_tensor(dims=[s]), to="int32")), shape=[b, 1]))';
   const kept = presents.map((index, i) => {
     if (!isJoined) return output(index);
-    const heads = caches[i]?.shape[1] ?? 0;
-    const width = caches[i]?.shape[3] ?? 0;
-    const rows = `slice(${output(index)}, starts=[0, 0, c, 0], ends=[b, ${heads}, c + s, ${width}])`;
+    const [, heads = 0, , width = 0] = caches[i]?.shape ?? [];
+    const rows = `slice(${output(index)}, starts=[0, 0, c, 0], ends=[b, ${formatDim(heads)}, c + s, ${formatDim(width)}])`;
     return `tensor_scatter(%cache${i}, ${rows}, %first, axis=2)`;
   });
   return `

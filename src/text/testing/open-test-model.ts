@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { type StorySizes, weightShapes } from '../../../scripts/train/stories/story-network.ts';
+import { writeStoryModel } from '../../../scripts/train/stories/story-model.ts';
+import { compile } from '../../compiler/compile.ts';
+import { seededRandom } from '../../core/random.ts';
+import { elementCount } from '../../core/shape.ts';
+import { textModule } from '../../frontend/text/text-module.ts';
+import { nodeGpu } from '../../testing/node-gpu.ts';
+import { TextModel } from '../text-model.ts';
+
+/** A model like that of the stories, but smaller: quick on the host as well. */
+const SIZES: StorySizes = {
+  vocabulary: 512,
+  width: 32,
+  layers: 2,
+  heads: 4,
+  keyHeads: 2,
+  inner: 32,
+  epsilon: 1e-5,
+  theta: 10_000,
+};
+
+/** Its ONNX file, of seeded weights in float16. */
+export function testModelBytes(seed = 7): Uint8Array {
+  const random = seededRandom(seed);
+  const weights = new Map(
+    [...weightShapes(SIZES)].map(([name, shape]) => {
+      const scale = name.endsWith('norm') ? 1 : 2.5 / Math.sqrt(shape[0] ?? 1);
+      const offset = name.endsWith('norm') ? 1 : 0;
+      const values = Float32Array.from(
+        { length: elementCount(shape) },
+        () => offset + scale * (random() - 0.5) * 2,
+      );
+      return [name, values] as const;
+    }),
+  );
+  return writeStoryModel(SIZES, weights);
+}
+
+const STORIES = new URL('../../../public/models/stories/', import.meta.url);
+let executable: Uint8Array | undefined;
+
+/** The small model with the stories' tokenizer and positions. */
+export async function openTestModel(device: 'host' | 'wasm' | 'webgpu'): Promise<TextModel> {
+  executable ??= compile(textModule(testModelBytes()), { verify: true }).toBytes();
+  const bytes = executable;
+  const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+  const read = (name: string) =>
+    Promise.resolve(name === 'model.weft' ? bytes : readFileSync(new URL(name, STORIES)));
+  return TextModel.load(read, { device, worker: false, ...gpu });
+}
