@@ -22,6 +22,7 @@ export interface TokenConstraint {
 
 /** A token that was generated. */
 export interface GeneratedToken {
+  /** Its number in the vocabulary; -1 for text that is left at the end. */
   readonly id: number;
   /** The logarithm of the probability that the model gave it. */
   readonly logprob: number;

@@ -79,6 +79,7 @@ export class Generation implements AsyncIterable<string> {
     }
   }
 
+  /** Pieces of text, none of them empty. */
   async *[Symbol.asyncIterator](): AsyncGenerator<string, void> {
     for await (const { text } of this.tokens()) if (text !== '') yield text;
   }

@@ -24,20 +24,15 @@ import { openTokenizer, type TextTokenizer } from './text-tokenizer.ts';
 export interface TextLoadOptions
   extends Pick<
     LoadOptions,
-    | 'device'
-    | 'worker'
-    | 'workerFiles'
-    | 'workerTimeout'
-    | 'threads'
-    | 'gpu'
-    | 'remote'
-    | 'priority'
+    'device' | 'worker' | 'workerFiles' | 'workerTimeout' | 'threads' | 'gpu' | 'remote'
   > {
   /** The executable in the folder. Default `model.weft`. */
   readonly file?: string;
   /** Texts whose caches are kept, so that what they begin with is not read again. Default 4. */
   readonly conversations?: number;
+  /** Aborts the load. */
   readonly signal?: AbortSignal | undefined;
+  /** Hears how far the load is. */
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
 }
 
@@ -72,6 +67,7 @@ const SINKS = 4;
 export class TextModel {
   /** Where it runs, and what it is made of. */
   readonly session: Session;
+  /** Turns text into its tokens and back. */
   readonly tokenizer: TextTokenizer;
   /** The most tokens that the model sees at a time. */
   readonly context: number;
