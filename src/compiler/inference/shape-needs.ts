@@ -12,6 +12,7 @@ import {
 import { formatType, type Type } from '../ir/type.ts';
 import { bindersOf, postOrder } from '../ir/visit.ts';
 import { VIEW_OPERATOR } from '../ir/host-values.ts';
+import { DIM } from '../ir/scalar-operators.ts';
 import type { TypeInference } from './type-inference.ts';
 
 /** The dimensions that a function in A-normal form has to know. */
@@ -37,12 +38,18 @@ export class ShapeNeeds {
     for (const { variable, value } of this.#blocks.valuesIn(fn.body)) {
       if (variable !== undefined) found.push(...tensorTypesOf([variable]));
       if (value.kind === 'match') found.push(...tensorTypesOf(bindersOf(value)));
-      if (value.kind !== 'call') continue;
-      const result = this.#resultOf(value);
-      if (result !== undefined) found.push(result);
-      for (const { left, right } of this.checksOf(value)) {
-        found.push({ dtype: 'int32', shape: [left, right] });
-      }
+      found.push(...this.neededBy(value));
+    }
+    return found;
+  }
+
+  /** Types with the dimensions that a value is computed with: what it allocates, views, measures or checks. */
+  neededBy(value: Expr): TensorType[] {
+    if (value.kind !== 'call') return [];
+    const result = this.#resultOf(value) ?? this.#measuredBy(value);
+    const found = result === undefined ? [] : [result];
+    for (const { left, right } of this.checksOf(value)) {
+      found.push({ dtype: 'int32', shape: [left, right] });
     }
     return found;
   }
@@ -62,6 +69,13 @@ export class ShapeNeeds {
     if (primitive !== undefined) return this.tensorType(primitive.body);
     const isView = callee.kind === 'operator' && callee.name === VIEW_OPERATOR;
     return isView ? this.tensorType(call) : undefined;
+  }
+
+  /** The dimension that a call of `dim` gives: the type of the tensor says from what it follows. */
+  #measuredBy({ callee, args: [tensor], attributes }: CallExpr): TensorType | undefined {
+    if (callee.kind !== 'operator' || callee.name !== DIM || tensor === undefined) return undefined;
+    const size = this.tensorType(tensor).shape.at(Number(attributes['axis']));
+    return size === undefined ? undefined : { dtype: 'int32', shape: [size] };
   }
 }
 

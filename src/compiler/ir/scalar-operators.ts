@@ -8,6 +8,9 @@ import { SHAPE_OPERATORS } from './shape-operators.ts';
 import { TRAINING_OPERATORS } from './training-operators.ts';
 import { ANY_TYPE, FLOAT_TYPE, INT_TYPE, type Type, UNIT_TYPE } from './type.ts';
 
+/** The size of an axis of a tensor. */
+export const DIM = 'dim';
+
 /** The tensor on another device; the value itself where it is there already. */
 export const DEVICE_COPY = 'device_copy';
 
@@ -147,7 +150,7 @@ export const SCALAR_OPERATORS: ReadonlyMap<string, ScalarOperator> = new Map(
       hasEffect: true,
     } satisfies ScalarOperator,
     {
-      name: 'dim',
+      name: DIM,
       inputs: ['tensor'],
       attributes: { axis: { type: 'int' } },
       result: INT_TYPE,

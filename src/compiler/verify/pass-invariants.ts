@@ -11,7 +11,7 @@ import {
 } from '../ir/expr.ts';
 import { VIEW_OPERATOR } from '../ir/host-values.ts';
 import { ALLOC_STORAGE, ALLOC_TENSOR } from '../ir/machine-operators.ts';
-import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
+import { DIM, SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
 import { postOrder } from '../ir/visit.ts';
 import { isFlatMatch } from '../passes/match/flatten-match.ts';
 
@@ -128,7 +128,7 @@ function operandsOf(expr: Expr): readonly Expr[] {
 /** Whether a call allocates for sizes that no operand of it has. */
 function needsSize({ callee, args, attributes }: CallExpr): boolean {
   if (callee.kind !== 'operator') return false;
-  if (callee.name === 'dim') return true;
+  if (callee.name === DIM) return true;
   if (callee.name !== ALLOC_STORAGE && callee.name !== ALLOC_TENSOR) return false;
   const dims = attributes[callee.name === ALLOC_STORAGE ? 'bytes' : 'shape'];
   const isKnown = !Array.isArray(dims) || dims.every((dim) => typeof dim === 'number');

@@ -5,6 +5,7 @@ import { compile } from '../compile.ts';
 import { CompileBudget } from '../ir/compile-budget.ts';
 import { call, func, int, letIn, moduleOf, tuple, variable, variableOf } from '../ir/build.ts';
 import type { Module } from '../ir/expr.ts';
+import { inferModule } from '../inference/infer-module.ts';
 import { parseModule } from '../ir/parse.ts';
 import { PassVerifier } from './verify-pass.ts';
 
@@ -75,6 +76,30 @@ test('a place that a pass loses is found, unless the pass is of the user', () =>
   new PassVerifier(CORE_OPERATORS, made).verify('simplify', made);
   verifier.verify('my-own', made);
   verifier.verify('simplify', made);
+});
+
+test('a size that a pass loses is found, unless the program never had it', () => {
+  const closure = (captured: string): string => `
+    def @main(%x: Tensor[(n,), float32]) -> int {
+      let %y: Tensor[((n + 1),), float32] = pad(%x, pads=[0, 1]);
+      @main.fn(${captured})
+    }`;
+  const measured = 'dim(%y, axis=0)';
+  const lost = `${closure('%y')}
+    def @main.fn(%y: Tensor[((n + 1),), float32], captured=1) -> int { ${measured} }`;
+  const kept = `${closure('%y, %x')}
+    def @main.fn(%y: Tensor[((n + 1),), float32], %x: Tensor[(n,), float32], captured=2) -> int { ${measured} }`;
+  const [wrong, right] = [lost, kept].map((text) => inferModule(parseModule(text)));
+  if (wrong === undefined || right === undefined) throw new Error('no module');
+  const verifier = new PassVerifier(CORE_OPERATORS);
+  verifier.verify('to-anf', right);
+  verifier.verify('lambda-lift', right);
+  expect(() => verifier.verify('lambda-lift', wrong)).toThrow(
+    /internal: what lambda-lift has made is wrong: @main.fn, .*: no value tells the size n\.$/,
+  );
+  const other = new PassVerifier(CORE_OPERATORS);
+  other.verify('to-anf', wrong);
+  other.verify('lambda-lift', wrong);
 });
 
 test('compiling verifies every pass if asked to', () => {

@@ -4,17 +4,21 @@ import type { Module } from '../ir/expr.ts';
 import { describeExpr } from '../inference/describe-expr.ts';
 import { brokenInvariant } from './pass-invariants.ts';
 import { isPassName } from '../passes/pass-names.ts';
+import { unknownSize } from './unknown-size.ts';
 import { unplacedExpression } from './unplaced-expression.ts';
 import { verifyModule } from './verify-module.ts';
 
 /**
  * Checks what each pass has made of a module: that it is well-formed and well-typed, and that every rule holds
- * which a pass before has made true. Where all that can fail has a place in the source, it keeps one.
+ * which a pass before has made true. Where all that can fail has a place in the source, it keeps one, and where the values of a program
+ * tell all sizes that it needs, they still do.
  */
 export class PassVerifier {
   readonly #operators: Operators;
   readonly #passes = new Set<string>();
   #isPlaced: boolean;
+  /** Whether values told all sizes that the module needs when `to-anf` had made it; undefined before. */
+  #tellsSizes: boolean | undefined;
 
   /** `source` is the module that the first pass is given. */
   constructor(operators: Operators, source?: Module) {
@@ -38,6 +42,7 @@ export class PassVerifier {
     const passes = this.#passes;
     const broken = brokenInvariant(module, { passes, operators: this.#operators });
     if (broken !== undefined) throw new Error(`${where}: ${broken}.`);
+    this.#verifySizes(where, module);
     const unplaced = this.#isPlaced ? unplacedExpression(module) : undefined;
     if (unplaced === undefined) return;
     if (!isPassName(name) && name !== 'rules') {
@@ -48,5 +53,14 @@ export class PassVerifier {
     throw new Error(
       `${where}: @${unplaced.name} has lost the place of ${describeExpr(unplaced.expr)}.`,
     );
+  }
+
+  /** A program may need a size that no value of it tells, which `lower-shapes` refuses; a pass may not lose one. */
+  #verifySizes(where: string, module: Module): void {
+    const passes = this.#passes;
+    if (this.#tellsSizes === false || !passes.has('to-anf') || passes.has('lower-shapes')) return;
+    const unknown = unknownSize(module, this.#operators);
+    this.#tellsSizes ??= unknown === undefined;
+    if (this.#tellsSizes && unknown !== undefined) throw new Error(`${where}: ${unknown}.`);
   }
 }

@@ -48,6 +48,24 @@ describe('lambda-lift', () => {
     `);
   });
 
+  test('a closure that measures a captured tensor gets what tells the size too', () => {
+    const text = `def @main(%x: Tensor[(n,), float32]) -> fn () -> int {
+      let %y: Tensor[((n + 1),), float32] = pad(%x, pads=[0, 1]);
+      fn () { dim(%y, axis=0) }
+    }`;
+    expect(lift(text)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(n,), float32]) -> fn () -> int {
+        let %y: Tensor[((n + 1),), float32] = pad(%x, pads=[0, 1]);
+        make_closure(@main.fn, %y, %x)
+      }
+
+      def @main.fn(%y: Tensor[((n + 1),), float32], %x: Tensor[(n,), float32], captured=2) -> int {
+        dim(%y, axis=0)
+      }
+      "
+    `);
+  });
+
   test('closures inside closures, and one that is returned', () => {
     const text = `def @main(%x: int) -> fn (int) -> (fn () -> int) {
       fn (%y: int) { fn () { int_add(int_mul(%x, #2), %y) } }

@@ -72,7 +72,7 @@ describe('lower-shapes', () => {
     }`;
     expect(lower(text)).toMatchInlineSnapshot(`
       "def @main(%c: int, %x: Tensor[(4,), bool]) -> int {
-        let %h: shape_heap = shape_heap(slots=4);
+        let %h: shape_heap = shape_heap(slots=5);
         let %_: () = check_tensor(%x, rank=1, dtype="bool", context="input \\"x\\"");
         let %__1: () = match_shape(%x, %h, dims=["4"], context="input \\"x\\"");
         if (%c) {

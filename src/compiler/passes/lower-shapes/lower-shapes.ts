@@ -13,6 +13,7 @@ import {
   type VarExpr,
 } from '../../ir/expr.ts';
 import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO } from '../../ir/machine-operators.ts';
+import { DIM } from '../../ir/scalar-operators.ts';
 import { isShapeOperator, VIEW_AS } from '../../ir/shape-operators.ts';
 import { placeOfFunction } from '../../ir/place.ts';
 import { runTask, sub, type Task } from '../../ir/task.ts';
@@ -277,9 +278,7 @@ function callAfterAllocation(
   return undefined;
 }
 
-/** The size of an axis, which may be a number even where there is no heap. */
-const DIM = 'dim';
-
+/** Whether this reads the size of an axis, which may be a number even where there is no heap. */
 function isDimCall(expr: Expr): boolean {
   return expr.kind === 'call' && expr.callee.kind === 'operator' && expr.callee.name === DIM;
 }
