@@ -5,6 +5,7 @@ import type { FunctionExpr } from '../ir/expr.ts';
 import {
   type ConstructorDefinition,
   formatType,
+  isSymbol,
   type FunctionTypeNode,
   type TensorTypeNode,
   type Type,
@@ -135,7 +136,7 @@ export function plainSymbols(types: readonly Type[]): Set<string> {
   const symbols = new Set<string>();
   const visit = (type: Type): void => {
     if (type.kind === 'tensor') {
-      for (const dim of type.shape) if (typeof dim === 'string' && dim !== '?') symbols.add(dim);
+      for (const dim of type.shape) if (isSymbol(dim)) symbols.add(dim);
     } else if (type.kind === 'tuple') type.fields.forEach(visit);
     else if (type.kind === 'adt') type.args.forEach(visit);
   };

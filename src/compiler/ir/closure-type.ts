@@ -1,6 +1,6 @@
 import type { Dim } from '../../core/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
-import { formatType, sameType, type Type } from './type.ts';
+import { formatType, isSymbol, sameType, type Type } from './type.ts';
 import { substitute, type Substitution, termOf, typeOfTerm } from './term.ts';
 
 /**
@@ -45,8 +45,7 @@ function matchSymbols(type: Type, actual: Type | undefined, dims: Map<string, Di
   if (type.kind === 'tensor' && actual?.kind === 'tensor') {
     for (const [axis, dim] of type.shape.entries()) {
       const other = actual.shape[axis];
-      const isSymbol = typeof dim === 'string' && dim !== '?';
-      if (isSymbol && other !== undefined && !dims.has(dim)) dims.set(dim, other);
+      if (isSymbol(dim) && other !== undefined && !dims.has(dim)) dims.set(dim, other);
     }
   } else if (type.kind === 'tuple' && actual?.kind === 'tuple') {
     for (const [i, field] of type.fields.entries()) matchSymbols(field, actual.fields[i], dims);

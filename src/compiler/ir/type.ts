@@ -1,6 +1,6 @@
 import { sameDim } from '../../core/dim-symbols.ts';
 import { UsageError } from '../../core/errors.ts';
-import { formatDim } from '../../core/dim.ts';
+import { type Dim, formatDim } from '../../core/dim.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import { formatShape } from '../../core/shape.ts';
 
@@ -248,4 +248,9 @@ function sameTypes(a: readonly Type[], b: readonly Type[], names: Renaming): boo
       return other !== undefined && sameTypeUnder(type, other, names);
     })
   );
+}
+
+/** Whether a dimension is a name. */
+export function isSymbol(dim: Dim): dim is string {
+  return typeof dim === 'string' && dim !== '?';
 }

@@ -42,6 +42,31 @@ describe('resolveDimNames', () => {
     `);
   });
 
+  test('of what a pattern only mentions', () => {
+    const text = `
+      def @main(%x: Tensor[(?,), float32]) -> (Tensor[(?,), float32], Tensor[(?,), float32]) {
+        let %y = { let %named: Tensor[(k,), float32] = %x; add(%named, full(shape=[k], value=2)) };
+        let %z: Tensor[(?,), float32] = match (Some(%y)) { Some(%some) => %some, None => %x };
+        (%y, %z)
+      }
+    `;
+    expect(resolved(text)).toMatchInlineSnapshot(`
+      "type Option[A] { Some(A), None }
+
+      def @main(%x: Tensor[(x.0,), float32]) -> (Tensor[(?,), float32], Tensor[(?,), float32]) {
+        let %v0: Tensor[(x.0,), float32] = full(shape=["x.0"], value=2);
+        let %y: Tensor[(x.0,), float32] = add(%x, %v0);
+        let %v1: Option[Tensor[(x.0,), float32]] = Some<Tensor[(x.0,), float32]>(%y);
+        let %z: Tensor[(?,), float32] = match (%v1) {
+          Some(%some: Tensor[(x.0,), float32]) => %some,
+          None => %x,
+        };
+        (%y, %z)
+      }
+      "
+    `);
+  });
+
   test('leaves names of what is unknown, and of parameters and fields', () => {
     const text = `
       def @main(%x: Tensor[(n,), float32], %list: List[Tensor[(?,), float32]]) {

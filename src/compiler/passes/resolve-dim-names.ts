@@ -1,7 +1,9 @@
 import { forEachSymbol, isUnknownDim, sameDim, substituteDim } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
-import type { Type } from '../ir/type.ts';
+import { isSymbol, type Type } from '../ir/type.ts';
+import { tensorSymbols } from '../inference/declarations.ts';
+import { symbolsOfType } from '../inference/gather-dim-facts.ts';
 import { bindersOf, postOrder, rewrite } from '../ir/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { substituteSymbols } from './bind-dims.ts';
@@ -13,18 +15,19 @@ import { substituteSymbols } from './bind-dims.ts';
  */
 export function resolveDimNames(fn: FunctionExpr, types: TypeInference): FunctionExpr {
   const lets: LetExpr[] = [];
-  const taken = new Set<string>();
-  for (const { type } of fn.params) addPlainSymbols(type, taken);
+  const taken = new Set(namesOf(fn.params));
   for (const expr of postOrder(fn.body)) {
     if (expr.kind === 'let') lets.push(expr);
     // In the type of a parameter of a closure a name may be that of a let around it.
     if (expr.kind !== 'match') continue;
-    for (const { type } of bindersOf(expr)) addPlainSymbols(type, taken);
+    // A name that what is matched has is none that the pattern gives.
+    const given = symbolsOfType(types.of(expr.value));
+    for (const name of namesOf(bindersOf(expr))) if (!given.has(name)) taken.add(name);
   }
   const meanings = new Map<string, Dim>();
   // Outer lets first: they give the names that inner ones use.
   for (const { variable, value } of lets.toReversed()) {
-    if (!namesAny(variable.type, taken)) continue;
+    if (namesOf([variable]).every((name) => taken.has(name))) continue;
     addMeanings(variable.type, types.of(value), { meanings, taken });
   }
   if (meanings.size === 0) return fn;
@@ -83,16 +86,9 @@ function withoutNames(meanings: ReadonlyMap<string, Dim>): ReadonlyMap<string, D
   return resolved;
 }
 
-function namesAny(type: Type | undefined, taken: ReadonlySet<string>): boolean {
-  const symbols = new Set<string>();
-  addPlainSymbols(type, symbols);
-  return [...symbols].some((symbol) => !taken.has(symbol));
-}
-
-function addPlainSymbols(type: Type | undefined, symbols: Set<string>): void {
-  if (type?.kind === 'tuple') for (const field of type.fields) addPlainSymbols(field, symbols);
-  if (type?.kind !== 'tensor') return;
-  for (const dim of type.shape) if (isName(dim)) symbols.add(dim);
+/** Names that stand by themselves in the types of tensors and of tuples of them. */
+function namesOf(variables: readonly VarExpr[]): string[] {
+  return variables.flatMap(({ type }) => (type === undefined ? [] : [...tensorSymbols(type)]));
 }
 
 interface Names {
@@ -108,16 +104,12 @@ function addMeanings(declared: Type | undefined, actual: Type | undefined, names
   if (declared?.kind !== 'tensor' || actual?.kind !== 'tensor') return;
   for (const [axis, name] of declared.shape.entries()) {
     // A value that has the name itself was named by a let inside it.
-    if (!isName(name) || names.taken.has(name) || actual.shape[axis] === name) continue;
+    if (!isSymbol(name) || names.taken.has(name) || actual.shape[axis] === name) continue;
     names.taken.add(name);
     const meaning = substituteDim(actual.shape[axis] ?? '?', names.meanings);
     if (isUnknownDim(meaning) || mentions(meaning, name)) continue;
     names.meanings.set(name, meaning);
   }
-}
-
-function isName(dim: Dim): dim is string {
-  return typeof dim === 'string' && dim !== '?';
 }
 
 function mentions(dim: Dim, name: string): boolean {

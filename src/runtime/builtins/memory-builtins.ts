@@ -10,9 +10,16 @@ import { expectDType, expectInt, expectShape, expectStorage, expectTensor } from
 
 /** Storages, tensors over them, and what moves elements. */
 export function memoryBuiltins(state: VmState) {
+  const emptyLike = (tensor: TensorValue): TensorValue =>
+    state.allocateTensor(state.allocatorOf(tensor.storage.device), tensor);
+  const copyOf = (tensor: TensorValue): TensorValue => {
+    const copy = emptyLike(tensor);
+    if (tensor.byteLength > 0) copy.storage.device.copy(rangeOf(tensor), rangeOf(copy));
+    return copy;
+  };
   /** Another value in any case: what is known of the elements of this one does not hold for long. */
-  const overOwned = (tensor: TensorValue, other: typeof copyTensor): TensorValue =>
-    isOwned(tensor) ? tensor.over(tensor.storage) : other(state, tensor);
+  const overOwned = (tensor: TensorValue, other: typeof copyOf): TensorValue =>
+    isOwned(tensor) ? tensor.over(tensor.storage) : other(tensor);
   const dense = (value: Value, where: string): TensorValue => {
     const tensor = expectTensor(value, where);
     return tensor.dense(state.allocatorOf(tensor.storage.device));
@@ -27,13 +34,10 @@ export function memoryBuiltins(state: VmState) {
       reshape(expectTensor(tensor, 'reshape'), expectShape(shape, 'reshape').dims, dense),
     copy: (value: Value) => {
       const tensor = dense(value, 'copy');
-      return tensor === value ? copyTensor(state, tensor) : tensor;
+      return tensor === value ? copyOf(tensor) : tensor;
     },
-    own: (value: Value) => overOwned(dense(value, 'own'), copyTensor),
-    reuse: (value: Value) =>
-      overOwned(dense(value, 'reuse'), (_, tensor) =>
-        state.allocateTensor(state.allocatorOf(tensor.storage.device), tensor),
-      ),
+    own: (value: Value) => overOwned(dense(value, 'own'), copyOf),
+    reuse: (value: Value) => overOwned(dense(value, 'reuse'), emptyLike),
     append: (...operands: Value[]) => state.growing?.appendTensors(state, operands) ?? null,
     whole: (tensor: Value, axis: Value) => state.growing?.wholeTensor(state, tensor, axis) ?? null,
     to_device: (value: Value, device: Value) =>
@@ -41,13 +45,6 @@ export function memoryBuiltins(state: VmState) {
     move: (value: Value) => value,
     kill: () => null,
   } satisfies Partial<Record<BuiltinName, PackedFunction>>;
-}
-
-function copyTensor(state: VmState, tensor: TensorValue): TensorValue {
-  const allocator = state.allocatorOf(tensor.storage.device);
-  const copy = state.allocateTensor(allocator, tensor);
-  if (tensor.byteLength > 0) allocator.device.copy(rangeOf(tensor), rangeOf(copy));
-  return copy;
 }
 
 function allocTensor(storageValue: Value, offset: Value, shapeValue: Value, dtypeValue: Value) {

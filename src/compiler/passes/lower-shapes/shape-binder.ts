@@ -2,9 +2,9 @@ import type { Dim } from '../../../core/dim.ts';
 import { call, projection } from '../../ir/build.ts';
 import type { Expr } from '../../ir/expr.ts';
 import { CHECK_TENSOR } from '../../ir/shape-operators.ts';
-import type { Type } from '../../ir/type.ts';
+import { isSymbol, type Type } from '../../ir/type.ts';
 import { tensorTypesIn } from '../../inference/shape-needs.ts';
-import { isSymbol, type ShapeSlots } from './shape-slots.ts';
+import type { ShapeSlots } from './shape-slots.ts';
 
 export interface BindOptions {
   /** Whether the value comes from outside, so that nothing is known of it. */

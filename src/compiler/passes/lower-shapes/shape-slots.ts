@@ -1,3 +1,4 @@
+import { forEachSymbol } from '../../../core/dim-symbols.ts';
 import { type Dim, formatDim } from '../../../core/dim.ts';
 import { UnsupportedError } from '../../../core/errors.ts';
 import type { TensorType } from '../../../core/primitive-function.ts';
@@ -13,7 +14,14 @@ import {
   MATCH_SHAPE,
   SHAPE_HEAP,
 } from '../../ir/shape-operators.ts';
-import { INT_TYPE, SHAPE_HEAP_TYPE, SHAPE_TYPE, type Type, UNIT_TYPE } from '../../ir/type.ts';
+import {
+  INT_TYPE,
+  isSymbol,
+  SHAPE_HEAP_TYPE,
+  SHAPE_TYPE,
+  type Type,
+  UNIT_TYPE,
+} from '../../ir/type.ts';
 
 /** Dimensions of a tensor by axis that are formulas. */
 interface ComputedDims {
@@ -225,8 +233,7 @@ export class ShapeSlots {
     if (typeof dim === 'number') return;
     const key = formatDim(dim);
     if (key !== '?' && !this.#slots.has(key)) this.#slots.set(key, this.#slots.size);
-    if (typeof dim !== 'object') return;
-    for (const symbol of symbolsOf(dim)) this.#reserve(symbol);
+    if (typeof dim === 'object') forEachSymbol(dim, (symbol) => this.#reserve(symbol));
   }
 
   #slot(dim: Dim): number {
@@ -242,19 +249,4 @@ function neverFails(dim: Dim): boolean {
   const divides = dim.op === 'floordiv' || dim.op === 'mod';
   if (divides && typeof dim.right !== 'number') return false;
   return neverFails(dim.left) && neverFails(dim.right);
-}
-
-/** The names in a dimension, once each. */
-export function symbolsOf(dim: Dim): readonly string[] {
-  const found = new Set<string>();
-  const work: Dim[] = [dim];
-  for (let next = work.pop(); next !== undefined; next = work.pop()) {
-    if (typeof next === 'object') work.push(next.right, next.left);
-    else if (isSymbol(next)) found.add(next);
-  }
-  return [...found];
-}
-
-export function isSymbol(dim: Dim): dim is string {
-  return typeof dim === 'string' && dim !== '?';
 }
