@@ -101,7 +101,8 @@ export function assemble(draft: Draft): Assembled {
 function functionWords(fn: DraftFunction): number[] {
   const starts = [0];
   for (const { spec, operands } of fn.instructions) {
-    starts.push((starts.at(-1) ?? 0) + encodeInstruction(spec, operands).length);
+    const length = 1 + operands.length + (spec.variadic === undefined ? 0 : 1);
+    starts.push((starts.at(-1) ?? 0) + length);
   }
   return fn.instructions.flatMap(({ spec, operands }, index) => {
     const patched = operands.map((word, position) => {
@@ -145,9 +146,9 @@ export function mapArguments(
     return word;
   };
   const instructions = fn.instructions.map(
-    ({ operands, ...instruction }): DraftInstruction => ({
+    (instruction): DraftInstruction => ({
       ...instruction,
-      operands: operands.map((word, position) =>
+      operands: instruction.operands.map((word, position) =>
         operandSpec(instruction.spec, position).kind === 'offset' ? word : mapWord(word),
       ),
     }),

@@ -174,12 +174,11 @@ export function decodeInstruction(code: Uint32Array, pc: number, end = code.leng
   return { spec, pc, length, operands };
 }
 
-/** The words of an instruction; the inverse of {@link decodeInstruction}. */
+/** The words of an instruction; the inverse of {@link decodeInstruction}, but for the sign of jumps. */
 export function encodeInstruction(spec: InstructionSpec, operands: readonly number[]): number[] {
   const fixed = spec.operands.length;
   const count = spec.variadic === undefined ? [] : [operands.length - fixed];
-  const words = [spec.opcode, ...operands.slice(0, fixed), ...count, ...operands.slice(fixed)];
-  return words.map((word) => word >>> 0);
+  return [spec.opcode, ...operands.slice(0, fixed), ...count, ...operands.slice(fixed)];
 }
 
 /** The instructions of `code` from `start` up to `end`, in order. Throws as decodeInstruction. */

@@ -1,6 +1,6 @@
 import type { ProgramBuilder } from '../../bytecode/program-builder.ts';
 import { forEachSymbol, substituteDim } from '../../core/dim-symbols.ts';
-import type { Dim } from '../../core/dim.ts';
+import { type Dim, formatDim } from '../../core/dim.ts';
 import type { OperatorCall, PrimitiveFunction, TensorType } from '../../core/primitive-function.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
 import type { Operators } from '../../ops/operators.ts';
@@ -29,7 +29,7 @@ export class PrimitiveTable {
     if (known !== undefined) return known;
     const base = fn.attributes.primitive ?? 'primitive';
     const content = this.#contentOf(fn);
-    const key = `${base} ${JSON.stringify(withPlainSymbols(content, this.#types.operators), exactNumber)}`;
+    const key = `${base} ${textOf(content, this.#types.operators)}`;
     let name = this.#byContent.get(key);
     if (name === undefined) {
       name = this.#uniqueName(base);
@@ -82,36 +82,30 @@ export class PrimitiveTable {
 
 type Content = Omit<PrimitiveFunction, 'name'>;
 
-/** With symbols by number, since the names of clones of a function differ. */
-function withPlainSymbols(
-  { params, body, results, ...others }: Content,
-  operators: Operators,
-): Content {
+/** The same text for contents that differ in the names of symbols only, as those of clones of a function do. */
+function textOf({ params, body, results, ...others }: Content, operators: Operators): string {
   const names = new Map<string, string>();
-  const rename = (dim: Dim): Dim => {
-    forEachSymbol(dim, (symbol) => {
-      if (!names.has(symbol)) names.set(symbol, `s${names.size}`);
-    });
-    return substituteDim(dim, names);
-  };
-  const renameType = ({ dtype, shape }: TensorType): TensorType => ({
-    dtype,
-    shape: shape.map(rename),
-  });
-  return {
-    ...others,
-    params: params.map(renameType),
-    body: body.map(({ op, inputs, attributes }) => {
-      const specs = operators.require(op).attributes;
-      const renamed = Object.entries(attributes).map(([name, value]) => {
-        const isDims = specs[name]?.type === 'dims' && Array.isArray(value);
-        const dims: readonly Dim[] = isDims ? value : [];
-        return [name, isDims ? dims.map(rename) : value] as const;
+  const dims = (shape: readonly Dim[]): string => {
+    const renamed = shape.map((dim) => {
+      forEachSymbol(dim, (symbol) => {
+        if (!names.has(symbol)) names.set(symbol, `s${names.size}`);
       });
-      return { op, inputs, attributes: Object.fromEntries(renamed) };
-    }),
-    results: results.map(({ value, type }) => ({ value, type: renameType(type) })),
+      return formatDim(substituteDim(dim, names));
+    });
+    return renamed.join();
   };
+  let text = JSON.stringify(others);
+  for (const { dtype, shape } of params) text += ` ${dtype}(${dims(shape)})`;
+  for (const { op, inputs, attributes } of body) {
+    text += ` ${op}(${inputs.join()})`;
+    const specs = operators.require(op).attributes;
+    for (const [name, value] of Object.entries(attributes)) {
+      const isDims = specs[name]?.type === 'dims' && Array.isArray(value);
+      text += ` ${name}=${isDims ? dims(value) : JSON.stringify(value, exactNumber)}`;
+    }
+  }
+  for (const { value, type } of results) text += ` ${value} ${type.dtype}(${dims(type.shape)})`;
+  return text;
 }
 
 /** JSON does not tell -0, infinities and NaN apart. */

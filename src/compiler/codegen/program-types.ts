@@ -6,6 +6,7 @@ import type {
 } from '../../bytecode/executable.ts';
 import { UsageError } from '../../core/errors.ts';
 import { type CallExpr, formatSpan, type FunctionExpr, type Module } from '../ir/expr.ts';
+import { operatorName } from '../ir/operator-name.ts';
 import { CALL_PACKED } from '../ir/scalar-operators.ts';
 import { formatType, opaqueNameOf, sameType, type Type } from '../ir/type.ts';
 import { postOrder } from '../ir/visit.ts';
@@ -16,8 +17,7 @@ export function packedCalls(module: Module, types: TypeInference): ReadonlyMap<s
   const calls = new Map<string, CallExpr>();
   for (const fn of module.functions.values()) {
     for (const expr of postOrder(fn.body)) {
-      if (expr.kind !== 'call' || expr.callee.kind !== 'operator') continue;
-      if (expr.callee.name !== CALL_PACKED) continue;
+      if (expr.kind !== 'call' || operatorName(expr) !== CALL_PACKED) continue;
       const { name } = expr.attributes;
       if (typeof name !== 'string') continue;
       const first = calls.get(name);
@@ -48,8 +48,7 @@ export function isExtern(name: string, { body }: FunctionExpr): boolean {
   return postOrder(body).some(
     (expr) =>
       expr.kind === 'call' &&
-      expr.callee.kind === 'operator' &&
-      expr.callee.name === CALL_PACKED &&
+      operatorName(expr) === CALL_PACKED &&
       expr.attributes['name'] === name,
   );
 }

@@ -9,6 +9,7 @@ import {
   spanOf,
   type VarExpr,
 } from '../ir/expr.ts';
+import { operatorName } from '../ir/operator-name.ts';
 import { formatType, type Type } from '../ir/type.ts';
 import { bindersOf, postOrder } from '../ir/visit.ts';
 import { VIEW_OPERATOR } from '../ir/host-values.ts';
@@ -64,11 +65,9 @@ export class ShapeNeeds {
 
   /** The type of the tensor that a call allocates or views. */
   #resultOf(call: CallExpr): TensorType | undefined {
-    const { callee } = call;
     const primitive = this.#blocks.kernel(call);
     if (primitive !== undefined) return this.tensorType(primitive.body);
-    const isView = callee.kind === 'operator' && callee.name === VIEW_OPERATOR;
-    return isView ? this.tensorType(call) : undefined;
+    return operatorName(call) === VIEW_OPERATOR ? this.tensorType(call) : undefined;
   }
 
   /** The dimension that a call of `dim` gives: the type of the tensor says from what it follows. */

@@ -65,15 +65,21 @@ export class TypeInference {
 
   /** Throws TypeCheckError or ShapeError with the place in the source model. */
   of(expr: Expr): Type {
-    const known = this.#types.get(expr);
+    const known = this.#known(expr);
     if (known !== undefined) return known;
-    const enter = (inner: Expr): boolean => !this.#types.has(inner) && !isDeclared(inner);
-    for (const node of postOrder(expr, enter)) {
+    const isOpen = (inner: Expr): boolean => this.#known(inner) === undefined;
+    const enter = (inner: Expr): boolean => isOpen(inner) && !isDeclared(inner);
+    // Passes ask for the type of each node that they make.
+    const order = childrenOf(expr).some(isOpen) ? postOrder(expr, enter) : [expr];
+    for (const node of order) {
       // An operator has a type only together with the operands of its call.
-      if (node.kind === 'operator' || this.#types.has(node)) continue;
-      this.#types.set(node, this.#infer(node));
+      if (node.kind !== 'operator' && isOpen(node)) this.#types.set(node, this.#infer(node));
     }
     return this.#typed(expr);
+  }
+
+  #known(expr: Expr): Type | undefined {
+    return expr.kind === 'var' ? expr.type : this.#types.get(expr);
   }
 
   /** The type of an expression that must be a tensor with all dimensions known. */
@@ -88,7 +94,7 @@ export class TypeInference {
   }
 
   #typed(expr: Expr): Type {
-    const type = this.#types.get(expr);
+    const type = this.#known(expr);
     if (type === undefined) throw new Error(`internal: a ${expr.kind} has no type`);
     return type;
   }

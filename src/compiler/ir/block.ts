@@ -1,4 +1,5 @@
 import type { Expr, FunctionExpr, VarExpr } from './expr.ts';
+import { operatorName } from './operator-name.ts';
 import { CALL_INTO } from './machine-operators.ts';
 import { childrenOf, variablesOf } from './visit.ts';
 
@@ -50,7 +51,7 @@ export class BlockTable {
   kernel(value: Expr): FunctionExpr | undefined {
     if (value.kind !== 'call') return undefined;
     const { callee, args } = value;
-    const isInto = callee.kind === 'operator' && callee.name === CALL_INTO;
+    const isInto = operatorName(value) === CALL_INTO;
     const called = isInto ? args[0] : callee;
     return called === undefined ? undefined : this.primitive(called);
   }
@@ -136,8 +137,14 @@ export class BlockTable {
         }
         return used;
       }
-      default:
-        return childrenOf(value).flatMap((child) => this.#usedBy(child));
+      default: {
+        const used: VarExpr[] = [];
+        for (const child of childrenOf(value)) {
+          if (child.kind !== 'var') used.push(...this.#usedBy(child));
+          else if (!this.#primitives.has(child)) used.push(child);
+        }
+        return used;
+      }
     }
   }
 }
@@ -187,7 +194,7 @@ function atoms(exprs: readonly Expr[]): VarExpr[] {
 
 /** The variable that a call writes its result to. */
 export function destinationOf(value: Expr): VarExpr | undefined {
-  if (value.kind !== 'call' || value.callee.kind !== 'operator') return undefined;
-  const last = value.callee.name === CALL_INTO ? value.args.at(-1) : undefined;
+  const isInto = value.kind === 'call' && operatorName(value) === CALL_INTO;
+  const last = isInto ? value.args.at(-1) : undefined;
   return last?.kind === 'var' ? last : undefined;
 }

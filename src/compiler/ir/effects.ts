@@ -1,4 +1,5 @@
 import type { Expr, Module } from './expr.ts';
+import { operatorName } from './operator-name.ts';
 import { SCALAR_OPERATORS } from './scalar-operators.ts';
 import { childrenOf, postOrder } from './visit.ts';
 
@@ -60,9 +61,5 @@ export class Effects {
 }
 
 function isEffect(expr: Expr): boolean {
-  return (
-    expr.kind === 'call' &&
-    expr.callee.kind === 'operator' &&
-    SCALAR_OPERATORS.get(expr.callee.name)?.hasEffect === true
-  );
+  return SCALAR_OPERATORS.get(operatorName(expr))?.hasEffect === true;
 }

@@ -59,12 +59,13 @@ export interface Scopes {
 /** Scopes of the body of a global function. Neither recursive nor quadratic. */
 export function computeScopes(fn: FunctionExpr, options: ScopeOptions = {}): Scopes {
   const { lets = false, enter = () => true } = options;
-  const order = postOrder(fn.body, enter);
+  const order = postOrder(fn.body, options.enter);
   const top = scopeIn(fn.body, undefined);
   const scopes = new Map<Expr, Scope>([[fn.body, top]]);
   const inside = new Map<Expr, Scope[]>();
   const use = (expr: Expr, scope: Scope): void => {
     const known = scopes.get(expr);
+    if (known === scope) return;
     scopes.set(expr, known === undefined ? scope : commonScope(known, scope));
   };
   const scopeOf = (expr: Expr): Scope => {

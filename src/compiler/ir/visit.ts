@@ -120,7 +120,8 @@ export function rewrite(root: Expr, replace: (expr: Expr, original: Expr) => Exp
   const results = new Map<Expr, Expr>();
   const resultOf = (expr: Expr): Expr => results.get(expr) ?? expr;
   for (const expr of postOrder(root)) {
-    results.set(expr, replace(withChildren(expr, resultOf), expr));
+    const result = replace(withChildren(expr, resultOf), expr);
+    if (result !== expr) results.set(expr, result);
   }
   return resultOf(root);
 }
@@ -135,14 +136,12 @@ function isLeaf({ kind }: Expr): boolean {
  * `resultOf` gives another variable for them.
  */
 export function withChildren(expr: Expr, resultOf: (child: Expr) => Expr): Expr {
-  if (isLeaf(expr)) return expr;
-  const isSame = (child: Expr): boolean => resultOf(child) === child;
+  // Most nodes stay as they are, and are looked at again and again: nothing is allocated for them.
+  if (isLeaf(expr) || !differs(expr, resultOf)) return expr;
   const binder = (variable: VarExpr): VarExpr => {
     const result = resultOf(variable);
     return result.kind === 'var' ? result : variable;
   };
-  const binds = (variable: VarExpr): boolean => binder(variable) === variable;
-  if (childrenOf(expr).every(isSame) && bindersOf(expr).every(binds)) return expr;
   switch (expr.kind) {
     case 'var':
     case 'constant':
@@ -187,6 +186,12 @@ export function withChildren(expr: Expr, resultOf: (child: Expr) => Expr): Expr 
     default:
       return expr satisfies never;
   }
+}
+
+function differs(expr: Expr, resultOf: (child: Expr) => Expr): boolean {
+  for (const child of childrenOf(expr)) if (resultOf(child) !== child) return true;
+  for (const variable of bindersOf(expr)) if (resultOf(variable) !== variable) return true;
+  return false;
 }
 
 /** The same pattern over other variables; the same object when none differs. */

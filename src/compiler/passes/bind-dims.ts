@@ -5,6 +5,7 @@ import type { Attributes, AttributeValue } from '../../core/primitive-function.t
 import { shortList } from '../../core/short-list.ts';
 import type { OpDefinition } from '../../ops/define-op.ts';
 import type { Operators } from '../../ops/operators.ts';
+import { isAtom } from '../ir/atoms.ts';
 import type { Expr, FunctionAttributes, FunctionExpr, Module, VarExpr } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
@@ -35,9 +36,9 @@ function bindFunction(fn: FunctionExpr, symbols: Replacements, operators: Operat
 }
 
 /**
- * A function with other dimensions in the place of symbols. Its variables are new ones if `isCopy`
- * says so, so that it may stand beside the function that it was made of; what depends on no variable
- * and no symbol is shared with that.
+ * A function with other dimensions in the place of symbols. It shares nothing but atoms with the function that it
+ * was made of if `isCopy` says so, so that it may stand beside that: two copies in two branches must not become one
+ * computation before both.
  */
 export function substituteSymbols(
   fn: FunctionExpr,
@@ -52,11 +53,12 @@ export function substituteSymbols(
   for (const expr of postOrder(fn)) {
     for (const variable of bindersOf(expr)) variables.set(variable, bindVariable(variable));
   }
-  const body = rewrite(fn.body, (expr) => {
-    const bound = variables.get(expr);
-    if (bound !== undefined) return bound;
+  const body = rewrite(fn.body, (expr, original) => {
+    const variable = variables.get(expr);
+    if (variable !== undefined) return variable;
     const rebound = withChildren(expr, (child) => variables.get(child) ?? child);
-    return bindNode(rebound, symbols, operators);
+    const bound = bindNode(rebound, symbols, operators);
+    return isCopy && bound === original && !isAtom(bound) ? { ...bound } : bound;
   });
   const params = fn.params.map((param) => variables.get(param) ?? param);
   const isSame = body === fn.body && params.every((param, i) => param === fn.params[i]);

@@ -5,7 +5,7 @@ import { stronglyConnected } from '../inference/strongly-connected.ts';
 import { isAtom } from '../ir/atoms.ts';
 import { Effects } from '../ir/effects.ts';
 import type { CallExpr, Expr, FunctionExpr, LetExpr, Module, VarExpr } from '../ir/expr.ts';
-import { sameType, type Type } from '../ir/type.ts';
+import { partsOfType, sameType, type Type } from '../ir/type.ts';
 import { postOrder, rewrite } from '../ir/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { countReaders } from '../rewriting/count-readers.ts';
@@ -217,8 +217,7 @@ function namesBeside(fn: FunctionExpr): (symbol: string) => string {
 
 /**
  * A copy of a function for the sizes of a call; undefined where they are not known well enough to do
- * without the checks of a call. No node of the copy is shared with the function: two copies in two
- * branches must not become one computation before both.
+ * without the checks of a call.
  */
 function instantiate(
   original: FunctionExpr,
@@ -238,15 +237,13 @@ function instantiate(
   for (const symbol of symbolsIn(callee)) {
     if (!symbols.has(symbol)) symbols.set(symbol, rename(symbol));
   }
-  const copy = substituteSymbols(callee, symbols, { operators: types.operators, isCopy: true });
-  return { ...copy, body: rewrite(copy.body, (expr) => (isAtom(expr) ? expr : { ...expr })) };
+  return substituteSymbols(callee, symbols, { operators: types.operators, isCopy: true });
 }
 
 /** Finds what the symbols in the type of a parameter stand for. */
 function matchSymbols(param: Type, arg: Type, symbols: Map<string, Dim>): boolean {
-  if (param.kind === 'scalar') return true;
   // Data and functions with sizes in their types are left to the call.
-  if (param.kind !== 'tensor') return !mentionsDims(param);
+  if (param.kind !== 'tensor') return !mentions(param, (dim) => typeof dim !== 'number');
   if (arg.kind !== 'tensor' || arg.shape.includes('?')) return false;
   for (const [axis, dim] of param.shape.entries()) {
     const actual = arg.shape[axis] ?? '?';
@@ -262,24 +259,9 @@ function isKnown(dim: Dim, symbols: ReadonlyMap<string, Dim>): boolean {
   return known;
 }
 
-function mentionsDims(type: Type): boolean {
-  return mentions(type, (dim) => typeof dim !== 'number');
-}
-
 function mentions(type: Type, isMeant: (dim: Dim) => boolean): boolean {
-  const isAny = (types: readonly Type[]): boolean => types.some((part) => mentions(part, isMeant));
-  switch (type.kind) {
-    case 'tensor':
-      return type.shape.some(isMeant);
-    case 'tuple':
-      return isAny(type.fields);
-    case 'function':
-      return isAny([...type.params, type.result]);
-    case 'adt':
-      return isAny(type.args);
-    default:
-      return false;
-  }
+  if (type.kind === 'tensor') return type.shape.some(isMeant);
+  return partsOfType(type).some((part) => mentions(part, isMeant));
 }
 
 /** `let param = arg; …; body` */

@@ -1,6 +1,7 @@
-import { type Block, BlockTable, destinationOf, type Step } from '../ir/block.ts';
+import { type Block, BlockTable, destinationOf, innerBlocks, type Step } from '../ir/block.ts';
 import { call, letIn, variableOf } from '../ir/build.ts';
 import type { Expr, FunctionExpr, IfExpr, MatchExpr, VarExpr } from '../ir/expr.ts';
+import { operatorName } from '../ir/operator-name.ts';
 import { KILL } from '../ir/machine-operators.ts';
 import { runTask, sub, type Task } from '../ir/task.ts';
 import { UNIT_TYPE } from '../ir/type.ts';
@@ -20,13 +21,9 @@ export const liveness: Pass = {
 };
 
 function withKills(fn: FunctionExpr, types: TypeInference): FunctionExpr {
-  if (postOrder(fn.body).some((expr) => isKill(expr))) return fn;
+  if (postOrder(fn.body).some((expr) => operatorName(expr) === KILL)) return fn;
   const body = runTask(new KillInserter(fn, types).block(fn.body, fn.params, true));
   return body === fn.body ? fn : { ...fn, body };
-}
-
-function isKill(expr: Expr): boolean {
-  return expr.kind === 'call' && expr.callee.kind === 'operator' && expr.callee.name === KILL;
 }
 
 class KillInserter {
@@ -58,7 +55,8 @@ class KillInserter {
         if (!lastUse.has(variable)) chain.push(...kills(dead.filter((one) => one === variable)));
         continue;
       }
-      chain.push({ variable, value: yield* sub(this.#value(value)) });
+      const isPlain = innerBlocks(value).length === 0;
+      chain.push({ variable, value: isPlain ? value : yield* sub(this.#value(value)) });
       // The tensor that a kernel wrote goes on under the name of the kernel's result.
       const written = destinationOf(value);
       chain.push(...kills(dead.filter((other) => other !== written)));

@@ -11,6 +11,7 @@ import {
   type Span,
   spanOf,
 } from '../ir/expr.ts';
+import { operatorName } from '../ir/operator-name.ts';
 import { DEVICE_COPY, SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
 import { computeScopes, holds, type Scope, type Scopes } from '../ir/scopes.ts';
 import { placeOfFunction } from '../ir/place.ts';
@@ -84,12 +85,12 @@ class Placer {
   }
 
   placements(functionName: string): Placement[] {
-    return Array.from(this.#reasons, ([{ callee, span }, reason]) => ({
+    return Array.from(this.#reasons, ([expr, reason]) => ({
       node:
-        span !== undefined && span.line === undefined
-          ? span.source
-          : formatSpan(span, `@${functionName}`),
-      operator: callee.kind === 'operator' ? callee.name : '',
+        expr.span !== undefined && expr.span.line === undefined
+          ? expr.span.source
+          : formatSpan(expr.span, `@${functionName}`),
+      operator: operatorName(expr),
       reason,
     }));
   }
@@ -207,7 +208,7 @@ function reasonOf(
   const { onDevice, span } = expr;
   const reason = reasonForHost(expr, types);
   if (onDevice === 'session' && reason !== undefined) {
-    const name = expr.callee.kind === 'operator' ? expr.callee.name : '';
+    const name = operatorName(expr);
     throw new UnsupportedError({
       where: formatSpan(span, name),
       got: `${name} with ${ON_DEVICE}="session"`,

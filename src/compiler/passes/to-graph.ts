@@ -3,7 +3,7 @@ import { isAtom } from '../ir/atoms.ts';
 import type { Expr, FunctionExpr, LetExpr, ProjectionExpr, VarExpr } from '../ir/expr.ts';
 import { Effects } from '../ir/effects.ts';
 import { formatType, partsOfType, type Type } from '../ir/type.ts';
-import { childrenOf, mapFunctions, postOrder, rewrite } from '../ir/visit.ts';
+import { childrenOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
 import { DimNames, mentionedIn } from './dim-names.ts';
 import type { Pass } from './pass.ts';
 
@@ -155,13 +155,11 @@ function removeLets(fn: FunctionExpr, isRemoved: (expr: LetExpr) => boolean): Fu
   if (removed.size === 0) return fn;
   const results = new Map<Expr, Expr>();
   const resultOf = (expr: Expr): Expr => results.get(expr) ?? expr;
-  const body = rewrite(fn.body, (expr, original) => {
+  for (const expr of postOrder(fn.body)) {
     // The value of a let comes before its body, in which the variable stands.
-    const source =
-      original.kind === 'let' && removed.has(original) ? original.body : values.get(original);
-    const result = source === undefined ? expr : resultOf(source);
-    results.set(original, result);
-    return result;
-  });
-  return { ...fn, body };
+    const source = expr.kind === 'let' && removed.has(expr) ? expr.body : values.get(expr);
+    const result = source === undefined ? withChildren(expr, resultOf) : resultOf(source);
+    if (result !== expr) results.set(expr, result);
+  }
+  return { ...fn, body: resultOf(fn.body) };
 }

@@ -49,6 +49,12 @@ interface State<T> {
   readonly next: Next<T>;
 }
 
+interface Operands<T> {
+  readonly patterns: readonly ExprPattern[];
+  readonly args: readonly Expr[];
+  readonly next: Next<T>;
+}
+
 class Matcher<T> {
   readonly #readers: Readers;
 
@@ -90,23 +96,19 @@ class Matcher<T> {
         // Readers are counted where they are first asked for, and operands tell most calls apart.
         const last: Next<T> = (all) =>
           pattern.isOnce === true && !this.#readers.isOnce(expr) ? undefined : next(all);
-        const found = this.#all(patterns, args, { bindings: withAttributes, next: last });
+        const found = this.#all({ patterns, args, next: last }, withAttributes);
         if (found !== undefined || pattern.isCommutative !== true) return found;
-        return this.#all(patterns.toReversed(), args, { bindings: withAttributes, next: last });
+        return this.#all({ patterns: patterns.toReversed(), args, next: last }, withAttributes);
       },
     });
   }
 
-  #all(
-    [pattern, ...patterns]: readonly ExprPattern[],
-    [arg, ...args]: readonly Expr[],
-    { bindings, next }: State<T>,
-  ): T | undefined {
-    if (pattern === undefined || arg === undefined) return next(bindings);
-    return this.fits(pattern, arg, {
-      bindings,
-      next: (inner) => this.#all(patterns, args, { bindings: inner, next }),
-    });
+  /** Tries the operands from an index on. */
+  #all(operands: Operands<T>, bindings: Binding | undefined, index = 0): T | undefined {
+    const [pattern, arg] = [operands.patterns[index], operands.args[index]];
+    if (pattern === undefined || arg === undefined) return operands.next(bindings);
+    const next: Next<T> = (inner) => this.#all(operands, inner, index + 1);
+    return this.fits(pattern, arg, { bindings, next });
   }
 }
 

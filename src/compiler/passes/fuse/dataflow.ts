@@ -1,6 +1,7 @@
 import type { TensorType } from '../../../core/primitive-function.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
-import type { CallExpr, Expr } from '../../ir/expr.ts';
+import type { Expr } from '../../ir/expr.ts';
+import { operatorName } from '../../ir/operator-name.ts';
 import { SCALAR_OPERATORS } from '../../ir/scalar-operators.ts';
 import type { Scopes } from '../../ir/scopes.ts';
 import { formatType, type Type } from '../../ir/type.ts';
@@ -73,12 +74,7 @@ export function kernelOperand(expr: Expr, types: TypeInference): TensorType {
   throw new Error(`internal: an operator reads ${formatType(type)}`);
 }
 
-/** The name of the operator that is called; empty for calls of functions. */
-export function operatorName({ callee }: CallExpr): string {
-  return callee.kind === 'operator' ? callee.name : '';
-}
-
 /** Whether an expression is another view of the elements of its operand, in the same order. */
 export function isView(expr: Expr): boolean {
-  return expr.kind === 'call' && operatorName(expr) === VIEW_OPERATOR;
+  return operatorName(expr) === VIEW_OPERATOR;
 }

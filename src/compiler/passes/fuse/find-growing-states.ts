@@ -1,5 +1,6 @@
 import { appendAxis, isInnerAxis } from '../../ir/append-axis.ts';
 import type { CallExpr, Expr } from '../../ir/expr.ts';
+import { operatorName } from '../../ir/operator-name.ts';
 import { type Dataflow, isView } from './dataflow.ts';
 
 /**
@@ -32,9 +33,7 @@ export function findGrowingStates(dataflow: Dataflow): ReadonlySet<Expr> {
  */
 function joinsInPlace(dataflow: Dataflow, expr: Expr, branches: Expr): boolean {
   if (expr.kind !== 'call' || !isInnerAppend(dataflow, expr)) return true;
-  return dataflow
-    .readers(branches)
-    .every((reader) => reader.kind !== 'call' || reader.callee.kind !== 'operator');
+  return dataflow.readers(branches).every((reader) => operatorName(reader) === '');
 }
 
 /** Calls that put more behind a tensor that is no result of a kernel, but of another such call perhaps. */

@@ -3,7 +3,8 @@ import { kernelName, WGSL_KERNEL } from '../../../ops/program/wgsl-kernel.ts';
 import { isAtom } from '../../ir/atoms.ts';
 import { type CallExpr, type Expr, formatSpan } from '../../ir/expr.ts';
 import { childrenOf } from '../../ir/visit.ts';
-import { type Dataflow, isView, operatorName } from './dataflow.ts';
+import { operatorName } from '../../ir/operator-name.ts';
+import { type Dataflow, isView } from './dataflow.ts';
 import type { Groups } from './groups.ts';
 
 /**
@@ -36,12 +37,8 @@ function gatherAlternative(expr: CallExpr, dataflow: Dataflow, groups: Groups): 
   }
   const last = expr.args.at(-1);
   // A value that something else reads too is computed anyway.
-  if (last === undefined || !(isOperatorCall(last) || isAtom(last))) throw noAlternative(expr);
+  if (last === undefined || !(operatorName(last) !== '' || isAtom(last))) throw noAlternative(expr);
   groups.gather([expr, ...members]);
-}
-
-function isOperatorCall(expr: Expr): boolean {
-  return expr.kind === 'call' && expr.callee.kind === 'operator';
 }
 
 function noAlternative({ span, attributes }: CallExpr): UnsupportedError {

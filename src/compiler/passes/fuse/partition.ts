@@ -1,7 +1,8 @@
 import type { CallExpr, Expr } from '../../ir/expr.ts';
 import type { Scopes } from '../../ir/scopes.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
-import { Dataflow, isView, operatorName } from './dataflow.ts';
+import { operatorName } from '../../ir/operator-name.ts';
+import { Dataflow, isView } from './dataflow.ts';
 import { hasHeavy, isWorthRepeating, loadsOf, typicalCount } from './element-cost.ts';
 import { type Group, Groups } from './groups.ts';
 import { gatherAlternatives } from './kernel-alternatives.ts';

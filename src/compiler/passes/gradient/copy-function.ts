@@ -1,7 +1,6 @@
 import { forEachSymbol, isUnknownDim } from '../../../core/dim-symbols.ts';
 import type { Dim } from '../../../core/dim.ts';
 import type { Operators } from '../../../ops/operators.ts';
-import { isAtom } from '../../ir/atoms.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import type { Type } from '../../ir/type.ts';
 import { bindersOf, postOrder, rewrite, withChildren } from '../../ir/visit.ts';
@@ -14,8 +13,7 @@ export function copyFunction(
   symbols: ReadonlyMap<string, Dim>,
   operators: Operators,
 ): FunctionExpr {
-  const copy = substituteSymbols(fn, symbols, { operators, isCopy: true });
-  return { ...copy, body: rewrite(copy.body, (expr) => (isAtom(expr) ? expr : { ...expr })) };
+  return substituteSymbols(fn, symbols, { operators, isCopy: true });
 }
 
 interface Names {

@@ -100,10 +100,10 @@ export class Emitter {
 
   /** The lets around their result. */
   around(result: Expr): Expr {
-    const last = this.#flat(result);
-    return this.#steps.reduceRight<Expr>(
-      (body, { variable, value }) => ({ kind: 'let', variable, value, body }),
-      last,
-    );
+    let body = this.#flat(result);
+    for (const { variable, value } of this.#steps.toReversed()) {
+      body = { kind: 'let', variable, value, body };
+    }
+    return body;
   }
 }

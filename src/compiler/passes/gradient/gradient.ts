@@ -16,7 +16,7 @@ import { withPlace } from '../../ir/place.ts';
 import { CUSTOM_GRADIENT, GRADIENT, JVP, STOP_GRADIENT } from '../../ir/gradient-operators.ts';
 import type { FunctionTypeNode } from '../../ir/type.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
-import { mapFunctions, postOrder, rewrite } from '../../ir/visit.ts';
+import { childrenOf, postOrder, rewrite, rewriteBodies } from '../../ir/visit.ts';
 import { countReaders } from '../../rewriting/count-readers.ts';
 import { inlineFunctions } from '../inline.ts';
 import { inferTypes } from '../infer-types.ts';
@@ -43,18 +43,11 @@ export const gradient: Pass = {
     let current = module;
     // Those of functions that ask for none come first: what they become is code as any other.
     while (asksInside(current)) current = withInnermost(current, { context, roots });
-    return mapFunctions(withPlaces(current, module), withoutMarks);
+    // What was made for no place of its own, such as a sum of data, has that of the first derivative.
+    const span = placeOfDerivative(module);
+    return rewriteBodies(current, (expr) => withPlace(withoutMark(expr), span));
   },
 };
-
-/** What was made for no place of its own, such as a sum of data, has that of the first derivative. */
-function withPlaces(made: Module, source: Module): Module {
-  const span = placeOfDerivative(source);
-  return mapFunctions(made, (fn) => {
-    const body = rewrite(fn.body, (expr) => withPlace(expr, span));
-    return body === fn.body ? fn : { ...fn, body };
-  });
-}
 
 /** The place of the first derivative that a program asks for. */
 function placeOfDerivative({ functions }: Module): Span | undefined {
@@ -133,8 +126,8 @@ function differentiated({ functions }: Module): ReadonlySet<string> {
 function madeForOneCall(module: Module, { functions }: Module): ReadonlySet<string> {
   const counts = new Map<string, number>();
   for (const { body } of module.functions.values()) {
-    for (const [expr, count] of countReaders(body)) {
-      if (expr.kind === 'global') counts.set(expr.name, (counts.get(expr.name) ?? 0) + count);
+    for (const child of postOrder(body).flatMap(childrenOf)) {
+      if (child.kind === 'global') counts.set(child.name, (counts.get(child.name) ?? 0) + 1);
     }
   }
   const made = [...counts].filter(([name, count]) => count === 1 && !functions.has(name));
@@ -318,11 +311,6 @@ function globalsOf(root: Expr): string[] {
 }
 
 /** Without `stop_gradient` and `custom_gradient`, which mean nothing where no derivative is asked for. */
-function withoutMarks(fn: FunctionExpr): FunctionExpr {
-  const body = rewrite(fn.body, (expr) => {
-    if (!isDerivative(expr) || expr.callee.kind !== 'operator') return expr;
-    const isMark = expr.callee.name === STOP_GRADIENT || expr.callee.name === CUSTOM_GRADIENT;
-    return isMark ? (expr.args[0] ?? expr) : expr;
-  });
-  return body === fn.body ? fn : { ...fn, body };
+function withoutMark(expr: Expr): Expr {
+  return isDerivative(expr) && !isAsking(expr) ? (expr.args[0] ?? expr) : expr;
 }

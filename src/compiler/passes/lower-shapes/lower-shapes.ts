@@ -12,6 +12,7 @@ import {
   spanOf,
   type VarExpr,
 } from '../../ir/expr.ts';
+import { operatorName } from '../../ir/operator-name.ts';
 import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO } from '../../ir/machine-operators.ts';
 import { DIM } from '../../ir/scalar-operators.ts';
 import { isShapeOperator, VIEW_AS } from '../../ir/shape-operators.ts';
@@ -230,8 +231,8 @@ function neededIn({ steps, result }: Block, types: TypeInference): readonly Dim[
   return [...others, ...bytes].flatMap((one) => dimsOf(one, types));
 }
 
-function isAllocation({ callee }: CallExpr): boolean {
-  return callee.kind === 'operator' && callee.name === ALLOC_STORAGE;
+function isAllocation(expr: CallExpr): boolean {
+  return operatorName(expr) === ALLOC_STORAGE;
 }
 
 /**
@@ -239,8 +240,7 @@ function isAllocation({ callee }: CallExpr): boolean {
  * have them in another form, which has no slots.
  */
 function dimsOf(expr: CallExpr, types: TypeInference): readonly Dim[] {
-  const isView = expr.callee.kind === 'operator' && expr.callee.name === VIEW_OPERATOR;
-  const type = isView ? types.of(expr) : undefined;
+  const type = operatorName(expr) === VIEW_OPERATOR ? types.of(expr) : undefined;
   return type?.kind === 'tensor' ? type.shape : allocatedDims(expr);
 }
 
@@ -253,8 +253,9 @@ function symbolsOfAllocations({ body }: FunctionExpr, types: TypeInference): Rea
   return symbols;
 }
 
-function allocatedDims({ callee, attributes }: CallExpr): readonly Dim[] {
-  const name = callee.kind === 'operator' ? callee.name : '';
+function allocatedDims(expr: CallExpr): readonly Dim[] {
+  const { attributes } = expr;
+  const name = operatorName(expr);
   const given = name === ALLOC_STORAGE ? attributes['bytes'] : attributes['shape'];
   const dims: readonly Dim[] = Array.isArray(given) ? given : [];
   return name === ALLOC_STORAGE || name === ALLOC_TENSOR ? dims : [];
@@ -268,8 +269,8 @@ function callAfterAllocation(
   const dims: Dim[] = [];
   for (let at = index; at <= steps.length; at++) {
     const value = steps[at]?.value ?? result;
-    if (value.kind !== 'call' || value.callee.kind !== 'operator') return undefined;
-    const { name } = value.callee;
+    if (value.kind !== 'call') return undefined;
+    const name = operatorName(value);
     if (name === CALL_INTO) return at === index ? undefined : { call: value, dims };
     if (name === ALLOC_STORAGE) dims.push(...allocatedDims(value));
     else if (name === ALLOC_TENSOR) dims.unshift(...allocatedDims(value));
@@ -280,11 +281,9 @@ function callAfterAllocation(
 
 /** Whether this reads the size of an axis, which may be a number even where there is no heap. */
 function isDimCall(expr: Expr): boolean {
-  return expr.kind === 'call' && expr.callee.kind === 'operator' && expr.callee.name === DIM;
+  return operatorName(expr) === DIM;
 }
 
 function isShapeCall(expr: Expr): boolean {
-  return (
-    expr.kind === 'call' && expr.callee.kind === 'operator' && isShapeOperator(expr.callee.name)
-  );
+  return isShapeOperator(operatorName(expr));
 }
