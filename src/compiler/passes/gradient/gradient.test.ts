@@ -386,6 +386,32 @@ it('the program may bring an adjoint along, and may end derivatives', async () =
   expect(await run('main', HostTensor.from('float32', [], [3]))).toEqual([0, 18, [0, 103]]);
 });
 
+it('the nearest elements of a resized axis have derivatives, and their scale has none', async () => {
+  const { run } = await loadProgram(`
+    def @f(%x: Tensor[(2,), float32], %s: Tensor[(1,), float32]) {
+      reduce_sum(mul(gather(%x, resize_table(%s, sizes=[2, 3]), axis=0), [1f, 2f, 4f]))
+    }
+    def @main(%x: Tensor[(2,), float32], %s: Tensor[(1,), float32]) { gradient(@f)(%x, %s) }`);
+  const [x, scale] = [[3, 5], [1.5]].map((data) => HostTensor.from('float32', [data.length], data));
+  const result = await run('main', ...[x, scale].filter((one) => one !== undefined));
+  expect(result).toMatchInlineSnapshot(`
+    [
+      0,
+      29,
+      [
+        0,
+        [
+          3,
+          4,
+        ],
+        [
+          0,
+        ],
+      ],
+    ]
+  `);
+});
+
 describe('errors name the call and its place', () => {
   const message = (text: string): string => {
     try {
@@ -405,6 +431,24 @@ def @main(%x: Tensor[(n,), float32]) { gradient(@f)(%x) }`;
     expect(message(text)).toMatchInlineSnapshot(
       `"f.ir:1:8: wgsl_kernel: got a derivative of it, expected an operator with an adjoint. Put it into a function and give that an adjoint with custom_gradient."`,
     );
+  });
+
+  it('a table of weights whose scale gets derivatives', () => {
+    const reads = (
+      body: string,
+    ): string => `def @f(%x: Tensor[(4,), float32], %s: Tensor[(1,), float32]) {
+  %t = resize_table(%s, sizes=[4, 8], taps=[2], mode="linear");
+  reduce_sum(${body})
+}
+def @main(%x: Tensor[(4,), float32], %s: Tensor[(1,), float32]) { gradient(@f)(%x, %s) }`;
+    expect(message(reads('resample(%x, %t, axis=0)'))).toMatchInlineSnapshot(
+      `"f.ir:3:14: resample: input table: got a table that gets derivatives, expected one that follows from sizes. Put stop_gradient around it."`,
+    );
+    expect(message(reads('%t'))).toMatchInlineSnapshot(
+      `"f.ir:2:8: resize_table: got a derivative of it, expected an operator with an adjoint. Put it into a function and give that an adjoint with custom_gradient."`,
+    );
+    const stopped = parseModule(reads('resample(%x, stop_gradient(%t), axis=0)'));
+    expect(() => compile(stopped)).not.toThrow();
   });
 
   it('a function of JavaScript', () => {
