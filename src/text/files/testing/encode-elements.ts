@@ -70,7 +70,7 @@ export function randomBlocks(type: string, count: number, { seed = 1, size = 1 }
     for (const place of SCALES_AT[type] ?? []) {
       view.setUint16(at + place, numberToFloat16((random() - 0.3) * size), true);
     }
-    if (type === 'MXFP4') bytes[at] = 120 + Math.floor(random() * 8);
+    if (type === 'MXFP4') bytes[at] = 116 + Math.floor(random() * 6);
   }
   return bytes;
 }

@@ -1,0 +1,69 @@
+import { compile } from '../../../compiler/compile.ts';
+import type { Module } from '../../../compiler/ir/expr.ts';
+import { HostTensor } from '../../../core/host-tensor.ts';
+import type { Device } from '../../../device/device.ts';
+import { createHostDevice } from '../../../device/host/host-device.ts';
+import { AdtValue, TensorValue } from '../../../runtime/value.ts';
+import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
+import type { DecoderFile } from '../decoder-file.ts';
+
+/** Opens the decoder of a file that is all there. */
+export async function loadFrom(file: DecoderFile, bytes: Uint8Array): Promise<Module> {
+  return await file.load(({ byteOffset, byteLength = 0 }) =>
+    bytes.subarray(byteOffset, byteOffset + byteLength),
+  );
+}
+
+/** Runs `@decode` of a module, with caches that stay on the device. */
+export class DecodeRunner {
+  readonly #vm: VirtualMachine;
+  #caches: readonly (HostTensor | TensorValue)[] = [];
+
+  private constructor(vm: VirtualMachine) {
+    this.#vm = vm;
+  }
+
+  static async open(module: Module, device: Device = createHostDevice()): Promise<DecodeRunner> {
+    const executable = compile(module, { verify: true });
+    const devices = [device, createHostDevice()];
+    return new DecodeRunner(
+      await VirtualMachine.create(executable, { devices, compile: 'on demand' }),
+    );
+  }
+
+  /** Empties the caches: (rows, heads, capacity, size) of each layer. What is not written holds 100s, which nothing may see. */
+  start(shape: readonly number[], layers: number): void {
+    this.#caches = Array.from({ length: 2 * layers }, () =>
+      HostTensor.splat('float32', shape, 100),
+    );
+  }
+
+  /** Logits of the last token of each row. Rows of tokens are padded to one length. */
+  async step(rows: readonly (readonly number[])[], first: readonly number[]): Promise<number[][]> {
+    const length = Math.max(...rows.map((row) => row.length));
+    const tokens = rows.flatMap((row) => [
+      ...row,
+      ...new Array<number>(length - row.length).fill(0),
+    ]);
+    const ints = (shape: readonly number[], values: readonly number[]): HostTensor =>
+      HostTensor.from('int32', shape, values);
+    const count = rows.length;
+    const result = await this.#vm.get('decode')(
+      ints([count, length], tokens),
+      ints([count], first),
+      ints(
+        [count],
+        rows.map((row) => row.length - 1),
+      ),
+      ...this.#caches,
+    );
+    if (!(result instanceof AdtValue)) throw new Error('decode gives a tuple');
+    const [logits, ...caches] = result.fields.filter((field) => field instanceof TensorValue);
+    if (logits === undefined) throw new Error('decode gives logits');
+    const [read] = await this.#vm.read([logits]);
+    this.#caches = caches;
+    const width = read?.shape[1] ?? 0;
+    const data = Array.from(read?.data ?? [], Number);
+    return rows.map((_, row) => data.slice(row * width, (row + 1) * width));
+  }
+}
