@@ -57,12 +57,16 @@ export async function* generateTokens(
   signal?.throwIfAborted();
   let penalties = penaltiesOf(order);
   let text = [...order.prompt];
+  if (slide) {
+    while (text.length > context) text = [...slide(text)];
+  }
   await cache.read(text);
   let generated = 0;
   /** A chunk that the device works on while the page reads the one before. */
   let ahead: Ahead | undefined;
   const begin = async (position: number, most: number): Promise<Ahead> => {
-    const count = Math.min(most, order.chunk, context - position);
+    // A text that is as long as the context asks for one more, which the cache refuses.
+    const count = Math.max(1, Math.min(most, order.chunk, context - position));
     const begun = await cache.begin(count, { position, sampling, penalties, allowed: undefined });
     if (penalties) penalties = { ...penalties, counts: begun.counts };
     return { tokens: begun.tokens, logprobs: begun.logprobs, count };

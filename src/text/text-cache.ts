@@ -53,15 +53,15 @@ export class TextCache {
   /** Makes the cache that of a text: what it holds of it is not read again. */
   async read(tokens: readonly number[]): Promise<void> {
     // The logits are those of the last token, so that one is read in any case.
-    const shared = Math.min(this.shared(tokens), tokens.length - 1);
-    if (shared === this.#tokens.length - 1 && this.#logits && tokens.length === shared + 1) return;
-    this.rollBack(shared);
+    const all = this.shared(tokens);
+    if (this.#logits && all === tokens.length && all === this.#tokens.length) return;
+    const position = Math.min(all, tokens.length - 1);
     await this.#makeRoom(tokens.length);
+    this.rollBack(position);
     this.#forgetLogits();
-    const added = tokens.slice(shared);
-    const position = shared;
+    const added = tokens.slice(position);
     const reached = await this.#use((caches) =>
-      this.#program.read(caches, added, { position, isKept: false }),
+      this.#program.read(caches, added, { position, capacity: this.#capacity }),
     );
     this.#logits = reached.logits;
     this.#tokens.push(...added);
@@ -119,11 +119,10 @@ export class TextCache {
     let capacity = Math.max(this.#capacity, FIRST_CAPACITY);
     while (capacity < length) capacity *= 2;
     const more = Math.min(capacity, this.#context);
-    const caches = this.#caches;
-    this.#caches = undefined;
-    this.#caches = caches
-      ? await this.#program.grow(caches, more)
-      : await this.#program.allocate(more);
+    if (this.#capacity === 0) this.#caches = await this.#program.allocate(more);
+    else {
+      await this.#use(async (caches) => ({ caches: await this.#program.grow(caches, more) }));
+    }
     this.#capacity = more;
   }
 

@@ -6,7 +6,7 @@ import type { TextCache } from './text-cache.ts';
 export interface Usage {
   /** Tokens of the prompt. */
   readonly promptTokens: number;
-  /** Those of them that a cache held. */
+  /** Those of them that were not read, because a cache held them. */
   readonly cachedTokens: number;
   /** Tokens that were generated. */
   readonly completionTokens: number;
@@ -18,6 +18,8 @@ export interface Usage {
 
 interface Started {
   readonly cache: TextCache;
+  /** Tokens of the prompt that it holds. */
+  readonly cachedTokens: number;
   readonly tokens: AsyncGenerator<GeneratedToken, FinishReason>;
 }
 
@@ -51,8 +53,7 @@ export class Generation implements AsyncIterable<string> {
     }
     this.#isStarted = true;
     const begin = performance.now();
-    const { cache, tokens } = this.#start();
-    const cachedTokens = cache.tokens.length;
+    const { cache, cachedTokens, tokens } = this.#start();
     let first: number | undefined;
     let count = 0;
     try {
@@ -71,7 +72,7 @@ export class Generation implements AsyncIterable<string> {
       const since = performance.now() - (first ?? begin);
       this.#usage = {
         promptTokens: this.#promptTokens,
-        cachedTokens: Math.min(cachedTokens, this.#promptTokens),
+        cachedTokens,
         completionTokens: count,
         firstTokenMs: (first ?? performance.now()) - begin,
         tokensPerSecond: count > 1 && since > 0 ? ((count - 1) * 1000) / since : 0,

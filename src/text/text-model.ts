@@ -157,9 +157,11 @@ export class TextModel {
     };
     const start = () => {
       const cache = this.#take(tokens);
+      // The last one is read in any case, for its logits.
+      const cachedTokens = Math.min(cache.shared(tokens), tokens.length - 1);
       const decoder = new StreamDecoder((ids) => this.tokenizer.decode(ids));
       const stops = new StopStrings([stop].flat());
-      return { cache, tokens: generateTokens({ ...order, cache, decoder, stops }) };
+      return { cache, cachedTokens, tokens: generateTokens({ ...order, cache, decoder, stops }) };
     };
     return new Generation(tokens.length, start, (cache) => this.#giveBack(cache));
   }

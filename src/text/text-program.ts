@@ -89,18 +89,16 @@ export class TextProgram {
     return this.session.run({ capacity, ...caches }, { function: 'grow', keep: 'device', donate });
   }
 
-  /**
-   * Reads tokens from a position on. Donates the caches, unless they are kept: then what changes is copied.
-   */
+  /** Reads tokens from a position on, for which there is room in the caches. Donates these. */
   async read(
     caches: Caches,
     tokens: readonly number[],
-    { position, isKept }: { readonly position: number; readonly isKept: boolean },
+    { position, capacity }: { readonly position: number; readonly capacity: number },
   ): Promise<Reached> {
     let reached: Reached | undefined;
     for (let begin = 0; begin < tokens.length; ) {
-      const length = Math.min(tokens.length - begin, READ_LENGTHS.at(-1) ?? 1);
-      const room = READ_LENGTHS.find((most) => most >= length) ?? length;
+      const room = readLength(tokens.length - begin, capacity - position - begin);
+      const length = Math.min(tokens.length - begin, room);
       const ids = Int32Array.from({ length: room }, (_, i) => tokens[begin + i] ?? 0);
       reached?.logits.dispose();
       const { logits, ...next } = await this.session.run(
@@ -110,11 +108,7 @@ export class TextProgram {
           lengths: int32([length]),
           ...(reached?.caches ?? caches),
         },
-        {
-          function: 'prefill',
-          keep: 'device',
-          donate: isKept && reached === undefined ? [] : [...this.#names],
-        },
+        { function: 'prefill', keep: 'device', donate: [...this.#names] },
       );
       reached = { caches: next, logits: logits as DeviceTensor };
       begin += length;
@@ -169,6 +163,12 @@ export class TextProgram {
 
 export function disposeCaches(caches: Caches): void {
   for (const cache of Object.values(caches)) cache.dispose();
+}
+
+/** How many tokens are read next, of so many left: with padding where that still has room. */
+function readLength(left: number, room: number): number {
+  const padded = READ_LENGTHS.find((length) => length >= left && length <= room);
+  return padded ?? READ_LENGTHS.findLast((length) => length <= Math.min(left, room)) ?? 1;
 }
 
 const int32 = (values: readonly number[]): Tensor =>
